@@ -1,0 +1,1 @@
+//! SQL over HBase's data model, embedded.

@@ -1,0 +1,29 @@
+//! A column of a table.
+
+use serde::{Deserialize, Serialize};
+use types::{DataType, Datum};
+
+/// Stable within its table, the qualifier of its cells. Never used again after a drop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ColumnId(pub u16);
+
+/// A column.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Column {
+    /// Stable id.
+    pub id: ColumnId,
+    /// Name as folded or quoted by the user.
+    pub name: String,
+    /// SQL type.
+    pub ty: DataType,
+    /// NOT NULL, or part of a primary key that says so.
+    pub not_null: bool,
+    /// Source text of the DEFAULT expression.
+    pub default: Option<String>,
+    /// Value for rows written before the column was added; NULL if it was there from the start.
+    pub missing: Datum,
+    /// Name of its column family; `None` is the default family `0`. Key columns have none.
+    pub family: Option<String>,
+    /// Of the hidden row id of a table without a primary key: not shown by `*` nor by `\d`.
+    pub hidden: bool,
+}

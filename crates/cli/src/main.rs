@@ -1,0 +1,2 @@
+//! The `bennu` binary.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The bytes of one row in one family, shared by every store.

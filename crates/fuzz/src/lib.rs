@@ -1,0 +1,1 @@
+//! Fuzz targets for all that parses bytes, with their corpora.

@@ -1,0 +1,1 @@
+//! pg_catalog and information_schema as tables.

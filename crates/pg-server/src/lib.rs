@@ -1,0 +1,1 @@
+//! The PostgreSQL wire: startup, queries, COPY, cancel.

@@ -1,0 +1,1 @@
+//! Plans and runs rows: DataFusion over the store, and compiled key programs without it.

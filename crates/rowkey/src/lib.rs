@@ -1,0 +1,1 @@
+//! Between SQL values and bytes: keys, cell values and key ranges.

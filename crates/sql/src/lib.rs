@@ -1,0 +1,1 @@
+//! Text to statement, in the spellings of PostgreSQL and Phoenix.

@@ -1,0 +1,1 @@
+//! Runs the sqllogictest files by their schedule.

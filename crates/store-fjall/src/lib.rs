@@ -1,0 +1,1 @@
+//! The embedded store: regions, placement and the commit pipeline on fjall.

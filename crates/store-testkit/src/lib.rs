@@ -1,0 +1,1 @@
+//! Reference model, mirror, faults and the conformance suite of the store contract.

@@ -1,0 +1,110 @@
+//! What can go wrong in a store. Each variant carries data; SQLSTATEs are chosen in `engine`.
+
+use crate::{FamilyId, TableId};
+use bytes::Bytes;
+
+/// Result of a store call.
+pub type StoreResult<T> = Result<T, StoreError>;
+
+/// A failed store call.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// The table was never made, or was dropped since the caller looked it up.
+    #[error("table {table} does not exist in the store")]
+    NoSuchTable {
+        /// The table asked for.
+        table: TableId,
+    },
+    /// The table has no such family.
+    #[error("table {table} has no family {family}")]
+    NoSuchFamily {
+        /// The table asked for.
+        table: TableId,
+        /// The family asked for.
+        family: FamilyId,
+    },
+    /// A table of that id exists already.
+    #[error("table {table} exists already in the store")]
+    TableExists {
+        /// The table.
+        table: TableId,
+    },
+    /// A [`crate::Condition`] did not hold on the newest state; nothing was written.
+    #[error("condition on a row of {table} failed")]
+    ConditionFailed {
+        /// Its table.
+        table: TableId,
+        /// Its rowkey.
+        key: Bytes,
+    },
+    /// A bulk load met a key twice, or one that the table has; nothing was loaded.
+    #[error("duplicate rowkey in {table}")]
+    DuplicateKey {
+        /// The table loaded into.
+        table: TableId,
+        /// The rowkey.
+        key: Bytes,
+    },
+    /// A [`crate::RowUpdate`] refused; nothing was written. The text is the refusal's own.
+    #[error("{0}")]
+    UpdateRefused(String),
+    /// A key or fragment beyond [`crate::Capabilities`].
+    #[error("{what} of {bytes} bytes exceeds the limit of {limit}")]
+    TooLarge {
+        /// `rowkey` or `row`.
+        what: &'static str,
+        /// Its length.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The snapshot is older than the store keeps.
+    #[error("snapshot {commit} is older than the store keeps: the statement ran too long")]
+    SnapshotTooOld {
+        /// Its commit number.
+        commit: u64,
+    },
+    /// The store takes no more writes, since an earlier write or sync failed.
+    #[error("the store is read-only since {reason}")]
+    ReadOnly {
+        /// The first failure.
+        reason: String,
+    },
+    /// Bytes that are not what the store wrote.
+    #[error("data corrupted: {detail}")]
+    Corrupted {
+        /// What, and where.
+        detail: String,
+    },
+    /// The folder is in use by another process.
+    #[error("data folder \"{path}\" is in use by another process")]
+    Locked {
+        /// The folder.
+        path: String,
+    },
+    /// The folder is not a store of this kind, or of a version this build cannot read.
+    #[error("\"{path}\" cannot be opened: {reason}")]
+    Foreign {
+        /// The folder.
+        path: String,
+        /// What was found instead.
+        reason: String,
+    },
+    /// The operating system refused.
+    #[error("{action} failed: {reason}")]
+    Io {
+        /// What was being done.
+        action: String,
+        /// Its words.
+        reason: String,
+    },
+    /// The backend cannot do this (see [`crate::Capabilities`]).
+    #[error("{what} is not supported by this store")]
+    Unsupported {
+        /// The call.
+        what: &'static str,
+    },
+    /// The store is shutting down.
+    #[error("the store is closed")]
+    Closed,
+}

@@ -1,0 +1,53 @@
+//! The store contract: what a backend must promise, in bytes only.
+//!
+//! ```text
+//!   table ── region [start, end) ── family ── rowkey -> fragment (all cells of the row in that family)
+//!
+//!   writer:  WriteBatch ──apply──> newest state, in log order ──sync──> durable ──> published
+//!   reader:  snapshot() = what is published;  get / scan at that snapshot
+//! ```
+//!
+//! Words, defined once:
+//! - **fragment**: the cells of one row and family as one value; its header carries a timestamp and a
+//!   commit number that the store stamps (crate `fragment` owns the layout).
+//! - **newest state**: everything applied, durable or not. Only writers build on it.
+//! - **published snapshot**: a state that would survive a crash now (or whose writers did not ask for that).
+//!
+//! Invariants:
+//! - The store never sees a SQL type, an expression or a column name.
+//! - A batch is all or nothing, for readers and after a crash, across tables and families, where
+//!   [`Capabilities::atomic_batch`] holds; per row it always is.
+//! - Commit numbers grow in the order of application; a later commit never survives an earlier one that did not.
+//! - Every difference between backends is told by [`Capabilities`] and nowhere else.
+//!
+//! Read next: `fragment` (the row layout), `store-fjall` (the embedded backend).
+
+mod admin;
+mod batch;
+mod bulk;
+mod capabilities;
+mod clock;
+mod error;
+mod filter;
+mod ids;
+mod key_range;
+mod rows;
+mod scan;
+mod snapshot;
+#[expect(clippy::module_inception, reason = "the trait file is the contract; the crate is named after it")]
+mod store;
+
+pub use admin::{CheckReport, FamilySpec, RegionInfo, StoreStats, TableChange, TableSize, TableSpec};
+pub use batch::{Condition, Mutation, RowChange, RowUpdate, WriteBatch};
+pub use bulk::{BulkLoad, OnDuplicate};
+pub use bytes::Bytes;
+pub use capabilities::Capabilities;
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use error::{StoreError, StoreResult};
+pub use filter::{Filter, FixedPredicate, NullBit, NullTest};
+pub use ids::{CommitNo, FamilyId, RegionId, TableId, Timestamp};
+pub use key_range::KeyRange;
+pub use rows::{RowBatch, RowBatchBuilder, Segment};
+pub use scan::{Scan, ScanCounters, ScanRequest};
+pub use snapshot::Snapshot;
+pub use store::{Durability, Store};

@@ -1,0 +1,216 @@
+//! A batch of rows that owns its bytes and lends rows from them.
+//!
+//! ```text
+//!   segments   [ block 0: rows 0..97 ][ block 1: rows 97..201 ] ...      Bytes, shared with the block cache
+//!   spans      (start, end) of each row's fragment within its segment's block
+//!   keys       all rowkeys back to back, key_ends says where each one ends
+//! ```
+//! Decoding goes segment by segment and column by column: no object and no allocation for a row.
+
+use bytes::Bytes;
+
+/// Rows in key order (or reverse). Which of keys and fragments are there is the scan request's choice.
+#[derive(Clone, Debug, Default)]
+pub struct RowBatch {
+    rows: usize,
+    segments: Vec<(Bytes, usize)>,
+    spans: Vec<(u32, u32)>,
+    keys: Vec<u8>,
+    key_ends: Vec<u32>,
+    undecided: bool,
+}
+
+/// Some neighbouring rows of a batch whose fragments lie in one block.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment<'a> {
+    /// The block.
+    pub block: &'a [u8],
+    /// Where each row's fragment begins and ends in it; checked to be inside.
+    pub spans: &'a [(u32, u32)],
+}
+
+impl<'a> Segment<'a> {
+    /// The fragments, one a row.
+    pub fn fragments(self) -> impl Iterator<Item = &'a [u8]> {
+        // The builder checked every span, so the fallback is never taken.
+        self.spans.iter().map(move |&(start, end)| self.block.get(start as usize..end as usize).unwrap_or_default())
+    }
+}
+
+impl RowBatch {
+    /// A batch that only counts.
+    pub fn count_only(rows: usize) -> Self {
+        Self { rows, ..Self::default() }
+    }
+
+    /// How many rows.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Has it none?
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Did the filter leave some rows for the caller to check again?
+    pub fn undecided(&self) -> bool {
+        self.undecided
+    }
+
+    /// Fragments block by block, in row order. Empty when only keys or counts were asked for.
+    pub fn segments(&self) -> impl Iterator<Item = Segment<'_>> {
+        let mut first = 0;
+        self.segments.iter().map(move |(block, end)| {
+            let spans = self.spans.get(first..*end).unwrap_or_default();
+            first = *end;
+            Segment { block, spans }
+        })
+    }
+
+    /// Fragments in row order.
+    pub fn fragments(&self) -> impl Iterator<Item = &[u8]> {
+        self.segments().flat_map(Segment::fragments)
+    }
+
+    /// Rowkeys in row order. Empty when they were not asked for.
+    pub fn keys(&self) -> impl Iterator<Item = &[u8]> {
+        let mut start = 0;
+        self.key_ends.iter().map(move |&end| {
+            let key = self.keys.get(start..end as usize).unwrap_or_default();
+            start = end as usize;
+            key
+        })
+    }
+
+    /// All rowkeys back to back.
+    pub fn key_bytes(&self) -> &[u8] {
+        &self.keys
+    }
+
+    /// Where each rowkey ends in [`Self::key_bytes`].
+    pub fn key_ends(&self) -> &[u32] {
+        &self.key_ends
+    }
+}
+
+/// Builds a [`RowBatch`]: begin a block, add its rows, begin the next.
+#[derive(Debug, Default)]
+pub struct RowBatchBuilder {
+    batch: RowBatch,
+    /// Fragments that come one by one (from an iterator) are copied together here.
+    loose: Vec<u8>,
+}
+
+impl RowBatchBuilder {
+    /// An empty one with room for `rows`.
+    pub fn with_capacity(rows: usize, values: bool, keys: bool) -> Self {
+        let mut batch = RowBatch::default();
+        if values {
+            batch.spans.reserve(rows);
+        }
+        if keys {
+            batch.key_ends.reserve(rows);
+        }
+        Self { batch, loose: Vec::new() }
+    }
+
+    /// Rows so far.
+    pub fn len(&self) -> usize {
+        self.batch.rows
+    }
+
+    /// None so far?
+    pub fn is_empty(&self) -> bool {
+        self.batch.rows == 0
+    }
+
+    /// Adds the fragments `spans` of `block`, in this order. Spans outside the block are refused.
+    /// Keys of these rows are pushed apart with [`Self::push_key`].
+    #[must_use = "false: a span lies outside the block, nothing was added"]
+    pub fn push_block(&mut self, block: Bytes, spans: &[(u32, u32)]) -> bool {
+        let inside = |&(start, end): &(u32, u32)| start <= end && end as usize <= block.len();
+        if !spans.iter().all(inside) {
+            return false;
+        }
+        self.close_loose();
+        self.batch.spans.extend_from_slice(spans);
+        self.batch.rows += spans.len();
+        self.batch.segments.push((block, self.batch.spans.len()));
+        true
+    }
+
+    /// Adds one fragment by copying it.
+    pub fn push_fragment(&mut self, fragment: &[u8]) {
+        // Spans are 32-bit: begin a new block well before that.
+        if self.loose.len() + fragment.len() > 1 << 30 {
+            self.close_loose();
+        }
+        let start = self.loose.len() as u32;
+        self.loose.extend_from_slice(fragment);
+        self.batch.spans.push((start, self.loose.len() as u32));
+        self.batch.rows += 1;
+    }
+
+    /// Adds rows of which only the number (and perhaps the keys) is wanted.
+    pub fn push_rows(&mut self, rows: usize) {
+        self.batch.rows += rows;
+    }
+
+    /// Adds the rowkey of the next row: `head` and `rest`, one after the other.
+    pub fn push_key(&mut self, head: &[u8], rest: &[u8]) {
+        self.batch.keys.extend_from_slice(head);
+        self.batch.keys.extend_from_slice(rest);
+        self.batch.key_ends.push(self.batch.keys.len() as u32);
+    }
+
+    /// Bytes of keys so far; a batch should end before this nears 4 GiB.
+    pub fn key_len(&self) -> usize {
+        self.batch.keys.len()
+    }
+
+    /// Marks that some rows were not judged by the filter.
+    pub fn mark_undecided(&mut self) {
+        self.batch.undecided = true;
+    }
+
+    /// The batch.
+    pub fn finish(mut self) -> RowBatch {
+        self.close_loose();
+        self.batch
+    }
+
+    fn close_loose(&mut self) {
+        if !self.loose.is_empty() || self.batch.segments.last().map_or(0, |s| s.1) < self.batch.spans.len() {
+            let block = Bytes::from(std::mem::take(&mut self.loose));
+            self.batch.segments.push((block, self.batch.spans.len()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_and_loose_fragments_come_back_in_order() {
+        let mut builder = RowBatchBuilder::with_capacity(4, true, true);
+        builder.push_fragment(b"one");
+        assert!(builder.push_block(Bytes::from_static(b"..two.three"), &[(2, 5), (6, 11)]));
+        builder.push_fragment(b"");
+        for key in [b"a", b"b", b"c", b"d"] {
+            builder.push_key(key, b"!");
+        }
+        let batch = builder.finish();
+        assert_eq!(batch.len(), 4);
+        assert_eq!(batch.fragments().collect::<Vec<_>>(), [b"one".as_slice(), b"two", b"three", b""]);
+        assert_eq!(batch.keys().collect::<Vec<_>>(), [b"a!", b"b!", b"c!", b"d!"]);
+    }
+
+    #[test]
+    fn a_span_outside_its_block_is_refused() {
+        let mut builder = RowBatchBuilder::default();
+        assert!(!builder.push_block(Bytes::from_static(b"abc"), &[(2, 4)]));
+        assert!(builder.is_empty());
+    }
+}

@@ -1,0 +1,1 @@
+//! One transaction over any store: own writes over a snapshot, locks, commit.

@@ -1,0 +1,25 @@
+//! SQL types and values: what they are called, how they compare, how they read and print as text.
+//!
+//! ```text
+//!   SQL text  --text::parse-->  Datum  --text::print-->  SQL text
+//!                                 |
+//!                                 +-- compare (SQL order), coerce (assignment casts)
+//!                                 +-- rowkey turns it into bytes (not here: no bytes, no I/O in this crate)
+//! ```
+//!
+//! Invariants:
+//! - One table, [`DataType`], ties a type's SQL name, its PostgreSQL oid and its Phoenix aliases together.
+//! - Values that SQL calls equal are equal here too: `-0.0 = 0.0`, numeric `1.0 = 1.00`, `NaN = NaN`.
+//! - Text forms are PostgreSQL's, with `DateStyle = ISO` and `bytea_output = hex`.
+//!
+//! Read next: `rowkey` (values to bytes).
+
+mod data_type;
+mod datum;
+mod decimal;
+mod error;
+
+pub use data_type::{DataType, NUMERIC_MAX_SCALE};
+pub use datum::Datum;
+pub use decimal::Decimal;
+pub use error::TypeError;
