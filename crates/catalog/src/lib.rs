@@ -1,7 +1,7 @@
 //! Schemas and tables: kept as rows of the store, cached as one immutable value per version.
 //!
 //! ```text
-//!   DDL ──> Change ──> new Catalog value (version + 1) ──one WriteBatch──> store ──> swapped into the cache
+//!   DDL ──> Draft ──> new Catalog value (version + 1) ──one WriteBatch──> store ──> swapped into the cache
 //!   statement ──> CatalogCache::current() : Arc<Catalog>, which never changes under it
 //! ```
 //!
@@ -13,8 +13,29 @@
 //!
 //! Read next: `query` (plans over these tables).
 
+mod alter;
+mod build;
+mod cache;
+mod catalog;
 mod column;
+mod definition;
+mod draft;
+mod error;
+mod property;
+mod row_id;
+mod shape;
+mod stored;
 mod table;
 
+pub use cache::CatalogCache;
+pub use catalog::{
+    Catalog, DATABASE_NAME, DATABASE_OID, FIRST_USER_OID, MAX_COLUMNS, PUBLIC_SCHEMA, PUBLIC_SCHEMA_ID,
+    RESERVED_SCHEMAS, SYSTEM_TABLE,
+};
 pub use column::{Column, ColumnId};
+pub use definition::{NewColumn, NewKeyPart, NewTable};
+pub use draft::{Draft, PreparedTable};
+pub use error::{CatalogError, CatalogResult};
+pub use row_id::{ROW_ID_COLUMN, RowIdBlock, RowIds};
+pub use stored::FORMAT;
 pub use table::{KeyColumn, LayoutDef, SchemaDef, SchemaId, Table, TableOid};

@@ -1,6 +1,6 @@
 //! A table: columns, key, layouts and where its rows are.
 
-use crate::{Column, ColumnId};
+use crate::{CatalogError, CatalogResult, Column, ColumnId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -58,8 +58,12 @@ pub struct Table {
     pub key: Vec<KeyColumn>,
     /// Name of the primary key constraint; `None` with a hidden row id.
     pub key_name: Option<String>,
+    /// Oid of the primary key's index and constraint, as clients see them; `None` with a hidden row id.
+    pub key_oid: Option<u32>,
     /// Number of salt buckets, 2 to 256, if salted.
     pub salt_buckets: Option<u16>,
+    /// Region borders asked for by SPLIT ON, as key bytes without salt, ascending.
+    pub splits: Vec<Vec<u8>>,
     /// All layouts that rows may have; the last one is written.
     pub layouts: Vec<LayoutDef>,
     /// Next [`ColumnId`].
@@ -68,4 +72,67 @@ pub struct Table {
     pub properties: BTreeMap<String, String>,
     /// Catalog version at which the table last changed.
     pub version: u64,
+}
+
+impl Table {
+    /// The table's data in the store.
+    pub fn storage_id(&self) -> store::TableId {
+        store::TableId(self.storage)
+    }
+
+    /// The column of that name, hidden ones too.
+    pub fn column_by_name(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// The column of that name, or an error that names it.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchColumn`].
+    pub fn must_get_column(&self, name: &str) -> CatalogResult<&Column> {
+        self.column_by_name(name)
+            .ok_or_else(|| CatalogError::NoSuchColumn { table: self.name.clone(), column: name.to_string() })
+    }
+
+    /// The column of that id.
+    pub fn column(&self, id: ColumnId) -> Option<&Column> {
+        self.columns.iter().find(|column| column.id == id)
+    }
+
+    /// Which part of the key `id` is, counted from 0.
+    pub fn key_position(&self, id: ColumnId) -> Option<usize> {
+        self.key.iter().position(|part| part.column == id)
+    }
+
+    /// Columns of the key in key order.
+    pub fn key_columns(&self) -> impl Iterator<Item = &Column> {
+        self.key.iter().filter_map(|part| self.column(part.column))
+    }
+
+    /// Columns that are not in the key, in order of declaration: what fragments hold.
+    pub fn value_columns(&self) -> impl Iterator<Item = &Column> {
+        self.columns.iter().filter(|column| self.key_position(column.id).is_none())
+    }
+
+    /// What `*` shows, in order of declaration.
+    pub fn visible_columns(&self) -> impl Iterator<Item = &Column> {
+        self.columns.iter().filter(|column| !column.hidden)
+    }
+
+    /// Has it no primary key of its own?
+    pub fn has_hidden_row_id(&self) -> bool {
+        self.columns.iter().any(|column| column.hidden)
+    }
+
+    /// The layout that rows are written with. Always the last one.
+    pub fn current_layout_def(&self) -> Option<&LayoutDef> {
+        self.layouts.last()
+    }
+
+    /// The layout that a fragment names.
+    pub fn layout_def(&self, id: u16) -> Option<&LayoutDef> {
+        // Layouts are few and their ids ascend.
+        let at = self.layouts.binary_search_by_key(&id, |layout| layout.id).ok()?;
+        self.layouts.get(at)
+    }
 }

@@ -1,0 +1,197 @@
+//! ALTER TABLE: what changes a table in place. No row is touched.
+
+use crate::build::{check_column_name, check_family};
+use crate::definition::NewColumn;
+use crate::property::check_changes;
+use crate::{CatalogError, CatalogResult, Column, ColumnId, Draft, LayoutDef, MAX_COLUMNS, Table, TableOid};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use types::Datum;
+
+impl Draft {
+    /// ADD COLUMN. Rows written before read `missing`: the value of the default, which the caller has
+    /// evaluated once (NULL without one). A NOT NULL column with a NULL `missing` is right only on an
+    /// empty table, which the caller checks under the table's exclusive lock.
+    ///
+    /// # Errors
+    /// [`CatalogError::DuplicateColumn`], [`CatalogError::TooManyColumns`], [`CatalogError::ReservedName`],
+    /// [`CatalogError::TooManyChanges`], [`CatalogError::NoSuchTable`].
+    pub fn add_column(&mut self, oid: TableOid, new: NewColumn, missing: Datum) -> CatalogResult<Arc<Table>> {
+        let mut table = self.table(oid)?.as_ref().clone();
+        check_column_name(&new.name)?;
+        check_family(&table.name, new.family.as_deref())?;
+        check_column_is_new(&table, &new.name)?;
+        if table.columns.len() >= MAX_COLUMNS {
+            return Err(CatalogError::TooManyColumns { limit: MAX_COLUMNS });
+        }
+        let id = ColumnId(table.next_column);
+        table.next_column = next_id(&table, table.next_column, "column ids")?;
+        table.columns.push(Column {
+            id,
+            name: new.name,
+            ty: new.ty,
+            not_null: new.not_null == Some(true),
+            default: new.default,
+            missing,
+            family: new.family,
+            hidden: false,
+        });
+        push_layout(&mut table)?;
+        Ok(self.put_table(table))
+    }
+
+    /// DROP COLUMN. Old rows keep its bytes, which nobody reads any more.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchColumn`], [`CatalogError::DependentObjects`] for a key column,
+    /// [`CatalogError::TooManyChanges`], [`CatalogError::NoSuchTable`].
+    pub fn drop_column(&mut self, oid: TableOid, name: &str) -> CatalogResult<Arc<Table>> {
+        let mut table = self.table(oid)?.as_ref().clone();
+        let column = visible_column(&table, name)?;
+        let id = column.id;
+        if table.key_position(id).is_some() {
+            return Err(CatalogError::DependentObjects {
+                what: format!("column {name} of table {}", table.name),
+                dependents: table.key_name.iter().map(|key| format!("constraint {key}")).collect(),
+            });
+        }
+        table.columns.retain(|column| column.id != id);
+        push_layout(&mut table)?;
+        Ok(self.put_table(table))
+    }
+
+    /// RENAME COLUMN.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchColumn`], [`CatalogError::DuplicateColumn`], [`CatalogError::ReservedName`],
+    /// [`CatalogError::NoSuchTable`].
+    pub fn rename_column(&mut self, oid: TableOid, name: &str, to: &str) -> CatalogResult<Arc<Table>> {
+        let to = to.to_string();
+        self.alter_column(oid, name, |table, id| {
+            check_column_name(&to)?;
+            check_column_is_new(table, &to)?;
+            set(table, id, |column| column.name = to);
+            Ok(())
+        })
+    }
+
+    /// SET DEFAULT and DROP DEFAULT (`None`): for rows written from now on.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`].
+    pub fn set_default(&mut self, oid: TableOid, name: &str, default: Option<String>) -> CatalogResult<Arc<Table>> {
+        self.alter_column(oid, name, |table, id| {
+            set(table, id, |column| column.default = default);
+            Ok(())
+        })
+    }
+
+    /// SET NOT NULL. That no row holds a NULL is for the caller to check, under the table's exclusive lock.
+    /// A nullable key column cannot become NOT NULL: its encoding differs.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`], [`CatalogError::Unsupported`].
+    pub fn set_not_null(&mut self, oid: TableOid, name: &str) -> CatalogResult<Arc<Table>> {
+        self.set_nullability(oid, name, true)
+    }
+
+    /// DROP NOT NULL.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`]; [`CatalogError::InvalidTable`] for a
+    /// key column.
+    pub fn drop_not_null(&mut self, oid: TableOid, name: &str) -> CatalogResult<Arc<Table>> {
+        self.set_nullability(oid, name, false)
+    }
+
+    /// RENAME TO.
+    ///
+    /// # Errors
+    /// [`CatalogError::DuplicateTable`], [`CatalogError::NoSuchTable`].
+    pub fn rename_table(&mut self, oid: TableOid, to: &str) -> CatalogResult<Arc<Table>> {
+        let mut table = self.table(oid)?.as_ref().clone();
+        let schema = self.next.schema_name(&table).to_string();
+        self.check_name_is_free(&schema, to)?;
+        table.name = to.to_string();
+        Ok(self.put_table(table))
+    }
+
+    /// SET (name = value, ...); `None` is RESET.
+    ///
+    /// # Errors
+    /// [`CatalogError::UnknownProperty`], [`CatalogError::InvalidProperty`], [`CatalogError::Unsupported`],
+    /// [`CatalogError::NoSuchTable`].
+    pub fn set_properties(
+        &mut self,
+        oid: TableOid,
+        changes: &BTreeMap<String, Option<String>>,
+    ) -> CatalogResult<Arc<Table>> {
+        let mut table = self.table(oid)?.as_ref().clone();
+        for (name, value) in check_changes(changes)? {
+            match value {
+                Some(value) => table.properties.insert(name, value),
+                None => table.properties.remove(&name),
+            };
+        }
+        Ok(self.put_table(table))
+    }
+
+    fn set_nullability(&mut self, oid: TableOid, name: &str, not_null: bool) -> CatalogResult<Arc<Table>> {
+        self.alter_column(oid, name, |table, id| {
+            let was = table.column(id).is_some_and(|column| column.not_null);
+            if was != not_null && table.key_position(id).is_some() {
+                let reason = format!("column \"{name}\" is in the primary key, whose bytes depend on it");
+                return Err(CatalogError::InvalidTable { table: table.name.clone(), reason });
+            }
+            set(table, id, |column| column.not_null = not_null);
+            Ok(())
+        })
+    }
+
+    fn alter_column(
+        &mut self,
+        oid: TableOid,
+        name: &str,
+        change: impl FnOnce(&mut Table, ColumnId) -> CatalogResult<()>,
+    ) -> CatalogResult<Arc<Table>> {
+        let mut table = self.table(oid)?.as_ref().clone();
+        let id = visible_column(&table, name)?.id;
+        change(&mut table, id)?;
+        Ok(self.put_table(table))
+    }
+}
+
+/// The column of that name; the hidden row id is none that a statement may alter.
+fn visible_column<'a>(table: &'a Table, name: &str) -> CatalogResult<&'a Column> {
+    let column = table.must_get_column(name)?;
+    if column.hidden {
+        return Err(CatalogError::NoSuchColumn { table: table.name.clone(), column: name.to_string() });
+    }
+    Ok(column)
+}
+
+fn set(table: &mut Table, id: ColumnId, change: impl FnOnce(&mut Column)) {
+    if let Some(column) = table.columns.iter_mut().find(|column| column.id == id) {
+        change(column);
+    }
+}
+
+fn check_column_is_new(table: &Table, name: &str) -> CatalogResult<()> {
+    match table.column_by_name(name) {
+        Some(_) => Err(CatalogError::DuplicateColumn { table: table.name.clone(), column: name.to_string() }),
+        None => Ok(()),
+    }
+}
+
+/// From now on rows hold the value columns that the table has now.
+fn push_layout(table: &mut Table) -> CatalogResult<()> {
+    let last = table.layouts.last().map_or(0, |layout| layout.id);
+    let id = next_id(table, last, "layouts")?;
+    let columns = table.value_columns().map(|column| (column.id, column.ty)).collect();
+    table.layouts.push(LayoutDef { id, columns });
+    Ok(())
+}
+
+fn next_id(table: &Table, id: u16, what: &'static str) -> CatalogResult<u16> {
+    id.checked_add(1).ok_or_else(|| CatalogError::TooManyChanges { table: table.name.clone(), what })
+}

@@ -1,0 +1,159 @@
+//! One version of all definitions: an immutable value.
+
+use crate::{CatalogError, CatalogResult, SchemaDef, SchemaId, Table, TableOid};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The one database of a server.
+pub const DATABASE_NAME: &str = "bennu";
+/// Its oid.
+pub const DATABASE_OID: u32 = 5;
+/// Schemas whose names are taken: what is in them is computed, not kept.
+pub const RESERVED_SCHEMAS: [&str; 2] = ["pg_catalog", "information_schema"];
+/// The schema that a new database has.
+pub const PUBLIC_SCHEMA: &str = "public";
+/// Its oid, as in PostgreSQL.
+pub const PUBLIC_SCHEMA_ID: SchemaId = SchemaId(2200);
+/// First oid of what users make, as in PostgreSQL.
+pub const FIRST_USER_OID: u32 = 16384;
+/// The store's table that holds the rows of the catalog.
+pub const SYSTEM_TABLE: store::TableId = store::TableId(1);
+/// First storage id of what users make; the catalog itself is in 1.
+pub(crate) const FIRST_USER_STORAGE: u32 = 16;
+/// Most columns of a table, as in PostgreSQL.
+pub const MAX_COLUMNS: usize = 1600;
+
+/// All definitions at one version. Never changes: hold it as long as the statement runs.
+#[derive(Clone, Debug)]
+pub struct Catalog {
+    pub(crate) version: u64,
+    pub(crate) schemas: BTreeMap<String, Schema>,
+    pub(crate) tables: BTreeMap<TableOid, Arc<Table>>,
+    /// Storages made for tables that are not published yet.
+    pub(crate) staged: BTreeSet<u32>,
+    pub(crate) next_oid: u32,
+    pub(crate) next_storage: u32,
+}
+
+/// A schema and its tables by name.
+#[derive(Clone, Debug)]
+pub(crate) struct Schema {
+    pub(crate) def: SchemaDef,
+    pub(crate) tables: BTreeMap<String, Arc<Table>>,
+}
+
+impl Catalog {
+    /// Version 0: the schema `public` and nothing in it.
+    pub(crate) fn bootstrap() -> Self {
+        let def = SchemaDef { id: PUBLIC_SCHEMA_ID, name: PUBLIC_SCHEMA.to_string() };
+        let schemas = BTreeMap::from([(PUBLIC_SCHEMA.to_string(), Schema { def, tables: BTreeMap::new() })]);
+        Self {
+            version: 0,
+            schemas,
+            tables: BTreeMap::new(),
+            staged: BTreeSet::new(),
+            next_oid: FIRST_USER_OID,
+            next_storage: FIRST_USER_STORAGE,
+        }
+    }
+
+    /// Grows by one with every change. Plans are kept by it.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Schemas by name.
+    pub fn schemas(&self) -> impl Iterator<Item = &SchemaDef> {
+        self.schemas.values().map(|schema| &schema.def)
+    }
+
+    /// The schema of that name.
+    pub fn schema(&self, name: &str) -> Option<&SchemaDef> {
+        self.schemas.get(name).map(|schema| &schema.def)
+    }
+
+    /// The schema of that id.
+    pub fn schema_by_id(&self, id: SchemaId) -> Option<&SchemaDef> {
+        self.schemas().find(|schema| schema.id == id)
+    }
+
+    /// The schema of that name, or an error that names it.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchSchema`].
+    pub fn must_get_schema(&self, name: &str) -> CatalogResult<&SchemaDef> {
+        self.schema(name).ok_or_else(|| CatalogError::NoSuchSchema { name: name.to_string() })
+    }
+
+    /// Tables by oid, of all schemas.
+    pub fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.tables.values()
+    }
+
+    /// Tables of one schema by name; none if there is no such schema.
+    pub fn tables_in(&self, schema: &str) -> impl Iterator<Item = &Arc<Table>> {
+        self.schemas.get(schema).into_iter().flat_map(|schema| schema.tables.values())
+    }
+
+    /// The table of that name in that schema.
+    pub fn table(&self, schema: &str, name: &str) -> Option<&Arc<Table>> {
+        self.schemas.get(schema)?.tables.get(name)
+    }
+
+    /// The table of that oid.
+    pub fn table_by_oid(&self, oid: TableOid) -> Option<&Arc<Table>> {
+        self.tables.get(&oid)
+    }
+
+    /// The table, or an error that names it.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchSchema`], [`CatalogError::NoSuchTable`].
+    pub fn must_get_table(&self, schema: &str, name: &str) -> CatalogResult<&Arc<Table>> {
+        self.must_get_schema(schema)?;
+        self.table(schema, name).ok_or_else(|| CatalogError::NoSuchTable {
+            schema: Some(schema.to_string()),
+            name: name.to_string(),
+        })
+    }
+
+    /// The table that a statement means: in `schema` when it names one, else the first in `search_path`.
+    pub fn resolve(&self, search_path: &[String], schema: Option<&str>, name: &str) -> Option<&Arc<Table>> {
+        match schema {
+            Some(schema) => self.table(schema, name),
+            None => search_path.iter().find_map(|schema| self.table(schema, name)),
+        }
+    }
+
+    /// As [`Self::resolve`], or an error that names what was asked for.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`], also when the named schema does not exist (as PostgreSQL does).
+    pub fn must_resolve(
+        &self,
+        search_path: &[String],
+        schema: Option<&str>,
+        name: &str,
+    ) -> CatalogResult<&Arc<Table>> {
+        self.resolve(search_path, schema, name).ok_or_else(|| CatalogError::NoSuchTable {
+            schema: schema.map(str::to_string),
+            name: name.to_string(),
+        })
+    }
+
+    /// The schema that CREATE TABLE without one means: the first of `search_path` that exists.
+    pub fn creation_schema(&self, search_path: &[String]) -> Option<&SchemaDef> {
+        search_path.iter().find_map(|name| self.schema(name))
+    }
+
+    /// Name of the schema that `table` is in.
+    pub fn schema_name(&self, table: &Table) -> &str {
+        self.schema_by_id(table.schema).map_or("", |schema| schema.name.as_str())
+    }
+
+    /// Of the tables that a store has, those that no table of this catalog refers to.
+    pub fn orphans(&self, in_store: impl IntoIterator<Item = store::TableId>) -> Vec<store::TableId> {
+        let known: BTreeSet<u32> = self.tables().map(|table| table.storage).chain(self.staged.iter().copied()).collect();
+        in_store.into_iter().filter(|id| *id != SYSTEM_TABLE && !known.contains(&id.0)).collect()
+    }
+}

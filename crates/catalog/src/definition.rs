@@ -1,0 +1,83 @@
+//! What CREATE TABLE and ADD COLUMN ask for, before it is checked.
+
+use std::collections::BTreeMap;
+use types::{DataType, Datum};
+
+/// A table to be made.
+#[derive(Clone, Debug)]
+pub struct NewTable {
+    /// An existing schema.
+    pub schema: String,
+    /// Its name.
+    pub name: String,
+    /// In order of declaration.
+    pub columns: Vec<NewColumn>,
+    /// The primary key in key order; empty asks for a hidden row id.
+    pub key: Vec<NewKeyPart>,
+    /// Name of the primary key constraint; `None` names it `<table>_pkey`.
+    pub key_name: Option<String>,
+    /// 2 to 256.
+    pub salt_buckets: Option<u16>,
+    /// SPLIT ON: values of the leading key columns, in ascending key order. On a salted table every
+    /// bucket is split at them.
+    pub splits: Vec<Vec<Datum>>,
+    /// Names in any case. `salt_buckets` may stand here instead.
+    pub properties: BTreeMap<String, String>,
+}
+
+impl NewTable {
+    /// A table without columns yet.
+    pub fn new(schema: impl Into<String>, name: impl Into<String>) -> Self {
+        Self {
+            schema: schema.into(),
+            name: name.into(),
+            columns: Vec::new(),
+            key: Vec::new(),
+            key_name: None,
+            salt_buckets: None,
+            splits: Vec::new(),
+            properties: BTreeMap::new(),
+        }
+    }
+}
+
+/// A column to be made.
+#[derive(Clone, Debug)]
+pub struct NewColumn {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: DataType,
+    /// `Some(true)`: NOT NULL. `Some(false)`: declared NULL, which a key column needs to be nullable.
+    /// `None`: not said, so NOT NULL in a key and nullable elsewhere.
+    pub not_null: Option<bool>,
+    /// Source text of the DEFAULT expression.
+    pub default: Option<String>,
+    /// Name of its column family.
+    pub family: Option<String>,
+}
+
+impl NewColumn {
+    /// A nullable column without a default.
+    pub fn new(name: impl Into<String>, ty: DataType) -> Self {
+        Self { name: name.into(), ty, not_null: None, default: None, family: None }
+    }
+}
+
+/// A part of a primary key to be made.
+#[derive(Clone, Debug)]
+pub struct NewKeyPart {
+    /// Name of one of the table's columns.
+    pub column: String,
+    /// Sorted from large to small.
+    pub descending: bool,
+    /// `None` is PostgreSQL's rule: last for ASC, first for DESC.
+    pub nulls_first: Option<bool>,
+}
+
+impl NewKeyPart {
+    /// An ascending part.
+    pub fn ascending(column: impl Into<String>) -> Self {
+        Self { column: column.into(), descending: false, nulls_first: None }
+    }
+}

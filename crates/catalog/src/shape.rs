@@ -1,0 +1,47 @@
+//! How a table's rows become bytes: its key schema and its fragment layouts.
+
+use crate::{Column, LayoutDef, Table};
+use fragment::{Layout, LayoutColumn};
+use rowkey::{KeyPart, KeySchema};
+
+impl Table {
+    /// How the key becomes bytes.
+    pub fn key_schema(&self) -> KeySchema {
+        let part = |(at, column): (usize, &Column)| {
+            let part = self.key.get(at);
+            KeyPart {
+                ty: column.ty,
+                descending: part.is_some_and(|part| part.descending),
+                nullable: !column.not_null,
+                nulls_first: part.is_some_and(|part| part.nulls_first),
+            }
+        };
+        let parts = self.key_columns().enumerate().map(part).collect();
+        KeySchema { parts, salt_buckets: self.salt_buckets }
+    }
+
+    /// The layout that a fragment names; `None` when no row of this table was ever written with it.
+    pub fn layout(&self, id: u16) -> Option<Layout> {
+        self.layout_def(id).map(LayoutDef::to_layout)
+    }
+
+    /// The layout that rows are written with.
+    pub fn current_layout(&self) -> Layout {
+        match self.current_layout_def() {
+            Some(layout) => layout.to_layout(),
+            // Every table is made with one; a table read from the store is checked for it.
+            None => Layout::new(0, Vec::new()),
+        }
+    }
+}
+
+impl LayoutDef {
+    /// As the fragment crate has it. A column's qualifier is its id.
+    pub fn to_layout(&self) -> Layout {
+        let columns = self.columns.iter().map(|(id, ty)| LayoutColumn {
+            qualifier: id.0,
+            width: ty.fixed_width().and_then(|width| u16::try_from(width).ok()),
+        });
+        Layout::new(self.id, columns.collect())
+    }
+}
