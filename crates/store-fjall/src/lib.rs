@@ -1,1 +1,29 @@
-//! The embedded store: regions, placement and the commit pipeline on fjall.
+//! The embedded store: placement, the commit pipeline and block-speed scans on fjall.
+//!
+//! ```text
+//!   apply ──> commit/pipeline ──> journal (page cache) + memtables = newest state
+//!                                     │
+//!   sync  ──> commit/group_sync: one leader syncs the journal for all that wait
+//!                                     │
+//!             commit/publish ──> published state ──> snapshot() ──> read/{get, scan}
+//!
+//!   folder:  STORE (format)  LOCK  watermark  load/ (runs of bulk loads)  db/ (fjall: journals, keyspaces)
+//! ```
+//!
+//! Words, defined once:
+//! - **keyspace**: fjall's unit, one LSM tree. All keyspaces share one journal.
+//! - **slot**: a 4-byte id in front of the rowkeys of one (table, family) in the shared keyspace.
+//! - **placement**: where a (table, family) lives: a slot, or a keyspace of its own (`placement.rs`).
+//! - **state**: a fjall snapshot, the placements that belong to it and its commit number (`commit/publish.rs`).
+//! - **watermark**: how much of the journal is known to be durable, kept apart (`watermark.rs`).
+//!
+//! Invariants:
+//! - Every write of a fjall batch happens under the commit lock, and snapshots are taken under it too:
+//!   a snapshot taken while a batch is applied could be torn by a flush that ends at that moment.
+//! - Readers only read through a [`fjall::Snapshot`], never on a bare keyspace.
+//! - A keyspace is deleted only after the placements that name it left the newest state, under the commit lock.
+//! - Slot ids, region ids and commit numbers are never used again.
+//!
+//! Read next: `commit/pipeline.rs`, then `read/`.
+
+mod read;
