@@ -1,1 +1,33 @@
 //! The one door for front ends: sessions, statements, transactions.
+//!
+//! ```text
+//!   text ── Session::parse / prepare ──> statement ── plan_cache: which tier? ──┐
+//!                                                                               │
+//!     tier 1  dml::point      full key named: encode key, get or apply          │ on the caller's task
+//!     tier 2  cached plan     bind parameters, run                              │ on the query runtime
+//!     tier 3  query::Planner  plan, run                                         │ on the query runtime
+//!                                                                               v
+//!                                            Answer: rows as they come, a tag, or a COPY stream
+//! ```
+//!
+//! Invariants:
+//! - A statement reads one snapshot and one catalog version; a session always sees its own commits.
+//! - A statement is all or nothing, inside a transaction block too (it is the whole block then that fails).
+//! - What a statement changed is durable before its answer is handed out (unless `synchronous_commit = off`).
+//! - Every error has one SQLSTATE, chosen in `error/sqlstate.rs` and nowhere else.
+//!
+//! Read next: `pg-server` (this face on the wire).
+
+mod answer;
+mod copy;
+mod engine;
+mod error;
+mod notice;
+mod session;
+
+pub use answer::{Answer, Chunk, ColumnDesc, RowStream};
+pub use copy::{CopyIn, CopyOut};
+pub use engine::{Engine, EngineOptions, SessionStart};
+pub use error::EngineError;
+pub use notice::Notice;
+pub use session::{Prepared, Script, Session, TransactionStatus};

@@ -1,0 +1,83 @@
+//! What a statement answers: rows, a command tag, or a COPY stream.
+
+use crate::{CopyIn, CopyOut, EngineError};
+use arrow::record_batch::RecordBatch;
+use futures::stream::BoxStream;
+use std::sync::Arc;
+use types::{DataType, Datum};
+
+/// A column of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnDesc {
+    /// Its name.
+    pub name: String,
+    /// Its SQL type.
+    pub ty: DataType,
+    /// Oid of the table it comes from, 0 if computed.
+    pub table_oid: u32,
+    /// Its number in that table from 1, 0 if computed.
+    pub column_number: i16,
+}
+
+/// Some rows of an answer, in whichever form they were made.
+#[derive(Debug)]
+pub enum Chunk {
+    /// From a plan.
+    Batch(RecordBatch),
+    /// From a key program, a utility statement or RETURNING: one value per column each.
+    Rows(Vec<Vec<Datum>>),
+}
+
+impl Chunk {
+    /// How many rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Batch(batch) => batch.num_rows(),
+            Self::Rows(rows) => rows.len(),
+        }
+    }
+
+    /// Has it none?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Rows as they come. Dropping it cancels the statement.
+pub struct RowStream {
+    /// The columns, in order.
+    pub columns: Arc<Vec<ColumnDesc>>,
+    /// The rows. After an error or the end it is not polled again.
+    pub chunks: BoxStream<'static, Result<Chunk, EngineError>>,
+    /// First word(s) of the command tag: `SELECT`, `INSERT 0`, `UPDATE`, `SHOW`, … The row count follows
+    /// when [`Self::counted`].
+    pub tag: &'static str,
+    /// Does the tag end in the number of rows?
+    pub counted: bool,
+}
+
+/// The answer to one statement.
+pub enum Answer {
+    /// Nothing was asked.
+    Empty,
+    /// Rows.
+    Rows(RowStream),
+    /// Done, with its whole command tag: `CREATE TABLE`, `INSERT 0 3`.
+    Done(String),
+    /// `COPY … FROM STDIN`: feed it, then finish it.
+    CopyIn(Box<CopyIn>),
+    /// `COPY … TO STDOUT`.
+    CopyOut(CopyOut),
+}
+
+impl std::fmt::Debug for Answer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Empty => write!(f, "Empty"),
+            Self::Rows(rows) => write!(f, "Rows({} columns)", rows.columns.len()),
+            Self::Done(tag) => write!(f, "Done({tag})"),
+            Self::CopyIn(_) => write!(f, "CopyIn"),
+            Self::CopyOut(_) => write!(f, "CopyOut"),
+        }
+    }
+}

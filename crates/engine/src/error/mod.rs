@@ -1,0 +1,129 @@
+//! What front ends see of a failure: one line, a SQLSTATE, and what PostgreSQL would add to it.
+
+mod fault;
+mod sqlstate;
+
+pub(crate) use fault::Fault;
+
+use std::fmt;
+
+/// A failed statement. The session goes on.
+#[derive(Clone)]
+pub struct EngineError {
+    /// Boxed, so that results stay small on the paths that do not fail.
+    report: Box<Report>,
+}
+
+/// All that is told to the client.
+#[derive(Clone, Debug, Default)]
+struct Report {
+    code: &'static str,
+    message: String,
+    detail: Option<String>,
+    hint: Option<String>,
+    position: Option<usize>,
+    context: Option<String>,
+    schema: Option<String>,
+    table: Option<String>,
+    column: Option<String>,
+    constraint: Option<String>,
+}
+
+/// Result of an engine call.
+pub(crate) type EngineResult<T> = Result<T, EngineError>;
+
+impl EngineError {
+    /// SQLSTATE.
+    pub fn code(&self) -> &'static str {
+        self.report.code
+    }
+
+    /// One line for a person.
+    pub fn message(&self) -> &str {
+        &self.report.message
+    }
+
+    /// More about it.
+    pub fn detail(&self) -> Option<&str> {
+        self.report.detail.as_deref()
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&str> {
+        self.report.hint.as_deref()
+    }
+
+    /// Where in the statement's text, in characters from 1.
+    pub fn position(&self) -> Option<usize> {
+        self.report.position
+    }
+
+    /// Where in the data: the line and column of a COPY.
+    pub fn context(&self) -> Option<&str> {
+        self.report.context.as_deref()
+    }
+
+    /// Schema of the table concerned.
+    pub fn schema(&self) -> Option<&str> {
+        self.report.schema.as_deref()
+    }
+
+    /// The table concerned.
+    pub fn table(&self) -> Option<&str> {
+        self.report.table.as_deref()
+    }
+
+    /// The column concerned.
+    pub fn column(&self) -> Option<&str> {
+        self.report.column.as_deref()
+    }
+
+    /// The constraint concerned.
+    pub fn constraint(&self) -> Option<&str> {
+        self.report.constraint.as_deref()
+    }
+
+    /// The same with a context line.
+    pub(crate) fn with_context(mut self, context: impl Into<String>) -> Self {
+        self.report.context = Some(context.into());
+        self
+    }
+
+    /// The same with a hint, unless it has one.
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.report.hint.get_or_insert_with(|| hint.into());
+        self
+    }
+
+    /// The same with a position, unless it has one.
+    pub(crate) fn at(mut self, position: usize) -> Self {
+        self.report.position.get_or_insert(position);
+        self
+    }
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.report.message)
+    }
+}
+
+impl fmt::Debug for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.report.code, self.report.message)?;
+        let parts = [("detail", &self.report.detail), ("hint", &self.report.hint), ("context", &self.report.context)];
+        for (name, text) in parts {
+            if let Some(text) = text {
+                write!(f, "; {name}: {text}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for EngineError {}
+
+/// Returns early with one of the engine's own faults.
+pub(crate) fn fail<T>(fault: Fault) -> EngineResult<T> {
+    Err(fault.into())
+}

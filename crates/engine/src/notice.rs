@@ -1,0 +1,28 @@
+//! What a statement says beside its answer.
+
+/// A notice or warning for the client. It never stops the statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// `NOTICE`, `WARNING`, `INFO`.
+    pub severity: &'static str,
+    /// SQLSTATE.
+    pub code: &'static str,
+    /// One line for a person.
+    pub message: String,
+    /// More about it.
+    pub detail: Option<String>,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+impl Notice {
+    /// A plain notice: something was left out, since it was there (or not there) already.
+    pub(crate) fn notice(code: &'static str, message: impl Into<String>) -> Self {
+        Self { severity: "NOTICE", code, message: message.into(), detail: None, hint: None }
+    }
+
+    /// A warning: the statement did nothing, or not what one may expect.
+    pub(crate) fn warning(code: &'static str, message: impl Into<String>) -> Self {
+        Self { severity: "WARNING", ..Self::notice(code, message) }
+    }
+}
