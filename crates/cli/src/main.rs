@@ -1,2 +1,52 @@
-//! The `bennu` binary.
-fn main() {}
+//! The `bennu` binary: options and files to calls, nothing else.
+//!
+//! `args` are the words of the command line, `config` puts them over the environment and the TOML
+//! file, and each command has a file of its own.
+
+mod args;
+mod check;
+mod config;
+mod error;
+mod serve;
+mod shell;
+
+use args::{Args, Command};
+use clap::Parser;
+use error::CliError;
+use std::io::Write;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&CliError::Runtime(error)),
+    };
+    match runtime.block_on(run(args.command)) {
+        Ok(code) => code,
+        Err(error) => fail(&error),
+    }
+}
+
+async fn run(command: Command) -> Result<ExitCode, CliError> {
+    match command {
+        Command::Serve(args) => serve::run(&args).await,
+        Command::Sql(args) => shell::run(&args).await,
+        Command::Check(args) => check::run(&args).await,
+        Command::Version => {
+            print_line(&format!("bennu {}", env!("CARGO_PKG_VERSION")));
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn fail(error: &CliError) -> ExitCode {
+    // Nothing is left to be told when even stderr is gone.
+    let _ = writeln!(std::io::stderr(), "bennu: {error}");
+    ExitCode::FAILURE
+}
+
+/// One line on stdout; a reader that went away is not an error.
+fn print_line(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
+}

@@ -1,1 +1,27 @@
-//! The PostgreSQL wire: startup, queries, COPY, cancel.
+//! The PostgreSQL wire: startup, queries, COPY and cancel over TCP.
+//!
+//! ```text
+//!   listener ──deals──> worker thread (one a core)
+//!                          connection: frontend (frames in) ─> simple / extended / copy ─> engine::Session
+//!                                      backend, rows, encode (answers out) <─ Answer
+//! ```
+//!
+//! Invariants:
+//! - No byte that a client sends can panic: frames are cut whole and read by total functions (`frontend`).
+//! - Answers leave in one write per Sync, or when the buffer is full: never one write a message.
+//! - Rows stream: a result is never held whole, and a client that goes away ends its statement.
+//!
+//! Read next: `engine` (what a session does).
+
+mod backend;
+mod connection;
+mod copy;
+mod encode;
+mod extended;
+mod frontend;
+mod listener;
+mod rows;
+mod simple;
+mod startup;
+
+pub use listener::{ServerOptions, serve};

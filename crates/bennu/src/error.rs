@@ -1,0 +1,72 @@
+//! The public error: a message for a person, and the SQLSTATE that clients know it by.
+
+use std::fmt;
+
+/// Why a call failed. `Display` is one line; the rest is in the accessors.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Error {
+    code: &'static str,
+    message: String,
+    detail: Option<String>,
+    hint: Option<String>,
+    position: Option<usize>,
+}
+
+impl Error {
+    /// Five characters of SQLSTATE.
+    pub fn code(&self) -> &str {
+        self.code
+    }
+
+    /// One line for a person.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// More about what happened.
+    pub fn detail(&self) -> Option<&str> {
+        self.detail.as_deref()
+    }
+
+    /// What could be done.
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// Where in the statement, in characters from 1.
+    pub fn position(&self) -> Option<usize> {
+        self.position
+    }
+
+    pub(crate) fn io(action: &str, error: &std::io::Error) -> Self {
+        let message = format!("{action}: {error}");
+        Self { code: "58030", message, detail: None, hint: None, position: None }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<engine::EngineError> for Error {
+    fn from(error: engine::EngineError) -> Self {
+        Self {
+            code: error.code(),
+            message: error.message().to_string(),
+            detail: error.detail().map(Into::into),
+            hint: error.hint().map(Into::into),
+            position: error.position(),
+        }
+    }
+}
+
+impl From<store::StoreError> for Error {
+    fn from(error: store::StoreError) -> Self {
+        engine::EngineError::from(error).into()
+    }
+}

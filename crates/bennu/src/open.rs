@@ -1,0 +1,106 @@
+//! From a folder to a database: the one place that picks a store.
+
+use crate::{Error, Options, Session};
+use engine::{Engine, EngineOptions, SessionStart};
+use std::path::Path;
+use std::sync::Arc;
+use store::{CheckReport, Store};
+use store_fjall::FjallStore;
+
+/// An open database. Clones share it.
+#[derive(Clone)]
+pub struct Bennu {
+    engine: Arc<Engine>,
+    store: Arc<dyn Store>,
+    /// The folder of a database in memory, removed with the last handle.
+    _folder: Option<Arc<tempfile::TempDir>>,
+}
+
+impl Bennu {
+    /// Opens the folder `path`, making it if it does not exist.
+    ///
+    /// # Errors
+    /// A folder that is in use, foreign, of a newer version or damaged; each by name.
+    pub async fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::open_with_options(path, &Options::default()).await
+    }
+
+    /// As [`Self::open`].
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub async fn open_with_options(path: impl AsRef<Path>, options: &Options) -> Result<Self, Error> {
+        Self::start(path.as_ref(), options, None).await
+    }
+
+    /// A database that is gone when its last handle is: the same code on a folder that is thrown away.
+    ///
+    /// # Errors
+    /// When no folder for temporary files can be made.
+    pub async fn open_in_memory(options: &Options) -> Result<Self, Error> {
+        let folder = tempfile::tempdir().map_err(|e| Error::io("a temporary folder could not be made", &e))?;
+        let path = folder.path().join("data");
+        Self::start(&path, options, Some(Arc::new(folder))).await
+    }
+
+    async fn start(path: &Path, options: &Options, folder: Option<Arc<tempfile::TempDir>>) -> Result<Self, Error> {
+        let store: Arc<dyn Store> = open_store(path, options)?;
+        let engine_options = EngineOptions {
+            memory_bytes: options.query_memory_bytes,
+            spill_dir: options.spill_dir.clone(),
+            query_threads: options.query_threads,
+            ..EngineOptions::default()
+        };
+        let engine = Engine::open(store.clone(), engine_options).await?;
+        Ok(Self { engine, store, _folder: folder })
+    }
+
+    /// Begins a session in the database `bennu`.
+    ///
+    /// # Errors
+    /// When the engine is closed.
+    pub fn session(&self) -> Result<Session, Error> {
+        let start = SessionStart { user: "bennu".into(), database: "bennu".into(), parameters: Vec::new() };
+        Ok(Session::new(self.engine.session(start)?))
+    }
+
+    /// The engine below, for front ends.
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    /// Reads every block and every row of the folder `path` and verifies checksums and key order.
+    /// The folder must not be in use.
+    ///
+    /// # Errors
+    /// When it cannot be opened; what is wrong inside is in the report.
+    pub async fn check(path: impl AsRef<Path>) -> Result<CheckReport, Error> {
+        let path = path.as_ref();
+        if !path.exists() {
+            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+            return Err(Error::io(&format!("data folder \"{}\"", path.display()), &missing));
+        }
+        let store = open_store(path, &Options::default())?;
+        let report = store.check().await?;
+        store.close().await?;
+        Ok(report)
+    }
+
+    /// Ends all sessions, makes everything durable and closes the folder.
+    ///
+    /// # Errors
+    /// The last sync's failure.
+    pub async fn close(&self) -> Result<(), Error> {
+        self.engine.close().await?;
+        Ok(self.store.close().await?)
+    }
+}
+
+fn open_store(path: &Path, options: &Options) -> Result<Arc<FjallStore>, Error> {
+    let store_options = store_fjall::Options {
+        cache_bytes: options.cache_bytes,
+        memtable_bytes: options.memtable_bytes,
+        ..store_fjall::Options::default()
+    };
+    Ok(FjallStore::open(path, store_options)?)
+}

@@ -1,0 +1,30 @@
+//! How to open a database.
+
+use std::path::PathBuf;
+
+/// Budgets and threads. The defaults suit one machine with a few GiB of memory.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Block cache in bytes (of uncompressed blocks).
+    pub cache_bytes: u64,
+    /// Memtables of all tables together, in bytes.
+    pub memtable_bytes: u64,
+    /// Memory that running queries may hold together; beyond it they spill to disk or fail with 53200.
+    pub query_memory_bytes: usize,
+    /// Where queries spill; `None` is the system's folder for temporary files.
+    pub spill_dir: Option<PathBuf>,
+    /// Threads that run plans; 0 is one for each core.
+    pub query_threads: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            cache_bytes: 384 << 20,
+            memtable_bytes: 256 << 20,
+            query_memory_bytes: 1 << 30,
+            spill_dir: None,
+            query_threads: 0,
+        }
+    }
+}

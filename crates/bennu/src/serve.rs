@@ -1,0 +1,34 @@
+//! Serving PostgreSQL clients and HTTP on an open database.
+
+use crate::{Bennu, Error};
+use std::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+pub use pg_server::ServerOptions;
+
+impl Bennu {
+    /// Serves PostgreSQL clients on `listener` until `stop` is cancelled and all sessions have ended.
+    ///
+    /// # Errors
+    /// When the listener fails.
+    pub async fn serve(
+        &self,
+        listener: TcpListener,
+        options: ServerOptions,
+        stop: CancellationToken,
+    ) -> Result<(), Error> {
+        let served = pg_server::serve(listener, self.engine().clone(), options, stop).await;
+        served.map_err(|e| Error::io("the server failed", &e))
+    }
+
+    /// Serves `/healthz` and `/metrics` on `listener` until `stop` is cancelled.
+    ///
+    /// # Errors
+    /// When the listener fails.
+    pub async fn serve_http(&self, listener: TcpListener, stop: CancellationToken) -> Result<(), Error> {
+        let failed = |e: std::io::Error| Error::io("the HTTP server failed", &e);
+        listener.set_nonblocking(true).map_err(failed)?;
+        let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
+        console::serve(listener, self.engine().clone(), stop).await.map_err(failed)
+    }
+}

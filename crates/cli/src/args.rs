@@ -1,0 +1,66 @@
+//! The command line.
+
+use clap::{Parser, Subcommand};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// SQL over HBase's data model, for any PostgreSQL client.
+#[derive(Debug, Parser)]
+#[command(name = "bennu", version, about)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve PostgreSQL clients.
+    Serve(ServeArgs),
+    /// Run SQL in process: a file, a text, or line by line.
+    Sql(SqlArgs),
+    /// Read every block and every row of a data folder and verify it.
+    Check(CheckArgs),
+    /// Print the version.
+    Version,
+}
+
+/// Options left out come from the environment (`BENNU_DATA`, …), then the file, then the defaults.
+#[derive(Debug, clap::Args, Serialize)]
+pub(crate) struct ServeArgs {
+    /// Data folder, or `:memory:`.
+    #[arg(long, value_name = "DIR")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) data: Option<String>,
+    /// Address for PostgreSQL clients.
+    #[arg(long, value_name = "ADDR")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) listen: Option<String>,
+    /// Address for health and metrics, or `off`.
+    #[arg(long, value_name = "ADDR|off")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) http: Option<String>,
+    /// Configuration file (TOML).
+    #[arg(long, value_name = "FILE", env = "BENNU_CONFIG")]
+    #[serde(skip)]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SqlArgs {
+    /// Data folder, or `:memory:`.
+    #[arg(long, value_name = "DIR", env = "BENNU_DATA", default_value = "bennu-data")]
+    pub(crate) data: String,
+    /// Run this text and stop.
+    #[arg(short = 'c', value_name = "SQL", conflicts_with = "file")]
+    pub(crate) command: Option<String>,
+    /// Run this file and stop.
+    #[arg(short = 'f', value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CheckArgs {
+    /// Data folder.
+    #[arg(long, value_name = "DIR", env = "BENNU_DATA")]
+    pub(crate) data: PathBuf,
+}

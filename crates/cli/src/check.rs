@@ -1,0 +1,22 @@
+//! `bennu check`.
+
+use crate::args::CheckArgs;
+use crate::error::CliError;
+use crate::print_line;
+use bennu::Bennu;
+use std::process::ExitCode;
+
+/// Prints what was read and what is wrong; the exit code tells which.
+pub(crate) async fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
+    let report = Bennu::check(&args.data).await?;
+    let mut total = 0;
+    for (table, family, rows) in &report.rows {
+        print_line(&format!("{table} {family}: {rows} rows"));
+        total += rows;
+    }
+    print_line(&format!("{total} rows, {} bytes read, {} problems", report.bytes, report.problems.len()));
+    for problem in &report.problems {
+        print_line(&format!("problem: {problem}"));
+    }
+    Ok(if report.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

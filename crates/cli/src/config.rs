@@ -1,0 +1,124 @@
+//! Settings of the server: command line over environment over file over defaults.
+
+use crate::args::ServeArgs;
+use crate::error::CliError;
+use figment::Figment;
+use figment::providers::{Env, Format, Serialized, Toml};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The file that is read when it is there and none was named.
+const DEFAULT_FILE: &str = "bennu.toml";
+
+/// All settings, with the names they have in the file; in the environment they are upper case
+/// behind `BENNU_`. `docs/operations/configuration.md` explains them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    pub(crate) data: String,
+    pub(crate) listen: String,
+    pub(crate) http: String,
+    pub(crate) max_connections: usize,
+    pub(crate) cache_mib: u64,
+    pub(crate) memtable_mib: u64,
+    pub(crate) query_memory_mib: usize,
+    pub(crate) spill_dir: Option<PathBuf>,
+    pub(crate) query_threads: usize,
+    pub(crate) log: String,
+    pub(crate) log_format: LogFormat,
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            data: "bennu-data".into(),
+            listen: "127.0.0.1:5433".into(),
+            http: "127.0.0.1:5480".into(),
+            max_connections: 2_000,
+            cache_mib: 384,
+            memtable_mib: 256,
+            query_memory_mib: 1_024,
+            spill_dir: None,
+            query_threads: 0,
+            log: "info".into(),
+            log_format: LogFormat::Text,
+        }
+    }
+}
+
+impl Config {
+    /// Puts the sources together.
+    pub(crate) fn load(args: &ServeArgs) -> Result<Self, CliError> {
+        if let Some(path) = args.config.as_ref().filter(|p| !p.is_file()) {
+            return Err(CliError::NoConfig(path.clone()));
+        }
+        let file = args.config.clone().unwrap_or_else(|| DEFAULT_FILE.into());
+        let figment = Figment::from(Serialized::defaults(Self::default()))
+            .merge(Toml::file(file))
+            // BENNU_CONFIG names the file itself.
+            .merge(Env::prefixed("BENNU_").ignore(&["config"]))
+            .merge(Serialized::defaults(args));
+        Ok(figment.extract()?)
+    }
+
+    /// The part that opening a database takes.
+    pub(crate) fn options(&self) -> bennu::Options {
+        bennu::Options {
+            cache_bytes: self.cache_mib << 20,
+            memtable_bytes: self.memtable_mib << 20,
+            query_memory_bytes: self.query_memory_mib << 20,
+            spill_dir: self.spill_dir.clone(),
+            query_threads: self.query_threads,
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::result_large_err)]
+mod tests {
+    use super::*;
+    use figment::Jail;
+
+    fn args() -> ServeArgs {
+        ServeArgs { data: None, listen: None, http: None, config: None }
+    }
+
+    #[test]
+    fn flags_beat_environment_beats_file_beats_defaults() {
+        Jail::expect_with(|jail| {
+            jail.create_file("bennu.toml", "data = 'file'\nlisten = 'file:1'\nhttp = 'file:2'\ncache_mib = 7\n")?;
+            jail.set_env("BENNU_LISTEN", "env:1");
+            jail.set_env("BENNU_HTTP", "env:2");
+            let flags = ServeArgs { http: Some("off".into()), ..args() };
+            let config = Config::load(&flags).unwrap();
+            let got = (config.data.as_str(), config.listen.as_str(), config.http.as_str(), config.cache_mib);
+            assert_eq!(got, ("file", "env:1", "off", 7));
+            assert_eq!(config.memtable_mib, Config::default().memtable_mib);
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn an_unknown_setting_is_named() {
+        Jail::expect_with(|jail| {
+            jail.create_file("bennu.toml", "cash_mib = 7\n")?;
+            let error = Config::load(&args()).unwrap_err().to_string();
+            assert!(error.contains("cash_mib"), "{error}");
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn a_named_file_must_exist() {
+        let flags = ServeArgs { config: Some("/nonexistent/bennu.toml".into()), ..args() };
+        assert!(matches!(Config::load(&flags), Err(CliError::NoConfig(_))));
+    }
+}

@@ -1,0 +1,37 @@
+//! What can go wrong before and around a database.
+
+use std::path::PathBuf;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    #[error("the runtime could not be started: {0}")]
+    Runtime(std::io::Error),
+    #[error("configuration: {0}")]
+    Config(Box<figment::Error>),
+    #[error("configuration file \"{0}\" does not exist")]
+    NoConfig(PathBuf),
+    #[error("cannot listen on \"{address}\": {error}")]
+    Listen { address: String, error: std::io::Error },
+    #[error("\"{path}\" cannot be read: {error}")]
+    Read { path: PathBuf, error: std::io::Error },
+    #[error("{message}", message = full_message(.0))]
+    Database(#[from] bennu::Error),
+    #[error("line editing failed: {0}")]
+    Readline(#[from] rustyline::error::ReadlineError),
+}
+
+impl From<figment::Error> for CliError {
+    fn from(error: figment::Error) -> Self {
+        Self::Config(Box::new(error))
+    }
+}
+
+fn full_message(error: &bennu::Error) -> String {
+    let mut text = error.message().to_string();
+    for (label, part) in [("DETAIL", error.detail()), ("HINT", error.hint())] {
+        if let Some(part) = part {
+            text = format!("{text}\n{label}:  {part}");
+        }
+    }
+    text
+}

@@ -1,0 +1,263 @@
+//! One client connection: its socket, its buffers and its session.
+//!
+//! Answers collect in the output buffer and leave in one write per Sync (or when the buffer is full).
+//! While a statement runs the socket is still watched, so that a client that vanished frees all it held.
+
+use crate::backend::Output;
+use crate::extended::Extended;
+use crate::frontend::{self, Malformed, Message};
+use bytes::BytesMut;
+use engine::{EngineError, Session};
+use std::io;
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// The output buffer leaves when it is this long.
+const FLUSH_AT: usize = 64 * 1024;
+/// A buffer that grew beyond this is given back when the connection idles.
+const KEEP: usize = 16 * 1024;
+/// How far to read ahead while a statement runs.
+const READ_AHEAD: usize = 256 * 1024;
+
+/// Why a connection ends.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// The client said so or is gone, or the socket failed.
+    Closed,
+    /// The server stops.
+    Shutdown,
+    /// The client broke the protocol beyond repair.
+    Protocol(Malformed),
+}
+
+impl From<io::Error> for End {
+    fn from(_: io::Error) -> Self {
+        Self::Closed
+    }
+}
+
+/// A failed statement: the session goes on, or the connection ends.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Told to the client.
+    Statement(EngineError),
+    /// Told to the client, from this crate: severity ERROR, SQLSTATE, message.
+    Front(&'static str, String),
+    /// Not told to anybody.
+    End(End),
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        Self::Statement(error)
+    }
+}
+
+impl From<End> for Failure {
+    fn from(end: End) -> Self {
+        Self::End(end)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::End(error.into())
+    }
+}
+
+/// Socket and buffers.
+pub(crate) struct Wire {
+    stream: TcpStream,
+    pub(crate) input: BytesMut,
+    pub(crate) out: Output,
+}
+
+impl Wire {
+    pub(crate) fn new(stream: TcpStream) -> Self {
+        Self { stream, input: BytesMut::new(), out: Output::default() }
+    }
+
+    /// Reads more bytes.
+    pub(crate) async fn fill(&mut self) -> Result<(), End> {
+        self.input.reserve(4096);
+        match self.stream.read_buf(&mut self.input).await? {
+            0 => Err(End::Closed),
+            _ => Ok(()),
+        }
+    }
+
+    /// The next message, reading as needed.
+    pub(crate) async fn message(&mut self) -> Result<Message, Result<Malformed, End>> {
+        loop {
+            match frontend::message(&mut self.input) {
+                Ok(Some(message)) => return Ok(message),
+                Ok(None) => self.fill().await.map_err(Err)?,
+                Err(malformed) => return Err(Ok(malformed)),
+            }
+        }
+    }
+
+    /// Sends what has collected.
+    pub(crate) async fn flush(&mut self) -> Result<(), End> {
+        self.stream.write_all(&self.out.buffer).await?;
+        self.out.buffer.clear();
+        if self.out.buffer.capacity() > FLUSH_AT * 4 {
+            self.out.buffer = BytesMut::new();
+        }
+        Ok(())
+    }
+
+    /// Sends what has collected if it is much.
+    pub(crate) async fn flush_if_full(&mut self) -> Result<(), End> {
+        if self.out.buffer.len() >= FLUSH_AT { self.flush().await } else { Ok(()) }
+    }
+
+    /// Waits for `work` and watches the client meanwhile: when it goes, `work` is dropped.
+    pub(crate) async fn watch<T>(&mut self, work: impl Future<Output = T>) -> Result<T, End> {
+        tokio::pin!(work);
+        loop {
+            if self.input.len() >= READ_AHEAD {
+                return Ok(work.await);
+            }
+            self.input.reserve(1024);
+            tokio::select! {
+                biased;
+                done = &mut work => return Ok(done),
+                read = self.stream.read_buf(&mut self.input) => if read? == 0 {
+                    return Err(End::Closed);
+                },
+            }
+        }
+    }
+
+    /// Gives large buffers back before the connection waits for its client.
+    fn shrink(&mut self) {
+        if self.input.is_empty() && self.input.capacity() > KEEP {
+            self.input = BytesMut::new();
+        }
+        if self.out.buffer.is_empty() && self.out.buffer.capacity() > KEEP {
+            self.out.buffer = BytesMut::new();
+        }
+    }
+}
+
+/// A connection whose session has begun.
+pub(crate) struct Connection {
+    pub(crate) wire: Wire,
+    pub(crate) session: Session,
+    pub(crate) extended: Extended,
+    /// After an error in the extended protocol everything up to Sync is skipped.
+    skipping: bool,
+}
+
+impl Connection {
+    pub(crate) fn new(wire: Wire, session: Session) -> Self {
+        Self { wire, session, extended: Extended::default(), skipping: false }
+    }
+
+    /// Serves the session until it ends; `stop` completes when the server does.
+    pub(crate) async fn serve(&mut self, stop: Arc<tokio_util::sync::CancellationToken>) -> End {
+        loop {
+            if self.wire.input.is_empty() {
+                self.wire.shrink();
+            }
+            let message = tokio::select! {
+                biased;
+                message = self.wire.message() => message,
+                () = stop.cancelled() => {
+                    self.wire.out.plain_error("FATAL", "57P01", "terminating connection due to administrator command");
+                    let _ = self.wire.flush().await;
+                    return End::Shutdown;
+                }
+            };
+            let done = match message {
+                Ok(Message::Terminate) => return End::Closed,
+                Ok(message) => self.handle(message).await,
+                Err(Err(end)) => return end,
+                Err(Ok(malformed)) if malformed.is_fatal() => {
+                    self.wire.out.plain_error("FATAL", malformed.code(), &malformed.to_string());
+                    let _ = self.wire.flush().await;
+                    return End::Protocol(malformed);
+                }
+                Err(Ok(malformed)) => Err(Failure::Front(malformed.code(), malformed.to_string())),
+            };
+            if let Err(end) = self.settle(done).await {
+                return end;
+            }
+        }
+    }
+
+    async fn handle(&mut self, message: Message) -> Result<(), Failure> {
+        match message {
+            Message::Sync => self.sync().await,
+            Message::Query(text) => {
+                self.skipping = false;
+                self.simple_query(&text).await
+            }
+            _ if self.skipping => Ok(()),
+            Message::Parse { name, text, types } => self.parse(name, text, types).await,
+            Message::Bind(bind) => self.bind(bind),
+            Message::Describe(target) => self.describe(&target),
+            Message::Close(target) => {
+                self.close(&target);
+                Ok(())
+            }
+            Message::Execute { portal, max_rows } => self.execute(&portal, max_rows).await,
+            Message::Flush => Ok(self.wire.flush().await?),
+            // Left over from a COPY that failed: PostgreSQL ignores them too.
+            Message::CopyData(_) | Message::CopyDone | Message::CopyFail(_) | Message::Terminate => Ok(()),
+        }
+    }
+
+    /// Tells the client of an error; in the extended protocol the rest up to Sync is skipped.
+    async fn settle(&mut self, done: Result<(), Failure>) -> Result<(), End> {
+        match done {
+            Ok(()) => Ok(()),
+            Err(Failure::End(end)) => Err(end),
+            Err(failure) => {
+                self.report(&failure);
+                self.session.fail();
+                self.skipping = true;
+                self.wire.flush_if_full().await
+            }
+        }
+    }
+
+    /// Writes an ErrorResponse.
+    pub(crate) fn report(&mut self, failure: &Failure) {
+        match failure {
+            Failure::Statement(error) => self.wire.out.error("ERROR", error),
+            Failure::Front(code, message) => self.wire.out.plain_error("ERROR", code, message),
+            Failure::End(_) => {}
+        }
+    }
+
+    async fn sync(&mut self) -> Result<(), Failure> {
+        self.skipping = false;
+        let ended = self.session.sync().await;
+        if let Err(error) = ended {
+            self.wire.out.error("ERROR", &error);
+        }
+        self.extended.end_of_transaction(self.session.status());
+        self.ready().await?;
+        Ok(())
+    }
+
+    /// Notices and changed settings that the last statement left.
+    pub(crate) fn asides(&mut self) {
+        for notice in self.session.take_notices() {
+            self.wire.out.notice(&notice);
+        }
+        for (name, value) in self.session.take_changed_parameters() {
+            self.wire.out.parameter_status(name, &value);
+        }
+    }
+
+    /// Ends a round: the client may speak again.
+    pub(crate) async fn ready(&mut self) -> Result<(), End> {
+        self.asides();
+        self.wire.out.ready(self.session.status());
+        self.wire.flush().await
+    }
+}

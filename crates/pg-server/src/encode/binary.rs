@@ -1,0 +1,201 @@
+//! The binary format, as PostgreSQL's `*send` and `*recv` functions define it.
+//!
+//! Dates and times count from 2000-01-01 on the wire and from 1970-01-01 inside. A numeric is a
+//! header (digit count, weight, sign, display scale: 16 bits each) and digits in base 10,000.
+
+use bytes::{Buf, BufMut, BytesMut};
+use types::{DataType, Datum, Decimal, TypeError};
+
+/// Days from 1970-01-01 to 2000-01-01.
+const EPOCH_DAYS: i32 = 10_957;
+/// The same in microseconds.
+const EPOCH_MICROS: i64 = EPOCH_DAYS as i64 * 86_400_000_000;
+const NUMERIC_NEGATIVE: u16 = 0x4000;
+
+/// Appends the binary form of `value`.
+pub(super) fn put(ty: &DataType, value: &Datum, out: &mut BytesMut) {
+    match value {
+        Datum::Null => {}
+        Datum::Bool(v) => out.put_u8(u8::from(*v)),
+        Datum::Int2(v) => out.put_i16(*v),
+        Datum::Int4(v) => out.put_i32(*v),
+        Datum::Int8(v) => out.put_i64(*v),
+        Datum::Float4(v) => out.put_f32(*v),
+        Datum::Float8(v) => out.put_f64(*v),
+        Datum::Numeric(v) => put_numeric(v, out),
+        Datum::Text(v) => {
+            out.put_slice(v.as_bytes());
+            if let DataType::Char(n) = ty {
+                let missing = (*n as usize).saturating_sub(v.chars().count());
+                out.put_bytes(b' ', missing);
+            }
+        }
+        Datum::Bytes(v) => out.put_slice(v),
+        Datum::Date(v) => out.put_i32(shift_date(*v, -EPOCH_DAYS)),
+        Datum::Time(v) => out.put_i64(*v),
+        Datum::Timestamp(v) | Datum::TimestampTz(v) => out.put_i64(shift_time(*v, -EPOCH_MICROS)),
+        Datum::Uuid(v) => out.put_slice(v),
+    }
+}
+
+/// Infinities are the extremes of the integer on both sides.
+fn shift_date(days: i32, by: i32) -> i32 {
+    if days == i32::MIN || days == i32::MAX { days } else { days.saturating_add(by) }
+}
+
+fn shift_time(micros: i64, by: i64) -> i64 {
+    if micros == i64::MIN || micros == i64::MAX { micros } else { micros.saturating_add(by) }
+}
+
+fn put_numeric(value: &Decimal, out: &mut BytesMut) {
+    let mut digits = Vec::with_capacity(12);
+    // Groups of four digits are counted from the point, so the fraction is filled up to a multiple of four.
+    let fill = (4 - u32::from(value.scale) % 4) % 4;
+    let mut rest = value.unscaled.unsigned_abs();
+    let first = 10u128.pow(4 - fill);
+    let mut groups_after = i32::from(value.scale).div_euclid(4) + i32::from(fill > 0);
+    if fill > 0 {
+        digits.push((rest % first) as u16 * 10u16.pow(fill));
+        rest /= first;
+    }
+    while rest > 0 {
+        digits.push((rest % 10_000) as u16);
+        rest /= 10_000;
+    }
+    while digits.first() == Some(&0) {
+        digits.remove(0);
+        groups_after -= 1;
+    }
+    let weight = if digits.is_empty() { 0 } else { digits.len() as i32 - groups_after - 1 };
+    out.put_u16(digits.len() as u16);
+    out.put_i16(weight as i16);
+    out.put_u16(if value.unscaled < 0 { NUMERIC_NEGATIVE } else { 0 });
+    out.put_u16(u16::from(value.scale));
+    for digit in digits.iter().rev() {
+        out.put_u16(*digit);
+    }
+}
+
+/// Reads the binary form of a value of type `ty`; `None` when the bytes are not of that form (22P03).
+///
+/// # Errors
+/// A value of the right form outside Bennu's range.
+pub(super) fn get(ty: &DataType, bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
+    Ok(match ty {
+        DataType::Boolean => bytes.first().filter(|_| bytes.len() == 1).map(|b| Datum::Bool(*b != 0)),
+        DataType::SmallInt => array(bytes).map(|b| Datum::Int2(i16::from_be_bytes(b))),
+        DataType::Integer => array(bytes).map(|b| Datum::Int4(i32::from_be_bytes(b))),
+        DataType::BigInt => array(bytes).map(|b| Datum::Int8(i64::from_be_bytes(b))),
+        DataType::Real => array(bytes).map(|b| Datum::Float4(f32::from_be_bytes(b))),
+        DataType::Double => array(bytes).map(|b| Datum::Float8(f64::from_be_bytes(b))),
+        DataType::Numeric(_) => return get_numeric(bytes),
+        DataType::Text | DataType::Varchar(_) | DataType::Char(_) => return text(bytes).map(Some),
+        DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_) => Some(Datum::Bytes(bytes.to_vec())),
+        DataType::Date => array(bytes).map(|b| Datum::Date(shift_date(i32::from_be_bytes(b), EPOCH_DAYS))),
+        DataType::Time => array(bytes).map(|b| Datum::Time(i64::from_be_bytes(b))),
+        DataType::Timestamp => array(bytes).map(|b| Datum::Timestamp(shift_time(i64::from_be_bytes(b), EPOCH_MICROS))),
+        DataType::TimestampTz => {
+            array(bytes).map(|b| Datum::TimestampTz(shift_time(i64::from_be_bytes(b), EPOCH_MICROS)))
+        }
+        DataType::Uuid => array(bytes).map(Datum::Uuid),
+    })
+}
+
+fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
+    bytes.try_into().ok()
+}
+
+fn text(bytes: &[u8]) -> Result<Datum, TypeError> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => Ok(Datum::Text(text.into())),
+        Ok(_) => Err(TypeError::InvalidEncoding { detail: "0x00".into() }),
+        Err(e) => Err(TypeError::InvalidEncoding { detail: format!("at byte {}", e.valid_up_to()) }),
+    }
+}
+
+fn get_numeric(mut bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
+    if bytes.len() < 8 {
+        return Ok(None);
+    }
+    let (count, weight) = (bytes.get_u16(), bytes.get_i16());
+    let (sign, scale) = (bytes.get_u16(), bytes.get_u16());
+    if bytes.len() != usize::from(count) * 2 || !matches!(sign, 0 | NUMERIC_NEGATIVE) {
+        // NaN and infinities of numeric have no place here.
+        let special = sign & 0xC000 == 0xC000 && bytes.is_empty();
+        return if special { Err(out_of_range()) } else { Ok(None) };
+    }
+    let mut unscaled: i128 = 0;
+    let mut position = i32::from(weight);
+    for _ in 0..count {
+        let digit = i128::from(bytes.get_u16());
+        if digit > 9_999 {
+            return Ok(None);
+        }
+        unscaled = unscaled.checked_mul(10_000).and_then(|u| u.checked_add(digit)).ok_or_else(out_of_range)?;
+        position -= 1;
+    }
+    // The digits end `4 * (position + 1)` places before the point (after it, when negative).
+    let end = 4 * (position + 1);
+    let scale = i32::from(scale);
+    let shift = end + scale;
+    let factor = u32::try_from(shift.unsigned_abs()).ok().and_then(|s| 10i128.checked_pow(s));
+    let factor = factor.ok_or_else(out_of_range)?;
+    let unscaled = if shift >= 0 { unscaled.checked_mul(factor) } else { Some(unscaled / factor) };
+    let unscaled = unscaled.filter(|u| *u < 10i128.pow(38)).ok_or_else(out_of_range)?;
+    let scale = u8::try_from(scale).ok().filter(|s| *s <= 38).ok_or_else(out_of_range)?;
+    let unscaled = if sign == NUMERIC_NEGATIVE { -unscaled } else { unscaled };
+    Ok(Some(Datum::Numeric(Decimal { unscaled, scale })))
+}
+
+fn out_of_range() -> TypeError {
+    TypeError::OutOfRange { what: "numeric".into() }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn numeric(unscaled: i128, scale: u8) -> Vec<u8> {
+        let mut out = BytesMut::new();
+        put_numeric(&Decimal { unscaled, scale }, &mut out);
+        out.to_vec()
+    }
+
+    fn words(words: &[u16]) -> Vec<u8> {
+        words.iter().flat_map(|w| w.to_be_bytes()).collect()
+    }
+
+    #[test]
+    fn numerics_have_postgresql_form() {
+        // Taken from PostgreSQL 15: select numeric_send('12345.678'), …
+        assert_eq!(numeric(12_345_678, 3), words(&[3, 1, 0, 3, 1, 2345, 6780]));
+        assert_eq!(numeric(-1, 0), words(&[1, 0, 0x4000, 0, 1]));
+        assert_eq!(numeric(0, 2), words(&[0, 0, 0, 2]));
+        assert_eq!(numeric(1, 6), words(&[1, 0xFFFE, 0, 6, 100]));
+        assert_eq!(numeric(10_000, 0), words(&[1, 1, 0, 0, 1]));
+    }
+
+    #[test]
+    fn numerics_come_back() {
+        for (unscaled, scale) in [(0, 0), (1, 20), (-12_345_678, 3), (10i128.pow(38) - 1, 5), (120_000, 4), (5, 1)] {
+            let Some(Datum::Numeric(back)) = get_numeric(&numeric(unscaled, scale)).unwrap() else { unreachable!() };
+            assert_eq!((back.unscaled, back.scale), (unscaled, scale));
+        }
+    }
+
+    #[test]
+    fn bytes_of_a_wrong_length_are_refused() {
+        assert!(get(&DataType::Integer, &[0, 0, 1]).unwrap().is_none());
+        assert!(get(&DataType::Numeric(None), &words(&[2, 0, 0, 0, 1])).unwrap().is_none());
+    }
+
+    #[test]
+    fn dates_count_from_2000_and_infinity_stays() {
+        let mut out = BytesMut::new();
+        put(&DataType::Date, &Datum::Date(EPOCH_DAYS + 1), &mut out);
+        put(&DataType::Timestamp, &Datum::Timestamp(i64::MAX), &mut out);
+        assert_eq!(out.get_i32(), 1);
+        assert_eq!(out.get_i64(), i64::MAX);
+    }
+}

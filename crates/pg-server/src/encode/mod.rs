@@ -1,0 +1,37 @@
+//! Values to the wire and back: one file for each format, and the walk over Arrow columns.
+
+mod binary;
+mod columns;
+mod parameter;
+mod text;
+
+pub(crate) use columns::ColumnReader;
+pub(crate) use parameter::{BadParameter, decode_parameter};
+
+use bytes::{BufMut, BytesMut};
+use types::{DataType, Datum};
+
+/// Appends one field: its length and its bytes, or -1 for NULL.
+pub(crate) fn put_field(ty: &DataType, value: &Datum, binary: bool, scratch: &mut String, out: &mut BytesMut) {
+    if matches!(value, Datum::Null) {
+        out.put_i32(-1);
+        return;
+    }
+    let start = out.len();
+    out.put_i32(0);
+    if binary {
+        binary::put(ty, value, out);
+    } else {
+        text::put(ty, value, scratch, out);
+    }
+    let length = (out.len() - start - 4) as u32;
+    if let Some(field) = out.get_mut(start..start + 4) {
+        field.copy_from_slice(&length.to_be_bytes());
+    }
+}
+
+/// Appends one field that is bytes already (text in both formats, `bytea` in binary).
+pub(crate) fn put_bytes(bytes: &[u8], out: &mut BytesMut) {
+    out.put_u32(bytes.len() as u32);
+    out.put_slice(bytes);
+}

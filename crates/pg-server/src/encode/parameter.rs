@@ -1,0 +1,36 @@
+//! Parameters of Bind to values.
+
+use super::binary;
+use types::{DataType, Datum, TypeError};
+
+/// Why a parameter could not be read.
+#[derive(Debug)]
+pub(crate) enum BadParameter {
+    /// The bytes are not of the type's form.
+    Type(TypeError),
+    /// Binary bytes of a wrong length or shape (22P03).
+    Binary,
+    /// A format code other than 0 and 1 (08P01).
+    Format(i16),
+}
+
+/// The value of a parameter of type `ty`.
+///
+/// # Errors
+/// What is wrong with it; see [`BadParameter`].
+pub(crate) fn decode_parameter(ty: &DataType, format: i16, bytes: &[u8]) -> Result<Datum, BadParameter> {
+    match format {
+        0 => {
+            let text = std::str::from_utf8(bytes).map_err(|e| {
+                let detail = format!("at byte {}", e.valid_up_to());
+                BadParameter::Type(TypeError::InvalidEncoding { detail })
+            })?;
+            types::text::parse(ty, text).map_err(BadParameter::Type)
+        }
+        1 => {
+            let value = binary::get(ty, bytes).map_err(BadParameter::Type)?.ok_or(BadParameter::Binary)?;
+            types::coerce::assign(ty, value).map_err(BadParameter::Type)
+        }
+        other => Err(BadParameter::Format(other)),
+    }
+}

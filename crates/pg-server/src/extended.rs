@@ -1,0 +1,228 @@
+//! The extended protocol: prepared statements, portals and their row limits.
+
+use crate::connection::{Connection, Failure};
+use crate::encode::{BadParameter, decode_parameter};
+use crate::frontend::{Bind, Target};
+use crate::rows::RowSource;
+use engine::{Answer, Prepared, TransactionStatus};
+use std::collections::HashMap;
+use std::sync::Arc;
+use types::{DataType, Datum};
+
+/// `unknown`: what a driver sends when it leaves the type to the server.
+const OID_UNKNOWN: u32 = 705;
+
+/// Statements and portals of a connection, by name; the unnamed one is `""`.
+#[derive(Default)]
+pub(crate) struct Extended {
+    statements: HashMap<String, Arc<Prepared>>,
+    portals: HashMap<String, Portal>,
+}
+
+/// A bound statement.
+struct Portal {
+    prepared: Arc<Prepared>,
+    params: Vec<Datum>,
+    results: Vec<i16>,
+    state: PortalState,
+}
+
+enum PortalState {
+    Fresh,
+    Open(Box<RowSource>),
+    Finished,
+}
+
+impl Extended {
+    /// Portals live as long as their transaction.
+    pub(crate) fn end_of_transaction(&mut self, status: TransactionStatus) {
+        if status == TransactionStatus::Idle {
+            self.portals.clear();
+        }
+    }
+
+    /// A simple query drops the unnamed statement and portal.
+    pub(crate) fn drop_unnamed(&mut self) {
+        self.statements.remove("");
+        self.portals.remove("");
+    }
+}
+
+impl Connection {
+    pub(crate) async fn parse(&mut self, name: String, text: String, types: Vec<u32>) -> Result<(), Failure> {
+        if !name.is_empty() && self.extended.statements.contains_key(&name) {
+            return Err(Failure::Front("42P05", format!("prepared statement \"{name}\" already exists")));
+        }
+        let types = types.into_iter().map(parameter_type).collect::<Result<Vec<_>, _>>()?;
+        self.extended.statements.remove(&name);
+        let prepared = self.wire.watch(self.session.prepare(&text, &types)).await??;
+        self.extended.statements.insert(name, prepared);
+        self.wire.out.parse_complete();
+        Ok(())
+    }
+
+    pub(crate) fn bind(&mut self, bind: Bind) -> Result<(), Failure> {
+        let prepared = self.statement(&bind.statement)?.clone();
+        if !bind.portal.is_empty() && self.extended.portals.contains_key(&bind.portal) {
+            return Err(Failure::Front("42P03", format!("cursor \"{}\" already exists", bind.portal)));
+        }
+        let params = parameters(&prepared.parameters, &bind)?;
+        check_results(&prepared, &bind.results)?;
+        let portal = Portal { prepared, params, results: bind.results, state: PortalState::Fresh };
+        self.extended.portals.insert(bind.portal, portal);
+        self.wire.out.bind_complete();
+        Ok(())
+    }
+
+    pub(crate) fn describe(&mut self, target: &Target) -> Result<(), Failure> {
+        match target {
+            Target::Statement(name) => {
+                let prepared = self.statement(name)?.clone();
+                self.wire.out.parameter_description(&prepared.parameters);
+                match &prepared.columns {
+                    Some(columns) => self.wire.out.row_description(columns, |_| 0),
+                    None => self.wire.out.no_data(),
+                }
+            }
+            Target::Portal(name) => {
+                let portal = self.extended.portals.get(name).ok_or_else(|| no_portal(name))?;
+                match &portal.prepared.columns {
+                    Some(columns) => self.wire.out.row_description(columns, |i| format_of(&portal.results, i)),
+                    None => self.wire.out.no_data(),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Closing what does not exist is fine.
+    pub(crate) fn close(&mut self, target: &Target) {
+        match target {
+            Target::Statement(name) => drop(self.extended.statements.remove(name)),
+            Target::Portal(name) => drop(self.extended.portals.remove(name)),
+        }
+        self.wire.out.close_complete();
+    }
+
+    pub(crate) async fn execute(&mut self, name: &str, max_rows: i32) -> Result<(), Failure> {
+        // Taken out while it runs: an error leaves it closed, as PostgreSQL's failed portals are.
+        let mut portal = self.extended.portals.remove(name).ok_or_else(|| no_portal(name))?;
+        if let PortalState::Fresh = portal.state {
+            let answer = self.wire.watch(self.session.execute(&portal.prepared, &portal.params)).await??;
+            portal.state = PortalState::Finished;
+            match answer {
+                Answer::Empty => self.wire.out.empty_query(),
+                Answer::Done(tag) => {
+                    self.asides();
+                    self.wire.out.complete(&tag);
+                }
+                Answer::Rows(stream) => portal.state = PortalState::Open(Box::new(RowSource::new(stream))),
+                Answer::CopyIn(copy) => self.copy_in(copy).await?,
+                Answer::CopyOut(copy) => self.copy_out(copy).await?,
+            }
+        } else if let PortalState::Finished = portal.state {
+            // Run to its end before: no more rows.
+            self.wire.out.complete(if portal.prepared.columns.is_some() { "SELECT 0" } else { "" });
+        }
+        if let PortalState::Open(rows) = &mut portal.state {
+            let limit = usize::try_from(max_rows).unwrap_or(0);
+            let results = &portal.results;
+            if rows.send(&mut self.wire, &|i| format_of(results, i) == 1, limit).await? {
+                self.asides();
+                self.wire.out.complete(&rows.tag());
+                portal.state = PortalState::Finished;
+            } else {
+                self.wire.out.portal_suspended();
+            }
+        }
+        self.extended.portals.insert(name.to_string(), portal);
+        Ok(self.wire.flush_if_full().await?)
+    }
+
+    fn statement(&self, name: &str) -> Result<&Arc<Prepared>, Failure> {
+        self.extended.statements.get(name).ok_or_else(|| {
+            let message = match name {
+                "" => "unnamed prepared statement does not exist".to_string(),
+                _ => format!("prepared statement \"{name}\" does not exist"),
+            };
+            Failure::Front("26000", message)
+        })
+    }
+}
+
+fn no_portal(name: &str) -> Failure {
+    Failure::Front("34000", format!("portal \"{name}\" does not exist"))
+}
+
+fn parameter_type(oid: u32) -> Result<Option<DataType>, Failure> {
+    match oid {
+        0 | OID_UNKNOWN => Ok(None),
+        _ => match DataType::from_oid(oid) {
+            Some(ty) => Ok(Some(ty)),
+            None => Err(Failure::Front("0A000", format!("parameters of the type with OID {oid} are not supported"))),
+        },
+    }
+}
+
+/// One code stands for all, none for text.
+fn format_of(formats: &[i16], index: usize) -> i16 {
+    match formats {
+        [] => 0,
+        [all] => *all,
+        each => each.get(index).copied().unwrap_or(0),
+    }
+}
+
+fn check_results(prepared: &Prepared, results: &[i16]) -> Result<(), Failure> {
+    let columns = prepared.columns.as_ref().map_or(0, |c| c.len());
+    if results.len() > 1 && results.len() != columns {
+        let message = format!("bind message has {} result formats but query has {columns} columns", results.len());
+        return Err(Failure::Front("08P01", message));
+    }
+    match results.iter().find(|f| !matches!(f, 0 | 1)) {
+        Some(format) => Err(Failure::Front("22023", format!("unsupported format code: {format}"))),
+        None => Ok(()),
+    }
+}
+
+fn parameters(types: &[DataType], bind: &Bind) -> Result<Vec<Datum>, Failure> {
+    if bind.values.len() != types.len() {
+        let (got, want) = (bind.values.len(), types.len());
+        let message = format!(
+            "bind message supplies {got} parameters, but prepared statement \"{}\" requires {want}",
+            bind.statement
+        );
+        return Err(Failure::Front("08P01", message));
+    }
+    if bind.formats.len() > 1 && bind.formats.len() != bind.values.len() {
+        let message = format!(
+            "bind message has {} parameter formats but {} parameters",
+            bind.formats.len(),
+            bind.values.len()
+        );
+        return Err(Failure::Front("08P01", message));
+    }
+    let value = |(i, (ty, value)): (usize, (&DataType, &Option<bytes::Bytes>))| match value {
+        None => Ok(Datum::Null),
+        Some(bytes) => decode_parameter(ty, format_of(&bind.formats, i), bytes).map_err(|bad| bad_parameter(i, bad)),
+    };
+    types.iter().zip(&bind.values).enumerate().map(value).collect()
+}
+
+fn bad_parameter(index: usize, bad: BadParameter) -> Failure {
+    let number = index + 1;
+    match bad {
+        BadParameter::Type(error) => Failure::Statement(EngineErrorFromParameter::build(error, number)),
+        BadParameter::Binary => Failure::Front("22P03", format!("incorrect binary data format in bind parameter {number}")),
+        BadParameter::Format(code) => Failure::Front("22023", format!("unsupported format code: {code}")),
+    }
+}
+
+/// Gives a bad value its SQLSTATE through the engine and says which parameter it was.
+struct EngineErrorFromParameter;
+
+impl EngineErrorFromParameter {
+    fn build(error: types::TypeError, number: usize) -> engine::EngineError {
+        engine::EngineError::from(error).with_context(format!("unnamed portal parameter ${number}"))
+    }
+}

@@ -1,0 +1,333 @@
+//! What a client sends: frames cut from the stream, and their contents, read so that no byte can panic.
+//!
+//! pgwire's own decoders trust the lengths inside a frame; these do not. A frame is cut whole first,
+//! and everything read from it stays inside it.
+
+use bytes::{Buf, Bytes, BytesMut};
+use std::fmt;
+
+/// Longest frame, as in PostgreSQL: 1 GiB less one byte.
+const MAX_FRAME: usize = 0x3fff_ffff;
+/// Longest startup packet, as in PostgreSQL.
+const MAX_STARTUP: usize = 10_000;
+
+const SSL_REQUEST: i32 = 80_877_103;
+const GSS_REQUEST: i32 = 80_877_104;
+const CANCEL_REQUEST: i32 = 80_877_102;
+
+/// The first packet of a connection.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// Asks for TLS or GSS encryption.
+    Encryption,
+    /// Asks to cancel what another connection runs.
+    Cancel { process: i32, secret: i32 },
+    /// Begins a session.
+    Startup { minor: u16, parameters: Vec<(String, String)> },
+}
+
+/// A message of a session.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Message {
+    Query(String),
+    Parse { name: String, text: String, types: Vec<u32> },
+    Bind(Bind),
+    Describe(Target),
+    Close(Target),
+    Execute { portal: String, max_rows: i32 },
+    Flush,
+    Sync,
+    CopyData(Bytes),
+    CopyDone,
+    CopyFail(String),
+    Terminate,
+}
+
+/// A Bind message.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bind {
+    pub(crate) portal: String,
+    pub(crate) statement: String,
+    pub(crate) formats: Vec<i16>,
+    pub(crate) values: Vec<Option<Bytes>>,
+    pub(crate) results: Vec<i16>,
+}
+
+/// What Describe and Close speak of.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Statement(String),
+    Portal(String),
+}
+
+/// A message that breaks the protocol (08P01), or text that is not UTF-8 (22021).
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Malformed {
+    Truncated(&'static str),
+    Length(usize),
+    Type(u8),
+    Version(u16, u16),
+    Encoding(&'static str),
+    Target(u8),
+}
+
+impl Malformed {
+    /// Can the stream still be followed after it? Not when a length is wrong.
+    pub(crate) fn is_fatal(&self) -> bool {
+        matches!(self, Self::Length(_) | Self::Type(_) | Self::Version(..))
+    }
+
+    /// SQLSTATE.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::Encoding(_) => "22021",
+            Self::Version(..) => "0A000",
+            _ => "08P01",
+        }
+    }
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truncated(what) => write!(f, "invalid {what} message: it ends before its contents do"),
+            Self::Length(n) => write!(f, "invalid message length {n}"),
+            Self::Type(t) => write!(f, "invalid frontend message type {t}"),
+            Self::Version(major, minor) => {
+                write!(f, "unsupported frontend protocol {major}.{minor}: server supports 3.0")
+            }
+            Self::Encoding(what) => write!(f, "invalid byte sequence for encoding \"UTF8\" in {what} message"),
+            Self::Target(t) => write!(f, "invalid target type {t}: expected S (statement) or P (portal)"),
+        }
+    }
+}
+
+/// Takes the opening packet from `input` when it is there whole.
+pub(crate) fn opening(input: &mut BytesMut) -> Result<Option<Opening>, Malformed> {
+    let Some(length) = peek_length(input, 0) else { return Ok(None) };
+    if !(8..=MAX_STARTUP).contains(&length) {
+        return Err(Malformed::Length(length));
+    }
+    if input.len() < length {
+        return Ok(None);
+    }
+    let mut body = Reader { rest: input.split_to(length).freeze().slice(4..), what: "startup" };
+    match body.int32()? {
+        SSL_REQUEST | GSS_REQUEST => Ok(Some(Opening::Encryption)),
+        CANCEL_REQUEST => Ok(Some(Opening::Cancel { process: body.int32()?, secret: body.int32()? })),
+        version => startup((version >> 16) as u16, version as u16, body).map(Some),
+    }
+}
+
+fn startup(major: u16, minor: u16, mut body: Reader) -> Result<Opening, Malformed> {
+    if major != 3 {
+        return Err(Malformed::Version(major, minor));
+    }
+    let mut parameters = Vec::new();
+    loop {
+        let name = body.string()?;
+        if name.is_empty() {
+            return Ok(Opening::Startup { minor, parameters });
+        }
+        parameters.push((name, body.string()?));
+    }
+}
+
+/// Takes one message from `input` when it is there whole.
+///
+/// # Errors
+/// The frame was taken from `input` unless the error [`Malformed::is_fatal`].
+pub(crate) fn message(input: &mut BytesMut) -> Result<Option<Message>, Malformed> {
+    let Some(&kind) = input.first() else { return Ok(None) };
+    if !b"QPBDCEHSdcfXp".contains(&kind) {
+        return Err(Malformed::Type(kind));
+    }
+    let Some(length) = peek_length(input, 1) else { return Ok(None) };
+    if !(4..=MAX_FRAME).contains(&length) {
+        return Err(Malformed::Length(length));
+    }
+    if input.len() <= length {
+        return Ok(None);
+    }
+    let frame = input.split_to(length + 1).freeze();
+    decode(kind, frame.slice(5..)).map(Some)
+}
+
+fn decode(kind: u8, body: Bytes) -> Result<Message, Malformed> {
+    let mut r = Reader { rest: body, what: "" };
+    Ok(match kind {
+        b'Q' => Message::Query(r.named("Query").string()?),
+        b'P' => {
+            r.named("Parse");
+            let (name, text) = (r.string()?, r.string()?);
+            let count = r.count()?;
+            let types = (0..count).map(|_| r.int32().map(i32::cast_unsigned)).collect::<Result<_, _>>()?;
+            Message::Parse { name, text, types }
+        }
+        b'B' => Message::Bind(bind(r.named("Bind"))?),
+        b'D' => Message::Describe(target(r.named("Describe"))?),
+        b'C' => Message::Close(target(r.named("Close"))?),
+        b'E' => {
+            r.named("Execute");
+            Message::Execute { portal: r.string()?, max_rows: r.int32()? }
+        }
+        b'H' => Message::Flush,
+        b'S' => Message::Sync,
+        b'd' => Message::CopyData(r.rest),
+        b'c' => Message::CopyDone,
+        b'f' => Message::CopyFail(r.named("CopyFail").string()?),
+        b'X' => Message::Terminate,
+        other => return Err(Malformed::Type(other)),
+    })
+}
+
+fn bind(r: &mut Reader) -> Result<Bind, Malformed> {
+    let (portal, statement) = (r.string()?, r.string()?);
+    let formats = r.formats()?;
+    let count = r.count()?;
+    let mut values = Vec::with_capacity(count.min(1024));
+    for _ in 0..count {
+        values.push(match usize::try_from(r.int32()?) {
+            Ok(length) => Some(r.bytes(length)?),
+            Err(_) => None,
+        });
+    }
+    Ok(Bind { portal, statement, formats, values, results: r.formats()? })
+}
+
+fn target(r: &mut Reader) -> Result<Target, Malformed> {
+    match r.bytes(1)?.first().copied().unwrap_or_default() {
+        b'S' => Ok(Target::Statement(r.string()?)),
+        b'P' => Ok(Target::Portal(r.string()?)),
+        other => Err(Malformed::Target(other)),
+    }
+}
+
+fn peek_length(input: &[u8], offset: usize) -> Option<usize> {
+    let bytes = input.get(offset..offset + 4)?;
+    // A negative length becomes huge and is refused by the caller.
+    Some(u32::from_be_bytes(bytes.try_into().ok()?) as usize)
+}
+
+/// Reads from one frame and never past it.
+struct Reader {
+    rest: Bytes,
+    what: &'static str,
+}
+
+impl Reader {
+    fn named(&mut self, what: &'static str) -> &mut Self {
+        self.what = what;
+        self
+    }
+
+    fn bytes(&mut self, length: usize) -> Result<Bytes, Malformed> {
+        if self.rest.len() < length {
+            return Err(Malformed::Truncated(self.what));
+        }
+        Ok(self.rest.split_to(length))
+    }
+
+    fn int32(&mut self) -> Result<i32, Malformed> {
+        Ok(self.bytes(4)?.get_i32())
+    }
+
+    fn int16(&mut self) -> Result<i16, Malformed> {
+        Ok(self.bytes(2)?.get_i16())
+    }
+
+    /// Counts are unsigned on the wire.
+    fn count(&mut self) -> Result<usize, Malformed> {
+        Ok(usize::from(self.int16()?.cast_unsigned()))
+    }
+
+    fn formats(&mut self) -> Result<Vec<i16>, Malformed> {
+        let count = self.count()?;
+        (0..count).map(|_| self.int16()).collect()
+    }
+
+    fn string(&mut self) -> Result<String, Malformed> {
+        let end = self.rest.iter().position(|&b| b == 0).ok_or(Malformed::Truncated(self.what))?;
+        let bytes = self.rest.split_to(end);
+        self.rest.advance(1);
+        String::from_utf8(bytes.into()).map_err(|_| Malformed::Encoding(self.what))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    fn frame(kind: u8, body: &[u8]) -> BytesMut {
+        let mut out = BytesMut::from(&[kind][..]);
+        out.extend_from_slice(&(body.len() as u32 + 4).to_be_bytes());
+        out.extend_from_slice(body);
+        out
+    }
+
+    #[test]
+    fn a_bind_is_read_whole() {
+        let body = b"p\0s\0\0\x01\0\x01\0\x02\0\0\0\x02ab\xff\xff\xff\xff\0\0";
+        let got = message(&mut frame(b'B', body)).unwrap().unwrap();
+        let want = Bind {
+            portal: "p".into(),
+            statement: "s".into(),
+            formats: vec![1],
+            values: vec![Some(Bytes::from_static(b"ab")), None],
+            results: vec![],
+        };
+        assert_eq!(got, Message::Bind(want));
+    }
+
+    #[test]
+    fn a_message_cut_anywhere_is_an_error_and_the_next_one_is_found() {
+        let body = b"p\0s\0\0\x01\0\x01\0\x02\0\0\0\x02ab\xff\xff\xff\xff\0\0";
+        for cut in 0..body.len() {
+            let mut input = frame(b'B', &body[..cut]);
+            input.extend_from_slice(&frame(b'S', b""));
+            assert_eq!(message(&mut input), Err(Malformed::Truncated("Bind")), "cut at {cut}");
+            assert_eq!(message(&mut input), Ok(Some(Message::Sync)));
+        }
+    }
+
+    #[test]
+    fn an_incomplete_frame_waits_for_more() {
+        let whole = frame(b'Q', b"select 1\0");
+        for cut in 0..whole.len() {
+            assert_eq!(message(&mut BytesMut::from(&whole[..cut])), Ok(None));
+        }
+        assert_eq!(message(&mut whole.clone()), Ok(Some(Message::Query("select 1".into()))));
+    }
+
+    #[test]
+    fn lengths_and_types_that_cannot_be_are_fatal() {
+        assert_eq!(message(&mut BytesMut::from(&b"Q\xff\xff\xff\xff"[..])), Err(Malformed::Length(0xffff_ffff)));
+        assert_eq!(message(&mut BytesMut::from(&b"Q\0\0\0\x03"[..])), Err(Malformed::Length(3)));
+        assert_eq!(message(&mut BytesMut::from(&b"\x01"[..])), Err(Malformed::Type(1)));
+        assert!(Malformed::Length(3).is_fatal() && !Malformed::Truncated("Bind").is_fatal());
+    }
+
+    #[test]
+    fn text_that_is_not_utf8_is_refused() {
+        assert_eq!(message(&mut frame(b'Q', b"\xff\0")), Err(Malformed::Encoding("Query")));
+    }
+
+    #[test]
+    fn openings_are_told_apart() {
+        let packet = |code: i32, rest: &[u8]| {
+            let mut out = BytesMut::new();
+            out.extend_from_slice(&(rest.len() as u32 + 8).to_be_bytes());
+            out.extend_from_slice(&code.to_be_bytes());
+            out.extend_from_slice(rest);
+            out
+        };
+        assert_eq!(opening(&mut packet(SSL_REQUEST, b"")), Ok(Some(Opening::Encryption)));
+        let cancel = opening(&mut packet(CANCEL_REQUEST, b"\0\0\0\x05\0\0\0\x06"));
+        assert_eq!(cancel, Ok(Some(Opening::Cancel { process: 5, secret: 6 })));
+        let startup = opening(&mut packet(196_608, b"user\0u\0\0"));
+        let parameters = vec![("user".to_string(), "u".to_string())];
+        assert_eq!(startup, Ok(Some(Opening::Startup { minor: 0, parameters })));
+        assert_eq!(opening(&mut packet(131_072, b"\0")), Err(Malformed::Version(2, 0)));
+    }
+}

@@ -1,0 +1,127 @@
+//! Rows of an answer, pulled chunk by chunk and written as DataRows.
+
+use crate::connection::{Failure, Wire};
+use crate::encode::{ColumnReader, put_field};
+use engine::{Chunk, ColumnDesc, RowStream};
+use futures::StreamExt;
+use std::sync::Arc;
+
+/// An answer's rows with the place reached in them.
+pub(crate) struct RowSource {
+    stream: RowStream,
+    /// The chunk being sent and its next row.
+    current: Option<(Chunk, usize)>,
+    /// Rows sent so far, over all Executes.
+    sent: u64,
+}
+
+impl RowSource {
+    pub(crate) fn new(stream: RowStream) -> Self {
+        Self { stream, current: None, sent: 0 }
+    }
+
+    pub(crate) fn columns(&self) -> Arc<Vec<ColumnDesc>> {
+        self.stream.columns.clone()
+    }
+
+    /// The command tag once all rows were sent.
+    pub(crate) fn tag(&self) -> String {
+        if self.stream.counted { format!("{} {}", self.stream.tag, self.sent) } else { self.stream.tag.into() }
+    }
+
+    /// Writes up to `limit` rows (0: all). True when the answer is at its end.
+    pub(crate) async fn send(
+        &mut self,
+        wire: &mut Wire,
+        binary: &dyn Fn(usize) -> bool,
+        limit: usize,
+    ) -> Result<bool, Failure> {
+        let columns = self.columns();
+        let formats: Vec<bool> = (0..columns.len()).map(binary).collect();
+        let mut left = if limit == 0 { usize::MAX } else { limit };
+        loop {
+            let (chunk, start) = match self.current.take() {
+                Some(current) => current,
+                None => match wire.watch(self.stream.chunks.next()).await? {
+                    Some(chunk) => (chunk?, 0),
+                    None => return Ok(true),
+                },
+            };
+            let end = chunk.len().min(start.saturating_add(left));
+            write_rows(wire, &columns, &formats, &chunk, start..end).await?;
+            left -= end - start;
+            self.sent += (end - start) as u64;
+            if end < chunk.len() {
+                self.current = Some((chunk, end));
+            }
+            if left == 0 {
+                return self.at_end(wire).await;
+            }
+        }
+    }
+
+    /// After the limit was reached: is there nothing left? Looks one chunk ahead, as PostgreSQL does
+    /// not: it suspends also when the limit was met exactly, and so does this.
+    async fn at_end(&mut self, wire: &mut Wire) -> Result<bool, Failure> {
+        wire.flush_if_full().await?;
+        Ok(false)
+    }
+}
+
+async fn write_rows(
+    wire: &mut Wire,
+    columns: &[ColumnDesc],
+    binary: &[bool],
+    chunk: &Chunk,
+    rows: std::ops::Range<usize>,
+) -> Result<(), Failure> {
+    let mut scratch = String::new();
+    match chunk {
+        Chunk::Batch(batch) => {
+            // A slice of at most this many rows is written between flushes.
+            let mut at = rows.start;
+            while at < rows.end {
+                let until = rows.end.min(at + 256);
+                write_batch(wire, columns, binary, batch, at..until, &mut scratch)?;
+                wire.flush_if_full().await?;
+                at = until;
+            }
+        }
+        Chunk::Rows(list) => {
+            for row in list.get(rows).unwrap_or_default() {
+                let start = wire.out.begin_row(columns.len());
+                for ((column, binary), value) in columns.iter().zip(binary).zip(row) {
+                    put_field(&column.ty, value, *binary, &mut scratch, &mut wire.out.buffer);
+                }
+                wire.out.end_row(start);
+                wire.flush_if_full().await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write_batch(
+    wire: &mut Wire,
+    columns: &[ColumnDesc],
+    binary: &[bool],
+    batch: &arrow::record_batch::RecordBatch,
+    rows: std::ops::Range<usize>,
+    scratch: &mut String,
+) -> Result<(), Failure> {
+    let readers = batch.columns().iter().map(ColumnReader::new).collect::<Option<Vec<_>>>();
+    let readers = readers.filter(|r| r.len() == columns.len()).ok_or_else(|| {
+        Failure::Front("XX000", format!("a plan answered with columns of other types: {:?}", batch.schema()))
+    })?;
+    for row in rows {
+        let start = wire.out.begin_row(columns.len());
+        for ((column, binary), reader) in columns.iter().zip(binary).zip(&readers) {
+            if !reader.put(row, &column.ty, *binary, scratch, &mut wire.out.buffer) {
+                wire.out.buffer.truncate(start);
+                return Err(Failure::Front("22003", format!("value of column \"{}\" out of range", column.name)));
+            }
+        }
+        wire.out.end_row(start);
+    }
+    Ok(())
+}

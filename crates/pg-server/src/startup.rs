@@ -1,0 +1,101 @@
+//! The first packets of a connection: encryption refused, cancel requests served, sessions begun.
+
+use crate::connection::{End, Wire};
+use crate::frontend::{self, Malformed, Opening};
+use bytes::BufMut;
+use engine::{Engine, Session, SessionStart};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// What the opening packets led to.
+pub(crate) enum Opened {
+    /// A session, already greeted.
+    Session(Box<Session>),
+    /// Nothing more to do.
+    Done(End),
+}
+
+/// Leads a new connection to its session.
+pub(crate) async fn open(wire: &mut Wire, engine: &Arc<Engine>, peer: IpAddr) -> Opened {
+    match opening(wire, engine).await {
+        Ok(Some((minor, parameters))) => begin(wire, engine, peer, minor, parameters).await,
+        Ok(None) => Opened::Done(End::Closed),
+        Err(Ok(malformed)) => {
+            refuse(wire, malformed.code(), &malformed.to_string()).await;
+            Opened::Done(End::Protocol(malformed))
+        }
+        Err(Err(end)) => Opened::Done(end),
+    }
+}
+
+type Parameters = Vec<(String, String)>;
+
+async fn opening(wire: &mut Wire, engine: &Engine) -> Result<Option<(u16, Parameters)>, Result<Malformed, End>> {
+    loop {
+        match frontend::opening(&mut wire.input).map_err(Ok)? {
+            None => wire.fill().await.map_err(Err)?,
+            Some(Opening::Encryption) => {
+                wire.out.buffer.put_u8(b'N');
+                wire.flush().await.map_err(Err)?;
+            }
+            Some(Opening::Cancel { process, secret }) => {
+                engine.cancel(process, secret);
+                return Ok(None);
+            }
+            Some(Opening::Startup { minor, parameters }) => return Ok(Some((minor, parameters))),
+        }
+    }
+}
+
+async fn begin(wire: &mut Wire, engine: &Arc<Engine>, peer: IpAddr, minor: u16, given: Parameters) -> Opened {
+    // Names that begin with _pq_. are protocol options: none is known.
+    let (options, mut parameters): (Parameters, Parameters) = given.into_iter().partition(|p| p.0.starts_with("_pq_."));
+    if minor > 0 || !options.is_empty() {
+        wire.out.negotiate_version(options.into_iter().map(|o| o.0).collect());
+    }
+    let mut take = |name: &str| {
+        let at = parameters.iter().position(|p| p.0 == name)?;
+        Some(parameters.swap_remove(at).1)
+    };
+    let Some(user) = take("user").filter(|u| !u.is_empty()) else {
+        refuse(wire, "28000", "no PostgreSQL user name specified in startup packet").await;
+        return Opened::Done(End::Closed);
+    };
+    let database = take("database").filter(|d| !d.is_empty()).unwrap_or_else(|| user.clone());
+    if take("replication").is_some_and(|r| !matches!(r.as_str(), "" | "false" | "off" | "no" | "0")) {
+        refuse(wire, "0A000", "replication connections are not supported").await;
+        return Opened::Done(End::Closed);
+    }
+    if !peer.to_canonical().is_loopback() {
+        let message = format!("connections from {peer} are not accepted: only loopback is, until there are roles");
+        refuse(wire, "28000", &message).await;
+        return Opened::Done(End::Closed);
+    }
+    match engine.session(SessionStart { user, database, parameters }) {
+        Ok(session) => greet(wire, session).await,
+        Err(error) => {
+            wire.out.error("FATAL", &error);
+            let _ = wire.flush().await;
+            Opened::Done(End::Closed)
+        }
+    }
+}
+
+async fn greet(wire: &mut Wire, session: Session) -> Opened {
+    wire.out.authentication_ok();
+    for (name, value) in session.reported_parameters() {
+        wire.out.parameter_status(name, &value);
+    }
+    wire.out.key_data(session.process_id(), session.secret());
+    wire.out.ready(session.status());
+    match wire.flush().await {
+        Ok(()) => Opened::Session(Box::new(session)),
+        Err(end) => Opened::Done(end),
+    }
+}
+
+/// A FATAL error before the session.
+pub(crate) async fn refuse(wire: &mut Wire, code: &str, message: &str) {
+    wire.out.plain_error("FATAL", code, message);
+    let _ = wire.flush().await;
+}
