@@ -15,11 +15,12 @@ impl Table {
     }
 
     /// Adds the rows of `chunk` as text.
-    pub(crate) fn add(&mut self, chunk: &Chunk) {
-        self.rows.extend(chunk.to_text(&self.columns).into_iter().map(|row| {
+    pub(crate) fn add(&mut self, chunk: &Chunk) -> Result<(), Error> {
+        self.rows.extend(chunk.to_text(&self.columns)?.into_iter().map(|row| {
             // NULL shows as nothing, as in psql.
             row.into_iter().map(Option::unwrap_or_default).collect()
         }));
+        Ok(())
     }
 
     /// Prints header, rows and count.

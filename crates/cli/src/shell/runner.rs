@@ -45,7 +45,7 @@ impl Runner {
             Answer::Rows(mut rows) => {
                 let mut table = print::Table::new(&rows.columns);
                 while let Some(chunk) = rows.chunks.next().await {
-                    table.add(&chunk?);
+                    table.add(&chunk?)?;
                 }
                 table.print(&mut out);
             }
@@ -53,7 +53,7 @@ impl Runner {
                 while let Some(data) = copy.data.next().await {
                     let _ = out.write_all(&data?);
                 }
-                print::line(&mut out, &format!("COPY {}", copy.rows()));
+                print::line(&mut out, &format!("COPY {}", copy.rows.load(std::sync::atomic::Ordering::Relaxed)));
             }
             Answer::CopyIn(mut copy) => {
                 // Lines follow on standard input, up to `\.` or its end, as in psql.

@@ -83,8 +83,14 @@ impl EngineError {
         self.report.constraint.as_deref()
     }
 
+    /// A feature that is not built (0A000), for what a front end refuses itself.
+    pub fn unsupported(feature: impl Into<String>) -> Self {
+        Fault::Unsupported { feature: feature.into() }.into()
+    }
+
     /// The same with a context line.
-    pub(crate) fn with_context(mut self, context: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn with_context(mut self, context: impl Into<String>) -> Self {
         self.report.context = Some(context.into());
         self
     }
