@@ -1,0 +1,43 @@
+//! What can go wrong in a transaction. SQLSTATEs are chosen in `engine` (they stand in the comments).
+
+use store::StoreError;
+
+/// Result of a transaction's call.
+pub type TxnResult<T> = Result<T, TxnError>;
+
+/// A transaction's failure.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TxnError {
+    /// 40P01: waiting would have closed a circle of transactions that wait for each other. The one that
+    /// would have closed it is refused; the others go on.
+    #[error("deadlock detected")]
+    Deadlock {
+        /// The transactions in the circle, the refused one first.
+        circle: Vec<crate::TxnId>,
+    },
+    /// 55P03: not granted within the lock timeout, or not at once where waiting was not wanted.
+    #[error("{}", if *.waited { "canceling statement due to lock timeout" } else { "could not obtain lock" })]
+    LockNotAvailable {
+        /// Was there a wait?
+        waited: bool,
+    },
+    /// 53200: the writes of the transaction outgrew its memory.
+    #[error("the writes of this transaction need more than {limit} bytes of memory: commit in smaller steps")]
+    TooManyWrites {
+        /// The limit.
+        limit: usize,
+    },
+    /// XX000: a store without atomic batches failed in the middle of a commit.
+    #[error("commit broke off after {written} of {total} rows: {source}")]
+    PartlyCommitted {
+        /// Rows written for good.
+        written: usize,
+        /// Rows of the transaction.
+        total: usize,
+        /// What stopped it.
+        source: StoreError,
+    },
+    /// The store's failure, with its own code.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

@@ -1,0 +1,277 @@
+//! Locks on rows and tables, held to the end of a transaction.
+//!
+//! A lock exists while somebody holds it or waits: a map entry, in one of many shards by hash. Writers
+//! hold their table shared and their rows exclusive; DDL holds the table exclusive.
+
+use crate::deadlock::find_circle;
+use crate::lock_queue::{Attempt, LockQueue};
+use crate::{TxnError, TxnResult};
+use parking_lot::{Mutex, MutexGuard};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use store::{Bytes, TableId};
+use tokio::sync::oneshot;
+
+/// A transaction, as owner of locks. Unique in its process, in order of beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TxnId(pub u64);
+
+/// How a lock is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockMode {
+    /// With others.
+    Shared,
+    /// Alone.
+    Exclusive,
+}
+
+/// How long to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockWait {
+    /// Until it is granted.
+    Forever,
+    /// So long and then fail.
+    AtMost(Duration),
+    /// Not at all.
+    Never,
+}
+
+/// How a lock was obtained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obtained {
+    /// It was free.
+    AtOnce,
+    /// The transaction had it before.
+    Before,
+    /// After a wait: what it guards may have changed.
+    AfterWait,
+}
+
+/// A lock as shown to people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldLock {
+    /// Who holds it or waits.
+    pub owner: TxnId,
+    /// Its table.
+    pub table: TableId,
+    /// Its rowkey; `None` is the table itself.
+    pub row: Option<Bytes>,
+    /// How it is held or wanted.
+    pub mode: LockMode,
+    /// Held, rather than waited for?
+    pub granted: bool,
+}
+
+/// What is locked, with its hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LockKey {
+    hash: u64,
+    table: TableId,
+    row: Option<Bytes>,
+}
+
+impl LockKey {
+    pub(crate) fn is_table(&self) -> bool {
+        self.row.is_none()
+    }
+}
+
+impl Hash for LockKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+/// The key brings its hash, computed once for the shard and the map.
+#[derive(Debug, Default)]
+struct Ready(u64);
+
+impl Hasher for Ready {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        // Only `write_u64` is used; this keeps the trait's promise for all else.
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+type Shard = HashMap<LockKey, LockQueue, BuildHasherDefault<Ready>>;
+
+/// Shards: enough that two cores' worth of writers seldom meet in one.
+const SHARDS: usize = 64;
+
+/// All locks of a process on one store.
+#[derive(Debug)]
+pub struct LockTable {
+    /// Each guards its locks; held for one operation, never across an await. When both are taken,
+    /// `waiting` comes first.
+    shards: Box<[Mutex<Shard>]>,
+    /// What each waiting transaction waits for. Held through a deadlock search, so that of two waits
+    /// that close a circle together at least one sees the other.
+    waiting: Mutex<HashMap<TxnId, LockKey>>,
+    hasher: RandomState,
+    next_id: AtomicU64,
+}
+
+impl Default for LockTable {
+    fn default() -> Self {
+        Self {
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            waiting: Mutex::default(),
+            hasher: RandomState::new(),
+            next_id: AtomicU64::new(1),
+        }
+    }
+}
+
+impl LockTable {
+    /// One without locks.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Every lock held or waited for, in no order.
+    pub fn locks(&self) -> Vec<HeldLock> {
+        let mut all = Vec::new();
+        for shard in &self.shards {
+            for (key, queue) in shard.lock().iter() {
+                let lock =
+                    |owner, mode, granted| HeldLock { owner, table: key.table, row: key.row.clone(), mode, granted };
+                all.extend(queue.holders().map(|owner| lock(owner, queue.mode(), true)));
+                all.extend(queue.waiters().map(|(owner, mode)| lock(owner, mode, false)));
+            }
+        }
+        all
+    }
+
+    pub(crate) fn next_id(&self) -> TxnId {
+        TxnId(self.next_id.fetch_add(1, Ordering::Relaxed))
+    }
+
+    pub(crate) fn key(&self, table: TableId, row: Option<&Bytes>) -> LockKey {
+        let mut hasher = self.hasher.build_hasher();
+        hasher.write_u32(table.0);
+        if let Some(row) = row {
+            hasher.write(row);
+        }
+        LockKey { hash: hasher.finish(), table, row: row.cloned() }
+    }
+
+    /// Takes the lock if nobody is in the way, else stands in line. The wait for the grant is the receiver's.
+    pub(crate) fn ask(&self, key: &LockKey, owner: TxnId, mode: LockMode, may_wait: bool) -> Asked {
+        let Some(mut shard) = self.shard(key) else { return Asked::Refused };
+        match shard.entry(key.clone()) {
+            Entry::Vacant(free) => {
+                free.insert(LockQueue::held_by(owner, mode));
+                Asked::Granted
+            }
+            Entry::Occupied(mut taken) => match taken.get_mut().attempt(owner, mode) {
+                Attempt::Granted => Asked::Granted,
+                Attempt::Held => Asked::Held,
+                Attempt::MustWait if may_wait => Asked::Queued(taken.get_mut().enqueue(owner, mode)),
+                Attempt::MustWait => Asked::Refused,
+            },
+        }
+    }
+
+    /// Waits for a grant in line.
+    ///
+    /// # Errors
+    /// [`TxnError::Deadlock`], [`TxnError::LockNotAvailable`]; then `owner` no longer stands in line.
+    pub(crate) async fn wait(
+        &self,
+        key: &LockKey,
+        owner: TxnId,
+        granted: oneshot::Receiver<()>,
+        upgrade: bool,
+        wait: LockWait,
+    ) -> TxnResult<()> {
+        let mut guard = WaitGuard { table: self, key, owner, upgrade, armed: true };
+        if let Some(circle) = self.note_wait(key, owner) {
+            return Err(TxnError::Deadlock { circle });
+        }
+        let heard = match wait {
+            LockWait::AtMost(limit) => tokio::time::timeout(limit, granted).await.is_ok_and(|heard| heard.is_ok()),
+            LockWait::Forever | LockWait::Never => granted.await.is_ok(),
+        };
+        if !heard {
+            return Err(TxnError::LockNotAvailable { waited: true });
+        }
+        guard.armed = false;
+        self.waiting.lock().remove(&owner);
+        Ok(())
+    }
+
+    /// Gives one lock up.
+    pub(crate) fn release(&self, key: &LockKey, owner: TxnId) {
+        self.change(key, |queue| queue.release(owner));
+    }
+
+    fn note_wait(&self, key: &LockKey, owner: TxnId) -> Option<Vec<TxnId>> {
+        let mut waiting = self.waiting.lock();
+        waiting.insert(owner, key.clone());
+        find_circle(owner, |txn| {
+            let Some(key) = waiting.get(&txn) else { return Vec::new() };
+            // One that was granted meanwhile is not in line any more and so has no blockers.
+            self.shard(key).and_then(|shard| shard.get(key).map(|queue| queue.blockers(txn))).unwrap_or_default()
+        })
+    }
+
+    fn change(&self, key: &LockKey, change: impl FnOnce(&mut LockQueue)) {
+        let Some(mut shard) = self.shard(key) else { return };
+        if let Some(queue) = shard.get_mut(key) {
+            change(queue);
+            if queue.is_unused() {
+                shard.remove(key);
+            }
+        }
+    }
+
+    fn shard(&self, key: &LockKey) -> Option<MutexGuard<'_, Shard>> {
+        // Upper bits: the map itself uses the lower ones. Always inside.
+        self.shards.get((key.hash >> 48) as usize % SHARDS).map(Mutex::lock)
+    }
+}
+
+/// What asking for a lock brought.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    Granted,
+    Held,
+    Queued(oneshot::Receiver<()>),
+    Refused,
+}
+
+/// Ends a wait that was given up: by an error, a timeout, or a caller that stopped polling.
+struct WaitGuard<'a> {
+    table: &'a LockTable,
+    key: &'a LockKey,
+    owner: TxnId,
+    upgrade: bool,
+    armed: bool,
+}
+
+impl Drop for WaitGuard<'_> {
+    fn drop(&mut self) {
+        if !self.armed {
+            return;
+        }
+        self.table.waiting.lock().remove(&self.owner);
+        self.table.change(self.key, |queue| {
+            // Granted in the very moment of giving up: nobody knows of this lock, so it goes back here.
+            // (After an upgrade the owner still has its older lock, which it releases in the end.)
+            if !queue.stop_waiting(self.owner) && !self.upgrade {
+                queue.release(self.owner);
+            }
+        });
+    }
+}

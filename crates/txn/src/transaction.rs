@@ -1,0 +1,173 @@
+//! One transaction: its writes so far, its locks, its end.
+
+use crate::commit::{self, Committed};
+use crate::overlay::{Overlay, Written};
+use crate::{LockOwner, LockTable, LockWait, ReadView, TxnError, TxnId, TxnResult};
+use std::sync::Arc;
+use store::{Bytes, CommitNo, Condition, Durability, FamilyId, Store, StoreResult, TableId};
+
+/// How a transaction behaves.
+#[derive(Clone, Copy, Debug)]
+pub struct TransactionOptions {
+    /// Most memory that its writes may hold.
+    pub max_write_bytes: usize,
+    /// What [`Transaction::begin_statement`] must see: the session's own last commit.
+    pub at_least: CommitNo,
+}
+
+impl Default for TransactionOptions {
+    fn default() -> Self {
+        Self { max_write_bytes: 256 << 20, at_least: CommitNo(0) }
+    }
+}
+
+/// A transaction under way, of one statement (autocommit) or of a block. Dropping it rolls it back.
+#[derive(Debug)]
+pub struct Transaction {
+    store: Arc<dyn Store>,
+    locks: LockOwner,
+    options: TransactionOptions,
+    /// What the statements before wrote: shared with their views, so it is only changed between statements.
+    before: Arc<Overlay>,
+    /// What the present statement has written.
+    statement: Overlay,
+    conditions: Vec<Condition>,
+}
+
+impl Transaction {
+    /// Begins one. `locks` is the one table of the store's process.
+    pub fn begin(store: Arc<dyn Store>, locks: &Arc<LockTable>, options: TransactionOptions) -> Self {
+        Self {
+            store,
+            locks: LockOwner::new(Arc::clone(locks)),
+            options,
+            before: Arc::default(),
+            statement: Overlay::default(),
+            conditions: Vec::new(),
+        }
+    }
+
+    /// Its id: of its locks, not of its commit.
+    pub fn id(&self) -> TxnId {
+        self.locks.id()
+    }
+
+    /// Begins a statement: a new snapshot, over it what the statements before wrote.
+    ///
+    /// # Errors
+    /// As [`Store::snapshot`].
+    pub async fn begin_statement(&mut self) -> StoreResult<ReadView> {
+        self.end_statement();
+        let snapshot = self.store.snapshot(self.options.at_least).await?;
+        Ok(ReadView::with_overlay(Arc::clone(&self.store), snapshot, &self.before))
+    }
+
+    /// Lets the next statement see what this one wrote. [`Self::begin_statement`] and [`Self::commit`] do it.
+    pub fn end_statement(&mut self) {
+        if !self.statement.is_empty() {
+            Arc::make_mut(&mut self.before).absorb(&mut self.statement);
+        }
+    }
+
+    /// Forgets what the present statement wrote. Its locks stay.
+    pub fn abort_statement(&mut self) {
+        self.statement = Overlay::default();
+    }
+
+    /// The locks, to take more.
+    pub fn locks(&mut self) -> &mut LockOwner {
+        &mut self.locks
+    }
+
+    /// Locks a row against other writers until the transaction ends. Says whether it had to wait: then
+    /// the row may have changed, and what the statement's view says of it is old.
+    ///
+    /// # Errors
+    /// [`TxnError::Deadlock`], [`TxnError::LockNotAvailable`].
+    pub async fn lock_row(&mut self, table: TableId, key: &Bytes, wait: LockWait) -> TxnResult<crate::Obtained> {
+        self.locks.lock_row(table, key, wait).await
+    }
+
+    /// The row as this transaction would leave it: its own write, of this statement too, or the newest
+    /// state of the store. For rows whose lock it holds.
+    ///
+    /// # Errors
+    /// As [`Store::get_newest`].
+    pub async fn get_newest(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
+        match self.own_write(table, family, key) {
+            Some(written) => Ok(written.clone()),
+            None => self.store.get_newest(table, family, key).await,
+        }
+    }
+
+    /// What this transaction has written to the row, if it has.
+    pub fn own_write(&self, table: TableId, family: FamilyId, key: &[u8]) -> Option<&Written> {
+        self.statement.get(table, family, key).or_else(|| self.before.get(table, family, key))
+    }
+
+    /// Has the present statement written to the row? (A second time is an error for some statements.)
+    pub fn written_by_statement(&self, table: TableId, family: FamilyId, key: &[u8]) -> bool {
+        self.statement.get(table, family, key).is_some()
+    }
+
+    /// Writes a row whole. Its lock is the caller's matter.
+    ///
+    /// # Errors
+    /// [`TxnError::TooManyWrites`].
+    pub fn put(&mut self, table: TableId, family: FamilyId, key: Bytes, fragment: Bytes) -> TxnResult<()> {
+        self.write(table, family, key, Some(fragment))
+    }
+
+    /// Deletes a row, there or not. Its lock is the caller's matter.
+    ///
+    /// # Errors
+    /// [`TxnError::TooManyWrites`].
+    pub fn delete(&mut self, table: TableId, family: FamilyId, key: Bytes) -> TxnResult<()> {
+        self.write(table, family, key, None)
+    }
+
+    /// The commit fails with [`store::StoreError::ConditionFailed`] unless this holds then.
+    pub fn require(&mut self, condition: Condition) {
+        self.conditions.push(condition);
+    }
+
+    /// Has it written nothing?
+    pub fn is_read_only(&self) -> bool {
+        self.before.is_empty() && self.statement.is_empty()
+    }
+
+    /// Rows written so far.
+    pub fn rows_written(&self) -> usize {
+        self.before.len() + self.statement.len()
+    }
+
+    /// Makes the writes one commit. With [`Durability::Sync`] it returns when they would survive a
+    /// crash. Locks are released as soon as the store has taken them over. When the caller stops waiting,
+    /// what has begun is still brought to its end.
+    ///
+    /// # Errors
+    /// After an error nothing was written, except [`TxnError::PartlyCommitted`] and the store's errors
+    /// that say that the outcome is unknown.
+    pub async fn commit(mut self, durability: Durability) -> TxnResult<Committed> {
+        self.end_statement();
+        let Self { store, locks, before, conditions, options, .. } = self;
+        if before.is_empty() && conditions.is_empty() {
+            return Ok(Committed { commit: options.at_least, atomic: true, rows: 0 });
+        }
+        // A view that outlives its statement still holds the overlay: then it is copied.
+        let writes = Arc::unwrap_or_clone(before);
+        commit::commit(store, locks, conditions, writes, durability).await
+    }
+
+    /// Forgets all writes and releases the locks. The same as dropping it.
+    pub fn rollback(self) {}
+
+    fn write(&mut self, table: TableId, family: FamilyId, key: Bytes, written: Written) -> TxnResult<()> {
+        let limit = self.options.max_write_bytes;
+        if self.before.bytes() + self.statement.bytes_with(&key, &written) > limit {
+            return Err(TxnError::TooManyWrites { limit });
+        }
+        self.statement.put(table, family, key, written);
+        Ok(())
+    }
+}

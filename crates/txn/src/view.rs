@@ -1,0 +1,107 @@
+//! What one statement reads: a snapshot, and over it what its transaction wrote before.
+
+use crate::Overlay;
+use crate::overlay_scan::OverlayScan;
+use std::sync::Arc;
+use store::{Bytes, FamilyId, KeyRange, Scan, ScanRequest, Snapshot, Store, StoreResult, TableId, TableSize};
+
+/// A consistent state to read from. Cheap to clone; may go to other tasks. Like a snapshot it belongs to
+/// one statement (or portal) and not longer.
+#[derive(Clone, Debug)]
+pub struct ReadView {
+    store: Arc<dyn Store>,
+    snapshot: Snapshot,
+    /// `None` when the transaction has written nothing so far.
+    overlay: Option<Arc<Overlay>>,
+}
+
+impl ReadView {
+    /// The snapshot alone: for reads outside of a transaction.
+    pub fn plain(store: Arc<dyn Store>, snapshot: Snapshot) -> Self {
+        Self { store, snapshot, overlay: None }
+    }
+
+    pub(crate) fn with_overlay(store: Arc<dyn Store>, snapshot: Snapshot, overlay: &Arc<Overlay>) -> Self {
+        let overlay = (!overlay.is_empty()).then(|| Arc::clone(overlay));
+        Self { store, snapshot, overlay }
+    }
+
+    /// The store below.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// The committed state below.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Did the transaction write to this table? If not, the store's own figures and order of blocks hold.
+    pub fn has_writes(&self, table: TableId, family: FamilyId) -> bool {
+        self.overlay.as_ref().is_some_and(|overlay| overlay.writes_to(table, family))
+    }
+
+    /// The fragment of one row. One of the transaction's own writes has no stamp yet (zeros).
+    ///
+    /// # Errors
+    /// As [`Store::get`].
+    pub async fn get(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
+        if let Some(overlay) = &self.overlay
+            && let Some(written) = overlay.get(table, family, key)
+        {
+            return Ok(written.clone());
+        }
+        self.store.get(table, family, key, &self.snapshot).await
+    }
+
+    /// As [`Self::get`] for many keys, answers in their order.
+    ///
+    /// # Errors
+    /// As [`Store::get_many`].
+    pub async fn get_many(&self, table: TableId, family: FamilyId, keys: &[Bytes]) -> StoreResult<Vec<Option<Bytes>>> {
+        let mut answers = self.store.get_many(table, family, keys, &self.snapshot).await?;
+        if let Some(overlay) = &self.overlay {
+            for (key, answer) in keys.iter().zip(&mut answers) {
+                if let Some(written) = overlay.get(table, family, key) {
+                    answer.clone_from(written);
+                }
+            }
+        }
+        Ok(answers)
+    }
+
+    /// Begins a scan. Own writes are merged in key order; rows that they replace are not seen. Own rows
+    /// are not judged by the filter (their batches are [`store::RowBatch::undecided`]), and under a filter
+    /// they do not count against the limit: never too few rows, so the caller judges and counts again.
+    ///
+    /// # Errors
+    /// As [`Store::scan`].
+    pub async fn scan(&self, request: ScanRequest) -> StoreResult<Box<dyn Scan>> {
+        match &self.overlay {
+            None => self.store.scan(request, &self.snapshot).await,
+            Some(overlay) => OverlayScan::begin(self.store.as_ref(), &self.snapshot, overlay, request).await,
+        }
+    }
+
+    /// As [`Store::split`]: pieces of about equal work.
+    ///
+    /// # Errors
+    /// As [`Store::split`].
+    pub async fn split(
+        &self,
+        table: TableId,
+        family: FamilyId,
+        ranges: &[KeyRange],
+        pieces: usize,
+    ) -> StoreResult<Vec<Vec<KeyRange>>> {
+        self.store.split(table, family, ranges, pieces).await
+    }
+
+    /// As [`Store::estimate`]; own writes are left out.
+    ///
+    /// # Errors
+    /// As [`Store::estimate`].
+    pub async fn estimate(&self, table: TableId, family: FamilyId, ranges: &[KeyRange]) -> StoreResult<TableSize> {
+        self.store.estimate(table, family, ranges).await
+    }
+}
