@@ -1,1 +1,29 @@
 //! Text to statement, in the spellings of PostgreSQL and Phoenix.
+//!
+//! ```text
+//!   text ──lexer──> tokens, cut at `;` ──parser, phoenix──> Statement ──reject, rewrite──> Parsed
+//!                   `?` becomes $n       own grammar for      what the planner would silently
+//!                   depth is bounded     statements, sqlparser's  ignore is refused; FETCH FIRST
+//!                                        for queries and exprs    becomes LIMIT
+//! ```
+//!
+//! Invariants:
+//! - Nothing is parsed and then ignored: a clause is in the [`Statement`], or it is an error that names it.
+//! - No text panics or overflows the stack: length, nesting and chains of operators are bounded before parsing.
+//! - Errors and statements carry exact byte positions in the text.
+//! - Names in a [`Statement`] are folded; names inside queries and expressions ([`ast`]) are as written.
+//! - Row comparisons such as `(a, b) > (1, 2)` stay as they are: `query` reads key ranges from them.
+//!
+//! Read next: `engine` (what a statement does).
+
+mod error;
+mod lexer;
+mod parser;
+mod phoenix;
+mod statement;
+
+pub use error::{Position, SqlError};
+pub use parser::{Parsed, parse, parse_expr};
+/// sqlparser's form of queries and expressions: what the planner reads.
+pub use sqlparser::ast;
+pub use statement::*;

@@ -1,0 +1,123 @@
+//! Text to tokens, one piece per statement.
+//!
+//! Everything that can be judged without grammar is judged here, before sqlparser builds trees: length,
+//! nesting, chains of operators, hints, parameters. Blanks and comments end here.
+
+mod depth;
+pub(crate) mod keyword;
+mod place;
+
+pub(crate) use keyword::is_keyword;
+pub(crate) use place::{Places, byte_of, end_of, position_at, position_of};
+
+use crate::SqlError;
+use crate::phoenix::{hint, parameter};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer, TokenizerError, Whitespace};
+use std::ops::Range;
+
+pub(crate) use depth::MAX_PARSER_DEPTH;
+
+/// Longest text: what a wire message may carry, with room for the tokens in memory.
+const MAX_BYTES: usize = 64 << 20;
+
+/// The tokens of one statement, without blanks and comments.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    /// The tokens; never empty.
+    pub(crate) tokens: Vec<TokenWithSpan>,
+    /// Their bytes in the text.
+    pub(crate) span: Range<usize>,
+}
+
+/// Cuts a text at `;`. Pieces without tokens are left out.
+pub(crate) fn cut(text: &str) -> Result<Vec<Piece>, SqlError> {
+    if text.len() > MAX_BYTES {
+        return Err(SqlError::TooLong { bytes: text.len(), limit: MAX_BYTES });
+    }
+    let tokens =
+        Tokenizer::new(&PostgreSqlDialect {}, text).tokenize_with_location().map_err(|error| lexical(text, error))?;
+    let mut places = Places::new(text);
+    let mut pieces = Vec::new();
+    let mut piece = Vec::new();
+    for token in join_strings(hint::refuse(text, tokens)?) {
+        match token.token {
+            Token::SemiColon => finish(text, &mut places, std::mem::take(&mut piece), &mut pieces)?,
+            _ => piece.push(token),
+        }
+    }
+    finish(text, &mut places, piece, &mut pieces)?;
+    Ok(pieces)
+}
+
+/// A token as it stands in the text: what "at or near" shows.
+pub(crate) fn token_text(text: &str, token: &TokenWithSpan) -> String {
+    let range = byte_of(text, token.span.start)..byte_of(text, token.span.end);
+    text.get(range).filter(|found| !found.is_empty()).map_or_else(|| token.token.to_string(), str::to_owned)
+}
+
+fn finish(
+    text: &str,
+    places: &mut Places<'_>,
+    mut tokens: Vec<TokenWithSpan>,
+    pieces: &mut Vec<Piece>,
+) -> Result<(), SqlError> {
+    let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return Ok(()) };
+    let start = places.byte_of(first.span.start);
+    let span = start..places.byte_of(last.span.end);
+    parameter::number(text, &mut tokens)?;
+    depth::check(text, &tokens)?;
+    pieces.push(Piece { tokens, span });
+    Ok(())
+}
+
+/// Drops blanks and comments, and joins `'a'` and `'b'` where a line break stands between them, as SQL says.
+fn join_strings(tokens: Vec<TokenWithSpan>) -> impl Iterator<Item = TokenWithSpan> {
+    let mut out: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len());
+    let mut new_line = false;
+    for token in tokens {
+        match (&token.token, out.last_mut()) {
+            (Token::Whitespace(Whitespace::Newline | Whitespace::SingleLineComment { .. }), _) => new_line = true,
+            (Token::Whitespace(_), _) => {}
+            (Token::SingleQuotedString(more), Some(before)) if new_line && is_string(&before.token) => {
+                append(&mut before.token, more);
+                before.span.end = token.span.end;
+            }
+            _ => {
+                new_line = false;
+                out.push(token);
+            }
+        }
+    }
+    out.into_iter()
+}
+
+fn is_string(token: &Token) -> bool {
+    matches!(token, Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_) | Token::NationalStringLiteral(_))
+}
+
+fn append(token: &mut Token, more: &str) {
+    if let Token::SingleQuotedString(text) | Token::EscapedStringLiteral(text) | Token::NationalStringLiteral(text) =
+        token
+    {
+        text.push_str(more);
+    }
+}
+
+/// PostgreSQL's words for what the tokenizer says.
+fn lexical(text: &str, error: TokenizerError) -> SqlError {
+    let position = position_of(text, error.location);
+    let said = error.message.to_ascii_lowercase();
+    let message = if said.contains("dollar") {
+        "unterminated dollar-quoted string".to_owned()
+    } else if said.contains("comment") {
+        "unterminated /* comment".to_owned()
+    } else if said.contains("close delimiter") {
+        "unterminated quoted identifier".to_owned()
+    } else if said.contains("unterminated") {
+        "unterminated quoted string".to_owned()
+    } else {
+        format!("syntax error: {}", error.message)
+    };
+    SqlError::Invalid { message, position }
+}

@@ -1,0 +1,63 @@
+//! Lines and columns to bytes: sqlparser counts lines and characters, we promise bytes.
+
+use crate::error::Position;
+use sqlparser::tokenizer::Location;
+
+/// Walks a text forward, so that finding places in order costs one pass over it in all.
+pub(crate) struct Places<'t> {
+    text: &'t str,
+    /// Where the walk is: its byte offset, and the line and column of that byte.
+    byte: usize,
+    line: u64,
+    column: u64,
+}
+
+impl<'t> Places<'t> {
+    /// At the start.
+    pub(crate) fn new(text: &'t str) -> Self {
+        Self { text, byte: 0, line: 1, column: 1 }
+    }
+
+    /// The byte at a place. Places must come in order; one that lies behind is found from the start again.
+    pub(crate) fn byte_of(&mut self, place: Location) -> usize {
+        if (place.line, place.column) < (self.line, self.column) {
+            *self = Self::new(self.text);
+        }
+        let rest = self.text.get(self.byte..).unwrap_or_default();
+        for (offset, character) in rest.char_indices() {
+            if (self.line, self.column) >= (place.line, place.column) {
+                self.byte += offset;
+                return self.byte;
+            }
+            if character == '\n' {
+                self.line += 1;
+                self.column = 1;
+            } else {
+                self.column += 1;
+            }
+        }
+        self.byte = self.text.len();
+        self.byte
+    }
+}
+
+/// The byte at one place.
+pub(crate) fn byte_of(text: &str, place: Location) -> usize {
+    Places::new(text).byte_of(place)
+}
+
+/// The position of a place.
+pub(crate) fn position_of(text: &str, place: Location) -> Position {
+    position_at(text, byte_of(text, place))
+}
+
+/// The position of a byte.
+pub(crate) fn position_at(text: &str, byte: usize) -> Position {
+    let before = text.get(..byte).unwrap_or(text);
+    Position { byte, character: before.chars().count() + 1 }
+}
+
+/// The position after the last byte.
+pub(crate) fn end_of(text: &str) -> Position {
+    position_at(text, text.len())
+}

@@ -1,0 +1,192 @@
+//! ALTER TABLE and ALTER SCHEMA.
+
+use super::column::{InlineKey, column_def};
+use super::{Cursor, Parse, drop, unsupported};
+use crate::Statement;
+use crate::phoenix::options;
+use crate::statement::{AlterAction, AlterTable, DefaultExpr};
+use sqlparser::tokenizer::Token;
+
+/// ALTER ….
+pub(super) fn alter(c: &mut Cursor<'_>) -> Parse<Statement> {
+    if c.at_nth(1, "TABLE") {
+        return alter_table(c);
+    }
+    if c.at_nth(1, "SCHEMA") {
+        c.need_all(&["ALTER", "SCHEMA"])?;
+        let name = c.name()?;
+        if c.at("OWNER") {
+            return Err(c.unsupported("ALTER SCHEMA … OWNER TO"));
+        }
+        c.need_all(&["RENAME", "TO"])?;
+        return Ok(Statement::RenameSchema { name, to: c.name()? });
+    }
+    Err(unsupported::statement(c))
+}
+
+fn alter_table(c: &mut Cursor<'_>) -> Parse<Statement> {
+    c.need_all(&["ALTER", "TABLE"])?;
+    let if_exists = c.if_exists();
+    c.eat("ONLY"); // There is no inheritance.
+    let name = c.object_name()?;
+    c.eat_token(&Token::Mul);
+    let actions = match renaming(c)? {
+        Some(action) => vec![action],
+        None => actions(c)?,
+    };
+    Ok(Statement::AlterTable(Box::new(AlterTable { name, if_exists, actions })))
+}
+
+/// RENAME … and SET SCHEMA, which stand alone.
+fn renaming(c: &mut Cursor<'_>) -> Parse<Option<AlterAction>> {
+    if c.at("SET") && c.at_nth(1, "SCHEMA") && !matches!(c.peek_nth(2), Token::Eq) {
+        c.need_all(&["SET", "SCHEMA"])?;
+        return Ok(Some(AlterAction::SetSchema { schema: c.name()? }));
+    }
+    if !c.eat("RENAME") {
+        return Ok(None);
+    }
+    if c.eat("TO") {
+        return Ok(Some(AlterAction::RenameTable { to: c.name()? }));
+    }
+    if c.eat("CONSTRAINT") {
+        let from = c.name()?;
+        c.need("TO")?;
+        return Ok(Some(AlterAction::RenameConstraint { from, to: c.name()? }));
+    }
+    c.eat("COLUMN");
+    let from = c.name()?;
+    c.need("TO")?;
+    Ok(Some(AlterAction::RenameColumn { from, to: c.name()? }))
+}
+
+fn actions(c: &mut Cursor<'_>) -> Parse<Vec<AlterAction>> {
+    let mut actions = Vec::new();
+    action(c, &mut actions)?;
+    while c.eat_token(&Token::Comma) {
+        // Phoenix goes on without the verb: ADD a x, b y; DROP COLUMN a, b.
+        match actions.last() {
+            Some(AlterAction::AddColumn { if_not_exists, .. }) if !at_verb(c) => {
+                let if_not_exists = *if_not_exists;
+                actions.push(add_column(c, if_not_exists)?);
+            }
+            Some(AlterAction::DropColumn { if_exists, .. }) if !at_verb(c) => {
+                let if_exists = *if_exists;
+                actions.push(drop_column(c, if_exists)?);
+            }
+            _ => action(c, &mut actions)?,
+        }
+    }
+    Ok(actions)
+}
+
+/// Does another action begin here? A column may be called `add` all the same: then its type follows.
+fn at_verb(c: &Cursor<'_>) -> bool {
+    let opens = |words: &[&str]| words.iter().any(|word| c.at_nth(1, word));
+    (c.at("ADD") && (opens(&["COLUMN", "IF", "CONSTRAINT"]) || matches!(c.peek_nth(2), Token::Word(_))))
+        || (c.at("DROP") && matches!(c.peek_nth(1), Token::Word(_)))
+        || (c.at("ALTER") && matches!(c.peek_nth(1), Token::Word(_)))
+        || (c.at("SET") && matches!(c.peek_nth(1), Token::Word(_) | Token::LParen))
+        || (c.at("RESET") && matches!(c.peek_nth(1), Token::LParen))
+}
+
+fn action(c: &mut Cursor<'_>, actions: &mut Vec<AlterAction>) -> Parse<()> {
+    if c.eat("ADD") {
+        if let Some(word) =
+            ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "EXCLUDE"].iter().find(|word| c.at(word))
+        {
+            return Err(c.unsupported(format!("ALTER TABLE … ADD {word}")));
+        }
+        c.eat("COLUMN");
+        let if_not_exists = c.if_not_exists();
+        actions.push(add_column(c, if_not_exists)?);
+    } else if c.eat("DROP") {
+        if c.at("CONSTRAINT") {
+            return Err(c.unsupported("ALTER TABLE … DROP CONSTRAINT"));
+        }
+        c.eat("COLUMN");
+        let if_exists = c.if_exists();
+        actions.push(drop_column(c, if_exists)?);
+    } else if c.eat("ALTER") {
+        c.eat("COLUMN");
+        actions.push(alter_column(c)?);
+    } else if c.eat("RESET") {
+        let names = c.parenthesised(Cursor::any_word)?;
+        actions.push(AlterAction::ResetOptions(names.iter().map(|name| name.to_ascii_lowercase()).collect()));
+    } else if c.at("SET") {
+        actions.push(set_options(c)?);
+    } else {
+        return Err(refused(c));
+    }
+    Ok(())
+}
+
+fn add_column(c: &mut Cursor<'_>, if_not_exists: bool) -> Parse<AlterAction> {
+    let place = c.location();
+    let (def, key) = column_def(c)?;
+    if c.at("CASCADE") {
+        return Err(c.unsupported("ALTER TABLE … ADD … CASCADE INDEX"));
+    }
+    if let Some(InlineKey { .. }) = key {
+        return Err(c.unsupported_at(place, "ALTER TABLE … ADD of a key column"));
+    }
+    Ok(AlterAction::AddColumn { if_not_exists, def })
+}
+
+fn drop_column(c: &mut Cursor<'_>, if_exists: bool) -> Parse<AlterAction> {
+    let column = c.column_name()?;
+    Ok(AlterAction::DropColumn { if_exists, column, cascade: drop::cascade(c) })
+}
+
+fn alter_column(c: &mut Cursor<'_>) -> Parse<AlterAction> {
+    let column = c.name()?;
+    if c.eat_all(&["SET", "DEFAULT"]) {
+        let (expr, text) = c.default_expr()?;
+        return Ok(AlterAction::SetDefault { column, default: DefaultExpr { expr, text } });
+    }
+    if c.eat_all(&["DROP", "DEFAULT"]) {
+        return Ok(AlterAction::DropDefault { column });
+    }
+    if c.eat_all(&["SET", "NOT", "NULL"]) {
+        return Ok(AlterAction::SetNotNull { column });
+    }
+    if c.eat_all(&["DROP", "NOT", "NULL"]) {
+        return Ok(AlterAction::DropNotNull { column });
+    }
+    if c.at("TYPE") || c.at_all(&["SET", "DATA", "TYPE"]) {
+        return Err(c.unsupported("ALTER TABLE … ALTER COLUMN … TYPE"));
+    }
+    if ["SET", "DROP", "ADD", "RESET", "RESTART"].iter().any(|word| c.at(word))
+        && let Token::Word(next) = c.peek_nth(1)
+    {
+        let next = next.value.to_ascii_uppercase();
+        if ["STATISTICS", "STORAGE", "COMPRESSION", "EXPRESSION", "IDENTITY", "GENERATED"].contains(&next.as_str()) {
+            return Err(c.unsupported(format!("ALTER TABLE … ALTER COLUMN … {next}")));
+        }
+    }
+    Err(c.expected("SET DEFAULT, DROP DEFAULT, SET NOT NULL or DROP NOT NULL"))
+}
+
+fn set_options(c: &mut Cursor<'_>) -> Parse<AlterAction> {
+    let refused = ["TABLESPACE", "LOGGED", "UNLOGGED", "WITHOUT", "ACCESS"];
+    if let Some(word) = refused.iter().find(|word| c.at_nth(1, word) && !matches!(c.peek_nth(2), Token::Eq)) {
+        return Err(c.unsupported(format!("ALTER TABLE … SET {word}")));
+    }
+    c.need("SET")?;
+    if matches!(c.peek(), Token::LParen) {
+        return Ok(AlterAction::SetOptions(options::with(c)?));
+    }
+    let options = options::bare(c)?;
+    if options.is_empty() { Err(c.expected("a property")) } else { Ok(AlterAction::SetOptions(options)) }
+}
+
+fn refused(c: &Cursor<'_>) -> Box<super::Fault> {
+    let words = [
+        "OWNER", "ENABLE", "DISABLE", "FORCE", "NO", "ATTACH", "DETACH", "INHERIT", "OF", "NOT", "CLUSTER", "REPLICA",
+        "VALIDATE", "RENAME",
+    ];
+    match words.iter().find(|word| c.at(word)) {
+        Some(word) => c.unsupported(format!("ALTER TABLE … {word}")),
+        None => c.syntax(),
+    }
+}

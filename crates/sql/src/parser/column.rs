@@ -1,0 +1,177 @@
+//! Column definitions and table constraints: what stands in the parentheses of CREATE TABLE.
+
+use super::create::Elements;
+use super::data_type::data_type;
+use super::{Cursor, Parse};
+use crate::statement::{ColumnDef, DefaultExpr, KeyPartDef};
+use sqlparser::tokenizer::Token;
+
+/// A column or a constraint.
+pub(super) fn element(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<()> {
+    if table_constraint(c, elements)? {
+        return Ok(());
+    }
+    if c.at("LIKE") {
+        return Err(c.unsupported("CREATE TABLE (LIKE …)"));
+    }
+    if matches!(c.peek(), Token::Word(_)) && matches!(c.peek_nth(1), Token::Comma | Token::RParen) {
+        elements.names.push(c.name()?);
+        return Ok(());
+    }
+    let (def, key) = column_def(c)?;
+    if let Some(part) = key {
+        elements.set_key(c, part.constraint, vec![part.part])?;
+    }
+    elements.columns.push(def);
+    // Phoenix lets the comma before the table's constraint go.
+    if c.at("CONSTRAINT") {
+        table_constraint(c, elements)?;
+    }
+    Ok(())
+}
+
+/// PRIMARY KEY behind a column.
+pub(super) struct InlineKey {
+    /// CONSTRAINT name.
+    pub(super) constraint: Option<String>,
+    /// The column with its order.
+    pub(super) part: KeyPartDef,
+}
+
+/// `[a.]v type [NOT NULL] [DEFAULT x] [PRIMARY KEY [DESC]]`.
+pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineKey>)> {
+    let name = c.column_name()?;
+    let data_type = data_type(c)?;
+    let mut def = ColumnDef { family: name.family, name: name.name, data_type, not_null: false, default: None };
+    let mut key = None;
+    let mut null = false;
+    loop {
+        // A constraint name in front of PRIMARY KEY (…) belongs to the table, not to the column.
+        if is_table_key(c) {
+            break;
+        }
+        let place = c.location();
+        let constraint = if c.eat("CONSTRAINT") { Some(c.name()?) } else { None };
+        if c.eat_all(&["NOT", "NULL"]) {
+            def.not_null = true;
+        } else if c.eat("NULL") {
+            null = true;
+        } else if c.eat("DEFAULT") {
+            if def.default.is_some() {
+                return Err(
+                    c.invalid_at(place, &format!("multiple default values specified for column \"{}\"", def.name))
+                );
+            }
+            let (expr, text) = c.default_expr()?;
+            def.default = Some(DefaultExpr { expr, text });
+        } else if c.eat_all(&["PRIMARY", "KEY"]) {
+            if key.is_some() {
+                return Err(c.invalid_at(place, "multiple primary keys for one table are not allowed"));
+            }
+            key = Some(InlineKey { constraint, part: key_order(c, def.name.clone())? });
+        } else {
+            refuse_column_clause(c)?;
+            if constraint.is_some() {
+                return Err(c.syntax());
+            }
+            break;
+        }
+        if null && def.not_null {
+            return Err(
+                c.invalid_at(place, &format!("conflicting NULL/NOT NULL declarations for column \"{}\"", def.name))
+            );
+        }
+    }
+    Ok((def, key))
+}
+
+fn is_table_key(c: &Cursor<'_>) -> bool {
+    c.at("CONSTRAINT") && c.at_nth(2, "PRIMARY") && c.at_nth(3, "KEY") && matches!(c.peek_nth(4), Token::LParen)
+}
+
+fn refuse_column_clause(c: &Cursor<'_>) -> Parse<()> {
+    let clauses = [
+        ("UNIQUE", "UNIQUE constraint"),
+        ("CHECK", "CHECK constraint"),
+        ("REFERENCES", "foreign key"),
+        ("GENERATED", "GENERATED column"),
+        ("COLLATE", "COLLATE of a column"),
+        ("STORAGE", "STORAGE of a column"),
+        ("COMPRESSION", "COMPRESSION of a column"),
+        ("DEFERRABLE", "DEFERRABLE"),
+        ("INITIALLY", "INITIALLY"),
+        ("ENCODED_QUALIFIER", "ENCODED_QUALIFIER"),
+        ("ROW_TIMESTAMP", "ROW_TIMESTAMP"),
+    ];
+    match clauses.iter().find(|(word, _)| c.at(word)) {
+        Some((_, feature)) => Err(c.unsupported(*feature)),
+        None => Ok(()),
+    }
+}
+
+/// `[CONSTRAINT name] PRIMARY KEY (…)`, and the constraints that we do not have.
+fn table_constraint(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<bool> {
+    let name = if c.eat("CONSTRAINT") { Some(c.name()?) } else { None };
+    let refused = [
+        ("UNIQUE", "UNIQUE constraint"),
+        ("CHECK", "CHECK constraint"),
+        ("FOREIGN", "foreign key"),
+        ("EXCLUDE", "EXCLUDE constraint"),
+    ];
+    // A column may be called `check` or `exclude`-like only in quotes, so the words alone decide.
+    if let Some((_, feature)) = refused.iter().find(|(word, _)| c.at(word)) {
+        return Err(c.unsupported(*feature));
+    }
+    if c.at_all(&["PRIMARY", "KEY"]) {
+        let place = c.location();
+        c.need_all(&["PRIMARY", "KEY"])?;
+        let parts = c.parenthesised(key_part)?;
+        if elements.key.is_some() {
+            return Err(c.table_at(place, "multiple primary keys for one table are not allowed"));
+        }
+        elements.set_key(c, name, parts)?;
+        refuse_key_tail(c)?;
+        return Ok(true);
+    }
+    if name.is_some() {
+        return Err(c.syntax());
+    }
+    Ok(false)
+}
+
+fn refuse_key_tail(c: &Cursor<'_>) -> Parse<()> {
+    match ["INCLUDE", "WITH", "USING", "DEFERRABLE", "INITIALLY"].iter().find(|word| c.at(word)) {
+        Some(word) => Err(c.unsupported(format!("PRIMARY KEY … {word}"))),
+        None => Ok(()),
+    }
+}
+
+fn key_part(c: &mut Cursor<'_>) -> Parse<KeyPartDef> {
+    if matches!(c.peek(), Token::LParen) || matches!(c.peek_nth(1), Token::LParen) {
+        return Err(c.unsupported("an expression in a primary key"));
+    }
+    let column = c.name()?;
+    if matches!(c.peek(), Token::Period) {
+        return Err(c.unsupported("a key column in a column family"));
+    }
+    key_order(c, column)
+}
+
+/// `[ASC | DESC] [NULLS FIRST | NULLS LAST]`.
+pub(super) fn key_order(c: &mut Cursor<'_>, column: String) -> Parse<KeyPartDef> {
+    let descending = c.eat("DESC");
+    if !descending {
+        c.eat("ASC");
+    }
+    let nulls_first = if c.eat_all(&["NULLS", "FIRST"]) {
+        Some(true)
+    } else if c.eat_all(&["NULLS", "LAST"]) {
+        Some(false)
+    } else {
+        None
+    };
+    if c.at("ROW_TIMESTAMP") {
+        return Err(c.unsupported("ROW_TIMESTAMP"));
+    }
+    Ok(KeyPartDef { column, descending, nulls_first })
+}

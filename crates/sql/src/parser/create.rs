@@ -1,0 +1,131 @@
+//! CREATE TABLE and CREATE SCHEMA.
+
+use super::fault::FaultKind;
+use super::{Cursor, Parse, column, unsupported};
+use crate::Statement;
+use crate::phoenix::{options, split_on::split_on};
+use crate::statement::{AsQuery, ColumnDef, CreateTable, KeyPartDef, PrimaryKeyDef};
+use sqlparser::tokenizer::Token;
+
+/// CREATE ….
+pub(super) fn create(c: &mut Cursor<'_>) -> Parse<Statement> {
+    if c.at_nth(1, "TABLE") {
+        return create_table(c);
+    }
+    if c.at_nth(1, "SCHEMA") {
+        return create_schema(c);
+    }
+    Err(unsupported::statement(c))
+}
+
+fn create_schema(c: &mut Cursor<'_>) -> Parse<Statement> {
+    c.need_all(&["CREATE", "SCHEMA"])?;
+    let if_not_exists = c.if_not_exists();
+    if c.at("AUTHORIZATION") {
+        return Err(c.unsupported("CREATE SCHEMA AUTHORIZATION"));
+    }
+    let name = c.name()?;
+    if c.at("AUTHORIZATION") {
+        return Err(c.unsupported("CREATE SCHEMA … AUTHORIZATION"));
+    }
+    if c.at("CREATE") || c.at("GRANT") {
+        return Err(c.unsupported("CREATE SCHEMA with statements inside"));
+    }
+    Ok(Statement::CreateSchema { name, if_not_exists })
+}
+
+/// What stands between the parentheses of CREATE TABLE.
+#[derive(Default)]
+pub(super) struct Elements {
+    /// Columns with their types.
+    pub(super) columns: Vec<ColumnDef>,
+    /// Columns without types, as CREATE TABLE AS has them.
+    pub(super) names: Vec<String>,
+    /// The primary key, from wherever.
+    pub(super) key: Option<PrimaryKeyDef>,
+}
+
+impl Elements {
+    /// Sets the primary key; there may be only one.
+    pub(super) fn set_key(&mut self, c: &Cursor<'_>, name: Option<String>, parts: Vec<KeyPartDef>) -> Parse<()> {
+        if self.key.is_some() {
+            return Err(c.fault(FaultKind::InvalidTable("multiple primary keys for one table are not allowed".into())));
+        }
+        self.key = Some(PrimaryKeyDef { name, parts });
+        Ok(())
+    }
+}
+
+fn create_table(c: &mut Cursor<'_>) -> Parse<Statement> {
+    c.need_all(&["CREATE", "TABLE"])?;
+    let if_not_exists = c.if_not_exists();
+    let name = c.object_name()?;
+    if c.at("PARTITION") || c.at("OF") {
+        return Err(c.unsupported("CREATE TABLE … PARTITION OF"));
+    }
+    let mut elements = Elements::default();
+    let listed = c.eat_token(&Token::LParen);
+    if listed && !c.eat_token(&Token::RParen) {
+        c.list(|c| column::element(c, &mut elements))?;
+        c.need_token(&Token::RParen)?;
+    }
+    let mut table_options = Vec::new();
+    let mut split = Vec::new();
+    loop {
+        if c.at_all(&["WITH", "DATA"]) || c.at_all(&["WITH", "NO", "DATA"]) {
+            return Err(c.syntax());
+        } else if c.eat("WITH") {
+            table_options.extend(options::with(c)?);
+        } else if c.at_all(&["SPLIT", "ON"]) && split.is_empty() {
+            split = split_on(c)?;
+        } else {
+            let more = options::bare(c)?;
+            if more.is_empty() {
+                break;
+            }
+            table_options.extend(more);
+        }
+    }
+    refuse_tail(c)?;
+    let as_query = as_query(c, &mut elements, listed)?;
+    let Elements { columns, key, .. } = elements;
+    let table = CreateTable { if_not_exists, name, columns, key, options: table_options, split_on: split, as_query };
+    Ok(Statement::CreateTable(Box::new(table)))
+}
+
+fn refuse_tail(c: &Cursor<'_>) -> Parse<()> {
+    let tails = [
+        "INHERITS",
+        "PARTITION",
+        "USING",
+        "WITHOUT",
+        "ON",
+        "TABLESPACE",
+        "NOVERIFY",
+        "COLUMN_QUALIFIER_COUNTER",
+        "LIKE",
+    ];
+    match tails.iter().find(|word| c.at(word)) {
+        Some(word) => Err(c.unsupported(format!("CREATE TABLE … {word}"))),
+        None => Ok(()),
+    }
+}
+
+/// AS query, if it comes next. Types belong to a table without it, bare names to one with it.
+fn as_query(c: &mut Cursor<'_>, elements: &mut Elements, listed: bool) -> Parse<Option<AsQuery>> {
+    if !c.eat("AS") {
+        return if elements.names.is_empty() && listed { Ok(None) } else { Err(c.syntax()) };
+    }
+    if !elements.columns.is_empty() {
+        return Err(c.invalid("CREATE TABLE AS takes column names without types"));
+    }
+    if c.at("EXECUTE") {
+        return Err(c.unsupported("CREATE TABLE … AS EXECUTE"));
+    }
+    let query = c.query()?;
+    let no_data = c.eat_all(&["WITH", "NO", "DATA"]);
+    if !no_data {
+        c.eat_all(&["WITH", "DATA"]);
+    }
+    Ok(Some(AsQuery { columns: std::mem::take(&mut elements.names), query, with_data: !no_data }))
+}

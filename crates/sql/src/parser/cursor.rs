@@ -1,0 +1,337 @@
+//! Reads tokens of one statement. Words are matched by their text, so that Phoenix's need no keyword of sqlparser.
+
+use super::fault::{Fault, FaultKind, Parse, from_sqlparser};
+use crate::lexer::{self, Piece, keyword};
+use crate::statement::{ColumnName, ObjectName};
+use sqlparser::ast::{Expr, Query};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Word};
+use std::ops::Range;
+
+static DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
+
+/// A place among the tokens of one statement.
+pub(crate) struct Cursor<'t> {
+    parser: Parser<'static>,
+    text: &'t str,
+    span: Range<usize>,
+}
+
+impl<'t> Cursor<'t> {
+    /// At the first token of the piece.
+    pub(crate) fn new(text: &'t str, piece: Piece) -> Self {
+        let parser = Parser::new(&DIALECT)
+            .with_recursion_limit(lexer::MAX_PARSER_DEPTH)
+            .with_tokens_with_locations(piece.tokens);
+        Self { parser, text, span: piece.span }
+    }
+
+    /// The statement's bytes in the text.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
+    // ---- looking
+
+    /// The next token.
+    pub(crate) fn peek(&self) -> &Token {
+        &self.parser.peek_token_ref().token
+    }
+
+    /// The token `n` after the next one.
+    pub(crate) fn peek_nth(&self, n: usize) -> &Token {
+        &self.parser.peek_nth_token_ref(n).token
+    }
+
+    /// Is the next token this unquoted word (upper case)?
+    pub(crate) fn at(&self, word: &str) -> bool {
+        self.at_nth(0, word)
+    }
+
+    /// Is the token `n` after the next one this unquoted word?
+    pub(crate) fn at_nth(&self, n: usize, word: &str) -> bool {
+        is_word(self.peek_nth(n), word)
+    }
+
+    /// Do these words come next?
+    pub(crate) fn at_all(&self, words: &[&str]) -> bool {
+        words.iter().enumerate().all(|(n, word)| self.at_nth(n, word))
+    }
+
+    /// Is nothing left?
+    pub(crate) fn at_end(&self) -> bool {
+        matches!(self.peek(), Token::EOF)
+    }
+
+    /// Where the next token begins; `None` at the end.
+    pub(crate) fn location(&self) -> Option<Location> {
+        location_of(self.parser.peek_token_ref())
+    }
+
+    // ---- taking
+
+    /// Takes the next token.
+    pub(crate) fn next(&mut self) -> Token {
+        self.parser.next_token().token
+    }
+
+    /// Takes the next token if it is this word.
+    pub(crate) fn eat(&mut self, word: &str) -> bool {
+        let found = self.at(word);
+        if found {
+            self.parser.advance_token();
+        }
+        found
+    }
+
+    /// Takes all of these words, or none.
+    pub(crate) fn eat_all(&mut self, words: &[&str]) -> bool {
+        let found = self.at_all(words);
+        if found {
+            words.iter().for_each(|_| self.parser.advance_token());
+        }
+        found
+    }
+
+    /// Takes the next token if it is this one.
+    pub(crate) fn eat_token(&mut self, token: &Token) -> bool {
+        self.parser.consume_token(token)
+    }
+
+    /// Takes this word; it must be there.
+    pub(crate) fn need(&mut self, word: &str) -> Parse<()> {
+        if self.eat(word) { Ok(()) } else { Err(self.expected(word)) }
+    }
+
+    /// Takes these words; they must be there.
+    pub(crate) fn need_all(&mut self, words: &[&str]) -> Parse<()> {
+        words.iter().try_for_each(|word| self.need(word))
+    }
+
+    /// Takes this token; it must be there.
+    pub(crate) fn need_token(&mut self, token: &Token) -> Parse<()> {
+        if self.eat_token(token) { Ok(()) } else { Err(self.expected(&format!("\"{token}\""))) }
+    }
+
+    /// Nothing may be left.
+    pub(crate) fn end(&self) -> Parse<()> {
+        if self.at_end() { Ok(()) } else { Err(self.syntax()) }
+    }
+
+    /// `IF EXISTS`.
+    pub(crate) fn if_exists(&mut self) -> bool {
+        self.eat_all(&["IF", "EXISTS"])
+    }
+
+    /// `IF NOT EXISTS`.
+    pub(crate) fn if_not_exists(&mut self) -> bool {
+        self.eat_all(&["IF", "NOT", "EXISTS"])
+    }
+
+    // ---- names
+
+    /// A name, folded. Reserved words must be quoted.
+    pub(crate) fn name(&mut self) -> Parse<String> {
+        match self.peek() {
+            Token::Word(word) if word.quote_style.is_some() || !keyword::is_reserved(&word.value) => self.any_word(),
+            _ => Err(self.expected("a name")),
+        }
+    }
+
+    /// A word of any kind, folded: labels, where reserved words are allowed too.
+    pub(crate) fn any_word(&mut self) -> Parse<String> {
+        let Token::Word(word) = self.peek() else { return Err(self.expected("a name")) };
+        if word.quote_style.is_some() && word.value.is_empty() {
+            return Err(self.fault(FaultKind::Invalid("zero-length delimited identifier".into())));
+        }
+        let name = fold(word);
+        self.parser.advance_token();
+        Ok(name)
+    }
+
+    /// `t`, `s.t`, `d.s.t`.
+    pub(crate) fn object_name(&mut self) -> Parse<ObjectName> {
+        let mut name = ObjectName::bare(self.name()?);
+        while self.eat_token(&Token::Period) {
+            if name.database.is_some() {
+                return Err(self.fault(FaultKind::Invalid("improper qualified name (too many dotted names)".into())));
+            }
+            let next = self.any_word()?;
+            name.database = name.schema.take();
+            name.schema = Some(std::mem::replace(&mut name.name, next));
+        }
+        Ok(name)
+    }
+
+    /// `v`, `a.v` with a column family.
+    pub(crate) fn column_name(&mut self) -> Parse<ColumnName> {
+        let first = self.name()?;
+        if self.eat_token(&Token::Period) {
+            return Ok(ColumnName { family: Some(first), name: self.any_word()? });
+        }
+        Ok(ColumnName::bare(first))
+    }
+
+    // ---- lists
+
+    /// `item, item, …`, at least one.
+    pub(crate) fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.eat_token(&Token::Comma) {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// `( item, item, … )`, at least one.
+    pub(crate) fn parenthesised<T>(&mut self, item: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
+        self.need_token(&Token::LParen)?;
+        let items = self.list(item)?;
+        self.need_token(&Token::RParen)?;
+        Ok(items)
+    }
+
+    // ---- what sqlparser reads
+
+    /// An expression.
+    pub(crate) fn expr(&mut self) -> Parse<Expr> {
+        self.with_parser(Parser::parse_expr)
+    }
+
+    /// The expression of a DEFAULT and the text it was read from. It ends before NOT NULL and other constraints.
+    pub(crate) fn default_expr(&mut self) -> Parse<(Expr, String)> {
+        let from = self.parser.peek_token_ref().span.start;
+        let expr = self.with_parser(Parser::parse_expr)?;
+        let to = self.parser.get_current_token().span.end;
+        let range = lexer::byte_of(self.text, from)..lexer::byte_of(self.text, to);
+        let text = self.text.get(range).map_or_else(|| expr.to_string(), str::to_owned);
+        Ok((expr, text))
+    }
+
+    /// A query.
+    pub(crate) fn query(&mut self) -> Parse<Box<Query>> {
+        self.with_parser(Parser::parse_query)
+    }
+
+    /// Anything that sqlparser reads; its errors become ours.
+    pub(crate) fn with_parser<T>(
+        &mut self,
+        read: impl FnOnce(&mut Parser<'static>) -> Result<T, ParserError>,
+    ) -> Parse<T> {
+        read(&mut self.parser).map_err(|error| self.from_sqlparser(error))
+    }
+
+    /// Runs `read`; goes back to where it began when it says `None`.
+    pub(crate) fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Parse<Option<T>>) -> Parse<Option<T>> {
+        let before = self.parser.index();
+        let result = read(self)?;
+        if result.is_none() {
+            while self.parser.index() > before {
+                self.parser.prev_token();
+            }
+        }
+        Ok(result)
+    }
+
+    /// The text from byte `from` to the end of the last token taken.
+    pub(crate) fn text_since(&self, from: Option<Location>) -> String {
+        let Some(from) = from else { return String::new() };
+        let to = self.parser.get_current_token().span.end;
+        let range = lexer::byte_of(self.text, from)..lexer::byte_of(self.text, to);
+        self.text.get(range).unwrap_or_default().to_owned()
+    }
+
+    // ---- faults at the next token
+
+    /// The next token does not fit.
+    pub(crate) fn syntax(&self) -> Box<Fault> {
+        self.syntax_at(self.parser.peek_token_ref(), None)
+    }
+
+    /// The next token does not fit; this would.
+    pub(crate) fn expected(&self, what: &str) -> Box<Fault> {
+        self.syntax_at(self.parser.peek_token_ref(), Some(what.to_owned()))
+    }
+
+    /// The next token begins something that we do not do.
+    pub(crate) fn unsupported(&self, feature: impl Into<String>) -> Box<Fault> {
+        self.fault(FaultKind::Unsupported { feature: feature.into(), hint: None })
+    }
+
+    /// As [`Cursor::unsupported`], with advice.
+    pub(crate) fn unsupported_hint(&self, feature: impl Into<String>, hint: &'static str) -> Box<Fault> {
+        self.fault(FaultKind::Unsupported { feature: feature.into(), hint: Some(hint) })
+    }
+
+    /// A fault at the next token.
+    pub(crate) fn fault(&self, kind: FaultKind) -> Box<Fault> {
+        Box::new(Fault { kind, location: self.location() })
+    }
+
+    /// As [`Cursor::unsupported`], at a place already passed.
+    pub(crate) fn unsupported_at(&self, location: Option<Location>, feature: impl Into<String>) -> Box<Fault> {
+        Box::new(Fault { kind: FaultKind::Unsupported { feature: feature.into(), hint: None }, location })
+    }
+
+    /// A rule is broken at the next token.
+    pub(crate) fn invalid(&self, message: &str) -> Box<Fault> {
+        self.fault(FaultKind::Invalid(message.to_owned()))
+    }
+
+    /// A rule is broken at a place already passed.
+    pub(crate) fn invalid_at(&self, location: Option<Location>, message: &str) -> Box<Fault> {
+        Box::new(Fault { kind: FaultKind::Invalid(message.to_owned()), location })
+    }
+
+    /// An option or parameter has a value that it does not take.
+    pub(crate) fn parameter_at(&self, location: Option<Location>, message: &str) -> Box<Fault> {
+        Box::new(Fault { kind: FaultKind::InvalidParameter(message.to_owned()), location })
+    }
+
+    /// A table that cannot be.
+    pub(crate) fn table_at(&self, location: Option<Location>, message: &str) -> Box<Fault> {
+        Box::new(Fault { kind: FaultKind::InvalidTable(message.to_owned()), location })
+    }
+
+    /// The token `n` after the next one does not fit.
+    pub(crate) fn syntax_nth(&self, n: usize) -> Box<Fault> {
+        self.syntax_at(self.parser.peek_nth_token_ref(n), None)
+    }
+
+    fn syntax_at(&self, token: &TokenWithSpan, expected: Option<String>) -> Box<Fault> {
+        let location = location_of(token);
+        let near = location.is_some().then(|| lexer::token_text(self.text, token));
+        Box::new(Fault { kind: FaultKind::Syntax { near, expected }, location })
+    }
+
+    fn from_sqlparser(&self, error: ParserError) -> Box<Fault> {
+        let (expected, location, too_deep) = from_sqlparser(error);
+        if too_deep {
+            let kind = FaultKind::TooDeep { what: "nested levels", limit: lexer::MAX_PARSER_DEPTH };
+            return Box::new(Fault { kind, location: self.location() });
+        }
+        let found = (0..=self.parser.index()).rev().map(|index| self.parser.token_at(index));
+        let token = match location {
+            Some(location) => found.into_iter().find(|token| token.span.start == location),
+            None => None,
+        };
+        match token {
+            Some(token) => self.syntax_at(token, expected),
+            None => self.syntax_at(self.parser.peek_token_ref(), expected),
+        }
+    }
+}
+
+/// Folded as PostgreSQL does: ASCII letters of unquoted names become small.
+pub(crate) fn fold(word: &Word) -> String {
+    if word.quote_style.is_some() { word.value.clone() } else { word.value.to_ascii_lowercase() }
+}
+
+fn is_word(token: &Token, word: &str) -> bool {
+    matches!(token, Token::Word(w) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(word))
+}
+
+fn location_of(token: &TokenWithSpan) -> Option<Location> {
+    (token.token != Token::EOF).then_some(token.span.start)
+}

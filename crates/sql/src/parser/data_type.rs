@@ -1,0 +1,70 @@
+//! Type names in statements: read as words here, given their meaning by `types`.
+
+use super::fault::{Fault, FaultKind};
+use super::{Cursor, Parse};
+use sqlparser::tokenizer::Token;
+use types::DataType;
+
+/// A type with its parameters.
+pub(super) fn data_type(c: &mut Cursor<'_>) -> Parse<DataType> {
+    let place = c.location();
+    let (mut name, words) = head(c)?;
+    let params = if matches!(c.peek(), Token::LParen) { c.parenthesised(parameter)? } else { Vec::new() };
+    if words && (name == "timestamp" || name == "time") {
+        if c.eat_all(&["WITH", "TIME", "ZONE"]) {
+            name.push_str("tz");
+        } else {
+            c.eat_all(&["WITHOUT", "TIME", "ZONE"]);
+        }
+    }
+    if matches!(c.peek(), Token::LBracket) || c.at("ARRAY") {
+        return Err(c.unsupported_at(place, "an array type"));
+    }
+    if matches!(name.as_str(), "smallserial" | "serial" | "bigserial" | "serial2" | "serial4" | "serial8") {
+        return Err(c.unsupported_at(place, format!("type {name}")));
+    }
+    DataType::from_name(&name, &params)
+        .map_err(|error| Box::new(Fault { kind: FaultKind::Type(error), location: place }))
+}
+
+/// The name without its parameters, and whether it was plain words (not quoted, no schema).
+fn head(c: &mut Cursor<'_>) -> Parse<(String, bool)> {
+    let plain = matches!(c.peek(), Token::Word(word) if word.quote_style.is_none());
+    let mut name = c.any_word()?;
+    if matches!(c.peek(), Token::Period) {
+        if name != "pg_catalog" {
+            return Err(c.unsupported("a type in a schema"));
+        }
+        c.next();
+        return Ok((c.any_word()?, false));
+    }
+    if !plain {
+        return Ok((name, false));
+    }
+    let rest: &[&str] = match name.as_str() {
+        "double" => &["PRECISION"],
+        "national" => &["CHARACTER", "CHAR"],
+        _ => &[],
+    };
+    if let Some(word) = rest.iter().find(|word| c.at(word)) {
+        c.next();
+        name = if name == "national" { "char".to_owned() } else { format!("{name} {}", word.to_ascii_lowercase()) };
+    }
+    if matches!(name.as_str(), "char" | "character" | "nchar" | "bit" | "binary") && c.eat("VARYING") {
+        name = match name.as_str() {
+            "bit" => "bit varying",
+            "binary" => "varbinary",
+            _ => "varchar",
+        }
+        .to_owned();
+    }
+    Ok((name, true))
+}
+
+fn parameter(c: &mut Cursor<'_>) -> Parse<i64> {
+    let negative = c.eat_token(&Token::Minus);
+    let Token::Number(digits, _) = c.peek() else { return Err(c.expected("a number")) };
+    let Ok(value) = digits.parse::<i64>() else { return Err(c.expected("a whole number")) };
+    c.next();
+    Ok(if negative { -value } else { value })
+}

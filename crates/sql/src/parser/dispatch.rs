@@ -1,0 +1,78 @@
+//! The first words of a statement choose its grammar.
+
+use super::{
+    Cursor, Parse, alter, copy, create, delete, drop, explain, insert, maintenance, prepare, set, transaction,
+};
+use super::{unsupported, update};
+use crate::Statement;
+use sqlparser::tokenizer::Token;
+
+/// One statement.
+pub(super) fn statement(c: &mut Cursor<'_>) -> Parse<Statement> {
+    let Token::Word(word) = c.peek() else {
+        return if matches!(c.peek(), Token::LParen) { query(c) } else { Err(c.syntax()) };
+    };
+    if word.quote_style.is_some() {
+        return Err(c.syntax());
+    }
+    match word.value.to_ascii_uppercase().as_str() {
+        "SELECT" | "VALUES" | "TABLE" => query(c),
+        "WITH" => with(c),
+        "INSERT" => insert::insert(c, None),
+        "UPSERT" => insert::upsert(c),
+        "UPDATE" => update::update(c, None),
+        "DELETE" => delete::delete(c, None),
+        "CREATE" => create::create(c),
+        "DROP" => drop::drop(c),
+        "ALTER" => alter::alter(c),
+        "TRUNCATE" => drop::truncate(c),
+        "EXPLAIN" => explain::explain(c),
+        "SET" => set::set(c),
+        "SHOW" => set::show(c),
+        "RESET" => set::reset(c),
+        "BEGIN" | "START" | "COMMIT" | "END" | "ROLLBACK" | "ABORT" => transaction::transaction(c),
+        "COPY" => copy::copy(c),
+        "PREPARE" => prepare::prepare(c),
+        "EXECUTE" => prepare::execute(c),
+        "DEALLOCATE" => prepare::deallocate(c),
+        "DISCARD" => prepare::discard(c),
+        "ANALYZE" | "ANALYSE" => maintenance::analyze(c),
+        "VACUUM" => maintenance::vacuum(c),
+        _ => Err(unsupported::statement(c)),
+    }
+}
+
+/// A query on its own.
+pub(super) fn query(c: &mut Cursor<'_>) -> Parse<Statement> {
+    let query = c.query()?;
+    if c.at("INTO") {
+        return Err(c.unsupported_hint("SELECT INTO", "Use CREATE TABLE AS."));
+    }
+    Ok(Statement::Query(query))
+}
+
+/// WITH in front of a query, or of INSERT, UPDATE, DELETE.
+fn with(c: &mut Cursor<'_>) -> Parse<Statement> {
+    let with = c.attempt(|c| {
+        let with = with_clause(c)?;
+        Ok(["INSERT", "UPDATE", "DELETE", "UPSERT", "MERGE"].iter().any(|verb| c.at(verb)).then_some(with))
+    })?;
+    let Some(with) = with else { return query(c) };
+    if c.at("INSERT") {
+        insert::insert(c, Some(with))
+    } else if c.at("UPDATE") {
+        update::update(c, Some(with))
+    } else if c.at("DELETE") {
+        delete::delete(c, Some(with))
+    } else {
+        Err(c.unsupported("WITH before this statement"))
+    }
+}
+
+fn with_clause(c: &mut Cursor<'_>) -> Parse<crate::ast::With> {
+    let with_token = c.with_parser(|p| Ok(p.peek_token()))?;
+    c.need("WITH")?;
+    let recursive = c.eat("RECURSIVE");
+    let cte_tables = c.list(|c| c.with_parser(|p| p.parse_cte()))?;
+    Ok(crate::ast::With { with_token: with_token.into(), recursive, cte_tables })
+}

@@ -1,0 +1,102 @@
+//! EXPLAIN.
+
+use super::{Cursor, Parse, dispatch};
+use crate::Statement;
+use crate::statement::{Explain, ExplainFormat};
+use sqlparser::tokenizer::Token;
+
+/// EXPLAIN [ANALYZE] [VERBOSE] … and EXPLAIN (option, …) ….
+pub(super) fn explain(c: &mut Cursor<'_>) -> Parse<Statement> {
+    c.need("EXPLAIN")?;
+    if c.at_all(&["WITH", "REGIONS"]) {
+        return Err(c.unsupported_hint("EXPLAIN WITH REGIONS", "EXPLAIN always names the regions."));
+    }
+    let mut explain = Explain {
+        analyze: false,
+        verbose: false,
+        costs: true,
+        timing: true,
+        summary: None,
+        format: ExplainFormat::Text,
+        statement: Box::new(Statement::Commit),
+    };
+    if matches!(c.peek(), Token::LParen) && !is_query(c) {
+        c.parenthesised(|c| option(c, &mut explain))?;
+    } else {
+        explain.analyze = c.eat("ANALYZE") || c.eat("ANALYSE");
+        explain.verbose = c.eat("VERBOSE");
+    }
+    if !["SELECT", "VALUES", "TABLE", "WITH", "INSERT", "UPSERT", "UPDATE", "DELETE"].iter().any(|verb| c.at(verb))
+        && !matches!(c.peek(), Token::LParen)
+    {
+        return match c.peek() {
+            Token::Word(word)
+                if ["CREATE", "EXECUTE", "DECLARE", "REFRESH", "MERGE"]
+                    .iter()
+                    .any(|verb| word.value.eq_ignore_ascii_case(verb)) =>
+            {
+                Err(c.unsupported(format!("EXPLAIN {}", word.value.to_ascii_uppercase())))
+            }
+            _ => Err(c.syntax()),
+        };
+    }
+    explain.statement = Box::new(dispatch::statement(c)?);
+    Ok(Statement::Explain(Box::new(explain)))
+}
+
+fn is_query(c: &Cursor<'_>) -> bool {
+    ["SELECT", "VALUES", "WITH", "TABLE"].iter().any(|word| c.at_nth(1, word)) || matches!(c.peek_nth(1), Token::LParen)
+}
+
+fn option(c: &mut Cursor<'_>, explain: &mut Explain) -> Parse<()> {
+    let place = c.location();
+    let name = c.any_word()?;
+    match name.as_str() {
+        "analyze" | "analyse" => explain.analyze = boolean(c)?,
+        "verbose" => explain.verbose = boolean(c)?,
+        "costs" => explain.costs = boolean(c)?,
+        "timing" => explain.timing = boolean(c)?,
+        "summary" => explain.summary = Some(boolean(c)?),
+        "format" => explain.format = format(c)?,
+        "buffers" | "settings" | "wal" | "generic_plan" | "memory" | "serialize" => {
+            if boolean(c)? {
+                return Err(c.unsupported_at(place, format!("EXPLAIN option {}", name.to_ascii_uppercase())));
+            }
+        }
+        _ => return Err(c.invalid_at(place, &format!("unrecognized EXPLAIN option \"{name}\""))),
+    }
+    Ok(())
+}
+
+fn format(c: &mut Cursor<'_>) -> Parse<ExplainFormat> {
+    let place = c.location();
+    let name = match c.next() {
+        Token::Word(word) => word.value.to_ascii_lowercase(),
+        Token::SingleQuotedString(text) => text.to_ascii_lowercase(),
+        _ => return Err(c.syntax()),
+    };
+    match name.as_str() {
+        "text" => Ok(ExplainFormat::Text),
+        "json" => Ok(ExplainFormat::Json),
+        "xml" | "yaml" => Err(c.unsupported_at(place, format!("EXPLAIN format {}", name.to_ascii_uppercase()))),
+        _ => Err(c.parameter_at(place, &format!("unrecognized value for EXPLAIN option \"format\": \"{name}\""))),
+    }
+}
+
+/// ON, OFF, TRUE, FALSE, 1, 0, or nothing, which is ON.
+pub(super) fn boolean(c: &mut Cursor<'_>) -> Parse<bool> {
+    let place = c.location();
+    let text = match c.peek() {
+        Token::Comma | Token::RParen | Token::EOF => return Ok(true),
+        Token::Word(word) => word.value.to_ascii_lowercase(),
+        Token::SingleQuotedString(text) => text.to_ascii_lowercase(),
+        Token::Number(digits, _) => digits.clone(),
+        _ => return Err(c.syntax()),
+    };
+    c.next();
+    match text.as_str() {
+        "on" | "true" | "1" => Ok(true),
+        "off" | "false" | "0" => Ok(false),
+        _ => Err(c.invalid_at(place, "option requires a Boolean value")),
+    }
+}

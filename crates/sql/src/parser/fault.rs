@@ -1,0 +1,79 @@
+//! An error while its place is still a line and a column; [`Fault::at_position`] makes the public one of it.
+
+use crate::SqlError;
+use crate::lexer;
+use sqlparser::parser::ParserError;
+use sqlparser::tokenizer::Location;
+use std::ops::Range;
+use types::TypeError;
+
+/// What the grammar's functions return. The fault is boxed: it is rare, and results are moved a lot.
+pub(crate) type Parse<T> = Result<T, Box<Fault>>;
+
+/// An error and its place.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    /// What is wrong.
+    pub(crate) kind: FaultKind,
+    /// The token's start; `None` is the end of the statement.
+    pub(crate) location: Option<Location>,
+}
+
+/// What is wrong.
+#[derive(Debug)]
+pub(crate) enum FaultKind {
+    /// [`SqlError::Syntax`].
+    Syntax { near: Option<String>, expected: Option<String> },
+    /// [`SqlError::Invalid`].
+    Invalid(String),
+    /// [`SqlError::Unsupported`].
+    Unsupported { feature: String, hint: Option<&'static str> },
+    /// [`SqlError::InvalidTable`].
+    InvalidTable(String),
+    /// [`SqlError::InvalidParameter`].
+    InvalidParameter(String),
+    /// [`SqlError::Type`].
+    Type(TypeError),
+    /// [`SqlError::TooDeep`].
+    TooDeep { what: &'static str, limit: usize },
+}
+
+impl Fault {
+    /// The public error: the place becomes an offset in `text`. `span` is the statement's.
+    pub(crate) fn at_position(self: Box<Self>, text: &str, span: Range<usize>) -> SqlError {
+        let position = match self.location {
+            Some(location) => lexer::position_of(text, location),
+            None => lexer::position_at(text, span.end),
+        };
+        match self.kind {
+            FaultKind::Syntax { near, expected } => SqlError::Syntax { near, expected, position },
+            FaultKind::Invalid(message) => SqlError::Invalid { message, position },
+            FaultKind::Unsupported { feature, hint } => SqlError::Unsupported { feature, hint, position },
+            FaultKind::InvalidTable(message) => SqlError::InvalidTable { message, position },
+            FaultKind::InvalidParameter(message) => SqlError::InvalidParameter { message, position },
+            FaultKind::Type(source) => SqlError::Type { source, position },
+            FaultKind::TooDeep { what, limit } => SqlError::TooDeep { what, limit, position },
+        }
+    }
+}
+
+/// Splits sqlparser's `Expected: a, found: b at Line: 1, Column: 2` into what was expected and where.
+pub(crate) fn from_sqlparser(error: ParserError) -> (Option<String>, Option<Location>, bool) {
+    let message = match error {
+        ParserError::ParserError(message) | ParserError::TokenizerError(message) => message,
+        ParserError::RecursionLimitExceeded => return (None, None, true),
+    };
+    let (body, location) = split_location(&message);
+    let expected = body.strip_prefix("Expected: ").and_then(|rest| rest.split(", found:").next()).map(str::to_owned);
+    (expected, location, false)
+}
+
+/// Takes ` at Line: 1, Column: 2` off the end of a message of sqlparser.
+pub(crate) fn split_location(message: &str) -> (&str, Option<Location>) {
+    let Some((body, place)) = message.rsplit_once(" at Line: ") else { return (message, None) };
+    let Some((line, column)) = place.split_once(", Column: ") else { return (message, None) };
+    match (line.trim().parse(), column.trim().parse()) {
+        (Ok(line), Ok(column)) => (body, Some(Location { line, column })),
+        _ => (message, None),
+    }
+}

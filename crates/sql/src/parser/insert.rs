@@ -1,0 +1,145 @@
+//! INSERT and UPSERT.
+
+use super::{Cursor, Parse, update};
+use crate::Statement;
+use crate::ast::{SelectItem, With};
+use crate::phoenix::on_duplicate::on_duplicate;
+use crate::statement::{ColumnName, Conflict, ConflictAction, ConflictTarget, Insert, InsertSource, InsertValue};
+use sqlparser::parser::Parser;
+use sqlparser::tokenizer::Token;
+
+/// INSERT INTO …, perhaps with WITH in front: that goes into its query.
+pub(super) fn insert(c: &mut Cursor<'_>, with: Option<With>) -> Parse<Statement> {
+    c.need_all(&["INSERT", "INTO"])?;
+    let mut insert = head(c, false)?;
+    if let Some(with) = with {
+        let InsertSource::Query(query) = &mut insert.source else {
+            return Err(c.unsupported("WITH before INSERT … VALUES"));
+        };
+        if query.with.is_some() {
+            return Err(c.unsupported("WITH before INSERT and inside its query"));
+        }
+        query.with = Some(with);
+    }
+    if c.eat_all(&["ON", "CONFLICT"]) {
+        insert.on_conflict = Some(on_conflict(c)?);
+    } else if c.eat_all(&["ON", "DUPLICATE", "KEY"]) {
+        insert.on_duplicate = Some(on_duplicate(c)?);
+    }
+    insert.returning = returning(c)?;
+    Ok(Statement::Insert(Box::new(insert)))
+}
+
+/// UPSERT INTO …: Phoenix's INSERT that overwrites.
+pub(super) fn upsert(c: &mut Cursor<'_>) -> Parse<Statement> {
+    c.need_all(&["UPSERT", "INTO"])?;
+    let mut insert = head(c, true)?;
+    if c.at_all(&["ON", "CONFLICT"]) {
+        return Err(c.unsupported_hint("ON CONFLICT of UPSERT", "Use INSERT with ON CONFLICT."));
+    }
+    if c.eat_all(&["ON", "DUPLICATE", "KEY"]) {
+        insert.on_duplicate = Some(on_duplicate(c)?);
+    }
+    insert.returning = returning(c)?;
+    Ok(Statement::Insert(Box::new(insert)))
+}
+
+fn head(c: &mut Cursor<'_>, upsert: bool) -> Parse<Insert> {
+    let table = c.object_name()?;
+    let alias = if c.eat("AS") { Some(c.name()?) } else { None };
+    let columns = if matches!(c.peek(), Token::LParen) && !begins_query(c) {
+        Some(c.parenthesised(target_column)?)
+    } else {
+        None
+    };
+    if c.at("OVERRIDING") {
+        return Err(c.unsupported("OVERRIDING"));
+    }
+    let source = source(c)?;
+    Ok(Insert { table, alias, columns, source, upsert, on_conflict: None, on_duplicate: None, returning: Vec::new() })
+}
+
+fn begins_query(c: &Cursor<'_>) -> bool {
+    let opens = (0..).take_while(|n| matches!(c.peek_nth(*n), Token::LParen)).count();
+    ["SELECT", "VALUES", "WITH", "TABLE"].iter().any(|word| c.at_nth(opens, word))
+}
+
+fn target_column(c: &mut Cursor<'_>) -> Parse<ColumnName> {
+    let column = c.column_name()?;
+    if matches!(c.peek(), Token::Word(_)) {
+        return Err(c.unsupported("a dynamic column (a column with its type in a statement)"));
+    }
+    Ok(column)
+}
+
+fn source(c: &mut Cursor<'_>) -> Parse<InsertSource> {
+    if c.eat_all(&["DEFAULT", "VALUES"]) {
+        return Ok(InsertSource::DefaultValues);
+    }
+    if c.at("VALUES")
+        && let Some(rows) = c.attempt(values)?
+    {
+        return Ok(InsertSource::Values(rows));
+    }
+    Ok(InsertSource::Query(c.query()?))
+}
+
+/// VALUES rows; `None` when they are only the beginning of a longer query.
+fn values(c: &mut Cursor<'_>) -> Parse<Option<Vec<Vec<InsertValue>>>> {
+    c.need("VALUES")?;
+    let mut width = None;
+    let rows = c.list(|c| {
+        let open = c.location();
+        let row = c.parenthesised(value)?;
+        if *width.get_or_insert(row.len()) != row.len() {
+            return Err(c.invalid_at(open, "VALUES lists must all be the same length"));
+        }
+        Ok(row)
+    })?;
+    Ok((c.at_end() || c.at("ON") || c.at("RETURNING")).then_some(rows))
+}
+
+/// An expression, or DEFAULT.
+pub(super) fn value(c: &mut Cursor<'_>) -> Parse<InsertValue> {
+    if c.eat("DEFAULT") { Ok(InsertValue::Default) } else { Ok(InsertValue::Expr(c.expr()?)) }
+}
+
+/// RETURNING, if it comes next.
+pub(super) fn returning(c: &mut Cursor<'_>) -> Parse<Vec<SelectItem>> {
+    if c.eat("RETURNING") { c.list(|c| c.with_parser(Parser::parse_select_item)) } else { Ok(Vec::new()) }
+}
+
+fn on_conflict(c: &mut Cursor<'_>) -> Parse<Conflict> {
+    let target = conflict_target(c)?;
+    c.need("DO")?;
+    if c.eat("NOTHING") {
+        return Ok(Conflict { target, action: ConflictAction::DoNothing });
+    }
+    if target.is_none() {
+        return Err(c.invalid("ON CONFLICT DO UPDATE requires inference specification or constraint name"));
+    }
+    c.need_all(&["UPDATE", "SET"])?;
+    let assignments = c.list(update::assignment)?;
+    let selection = if c.eat("WHERE") { Some(c.expr()?) } else { None };
+    Ok(Conflict { target, action: ConflictAction::DoUpdate { assignments, selection } })
+}
+
+fn conflict_target(c: &mut Cursor<'_>) -> Parse<Option<ConflictTarget>> {
+    if c.eat_all(&["ON", "CONSTRAINT"]) {
+        return Ok(Some(ConflictTarget::Constraint(c.name()?)));
+    }
+    if !matches!(c.peek(), Token::LParen) {
+        return Ok(None);
+    }
+    let columns = c.parenthesised(|c| {
+        let name = c.name()?;
+        match c.peek() {
+            Token::Comma | Token::RParen => Ok(name),
+            _ => Err(c.unsupported("ON CONFLICT with expressions, collations or operator classes")),
+        }
+    })?;
+    if c.at("WHERE") {
+        return Err(c.unsupported("ON CONFLICT with an index predicate"));
+    }
+    Ok(Some(ConflictTarget::Columns(columns)))
+}

@@ -1,0 +1,58 @@
+//! ANALYZE and VACUUM.
+
+use super::explain::boolean;
+use super::{Cursor, Parse};
+use crate::Statement;
+use crate::statement::{ObjectName, VacuumOptions};
+use sqlparser::tokenizer::Token;
+
+/// ANALYZE [VERBOSE] [t [(a, b)], …].
+pub(super) fn analyze(c: &mut Cursor<'_>) -> Parse<Statement> {
+    c.next();
+    let mut verbose = c.eat("VERBOSE");
+    if matches!(c.peek(), Token::LParen) {
+        c.parenthesised(|c| {
+            let place = c.location();
+            match c.any_word()?.as_str() {
+                "verbose" => verbose = boolean(c)?,
+                other => return Err(c.unsupported_at(place, format!("ANALYZE option {}", other.to_ascii_uppercase()))),
+            }
+            Ok(())
+        })?;
+    }
+    let tables = if c.at_end() { Vec::new() } else { c.list(table)? };
+    Ok(Statement::Analyze { tables, verbose })
+}
+
+fn table(c: &mut Cursor<'_>) -> Parse<(ObjectName, Vec<String>)> {
+    let name = c.object_name()?;
+    let columns = if matches!(c.peek(), Token::LParen) { c.parenthesised(Cursor::name)? } else { Vec::new() };
+    Ok((name, columns))
+}
+
+/// VACUUM [FULL] [VERBOSE] [ANALYZE] [t, …] and VACUUM (option, …) [t, …].
+pub(super) fn vacuum(c: &mut Cursor<'_>) -> Parse<Statement> {
+    c.need("VACUUM")?;
+    let mut options = VacuumOptions::default();
+    if matches!(c.peek(), Token::LParen) {
+        c.parenthesised(|c| {
+            let place = c.location();
+            match c.any_word()?.as_str() {
+                "full" => options.full = boolean(c)?,
+                "verbose" => options.verbose = boolean(c)?,
+                "analyze" | "analyse" => options.analyze = boolean(c)?,
+                other => return Err(c.unsupported_at(place, format!("VACUUM option {}", other.to_ascii_uppercase()))),
+            }
+            Ok(())
+        })?;
+    } else {
+        options.full = c.eat("FULL");
+        if c.at("FREEZE") {
+            return Err(c.unsupported("VACUUM FREEZE"));
+        }
+        options.verbose = c.eat("VERBOSE");
+        options.analyze = c.eat("ANALYZE") || c.eat("ANALYSE");
+    }
+    let tables = if c.at_end() { Vec::new() } else { c.list(Cursor::object_name)? };
+    Ok(Statement::Vacuum { tables, options })
+}

@@ -1,0 +1,149 @@
+//! Statements of PostgreSQL and Phoenix that we do not have: known ones are named, the rest is a syntax error.
+
+use super::{Cursor, Fault};
+use sqlparser::tokenizer::Token;
+
+/// First words of statements that exist elsewhere.
+const STATEMENTS: &[&str] = &[
+    "SAVEPOINT",
+    "RELEASE",
+    "DECLARE",
+    "FETCH",
+    "MOVE",
+    "CLOSE",
+    "LOCK",
+    "COMMENT",
+    "GRANT",
+    "REVOKE",
+    "REASSIGN",
+    "CALL",
+    "DO",
+    "CHECKPOINT",
+    "CLUSTER",
+    "IMPORT",
+    "LISTEN",
+    "UNLISTEN",
+    "NOTIFY",
+    "LOAD",
+    "MERGE",
+    "REFRESH",
+    "REINDEX",
+    "SECURITY",
+    "CREATE",
+    "DROP",
+    "ALTER",
+    "LIST",
+    "USE",
+    "ADD",
+    "DELETE",
+];
+
+/// Words behind CREATE, DROP and ALTER that do not name the kind of object.
+const MODIFIERS: &[&str] = &[
+    "OR",
+    "REPLACE",
+    "TEMP",
+    "TEMPORARY",
+    "UNLOGGED",
+    "GLOBAL",
+    "LOCAL",
+    "UNIQUE",
+    "RECURSIVE",
+    "TRUSTED",
+    "PROCEDURAL",
+    "IMMUTABLE",
+    "UNCOVERED",
+    "MATERIALIZED",
+    "FOREIGN",
+    "CONSTRAINT",
+    "EVENT",
+    "ACCESS",
+    "DEFAULT",
+    "TEXT",
+    "USER",
+    "OPERATOR",
+    "LARGE",
+];
+
+/// Kinds of object that exist elsewhere.
+const OBJECTS: &[&str] = &[
+    "AGGREGATE",
+    "CAST",
+    "CDC",
+    "COLLATION",
+    "CONVERSION",
+    "DATABASE",
+    "DOMAIN",
+    "EXTENSION",
+    "FUNCTION",
+    "GROUP",
+    "INDEX",
+    "LANGUAGE",
+    "METHOD",
+    "OBJECT",
+    "OPERATOR",
+    "OWNED",
+    "POLICY",
+    "PRIVILEGES",
+    "PROCEDURE",
+    "PUBLICATION",
+    "ROLE",
+    "ROUTINE",
+    "RULE",
+    "SCHEMA",
+    "SEARCH",
+    "SEQUENCE",
+    "SERVER",
+    "SESSION",
+    "STATISTICS",
+    "SUBSCRIPTION",
+    "SYSTEM",
+    "TABLE",
+    "TABLESPACE",
+    "TRANSFORM",
+    "TRIGGER",
+    "TYPE",
+    "USER",
+    "VIEW",
+    "WRAPPER",
+    "DATA",
+    "CLASS",
+    "FAMILY",
+    "MAPPING",
+    "PARSER",
+    "DICTIONARY",
+    "TEMPLATE",
+    "CONFIGURATION",
+];
+
+/// The fault for a statement that no grammar of ours takes.
+pub(super) fn statement(c: &Cursor<'_>) -> Box<Fault> {
+    let Some(verb) = word(c, 0).filter(|verb| STATEMENTS.contains(&verb.as_str())) else { return c.syntax() };
+    if !matches!(verb.as_str(), "CREATE" | "DROP" | "ALTER") {
+        return c.unsupported(verb);
+    }
+    let mut name = verb;
+    for n in 1.. {
+        let Some(next) = word(c, n) else { break };
+        if OBJECTS.contains(&next.as_str()) && !(MODIFIERS.contains(&next.as_str()) && follows_modifier(c, n)) {
+            return c.unsupported(format!("{name} {next}"));
+        }
+        if !MODIFIERS.contains(&next.as_str()) {
+            break;
+        }
+        name = format!("{name} {next}");
+    }
+    // CREATE and then nothing that we know: the second word is wrong, not the first.
+    c.syntax_nth(1)
+}
+
+fn follows_modifier(c: &Cursor<'_>, n: usize) -> bool {
+    word(c, n + 1).is_some_and(|next| OBJECTS.contains(&next.as_str()))
+}
+
+fn word(c: &Cursor<'_>, n: usize) -> Option<String> {
+    match c.peek_nth(n) {
+        Token::Word(word) if word.quote_style.is_none() => Some(word.value.to_ascii_uppercase()),
+        _ => None,
+    }
+}

@@ -1,0 +1,187 @@
+//! CREATE TABLE and ALTER TABLE.
+
+use super::{ColumnName, ObjectName};
+use crate::ast;
+use types::DataType;
+
+/// CREATE TABLE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateTable {
+    /// No error when it is there.
+    pub if_not_exists: bool,
+    /// Its name.
+    pub name: ObjectName,
+    /// Columns in order; empty with AS.
+    pub columns: Vec<ColumnDef>,
+    /// The primary key, however it was written; `None` means a hidden row id.
+    pub key: Option<PrimaryKeyDef>,
+    /// `SALT_BUCKETS = 8` and `WITH (salt_buckets = 8)`.
+    pub options: Vec<TableOption>,
+    /// SPLIT ON: region boundaries, each the first parts of a key.
+    pub split_on: Vec<Vec<ast::Expr>>,
+    /// AS.
+    pub as_query: Option<AsQuery>,
+}
+
+/// CREATE TABLE … AS.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AsQuery {
+    /// Names of the first columns; the rest are named by the query.
+    pub columns: Vec<String>,
+    /// The query.
+    pub query: Box<ast::Query>,
+    /// WITH NO DATA makes it false.
+    pub with_data: bool,
+}
+
+/// A column of CREATE TABLE or ALTER TABLE ADD.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnDef {
+    /// Its column family (`a.v`).
+    pub family: Option<String>,
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub data_type: DataType,
+    /// NOT NULL. Inline PRIMARY KEY does not set it; the key does.
+    pub not_null: bool,
+    /// DEFAULT.
+    pub default: Option<DefaultExpr>,
+}
+
+/// DEFAULT of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DefaultExpr {
+    /// The expression.
+    pub expr: ast::Expr,
+    /// As the user wrote it; [`crate::parse_expr`] reads it again.
+    pub text: String,
+}
+
+/// A primary key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrimaryKeyDef {
+    /// CONSTRAINT name.
+    pub name: Option<String>,
+    /// In key order.
+    pub parts: Vec<KeyPartDef>,
+}
+
+/// One part of a primary key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyPartDef {
+    /// The column.
+    pub column: String,
+    /// DESC.
+    pub descending: bool,
+    /// NULLS FIRST or NULLS LAST, where written.
+    pub nulls_first: Option<bool>,
+}
+
+/// A property of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableOption {
+    /// `a` of `a.VERSIONS = 5`.
+    pub family: Option<String>,
+    /// In lower case.
+    pub name: String,
+    /// Its value.
+    pub value: OptionValue,
+}
+
+/// The value of a property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OptionValue {
+    /// A bare word, as written.
+    Word(String),
+    /// `'text'`.
+    Text(String),
+    /// A number with its sign, as written.
+    Number(String),
+    /// TRUE, FALSE.
+    Bool(bool),
+    /// NULL: back to the default.
+    Null,
+}
+
+/// ALTER TABLE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterTable {
+    /// The table.
+    pub name: ObjectName,
+    /// No error when it is absent.
+    pub if_exists: bool,
+    /// What changes, all or nothing, in this order.
+    pub actions: Vec<AlterAction>,
+}
+
+/// One change of ALTER TABLE.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AlterAction {
+    /// ADD `[COLUMN]`.
+    AddColumn {
+        /// No error when it is there.
+        if_not_exists: bool,
+        /// The column.
+        def: ColumnDef,
+    },
+    /// DROP `[COLUMN]`.
+    DropColumn {
+        /// No error when it is absent.
+        if_exists: bool,
+        /// The column.
+        column: ColumnName,
+        /// Also what depends on it.
+        cascade: bool,
+    },
+    /// RENAME `[COLUMN]` a TO b.
+    RenameColumn {
+        /// Old name.
+        from: String,
+        /// New name.
+        to: String,
+    },
+    /// RENAME TO.
+    RenameTable {
+        /// New name.
+        to: String,
+    },
+    /// RENAME CONSTRAINT a TO b.
+    RenameConstraint {
+        /// Old name.
+        from: String,
+        /// New name.
+        to: String,
+    },
+    /// SET SCHEMA.
+    SetSchema {
+        /// The schema that it moves to.
+        schema: String,
+    },
+    /// ALTER COLUMN … SET DEFAULT.
+    SetDefault {
+        /// The column.
+        column: String,
+        /// The default.
+        default: DefaultExpr,
+    },
+    /// ALTER COLUMN … DROP DEFAULT.
+    DropDefault {
+        /// The column.
+        column: String,
+    },
+    /// ALTER COLUMN … SET NOT NULL.
+    SetNotNull {
+        /// The column.
+        column: String,
+    },
+    /// ALTER COLUMN … DROP NOT NULL.
+    DropNotNull {
+        /// The column.
+        column: String,
+    },
+    /// SET k = v, … and SET (k = v, …).
+    SetOptions(Vec<TableOption>),
+    /// RESET (k, …): names in lower case.
+    ResetOptions(Vec<String>),
+}

@@ -1,0 +1,152 @@
+//! INSERT, UPSERT, UPDATE, DELETE.
+
+use super::{ColumnName, ObjectName};
+use crate::ast;
+
+/// INSERT or UPSERT.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Insert {
+    /// The target.
+    pub table: ObjectName,
+    /// `INSERT INTO t AS a`.
+    pub alias: Option<String>,
+    /// Columns as named; `None` means the first columns of the table, as many as values.
+    pub columns: Option<Vec<ColumnName>>,
+    /// Where the rows come from.
+    pub source: InsertSource,
+    /// Phoenix UPSERT: a row with the key is overwritten, and columns that are not named keep their values.
+    pub upsert: bool,
+    /// ON CONFLICT (INSERT only).
+    pub on_conflict: Option<Conflict>,
+    /// ON DUPLICATE KEY (UPSERT and INSERT).
+    pub on_duplicate: Option<OnDuplicate>,
+    /// RETURNING; empty means none.
+    pub returning: Vec<ast::SelectItem>,
+}
+
+/// Where inserted rows come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InsertSource {
+    /// VALUES rows, all of one length.
+    Values(Vec<Vec<InsertValue>>),
+    /// Any other query.
+    Query(Box<ast::Query>),
+    /// DEFAULT VALUES: one row.
+    DefaultValues,
+}
+
+/// One value of a VALUES row, or the right side of an assignment.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InsertValue {
+    /// The column's default.
+    Default,
+    /// An expression.
+    Expr(ast::Expr),
+}
+
+/// ON CONFLICT.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conflict {
+    /// Which uniqueness; `None` means any (DO NOTHING only).
+    pub target: Option<ConflictTarget>,
+    /// What to do.
+    pub action: ConflictAction,
+}
+
+/// What ON CONFLICT names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConflictTarget {
+    /// Columns, in any order.
+    Columns(Vec<String>),
+    /// ON CONSTRAINT.
+    Constraint(String),
+}
+
+/// What happens to a row that is there already.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ConflictAction {
+    /// It stays, the new one is dropped.
+    DoNothing,
+    /// It is updated; `excluded` is the row that did not get in.
+    DoUpdate {
+        /// SET.
+        assignments: Vec<Assignment>,
+        /// WHERE: rows that fail it stay as they are.
+        selection: Option<ast::Expr>,
+    },
+}
+
+/// Phoenix ON DUPLICATE KEY.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OnDuplicate {
+    /// The row that is there stays.
+    Ignore,
+    /// The row that is there is updated; all right sides see the old row.
+    Update(Vec<Assignment>),
+}
+
+/// One assignment of SET.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Assignment {
+    /// `a = value`.
+    One {
+        /// The target.
+        column: ColumnName,
+        /// Its new value.
+        value: InsertValue,
+    },
+    /// `(a, b) = (x, y)` or `ROW (x, y)`: as many values as columns.
+    Row {
+        /// The targets.
+        columns: Vec<ColumnName>,
+        /// Their new values.
+        values: Vec<InsertValue>,
+    },
+    /// `(a, b) = (SELECT x, y …)`: at most one row; none sets NULLs.
+    Subquery {
+        /// The targets.
+        columns: Vec<ColumnName>,
+        /// The query.
+        query: Box<ast::Query>,
+    },
+}
+
+/// UPDATE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Update {
+    /// WITH in front.
+    pub with: Option<ast::With>,
+    /// The target.
+    pub table: ObjectName,
+    /// Its alias.
+    pub alias: Option<String>,
+    /// SET.
+    pub assignments: Vec<Assignment>,
+    /// FROM, joined to the target.
+    pub from: Vec<ast::TableWithJoins>,
+    /// WHERE.
+    pub selection: Option<ast::Expr>,
+    /// RETURNING; empty means none.
+    pub returning: Vec<ast::SelectItem>,
+}
+
+/// DELETE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delete {
+    /// WITH in front.
+    pub with: Option<ast::With>,
+    /// The target.
+    pub table: ObjectName,
+    /// Its alias.
+    pub alias: Option<String>,
+    /// USING, joined to the target.
+    pub using: Vec<ast::TableWithJoins>,
+    /// WHERE.
+    pub selection: Option<ast::Expr>,
+    /// ORDER BY: which rows LIMIT takes (not in PostgreSQL).
+    pub order_by: Vec<ast::OrderByExpr>,
+    /// LIMIT (not in PostgreSQL).
+    pub limit: Option<ast::Expr>,
+    /// RETURNING; empty means none.
+    pub returning: Vec<ast::SelectItem>,
+}

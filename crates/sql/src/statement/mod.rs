@@ -1,0 +1,151 @@
+//! What a statement is, after both spellings (PostgreSQL and Phoenix) have become one.
+//!
+//! Names are already folded (`Foo` is `foo`, `"Foo"` is `Foo`) and types resolved. Queries and expressions
+//! stay in sqlparser's form ([`crate::ast`]): the planner reads that, and folds names there itself.
+
+mod copy;
+mod ddl;
+mod dml;
+mod names;
+mod session;
+
+pub use copy::{Copy, CopyColumns, CopyDirection, CopyFormat, CopyHeader, CopyOptions, CopyTarget};
+pub use ddl::{
+    AlterAction, AlterTable, AsQuery, ColumnDef, CreateTable, DefaultExpr, KeyPartDef, OptionValue, PrimaryKeyDef,
+    TableOption,
+};
+pub use dml::{
+    Assignment, Conflict, ConflictAction, ConflictTarget, Delete, Insert, InsertSource, InsertValue, OnDuplicate,
+    Update,
+};
+pub use names::{ColumnName, ObjectName};
+pub use session::{
+    Discard, Explain, ExplainFormat, Isolation, SettingName, SettingValue, TransactionModes, VacuumOptions,
+};
+
+use crate::ast;
+use types::DataType;
+
+/// One statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Statement {
+    /// SELECT, VALUES, TABLE, WITH.
+    Query(Box<ast::Query>),
+    /// INSERT, UPSERT.
+    Insert(Box<Insert>),
+    /// UPDATE.
+    Update(Box<Update>),
+    /// DELETE.
+    Delete(Box<Delete>),
+    /// CREATE TABLE, also with AS.
+    CreateTable(Box<CreateTable>),
+    /// CREATE SCHEMA.
+    CreateSchema {
+        /// Its name.
+        name: String,
+        /// No error when it is there.
+        if_not_exists: bool,
+    },
+    /// DROP TABLE.
+    DropTable {
+        /// The tables.
+        names: Vec<ObjectName>,
+        /// No error when one is absent.
+        if_exists: bool,
+        /// Also what depends on them.
+        cascade: bool,
+    },
+    /// DROP SCHEMA.
+    DropSchema {
+        /// The schemas.
+        names: Vec<String>,
+        /// No error when one is absent.
+        if_exists: bool,
+        /// Also the tables in them.
+        cascade: bool,
+    },
+    /// ALTER TABLE.
+    AlterTable(Box<AlterTable>),
+    /// ALTER SCHEMA … RENAME TO ….
+    RenameSchema {
+        /// Its name.
+        name: String,
+        /// Its new name.
+        to: String,
+    },
+    /// TRUNCATE.
+    Truncate {
+        /// The tables.
+        names: Vec<ObjectName>,
+        /// RESTART IDENTITY.
+        restart_identity: bool,
+        /// CASCADE.
+        cascade: bool,
+    },
+    /// EXPLAIN.
+    Explain(Box<Explain>),
+    /// SET of a setting.
+    Set {
+        /// The setting.
+        name: SettingName,
+        /// Its new value.
+        value: SettingValue,
+        /// SET LOCAL: until the end of the transaction.
+        local: bool,
+    },
+    /// SET TRANSACTION (this block) or SET SESSION CHARACTERISTICS (all later ones).
+    SetTransaction {
+        /// What changes.
+        modes: TransactionModes,
+        /// SESSION CHARACTERISTICS.
+        session: bool,
+    },
+    /// SHOW; `None` is ALL.
+    Show(Option<SettingName>),
+    /// RESET; `None` is ALL.
+    Reset(Option<SettingName>),
+    /// BEGIN, START TRANSACTION.
+    Begin(TransactionModes),
+    /// COMMIT, END.
+    Commit,
+    /// ROLLBACK, ABORT.
+    Rollback,
+    /// COPY from and to the client.
+    Copy(Box<Copy>),
+    /// PREPARE.
+    Prepare {
+        /// Name of the prepared statement.
+        name: String,
+        /// Declared types of `$1`, `$2`, …; the rest is inferred.
+        types: Vec<DataType>,
+        /// What is prepared: a query, INSERT, UPDATE or DELETE.
+        statement: Box<Statement>,
+        /// Its text.
+        text: String,
+    },
+    /// EXECUTE.
+    Execute {
+        /// Name of the prepared statement.
+        name: String,
+        /// Values of its parameters.
+        arguments: Vec<ast::Expr>,
+    },
+    /// DEALLOCATE; `None` is ALL.
+    Deallocate(Option<String>),
+    /// DISCARD.
+    Discard(Discard),
+    /// ANALYZE; no tables means all.
+    Analyze {
+        /// The tables, each with the columns asked for (none means all).
+        tables: Vec<(ObjectName, Vec<String>)>,
+        /// VERBOSE.
+        verbose: bool,
+    },
+    /// VACUUM; no tables means all.
+    Vacuum {
+        /// The tables.
+        tables: Vec<ObjectName>,
+        /// FULL, ANALYZE, ….
+        options: VacuumOptions,
+    },
+}

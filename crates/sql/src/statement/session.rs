@@ -1,0 +1,93 @@
+//! Statements about the session: settings, transactions, EXPLAIN.
+
+use super::Statement;
+
+/// Name of a setting, folded: `search_path`, `my.setting`.
+pub type SettingName = String;
+
+/// Value of SET.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SettingValue {
+    /// DEFAULT.
+    Default,
+    /// One value, or the values of a list setting such as `search_path`. Bare words are folded, text is as
+    /// quoted, numbers are as written.
+    Values(Vec<String>),
+}
+
+/// Isolation level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    /// READ UNCOMMITTED, which PostgreSQL treats as READ COMMITTED.
+    ReadUncommitted,
+    /// READ COMMITTED.
+    ReadCommitted,
+    /// REPEATABLE READ.
+    RepeatableRead,
+    /// SERIALIZABLE.
+    Serializable,
+}
+
+/// What BEGIN and SET TRANSACTION say; `None` is what they leave open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TransactionModes {
+    /// ISOLATION LEVEL.
+    pub isolation: Option<Isolation>,
+    /// READ ONLY (true), READ WRITE (false).
+    pub read_only: Option<bool>,
+    /// DEFERRABLE (true), NOT DEFERRABLE (false).
+    pub deferrable: Option<bool>,
+}
+
+/// EXPLAIN.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explain {
+    /// Also run it.
+    pub analyze: bool,
+    /// VERBOSE.
+    pub verbose: bool,
+    /// COSTS; true unless switched off.
+    pub costs: bool,
+    /// TIMING; true unless switched off. Matters with `analyze`.
+    pub timing: bool,
+    /// SUMMARY, where written; otherwise as `analyze`.
+    pub summary: Option<bool>,
+    /// FORMAT.
+    pub format: ExplainFormat,
+    /// What is explained.
+    pub statement: Box<Statement>,
+}
+
+/// Format of EXPLAIN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExplainFormat {
+    /// An indented tree.
+    #[default]
+    Text,
+    /// JSON.
+    Json,
+}
+
+/// DISCARD.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discard {
+    /// Everything of the session.
+    All,
+    /// Cached plans.
+    Plans,
+    /// Cached sequence values.
+    Sequences,
+    /// Temporary tables.
+    Temp,
+}
+
+/// Options of VACUUM.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VacuumOptions {
+    /// FULL.
+    pub full: bool,
+    /// ANALYZE.
+    pub analyze: bool,
+    /// VERBOSE.
+    pub verbose: bool,
+}
