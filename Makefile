@@ -1,0 +1,29 @@
+# The one entry: everything that can be done with this repository is a target here.
+
+DATA    ?= bennu-data
+LISTEN  ?= 127.0.0.1:5433
+
+.PHONY: build run test check fmt clippy doc deps examples bench test-power-loss clean
+
+build:                ## the release binary: target/release/bennu
+	cargo build --release -p bennu-cli
+
+run: build            ## serve the embedded store in ./bennu-data on 127.0.0.1:5433
+	./target/release/bennu serve --data $(DATA) --listen $(LISTEN)
+
+test:                 ## everything that needs only Rust and a C compiler
+	cargo test --workspace
+
+check: fmt clippy doc deps
+
+fmt:
+	cargo fmt --all --check
+
+clippy:
+	cargo clippy --workspace --all-targets -- -D warnings
+
+doc:
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+deps:                 ## the crate arrows of docs/architecture/crates.md
+	cargo test -p bennu-sqltest --test arrows
