@@ -111,10 +111,8 @@ impl Catalog {
     /// [`CatalogError::NoSuchSchema`], [`CatalogError::NoSuchTable`].
     pub fn must_get_table(&self, schema: &str, name: &str) -> CatalogResult<&Arc<Table>> {
         self.must_get_schema(schema)?;
-        self.table(schema, name).ok_or_else(|| CatalogError::NoSuchTable {
-            schema: Some(schema.to_string()),
-            name: name.to_string(),
-        })
+        self.table(schema, name)
+            .ok_or_else(|| CatalogError::NoSuchTable { schema: Some(schema.to_string()), name: name.to_string() })
     }
 
     /// The table that a statement means: in `schema` when it names one, else the first in `search_path`.
@@ -129,16 +127,9 @@ impl Catalog {
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`], also when the named schema does not exist (as PostgreSQL does).
-    pub fn must_resolve(
-        &self,
-        search_path: &[String],
-        schema: Option<&str>,
-        name: &str,
-    ) -> CatalogResult<&Arc<Table>> {
-        self.resolve(search_path, schema, name).ok_or_else(|| CatalogError::NoSuchTable {
-            schema: schema.map(str::to_string),
-            name: name.to_string(),
-        })
+    pub fn must_resolve(&self, search_path: &[String], schema: Option<&str>, name: &str) -> CatalogResult<&Arc<Table>> {
+        self.resolve(search_path, schema, name)
+            .ok_or_else(|| CatalogError::NoSuchTable { schema: schema.map(str::to_string), name: name.to_string() })
     }
 
     /// The schema that CREATE TABLE without one means: the first of `search_path` that exists.
@@ -153,7 +144,8 @@ impl Catalog {
 
     /// Of the tables that a store has, those that no table of this catalog refers to.
     pub fn orphans(&self, in_store: impl IntoIterator<Item = store::TableId>) -> Vec<store::TableId> {
-        let known: BTreeSet<u32> = self.tables().map(|table| table.storage).chain(self.staged.iter().copied()).collect();
+        let known: BTreeSet<u32> =
+            self.tables().map(|table| table.storage).chain(self.staged.iter().copied()).collect();
         in_store.into_iter().filter(|id| *id != SYSTEM_TABLE && !known.contains(&id.0)).collect()
     }
 }

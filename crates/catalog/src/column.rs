@@ -21,6 +21,7 @@ pub struct Column {
     /// Source text of the DEFAULT expression.
     pub default: Option<String>,
     /// Value for rows written before the column was added; NULL if it was there from the start.
+    #[serde(with = "crate::stored_datum")]
     pub missing: Datum,
     /// Name of its column family; `None` is the default family `0`. Key columns have none.
     pub family: Option<String>,

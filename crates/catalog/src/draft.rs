@@ -177,10 +177,10 @@ impl Draft {
     /// # Errors
     /// [`CatalogError::NoSuchTable`]: dropped since the caller looked it up.
     pub fn table(&self, oid: TableOid) -> CatalogResult<Arc<Table>> {
-        self.next.table_by_oid(oid).cloned().ok_or_else(|| CatalogError::NoSuchTable {
-            schema: None,
-            name: format!("of oid {}", oid.0),
-        })
+        self.next
+            .table_by_oid(oid)
+            .cloned()
+            .ok_or_else(|| CatalogError::NoSuchTable { schema: None, name: format!("of oid {}", oid.0) })
     }
 
     fn build(&mut self, new: NewTable) -> CatalogResult<Table> {

@@ -25,6 +25,7 @@ mod property;
 mod row_id;
 mod shape;
 mod stored;
+mod stored_datum;
 mod table;
 
 pub use cache::CatalogCache;

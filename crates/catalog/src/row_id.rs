@@ -80,7 +80,7 @@ impl RowIds {
         let end = first + u64::from(count);
         if end > state.mark {
             let mark = (now + (LEASE_MS << COUNTER_BITS)).max(end + HEADROOM);
-            let commit = self.store.apply(stored::row_id_mark(mark)?, Durability::Sync).await?;
+            let commit = self.store.apply(stored::row_id_mark(self.node, mark)?, Durability::Sync).await?;
             self.store.sync(commit).await?;
             state.mark = mark;
         }

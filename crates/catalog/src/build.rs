@@ -1,0 +1,177 @@
+//! From what CREATE TABLE asks for to a table: every rule that a definition must keep.
+
+use crate::definition::{NewColumn, NewKeyPart, NewTable};
+use crate::property::{check_new, check_salt};
+use crate::{
+    CatalogError, CatalogResult, Column, ColumnId, KeyColumn, LayoutDef, MAX_COLUMNS, ROW_ID_COLUMN, SchemaId, Table,
+    TableOid,
+};
+use rowkey::KeySchema;
+use std::collections::BTreeSet;
+use types::{DataType, Datum};
+
+/// The table, still without ids of its own.
+///
+/// # Errors
+/// Whatever is wrong with the definition.
+pub(crate) fn build_table(new: NewTable, schema: SchemaId) -> CatalogResult<Table> {
+    let NewTable { name, columns, key, key_name, salt_buckets, splits, properties, .. } = new;
+    let (salt_property, properties) = check_new(properties)?;
+    let salt_buckets = match salt_buckets {
+        Some(buckets) => check_salt(&buckets.to_string())?,
+        None => salt_property,
+    };
+    check_columns(&name, &columns, &key)?;
+    let has_key = !key.is_empty();
+    let columns = make_columns(columns, &key);
+    let mut table = Table {
+        oid: TableOid(0),
+        schema,
+        storage: 0,
+        key: make_key(&name, &columns, &key)?,
+        key_name: has_key.then(|| key_name.unwrap_or_else(|| format!("{name}_pkey"))),
+        key_oid: None,
+        salt_buckets,
+        splits: Vec::new(),
+        layouts: Vec::new(),
+        // Column ids are at most MAX_COLUMNS here, which is checked above.
+        next_column: columns.last().map_or(1, |column| column.id.0 + 1),
+        columns,
+        properties,
+        version: 0,
+        name,
+    };
+    let value_columns = table.value_columns().map(|column| (column.id, column.ty)).collect();
+    table.layouts.push(LayoutDef { id: 1, columns: value_columns });
+    table.splits = encode_splits(&table, splits)?;
+    Ok(table)
+}
+
+/// A name that a user's column may have.
+pub(crate) fn check_column_name(name: &str) -> CatalogResult<()> {
+    if name == ROW_ID_COLUMN {
+        let reason = "it is the hidden row id of tables without a primary key";
+        return Err(CatalogError::ReservedName { what: "column", name: name.to_string(), reason });
+    }
+    Ok(())
+}
+
+/// A name that a family may have.
+pub(crate) fn check_family(table: &str, family: Option<&str>) -> CatalogResult<()> {
+    match family {
+        Some("") => Err(invalid(table, "a column family without a name")),
+        _ => Ok(()),
+    }
+}
+
+fn check_columns(table: &str, columns: &[NewColumn], key: &[NewKeyPart]) -> CatalogResult<()> {
+    if columns.len() > MAX_COLUMNS {
+        return Err(CatalogError::TooManyColumns { limit: MAX_COLUMNS });
+    }
+    let mut names = BTreeSet::new();
+    for column in columns {
+        check_column_name(&column.name)?;
+        check_family(table, column.family.as_deref())?;
+        if !names.insert(column.name.as_str()) {
+            return Err(CatalogError::DuplicateColumn { table: table.to_string(), column: column.name.clone() });
+        }
+        let in_key = key.iter().any(|part| part.column == column.name);
+        if in_key && column.family.is_some() {
+            return Err(invalid(table, format!("key column \"{}\" cannot be in a column family", column.name)));
+        }
+    }
+    Ok(())
+}
+
+fn make_columns(columns: Vec<NewColumn>, key: &[NewKeyPart]) -> Vec<Column> {
+    let hidden = key.is_empty().then(row_id_column);
+    let given = columns.into_iter().zip(1..).map(|(column, id)| {
+        let in_key = key.iter().any(|part| part.column == column.name);
+        Column {
+            id: ColumnId(id),
+            name: column.name,
+            ty: column.ty,
+            not_null: column.not_null.unwrap_or(in_key),
+            default: column.default,
+            missing: Datum::Null,
+            family: column.family,
+            hidden: false,
+        }
+    });
+    hidden.into_iter().chain(given).collect()
+}
+
+/// Column 0, which no declared column is.
+fn row_id_column() -> Column {
+    Column {
+        id: ColumnId(0),
+        name: ROW_ID_COLUMN.to_string(),
+        ty: DataType::BigInt,
+        not_null: true,
+        default: None,
+        missing: Datum::Null,
+        family: None,
+        hidden: true,
+    }
+}
+
+fn make_key(table: &str, columns: &[Column], key: &[NewKeyPart]) -> CatalogResult<Vec<KeyColumn>> {
+    if key.is_empty() {
+        return Ok(vec![KeyColumn { column: ColumnId(0), descending: false, nulls_first: false }]);
+    }
+    let mut parts: Vec<KeyColumn> = Vec::with_capacity(key.len());
+    for part in key {
+        let column = columns
+            .iter()
+            .find(|column| column.name == part.column)
+            .ok_or_else(|| CatalogError::NoSuchColumn { table: table.to_string(), column: part.column.clone() })?;
+        if parts.iter().any(|known| known.column == column.id) {
+            return Err(invalid(table, format!("column \"{}\" is twice in the primary key", part.column)));
+        }
+        let nulls_first = part.nulls_first.unwrap_or(part.descending);
+        parts.push(KeyColumn { column: column.id, descending: part.descending, nulls_first });
+    }
+    Ok(parts)
+}
+
+/// Split points as key bytes without salt.
+fn encode_splits(table: &Table, splits: Vec<Vec<Datum>>) -> CatalogResult<Vec<Vec<u8>>> {
+    if table.has_hidden_row_id() && !splits.is_empty() {
+        return Err(invalid(&table.name, "SPLIT ON needs a primary key"));
+    }
+    let schema = table.key_schema();
+    let mut encoded: Vec<Vec<u8>> = Vec::with_capacity(splits.len());
+    for (values, number) in splits.into_iter().zip(1..) {
+        let split = encode_split(&schema, values).map_err(|reason| CatalogError::InvalidSplit {
+            table: table.name.clone(),
+            number,
+            reason,
+        })?;
+        if encoded.last().is_some_and(|last| *last >= split) {
+            let reason = "it does not come after the one before it in key order".to_string();
+            return Err(CatalogError::InvalidSplit { table: table.name.clone(), number, reason });
+        }
+        encoded.push(split);
+    }
+    Ok(encoded)
+}
+
+fn encode_split(schema: &KeySchema, values: Vec<Datum>) -> Result<Vec<u8>, String> {
+    if values.is_empty() || values.len() > schema.parts.len() {
+        return Err(format!("{} values for a key of {} columns", values.len(), schema.parts.len()));
+    }
+    let mut typed = Vec::with_capacity(values.len());
+    for (value, part) in values.into_iter().zip(&schema.parts) {
+        if matches!(value, Datum::Null) && !part.nullable {
+            return Err("NULL in a key column that is NOT NULL".to_string());
+        }
+        typed.push(types::coerce::assign(&part.ty, value).map_err(|error| error.to_string())?);
+    }
+    let mut key = Vec::new();
+    schema.encode_prefix(&typed, &mut key).map_err(|error| error.to_string())?;
+    Ok(key)
+}
+
+fn invalid(table: &str, reason: impl Into<String>) -> CatalogError {
+    CatalogError::InvalidTable { table: table.to_string(), reason: reason.into() }
+}

@@ -1,0 +1,198 @@
+//! Table properties: which names there are, and what they take.
+//!
+//! A property is taken only when what it says holds. HBase's and Phoenix's that ask for more than is
+//! built are refused by name with the reason, never silently kept.
+
+use crate::{CatalogError, CatalogResult};
+use std::collections::BTreeMap;
+
+/// The property that is a part of the key's shape and not kept among the others.
+const SALT_BUCKETS: &str = "salt_buckets";
+
+/// What a property takes so far.
+enum Rule {
+    /// This value alone (also its other spellings); any other is a feature that is not built yet.
+    Only { value: &'static str, same: &'static [&'static str], expected: &'static str, valid: fn(&str) -> bool },
+    /// No value: the reason.
+    Refused(&'static str),
+}
+
+const FALSE: &[&str] = &["off", "no", "0"];
+
+const fn only_false() -> Rule {
+    Rule::Only { value: "false", same: FALSE, expected: "a boolean", valid: is_boolean }
+}
+
+/// All names, in lower case.
+const RULES: &[(&str, Rule)] = &[
+    ("versions", Rule::Only { value: "1", same: &[], expected: "a number from 1 on", valid: is_positive }),
+    ("min_versions", Rule::Only { value: "0", same: &[], expected: "a number", valid: is_number }),
+    ("ttl", Rule::Only { value: "forever", same: &["none"], expected: "seconds or FOREVER", valid: is_positive }),
+    ("keep_deleted_cells", Rule::Only { value: "false", same: FALSE, expected: "TRUE, FALSE or TTL", valid: is_keep }),
+    ("immutable_rows", only_false()),
+    ("append_only_schema", only_false()),
+    ("multi_tenant", only_false()),
+    ("transactional", only_false()),
+    ("disable_wal", only_false()),
+    ("store_nulls", only_false()),
+    ("cell_layout", Rule::Refused("a row and family is one cell so far")),
+    ("default_column_family", Rule::Refused("families can be named column by column")),
+    ("update_cache_frequency", Rule::Refused("every statement sees the newest definitions")),
+    ("guide_posts_width", Rule::Refused("there are no guideposts: scans are split by regions and blocks")),
+    ("column_encoded_bytes", Rule::Refused("columns are always kept by a number of their own")),
+    ("immutable_storage_scheme", Rule::Refused("all rows are kept in one form")),
+    ("encoding_scheme", Rule::Refused("columns are always kept by a number of their own")),
+    ("compression", Rule::Refused("blocks are always compressed with LZ4")),
+    ("data_block_encoding", Rule::Refused("the store chooses its block format")),
+    ("bloomfilter", Rule::Refused("the store always keeps bloom filters")),
+    ("blocksize", Rule::Refused("the store chooses its block size")),
+    ("blockcache", Rule::Refused("the block cache is shared by all tables")),
+    ("in_memory", Rule::Refused("the block cache is shared by all tables")),
+    ("replication_scope", Rule::Refused("there is no replication")),
+    ("fillfactor", Rule::Refused("rows are not kept in pages")),
+];
+
+/// Properties of a new table: its salt buckets, and the others with names and values in one spelling.
+///
+/// # Errors
+/// [`CatalogError::UnknownProperty`], [`CatalogError::InvalidProperty`], [`CatalogError::InvalidSalt`],
+/// [`CatalogError::Unsupported`].
+pub(crate) fn check_new(given: BTreeMap<String, String>) -> CatalogResult<(Option<u16>, BTreeMap<String, String>)> {
+    let mut salt = None;
+    let mut properties = BTreeMap::new();
+    for (name, value) in given {
+        let name = name.to_lowercase();
+        if name == SALT_BUCKETS {
+            salt = check_salt(&value)?;
+        } else {
+            let value = check(&name, &value)?;
+            properties.insert(name, value);
+        }
+    }
+    Ok((salt, properties))
+}
+
+/// Changes of a table's properties, `None` taking one away.
+///
+/// # Errors
+/// As [`check_new`]; salt buckets cannot be changed.
+pub(crate) fn check_changes(given: &BTreeMap<String, Option<String>>) -> CatalogResult<Vec<(String, Option<String>)>> {
+    let change = |(name, value): (&String, &Option<String>)| {
+        let name = name.to_lowercase();
+        if name == SALT_BUCKETS {
+            let feature = "changing the salt buckets of a table".to_string();
+            return Err(CatalogError::Unsupported { feature });
+        }
+        let value = match value {
+            Some(value) => Some(check(&name, value)?),
+            None => {
+                rule(&name)?;
+                None
+            }
+        };
+        Ok((name, value))
+    };
+    given.iter().map(change).collect()
+}
+
+/// 2 to 256; 0 is Phoenix's word for none.
+pub(crate) fn check_salt(given: &str) -> CatalogResult<Option<u16>> {
+    match given.trim().parse() {
+        Ok(0) => Ok(None),
+        Ok(buckets @ 2..=256) => Ok(Some(buckets)),
+        _ => Err(CatalogError::InvalidSalt { given: given.to_string() }),
+    }
+}
+
+fn rule(name: &str) -> CatalogResult<&'static Rule> {
+    let found = RULES.iter().find(|(known, _)| *known == name);
+    found.map(|(_, rule)| rule).ok_or_else(|| CatalogError::UnknownProperty { name: name.to_string() })
+}
+
+fn check(name: &str, given: &str) -> CatalogResult<String> {
+    let (value, same, expected, valid) = match rule(name)? {
+        Rule::Only { value, same, expected, valid } => (value, same, expected, valid),
+        Rule::Refused(reason) => {
+            let feature = format!("table property \"{name}\" ({reason})");
+            return Err(CatalogError::Unsupported { feature });
+        }
+    };
+    let plain = given.trim().to_lowercase();
+    if plain == *value || same.contains(&plain.as_str()) {
+        return Ok((*value).to_string());
+    }
+    if valid(&plain) {
+        let feature = format!("table property \"{name}\" with a value other than {}", value.to_uppercase());
+        return Err(CatalogError::Unsupported { feature });
+    }
+    Err(CatalogError::InvalidProperty {
+        name: name.to_string(),
+        value: given.to_string(),
+        expected: format!("it takes {expected}"),
+    })
+}
+
+fn is_number(text: &str) -> bool {
+    text.parse::<u32>().is_ok()
+}
+
+fn is_positive(text: &str) -> bool {
+    text.parse::<u32>().is_ok_and(|number| number > 0)
+}
+
+fn is_boolean(text: &str) -> bool {
+    ["true", "on", "yes", "1"].contains(&text)
+}
+
+fn is_keep(text: &str) -> bool {
+    is_boolean(text) || text == "ttl"
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    fn new(name: &str, value: &str) -> CatalogResult<(Option<u16>, BTreeMap<String, String>)> {
+        check_new(BTreeMap::from([(name.to_string(), value.to_string())]))
+    }
+
+    #[test]
+    fn salt_buckets_may_stand_among_the_properties() {
+        assert_eq!(new("SALT_BUCKETS", "8").unwrap().0, Some(8));
+        assert_eq!(new("salt_buckets", "256").unwrap().0, Some(256));
+        assert_eq!(new("salt_buckets", "0").unwrap().0, None);
+        for bad in ["1", "257", "-3", "many", ""] {
+            assert_eq!(new("salt_buckets", bad), Err(CatalogError::InvalidSalt { given: bad.to_string() }));
+        }
+    }
+
+    #[test]
+    fn what_holds_anyway_is_kept_in_one_spelling() {
+        assert_eq!(new("TTL", "NONE").unwrap().1, BTreeMap::from([("ttl".to_string(), "forever".to_string())]));
+        assert_eq!(new("Immutable_Rows", "off").unwrap().1.get("immutable_rows").unwrap(), "false");
+    }
+
+    #[test]
+    fn what_is_not_built_is_refused_by_name() {
+        for (name, value) in [("versions", "3"), ("ttl", "86400"), ("immutable_rows", "true"), ("compression", "GZ")] {
+            let Err(CatalogError::Unsupported { feature }) = new(name, value) else { panic!("{name} was taken") };
+            assert!(feature.contains(name), "{feature}");
+        }
+    }
+
+    #[test]
+    fn nonsense_is_an_invalid_value_and_an_unknown_name_is_named() {
+        assert!(matches!(new("versions", "0"), Err(CatalogError::InvalidProperty { .. })));
+        assert!(matches!(new("multi_tenant", "maybe"), Err(CatalogError::InvalidProperty { .. })));
+        assert_eq!(new("colour", "red"), Err(CatalogError::UnknownProperty { name: "colour".to_string() }));
+    }
+
+    #[test]
+    fn rules_are_in_lower_case_and_named_once() {
+        for (at, (name, _)) in RULES.iter().enumerate() {
+            assert_eq!(*name, name.to_lowercase());
+            assert!(!RULES[at + 1..].iter().any(|(other, _)| other == name), "{name} twice");
+        }
+    }
+}
