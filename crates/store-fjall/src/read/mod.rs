@@ -1,0 +1,25 @@
+//! Reading the embedded store: points, ranges, estimates, and the check of what is on disk.
+//!
+//! ```text
+//!   ScanRequest ──> scan ──> point range:  get (bloom filters)
+//!                     │──── short, reverse: iterate, fjall's merging iterator
+//!                     └──── long, forward:  block_scan, data blocks of the largest run, all newer data merged in
+//!                                             │
+//!   split, estimate, verify ──────────────> blocks/  the one module that knows lsm-tree's hidden types
+//! ```
+//!
+//! Invariants:
+//! - Whichever way a range is read, the rows are those of the iterator at the same snapshot; the
+//!   property tests of this folder hold every way against it.
+//! - Only keys of [`ReadSource::prefix`] are read, and they come back without it.
+
+mod filter;
+mod get;
+mod iterate;
+mod output;
+mod range;
+pub(crate) mod scan;
+mod source;
+
+pub(crate) use get::{get, get_many};
+pub(crate) use source::ReadSource;

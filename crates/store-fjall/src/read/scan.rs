@@ -1,0 +1,106 @@
+//! A scan: its ranges one after the other, each read in the way that suits it.
+
+use super::ReadSource;
+use super::iterate::RangeIterator;
+use super::output::Output;
+use super::range::StoredRange;
+use async_trait::async_trait;
+use std::vec;
+use store::{KeyRange, RowBatch, Scan, ScanCounters, ScanRequest, StoreResult};
+
+/// How many rows are looked at before the runtime is given a turn, when few of them pass the filter.
+const ROWS_PER_TURN: usize = 16_384;
+/// Turns are counted in rows; a point read or an empty range costs as much as these.
+const ROWS_PER_SEEK: usize = 16;
+
+/// Begins a scan of `source`.
+///
+/// # Errors
+/// A filter that the store cannot apply.
+pub(crate) fn open(source: ReadSource, request: ScanRequest) -> StoreResult<Box<dyn Scan>> {
+    let output = Output::new(&request)?;
+    let mut ranges = request.ranges;
+    if request.reverse {
+        ranges.reverse();
+    }
+    Ok(Box::new(RangeScan {
+        source,
+        ranges: ranges.into_iter(),
+        reverse: request.reverse,
+        open: None,
+        output,
+        begun: false,
+    }))
+}
+
+/// The scan of this store.
+struct RangeScan {
+    source: ReadSource,
+    /// Ranges not yet begun.
+    ranges: vec::IntoIter<KeyRange>,
+    reverse: bool,
+    /// The range under way.
+    open: Option<RangeIterator>,
+    output: Output,
+    /// Was a batch handed out?
+    begun: bool,
+}
+
+#[async_trait]
+impl Scan for RangeScan {
+    async fn next(&mut self) -> StoreResult<Option<RowBatch>> {
+        // The first batch comes at once: most scans are short, and have no other.
+        if std::mem::replace(&mut self.begun, true) {
+            tokio::task::yield_now().await;
+        }
+        while self.read_for_a_turn()? {
+            if self.output.is_full() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        Ok(self.output.take())
+    }
+
+    fn counters(&self) -> ScanCounters {
+        self.output.counters
+    }
+}
+
+impl RangeScan {
+    /// Reads until the batch is full or a turn is over; `false` at the end of the scan.
+    fn read_for_a_turn(&mut self) -> StoreResult<bool> {
+        let mut credit = ROWS_PER_TURN;
+        while credit > 0 {
+            if self.output.is_full() {
+                return Ok(!self.output.is_exhausted());
+            }
+            let before = self.output.counters.rows_read;
+            if let Some(open) = &mut self.open {
+                if !open.read(credit, self.source.prefix.len(), &mut self.output)? {
+                    self.open = None;
+                }
+            } else if let Some(range) = self.ranges.next() {
+                self.begin(&range)?;
+            } else {
+                return Ok(false);
+            }
+            let rows = usize::try_from(self.output.counters.rows_read - before).unwrap_or(usize::MAX);
+            credit = credit.saturating_sub(rows.max(ROWS_PER_SEEK));
+        }
+        Ok(true)
+    }
+
+    fn begin(&mut self, range: &KeyRange) -> StoreResult<()> {
+        self.output.counters.seeks += 1;
+        if let Some(key) = range.as_point() {
+            if let Some(fragment) = self.source.get(key)? {
+                self.output.push(key, &[], &fragment);
+            }
+            return Ok(());
+        }
+        let stored = StoredRange::new(&self.source.prefix, range);
+        self.open = Some(RangeIterator::open(&self.source, &stored, self.reverse));
+        Ok(())
+    }
+}

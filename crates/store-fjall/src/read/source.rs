@@ -1,0 +1,42 @@
+//! Where the rows of one (table, family) are, and as of when.
+
+use crate::error::engine;
+use bytes::Bytes;
+use fjall::{Keyspace, Readable, Slice, Snapshot};
+use std::fmt;
+use store::StoreResult;
+
+/// The rows of one (table, family) at one snapshot. Cheap to clone; it holds the snapshot.
+#[derive(Clone)]
+pub(crate) struct ReadSource {
+    /// The LSM tree that holds them, perhaps with those of other tables.
+    pub(crate) keyspace: Keyspace,
+    /// What stands in front of their rowkeys there: a slot, or nothing in a keyspace of their own.
+    pub(crate) prefix: Bytes,
+    /// The state to read. Always a published one: see the invariants of the crate.
+    pub(crate) snapshot: Snapshot,
+}
+
+impl ReadSource {
+    /// The key under which the keyspace keeps `rowkey`.
+    pub(crate) fn stored_key(&self, rowkey: &[u8]) -> Vec<u8> {
+        let mut key = Vec::with_capacity(self.prefix.len() + rowkey.len());
+        key.extend_from_slice(&self.prefix);
+        key.extend_from_slice(rowkey);
+        key
+    }
+
+    /// The fragment of one row.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn get(&self, rowkey: &[u8]) -> StoreResult<Option<Slice>> {
+        self.snapshot.get(&self.keyspace, self.stored_key(rowkey)).map_err(engine("reading a row"))
+    }
+}
+
+impl fmt::Debug for ReadSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ReadSource(prefix {:?} at seqno {})", self.prefix, self.snapshot.seqno())
+    }
+}
