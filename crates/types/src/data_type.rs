@@ -47,3 +47,208 @@ pub enum DataType {
     /// `uuid`, 16 bytes.
     Uuid,
 }
+
+impl DataType {
+    /// The name as PostgreSQL's `format_type` shows it, such as `character varying(10)`.
+    pub fn sql_name(&self) -> String {
+        match *self {
+            Self::Numeric(Some((precision, scale))) => format!("numeric({precision},{scale})"),
+            Self::Varchar(Some(limit)) => format!("character varying({limit})"),
+            Self::Char(length) => format!("character({length})"),
+            Self::Varbinary(limit) => format!("varbinary({limit})"),
+            Self::Binary(length) => format!("binary({length})"),
+            plain => plain.base_name().to_owned(),
+        }
+    }
+
+    /// The name without parameters, as PostgreSQL's error messages use it.
+    pub fn base_name(&self) -> &'static str {
+        match self {
+            Self::Boolean => "boolean",
+            Self::SmallInt => "smallint",
+            Self::Integer => "integer",
+            Self::BigInt => "bigint",
+            Self::Real => "real",
+            Self::Double => "double precision",
+            Self::Numeric(_) => "numeric",
+            Self::Text => "text",
+            Self::Varchar(_) => "character varying",
+            Self::Char(_) => "character",
+            Self::Bytea => "bytea",
+            Self::Varbinary(_) => "varbinary",
+            Self::Binary(_) => "binary",
+            Self::Date => "date",
+            Self::Time => "time without time zone",
+            Self::Timestamp => "timestamp without time zone",
+            Self::TimestampTz => "timestamp with time zone",
+            Self::Uuid => "uuid",
+        }
+    }
+
+    /// The name by which PostgreSQL's input functions call the type in `invalid input syntax for type ...`.
+    pub(crate) fn input_name(&self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Timestamp => "timestamp",
+            other => other.base_name(),
+        }
+    }
+
+    /// The type's oid in PostgreSQL's `pg_type`. `binary` and `varbinary` are `bytea` on the wire.
+    pub fn oid(&self) -> u32 {
+        match self {
+            Self::Boolean => 16,
+            Self::Bytea | Self::Varbinary(_) | Self::Binary(_) => 17,
+            Self::BigInt => 20,
+            Self::SmallInt => 21,
+            Self::Integer => 23,
+            Self::Text => 25,
+            Self::Real => 700,
+            Self::Double => 701,
+            Self::Char(_) => 1042,
+            Self::Varchar(_) => 1043,
+            Self::Date => 1082,
+            Self::Time => 1083,
+            Self::Timestamp => 1114,
+            Self::TimestampTz => 1184,
+            Self::Numeric(_) => 1700,
+            Self::Uuid => 2950,
+        }
+    }
+
+    /// The type of a PostgreSQL oid and type modifier (-1: none). `None` for oids of types that do not exist here.
+    /// `bpchar` without a length is `text`.
+    pub fn from_oid(oid: u32, typmod: i32) -> Option<Self> {
+        let length = u32::try_from(typmod.checked_sub(4)?).ok();
+        Some(match oid {
+            16 => Self::Boolean,
+            17 => Self::Bytea,
+            20 => Self::BigInt,
+            21 => Self::SmallInt,
+            23 => Self::Integer,
+            25 => Self::Text,
+            700 => Self::Real,
+            701 => Self::Double,
+            1042 => length.map_or(Self::Text, Self::Char),
+            1043 => Self::Varchar(length),
+            1082 => Self::Date,
+            1083 => Self::Time,
+            1114 => Self::Timestamp,
+            1184 => Self::TimestampTz,
+            1700 => Self::Numeric(length.and_then(|packed| {
+                let precision = u8::try_from(packed >> 16).ok()?;
+                let scale = u8::try_from(packed & 0x7FF).ok()?;
+                ((1..=38).contains(&precision) && scale <= precision).then_some((precision, scale))
+            })),
+            2950 => Self::Uuid,
+            _ => return None,
+        })
+    }
+
+    /// PostgreSQL's type modifier (`atttypmod`), -1 without one.
+    pub fn typmod(&self) -> i32 {
+        match *self {
+            Self::Numeric(Some((precision, scale))) => ((i32::from(precision) << 16) | i32::from(scale)) + 4,
+            Self::Varchar(Some(length)) | Self::Char(length) => i32::try_from(length).map_or(-1, |n| n + 4),
+            _ => -1,
+        }
+    }
+
+    /// PostgreSQL's `typlen`: bytes of its binary form, -1 when it varies.
+    pub fn wire_len(&self) -> i16 {
+        match self {
+            Self::Boolean => 1,
+            Self::SmallInt => 2,
+            Self::Integer | Self::Real | Self::Date => 4,
+            Self::BigInt | Self::Double | Self::Time | Self::Timestamp | Self::TimestampTz => 8,
+            Self::Uuid => 16,
+            _ => -1,
+        }
+    }
+
+    /// Bytes of the order-preserving cell encoding; `None` when they vary.
+    ///
+    /// `numeric(p,s)` takes the smallest of 4, 8 and 16 bytes that holds `10^p - 1` as a signed integer.
+    pub fn fixed_width(&self) -> Option<usize> {
+        Some(match *self {
+            Self::Boolean => 1,
+            Self::SmallInt => 2,
+            Self::Integer | Self::Real | Self::Date => 4,
+            Self::BigInt | Self::Double | Self::Time | Self::Timestamp | Self::TimestampTz => 8,
+            Self::Uuid => 16,
+            Self::Numeric(Some((precision, _))) => match precision {
+                0..=9 => 4,
+                10..=18 => 8,
+                _ => 16,
+            },
+            Self::Binary(length) => length as usize,
+            Self::Numeric(None) | Self::Text | Self::Varchar(_) | Self::Char(_) | Self::Bytea | Self::Varbinary(_) => {
+                return None;
+            }
+        })
+    }
+
+    /// `smallint`, `integer` or `bigint`.
+    pub fn is_integer(&self) -> bool {
+        matches!(self, Self::SmallInt | Self::Integer | Self::BigInt)
+    }
+
+    /// `real` or `double precision`.
+    pub fn is_float(&self) -> bool {
+        matches!(self, Self::Real | Self::Double)
+    }
+
+    /// Any number.
+    pub fn is_number(&self) -> bool {
+        self.is_integer() || self.is_float() || matches!(self, Self::Numeric(_))
+    }
+
+    /// `text`, `varchar` or `char`.
+    pub fn is_text(&self) -> bool {
+        matches!(self, Self::Text | Self::Varchar(_) | Self::Char(_))
+    }
+
+    /// `bytea`, `varbinary` or `binary`.
+    pub fn is_bytes(&self) -> bool {
+        matches!(self, Self::Bytea | Self::Varbinary(_) | Self::Binary(_))
+    }
+
+    /// A date, a time or a timestamp.
+    pub fn is_temporal(&self) -> bool {
+        matches!(self, Self::Date | Self::Time | Self::Timestamp | Self::TimestampTz)
+    }
+}
+
+impl std::fmt::Display for DataType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.sql_name())
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// One of each type, some with several parameters.
+    pub(crate) fn samples() -> Vec<DataType> {
+        use DataType::*;
+        let mut all = vec![Boolean, SmallInt, Integer, BigInt, Real, Double, Numeric(None), Text, Varchar(None), Bytea];
+        all.extend([Date, Time, Timestamp, TimestampTz, Uuid, Varchar(Some(10)), Char(1), Char(5), Varbinary(4)]);
+        all.extend([Binary(3), Numeric(Some((9, 9))), Numeric(Some((10, 2))), Numeric(Some((38, 10)))]);
+        all
+    }
+
+    #[test]
+    fn numeric_takes_the_smallest_integer_that_holds_it() {
+        let width = |p| DataType::Numeric(Some((p, 0))).fixed_width();
+        assert_eq!([1, 9, 10, 18, 19, 38].map(width), [4, 4, 8, 8, 16, 16].map(Some));
+        assert!(999_999_999_i64 <= i64::from(i32::MAX) && 9_999_999_999_i64 > i64::from(i32::MAX));
+    }
+
+    #[test]
+    fn type_modifiers_are_those_of_postgresql() {
+        assert_eq!(DataType::Numeric(Some((10, 2))).typmod(), 655_366);
+        assert_eq!(DataType::Varchar(Some(10)).typmod(), 14);
+        assert_eq!(DataType::Text.typmod(), -1);
+    }
+}

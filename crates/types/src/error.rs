@@ -17,14 +17,22 @@ pub enum TypeError {
         /// The text as given.
         input: String,
     },
+    /// Text of a number outside the type's range (22003).
+    #[error("{}\"{input}\" is out of range for type {ty}", value_word(ty))]
+    TextOutOfRange {
+        /// SQL name of the wanted type.
+        ty: String,
+        /// The text as given.
+        input: String,
+    },
     /// A number outside the type's range (22003).
     #[error("{what} out of range")]
     OutOfRange {
-        /// The type, or `value "x"` with the type.
+        /// The type.
         what: String,
     },
     /// A numeric with more digits than its column takes (22003).
-    #[error("numeric field overflow: {value} does not fit numeric({precision},{scale})")]
+    #[error("numeric field overflow")]
     NumericOverflow {
         /// The value as text.
         value: String,
@@ -53,10 +61,45 @@ pub enum TypeError {
         /// SQL name of the wanted type.
         to: String,
     },
-    /// A type name or type parameters that do not exist (42704, 22023).
+    /// A type name that does not exist (42704).
     #[error("{message}")]
     BadType {
         /// One line for a person.
         message: String,
     },
+    /// Parameters that a type does not take, or out of their range (22023).
+    #[error("{message}")]
+    BadTypeParameter {
+        /// One line for a person.
+        message: String,
+    },
+    /// A type that PostgreSQL or Phoenix has and Bennu has not (0A000).
+    #[error("type {name} is not supported{hint}")]
+    UnsupportedType {
+        /// The name as given.
+        name: String,
+        /// Empty, or what to write instead, after a colon or semicolon.
+        hint: String,
+    },
+}
+
+impl TypeError {
+    /// The second line that PostgreSQL shows below the message, where it has one.
+    pub fn detail(&self) -> Option<String> {
+        match self {
+            Self::NumericOverflow { precision, scale, .. } => Some(format!(
+                "A field with precision {precision}, scale {scale} must round to an absolute value less than {}.",
+                match precision.saturating_sub(*scale) {
+                    0 => "1".to_owned(),
+                    digits => format!("10^{digits}"),
+                }
+            )),
+            _ => None,
+        }
+    }
+}
+
+/// PostgreSQL's integer message begins with a word that its float message lacks.
+fn value_word(ty: &str) -> &'static str {
+    if matches!(ty, "real" | "double precision") { "" } else { "value " }
 }

@@ -14,10 +14,16 @@
 //!
 //! Read next: `rowkey` (values to bytes).
 
+pub mod coerce;
+pub mod compare;
 mod data_type;
 mod datum;
-mod decimal;
+pub mod decimal;
 mod error;
+pub mod ident;
+pub mod temporal;
+pub mod text;
+mod type_name;
 
 pub use data_type::{DataType, NUMERIC_MAX_SCALE};
 pub use datum::Datum;

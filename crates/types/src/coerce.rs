@@ -1,0 +1,237 @@
+//! Assignment casts: a value on its way into a column, with PostgreSQL's rules.
+//!
+//! Numbers go to any numeric type that holds them: numeric to integer rounds halves away from zero, float to integer
+//! rounds halves to even, `numeric(p,s)` rounds to its scale, and what does not fit is an error. Everything prints
+//! into a text column; text goes nowhere but into text (callers that want it read use `text::parse`).
+
+use crate::decimal::Literal;
+use crate::temporal::{self, DAY};
+use crate::{DataType, Datum, Decimal, NUMERIC_MAX_SCALE, TypeError};
+
+/// The value as a column of type `ty` keeps it.
+///
+/// # Errors
+/// [`TypeError::NoCast`] between unlike types, [`TypeError::OutOfRange`], [`TypeError::NumericOverflow`] and
+/// [`TypeError::TooLong`] when it does not fit, [`TypeError::InvalidEncoding`] for text with a zero byte.
+pub fn assign(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
+    if value.is_null() {
+        return Ok(Datum::Null);
+    }
+    let assigned = match ty {
+        DataType::SmallInt => to_integer(ty, &value)?.map(Datum::Int2),
+        DataType::Integer => to_integer(ty, &value)?.map(Datum::Int4),
+        DataType::BigInt => to_integer(ty, &value)?.map(Datum::Int8),
+        DataType::Real => to_float4(&value)?.map(Datum::Float4),
+        DataType::Double => to_float8(&value).map(Datum::Float8),
+        DataType::Numeric(parameters) => to_numeric(*parameters, &value)?.map(Datum::Numeric),
+        DataType::Text | DataType::Varchar(_) | DataType::Char(_) => return to_text(ty, value),
+        DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_) => return to_bytes(ty, value),
+        DataType::Boolean => matches!(value, Datum::Bool(_)).then(|| value.clone()),
+        DataType::Uuid => matches!(value, Datum::Uuid(_)).then(|| value.clone()),
+        DataType::Date | DataType::Time | DataType::Timestamp | DataType::TimestampTz => to_temporal(ty, &value)?,
+    };
+    assigned.ok_or_else(|| no_cast(ty, &value))
+}
+
+/// The value cut to the type's limit, as an explicit `CAST` does where an assignment is an error:
+/// `'abc'::varchar(2)` is `ab`. All else is as in [`assign`].
+///
+/// # Errors
+/// As [`assign`], without [`TypeError::TooLong`] for text and `varbinary`.
+pub fn cast(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
+    let value = match (ty, value) {
+        (DataType::Varchar(Some(limit)) | DataType::Char(limit), Datum::Text(text)) => {
+            Datum::Text(text.chars().take(*limit as usize).collect())
+        }
+        (DataType::Varbinary(limit) | DataType::Binary(limit), Datum::Bytes(mut bytes)) => {
+            bytes.truncate(*limit as usize);
+            Datum::Bytes(bytes)
+        }
+        (_, value) => value,
+    };
+    assign(ty, value)
+}
+
+/// The number as `numeric` with these parameters keeps it: rounded to the scale, or exact and without idle zeros.
+///
+/// # Errors
+/// [`TypeError::NumericOverflow`] or [`TypeError::TextOutOfRange`].
+pub fn fit_numeric(parameters: Option<(u8, u8)>, value: Decimal) -> Result<Decimal, TypeError> {
+    match parameters {
+        Some((precision, scale)) => value
+            .rescale(scale)
+            .filter(|rounded| rounded.fits_precision(precision))
+            .ok_or_else(|| TypeError::NumericOverflow { value: value.to_string(), precision, scale }),
+        None => Some(value.normalized())
+            .filter(|plain| plain.scale <= NUMERIC_MAX_SCALE && plain.fits_precision(38))
+            .ok_or_else(|| TypeError::TextOutOfRange { ty: "numeric".to_owned(), input: value.to_string() }),
+    }
+}
+
+fn no_cast(ty: &DataType, value: &Datum) -> TypeError {
+    TypeError::NoCast { from: value.kind_name().to_owned(), to: ty.sql_name() }
+}
+
+fn out_of_range(ty: &DataType) -> TypeError {
+    TypeError::OutOfRange { what: ty.base_name().to_owned() }
+}
+
+/// `None`: no such cast.
+fn to_integer<T: TryFrom<i128>>(ty: &DataType, value: &Datum) -> Result<Option<T>, TypeError> {
+    let integer = match *value {
+        Datum::Float4(float) => round_float(f64::from(float)),
+        Datum::Float8(float) => round_float(float),
+        Datum::Numeric(number) => Some(number.round()),
+        _ => match value.as_i64() {
+            Some(integer) => Some(i128::from(integer)),
+            None => return Ok(None),
+        },
+    };
+    integer.and_then(|n| T::try_from(n).ok()).map(Some).ok_or_else(|| out_of_range(ty))
+}
+
+/// Halves to even; `None` for what no integer type can hold.
+fn round_float(value: f64) -> Option<i128> {
+    let rounded = value.round_ties_even();
+    // Below 2^100 in size: the cast is exact.
+    (rounded.abs() < 2_f64.powi(100)).then_some(rounded as i128)
+}
+
+fn to_float8(value: &Datum) -> Option<f64> {
+    match *value {
+        Datum::Float8(float) => Some(float),
+        Datum::Float4(float) => Some(f64::from(float)),
+        Datum::Numeric(number) => Some(number.to_f64()),
+        // Nearest double, as in C.
+        _ => value.as_i64().map(|integer| integer as f64),
+    }
+}
+
+fn to_float4(value: &Datum) -> Result<Option<f32>, TypeError> {
+    let (wide, narrow) = match *value {
+        Datum::Float4(float) => return Ok(Some(float)),
+        Datum::Float8(float) => (float, float as f32),
+        Datum::Numeric(number) => (number.to_f64(), number.to_f32()),
+        _ => return Ok(value.as_i64().map(|integer| integer as f32)),
+    };
+    let lost = (narrow.is_infinite() && wide.is_finite()) || (narrow == 0.0 && wide != 0.0);
+    if lost { Err(out_of_range(&DataType::Real)) } else { Ok(Some(narrow)) }
+}
+
+fn to_numeric(parameters: Option<(u8, u8)>, value: &Datum) -> Result<Option<Decimal>, TypeError> {
+    let number = match *value {
+        Datum::Numeric(number) => number,
+        // As PostgreSQL: as many digits as the float certainly has (FLT_DIG and DBL_DIG).
+        Datum::Float4(float) => return from_float(parameters, &format!("{float:.5e}")).map(Some),
+        Datum::Float8(float) => return from_float(parameters, &format!("{float:.14e}")).map(Some),
+        _ => match value.as_i64() {
+            Some(integer) => Decimal::from(integer),
+            None => return Ok(None),
+        },
+    };
+    fit_numeric(parameters, number).map(Some)
+}
+
+fn from_float(parameters: Option<(u8, u8)>, text: &str) -> Result<Decimal, TypeError> {
+    let literal = Literal::parse(text);
+    let number = literal.and_then(|literal| match parameters {
+        Some((precision, scale)) => literal.rounded(scale).filter(|value| value.fits_precision(precision)),
+        None => literal.exact(NUMERIC_MAX_SCALE),
+    });
+    number.ok_or_else(|| match parameters {
+        Some((precision, scale)) => TypeError::NumericOverflow { value: text.to_owned(), precision, scale },
+        None => TypeError::TextOutOfRange { ty: "numeric".to_owned(), input: text.to_owned() },
+    })
+}
+
+fn to_text(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
+    let mut text = match value {
+        Datum::Text(text) => text,
+        Datum::Bool(value) => value.to_string(),
+        other => other.to_string(),
+    };
+    if text.contains('\0') {
+        return Err(TypeError::InvalidEncoding { detail: "0x00".to_owned() });
+    }
+    match *ty {
+        DataType::Varchar(Some(limit)) => cut_blanks(ty, &mut text, limit)?,
+        DataType::Char(length) => {
+            text.truncate(text.trim_end_matches(' ').len());
+            cut_blanks(ty, &mut text, length)?;
+        }
+        _ => {}
+    }
+    Ok(Datum::Text(text))
+}
+
+/// Cuts the text to `limit` characters when nothing but blanks is lost.
+fn cut_blanks(ty: &DataType, text: &mut String, limit: u32) -> Result<(), TypeError> {
+    // No character is longer than its bytes: most texts are short enough at first sight.
+    if text.len() <= limit as usize {
+        return Ok(());
+    }
+    let Some((end, _)) = text.char_indices().nth(limit as usize) else { return Ok(()) };
+    if text.get(end..).is_some_and(|rest| rest.bytes().all(|byte| byte == b' ')) {
+        text.truncate(end);
+        return Ok(());
+    }
+    Err(TypeError::TooLong { ty: ty.sql_name() })
+}
+
+fn to_bytes(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
+    let Datum::Bytes(mut bytes) = value else { return Err(no_cast(ty, &value)) };
+    let limit = match *ty {
+        DataType::Varbinary(limit) | DataType::Binary(limit) => limit as usize,
+        _ => usize::MAX,
+    };
+    if bytes.len() > limit {
+        return Err(TypeError::TooLong { ty: ty.sql_name() });
+    }
+    if matches!(ty, DataType::Binary(_)) {
+        bytes.resize(limit, 0);
+    }
+    Ok(Datum::Bytes(bytes))
+}
+
+/// Between dates and timestamps. A timestamp that becomes one with time zone is taken as UTC: callers with a session
+/// zone convert before they assign.
+fn to_temporal(ty: &DataType, value: &Datum) -> Result<Option<Datum>, TypeError> {
+    let cast = match (ty, value) {
+        (DataType::Date, Datum::Date(_))
+        | (DataType::Time, Datum::Time(_))
+        | (DataType::Timestamp, Datum::Timestamp(_))
+        | (DataType::TimestampTz, Datum::TimestampTz(_)) => value.clone(),
+        (DataType::Timestamp, Datum::Date(days)) => Datum::Timestamp(midnight(ty, *days)?),
+        (DataType::TimestampTz, Datum::Date(days)) => Datum::TimestampTz(midnight(ty, *days)?),
+        (DataType::Timestamp, Datum::TimestampTz(micros)) => Datum::Timestamp(*micros),
+        (DataType::TimestampTz, Datum::Timestamp(micros)) => Datum::TimestampTz(*micros),
+        (DataType::Date, Datum::Timestamp(micros) | Datum::TimestampTz(micros)) => Datum::Date(day_of(*micros)),
+        (DataType::Time, Datum::Timestamp(micros) | Datum::TimestampTz(micros))
+            if !matches!(*micros, i64::MIN | i64::MAX) =>
+        {
+            Datum::Time(micros.rem_euclid(DAY))
+        }
+        _ => return Ok(None),
+    };
+    if temporal::in_range(&cast) { Ok(Some(cast)) } else { Err(out_of_range(ty)) }
+}
+
+fn midnight(ty: &DataType, days: i32) -> Result<i64, TypeError> {
+    match days {
+        i32::MIN => Ok(i64::MIN),
+        i32::MAX => Ok(i64::MAX),
+        _ => i64::from(days).checked_mul(DAY).ok_or_else(|| out_of_range(ty)),
+    }
+}
+
+fn day_of(micros: i64) -> i32 {
+    match micros {
+        i64::MIN => i32::MIN,
+        i64::MAX => i32::MAX,
+        // At most 107 million days: fits.
+        _ => i32::try_from(micros.div_euclid(DAY)).unwrap_or(i32::MAX),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,281 @@
+//! Values from text and to text, as PostgreSQL 15 reads and prints them.
+//!
+//! `DateStyle = ISO`, `bytea_output = hex`, `extra_float_digits = 1`; timestamps with time zone print in UTC (the
+//! engine prints them in the session's zone with [`temporal::print_timestamptz`]).
+
+use crate::decimal::{self, Literal};
+use crate::{DataType, Datum, Decimal, NUMERIC_MAX_SCALE, TypeError, coerce, temporal};
+use std::fmt::Write;
+
+/// Reads a value of type `ty`, limits of its parameters included: what COPY and quoted literals do.
+///
+/// # Errors
+/// [`TypeError::InvalidText`] and its relatives; never a value that differs from what was written, but for rounding
+/// to the scale of a `numeric(p,s)` and blanks cut at the limit of a `varchar(n)`.
+pub fn parse(ty: &DataType, text: &str) -> Result<Datum, TypeError> {
+    Ok(match ty {
+        DataType::Boolean => Datum::Bool(parse_bool(text).ok_or_else(|| invalid(ty, text))?),
+        DataType::SmallInt => Datum::Int2(parse_integer(ty, text)?),
+        DataType::Integer => Datum::Int4(parse_integer(ty, text)?),
+        DataType::BigInt => Datum::Int8(parse_integer(ty, text)?),
+        DataType::Real => Datum::Float4(parse_float(ty, text, |value: f32| (value.is_infinite(), value == 0.0))?),
+        DataType::Double => Datum::Float8(parse_float(ty, text, |value: f64| (value.is_infinite(), value == 0.0))?),
+        DataType::Numeric(parameters) => Datum::Numeric(parse_numeric(*parameters, text)?),
+        DataType::Text | DataType::Varchar(_) | DataType::Char(_) => {
+            return coerce::assign(ty, Datum::Text(text.to_owned()));
+        }
+        DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_) => {
+            let bytes = parse_bytes(text).ok_or_else(|| invalid(&DataType::Bytea, text))?;
+            return coerce::assign(ty, Datum::Bytes(bytes));
+        }
+        DataType::Date => Datum::Date(temporal::parse_date(text)?),
+        DataType::Time => Datum::Time(temporal::parse_time(text)?),
+        DataType::Timestamp => Datum::Timestamp(temporal::parse_timestamp(text)?),
+        DataType::TimestampTz => Datum::TimestampTz(temporal::parse_timestamptz(text)?),
+        DataType::Uuid => Datum::Uuid(parse_uuid(text).ok_or_else(|| invalid(ty, text))?),
+    })
+}
+
+/// Appends the text of a value. NULL appends nothing: how NULL looks is the caller's matter.
+/// `char(n)` is padded to its length.
+pub fn print(ty: &DataType, value: &Datum, out: &mut String) {
+    match (ty, value) {
+        (_, Datum::Null) => {}
+        (DataType::Char(length), Datum::Text(text)) => {
+            out.push_str(text);
+            let missing = (*length as usize).saturating_sub(text.chars().count());
+            out.extend(std::iter::repeat_n(' ', missing));
+        }
+        (_, Datum::Text(text)) => out.push_str(text),
+        _ => {
+            // Writing to a String cannot fail.
+            let _ = write!(out, "{value}");
+        }
+    }
+}
+
+fn invalid(ty: &DataType, text: &str) -> TypeError {
+    TypeError::InvalidText { ty: ty.input_name().to_owned(), input: text.to_owned() }
+}
+
+fn out_of_range(ty: &DataType, text: &str) -> TypeError {
+    TypeError::TextOutOfRange { ty: ty.base_name().to_owned(), input: text.trim().to_owned() }
+}
+
+/// What C calls white space: PostgreSQL's input functions skip it around numbers.
+fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\x0b')
+}
+
+/// The words of PostgreSQL and their unique beginnings.
+fn parse_bool(text: &str) -> Option<bool> {
+    match trimmed(text).to_ascii_lowercase().as_str() {
+        "t" | "tr" | "tru" | "true" | "y" | "ye" | "yes" | "on" | "1" => Some(true),
+        "f" | "fa" | "fal" | "fals" | "false" | "n" | "no" | "of" | "off" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+fn parse_integer<T: std::str::FromStr<Err = std::num::ParseIntError>>(
+    ty: &DataType,
+    text: &str,
+) -> Result<T, TypeError> {
+    use std::num::IntErrorKind::{NegOverflow, PosOverflow};
+    trimmed(text).parse().map_err(|error: std::num::ParseIntError| match error.kind() {
+        PosOverflow | NegOverflow => out_of_range(ty, text),
+        _ => invalid(ty, text),
+    })
+}
+
+/// Reads a float; `extremes` tells whether a value is infinite and whether it is zero, since an infinity or a zero
+/// that was not written as one is an overflow or an underflow.
+fn parse_float<T: std::str::FromStr + Copy>(
+    ty: &DataType,
+    text: &str,
+    extremes: impl Fn(T) -> (bool, bool),
+) -> Result<T, TypeError> {
+    let number = trimmed(text);
+    let value: T = number.parse().map_err(|_| invalid(ty, text))?;
+    let mantissa = number.split(['e', 'E']).next().unwrap_or(number);
+    let names_infinity = mantissa.bytes().any(|byte| matches!(byte, b'i' | b'I'));
+    let names_zero = !mantissa.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
+    match extremes(value) {
+        (true, _) if !names_infinity => Err(out_of_range(ty, text)),
+        (_, true) if !names_zero => Err(out_of_range(ty, text)),
+        _ => Ok(value),
+    }
+}
+
+fn parse_numeric(parameters: Option<(u8, u8)>, text: &str) -> Result<Decimal, TypeError> {
+    let ty = DataType::Numeric(parameters);
+    if let Some(short) = decimal::parse_short(text) {
+        return coerce::fit_numeric(parameters, short);
+    }
+    let Some(literal) = Literal::parse(text) else {
+        let word = trimmed(text).trim_start_matches(['+', '-']).to_ascii_lowercase();
+        // PostgreSQL keeps these in numeric; Bennu's decimals are exact numbers only.
+        let special = matches!(word.as_str(), "nan" | "inf" | "infinity");
+        return Err(if special { out_of_range(&ty, text) } else { invalid(&ty, text) });
+    };
+    match parameters {
+        None => literal.exact(NUMERIC_MAX_SCALE).ok_or_else(|| out_of_range(&ty, text)),
+        Some((precision, scale)) => literal
+            .rounded(scale)
+            .filter(|value| value.fits_precision(precision))
+            .ok_or_else(|| TypeError::NumericOverflow { value: trimmed(text).to_owned(), precision, scale }),
+    }
+}
+
+/// `\x` and hex digits, or PostgreSQL's escape format (`\\` is a backslash, `\000` to `\377` a byte).
+fn parse_bytes(text: &str) -> Option<Vec<u8>> {
+    match text.strip_prefix("\\x") {
+        Some(hex) => parse_hex(hex),
+        None => parse_escaped(text.as_bytes()),
+    }
+}
+
+/// Blanks are allowed between the pairs of digits, not within one.
+fn parse_hex(hex: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(hex.len() / 2);
+    let mut rest = hex.as_bytes();
+    loop {
+        rest = match rest {
+            [] => return Some(bytes),
+            [b' ' | b'\n' | b'\t' | b'\r', tail @ ..] => tail,
+            [high, low, tail @ ..] => {
+                bytes.push(hex_digit(*high)? << 4 | hex_digit(*low)?);
+                tail
+            }
+            [_] => return None,
+        };
+    }
+}
+
+fn hex_digit(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}
+
+fn parse_escaped(mut rest: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(rest.len());
+    loop {
+        let (byte, tail) = match rest {
+            [] => return Some(bytes),
+            [b'\\', b'\\', tail @ ..] => (b'\\', tail),
+            [b'\\', a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', tail @ ..] => {
+                ((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'), tail)
+            }
+            [b'\\', ..] => return None,
+            [byte, tail @ ..] => (*byte, tail),
+        };
+        bytes.push(byte);
+        rest = tail;
+    }
+}
+
+/// 32 hex digits, a hyphen allowed after every group of four, braces around all of it.
+fn parse_uuid(text: &str) -> Option<[u8; 16]> {
+    let text = match text.strip_prefix('{') {
+        Some(inner) => inner.strip_suffix('}')?,
+        None => text,
+    };
+    let mut uuid = [0; 16];
+    let mut rest = text.as_bytes();
+    for (index, byte) in uuid.iter_mut().enumerate() {
+        if let (true, [b'-', tail @ ..]) = (index > 0 && index % 2 == 0, rest) {
+            rest = tail;
+        }
+        let [high, low, tail @ ..] = rest else { return None };
+        *byte = hex_digit(*high)? << 4 | hex_digit(*low)?;
+        rest = tail;
+    }
+    rest.is_empty().then_some(uuid)
+}
+
+/// Appends `\x` and the bytes in hex.
+pub fn print_bytes(bytes: &[u8], out: &mut String) {
+    out.push_str("\\x");
+    push_hex(bytes, out);
+}
+
+/// Appends the canonical form: lower case, groups of 8, 4, 4, 4 and 12 digits.
+pub fn print_uuid(uuid: &[u8; 16], out: &mut String) {
+    for (index, byte) in uuid.iter().enumerate() {
+        if matches!(index, 4 | 6 | 8 | 10) {
+            out.push('-');
+        }
+        push_hex(std::slice::from_ref(byte), out);
+    }
+}
+
+fn push_hex(bytes: &[u8], out: &mut String) {
+    for byte in bytes {
+        for digit in [byte >> 4, byte & 0xF] {
+            out.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
+        }
+    }
+}
+
+/// Appends the shortest text that reads back as the same `real`.
+pub fn print_float4(value: f32, out: &mut String) {
+    // 6 is FLT_DIG: from there on PostgreSQL changes to an exponent.
+    print_float(f64::from(value), format!("{value:e}"), 6, out);
+}
+
+/// Appends the shortest text that reads back as the same `double precision`.
+pub fn print_float8(value: f64, out: &mut String) {
+    // 15 is DBL_DIG.
+    print_float(value, format!("{value:e}"), 15, out);
+}
+
+/// Lays out `scientific` (digits as `d.ddde±x`) the way PostgreSQL does: plain between 1e-4 and `10^plain_digits`.
+fn print_float(value: f64, scientific: String, plain_digits: i32, out: &mut String) {
+    if value.is_nan() {
+        return out.push_str("NaN");
+    }
+    if value.is_infinite() {
+        return out.push_str(if value > 0.0 { "Infinity" } else { "-Infinity" });
+    }
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let (sign, mantissa) = match mantissa.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", mantissa),
+    };
+    out.push_str(sign);
+    if !(-4..plain_digits).contains(&exponent) {
+        let direction = if exponent < 0 { '-' } else { '+' };
+        // Writing to a String cannot fail.
+        let _ = write!(out, "{mantissa}e{direction}{:02}", exponent.unsigned_abs());
+        return;
+    }
+    let digits: String = mantissa.chars().filter(|c| *c != '.').collect();
+    print_plain(&digits, exponent, out);
+}
+
+/// Digits with the point after the first `exponent + 1` of them.
+fn print_plain(digits: &str, exponent: i32, out: &mut String) {
+    let Ok(integer) = usize::try_from(exponent + 1) else {
+        out.push_str("0.");
+        out.extend(std::iter::repeat_n('0', usize::try_from(-exponent - 1).unwrap_or(0)));
+        return out.push_str(digits);
+    };
+    match digits.split_at_checked(integer) {
+        _ if integer == 0 => {
+            out.push_str("0.");
+            out.push_str(digits);
+        }
+        Some((whole, "")) => out.push_str(whole),
+        Some((whole, fraction)) => {
+            out.push_str(whole);
+            out.push('.');
+            out.push_str(fraction);
+        }
+        None => {
+            out.push_str(digits);
+            out.extend(std::iter::repeat_n('0', integer - digits.len()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

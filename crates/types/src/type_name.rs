@@ -1,0 +1,231 @@
+//! From the name that a user wrote to a [`DataType`]: PostgreSQL's names, the standard's and Phoenix's.
+//!
+//! Where the two worlds disagree, PostgreSQL wins: `FLOAT` is `double precision`, `DATE` has no time in it.
+
+use crate::{DataType, TypeError};
+
+/// PostgreSQL's limit for `varchar(n)` and `char(n)`; bytes follow it.
+const MAX_LENGTH: i64 = 10_485_760;
+
+impl DataType {
+    /// The type called `name` (any case, inner blanks as in `double precision`) with `params` in its brackets.
+    ///
+    /// # Errors
+    /// [`TypeError::BadType`] for a name that is none, [`TypeError::UnsupportedType`] for a type of PostgreSQL or
+    /// Phoenix that is not here, [`TypeError::BadTypeParameter`] for wrong parameters.
+    pub fn from_name(name: &str, params: &[i64]) -> Result<DataType, TypeError> {
+        let words: Vec<String> = name.split_whitespace().map(str::to_lowercase).collect();
+        let name = words.join(" ");
+        let name = name.strip_prefix("pg_catalog.").unwrap_or(&name);
+        match plain(name) {
+            Some(ty) if params.is_empty() => Ok(ty),
+            Some(ty) => refuse_parameters(ty, name, params),
+            None => with_parameters(name, params),
+        }
+    }
+}
+
+/// Types whose name says it all.
+fn plain(name: &str) -> Option<DataType> {
+    Some(match name {
+        "boolean" | "bool" => DataType::Boolean,
+        "smallint" | "int2" | "tinyint" => DataType::SmallInt,
+        "integer" | "int" | "int4" => DataType::Integer,
+        "bigint" | "int8" => DataType::BigInt,
+        "real" | "float4" => DataType::Real,
+        "double precision" | "double" | "float8" => DataType::Double,
+        "text" => DataType::Text,
+        "bytea" => DataType::Bytea,
+        "date" => DataType::Date,
+        "time" | "time without time zone" => DataType::Time,
+        "timestamp" | "timestamp without time zone" => DataType::Timestamp,
+        "timestamptz" | "timestamp with time zone" => DataType::TimestampTz,
+        "uuid" => DataType::Uuid,
+        _ => return None,
+    })
+}
+
+/// `timestamp(6)` says what is the case anyway; every other parameter would be ignored, so it is refused.
+fn refuse_parameters(ty: DataType, name: &str, params: &[i64]) -> Result<DataType, TypeError> {
+    let fractional = matches!(ty, DataType::Time | DataType::Timestamp | DataType::TimestampTz);
+    match params {
+        [6] if fractional => Ok(ty),
+        [digits] if fractional => Err(TypeError::UnsupportedType {
+            name: format!("{name}({digits})"),
+            hint: ": times keep microseconds, precision 6".to_owned(),
+        }),
+        _ => Err(TypeError::BadTypeParameter { message: format!("type modifier is not allowed for type \"{name}\"") }),
+    }
+}
+
+/// Types that take parameters.
+fn with_parameters(name: &str, params: &[i64]) -> Result<DataType, TypeError> {
+    match name {
+        "numeric" | "decimal" | "dec" => numeric(params),
+        "float" => float(params),
+        "varchar" | "character varying" | "char varying" => match params {
+            [] => Ok(DataType::Varchar(None)),
+            _ => Ok(DataType::Varchar(Some(length("varchar", params)?))),
+        },
+        "char" | "character" => match params {
+            [] => Ok(DataType::Char(1)),
+            _ => Ok(DataType::Char(length("char", params)?)),
+        },
+        "bpchar" => match params {
+            [] => unsupported("bpchar without a length", "; use text or char(n)"),
+            _ => Ok(DataType::Char(length("bpchar", params)?)),
+        },
+        "varbinary" | "binary varying" => match params {
+            [] => Ok(DataType::Bytea),
+            _ => Ok(DataType::Varbinary(length("varbinary", params)?)),
+        },
+        "binary" => match params {
+            [] => {
+                Err(TypeError::BadTypeParameter { message: "type binary needs a length, as in binary(16)".to_owned() })
+            }
+            _ => Ok(DataType::Binary(length("binary", params)?)),
+        },
+        _ => Err(unknown(name)),
+    }
+}
+
+fn numeric(params: &[i64]) -> Result<DataType, TypeError> {
+    let (precision, scale) = match *params {
+        [] => return Ok(DataType::Numeric(None)),
+        [precision] => (precision, 0),
+        [precision, scale] => (precision, scale),
+        _ => return Err(TypeError::BadTypeParameter { message: "invalid NUMERIC type modifier".to_owned() }),
+    };
+    let small = |n: i64, from: i64, to: i64| u8::try_from(n).ok().filter(|_| (from..=to).contains(&n));
+    let precision = small(precision, 1, 38).ok_or_else(|| TypeError::BadTypeParameter {
+        message: format!("NUMERIC precision {precision} must be between 1 and 38"),
+    })?;
+    let scale = small(scale, 0, i64::from(precision)).ok_or_else(|| TypeError::BadTypeParameter {
+        message: format!("NUMERIC scale {scale} must be between 0 and precision {precision}"),
+    })?;
+    Ok(DataType::Numeric(Some((precision, scale))))
+}
+
+/// `float(p)` counts binary digits, as in the standard.
+fn float(params: &[i64]) -> Result<DataType, TypeError> {
+    let bad = |message: &str| Err(TypeError::BadTypeParameter { message: message.to_owned() });
+    match params {
+        [] | [25..=53] => Ok(DataType::Double),
+        [1..=24] => Ok(DataType::Real),
+        [..=0] => bad("precision for type float must be at least 1 bit"),
+        [_] => bad("precision for type float must be less than 54 bits"),
+        _ => bad("invalid FLOAT type modifier"),
+    }
+}
+
+fn length(name: &str, params: &[i64]) -> Result<u32, TypeError> {
+    let message = match *params {
+        [n] if (1..=MAX_LENGTH).contains(&n) => match u32::try_from(n) {
+            Ok(length) => return Ok(length),
+            Err(_) => format!("length for type {name} cannot exceed {MAX_LENGTH}"),
+        },
+        [n] if n < 1 => format!("length for type {name} must be at least 1"),
+        [_] => format!("length for type {name} cannot exceed {MAX_LENGTH}"),
+        _ => format!("type {name} takes one parameter, its length"),
+    };
+    Err(TypeError::BadTypeParameter { message })
+}
+
+fn unsupported(name: &str, hint: &str) -> Result<DataType, TypeError> {
+    Err(TypeError::UnsupportedType { name: name.to_owned(), hint: hint.to_owned() })
+}
+
+/// A name that is no type here: known elsewhere, or nowhere.
+fn unknown(name: &str) -> TypeError {
+    let hint = match name {
+        "unsigned_tinyint" | "unsigned_smallint" => "; use smallint or integer (values sort the same)",
+        "unsigned_int" => "; use bigint, or integer when values stay below 2^31",
+        "unsigned_long" => "; use bigint",
+        "unsigned_float" => "; use real",
+        "unsigned_double" => "; use double precision",
+        "unsigned_date" => "; use date",
+        "unsigned_time" => "; use time",
+        "unsigned_timestamp" => "; use timestamp",
+        "json" | "jsonb" | "bson" | "xml" => "; use text",
+        "serial" | "serial4" | "bigserial" | "serial8" | "smallserial" | "serial2" => "; use an integer type",
+        "money" => "; use numeric",
+        "timetz" | "time with time zone" => "; use time or timestamptz",
+        "interval" | "bit" | "bit varying" | "varbit" | "inet" | "cidr" | "macaddr" | "macaddr8" | "hstore"
+        | "point" | "line" | "lseg" | "box" | "path" | "polygon" | "circle" | "tsvector" | "tsquery" | "int4range"
+        | "int8range" | "numrange" | "tsrange" | "tstzrange" | "daterange" | "nchar" | "nvarchar" | "clob" | "blob"
+        | "varbinary_encoded" => "",
+        _ => return TypeError::BadType { message: format!("type \"{name}\" does not exist") },
+    };
+    TypeError::UnsupportedType { name: name.to_owned(), hint: hint.to_owned() }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_both_worlds_lead_to_one_type() {
+        let cases: [(&str, &[i64], DataType); 14] = [
+            ("INT", &[], DataType::Integer),
+            ("TinyInt", &[], DataType::SmallInt),
+            ("double  PRECISION", &[], DataType::Double),
+            ("float", &[24], DataType::Real),
+            ("float", &[], DataType::Double),
+            ("DECIMAL", &[10, 2], DataType::Numeric(Some((10, 2)))),
+            ("numeric", &[5], DataType::Numeric(Some((5, 0)))),
+            ("VARBINARY", &[], DataType::Bytea),
+            ("varbinary", &[7], DataType::Varbinary(7)),
+            ("bpchar", &[3], DataType::Char(3)),
+            ("character", &[], DataType::Char(1)),
+            ("character varying", &[9], DataType::Varchar(Some(9))),
+            ("timestamp with time zone", &[6], DataType::TimestampTz),
+            ("pg_catalog.int8", &[], DataType::BigInt),
+        ];
+        for (name, params, ty) in cases {
+            assert_eq!(DataType::from_name(name, params), Ok(ty), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_is_never_ignored() {
+        for (name, params) in [
+            ("integer", vec![3]),
+            ("timestamp", vec![3]),
+            ("numeric", vec![39, 0]),
+            ("numeric", vec![5, 6]),
+            ("numeric", vec![5, -1]),
+            ("varchar", vec![0]),
+            ("char", vec![1, 2]),
+            ("binary", vec![]),
+            ("float", vec![54]),
+        ] {
+            assert!(DataType::from_name(name, &params).is_err(), "{name}{params:?}");
+        }
+    }
+
+    #[test]
+    fn unknown_and_unsupported_types_differ() {
+        assert!(matches!(DataType::from_name("foo", &[]), Err(TypeError::BadType { .. })));
+        let error = DataType::from_name("UNSIGNED_INT", &[]).unwrap_err();
+        assert!(matches!(error, TypeError::UnsupportedType { .. }));
+        assert_eq!(
+            error.to_string(),
+            "type unsigned_int is not supported; use bigint, or integer when values stay below 2^31"
+        );
+    }
+
+    #[test]
+    fn every_type_is_found_by_its_own_name_and_oid() {
+        for ty in crate::data_type::tests::samples() {
+            let name = ty.sql_name();
+            let (base, params) = name.split_once('(').unwrap_or((&name, ""));
+            let params: Vec<i64> =
+                params.trim_end_matches(')').split(',').filter(|p| !p.is_empty()).map(|p| p.parse().unwrap()).collect();
+            assert_eq!(DataType::from_name(base, &params), Ok(ty));
+            if !matches!(ty, DataType::Varbinary(_) | DataType::Binary(_)) {
+                assert_eq!(DataType::from_oid(ty.oid(), ty.typmod()), Some(ty));
+            }
+        }
+    }
+}
