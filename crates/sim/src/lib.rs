@@ -1,0 +1,13 @@
+//! Faults on purpose: what is left of a data folder when the power goes.
+//!
+//! ```text
+//!   child process ──(shim.c, preloaded)──> log of every write, rename, unlink and sync, in order
+//!   log, cut anywhere ──Disk──> the folder as it would be found: only what was synced,
+//!                               or that and some of what was not
+//!   folder ──> the store opens it; the test compares with what the child had acknowledged by then
+//! ```
+//!
+//! Invariant: the shim misses nothing. After the whole log the simulated folder equals the real one,
+//! byte for byte, and the tests check that first.
+
+pub mod power_loss;

@@ -1,0 +1,10 @@
+//! Power loss: the recorded calls of a process, and the disk that they leave.
+
+mod disk;
+mod file;
+mod log;
+mod shim;
+
+pub use disk::{Disk, Unsynced};
+pub use log::{Event, Log, LogError};
+pub use shim::Shim;
