@@ -1,0 +1,117 @@
+//! The first 20 bytes, the same in every fragment, so that a store can stamp and compare what it cannot read.
+//!
+//! ```text
+//!   0       1      2..4       4..12              12..20
+//!   format  flags  layout id  timestamp in ms    commit number
+//! ```
+
+use crate::FragmentError;
+use store::{CommitNo, Timestamp};
+
+/// Bytes of the header.
+pub const LEN: usize = 20;
+/// Byte 0.
+pub const FORMAT: u8 = 1;
+/// Flag: all columns of the layout, at the offsets that it knows. Clear: sorted qualifiers.
+pub const DENSE: u8 = 1;
+/// Flag: end offsets have 4 bytes instead of 2.
+pub const WIDE: u8 = 2;
+
+/// The header's fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) flags: u8,
+    pub(crate) layout: u16,
+    pub(crate) timestamp: u64,
+    pub(crate) commit: u64,
+}
+
+impl Header {
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, FragmentError> {
+        let &[format, flags, l0, l1, ref stamp @ ..] = bytes else {
+            return Err(FragmentError::Truncated { part: "header", len: bytes.len(), need: LEN });
+        };
+        let (Some(timestamp), Some(commit)) = (be_u64(stamp, 0), be_u64(stamp, 8)) else {
+            return Err(FragmentError::Truncated { part: "header", len: bytes.len(), need: LEN });
+        };
+        if format != FORMAT {
+            return Err(FragmentError::UnknownFormat { found: format });
+        }
+        if flags & !(DENSE | WIDE) != 0 {
+            return Err(FragmentError::UnknownFlags { found: flags });
+        }
+        Ok(Self { flags, layout: u16::from_be_bytes([l0, l1]), timestamp, commit })
+    }
+}
+
+/// Appends a header with an empty stamp: stamping is the store's.
+pub(crate) fn write(flags: u8, layout: u16, out: &mut Vec<u8>) {
+    out.extend([FORMAT, flags]);
+    out.extend(layout.to_be_bytes());
+    out.extend([0; 16]);
+}
+
+/// Writes when and by which commit the fragment was written; nothing else changes.
+///
+/// # Errors
+/// [`FragmentError::Truncated`] when there is no room for a header.
+pub fn stamp(fragment: &mut [u8], at: Timestamp, commit: CommitNo) -> Result<(), FragmentError> {
+    let len = fragment.len();
+    let Some(field) = fragment.get_mut(4..LEN) else {
+        return Err(FragmentError::Truncated { part: "header", len, need: LEN });
+    };
+    let (time, number) = field.split_at_mut(8);
+    time.copy_from_slice(&at.0.to_be_bytes());
+    number.copy_from_slice(&commit.0.to_be_bytes());
+    Ok(())
+}
+
+/// Which commit wrote the fragment; `None` when there is no header.
+pub fn commit_of(fragment: &[u8]) -> Option<CommitNo> {
+    be_u64(fragment, 12).map(CommitNo)
+}
+
+/// When the fragment was written; `None` when there is no header.
+pub fn timestamp_of(fragment: &[u8]) -> Option<Timestamp> {
+    be_u64(fragment, 4).map(Timestamp)
+}
+
+fn be_u64(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_be_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_is_read_back_and_touches_nothing_else() {
+        let mut bytes = Vec::new();
+        write(DENSE, 0x0102, &mut bytes);
+        bytes.push(9);
+        stamp(&mut bytes, Timestamp(7), CommitNo(u64::MAX)).unwrap();
+        let header = Header::read(&bytes).unwrap();
+        assert_eq!(header, Header { flags: DENSE, layout: 0x0102, timestamp: 7, commit: u64::MAX });
+        assert_eq!((commit_of(&bytes), timestamp_of(&bytes)), (Some(CommitNo(u64::MAX)), Some(Timestamp(7))));
+        assert_eq!((&bytes[..4], &bytes[20..]), ([1, 1, 1, 2].as_slice(), [9].as_slice()));
+    }
+
+    #[test]
+    fn a_cut_header_can_neither_be_read_nor_stamped() {
+        let mut bytes = Vec::new();
+        write(0, 0, &mut bytes);
+        while bytes.pop().is_some() {
+            assert!(Header::read(&bytes).is_err() && commit_of(&bytes).is_none());
+            assert!(stamp(&mut bytes, Timestamp(0), CommitNo(0)).is_err());
+        }
+    }
+
+    #[test]
+    fn formats_and_flags_of_the_future_are_refused_by_name() {
+        let mut bytes = vec![0; LEN];
+        assert_eq!(Header::read(&bytes), Err(FragmentError::UnknownFormat { found: 0 }));
+        bytes[..2].copy_from_slice(&[FORMAT, 0x81]);
+        assert_eq!(Header::read(&bytes), Err(FragmentError::UnknownFlags { found: 0x81 }));
+    }
+}
