@@ -27,3 +27,9 @@ doc:
 
 deps:                 ## the crate arrows of docs/architecture/crates.md
 	cargo test -p bennu-sqltest --test arrows
+
+smoke: build          ## starts the release binary on a fresh folder and runs the flights story's statements in it
+	./.ci/smoke target/release/bennu
+
+examples: build       ## runs every example against the release binary
+	./.ci/smoke target/release/bennu

@@ -1,0 +1,50 @@
+//! The crate arrows of `docs/architecture/crates.md` against what cargo knows.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+
+/// Table rows `| crate | … | may depend on |` of the document: ours by their short names.
+fn allowed(document: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let rows = document.lines().filter(|l| l.starts_with("| `"));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let names = |cell: &str| cell.split('`').skip(1).step_by(2).map(String::from).collect::<BTreeSet<_>>();
+        (names(cells[0]).into_iter().next().unwrap(), names(cells[2]))
+    })
+    .collect()
+}
+
+#[test]
+fn every_dependency_is_an_arrow_of_the_document() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let document = std::fs::read_to_string(root.join("docs/architecture/crates.md")).unwrap();
+    let allowed = allowed(&document);
+    let metadata = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
+        .current_dir(&root)
+        .output()
+        .unwrap();
+    let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    let short = |name: &str| name.strip_prefix("bennu-").unwrap_or(name).to_string();
+    let packages = metadata["packages"].as_array().unwrap();
+    let ours: BTreeSet<String> = packages.iter().map(|p| short(p["name"].as_str().unwrap())).collect();
+    let walls = ["sqlparser", "fjall", "lsm-tree", "datafusion", "arrow", "pgwire", "axum", "clap"];
+    let mut wrong = Vec::new();
+    for package in packages {
+        let from = short(package["name"].as_str().unwrap());
+        let Some(may) = allowed.get(&from) else {
+            wrong.push(format!("{from} is not in docs/architecture/crates.md"));
+            continue;
+        };
+        // Tests may use any crate below them.
+        for dependency in package["dependencies"].as_array().unwrap().iter().filter(|d| d["kind"].is_null()) {
+            let to = short(dependency["name"].as_str().unwrap());
+            if (ours.contains(&to) || walls.contains(&to.as_str())) && !may.contains(&to) {
+                wrong.push(format!("{from} -> {to}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "not allowed by docs/architecture/crates.md: {wrong:#?}");
+}
