@@ -116,17 +116,16 @@ impl LockQueue {
         waited
     }
 
-    /// Whom `owner` waits for directly: the nearest waiter before it that it cannot share with (who in
-    /// turn waits for those before), or else the holders. Nobody, when it does not wait here.
-    pub(crate) fn blockers(&self, owner: TxnId) -> Vec<TxnId> {
-        let Some(at) = self.waiters.iter().position(|waiter| waiter.owner == owner) else { return Vec::new() };
-        let exclusive = |waiter: &Waiter| waiter.mode == LockMode::Exclusive;
-        let own = self.waiters.get(at).is_some_and(exclusive);
-        let ahead = self.waiters.iter().take(at).rev().find(|waiter| own || exclusive(waiter));
-        match ahead {
-            Some(waiter) => vec![waiter.owner],
-            None => self.holders().filter(|holder| *holder != owner).collect(),
-        }
+    /// Whom `owner` waits for in the end: the holders; and `sought`, when it stands in line before `owner`.
+    /// Nobody, when `owner` does not wait here.
+    ///
+    /// The others in line are left out: they wait for nothing but the same holders. (One that could
+    /// share with `owner` does not stand in its way, but then both wait for the same one before them.)
+    pub(crate) fn blockers(&self, owner: TxnId, sought: TxnId) -> Vec<TxnId> {
+        let place = |txn| self.waiters.iter().position(|waiter| waiter.owner == txn);
+        let Some(at) = place(owner) else { return Vec::new() };
+        let ahead = place(sought).is_some_and(|sought| sought < at).then_some(sought);
+        self.holders().filter(|holder| *holder != owner).chain(ahead).collect()
     }
 
     fn fits(&self, mode: LockMode) -> bool {

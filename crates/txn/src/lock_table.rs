@@ -222,7 +222,7 @@ impl LockTable {
         find_circle(owner, |txn| {
             let Some(key) = waiting.get(&txn) else { return Vec::new() };
             // One that was granted meanwhile is not in line any more and so has no blockers.
-            self.shard(key).and_then(|shard| shard.get(key).map(|queue| queue.blockers(txn))).unwrap_or_default()
+            self.shard(key).and_then(|shard| shard.get(key).map(|queue| queue.blockers(txn, owner))).unwrap_or_default()
         })
     }
 

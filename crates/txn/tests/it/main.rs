@@ -1,0 +1,6 @@
+//! The transaction crate from outside.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+extern crate bennu_txn as txn;
+
+mod locks;
