@@ -4,3 +4,6 @@
 extern crate bennu_txn as txn;
 
 mod locks;
+mod map_store;
+mod overlay;
+mod transactions;
