@@ -1,0 +1,86 @@
+//! A key back to values, whole or part by part.
+//!
+//! Scans use [`KeySchema::split`] and [`crate::KeyPart::cell`] with buffers of their own: no allocation per row.
+
+use crate::{KeyError, KeySchema};
+use types::Datum;
+
+impl KeySchema {
+    /// The values of all parts. The salt byte must be there; that it fits the key is for [`KeySchema::verify_salt`].
+    ///
+    /// # Errors
+    /// [`KeyError`] saying where the bytes stop being a key of this schema.
+    pub fn decode(&self, key: &[u8]) -> Result<Vec<Datum>, KeyError> {
+        let mut values = Vec::with_capacity(self.parts.len());
+        let mut buffer = Vec::new();
+        let mut offset = self.salt_width();
+        for part in &self.parts {
+            let bytes = front(part, key, offset)?;
+            values.push(part.decode(bytes, &mut buffer).map_err(|error| error.at(offset))?);
+            offset += bytes.len();
+        }
+        ended(key, offset)?;
+        Ok(values)
+    }
+
+    /// Overwrites `slots` with start and end of every part.
+    ///
+    /// # Errors
+    /// [`KeyError`] where the bytes are not of this schema; values are not looked at.
+    pub fn split(&self, key: &[u8], slots: &mut Vec<(usize, usize)>) -> Result<(), KeyError> {
+        slots.clear();
+        let mut offset = self.salt_width();
+        for part in &self.parts {
+            let end = offset + front(part, key, offset)?.len();
+            slots.push((offset, end));
+            offset = end;
+        }
+        ended(key, offset)
+    }
+
+    /// The bytes of one part. Parts of variable width in front of it have to be walked over; [`KeySchema::split`] is
+    /// better for several.
+    ///
+    /// # Errors
+    /// [`KeyError`] where the bytes are not of this schema, [`KeyError::NoSuchPart`].
+    pub fn part_bytes<'a>(&self, key: &'a [u8], part: usize) -> Result<&'a [u8], KeyError> {
+        let wanted = self.parts.get(part).ok_or(KeyError::NoSuchPart { part })?;
+        let mut offset = self.fixed_offset(part).unwrap_or(self.salt_width());
+        if self.fixed_offset(part).is_none() {
+            for before in self.parts.iter().take(part) {
+                offset += front(before, key, offset)?.len();
+            }
+        }
+        front(wanted, key, offset)
+    }
+
+    /// The value of one part; `buffer` is scratch space that a caller keeps from key to key.
+    ///
+    /// # Errors
+    /// As [`KeySchema::part_bytes`].
+    pub fn decode_part(&self, key: &[u8], part: usize, buffer: &mut Vec<u8>) -> Result<Datum, KeyError> {
+        let bytes = self.part_bytes(key, part)?;
+        self.parts.get(part).ok_or(KeyError::NoSuchPart { part })?.decode(bytes, buffer)
+    }
+
+    /// The key without its salt byte.
+    pub fn unsalted<'a>(&self, key: &'a [u8]) -> &'a [u8] {
+        key.get(self.salt_width()..).unwrap_or_default()
+    }
+
+    /// Is the salt byte the one that this key has? True without salt. For `bennu check`.
+    pub fn verify_salt(&self, key: &[u8]) -> bool {
+        self.salt_of(self.unsalted(key)).is_none_or(|salt| key.first() == Some(&salt))
+    }
+}
+
+/// The bytes of the part that begins at `offset`.
+fn front<'a>(part: &crate::KeyPart, key: &'a [u8], offset: usize) -> Result<&'a [u8], KeyError> {
+    let rest = key.get(offset..).ok_or(KeyError::Truncated { offset: key.len() })?;
+    let length = part.length(rest).map_err(|error| error.at(offset))?;
+    rest.get(..length).ok_or(KeyError::Truncated { offset: key.len() })
+}
+
+fn ended(key: &[u8], offset: usize) -> Result<(), KeyError> {
+    if offset == key.len() { Ok(()) } else { Err(KeyError::TrailingBytes { offset }) }
+}

@@ -1,0 +1,52 @@
+//! Values to a key.
+
+use crate::{KeyError, KeySchema, MAX_KEY_BYTES, salt_of};
+use types::Datum;
+
+impl KeySchema {
+    /// Overwrites `key` with the key of `values`, one for each part, salt byte included.
+    ///
+    /// # Errors
+    /// [`KeyError::WrongArity`], [`KeyError::WrongType`], [`KeyError::NullPart`], [`KeyError::TooLong`].
+    pub fn encode(&self, values: &[Datum], key: &mut Vec<u8>) -> Result<(), KeyError> {
+        if values.len() != self.parts.len() {
+            return Err(KeyError::WrongArity { expected: self.parts.len(), found: values.len() });
+        }
+        key.clear();
+        if self.salt_buckets.is_some() {
+            key.push(0);
+        }
+        self.append(values, key)?;
+        if let (Some(buckets), [salt, unsalted @ ..]) = (self.salt_buckets, key.as_mut_slice()) {
+            *salt = salt_of(unsalted, buckets);
+        }
+        if key.len() > MAX_KEY_BYTES {
+            return Err(KeyError::TooLong { len: key.len(), limit: MAX_KEY_BYTES });
+        }
+        Ok(())
+    }
+
+    /// Overwrites `prefix` with what all keys whose first parts are `values` begin with after their salt byte.
+    ///
+    /// # Errors
+    /// As [`KeySchema::encode`]; fewer values than parts are fine.
+    pub fn encode_prefix(&self, values: &[Datum], prefix: &mut Vec<u8>) -> Result<(), KeyError> {
+        if values.len() > self.parts.len() {
+            return Err(KeyError::WrongArity { expected: self.parts.len(), found: values.len() });
+        }
+        prefix.clear();
+        self.append(values, prefix)
+    }
+
+    fn append(&self, values: &[Datum], key: &mut Vec<u8>) -> Result<(), KeyError> {
+        for (index, (part, value)) in self.parts.iter().zip(values).enumerate() {
+            part.encode(index, value, key)?;
+        }
+        Ok(())
+    }
+
+    /// The salt of a key given without it; `None` for a table without salt.
+    pub fn salt_of(&self, unsalted: &[u8]) -> Option<u8> {
+        self.salt_buckets.map(|buckets| salt_of(unsalted, buckets))
+    }
+}

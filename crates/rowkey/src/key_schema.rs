@@ -1,0 +1,72 @@
+//! What a table's keys are made of.
+
+use serde::{Deserialize, Serialize};
+use types::DataType;
+
+/// Names this codec. Each table records it, so that another encoding can be a second codec.
+pub const CODEC_ID: u16 = 1;
+
+/// Most bytes of a key, salt included. It is HBase's limit, which every store shares.
+pub const MAX_KEY_BYTES: usize = 32_767;
+
+/// The parts of a key, in key order, and its salt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeySchema {
+    /// At least one.
+    pub parts: Vec<KeyPart>,
+    /// Buckets of the salt byte in front, 2 to 256; `None` without salt.
+    pub salt_buckets: Option<u16>,
+}
+
+/// One part of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyPart {
+    /// Type of its values.
+    pub ty: DataType,
+    /// Sorted from large to small.
+    pub descending: bool,
+    /// May it be NULL?
+    pub nullable: bool,
+    /// Do NULLs sort before all values, in either direction?
+    pub nulls_first: bool,
+}
+
+impl KeyPart {
+    /// An ascending part that is never NULL.
+    pub fn ascending(ty: DataType) -> Self {
+        Self { ty, descending: false, nullable: false, nulls_first: false }
+    }
+
+    /// A descending part that is never NULL.
+    pub fn descending(ty: DataType) -> Self {
+        Self { ty, descending: true, nullable: false, nulls_first: true }
+    }
+}
+
+impl KeySchema {
+    /// A key without salt.
+    pub fn new(parts: Vec<KeyPart>) -> Self {
+        Self { parts, salt_buckets: None }
+    }
+
+    /// Bytes in front of the first part.
+    pub fn salt_width(&self) -> usize {
+        usize::from(self.salt_buckets.is_some())
+    }
+
+    /// Offset of a part, salt byte included, when all parts before it have a fixed width and are never NULL.
+    pub fn fixed_offset(&self, part: usize) -> Option<usize> {
+        let before = self.parts.get(..part).filter(|_| part < self.parts.len())?;
+        before.iter().try_fold(self.salt_width(), |offset, part| Some(offset + part.fixed_width()?))
+    }
+
+    /// Offset and width of a part that lies at the same bytes in every key.
+    pub fn fixed_slot(&self, part: usize) -> Option<(usize, usize)> {
+        Some((self.fixed_offset(part)?, self.parts.get(part)?.fixed_width()?))
+    }
+
+    /// Bytes of every key, when they never vary.
+    pub fn fixed_len(&self) -> Option<usize> {
+        self.parts.iter().try_fold(self.salt_width(), |len, part| Some(len + part.fixed_width()?))
+    }
+}

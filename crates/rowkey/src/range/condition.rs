@@ -1,0 +1,179 @@
+//! What goes into the range algebra and what comes out.
+
+use types::Datum;
+
+/// A predicate over key parts (given by index). In a list all of them must hold.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// All hold.
+    And(Vec<Condition>),
+    /// One holds.
+    Or(Vec<Condition>),
+    /// `part op value`. A NULL value matches nothing.
+    Compare {
+        /// The part.
+        part: usize,
+        /// The operator.
+        op: CompareOp,
+        /// The value, of the part's type or of one that compares with it (any integer type with any other, numeric
+        /// with integers, double with real).
+        value: Datum,
+    },
+    /// `part IN (values)`. NULLs in the list match nothing.
+    In {
+        /// The part.
+        part: usize,
+        /// The list.
+        values: Vec<Datum>,
+    },
+    /// `part IS [NOT] NULL`.
+    IsNull {
+        /// The part.
+        part: usize,
+        /// IS NOT NULL.
+        negated: bool,
+    },
+    /// `part LIKE 'prefix%'`, of a text part.
+    Prefix {
+        /// The part.
+        part: usize,
+        /// What the value begins with, wildcards and escapes resolved.
+        prefix: String,
+    },
+    /// `(parts) op (values)`, compared from left to right.
+    RowCompare {
+        /// The parts; any, in any order.
+        parts: Vec<usize>,
+        /// The operator.
+        op: CompareOp,
+        /// One value for each part.
+        values: Vec<Datum>,
+    },
+    /// `(parts) IN ((values), ...)`.
+    RowIn {
+        /// The parts.
+        parts: Vec<usize>,
+        /// Rows of one value for each part.
+        rows: Vec<Vec<Datum>>,
+    },
+    /// A predicate that says nothing about ranges: it must be checked on each row.
+    Unknown,
+    /// Holds for no row.
+    False,
+}
+
+/// A comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompareOp {
+    /// `=`
+    Eq,
+    /// `<>`
+    Ne,
+    /// `<`
+    Lt,
+    /// `<=`
+    Le,
+    /// `>`
+    Gt,
+    /// `>=`
+    Ge,
+}
+
+/// Bounds on the work of a scan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RangeLimits {
+    /// Most ranges, all salt buckets together; beyond it ranges get wider.
+    pub max_ranges: usize,
+}
+
+impl Default for RangeLimits {
+    fn default() -> Self {
+        Self { max_ranges: 10_000 }
+    }
+}
+
+/// `start <= key < end`, salt byte included; an `end` of `None` is the end of the table.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ByteRange {
+    /// First key that is inside.
+    pub start: Vec<u8>,
+    /// First key that is outside again.
+    pub end: Option<Vec<u8>>,
+}
+
+impl ByteRange {
+    /// Every key.
+    pub fn all() -> Self {
+        Self { start: Vec::new(), end: None }
+    }
+
+    /// Is `key` inside?
+    pub fn contains(&self, key: &[u8]) -> bool {
+        self.start.as_slice() <= key && self.end.as_deref().is_none_or(|end| key < end)
+    }
+
+    /// The key, if the range holds one key only.
+    pub fn as_point(&self) -> Option<&[u8]> {
+        match self.end.as_ref()?.strip_prefix(self.start.as_slice()) {
+            Some([0]) => Some(&self.start),
+            _ => None,
+        }
+    }
+
+    /// The keys inside both; `None` when there can be none.
+    pub fn intersect(&self, other: &ByteRange) -> Option<ByteRange> {
+        let start = self.start.clone().max(other.start.clone());
+        let end = match (&self.end, &other.end) {
+            (Some(a), Some(b)) => Some(a.min(b).clone()),
+            (end, None) | (None, end) => end.clone(),
+        };
+        end.as_ref().is_none_or(|end| *end > start).then_some(ByteRange { start, end })
+    }
+}
+
+/// How the ranges reach the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// No row can satisfy the conditions; there are no ranges.
+    Empty,
+    /// This many full keys, one range each.
+    Points(usize),
+    /// One range of keys (in each salt bucket).
+    Range,
+    /// Several ranges of keys, with seeks from one to the next.
+    SkipScan,
+    /// The whole table.
+    Full,
+}
+
+/// The answer of [`super::key_ranges`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyRanges {
+    /// Sorted, disjoint, and as few as there can be (but for points, which stay apart for point reads).
+    pub ranges: Vec<ByteRange>,
+    /// For each condition: does every row in the ranges satisfy it?
+    pub exact: Vec<bool>,
+    /// How the ranges reach the rows.
+    pub access: Access,
+    /// Leading parts that the ranges restrict.
+    pub parts_used: usize,
+    /// Leading parts that have one and the same value in all ranges: an order by the next parts is the key's order.
+    pub equal_parts: usize,
+    /// Salt buckets that the ranges touch, ascending; `None` without salt.
+    pub buckets: Option<Vec<u8>>,
+}
+
+impl KeyRanges {
+    /// The ranges inside one salt bucket, for scans that merge buckets in key order.
+    pub fn in_bucket(&self, bucket: u8) -> Vec<ByteRange> {
+        let whole = ByteRange { start: vec![bucket], end: bucket.checked_add(1).map(|next| vec![next]) };
+        self.ranges.iter().filter_map(|range| range.intersect(&whole)).collect()
+    }
+
+    /// Is `key` in one of the ranges?
+    pub fn contains(&self, key: &[u8]) -> bool {
+        let after = self.ranges.partition_point(|range| range.start.as_slice() <= key);
+        let last = after.checked_sub(1).and_then(|index| self.ranges.get(index));
+        last.is_some_and(|range| range.contains(key))
+    }
+}

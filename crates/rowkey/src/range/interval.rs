@@ -1,0 +1,123 @@
+//! Sets of encoded values of one key part: sorted disjoint intervals of bytes.
+//!
+//! Every bound lies between two values, never inside one's encoding, so sets can be cut and joined as bytes. An
+//! interval of a single value remembers that it is one: behind it the key's next part can be restricted too.
+
+/// `start <= encoding < end`; an `end` of `None` is the end of the part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Interval {
+    pub(crate) start: Vec<u8>,
+    pub(crate) end: Option<Vec<u8>>,
+    /// One value, whose encoding is `start`.
+    pub(crate) point: bool,
+}
+
+impl Interval {
+    /// `None` when nothing can be inside.
+    pub(crate) fn new(start: Vec<u8>, end: Option<Vec<u8>>) -> Option<Self> {
+        end.as_ref().is_none_or(|end| *end > start).then_some(Self { start, end, point: false })
+    }
+
+    fn intersect(&self, other: &Self) -> Option<Self> {
+        let start = self.start.as_slice().max(&other.start);
+        let end = match (self.end.as_deref(), other.end.as_deref()) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (end, None) | (None, end) => end,
+        };
+        let inside = end.is_none_or(|end| end > start);
+        inside.then(|| Self { start: start.to_vec(), end: end.map(<[u8]>::to_vec), point: self.point || other.point })
+    }
+
+    /// Does this interval end before `other` begins?
+    fn is_before(&self, other: &Self) -> bool {
+        self.end.as_ref().is_some_and(|end| *end <= other.start)
+    }
+
+    /// May `next`, which begins later, be joined to this one? Points that only touch stay apart.
+    fn joins(&self, next: &Self) -> bool {
+        match &self.end {
+            None => true,
+            Some(end) => next.start < *end || (next.start == *end && !self.point && !next.point),
+        }
+    }
+}
+
+/// What one part may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PartSet {
+    /// Anything, NULL included.
+    All,
+    /// A value in one of these intervals, which are sorted and disjoint; none: nothing.
+    Within(Vec<Interval>),
+}
+
+impl PartSet {
+    pub(crate) const NOTHING: Self = Self::Within(Vec::new());
+
+    /// A set of intervals in any order.
+    pub(crate) fn of(mut intervals: Vec<Interval>) -> Self {
+        intervals.sort_by(|a, b| a.start.cmp(&b.start));
+        let mut joined: Vec<Interval> = Vec::with_capacity(intervals.len());
+        for next in intervals {
+            match joined.last_mut() {
+                Some(last) if last.joins(&next) => join(last, next),
+                _ => joined.push(next),
+            }
+        }
+        match joined.as_slice() {
+            [only] if only.start.is_empty() && only.end.is_none() => Self::All,
+            _ => Self::Within(joined),
+        }
+    }
+
+    pub(crate) fn is_all(&self) -> bool {
+        matches!(self, Self::All)
+    }
+
+    pub(crate) fn is_nothing(&self) -> bool {
+        matches!(self, Self::Within(intervals) if intervals.is_empty())
+    }
+
+    pub(crate) fn union(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Within(mut a), Self::Within(b)) => {
+                a.extend(b);
+                Self::of(a)
+            }
+            _ => Self::All,
+        }
+    }
+
+    pub(crate) fn intersect(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::All, set) | (set, Self::All) => set.clone(),
+            (Self::Within(a), Self::Within(b)) if a.len() <= b.len() => Self::Within(intersect_sorted(a, b)),
+            (Self::Within(a), Self::Within(b)) => Self::Within(intersect_sorted(b, a)),
+        }
+    }
+}
+
+fn join(last: &mut Interval, next: Interval) {
+    let longer = match (&last.end, &next.end) {
+        (Some(a), Some(b)) => b > a,
+        (Some(_), None) => true,
+        (None, _) => false,
+    };
+    let same = last.start == next.start && last.end == next.end;
+    last.point = same && (last.point || next.point);
+    if longer {
+        last.point = false;
+        last.end = next.end;
+    }
+}
+
+/// Looks each interval of the shorter list up in the longer one: a few values against an IN list of thousands.
+fn intersect_sorted(short: &[Interval], long: &[Interval]) -> Vec<Interval> {
+    let mut common = Vec::with_capacity(short.len());
+    for interval in short {
+        let first = long.partition_point(|other| other.is_before(interval));
+        let candidates = long.iter().skip(first).take_while(|other| !interval.is_before(other));
+        common.extend(candidates.filter_map(|other| interval.intersect(other)));
+    }
+    common
+}

@@ -1,0 +1,257 @@
+//! Conditions to boxes: an OR of boxes, each of them an AND of one set per part.
+//!
+//! SQL's three values need no third one here: without a NOT, what is unknown is as good as false. Where a condition
+//! cannot be expressed or would take too many boxes, the boxes get larger and the condition stops being exact.
+
+use super::bound;
+use super::condition::{CompareOp, Condition};
+use super::interval::PartSet;
+use crate::KeySchema;
+use types::Datum;
+
+/// Parts beyond this are never restricted: masks of parts are 128 bits wide.
+const MAX_PARTS: usize = 128;
+
+/// One set per part.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyBox {
+    pub(crate) sets: Vec<PartSet>,
+}
+
+impl KeyBox {
+    fn all(schema: &KeySchema) -> Self {
+        Self { sets: vec![PartSet::All; schema.parts.len()] }
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.sets.iter().any(PartSet::is_nothing)
+    }
+
+    fn intersect(&self, other: &Self) -> Option<Self> {
+        let mut sets = Vec::with_capacity(self.sets.len());
+        for (a, b) in self.sets.iter().zip(&other.sets) {
+            let set = a.intersect(b);
+            if set.is_nothing() {
+                return None;
+            }
+            sets.push(set);
+        }
+        Some(Self { sets })
+    }
+
+    /// Bit i: part i is restricted.
+    fn mask(&self) -> u128 {
+        self.sets
+            .iter()
+            .enumerate()
+            .fold(0, |mask, (part, set)| mask | (u128::from(!set.is_all()) << (part % MAX_PARTS)))
+    }
+}
+
+/// A box of the whole conjunction, and what each condition added to it.
+#[derive(Clone, Debug)]
+pub(crate) struct ConjunctionBox {
+    pub(crate) key_box: KeyBox,
+    /// For each condition the parts that it restricts in this box: it holds in ranges that keep to all of these.
+    pub(crate) masks: Vec<u128>,
+}
+
+/// The boxes of a list of conditions, and which of those the boxes express exactly.
+#[derive(Debug)]
+pub(crate) struct Conjunction {
+    pub(crate) boxes: Vec<ConjunctionBox>,
+    pub(crate) exact: Vec<bool>,
+}
+
+/// An OR of boxes.
+struct Disjunction {
+    boxes: Vec<KeyBox>,
+    exact: bool,
+}
+
+/// Turns the conditions into boxes, at most `max_boxes` where they would multiply.
+pub(crate) fn conjunction(schema: &KeySchema, conditions: &[Condition], max_boxes: usize) -> Conjunction {
+    let builder = Builder { schema, max_boxes };
+    let mut parts: Vec<(usize, Disjunction)> =
+        conditions.iter().map(|condition| builder.disjunction(condition)).enumerate().collect();
+    // Small ones first: they cut down the others before those multiply.
+    parts.sort_by_key(|(_, disjunction)| disjunction.boxes.len());
+    let mut exact = vec![true; conditions.len()];
+    let mut boxes = vec![ConjunctionBox { key_box: KeyBox::all(schema), masks: vec![0; conditions.len()] }];
+    for (index, disjunction) in parts {
+        let fits = builder.may_multiply(boxes.len(), disjunction.boxes.len());
+        if let Some(flag) = exact.get_mut(index) {
+            *flag = disjunction.exact && fits;
+        }
+        if fits {
+            boxes = multiply(&boxes, &disjunction.boxes, index);
+        }
+    }
+    Conjunction { boxes, exact }
+}
+
+fn multiply(boxes: &[ConjunctionBox], others: &[KeyBox], condition: usize) -> Vec<ConjunctionBox> {
+    let pairs = boxes.iter().flat_map(|left| others.iter().map(move |right| (left, right)));
+    pairs
+        .filter_map(|(left, right)| {
+            let key_box = left.key_box.intersect(right)?;
+            let mut masks = left.masks.clone();
+            if let Some(mask) = masks.get_mut(condition) {
+                *mask = right.mask();
+            }
+            Some(ConjunctionBox { key_box, masks })
+        })
+        .collect()
+}
+
+struct Builder<'a> {
+    schema: &'a KeySchema,
+    max_boxes: usize,
+}
+
+impl Builder<'_> {
+    /// A product with a single box does not grow.
+    fn may_multiply(&self, left: usize, right: usize) -> bool {
+        left <= 1 || right <= 1 || left.saturating_mul(right) <= self.max_boxes
+    }
+
+    fn disjunction(&self, condition: &Condition) -> Disjunction {
+        match condition {
+            Condition::And(all) => self.and(all),
+            Condition::Or(any) => self.or(any),
+            Condition::Compare { part, op, value } => self.compare(*part, *op, value),
+            Condition::In { part, values } => self.in_list(*part, values),
+            Condition::IsNull { part, negated } => match self.schema.parts.get(*part) {
+                Some(key_part) => self.restrict(*part, bound::is_null(key_part, *negated), true),
+                None => self.unknown(),
+            },
+            Condition::Prefix { part, prefix } => {
+                let set = self.schema.parts.get(*part).and_then(|key_part| bound::prefix(key_part, prefix));
+                set.map_or_else(|| self.unknown(), |(set, exact)| self.restrict(*part, set, exact))
+            }
+            Condition::RowCompare { parts, op, values } => self.row_compare(parts, *op, values),
+            Condition::RowIn { parts, rows } => self.row_in(parts, rows),
+            Condition::Unknown => self.unknown(),
+            Condition::False => Disjunction { boxes: Vec::new(), exact: true },
+        }
+    }
+
+    fn unknown(&self) -> Disjunction {
+        Disjunction { boxes: vec![KeyBox::all(self.schema)], exact: false }
+    }
+
+    fn restrict(&self, part: usize, set: PartSet, exact: bool) -> Disjunction {
+        let mut key_box = KeyBox::all(self.schema);
+        match key_box.sets.get_mut(part) {
+            Some(slot) if part < MAX_PARTS => *slot = set,
+            _ => return self.unknown(),
+        }
+        let boxes = if key_box.is_nothing() { Vec::new() } else { vec![key_box] };
+        Disjunction { boxes, exact }
+    }
+
+    fn compare(&self, part: usize, op: CompareOp, value: &Datum) -> Disjunction {
+        let set = self.schema.parts.get(part).and_then(|key_part| bound::comparison(key_part, op, value));
+        set.map_or_else(|| self.unknown(), |set| self.restrict(part, set, true))
+    }
+
+    fn in_list(&self, part: usize, values: &[Datum]) -> Disjunction {
+        let Some(key_part) = self.schema.parts.get(part) else { return self.unknown() };
+        let mut intervals = Vec::with_capacity(values.len());
+        for value in values {
+            match bound::comparison(key_part, CompareOp::Eq, value) {
+                Some(PartSet::Within(set)) => intervals.extend(set),
+                _ => return self.unknown(),
+            }
+        }
+        self.restrict(part, PartSet::of(intervals), true)
+    }
+
+    fn and(&self, all: &[Condition]) -> Disjunction {
+        let mut factors: Vec<Disjunction> = all.iter().map(|condition| self.disjunction(condition)).collect();
+        factors.sort_by_key(|factor| factor.boxes.len());
+        let mut product = Disjunction { boxes: vec![KeyBox::all(self.schema)], exact: true };
+        for factor in factors {
+            let fits = self.may_multiply(product.boxes.len(), factor.boxes.len());
+            product.exact &= factor.exact && fits;
+            if fits {
+                let pairs = product.boxes.iter().flat_map(|left| factor.boxes.iter().map(move |right| (left, right)));
+                product.boxes = pairs.filter_map(|(left, right)| left.intersect(right)).collect();
+            }
+        }
+        product
+    }
+
+    fn or(&self, any: &[Condition]) -> Disjunction {
+        let mut sum = Disjunction { boxes: Vec::new(), exact: true };
+        for condition in any {
+            let term = self.disjunction(condition);
+            sum.exact &= term.exact;
+            sum.boxes.extend(term.boxes);
+        }
+        if sum.boxes.iter().any(|key_box| key_box.mask() == 0) {
+            return Disjunction { boxes: vec![KeyBox::all(self.schema)], exact: sum.exact };
+        }
+        sum.boxes = unite_same_part(sum.boxes);
+        sum
+    }
+
+    /// `(a, b) < (1, 2)` is `a < 1 OR a = 1 AND b < 2`; `<>` is one OR over the parts.
+    fn row_compare(&self, parts: &[usize], op: CompareOp, values: &[Datum]) -> Disjunction {
+        if parts.len() != values.len() || parts.is_empty() {
+            return self.unknown();
+        }
+        let compare =
+            |(part, value): (&usize, &Datum), op| Condition::Compare { part: *part, op, value: value.clone() };
+        let pairs = || parts.iter().zip(values);
+        match op {
+            CompareOp::Eq => self.and(&pairs().map(|pair| compare(pair, op)).collect::<Vec<_>>()),
+            CompareOp::Ne => self.or(&pairs().map(|pair| compare(pair, op)).collect::<Vec<_>>()),
+            _ => {
+                let strict = if matches!(op, CompareOp::Lt | CompareOp::Le) { CompareOp::Lt } else { CompareOp::Gt };
+                let terms = pairs().enumerate().map(|(index, pair)| {
+                    let last = index + 1 == parts.len();
+                    let mut all: Vec<_> = pairs().take(index).map(|pair| compare(pair, CompareOp::Eq)).collect();
+                    all.push(compare(pair, if last { op } else { strict }));
+                    Condition::And(all)
+                });
+                self.or(&terms.collect::<Vec<_>>())
+            }
+        }
+    }
+
+    fn row_in(&self, parts: &[usize], rows: &[Vec<Datum>]) -> Disjunction {
+        let mut sum = Disjunction { boxes: Vec::with_capacity(rows.len()), exact: true };
+        for row in rows {
+            let term = self.row_compare(parts, CompareOp::Eq, row);
+            sum.exact &= term.exact;
+            sum.boxes.extend(term.boxes);
+        }
+        sum
+    }
+}
+
+/// `a = 1 OR a = 2 OR b = 3`: boxes that restrict one and the same part alone become one box.
+fn unite_same_part(boxes: Vec<KeyBox>) -> Vec<KeyBox> {
+    let mut united: Vec<KeyBox> = Vec::with_capacity(boxes.len());
+    let mut by_part: std::collections::BTreeMap<u128, KeyBox> = std::collections::BTreeMap::new();
+    for key_box in boxes {
+        let mask = key_box.mask();
+        if mask.count_ones() != 1 {
+            united.push(key_box);
+            continue;
+        }
+        match by_part.remove(&mask) {
+            None => by_part.insert(mask, key_box),
+            Some(before) => by_part.insert(mask, unite(before, key_box)),
+        };
+    }
+    united.extend(by_part.into_values());
+    united
+}
+
+fn unite(a: KeyBox, b: KeyBox) -> KeyBox {
+    let both = a.sets.into_iter().zip(b.sets);
+    // Elsewhere both are unrestricted, and so is their union.
+    KeyBox { sets: both.map(|(a, b)| a.union(b)).collect() }
+}

@@ -1,0 +1,236 @@
+//! Boxes to byte ranges: the cross product of the leading parts.
+//!
+//! ```text
+//!   a IN (1,2)   b BETWEEN 5 AND 7   c = 3          key (a, b, c)
+//!   -> [1,5 .. 1,8)  [2,5 .. 2,8)                   c lies behind an interval: it must be checked on each row
+//! ```
+
+use super::bound::successor;
+use super::condition::{Access, ByteRange, KeyRanges, RangeLimits};
+use super::interval::{Interval, PartSet};
+use super::normalize::{Conjunction, KeyBox};
+use crate::KeySchema;
+
+/// A range of keys without salt.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Run {
+    start: Vec<u8>,
+    end: Option<Vec<u8>>,
+    /// A full key, `start`.
+    point: bool,
+}
+
+/// The ranges of all boxes, the widest depth of parts first that keeps to the limit.
+pub(crate) fn ranges(schema: &KeySchema, conjunction: &Conjunction, limits: &RangeLimits) -> KeyRanges {
+    let buckets = usize::from(schema.salt_buckets.unwrap_or(1));
+    let limit = limits.max_ranges.max(1);
+    let boxes: Vec<&KeyBox> = conjunction.boxes.iter().map(|one| &one.key_box).collect();
+    let depth = depth_within(schema, &boxes, buckets, limit);
+    let mut runs = Vec::new();
+    for key_box in &boxes {
+        emit(key_box, depth, schema.parts.len(), &mut Vec::new(), 0, &mut runs);
+    }
+    let runs = merge(runs);
+    let widened = runs.iter().map(|run| if run.point { 1 } else { buckets }).sum::<usize>() > limit;
+    let runs = if widened { widen(runs, (limit / buckets).max(1)) } else { runs };
+    let covered: Vec<usize> = boxes.iter().map(|key_box| covered(key_box, depth)).collect();
+    KeyRanges {
+        exact: exact_conditions(conjunction, &covered, widened),
+        access: access(&runs),
+        parts_used: covered.iter().copied().max().unwrap_or(0),
+        equal_parts: equal_parts(&boxes, &covered),
+        buckets: schema.salt_buckets.map(|count| buckets_of(schema, count, &runs)),
+        ranges: salted(schema, runs),
+    }
+}
+
+/// Leading parts that the ranges of a box keep to: up to the first interval or the first part that may be anything.
+fn covered(key_box: &KeyBox, depth: usize) -> usize {
+    for (part, set) in key_box.sets.iter().enumerate().take(depth) {
+        match set {
+            PartSet::All => return part,
+            PartSet::Within(intervals) if intervals.iter().all(|interval| interval.point) => {}
+            PartSet::Within(_) => return part + 1,
+        }
+    }
+    depth.min(key_box.sets.len())
+}
+
+/// Ranges that a box gives at this depth, before merging.
+fn count(key_box: &KeyBox, depth: usize) -> usize {
+    let sizes = key_box.sets.iter().take(covered(key_box, depth)).map(|set| match set {
+        PartSet::All => 1,
+        PartSet::Within(intervals) => intervals.len(),
+    });
+    sizes.fold(1, usize::saturating_mul)
+}
+
+/// The greatest depth at which the ranges stay within the limit; 1 when none does.
+fn depth_within(schema: &KeySchema, boxes: &[&KeyBox], buckets: usize, limit: usize) -> usize {
+    let parts = schema.parts.len();
+    let ranges_at = |depth: usize| {
+        let of_box = |key_box: &&KeyBox| {
+            let full_keys = covered(key_box, depth) == parts && is_points(key_box);
+            count(key_box, depth).saturating_mul(if full_keys { 1 } else { buckets })
+        };
+        boxes.iter().map(of_box).fold(0, usize::saturating_add)
+    };
+    (1..=parts).rev().find(|depth| ranges_at(*depth) <= limit).unwrap_or(1)
+}
+
+fn is_points(key_box: &KeyBox) -> bool {
+    let points = |set: &PartSet| matches!(set, PartSet::Within(intervals) if intervals.iter().all(|i| i.point));
+    key_box.sets.iter().all(points)
+}
+
+/// Appends the runs of `key_box` whose first `part` parts are `prefix`.
+fn emit(key_box: &KeyBox, depth: usize, parts: usize, prefix: &mut Vec<u8>, part: usize, runs: &mut Vec<Run>) {
+    let set = key_box.sets.get(part).filter(|_| part < depth);
+    let Some(PartSet::Within(intervals)) = set else {
+        return runs.push(Run { start: prefix.clone(), end: successor(prefix), point: part == parts });
+    };
+    let length = prefix.len();
+    for interval in intervals {
+        if interval.point {
+            prefix.extend_from_slice(&interval.start);
+            emit(key_box, depth, parts, prefix, part + 1, runs);
+            prefix.truncate(length);
+        } else {
+            runs.push(run_of(prefix, interval));
+        }
+    }
+}
+
+fn run_of(prefix: &[u8], interval: &Interval) -> Run {
+    let join = |bytes: &Vec<u8>| [prefix, bytes].concat();
+    let end = interval.end.as_ref().map_or_else(|| successor(prefix), |end| Some(join(end)));
+    Run { start: join(&interval.start), end, point: false }
+}
+
+/// Sorts, drops what is inside others, joins what touches. Points that touch stay apart: they are point reads.
+fn merge(mut runs: Vec<Run>) -> Vec<Run> {
+    runs.sort();
+    let only_points = runs.iter().all(|run| run.point);
+    let mut merged: Vec<Run> = Vec::with_capacity(runs.len());
+    for next in runs {
+        match merged.last_mut() {
+            Some(last) if overlaps(last, &next) || (!only_points && touches(last, &next)) => join(last, next),
+            _ => merged.push(next),
+        }
+    }
+    merged
+}
+
+fn overlaps(last: &Run, next: &Run) -> bool {
+    last.end.as_ref().is_none_or(|end| next.start < *end)
+}
+
+/// No key lies between the two: `next` begins where `last` ends, or only zero bytes later, where a shorter key would
+/// have to be a prefix of a longer one.
+fn touches(last: &Run, next: &Run) -> bool {
+    let gap = last.end.as_ref().and_then(|end| next.start.strip_prefix(end.as_slice()));
+    gap.is_some_and(|gap| gap.iter().all(|byte| *byte == 0))
+}
+
+fn join(last: &mut Run, next: Run) {
+    last.point &= next.point && last.start == next.start;
+    last.end = match (last.end.take(), next.end) {
+        (Some(a), Some(b)) => Some(a.max(b)),
+        _ => None,
+    };
+}
+
+/// Joins neighbours, gaps included, until `allowed` runs are left.
+fn widen(runs: Vec<Run>, allowed: usize) -> Vec<Run> {
+    let size = runs.len().div_ceil(allowed);
+    let group = |group: &[Run]| {
+        let (first, last) = (group.first()?, group.last()?);
+        Some(Run { start: first.start.clone(), end: last.end.clone(), point: first.point && group.len() == 1 })
+    };
+    runs.chunks(size).filter_map(group).collect()
+}
+
+/// A condition holds in all ranges when each box keeps to every part that the condition restricts in it.
+fn exact_conditions(conjunction: &Conjunction, covered: &[usize], widened: bool) -> Vec<bool> {
+    let mut exact = conjunction.exact.clone();
+    if conjunction.boxes.is_empty() {
+        return vec![true; exact.len()];
+    }
+    for (one, covered) in conjunction.boxes.iter().zip(covered) {
+        let kept =
+            u32::try_from(*covered).ok().and_then(|bits| 1_u128.checked_shl(bits)).map_or(u128::MAX, |bit| bit - 1);
+        for (flag, mask) in exact.iter_mut().zip(&one.masks) {
+            *flag &= mask & !kept == 0 && (!widened || *mask == 0);
+        }
+    }
+    exact
+}
+
+fn access(runs: &[Run]) -> Access {
+    match runs {
+        [] => Access::Empty,
+        [one] if one.start.is_empty() && one.end.is_none() => Access::Full,
+        _ if runs.iter().all(|run| run.point) => Access::Points(runs.len()),
+        [_] => Access::Range,
+        _ => Access::SkipScan,
+    }
+}
+
+/// Leading parts that are one and the same value in every box.
+fn equal_parts(boxes: &[&KeyBox], covered: &[usize]) -> usize {
+    let Some((first, others)) = boxes.split_first() else { return 0 };
+    let kept = covered.iter().copied().min().unwrap_or(0);
+    let is_equal = |(part, set): &(usize, &PartSet)| match set {
+        PartSet::Within(intervals) => {
+            matches!(intervals.as_slice(), [Interval { point: true, .. }])
+                && others.iter().all(|other| other.sets.get(*part) == Some(*set))
+        }
+        PartSet::All => false,
+    };
+    first.sets.iter().enumerate().take(kept).take_while(is_equal).count()
+}
+
+fn buckets_of(schema: &KeySchema, count: u16, runs: &[Run]) -> Vec<u8> {
+    let mut touched: Vec<u8> = if runs.iter().all(|run| run.point) {
+        runs.iter().filter_map(|run| schema.salt_of(&run.start)).collect()
+    } else {
+        all_buckets(count).collect()
+    };
+    touched.sort_unstable();
+    touched.dedup();
+    touched
+}
+
+fn all_buckets(count: u16) -> impl Iterator<Item = u8> {
+    (0..count).filter_map(|bucket| u8::try_from(bucket).ok())
+}
+
+/// The runs as ranges of whole keys: points in their own bucket, all else in every bucket.
+fn salted(schema: &KeySchema, runs: Vec<Run>) -> Vec<ByteRange> {
+    let Some(count) = schema.salt_buckets else {
+        return runs.into_iter().map(range_of).collect();
+    };
+    if access(&runs) == Access::Full {
+        return vec![ByteRange::all()];
+    }
+    let mut keyed = Vec::with_capacity(runs.len() * usize::from(count));
+    for run in &runs {
+        match schema.salt_of(&run.start).filter(|_| run.point) {
+            Some(bucket) => keyed.push(in_bucket(bucket, run)),
+            None => keyed.extend(all_buckets(count).map(|bucket| in_bucket(bucket, run))),
+        }
+    }
+    merge(keyed).into_iter().map(range_of).collect()
+}
+
+fn in_bucket(bucket: u8, run: &Run) -> Run {
+    let join = |bytes: &[u8]| [&[bucket], bytes].concat();
+    let end = run.end.as_deref().map_or_else(|| successor(&[bucket]), |end| Some(join(end)));
+    Run { start: join(&run.start), end, point: run.point }
+}
+
+/// A point ends right behind its key, by which `ByteRange::as_point` knows it.
+fn range_of(run: Run) -> ByteRange {
+    let end = if run.point { Some([run.start.as_slice(), &[0]].concat()) } else { run.end };
+    ByteRange { start: run.start, end }
+}
