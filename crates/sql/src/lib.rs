@@ -16,14 +16,21 @@
 //!
 //! Read next: `engine` (what a statement does).
 
+mod data_type;
+mod display;
 mod error;
 mod lexer;
 mod parser;
 mod phoenix;
+mod placeholders;
+mod reject;
+mod rewrite;
 mod statement;
 
+pub use data_type::data_type;
 pub use error::{Position, SqlError};
 pub use parser::{Parsed, parse, parse_expr};
+pub use placeholders::placeholders;
 /// sqlparser's form of queries and expressions: what the planner reads.
 pub use sqlparser::ast;
 pub use statement::*;

@@ -6,6 +6,7 @@
 mod depth;
 pub(crate) mod keyword;
 mod place;
+mod table_command;
 
 pub(crate) use keyword::is_keyword;
 pub(crate) use place::{Places, byte_of, end_of, position_at, position_of};
@@ -67,7 +68,7 @@ fn finish(
     let span = start..places.byte_of(last.span.end);
     parameter::number(text, &mut tokens)?;
     depth::check(text, &tokens)?;
-    pieces.push(Piece { tokens, span });
+    pieces.push(Piece { tokens: table_command::expand(tokens), span });
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use super::fault::{Fault, FaultKind, Parse, from_sqlparser};
 use crate::lexer::{self, Piece, keyword};
+use crate::reject::{Place, Refusal};
 use crate::statement::{ColumnName, ObjectName};
 use sqlparser::ast::{Expr, Query};
 use sqlparser::dialect::PostgreSqlDialect;
@@ -297,6 +298,30 @@ impl<'t> Cursor<'t> {
     /// The token `n` after the next one does not fit.
     pub(crate) fn syntax_nth(&self, n: usize) -> Box<Fault> {
         self.syntax_at(self.parser.peek_nth_token_ref(n), None)
+    }
+
+    /// A finished tree holds something that is refused.
+    pub(crate) fn refused(&self, refusal: Refusal) -> Box<Fault> {
+        let first = self.parser.token_at(0).span.start;
+        let location = match refusal.place {
+            Place::At(location) if location.line > 0 => location,
+            Place::At(_) => first,
+            Place::Words(words) => self.find(words).unwrap_or(first),
+        };
+        Box::new(Fault { kind: refusal.kind, location: Some(location) })
+    }
+
+    /// Where these words first stand side by side in the statement.
+    fn find(&self, words: &[&str]) -> Option<Location> {
+        let mut start = 0;
+        while self.parser.token_at(start).token != Token::EOF {
+            let here = |(n, word): (usize, &&str)| is_word(&self.parser.token_at(start + n).token, word);
+            if words.iter().enumerate().all(here) {
+                return Some(self.parser.token_at(start).span.start);
+            }
+            start += 1;
+        }
+        None
     }
 
     fn syntax_at(&self, token: &TokenWithSpan, expected: Option<String>) -> Box<Fault> {

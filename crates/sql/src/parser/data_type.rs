@@ -6,7 +6,7 @@ use sqlparser::tokenizer::Token;
 use types::DataType;
 
 /// A type with its parameters.
-pub(super) fn data_type(c: &mut Cursor<'_>) -> Parse<DataType> {
+pub(crate) fn data_type(c: &mut Cursor<'_>) -> Parse<DataType> {
     let place = c.location();
     let (mut name, words) = head(c)?;
     let params = if matches!(c.peek(), Token::LParen) { c.parenthesised(parameter)? } else { Vec::new() };

@@ -20,12 +20,17 @@ mod unsupported;
 mod update;
 
 pub(crate) use cursor::Cursor;
-pub(crate) use fault::{Fault, Parse};
+pub(crate) use data_type::data_type;
+pub(crate) use fault::{Fault, FaultKind, Parse};
 pub(crate) use update::assignment;
 
 use crate::lexer::{self, Piece};
+use crate::reject::{self, Rejecter};
+use crate::rewrite::Rewriter;
+use crate::statement::walk;
 use crate::{SqlError, Statement, ast};
-use std::ops::Range;
+use sqlparser::ast::{Visit, VisitMut};
+use std::ops::{ControlFlow, Range};
 
 /// A statement and where it stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,15 +65,31 @@ pub fn parse_expr(text: &str) -> Result<ast::Expr, SqlError> {
         });
     };
     let mut cursor = Cursor::new(text, piece);
-    let read = cursor.expr().and_then(|expr| cursor.end().map(|()| expr));
+    let read = cursor.expr().and_then(|expr| cursor.end().map(|()| expr)).and_then(|mut expr| {
+        let _ = VisitMut::visit(&mut expr, &mut Rewriter);
+        match Visit::visit(&expr, &mut Rejecter) {
+            ControlFlow::Continue(()) => Ok(expr),
+            ControlFlow::Break(refusal) => Err(cursor.refused(refusal)),
+        }
+    });
     read.map_err(|fault| fault.at_position(text, cursor.span()))
 }
 
 fn parse_piece(text: &str, piece: Piece) -> Result<Parsed, SqlError> {
     let mut cursor = Cursor::new(text, piece);
-    let read = dispatch::statement(&mut cursor).and_then(|statement| cursor.end().map(|()| statement));
-    match read {
+    match whole(&mut cursor) {
         Ok(statement) => Ok(Parsed { statement, span: cursor.span() }),
         Err(fault) => Err(fault.at_position(text, cursor.span())),
+    }
+}
+
+/// One statement up to its end, in the planner's form and without what the planner would ignore.
+fn whole(c: &mut Cursor<'_>) -> Parse<Statement> {
+    let mut statement = dispatch::statement(c)?;
+    c.end()?;
+    let _ = walk::mutable::statement(&mut statement, &mut Rewriter);
+    match reject::check(&statement) {
+        ControlFlow::Continue(()) => Ok(statement),
+        ControlFlow::Break(refusal) => Err(c.refused(refusal)),
     }
 }

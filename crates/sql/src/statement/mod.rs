@@ -6,8 +6,9 @@
 mod copy;
 mod ddl;
 mod dml;
-mod names;
+pub(crate) mod names;
 mod session;
+pub(crate) mod walk;
 
 pub use copy::{Copy, CopyColumns, CopyDirection, CopyFormat, CopyHeader, CopyOptions, CopyTarget};
 pub use ddl::{

@@ -1,0 +1,140 @@
+//! CREATE, ALTER, DROP, TRUNCATE as text.
+
+use super::{List, literal, names, when};
+use crate::statement::names::quote;
+use crate::statement::*;
+use std::fmt::{self, Display, Formatter};
+
+/// Statements that are one line.
+pub(super) fn write_short(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result {
+    match statement {
+        Statement::CreateSchema { name, if_not_exists } => {
+            write!(f, "CREATE SCHEMA {}{}", when(*if_not_exists, "IF NOT EXISTS "), quote(name))
+        }
+        Statement::DropTable { names, if_exists, cascade } => {
+            write!(f, "DROP TABLE {}{}{}", when(*if_exists, "IF EXISTS "), List(names), when(*cascade, " CASCADE"))
+        }
+        Statement::DropSchema { names, if_exists, cascade } => {
+            let names: Vec<String> = names.iter().map(|name| quote(name)).collect();
+            write!(f, "DROP SCHEMA {}{}{}", when(*if_exists, "IF EXISTS "), List(&names), when(*cascade, " CASCADE"))
+        }
+        Statement::RenameSchema { name, to } => write!(f, "ALTER SCHEMA {} RENAME TO {}", quote(name), quote(to)),
+        Statement::Truncate { names, restart_identity, cascade } => {
+            let restart = when(*restart_identity, " RESTART IDENTITY");
+            write!(f, "TRUNCATE TABLE {}{restart}{}", List(names), when(*cascade, " CASCADE"))
+        }
+        _ => Err(fmt::Error),
+    }
+}
+
+impl Display for CreateTable {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "CREATE TABLE {}{}", when(self.if_not_exists, "IF NOT EXISTS "), self.name)?;
+        let mut elements: Vec<String> = self.columns.iter().map(ToString::to_string).collect();
+        if let Some(as_query) = &self.as_query {
+            elements.extend(as_query.columns.iter().map(|name| quote(name)));
+        }
+        elements.extend(self.key.iter().map(ToString::to_string));
+        if !elements.is_empty() || self.as_query.is_none() {
+            write!(f, " ({})", elements.join(", "))?;
+        }
+        if !self.options.is_empty() {
+            write!(f, " WITH ({})", List(&self.options))?;
+        }
+        if !self.split_on.is_empty() {
+            let points: Vec<String> = self.split_on.iter().map(|point| format!("({})", List(point))).collect();
+            write!(f, " SPLIT ON ({})", points.join(", "))?;
+        }
+        if let Some(as_query) = &self.as_query {
+            write!(f, " AS {}{}", as_query.query, when(!as_query.with_data, " WITH NO DATA"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for ColumnDef {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let Some(family) = &self.family {
+            write!(f, "{}.", quote(family))?;
+        }
+        write!(f, "{} {}", quote(&self.name), self.data_type.sql_name())?;
+        if let Some(default) = &self.default {
+            write!(f, " DEFAULT {}", default.text)?;
+        }
+        f.write_str(when(self.not_null, " NOT NULL"))
+    }
+}
+
+impl Display for PrimaryKeyDef {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let Some(name) = &self.name {
+            write!(f, "CONSTRAINT {} ", quote(name))?;
+        }
+        write!(f, "PRIMARY KEY ({})", List(&self.parts))
+    }
+}
+
+impl Display for KeyPartDef {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", quote(&self.column), when(self.descending, " DESC"))?;
+        match self.nulls_first {
+            Some(true) => f.write_str(" NULLS FIRST"),
+            Some(false) => f.write_str(" NULLS LAST"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Display for TableOption {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let Some(family) = &self.family {
+            write!(f, "{}.", quote(family))?;
+        }
+        write!(f, "{} = {}", quote(&self.name), self.value)
+    }
+}
+
+impl Display for OptionValue {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            // Quoted, so that its case stays and TRUE as a word is not the value TRUE.
+            Self::Word(word) => write!(f, "\"{}\"", word.replace('"', "\"\"")),
+            Self::Text(text) => f.write_str(&literal(text)),
+            Self::Number(digits) => f.write_str(digits),
+            Self::Bool(true) => f.write_str("TRUE"),
+            Self::Bool(false) => f.write_str("FALSE"),
+            Self::Null => f.write_str("NULL"),
+        }
+    }
+}
+
+impl Display for AlterTable {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "ALTER TABLE {}{} {}", when(self.if_exists, "IF EXISTS "), self.name, List(&self.actions))
+    }
+}
+
+impl Display for AlterAction {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AddColumn { if_not_exists, def } => {
+                write!(f, "ADD COLUMN {}{def}", when(*if_not_exists, "IF NOT EXISTS "))
+            }
+            Self::DropColumn { if_exists, column, cascade } => {
+                write!(f, "DROP COLUMN {}{column}{}", when(*if_exists, "IF EXISTS "), when(*cascade, " CASCADE"))
+            }
+            Self::RenameColumn { from, to } => write!(f, "RENAME COLUMN {} TO {}", quote(from), quote(to)),
+            Self::RenameTable { to } => write!(f, "RENAME TO {}", quote(to)),
+            Self::RenameConstraint { from, to } => write!(f, "RENAME CONSTRAINT {} TO {}", quote(from), quote(to)),
+            Self::SetSchema { schema } => write!(f, "SET SCHEMA {}", quote(schema)),
+            Self::SetDefault { column, default } => {
+                write!(f, "ALTER COLUMN {} SET DEFAULT {}", quote(column), default.text)
+            }
+            Self::DropDefault { column } => write!(f, "ALTER COLUMN {} DROP DEFAULT", quote(column)),
+            Self::SetNotNull { column } => write!(f, "ALTER COLUMN {} SET NOT NULL", quote(column)),
+            Self::DropNotNull { column } => write!(f, "ALTER COLUMN {} DROP NOT NULL", quote(column)),
+            Self::SetOptions(options) => write!(f, "SET ({})", List(options)),
+            Self::ResetOptions(options) => write!(f, "RESET {}", names(options)),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! INSERT, UPDATE, DELETE as text.
+
+use super::List;
+use crate::ast;
+use crate::statement::names::quote;
+use crate::statement::*;
+use std::fmt::{self, Display, Formatter};
+
+impl Display for Insert {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} INTO {}", if self.upsert { "UPSERT" } else { "INSERT" }, self.table)?;
+        if let Some(alias) = &self.alias {
+            write!(f, " AS {}", quote(alias))?;
+        }
+        if let Some(columns) = &self.columns {
+            write!(f, " ({})", List(columns))?;
+        }
+        match &self.source {
+            InsertSource::Values(rows) => {
+                f.write_str(" VALUES ")?;
+                for (at, row) in rows.iter().enumerate() {
+                    write!(f, "{}({})", if at > 0 { ", " } else { "" }, List(row))?;
+                }
+            }
+            InsertSource::Query(query) => write!(f, " {query}")?,
+            InsertSource::DefaultValues => f.write_str(" DEFAULT VALUES")?,
+        }
+        if let Some(conflict) = &self.on_conflict {
+            write!(f, " {conflict}")?;
+        }
+        match &self.on_duplicate {
+            Some(OnDuplicate::Ignore) => f.write_str(" ON DUPLICATE KEY IGNORE")?,
+            Some(OnDuplicate::Update(assignments)) => write!(f, " ON DUPLICATE KEY UPDATE {}", List(assignments))?,
+            None => {}
+        }
+        returning(f, &self.returning)
+    }
+}
+
+impl Display for InsertValue {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("DEFAULT"),
+            Self::Expr(expr) => write!(f, "{expr}"),
+        }
+    }
+}
+
+impl Display for Conflict {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("ON CONFLICT")?;
+        match &self.target {
+            Some(ConflictTarget::Columns(columns)) => write!(f, " {}", super::names(columns))?,
+            Some(ConflictTarget::Constraint(name)) => write!(f, " ON CONSTRAINT {}", quote(name))?,
+            None => {}
+        }
+        match &self.action {
+            ConflictAction::DoNothing => f.write_str(" DO NOTHING"),
+            ConflictAction::DoUpdate { assignments, selection } => {
+                write!(f, " DO UPDATE SET {}", List(assignments))?;
+                filter(f, selection.as_ref())
+            }
+        }
+    }
+}
+
+impl Display for Assignment {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::One { column, value } => write!(f, "{column} = {value}"),
+            Self::Row { columns, values } => write!(f, "({}) = ROW ({})", List(columns), List(values)),
+            Self::Subquery { columns, query } => write!(f, "({}) = ({query})", List(columns)),
+        }
+    }
+}
+
+impl Display for Update {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        with(f, self.with.as_ref())?;
+        f.write_str("UPDATE ")?;
+        target(f, &self.table, self.alias.as_ref())?;
+        write!(f, " SET {}", List(&self.assignments))?;
+        if !self.from.is_empty() {
+            write!(f, " FROM {}", List(&self.from))?;
+        }
+        filter(f, self.selection.as_ref())?;
+        returning(f, &self.returning)
+    }
+}
+
+impl Display for Delete {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        with(f, self.with.as_ref())?;
+        f.write_str("DELETE FROM ")?;
+        target(f, &self.table, self.alias.as_ref())?;
+        if !self.using.is_empty() {
+            write!(f, " USING {}", List(&self.using))?;
+        }
+        filter(f, self.selection.as_ref())?;
+        if !self.order_by.is_empty() {
+            write!(f, " ORDER BY {}", List(&self.order_by))?;
+        }
+        if let Some(limit) = &self.limit {
+            write!(f, " LIMIT {limit}")?;
+        }
+        returning(f, &self.returning)
+    }
+}
+
+fn with(f: &mut Formatter<'_>, with: Option<&ast::With>) -> fmt::Result {
+    with.map_or(Ok(()), |with| write!(f, "{with} "))
+}
+
+fn target(f: &mut Formatter<'_>, table: &ObjectName, alias: Option<&String>) -> fmt::Result {
+    write!(f, "{table}")?;
+    alias.map_or(Ok(()), |alias| write!(f, " AS {}", quote(alias)))
+}
+
+fn filter(f: &mut Formatter<'_>, selection: Option<&ast::Expr>) -> fmt::Result {
+    selection.map_or(Ok(()), |selection| write!(f, " WHERE {selection}"))
+}
+
+fn returning(f: &mut Formatter<'_>, items: &[ast::SelectItem]) -> fmt::Result {
+    if items.is_empty() { Ok(()) } else { write!(f, " RETURNING {}", List(items)) }
+}

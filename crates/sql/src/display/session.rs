@@ -1,0 +1,130 @@
+//! Statements about the session as text.
+
+use super::{List, literal, names, when};
+use crate::statement::names::quote;
+use crate::statement::*;
+use std::fmt::{self, Display, Formatter};
+
+/// Statements about settings, transactions, prepared statements and upkeep.
+pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result {
+    match statement {
+        Statement::Set { name, value, local } => {
+            write!(f, "SET {}{} TO {value}", when(*local, "LOCAL "), setting(name))
+        }
+        Statement::SetTransaction { modes, session } => {
+            write!(f, "SET {}TRANSACTION{modes}", when(*session, "SESSION CHARACTERISTICS AS "))
+        }
+        Statement::Show(name) => write!(f, "SHOW {}", setting_or_all(name.as_deref())),
+        Statement::Reset(name) => write!(f, "RESET {}", setting_or_all(name.as_deref())),
+        Statement::Begin(modes) => write!(f, "BEGIN{modes}"),
+        Statement::Commit => f.write_str("COMMIT"),
+        Statement::Rollback => f.write_str("ROLLBACK"),
+        Statement::Prepare { name, types, statement: _, text } => {
+            write!(f, "PREPARE {}", quote(name))?;
+            if !types.is_empty() {
+                let types: Vec<String> = types.iter().map(types::DataType::sql_name).collect();
+                write!(f, " ({})", List(&types))?;
+            }
+            write!(f, " AS {text}")
+        }
+        Statement::Execute { name, arguments } => {
+            write!(f, "EXECUTE {}", quote(name))?;
+            if arguments.is_empty() { Ok(()) } else { write!(f, " ({})", List(arguments)) }
+        }
+        Statement::Deallocate(Some(name)) => write!(f, "DEALLOCATE {}", quote(name)),
+        Statement::Deallocate(None) => f.write_str("DEALLOCATE ALL"),
+        Statement::Discard(what) => write!(f, "DISCARD {what}"),
+        Statement::Analyze { tables, verbose } => {
+            write!(f, "ANALYZE{}", when(*verbose, " VERBOSE"))?;
+            let tables: Vec<String> = tables.iter().map(analyzed).collect();
+            if tables.is_empty() { Ok(()) } else { write!(f, " {}", List(&tables)) }
+        }
+        Statement::Vacuum { tables, options } => {
+            let VacuumOptions { full, analyze, verbose } = *options;
+            let words = [when(full, " FULL"), when(verbose, " VERBOSE"), when(analyze, " ANALYZE")];
+            write!(f, "VACUUM{}", words.concat())?;
+            if tables.is_empty() { Ok(()) } else { write!(f, " {}", List(tables)) }
+        }
+        _ => Err(fmt::Error),
+    }
+}
+
+fn analyzed((table, columns): &(ObjectName, Vec<String>)) -> String {
+    if columns.is_empty() { table.to_string() } else { format!("{table} {}", names(columns)) }
+}
+
+fn setting(name: &str) -> String {
+    let parts: Vec<String> = name.split('.').map(quote).collect();
+    parts.join(".")
+}
+
+fn setting_or_all(name: Option<&str>) -> String {
+    name.map_or_else(|| "ALL".to_owned(), setting)
+}
+
+impl Display for SettingValue {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("DEFAULT"),
+            Self::Values(values) => {
+                let values: Vec<String> = values.iter().map(|value| literal(value)).collect();
+                write!(f, "{}", List(&values))
+            }
+        }
+    }
+}
+
+/// With a blank in front of each, since they follow a word.
+impl Display for TransactionModes {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let Some(isolation) = self.isolation {
+            write!(f, " ISOLATION LEVEL {isolation}")?;
+        }
+        if let Some(read_only) = self.read_only {
+            f.write_str(if read_only { " READ ONLY" } else { " READ WRITE" })?;
+        }
+        if let Some(deferrable) = self.deferrable {
+            f.write_str(if deferrable { " DEFERRABLE" } else { " NOT DEFERRABLE" })?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Isolation {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ReadUncommitted => "READ UNCOMMITTED",
+            Self::ReadCommitted => "READ COMMITTED",
+            Self::RepeatableRead => "REPEATABLE READ",
+            Self::Serializable => "SERIALIZABLE",
+        })
+    }
+}
+
+impl Display for Discard {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::All => "ALL",
+            Self::Plans => "PLANS",
+            Self::Sequences => "SEQUENCES",
+            Self::Temp => "TEMP",
+        })
+    }
+}
+
+impl Display for Explain {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let mut options: Vec<&str> = Vec::new();
+        options.extend(self.analyze.then_some("ANALYZE"));
+        options.extend(self.verbose.then_some("VERBOSE"));
+        options.extend((!self.costs).then_some("COSTS OFF"));
+        options.extend((!self.timing).then_some("TIMING OFF"));
+        options.extend(self.summary.map(|on| if on { "SUMMARY ON" } else { "SUMMARY OFF" }));
+        options.extend((self.format == ExplainFormat::Json).then_some("FORMAT JSON"));
+        f.write_str("EXPLAIN ")?;
+        if !options.is_empty() {
+            write!(f, "({}) ", List(&options))?;
+        }
+        write!(f, "{}", self.statement)
+    }
+}

@@ -1,0 +1,71 @@
+//! Expressions: what the planner would ignore, and what other databases have.
+
+use super::{Verdict, refuse_if, unsupported};
+use sqlparser::ast::{CastKind, Expr, Function, FunctionArguments, Spanned, Value};
+use std::ops::ControlFlow;
+
+/// Looks at one expression, not at those inside it.
+pub(super) fn check(expr: &Expr) -> Verdict {
+    match expr {
+        Expr::Function(function) => check_function(function),
+        Expr::Like { any, .. } | Expr::ILike { any, .. } => refuse_if(*any, "LIKE ANY", expr.span()),
+        Expr::Cast { kind, format, array, .. } => {
+            let try_cast = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
+            refuse_if(try_cast, "TRY_CAST", expr.span())?;
+            refuse_if(format.is_some() || *array, "CAST with FORMAT or ARRAY", expr.span())
+        }
+        Expr::Value(value) => check_value(&value.value, expr),
+        Expr::Collate { collation, .. } => unsupported(format!("collation {collation}"), collation.span()),
+        Expr::Substring { special: false, .. } => ControlFlow::Continue(()),
+        Expr::Trim { trim_characters, .. } => {
+            refuse_if(trim_characters.is_some(), "TRIM with a list of characters", expr.span())
+        }
+        Expr::JsonAccess { .. }
+        | Expr::InUnnest { .. }
+        | Expr::RLike { .. }
+        | Expr::Convert { .. }
+        | Expr::Prefixed { .. }
+        | Expr::Struct { .. }
+        | Expr::Named { .. }
+        | Expr::Dictionary(_)
+        | Expr::Map(_)
+        | Expr::MatchAgainst { .. }
+        | Expr::OuterJoin(_)
+        | Expr::Prior(_)
+        | Expr::Lambda(_)
+        | Expr::MemberOf(_) => unsupported(format!("the expression {expr}"), expr.span()),
+        _ => ControlFlow::Continue(()),
+    }
+}
+
+fn check_function(function: &Function) -> Verdict {
+    let Function {
+        name,
+        uses_odbc_syntax,
+        parameters,
+        args: _,
+        filter: _,
+        null_treatment: _,
+        over: _,
+        within_group: _,
+    } = function;
+    refuse_if(*uses_odbc_syntax, "{fn …}", name.span())?;
+    refuse_if(!matches!(parameters, FunctionArguments::None), "a function with two argument lists", name.span())
+}
+
+fn check_value(value: &Value, expr: &Expr) -> Verdict {
+    match value {
+        Value::SingleQuotedByteStringLiteral(_) => unsupported("a bit string literal", expr.span()),
+        Value::Number(..)
+        | Value::SingleQuotedString(_)
+        | Value::DollarQuotedString(_)
+        | Value::EscapedStringLiteral(_)
+        | Value::UnicodeStringLiteral(_)
+        | Value::NationalStringLiteral(_)
+        | Value::HexStringLiteral(_)
+        | Value::Boolean(_)
+        | Value::Null
+        | Value::Placeholder(_) => ControlFlow::Continue(()),
+        _ => unsupported(format!("the literal {value}"), expr.span()),
+    }
+}

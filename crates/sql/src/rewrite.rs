@@ -1,0 +1,155 @@
+//! Puts queries and expressions into the form that the planner reads, where two spellings mean the same.
+//!
+//! - `FETCH FIRST n ROWS ONLY` is `LIMIT n`.
+//! - `OPERATOR(pg_catalog.~)` is `~`; `pg_catalog.lower(x)` is `lower(x)`; `x::pg_catalog.text` is `x::text`.
+//! - `COLLATE "C"` and `COLLATE pg_catalog.default` go: text is compared by bytes anyway.
+//! - `ROW(a, b)` is `(a, b)`; `N'x'` and `U&'x'` are `'x'`.
+
+use sqlparser::ast::{
+    BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, LimitClause, ObjectName,
+    Query, Value, ValueWithSpan, VisitorMut,
+};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::Parser;
+use std::ops::ControlFlow;
+
+/// The rewriter: hand it to a walk over a statement.
+pub(crate) struct Rewriter;
+
+impl VisitorMut for Rewriter {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        fetch_to_limit(query);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        strip_collation(expr);
+        match expr {
+            Expr::BinaryOp { op, .. } => plain_operator(op),
+            Expr::Function(function) => {
+                strip_pg_catalog(&mut function.name);
+                if let Some(tuple) = row_to_tuple(function) {
+                    *expr = tuple;
+                }
+            }
+            Expr::Cast { data_type, .. } => plain_type(data_type),
+            Expr::TypedString(typed) => plain_type(&mut typed.data_type),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_value(&mut self, value: &mut ValueWithSpan) -> ControlFlow<()> {
+        if let Value::NationalStringLiteral(text) | Value::UnicodeStringLiteral(text) = &mut value.value {
+            value.value = Value::SingleQuotedString(std::mem::take(text));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// A FETCH that is more than a LIMIT (WITH TIES, PERCENT, beside LIMIT) stays, and is refused later.
+fn fetch_to_limit(query: &mut Query) {
+    let Some(fetch) = &query.fetch else { return };
+    if fetch.with_ties || fetch.percent {
+        return;
+    }
+    let offset = match &mut query.limit_clause {
+        None => None,
+        Some(LimitClause::LimitOffset { limit: None, offset, limit_by }) if limit_by.is_empty() => offset.take(),
+        Some(_) => return,
+    };
+    let one = || Expr::value(Value::Number("1".into(), false));
+    let limit = query.fetch.take().map(|fetch| fetch.quantity.unwrap_or_else(one));
+    query.limit_clause = Some(LimitClause::LimitOffset { limit, offset, limit_by: Vec::new() });
+}
+
+/// Collations that say what is the case without them.
+fn strip_collation(expr: &mut Expr) {
+    while let Expr::Collate { expr: inner, collation } = expr {
+        let parts: Vec<&str> =
+            collation.0.iter().filter_map(|part| part.as_ident()).map(|i| i.value.as_str()).collect();
+        let plain = match parts.as_slice() {
+            [name] | ["pg_catalog", name] => matches!(*name, "C" | "POSIX" | "default" | "ucs_basic"),
+            _ => false,
+        };
+        if !plain {
+            return;
+        }
+        *expr = std::mem::replace(inner, Expr::value(Value::Null));
+    }
+}
+
+fn strip_pg_catalog(name: &mut ObjectName) {
+    let qualified = name.0.len() == 2
+        && name.0.first().and_then(|part| part.as_ident()).is_some_and(|i| i.value.eq_ignore_ascii_case("pg_catalog"));
+    if qualified {
+        name.0.remove(0);
+    }
+}
+
+fn plain_operator(op: &mut BinaryOperator) {
+    let BinaryOperator::PGCustomBinaryOperator(parts) = op else { return };
+    let symbol = match parts.as_slice() {
+        [symbol] => symbol,
+        [schema, symbol] if schema.eq_ignore_ascii_case("pg_catalog") => symbol,
+        _ => return,
+    };
+    *op = match symbol.as_str() {
+        "=" => BinaryOperator::Eq,
+        "<>" | "!=" => BinaryOperator::NotEq,
+        "<" => BinaryOperator::Lt,
+        "<=" => BinaryOperator::LtEq,
+        ">" => BinaryOperator::Gt,
+        ">=" => BinaryOperator::GtEq,
+        "+" => BinaryOperator::Plus,
+        "-" => BinaryOperator::Minus,
+        "*" => BinaryOperator::Multiply,
+        "/" => BinaryOperator::Divide,
+        "%" => BinaryOperator::Modulo,
+        "||" => BinaryOperator::StringConcat,
+        "~" => BinaryOperator::PGRegexMatch,
+        "~*" => BinaryOperator::PGRegexIMatch,
+        "!~" => BinaryOperator::PGRegexNotMatch,
+        "!~*" => BinaryOperator::PGRegexNotIMatch,
+        "~~" => BinaryOperator::PGLikeMatch,
+        "~~*" => BinaryOperator::PGILikeMatch,
+        "!~~" => BinaryOperator::PGNotLikeMatch,
+        "!~~*" => BinaryOperator::PGNotILikeMatch,
+        _ => return,
+    };
+}
+
+fn row_to_tuple(function: &mut Function) -> Option<Expr> {
+    let name = function.name.0.first()?.as_ident()?;
+    if function.name.0.len() != 1 || name.quote_style.is_some() || !name.value.eq_ignore_ascii_case("row") {
+        return None;
+    }
+    let FunctionArguments::List(list) = &mut function.args else { return None };
+    let plain = list.args.len() > 1
+        && list.args.iter().all(|arg| matches!(arg, FunctionArg::Unnamed(FunctionArgExpr::Expr(_))));
+    if !plain || !list.clauses.is_empty() {
+        return None;
+    }
+    let parts = std::mem::take(&mut list.args).into_iter().filter_map(|arg| match arg {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(part)) => Some(part),
+        _ => None,
+    });
+    Some(Expr::Tuple(parts.collect()))
+}
+
+/// `pg_catalog.text` is `text`: sqlparser knows types only by their bare names.
+fn plain_type(data_type: &mut DataType) {
+    let DataType::Custom(name, modifiers) = data_type else { return };
+    let before = name.0.len();
+    strip_pg_catalog(name);
+    if name.0.len() == before {
+        return;
+    }
+    let text = if modifiers.is_empty() { name.to_string() } else { format!("{name}({})", modifiers.join(",")) };
+    let read = Parser::new(&PostgreSqlDialect {}).try_with_sql(&text).and_then(|mut parser| parser.parse_data_type());
+    if let Ok(plain) = read {
+        *data_type = plain;
+    }
+}
