@@ -33,3 +33,9 @@ smoke: build          ## starts the release binary on a fresh folder and runs th
 
 examples: build       ## runs every example against the release binary
 	./.ci/smoke target/release/bennu
+
+bench: build          ## the whole table: beside PostgreSQL 15 (installed and started here) and bare fjall
+	command -v pgbench > /dev/null || (apt-get update && apt-get install -y postgresql-15)
+	cargo build --release -p bennu-bench
+	./target/release/bennu-bench store
+	./target/release/bennu-bench postgres

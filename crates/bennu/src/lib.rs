@@ -20,7 +20,7 @@ mod options;
 mod serve;
 mod session;
 
-pub use engine::{Answer, Chunk, ColumnDesc, Engine};
+pub use engine::{Answer, Chunk, ColumnDesc, Engine, Prepared};
 pub use error::Error;
 pub use open::Bennu;
 pub use options::Options;

@@ -1,9 +1,10 @@
 //! A session of the embedding program.
 
 use crate::Error;
-use engine::{Answer, Chunk, ColumnDesc};
+use engine::{Answer, Chunk, ColumnDesc, Prepared};
 use futures::StreamExt;
 use std::sync::Arc;
+use types::Datum;
 
 /// Runs statements one after the other. Transactions are SQL: `BEGIN`, `COMMIT`, `ROLLBACK`.
 pub struct Session {
@@ -64,8 +65,24 @@ impl Session {
     /// # Errors
     /// The statement's.
     pub async fn query(&mut self, text: &str) -> Result<Rows, Error> {
-        let prepared = self.inner.prepare(text, &[]).await?;
-        match self.inner.execute(&prepared, &[]).await? {
+        let prepared = self.prepare(text).await?;
+        self.query_prepared(&prepared, &[]).await
+    }
+
+    /// Prepares one statement; the types of `$1`, `$2`, … follow from it.
+    ///
+    /// # Errors
+    /// 42601 also for several statements.
+    pub async fn prepare(&mut self, text: &str) -> Result<Arc<Prepared>, Error> {
+        Ok(self.inner.prepare(text, &[]).await?)
+    }
+
+    /// Runs a prepared statement and returns all its rows.
+    ///
+    /// # Errors
+    /// The statement's.
+    pub async fn query_prepared(&mut self, prepared: &Arc<Prepared>, params: &[Datum]) -> Result<Rows, Error> {
+        match self.inner.execute(prepared, params).await? {
             Answer::Rows(mut rows) => {
                 let mut chunks = Vec::new();
                 while let Some(chunk) = rows.chunks.next().await {

@@ -1,0 +1,80 @@
+//! The benchmark: each figure is measured beside its peer, alternating in one run, and printed as a ratio.
+//!
+//! ```text
+//!   bennu-bench postgres   PostgreSQL 15 and the release binary, both started here
+//!   bennu-bench store      in process, beside bare fjall
+//! ```
+#![allow(clippy::print_stdout, reason = "the report is what this program is for")]
+
+mod error;
+mod peer;
+mod pgbench;
+mod report;
+mod store_level;
+mod workload;
+
+use clap::{Parser, Subcommand};
+use error::BenchError;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Debug, Parser)]
+#[command(about = "Measures Bennu beside its peers, alternating in one run")]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Beside PostgreSQL 15, over the wire.
+    Postgres(Settings),
+    /// In process, beside bare fjall.
+    Store(Settings),
+}
+
+/// How much, and which.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Settings {
+    /// The Bennu binary.
+    #[arg(long, default_value = "target/release/bennu")]
+    pub(crate) bennu: PathBuf,
+    /// Rounds; each runs both sides, the medians are compared.
+    #[arg(long, default_value_t = 5)]
+    pub(crate) rounds: usize,
+    /// Seconds that a throughput measurement lasts.
+    #[arg(long, default_value_t = 3)]
+    pub(crate) seconds: u32,
+    /// TPC-H scale factor.
+    #[arg(long, default_value_t = 1.0)]
+    pub(crate) scale: f64,
+    /// Only workloads whose name contains this.
+    #[arg(long)]
+    pub(crate) only: Option<String>,
+}
+
+impl Settings {
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| name.contains(only.as_str()))
+    }
+}
+
+fn main() -> ExitCode {
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&error.into()),
+    };
+    let done = match Args::parse().command {
+        Command::Postgres(settings) => runtime.block_on(workload::against_postgres(&settings)),
+        Command::Store(settings) => runtime.block_on(store_level::run(&settings)),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error),
+    }
+}
+
+fn fail(error: &BenchError) -> ExitCode {
+    println!("bench: {error}");
+    ExitCode::FAILURE
+}

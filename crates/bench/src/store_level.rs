@@ -1,0 +1,120 @@
+//! In process, beside bare fjall: what Bennu's own layers cost.
+
+use crate::Settings;
+use crate::error::BenchError;
+use crate::report::{Better, Line, Report};
+use bennu::{Bennu, Datum, Options};
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, Readable};
+use std::time::Instant;
+
+const ROWS: u64 = 1_000_000;
+const READS: u64 = 200_000;
+
+pub(crate) async fn run(settings: &Settings) -> Result<(), BenchError> {
+    let folder = tempfile::tempdir()?;
+    let (database, keyspace) = fill_fjall(&folder.path().join("fjall"))?;
+    let db = fill_bennu(&folder.path().join("bennu")).await?;
+    let mut report = Report::default();
+    if settings.wants("point select") {
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for round in 0..settings.rounds as u64 {
+            ours.push(point_bennu(&db, round).await?);
+            theirs.push(point_fjall(&database, &keyspace, round)?);
+        }
+        let name = "in-process point select, 1 thread, beside a bare fjall get".to_string();
+        report.add(&Line { name, unit: "1/s", better: Better::More, ours, theirs, target: 0.5 });
+    }
+    if settings.wants("full scan") {
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for _ in 0..settings.rounds {
+            ours.push(scan_bennu(&db).await?);
+            theirs.push(scan_fjall(&database, &keyspace)?);
+        }
+        let name = "full scan: sum of a column, beside a bare fjall iterator".to_string();
+        report.add(&Line { name, unit: "s", better: Better::Less, ours, theirs, target: 1.0 });
+    }
+    Ok(db.close().await?)
+}
+
+/// The same hundred bytes on both sides.
+fn filler(i: u64) -> String {
+    format!("{i:016}{:084}", i * 7_919)
+}
+
+fn fill_fjall(path: &std::path::Path) -> Result<(Database, Keyspace), BenchError> {
+    let database = Database::builder(path).cache_size(384 << 20).open()?;
+    let options = || {
+        KeyspaceCreateOptions::default()
+            .data_block_size_policy(fjall::config::BlockSizePolicy::all(16 << 10))
+            .data_block_compression_policy(fjall::config::CompressionPolicy::all(fjall::CompressionType::Lz4))
+    };
+    let keyspace = database.keyspace("rows", options)?;
+    let mut ingestion = keyspace.start_ingestion()?;
+    for i in 0..ROWS {
+        ingestion.write(i.to_be_bytes(), filler(i).into_bytes())?;
+    }
+    ingestion.finish()?;
+    Ok((database, keyspace))
+}
+
+async fn fill_bennu(path: &std::path::Path) -> Result<Bennu, BenchError> {
+    let db = Bennu::open_with_options(path, &Options::default()).await?;
+    let mut session = db.session()?;
+    session.execute("CREATE TABLE rows (id bigint PRIMARY KEY, n integer, filler varchar)").await?;
+    session
+        .execute(&format!(
+            "INSERT INTO rows SELECT i, 1, lpad(i::varchar, 16, '0') || lpad((i * 7919)::varchar, 84, '0') \
+             FROM generate_series(0, {}) AS g(i)",
+            ROWS - 1
+        ))
+        .await?;
+    Ok(db)
+}
+
+/// Keys in an order that no cache can guess.
+fn key(round: u64, i: u64) -> u64 {
+    (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ round) % ROWS
+}
+
+async fn point_bennu(db: &Bennu, round: u64) -> Result<f64, BenchError> {
+    let mut session = db.session()?;
+    let statement = session.prepare("SELECT id, n, filler FROM rows WHERE id = $1").await?;
+    let begin = Instant::now();
+    for i in 0..READS {
+        let id = Datum::Int8(key(round, i).cast_signed());
+        let rows = session.query_prepared(&statement, &[id]).await?;
+        if rows.len() != 1 {
+            return Err(BenchError::Wrong("a row is missing".into()));
+        }
+    }
+    Ok(READS as f64 / begin.elapsed().as_secs_f64())
+}
+
+fn point_fjall(database: &Database, keyspace: &Keyspace, round: u64) -> Result<f64, BenchError> {
+    let begin = Instant::now();
+    for i in 0..READS {
+        let snapshot = database.snapshot();
+        if snapshot.get(keyspace, key(round, i).to_be_bytes())?.is_none() {
+            return Err(BenchError::Wrong("a row is missing".into()));
+        }
+    }
+    Ok(READS as f64 / begin.elapsed().as_secs_f64())
+}
+
+async fn scan_bennu(db: &Bennu) -> Result<f64, BenchError> {
+    let mut session = db.session()?;
+    let begin = Instant::now();
+    session.query("SELECT sum(n) FROM rows").await?;
+    Ok(begin.elapsed().as_secs_f64())
+}
+
+fn scan_fjall(database: &Database, keyspace: &Keyspace) -> Result<f64, BenchError> {
+    let begin = Instant::now();
+    let mut bytes = 0;
+    for guard in database.snapshot().iter(keyspace) {
+        let (key, value) = guard.into_inner()?;
+        bytes += key.len() + value.len();
+    }
+    std::hint::black_box(bytes);
+    Ok(begin.elapsed().as_secs_f64())
+}

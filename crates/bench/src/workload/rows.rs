@@ -1,0 +1,44 @@
+//! One row at a time: point selects and durable upserts.
+
+use super::Arena;
+use crate::Settings;
+use crate::error::BenchError;
+use crate::report::Report;
+
+const ROWS: u32 = 100_000;
+
+/// Targets by number of connections.
+const SELECT: [(u32, f64); 3] = [(1, 1.2), (8, 1.6), (64, 2.0)];
+const UPSERT: [(u32, f64); 3] = [(1, 0.95), (8, 1.5), (64, 2.0)];
+
+pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings) -> Result<(), BenchError> {
+    let (select, upsert) = (settings.wants("point select"), settings.wants("upsert"));
+    if !select && !upsert {
+        return Ok(());
+    }
+    let fill = format!(
+        "CREATE TABLE accounts (id bigint PRIMARY KEY, balance integer, filler varchar(84));
+         INSERT INTO accounts SELECT i, 0, 'some eighty characters of text that stand for what a row holds besides its figures' \
+         FROM generate_series(1, {ROWS}) AS g(i)"
+    );
+    arena.prepare(&fill, &format!("{fill}; VACUUM ANALYZE accounts")).await?;
+    let random = format!("\\set id random(1, {ROWS})\n");
+    if select {
+        let script = format!("{random}SELECT id, balance, filler FROM accounts WHERE id = :id;\n");
+        for (clients, target) in SELECT {
+            let name = format!("point select, {clients} connections");
+            arena.script(report, settings, (&name, &script, clients, target))?;
+        }
+    }
+    if upsert {
+        let script = format!(
+            "{random}INSERT INTO accounts VALUES (:id, 1, 'upserted') \
+             ON CONFLICT (id) DO UPDATE SET balance = excluded.balance, filler = excluded.filler;\n"
+        );
+        for (clients, target) in UPSERT {
+            let name = format!("durable upsert, {clients} connections");
+            arena.script(report, settings, (&name, &script, clients, target))?;
+        }
+    }
+    Ok(())
+}
