@@ -1,1 +1,15 @@
-//! Reference model, mirror, faults and the conformance suite of the store contract.
+//! Reference model, mirror, faults and the conformance suite of the store contract. For tests only.
+//!
+//! ```text
+//!   suite      what every store must do: one list of cases, run against each backend and the model
+//!   model      the contract in memory, simple enough to be believed
+//!   mirror     two stores in step: the first difference is an error
+//!   limited    a store with some capabilities taken away
+//!   faults     a store whose calls fail when a plan says so
+//!   recorder   a store that counts and remembers its calls
+//! ```
+//! Wrappers are stores themselves, so they stack: a recorder over a mirror of a model and a backend.
+
+pub mod model;
+
+pub use model::ModelStore;
