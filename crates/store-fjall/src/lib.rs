@@ -26,4 +26,31 @@
 //!
 //! Read next: `commit/pipeline.rs`, then `read/`.
 
+mod admission;
+mod check;
+mod commit;
+mod error;
+mod flush;
+mod folder;
+mod housekeeping;
+mod inner;
+mod journal;
+mod load;
+mod memtable_budget;
+mod meta;
+mod open;
+mod options;
+mod placement;
+mod purge;
 mod read;
+mod read_only;
+mod recovery;
+mod regions;
+mod stamp;
+mod stats;
+mod store;
+mod watermark;
+mod watermark_follower;
+
+pub use crate::options::Options;
+pub use crate::store::FjallStore;

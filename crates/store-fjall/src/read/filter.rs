@@ -1,34 +1,24 @@
-//! A [`store::Filter`] made ready for the hot loop: per predicate one big-endian load and one compare.
+//! A [`Filter`] made ready for the hot loop: per predicate one big-endian load and one compare.
 //!
-//! The meaning is that of [`fragment::predicate::matches`]; a test holds the two against each other.
+//! The meaning is that of [`fragment::matches`]; a test holds the two against each other.
 
-use store::{Filter, NullBit, NullTest, StoreError, StoreResult};
-
-/// Format byte of fragments (offset 0) and the flag (offset 1) of dense ones.
-const FORMAT: u8 = 1;
-const DENSE: u8 = 1;
-
-/// What a filter says of a fragment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// It passes.
-    Pass,
-    /// It certainly fails.
-    Fail,
-    /// Not dense, or of another layout: the caller must check again.
-    Undecided,
-}
+use bytes::Bytes;
+use fragment::Verdict;
+use fragment::header::{DENSE, FORMAT, WIDE};
+use store::{Filter, FixedPredicate, NullBit, NullTest};
 
 /// A filter with its bounds as integers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CompiledFilter {
     layout: [u8; 2],
-    ranges: Vec<IntegerRange>,
-    wide: Vec<WideRange>,
+    integers: Vec<IntegerRange>,
+    others: Vec<BytesRange>,
     nulls: Vec<NullTest>,
+    /// Is there a predicate whose bounds are not of its width? It can pass nothing.
+    malformed: bool,
 }
 
-/// `lo <= x <= hi` of up to 8 bytes.
+/// `lo <= x <= hi` of 1, 2, 4 or 8 bytes.
 #[derive(Clone, Copy, Debug)]
 struct IntegerRange {
     offset: usize,
@@ -39,74 +29,68 @@ struct IntegerRange {
     span: u64,
 }
 
-/// As [`IntegerRange`] for 16 bytes.
-#[derive(Clone, Copy, Debug)]
-struct WideRange {
+/// As [`IntegerRange`] for all other widths, and for ranges that hold nothing.
+#[derive(Clone, Debug)]
+struct BytesRange {
     offset: usize,
     null_bit: NullBit,
-    lo: u128,
-    hi: u128,
+    lo: Bytes,
+    hi: Bytes,
 }
 
 impl CompiledFilter {
     /// Compiles `filter`.
-    ///
-    /// # Errors
-    /// [`StoreError::Unsupported`] for a width that the contract does not name, or bounds of another length.
-    pub(crate) fn new(filter: &Filter) -> StoreResult<Self> {
+    pub(crate) fn new(filter: &Filter) -> Self {
         let mut compiled = Self { layout: filter.layout.to_be_bytes(), nulls: filter.nulls.clone(), ..Self::default() };
         for predicate in &filter.predicates {
-            let width = predicate.width;
-            let sized = predicate.lo.len() == usize::from(width) && predicate.hi.len() == usize::from(width);
-            if !sized || !matches!(width, 1 | 2 | 4 | 8 | 16) {
-                return Err(StoreError::Unsupported { what: "a filter on a column of this width" });
-            }
-            let (offset, null_bit) = (predicate.offset as usize, predicate.null_bit);
-            let (lo, hi) = (big_endian(&predicate.lo), big_endian(&predicate.hi));
-            match (u64::try_from(lo), u64::try_from(hi)) {
-                (Ok(lo), Ok(hi)) if width < 16 && lo <= hi => {
-                    compiled.ranges.push(IntegerRange { offset, width, null_bit, lo, span: hi - lo });
-                }
-                _ => compiled.wide.push(WideRange { offset, null_bit, lo, hi }.aligned(width)),
-            }
+            compiled.add(predicate);
         }
-        Ok(compiled)
+        compiled
+    }
+
+    fn add(&mut self, predicate: &FixedPredicate) {
+        let FixedPredicate { offset, width, null_bit, lo, hi } = predicate;
+        let (offset, null_bit) = (*offset as usize, *null_bit);
+        if lo.len() != usize::from(*width) || hi.len() != usize::from(*width) {
+            self.malformed = true;
+        } else if matches!(width, 1 | 2 | 4 | 8) && lo <= hi {
+            let lo = big_endian(lo);
+            let span = big_endian(hi) - lo;
+            self.integers.push(IntegerRange { offset, width: *width, null_bit, lo, span });
+        } else {
+            self.others.push(BytesRange { offset, null_bit, lo: lo.clone(), hi: hi.clone() });
+        }
     }
 
     /// Judges one fragment.
     #[inline]
     pub(crate) fn judge(&self, fragment: &[u8]) -> Verdict {
         match fragment {
-            [FORMAT, flags, a, b, ..] if flags & DENSE != 0 && [*a, *b] == self.layout => {}
+            [FORMAT, flags, a, b, ..] if flags & !WIDE == DENSE && [*a, *b] == self.layout => {}
             _ => return Verdict::Undecided,
         }
-        for range in &self.ranges {
+        let mut verdict = if self.malformed { Verdict::Undecided } else { Verdict::Pass };
+        for range in &self.integers {
             match range.holds(fragment) {
                 Some(true) => {}
                 Some(false) => return Verdict::Fail,
-                None => return Verdict::Undecided,
+                None => verdict = Verdict::Undecided,
             }
         }
-        self.judge_rest(fragment)
+        if self.others.is_empty() && self.nulls.is_empty() { verdict } else { self.judge_rest(fragment, verdict) }
     }
 
-    #[inline]
-    fn judge_rest(&self, fragment: &[u8]) -> Verdict {
-        for range in &self.wide {
-            match range.holds(fragment) {
+    fn judge_rest(&self, fragment: &[u8], mut verdict: Verdict) -> Verdict {
+        let others = self.others.iter().map(|range| range.holds(fragment));
+        let nulls = self.nulls.iter().map(|test| is_null(fragment, test.null_bit).map(|null| null == test.is_null));
+        for test in others.chain(nulls) {
+            match test {
                 Some(true) => {}
                 Some(false) => return Verdict::Fail,
-                None => return Verdict::Undecided,
+                None => verdict = Verdict::Undecided,
             }
         }
-        for test in &self.nulls {
-            match is_null(fragment, test.null_bit) {
-                Some(null) if null == test.is_null => {}
-                Some(_) => return Verdict::Fail,
-                None => return Verdict::Undecided,
-            }
-        }
-        Verdict::Pass
+        verdict
     }
 }
 
@@ -121,21 +105,15 @@ impl IntegerRange {
             2 => u64::from(u16::from_be_bytes(*tail.first_chunk()?)),
             _ => u64::from(*tail.first()?),
         };
-        // The NULL bit is looked at only by rows that pass: the bytes of a NULL are zero.
         Some(value.wrapping_sub(self.lo) <= self.span && !is_null(fragment, self.null_bit)?)
     }
 }
 
-impl WideRange {
-    /// An empty range of fewer bytes fails every row; as a range of 16 bytes it must not read beyond the column.
-    fn aligned(self, width: u8) -> Self {
-        if width == 16 { self } else { Self { offset: 0, lo: 1, hi: 0, ..self } }
-    }
-
-    #[inline]
+impl BytesRange {
     fn holds(&self, fragment: &[u8]) -> Option<bool> {
-        let value = u128::from_be_bytes(*fragment.get(self.offset..)?.first_chunk()?);
-        Some(self.lo <= value && value <= self.hi && !is_null(fragment, self.null_bit)?)
+        let value = fragment.get(self.offset..)?.get(..self.lo.len())?;
+        let null = is_null(fragment, self.null_bit)?;
+        Some(!null && self.lo.as_ref() <= value && value <= self.hi.as_ref())
     }
 }
 
@@ -144,6 +122,53 @@ fn is_null(fragment: &[u8], (offset, mask): NullBit) -> Option<bool> {
     Some(fragment.get(offset as usize)? & mask != 0)
 }
 
-fn big_endian(bytes: &[u8]) -> u128 {
-    bytes.iter().fold(0, |value, &byte| value << 8 | u128::from(byte))
+fn big_endian(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |value, &byte| value << 8 | u64::from(byte))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    fn predicate() -> impl Strategy<Value = FixedPredicate> {
+        let width = prop_oneof![Just(1_u8), Just(2), Just(4), Just(8), Just(16), Just(3)];
+        let bounds = width.prop_flat_map(|width| {
+            let bytes = || vec(prop_oneof![Just(0_u8), Just(0x80), Just(0xFF), any::<u8>()], usize::from(width));
+            (Just(width), bytes(), bytes(), prop::bool::weighted(0.1))
+        });
+        (18..32_u32, 18..24_u32, any::<u8>(), bounds).prop_map(|(offset, byte, mask, (width, lo, mut hi, cut))| {
+            if cut {
+                hi.pop();
+            }
+            FixedPredicate { offset, width, null_bit: (byte, mask), lo: lo.into(), hi: hi.into() }
+        })
+    }
+
+    fn fragment() -> impl Strategy<Value = Vec<u8>> {
+        let byte = prop_oneof![Just(0_u8), Just(0x80), Just(0xFF), any::<u8>()];
+        let flags = prop_oneof![4 => Just(DENSE), 1 => Just(DENSE | WIDE), 1 => Just(0_u8), 1 => Just(5_u8)];
+        let layout = prop_oneof![5 => Just(7_u8), 1 => Just(8_u8)];
+        (flags, layout, vec(byte, 0..44)).prop_map(|(flags, layout, rest)| {
+            let mut bytes = vec![FORMAT, flags, 0, layout];
+            bytes.extend(rest);
+            bytes
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+        #[test]
+        fn a_compiled_filter_says_what_the_plain_one_says(
+            predicates in vec(predicate(), 0..3),
+            nulls in vec((18..24_u32, any::<u8>(), any::<bool>()), 0..2),
+            fragment in fragment(),
+        ) {
+            let nulls = nulls.into_iter().map(|(byte, mask, is_null)| NullTest { null_bit: (byte, mask), is_null });
+            let filter = Filter { layout: 7, predicates, nulls: nulls.collect() };
+            prop_assert_eq!(CompiledFilter::new(&filter).judge(&fragment), fragment::matches(&filter, &fragment));
+        }
+    }
 }

@@ -35,6 +35,18 @@ impl RangeIterator {
         Ok(true)
     }
 
+    /// Visits the rest of the range: stored key and fragment of each row.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn visit(mut self, mut visit: impl FnMut(&[u8], &[u8])) -> StoreResult<()> {
+        while let Some(guard) = self.advance() {
+            let (key, fragment) = guard.into_inner().map_err(engine("scanning rows"))?;
+            visit(&key, &fragment);
+        }
+        Ok(())
+    }
+
     fn advance(&mut self) -> Option<Guard> {
         if self.reverse { self.iter.next_back() } else { self.iter.next() }
     }

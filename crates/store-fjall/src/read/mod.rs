@@ -13,6 +13,9 @@
 //!   property tests of this folder hold every way against it.
 //! - Only keys of [`ReadSource::prefix`] are read, and they come back without it.
 
+mod block_scan;
+mod blocks;
+pub(crate) mod estimate;
 mod filter;
 mod get;
 mod iterate;
@@ -20,6 +23,8 @@ mod output;
 mod range;
 pub(crate) mod scan;
 mod source;
+pub(crate) mod split;
+pub(crate) mod verify;
 
 pub(crate) use get::{get, get_many};
 pub(crate) use source::ReadSource;

@@ -1,6 +1,8 @@
 //! A scan: its ranges one after the other, each read in the way that suits it.
 
 use super::ReadSource;
+use super::block_scan::BlockScan;
+use super::blocks::{Caching, Run, View};
 use super::iterate::RangeIterator;
 use super::output::Output;
 use super::range::StoredRange;
@@ -12,25 +14,25 @@ use store::{KeyRange, RowBatch, Scan, ScanCounters, ScanRequest, StoreResult};
 const ROWS_PER_TURN: usize = 16_384;
 /// Turns are counted in rows; a point read or an empty range costs as much as these.
 const ROWS_PER_SEEK: usize = 16;
+/// A range with so few blocks is read by the iterator: finding its place costs more than the rows.
+const SHORT_BLOCKS: u64 = 4;
+/// So is a scan that wants no more rows than these.
+const SHORT_LIMIT: u64 = 256;
 
 /// Begins a scan of `source`.
 ///
 /// # Errors
-/// A filter that the store cannot apply.
+/// I/O failures and damaged bytes.
 pub(crate) fn open(source: ReadSource, request: ScanRequest) -> StoreResult<Box<dyn Scan>> {
-    let output = Output::new(&request)?;
+    let output = Output::new(&request);
+    let short = request.limit.is_some_and(|limit| limit <= SHORT_LIMIT) && output.filter.is_none();
+    let blocks = if request.reverse || short { None } else { Blocks::open(&source, &request.ranges) };
     let mut ranges = request.ranges;
     if request.reverse {
         ranges.reverse();
     }
-    Ok(Box::new(RangeScan {
-        source,
-        ranges: ranges.into_iter(),
-        reverse: request.reverse,
-        open: None,
-        output,
-        begun: false,
-    }))
+    let (ranges, reverse) = (ranges.into_iter(), request.reverse);
+    Ok(Box::new(RangeScan { source, ranges, reverse, blocks, open: None, output, begun: false }))
 }
 
 /// The scan of this store.
@@ -39,11 +41,26 @@ struct RangeScan {
     /// Ranges not yet begun.
     ranges: vec::IntoIter<KeyRange>,
     reverse: bool,
-    /// The range under way.
-    open: Option<RangeIterator>,
+    /// What long ranges are read from; `None` when all go by the iterator.
+    blocks: Option<Blocks>,
+    open: Option<OpenRange>,
     output: Output,
     /// Was a batch handed out?
     begun: bool,
+}
+
+/// The range under way.
+enum OpenRange {
+    Iterator(RangeIterator),
+    Blocks(Box<BlockScan>),
+}
+
+/// The base run of a scan, and all else that may hold its rows.
+struct Blocks {
+    base: Run,
+    /// Without the base run.
+    rest: View,
+    caching: Caching,
 }
 
 #[async_trait]
@@ -99,8 +116,48 @@ impl RangeScan {
             }
             return Ok(());
         }
-        let stored = StoredRange::new(&self.source.prefix, range);
-        self.open = Some(RangeIterator::open(&self.source, &stored, self.reverse));
+        let Some(range) = StoredRange::new(&self.source.prefix, range) else { return Ok(()) };
+        let by_blocks = match &self.blocks {
+            Some(blocks) => blocks.begin(&self.source, &range)?,
+            None => None,
+        };
+        self.open = Some(match by_blocks {
+            Some(scan) => {
+                self.output.counters.seeks += scan.overlay_sources() as u64;
+                OpenRange::Blocks(Box::new(scan))
+            }
+            None => OpenRange::Iterator(RangeIterator::open(&self.source, &range, self.reverse)),
+        });
         Ok(())
+    }
+}
+
+impl OpenRange {
+    fn read(&mut self, rows: usize, prefix_len: usize, output: &mut Output) -> StoreResult<bool> {
+        match self {
+            Self::Iterator(iterator) => iterator.read(rows, prefix_len, output),
+            Self::Blocks(scan) => scan.read(rows, output),
+        }
+    }
+}
+
+impl Blocks {
+    fn open(source: &ReadSource, ranges: &[KeyRange]) -> Option<Self> {
+        let mut long = ranges.iter().filter(|range| range.as_point().is_none());
+        let first = long.next()?;
+        let hull = KeyRange { start: first.start.clone(), end: long.next_back().unwrap_or(first).end.clone() };
+        let mut view = View::open(&source.keyspace, &StoredRange::new(&source.prefix, &hull)?)?;
+        let base = view.take_base()?;
+        let caching = base.caching();
+        Some(Self { base, rest: view, caching })
+    }
+
+    /// The scan of `range` by blocks, if it is worth it.
+    fn begin(&self, source: &ReadSource, range: &StoredRange) -> StoreResult<Option<BlockScan>> {
+        if self.base.blocks_up_to(&self.rest.files, range, SHORT_BLOCKS)? < SHORT_BLOCKS {
+            return Ok(None);
+        }
+        let cursor = source.blocks(&self.rest.files, &self.base, range);
+        BlockScan::open(source, &self.rest, cursor, range.clone(), self.caching).map(Some)
     }
 }

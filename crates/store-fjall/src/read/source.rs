@@ -6,6 +6,9 @@ use fjall::{Keyspace, Readable, Slice, Snapshot};
 use std::fmt;
 use store::StoreResult;
 
+/// Longest key that fjall holds, with its prefix.
+pub(crate) const MAX_STORED_KEY: usize = u16::MAX as usize;
+
 /// The rows of one (table, family) at one snapshot. Cheap to clone; it holds the snapshot.
 #[derive(Clone)]
 pub(crate) struct ReadSource {
@@ -31,7 +34,12 @@ impl ReadSource {
     /// # Errors
     /// I/O failures and damaged bytes.
     pub(crate) fn get(&self, rowkey: &[u8]) -> StoreResult<Option<Slice>> {
-        self.snapshot.get(&self.keyspace, self.stored_key(rowkey)).map_err(engine("reading a row"))
+        let key = self.stored_key(rowkey);
+        // fjall panics at keys that it cannot hold.
+        if key.is_empty() || key.len() > MAX_STORED_KEY {
+            return Ok(None);
+        }
+        self.snapshot.get(&self.keyspace, key).map_err(engine("reading a row"))
     }
 }
 

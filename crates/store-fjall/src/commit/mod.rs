@@ -1,0 +1,12 @@
+//! From a batch to a durable, visible commit, in three files in the order of events.
+//!
+//! ```text
+//!            pipeline                          group_sync                     publish
+//!   check, stamp, journal, memtables ──>  one sync for all waiting  ──>  readers see it
+//!        under the commit lock              outside of any lock
+//! ```
+
+pub(crate) mod group_sync;
+pub(crate) mod journal_file;
+pub(crate) mod pipeline;
+pub(crate) mod publish;

@@ -1,0 +1,400 @@
+//! From a batch to the newest state: check, stamp, write, all under the commit lock.
+//!
+//! One lock for all commits, rather than latches by row: the journal behind it is one anyway, a
+//! section is some microseconds, and under it "the newest state" is simply the last one made here.
+//! The lock blocks threads, so nothing under it waits for the disk except a cold read.
+
+use crate::commit::group_sync::GroupSync;
+use crate::commit::publish::{Publisher, State};
+use crate::error::engine;
+use crate::meta;
+use crate::placement::{Family, Place, Region, Table, TableMap};
+use crate::read_only::ReadOnly;
+use crate::stamp;
+use crate::watermark::Watermark;
+use bytes::Bytes;
+use fjall::{Database, Keyspace, OwnedWriteBatch, PersistMode, Readable};
+use parking_lot::{Mutex, MutexGuard};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use store::{
+    Clock, CommitNo, Condition, Durability, FamilyId, Mutation, RegionId, RowChange, StoreError, StoreResult,
+    TableChange, TableId, TableSpec, Timestamp, WriteBatch,
+};
+
+/// Longest rowkey: fjall's limit of 65,535 less the slot.
+pub(crate) const MAX_KEY_BYTES: usize = 65_531;
+/// Longest fragment. A batch holds whole fragments in memory several times over.
+pub(crate) const MAX_FRAGMENT_BYTES: usize = 256 << 20;
+
+/// Applies batches.
+pub(crate) struct Pipeline {
+    pub(crate) db: Database,
+    pub(crate) meta: Keyspace,
+    pub(crate) shared: Keyspace,
+    pub(crate) publisher: Arc<Publisher>,
+    pub(crate) read_only: Arc<ReadOnly>,
+    pub(crate) group_sync: Arc<GroupSync>,
+    pub(crate) watermark: Arc<Watermark>,
+    clock: Arc<dyn Clock>,
+    /// The commit lock. Guards what the last commit was, and with it every write to fjall and the
+    /// taking of snapshots. Never held across an await.
+    last: Mutex<Last>,
+    commits: AtomicU64,
+    rows_written: AtomicU64,
+}
+
+/// The last commit made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Last {
+    pub(crate) commit: CommitNo,
+    pub(crate) stamp: Timestamp,
+}
+
+/// What a dropped table leaves behind.
+#[derive(Default)]
+pub(crate) struct Dropped {
+    /// Slots to be purged.
+    pub(crate) slots: Vec<u32>,
+    /// Keyspaces to be deleted.
+    pub(crate) keyspaces: Vec<Keyspace>,
+}
+
+impl Dropped {
+    /// Adds a place that the batch takes out of use.
+    ///
+    /// # Errors
+    /// As [`meta::put_purge`].
+    pub(crate) fn add(&mut self, batch: &mut OwnedWriteBatch, meta: &Keyspace, place: &Place) -> StoreResult<()> {
+        match place.slot {
+            Some(slot) => {
+                meta::put_purge(batch, meta, slot)?;
+                self.slots.push(slot);
+            }
+            None => self.keyspaces.push(place.keyspace.clone()),
+        }
+        Ok(())
+    }
+
+    /// Takes in what another batch left.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.slots.append(&mut other.slots);
+        self.keyspaces.append(&mut other.keyspaces);
+    }
+}
+
+/// The parts that a pipeline is made of.
+pub(crate) struct Parts {
+    pub(crate) db: Database,
+    pub(crate) meta: Keyspace,
+    pub(crate) shared: Keyspace,
+    pub(crate) publisher: Arc<Publisher>,
+    pub(crate) read_only: Arc<ReadOnly>,
+    pub(crate) group_sync: Arc<GroupSync>,
+    pub(crate) watermark: Arc<Watermark>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) last: Last,
+}
+
+impl Pipeline {
+    pub(crate) fn new(parts: Parts) -> Self {
+        Self {
+            db: parts.db,
+            meta: parts.meta,
+            shared: parts.shared,
+            publisher: parts.publisher,
+            read_only: parts.read_only,
+            group_sync: parts.group_sync,
+            watermark: parts.watermark,
+            clock: parts.clock,
+            last: Mutex::new(parts.last),
+            commits: AtomicU64::new(0),
+            rows_written: AtomicU64::new(0),
+        }
+    }
+
+    /// Checks and applies `batch` as one step; see [`store::Store::apply`]. What dropped tables leave
+    /// behind is returned for the background to reclaim.
+    ///
+    /// # Errors
+    /// As [`store::Store::apply`].
+    pub(crate) fn apply(&self, batch: WriteBatch, durability: Durability) -> StoreResult<(CommitNo, Dropped)> {
+        check_sizes(&batch)?;
+        let mut last = self.lock();
+        self.read_only.check()?;
+        let base = self.publisher.newest().clone();
+        let stamp = self.next_stamp(&last)?;
+        let mut building = Building::new(self, &base, stamp, &batch);
+        for change in batch.tables {
+            building.change_table(change)?;
+        }
+        for condition in &batch.conditions {
+            building.check(condition)?;
+        }
+        for mutation in batch.mutations {
+            building.mutate(mutation)?;
+        }
+        if building.batch.is_empty() {
+            return Ok((base.commit, Dropped::default()));
+        }
+        let Building { batch, tables, dropped, rows, .. } = building;
+        let tables = tables.map_or_else(|| base.tables.clone(), Arc::new);
+        self.commit(&mut last, batch, stamp, tables, durability)?;
+        drop(last);
+        self.rows_written.fetch_add(rows, Ordering::Relaxed);
+        self.group_sync.soon(stamp.commit);
+        Ok((stamp.commit, dropped))
+    }
+
+    /// Takes the commit lock.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Last> {
+        self.last.lock()
+    }
+
+    /// The numbers of the next commit. Reserves more commit numbers on disk when they run out.
+    ///
+    /// # Errors
+    /// I/O failures of the reservation.
+    pub(crate) fn next_stamp(&self, last: &Last) -> StoreResult<Last> {
+        let commit = CommitNo(last.commit.0 + 1);
+        self.watermark.reserve(commit)?;
+        Ok(Last { commit, stamp: self.clock.now().max(last.stamp) })
+    }
+
+    /// Writes a fjall batch and makes the state after it the newest. The caller holds the commit lock.
+    ///
+    /// # Errors
+    /// [`StoreError::ReadOnly`]: the outcome is unknown, and no later commit will be accepted.
+    pub(crate) fn commit(
+        &self,
+        last: &mut Last,
+        batch: OwnedWriteBatch,
+        stamp: Last,
+        tables: Arc<TableMap>,
+        durability: Durability,
+    ) -> StoreResult<()> {
+        let written = batch.durability(Some(PersistMode::Buffer)).commit();
+        written.map_err(|error| self.read_only.set(&engine("writing the journal")(error)))?;
+        self.applied(last, stamp, tables, durability);
+        Ok(())
+    }
+
+    /// Makes what fjall holds now the newest state, as commit `stamp`. The caller holds the commit lock.
+    pub(crate) fn applied(&self, last: &mut Last, stamp: Last, tables: Arc<TableMap>, durability: Durability) {
+        *last = stamp;
+        self.watermark.stamped(stamp.stamp);
+        let state = State { commit: stamp.commit, snapshot: self.db.snapshot(), tables };
+        self.publisher.applied(state, durability);
+        self.commits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Writes a fjall batch that changes nothing a reader could see (purges). Takes the commit lock.
+    ///
+    /// # Errors
+    /// As [`Self::commit`].
+    pub(crate) fn commit_internal(&self, batch: OwnedWriteBatch) -> StoreResult<()> {
+        let _last = self.lock();
+        self.read_only.check()?;
+        let written = batch.durability(Some(PersistMode::Buffer)).commit();
+        written.map_err(|error| self.read_only.set(&engine("writing the journal")(error)))?;
+        self.publisher.refresh(self.db.snapshot());
+        Ok(())
+    }
+
+    /// Commits so far.
+    pub(crate) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
+    }
+
+    /// Rows written by them.
+    pub(crate) fn rows_written(&self) -> u64 {
+        self.rows_written.load(Ordering::Relaxed)
+    }
+}
+
+/// Before the lock: what can be refused without looking at any state.
+fn check_sizes(batch: &WriteBatch) -> StoreResult<()> {
+    for mutation in &batch.mutations {
+        check_key(mutation.target().2)?;
+        if let Mutation::Replace { fragment, .. } = mutation {
+            check_fragment(fragment)?;
+        }
+    }
+    Ok(())
+}
+
+/// # Errors
+/// [`StoreError::TooLarge`].
+pub(crate) fn check_key(key: &[u8]) -> StoreResult<()> {
+    check_size("rowkey", key.len(), MAX_KEY_BYTES)
+}
+
+/// # Errors
+/// [`StoreError::TooLarge`].
+pub(crate) fn check_fragment(fragment: &[u8]) -> StoreResult<()> {
+    check_size("row", fragment.len(), MAX_FRAGMENT_BYTES)
+}
+
+fn check_size(what: &'static str, bytes: usize, limit: usize) -> StoreResult<()> {
+    if bytes > limit {
+        return Err(StoreError::TooLarge { what, bytes, limit });
+    }
+    Ok(())
+}
+
+/// A fjall batch in the making.
+struct Building<'a> {
+    pipeline: &'a Pipeline,
+    base: &'a State,
+    stamp: Last,
+    batch: OwnedWriteBatch,
+    /// The tables after this batch, once it changes them.
+    tables: Option<TableMap>,
+    dropped: Dropped,
+    /// What this batch has written so far, kept only when it also reads.
+    written: Option<HashMap<(TableId, FamilyId, Bytes), Option<Vec<u8>>>>,
+    rows: u64,
+}
+
+impl<'a> Building<'a> {
+    fn new(pipeline: &'a Pipeline, base: &'a State, stamp: Last, batch: &WriteBatch) -> Self {
+        let reads = batch.mutations.iter().any(|mutation| matches!(mutation, Mutation::Update { .. }));
+        Self {
+            pipeline,
+            base,
+            stamp,
+            batch: OwnedWriteBatch::with_capacity(pipeline.db.clone(), batch.mutations.len()),
+            tables: None,
+            dropped: Dropped::default(),
+            written: reads.then(HashMap::new),
+            rows: 0,
+        }
+    }
+
+    fn change_table(&mut self, change: TableChange) -> StoreResult<()> {
+        match change {
+            TableChange::Create(spec) => self.create(spec),
+            TableChange::Drop(id) => self.drop_table(id),
+        }
+    }
+
+    fn create(&mut self, spec: TableSpec) -> StoreResult<()> {
+        let (meta, shared) = (&self.pipeline.meta, &self.pipeline.shared);
+        let tables = self.tables.get_or_insert_with(|| self.base.tables.as_ref().clone());
+        if tables.table(spec.id).is_ok() {
+            return Err(StoreError::TableExists { table: spec.id });
+        }
+        let mut families = Vec::with_capacity(spec.families.len());
+        for family in &spec.families {
+            families.push(Family { id: family.id, place: Place::slot(shared, tables.next.slot) });
+            tables.next.slot += 1;
+        }
+        let mut regions = Vec::with_capacity(spec.splits.len() + 1);
+        for start in region_starts(spec.splits) {
+            regions.push(Region { id: RegionId(tables.next.region), start, load: Arc::default() });
+            tables.next.region += 1;
+        }
+        let table = Table { families, regions };
+        meta::put_table(&mut self.batch, meta, spec.id, &table)?;
+        meta::put_next(&mut self.batch, meta, tables.next)?;
+        tables.insert(spec.id, table);
+        Ok(())
+    }
+
+    fn drop_table(&mut self, id: TableId) -> StoreResult<()> {
+        let meta = &self.pipeline.meta;
+        let tables = self.tables.get_or_insert_with(|| self.base.tables.as_ref().clone());
+        let table = tables.remove(id).ok_or(StoreError::NoSuchTable { table: id })?;
+        for family in &table.families {
+            self.dropped.add(&mut self.batch, meta, &family.place)?;
+        }
+        meta::remove_table(&mut self.batch, meta, id);
+        Ok(())
+    }
+
+    fn tables(&self) -> &TableMap {
+        self.tables.as_ref().unwrap_or(&self.base.tables)
+    }
+
+    fn check(&self, condition: &Condition) -> StoreResult<()> {
+        let newest = self.read(condition.table, condition.family, &condition.key)?;
+        let found = newest.map(|fragment| stamp::commit_of(&fragment)).transpose()?;
+        if found != condition.expect {
+            return Err(StoreError::ConditionFailed { table: condition.table, key: condition.key.clone() });
+        }
+        Ok(())
+    }
+
+    /// The newest fragment before this batch.
+    fn read(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<fjall::Slice>> {
+        let (_, place) = self.tables().place(table, family)?;
+        let found = place.with_key(key, |key| self.base.snapshot.get(&place.keyspace, key));
+        found.map_err(engine(format!("reading a row of {table}")))
+    }
+
+    fn mutate(&mut self, mutation: Mutation) -> StoreResult<()> {
+        match mutation {
+            Mutation::Replace { table, family, key, fragment } => self.put(table, family, key, fragment),
+            Mutation::Delete { table, family, key } => self.delete(table, family, key),
+            Mutation::Update { table, family, key, update } => {
+                let target = (table, family, key);
+                let change = match self.written.as_ref().and_then(|written| written.get(&target)) {
+                    Some(earlier) => update.apply(earlier.as_deref())?,
+                    None => update.apply(self.read(table, family, &target.2)?.as_deref())?,
+                };
+                match change {
+                    RowChange::Keep => Ok(()),
+                    RowChange::Delete => self.delete(table, family, target.2),
+                    RowChange::Put(fragment) => {
+                        check_fragment(&fragment)?;
+                        self.put(table, family, target.2, fragment)
+                    }
+                }
+            }
+        }
+    }
+
+    fn put(&mut self, id: TableId, family: FamilyId, key: Bytes, mut fragment: Vec<u8>) -> StoreResult<()> {
+        stamp::write(&mut fragment, self.stamp.stamp, self.stamp.commit)?;
+        let (table, place) = self.tables.as_ref().unwrap_or(&self.base.tables).place(id, family)?;
+        table.count_write(&key);
+        self.batch.insert(&place.keyspace, place.key(&key), fragment.as_slice());
+        self.rows += 1;
+        if let Some(written) = &mut self.written {
+            written.insert((id, family, key), Some(fragment));
+        }
+        Ok(())
+    }
+
+    fn delete(&mut self, id: TableId, family: FamilyId, key: Bytes) -> StoreResult<()> {
+        let (table, place) = self.tables.as_ref().unwrap_or(&self.base.tables).place(id, family)?;
+        table.count_write(&key);
+        self.batch.remove(&place.keyspace, place.key(&key));
+        self.rows += 1;
+        if let Some(written) = &mut self.written {
+            written.insert((id, family, key), None);
+        }
+        Ok(())
+    }
+}
+
+/// Where regions begin: the empty key, then each split once, in order.
+fn region_starts(mut splits: Vec<Bytes>) -> Vec<Bytes> {
+    splits.push(Bytes::new());
+    splits.sort_unstable();
+    splits.dedup();
+    splits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regions_begin_at_the_empty_key_and_at_each_split_once() {
+        let splits = vec![Bytes::from_static(b"m"), Bytes::from_static(b"c"), Bytes::from_static(b"m")];
+        assert_eq!(region_starts(splits), [Bytes::new(), Bytes::from_static(b"c"), Bytes::from_static(b"m")]);
+        assert_eq!(region_starts(Vec::new()), [Bytes::new()]);
+    }
+}

@@ -1,0 +1,41 @@
+//! From fjall's errors and the operating system's to the contract's.
+//!
+//! What was being done is taken as something to be shown, so that nothing is put together unless it failed.
+
+use std::fmt::Display;
+use store::StoreError;
+
+/// An I/O failure while `action` was done.
+pub(crate) fn io(action: impl Display) -> impl FnOnce(std::io::Error) -> StoreError {
+    move |error| StoreError::Io { action: action.to_string(), reason: error.to_string() }
+}
+
+/// A failure of fjall while `action` was done: damaged bytes are [`StoreError::Corrupted`], all else is I/O.
+pub(crate) fn engine(action: impl Display) -> impl FnOnce(fjall::Error) -> StoreError {
+    move |error| match &error {
+        fjall::Error::Storage(inner) => storage(action)(inner),
+        fjall::Error::JournalRecovery(_)
+        | fjall::Error::InvalidVersion(_)
+        | fjall::Error::Decompress(_)
+        | fjall::Error::InvalidTrailer
+        | fjall::Error::InvalidTag(_)
+        | fjall::Error::Unrecoverable => StoreError::Corrupted { detail: format!("{action}: {error:?}") },
+        _ => StoreError::Io { action: action.to_string(), reason: describe(&error) },
+    }
+}
+
+/// As [`engine`] for failures of the LSM tree itself.
+pub(crate) fn storage(action: impl Display) -> impl FnOnce(&lsm_tree::Error) -> StoreError {
+    move |error| match error {
+        lsm_tree::Error::Io(inner) => StoreError::Io { action: action.to_string(), reason: inner.to_string() },
+        _ => StoreError::Corrupted { detail: format!("{action}: {error:?}") },
+    }
+}
+
+fn describe(error: &fjall::Error) -> String {
+    match error {
+        fjall::Error::Io(inner) => inner.to_string(),
+        fjall::Error::Poisoned => "an earlier write or flush failed".to_owned(),
+        other => format!("{other:?}"),
+    }
+}

@@ -1,0 +1,194 @@
+//! The data folder: whose it is, which version, and who has it open.
+//!
+//! ```text
+//!   STORE       "bennu-store 1\n": what this folder is
+//!   LOCK        locked while a process has the store open
+//!   watermark   see watermark.rs
+//!   load/       runs of bulk loads under way; emptied at open
+//!   db/         fjall
+//! ```
+//! Described in `docs/formats/store-meta.md`.
+
+use crate::error::io;
+use std::fs::{self, File, TryLockError};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use store::{StoreError, StoreResult};
+
+const STORE_FILE: &str = "STORE";
+const LOCK_FILE: &str = "LOCK";
+const IDENTITY: &str = "bennu-store";
+/// The version this build writes and the only one it reads.
+const VERSION: u32 = 1;
+/// A process that was just killed may hold its lock a moment longer.
+const LOCK_TRIES: u32 = 10;
+
+/// A folder that is ours and locked by us.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// Held for its lock, which ends when the file is closed.
+    _lock: File,
+}
+
+impl Folder {
+    /// Makes the folder if there is none, or checks that it is ours, and locks it.
+    ///
+    /// # Errors
+    /// [`StoreError::Foreign`], [`StoreError::Locked`] and I/O failures.
+    pub(crate) fn open(path: &Path) -> StoreResult<Self> {
+        let shown = path.display().to_string();
+        fs::create_dir_all(path).map_err(io(format!("creating {shown}")))?;
+        let path = path.canonicalize().map_err(io(format!("resolving {shown}")))?;
+        let fresh = check_identity(&path)?;
+        let lock = lock(&path)?;
+        if fresh {
+            write_identity(&path)?;
+        }
+        let folder = Self { path, _lock: lock };
+        folder.empty_load_folder()?;
+        Ok(folder)
+    }
+
+    /// The folder itself.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where fjall keeps its files.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.path.join("db")
+    }
+
+    /// Where the watermark is.
+    pub(crate) fn watermark(&self) -> PathBuf {
+        self.path.join("watermark")
+    }
+
+    /// Where bulk loads keep their runs.
+    pub(crate) fn load(&self) -> PathBuf {
+        self.path.join("load")
+    }
+
+    /// A load that was under way when the process ended has left no trace but its runs.
+    fn empty_load_folder(&self) -> StoreResult<()> {
+        let load = self.load();
+        match fs::remove_dir_all(&load) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(io(format!("emptying {}", load.display()))(error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns whether the folder is new. An empty folder is; one with other people's files is refused.
+fn check_identity(path: &Path) -> StoreResult<bool> {
+    let foreign = |reason: String| StoreError::Foreign { path: path.display().to_string(), reason };
+    let text = match fs::read(path.join(STORE_FILE)) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return match first_stranger(path)? {
+                None => Ok(true),
+                Some(name) => Err(foreign(format!("it holds \"{name}\" but no {STORE_FILE} file"))),
+            };
+        }
+        Err(error) => return Err(io(format!("reading {STORE_FILE}"))(error)),
+    };
+    let version = text.strip_prefix(IDENTITY).map(str::trim).and_then(|version| version.parse::<u32>().ok());
+    match version {
+        Some(VERSION) => Ok(false),
+        Some(other) => Err(foreign(format!("its format is version {other}, this build reads version {VERSION}"))),
+        None => Err(foreign(format!("its {STORE_FILE} file is not one of ours"))),
+    }
+}
+
+/// A file that does not come from an interrupted first open.
+fn first_stranger(path: &Path) -> StoreResult<Option<String>> {
+    let listing = || io(format!("listing {}", path.display()));
+    for entry in fs::read_dir(path).map_err(listing())? {
+        let name = entry.map_err(listing())?.file_name().to_string_lossy().into_owned();
+        // A new file system has lost+found in its root.
+        if ![LOCK_FILE, "STORE.new", "lost+found"].contains(&name.as_str()) {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+fn lock(path: &Path) -> StoreResult<File> {
+    let file_path = path.join(LOCK_FILE);
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&file_path)
+        .map_err(io(format!("opening {}", file_path.display())))?;
+    for tried in 1.. {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::Error(error)) => return Err(io(format!("locking {}", file_path.display()))(error)),
+            Err(TryLockError::WouldBlock) if tried == LOCK_TRIES => {
+                return Err(StoreError::Locked { path: path.display().to_string() });
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
+    Ok(file)
+}
+
+/// The file appears whole or not at all.
+fn write_identity(path: &Path) -> StoreResult<()> {
+    let new = path.join("STORE.new");
+    let doing = || io(format!("writing {}", path.join(STORE_FILE).display()));
+    let mut file = File::create(&new).map_err(doing())?;
+    file.write_all(format!("{IDENTITY} {VERSION}\n").as_bytes()).map_err(doing())?;
+    file.sync_all().map_err(doing())?;
+    fs::rename(&new, path.join(STORE_FILE)).map_err(doing())?;
+    sync_folder(path)?;
+    // The folder itself may be new: its name must survive as well.
+    path.parent().map_or(Ok(()), sync_folder)
+}
+
+/// Makes the names in a folder durable.
+pub(crate) fn sync_folder(path: &Path) -> StoreResult<()> {
+    File::open(path).and_then(|folder| folder.sync_all()).map_err(io(format!("syncing folder {}", path.display())))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_folder_becomes_ours_and_stays_ours() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("a/b");
+        drop(Folder::open(&path).unwrap());
+        drop(Folder::open(&path).unwrap());
+        assert_eq!(fs::read_to_string(path.join("STORE")).unwrap(), "bennu-store 1\n");
+    }
+
+    #[test]
+    fn a_folder_with_other_files_is_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("letter.txt"), "dear").unwrap();
+        let error = Folder::open(folder.path()).unwrap_err();
+        assert!(matches!(&error, StoreError::Foreign { reason, .. } if reason.contains("letter.txt")), "{error}");
+        assert!(!folder.path().join("STORE").exists());
+    }
+
+    #[test]
+    fn a_later_version_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("STORE"), "bennu-store 2\n").unwrap();
+        let error = Folder::open(folder.path()).unwrap_err();
+        assert!(matches!(&error, StoreError::Foreign { reason, .. } if reason.contains("version 2")), "{error}");
+    }
+
+    #[test]
+    fn a_second_opener_is_told_that_it_is_locked() {
+        let folder = tempfile::tempdir().unwrap();
+        let _first = Folder::open(folder.path()).unwrap();
+        assert!(matches!(Folder::open(folder.path()), Err(StoreError::Locked { .. })));
+    }
+}

@@ -1,0 +1,224 @@
+//! Reading fjall's journal file, to tell a whole batch from a torn one.
+//!
+//! ```text
+//!   journal  batch*  then zeros (preallocated) or the end of the file
+//!   batch    start  (item | clear)*count  end
+//!   start    01  count:u32  seqno:u64
+//!   item     02  value type:u8  compression:u8  keyspace:u64  key len:u16  value len:u32  stored len:u32  key  stored
+//!   clear    04  keyspace:u64
+//!   end      03  xxh3 of the items and clears:u64  "FJL" 03
+//! ```
+//! Numbers are little-endian. This is the format of fjall 3.1, whose version is pinned; the tests of
+//! this file write journals with fjall and read them here.
+
+use std::io::{self, BufRead, BufReader, Read};
+use xxhash_rust::xxh3::Xxh3;
+
+const START: u8 = 1;
+const ITEM: u8 = 2;
+const END: u8 = 3;
+const CLEAR: u8 = 4;
+const TRAILER: &[u8; 4] = b"FJL\x03";
+
+/// Where reading ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct JournalEnd {
+    /// Bytes of whole batches from the start of the reading.
+    pub(crate) whole_bytes: u64,
+    /// Whole batches.
+    pub(crate) batches: u64,
+    /// Their items.
+    pub(crate) items: u64,
+    /// Is there anything but zeros after the last whole batch?
+    pub(crate) torn: bool,
+}
+
+/// Reads batches from `input` until its end or until something is no whole batch.
+///
+/// # Errors
+/// I/O failures other than the end of the file.
+pub(crate) fn read_to_end(input: impl Read) -> io::Result<JournalEnd> {
+    let mut reader = Reader::new(input);
+    let end = reader.batches()?;
+    Ok(JournalEnd { torn: end.torn || !reader.only_zeros_left()?, ..end })
+}
+
+/// As [`read_to_end`] for a journal that is being written: what follows the last whole batch is not looked at.
+///
+/// # Errors
+/// As [`read_to_end`].
+pub(crate) fn read_batches(input: impl Read) -> io::Result<JournalEnd> {
+    Reader::new(input).batches()
+}
+
+enum Batch {
+    Whole { bytes: u64, items: u64 },
+    /// The end of the file, or a zero where a batch would begin.
+    Nothing,
+    Broken,
+}
+
+struct Reader<R> {
+    input: BufReader<R>,
+    buffer: Vec<u8>,
+}
+
+impl<R: Read> Reader<R> {
+    fn new(input: R) -> Self {
+        Self { input: BufReader::with_capacity(1 << 18, input), buffer: Vec::new() }
+    }
+
+    fn batches(&mut self) -> io::Result<JournalEnd> {
+        let mut end = JournalEnd { whole_bytes: 0, batches: 0, items: 0, torn: false };
+        loop {
+            match self.batch()? {
+                Batch::Whole { bytes, items } => {
+                    end.whole_bytes += bytes;
+                    end.batches += 1;
+                    end.items += items;
+                }
+                Batch::Nothing => return Ok(end),
+                Batch::Broken => return Ok(JournalEnd { torn: true, ..end }),
+            }
+        }
+    }
+
+    fn batch(&mut self) -> io::Result<Batch> {
+        match self.input.fill_buf()?.first() {
+            None | Some(0) => return Ok(Batch::Nothing),
+            Some(_) => {}
+        }
+        match self.batch_body() {
+            Ok(Some((bytes, items))) => Ok(Batch::Whole { bytes, items }),
+            Ok(None) => Ok(Batch::Broken),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(Batch::Broken),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn batch_body(&mut self) -> io::Result<Option<(u64, u64)>> {
+        let [tag, count @ ..] = self.take::<5>()?;
+        if tag != START {
+            return Ok(None);
+        }
+        let count = u32::from_le_bytes(count);
+        self.take::<8>()?;
+        let mut bytes = 13;
+        let mut hash = Xxh3::new();
+        for _ in 0..count {
+            match self.entry(&mut hash)? {
+                Some(read) => bytes += read,
+                None => return Ok(None),
+            }
+        }
+        let [tag, checksum @ ..] = self.take::<9>()?;
+        let trailer = self.take::<4>()?;
+        let whole = tag == END && u64::from_le_bytes(checksum) == hash.digest() && &trailer == TRAILER;
+        Ok(whole.then_some((bytes + 13, u64::from(count))))
+    }
+
+    /// One item or clear; the checksum covers its bytes as they are stored.
+    fn entry(&mut self, hash: &mut Xxh3) -> io::Result<Option<u64>> {
+        let tag = self.take::<1>()?;
+        hash.update(&tag);
+        match tag {
+            [CLEAR] => {
+                hash.update(&self.take::<8>()?);
+                Ok(Some(9))
+            }
+            [ITEM] => {
+                let head = self.take::<20>()?;
+                hash.update(&head);
+                let [_type, _compression, _, _, _, _, _, _, _, _, k0, k1, _, _, _, _, s0, s1, s2, s3] = head;
+                let key = usize::from(u16::from_le_bytes([k0, k1]));
+                let stored = u32::from_le_bytes([s0, s1, s2, s3]) as usize;
+                self.skip(key + stored, hash)?;
+                Ok(Some(21 + (key + stored) as u64))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn take<const N: usize>(&mut self) -> io::Result<[u8; N]> {
+        let mut bytes = [0; N];
+        self.input.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Lengths may be damaged, so nothing is allocated by them.
+    fn skip(&mut self, mut bytes: usize, hash: &mut Xxh3) -> io::Result<()> {
+        const PIECE: usize = 64 << 10;
+        while bytes > 0 {
+            self.buffer.resize(bytes.min(PIECE), 0);
+            self.input.read_exact(&mut self.buffer)?;
+            hash.update(&self.buffer);
+            bytes -= self.buffer.len();
+        }
+        Ok(())
+    }
+
+    fn only_zeros_left(&mut self) -> io::Result<bool> {
+        loop {
+            let buffer = self.input.fill_buf()?;
+            if buffer.is_empty() {
+                return Ok(true);
+            }
+            if buffer.iter().any(|&byte| byte != 0) {
+                return Ok(false);
+            }
+            let len = buffer.len();
+            self.input.consume(len);
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use fjall::{Database, PersistMode};
+
+    /// A journal that fjall wrote: its bytes, and the batches and items in it.
+    fn written_by_fjall() -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Database::builder(folder.path()).open().unwrap();
+        let keyspace = db.keyspace("k", Default::default).unwrap();
+        for round in 0..20_u8 {
+            let mut batch = db.batch();
+            batch.insert(&keyspace, [round], vec![round; 10]);
+            // Long enough to be compressed.
+            batch.insert(&keyspace, [round, 1], vec![round; 9000]);
+            batch.remove(&keyspace, [round, 2]);
+            batch.commit().unwrap();
+        }
+        db.persist(PersistMode::SyncAll).unwrap();
+        std::fs::read(folder.path().join("0.jnl")).unwrap()
+    }
+
+    #[test]
+    fn a_journal_of_fjall_is_read_whole() {
+        let bytes = written_by_fjall();
+        let end = read_to_end(bytes.as_slice()).unwrap();
+        assert_eq!((end.batches, end.items, end.torn), (20, 60, false));
+        assert!(bytes[end.whole_bytes as usize..].iter().all(|&byte| byte == 0));
+    }
+
+    #[test]
+    fn a_cut_or_a_changed_byte_anywhere_ends_at_the_batch_before() {
+        let bytes = written_by_fjall();
+        let whole = read_to_end(bytes.as_slice()).unwrap().whole_bytes as usize;
+        let batch = whole / 20;
+        for at in (0..whole).step_by(7) {
+            let cut = read_to_end(&bytes[..at]).unwrap();
+            assert_eq!(cut.whole_bytes as usize, at / batch * batch, "cut at {at}");
+            assert_eq!(cut.torn, at % batch != 0, "cut at {at}");
+            // Bytes 1..13 of a batch are its count and seqno; fjall's checksum leaves the seqno out.
+            if !(5..13).contains(&(at % batch)) {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 0x40;
+                let end = read_to_end(damaged.as_slice()).unwrap();
+                assert_eq!((end.whole_bytes as usize, end.torn), (at / batch * batch, true), "damaged at {at}");
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What fjall lacks: a bound on all memtables together, in bytes and in entries.
+//!
+//! fjall rotates a memtable when it alone is large, so many evenly loaded keyspaces take any amount
+//! of memory, and their journals can never be deleted. Every tick:
+//!
+//! - too many bytes in all: the largest memtable goes to disk;
+//! - too many entries in all: likewise; a restart replays at about 4 us an entry;
+//! - a journal was sealed: every memtable goes to disk, so that the journal can be deleted;
+//! - a keyspace is idle: its memtable goes to disk.
+//!
+//! And each commit is paused a little when flushes fall behind, before fjall halts all of them.
+
+use crate::error::engine;
+use crate::flush::{all_keyspaces, refresh};
+use crate::inner::Inner;
+use fjall::{AbstractTree, Keyspace};
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+use store::StoreResult;
+
+/// Smaller memtables are not worth a file of their own when bytes are short.
+const WORTH_FLUSHING: u64 = 1 << 20;
+/// How often states without commits let go of what was flushed.
+const REFRESH_EVERY: Duration = Duration::from_millis(500);
+
+/// What is remembered from tick to tick.
+#[derive(Default)]
+pub(crate) struct Budget {
+    /// By keyspace: entries at the last change, and when that was.
+    idle: HashMap<u64, (usize, Instant)>,
+    journals: usize,
+    refreshed: Option<Instant>,
+}
+
+struct Load {
+    keyspace: Keyspace,
+    bytes: u64,
+    entries: usize,
+}
+
+impl Budget {
+    /// One look at all keyspaces.
+    ///
+    /// # Errors
+    /// Failures of a rotation.
+    pub(crate) fn tick(&mut self, inner: &Inner) -> StoreResult<()> {
+        let loads: Vec<Load> = all_keyspaces(inner).into_iter().map(Load::of).collect();
+        inner.admission.set_pause(pause(&loads));
+        for load in self.to_rotate(inner, &loads) {
+            load.keyspace.rotate_memtable().map_err(engine("flushing a memtable"))?;
+        }
+        self.refresh_idle_states(inner);
+        Ok(())
+    }
+
+    fn to_rotate<'a>(&mut self, inner: &Inner, loads: &'a [Load]) -> Vec<&'a Load> {
+        let db = &inner.pipeline.db;
+        let journals = db.journal_count();
+        let sealed_one = journals > std::mem::replace(&mut self.journals, journals) && journals > 1;
+        if sealed_one {
+            return loads.iter().filter(|load| load.entries > 0).collect();
+        }
+        let entries: usize = loads.iter().map(|load| load.entries).sum();
+        let behind = db.outstanding_flushes() > 0;
+        let mut rotate = self.idle_ones(inner.options.idle_flush, loads);
+        if entries as u64 > inner.options.memtable_entries {
+            rotate.extend(loads.iter().max_by_key(|load| load.entries));
+        } else if db.write_buffer_size() > inner.options.memtable_bytes && !behind {
+            let largest = loads.iter().max_by_key(|load| load.bytes);
+            rotate.extend(largest.filter(|load| load.bytes >= WORTH_FLUSHING));
+        }
+        rotate
+    }
+
+    fn idle_ones<'a>(&mut self, after: Duration, loads: &'a [Load]) -> Vec<&'a Load> {
+        let now = Instant::now();
+        self.idle.retain(|id, _| loads.iter().any(|load| load.keyspace.id() == *id));
+        let mut idle = Vec::new();
+        for load in loads {
+            let seen = self.idle.entry(load.keyspace.id()).or_insert((load.entries, now));
+            if seen.0 != load.entries {
+                *seen = (load.entries, now);
+            } else if load.entries > 0 && now.duration_since(seen.1) >= after {
+                idle.push(load);
+            }
+        }
+        idle
+    }
+
+    /// States hold what was flushed and compacted since they were made. While commits come they are
+    /// replaced all the time; without commits it is done here.
+    fn refresh_idle_states(&mut self, inner: &Inner) {
+        if self.refreshed.is_some_and(|at| at.elapsed() < REFRESH_EVERY) {
+            return;
+        }
+        self.refreshed = Some(Instant::now());
+        let pipeline = &inner.pipeline;
+        if pipeline.publisher.newest().snapshot.seqno() != pipeline.db.visible_seqno() {
+            refresh(inner);
+        }
+    }
+}
+
+impl Load {
+    fn of(keyspace: Keyspace) -> Self {
+        let memtable = keyspace.tree.active_memtable();
+        Self { bytes: memtable.size(), entries: memtable.len(), keyspace }
+    }
+}
+
+/// fjall puts writers to sleep for 100 ms at a time at 4 sealed memtables, and spins at 20 runs in
+/// level 0: be slower before.
+fn pause(loads: &[Load]) -> Duration {
+    let sealed = loads.iter().map(|load| load.keyspace.sealed_memtable_count()).max().unwrap_or(0);
+    let runs = loads.iter().map(|load| load.keyspace.tree.l0_run_count()).max().unwrap_or(0);
+    match (sealed, runs) {
+        (3.., _) | (_, 18..) => Duration::from_millis(10),
+        (2, _) | (_, 14..) => Duration::from_millis(1),
+        _ => Duration::ZERO,
+    }
+}

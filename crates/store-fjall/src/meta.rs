@@ -1,0 +1,219 @@
+//! The records of the meta keyspace: tables, regions, placements, purges.
+//!
+//! They are few and small, so they are JSON: readable in a dump, and a field can be added. They are
+//! written in the same fjall batch as the rows that they belong to. `docs/formats/store-meta.md`.
+//!
+//! ```text
+//!   "n"            -> {"slot":8,"region":12}                                      next ids
+//!   "t" table:u32  -> {"families":[{"id":0,"slot":7}],"regions":[{"id":11,"start":""}]}
+//!   "p" slot:u32   -> {}                                                         rows to be reclaimed
+//! ```
+
+use crate::error::engine;
+use crate::placement::{Family, NextIds, Place, Region, Table, TableMap};
+use fjall::{Database, Keyspace, OwnedWriteBatch, Readable, Snapshot};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use store::{FamilyId, RegionId, StoreError, StoreResult, TableId};
+
+/// Name of the keyspace with these records.
+pub(crate) const META: &str = "meta";
+/// Name of the keyspace that small tables share.
+pub(crate) const SHARED: &str = "shared";
+/// Names of keyspaces that belong to one (table, family) begin so.
+pub(crate) const OWN: &str = "own-";
+
+const NEXT_KEY: &[u8] = b"n";
+const TABLE_TAG: u8 = b't';
+const PURGE_TAG: u8 = b'p';
+
+#[derive(Serialize, Deserialize)]
+struct StoredNext {
+    slot: u32,
+    region: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredTable {
+    families: Vec<StoredFamily>,
+    regions: Vec<StoredRegion>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredFamily {
+    id: u16,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    slot: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    keyspace: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredRegion {
+    id: u64,
+    /// Its first key in hexadecimal.
+    start: String,
+}
+
+/// What the meta keyspace says at open.
+pub(crate) struct Meta {
+    /// The tables.
+    pub(crate) tables: TableMap,
+    /// Slots of dropped tables whose rows are still there.
+    pub(crate) purges: Vec<u32>,
+}
+
+/// Reads all records.
+///
+/// # Errors
+/// [`StoreError::Corrupted`] for a record that cannot be read or that names a missing keyspace.
+pub(crate) fn load(db: &Database, meta: &Keyspace, shared: &Keyspace, snapshot: &Snapshot) -> StoreResult<Meta> {
+    let mut tables = TableMap::new(NextIds { slot: 1, region: 1 });
+    let mut purges = Vec::new();
+    for guard in snapshot.iter(meta) {
+        let (key, value) = guard.into_inner().map_err(engine("reading the meta keyspace"))?;
+        match key.as_ref() {
+            NEXT_KEY => {
+                let next: StoredNext = parse(&key, &value)?;
+                tables.next = NextIds { slot: next.slot, region: next.region };
+            }
+            [TABLE_TAG, id @ ..] => {
+                let id = TableId(number(&key, id)?);
+                tables.insert(id, table_from_stored(db, shared, parse(&key, &value)?)?);
+            }
+            [PURGE_TAG, slot @ ..] => purges.push(number(&key, slot)?),
+            _ => return Err(unreadable(&key, "unknown record")),
+        }
+    }
+    Ok(Meta { tables, purges })
+}
+
+/// Adds the record of `table` to a batch.
+///
+/// # Errors
+/// None in practice: the records always serialise.
+pub(crate) fn put_table(batch: &mut OwnedWriteBatch, meta: &Keyspace, id: TableId, table: &Table) -> StoreResult<()> {
+    let families = table.families.iter().map(|family| StoredFamily {
+        id: family.id.0,
+        slot: family.place.slot,
+        keyspace: family.place.slot.is_none().then(|| family.place.keyspace.name().to_string()),
+    });
+    let regions =
+        table.regions.iter().map(|region| StoredRegion { id: region.id.0, start: to_hex(&region.start) });
+    let stored = StoredTable { families: families.collect(), regions: regions.collect() };
+    put(batch, meta, tagged(TABLE_TAG, id.0), &stored)
+}
+
+/// Removes the record of a table.
+pub(crate) fn remove_table(batch: &mut OwnedWriteBatch, meta: &Keyspace, id: TableId) {
+    batch.remove(meta, tagged(TABLE_TAG, id.0));
+}
+
+/// Records that the rows of `slot` are to be reclaimed.
+///
+/// # Errors
+/// As [`put_table`].
+pub(crate) fn put_purge(batch: &mut OwnedWriteBatch, meta: &Keyspace, slot: u32) -> StoreResult<()> {
+    put(batch, meta, tagged(PURGE_TAG, slot), &serde_json::Map::new())
+}
+
+/// Records that they are.
+pub(crate) fn remove_purge(batch: &mut OwnedWriteBatch, meta: &Keyspace, slot: u32) {
+    batch.remove(meta, tagged(PURGE_TAG, slot));
+}
+
+/// Adds the record of the next ids.
+///
+/// # Errors
+/// As [`put_table`].
+pub(crate) fn put_next(batch: &mut OwnedWriteBatch, meta: &Keyspace, next: NextIds) -> StoreResult<()> {
+    let stored = StoredNext { slot: next.slot, region: next.region };
+    put(batch, meta, NEXT_KEY.to_vec(), &stored)
+}
+
+/// Keyspaces that no table names: left by a load or a drop that a crash interrupted.
+pub(crate) fn orphans(db: &Database, tables: &TableMap) -> Vec<String> {
+    let named: HashSet<String> = tables
+        .iter()
+        .flat_map(|(_, table)| &table.families)
+        .map(|family| family.place.keyspace.name().to_string())
+        .collect();
+    let names = db.list_keyspace_names().into_iter().map(|name| name.to_string());
+    names.filter(|name| name.starts_with(OWN) && !named.contains(name)).collect()
+}
+
+fn table_from_stored(db: &Database, shared: &Keyspace, stored: StoredTable) -> StoreResult<Table> {
+    let mut families = Vec::with_capacity(stored.families.len());
+    for family in stored.families {
+        let place = match (family.slot, family.keyspace) {
+            (Some(slot), None) => Place::slot(shared, slot),
+            (None, Some(name)) => Place::own(existing_keyspace(db, &name)?),
+            _ => return Err(unreadable(META.as_bytes(), "a family has neither slot nor keyspace, or both")),
+        };
+        families.push(Family { id: FamilyId(family.id), place });
+    }
+    let mut regions = Vec::with_capacity(stored.regions.len());
+    for region in stored.regions {
+        let start = from_hex(&region.start).ok_or_else(|| unreadable(META.as_bytes(), "a region start is not hex"))?;
+        regions.push(Region { id: RegionId(region.id), start: start.into(), load: Default::default() });
+    }
+    Ok(Table { families, regions })
+}
+
+fn existing_keyspace(db: &Database, name: &str) -> StoreResult<Keyspace> {
+    if !db.keyspace_exists(name) {
+        return Err(StoreError::Corrupted { detail: format!("keyspace \"{name}\" of a table is missing") });
+    }
+    db.keyspace(name, Default::default).map_err(engine(format!("opening keyspace {name}")))
+}
+
+fn put(batch: &mut OwnedWriteBatch, meta: &Keyspace, key: Vec<u8>, record: &impl Serialize) -> StoreResult<()> {
+    let value = serde_json::to_vec(record)
+        .map_err(|error| StoreError::Io { action: "writing a meta record".into(), reason: error.to_string() })?;
+    batch.insert(meta, key, value);
+    Ok(())
+}
+
+fn parse<'a, T: Deserialize<'a>>(key: &[u8], value: &'a [u8]) -> StoreResult<T> {
+    serde_json::from_slice(value).map_err(|error| unreadable(key, &error.to_string()))
+}
+
+fn tagged(tag: u8, id: u32) -> Vec<u8> {
+    let mut key = vec![tag];
+    key.extend_from_slice(&id.to_be_bytes());
+    key
+}
+
+fn number(key: &[u8], bytes: &[u8]) -> StoreResult<u32> {
+    bytes.try_into().map(u32::from_be_bytes).map_err(|_| unreadable(key, "its key is not tag and id"))
+}
+
+fn unreadable(key: &[u8], why: &str) -> StoreError {
+    StoreError::Corrupted { detail: format!("meta record {}: {why}", to_hex(key)) }
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(2) {
+        return None;
+    }
+    text.as_bytes()
+        .chunks(2)
+        .map(|pair| std::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hex_reads_back_and_refuses_the_rest() {
+        assert_eq!(from_hex(&to_hex(&[0, 0x7f, 0xff])), Some(vec![0, 0x7f, 0xff]));
+        assert_eq!(from_hex("abc"), None);
+        assert_eq!(from_hex("zz"), None);
+    }
+}

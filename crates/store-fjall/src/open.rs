@@ -1,0 +1,106 @@
+//! Opening a folder: lock, recovery, fjall, the tables, the background threads.
+
+use crate::commit::group_sync::GroupSync;
+use crate::commit::journal_file::JournalFile;
+use crate::commit::pipeline::{Dropped, Last, Parts, Pipeline};
+use crate::commit::publish::{Publisher, State};
+use crate::error::{engine, io};
+use crate::folder::{Folder, sync_folder};
+use crate::inner::Inner;
+use crate::meta;
+use crate::options::Options;
+use crate::read_only::ReadOnly;
+use crate::recovery;
+use crate::watermark::Watermark;
+use fjall::config::{BlockSizePolicy, CompressionPolicy};
+use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions};
+use std::path::Path;
+use std::sync::Arc;
+use store::{CommitNo, StoreError, StoreResult, Timestamp};
+
+/// Opens the store in `path`, made if there is none.
+///
+/// # Errors
+/// As [`crate::FjallStore::open`].
+pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
+    let folder = Folder::open(path)?;
+    let fresh = recovery::clear_interrupted_creation(&folder)?;
+    let watermark = Arc::new(Watermark::open(&folder.watermark(), fresh)?);
+    let mark = watermark.mark();
+    recovery::repair_journals(&folder.database(), &mark)?;
+    let db = open_database(&folder, &options)?;
+    let meta = keyspace(&db, meta::META)?;
+    let shared = keyspace(&db, meta::SHARED)?;
+    let snapshot = db.snapshot();
+    let found = meta::load(&db, &meta, &shared, &snapshot)?;
+    delete_orphans(&db, &found)?;
+
+    let last = Last {
+        commit: CommitNo(mark.commit_ceiling.saturating_sub(1)),
+        stamp: options.clock.now().max(Timestamp(mark.last_stamp)),
+    };
+    let state = State { commit: last.commit, snapshot: db.snapshot(), tables: Arc::new(found.tables) };
+    let publisher = Arc::new(Publisher::new(state));
+    let read_only = Arc::new(ReadOnly::default());
+    let journal = Arc::new(JournalFile::open(&folder.database())?);
+    // What was replayed may never have been synced: it is published now, so it must be durable first.
+    journal.sync()?;
+    let group_sync = Arc::new(GroupSync::new(publisher.clone(), journal, read_only.clone()));
+    let clock = options.clock.clone();
+    let pipeline =
+        Pipeline::new(Parts { db, meta, shared, publisher, read_only, group_sync, watermark, clock, last });
+    let reclaim = Dropped { slots: found.purges, keyspaces: Vec::new() };
+    Ok(Inner::new(pipeline, folder, options, reclaim))
+}
+
+fn open_database(folder: &Folder, options: &Options) -> StoreResult<Database> {
+    let path = folder.database();
+    let opened = Database::builder(&path)
+        .cache_size(options.cache_bytes)
+        .worker_threads(options.worker_threads.max(1))
+        // Journals are bounded by our own budget of memtable entries, long before this.
+        .max_journaling_size(512 << 20)
+        .open();
+    let db = opened.map_err(|error| match error {
+        fjall::Error::Locked => StoreError::Locked { path: folder.path().display().to_string() },
+        other => engine(format!("opening {}", path.display()))(other),
+    })?;
+    // fjall syncs its own folder; its name in ours is ours to sync.
+    sync_folder(folder.path())?;
+    Ok(db)
+}
+
+/// Opens one of the store's keyspaces, or makes it.
+///
+/// # Errors
+/// I/O failures.
+pub(crate) fn keyspace(db: &Database, name: &str) -> StoreResult<Keyspace> {
+    db.keyspace(name, keyspace_options).map_err(engine(format!("opening keyspace {name}")))
+}
+
+/// 16 KiB blocks with LZ4 on every level: measured best for scans and half the disk. The level list
+/// matters, because ingested tables are written with the settings of level 1.
+fn keyspace_options() -> KeyspaceCreateOptions {
+    KeyspaceCreateOptions::default()
+        .data_block_size_policy(BlockSizePolicy::all(16 << 10))
+        .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
+        .max_memtable_size(64 << 20)
+}
+
+/// Keyspaces of loads that a crash interrupted, and of tables that were dropped just before it.
+fn delete_orphans(db: &Database, found: &meta::Meta) -> StoreResult<()> {
+    for name in meta::orphans(db, &found.tables) {
+        tracing::info!(keyspace = %name, "deleting a keyspace that no table uses");
+        let handle = keyspace(db, &name)?;
+        db.delete_keyspace(handle).map_err(engine(format!("deleting keyspace {name}")))?;
+    }
+    Ok(())
+}
+
+/// The size of a file.
+///
+/// # Errors
+/// I/O failures.
+pub(crate) fn file_len(path: &Path) -> StoreResult<u64> {
+    Ok(std::fs::metadata(path).map_err(io(format!("reading {}", path.display())))?.len())
+}

@@ -1,0 +1,58 @@
+//! What an embedded store can be opened with.
+
+use std::sync::Arc;
+use std::time::Duration;
+use store::{Clock, SystemClock};
+
+/// Settings of an embedded store. All have a default that suits a machine with a few GiB of memory.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Block cache, in bytes of uncompressed blocks.
+    pub cache_bytes: u64,
+    /// Memtables of all keyspaces together; beyond it the largest is written to disk.
+    pub memtable_bytes: u64,
+    /// Memtable entries of all keyspaces together. Bounds the time that a restart spends on replaying
+    /// the journal (about 4 us an entry).
+    pub memtable_entries: u64,
+    /// A keyspace that holds unflushed rows and was not written for this long is written to disk.
+    pub idle_flush: Duration,
+    /// A commit that nobody waits for becomes durable within about this time.
+    pub buffered_sync_interval: Duration,
+    /// Threads of fjall that flush and compact.
+    pub worker_threads: usize,
+    /// Loads up to this many bytes become one ordinary batch, larger ones sorted runs.
+    pub small_load_bytes: usize,
+    /// Rows of a bulk load that are sorted in memory before they become a run on disk.
+    pub load_buffer_bytes: usize,
+    /// Scans that may read at the same time.
+    pub scan_permits: usize,
+    /// Large multi-gets that may read at the same time.
+    pub read_permits: usize,
+    /// Commits that may be in the pipeline at the same time.
+    pub write_permits: usize,
+    /// Where stamps come from.
+    pub clock: Arc<dyn Clock>,
+    /// Deletes the folder when the store is dropped.
+    pub temporary: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Self {
+            cache_bytes: 384 << 20,
+            memtable_bytes: 256 << 20,
+            memtable_entries: 250_000,
+            idle_flush: Duration::from_secs(60),
+            buffered_sync_interval: Duration::from_millis(10),
+            worker_threads: 2,
+            small_load_bytes: 8 << 20,
+            load_buffer_bytes: 64 << 20,
+            scan_permits: (2 * cores).max(4),
+            read_permits: (4 * cores).max(8),
+            write_permits: 1024,
+            clock: Arc::new(SystemClock),
+            temporary: false,
+        }
+    }
+}

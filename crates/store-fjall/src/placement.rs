@@ -1,0 +1,189 @@
+//! Which keyspace and key prefix hold the rows of a (table, family).
+//!
+//! ```text
+//!   shared keyspace    00 00 00 07 | rowkey  -> fragment      a slot: where every table starts
+//!   own keyspace       rowkey                -> fragment      where a bulk load moves a table
+//! ```
+//! fjall takes about 500 keyspaces and stalls commits while it makes one, whereas test suites make
+//! thousands of tables: so small tables share. The map is a value: each state has its own, so that a
+//! reader with an older snapshot finds a table where it was then.
+
+use bytes::Bytes;
+use fjall::{Keyspace, Slice};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use store::{FamilyId, KeyRange, RegionId, StoreError, StoreResult, TableId};
+
+/// Ids the store hands out; kept in the meta keyspace and changed in the same batch as what uses them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NextIds {
+    /// Next slot.
+    pub(crate) slot: u32,
+    /// Next region.
+    pub(crate) region: u64,
+}
+
+/// All tables of one state.
+#[derive(Clone)]
+pub(crate) struct TableMap {
+    tables: HashMap<TableId, Arc<Table>>,
+    /// What the next table will get.
+    pub(crate) next: NextIds,
+}
+
+/// One table.
+#[derive(Clone)]
+pub(crate) struct Table {
+    /// Its families, few.
+    pub(crate) families: Vec<Family>,
+    /// Its regions in key order; the first begins at the empty key.
+    pub(crate) regions: Vec<Region>,
+}
+
+/// One family of a table.
+#[derive(Clone)]
+pub(crate) struct Family {
+    /// Its id.
+    pub(crate) id: FamilyId,
+    /// Where its rows are.
+    pub(crate) place: Place,
+}
+
+/// Where rows are.
+#[derive(Clone)]
+pub(crate) struct Place {
+    /// The keyspace.
+    pub(crate) keyspace: Keyspace,
+    /// What stands in front of each rowkey: the slot, or nothing in an own keyspace.
+    pub(crate) prefix: Bytes,
+    /// The slot, if the keyspace is the shared one.
+    pub(crate) slot: Option<u32>,
+}
+
+/// A range of rowkeys with its counters, which all states share.
+#[derive(Clone, Debug)]
+pub(crate) struct Region {
+    /// Its id.
+    pub(crate) id: RegionId,
+    /// Its first key.
+    pub(crate) start: Bytes,
+    /// What it has done since the store was opened.
+    pub(crate) load: Arc<RegionLoad>,
+}
+
+/// Counters of one region. Relaxed atomics: they are figures, nothing is decided by them.
+#[derive(Debug, Default)]
+pub(crate) struct RegionLoad {
+    /// Rows read by key.
+    pub(crate) reads: AtomicU64,
+    /// Rows written.
+    pub(crate) writes: AtomicU64,
+}
+
+impl TableMap {
+    /// No tables yet.
+    pub(crate) fn new(next: NextIds) -> Self {
+        Self { tables: HashMap::new(), next }
+    }
+
+    /// The table.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchTable`].
+    pub(crate) fn table(&self, id: TableId) -> StoreResult<&Arc<Table>> {
+        self.tables.get(&id).ok_or(StoreError::NoSuchTable { table: id })
+    }
+
+    /// The table and where one of its families is.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchTable`], [`StoreError::NoSuchFamily`].
+    pub(crate) fn place(&self, id: TableId, family: FamilyId) -> StoreResult<(&Table, &Place)> {
+        let table = self.table(id)?;
+        let found = table.families.iter().find(|candidate| candidate.id == family);
+        let family = found.ok_or(StoreError::NoSuchFamily { table: id, family })?;
+        Ok((table, &family.place))
+    }
+
+    /// All tables, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (TableId, &Arc<Table>)> {
+        self.tables.iter().map(|(id, table)| (*id, table))
+    }
+
+    /// How many tables there are.
+    pub(crate) fn len(&self) -> usize {
+        self.tables.len()
+    }
+
+    /// Adds or replaces a table.
+    pub(crate) fn insert(&mut self, id: TableId, table: Table) {
+        self.tables.insert(id, Arc::new(table));
+    }
+
+    /// Takes a table out.
+    pub(crate) fn remove(&mut self, id: TableId) -> Option<Arc<Table>> {
+        self.tables.remove(&id)
+    }
+}
+
+impl Table {
+    /// The region that `key` belongs to.
+    pub(crate) fn region_of(&self, key: &[u8]) -> Option<&Region> {
+        let after = self.regions.partition_point(|region| region.start.as_ref() <= key);
+        self.regions.get(after.checked_sub(1)?)
+    }
+
+    /// Counts one row read by key.
+    pub(crate) fn count_read(&self, key: &[u8]) {
+        if let Some(region) = self.region_of(key) {
+            region.load.reads.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts one row written.
+    pub(crate) fn count_write(&self, key: &[u8]) {
+        if let Some(region) = self.region_of(key) {
+            region.load.writes.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The rowkeys of the region at `index`.
+    pub(crate) fn region_range(&self, index: usize) -> KeyRange {
+        let start = self.regions.get(index).map_or_else(Bytes::new, |region| region.start.clone());
+        KeyRange { start, end: self.regions.get(index + 1).map(|next| next.start.clone()) }
+    }
+}
+
+impl Place {
+    /// Rows behind `slot` in the shared keyspace.
+    pub(crate) fn slot(shared: &Keyspace, slot: u32) -> Self {
+        let prefix = Bytes::copy_from_slice(&slot.to_be_bytes());
+        Self { keyspace: shared.clone(), prefix, slot: Some(slot) }
+    }
+
+    /// Rows in a keyspace of their own.
+    pub(crate) fn own(keyspace: Keyspace) -> Self {
+        Self { keyspace, prefix: Bytes::new(), slot: None }
+    }
+
+    /// The key in the keyspace.
+    pub(crate) fn key(&self, rowkey: &[u8]) -> Slice {
+        self.with_key(rowkey, |key| Slice::from(key))
+    }
+
+    /// Calls `f` with the key in the keyspace, which is put together on the stack when it is short.
+    pub(crate) fn with_key<R>(&self, rowkey: &[u8], f: impl FnOnce(&[u8]) -> R) -> R {
+        if self.prefix.is_empty() {
+            return f(rowkey);
+        }
+        let mut stack = [0_u8; 128];
+        let Some(buffer) = stack.get_mut(..self.prefix.len() + rowkey.len()) else {
+            return f(&[&self.prefix, rowkey].concat());
+        };
+        let (head, tail) = buffer.split_at_mut(self.prefix.len());
+        head.copy_from_slice(&self.prefix);
+        tail.copy_from_slice(rowkey);
+        f(buffer)
+    }
+}

@@ -1,0 +1,80 @@
+//! Reclaiming what dropped tables leave behind.
+//!
+//! A slot's rows become tombstones, chunk by chunk, so that commits pass in between; older snapshots
+//! still see them. A record in the meta keyspace says which slots are left, so a restart goes on.
+//! A keyspace is deleted whole; whoever still holds it reads on, its files go with the last handle.
+
+use crate::error::engine;
+use crate::inner::Inner;
+use crate::meta;
+use fjall::{OwnedWriteBatch, Readable};
+use std::ops::Bound;
+use store::{KeyRange, StoreResult};
+
+/// Rows that one tick turns into tombstones: some milliseconds of the commit lock.
+const CHUNK: usize = 2000;
+
+/// Where the purge of the first slot in the queue stands.
+#[derive(Default)]
+pub(crate) struct Purge {
+    /// The last key that was removed: the search for the next need not wade through its tombstones.
+    resume: Option<(u32, Vec<u8>)>,
+}
+
+impl Purge {
+    /// A little work, if there is any.
+    ///
+    /// # Errors
+    /// I/O failures.
+    pub(crate) fn tick(&mut self, inner: &Inner) -> StoreResult<()> {
+        delete_keyspaces(inner)?;
+        let slot = inner.reclaim.lock().slots.last().copied();
+        let Some(slot) = slot else {
+            return Ok(());
+        };
+        if self.chunk(inner, slot)? {
+            inner.reclaim.lock().slots.retain(|other| *other != slot);
+        }
+        Ok(())
+    }
+
+    /// Removes some rows of `slot`; returns whether none were left.
+    fn chunk(&mut self, inner: &Inner, slot: u32) -> StoreResult<bool> {
+        let pipeline = &inner.pipeline;
+        let range = KeyRange::prefix(slot.to_be_bytes().to_vec());
+        let start = match &self.resume {
+            Some((resumed, key)) if *resumed == slot => Bound::Excluded(key.clone()),
+            _ => Bound::Included(range.start.to_vec()),
+        };
+        let end = range.end.map_or(Bound::Unbounded, |end| Bound::Excluded(end.to_vec()));
+        let snapshot = pipeline.publisher.newest().snapshot.clone();
+        let mut batch = OwnedWriteBatch::with_capacity(pipeline.db.clone(), CHUNK);
+        for guard in snapshot.range(&pipeline.shared, (start, end)).take(CHUNK) {
+            let key = guard.key().map_err(engine("reading rows of a dropped table"))?;
+            self.resume = Some((slot, key.to_vec()));
+            batch.remove(&pipeline.shared, key);
+        }
+        let finished = batch.len() < CHUNK;
+        if finished {
+            self.resume = None;
+            meta::remove_purge(&mut batch, &pipeline.meta, slot);
+        }
+        pipeline.commit_internal(batch)?;
+        Ok(finished)
+    }
+}
+
+fn delete_keyspaces(inner: &Inner) -> StoreResult<()> {
+    let keyspaces = std::mem::take(&mut inner.reclaim.lock().keyspaces);
+    if keyspaces.is_empty() {
+        return Ok(());
+    }
+    // A deletion is durable at once: the commit that dropped the table must be so before.
+    inner.pipeline.group_sync.sync_blocking()?;
+    for keyspace in keyspaces {
+        let name = keyspace.name().to_string();
+        let deleted = inner.pipeline.db.delete_keyspace(keyspace);
+        deleted.map_err(engine(format_args!("deleting keyspace {name}")))?;
+    }
+    Ok(())
+}

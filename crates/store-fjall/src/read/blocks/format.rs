@@ -1,0 +1,269 @@
+//! The bytes of lsm-tree's blocks, uncompressed: what stands where in data and index blocks.
+//!
+//! ```text
+//!   block        entries | FF | binary index | hash index | trailer (31 bytes)
+//!   trailer      restart interval u8 | step u8 | restarts u32 | binary index at u32 | .. | items u32       little-endian
+//!   data entry   kind u8 | seqno | key length | key | value length | value             first of each interval
+//!                kind u8 | seqno | shared | rest length | rest | value length | value  others; no value in tombstones
+//!   index entry  0 u8 | block offset | block size | seqno | key length | last key of that block
+//! ```
+//! Lengths and sequence numbers are LEB128. `shared` counts bytes of the key that begins the interval,
+//! not of the key before. Index blocks have an interval of one, so their binary index finds any entry.
+//! Everything is read with checks: damaged bytes give [`Malformed`], never a panic or a wrong slice.
+
+use std::cmp::Ordering;
+
+/// Bytes that are not a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Malformed;
+
+/// Kinds of data entries.
+const VALUE: u8 = 0;
+const TOMBSTONE: u8 = 1;
+const WEAK_TOMBSTONE: u8 = 2;
+
+const TRAILER_LEN: usize = 31;
+
+/// The end of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Trailer {
+    restart_interval: u8,
+    /// Bytes of one number in the binary index: 2 or 4.
+    step: u8,
+    restarts: u32,
+    index_offset: u32,
+    /// Entries in the block.
+    pub(crate) items: u32,
+}
+
+impl Trailer {
+    /// Reads the trailer of `block`.
+    pub(crate) fn of(block: &[u8]) -> Result<Self, Malformed> {
+        let tail: &[u8; TRAILER_LEN] = block.last_chunk().ok_or(Malformed)?;
+        let [restart_interval, step, l0, l1, l2, l3, o0, o1, o2, o3, .., i0, i1, i2, i3] = *tail;
+        let trailer = Self {
+            restart_interval,
+            step,
+            restarts: u32::from_le_bytes([l0, l1, l2, l3]),
+            index_offset: u32::from_le_bytes([o0, o1, o2, o3]),
+            items: u32::from_le_bytes([i0, i1, i2, i3]),
+        };
+        if restart_interval == 0 || !matches!(step, 2 | 4) { Err(Malformed) } else { Ok(trailer) }
+    }
+
+    /// Where the `n`-th interval begins.
+    fn restart(&self, block: &[u8], n: u32) -> Result<usize, Malformed> {
+        let at = self.index_offset as usize + n as usize * usize::from(self.step);
+        let tail = block.get(at..).ok_or(Malformed)?;
+        let offset = match self.step {
+            2 => u32::from(u16::from_le_bytes(*tail.first_chunk().ok_or(Malformed)?)),
+            _ => u32::from_le_bytes(*tail.first_chunk().ok_or(Malformed)?),
+        };
+        Ok(offset as usize)
+    }
+
+    /// How many intervals, from the first, satisfy `holds`, which is true of a number of them and then false.
+    fn partition(&self, mut holds: impl FnMut(u32) -> Result<bool, Malformed>) -> Result<u32, Malformed> {
+        let (mut low, mut high) = (0, self.restarts);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if holds(middle)? {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
+    }
+}
+
+/// One entry of a data block. Its key is `head` and then `rest`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry<'a> {
+    pub(crate) seqno: u64,
+    pub(crate) head: &'a [u8],
+    pub(crate) rest: &'a [u8],
+    pub(crate) tombstone: bool,
+    pub(crate) value: &'a [u8],
+    /// Where `value` begins in the block.
+    pub(crate) value_at: u32,
+}
+
+impl<'a> Entry<'a> {
+    /// The key without its first `len` bytes.
+    #[inline]
+    pub(crate) fn key_behind(&self, len: usize) -> (&'a [u8], &'a [u8]) {
+        match self.head.get(len..) {
+            Some(head) => (head, self.rest),
+            None => (&[], self.rest.get(len - self.head.len()..).unwrap_or_default()),
+        }
+    }
+
+    /// Have both the same key? Neighbours mostly lie in one interval, where equal keys share equal heads.
+    #[inline]
+    pub(crate) fn has_key_of(&self, other: &Self) -> bool {
+        if self.head.len() == other.head.len() {
+            return self.rest == other.rest && self.head == other.head;
+        }
+        let (a, b) = if self.head.len() < other.head.len() { (self, other) } else { (other, self) };
+        // `a` has the shorter head: what `b` has beyond it must begin the rest of `a`.
+        match (b.head.split_at_checked(a.head.len()), a.rest.split_at_checked(b.head.len() - a.head.len())) {
+            (Some((front, beyond)), Some((begin, end))) => front == a.head && beyond == begin && end == b.rest,
+            _ => false,
+        }
+    }
+
+    /// Where `value` begins and ends in the block.
+    #[inline]
+    pub(crate) fn span(&self) -> (u32, u32) {
+        (self.value_at, self.value_at + self.value.len() as u32)
+    }
+}
+
+/// Walks the entries of a data block in order.
+pub(crate) struct Entries<'a> {
+    /// What is not read yet, up to the end of the block.
+    unread: &'a [u8],
+    len: u32,
+    /// The key that began the interval.
+    head: &'a [u8],
+    interval: u8,
+    left_in_interval: u8,
+    left: u32,
+}
+
+impl<'a> Entries<'a> {
+    /// From the first entry of `block` on.
+    pub(crate) fn new(block: &'a [u8], trailer: &Trailer) -> Result<Self, Malformed> {
+        let len = u32::try_from(block.len()).map_err(|_| Malformed)?;
+        let interval = trailer.restart_interval;
+        Ok(Self { unread: block, len, head: &[], interval, left_in_interval: 0, left: trailer.items })
+    }
+
+    /// From the start of the interval in which the first entry with a key of at least `key` is, or of an earlier one.
+    pub(crate) fn seek(block: &'a [u8], trailer: &Trailer, key: &[u8]) -> Result<Self, Malformed> {
+        let below = trailer.partition(|n| {
+            let mut probe = Self::new(block, trailer)?;
+            probe.unread = block.get(trailer.restart(block, n)?..).ok_or(Malformed)?;
+            Ok(probe.next_entry()?.is_some_and(|entry| entry.head < key))
+        })?;
+        let first = below.saturating_sub(1);
+        let mut entries = Self::new(block, trailer)?;
+        entries.unread = block.get(trailer.restart(block, first)?..).ok_or(Malformed)?;
+        let skipped = first.checked_mul(u32::from(trailer.restart_interval)).ok_or(Malformed)?;
+        entries.left = trailer.items.checked_sub(skipped).ok_or(Malformed)?;
+        Ok(entries)
+    }
+
+    /// The next entry; `None` after the last.
+    #[inline]
+    pub(crate) fn next_entry(&mut self) -> Result<Option<Entry<'a>>, Malformed> {
+        let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
+        self.left = left;
+        let mut unread = self.unread;
+        let kind = byte(&mut unread)?;
+        let seqno = varint(&mut unread)?;
+        let (head, rest): (&[u8], &[u8]) = if let Some(left) = self.left_in_interval.checked_sub(1) {
+            self.left_in_interval = left;
+            let shared = varint(&mut unread)? as usize;
+            let rest = varint(&mut unread)? as usize;
+            (self.head.get(..shared).ok_or(Malformed)?, take(&mut unread, rest)?)
+        } else {
+            self.left_in_interval = self.interval - 1;
+            let length = varint(&mut unread)? as usize;
+            self.head = take(&mut unread, length)?;
+            (self.head, &[])
+        };
+        let tombstone = match kind {
+            VALUE => false,
+            TOMBSTONE | WEAK_TOMBSTONE => true,
+            _ => return Err(Malformed),
+        };
+        let mut value: &[u8] = &[];
+        let mut value_at = 0;
+        if !tombstone {
+            let length = varint(&mut unread)? as usize;
+            value_at = self.len - unread.len() as u32;
+            value = take(&mut unread, length)?;
+        }
+        self.unread = unread;
+        Ok(Some(Entry { seqno, head, rest, tombstone, value, value_at }))
+    }
+}
+
+/// One entry of an index block: a block and the last key in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IndexEntry<'a> {
+    pub(crate) offset: u64,
+    pub(crate) size: u32,
+    pub(crate) end_key: &'a [u8],
+    /// Where `end_key` begins in the index block.
+    pub(crate) end_key_at: usize,
+}
+
+/// The `n`-th entry of an index block; `None` behind the last.
+pub(crate) fn index_entry<'a>(block: &'a [u8], trailer: &Trailer, n: u32) -> Result<Option<IndexEntry<'a>>, Malformed> {
+    if n >= trailer.restarts {
+        return Ok(None);
+    }
+    let mut unread = block.get(trailer.restart(block, n)?..).ok_or(Malformed)?;
+    byte(&mut unread)?;
+    let offset = varint(&mut unread)?;
+    let size = u32::try_from(varint(&mut unread)?).map_err(|_| Malformed)?;
+    varint(&mut unread)?;
+    let length = varint(&mut unread)? as usize;
+    let end_key_at = block.len() - unread.len();
+    let end_key = take(&mut unread, length)?;
+    Ok(Some(IndexEntry { offset, size, end_key, end_key_at }))
+}
+
+/// The first entry of an index block whose end key is not below `key`: the first block that may hold it.
+pub(crate) fn seek_index(block: &[u8], trailer: &Trailer, key: &[u8]) -> Result<u32, Malformed> {
+    trailer.partition(|n| Ok(index_entry(block, trailer, n)?.is_some_and(|entry| entry.end_key < key)))
+}
+
+#[inline]
+fn byte(unread: &mut &[u8]) -> Result<u8, Malformed> {
+    let (&first, tail) = unread.split_first().ok_or(Malformed)?;
+    *unread = tail;
+    Ok(first)
+}
+
+#[inline]
+fn take<'a>(unread: &mut &'a [u8], len: usize) -> Result<&'a [u8], Malformed> {
+    let (taken, tail) = unread.split_at_checked(len).ok_or(Malformed)?;
+    *unread = tail;
+    Ok(taken)
+}
+
+#[inline]
+fn varint(unread: &mut &[u8]) -> Result<u64, Malformed> {
+    let first = byte(unread)?;
+    if first < 0x80 { Ok(u64::from(first)) } else { long_varint(u64::from(first & 0x7F), unread) }
+}
+
+/// Nearly all numbers have one byte; apart, so that the loop does not weigh on them.
+#[inline(never)]
+fn long_varint(mut value: u64, unread: &mut &[u8]) -> Result<u64, Malformed> {
+    for shift in (7..64).step_by(7) {
+        let next = byte(unread)?;
+        value |= u64::from(next & 0x7F) << shift;
+        if next < 0x80 {
+            return Ok(value);
+        }
+    }
+    Err(Malformed)
+}
+
+/// Compares the key `head` and `rest` with `key`, without putting it together.
+#[inline]
+pub(crate) fn compare_key(head: &[u8], rest: &[u8], key: &[u8]) -> Ordering {
+    match key.split_at_checked(head.len()) {
+        Some((front, back)) => head.cmp(front).then_with(|| rest.cmp(back)),
+        // `key` is shorter than `head`: the whole key here is longer, so equal fronts mean that it is greater.
+        None => match head.get(..key.len()).unwrap_or_default().cmp(key) {
+            Ordering::Equal => Ordering::Greater,
+            unequal => unequal,
+        },
+    }
+}

@@ -1,0 +1,214 @@
+//! A run: tables in key order that do not overlap. Its blocks come one after the other.
+
+use super::Files;
+use super::table::{BlockRef, Caching, DataBlock, IndexCursor, TableReader};
+use crate::read::range::StoredRange;
+use lsm_tree::Table;
+use std::sync::Arc;
+use std::vec;
+use store::StoreResult;
+
+/// Tables of one run.
+#[derive(Clone)]
+pub(crate) struct Run(Arc<[Table]>);
+
+impl Run {
+    /// `None` when there is no table.
+    pub(crate) fn new(tables: Vec<Table>) -> Option<Self> {
+        (!tables.is_empty()).then(|| Self(tables.into()))
+    }
+
+    /// All tables.
+    pub(crate) fn tables(&self) -> &[Table] {
+        &self.0
+    }
+
+    /// Entries: versions and tombstones are counted too.
+    pub(crate) fn items(&self) -> u64 {
+        self.0.iter().map(|table| table.metadata.item_count).sum()
+    }
+
+    /// Bytes on disk.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0.iter().map(|table| table.metadata.file_size).sum()
+    }
+
+    /// How the blocks of this run are cached by a scan of all of it: a run that would push everything
+    /// else out of the cache is not kept.
+    pub(crate) fn caching(&self) -> Caching {
+        let capacity = self.0.first().map_or(0, |table| table.cache.capacity());
+        // Blocks are about half as long on disk as in memory.
+        if self.bytes() * 2 <= capacity / 2 { Caching::Fill } else { Caching::Peek }
+    }
+
+    /// Data blocks that may hold keys of `range`, counted up to `most`.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn blocks_up_to(&self, files: &Files, range: &StoredRange, most: u64) -> StoreResult<u64> {
+        let mut blocks = 0;
+        for table in self.overlapping(range) {
+            let keys = &table.metadata.key_range;
+            if range.covers(keys.min(), keys.max()) {
+                blocks += table.metadata.data_block_count;
+            } else {
+                let reader = TableReader::new(files, table.clone());
+                let mut index = IndexCursor::seek(&reader, &range.start, Caching::Fill)?;
+                while blocks < most
+                    && let Some(block) = index.next_block(&reader)?
+                {
+                    blocks += 1;
+                    if range.is_past(block.end_key()) {
+                        break;
+                    }
+                }
+            }
+            if blocks >= most {
+                break;
+            }
+        }
+        Ok(blocks)
+    }
+
+    /// The part of `table`'s blocks that `range` takes, as a fraction, to about the fineness of the top
+    /// level of its index.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn share_of_table(&self, files: &Files, table: &Table, range: &StoredRange) -> StoreResult<(u64, u64)> {
+        let reader = TableReader::new(files, table.clone());
+        let (from, all) = IndexCursor::position(&reader, &range.start)?;
+        let to = match &range.end {
+            Some(end) => IndexCursor::position(&reader, end)?.0,
+            None => all,
+        };
+        // The blocks at both borders count half each.
+        let all = u64::from(all) * 2;
+        Ok(((u64::from(to.saturating_sub(from)) * 2 + 1).min(all), all))
+    }
+
+    /// The tables that may hold keys of `range`.
+    pub(crate) fn overlapping<'a>(&'a self, range: &'a StoredRange) -> impl Iterator<Item = &'a Table> {
+        let first = self.0.partition_point(|table| &table.metadata.key_range.max()[..] < range.start.as_slice());
+        let tail = self.0.get(first..).unwrap_or_default();
+        tail.iter().take_while(|table| !range.is_past(table.metadata.key_range.min()))
+    }
+}
+
+/// Walks the data blocks of a run from a key on.
+pub(crate) struct RunCursor {
+    start: Vec<u8>,
+    /// Sequence number of the snapshot.
+    seqno: u64,
+    tables: vec::IntoIter<TableReader>,
+    open: Option<OpenTable>,
+    index_caching: Caching,
+}
+
+struct OpenTable {
+    reader: TableReader,
+    index: IndexCursor,
+    plain: bool,
+}
+
+/// A data block that was reached but not yet read.
+pub(crate) struct RunBlock<'a> {
+    reader: &'a TableReader,
+    at: BlockRef,
+    /// Is every entry a row? See [`TableReader::is_plain`].
+    pub(crate) plain: bool,
+    /// Entries are visible when their sequence number, as it stands in the block, is below this.
+    pub(crate) visible_below: u64,
+    /// To be added to the sequence numbers in the block.
+    pub(crate) base_seqno: u64,
+}
+
+impl RunCursor {
+    /// At the first block of `tables` that may hold a key of at least `start`.
+    pub(crate) fn new(tables: Vec<TableReader>, start: Vec<u8>, seqno: u64) -> Self {
+        Self { start, seqno, tables: tables.into_iter(), open: None, index_caching: Caching::Fill }
+    }
+
+    /// Reads indexes from disk, too.
+    pub(crate) fn past_the_cache(self) -> Self {
+        Self { index_caching: Caching::Bypass, ..self }
+    }
+
+    /// Passes over the next table if none of its blocks was reached yet, `fits` says so of its first and
+    /// last key, and every entry in it is a row; returns the number of these.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn skip_plain_table(&mut self, fits: impl FnOnce(&[u8], &[u8]) -> bool) -> StoreResult<Option<u64>> {
+        if self.open.is_some() {
+            return Ok(None);
+        }
+        let Some(reader) = self.tables.as_slice().first() else { return Ok(None) };
+        let keys = &reader.table.metadata.key_range;
+        if !fits(keys.min(), keys.max()) || !reader.is_plain(self.seqno)? {
+            return Ok(None);
+        }
+        let items = reader.table.metadata.item_count;
+        self.tables.next();
+        Ok(Some(items))
+    }
+
+    /// The next block; `None` behind the last.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn next_block(&mut self) -> StoreResult<Option<RunBlock<'_>>> {
+        loop {
+            if self.open.is_none() {
+                let Some(reader) = self.tables.next() else { return Ok(None) };
+                let index = IndexCursor::seek(&reader, &self.start, self.index_caching)?;
+                let plain = reader.is_plain(self.seqno)?;
+                self.open = Some(OpenTable { reader, index, plain });
+            }
+            let Some(open) = &mut self.open else { return Ok(None) };
+            if let Some(at) = open.index.next_block(&open.reader)? {
+                // Borrowed again, since the loop may drop the table otherwise.
+                return Ok(self.open.as_ref().map(|open| open.block(at, self.seqno)));
+            }
+            self.open = None;
+        }
+    }
+}
+
+impl OpenTable {
+    fn block(&self, at: BlockRef, seqno: u64) -> RunBlock<'_> {
+        let base_seqno = self.reader.table.global_seqno();
+        RunBlock {
+            reader: &self.reader,
+            at,
+            plain: self.plain,
+            visible_below: seqno.saturating_sub(base_seqno),
+            base_seqno,
+        }
+    }
+}
+
+impl RunBlock<'_> {
+    /// The last key in it.
+    pub(crate) fn end_key(&self) -> &[u8] {
+        self.at.end_key()
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn read(&self, caching: Caching) -> StoreResult<DataBlock> {
+        self.reader.data_block(&self.at, caching)
+    }
+
+    /// Where it is, for messages.
+    pub(crate) fn place(&self) -> String {
+        self.reader.place(self.at.offset)
+    }
+
+    /// The error for malformed entries.
+    pub(crate) fn damaged(&self, damage: super::Malformed) -> store::StoreError {
+        self.reader.damaged(self.at.offset, damage)
+    }
+}

@@ -1,0 +1,254 @@
+//! Reading the blocks of one table, through the block cache or past it.
+
+use super::format::{self, IndexEntry, Malformed, Trailer};
+use super::view::Files;
+use crate::error::storage;
+use fjall::{CompressionType, Slice};
+use lsm_tree::table::block::BlockType;
+use lsm_tree::table::{Block, BlockHandle, BlockOffset};
+use lsm_tree::{DescriptorTable, GlobalTableId, Table};
+use std::fs::File;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+use store::{StoreError, StoreResult};
+
+/// One table of a tree.
+pub(crate) struct TableReader {
+    pub(crate) table: Table,
+    id: GlobalTableId,
+    descriptors: Option<Arc<DescriptorTable>>,
+    /// Opened at the first block that is not in the cache.
+    file: OnceLock<Arc<File>>,
+}
+
+/// Entries in key order, uncompressed.
+#[derive(Clone, Debug)]
+pub(crate) struct DataBlock {
+    pub(crate) bytes: Slice,
+    pub(crate) trailer: Trailer,
+}
+
+/// Where a data block is, and the last key in it.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockRef {
+    pub(crate) offset: u64,
+    pub(crate) size: u32,
+    /// The index block that says so.
+    page: Slice,
+    end_key: Range<usize>,
+}
+
+impl BlockRef {
+    /// The last key of the block.
+    pub(crate) fn end_key(&self) -> &[u8] {
+        self.page.get(self.end_key.clone()).unwrap_or_default()
+    }
+}
+
+/// Where a block is looked for, and whether it stays in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caching {
+    /// In the cache, then on disk; kept in the cache.
+    Fill,
+    /// In the cache, then on disk; not kept, so that a long scan does not displace what points need.
+    Peek,
+    /// On disk: to see what is really there.
+    Bypass,
+}
+
+impl TableReader {
+    /// For `table` of the tree of `files`.
+    pub(crate) fn new(files: &Files, table: Table) -> Self {
+        let id = (files.tree_id, table.id()).into();
+        Self { table, id, descriptors: files.descriptors.clone(), file: OnceLock::new() }
+    }
+
+    /// Reads a data block.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn data_block(&self, at: &BlockRef, caching: Caching) -> StoreResult<DataBlock> {
+        let compression = self.table.metadata.data_block_compression;
+        let handle = BlockHandle::new(BlockOffset(at.offset), at.size);
+        let bytes = self.load(handle, BlockType::Data, compression, caching)?;
+        let trailer = Trailer::of(&bytes).map_err(|damage| self.damaged(at.offset, damage))?;
+        Ok(DataBlock { bytes, trailer })
+    }
+
+    /// Can no entry be a tombstone, invisible at `seqno`, or an older version of a key of this table?
+    /// Then each entry is one row as of this run.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn is_plain(&self, seqno: u64) -> StoreResult<bool> {
+        let meta = &self.table.metadata;
+        if meta.tombstone_count > 0 || meta.weak_tombstone_count > 0 || self.table.get_highest_seqno() >= seqno {
+            return Ok(false);
+        }
+        Ok(self.meta_number(b"key_count")? == Some(meta.item_count))
+    }
+
+    /// A number that the meta block has and lsm-tree does not hand out.
+    fn meta_number(&self, name: &[u8]) -> StoreResult<Option<u64>> {
+        let handle = self.table.regions.metadata;
+        let bytes = self.load(handle, BlockType::Meta, CompressionType::None, Caching::Fill)?;
+        let damaged = |damage| self.damaged(*handle.offset(), damage);
+        let trailer = Trailer::of(&bytes).map_err(damaged)?;
+        let mut entries = format::Entries::seek(&bytes, &trailer, name).map_err(damaged)?;
+        while let Some(entry) = entries.next_entry().map_err(damaged)? {
+            if format::compare_key(entry.head, entry.rest, name).is_eq() {
+                let number = entry.value.try_into().map_err(|_| damaged(Malformed))?;
+                return Ok(Some(u64::from_le_bytes(number)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn load(
+        &self,
+        handle: BlockHandle,
+        kind: BlockType,
+        compression: CompressionType,
+        caching: Caching,
+    ) -> StoreResult<Slice> {
+        let offset = handle.offset();
+        if caching != Caching::Bypass
+            && let Some(block) = self.table.cache.get_block(self.id, offset)
+        {
+            return Ok(block.data);
+        }
+        let failed = |error: lsm_tree::Error| storage(self.place(*offset))(&error);
+        let block = Block::from_file(self.file()?, handle, compression).map_err(failed)?;
+        if block.header.block_type != kind {
+            return Err(self.damaged(*offset, Malformed));
+        }
+        if caching == Caching::Fill {
+            self.table.cache.insert_block(self.id, offset, block.clone());
+        }
+        Ok(block.data)
+    }
+
+    fn file(&self) -> StoreResult<&File> {
+        if let Some(file) = self.file.get() {
+            return Ok(file);
+        }
+        let open = self.descriptors.as_ref().and_then(|files| files.access_for_table(&self.id));
+        let file = match open {
+            Some(file) => file,
+            None => {
+                let path = &*self.table.path;
+                let file = File::open(path).map_err(crate::error::io(format!("opening {}", path.display())))?;
+                let file = Arc::new(file);
+                if let Some(files) = &self.descriptors {
+                    files.insert_for_table(self.id, file.clone());
+                }
+                file
+            }
+        };
+        Ok(self.file.get_or_init(|| file))
+    }
+
+    /// The error for bytes at `offset` that are not a block.
+    pub(crate) fn damaged(&self, offset: u64, _: Malformed) -> StoreError {
+        StoreError::Corrupted { detail: format!("{}: malformed", self.place(offset)) }
+    }
+
+    /// The block at `offset`, for messages.
+    pub(crate) fn place(&self, offset: u64) -> String {
+        format!("block at {offset} of {}", self.table.path.display())
+    }
+}
+
+/// Walks the index of a table: its data blocks in key order.
+pub(crate) struct IndexCursor {
+    caching: Caching,
+    /// The top level. Points to leaves, or, in small tables, to the data blocks.
+    top: Page,
+    two_levels: bool,
+    leaf: Option<Page>,
+}
+
+/// An index block, and the next entry to be read from it.
+struct Page {
+    bytes: Slice,
+    trailer: Trailer,
+    offset: u64,
+    next: u32,
+}
+
+impl IndexCursor {
+    /// At the first block that may hold a key of at least `key`.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn seek(reader: &TableReader, key: &[u8], caching: Caching) -> StoreResult<Self> {
+        let regions = &reader.table.regions;
+        let mut top = Page::load(reader, regions.tli, caching)?;
+        top.seek(reader, key)?;
+        let mut cursor = Self { caching, top, two_levels: regions.index.is_some(), leaf: None };
+        if cursor.two_levels && cursor.next_leaf(reader)? {
+            cursor.leaf.iter_mut().try_for_each(|leaf| leaf.seek(reader, key))?;
+        }
+        Ok(cursor)
+    }
+
+    /// The next data block; `None` behind the last.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn next_block(&mut self, reader: &TableReader) -> StoreResult<Option<BlockRef>> {
+        if !self.two_levels {
+            return self.top.next_entry(reader);
+        }
+        loop {
+            let Some(leaf) = &mut self.leaf else { return Ok(None) };
+            if let Some(block) = leaf.next_entry(reader)? {
+                return Ok(Some(block));
+            }
+            self.next_leaf(reader)?;
+        }
+    }
+
+    /// How many entries of the top level are in front of `key`, and how many there are.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn position(reader: &TableReader, key: &[u8]) -> StoreResult<(u32, u32)> {
+        let mut top = Page::load(reader, reader.table.regions.tli, Caching::Fill)?;
+        top.seek(reader, key)?;
+        Ok((top.next, top.trailer.items))
+    }
+
+    fn next_leaf(&mut self, reader: &TableReader) -> StoreResult<bool> {
+        self.leaf = match self.top.next_entry(reader)? {
+            Some(at) => Some(Page::load(reader, BlockHandle::new(BlockOffset(at.offset), at.size), self.caching)?),
+            None => None,
+        };
+        Ok(self.leaf.is_some())
+    }
+}
+
+impl Page {
+    fn load(reader: &TableReader, handle: BlockHandle, caching: Caching) -> StoreResult<Self> {
+        let compression = reader.table.metadata.index_block_compression;
+        let offset = *handle.offset();
+        let bytes = reader.load(handle, BlockType::Index, compression, caching)?;
+        let trailer = Trailer::of(&bytes).map_err(|damage| reader.damaged(offset, damage))?;
+        Ok(Self { bytes, trailer, offset, next: 0 })
+    }
+
+    fn seek(&mut self, reader: &TableReader, key: &[u8]) -> StoreResult<()> {
+        let found = format::seek_index(&self.bytes, &self.trailer, key);
+        self.next = found.map_err(|damage| reader.damaged(self.offset, damage))?;
+        Ok(())
+    }
+
+    fn next_entry(&mut self, reader: &TableReader) -> StoreResult<Option<BlockRef>> {
+        let found = format::index_entry(&self.bytes, &self.trailer, self.next);
+        let found = found.map_err(|damage| reader.damaged(self.offset, damage))?;
+        let Some(IndexEntry { offset, size, end_key, end_key_at }) = found else { return Ok(None) };
+        self.next += 1;
+        let end_key = end_key_at..end_key_at + end_key.len();
+        Ok(Some(BlockRef { offset, size, page: self.bytes.clone(), end_key }))
+    }
+}

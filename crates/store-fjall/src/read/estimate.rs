@@ -1,0 +1,50 @@
+//! Estimated rows and bytes of ranges, from what is in memory anyway: cheap enough for every plan.
+
+use super::ReadSource;
+use super::blocks::{Run, View};
+use super::range::StoredRange;
+use store::{KeyRange, StoreResult, TableSize};
+
+/// Entries of the memtable that are counted one by one; beyond them a share of it is guessed.
+const COUNTED: u64 = 256;
+
+/// Estimates what `ranges` hold. Versions and tombstones that are not compacted yet count as rows.
+///
+/// # Errors
+/// I/O failures and damaged bytes.
+pub(crate) fn estimate(source: &ReadSource, ranges: &[KeyRange]) -> StoreResult<TableSize> {
+    let mut size = TableSize::default();
+    for range in ranges {
+        if range.as_point().is_some() {
+            size.rows += 1;
+            continue;
+        }
+        let Some(range) = StoredRange::new(&source.prefix, range) else { continue };
+        let view = View::roughly(&source.keyspace, &range);
+        add(&mut size, view.memtable_share(&range, COUNTED));
+        for run in &view.runs {
+            add(&mut size, run_share(&view, run, &range)?);
+        }
+    }
+    Ok(size)
+}
+
+fn run_share(view: &View, run: &Run, range: &StoredRange) -> StoreResult<TableSize> {
+    let mut size = TableSize::default();
+    for table in run.overlapping(range) {
+        let meta = &table.metadata;
+        let (blocks, all) = if range.covers(meta.key_range.min(), meta.key_range.max()) {
+            (1, 1)
+        } else {
+            run.share_of_table(&view.files, table, range)?
+        };
+        let share = |of: u64| of.saturating_mul(blocks).div_ceil(all.max(1));
+        add(&mut size, TableSize { rows: share(meta.item_count), bytes: share(meta.file_size) });
+    }
+    Ok(size)
+}
+
+fn add(size: &mut TableSize, more: TableSize) {
+    size.rows += more.rows;
+    size.bytes += more.bytes;
+}

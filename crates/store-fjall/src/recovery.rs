@@ -1,0 +1,127 @@
+//! What is done before fjall sees the folder: cut a torn tail, refuse any other damage.
+//!
+//! ```text
+//!   journals   3.jnl (sealed)      4.jnl (sealed)      5.jnl (active)
+//!              durable whole       durable whole       durable up to the watermark │ may be torn
+//! ```
+//! fjall syncs a journal before it begins the next, so every journal but the last must be whole. The
+//! last must be whole up to the watermark; what follows a damaged place after it was never
+//! acknowledged as durable before the watermark was written, and is cut. fjall alone would cut
+//! silently at any damage, or, with values over 4 KiB in the tail, refuse to open at all.
+
+use crate::commit::journal_file::{journal_ids, journal_path};
+use crate::error::io;
+use crate::folder::Folder;
+use crate::journal::{JournalEnd, read_to_end};
+use crate::open::file_len;
+use crate::watermark::Mark;
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::Path;
+use store::{StoreError, StoreResult};
+
+/// fjall writes it last when it makes a database.
+const FJALL_VERSION_FILE: &str = "version";
+
+/// Clears what a first open left that was interrupted. Returns whether the store is to be made.
+///
+/// # Errors
+/// I/O failures.
+pub(crate) fn clear_interrupted_creation(folder: &Folder) -> StoreResult<bool> {
+    let database = folder.database();
+    let marker = database.join(FJALL_VERSION_FILE);
+    // The marker is created empty and then written: only a whole one counts.
+    let made = match fs::metadata(&marker) {
+        Ok(metadata) => metadata.len() > 0,
+        Err(error) if error.kind() == ErrorKind::NotFound => false,
+        Err(error) => return Err(io(format!("reading {}", marker.display()))(error)),
+    };
+    if made {
+        return Ok(false);
+    }
+    if holds_data(&database)? {
+        return Err(StoreError::Corrupted { detail: format!("{} is missing or empty", marker.display()) });
+    }
+    match fs::remove_dir_all(&database) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(io(format!("clearing {}", database.display()))(error))
+        }
+        _ => Ok(true),
+    }
+}
+
+/// An interrupted creation has made one empty journal at most; more means that the marker was lost.
+fn holds_data(database: &Path) -> StoreResult<bool> {
+    if !database.try_exists().map_err(io(format!("reading {}", database.display())))? {
+        return Ok(false);
+    }
+    for id in journal_ids(database)? {
+        if id > 0 || read_journal(&journal_path(database, id))?.batches > 0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Checks all journals against the watermark and cuts a torn tail.
+///
+/// # Errors
+/// [`StoreError::Corrupted`] for damage in what was durable; I/O failures.
+pub(crate) fn repair_journals(database: &Path, mark: &Mark) -> StoreResult<()> {
+    if !database.try_exists().map_err(io(format!("reading {}", database.display())))? {
+        return Ok(());
+    }
+    let ids = journal_ids(database)?;
+    let Some((&active, sealed)) = ids.split_last() else {
+        return missing(mark.journal);
+    };
+    if active < mark.journal {
+        return missing(mark.journal);
+    }
+    for &id in sealed {
+        let end = read_journal(&journal_path(database, id))?;
+        if end.torn {
+            return damaged(id, &end);
+        }
+    }
+    let path = journal_path(database, active);
+    let end = read_journal(&path)?;
+    if active == mark.journal && end.whole_bytes < mark.journal_bytes {
+        return damaged(active, &end);
+    }
+    if end.torn {
+        cut(&path, &end)?;
+    }
+    Ok(())
+}
+
+fn missing(journal: u64) -> StoreResult<()> {
+    Err(StoreError::Corrupted { detail: format!("journal {journal}.jnl is missing") })
+}
+
+fn damaged(journal: u64, end: &JournalEnd) -> StoreResult<()> {
+    let detail = format!(
+        "journal {journal}.jnl is damaged after byte {}, in a part that was durable ({} batches before it are whole)",
+        end.whole_bytes, end.batches
+    );
+    Err(StoreError::Corrupted { detail })
+}
+
+fn cut(path: &Path, end: &JournalEnd) -> StoreResult<()> {
+    let before = file_len(path)?;
+    tracing::warn!(
+        journal = %path.display(),
+        kept_bytes = end.whole_bytes,
+        cut_bytes = before.saturating_sub(end.whole_bytes),
+        "the journal ends in a commit that was never synced: cut"
+    );
+    let doing = || io(format!("cutting {}", path.display()));
+    let file = File::options().write(true).open(path).map_err(doing())?;
+    file.set_len(end.whole_bytes).map_err(doing())?;
+    file.sync_all().map_err(doing())
+}
+
+fn read_journal(path: &Path) -> StoreResult<JournalEnd> {
+    let doing = || io(format!("reading {}", path.display()));
+    File::open(path).and_then(read_to_end).map_err(doing())
+}

@@ -1,0 +1,83 @@
+//! Regions of a table, and the questions of a planner about ranges.
+
+use crate::commit::publish::State;
+use crate::read::ReadSource;
+use crate::error::engine;
+use fjall::Readable;
+use std::sync::atomic::Ordering;
+use store::{FamilyId, KeyRange, RegionInfo, StoreResult, TableId, TableSize};
+
+/// The regions of a table in key order, with sizes summed over its families.
+///
+/// # Errors
+/// [`store::StoreError::NoSuchTable`].
+pub(crate) fn list(state: &State, id: TableId) -> StoreResult<Vec<RegionInfo>> {
+    let table = state.tables.table(id)?;
+    let mut regions = Vec::with_capacity(table.regions.len());
+    for (index, region) in table.regions.iter().enumerate() {
+        let range = table.region_range(index);
+        let mut size = TableSize::default();
+        for family in &table.families {
+            let part = interim_estimate(&source(state, id, family.id)?, std::slice::from_ref(&range))?;
+            size.rows = size.rows.max(part.rows);
+            size.bytes += part.bytes;
+        }
+        regions.push(RegionInfo {
+            id: region.id,
+            range,
+            size,
+            reads: region.load.reads.load(Ordering::Relaxed),
+            writes: region.load.writes.load(Ordering::Relaxed),
+        });
+    }
+    Ok(regions)
+}
+
+/// See [`store::Store::estimate`].
+///
+/// # Errors
+/// As there.
+pub(crate) fn estimate(state: &State, id: TableId, family: FamilyId, ranges: &[KeyRange]) -> StoreResult<TableSize> {
+    interim_estimate(&source(state, id, family)?, ranges)
+}
+
+/// See [`store::Store::split`].
+///
+/// # Errors
+/// As there.
+pub(crate) fn split(
+    state: &State,
+    id: TableId,
+    family: FamilyId,
+    ranges: &[KeyRange],
+    pieces: usize,
+) -> StoreResult<Vec<Vec<KeyRange>>> {
+    let _ = (source(state, id, family)?, pieces);
+    Ok(if ranges.is_empty() { Vec::new() } else { vec![ranges.to_vec()] })
+}
+
+/// Where a family's rows are, for the readers.
+///
+/// # Errors
+/// [`store::StoreError::NoSuchTable`], [`store::StoreError::NoSuchFamily`].
+pub(crate) fn source(state: &State, id: TableId, family: FamilyId) -> StoreResult<ReadSource> {
+    let (_, place) = state.tables.place(id, family)?;
+    Ok(ReadSource {
+        keyspace: place.keyspace.clone(),
+        prefix: place.prefix.clone(),
+        snapshot: state.snapshot.clone(),
+    })
+}
+
+fn interim_estimate(source: &ReadSource, ranges: &[KeyRange]) -> StoreResult<TableSize> {
+    let mut size = TableSize::default();
+    for guard in source.snapshot.prefix(&source.keyspace, &source.prefix) {
+        let (key, value) = guard.into_inner().map_err(engine("estimating"))?;
+        let row = key.get(source.prefix.len()..).unwrap_or_default();
+        if ranges.iter().any(|range| range.contains(row)) {
+            size.rows += 1;
+            size.bytes += (key.len() + value.len()) as u64;
+        }
+    }
+    Ok(size)
+}

@@ -1,0 +1,21 @@
+//! The two header fields of a fragment that the store writes and reads.
+
+use fragment::Fragment;
+use store::{CommitNo, StoreError, StoreResult, Timestamp};
+
+/// Writes when and by which commit a fragment was written.
+///
+/// # Errors
+/// [`StoreError::Corrupted`] for bytes that are no fragment.
+pub(crate) fn write(fragment: &mut [u8], at: Timestamp, commit: CommitNo) -> StoreResult<()> {
+    fragment::stamp(fragment, at, commit).map_err(|error| StoreError::Corrupted { detail: error.to_string() })
+}
+
+/// Which commit wrote a fragment.
+///
+/// # Errors
+/// As [`write`].
+pub(crate) fn commit_of(bytes: &[u8]) -> StoreResult<CommitNo> {
+    let parsed = Fragment::parse(bytes).map_err(|error| StoreError::Corrupted { detail: error.to_string() })?;
+    Ok(parsed.commit())
+}

@@ -1,0 +1,237 @@
+//! The contract, method by method: admission, then the module that does the work.
+
+use crate::commit::pipeline::{Dropped, MAX_FRAGMENT_BYTES, MAX_KEY_BYTES};
+use crate::commit::publish::State;
+use crate::error::engine;
+use crate::housekeeping::Housekeeper;
+use crate::inner::{Inner, snapshot_of, state_of};
+use crate::options::Options;
+use crate::read;
+use crate::{load, open, regions, stats};
+use async_trait::async_trait;
+use bytes::Bytes;
+use fjall::Readable;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use store::{
+    BulkLoad, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, OnDuplicate, RegionInfo, Scan,
+    ScanCounters, ScanRequest, Snapshot, Store, StoreError, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
+};
+
+/// Multi-gets beyond this many keys queue, and run where they may block.
+const LARGE_MULTI_GET: usize = 64;
+
+/// The embedded store: one folder, one process.
+///
+/// Dropping it ends its threads and syncs; [`Store::close`] also writes the memtables to disk, so that
+/// the next open has nothing to replay.
+pub struct FjallStore {
+    inner: Arc<Inner>,
+    housekeeper: Housekeeper,
+}
+
+impl FjallStore {
+    /// Opens the store in `path`, made if there is none, and recovers it after a crash.
+    ///
+    /// # Errors
+    /// [`StoreError::Foreign`] for a folder that is not a store of this version, [`StoreError::Locked`]
+    /// for one in use, [`StoreError::Corrupted`] for damage in what was durable, and I/O failures.
+    pub fn open(path: impl AsRef<Path>, options: Options) -> StoreResult<Arc<Self>> {
+        let inner = Arc::new(open::open(path.as_ref(), options)?);
+        let housekeeper = Housekeeper::start(&inner)?;
+        Ok(Arc::new(Self { inner, housekeeper }))
+    }
+
+    fn get_at(state: &State, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
+        let (counters, place) = state.tables.place(table, family)?;
+        counters.count_read(key);
+        let found = place.with_key(key, |key| state.snapshot.get(&place.keyspace, key));
+        // Copied: a view would pin its whole block for as long as the caller keeps it.
+        let found = found.map_err(engine(format_args!("reading a row of {table}")))?;
+        Ok(found.map(|fragment| Bytes::copy_from_slice(&fragment)))
+    }
+
+    /// Hands what dropped tables left behind to the housekeeper.
+    fn reclaim(&self, dropped: Dropped) {
+        if !dropped.slots.is_empty() || !dropped.keyspaces.is_empty() {
+            self.inner.reclaim.lock().append(dropped);
+        }
+    }
+}
+
+impl fmt::Debug for FjallStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FjallStore({})", self.inner.folder.path().display())
+    }
+}
+
+impl Drop for FjallStore {
+    fn drop(&mut self) {
+        self.inner.mark_closed();
+        self.housekeeper.stop();
+        if let Err(error) = self.inner.pipeline.group_sync.sync_blocking() {
+            tracing::error!(%error, "the last sync failed");
+        }
+    }
+}
+
+#[async_trait]
+impl Store for FjallStore {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            atomic_batch: true,
+            global_snapshot: true,
+            filter: true,
+            bulk_load: true,
+            max_key_bytes: MAX_KEY_BYTES,
+            max_fragment_bytes: MAX_FRAGMENT_BYTES,
+        }
+    }
+
+    async fn snapshot(&self, at_least: CommitNo) -> StoreResult<Snapshot> {
+        self.inner.check_open()?;
+        let publisher = &self.inner.pipeline.publisher;
+        if publisher.published().commit < at_least {
+            if publisher.newest().commit < at_least {
+                return Err(StoreError::Unsupported { what: "a snapshot of a commit that was never made" });
+            }
+            self.sync(at_least).await?;
+        }
+        Ok(snapshot_of(publisher.published().clone()))
+    }
+
+    async fn get(&self, table: TableId, family: FamilyId, key: &[u8], snapshot: &Snapshot) -> StoreResult<Option<Bytes>> {
+        self.inner.check_open()?;
+        Self::get_at(state_of(snapshot)?, table, family, key)
+    }
+
+    async fn get_many(
+        &self,
+        table: TableId,
+        family: FamilyId,
+        keys: &[Bytes],
+        snapshot: &Snapshot,
+    ) -> StoreResult<Vec<Option<Bytes>>> {
+        self.inner.check_open()?;
+        let source = regions::source(state_of(snapshot)?, table, family)?;
+        let counters = state_of(snapshot)?.tables.table(table)?;
+        keys.iter().for_each(|key| counters.count_read(key));
+        if keys.len() <= LARGE_MULTI_GET {
+            return read::get_many(&source, keys);
+        }
+        let _place = self.inner.admission.read().await?;
+        let keys = keys.to_vec();
+        blocking(move || read::get_many(&source, &keys)).await
+    }
+
+    async fn get_newest(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
+        self.inner.check_open()?;
+        Self::get_at(&self.inner.pipeline.publisher.newest(), table, family, key)
+    }
+
+    async fn scan(&self, request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>> {
+        self.inner.check_open()?;
+        let source = regions::source(state_of(snapshot)?, request.table, request.family)?;
+        let scan = read::scan::open(source, request)?;
+        Ok(Box::new(QueuedScan { inner: self.inner.clone(), _snapshot: snapshot.clone(), scan }))
+    }
+
+    async fn split(
+        &self,
+        table: TableId,
+        family: FamilyId,
+        ranges: &[KeyRange],
+        pieces: usize,
+    ) -> StoreResult<Vec<Vec<KeyRange>>> {
+        self.inner.check_open()?;
+        regions::split(&self.inner.pipeline.publisher.published(), table, family, ranges, pieces)
+    }
+
+    async fn apply(&self, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
+        self.inner.check_open()?;
+        let _pass = self.inner.admission.write().await?;
+        let (commit, dropped) = self.inner.pipeline.apply(batch, durability)?;
+        self.reclaim(dropped);
+        Ok(commit)
+    }
+
+    async fn sync(&self, commit: CommitNo) -> StoreResult<()> {
+        self.inner.pipeline.group_sync.sync(commit).await
+    }
+
+    async fn bulk_load(&self, table: TableId, on_duplicate: OnDuplicate) -> StoreResult<Box<dyn BulkLoad>> {
+        self.inner.check_open()?;
+        self.inner.pipeline.read_only.check()?;
+        Ok(Box::new(load::Load::new(self.inner.clone(), table, on_duplicate)?))
+    }
+
+    async fn regions(&self, table: TableId) -> StoreResult<Vec<RegionInfo>> {
+        self.inner.check_open()?;
+        regions::list(&self.inner.pipeline.publisher.published(), table)
+    }
+
+    async fn estimate(&self, table: TableId, family: FamilyId, ranges: &[KeyRange]) -> StoreResult<TableSize> {
+        self.inner.check_open()?;
+        regions::estimate(&self.inner.pipeline.publisher.published(), table, family, ranges)
+    }
+
+    async fn flush(&self, table: TableId, major: bool) -> StoreResult<()> {
+        self.inner.check_open()?;
+        let inner = self.inner.clone();
+        blocking(move || crate::flush::table(&inner, table, major)).await
+    }
+
+    async fn check(&self) -> StoreResult<CheckReport> {
+        self.inner.check_open()?;
+        let inner = self.inner.clone();
+        blocking(move || crate::check::all(&inner)).await
+    }
+
+    fn stats(&self) -> StoreStats {
+        stats::collect(&self.inner)
+    }
+
+    async fn close(&self) -> StoreResult<()> {
+        if !self.inner.mark_closed() {
+            return Ok(());
+        }
+        self.inner.admission.close();
+        let inner = self.inner.clone();
+        let outcome = blocking(move || crate::flush::at_close(&inner)).await;
+        self.housekeeper.stop();
+        outcome
+    }
+}
+
+/// Runs what may wait for the disk where it holds up nobody.
+///
+/// # Errors
+/// Those of `work`; an I/O failure when it panicked.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> StoreResult<T> + Send + 'static,
+) -> StoreResult<T> {
+    let joined = tokio::task::spawn_blocking(work).await;
+    joined.map_err(|error| StoreError::Io { action: "background work".into(), reason: error.to_string() })?
+}
+
+/// A scan whose every batch takes a place in the queue of scans.
+struct QueuedScan {
+    inner: Arc<Inner>,
+    /// Keeps the tables of its state, and with them the keyspace.
+    _snapshot: Snapshot,
+    scan: Box<dyn Scan>,
+}
+
+#[async_trait]
+impl Scan for QueuedScan {
+    async fn next(&mut self) -> StoreResult<Option<store::RowBatch>> {
+        self.inner.check_open()?;
+        let _place = self.inner.admission.scan().await?;
+        self.scan.next().await
+    }
+
+    fn counters(&self) -> ScanCounters {
+        self.scan.counters()
+    }
+}

@@ -1,0 +1,73 @@
+//! Moves the watermark along the journal as it becomes durable.
+
+use crate::error::io;
+use crate::inner::Inner;
+use crate::journal::read_batches;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
+use store::{CommitNo, StoreResult};
+
+/// Each update costs two syncs. Damage in what was written since the last one is taken for a torn tail.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Where the last update was.
+#[derive(Default)]
+pub(crate) struct Follower {
+    at: Option<Instant>,
+    journal: u64,
+    bytes: u64,
+    commit: CommitNo,
+}
+
+impl Follower {
+    /// Updates the watermark when it is time and something became durable since.
+    ///
+    /// # Errors
+    /// I/O failures.
+    pub(crate) fn tick(&mut self, inner: &Inner) -> StoreResult<()> {
+        if self.at.is_some_and(|at| at.elapsed() < EVERY) {
+            return Ok(());
+        }
+        self.at = Some(Instant::now());
+        self.advance(inner)
+    }
+
+    /// Updates the watermark if something became durable since.
+    ///
+    /// # Errors
+    /// I/O failures.
+    pub(crate) fn advance(&mut self, inner: &Inner) -> StoreResult<()> {
+        let pipeline = &inner.pipeline;
+        let durable = pipeline.publisher.durable();
+        let (journal, file) = pipeline.group_sync.journal().active()?;
+        if journal == self.journal && durable == self.commit && self.bytes > 0 {
+            return Ok(());
+        }
+        if journal != self.journal {
+            (self.journal, self.bytes) = (journal, 0);
+        }
+        let reading = format!("reading journal {journal}");
+        let end = read_batches(ReadFrom { file: &file, at: self.bytes }).map_err(io(reading))?;
+        // Some of these batches may not have been synced yet.
+        file.sync_data().map_err(io(format!("syncing journal {journal}")))?;
+        self.bytes += end.whole_bytes;
+        self.commit = durable;
+        pipeline.watermark.advance(journal, self.bytes, durable)
+    }
+}
+
+/// Reads a shared file from a place of its own.
+struct ReadFrom<'a> {
+    file: &'a File,
+    at: u64,
+}
+
+impl Read for ReadFrom<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
