@@ -6,7 +6,7 @@
 //! The batch is conditional on the counters row that the last change wrote, so that a second process
 //! on the same store cannot write over this one's changes.
 
-use crate::{Catalog, CatalogError, CatalogResult, Draft, NewTable, PreparedTable, RowIds, stored};
+use crate::{Catalog, CatalogError, CatalogResult, Draft, NewTable, PreparedTable, RowIds, SYSTEM_TABLE, stored};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 use store::{Clock, CommitNo, Durability, Store, StoreError, SystemClock};
@@ -101,22 +101,36 @@ impl CatalogCache {
 impl Shared {
     async fn commit(self: Arc<Self>, draft: Draft, mut turn: OwnedMutexGuard<CommitNo>) -> CatalogResult<()> {
         let (next, batch) = draft.finish(*turn)?;
-        let applied = self.store.apply(batch, Durability::Sync).await;
-        let commit = match applied {
+        let commit = match self.store.apply(batch, Durability::Sync).await {
             Ok(commit) => commit,
-            Err(StoreError::ConditionFailed { table, .. }) if table == crate::SYSTEM_TABLE => {
-                // Load what the other process made, so that the statement can be run again.
-                if let Some(loaded) = stored::load(self.store.as_ref()).await? {
-                    *turn = loaded.commit;
-                    self.current.store(Arc::new(loaded.catalog));
-                }
-                return Err(CatalogError::ChangedElsewhere);
-            }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(self.refused(error, &mut turn).await),
         };
         *turn = commit;
         self.store.sync(commit).await?;
         self.current.store(Arc::new(next));
         Ok(())
+    }
+
+    /// The store refused a change. If another process changed the catalog since this one read it, loads
+    /// what that made, so that the statement can be run again.
+    async fn refused(&self, error: StoreError, turn: &mut CommitNo) -> CatalogError {
+        // Ids that the other process took show as tables that exist or do not, before conditions are checked.
+        let may_be_outdated = match &error {
+            StoreError::ConditionFailed { table, .. } => *table == SYSTEM_TABLE,
+            StoreError::TableExists { .. } | StoreError::NoSuchTable { .. } => true,
+            _ => false,
+        };
+        if !may_be_outdated {
+            return error.into();
+        }
+        match stored::load(self.store.as_ref()).await {
+            Ok(Some(loaded)) if loaded.commit != *turn => {
+                *turn = loaded.commit;
+                self.current.store(Arc::new(loaded.catalog));
+                CatalogError::ChangedElsewhere
+            }
+            Ok(_) => error.into(),
+            Err(error) => error,
+        }
     }
 }
