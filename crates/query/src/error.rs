@@ -1,0 +1,219 @@
+//! What can go wrong while a statement is planned or run. Variants carry data; `engine` chooses SQLSTATEs.
+
+use datafusion::common::DataFusionError;
+use types::TypeError;
+
+/// Result of planning and running.
+pub type QueryResult<T> = Result<T, QueryError>;
+
+/// A statement that cannot be planned, or failed while it ran.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum QueryError {
+    /// No such table or view (42P01).
+    #[error("relation \"{name}\" does not exist")]
+    NoSuchTable {
+        /// As written, with its schema if it had one.
+        name: String,
+        /// A table of a name much like it.
+        close: Option<String>,
+    },
+    /// No such column (42703).
+    #[error("column {} does not exist", column_label(relation.as_deref(), name))]
+    NoSuchColumn {
+        /// The table or alias that was named with it.
+        relation: Option<String>,
+        /// The column.
+        name: String,
+        /// A column of a name much like it.
+        close: Option<String>,
+    },
+    /// A table or alias that FROM does not have (42P01).
+    #[error("missing FROM-clause entry for table \"{name}\"")]
+    MissingFrom {
+        /// The name.
+        name: String,
+    },
+    /// A name that two tables have (42702).
+    #[error("column reference \"{name}\" is ambiguous")]
+    AmbiguousColumn {
+        /// The column.
+        name: String,
+    },
+    /// A table or alias named twice in FROM (42712).
+    #[error("table name \"{name}\" specified more than once")]
+    DuplicateAlias {
+        /// The alias.
+        name: String,
+    },
+    /// A column that is neither grouped nor aggregated (42803).
+    #[error("{message}")]
+    Grouping {
+        /// One line for a person.
+        message: String,
+    },
+    /// A function that does not exist, or not for these types (42883).
+    #[error("function {signature} does not exist")]
+    NoSuchFunction {
+        /// Name and argument types.
+        signature: String,
+    },
+    /// An operator that does not exist for these types (42883).
+    #[error("operator does not exist: {left} {operator} {right}")]
+    NoSuchOperator {
+        /// SQL type on the left.
+        left: String,
+        /// The operator.
+        operator: String,
+        /// SQL type on the right.
+        right: String,
+    },
+    /// Types that do not go together where one type is wanted (42804).
+    #[error("{message}")]
+    TypeMismatch {
+        /// One line for a person.
+        message: String,
+    },
+    /// A parameter whose type nothing tells (42P18).
+    #[error("could not determine data type of parameter ${number}")]
+    UnknownParameter {
+        /// Counted from 1.
+        number: usize,
+    },
+    /// A parameter used as two types (42P08).
+    #[error("inconsistent types deduced for parameter ${number}")]
+    ParameterConflict {
+        /// Counted from 1.
+        number: usize,
+        /// SQL names of the types.
+        types: (String, String),
+    },
+    /// Fewer or more values than the statement has parameters (08P01).
+    #[error("the statement needs {expected} parameters, {found} were given")]
+    ParameterCount {
+        /// Of the statement.
+        expected: usize,
+        /// Given.
+        found: usize,
+    },
+    /// A statement that makes no sense for a reason of its own (42601).
+    #[error("{message}")]
+    Invalid {
+        /// One line for a person.
+        message: String,
+    },
+    /// Understood, but not built (0A000).
+    #[error("{feature} is not supported")]
+    Unsupported {
+        /// What.
+        feature: String,
+    },
+    /// Division by zero (22012).
+    #[error("division by zero")]
+    DivisionByZero,
+    /// A result outside its type (22003).
+    #[error("{what} out of range")]
+    OutOfRange {
+        /// SQL name of the type, or `value`.
+        what: String,
+    },
+    /// A scalar subquery that gave several rows (21000).
+    #[error("more than one row returned by a subquery used as an expression")]
+    SubqueryRows,
+    /// A setting that does not exist (42704).
+    #[error("unrecognized configuration parameter \"{name}\"")]
+    NoSuchSetting {
+        /// Its name.
+        name: String,
+    },
+    /// An argument that a function refuses (22023).
+    #[error("{message}")]
+    BadArgument {
+        /// One line for a person.
+        message: String,
+    },
+    /// A value that does not fit its type.
+    #[error(transparent)]
+    Type(#[from] TypeError),
+    /// A NULL in a column that takes none (23502).
+    #[error("null value in column \"{column}\" of relation \"{table}\" violates not-null constraint")]
+    NullColumn {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+    },
+    /// A key that cannot be made.
+    #[error(transparent)]
+    Key(#[from] rowkey::KeyError),
+    /// A row that cannot be made.
+    #[error(transparent)]
+    Fragment(#[from] fragment::FragmentError),
+    /// Bytes in the store that are no row of this table (XX001).
+    #[error("row of table \"{table}\" corrupted: {detail}")]
+    Corrupted {
+        /// The table.
+        table: String,
+        /// What is wrong.
+        detail: String,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] store::StoreError),
+    /// Memory or temporary space ran out (53200).
+    #[error("out of memory: {detail}")]
+    Resources {
+        /// Which operator wanted how much.
+        detail: String,
+    },
+    /// The statement was cancelled (57014).
+    #[error("canceling statement due to user request")]
+    Cancelled,
+    /// A defect: something that planning should have refused (XX000).
+    #[error("internal error: {detail}")]
+    Internal {
+        /// What was found.
+        detail: String,
+    },
+}
+
+fn column_label(relation: Option<&str>, name: &str) -> String {
+    match relation {
+        Some(relation) => format!("{relation}.{name}"),
+        None => format!("\"{name}\""),
+    }
+}
+
+impl QueryError {
+    /// The hint that PostgreSQL shows below the message, where there is one.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NoSuchTable { close: Some(close), .. } => {
+                Some(format!("Perhaps you meant to reference the table \"{close}\"."))
+            }
+            Self::NoSuchColumn { close: Some(close), .. } => {
+                Some(format!("Perhaps you meant to reference the column \"{close}\"."))
+            }
+            Self::NoSuchOperator { .. } => Some(
+                "No operator matches the given name and argument types. You might need to add explicit type casts."
+                    .to_owned(),
+            ),
+            Self::NoSuchFunction { .. } => Some(
+                "No function matches the given name and argument types. You might need to add explicit type casts."
+                    .to_owned(),
+            ),
+            _ => None,
+        }
+    }
+
+    /// Something that cannot be, told instead of a panic.
+    pub fn internal(detail: impl Into<String>) -> Self {
+        Self::Internal { detail: detail.into() }
+    }
+}
+
+/// Our errors travel through DataFusion's plans as external errors and come out by `From<DataFusionError>`.
+impl From<QueryError> for DataFusionError {
+    fn from(error: QueryError) -> Self {
+        Self::External(Box::new(error))
+    }
+}

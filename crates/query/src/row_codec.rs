@@ -1,0 +1,312 @@
+//! The one place where a table's row becomes a rowkey and a fragment, and back.
+//!
+//! ```text
+//!   row, one Datum per column    --encode_key-->       [salt] key parts
+//!   (in order of declaration)    --encode_fragment-->  dense fragment of the newest layout
+//! ```
+//! Reading takes the layout that the fragment names: columns that were added later have their `missing`
+//! value, columns that were dropped are passed over, sparse fragments are read cell by cell.
+
+use crate::error::{QueryError, QueryResult};
+use catalog::{ColumnId, LayoutDef, Table};
+use fragment::{Fragment, Layout, LayoutColumn};
+use rowkey::{KeyPart, KeySchema, cell_value};
+use std::sync::Arc;
+use types::{DataType, Datum, coerce};
+
+/// Where a column of the table is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// This part of the key.
+    Key(usize),
+    /// This column of the newest layout.
+    Value(usize),
+}
+
+/// One layout of the table, and where the table's columns are in it.
+#[derive(Clone, Debug)]
+pub struct TableLayout {
+    /// Offsets.
+    pub layout: Layout,
+    /// Type of each of its columns, dropped ones too.
+    pub types: Vec<DataType>,
+    /// For each column of the table its place in the layout; `None` for key columns and later ones.
+    pub positions: Vec<Option<usize>>,
+}
+
+/// Encodes and decodes the rows of one version of a table.
+#[derive(Clone, Debug)]
+pub struct RowCodec {
+    table: Arc<Table>,
+    key: KeySchema,
+    places: Vec<Place>,
+    /// For each key part its column.
+    key_columns: Vec<usize>,
+    /// By id, ascending.
+    layouts: Vec<TableLayout>,
+}
+
+impl RowCodec {
+    /// The codec of `table`.
+    ///
+    /// # Errors
+    /// [`QueryError::Internal`] for a table that the catalog would not have made.
+    pub fn new(table: &Arc<Table>) -> QueryResult<Self> {
+        let key = key_schema(table)?;
+        let layouts: Vec<_> = table.layouts.iter().map(|def| table_layout(table, def)).collect();
+        let current = layouts.last().ok_or_else(|| broken(table, "no layout"))?;
+        let mut places = Vec::with_capacity(table.columns.len());
+        for (index, column) in table.columns.iter().enumerate() {
+            let place = match table.key_position(column.id) {
+                Some(part) => Place::Key(part),
+                None => {
+                    let position = current.positions.get(index).copied().flatten();
+                    Place::Value(position.ok_or_else(|| broken(table, "a column without a place"))?)
+                }
+            };
+            places.push(place);
+        }
+        let column_of = |id: ColumnId| table.columns.iter().position(|column| column.id == id);
+        let key_columns = table.key.iter().filter_map(|part| column_of(part.column)).collect();
+        Ok(Self { table: Arc::clone(table), key, places, key_columns, layouts })
+    }
+
+    /// The table.
+    pub fn table(&self) -> &Arc<Table> {
+        &self.table
+    }
+
+    /// What its keys are made of.
+    pub fn key_schema(&self) -> &KeySchema {
+        &self.key
+    }
+
+    /// Where each column is kept, in order of declaration.
+    pub fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// For each key part the index of its column.
+    pub fn key_columns(&self) -> &[usize] {
+        &self.key_columns
+    }
+
+    /// The layout that rows are written with.
+    pub fn current(&self) -> Option<&TableLayout> {
+        self.layouts.last()
+    }
+
+    /// The layout of that id.
+    pub fn layout(&self, id: u16) -> Option<&TableLayout> {
+        let at = self.layouts.binary_search_by_key(&id, |layout| layout.layout.id()).ok()?;
+        self.layouts.get(at)
+    }
+
+    /// Overwrites `key` with the rowkey of `row` (one value per column, already of the column's type).
+    ///
+    /// # Errors
+    /// [`QueryError::NullColumn`], [`QueryError::Key`].
+    pub fn encode_key_into(&self, row: &[Datum], key: &mut Vec<u8>) -> QueryResult<()> {
+        let value = |column: &usize| row.get(*column).cloned().unwrap_or(Datum::Null);
+        let values: Vec<Datum> = self.key_columns.iter().map(value).collect();
+        self.encode_key_values(&values, key)
+    }
+
+    /// As [`Self::encode_key_into`], into a buffer of its own.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn encode_key(&self, row: &[Datum]) -> QueryResult<Vec<u8>> {
+        let mut key = Vec::new();
+        self.encode_key_into(row, &mut key)?;
+        Ok(key)
+    }
+
+    /// Overwrites `key` with the rowkey of the key's own values, in key order.
+    ///
+    /// # Errors
+    /// As [`Self::encode_key_into`].
+    pub fn encode_key_values(&self, values: &[Datum], key: &mut Vec<u8>) -> QueryResult<()> {
+        self.key.encode(values, key).map_err(|error| match error {
+            rowkey::KeyError::NullPart { part } => self.null_column(self.key_columns.get(part).copied()),
+            error => error.into(),
+        })
+    }
+
+    /// Appends the dense fragment of `row` in the newest layout; its stamp is the store's to write.
+    ///
+    /// # Errors
+    /// [`QueryError::NullColumn`], [`QueryError::Key`] for a value that is not of its column's type,
+    /// [`QueryError::Fragment`].
+    pub fn encode_fragment_into(&self, row: &[Datum], out: &mut Vec<u8>) -> QueryResult<()> {
+        let current = self.current().ok_or_else(|| broken(&self.table, "no layout"))?;
+        let mut bytes = Vec::with_capacity(64);
+        // Cells of columns that the layout has and the table has dropped stay NULL.
+        let mut spans: Vec<Option<(usize, usize)>> = vec![None; current.types.len()];
+        for (index, column) in self.table.columns.iter().enumerate() {
+            let Some(Place::Value(position)) = self.places.get(index) else { continue };
+            let value = row.get(index).unwrap_or(&Datum::Null);
+            if value.is_null() {
+                if column.not_null {
+                    return Err(self.null_column(Some(index)));
+                }
+                continue;
+            }
+            let start = bytes.len();
+            cell_value::encode(&column.ty, value, &mut bytes)?;
+            if let Some(span) = spans.get_mut(*position) {
+                *span = Some((start, bytes.len()));
+            }
+        }
+        let cells: Vec<Option<&[u8]>> =
+            spans.iter().map(|span| span.and_then(|(start, end)| bytes.get(start..end))).collect();
+        Ok(fragment::encode_dense(&current.layout, &cells, out)?)
+    }
+
+    /// As [`Self::encode_fragment_into`], into a buffer of its own.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn encode_fragment(&self, row: &[Datum]) -> QueryResult<Vec<u8>> {
+        let mut out = Vec::new();
+        self.encode_fragment_into(row, &mut out)?;
+        Ok(out)
+    }
+
+    /// Values of the columns `wanted` (indexes in order of declaration).
+    ///
+    /// # Errors
+    /// [`QueryError::Corrupted`] for bytes that are no row of this table.
+    pub fn decode_row(&self, key: &[u8], fragment: &[u8], wanted: &[usize]) -> QueryResult<Vec<Datum>> {
+        let mut row = Vec::with_capacity(wanted.len());
+        let reader = self.fragment_reader(fragment)?;
+        let mut buffer = Vec::new();
+        for &index in wanted {
+            row.push(match self.places.get(index) {
+                Some(Place::Key(part)) => {
+                    self.key.decode_part(key, *part, &mut buffer).map_err(|error| self.corrupted(&error))?
+                }
+                Some(Place::Value(_)) => reader.value(self, index)?,
+                None => return Err(QueryError::internal(format!("no column {index}"))),
+            });
+        }
+        Ok(row)
+    }
+
+    /// Values of all columns.
+    ///
+    /// # Errors
+    /// As [`Self::decode_row`].
+    pub fn decode_full(&self, key: &[u8], fragment: &[u8]) -> QueryResult<Vec<Datum>> {
+        let all: Vec<usize> = (0..self.table.columns.len()).collect();
+        self.decode_row(key, fragment, &all)
+    }
+
+    /// Looks up a fragment's layout once, for several values of it.
+    ///
+    /// # Errors
+    /// As [`Self::decode_row`].
+    pub fn fragment_reader<'a>(&'a self, bytes: &'a [u8]) -> QueryResult<FragmentReader<'a>> {
+        let parsed = Fragment::parse(bytes).map_err(|error| self.corrupted(&error))?;
+        let layout = self
+            .layout(parsed.layout_id())
+            .ok_or_else(|| self.corrupted(&format!("layout {} is not one of the table's", parsed.layout_id())))?;
+        let cells = if parsed.is_dense() {
+            Cells::Dense(parsed.dense(&layout.layout).map_err(|error| self.corrupted(&error))?)
+        } else {
+            Cells::Sparse(parsed.sparse().map_err(|error| self.corrupted(&error))?)
+        };
+        Ok(FragmentReader { layout, cells })
+    }
+
+    fn null_column(&self, index: Option<usize>) -> QueryError {
+        let column = index.and_then(|index| self.table.columns.get(index));
+        QueryError::NullColumn {
+            table: self.table.name.clone(),
+            column: column.map(|column| column.name.clone()).unwrap_or_default(),
+        }
+    }
+
+    pub(crate) fn corrupted(&self, detail: &dyn std::fmt::Display) -> QueryError {
+        QueryError::Corrupted { table: self.table.name.clone(), detail: detail.to_string() }
+    }
+}
+
+/// The cells of one fragment.
+#[derive(Debug)]
+pub struct FragmentReader<'a> {
+    layout: &'a TableLayout,
+    cells: Cells<'a>,
+}
+
+#[derive(Debug)]
+enum Cells<'a> {
+    Dense(fragment::DenseView<'a, 'a>),
+    Sparse(fragment::SparseView<'a>),
+}
+
+impl<'a> FragmentReader<'a> {
+    /// The bytes of the table's value column `index` and their type: outer `None` when the row is older than
+    /// the column, inner `None` when it is NULL.
+    pub fn cell(&self, codec: &RowCodec, index: usize) -> Option<(DataType, Option<&'a [u8]>)> {
+        let position = self.layout.positions.get(index).copied().flatten()?;
+        let ty = *self.layout.types.get(position)?;
+        let bytes = match &self.cells {
+            Cells::Dense(view) => view.cell(position),
+            Cells::Sparse(view) => view.cell(codec.table.columns.get(index)?.id.0),
+        };
+        Some((ty, bytes))
+    }
+
+    /// The value of the table's value column `index`.
+    ///
+    /// # Errors
+    /// [`QueryError::Corrupted`].
+    pub fn value(&self, codec: &RowCodec, index: usize) -> QueryResult<Datum> {
+        let column =
+            codec.table.columns.get(index).ok_or_else(|| QueryError::internal(format!("no column {index}")))?;
+        let value = match self.cell(codec, index) {
+            None => column.missing.clone(),
+            Some((_, None)) => Datum::Null,
+            Some((ty, Some(bytes))) => {
+                let value = cell_value::decode(&ty, bytes).map_err(|error| codec.corrupted(&error))?;
+                // A layout older than a change of type.
+                if ty == column.ty { value } else { coerce::cast(&column.ty, value)? }
+            }
+        };
+        Ok(value)
+    }
+}
+
+/// The key of `table` as the codec of keys wants it.
+///
+/// # Errors
+/// [`QueryError::Internal`] for a key part without a column.
+pub fn key_schema(table: &Table) -> QueryResult<KeySchema> {
+    let mut parts = Vec::with_capacity(table.key.len());
+    for part in &table.key {
+        let column = table.column(part.column).ok_or_else(|| broken(table, "a key part without a column"))?;
+        parts.push(KeyPart {
+            ty: column.ty,
+            descending: part.descending,
+            nullable: !column.not_null,
+            nulls_first: part.nulls_first,
+        });
+    }
+    Ok(KeySchema { parts, salt_buckets: table.salt_buckets })
+}
+
+fn table_layout(table: &Table, def: &LayoutDef) -> TableLayout {
+    let width = |ty: &DataType| ty.fixed_width().and_then(|width| u16::try_from(width).ok());
+    let columns = def.columns.iter().map(|(id, ty)| LayoutColumn { qualifier: id.0, width: width(ty) }).collect();
+    let position = |id: ColumnId| def.columns.iter().position(|(column, _)| *column == id);
+    TableLayout {
+        layout: Layout::new(def.id, columns),
+        types: def.columns.iter().map(|(_, ty)| *ty).collect(),
+        positions: table.columns.iter().map(|column| position(column.id)).collect(),
+    }
+}
+
+fn broken(table: &Table, what: &str) -> QueryError {
+    QueryError::internal(format!("table \"{}\": {what}", table.name))
+}
