@@ -101,7 +101,7 @@ impl Output {
                 column.table_oid.cast_signed(),
                 column.column_number,
                 column.ty.oid(),
-                type_size(&column.ty),
+                column.ty.wire_len(),
                 column.ty.typmod(),
                 format(i),
             )
@@ -173,16 +173,4 @@ impl Output {
 
 fn copy_format(columns: usize, binary: bool) -> (i8, i16) {
     (i8::from(binary), i16::try_from(columns).unwrap_or(i16::MAX))
-}
-
-/// `pg_type.typlen`.
-fn type_size(ty: &DataType) -> i16 {
-    match ty {
-        DataType::Boolean => 1,
-        DataType::SmallInt => 2,
-        DataType::Integer | DataType::Real | DataType::Date => 4,
-        DataType::BigInt | DataType::Double | DataType::Time | DataType::Timestamp | DataType::TimestampTz => 8,
-        DataType::Uuid => 16,
-        _ => -1,
-    }
 }

@@ -157,7 +157,7 @@ fn no_portal(name: &str) -> Failure {
 fn parameter_type(oid: u32) -> Result<Option<DataType>, Failure> {
     match oid {
         0 | OID_UNKNOWN => Ok(None),
-        _ => match DataType::from_oid(oid) {
+        _ => match DataType::from_oid(oid, -1) {
             Some(ty) => Ok(Some(ty)),
             None => Err(Failure::Front("0A000", format!("parameters of the type with OID {oid} are not supported"))),
         },

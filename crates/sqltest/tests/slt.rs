@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 use libtest_mimic::{Arguments, Trial};
-use sqltest::{Front, run_file};
+use bennu_sqltest::{Front, run_file};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

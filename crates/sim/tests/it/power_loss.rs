@@ -1,7 +1,7 @@
 //! At random points of a recorded run the power goes: what is left must hold all that was acknowledged.
 
 use crate::workload::{self, FAMILY, LOADED, LOAD_ROWS, TABLES, WIDTH};
-use sim::power_loss::{Disk, Event, Log, Shim, Unsynced};
+use bennu_sim::power_loss::{Disk, Event, Log, Shim, Unsynced};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
