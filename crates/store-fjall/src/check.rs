@@ -1,7 +1,7 @@
 //! Reading everything from disk: see [`store::Store::check`].
 
 use crate::inner::Inner;
-use fjall::Readable;
+use crate::read;
 use crate::regions::source;
 use store::{CheckReport, StoreResult};
 
@@ -16,18 +16,10 @@ pub(crate) fn all(inner: &Inner) -> StoreResult<CheckReport> {
     tables.sort_unstable_by_key(|(id, _)| *id);
     for (id, table) in tables {
         for family in &table.families {
-            let part = source(&state, id, family.id)?;
-            let mut rows = 0;
-            for guard in part.snapshot.prefix(&part.keyspace, &part.prefix) {
-                match guard.into_inner() {
-                    Ok((key, value)) => {
-                        rows += 1;
-                        report.bytes += (key.len() + value.len()) as u64;
-                    }
-                    Err(error) => report.problems.push(format!("{id} {}: {error:?}", family.id)),
-                }
-            }
-            report.rows.push((id, family.id, rows));
+            let part = read::verify::verify(&source(&state, id, family.id)?)?;
+            report.rows.push((id, family.id, part.rows));
+            report.bytes += part.bytes;
+            report.problems.extend(part.problems.into_iter().map(|problem| format!("{id} {}: {problem}", family.id)));
         }
     }
     Ok(report)

@@ -1,9 +1,7 @@
 //! Regions of a table, and the questions of a planner about ranges.
 
 use crate::commit::publish::State;
-use crate::read::ReadSource;
-use crate::error::engine;
-use fjall::Readable;
+use crate::read::{self, ReadSource};
 use std::sync::atomic::Ordering;
 use store::{FamilyId, KeyRange, RegionInfo, StoreResult, TableId, TableSize};
 
@@ -18,7 +16,7 @@ pub(crate) fn list(state: &State, id: TableId) -> StoreResult<Vec<RegionInfo>> {
         let range = table.region_range(index);
         let mut size = TableSize::default();
         for family in &table.families {
-            let part = interim_estimate(&source(state, id, family.id)?, std::slice::from_ref(&range))?;
+            let part = read::estimate::estimate(&source(state, id, family.id)?, std::slice::from_ref(&range))?;
             size.rows = size.rows.max(part.rows);
             size.bytes += part.bytes;
         }
@@ -38,7 +36,7 @@ pub(crate) fn list(state: &State, id: TableId) -> StoreResult<Vec<RegionInfo>> {
 /// # Errors
 /// As there.
 pub(crate) fn estimate(state: &State, id: TableId, family: FamilyId, ranges: &[KeyRange]) -> StoreResult<TableSize> {
-    interim_estimate(&source(state, id, family)?, ranges)
+    read::estimate::estimate(&source(state, id, family)?, ranges)
 }
 
 /// See [`store::Store::split`].
@@ -52,8 +50,7 @@ pub(crate) fn split(
     ranges: &[KeyRange],
     pieces: usize,
 ) -> StoreResult<Vec<Vec<KeyRange>>> {
-    let _ = (source(state, id, family)?, pieces);
-    Ok(if ranges.is_empty() { Vec::new() } else { vec![ranges.to_vec()] })
+    read::split::split(&source(state, id, family)?, ranges, pieces)
 }
 
 /// Where a family's rows are, for the readers.
@@ -67,17 +64,4 @@ pub(crate) fn source(state: &State, id: TableId, family: FamilyId) -> StoreResul
         prefix: place.prefix.clone(),
         snapshot: state.snapshot.clone(),
     })
-}
-
-fn interim_estimate(source: &ReadSource, ranges: &[KeyRange]) -> StoreResult<TableSize> {
-    let mut size = TableSize::default();
-    for guard in source.snapshot.prefix(&source.keyspace, &source.prefix) {
-        let (key, value) = guard.into_inner().map_err(engine("estimating"))?;
-        let row = key.get(source.prefix.len()..).unwrap_or_default();
-        if ranges.iter().any(|range| range.contains(row)) {
-            size.rows += 1;
-            size.bytes += (key.len() + value.len()) as u64;
-        }
-    }
-    Ok(size)
 }

@@ -36,6 +36,7 @@ pub(crate) fn collect(inner: &Inner) -> StoreStats {
         ("flushes_waiting", db.outstanding_flushes() as u64),
         ("keyspaces", keyspaces.len() as u64),
         ("tables", state.tables.len() as u64),
+        ("purges_waiting", inner.reclaim.lock().slots.len() as u64),
         ("read_only", u64::from(pipeline.read_only.is_set())),
     ];
     StoreStats { values }

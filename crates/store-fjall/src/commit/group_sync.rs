@@ -124,12 +124,20 @@ impl GroupSync {
         loop {
             match self.next_request(interval) {
                 Request::Stop => break,
-                Request::Soon(commit) if self.publisher.durable() >= commit => {}
+                Request::Soon(commit) if self.publisher.durable() >= commit => self.look_again(),
                 _ => while self.sync_once() {},
             }
         }
         // What waits now would wait for ever.
         while self.sync_once() {}
+    }
+
+    /// The commit that was to be durable soon is; those after it get an interval of their own.
+    fn look_again(&self) {
+        let newest = self.publisher.newest().commit;
+        if newest > self.publisher.durable() {
+            self.soon(newest);
+        }
     }
 
     /// Sleeps until there is something to do. `Soon` is handed out only after `interval`, unless

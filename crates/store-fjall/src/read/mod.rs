@@ -28,3 +28,7 @@ pub(crate) mod verify;
 
 pub(crate) use get::{get, get_many};
 pub(crate) use source::ReadSource;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+mod tests;

@@ -1,0 +1,178 @@
+//! A keyspace with small blocks, the map that it must equal, and scans collected into plain vectors.
+
+use crate::read::{ReadSource, scan};
+use bytes::Bytes;
+use fjall::config::{BlockSizePolicy, CompressionPolicy, PartitioningPolicy, PinningPolicy};
+use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, Snapshot};
+use std::collections::BTreeMap;
+use store::{FamilyId, Filter, FixedPredicate, KeyRange, Scan, ScanCounters, ScanRequest, TableId};
+use tempfile::TempDir;
+
+pub(super) type Rows = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// Where the rows are put.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kind {
+    /// Behind a slot, with rows of other slots on both sides.
+    pub(super) shared: bool,
+    /// Indexes of two levels, and no block of them pinned.
+    pub(super) partitioned: bool,
+    pub(super) block_bytes: u32,
+}
+
+impl Kind {
+    pub(super) const OWN: Self = Self { shared: false, partitioned: false, block_bytes: 256 };
+}
+
+/// A database in a folder that goes away.
+pub(super) struct Bed {
+    pub(super) db: Database,
+    pub(super) keyspace: Keyspace,
+    pub(super) prefix: Bytes,
+    /// What a reader must see now.
+    pub(super) rows: Rows,
+    pub(super) folder: TempDir,
+}
+
+/// Rows as a scan gave them.
+#[derive(Debug, Default)]
+pub(super) struct Collected {
+    pub(super) keys: Vec<Vec<u8>>,
+    pub(super) fragments: Vec<Vec<u8>>,
+    pub(super) rows: usize,
+    pub(super) batches: usize,
+    pub(super) undecided: bool,
+    pub(super) counters: ScanCounters,
+}
+
+impl Bed {
+    pub(super) fn new(kind: Kind) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Database::builder(folder.path()).cache_size(1 << 20).open().unwrap();
+        let options = || {
+            let options = KeyspaceCreateOptions::default()
+                .data_block_size_policy(BlockSizePolicy::all(kind.block_bytes))
+                .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4));
+            if kind.partitioned {
+                options
+                    .index_block_partitioning_policy(PartitioningPolicy::all(true))
+                    .index_block_pinning_policy(PinningPolicy::all(false))
+            } else {
+                options
+            }
+        };
+        let keyspace = db.keyspace("rows", options).unwrap();
+        let prefix = if kind.shared { Bytes::from_static(&[0, 0, 1, 0xFF]) } else { Bytes::new() };
+        let bed = Self { db, keyspace, prefix, rows: Rows::new(), folder };
+        if kind.shared {
+            bed.put_neighbours();
+        }
+        bed
+    }
+
+    /// Rows of the slots in front and behind.
+    fn put_neighbours(&self) {
+        for slot in [[0, 0, 1, 0xFE], [0, 0, 2, 0]] {
+            for n in 0..40_u16 {
+                let key = [slot.as_slice(), &n.to_be_bytes()].concat();
+                self.keyspace.insert(key, fragment(u32::from(n), 9, Form::Dense)).unwrap();
+            }
+        }
+    }
+
+    fn stored(&self, key: &[u8]) -> Vec<u8> {
+        [self.prefix.as_ref(), key].concat()
+    }
+
+    pub(super) fn put(&mut self, key: Vec<u8>, fragment: Vec<u8>) {
+        self.keyspace.insert(self.stored(&key), fragment.clone()).unwrap();
+        self.rows.insert(key, fragment);
+    }
+
+    pub(super) fn delete(&mut self, key: &[u8]) {
+        self.keyspace.remove(self.stored(key)).unwrap();
+        self.rows.remove(key);
+    }
+
+    pub(super) fn ingest(&mut self, rows: Rows) {
+        let mut ingestion = self.keyspace.start_ingestion().unwrap();
+        for (key, fragment) in &rows {
+            ingestion.write(self.stored(key), fragment.clone()).unwrap();
+        }
+        ingestion.finish().unwrap();
+        self.rows.extend(rows);
+    }
+
+    pub(super) fn flush(&self) {
+        self.keyspace.rotate_memtable_and_wait().unwrap();
+    }
+
+    pub(super) fn compact(&self) {
+        self.keyspace.major_compact().unwrap();
+    }
+
+    pub(super) fn source_at(&self, snapshot: Snapshot) -> ReadSource {
+        ReadSource { keyspace: self.keyspace.clone(), prefix: self.prefix.clone(), snapshot }
+    }
+
+    pub(super) fn source(&self) -> ReadSource {
+        self.source_at(self.db.snapshot())
+    }
+}
+
+/// A request over `ranges`.
+pub(super) fn request(ranges: Vec<KeyRange>) -> ScanRequest {
+    ScanRequest::new(TableId(1), FamilyId(0), ranges)
+}
+
+/// Runs a scan to its end.
+pub(super) fn collect(source: &ReadSource, request: ScanRequest) -> Collected {
+    let mut scan = scan::open(source.clone(), request).unwrap();
+    let mut collected = Collected::default();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        while let Some(batch) = Scan::next(scan.as_mut()).await.unwrap() {
+            assert!(!batch.is_empty(), "a batch has rows");
+            collected.keys.extend(batch.keys().map(<[u8]>::to_vec));
+            collected.fragments.extend(batch.fragments().map(<[u8]>::to_vec));
+            collected.rows += batch.len();
+            collected.batches += 1;
+            collected.undecided |= batch.undecided();
+        }
+    });
+    collected.counters = scan.counters();
+    assert_eq!(collected.counters.rows_returned, collected.rows as u64);
+    collected
+}
+
+/// How a fragment looks to a filter on layout 7.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form {
+    Dense,
+    /// Its one column is NULL.
+    Null,
+    OtherLayout,
+    Sparse,
+}
+
+/// A fragment with one column of 4 bytes and `pad` bytes more.
+pub(super) fn fragment(value: u32, pad: usize, form: Form) -> Vec<u8> {
+    let (flags, layout) = match form {
+        Form::Sparse => (0, 7),
+        Form::OtherLayout => (1, 8),
+        Form::Dense | Form::Null => (1, 7),
+    };
+    let mut bytes = vec![1, flags, 0, layout];
+    bytes.extend([0; 16]);
+    bytes.push(u8::from(matches!(form, Form::Null)));
+    bytes.extend(if matches!(form, Form::Null) { [0; 4] } else { value.to_be_bytes() });
+    bytes.resize(bytes.len() + pad, b'p');
+    bytes
+}
+
+/// `lo <= value <= hi` of [`fragment`].
+pub(super) fn between(lo: u32, hi: u32) -> Filter {
+    let bound = |value: u32| Bytes::copy_from_slice(&value.to_be_bytes());
+    let predicate = FixedPredicate { offset: 21, width: 4, null_bit: (20, 1), lo: bound(lo), hi: bound(hi) };
+    Filter { layout: 7, predicates: vec![predicate], nulls: Vec::new() }
+}

@@ -1,0 +1,111 @@
+//! The block path where it matters: that it is taken, what it counts, and how ranges end in it.
+
+use super::bed::{Bed, Form, Kind, between, collect, fragment, request};
+use store::KeyRange;
+
+fn key(n: u32) -> Vec<u8> {
+    n.to_be_bytes().to_vec()
+}
+
+/// `n` rows in one run.
+fn loaded(kind: Kind, n: u32) -> Bed {
+    let mut bed = Bed::new(kind);
+    bed.ingest((0..n).map(|i| (key(i), fragment(i, 20, Form::Dense))).collect());
+    bed
+}
+
+#[test]
+fn a_long_range_is_read_from_blocks_and_a_short_one_by_the_iterator() {
+    let bed = loaded(Kind::OWN, 2000);
+    let all = collect(&bed.source(), request(vec![KeyRange::all()]));
+    assert_eq!((all.rows, all.counters.rows_read), (2000, 2000));
+    assert!(all.counters.block_rows > 1900, "{:?}", all.counters);
+    let few = KeyRange { start: key(10).into(), end: Some(key(14).into()) };
+    let few = collect(&bed.source(), request(vec![few]));
+    assert_eq!((few.rows, few.counters.block_rows), (4, 0));
+}
+
+#[test]
+fn rows_that_are_only_counted_are_not_read_where_each_entry_is_a_row() {
+    for kind in [Kind::OWN, Kind { shared: true, ..Kind::OWN }, Kind { partitioned: true, ..Kind::OWN }] {
+        let mut bed = loaded(kind, 2000);
+        let mut count = request(vec![KeyRange::all()]);
+        (count.keys, count.values) = (false, false);
+        let counted = collect(&bed.source(), count.clone());
+        assert_eq!((counted.rows, counted.counters.bytes_read), (2000, 0), "{kind:?}");
+        let before = bed.source();
+        bed.delete(&key(1000));
+        bed.put(key(5000), fragment(1, 0, Form::Dense));
+        bed.put(key(5001), fragment(1, 0, Form::Dense));
+        assert_eq!(collect(&bed.source(), count.clone()).rows, 2001, "{kind:?}");
+        assert_eq!(collect(&before, count).rows, 2000, "{kind:?}");
+    }
+}
+
+#[test]
+fn a_filter_that_few_rows_pass_still_gives_each_of_them() {
+    let bed = loaded(Kind { block_bytes: 4096, ..Kind::OWN }, 3000);
+    let mut wanted = request(vec![KeyRange::all()]);
+    wanted.filter = Some(between(777, 778));
+    let found = collect(&bed.source(), wanted);
+    assert_eq!(found.keys, [key(777), key(778)]);
+    assert_eq!(found.fragments, [fragment(777, 20, Form::Dense), fragment(778, 20, Form::Dense)]);
+    assert_eq!(found.counters.rows_read, 3000);
+}
+
+#[test]
+fn rows_older_than_the_base_run_are_neither_lost_nor_newer() {
+    let mut bed = Bed::new(Kind::OWN);
+    // The older rows are compacted to the lowest level, and the newer run is the larger one.
+    (0..2000).step_by(50).for_each(|i| bed.put(key(i), fragment(i, 0, Form::Dense)));
+    bed.flush();
+    bed.compact();
+    (0..1000).filter(|i| i % 100 != 0).for_each(|i| bed.put(key(i), fragment(i + 1, 0, Form::Dense)));
+    bed.delete(&key(0));
+    bed.flush();
+    let found = collect(&bed.source(), request(vec![KeyRange::all()]));
+    assert!(found.counters.block_rows > 0);
+    assert!(found.keys.iter().eq(bed.rows.keys()) && found.fragments.iter().eq(bed.rows.values()));
+}
+
+#[test]
+fn a_limit_ends_a_scan_of_blocks_in_the_middle_of_one() {
+    let bed = loaded(Kind::OWN, 2000);
+    let mut limited = request(vec![KeyRange::all()]);
+    limited.limit = Some(777);
+    let found = collect(&bed.source(), limited.clone());
+    assert_eq!(found.keys, (0..777).map(key).collect::<Vec<_>>());
+    assert!(found.counters.rows_read < 800, "{:?}", found.counters);
+    (limited.keys, limited.values) = (false, false);
+    assert_eq!(collect(&bed.source(), limited).rows, 777);
+}
+
+#[test]
+fn batches_are_about_as_long_as_asked_for() {
+    let bed = loaded(Kind::OWN, 2000);
+    let mut small = request(vec![KeyRange::all()]);
+    small.batch_rows = 100;
+    let found = collect(&bed.source(), small);
+    assert_eq!(found.rows, 2000);
+    assert!((15..=20).contains(&found.batches), "{}", found.batches);
+}
+
+#[test]
+fn a_scan_keeps_its_files_while_compaction_replaces_them() {
+    let mut bed = loaded(Kind::OWN, 3000);
+    bed.flush();
+    let source = bed.source();
+    let mut small = request(vec![KeyRange::all()]);
+    small.batch_rows = 50;
+    let mut scan = crate::read::scan::open(source, small).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let mut rows = runtime.block_on(scan.next()).unwrap().unwrap().len();
+    (0..3000).for_each(|i| bed.put(key(i), fragment(0, 0, Form::Dense)));
+    bed.flush();
+    bed.compact();
+    while let Some(batch) = runtime.block_on(scan.next()).unwrap() {
+        assert!(batch.fragments().all(|fragment| fragment.len() == 45), "an old row");
+        rows += batch.len();
+    }
+    assert_eq!(rows, 3000);
+}

@@ -1,0 +1,7 @@
+//! Every way of reading against a sorted map: random histories in own and shared keyspaces.
+
+mod bed;
+mod blocks;
+mod damage;
+mod histories;
+mod planning;

@@ -1,0 +1,187 @@
+//! What a commit does, who sees it when, and what refuses it.
+
+use crate::support::*;
+use bytes::Bytes;
+use std::sync::Arc;
+use store::{
+    CommitNo, Condition, Durability, Mutation, RowChange, RowUpdate, Store, StoreError, StoreResult, TableChange,
+    TableId, WriteBatch,
+};
+
+#[tokio::test]
+async fn a_sync_commit_is_seen_after_its_sync_and_not_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    commit(&store, create(1)).await;
+    let applied = store.apply(batch(vec![put(1, "a", "1")]), Durability::Sync).await.unwrap();
+    let before = now(&store).await;
+    if before.commit() < applied {
+        assert_eq!(get(&store, 1, "a", &before).await, None);
+    }
+    assert_eq!(store.get_newest(TableId(1), FAMILY, b"a").await.unwrap().map(|f| text(&f)), Some("1".into()));
+    store.sync(applied).await.unwrap();
+    assert_eq!(get(&store, 1, "a", &now(&store).await).await, Some("1".into()));
+}
+
+#[tokio::test]
+async fn a_buffered_commit_is_seen_at_once_and_soon_durable() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    commit(&store, create(1)).await;
+    let applied = store.apply(batch(vec![put(1, "a", "1")]), Durability::Buffered).await.unwrap();
+    assert_eq!(now(&store).await.commit(), applied);
+    assert_eq!(get(&store, 1, "a", &now(&store).await).await, Some("1".into()));
+    for _ in 0..500 {
+        if durable(&store) >= applied.0 {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+    }
+    panic!("still not durable after a second");
+}
+
+fn durable(store: &store_fjall::FjallStore) -> u64 {
+    figure(store, "durable_commit")
+}
+
+pub(crate) fn figure(store: &store_fjall::FjallStore, name: &str) -> u64 {
+    store.stats().values.iter().find(|(found, _)| *found == name).unwrap().1
+}
+
+#[tokio::test]
+async fn a_session_sees_its_own_buffered_commit_behind_an_undurable_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    commit(&store, create(1)).await;
+    store.apply(batch(vec![put(1, "a", "1")]), Durability::Sync).await.unwrap();
+    let own = store.apply(batch(vec![put(1, "b", "2")]), Durability::Buffered).await.unwrap();
+    let snapshot = store.snapshot(own).await.unwrap();
+    assert!(snapshot.commit() >= own);
+    assert_eq!(scan(&store, 1, &snapshot).await.len(), 2);
+}
+
+#[tokio::test]
+async fn conditions_are_checked_on_the_newest_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    commit(&store, create(1)).await;
+    let first = store.apply(batch(vec![put(1, "a", "1")]), Durability::Sync).await.unwrap();
+    let expecting = |expect| WriteBatch {
+        conditions: vec![Condition { table: TableId(1), family: FAMILY, key: Bytes::from_static(b"a"), expect }],
+        mutations: vec![put(1, "a", "2"), put(1, "b", "2")],
+        tables: vec![],
+    };
+    let failed = store.apply(expecting(None), Durability::Sync).await;
+    assert!(matches!(failed, Err(StoreError::ConditionFailed { .. })), "{failed:?}");
+    assert_eq!(store.get_newest(TableId(1), FAMILY, b"b").await.unwrap(), None);
+    store.apply(expecting(Some(first)), Durability::Sync).await.unwrap();
+    assert!(store.get_newest(TableId(1), FAMILY, b"b").await.unwrap().is_some());
+}
+
+#[derive(Debug)]
+struct Append(&'static str);
+
+impl RowUpdate for Append {
+    fn apply(&self, old: Option<&[u8]>) -> StoreResult<RowChange> {
+        Ok(RowChange::Put(fragment(&format!("{}{}", old.map(text).unwrap_or_default(), self.0))))
+    }
+}
+
+fn append(table: u32, key: &str, what: &'static str) -> Mutation {
+    let key = Bytes::copy_from_slice(key.as_bytes());
+    Mutation::Update { table: TableId(table), family: FAMILY, key, update: Arc::new(Append(what)) }
+}
+
+#[tokio::test]
+async fn an_update_sees_what_the_same_batch_did_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    commit(&store, create(1)).await;
+    commit(&store, batch(vec![put(1, "a", "x")])).await;
+    let changes = vec![append(1, "a", "y"), append(1, "a", "z"), put(1, "b", "1"), delete(1, "b"), append(1, "b", "2")];
+    commit(&store, batch(changes)).await;
+    let rows = scan(&store, 1, &now(&store).await).await;
+    assert_eq!(rows, [("a".into(), "xyz".into()), ("b".into(), "2".into())]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn concurrent_updates_of_one_row_lose_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    commit(&store, create(1)).await;
+    let tasks: Vec<_> = (0..20)
+        .map(|_| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                for _ in 0..10 {
+                    commit(&store, batch(vec![append(1, "a", "+")])).await;
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    assert_eq!(get(&store, 1, "a", &now(&store).await).await.unwrap().len(), 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn commits_at_the_same_time_share_syncs() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    commit(&store, create(1)).await;
+    let before = figure(&store, "syncs_total");
+    let tasks: Vec<_> = (0..64)
+        .map(|task| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                for round in 0..20 {
+                    let made = commit(&store, batch(vec![put(1, &format!("{task}-{round}"), "v")])).await;
+                    assert!(store.snapshot(made).await.unwrap().commit() >= made);
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let syncs = figure(&store, "syncs_total") - before;
+    assert!(syncs < 64 * 20 / 4, "{syncs} syncs for 1280 commits");
+    assert_eq!(scan(&store, 1, &now(&store).await).await.len(), 1280);
+}
+
+#[tokio::test]
+async fn a_dropped_table_is_gone_for_new_readers_and_still_there_for_old_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    commit(&store, create(1)).await;
+    commit(&store, batch((0..5000).map(|n| put(1, &format!("{n:05}"), "v")).collect())).await;
+    let old = now(&store).await;
+    let mut drop_and_make = create(2);
+    drop_and_make.tables.insert(0, TableChange::Drop(TableId(1)));
+    drop_and_make.mutations.push(put(2, "a", "1"));
+    commit(&store, drop_and_make).await;
+    let new = now(&store).await;
+    let gone = store.get(TableId(1), FAMILY, b"00001", &new).await;
+    assert_eq!(gone, Err(StoreError::NoSuchTable { table: TableId(1) }));
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    assert_eq!(scan(&store, 1, &old).await.len(), 5000);
+    assert_eq!(scan(&store, 2, &new).await.len(), 1);
+}
+
+#[tokio::test]
+async fn errors_say_what_is_missing_and_write_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    commit(&store, create(1)).await;
+    let half = batch(vec![put(1, "a", "1"), put(9, "a", "1")]);
+    let failed = store.apply(half, Durability::Sync).await;
+    assert_eq!(failed, Err(StoreError::NoSuchTable { table: TableId(9) }));
+    let twice = store.apply(create(1), Durability::Sync).await;
+    assert_eq!(twice, Err(StoreError::TableExists { table: TableId(1) }));
+    let long = vec![7; store.capabilities().max_key_bytes + 1];
+    let change = Mutation::Delete { table: TableId(1), family: FAMILY, key: long.into() };
+    assert!(matches!(store.apply(batch(vec![change]), Durability::Sync).await, Err(StoreError::TooLarge { .. })));
+    assert_eq!(store.get_newest(TableId(1), FAMILY, b"a").await.unwrap(), None);
+    assert_eq!(store.apply(WriteBatch::default(), Durability::Sync).await.unwrap(), CommitNo(1));
+}

@@ -1,0 +1,163 @@
+//! Bulk loads: small and large, into tables that are empty, shared, moved; duplicates; no trace.
+
+use crate::support::*;
+use std::path::Path;
+use std::sync::Arc;
+use store::{BulkLoad, CommitNo, OnDuplicate, Store, StoreError, StoreResult, TableChange, TableId, WriteBatch};
+use store_fjall::{FjallStore, Options};
+
+/// Loads become large after 20 kB, and spill every 50 kB.
+fn open_small(path: &Path) -> Arc<FjallStore> {
+    let small = Options { small_load_bytes: 20_000, load_buffer_bytes: 50_000, ..options() };
+    FjallStore::open(path, small).unwrap()
+}
+
+/// Keys in an order that is not theirs.
+fn shuffled(rows: u32) -> impl Iterator<Item = u32> {
+    (0..rows).map(move |n| (n * 7919) % rows)
+}
+
+fn key(n: u32) -> String {
+    format!("k{n:06}")
+}
+
+async fn load(
+    store: &FjallStore,
+    on_duplicate: OnDuplicate,
+    rows: impl Iterator<Item = (String, String)>,
+) -> StoreResult<CommitNo> {
+    let mut load = store.bulk_load(TableId(1), on_duplicate).await?;
+    for (key, value) in rows {
+        load.write(FAMILY, key.as_bytes(), &fragment(&value)).await?;
+    }
+    load.finish().await
+}
+
+fn expected(rows: u32, value: impl Fn(u32) -> String) -> Vec<(String, String)> {
+    (0..rows).map(|n| (key(n), value(n))).collect()
+}
+
+async fn rows(store: &FjallStore) -> Vec<(String, String)> {
+    scan(store, 1, &now(store).await).await
+}
+
+#[tokio::test]
+async fn a_small_load_is_there_as_one_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_small(folder.path());
+    commit(&store, create(1)).await;
+    let made = load(&store, OnDuplicate::Fail, shuffled(97).map(|n| (key(n), n.to_string()))).await.unwrap();
+    assert_eq!(now(&store).await.commit(), made);
+    assert_eq!(rows(&store).await, expected(97, |n| n.to_string()));
+}
+
+#[tokio::test]
+async fn a_large_load_into_an_empty_table_moves_it_and_survives() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_small(folder.path());
+    commit(&store, create(1)).await;
+    let before = now(&store).await;
+    let made = load(&store, OnDuplicate::Fail, shuffled(9973).map(|n| (key(n), n.to_string()))).await.unwrap();
+    assert_eq!(now(&store).await.commit(), made);
+    assert_eq!(scan(&store, 1, &before).await, [], "an older snapshot does not see it");
+    assert_eq!(rows(&store).await, expected(9973, |n| n.to_string()));
+    drop((before, store));
+    let store = open_small(folder.path());
+    assert_eq!(rows(&store).await, expected(9973, |n| n.to_string()));
+    assert_eq!(std::fs::read_dir(folder.path().join("load")).map_or(0, Iterator::count), 0);
+}
+
+#[tokio::test]
+async fn large_loads_add_to_rows_that_are_shared_and_then_to_a_keyspace_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_small(folder.path());
+    commit(&store, create(1)).await;
+    commit(&store, batch((0..100).map(|n| put(1, &key(n), "written")).collect())).await;
+    let old = now(&store).await;
+    let third = |part: u32| shuffled(3000).filter(move |n| n % 3 == part && *n >= 100);
+    for part in 0..3 {
+        load(&store, OnDuplicate::Fail, third(part).map(|n| (key(n), "loaded".into()))).await.unwrap();
+        commit(&store, batch(vec![put(1, &key(part), "changed")])).await;
+    }
+    let value = |n| if n < 3 { "changed" } else if n < 100 { "written" } else { "loaded" };
+    assert_eq!(rows(&store).await, expected(3000, |n| value(n).into()));
+    assert_eq!(scan(&store, 1, &old).await, expected(100, |_| "written".into()));
+    drop((old, store));
+    let store = open_small(folder.path());
+    assert_eq!(rows(&store).await, expected(3000, |n| value(n).into()));
+}
+
+#[tokio::test]
+async fn a_duplicate_fails_a_load_of_any_size_without_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_small(folder.path());
+    commit(&store, create(1)).await;
+    commit(&store, batch(vec![put(1, &key(50), "first")])).await;
+    for size in [100, 5000] {
+        let twice_inside = (60..size).chain([77]).map(|n| (key(n), "x".to_owned()));
+        let failed = load(&store, OnDuplicate::Fail, twice_inside).await;
+        let expected_key = key(77).into_bytes().into();
+        assert_eq!(failed, Err(StoreError::DuplicateKey { table: TableId(1), key: expected_key }));
+        let there_already = (0..size).map(|n| (key(n), "x".to_owned()));
+        let failed = load(&store, OnDuplicate::Fail, there_already).await;
+        assert!(matches!(failed, Err(StoreError::DuplicateKey { .. })), "{failed:?}");
+        assert_eq!(rows(&store).await, [(key(50), "first".into())]);
+    }
+    // Now into a keyspace of its own, where a load appends.
+    load(&store, OnDuplicate::Fail, (1000..4000).map(|n| (key(n), "y".to_owned()))).await.unwrap();
+    let failed = load(&store, OnDuplicate::Fail, (3999..8000).map(|n| (key(n), "z".to_owned()))).await;
+    let expected_key = key(3999).into_bytes().into();
+    assert_eq!(failed, Err(StoreError::DuplicateKey { table: TableId(1), key: expected_key }));
+    assert_eq!(rows(&store).await.len(), 3001);
+}
+
+#[tokio::test]
+async fn with_replace_the_last_row_wins() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_small(folder.path());
+    commit(&store, create(1)).await;
+    commit(&store, batch((0..50).map(|n| put(1, &key(n), "written")).collect())).await;
+    for (round, size) in [(0, 40), (1, 4000), (2, 4000)] {
+        let twice = (0..size).chain(0..size).enumerate().map(move |(at, n)| (key(n), format!("{round} {at}")));
+        load(&store, OnDuplicate::Replace, twice).await.unwrap();
+        let found = rows(&store).await;
+        assert_eq!(found.len(), size.max(50) as usize);
+        for n in 0..size {
+            assert_eq!(found[n as usize], (key(n), format!("{round} {}", size + n)));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_load_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_small(folder.path());
+    commit(&store, create(1)).await;
+    let mut load = store.bulk_load(TableId(1), OnDuplicate::Fail).await.unwrap();
+    for n in 0..5000 {
+        load.write(FAMILY, key(n).as_bytes(), &fragment("v")).await.unwrap();
+    }
+    assert!(std::fs::read_dir(folder.path().join("load")).unwrap().count() > 0);
+    drop(load);
+    assert_eq!(std::fs::read_dir(folder.path().join("load")).unwrap().count(), 0);
+    assert_eq!(rows(&store).await, []);
+}
+
+#[tokio::test]
+async fn a_loaded_table_can_be_dropped_and_its_keyspace_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_small(folder.path());
+    let keyspaces = || std::fs::read_dir(folder.path().join("db/keyspaces")).unwrap().count();
+    commit(&store, create(1)).await;
+    let before = keyspaces();
+    load(&store, OnDuplicate::Fail, (0..5000).map(|n| (key(n), "v".to_owned()))).await.unwrap();
+    assert_eq!(keyspaces(), before + 1);
+    commit(&store, WriteBatch { tables: vec![TableChange::Drop(TableId(1))], ..WriteBatch::default() }).await;
+    for _ in 0..100 {
+        if keyspaces() == before {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("the keyspace is still there");
+}

@@ -1,0 +1,9 @@
+//! The embedded store through the contract only.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+extern crate bennu_store_fjall as store_fjall;
+
+mod commit;
+mod load;
+mod reopen;
+mod support;
