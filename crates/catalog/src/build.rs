@@ -3,8 +3,8 @@
 use crate::definition::{NewColumn, NewKeyPart, NewTable};
 use crate::property::{check_new, check_salt};
 use crate::{
-    CatalogError, CatalogResult, Column, ColumnId, KeyColumn, LayoutDef, MAX_COLUMNS, ROW_ID_COLUMN, SchemaId, Table,
-    TableOid,
+    CatalogError, CatalogResult, Column, ColumnId, KEY_CODEC, KeyColumn, LayoutDef, MAX_COLUMNS, ROW_ID_COLUMN,
+    SALT_HASH, SchemaId, Table, TableOid,
 };
 use rowkey::KeySchema;
 use std::collections::BTreeSet;
@@ -31,6 +31,8 @@ pub(crate) fn build_table(new: NewTable, schema: SchemaId) -> CatalogResult<Tabl
         key: make_key(&name, &columns, &key)?,
         key_name: has_key.then(|| key_name.unwrap_or_else(|| format!("{name}_pkey"))),
         key_oid: None,
+        key_codec: KEY_CODEC,
+        salt_hash: SALT_HASH,
         salt_buckets,
         splits: Vec::new(),
         layouts: Vec::new(),

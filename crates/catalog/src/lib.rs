@@ -39,4 +39,4 @@ pub use draft::{Draft, PreparedTable};
 pub use error::{CatalogError, CatalogResult};
 pub use row_id::{ROW_ID_COLUMN, RowIdBlock, RowIds};
 pub use stored::FORMAT;
-pub use table::{KeyColumn, LayoutDef, SchemaDef, SchemaId, Table, TableOid};
+pub use table::{KEY_CODEC, KeyColumn, LayoutDef, SALT_HASH, SchemaDef, SchemaId, Table, TableOid};

@@ -6,7 +6,7 @@
 //! ```
 
 use crate::catalog::Schema;
-use crate::{Catalog, CatalogError, CatalogResult, Draft, SYSTEM_TABLE, SchemaDef, Table};
+use crate::{Catalog, CatalogError, CatalogResult, Draft, KEY_CODEC, SALT_HASH, SYSTEM_TABLE, SchemaDef, Table};
 use fragment::{Fragment, Layout, LayoutColumn};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -252,6 +252,11 @@ fn value<T: DeserializeOwned>(json: &[u8], what: &dyn Fn() -> String) -> Catalog
 /// What the rest of the code relies on without looking again.
 fn check(table: &Table) -> CatalogResult<()> {
     let fail = |reason: &str| Err(corrupted(described(table), reason));
+    for (found, readable) in [(table.key_codec, KEY_CODEC), (table.salt_hash, SALT_HASH)] {
+        if found != readable {
+            return Err(CatalogError::NewerFormat { found: found.into(), readable: readable.into() });
+        }
+    }
     if table.key.is_empty() || table.key.iter().any(|part| table.column(part.column).is_none()) {
         return fail("its key names a column that it lacks");
     }
@@ -273,3 +278,7 @@ fn described(table: &Table) -> String {
 fn corrupted(what: impl std::fmt::Display, reason: impl std::fmt::Display) -> CatalogError {
     CatalogError::Corrupted { detail: format!("{what}: {reason}") }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+mod tests;

@@ -41,6 +41,11 @@ pub struct LayoutDef {
     pub columns: Vec<(ColumnId, types::DataType)>,
 }
 
+/// The key encoding of `docs/formats/rowkey.md`, the only one so far.
+pub const KEY_CODEC: u16 = 1;
+/// The salt hash of `docs/formats/rowkey.md`, the only one so far.
+pub const SALT_HASH: u16 = 1;
+
 /// A table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Table {
@@ -60,6 +65,10 @@ pub struct Table {
     pub key_name: Option<String>,
     /// Oid of the primary key's index and constraint, as clients see them; `None` with a hidden row id.
     pub key_oid: Option<u32>,
+    /// How keys become bytes, [`KEY_CODEC`]; so that another encoding can stand beside it.
+    pub key_codec: u16,
+    /// How the salt byte is computed, [`SALT_HASH`].
+    pub salt_hash: u16,
     /// Number of salt buckets, 2 to 256, if salted.
     pub salt_buckets: Option<u16>,
     /// Region borders asked for by SPLIT ON, as key bytes without salt, ascending.

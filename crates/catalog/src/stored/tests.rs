@@ -1,0 +1,105 @@
+//! Rows of the catalog as earlier builds wrote them, and rows that nobody wrote.
+
+use super::*;
+use types::{DataType, Datum, Decimal};
+
+/// Rows of format 1 as they were released. Never edited: a change of format adds a file.
+const FORMAT_1: &str = include_str!("../../fixtures/format_1.jsonl");
+
+fn read_back<T: Serialize + DeserializeOwned>(line: &str) -> String {
+    let row: T = value(line.as_bytes(), &|| line.to_string()).unwrap();
+    serde_json::to_string(&Versioned { format: FORMAT, value: row }).unwrap()
+}
+
+#[test]
+fn rows_of_format_1_are_read_and_written_the_same() {
+    let lines: Vec<&str> = FORMAT_1.lines().collect();
+    assert_eq!(read_back::<Counters>(lines[0]), lines[0]);
+    assert_eq!(read_back::<SchemaDef>(lines[1]), lines[1]);
+    assert_eq!(read_back::<Table>(lines[2]), lines[2]);
+    assert_eq!(read_back::<Table>(lines[3]), lines[3]);
+    assert_eq!(read_back::<u32>(lines[4]), lines[4]);
+    assert_eq!(read_back::<u64>(lines[5]), lines[5]);
+    assert_eq!(lines.len(), 6);
+}
+
+#[test]
+fn the_types_and_values_of_the_fixture_mean_what_they_meant() {
+    let line = FORMAT_1.lines().nth(3).unwrap();
+    let table: Table = value(line.as_bytes(), &|| line.to_string()).unwrap();
+    let types: Vec<DataType> = table.columns.iter().map(|column| column.ty).collect();
+    let all = [
+        DataType::Boolean,
+        DataType::SmallInt,
+        DataType::Integer,
+        DataType::BigInt,
+        DataType::Real,
+        DataType::Double,
+        DataType::Numeric(None),
+        DataType::Numeric(Some((38, 10))),
+        DataType::Text,
+        DataType::Varchar(None),
+        DataType::Varchar(Some(10)),
+        DataType::Char(3),
+        DataType::Bytea,
+        DataType::Varbinary(9),
+        DataType::Binary(4),
+        DataType::Date,
+        DataType::Time,
+        DataType::Timestamp,
+        DataType::TimestampTz,
+        DataType::Uuid,
+    ];
+    assert_eq!(types, all);
+    let missing: Vec<&Datum> = table.columns.iter().map(|column| &column.missing).collect();
+    assert!(matches!(missing[5], Datum::Float8(value) if value.is_nan()));
+    assert!(matches!(missing[6], Datum::Numeric(Decimal { unscaled: -15, scale: 1 })));
+    assert!(matches!(missing[8], Datum::Text(text) if text == "a\"ü"));
+    assert!(matches!(missing[14], Datum::Bytes(bytes) if bytes == &[0, 255, 1, 2]));
+    assert!(matches!(missing[17], Datum::Timestamp(i64::MAX)));
+}
+
+#[test]
+fn a_newer_format_is_named_and_its_value_is_not_looked_at() {
+    let row = br#"{"format": 2, "value": "who knows"}"#;
+    let refused = value::<Table>(row, &String::new).unwrap_err();
+    assert_eq!(refused, CatalogError::NewerFormat { found: 2, readable: FORMAT });
+}
+
+#[test]
+fn bytes_that_are_no_row_are_corruption() {
+    let mut rows = Rows::default();
+    let mut fragment = Vec::new();
+    fragment::encode_dense(&layout(), &[Some(b"{\"format\": 1, \"value\": ")], &mut fragment).unwrap();
+    for (key, bytes) in [
+        (vec![0], Vec::new()),
+        (vec![0], b"not a fragment".to_vec()),
+        (vec![1, 0, 0, 0, 9], fragment.clone()),
+        (vec![77], fragment.clone()),
+        (Vec::new(), fragment),
+    ] {
+        let refused = rows.read(&key, &bytes).unwrap_err();
+        assert!(matches!(refused, CatalogError::Corrupted { .. }), "{refused:?}");
+    }
+    assert!(matches!(Rows::default().into_loaded().map(|_| ()), Err(CatalogError::Corrupted { .. })));
+}
+
+#[test]
+fn a_table_that_contradicts_itself_is_corruption() {
+    let line = FORMAT_1.lines().nth(2).unwrap();
+    let sound: Table = value(line.as_bytes(), &|| line.to_string()).unwrap();
+    check(&sound).unwrap();
+    let spoil: [fn(&mut Table); 6] = [
+        |table| table.key_codec = 2,
+        |table| table.key.clear(),
+        |table| table.columns.retain(|column| column.id != table.key[0].column),
+        |table| table.layouts.clear(),
+        |table| table.layouts.reverse(),
+        |table| table.columns.truncate(table.columns.len() - 1),
+    ];
+    for (number, spoil) in spoil.into_iter().enumerate() {
+        let mut table = sound.clone();
+        spoil(&mut table);
+        assert!(check(&table).is_err(), "number {number} passed");
+    }
+}

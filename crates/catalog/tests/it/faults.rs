@@ -1,0 +1,145 @@
+//! Changes that break off: all of it or nothing, for those who read and for who opens the store again.
+
+use crate::flaky::Flaky;
+use crate::world::{create, new_store, new_table, open, shown};
+use catalog::{CatalogCache, CatalogError, NewTable, SYSTEM_TABLE};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use store::{Store, StoreError};
+
+#[tokio::test]
+async fn a_change_that_the_store_refuses_never_was() {
+    let model = Flaky::new();
+    let store: Arc<dyn Store> = Arc::clone(&model) as Arc<dyn Store>;
+    let cache = open(&store).await;
+    create(&cache, new_table("kept")).await.unwrap();
+    let before = shown(&cache.current());
+    model.fail_apply.store(true, Ordering::Relaxed);
+    let failed = create(&cache, new_table("lost")).await;
+    assert!(matches!(failed, Err(CatalogError::Store(StoreError::Io { .. }))), "{failed:?}");
+    assert_eq!(shown(&cache.current()), before);
+    model.fail_apply.store(false, Ordering::Relaxed);
+    assert_eq!(shown(&open(&store).await.current()), before);
+    create(&cache, new_table("lost")).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_change_that_is_not_durable_is_not_shown() {
+    let model = Flaky::new();
+    let cache = open(&(Arc::clone(&model) as Arc<dyn Store>)).await;
+    let before = shown(&cache.current());
+    model.fail_sync.store(true, Ordering::Relaxed);
+    let failed = create(&cache, new_table("t")).await;
+    assert!(matches!(failed, Err(CatalogError::Store(StoreError::ReadOnly { .. }))), "{failed:?}");
+    assert_eq!(shown(&cache.current()), before);
+}
+
+#[tokio::test]
+async fn a_change_whose_caller_went_away_is_finished() {
+    let cache = open(&new_store()).await;
+    let mut change = Box::pin(create(&cache, new_table("t")));
+    let polled = std::future::poll_fn(|context| std::task::Poll::Ready(change.as_mut().poll(context).is_ready()));
+    assert!(!polled.await, "it waits for the store");
+    drop(change);
+    // The next change gets its turn when the one before is over, and builds on it.
+    let again = create(&cache, new_table("t")).await;
+    assert!(matches!(again, Err(CatalogError::DuplicateTable { .. })), "{again:?}");
+    assert!(cache.current().table("public", "t").is_some());
+}
+
+#[tokio::test]
+async fn a_second_process_cannot_write_over_the_first() {
+    let store = new_store();
+    let (first, second) = (open(&store).await, open(&store).await);
+    create(&first, new_table("t")).await.unwrap();
+    let refused = create(&second, new_table("u")).await;
+    assert_eq!(refused.unwrap_err(), CatalogError::ChangedElsewhere);
+    assert!(second.current().table("public", "t").is_some(), "it knows better now");
+    create(&second, new_table("u")).await.unwrap();
+    assert!(open(&store).await.current().table("public", "t").is_some());
+}
+
+#[tokio::test]
+async fn a_prepared_table_is_seen_when_it_is_published() {
+    let store = new_store();
+    let cache = open(&store).await;
+    let prepared = cache.prepare_table(new_table("t")).await.unwrap();
+    let storage = prepared.table().storage_id();
+    assert!(store.regions(storage).await.is_ok(), "rows can be loaded");
+    assert!(cache.current().table("public", "t").is_none());
+    assert!(cache.current().orphans([storage, SYSTEM_TABLE]).is_empty());
+    let published = cache.change(|draft| draft.publish_table(&prepared)).await.unwrap();
+    assert_eq!((published.storage_id(), published.oid), (storage, prepared.table().oid));
+    assert!(open(&store).await.current().table("public", "t").is_some());
+    assert!(store.regions(storage).await.is_ok());
+    let twice = cache.change(|draft| draft.publish_table(&prepared)).await;
+    assert!(matches!(twice, Err(CatalogError::DuplicateTable { .. })), "{twice:?}");
+    let discarded = cache.change(|draft| draft.discard_table(&prepared)).await;
+    assert!(matches!(discarded, Err(CatalogError::NoSuchTable { .. })), "a published table is not discarded");
+}
+
+#[tokio::test]
+async fn a_prepared_table_is_discarded_or_removed_when_the_store_is_opened_again() {
+    let store = new_store();
+    let cache = open(&store).await;
+    let discarded = cache.prepare_table(new_table("t")).await.unwrap();
+    cache.change(|draft| draft.discard_table(&discarded)).await.unwrap();
+    assert!(store.regions(discarded.table().storage_id()).await.is_err());
+    let left = cache.prepare_table(new_table("t")).await.unwrap();
+    assert!(store.regions(left.table().storage_id()).await.is_ok());
+    drop(cache);
+    let cache = open(&store).await;
+    assert!(store.regions(left.table().storage_id()).await.is_err());
+    assert!(cache.current().table("public", "t").is_none());
+    let late = cache.change(|draft| draft.publish_table(&left)).await;
+    assert!(matches!(late, Err(CatalogError::NoSuchTable { .. })), "{late:?}");
+}
+
+#[tokio::test]
+async fn a_prepared_table_whose_name_was_taken_meanwhile_can_only_be_discarded() {
+    let store = new_store();
+    let cache = open(&store).await;
+    cache.change(|draft| draft.create_schema("s").map(|_| ())).await.unwrap();
+    let prepared = cache.prepare_table(NewTable { schema: "s".into(), ..new_table("t") }).await.unwrap();
+    create(&cache, NewTable { schema: "s".into(), ..new_table("t") }).await.unwrap();
+    let taken = cache.change(|draft| draft.publish_table(&prepared)).await;
+    assert!(matches!(taken, Err(CatalogError::DuplicateTable { .. })), "{taken:?}");
+    cache.change(|draft| draft.drop_schema("s", true)).await.unwrap();
+    let gone = cache.change(|draft| draft.publish_table(&prepared)).await;
+    assert!(matches!(gone, Err(CatalogError::NoSuchSchema { .. })), "{gone:?}");
+    cache.change(|draft| draft.discard_table(&prepared)).await.unwrap();
+    assert!(store.regions(prepared.table().storage_id()).await.is_err());
+}
+
+#[tokio::test]
+async fn extra_writes_stand_or_fall_with_the_change() {
+    use store::{Condition, FamilyId, Mutation, WriteBatch};
+    let store = new_store();
+    let cache: Arc<CatalogCache> = open(&store).await;
+    let table = create(&cache, new_table("t")).await.unwrap();
+    let (id, family, key) = (table.storage_id(), FamilyId(0), store::Bytes::from_static(b"k"));
+    let layout = table.current_layout();
+    let mut fragment = Vec::new();
+    fragment::encode_dense(&layout, &[None, None], &mut fragment).unwrap();
+    let write = |expect| WriteBatch {
+        tables: Vec::new(),
+        conditions: vec![Condition { table: id, family, key: key.clone(), expect }],
+        mutations: vec![Mutation::Replace { table: id, family, key: key.clone(), fragment: fragment.clone() }],
+    };
+    let (wrong, right) = (write(Some(store::CommitNo(999_999))), write(None));
+    let failed = cache.change(|draft| {
+        draft.extend(wrong);
+        draft.rename_table(table.oid, "u")
+    });
+    let failed = failed.await.unwrap_err();
+    assert!(matches!(failed, CatalogError::Store(StoreError::ConditionFailed { .. })), "{failed:?}");
+    assert!(cache.current().table("public", "t").is_some());
+    assert_eq!(store.get_newest(id, family, b"k").await.unwrap(), None);
+    let renamed = cache.change(|draft| {
+        draft.extend(right);
+        draft.rename_table(table.oid, "u")
+    });
+    renamed.await.unwrap();
+    assert!(cache.current().table("public", "u").is_some());
+    assert!(store.get_newest(id, family, b"k").await.unwrap().is_some());
+}

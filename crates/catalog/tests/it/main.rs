@@ -1,0 +1,20 @@
+//! The catalog from outside.
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic
+)]
+
+extern crate bennu_catalog as catalog;
+
+mod alter;
+mod ddl;
+mod definitions;
+mod faults;
+mod flaky;
+mod reopen;
+mod row_ids;
+mod world;
