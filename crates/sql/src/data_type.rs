@@ -1,5 +1,6 @@
 //! Types inside expressions (`x::int`, `CAST(x AS …)`): sqlparser's form to ours.
 
+use crate::dialect::BennuDialect;
 use crate::lexer;
 use crate::parser::{Cursor, data_type as read};
 use crate::{SqlError, ast};
@@ -16,7 +17,8 @@ pub fn data_type(data_type: &ast::DataType) -> Result<DataType, SqlError> {
     let Some(piece) = pieces.pop() else {
         return Err(SqlError::Syntax { near: None, expected: None, position: lexer::end_of(&text) });
     };
-    let mut cursor = Cursor::new(&text, piece);
+    let dialect = BennuDialect::for_tokens(piece.tokens.len());
+    let mut cursor = Cursor::new(&text, &dialect, piece);
     let span = cursor.span();
     read(&mut cursor).and_then(|ty| cursor.end().map(|()| ty)).map_err(|fault| fault.at_position(&text, span))
 }

@@ -17,6 +17,7 @@
 //! Read next: `engine` (what a statement does).
 
 mod data_type;
+mod dialect;
 mod display;
 mod error;
 mod lexer;

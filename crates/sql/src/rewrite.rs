@@ -3,13 +3,14 @@
 //! - `FETCH FIRST n ROWS ONLY` is `LIMIT n`.
 //! - `OPERATOR(pg_catalog.~)` is `~`; `pg_catalog.lower(x)` is `lower(x)`; `x::pg_catalog.text` is `x::text`.
 //! - `COLLATE "C"` and `COLLATE pg_catalog.default` go: text is compared by bytes anyway.
+//! - Long chains of AND or of OR become balanced trees, so that their depth is the logarithm of their length.
 //! - `ROW(a, b)` is `(a, b)`; `N'x'` and `U&'x'` are `'x'`.
 
+use crate::dialect::BennuDialect;
 use sqlparser::ast::{
     BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, LimitClause, ObjectName,
     Query, Value, ValueWithSpan, VisitorMut,
 };
-use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 use std::ops::ControlFlow;
 
@@ -26,6 +27,7 @@ impl VisitorMut for Rewriter {
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         strip_collation(expr);
+        balance(expr);
         match expr {
             Expr::BinaryOp { op, .. } => plain_operator(op),
             Expr::Function(function) => {
@@ -148,8 +150,62 @@ fn plain_type(data_type: &mut DataType) {
         return;
     }
     let text = if modifiers.is_empty() { name.to_string() } else { format!("{name}({})", modifiers.join(",")) };
-    let read = Parser::new(&PostgreSqlDialect {}).try_with_sql(&text).and_then(|mut parser| parser.parse_data_type());
+    let dialect = BennuDialect::for_tokens(0);
+    let read = Parser::new(&dialect).try_with_sql(&text).and_then(|mut parser| parser.parse_data_type());
     if let Ok(plain) = read {
         *data_type = plain;
     }
+}
+
+/// Chains of at most so many operands stay as they are: the order of a text is easier to recognise in EXPLAIN.
+const SHORT_CHAIN: usize = 64;
+
+/// Balances a chain of AND or of OR. Both are associative, and SQL promises no order of evaluation.
+fn balance(expr: &mut Expr) {
+    let Expr::BinaryOp { op: op @ (BinaryOperator::And | BinaryOperator::Or), .. } = expr else { return };
+    let op = op.clone();
+    let mut length = 1;
+    let mut at = &*expr;
+    while let Expr::BinaryOp { left, op: here, .. } = at
+        && *here == op
+    {
+        length += 1;
+        at = left;
+    }
+    if length <= SHORT_CHAIN {
+        return;
+    }
+    // From the last operand to the first, since the chain leans to the left.
+    let mut operands = Vec::with_capacity(length);
+    let mut rest = std::mem::replace(expr, Expr::value(Value::Null));
+    loop {
+        match rest {
+            Expr::BinaryOp { left, op: here, right } if here == op => {
+                operands.push(*right);
+                rest = *left;
+            }
+            first => {
+                operands.push(first);
+                break;
+            }
+        }
+    }
+    operands.reverse();
+    *expr = join(operands, &op);
+}
+
+/// Joins neighbours until one tree is left.
+fn join(mut trees: Vec<Expr>, op: &BinaryOperator) -> Expr {
+    while trees.len() > 1 {
+        let mut joined = Vec::with_capacity(trees.len().div_ceil(2));
+        let mut pairs = trees.into_iter();
+        while let Some(left) = pairs.next() {
+            joined.push(match pairs.next() {
+                Some(right) => Expr::BinaryOp { left: Box::new(left), op: op.clone(), right: Box::new(right) },
+                None => left,
+            });
+        }
+        trees = joined;
+    }
+    trees.pop().unwrap_or_else(|| Expr::value(Value::Null))
 }

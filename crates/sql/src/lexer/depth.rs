@@ -1,95 +1,184 @@
-//! Bounds on nesting and on chains of operators, judged on tokens.
+//! Bounds on how deep a tree may become, judged on tokens before any tree is built.
 //!
-//! A tree is as deep as its parentheses and as its longest chain (`a + b + c` leans to the left), and whoever
-//! walks or drops it needs stack for that depth. The bounds keep that far below the stack of a worker thread.
+//! Whoever walks, copies or drops a tree needs stack for its depth, and a tree is as deep as its parentheses and
+//! its chains: `a + b + c` leans to the left, one level per operator. Chains of AND and OR are put into balance by
+//! `rewrite`, so they count only while the statement is being read, which is done on a stack of its own if need be.
+//!
+//! ```text
+//!   (1 + 2 + 3) * 4, 5      at `)` : 2 operators            -> the level above holds something of depth 3
+//!                           at `,` : 1 operator on top of 3 -> 4, and the count begins again
+//! ```
 
 use super::place::position_of;
 use crate::SqlError;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// Deepest nesting of `(`, `[` and CASE.
+/// Deepest nesting of `(` and `[`.
 const MAX_NESTING: usize = 100;
-/// sqlparser's own bound, which also counts what is nested without parentheses (NOT NOT …).
+/// sqlparser's own bound, which also sees what nests without parentheses (NOT NOT …, CASE, EXPLAIN).
 pub(crate) const MAX_PARSER_DEPTH: usize = 300;
-/// Most operators in one chain, that is between two commas at one level of nesting.
-const MAX_CHAIN: usize = 2_000;
+/// Deepest tree that is handed out. A copy of a tree takes up to 5 KB of stack per level in a debug build, and
+/// threads have 2 MB.
+const MAX_DEPTH: usize = 250;
+/// Deepest tree while AND and OR are not in balance.
+const MAX_RAW_DEPTH: usize = 20_000;
+/// Above this raw depth a statement is read on a stack of its own.
+const ORDINARY: usize = 300;
 
-/// Refuses what would be too deep.
-pub(crate) fn check(text: &str, tokens: &[TokenWithSpan]) -> Result<(), SqlError> {
-    // One count of operators per open level; the first is the statement itself.
-    let mut chains = vec![0usize];
+/// Depths, without and with the chains of AND and OR.
+#[derive(Clone, Copy, Default)]
+struct Depth {
+    balanced: usize,
+    raw: usize,
+}
+
+impl Depth {
+    fn max(self, other: Self) -> Self {
+        Self { balanced: self.balanced.max(other.balanced), raw: self.raw.max(other.raw) }
+    }
+
+    fn plus(self, balanced: usize, raw: usize) -> Self {
+        Self { balanced: self.balanced + balanced, raw: self.raw + raw }
+    }
+}
+
+/// One open parenthesis, or the statement itself.
+#[derive(Clone, Copy, Default)]
+struct Level {
+    /// The deepest part that is finished.
+    finished: Depth,
+    /// The part that is being read: its operators on top of the deepest parenthesis in it.
+    part: Depth,
+    /// Chains of AND and OR hold several parts; this is their length.
+    logical: usize,
+    /// BETWEENs whose AND has not come yet.
+    betweens: usize,
+    /// Set operations, which chain SELECTs.
+    sets: usize,
+}
+
+impl Level {
+    fn depth(&self) -> Depth {
+        self.finished.max(self.part).plus(self.sets, self.logical + self.sets)
+    }
+
+    /// The part is over; what follows stands beside it.
+    fn end_part(&mut self) {
+        self.finished = self.finished.max(self.part);
+        self.part = Depth::default();
+    }
+
+    fn see(&mut self, token: &Token) {
+        match Link::of(token) {
+            Link::None => {}
+            Link::Operator => self.part = self.part.plus(1, 1),
+            Link::Between => {
+                self.betweens += 1;
+                self.part = self.part.plus(1, 1);
+            }
+            Link::And if self.betweens > 0 => self.betweens -= 1,
+            Link::And | Link::Or => {
+                self.end_part();
+                self.logical += 1;
+            }
+            Link::Set => {
+                self.end_part();
+                self.sets += 1;
+            }
+            Link::Break => {
+                self.end_part();
+                // The chain of AND and OR is over too: its length stays in what is finished.
+                self.finished.raw += self.logical;
+                self.logical = 0;
+                self.betweens = 0;
+            }
+        }
+    }
+}
+
+/// What a token does to the depth.
+enum Link {
+    None,
+    Operator,
+    Between,
+    And,
+    Or,
+    Set,
+    Break,
+}
+
+impl Link {
+    fn of(token: &Token) -> Self {
+        match token {
+            Token::Word(word) if word.quote_style.is_none() => Self::of_word(&word.value),
+            Token::Comma => Self::Break,
+            Token::Word(_)
+            | Token::Number(..)
+            | Token::SingleQuotedString(_)
+            | Token::EscapedStringLiteral(_)
+            | Token::DollarQuotedString(_)
+            | Token::Placeholder(_)
+            | Token::Period
+            | Token::EOF => Self::None,
+            _ => Self::Operator,
+        }
+    }
+
+    fn of_word(word: &str) -> Self {
+        let is = |words: &[&str]| words.iter().any(|w| word.eq_ignore_ascii_case(w));
+        if is(&["AND"]) {
+            Self::And
+        } else if is(&["OR"]) {
+            Self::Or
+        } else if is(&["BETWEEN"]) {
+            Self::Between
+        } else if is(&["UNION", "EXCEPT", "INTERSECT"]) {
+            Self::Set
+        } else if is(&[
+            "NOT", "IS", "LIKE", "ILIKE", "SIMILAR", "IN", "COLLATE", "AT", "OVERLAPS", "CASE", "EXPLAIN", "INTERVAL",
+        ]) {
+            Self::Operator
+        } else if is(&["SELECT", "FROM", "WHERE", "ON", "BY", "HAVING", "VALUES", "SET", "RETURNING", "JOIN"]) {
+            Self::Break
+        } else {
+            Self::None
+        }
+    }
+}
+
+/// Refuses what would be too deep; otherwise says whether reading it needs a stack of its own.
+pub(crate) fn check(text: &str, tokens: &[TokenWithSpan]) -> Result<bool, SqlError> {
+    let mut above: Vec<Level> = Vec::new();
+    let mut level = Level::default();
+    let mut raw = 0;
     for token in tokens {
-        let too_deep =
+        let refuse =
             |what, limit| Err(SqlError::TooDeep { what, limit, position: position_of(text, token.span.start) });
         match &token.token {
             Token::LParen | Token::LBracket => {
-                chains.push(0);
-                if chains.len() > MAX_NESTING {
-                    return too_deep("nested levels", MAX_NESTING);
+                if matches!(token.token, Token::LBracket) {
+                    level.see(&token.token); // a[1][2] is a chain.
+                }
+                above.push(std::mem::take(&mut level));
+                if above.len() > MAX_NESTING {
+                    return refuse("nested parentheses", MAX_NESTING);
                 }
             }
             Token::RParen | Token::RBracket => {
-                if chains.len() > 1 {
-                    chains.pop();
-                }
+                let inner = level.depth().plus(1, 1);
+                level = above.pop().unwrap_or_default();
+                level.part = level.part.max(inner);
             }
-            Token::Comma => {
-                if let Some(chain) = chains.last_mut() {
-                    *chain = 0;
-                }
-            }
-            other if links(other) => {
-                if let Some(chain) = chains.last_mut() {
-                    *chain += 1;
-                    if *chain > MAX_CHAIN {
-                        return too_deep("operators in one expression", MAX_CHAIN);
-                    }
-                }
-            }
-            _ => {}
+            other => level.see(other),
         }
-    }
-    Ok(())
-}
-
-/// Can this token make a tree one level deeper? Everything can that is neither a value nor a separator.
-fn links(token: &Token) -> bool {
-    match token {
-        Token::Word(word) => {
-            word.quote_style.is_none()
-                && [
-                    "AND",
-                    "OR",
-                    "NOT",
-                    "IS",
-                    "BETWEEN",
-                    "LIKE",
-                    "ILIKE",
-                    "SIMILAR",
-                    "IN",
-                    "CASE",
-                    "UNION",
-                    "EXCEPT",
-                    "INTERSECT",
-                    "JOIN",
-                    "COLLATE",
-                    "AT",
-                    "EXPLAIN",
-                    "ANY",
-                    "ALL",
-                    "OVERLAPS",
-                    "ISNULL",
-                    "NOTNULL",
-                ]
-                .iter()
-                .any(|link| word.value.eq_ignore_ascii_case(link))
+        let depth = level.depth();
+        if depth.balanced > MAX_DEPTH {
+            return refuse("operators in one expression", MAX_DEPTH);
         }
-        Token::Number(..)
-        | Token::SingleQuotedString(_)
-        | Token::EscapedStringLiteral(_)
-        | Token::DollarQuotedString(_)
-        | Token::Placeholder(_)
-        | Token::EOF => false,
-        _ => true,
+        if depth.raw > MAX_RAW_DEPTH {
+            return refuse("ANDs and ORs in one expression", MAX_RAW_DEPTH);
+        }
+        raw = raw.max(depth.raw);
     }
+    Ok(raw > ORDINARY)
 }

@@ -6,21 +6,24 @@
 mod depth;
 pub(crate) mod keyword;
 mod place;
-mod table_command;
+mod spelling;
 
 pub(crate) use keyword::is_keyword;
 pub(crate) use place::{Places, byte_of, end_of, position_at, position_of};
 
 use crate::SqlError;
+use crate::dialect::BennuDialect;
 use crate::phoenix::{hint, parameter};
-use sqlparser::dialect::PostgreSqlDialect;
-use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer, TokenizerError, Whitespace};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer, Whitespace};
 use std::ops::Range;
 
 pub(crate) use depth::MAX_PARSER_DEPTH;
 
 /// Longest text: what a wire message may carry, with room for the tokens in memory.
 const MAX_BYTES: usize = 64 << 20;
+
+/// Most characters of an unterminated token that an error shows.
+const MAX_SHOWN: usize = 60;
 
 /// The tokens of one statement, without blanks and comments.
 #[derive(Debug)]
@@ -29,6 +32,8 @@ pub(crate) struct Piece {
     pub(crate) tokens: Vec<TokenWithSpan>,
     /// Their bytes in the text.
     pub(crate) span: Range<usize>,
+    /// Reading it may take more stack than an ordinary thread has.
+    pub(crate) deep: bool,
 }
 
 /// Cuts a text at `;`. Pieces without tokens are left out.
@@ -36,8 +41,7 @@ pub(crate) fn cut(text: &str) -> Result<Vec<Piece>, SqlError> {
     if text.len() > MAX_BYTES {
         return Err(SqlError::TooLong { bytes: text.len(), limit: MAX_BYTES });
     }
-    let tokens =
-        Tokenizer::new(&PostgreSqlDialect {}, text).tokenize_with_location().map_err(|error| lexical(text, error))?;
+    let tokens = tokenize(text)?;
     let mut places = Places::new(text);
     let mut pieces = Vec::new();
     let mut piece = Vec::new();
@@ -67,8 +71,8 @@ fn finish(
     let start = places.byte_of(first.span.start);
     let span = start..places.byte_of(last.span.end);
     parameter::number(text, &mut tokens)?;
-    depth::check(text, &tokens)?;
-    pieces.push(Piece { tokens: table_command::expand(tokens), span });
+    let deep = depth::check(text, &tokens)?;
+    pieces.push(Piece { tokens: spelling::expand(tokens), span, deep });
     Ok(())
 }
 
@@ -105,20 +109,26 @@ fn append(token: &mut Token, more: &str) {
     }
 }
 
-/// PostgreSQL's words for what the tokenizer says.
-fn lexical(text: &str, error: TokenizerError) -> SqlError {
-    let position = position_of(text, error.location);
-    let said = error.message.to_ascii_lowercase();
-    let message = if said.contains("dollar") {
-        "unterminated dollar-quoted string".to_owned()
-    } else if said.contains("comment") {
-        "unterminated /* comment".to_owned()
-    } else if said.contains("close delimiter") {
-        "unterminated quoted identifier".to_owned()
-    } else if said.contains("unterminated") {
-        "unterminated quoted string".to_owned()
-    } else {
-        format!("syntax error: {}", error.message)
+/// Tokenises; an error stands where the token begins that has no end, and is called what PostgreSQL calls it.
+fn tokenize(text: &str) -> Result<Vec<TokenWithSpan>, SqlError> {
+    let dialect = BennuDialect::for_tokens(0);
+    let mut tokens = Vec::new();
+    let Err(error) = Tokenizer::new(&dialect, text).tokenize_with_location_into_buf(&mut tokens) else {
+        return Ok(tokens);
     };
-    SqlError::Invalid { message, position }
+    let start = tokens.last().map_or(0, |last| byte_of(text, last.span.end));
+    let rest = text.get(start..).unwrap_or_default();
+    let what = if rest.starts_with("/*") {
+        "unterminated /* comment"
+    } else if rest.starts_with('$') {
+        "unterminated dollar-quoted string"
+    } else if rest.starts_with('"') {
+        "unterminated quoted identifier"
+    } else if rest.contains('\'') {
+        "unterminated quoted string"
+    } else {
+        return Err(SqlError::Invalid { message: error.message, position: position_of(text, error.location) });
+    };
+    let shown: String = rest.chars().take(MAX_SHOWN).collect();
+    Err(SqlError::Invalid { message: format!("{what} at or near \"{shown}\""), position: position_at(text, start) })
 }

@@ -1,42 +1,68 @@
-//! `TABLE t` as a query is `SELECT * FROM t`: written so here, because sqlparser's form of it forgets quotes.
+//! Old spellings that sqlparser reads badly, written out before it sees them.
+//!
+//! - `TABLE t` as a query is `SELECT * FROM t` (sqlparser's form of it forgets quotes).
+//! - `x ISNULL` and `x NOTNULL` are `x IS NULL` and `x IS NOT NULL`.
 
 use super::keyword::is_reserved;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// Replaces TABLE where a query begins.
+/// Replaces the spellings; the new words stand where the old ones stood.
 pub(super) fn expand(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    if !(0..tokens.len()).any(|at| is_command(&tokens, at)) {
+    if !tokens.iter().any(|token| is_word(&token.token, &["TABLE", "ISNULL", "NOTNULL"])) {
         return tokens;
     }
-    let mut out = Vec::with_capacity(tokens.len() + 2);
+    let mut out = Vec::with_capacity(tokens.len() + 4);
     for (at, token) in tokens.iter().enumerate() {
-        if is_command(&tokens, at) {
-            let select = [Token::make_keyword("SELECT"), Token::Mul, Token::make_keyword("FROM")];
-            out.extend(select.into_iter().map(|word| TokenWithSpan { token: word, span: token.span }));
-        } else {
-            out.push(token.clone());
+        match long_form(&tokens, at) {
+            Some(words) => out.extend(words.iter().map(|word| TokenWithSpan { token: word.clone(), span: token.span })),
+            None => out.push(token.clone()),
         }
     }
     out
 }
 
-fn is_command(tokens: &[TokenWithSpan], at: usize) -> bool {
-    let here = tokens.get(at).is_some_and(|token| is_word(&token.token, &["TABLE"]));
-    if !here {
-        return false;
+fn long_form(tokens: &[TokenWithSpan], at: usize) -> Option<Vec<Token>> {
+    let token = &tokens.get(at)?.token;
+    let before = at.checked_sub(1).and_then(|before| tokens.get(before)).map(|token| &token.token);
+    if is_word(token, &["TABLE"]) {
+        return (names_table(tokens.get(at + 1)) && begins_query(before))
+            .then(|| vec![Token::make_keyword("SELECT"), Token::Mul, Token::make_keyword("FROM")]);
     }
-    let named = tokens.get(at + 1).is_some_and(|next| match &next.token {
-        Token::Word(word) => word.quote_style.is_some() || !is_reserved(&word.value),
-        _ => false,
-    });
-    named && begins_query(at.checked_sub(1).and_then(|before| tokens.get(before)))
+    // Behind an operand only: elsewhere they may be names.
+    if !before.is_some_and(ends_operand) {
+        return None;
+    }
+    if is_word(token, &["ISNULL"]) {
+        return Some(vec![Token::make_keyword("IS"), Token::make_keyword("NULL")]);
+    }
+    is_word(token, &["NOTNULL"])
+        .then(|| vec![Token::make_keyword("IS"), Token::make_keyword("NOT"), Token::make_keyword("NULL")])
 }
 
-fn begins_query(before: Option<&TokenWithSpan>) -> bool {
+fn names_table(next: Option<&TokenWithSpan>) -> bool {
+    next.is_some_and(|next| match &next.token {
+        Token::Word(word) => word.quote_style.is_some() || !is_reserved(&word.value),
+        _ => false,
+    })
+}
+
+fn begins_query(before: Option<&Token>) -> bool {
     let starts = ["UNION", "ALL", "DISTINCT", "EXCEPT", "INTERSECT", "AS", "EXPLAIN", "ANALYZE", "VERBOSE"];
-    match before.map(|token| &token.token) {
+    match before {
         None | Some(Token::LParen | Token::RParen) => true,
         Some(token) => is_word(token, &starts),
+    }
+}
+
+fn ends_operand(token: &Token) -> bool {
+    match token {
+        Token::Word(word) => {
+            word.quote_style.is_some() || !is_reserved(&word.value) || is_word(token, &["NULL", "TRUE", "FALSE", "END"])
+        }
+        Token::Number(..) | Token::SingleQuotedString(_) | Token::RParen | Token::RBracket | Token::Placeholder(_) => {
+            true
+        }
+        _ => false,
     }
 }
 

@@ -122,12 +122,11 @@ fn action(c: &mut Cursor<'_>, actions: &mut Vec<AlterAction>) -> Parse<()> {
 }
 
 fn add_column(c: &mut Cursor<'_>, if_not_exists: bool) -> Parse<AlterAction> {
-    let place = c.location();
     let (def, key) = column_def(c)?;
     if c.at("CASCADE") {
         return Err(c.unsupported("ALTER TABLE … ADD … CASCADE INDEX"));
     }
-    if let Some(InlineKey { .. }) = key {
+    if let Some(InlineKey { place, .. }) = key {
         return Err(c.unsupported_at(place, "ALTER TABLE … ADD of a key column"));
     }
     Ok(AlterAction::AddColumn { if_not_exists, def })

@@ -3,8 +3,8 @@
 use super::create::Elements;
 use super::data_type::data_type;
 use super::{Cursor, Parse};
-use crate::statement::{ColumnDef, DefaultExpr, KeyPartDef};
-use sqlparser::tokenizer::Token;
+use crate::statement::{ColumnDef, DefaultExpr, KeyPartDef, PrimaryKeyDef};
+use sqlparser::tokenizer::{Location, Token};
 
 /// A column or a constraint.
 pub(super) fn element(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<()> {
@@ -19,8 +19,8 @@ pub(super) fn element(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<()> 
         return Ok(());
     }
     let (def, key) = column_def(c)?;
-    if let Some(part) = key {
-        elements.set_key(c, part.constraint, vec![part.part])?;
+    if let Some(InlineKey { name, part, place }) = key {
+        elements.set_key(c, place, PrimaryKeyDef { name, parts: vec![part] })?;
     }
     elements.columns.push(def);
     // Phoenix lets the comma before the table's constraint go.
@@ -33,9 +33,11 @@ pub(super) fn element(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<()> 
 /// PRIMARY KEY behind a column.
 pub(super) struct InlineKey {
     /// CONSTRAINT name.
-    pub(super) constraint: Option<String>,
+    name: Option<String>,
     /// The column with its order.
-    pub(super) part: KeyPartDef,
+    part: KeyPartDef,
+    /// Where it stands.
+    pub(super) place: Option<Location>,
 }
 
 /// `[a.]v type [NOT NULL] [DEFAULT x] [PRIMARY KEY [DESC]]`.
@@ -66,9 +68,9 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
             def.default = Some(DefaultExpr { expr, text });
         } else if c.eat_all(&["PRIMARY", "KEY"]) {
             if key.is_some() {
-                return Err(c.invalid_at(place, "multiple primary keys for one table are not allowed"));
+                return Err(c.table_at(place, "multiple primary keys for one table are not allowed"));
             }
-            key = Some(InlineKey { constraint, part: key_order(c, def.name.clone())? });
+            key = Some(InlineKey { name: constraint, part: key_order(c, def.name.clone())?, place });
         } else {
             refuse_column_clause(c)?;
             if constraint.is_some() {
@@ -118,7 +120,6 @@ fn table_constraint(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<bool> 
         ("FOREIGN", "foreign key"),
         ("EXCLUDE", "EXCLUDE constraint"),
     ];
-    // A column may be called `check` or `exclude`-like only in quotes, so the words alone decide.
     if let Some((_, feature)) = refused.iter().find(|(word, _)| c.at(word)) {
         return Err(c.unsupported(*feature));
     }
@@ -126,10 +127,7 @@ fn table_constraint(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<bool> 
         let place = c.location();
         c.need_all(&["PRIMARY", "KEY"])?;
         let parts = c.parenthesised(key_part)?;
-        if elements.key.is_some() {
-            return Err(c.table_at(place, "multiple primary keys for one table are not allowed"));
-        }
-        elements.set_key(c, name, parts)?;
+        elements.set_key(c, place, PrimaryKeyDef { name, parts })?;
         refuse_key_tail(c)?;
         return Ok(true);
     }

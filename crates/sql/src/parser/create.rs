@@ -1,11 +1,10 @@
 //! CREATE TABLE and CREATE SCHEMA.
 
-use super::fault::FaultKind;
 use super::{Cursor, Parse, column, unsupported};
 use crate::Statement;
 use crate::phoenix::{options, split_on::split_on};
-use crate::statement::{AsQuery, ColumnDef, CreateTable, KeyPartDef, PrimaryKeyDef};
-use sqlparser::tokenizer::Token;
+use crate::statement::{AsQuery, ColumnDef, CreateTable, PrimaryKeyDef};
+use sqlparser::tokenizer::{Location, Token};
 
 /// CREATE ….
 pub(super) fn create(c: &mut Cursor<'_>) -> Parse<Statement> {
@@ -46,12 +45,12 @@ pub(super) struct Elements {
 }
 
 impl Elements {
-    /// Sets the primary key; there may be only one.
-    pub(super) fn set_key(&mut self, c: &Cursor<'_>, name: Option<String>, parts: Vec<KeyPartDef>) -> Parse<()> {
+    /// Sets the primary key; there may be only one. `place` is where this one begins.
+    pub(super) fn set_key(&mut self, c: &Cursor<'_>, place: Option<Location>, key: PrimaryKeyDef) -> Parse<()> {
         if self.key.is_some() {
-            return Err(c.fault(FaultKind::InvalidTable("multiple primary keys for one table are not allowed".into())));
+            return Err(c.table_at(place, "multiple primary keys for one table are not allowed"));
         }
-        self.key = Some(PrimaryKeyDef { name, parts });
+        self.key = Some(key);
         Ok(())
     }
 }

@@ -1,30 +1,28 @@
 //! Reads tokens of one statement. Words are matched by their text, so that Phoenix's need no keyword of sqlparser.
 
 use super::fault::{Fault, FaultKind, Parse, from_sqlparser};
+use crate::dialect::BennuDialect;
 use crate::lexer::{self, Piece, keyword};
+use crate::phoenix::refused;
 use crate::reject::{Place, Refusal};
 use crate::statement::{ColumnName, ObjectName};
 use sqlparser::ast::{Expr, Query};
-use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Word};
 use std::ops::Range;
 
-static DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
-
 /// A place among the tokens of one statement.
 pub(crate) struct Cursor<'t> {
-    parser: Parser<'static>,
+    parser: Parser<'t>,
     text: &'t str,
     span: Range<usize>,
 }
 
 impl<'t> Cursor<'t> {
     /// At the first token of the piece.
-    pub(crate) fn new(text: &'t str, piece: Piece) -> Self {
-        let parser = Parser::new(&DIALECT)
-            .with_recursion_limit(lexer::MAX_PARSER_DEPTH)
-            .with_tokens_with_locations(piece.tokens);
+    pub(crate) fn new(text: &'t str, dialect: &'t BennuDialect, piece: Piece) -> Self {
+        let parser =
+            Parser::new(dialect).with_recursion_limit(lexer::MAX_PARSER_DEPTH).with_tokens_with_locations(piece.tokens);
         Self { parser, text, span: piece.span }
     }
 
@@ -216,10 +214,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Anything that sqlparser reads; its errors become ours.
-    pub(crate) fn with_parser<T>(
-        &mut self,
-        read: impl FnOnce(&mut Parser<'static>) -> Result<T, ParserError>,
-    ) -> Parse<T> {
+    pub(crate) fn with_parser<T>(&mut self, read: impl FnOnce(&mut Parser<'t>) -> Result<T, ParserError>) -> Parse<T> {
         read(&mut self.parser).map_err(|error| self.from_sqlparser(error))
     }
 
@@ -324,6 +319,21 @@ impl<'t> Cursor<'t> {
         None
     }
 
+    /// Says what a syntax error is about, if it is something known from elsewhere.
+    pub(crate) fn named(&self, fault: Box<Fault>) -> Box<Fault> {
+        if !matches!(fault.kind, FaultKind::Syntax { .. }) {
+            return fault;
+        }
+        let all = (0..).map(|index| self.parser.token_at(index)).take_while(|token| token.token != Token::EOF);
+        let tokens: Vec<&TokenWithSpan> = all.collect();
+        let at = fault.location.and_then(|location| tokens.iter().position(|token| token.span.start == location));
+        let plain: Vec<&Token> = tokens.iter().map(|token| &token.token).collect();
+        let Some((feature, start)) = refused::name(&plain, at.unwrap_or(plain.len())) else { return fault };
+        let location = tokens.get(start).map(|token| token.span.start);
+        let kind = FaultKind::Unsupported { feature: feature.to_owned(), hint: None };
+        Box::new(Fault { kind, location })
+    }
+
     fn syntax_at(&self, token: &TokenWithSpan, expected: Option<String>) -> Box<Fault> {
         let location = location_of(token);
         let near = location.is_some().then(|| lexer::token_text(self.text, token));
@@ -331,20 +341,24 @@ impl<'t> Cursor<'t> {
     }
 
     fn from_sqlparser(&self, error: ParserError) -> Box<Fault> {
-        let (expected, location, too_deep) = from_sqlparser(error);
-        if too_deep {
+        let Some(said) = from_sqlparser(error) else {
             let kind = FaultKind::TooDeep { what: "nested levels", limit: lexer::MAX_PARSER_DEPTH };
-            return Box::new(Fault { kind, location: self.location() });
-        }
-        let found = (0..=self.parser.index()).rev().map(|index| self.parser.token_at(index));
-        let token = match location {
-            Some(location) => found.into_iter().find(|token| token.span.start == location),
-            None => None,
+            return self.fault(kind);
         };
-        match token {
-            Some(token) => self.syntax_at(token, expected),
-            None => self.syntax_at(self.parser.peek_token_ref(), expected),
+        if said.at_end {
+            let kind = FaultKind::Syntax { near: None, expected: said.expected };
+            return Box::new(Fault { kind, location: None });
         }
+        let found = said.location.and_then(|location| self.token_from(location));
+        self.syntax_at(found.unwrap_or_else(|| self.parser.peek_token_ref()), said.expected)
+    }
+
+    /// The token that begins there. An attempt that failed may have been taken back, so all are searched.
+    fn token_from(&self, location: Location) -> Option<&TokenWithSpan> {
+        (0..)
+            .map(|index| self.parser.token_at(index))
+            .take_while(|token| token.token != Token::EOF)
+            .find(|token| token.span.start == location)
     }
 }
 

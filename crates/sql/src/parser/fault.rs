@@ -57,15 +57,26 @@ impl Fault {
     }
 }
 
-/// Splits sqlparser's `Expected: a, found: b at Line: 1, Column: 2` into what was expected and where.
-pub(crate) fn from_sqlparser(error: ParserError) -> (Option<String>, Option<Location>, bool) {
+/// What sqlparser says, taken apart.
+pub(crate) struct Said {
+    /// What it expected.
+    pub(crate) expected: Option<String>,
+    /// Where it found something else.
+    pub(crate) location: Option<Location>,
+    /// It found the end of the statement.
+    pub(crate) at_end: bool,
+}
+
+/// Splits sqlparser's `Expected: a, found: b at Line: 1, Column: 2`; `None` when nesting or attempts ran out.
+pub(crate) fn from_sqlparser(error: ParserError) -> Option<Said> {
     let message = match error {
         ParserError::ParserError(message) | ParserError::TokenizerError(message) => message,
-        ParserError::RecursionLimitExceeded => return (None, None, true),
+        ParserError::RecursionLimitExceeded => return None,
     };
     let (body, location) = split_location(&message);
     let expected = body.strip_prefix("Expected: ").and_then(|rest| rest.split(", found:").next()).map(str::to_owned);
-    (expected, location, false)
+    let at_end = location.is_none() && body.ends_with("found: EOF");
+    Some(Said { expected, location, at_end })
 }
 
 /// Takes ` at Line: 1, Column: 2` off the end of a message of sqlparser.

@@ -1,6 +1,7 @@
 //! The grammar of statements: ours on top, sqlparser's below for queries and expressions.
 
 mod alter;
+mod big_stack;
 mod column;
 mod copy;
 mod create;
@@ -24,6 +25,7 @@ pub(crate) use data_type::data_type;
 pub(crate) use fault::{Fault, FaultKind, Parse};
 pub(crate) use update::assignment;
 
+use crate::dialect::BennuDialect;
 use crate::lexer::{self, Piece};
 use crate::reject::{self, Rejecter};
 use crate::rewrite::Rewriter;
@@ -58,38 +60,51 @@ pub fn parse_expr(text: &str) -> Result<ast::Expr, SqlError> {
     let mut pieces = lexer::cut(text)?;
     let piece = if pieces.len() == 1 { pieces.pop() } else { None };
     let Some(piece) = piece else {
-        return Err(SqlError::Syntax {
-            near: None,
-            expected: Some("one expression".into()),
-            position: lexer::end_of(text),
-        });
+        let position = lexer::end_of(text);
+        return Err(SqlError::Syntax { near: None, expected: Some("one expression".into()), position });
     };
-    let mut cursor = Cursor::new(text, piece);
-    let read = cursor.expr().and_then(|expr| cursor.end().map(|()| expr)).and_then(|mut expr| {
-        let _ = VisitMut::visit(&mut expr, &mut Rewriter);
-        match Visit::visit(&expr, &mut Rejecter) {
-            ControlFlow::Continue(()) => Ok(expr),
-            ControlFlow::Break(refusal) => Err(cursor.refused(refusal)),
-        }
-    });
-    read.map_err(|fault| fault.at_position(text, cursor.span()))
+    read(text, piece, whole_expr).map(|(expr, _)| expr)
 }
 
 fn parse_piece(text: &str, piece: Piece) -> Result<Parsed, SqlError> {
-    let mut cursor = Cursor::new(text, piece);
-    match whole(&mut cursor) {
-        Ok(statement) => Ok(Parsed { statement, span: cursor.span() }),
-        Err(fault) => Err(fault.at_position(text, cursor.span())),
-    }
+    read(text, piece, whole_statement).map(|(statement, span)| Parsed { statement, span })
+}
+
+/// Runs a grammar over one piece, on a stack of its own if the piece is deep.
+fn read<T: Send>(
+    text: &str,
+    piece: Piece,
+    grammar: fn(&mut Cursor<'_>) -> Parse<T>,
+) -> Result<(T, Range<usize>), SqlError> {
+    let span = piece.span.clone();
+    let deep = piece.deep;
+    let run = || {
+        let dialect = BennuDialect::for_tokens(piece.tokens.len());
+        let mut cursor = Cursor::new(text, &dialect, piece);
+        grammar(&mut cursor).map_err(|fault| cursor.named(fault).at_position(text, span.clone()))
+    };
+    let result = if deep { big_stack::run(run).unwrap_or_else(|| Err(big_stack::refused(text, &span))) } else { run() };
+    result.map(|tree| (tree, span))
 }
 
 /// One statement up to its end, in the planner's form and without what the planner would ignore.
-fn whole(c: &mut Cursor<'_>) -> Parse<Statement> {
+fn whole_statement(c: &mut Cursor<'_>) -> Parse<Statement> {
     let mut statement = dispatch::statement(c)?;
     c.end()?;
     let _ = walk::mutable::statement(&mut statement, &mut Rewriter);
     match reject::check(&statement) {
         ControlFlow::Continue(()) => Ok(statement),
+        ControlFlow::Break(refusal) => Err(c.refused(refusal)),
+    }
+}
+
+/// The same for an expression.
+fn whole_expr(c: &mut Cursor<'_>) -> Parse<ast::Expr> {
+    let mut expr = c.expr()?;
+    c.end()?;
+    let _ = VisitMut::visit(&mut expr, &mut Rewriter);
+    match Visit::visit(&expr, &mut Rejecter) {
+        ControlFlow::Continue(()) => Ok(expr),
         ControlFlow::Break(refusal) => Err(c.refused(refusal)),
     }
 }

@@ -4,4 +4,5 @@ pub(crate) mod hint;
 pub(crate) mod on_duplicate;
 pub(crate) mod options;
 pub(crate) mod parameter;
+pub(crate) mod refused;
 pub(crate) mod split_on;

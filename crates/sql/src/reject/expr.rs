@@ -16,10 +16,6 @@ pub(super) fn check(expr: &Expr) -> Verdict {
         }
         Expr::Value(value) => check_value(&value.value, expr),
         Expr::Collate { collation, .. } => unsupported(format!("collation {collation}"), collation.span()),
-        Expr::Substring { special: false, .. } => ControlFlow::Continue(()),
-        Expr::Trim { trim_characters, .. } => {
-            refuse_if(trim_characters.is_some(), "TRIM with a list of characters", expr.span())
-        }
         Expr::JsonAccess { .. }
         | Expr::InUnnest { .. }
         | Expr::RLike { .. }

@@ -1,0 +1,133 @@
+//! sqlparser's PostgreSQL dialect, less what costs more than it gives.
+//!
+//! Two differences: names of arguments are plain names (`f(a => 1)`), since with expressions there every argument
+//! is read twice and `f(f(f(…)))` takes time exponential in its depth; and `x NOT NULL` is no operator, since it
+//! would swallow the NOT NULL behind a DEFAULT. (`x NOTNULL` is: see `lexer/spelling.rs`.)
+
+use crate::lexer::keyword::is_reserved;
+use sqlparser::ast::Expr;
+use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use std::any::TypeId;
+use std::cell::Cell;
+
+/// The dialect of all our parsers; one for each statement, since it counts.
+#[derive(Debug)]
+pub(crate) struct BennuDialect {
+    /// How many operands may still be read. sqlparser tries, fails and tries otherwise, in some places twice per
+    /// level of nesting; on a text that is wrong deep inside, that would take time exponential in the depth.
+    fuel: Cell<usize>,
+}
+
+impl BennuDialect {
+    /// With fuel for a statement of so many tokens: a right one reads each operand a few times at most.
+    pub(crate) fn for_tokens(tokens: usize) -> Self {
+        Self { fuel: Cell::new(20_000 + 32 * tokens) }
+    }
+}
+
+const POSTGRES: PostgreSqlDialect = PostgreSqlDialect {};
+
+impl Dialect for BennuDialect {
+    /// Wherever sqlparser asks for PostgreSQL by type, it is us.
+    fn dialect(&self) -> TypeId {
+        POSTGRES.dialect()
+    }
+
+    /// Reads no operand itself: the place to count them, and to stop. This error ends all attempts.
+    fn parse_prefix(&self, _: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
+        match self.fuel.get() {
+            0 => Some(Err(ParserError::RecursionLimitExceeded)),
+            left => {
+                self.fuel.set(left - 1);
+                None
+            }
+        }
+    }
+
+    fn identifier_quote_style(&self, identifier: &str) -> Option<char> {
+        POSTGRES.identifier_quote_style(identifier)
+    }
+
+    fn is_delimited_identifier_start(&self, ch: char) -> bool {
+        POSTGRES.is_delimited_identifier_start(ch)
+    }
+
+    fn is_identifier_start(&self, ch: char) -> bool {
+        POSTGRES.is_identifier_start(ch)
+    }
+
+    fn is_identifier_part(&self, ch: char) -> bool {
+        POSTGRES.is_identifier_part(ch)
+    }
+
+    /// A word that cannot be a column is not tried as one when what it begins turns out wrong.
+    fn is_reserved_for_identifier(&self, keyword: Keyword) -> bool {
+        POSTGRES.is_reserved_for_identifier(keyword) || is_reserved(&format!("{keyword:?}"))
+    }
+
+    fn is_custom_operator_part(&self, ch: char) -> bool {
+        POSTGRES.is_custom_operator_part(ch)
+    }
+
+    fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
+        POSTGRES.get_next_precedence(parser)
+    }
+
+    fn prec_value(&self, precedence: Precedence) -> u8 {
+        POSTGRES.prec_value(precedence)
+    }
+
+    fn supports_unicode_string_literal(&self) -> bool {
+        true
+    }
+
+    fn supports_filter_during_aggregation(&self) -> bool {
+        true
+    }
+
+    fn supports_group_by_expr(&self) -> bool {
+        true
+    }
+
+    fn allow_extract_custom(&self) -> bool {
+        true
+    }
+
+    fn allow_extract_single_quotes(&self) -> bool {
+        true
+    }
+
+    fn supports_bitwise_shift_operators(&self) -> bool {
+        true
+    }
+
+    fn supports_empty_projections(&self) -> bool {
+        true
+    }
+
+    fn supports_nested_comments(&self) -> bool {
+        true
+    }
+
+    fn supports_string_escape_constant(&self) -> bool {
+        true
+    }
+
+    fn supports_numeric_literal_underscores(&self) -> bool {
+        true
+    }
+
+    fn supports_array_typedef_with_brackets(&self) -> bool {
+        true
+    }
+
+    fn supports_interval_options(&self) -> bool {
+        true
+    }
+
+    fn supports_comma_separated_trim(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,47 @@
+//! Names what Phoenix and others write inside queries, where sqlparser only sees a syntax error.
+//!
+//! Looked at after an error, around the token at which it happened, so that a right statement costs nothing.
+
+use sqlparser::tokenizer::Token;
+use types::DataType;
+
+/// Runs of words and what they are called. `#` stands for a number.
+const RUNS: &[(&[&str], &str)] = &[
+    (&["NEXT", "VALUE", "FOR"], "NEXT VALUE FOR a sequence"),
+    (&["CURRENT", "VALUE", "FOR"], "CURRENT VALUE FOR a sequence"),
+    (&["NEXT", "#", "VALUES", "FOR"], "NEXT … VALUES FOR a sequence"),
+    (&["AS", "OF", "SYSTEM", "TIME"], "AS OF SYSTEM TIME"),
+    (&["FOR", "SYSTEM_TIME"], "FOR SYSTEM_TIME"),
+    (&["FOR", "NO", "KEY", "UPDATE"], "FOR NO KEY UPDATE"),
+    (&["FOR", "KEY", "SHARE"], "FOR KEY SHARE"),
+];
+
+/// What the tokens around `at` (the one that did not fit) are called: its name, and where it begins.
+pub(crate) fn name(tokens: &[&Token], at: usize) -> Option<(&'static str, usize)> {
+    for (run, feature) in RUNS {
+        // The token that does not fit is inside the run or right behind it.
+        let begin = at.saturating_sub(run.len());
+        if let Some(start) = (begin..=at).find(|start| run_at(tokens, *start, run)) {
+            return Some((feature, start));
+        }
+    }
+    dynamic_column(tokens, at).map(|start| ("a dynamic column (a column with its type in a statement)", start))
+}
+
+fn run_at(tokens: &[&Token], start: usize, run: &[&str]) -> bool {
+    run.iter().enumerate().all(|(n, word)| match tokens.get(start + n) {
+        Some(Token::Number(..)) => *word == "#",
+        Some(Token::Word(found)) => found.quote_style.is_none() && found.value.eq_ignore_ascii_case(word),
+        _ => false,
+    })
+}
+
+/// `FROM t (name TYPE, …)`: the type's name is where the parser stops.
+fn dynamic_column(tokens: &[&Token], at: usize) -> Option<usize> {
+    let Token::Word(type_name) = tokens.get(at)? else { return None };
+    let name = at.checked_sub(1)?;
+    let opens = tokens.get(name.checked_sub(1)?)?;
+    let column = matches!(tokens.get(name)?, Token::Word(_)) && matches!(opens, Token::LParen | Token::Comma);
+    let known = DataType::from_name(&type_name.value, &[]).is_ok();
+    (column && known).then_some(name)
+}
