@@ -11,5 +11,6 @@
 //! Wrappers are stores themselves, so they stack: a recorder over a mirror of a model and a backend.
 
 pub mod model;
+pub mod suite;
 
 pub use model::ModelStore;

@@ -42,6 +42,7 @@ impl ModelScan {
     /// caller may yet throw them away.
     fn collect<'a>(&mut self, request: &ScanRequest, rows: impl Iterator<Item = (&'a Bytes, &'a Bytes)>) {
         let limit = request.limit.unwrap_or(u64::MAX);
+        let filter = request.filter.as_ref().filter(|filter| !filter.is_empty());
         let mut passed = 0;
         for (key, fragment) in rows {
             if passed >= limit {
@@ -49,7 +50,7 @@ impl ModelScan {
             }
             self.counters.rows_read += 1;
             self.counters.bytes_read += (key.len() + fragment.len()) as u64;
-            let verdict = request.filter.as_ref().map_or(Verdict::Pass, |filter| fragment::matches(filter, fragment));
+            let verdict = filter.map_or(Verdict::Pass, |filter| fragment::matches(filter, fragment));
             if verdict == Verdict::Fail {
                 continue;
             }

@@ -1,0 +1,267 @@
+//! What the cases have in common: rows that stand for a number, and a table to put them in.
+
+use fragment::{Fragment, Layout, LayoutColumn};
+use std::sync::Arc;
+use store::{
+    Bytes, CommitNo, Condition, Durability, FamilyId, FamilySpec, KeyRange, Mutation, RowChange, RowUpdate,
+    ScanRequest, Snapshot, Store, StoreError, StoreResult, TableChange, TableId, TableSpec, WriteBatch,
+};
+
+/// The table that every fixture has.
+pub(crate) const TABLE: TableId = TableId(1001);
+/// A table for cases that need another.
+pub(crate) const OTHER: TableId = TableId(1002);
+/// The family of both.
+pub(crate) const FAMILY: FamilyId = FamilyId(0);
+
+/// A store with an empty [`TABLE`].
+pub(crate) struct Fixture {
+    pub(crate) store: Arc<dyn Store>,
+}
+
+impl Fixture {
+    pub(crate) async fn new(store: Arc<dyn Store>) -> Self {
+        let fixture = Self { store };
+        fixture.tables(vec![create(TABLE)]).await.unwrap();
+        fixture
+    }
+
+    /// Applies `batch` and syncs it.
+    pub(crate) async fn commit(&self, batch: WriteBatch) -> StoreResult<CommitNo> {
+        let commit = self.store.apply(batch, Durability::Sync).await?;
+        self.store.sync(commit).await?;
+        Ok(commit)
+    }
+
+    pub(crate) async fn tables(&self, tables: Vec<TableChange>) -> StoreResult<CommitNo> {
+        self.commit(WriteBatch { tables, ..WriteBatch::default() }).await
+    }
+
+    pub(crate) async fn write(&self, mutations: Vec<Mutation>) -> StoreResult<CommitNo> {
+        self.commit(batch(mutations)).await
+    }
+
+    /// Writes rows of [`TABLE`] in one commit.
+    pub(crate) async fn put(&self, rows: &[(&str, u64)]) -> CommitNo {
+        self.write(rows.iter().map(|(key, number)| replace(key, *number)).collect()).await.unwrap()
+    }
+
+    /// `count` rows `0000`, `0001`, ... that stand for 0, 1, ...
+    pub(crate) async fn put_numbered(&self, count: u64) -> CommitNo {
+        self.write((0..count).map(|number| replace(numbered(number), number)).collect()).await.unwrap()
+    }
+
+    /// A snapshot that holds everything applied so far.
+    pub(crate) async fn snapshot(&self) -> Snapshot {
+        let last = self.store.apply(WriteBatch::default(), Durability::Sync).await.unwrap();
+        self.store.sync(last).await.unwrap();
+        self.store.snapshot(last).await.unwrap()
+    }
+
+    /// The number of a row of [`TABLE`] at `snapshot`.
+    pub(crate) async fn get_at(&self, key: &str, snapshot: &Snapshot) -> Option<u64> {
+        self.store.get(TABLE, FAMILY, key.as_bytes(), snapshot).await.unwrap().map(|fragment| number(&fragment))
+    }
+
+    /// The number of a row of [`TABLE`].
+    pub(crate) async fn get(&self, key: &str) -> Option<u64> {
+        self.get_at(key, &self.snapshot().await).await
+    }
+
+    /// The number of a row in the newest state.
+    pub(crate) async fn newest(&self, key: &str) -> Option<u64> {
+        self.store.get_newest(TABLE, FAMILY, key.as_bytes()).await.unwrap().map(|fragment| number(&fragment))
+    }
+
+    /// All rows of [`TABLE`].
+    pub(crate) async fn rows(&self) -> Vec<(String, u64)> {
+        self.rows_at(&self.snapshot().await).await
+    }
+
+    pub(crate) async fn rows_at(&self, snapshot: &Snapshot) -> Vec<(String, u64)> {
+        self.scan_at(all(), snapshot).await.rows()
+    }
+
+    pub(crate) async fn scan(&self, request: ScanRequest) -> Scanned {
+        self.scan_at(request, &self.snapshot().await).await
+    }
+
+    pub(crate) async fn scan_at(&self, request: ScanRequest, snapshot: &Snapshot) -> Scanned {
+        self.try_scan(request, snapshot).await.unwrap()
+    }
+
+    /// Runs a scan to its end, and checks what holds for every scan.
+    pub(crate) async fn try_scan(&self, request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Scanned> {
+        let (keys, values) = (request.keys, request.values);
+        let mut scan = self.store.scan(request, snapshot).await?;
+        let mut scanned = Scanned::default();
+        while let Some(batch) = scan.next().await? {
+            assert!(!batch.is_empty(), "a scan hands out no empty batch");
+            assert_eq!(batch.keys().count(), if keys { batch.len() } else { 0 });
+            assert_eq!(batch.fragments().count(), if values { batch.len() } else { 0 });
+            scanned.count += batch.len();
+            scanned.batches += 1;
+            scanned.undecided |= batch.undecided();
+            scanned.keys.extend(batch.keys().map(Bytes::copy_from_slice));
+            scanned.fragments.extend(batch.fragments().map(Bytes::copy_from_slice));
+        }
+        assert!(scan.next().await?.is_none(), "the end stays the end");
+        assert_eq!(scan.counters().rows_returned, scanned.count as u64);
+        Ok(scanned)
+    }
+}
+
+/// What a scan handed out.
+#[derive(Debug, Default)]
+pub(crate) struct Scanned {
+    pub(crate) count: usize,
+    pub(crate) batches: usize,
+    pub(crate) undecided: bool,
+    pub(crate) keys: Vec<Bytes>,
+    pub(crate) fragments: Vec<Bytes>,
+}
+
+impl Scanned {
+    pub(crate) fn rows(&self) -> Vec<(String, u64)> {
+        assert_eq!(self.keys.len(), self.fragments.len());
+        let keys = self.keys.iter().map(|key| String::from_utf8_lossy(key).into_owned());
+        keys.zip(self.numbers()).collect()
+    }
+
+    pub(crate) fn numbers(&self) -> Vec<u64> {
+        self.fragments.iter().map(|fragment| number(fragment)).collect()
+    }
+}
+
+/// A table with [`FAMILY`] and one region.
+pub(crate) fn create(id: TableId) -> TableChange {
+    create_split(id, &[])
+}
+
+pub(crate) fn create_split(id: TableId, splits: &[&str]) -> TableChange {
+    let splits = splits.iter().map(|split| Bytes::copy_from_slice(split.as_bytes())).collect();
+    TableChange::Create(TableSpec { id, families: vec![FamilySpec { id: FAMILY }], splits })
+}
+
+pub(crate) fn batch(mutations: Vec<Mutation>) -> WriteBatch {
+    WriteBatch { mutations, ..WriteBatch::default() }
+}
+
+pub(crate) fn key(key: impl AsRef<[u8]>) -> Bytes {
+    Bytes::copy_from_slice(key.as_ref())
+}
+
+pub(crate) fn numbered(number: u64) -> String {
+    format!("{number:04}")
+}
+
+pub(crate) fn replace(key: impl AsRef<[u8]>, number: u64) -> Mutation {
+    replace_in(TABLE, key, row(number))
+}
+
+pub(crate) fn replace_in(table: TableId, key: impl AsRef<[u8]>, fragment: Vec<u8>) -> Mutation {
+    Mutation::Replace { table, family: FAMILY, key: self::key(key), fragment }
+}
+
+pub(crate) fn delete(key: impl AsRef<[u8]>) -> Mutation {
+    Mutation::Delete { table: TABLE, family: FAMILY, key: self::key(key) }
+}
+
+pub(crate) fn update(key: impl AsRef<[u8]>, update: impl RowUpdate + 'static) -> Mutation {
+    Mutation::Update { table: TABLE, family: FAMILY, key: self::key(key), update: Arc::new(update) }
+}
+
+pub(crate) fn expect(key: impl AsRef<[u8]>, expect: Option<CommitNo>) -> Condition {
+    Condition { table: TABLE, family: FAMILY, key: self::key(key), expect }
+}
+
+/// Everything in [`TABLE`].
+pub(crate) fn all() -> ScanRequest {
+    ranges(vec![KeyRange::all()])
+}
+
+pub(crate) fn ranges(ranges: Vec<KeyRange>) -> ScanRequest {
+    ScanRequest::new(TABLE, FAMILY, ranges)
+}
+
+pub(crate) fn range(start: &str, end: &str) -> KeyRange {
+    KeyRange { start: key(start), end: Some(key(end)) }
+}
+
+/// The columns of the rows: number (8 bytes), group (4 bytes, NULL for some), text.
+pub(crate) fn layout() -> Layout {
+    let column = |(qualifier, width)| LayoutColumn { qualifier, width };
+    Layout::new(7, [(0, Some(8)), (1, Some(4)), (2, None)].map(column).to_vec())
+}
+
+/// A row that stands for `number`. Its group is the number's last digit, NULL for 9; its text has some length.
+pub(crate) fn row(number: u64) -> Vec<u8> {
+    let digit = (number % 10) as u32;
+    let text = format!("row {number}").repeat(digit as usize);
+    let group = (digit != 9).then(|| digit.to_be_bytes());
+    let cells = [Some(&number.to_be_bytes()[..]), group.as_ref().map(|group| &group[..]), Some(text.as_bytes())];
+    let mut fragment = Vec::new();
+    fragment::encode_dense(&layout(), &cells, &mut fragment).unwrap();
+    fragment
+}
+
+/// The number that a row stands for; the row must be exactly as [`row`] made it.
+pub(crate) fn number(fragment: &[u8]) -> u64 {
+    let layout = layout();
+    let view = Fragment::parse(fragment).unwrap().dense(&layout).unwrap();
+    let number = u64::from_be_bytes(view.cell(0).unwrap().try_into().unwrap());
+    assert_eq!(unstamped(fragment), row(number), "the row {number} is not as it was written");
+    number
+}
+
+/// The fragment with its stamp zeroed: as it was before a store had it.
+pub(crate) fn unstamped(fragment: &[u8]) -> Vec<u8> {
+    let mut fragment = fragment.to_vec();
+    fragment::stamp(&mut fragment, store::Timestamp(0), CommitNo(0)).unwrap();
+    fragment
+}
+
+/// Adds to the row's number; an absent row counts as 0.
+#[derive(Debug)]
+pub(crate) struct Add(pub(crate) u64);
+
+impl RowUpdate for Add {
+    fn apply(&self, old: Option<&[u8]>) -> StoreResult<RowChange> {
+        Ok(RowChange::Put(row(old.map_or(0, number) + self.0)))
+    }
+}
+
+/// Does the same to every row.
+#[derive(Debug)]
+pub(crate) struct Always(pub(crate) RowChange);
+
+impl RowUpdate for Always {
+    fn apply(&self, _old: Option<&[u8]>) -> StoreResult<RowChange> {
+        Ok(self.0.clone())
+    }
+}
+
+/// Refuses every row.
+#[derive(Debug)]
+pub(crate) struct Refuse;
+
+impl RowUpdate for Refuse {
+    fn apply(&self, old: Option<&[u8]>) -> StoreResult<RowChange> {
+        Err(StoreError::UpdateRefused(format!("no change of {:?}", old.map(number))))
+    }
+}
+
+/// `("a", 1), ("b", 2)` as scans give it.
+pub(crate) fn expected(rows: &[(&str, u64)]) -> Vec<(String, u64)> {
+    rows.iter().map(|&(key, number)| (key.to_string(), number)).collect()
+}
+
+/// Numbers of rows from `first` up to and without `end`, as scans of numbered rows give them.
+pub(crate) fn expected_numbered(numbers: impl Iterator<Item = u64>) -> Vec<(String, u64)> {
+    numbers.map(|number| (numbered(number), number)).collect()
+}
+
+/// Says that a case does not apply to a store.
+pub(crate) fn skip(reason: &str) {
+    eprintln!("skipped: {reason}");
+}

@@ -1,0 +1,140 @@
+//! What readers see, and when.
+
+use super::fixture::{FAMILY, Fixture, TABLE, all, batch, delete, expected, number, numbered, replace};
+use std::sync::Arc;
+use std::time::Duration;
+use store::{CommitNo, Durability, Store};
+
+/// Longer than any store should need; a case that waits this long has failed.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Whatever is written, deleted and loaded meanwhile.
+pub async fn a_snapshot_repeats_exactly(store: Arc<dyn Store>) {
+    let f = Fixture::new(store).await;
+    f.put(&[("a", 1), ("b", 2), ("c", 3)]).await;
+    let snapshot = f.snapshot().await;
+    f.write(vec![replace("a", 10), delete("b"), replace("d", 4)]).await.unwrap();
+    assert_eq!(f.rows_at(&snapshot).await, expected(&[("a", 1), ("b", 2), ("c", 3)]));
+    assert_eq!((f.get_at("a", &snapshot).await, f.get_at("d", &snapshot).await), (Some(1), None));
+    let keys = ["a", "b", "d"].map(super::fixture::key);
+    let many = f.store.get_many(TABLE, FAMILY, &keys, &snapshot).await.unwrap();
+    assert_eq!(many.iter().map(|row| row.as_deref().map(number)).collect::<Vec<_>>(), [Some(1), Some(2), None]);
+    assert_eq!(f.rows().await, expected(&[("a", 10), ("c", 3), ("d", 4)]));
+    let copy = snapshot.clone();
+    drop(snapshot);
+    assert_eq!(f.rows_at(&copy).await, expected(&[("a", 1), ("b", 2), ("c", 3)]));
+}
+
+/// The commit number of a snapshot says exactly which commits are inside.
+pub async fn a_snapshot_holds_a_commit_whole_or_not_at_all(store: Arc<dyn Store>) {
+    let f = Fixture::new(store).await;
+    let mut commits = Vec::new();
+    for number in 0..30 {
+        let durability = if number % 4 == 1 { Durability::Buffered } else { Durability::Sync };
+        let commit = f.store.apply(batch(vec![replace(numbered(number), number)]), durability).await.unwrap();
+        commits.push(commit);
+        if number % 7 == 0 {
+            f.store.sync(commit).await.unwrap();
+        }
+        let snapshot = f.store.snapshot(CommitNo(0)).await.unwrap();
+        let inside = commits.iter().filter(|&&commit| commit <= snapshot.commit()).count();
+        assert_eq!(f.scan_at(all(), &snapshot).await.count, inside, "{snapshot:?} of {commits:?}");
+    }
+}
+
+/// A session sees its own write: the snapshot that it asks for comes when the sync is done.
+pub async fn a_snapshot_waits_for_its_commit(store: Arc<dyn Store>) {
+    let f = Fixture::new(store).await;
+    let commit = f.store.apply(batch(vec![replace("a", 1)]), Durability::Sync).await.unwrap();
+    let store = f.store.clone();
+    let reader = tokio::spawn(async move { store.snapshot(commit).await.unwrap() });
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    f.store.sync(commit).await.unwrap();
+    let snapshot = tokio::time::timeout(PATIENCE, reader).await.expect("the snapshot comes after the sync").unwrap();
+    assert!(snapshot.commit() >= commit);
+    assert_eq!(f.get_at("a", &snapshot).await, Some(1));
+}
+
+/// For everybody, at once.
+pub async fn a_synced_commit_is_published(store: Arc<dyn Store>) {
+    let f = Fixture::new(store).await;
+    for number in 0..20 {
+        let commit = f.put(&[("a", number)]).await;
+        let snapshot = f.store.snapshot(CommitNo(0)).await.unwrap();
+        assert!(snapshot.commit() >= commit);
+        assert_eq!(f.get_at("a", &snapshot).await, Some(number));
+    }
+}
+
+/// Nobody has to sync it.
+pub async fn a_buffered_commit_is_published_by_itself(store: Arc<dyn Store>) {
+    let f = Fixture::new(store).await;
+    let commit = f.store.apply(batch(vec![replace("a", 1)]), Durability::Buffered).await.unwrap();
+    let waiting = tokio::time::timeout(PATIENCE, f.store.snapshot(commit));
+    let snapshot = waiting.await.expect("the snapshot comes without a sync").unwrap();
+    assert_eq!(f.get_at("a", &snapshot).await, Some(1));
+}
+
+/// Whoever made them, and however.
+pub async fn a_sync_covers_earlier_commits(store: Arc<dyn Store>) {
+    let f = Fixture::new(store).await;
+    let first = f.store.apply(batch(vec![replace("a", 1)]), Durability::Sync).await.unwrap();
+    f.store.apply(batch(vec![replace("b", 2)]), Durability::Buffered).await.unwrap();
+    let third = f.store.apply(batch(vec![replace("c", 3)]), Durability::Sync).await.unwrap();
+    f.store.sync(third).await.unwrap();
+    let snapshot = f.store.snapshot(CommitNo(0)).await.unwrap();
+    assert_eq!(f.rows_at(&snapshot).await, expected(&[("a", 1), ("b", 2), ("c", 3)]));
+    // Syncing again what is durable is fine.
+    f.store.sync(first).await.unwrap();
+    f.store.sync(CommitNo(0)).await.unwrap();
+}
+
+/// For writers, who build on it.
+pub async fn the_newest_state_is_there_before_the_sync(store: Arc<dyn Store>) {
+    let f = Fixture::new(store).await;
+    let commit = f.store.apply(batch(vec![replace("a", 1)]), Durability::Sync).await.unwrap();
+    assert_eq!(f.newest("a").await, Some(1));
+    f.store.apply(batch(vec![delete("a"), replace("b", 2)]), Durability::Sync).await.unwrap();
+    assert_eq!((f.newest("a").await, f.newest("b").await), (None, Some(2)));
+    f.store.sync(commit).await.unwrap();
+}
+
+/// Rows that are written while it runs are not in it.
+pub async fn a_scan_keeps_its_snapshot(store: Arc<dyn Store>) {
+    let f = Fixture::new(store).await;
+    f.put_numbered(500).await;
+    let snapshot = f.snapshot().await;
+    let mut request = all();
+    request.batch_rows = 50;
+    let mut scan = f.store.scan(request, &snapshot).await.unwrap();
+    drop(snapshot);
+    let mut numbers = Vec::new();
+    while let Some(batch) = scan.next().await.unwrap() {
+        numbers.extend(batch.fragments().map(number));
+        let next = numbers.len() as u64;
+        let changes = vec![delete(numbered(next)), replace(numbered(next + 1), 7), replace(format!("{next:04}x"), 8)];
+        f.write(changes).await.unwrap();
+    }
+    assert_eq!(numbers, (0..500).collect::<Vec<_>>());
+}
+
+/// All return, and all their commits are there.
+pub async fn many_waiters_share_a_sync(store: Arc<dyn Store>) {
+    let f = Fixture::new(store).await;
+    let tasks: Vec<_> = (0..32u64)
+        .map(|number| {
+            let store = f.store.clone();
+            tokio::spawn(async move {
+                let commit =
+                    store.apply(batch(vec![replace(numbered(number), number)]), Durability::Sync).await.unwrap();
+                store.sync(commit).await.unwrap();
+                let snapshot = store.snapshot(CommitNo(0)).await.unwrap();
+                assert!(snapshot.commit() >= commit);
+            })
+        })
+        .collect();
+    for task in tasks {
+        tokio::time::timeout(PATIENCE, task).await.expect("every sync returns").unwrap();
+    }
+    assert_eq!(f.rows().await.len(), 32);
+}

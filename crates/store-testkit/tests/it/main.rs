@@ -1,0 +1,3 @@
+//! The model passes the suite, and so do stacks of wrappers around it.
+
+mod model;
