@@ -1,5 +1,7 @@
 //! Plans and runs rows: DataFusion over the store, and compiled key programs without it.
 
+mod classify;
+pub mod convert;
 mod error;
 pub mod row_codec;
 

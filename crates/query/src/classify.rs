@@ -1,0 +1,270 @@
+//! DataFusion's and Arrow's errors to ours: sorted by variant, and by their words only where no variant says it.
+
+use crate::error::QueryError;
+use arrow::error::ArrowError;
+use datafusion::common::{Column, DataFusionError, SchemaError};
+use types::TypeError;
+
+impl From<DataFusionError> for QueryError {
+    fn from(error: DataFusionError) -> Self {
+        match error {
+            DataFusionError::External(inner) => external(inner),
+            DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => Self::from(*inner),
+            DataFusionError::Shared(inner) => shared(&inner),
+            DataFusionError::Collection(errors) => match errors.into_iter().next() {
+                Some(first) => Self::from(first),
+                None => Self::internal("an empty collection of errors"),
+            },
+            DataFusionError::ArrowError(inner, _) => from_arrow(*inner),
+            DataFusionError::SchemaError(inner, _) => from_schema(&inner),
+            DataFusionError::ResourcesExhausted(detail) => Self::Resources { detail: first_line(&detail) },
+            DataFusionError::NotImplemented(feature) => Self::Unsupported { feature: first_line(&feature) },
+            DataFusionError::Plan(message) => from_plan(&message),
+            DataFusionError::Execution(message) => from_execution(&message),
+            DataFusionError::ExecutionJoin(join) if join.is_cancelled() => Self::Cancelled,
+            other => Self::internal(first_line(&other.to_string())),
+        }
+    }
+}
+
+impl From<ArrowError> for QueryError {
+    fn from(error: ArrowError) -> Self {
+        from_arrow(error)
+    }
+}
+
+/// One of ours that travelled through a plan.
+fn external(inner: Box<dyn std::error::Error + Send + Sync>) -> QueryError {
+    let inner = match inner.downcast::<QueryError>() {
+        Ok(own) => return *own,
+        Err(other) => other,
+    };
+    let inner = match inner.downcast::<store::StoreError>() {
+        Ok(own) => return QueryError::Store(*own),
+        Err(other) => other,
+    };
+    match inner.downcast::<DataFusionError>() {
+        Ok(nested) => QueryError::from(*nested),
+        Err(other) => QueryError::internal(other.to_string()),
+    }
+}
+
+/// An error that several receivers hold, so that it cannot be taken apart.
+fn shared(error: &DataFusionError) -> QueryError {
+    match error.find_root() {
+        DataFusionError::External(inner) => match inner.downcast_ref::<QueryError>() {
+            Some(own) => own.clone(),
+            None => QueryError::internal(inner.to_string()),
+        },
+        DataFusionError::ArrowError(inner, _) => arrow_by_ref(inner),
+        DataFusionError::ResourcesExhausted(detail) => QueryError::Resources { detail: first_line(detail) },
+        DataFusionError::NotImplemented(feature) => QueryError::Unsupported { feature: first_line(feature) },
+        DataFusionError::Plan(message) => from_plan(message),
+        DataFusionError::Execution(message) => from_execution(message),
+        DataFusionError::SchemaError(inner, _) => from_schema(inner),
+        other => QueryError::internal(first_line(&other.to_string())),
+    }
+}
+
+fn from_arrow(error: ArrowError) -> QueryError {
+    match error {
+        ArrowError::ExternalError(inner) => external(inner),
+        other => arrow_by_ref(&other),
+    }
+}
+
+fn arrow_by_ref(error: &ArrowError) -> QueryError {
+    match error {
+        ArrowError::DivideByZero => QueryError::DivisionByZero,
+        ArrowError::ArithmeticOverflow(_) => QueryError::OutOfRange { what: "value".to_owned() },
+        ArrowError::CastError(message) | ArrowError::ParseError(message) => from_cast(message),
+        ArrowError::InvalidArgumentError(message) if overflows(message) => {
+            QueryError::OutOfRange { what: "value".to_owned() }
+        }
+        ArrowError::InvalidArgumentError(message) | ArrowError::ComputeError(message) => from_execution(message),
+        ArrowError::MemoryError(detail) => QueryError::Resources { detail: detail.clone() },
+        ArrowError::NotYetImplemented(feature) => QueryError::Unsupported { feature: feature.clone() },
+        other => QueryError::internal(other.to_string()),
+    }
+}
+
+/// `Cannot cast string 'x' to value of Int64 type`, `Cannot parse value ... `, and the like.
+fn from_cast(message: &str) -> QueryError {
+    if let Some(input) = quoted(message) {
+        let ty = arrow_name_in(message).unwrap_or("value");
+        return QueryError::Type(TypeError::InvalidText { ty: ty.to_owned(), input });
+    }
+    if overflows(message) || message.starts_with("Can't cast value") {
+        return QueryError::OutOfRange { what: "value".to_owned() };
+    }
+    QueryError::Type(TypeError::InvalidText { ty: "value".to_owned(), input: first_line(message) })
+}
+
+fn overflows(message: &str) -> bool {
+    ["verflow", "too large to store", "too small to store", "out of range", "is too large", "is too small"]
+        .iter()
+        .any(|word| message.contains(word))
+}
+
+/// What stands between the first two quotation marks.
+fn quoted(message: &str) -> Option<String> {
+    let (_, rest) = message.split_once('\'')?;
+    let (input, _) = rest.split_once('\'')?;
+    Some(input.to_owned())
+}
+
+/// The SQL name of the Arrow type that a message names.
+fn arrow_name_in(message: &str) -> Option<&'static str> {
+    let names = [
+        ("Int16", "smallint"),
+        ("Int32", "integer"),
+        ("Int64", "bigint"),
+        ("Float32", "real"),
+        ("Float64", "double precision"),
+        ("Decimal", "numeric"),
+        ("Date32", "date"),
+        ("Time64", "time without time zone"),
+        ("Timestamp", "timestamp without time zone"),
+        ("Boolean", "boolean"),
+        ("boolean", "boolean"),
+    ];
+    names.iter().find(|(arrow, _)| message.contains(arrow)).map(|(_, sql)| *sql)
+}
+
+fn from_schema(error: &SchemaError) -> QueryError {
+    match error {
+        SchemaError::AmbiguousReference { field } => QueryError::AmbiguousColumn { name: field.name.clone() },
+        SchemaError::DuplicateQualifiedField { qualifier, .. } => {
+            QueryError::DuplicateAlias { name: qualifier.table().to_owned() }
+        }
+        SchemaError::DuplicateUnqualifiedField { name } => QueryError::AmbiguousColumn { name: name.clone() },
+        SchemaError::FieldNotFound { field, valid_fields } => no_such_column(field, valid_fields),
+    }
+}
+
+fn no_such_column(field: &Column, valid: &[Column]) -> QueryError {
+    if let Some(relation) = &field.relation {
+        let known = valid.iter().any(|column| column.relation.as_ref().is_some_and(|r| r.table() == relation.table()));
+        if !known && !valid.is_empty() {
+            return QueryError::MissingFrom { name: relation.table().to_owned() };
+        }
+    }
+    let close = close_name(&field.name, valid.iter().map(|column| column.name.as_str()));
+    let relation = field.relation.as_ref().map(|relation| relation.table().to_owned());
+    QueryError::NoSuchColumn { relation, name: field.name.clone(), close: close.map(str::to_owned) }
+}
+
+fn from_plan(message: &str) -> QueryError {
+    let line = first_line(message);
+    if let Some(rest) = line.strip_prefix("Invalid function '") {
+        let name = rest.split('\'').next().unwrap_or_default();
+        return QueryError::NoSuchFunction { signature: format!("{name}()") };
+    }
+    let grouping = ["must appear in the GROUP BY clause", "could not be resolved from available columns"];
+    if grouping.iter().any(|words| line.contains(words)) {
+        return QueryError::Grouping { message: line };
+    }
+    if line.contains("nested aggregate") || line.contains("Aggregate functions are not allowed") {
+        return QueryError::Grouping { message: line };
+    }
+    if line.contains("does not match signature")
+        || line.contains("coercion from")
+        || line.contains("Failed to coerce arguments")
+        || line.contains("Function '")
+    {
+        return QueryError::NoSuchFunction { signature: function_in(&line) };
+    }
+    if line.contains("Cannot infer common argument type")
+        || line.contains("Cannot coerce")
+        || line.contains("annot be coerced")
+        || line.contains("to coerce")
+    {
+        return QueryError::TypeMismatch { message: line };
+    }
+    QueryError::Invalid { message: line }
+}
+
+/// The function that a message about arguments is about.
+fn function_in(line: &str) -> String {
+    let after = ["function call '", "Function '", "function '"].iter().find_map(|words| line.split_once(words));
+    match after {
+        Some((_, rest)) => rest.split('\'').next().unwrap_or_default().to_owned(),
+        None => line.to_owned(),
+    }
+}
+
+fn from_execution(message: &str) -> QueryError {
+    let line = first_line(message);
+    let lower = line.to_lowercase();
+    if lower.contains("divide by zero") || lower.contains("division by zero") {
+        QueryError::DivisionByZero
+    } else if lower.contains("more than one row") || lower.contains("returned more than one") {
+        QueryError::SubqueryRows
+    } else if overflows(&line) {
+        QueryError::OutOfRange { what: "value".to_owned() }
+    } else if lower.starts_with("cannot cast") || lower.contains("error parsing") {
+        from_cast(&line)
+    } else {
+        QueryError::BadArgument { message: line }
+    }
+}
+
+/// Messages may carry a backtrace and valid fields on further lines.
+fn first_line(message: &str) -> String {
+    message.lines().next().unwrap_or_default().trim_end().to_owned()
+}
+
+/// The name that differs least from `name`, if it differs by no more than a third of its letters.
+pub(crate) fn close_name<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (name.chars().count() / 3).max(1);
+    let near = names.map(|other| (distance(name, other), other)).filter(|(distance, _)| *distance <= limit);
+    near.min_by_key(|(distance, _)| *distance).map(|(_, other)| other)
+}
+
+/// Letters to add, take away or change (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        let mut next = vec![left];
+        for (y, above) in b.iter().zip(row.iter().skip(1)) {
+            let cost = diagonal + usize::from(x != *y);
+            left = cost.min(above + 1).min(left + 1);
+            diagonal = *above;
+            next.push(left);
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn close_names_are_found_and_far_ones_are_not() {
+        let names = ["carrier", "flight", "departed"];
+        assert_eq!(close_name("carier", names.into_iter()), Some("carrier"));
+        assert_eq!(close_name("fligth", names.into_iter()), Some("flight"));
+        assert_eq!(close_name("price", names.into_iter()), None);
+    }
+
+    #[test]
+    fn our_errors_come_back_from_a_plan_as_they_went_in() {
+        let sent = QueryError::OutOfRange { what: "bigint".to_owned() };
+        let wrapped = DataFusionError::Context("scan".to_owned(), Box::new(DataFusionError::from(sent)));
+        let shared = DataFusionError::Shared(std::sync::Arc::new(wrapped));
+        assert!(matches!(QueryError::from(shared), QueryError::OutOfRange { what } if what == "bigint"));
+    }
+
+    #[test]
+    fn arrow_errors_have_their_kind() {
+        assert!(matches!(QueryError::from(ArrowError::DivideByZero), QueryError::DivisionByZero));
+        let cast = ArrowError::CastError("Cannot cast string 'x1' to value of Int64 type".to_owned());
+        let QueryError::Type(TypeError::InvalidText { ty, input }) = QueryError::from(cast) else { unreachable!() };
+        assert_eq!((ty.as_str(), input.as_str()), ("bigint", "x1"));
+    }
+}

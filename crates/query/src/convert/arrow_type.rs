@@ -1,0 +1,124 @@
+//! SQL types to Arrow types and back.
+//!
+//! Arrow is coarser: `text`, `varchar(10)` and `char(3)` are all Utf8. Where a column comes from a table or a
+//! cast, its field carries the SQL name under [`TYPE_KEY`], so that answers can tell them apart.
+
+use arrow::datatypes::{DataType as ArrowType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
+use catalog::Column;
+use std::collections::HashMap;
+use std::sync::Arc;
+use types::{DataType, NUMERIC_MAX_SCALE};
+
+/// Metadata key of a field's SQL type name.
+pub const TYPE_KEY: &str = "bennu.type";
+
+/// Digits of the Arrow form of `numeric` without precision.
+pub const NUMERIC_PRECISION: u8 = 76;
+/// Its fraction digits.
+pub const NUMERIC_SCALE: i8 = NUMERIC_MAX_SCALE as i8;
+
+/// The Arrow type of a SQL type.
+pub fn arrow_type(ty: &DataType) -> ArrowType {
+    match ty {
+        DataType::Boolean => ArrowType::Boolean,
+        DataType::SmallInt => ArrowType::Int16,
+        DataType::Integer => ArrowType::Int32,
+        DataType::BigInt => ArrowType::Int64,
+        DataType::Real => ArrowType::Float32,
+        DataType::Double => ArrowType::Float64,
+        DataType::Numeric(Some((precision, scale))) => ArrowType::Decimal128(*precision, *scale as i8),
+        DataType::Numeric(None) => ArrowType::Decimal256(NUMERIC_PRECISION, NUMERIC_SCALE),
+        DataType::Text | DataType::Varchar(_) | DataType::Char(_) => ArrowType::Utf8,
+        DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_) => ArrowType::Binary,
+        DataType::Date => ArrowType::Date32,
+        DataType::Time => ArrowType::Time64(TimeUnit::Microsecond),
+        DataType::Timestamp => ArrowType::Timestamp(TimeUnit::Microsecond, None),
+        DataType::TimestampTz => ArrowType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+        DataType::Uuid => ArrowType::FixedSizeBinary(16),
+    }
+}
+
+/// A field of that SQL type that says so.
+pub fn field(name: &str, ty: &DataType, nullable: bool) -> Field {
+    let metadata = HashMap::from([(TYPE_KEY.to_owned(), ty.sql_name())]);
+    Field::new(name, arrow_type(ty), nullable).with_metadata(metadata)
+}
+
+/// Fields of a table's columns, in order of declaration. The field's number is the column's index.
+pub fn table_schema(columns: &[Column]) -> SchemaRef {
+    let fields: Vec<FieldRef> =
+        columns.iter().map(|column| Arc::new(field(&column.name, &column.ty, !column.not_null))).collect();
+    Arc::new(Schema::new(fields))
+}
+
+/// The SQL type that a field says it has, or the one closest to its Arrow type.
+pub fn sql_type_of(field: &Field) -> Option<DataType> {
+    let plain = sql_type(field.data_type());
+    let named = field.metadata().get(TYPE_KEY).and_then(|name| parse_type_name(name));
+    match (named, plain) {
+        // Arithmetic keeps metadata of its operands now and then: the Arrow type has the last word.
+        (Some(named), Some(plain)) if arrow_type(&named) == arrow_type(&plain) => Some(named),
+        (_, plain) => plain,
+    }
+}
+
+/// The SQL type closest to an Arrow type; `None` for lists, structs and such.
+pub fn sql_type(ty: &ArrowType) -> Option<DataType> {
+    Some(match ty {
+        ArrowType::Boolean => DataType::Boolean,
+        ArrowType::Int8 | ArrowType::UInt8 | ArrowType::Int16 => DataType::SmallInt,
+        ArrowType::UInt16 | ArrowType::Int32 => DataType::Integer,
+        ArrowType::UInt32 | ArrowType::Int64 | ArrowType::UInt64 => DataType::BigInt,
+        ArrowType::Float16 | ArrowType::Float32 => DataType::Real,
+        ArrowType::Float64 => DataType::Double,
+        ArrowType::Decimal32(precision, scale)
+        | ArrowType::Decimal64(precision, scale)
+        | ArrowType::Decimal128(precision, scale) => match u8::try_from(*scale) {
+            Ok(scale) if scale <= *precision && scale <= 38 => DataType::Numeric(Some((*precision, scale))),
+            _ => DataType::Numeric(None),
+        },
+        ArrowType::Decimal256(..) => DataType::Numeric(None),
+        // NULL without a type is text in an answer, as in PostgreSQL.
+        ArrowType::Utf8 | ArrowType::LargeUtf8 | ArrowType::Utf8View | ArrowType::Null => DataType::Text,
+        ArrowType::Binary | ArrowType::LargeBinary | ArrowType::BinaryView => DataType::Bytea,
+        ArrowType::FixedSizeBinary(16) => DataType::Uuid,
+        ArrowType::FixedSizeBinary(_) => DataType::Bytea,
+        ArrowType::Date32 | ArrowType::Date64 => DataType::Date,
+        ArrowType::Time32(_) | ArrowType::Time64(_) => DataType::Time,
+        ArrowType::Timestamp(_, None) => DataType::Timestamp,
+        ArrowType::Timestamp(_, Some(_)) => DataType::TimestampTz,
+        ArrowType::Dictionary(_, value) => return sql_type(value),
+        _ => return None,
+    })
+}
+
+/// Reads what [`DataType::sql_name`] wrote.
+fn parse_type_name(name: &str) -> Option<DataType> {
+    let Some((base, rest)) = name.split_once('(') else { return DataType::from_name(name, &[]).ok() };
+    let (params, tail) = rest.split_once(')')?;
+    let params: Option<Vec<i64>> = params.split(',').map(|param| param.trim().parse().ok()).collect();
+    DataType::from_name(&format!("{}{tail}", base.trim_end()), &params?).ok()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_remembers_its_sql_type() {
+        use DataType::*;
+        let all = [Boolean, SmallInt, Integer, BigInt, Real, Double, Numeric(None), Text, Varchar(None), Bytea, Date];
+        let more = [Time, Timestamp, TimestampTz, Uuid, Varchar(Some(10)), Char(1), Varbinary(4), Binary(3)];
+        for ty in all.into_iter().chain(more).chain([Numeric(Some((10, 2))), Numeric(Some((38, 0)))]) {
+            assert_eq!(sql_type_of(&field("c", &ty, true)), Some(ty), "{ty}");
+        }
+    }
+
+    #[test]
+    fn the_arrow_type_has_the_last_word() {
+        let stale =
+            Field::new("c", ArrowType::Int64, true).with_metadata(field("x", &DataType::Text, true).metadata().clone());
+        assert_eq!(sql_type_of(&stale), Some(DataType::BigInt));
+    }
+}

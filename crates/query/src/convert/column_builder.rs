@@ -1,0 +1,397 @@
+//! Cells of one column to one Arrow array: a tight loop for each type.
+
+use crate::convert::arrow_type::arrow_type;
+use crate::convert::scalar::numeric_to_i256;
+use arrow::array::{
+    ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, FixedSizeBinaryArray, PrimitiveArray, StringArray,
+};
+use arrow::buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow::datatypes::{
+    Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type,
+    Time64MicrosecondType, TimestampMicrosecondType,
+};
+use arrow::error::ArrowError;
+use fragment::{FixedColumn, FragmentError, Layout, VariableColumn};
+use rowkey::integer::Ordered;
+use rowkey::{KeyError, cell_value, float};
+use std::sync::Arc;
+use store::RowBatch;
+use types::{DataType, Datum};
+
+/// Why cells do not make a column.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BuildError {
+    /// A cell that is not of its type.
+    #[error(transparent)]
+    Cell(#[from] KeyError),
+    /// A fragment that is cut or has bad offsets.
+    #[error(transparent)]
+    Fragment(#[from] FragmentError),
+    /// Text that is not UTF-8, or more than 2 GiB of it in a batch.
+    #[error(transparent)]
+    Arrow(#[from] ArrowError),
+    /// A key without the bytes of one of its parts.
+    #[error("a rowkey of {len} bytes ends before byte {need}")]
+    ShortKey {
+        /// Its length.
+        len: usize,
+        /// What it should have.
+        need: usize,
+    },
+    /// More text than one Arrow column takes.
+    #[error("more than 2 GiB in one column of a batch")]
+    TooMuchText,
+}
+
+/// Takes the cells of a column one by one, in whatever order they are found: the slower, general way.
+pub(crate) trait CellSink {
+    /// The next row's cell, `None` for NULL.
+    fn push(&mut self, cell: Option<&[u8]>) -> Result<(), BuildError>;
+    /// The column.
+    fn finish(self: Box<Self>) -> Result<ArrayRef, BuildError>;
+}
+
+/// Turns the bytes of a fixed-width cell into a native value. `N` is the cell's width.
+trait FixedCell<const N: usize>: ArrowPrimitiveType {
+    fn native(bytes: [u8; N]) -> Self::Native;
+}
+
+macro_rules! fixed_cells {
+    ($($arrow:ty, $bytes:literal, $from:expr;)*) => {$(
+        impl FixedCell<$bytes> for $arrow {
+            #[inline]
+            fn native(bytes: [u8; $bytes]) -> Self::Native {
+                $from(bytes)
+            }
+        }
+    )*};
+}
+
+fixed_cells! {
+    Int16Type, 2, i16::from_ordered;
+    Int32Type, 4, i32::from_ordered;
+    Int64Type, 8, i64::from_ordered;
+    Date32Type, 4, i32::from_ordered;
+    Time64MicrosecondType, 8, i64::from_ordered;
+    TimestampMicrosecondType, 8, i64::from_ordered;
+    Decimal128Type, 4, |bytes| i128::from(i32::from_ordered(bytes));
+    Decimal128Type, 8, |bytes| i128::from(i64::from_ordered(bytes));
+    Decimal128Type, 16, i128::from_ordered;
+    // Bytes that no float is encoded as are no worse than NaN: checksums guard what is on disk.
+    Float32Type, 4, |bytes| float::single_from_bytes(bytes).unwrap_or(f32::NAN);
+    Float64Type, 8, |bytes| float::double_from_bytes(bytes).unwrap_or(f64::NAN);
+}
+
+/// Column `position` of rows that [`fragment::is_dense_of`] holds for.
+pub(crate) fn dense(layout: &Layout, position: usize, ty: &DataType, rows: &[&[u8]]) -> Result<ArrayRef, BuildError> {
+    if let Some(column) = layout.fixed_column(position) {
+        return dense_fixed(&column, ty, rows);
+    }
+    let Some(column) = layout.variable_column(position) else {
+        return Err(BuildError::TooMuchText);
+    };
+    dense_variable(&column, ty, rows)
+}
+
+fn dense_fixed(column: &FixedColumn, ty: &DataType, rows: &[&[u8]]) -> Result<ArrayRef, BuildError> {
+    let nulls = null_buffer(rows, |row| column.is_null(row));
+    Ok(match (ty, column.width()) {
+        (DataType::SmallInt, _) => dense_primitive::<Int16Type, 2>(column, ty, rows, nulls),
+        (DataType::Integer, _) => dense_primitive::<Int32Type, 4>(column, ty, rows, nulls),
+        (DataType::BigInt, _) => dense_primitive::<Int64Type, 8>(column, ty, rows, nulls),
+        (DataType::Date, _) => dense_primitive::<Date32Type, 4>(column, ty, rows, nulls),
+        (DataType::Time, _) => dense_primitive::<Time64MicrosecondType, 8>(column, ty, rows, nulls),
+        (DataType::Timestamp | DataType::TimestampTz, _) => {
+            dense_primitive::<TimestampMicrosecondType, 8>(column, ty, rows, nulls)
+        }
+        (DataType::Real, _) => dense_primitive::<Float32Type, 4>(column, ty, rows, nulls),
+        (DataType::Double, _) => dense_primitive::<Float64Type, 8>(column, ty, rows, nulls),
+        (DataType::Numeric(_), 4) => dense_primitive::<Decimal128Type, 4>(column, ty, rows, nulls),
+        (DataType::Numeric(_), 8) => dense_primitive::<Decimal128Type, 8>(column, ty, rows, nulls),
+        (DataType::Numeric(_), _) => dense_primitive::<Decimal128Type, 16>(column, ty, rows, nulls),
+        _ => {
+            // boolean, uuid, binary(n): rare enough for the general way.
+            let mut sink = sink(ty, rows.len());
+            for row in rows {
+                sink.push(column.read(row))?;
+            }
+            sink.finish()?
+        }
+    })
+}
+
+fn dense_primitive<T: FixedCell<N>, const N: usize>(
+    column: &FixedColumn,
+    ty: &DataType,
+    rows: &[&[u8]],
+    nulls: Option<NullBuffer>,
+) -> ArrayRef {
+    // `is_dense_of` held for every row, so the default is never taken.
+    let value = |row: &&[u8]| column.array::<N>(row).map(|bytes| T::native(*bytes)).unwrap_or_default();
+    let values: Vec<T::Native> = rows.iter().map(value).collect();
+    primitive::<T>(values, nulls, ty)
+}
+
+fn primitive<T: ArrowPrimitiveType>(values: Vec<T::Native>, nulls: Option<NullBuffer>, ty: &DataType) -> ArrayRef {
+    let array = PrimitiveArray::<T>::new(ScalarBuffer::from(values), nulls);
+    // Says precision, scale and time zone, which the native values do not.
+    Arc::new(array.with_data_type(arrow_type(ty)))
+}
+
+fn dense_variable(column: &VariableColumn, ty: &DataType, rows: &[&[u8]]) -> Result<ArrayRef, BuildError> {
+    if *ty == DataType::Numeric(None) {
+        let mut sink = sink(ty, rows.len());
+        for row in rows {
+            sink.push(column.read(row)?)?;
+        }
+        return sink.finish();
+    }
+    let nulls = null_buffer(rows, |row| column.is_null(row));
+    let mut bytes = Vec::with_capacity(rows.len() * 8);
+    let mut ends = Vec::with_capacity(rows.len() + 1);
+    ends.push(0_i32);
+    for row in rows {
+        // The bytes of a NULL are none, so its slot is empty.
+        bytes.extend_from_slice(column.bytes(row)?);
+        ends.push(i32::try_from(bytes.len()).map_err(|_| BuildError::TooMuchText)?);
+    }
+    variable_array(ty, bytes, ends, nulls)
+}
+
+fn variable_array(
+    ty: &DataType,
+    bytes: Vec<u8>,
+    ends: Vec<i32>,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef, BuildError> {
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
+    let values = Buffer::from_vec(bytes);
+    Ok(if ty.is_text() {
+        Arc::new(StringArray::try_new(offsets, values, nulls)?)
+    } else {
+        Arc::new(BinaryArray::try_new(offsets, values, nulls)?)
+    })
+}
+
+/// `None` when no row is NULL.
+fn null_buffer(rows: &[&[u8]], is_null: impl Fn(&[u8]) -> bool) -> Option<NullBuffer> {
+    if !rows.iter().any(|row| is_null(row)) {
+        return None;
+    }
+    let valid = |row: usize| rows.get(row).is_some_and(|row| !is_null(row));
+    Some(NullBuffer::new(BooleanBuffer::collect_bool(rows.len(), valid)))
+}
+
+/// A key part that lies at the same bytes of every key.
+pub(crate) fn key_column(
+    (offset, width): (usize, usize),
+    descending: bool,
+    ty: &DataType,
+    batch: &RowBatch,
+) -> Result<ArrayRef, BuildError> {
+    let at = KeySlot { offset, width, mask: if descending { 0xFF } else { 0 } };
+    match (ty, width) {
+        (DataType::SmallInt, _) => at.primitive::<Int16Type, 2>(ty, batch),
+        (DataType::Integer, _) => at.primitive::<Int32Type, 4>(ty, batch),
+        (DataType::BigInt, _) => at.primitive::<Int64Type, 8>(ty, batch),
+        (DataType::Date, _) => at.primitive::<Date32Type, 4>(ty, batch),
+        (DataType::Time, _) => at.primitive::<Time64MicrosecondType, 8>(ty, batch),
+        (DataType::Timestamp | DataType::TimestampTz, _) => at.primitive::<TimestampMicrosecondType, 8>(ty, batch),
+        (DataType::Real, _) => at.primitive::<Float32Type, 4>(ty, batch),
+        (DataType::Double, _) => at.primitive::<Float64Type, 8>(ty, batch),
+        (DataType::Numeric(_), 4) => at.primitive::<Decimal128Type, 4>(ty, batch),
+        (DataType::Numeric(_), 8) => at.primitive::<Decimal128Type, 8>(ty, batch),
+        (DataType::Numeric(_), 16) => at.primitive::<Decimal128Type, 16>(ty, batch),
+        _ => at.any(ty, batch),
+    }
+}
+
+struct KeySlot {
+    offset: usize,
+    width: usize,
+    /// What the bytes of a descending part are XORed with.
+    mask: u8,
+}
+
+impl KeySlot {
+    fn primitive<T: FixedCell<N>, const N: usize>(
+        &self,
+        ty: &DataType,
+        batch: &RowBatch,
+    ) -> Result<ArrayRef, BuildError> {
+        let mut values = Vec::with_capacity(batch.len());
+        for key in batch.keys() {
+            let Some(bytes) = key.get(self.offset..).and_then(|rest| rest.first_chunk::<N>()) else {
+                return Err(BuildError::ShortKey { len: key.len(), need: self.offset + N });
+            };
+            values.push(T::native(bytes.map(|byte| byte ^ self.mask)));
+        }
+        Ok(primitive::<T>(values, None, ty))
+    }
+
+    fn any(&self, ty: &DataType, batch: &RowBatch) -> Result<ArrayRef, BuildError> {
+        let mut sink = sink(ty, batch.len());
+        let mut cell = Vec::new();
+        for key in batch.keys() {
+            let Some(bytes) = key.get(self.offset..self.offset + self.width) else {
+                return Err(BuildError::ShortKey { len: key.len(), need: self.offset + self.width });
+            };
+            cell.clear();
+            cell.extend(bytes.iter().map(|byte| byte ^ self.mask));
+            sink.push(Some(&cell))?;
+        }
+        sink.finish()
+    }
+}
+
+/// A sink for cells of type `ty`.
+pub(crate) fn sink(ty: &DataType, rows: usize) -> Box<dyn CellSink> {
+    match (ty, ty.fixed_width()) {
+        (DataType::Boolean, _) => Box::new(BooleanSink { values: Vec::with_capacity(rows) }),
+        (DataType::SmallInt, _) => PrimitiveSink::<Int16Type, 2>::boxed(ty, rows),
+        (DataType::Integer, _) => PrimitiveSink::<Int32Type, 4>::boxed(ty, rows),
+        (DataType::BigInt, _) => PrimitiveSink::<Int64Type, 8>::boxed(ty, rows),
+        (DataType::Date, _) => PrimitiveSink::<Date32Type, 4>::boxed(ty, rows),
+        (DataType::Time, _) => PrimitiveSink::<Time64MicrosecondType, 8>::boxed(ty, rows),
+        (DataType::Timestamp | DataType::TimestampTz, _) => {
+            PrimitiveSink::<TimestampMicrosecondType, 8>::boxed(ty, rows)
+        }
+        (DataType::Real, _) => PrimitiveSink::<Float32Type, 4>::boxed(ty, rows),
+        (DataType::Double, _) => PrimitiveSink::<Float64Type, 8>::boxed(ty, rows),
+        (DataType::Numeric(Some(_)), Some(4)) => PrimitiveSink::<Decimal128Type, 4>::boxed(ty, rows),
+        (DataType::Numeric(Some(_)), Some(8)) => PrimitiveSink::<Decimal128Type, 8>::boxed(ty, rows),
+        (DataType::Numeric(Some(_)), _) => PrimitiveSink::<Decimal128Type, 16>::boxed(ty, rows),
+        (DataType::Numeric(None), _) => Box::new(NumericSink { values: Vec::with_capacity(rows) }),
+        (DataType::Uuid, _) => Box::new(UuidSink { bytes: Vec::with_capacity(rows * 16), nulls: Vec::new() }),
+        _ => {
+            let mut ends = Vec::with_capacity(rows + 1);
+            ends.push(0);
+            Box::new(VariableSink { ty: *ty, bytes: Vec::new(), ends, nulls: Vec::with_capacity(rows) })
+        }
+    }
+}
+
+struct PrimitiveSink<T: ArrowPrimitiveType, const N: usize> {
+    ty: DataType,
+    values: Vec<T::Native>,
+    valid: Vec<bool>,
+}
+
+impl<T: FixedCell<N>, const N: usize> PrimitiveSink<T, N> {
+    fn boxed(ty: &DataType, rows: usize) -> Box<dyn CellSink> {
+        Box::new(Self { ty: *ty, values: Vec::with_capacity(rows), valid: Vec::with_capacity(rows) })
+    }
+}
+
+impl<T: FixedCell<N>, const N: usize> CellSink for PrimitiveSink<T, N> {
+    fn push(&mut self, cell: Option<&[u8]>) -> Result<(), BuildError> {
+        let value = match cell {
+            None => T::Native::default(),
+            Some(bytes) => T::native(bytes.try_into().map_err(|_| bad_width(&self.ty, bytes))?),
+        };
+        self.values.push(value);
+        self.valid.push(cell.is_some());
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<ArrayRef, BuildError> {
+        Ok(primitive::<T>(self.values, valid_buffer(self.valid), &self.ty))
+    }
+}
+
+struct BooleanSink {
+    values: Vec<Option<bool>>,
+}
+
+impl CellSink for BooleanSink {
+    fn push(&mut self, cell: Option<&[u8]>) -> Result<(), BuildError> {
+        self.values.push(match cell {
+            None => None,
+            Some([byte]) => Some(*byte != 0),
+            Some(bytes) => return Err(bad_width(&DataType::Boolean, bytes)),
+        });
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<ArrayRef, BuildError> {
+        Ok(Arc::new(BooleanArray::from(self.values)))
+    }
+}
+
+struct NumericSink {
+    values: Vec<Option<arrow::datatypes::i256>>,
+}
+
+impl CellSink for NumericSink {
+    fn push(&mut self, cell: Option<&[u8]>) -> Result<(), BuildError> {
+        let Some(bytes) = cell else {
+            self.values.push(None);
+            return Ok(());
+        };
+        let ty = DataType::Numeric(None);
+        let wide = match cell_value::decode_variable(&ty, bytes)? {
+            Datum::Numeric(value) => numeric_to_i256(&value),
+            _ => None,
+        };
+        let wide = wide.ok_or(KeyError::BadValue { offset: 0, ty: ty.sql_name() })?;
+        self.values.push(Some(wide));
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<ArrayRef, BuildError> {
+        let array: PrimitiveArray<Decimal256Type> = self.values.into_iter().collect();
+        Ok(Arc::new(array.with_data_type(arrow_type(&DataType::Numeric(None)))))
+    }
+}
+
+struct UuidSink {
+    bytes: Vec<u8>,
+    nulls: Vec<bool>,
+}
+
+impl CellSink for UuidSink {
+    fn push(&mut self, cell: Option<&[u8]>) -> Result<(), BuildError> {
+        match cell {
+            None => self.bytes.extend([0; 16]),
+            Some(bytes) if bytes.len() == 16 => self.bytes.extend_from_slice(bytes),
+            Some(bytes) => return Err(bad_width(&DataType::Uuid, bytes)),
+        }
+        self.nulls.push(cell.is_some());
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<ArrayRef, BuildError> {
+        let nulls = valid_buffer(self.nulls);
+        Ok(Arc::new(FixedSizeBinaryArray::try_new(16, Buffer::from_vec(self.bytes), nulls)?))
+    }
+}
+
+struct VariableSink {
+    ty: DataType,
+    bytes: Vec<u8>,
+    ends: Vec<i32>,
+    nulls: Vec<bool>,
+}
+
+impl CellSink for VariableSink {
+    fn push(&mut self, cell: Option<&[u8]>) -> Result<(), BuildError> {
+        self.bytes.extend_from_slice(cell.unwrap_or_default());
+        self.ends.push(i32::try_from(self.bytes.len()).map_err(|_| BuildError::TooMuchText)?);
+        self.nulls.push(cell.is_some());
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<ArrayRef, BuildError> {
+        variable_array(&self.ty, self.bytes, self.ends, valid_buffer(self.nulls))
+    }
+}
+
+/// `None` when all are valid.
+fn valid_buffer(valid: Vec<bool>) -> Option<NullBuffer> {
+    if valid.iter().all(|valid| *valid) { None } else { Some(NullBuffer::from(valid)) }
+}
+
+#[cold]
+fn bad_width(ty: &DataType, bytes: &[u8]) -> BuildError {
+    KeyError::BadWidth { ty: ty.sql_name(), expected: ty.fixed_width().unwrap_or(0), found: bytes.len() }.into()
+}

@@ -1,0 +1,10 @@
+//! Values, expressions and rows from one form to another; each file's name says the direction.
+
+pub mod arrow_type;
+mod column_builder;
+pub mod rows_to_arrow;
+pub mod scalar;
+
+pub use arrow_type::{TYPE_KEY, arrow_type, field, sql_type, sql_type_of, table_schema};
+pub use rows_to_arrow::RowDecoder;
+pub use scalar::{batch_to_rows, datum_to_scalar, scalar_to_datum};

@@ -1,0 +1,183 @@
+//! Rows as the store hands them out to Arrow columns.
+//!
+//! ```text
+//!   all rows dense, of the newest layout   column by column, at offsets that are constants of the loop
+//!   otherwise                              column by column over gathered cells: other layouts, sparse rows
+//!   key columns                            at fixed bytes of each key, or split part by part
+//! ```
+//! Arrays are made from plain vectors, and text is checked to be UTF-8 once for a whole column of a batch.
+
+use crate::convert::arrow_type::table_schema;
+use crate::convert::column_builder::{self, CellSink};
+use crate::error::{QueryError, QueryResult};
+use crate::row_codec::{Place, RowCodec};
+use arrow::array::ArrayRef;
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use rowkey::cell_value;
+use std::borrow::Cow;
+use std::sync::Arc;
+use store::RowBatch;
+use types::{DataType, Datum};
+
+/// Decodes some columns of a table's rows.
+#[derive(Clone, Debug)]
+pub struct RowDecoder {
+    codec: Arc<RowCodec>,
+    columns: Vec<Wanted>,
+    schema: SchemaRef,
+}
+
+#[derive(Clone, Debug)]
+struct Wanted {
+    /// Index in the table.
+    index: usize,
+    ty: DataType,
+    place: Place,
+    /// The cell that rows older than the column have.
+    missing: Option<Vec<u8>>,
+}
+
+impl RowDecoder {
+    /// A decoder of the columns `columns`, in this order.
+    ///
+    /// # Errors
+    /// [`QueryError::Internal`] for a column that the table has not.
+    pub fn new(codec: &Arc<RowCodec>, columns: &[usize]) -> QueryResult<Self> {
+        let mut wanted = Vec::with_capacity(columns.len());
+        for &index in columns {
+            let (Some(column), Some(place)) = (codec.table().columns.get(index), codec.places().get(index)) else {
+                return Err(QueryError::internal(format!("no column {index}")));
+            };
+            let missing = match &column.missing {
+                Datum::Null => None,
+                value => {
+                    let mut cell = Vec::new();
+                    cell_value::encode(&column.ty, value, &mut cell)?;
+                    Some(cell)
+                }
+            };
+            wanted.push(Wanted { index, ty: column.ty, place: *place, missing });
+        }
+        let schema = Arc::new(table_schema(&codec.table().columns).project(columns)?);
+        Ok(Self { codec: Arc::clone(codec), columns: wanted, schema })
+    }
+
+    /// The fields of what [`Self::decode`] makes.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Must the scan hand out rowkeys?
+    pub fn needs_keys(&self) -> bool {
+        self.columns.iter().any(|column| matches!(column.place, Place::Key(_)))
+    }
+
+    /// Must the scan hand out fragments?
+    pub fn needs_values(&self) -> bool {
+        self.columns.iter().any(|column| matches!(column.place, Place::Value(_)))
+    }
+
+    /// The rows of `batch` as Arrow columns.
+    ///
+    /// # Errors
+    /// [`QueryError::Corrupted`] for bytes that are no rows of this table.
+    pub fn decode(&self, batch: &RowBatch) -> QueryResult<RecordBatch> {
+        let mut arrays: Vec<Option<ArrayRef>> = vec![None; self.columns.len()];
+        if self.needs_keys() {
+            self.decode_keys(batch, &mut arrays)?;
+        }
+        if self.needs_values() {
+            self.decode_values(batch, &mut arrays)?;
+        }
+        let arrays: Option<Vec<ArrayRef>> = arrays.into_iter().collect();
+        let arrays = arrays.ok_or_else(|| QueryError::internal("a column that nothing decoded"))?;
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.len()));
+        Ok(RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options)?)
+    }
+
+    fn decode_values(&self, batch: &RowBatch, arrays: &mut [Option<ArrayRef>]) -> QueryResult<()> {
+        let current = self.codec.current().ok_or_else(|| QueryError::internal("a table without a layout"))?;
+        let mut rows: Vec<&[u8]> = Vec::with_capacity(batch.len());
+        let mut plain = true;
+        for segment in batch.segments() {
+            for fragment in segment.fragments() {
+                plain &= fragment::is_dense_of(fragment, &current.layout);
+                rows.push(fragment);
+            }
+        }
+        for (column, array) in self.columns.iter().zip(arrays) {
+            let Place::Value(position) = column.place else { continue };
+            *array = Some(if plain {
+                column_builder::dense(&current.layout, position, &column.ty, &rows)
+                    .map_err(|error| self.codec.corrupted(&error))?
+            } else {
+                self.gather(column, &rows)?
+            });
+        }
+        Ok(())
+    }
+
+    /// Cells of rows that are not all dense and of the newest layout.
+    fn gather(&self, column: &Wanted, rows: &[&[u8]]) -> QueryResult<ArrayRef> {
+        let mut sink = column_builder::sink(&column.ty, rows.len());
+        for row in rows {
+            let reader = self.codec.fragment_reader(row)?;
+            let cell: Option<Cow<'_, [u8]>> = match reader.cell(&self.codec, column.index) {
+                None => column.missing.as_deref().map(Cow::Borrowed),
+                Some((_, None)) => None,
+                Some((ty, Some(bytes))) if ty == column.ty => Some(Cow::Borrowed(bytes)),
+                Some(_) => {
+                    let mut bytes = Vec::new();
+                    cell_value::encode(&column.ty, &reader.value(&self.codec, column.index)?, &mut bytes)?;
+                    Some(Cow::Owned(bytes))
+                }
+            };
+            sink.push(cell.as_deref()).map_err(|error| self.codec.corrupted(&error))?;
+        }
+        sink.finish().map_err(|error| self.codec.corrupted(&error))
+    }
+
+    fn decode_keys(&self, batch: &RowBatch, arrays: &mut [Option<ArrayRef>]) -> QueryResult<()> {
+        let schema = self.codec.key_schema();
+        let mut walked: Vec<(usize, usize, Box<dyn CellSink>)> = Vec::new();
+        for (at, (column, array)) in self.columns.iter().zip(arrays.iter_mut()).enumerate() {
+            let Place::Key(part) = column.place else { continue };
+            match (schema.fixed_slot(part), schema.parts.get(part)) {
+                (Some(slot), Some(key_part)) => {
+                    let made = column_builder::key_column(slot, key_part.descending, &column.ty, batch);
+                    *array = Some(made.map_err(|error| self.codec.corrupted(&error))?);
+                }
+                _ => walked.push((at, part, column_builder::sink(&column.ty, batch.len()))),
+            }
+        }
+        if walked.is_empty() {
+            return Ok(());
+        }
+        self.walk_keys(batch, &mut walked)?;
+        for (at, _, sink) in walked {
+            let made = sink.finish().map_err(|error| self.codec.corrupted(&error))?;
+            if let Some(array) = arrays.get_mut(at) {
+                *array = Some(made);
+            }
+        }
+        Ok(())
+    }
+
+    /// Key parts that lie elsewhere in every key: each key is split once for all of them.
+    fn walk_keys(&self, batch: &RowBatch, walked: &mut [(usize, usize, Box<dyn CellSink>)]) -> QueryResult<()> {
+        let schema = self.codec.key_schema();
+        let mut slots = Vec::new();
+        let mut buffer = Vec::new();
+        for key in batch.keys() {
+            schema.split(key, &mut slots).map_err(|error| self.codec.corrupted(&error))?;
+            for (_, part, sink) in walked.iter_mut() {
+                let bytes = slots.get(*part).and_then(|&(start, end)| key.get(start..end)).unwrap_or_default();
+                let Some(key_part) = schema.parts.get(*part) else { continue };
+                let cell = key_part.cell(bytes, &mut buffer).map_err(|error| self.codec.corrupted(&error))?;
+                sink.push(cell).map_err(|error| self.codec.corrupted(&error))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,234 @@
+//! One value: our [`Datum`] to DataFusion's [`ScalarValue`] and back.
+
+use crate::convert::arrow_type::{NUMERIC_PRECISION, NUMERIC_SCALE, arrow_type};
+use crate::error::{QueryError, QueryResult};
+use arrow::array::{Array, cast::AsArray};
+use arrow::datatypes::{
+    ArrowPrimitiveType, DataType as ArrowType, Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type,
+    Int16Type, Int32Type, Int64Type, Time64MicrosecondType, TimestampMicrosecondType, i256,
+};
+use arrow::record_batch::RecordBatch;
+use datafusion::common::ScalarValue;
+use types::{DataType, Datum, Decimal, NUMERIC_MAX_SCALE};
+
+/// The scalar of a value of type `ty`. A value of another kind is an error: casts come first.
+///
+/// # Errors
+/// [`QueryError::Internal`] for a value that is not of that type; [`QueryError::OutOfRange`].
+pub fn datum_to_scalar(ty: &DataType, value: &Datum) -> QueryResult<ScalarValue> {
+    Ok(match (ty, value) {
+        (_, Datum::Null) => ScalarValue::try_from(&arrow_type(ty)).map_err(QueryError::from)?,
+        (DataType::Boolean, Datum::Bool(value)) => ScalarValue::Boolean(Some(*value)),
+        (DataType::SmallInt, Datum::Int2(value)) => ScalarValue::Int16(Some(*value)),
+        (DataType::Integer, Datum::Int4(value)) => ScalarValue::Int32(Some(*value)),
+        (DataType::BigInt, Datum::Int8(value)) => ScalarValue::Int64(Some(*value)),
+        (DataType::Real, Datum::Float4(value)) => ScalarValue::Float32(Some(*value)),
+        (DataType::Double, Datum::Float8(value)) => ScalarValue::Float64(Some(*value)),
+        (DataType::Numeric(Some((precision, scale))), Datum::Numeric(value)) => {
+            let at_scale = value.rescale(*scale).filter(|value| value.fits_precision(*precision));
+            let unscaled = at_scale.ok_or_else(|| out_of_range(ty))?.unscaled;
+            ScalarValue::Decimal128(Some(unscaled), *precision, *scale as i8)
+        }
+        (DataType::Numeric(None), Datum::Numeric(value)) => {
+            let wide = numeric_to_i256(value).ok_or_else(|| out_of_range(ty))?;
+            ScalarValue::Decimal256(Some(wide), NUMERIC_PRECISION, NUMERIC_SCALE)
+        }
+        (ty, Datum::Text(value)) if ty.is_text() => ScalarValue::Utf8(Some(value.clone())),
+        (ty, Datum::Bytes(value)) if ty.is_bytes() => ScalarValue::Binary(Some(value.clone())),
+        (DataType::Date, Datum::Date(value)) => ScalarValue::Date32(Some(*value)),
+        (DataType::Time, Datum::Time(value)) => ScalarValue::Time64Microsecond(Some(*value)),
+        (DataType::Timestamp, Datum::Timestamp(value)) => ScalarValue::TimestampMicrosecond(Some(*value), None),
+        (DataType::TimestampTz, Datum::TimestampTz(value)) => {
+            ScalarValue::TimestampMicrosecond(Some(*value), Some("UTC".into()))
+        }
+        (DataType::Uuid, Datum::Uuid(value)) => ScalarValue::FixedSizeBinary(16, Some(value.to_vec())),
+        (ty, value) => {
+            return Err(QueryError::internal(format!("a value of type {} where {ty} was expected", value.kind_name())));
+        }
+    })
+}
+
+/// `numeric` without precision as the integer of its Arrow form.
+pub(crate) fn numeric_to_i256(value: &Decimal) -> Option<i256> {
+    let up = NUMERIC_MAX_SCALE.checked_sub(value.scale)?;
+    let factor = types::decimal::power_of_ten(up)?;
+    i256::from_i128(value.unscaled).checked_mul(i256::from_i128(factor))
+}
+
+/// The number `unscaled / 10^scale` as a numeric: idle zeros go, more than 38 digits are an error.
+pub(crate) fn numeric_from_i256(mut unscaled: i256, mut scale: i8) -> Option<Decimal> {
+    let ten = i256::from_i128(10);
+    while scale < 0 {
+        unscaled = unscaled.checked_mul(ten)?;
+        scale += 1;
+    }
+    while scale > 0 && (scale > NUMERIC_SCALE || unscaled.checked_rem(ten)? == i256::ZERO) {
+        unscaled = unscaled.checked_div(ten)?;
+        scale -= 1;
+    }
+    Decimal::new(unscaled.to_i128()?, u8::try_from(scale).ok()?)
+}
+
+/// The value of a scalar, of its own SQL type.
+///
+/// # Errors
+/// [`QueryError::Unsupported`] for lists, structs and intervals; [`QueryError::OutOfRange`].
+pub fn scalar_to_datum(scalar: &ScalarValue) -> QueryResult<Datum> {
+    Ok(match scalar {
+        scalar if scalar.is_null() => Datum::Null,
+        ScalarValue::Boolean(Some(value)) => Datum::Bool(*value),
+        ScalarValue::Int8(Some(value)) => Datum::Int2(i16::from(*value)),
+        ScalarValue::UInt8(Some(value)) => Datum::Int2(i16::from(*value)),
+        ScalarValue::Int16(Some(value)) => Datum::Int2(*value),
+        ScalarValue::UInt16(Some(value)) => Datum::Int4(i32::from(*value)),
+        ScalarValue::Int32(Some(value)) => Datum::Int4(*value),
+        ScalarValue::UInt32(Some(value)) => Datum::Int8(i64::from(*value)),
+        ScalarValue::Int64(Some(value)) => Datum::Int8(*value),
+        ScalarValue::UInt64(Some(value)) => {
+            Datum::Int8(i64::try_from(*value).map_err(|_| out_of_range(&DataType::BigInt))?)
+        }
+        ScalarValue::Float32(Some(value)) => Datum::Float4(*value),
+        ScalarValue::Float64(Some(value)) => Datum::Float8(*value),
+        ScalarValue::Decimal32(Some(value), _, scale) => decimal(i256::from_i128(i128::from(*value)), *scale)?,
+        ScalarValue::Decimal64(Some(value), _, scale) => decimal(i256::from_i128(i128::from(*value)), *scale)?,
+        ScalarValue::Decimal128(Some(value), _, scale) => {
+            match u8::try_from(*scale).ok().and_then(|scale| Decimal::new(*value, scale)) {
+                Some(value) => Datum::Numeric(value),
+                None => decimal(i256::from_i128(*value), *scale)?,
+            }
+        }
+        ScalarValue::Decimal256(Some(value), _, scale) => decimal(*value, *scale)?,
+        ScalarValue::Utf8(Some(value)) | ScalarValue::LargeUtf8(Some(value)) | ScalarValue::Utf8View(Some(value)) => {
+            Datum::Text(value.clone())
+        }
+        ScalarValue::FixedSizeBinary(16, Some(value)) => match value.as_slice().try_into() {
+            Ok(uuid) => Datum::Uuid(uuid),
+            Err(_) => Datum::Bytes(value.clone()),
+        },
+        ScalarValue::Binary(Some(value))
+        | ScalarValue::LargeBinary(Some(value))
+        | ScalarValue::BinaryView(Some(value))
+        | ScalarValue::FixedSizeBinary(_, Some(value)) => Datum::Bytes(value.clone()),
+        ScalarValue::Date32(Some(value)) => Datum::Date(*value),
+        ScalarValue::Time64Microsecond(Some(value)) => Datum::Time(*value),
+        ScalarValue::Time64Nanosecond(Some(value)) => Datum::Time(*value / 1_000),
+        ScalarValue::TimestampSecond(Some(value), zone) => timestamp(value.checked_mul(1_000_000), zone.is_some())?,
+        ScalarValue::TimestampMillisecond(Some(value), zone) => timestamp(value.checked_mul(1_000), zone.is_some())?,
+        ScalarValue::TimestampMicrosecond(Some(value), zone) => timestamp(Some(*value), zone.is_some())?,
+        ScalarValue::TimestampNanosecond(Some(value), zone) => {
+            timestamp(Some(value.div_euclid(1_000)), zone.is_some())?
+        }
+        ScalarValue::Dictionary(_, value) => scalar_to_datum(value)?,
+        other => return Err(QueryError::Unsupported { feature: format!("a value of type {}", other.data_type()) }),
+    })
+}
+
+fn decimal(unscaled: i256, scale: i8) -> QueryResult<Datum> {
+    numeric_from_i256(unscaled, scale).map(Datum::Numeric).ok_or_else(|| out_of_range(&DataType::Numeric(None)))
+}
+
+fn timestamp(micros: Option<i64>, zoned: bool) -> QueryResult<Datum> {
+    let micros = micros.ok_or_else(|| out_of_range(&DataType::Timestamp))?;
+    Ok(if zoned { Datum::TimestampTz(micros) } else { Datum::Timestamp(micros) })
+}
+
+fn out_of_range(ty: &DataType) -> QueryError {
+    QueryError::OutOfRange { what: ty.base_name().to_owned() }
+}
+
+/// All rows of a batch whose columns are in the Arrow types of `types`.
+///
+/// # Errors
+/// [`QueryError::Internal`] for a column of another Arrow type.
+pub fn batch_to_rows(batch: &RecordBatch, types: &[DataType]) -> QueryResult<Vec<Vec<Datum>>> {
+    let mut rows: Vec<Vec<Datum>> = (0..batch.num_rows()).map(|_| Vec::with_capacity(types.len())).collect();
+    for (ty, array) in types.iter().zip(batch.columns()) {
+        let value = reader(ty, array)?;
+        for (row, out) in rows.iter_mut().enumerate() {
+            out.push(if array.is_null(row) { Datum::Null } else { value(row)? });
+        }
+    }
+    Ok(rows)
+}
+
+type ValueReader<'a> = Box<dyn Fn(usize) -> QueryResult<Datum> + 'a>;
+
+/// Reads values of one column that are not NULL.
+fn reader<'a>(ty: &DataType, array: &'a dyn Array) -> QueryResult<ValueReader<'a>> {
+    if array.data_type() != &arrow_type(ty) {
+        if array.data_type() == &ArrowType::Null {
+            return Ok(Box::new(|_| Ok(Datum::Null)));
+        }
+        return Err(QueryError::internal(format!("a column of {} where {ty} was expected", array.data_type())));
+    }
+    Ok(match ty {
+        DataType::Boolean => {
+            let array = array.as_boolean();
+            Box::new(move |row| Ok(Datum::Bool(array.value(row))))
+        }
+        DataType::SmallInt => primitive::<Int16Type>(array, Datum::Int2),
+        DataType::Integer => primitive::<Int32Type>(array, Datum::Int4),
+        DataType::BigInt => primitive::<Int64Type>(array, Datum::Int8),
+        DataType::Real => primitive::<Float32Type>(array, Datum::Float4),
+        DataType::Double => primitive::<Float64Type>(array, Datum::Float8),
+        DataType::Date => primitive::<Date32Type>(array, Datum::Date),
+        DataType::Time => primitive::<Time64MicrosecondType>(array, Datum::Time),
+        DataType::Timestamp => primitive::<TimestampMicrosecondType>(array, Datum::Timestamp),
+        DataType::TimestampTz => primitive::<TimestampMicrosecondType>(array, Datum::TimestampTz),
+        DataType::Numeric(Some((_, scale))) => {
+            let (array, scale) = (array.as_primitive::<Decimal128Type>(), *scale);
+            Box::new(move |row| {
+                let value = Decimal::new(array.value(row), scale);
+                value.map(Datum::Numeric).ok_or_else(|| out_of_range(&DataType::Numeric(None)))
+            })
+        }
+        DataType::Numeric(None) => {
+            let array = array.as_primitive::<Decimal256Type>();
+            Box::new(move |row| decimal(array.value(row), NUMERIC_SCALE))
+        }
+        DataType::Text | DataType::Varchar(_) | DataType::Char(_) => {
+            let array = array.as_string::<i32>();
+            Box::new(move |row| Ok(Datum::Text(array.value(row).to_owned())))
+        }
+        DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_) => {
+            let array = array.as_binary::<i32>();
+            Box::new(move |row| Ok(Datum::Bytes(array.value(row).to_vec())))
+        }
+        DataType::Uuid => {
+            let array = array.as_fixed_size_binary();
+            Box::new(move |row| {
+                let bytes = array.value(row).try_into();
+                bytes.map(Datum::Uuid).map_err(|_| QueryError::internal("a uuid that has not 16 bytes"))
+            })
+        }
+    })
+}
+
+fn primitive<'a, T: ArrowPrimitiveType>(array: &'a dyn Array, kind: fn(T::Native) -> Datum) -> ValueReader<'a> {
+    let array = array.as_primitive::<T>();
+    Box::new(move |row| Ok(kind(array.value(row))))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_any_scale_come_back() {
+        for text in ["0", "1.5", "-12345678901234567890.00000000000000000001", "99999999999999999999999999999999999999"]
+        {
+            let Datum::Numeric(value) = types::text::parse(&DataType::Numeric(None), text).unwrap() else {
+                unreachable!()
+            };
+            let scalar = datum_to_scalar(&DataType::Numeric(None), &Datum::Numeric(value)).unwrap();
+            assert_eq!(scalar_to_datum(&scalar).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_numeric_cannot_hold_is_out_of_range() {
+        let huge = ScalarValue::Decimal256(Some(i256::MAX), 76, 0);
+        assert!(matches!(scalar_to_datum(&huge), Err(QueryError::OutOfRange { .. })));
+    }
+}
