@@ -3,6 +3,10 @@
 //! `DateStyle = ISO`, `bytea_output = hex`, `extra_float_digits = 1`; timestamps with time zone print in UTC (the
 //! engine prints them in the session's zone with [`temporal::print_timestamptz`]).
 
+mod float;
+
+pub use float::{print_float4, print_float8};
+
 use crate::decimal::{self, Literal};
 use crate::{DataType, Datum, Decimal, NUMERIC_MAX_SCALE, TypeError, coerce, temporal};
 use std::fmt::Write;
@@ -211,68 +215,6 @@ fn push_hex(bytes: &[u8], out: &mut String) {
     for byte in bytes {
         for digit in [byte >> 4, byte & 0xF] {
             out.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
-        }
-    }
-}
-
-/// Appends the shortest text that reads back as the same `real`.
-pub fn print_float4(value: f32, out: &mut String) {
-    // 6 is FLT_DIG: from there on PostgreSQL changes to an exponent.
-    print_float(f64::from(value), format!("{value:e}"), 6, out);
-}
-
-/// Appends the shortest text that reads back as the same `double precision`.
-pub fn print_float8(value: f64, out: &mut String) {
-    // 15 is DBL_DIG.
-    print_float(value, format!("{value:e}"), 15, out);
-}
-
-/// Lays out `scientific` (digits as `d.ddde±x`) the way PostgreSQL does: plain between 1e-4 and `10^plain_digits`.
-fn print_float(value: f64, scientific: String, plain_digits: i32, out: &mut String) {
-    if value.is_nan() {
-        return out.push_str("NaN");
-    }
-    if value.is_infinite() {
-        return out.push_str(if value > 0.0 { "Infinity" } else { "-Infinity" });
-    }
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let (sign, mantissa) = match mantissa.strip_prefix('-') {
-        Some(rest) => ("-", rest),
-        None => ("", mantissa),
-    };
-    out.push_str(sign);
-    if !(-4..plain_digits).contains(&exponent) {
-        let direction = if exponent < 0 { '-' } else { '+' };
-        // Writing to a String cannot fail.
-        let _ = write!(out, "{mantissa}e{direction}{:02}", exponent.unsigned_abs());
-        return;
-    }
-    let digits: String = mantissa.chars().filter(|c| *c != '.').collect();
-    print_plain(&digits, exponent, out);
-}
-
-/// Digits with the point after the first `exponent + 1` of them.
-fn print_plain(digits: &str, exponent: i32, out: &mut String) {
-    let Ok(integer) = usize::try_from(exponent + 1) else {
-        out.push_str("0.");
-        out.extend(std::iter::repeat_n('0', usize::try_from(-exponent - 1).unwrap_or(0)));
-        return out.push_str(digits);
-    };
-    match digits.split_at_checked(integer) {
-        _ if integer == 0 => {
-            out.push_str("0.");
-            out.push_str(digits);
-        }
-        Some((whole, "")) => out.push_str(whole),
-        Some((whole, fraction)) => {
-            out.push_str(whole);
-            out.push('.');
-            out.push_str(fraction);
-        }
-        None => {
-            out.push_str(digits);
-            out.extend(std::iter::repeat_n('0', integer - digits.len()));
         }
     }
 }
