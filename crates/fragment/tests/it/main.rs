@@ -1,0 +1,9 @@
+//! Fragments through the public face: round trips, merges against an oracle, damage, predicates.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+mod damage;
+mod format;
+mod merge;
+mod predicate;
+mod rows;
+mod sizes;
