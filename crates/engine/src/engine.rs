@@ -1,11 +1,18 @@
 //! What all sessions share.
 
-use crate::error::{Fault, fail};
+use crate::error::{EngineResult, Fault, fail};
+use crate::plan_cache::PlanCache;
+use crate::query_runtime::QueryRuntime;
+use crate::running::Running;
 use crate::session::Session;
-use crate::EngineError;
+use crate::settings::Settings;
+use crate::{EngineError, metrics::Counters};
+use catalog::CatalogCache;
+use crate::planner::{Planner, PlannerOptions};
 use std::path::PathBuf;
 use std::sync::Arc;
 use store::{Clock, Store, SystemClock};
+use txn::LockTable;
 
 /// How an engine is set up.
 #[derive(Clone, Debug)]
@@ -46,9 +53,19 @@ pub struct SessionStart {
 }
 
 /// The engine over one store.
+#[derive(Debug)]
 pub struct Engine {
-    #[allow(dead_code)]
     store: Arc<dyn Store>,
+    catalog: Arc<CatalogCache>,
+    locks: Arc<LockTable>,
+    planner: Arc<Planner>,
+    plans: PlanCache,
+    running: Running,
+    counters: Counters,
+    clock: Arc<dyn Clock>,
+    settings: Vec<(String, String)>,
+    /// Last: what runs on it uses the others.
+    runtime: QueryRuntime,
 }
 
 impl Engine {
@@ -57,8 +74,30 @@ impl Engine {
     /// # Errors
     /// A catalog that cannot be read, or options that make no sense.
     pub async fn open(store: Arc<dyn Store>, options: EngineOptions) -> Result<Arc<Self>, EngineError> {
-        let _ = options;
-        Ok(Arc::new(Self { store }))
+        // Bad defaults are told at the start, not to each session.
+        Settings::new(&options.settings, &[])?;
+        let catalog = CatalogCache::open_with_clock(Arc::clone(&store), Arc::clone(&options.clock)).await?;
+        let threads = match options.query_threads {
+            0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            threads => threads,
+        };
+        let planner = Planner::new(PlannerOptions {
+            memory_bytes: options.memory_bytes,
+            spill_dir: options.spill_dir,
+            partitions: threads,
+        })?;
+        Ok(Arc::new(Self {
+            store,
+            catalog,
+            locks: Arc::new(LockTable::new()),
+            planner,
+            plans: PlanCache::default(),
+            running: Running::default(),
+            counters: Counters::default(),
+            clock: options.clock,
+            settings: options.settings,
+            runtime: QueryRuntime::start(threads)?,
+        }))
     }
 
     /// Begins a session.
@@ -66,15 +105,26 @@ impl Engine {
     /// # Errors
     /// 3D000 for an unknown database, and those of SET for the settings given.
     pub fn session(self: &Arc<Self>, start: SessionStart) -> Result<Session, EngineError> {
-        if !start.database.is_empty() && start.database != "bennu" {
-            return fail(Fault::NoSuchDatabase { name: start.database });
+        let SessionStart { user, database, parameters } = start;
+        if !database.is_empty() && database != catalog::DATABASE_NAME {
+            return fail(Fault::NoSuchDatabase { name: database });
         }
-        Ok(Session::new(Arc::clone(self)))
+        let mut parameters = parameters;
+        if !parameters.iter().any(|(name, _)| name == "session_authorization") {
+            parameters.push(("session_authorization".to_string(), user.clone()));
+        }
+        let settings = Settings::new(&self.settings, &parameters)?;
+        Ok(Session::new(Arc::clone(self), user, settings))
     }
 
     /// Figures, names are stable: they are shown as metrics.
     pub fn metrics(&self) -> Vec<(&'static str, u64)> {
-        self.store.stats().values
+        let mut all = self.counters.values();
+        all.push(("sessions", self.running.len() as u64));
+        all.push(("plans_cached", self.plans.len() as u64));
+        all.push(("catalog_version", self.catalog.version()));
+        all.extend(self.store.stats().values);
+        all
     }
 
     /// Cancels all statements, makes everything durable and closes the store.
@@ -82,12 +132,57 @@ impl Engine {
     /// # Errors
     /// The store's.
     pub async fn close(&self) -> Result<(), EngineError> {
-        Ok(())
+        self.running.cancel_all();
+        Ok(self.store.close().await?)
     }
 
     /// Cancels what the session of this process id and secret runs. False: there is no such session.
     pub fn cancel(&self, process: i32, secret: i32) -> bool {
-        let _ = (process, secret);
-        false
+        self.running.cancel(process, secret)
+    }
+
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    pub(crate) fn catalog(&self) -> &Arc<CatalogCache> {
+        &self.catalog
+    }
+
+    pub(crate) fn locks(&self) -> &Arc<LockTable> {
+        &self.locks
+    }
+
+    pub(crate) fn planner(&self) -> &Arc<Planner> {
+        &self.planner
+    }
+
+    pub(crate) fn plans(&self) -> &PlanCache {
+        &self.plans
+    }
+
+    pub(crate) fn running(&self) -> &Running {
+        &self.running
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    pub(crate) fn runtime(&self) -> &QueryRuntime {
+        &self.runtime
+    }
+
+    /// Microseconds since 1970.
+    pub(crate) fn now(&self) -> i64 {
+        i64::try_from(self.clock.now().0).unwrap_or(i64::MAX / 1000).saturating_mul(1000)
+    }
+
+    /// Runs a query's work on the query threads.
+    pub(crate) async fn run_query<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = EngineResult<T>> + Send + 'static,
+    ) -> EngineResult<T> {
+        self.runtime.run(work).await
     }
 }

@@ -19,15 +19,32 @@
 //! Read next: `pg-server` (this face on the wire).
 
 mod answer;
+mod context;
 mod copy;
+mod ddl;
+mod dml;
 mod engine;
 mod error;
+mod explain;
+mod load;
+mod metrics;
 mod notice;
+mod plan_cache;
+mod planner;
+mod point_select;
+mod query_runtime;
+mod running;
 mod session;
+mod settings;
+mod statement;
+mod stream;
+mod transaction_block;
+mod utility;
 
 pub use answer::{Answer, Chunk, ColumnDesc, RowStream};
 pub use copy::{CopyIn, CopyOut};
 pub use engine::{Engine, EngineOptions, SessionStart};
 pub use error::EngineError;
 pub use notice::Notice;
-pub use session::{Prepared, Script, Session, TransactionStatus};
+pub use session::{Script, Session, TransactionStatus};
+pub use statement::Prepared;

@@ -1,8 +1,14 @@
 //! A session: one client, its settings, prepared statements and transaction block.
 
-use crate::error::{EngineResult, Fault, fail};
-use crate::{Answer, ColumnDesc, Engine, EngineError, Notice};
+use crate::error::{Fault, fail};
+use crate::running::{Entry, RunGuard};
+use crate::settings::Settings;
+use crate::statement::Source;
+use crate::transaction_block::Block;
+use crate::{Answer, Engine, EngineError, Notice, Prepared};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use store::CommitNo;
 use types::{DataType, Datum};
 
 /// Where a session stands between statements.
@@ -18,58 +24,71 @@ pub enum TransactionStatus {
 
 /// One parsed statement of a simple query.
 #[derive(Clone, Debug)]
-pub struct Script {}
-
-/// A prepared statement.
-#[derive(Debug)]
-pub struct Prepared {
-    /// Types of `$1`, `$2`, ….
-    pub parameters: Vec<DataType>,
-    /// Its columns; `None` answers no rows.
-    pub columns: Option<Arc<Vec<ColumnDesc>>>,
-    /// Was the text empty?
-    pub is_empty: bool,
+pub struct Script {
+    pub(crate) source: Arc<Source>,
 }
 
 /// A session. One task uses it at a time.
+#[derive(Debug)]
 pub struct Session {
-    #[allow(dead_code)]
-    engine: Arc<Engine>,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) user: String,
+    pub(crate) settings: Settings,
+    pub(crate) block: Block,
+    /// SQL PREPARE, by name.
+    pub(crate) prepared: BTreeMap<String, Arc<Prepared>>,
+    /// Own last commit: what the session reads holds it.
+    pub(crate) last_commit: CommitNo,
+    pub(crate) notices: Vec<Notice>,
+    entry: Arc<Entry>,
+    /// Of the statement under way.
+    guard: Option<Arc<RunGuard>>,
 }
 
 impl Session {
-    pub(crate) fn new(engine: Arc<Engine>) -> Self {
-        Self { engine }
+    pub(crate) fn new(engine: Arc<Engine>, user: String, settings: Settings) -> Self {
+        let entry = engine.running().enter();
+        Self {
+            engine,
+            user,
+            settings,
+            block: Block::Idle,
+            prepared: BTreeMap::new(),
+            last_commit: CommitNo(0),
+            notices: Vec::new(),
+            entry,
+            guard: None,
+        }
     }
 
     /// What a cancel request names.
     pub fn process_id(&self) -> i32 {
-        1
+        self.entry.process
     }
 
     /// What a cancel request proves itself with.
     pub fn secret(&self) -> i32 {
-        0
+        self.entry.secret
     }
 
     /// Where the session stands.
     pub fn status(&self) -> TransactionStatus {
-        TransactionStatus::Idle
+        self.block.status()
     }
 
     /// Notices since the last call.
     pub fn take_notices(&mut self) -> Vec<Notice> {
-        Vec::new()
+        std::mem::take(&mut self.notices)
     }
 
     /// Reported settings that changed since the last call.
     pub fn take_changed_parameters(&mut self) -> Vec<(&'static str, String)> {
-        Vec::new()
+        self.settings.take_changed()
     }
 
     /// All reported settings, for the start of a connection.
     pub fn reported_parameters(&self) -> Vec<(&'static str, String)> {
-        Vec::new()
+        self.settings.reported()
     }
 
     /// The statements of a simple query in order. The whole text must parse before any of it runs.
@@ -77,8 +96,8 @@ impl Session {
     /// # Errors
     /// 42601 and what else the parser refuses.
     pub fn parse(&self, text: &str) -> Result<Vec<Script>, EngineError> {
-        let _ = text;
-        not_built()
+        let parsed = sql::parse(text)?;
+        Ok(parsed.into_iter().map(|parsed| Script { source: Arc::new(Source::new(text, parsed, &[])) }).collect())
     }
 
     /// Runs one statement of a simple query.
@@ -86,13 +105,16 @@ impl Session {
     /// # Errors
     /// The statement's. The session goes on.
     pub async fn run(&mut self, statement: &Script) -> Result<Answer, EngineError> {
-        let _ = statement;
-        not_built()
+        self.begin_statement();
+        let done = self.dispatch(&statement.source, None, &[]).await;
+        self.end_statement(done)
     }
 
     /// Begins a simple query of that many statements: several are one implicit transaction.
     pub async fn begin_batch(&mut self, statements: usize) {
-        let _ = statements;
+        if statements > 1 {
+            self.begin_implicit();
+        }
     }
 
     /// Ends it: commits if `ok`, else rolls back.
@@ -100,8 +122,7 @@ impl Session {
     /// # Errors
     /// The commit's.
     pub async fn end_batch(&mut self, ok: bool) -> Result<(), EngineError> {
-        let _ = ok;
-        Ok(())
+        self.end_implicit(ok).await
     }
 
     /// Prepares one statement. Types that are not given are inferred.
@@ -109,8 +130,15 @@ impl Session {
     /// # Errors
     /// 42601 also for several statements.
     pub async fn prepare(&mut self, text: &str, types: &[Option<DataType>]) -> Result<Arc<Prepared>, EngineError> {
-        let _ = (text, types);
-        not_built()
+        let mut parsed = sql::parse(text)?;
+        if parsed.len() > 1 {
+            return fail(Fault::SeveralStatements);
+        }
+        let Some(parsed) = parsed.pop() else { return Ok(Arc::new(Prepared::empty())) };
+        let source = Arc::new(Source::new(text, parsed, types));
+        self.begin_statement();
+        let done = self.prepare_source(source).await;
+        self.end_statement(done)
     }
 
     /// Runs a prepared statement.
@@ -118,22 +146,57 @@ impl Session {
     /// # Errors
     /// The statement's. The session goes on.
     pub async fn execute(&mut self, prepared: &Arc<Prepared>, params: &[Datum]) -> Result<Answer, EngineError> {
-        let _ = (prepared, params);
-        not_built()
+        let Some(source) = &prepared.source else { return Ok(Answer::Empty) };
+        self.begin_statement();
+        let done = self.dispatch(source, Some(prepared), params).await;
+        self.end_statement(done)
     }
 
-    /// Ends a pipeline of the extended protocol.
+    /// Ends a pipeline of the extended protocol. Each statement outside of a block was its own transaction.
     ///
     /// # Errors
-    /// The commit's, if one was open.
+    /// None so far.
     pub async fn sync(&mut self) -> Result<(), EngineError> {
         Ok(())
     }
 
     /// Marks an open transaction block failed after an error that the front end met.
-    pub fn fail(&mut self) {}
+    pub fn fail(&mut self) {
+        self.block.fail();
+    }
+
+    /// The guard of the statement under way.
+    pub(crate) fn running(&self) -> Arc<RunGuard> {
+        match &self.guard {
+            Some(guard) => Arc::clone(guard),
+            None => Arc::new(self.entry.begin(self.settings.effective().statement_timeout)),
+        }
+    }
+
+    /// Schemas where names are looked up, `$user` resolved.
+    pub(crate) fn search_path(&self) -> Vec<String> {
+        let path = self.settings.effective().search_path.iter();
+        path.map(|name| if name == "$user" { self.user.clone() } else { name.clone() }).collect()
+    }
+
+    fn begin_statement(&mut self) {
+        self.engine.counters().statements.add(1);
+        self.guard = None;
+        self.guard = Some(self.running());
+    }
+
+    fn end_statement<T>(&mut self, done: Result<T, EngineError>) -> Result<T, EngineError> {
+        self.guard = None;
+        if done.is_err() {
+            self.engine.counters().failed.add(1);
+            self.block.fail();
+        }
+        done
+    }
 }
 
-fn not_built<T>() -> EngineResult<T> {
-    fail(Fault::Unsupported { feature: "this statement".to_string() })
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.engine.running().leave(self.entry.process);
+    }
 }

@@ -1,11 +1,11 @@
 //! COPY between the client and tables.
 
 use crate::error::{EngineResult, Fault, fail};
-use crate::{EngineError, Session};
+use crate::{Answer, EngineError, Session};
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A `COPY … FROM STDIN` under way. Dropping it undoes it.
 pub struct CopyIn {
@@ -49,6 +49,19 @@ pub struct CopyOut {
     pub binary: bool,
     /// Whole encoded lines, many at a time.
     pub data: BoxStream<'static, EngineResult<Bytes>>,
+    pub(crate) rows: Arc<AtomicU64>,
+}
+
+impl CopyOut {
     /// How many rows were handed out so far: at the end the number in the tag `COPY n`.
-    pub rows: Arc<AtomicU64>,
+    pub fn rows(&self) -> u64 {
+        self.rows.load(Ordering::Relaxed)
+    }
+}
+
+impl Session {
+    pub(crate) async fn copy(&mut self, copy: &sql::Copy) -> EngineResult<Answer> {
+        let _ = copy;
+        fail(Fault::Unsupported { feature: "COPY".to_string() })
+    }
 }

@@ -6,7 +6,153 @@ pub(crate) enum Fault {
     /// A feature that is not built.
     #[error("{feature} is not supported")]
     Unsupported { feature: String },
-    /// Connecting to another database.
+    /// Connecting to another database, or naming one.
     #[error("database \"{name}\" does not exist")]
     NoSuchDatabase { name: String },
+    /// A name with another database in front.
+    #[error("cross-database references are not implemented: \"{name}\"")]
+    CrossDatabase { name: String },
+
+    // Settings.
+    #[error("unrecognized configuration parameter \"{name}\"")]
+    NoSuchSetting { name: String },
+    #[error("invalid value for parameter \"{name}\": \"{value}\"")]
+    BadSetting { name: String, value: String, hint: Option<String> },
+    #[error("parameter \"{name}\" requires a Boolean value")]
+    NotBoolean { name: String },
+    #[error("{value} is outside the valid range for parameter \"{name}\" ({low} .. {high})")]
+    SettingOutOfRange { name: String, value: i64, low: i64, high: i64 },
+    #[error("SET {name} takes only one argument")]
+    ListSetting { name: String },
+    #[error("parameter \"{name}\" cannot be changed")]
+    ReadOnlySetting { name: String },
+
+    // Statements and their parameters.
+    #[error("cannot insert multiple commands into a prepared statement")]
+    SeveralStatements,
+    #[error("prepared statement \"{name}\" does not exist")]
+    NoSuchPrepared { name: String },
+    #[error("prepared statement \"{name}\" already exists")]
+    DuplicatePrepared { name: String },
+    #[error("wrong number of parameters for prepared statement \"{name}\"")]
+    ParameterCount { name: String, expected: usize, given: usize },
+    #[error("there is no parameter ${number}")]
+    NoSuchParameter { number: usize },
+    #[error("could not determine data type of parameter ${number}")]
+    UntypedParameter { number: usize },
+    #[error("inconsistent types deduced for parameter ${number}")]
+    InconsistentParameter { number: usize, first: String, second: String },
+
+    // Rows.
+    #[error("duplicate key value violates unique constraint \"{constraint}\"")]
+    DuplicateKey { schema: String, table: String, constraint: String, columns: String, values: String },
+    #[error("null value in column \"{column}\" of relation \"{table}\" violates not-null constraint")]
+    NotNull { schema: String, table: String, column: String, row: String },
+    #[error("column \"{column}\" of relation \"{table}\" contains null values")]
+    ContainsNulls { table: String, column: String },
+    #[error("ON CONFLICT DO UPDATE command cannot affect row a second time")]
+    RowTwice,
+    #[error("there is no unique or exclusion constraint matching the ON CONFLICT specification")]
+    NoSuchUniqueness,
+    #[error("constraint \"{constraint}\" for table \"{table}\" does not exist")]
+    NoSuchConstraint { table: String, constraint: String },
+    #[error("INSERT has more {more} than {fewer}")]
+    InsertWidth { more: &'static str, fewer: &'static str },
+    #[error("number of columns does not match number of values")]
+    AssignmentWidth,
+    #[error("column \"{column}\" specified more than once")]
+    ColumnTwice { column: String },
+    #[error("multiple assignments to same column \"{column}\"")]
+    AssignedTwice { column: String },
+    #[error("column \"{column}\" of relation \"{table}\" does not exist")]
+    NoSuchColumn { table: String, column: String },
+    #[error("primary key column \"{column}\" cannot be assigned by ON DUPLICATE KEY UPDATE")]
+    KeyAssigned { column: String },
+    #[error("column \"{column}\" is of type {wanted} but expression is of type {given}")]
+    NotAssignable { column: String, wanted: String, given: String },
+    #[error("cannot execute {command} in a read-only transaction")]
+    ReadOnlyTransaction { command: &'static str },
+    #[error("cannot change \"{schema}.{table}\": it belongs to the system")]
+    SystemTable { schema: String, table: String },
+    #[error("more than one row returned by a subquery used as an expression")]
+    ManyRows,
+    #[error("{message}")]
+    Invalid { message: String },
+    #[error("{what} must not be negative")]
+    Negative { what: &'static str },
+
+    // Definitions.
+    #[error("no schema has been selected to create in")]
+    NoCreationSchema,
+    #[error("{message}")]
+    InvalidDefinition { message: String },
+    #[error("invalid value \"{value}\" for option \"{option}\"")]
+    BadOption { option: String, value: String, expected: String },
+
+    // Transactions.
+    #[error("current transaction is aborted, commands ignored until end of transaction block")]
+    InFailedTransaction,
+    #[error("{command} cannot run inside a transaction block")]
+    InsideBlock { command: String },
+    #[error("{command} can only be used in transaction blocks")]
+    OutsideBlock { command: String },
+    #[error("could not serialize access due to concurrent update")]
+    Concurrent { attempts: usize },
+    #[error("SET TRANSACTION {what} must be called before any query")]
+    TooLate { what: &'static str },
+
+    // Ends before time.
+    #[error("canceling statement due to user request")]
+    Canceled,
+    #[error("canceling statement due to statement timeout")]
+    StatementTimeout,
+    #[error("the engine is shutting down")]
+    ShuttingDown,
+
+    // COPY.
+    #[error("{message}")]
+    BadCopy { message: String },
+    #[error("COPY {option} {reason}")]
+    CopyOption { option: String, reason: String },
+    #[error("COPY from stdin failed: {reason}")]
+    CopyAborted { reason: String },
+
+    /// What must not happen. Names what did, for a report.
+    #[error("internal error: {detail}")]
+    Internal { detail: String },
+}
+
+impl Fault {
+    pub(super) fn detail(&self) -> Option<String> {
+        match self {
+            Self::DuplicateKey { columns, values, .. } => Some(format!("Key ({columns})=({values}) already exists.")),
+            Self::NotNull { row, .. } => Some(format!("Failing row contains ({row}).")),
+            Self::ParameterCount { expected, given, .. } => {
+                Some(format!("Expected {expected} parameters but got {given}."))
+            }
+            Self::InconsistentParameter { first, second, .. } => Some(format!("{first} versus {second}")),
+            Self::Concurrent { attempts } => {
+                Some(format!("The rows were changed by others in each of {attempts} attempts."))
+            }
+            Self::BadOption { expected, .. } => Some(format!("Expected {expected}.")),
+            _ => None,
+        }
+    }
+
+    pub(super) fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::BadSetting { hint, .. } => return hint.clone(),
+            Self::NoSuchDatabase { .. } => "The only database is \"bennu\".",
+            Self::RowTwice => {
+                "Ensure that no rows proposed for insertion within the same command have duplicate constrained values."
+            }
+            Self::NotAssignable { .. } => "You will need to rewrite or cast the expression.",
+            Self::NoCreationSchema => "SET search_path to a schema that exists, or write the schema before the name.",
+            Self::Concurrent { .. } => "Run the transaction again.",
+            Self::InsideBlock { .. } => "Run it outside of BEGIN and COMMIT, as a statement of its own.",
+            Self::NoSuchUniqueness => "The only uniqueness of a table is its primary key: name all its columns.",
+            _ => return None,
+        };
+        Some(hint.to_string())
+    }
 }

@@ -6,6 +6,7 @@ mod sqlstate;
 pub(crate) use fault::Fault;
 
 use std::fmt;
+use store::{Bytes, TableId};
 
 /// A failed statement. The session goes on.
 #[derive(Clone)]
@@ -27,6 +28,8 @@ struct Report {
     table: Option<String>,
     column: Option<String>,
     constraint: Option<String>,
+    /// The row that a condition or load failed on, until somebody who knows the table says it in words.
+    conflict: Option<(TableId, Bytes)>,
 }
 
 /// Result of an engine call.
@@ -93,6 +96,10 @@ impl EngineError {
     pub fn with_context(mut self, context: impl Into<String>) -> Self {
         self.report.context = Some(context.into());
         self
+    }
+
+    pub(crate) fn conflict(&self) -> Option<&(TableId, Bytes)> {
+        self.report.conflict.as_ref()
     }
 
     /// The same with a hint, unless it has one.

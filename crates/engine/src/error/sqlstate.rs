@@ -2,17 +2,303 @@
 //! crate's error does not compile until it has a code.
 
 use super::{EngineError, Fault, Report};
+use catalog::CatalogError;
+use fragment::FragmentError;
+use query::QueryError;
+use rowkey::KeyError;
+use sql::SqlError;
+use store::StoreError;
+use txn::TxnError;
+use types::TypeError;
 
 fn fault_code(fault: &Fault) -> &'static str {
     match fault {
-        Fault::Unsupported { .. } => "0A000",
+        Fault::Unsupported { .. } | Fault::CrossDatabase { .. } => "0A000",
         Fault::NoSuchDatabase { .. } => "3D000",
+        Fault::NoSuchSetting { .. } => "42704",
+        Fault::BadSetting { .. }
+        | Fault::NotBoolean { .. }
+        | Fault::SettingOutOfRange { .. }
+        | Fault::ListSetting { .. }
+        | Fault::BadOption { .. } => "22023",
+        Fault::ReadOnlySetting { .. } => "55P02",
+        Fault::SeveralStatements
+        | Fault::InsertWidth { .. }
+        | Fault::AssignmentWidth
+        | Fault::AssignedTwice { .. }
+        | Fault::ParameterCount { .. }
+        | Fault::Invalid { .. } => "42601",
+        Fault::NoSuchPrepared { .. } => "26000",
+        Fault::DuplicatePrepared { .. } => "42P05",
+        Fault::NoSuchParameter { .. } => "42P02",
+        Fault::UntypedParameter { .. } => "42P18",
+        Fault::InconsistentParameter { .. } => "42P08",
+        Fault::DuplicateKey { .. } => "23505",
+        Fault::NotNull { .. } | Fault::ContainsNulls { .. } => "23502",
+        Fault::RowTwice | Fault::ManyRows => "21000",
+        Fault::NoSuchUniqueness => "42P10",
+        Fault::NoSuchConstraint { .. } => "42704",
+        Fault::ColumnTwice { .. } => "42701",
+        Fault::NoSuchColumn { .. } => "42703",
+        Fault::KeyAssigned { .. } => "428C9",
+        Fault::NotAssignable { .. } => "42804",
+        Fault::ReadOnlyTransaction { .. } => "25006",
+        Fault::SystemTable { .. } => "42501",
+        Fault::Negative { .. } => "2201W",
+        Fault::NoCreationSchema => "3F000",
+        Fault::InvalidDefinition { .. } => "42P16",
+        Fault::InFailedTransaction => "25P02",
+        Fault::InsideBlock { .. } => "0A000",
+        Fault::OutsideBlock { .. } => "25P01",
+        Fault::Concurrent { .. } => "40001",
+        Fault::TooLate { .. } => "25001",
+        Fault::Canceled | Fault::StatementTimeout | Fault::CopyAborted { .. } => "57014",
+        Fault::ShuttingDown => "57P01",
+        Fault::BadCopy { .. } => "22P04",
+        Fault::CopyOption { .. } => "0A000",
+        Fault::Internal { .. } => "XX000",
     }
+}
+
+fn type_code(error: &TypeError) -> &'static str {
+    match error {
+        TypeError::InvalidText { ty, .. } if is_date_or_time(ty) => "22007",
+        TypeError::InvalidText { .. } => "22P02",
+        TypeError::DateTimeRange { .. } => "22008",
+        TypeError::TextOutOfRange { .. } | TypeError::OutOfRange { .. } | TypeError::NumericOverflow { .. } => "22003",
+        TypeError::TooLong { .. } => "22001",
+        TypeError::InvalidEncoding { .. } => "22021",
+        TypeError::NoCast { .. } => "42804",
+        TypeError::BadType { .. } => "42704",
+        TypeError::BadTypeParameter { .. } => "22023",
+        TypeError::UnsupportedType { .. } => "0A000",
+    }
+}
+
+fn is_date_or_time(ty: &str) -> bool {
+    ty == "date" || ty.starts_with("time")
+}
+
+fn sql_code(error: &SqlError) -> &'static str {
+    match error {
+        SqlError::Syntax { .. } | SqlError::Invalid { .. } => "42601",
+        SqlError::Unsupported { .. } => "0A000",
+        SqlError::InvalidTable { .. } => "42P16",
+        SqlError::InvalidParameter { .. } => "22023",
+        SqlError::Type { source, .. } => type_code(source),
+        SqlError::TooDeep { .. } => "54001",
+        SqlError::TooLong { .. } => "54000",
+    }
+}
+
+fn catalog_code(error: &CatalogError) -> &'static str {
+    match error {
+        CatalogError::DuplicateSchema { .. } => "42P06",
+        CatalogError::DuplicateTable { .. } => "42P07",
+        CatalogError::DuplicateColumn { .. } => "42701",
+        CatalogError::NoSuchSchema { .. } => "3F000",
+        CatalogError::NoSuchTable { .. } => "42P01",
+        CatalogError::NoSuchColumn { .. } => "42703",
+        CatalogError::DependentObjects { .. } => "2BP01",
+        CatalogError::ReservedName { .. } => "42939",
+        CatalogError::TooManyColumns { .. } => "54011",
+        CatalogError::TooManyChanges { .. } => "54000",
+        CatalogError::InvalidTable { .. } => "42P16",
+        CatalogError::InvalidSplit { .. }
+        | CatalogError::InvalidSalt { .. }
+        | CatalogError::UnknownProperty { .. }
+        | CatalogError::InvalidProperty { .. } => "22023",
+        CatalogError::Unsupported { .. } => "0A000",
+        CatalogError::ChangedElsewhere => "40001",
+        CatalogError::Corrupted { .. } => "XX001",
+        CatalogError::NewerFormat { .. } | CatalogError::Aborted { .. } => "XX000",
+        CatalogError::Store(error) => store_code(error),
+    }
+}
+
+fn store_code(error: &StoreError) -> &'static str {
+    match error {
+        // The table was dropped or truncated since the statement looked it up.
+        StoreError::NoSuchTable { .. } => "42P01",
+        StoreError::NoSuchFamily { .. } | StoreError::TableExists { .. } => "XX000",
+        // Conditions of statements of ours are told in their own words before they come here.
+        StoreError::ConditionFailed { .. } => "40001",
+        StoreError::DuplicateKey { .. } => "23505",
+        StoreError::UpdateRefused(_) => "40001",
+        StoreError::TooLarge { .. } => "54000",
+        StoreError::SnapshotTooOld { .. } => "72000",
+        StoreError::ReadOnly { .. } => "58030",
+        StoreError::Corrupted { .. } => "XX001",
+        StoreError::Locked { .. } => "55006",
+        StoreError::Foreign { .. } => "58000",
+        StoreError::Io { .. } => "58030",
+        StoreError::Unsupported { .. } => "0A000",
+        StoreError::Closed => "57P01",
+    }
+}
+
+fn txn_code(error: &TxnError) -> &'static str {
+    match error {
+        TxnError::Deadlock { .. } => "40P01",
+        TxnError::LockNotAvailable { .. } => "55P03",
+        TxnError::TooManyWrites { .. } => "53200",
+        TxnError::PartlyCommitted { .. } => "XX000",
+        TxnError::Store(error) => store_code(error),
+    }
+}
+
+fn key_code(error: &KeyError) -> &'static str {
+    match error {
+        KeyError::Truncated { .. }
+        | KeyError::BadEscape { .. }
+        | KeyError::BadNullMark { .. }
+        | KeyError::BadValue { .. }
+        | KeyError::TrailingBytes { .. }
+        | KeyError::BadWidth { .. } => "XX001",
+        KeyError::WrongType { .. } | KeyError::WrongArity { .. } | KeyError::NoSuchPart { .. } => "XX000",
+        KeyError::NullPart { .. } => "23502",
+        KeyError::TooLong { .. } => "54000",
+    }
+}
+
+fn fragment_code(error: &FragmentError) -> &'static str {
+    match error {
+        FragmentError::TooLarge { .. } => "54000",
+        FragmentError::CellCount { .. } | FragmentError::CellWidth { .. } => "XX000",
+        FragmentError::Truncated { .. }
+        | FragmentError::TrailingBytes { .. }
+        | FragmentError::UnknownFormat { .. }
+        | FragmentError::UnknownFlags { .. }
+        | FragmentError::WrongForm { .. }
+        | FragmentError::WrongLayout { .. }
+        | FragmentError::BadOffset { .. }
+        | FragmentError::QualifierOrder { .. } => "XX001",
+    }
+}
+
+fn query_code(error: &QueryError) -> &'static str {
+    match error {
+        QueryError::NoSuchTable { .. } | QueryError::MissingFrom { .. } => "42P01",
+        QueryError::NoSuchColumn { .. } => "42703",
+        QueryError::AmbiguousColumn { .. } => "42702",
+        QueryError::DuplicateAlias { .. } => "42712",
+        QueryError::Grouping { .. } => "42803",
+        QueryError::NoSuchFunction { .. } | QueryError::NoSuchOperator { .. } => "42883",
+        QueryError::TypeMismatch { .. } => "42804",
+        QueryError::UnknownParameter { .. } => "42P18",
+        QueryError::ParameterConflict { .. } => "42P08",
+        QueryError::ParameterCount { .. } => "08P01",
+        QueryError::Invalid { .. } => "42601",
+        QueryError::Unsupported { .. } => "0A000",
+        QueryError::DivisionByZero => "22012",
+        QueryError::OutOfRange { .. } => "22003",
+        QueryError::SubqueryRows => "21000",
+        QueryError::NoSuchSetting { .. } => "42704",
+        QueryError::BadArgument { .. } => "22023",
+        QueryError::Type(error) => type_code(error),
+        QueryError::NullColumn { .. } => "23502",
+        QueryError::Key(error) => key_code(error),
+        QueryError::Fragment(error) => fragment_code(error),
+        QueryError::Corrupted { .. } => "XX001",
+        QueryError::Store(error) => store_code(error),
+        QueryError::Resources { .. } => "53200",
+        QueryError::Cancelled => "57014",
+        QueryError::Internal { .. } => "XX000",
+    }
+}
+
+fn report(code: &'static str, message: String) -> Report {
+    Report { code, message, ..Report::default() }
 }
 
 impl From<Fault> for EngineError {
     fn from(fault: Fault) -> Self {
-        let report = Report { code: fault_code(&fault), message: fault.to_string(), ..Report::default() };
+        let mut report = report(fault_code(&fault), fault.to_string());
+        report.detail = fault.detail();
+        report.hint = fault.hint();
+        match fault {
+            Fault::DuplicateKey { schema, table, constraint, .. } => {
+                (report.schema, report.table) = (Some(schema), Some(table));
+                report.constraint = Some(constraint);
+            }
+            Fault::NotNull { schema, table, column, .. } => {
+                (report.schema, report.table) = (Some(schema), Some(table));
+                report.column = Some(column);
+            }
+            Fault::ContainsNulls { table, column } => {
+                (report.table, report.column) = (Some(table), Some(column));
+            }
+            _ => {}
+        }
+        Self { report: Box::new(report) }
+    }
+}
+
+impl From<TypeError> for EngineError {
+    fn from(error: TypeError) -> Self {
+        let mut report = report(type_code(&error), error.to_string());
+        report.detail = error.detail();
+        Self { report: Box::new(report) }
+    }
+}
+
+impl From<SqlError> for EngineError {
+    fn from(error: SqlError) -> Self {
+        let mut report = report(sql_code(&error), error.to_string());
+        report.hint = error.hint();
+        report.position = error.position().map(|position| position.character);
+        Self { report: Box::new(report) }
+    }
+}
+
+impl From<CatalogError> for EngineError {
+    fn from(error: CatalogError) -> Self {
+        let mut report = report(catalog_code(&error), error.to_string());
+        if let CatalogError::DependentObjects { what, dependents } = &error {
+            let lines: Vec<String> = dependents.iter().map(|object| format!("{object} depends on {what}")).collect();
+            report.detail = Some(lines.join("\n"));
+            report.hint = Some("Use DROP ... CASCADE to drop the dependent objects too.".to_string());
+        }
+        Self { report: Box::new(report) }
+    }
+}
+
+impl From<StoreError> for EngineError {
+    fn from(error: StoreError) -> Self {
+        let mut report = report(store_code(&error), error.to_string());
+        if let StoreError::ConditionFailed { table, key } | StoreError::DuplicateKey { table, key } = error {
+            report.conflict = Some((table, key));
+        }
+        Self { report: Box::new(report) }
+    }
+}
+
+impl From<QueryError> for EngineError {
+    fn from(error: QueryError) -> Self {
+        let mut report = report(query_code(&error), error.to_string());
+        report.hint = error.hint();
+        match error {
+            QueryError::Type(error) => report.detail = error.detail(),
+            QueryError::NullColumn { table, column } => {
+                (report.table, report.column) = (Some(table), Some(column));
+            }
+            _ => {}
+        }
+        Self { report: Box::new(report) }
+    }
+}
+
+impl From<TxnError> for EngineError {
+    fn from(error: TxnError) -> Self {
+        if let TxnError::Store(error) = error {
+            return error.into();
+        }
+        let mut report = report(txn_code(&error), error.to_string());
+        if let TxnError::Deadlock { circle } = &error {
+            let waits: Vec<String> = circle.iter().map(|txn| txn.0.to_string()).collect();
+            report.detail = Some(format!("Transactions that wait for each other: {}.", waits.join(", ")));
+            report.hint = Some("Run the transaction again.".to_string());
+        }
         Self { report: Box::new(report) }
     }
 }

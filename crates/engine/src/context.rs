@@ -1,0 +1,43 @@
+//! What a plan must know of its session.
+
+use crate::Session;
+use crate::error::EngineResult;
+use catalog::Catalog;
+use crate::planner::{Plan, QueryContext};
+use sql::ast::Query;
+use std::sync::Arc;
+use txn::ReadView;
+use types::DataType;
+
+impl Session {
+    /// For running: with a state to read.
+    pub(crate) fn query_context(&self, view: ReadView) -> QueryContext {
+        self.context_of(self.engine.catalog().current(), view)
+    }
+
+    /// Plans a query; the plan is good for any state of this catalog.
+    pub(crate) async fn plan(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        query: &Query,
+        types: &[Option<DataType>],
+    ) -> EngineResult<Arc<Plan>> {
+        let context = self.planning_context(catalog).await?;
+        let guard = self.running();
+        let planner = Arc::clone(self.engine.planner());
+        let plan = guard.stoppable(async { Ok(planner.plan(&context, query, types).await?) }).await?;
+        Ok(Arc::new(plan))
+    }
+
+    /// For planning against a version of the catalog.
+    pub(crate) async fn planning_context(&self, catalog: &Arc<Catalog>) -> EngineResult<QueryContext> {
+        let store = self.engine.store();
+        let snapshot = store.snapshot(self.last_commit).await?;
+        Ok(self.context_of(Arc::clone(catalog), ReadView::plain(Arc::clone(store), snapshot)))
+    }
+
+    fn context_of(&self, catalog: Arc<Catalog>, reader: ReadView) -> QueryContext {
+        let _ = catalog;
+        QueryContext { reader }
+    }
+}

@@ -1,0 +1,129 @@
+//! ALTER TABLE: all actions are one change of the catalog.
+
+use super::create_table::{new_column, property};
+use super::check_default;
+use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
+use catalog::{CatalogResult, Draft, NewColumn, Table, TableOid};
+use sql::{AlterAction, AlterTable, ColumnDef};
+use std::collections::BTreeMap;
+use txn::LockOwner;
+use types::Datum;
+
+/// An action whose expressions and conditions were looked at.
+enum Step {
+    Add { column: NewColumn, missing: Datum },
+    Drop(String),
+    RenameColumn(String, String),
+    RenameTable(String),
+    SetDefault(String, Option<String>),
+    SetNotNull(String),
+    DropNotNull(String),
+    Properties(BTreeMap<String, Option<String>>),
+}
+
+impl Session {
+    pub(super) async fn alter_table(&mut self, alter: &AlterTable) -> EngineResult<()> {
+        let mut locks = LockOwner::new(self.engine.locks().clone());
+        let table = match self.lock_table_by_name(&mut locks, &alter.name).await {
+            Err(error) if alter.if_exists && error.code() == "42P01" => {
+                self.skipped("00000", &format!("relation \"{}\" does not exist", alter.name.name));
+                return Ok(());
+            }
+            found => found?,
+        };
+        let mut steps = Vec::new();
+        for action in &alter.actions {
+            steps.extend(self.step(&table, action).await?);
+        }
+        let change = |draft: &mut Draft| steps.into_iter().try_for_each(|step| apply(draft, table.oid, step));
+        Ok(self.engine.catalog().change(change).await?)
+    }
+
+    /// `None`: there is nothing to do.
+    async fn step(&mut self, table: &Table, action: &AlterAction) -> EngineResult<Option<Step>> {
+        Ok(Some(match action {
+            AlterAction::AddColumn { if_not_exists, def } => {
+                if *if_not_exists && table.column_by_name(&def.name).is_some() {
+                    let what = format!("column \"{}\" of relation \"{}\" already exists", def.name, table.name);
+                    self.skipped("42701", &what);
+                    return Ok(None);
+                }
+                self.add_column(table, def).await?
+            }
+            AlterAction::DropColumn { if_exists, column, .. } => {
+                if *if_exists && table.column_by_name(&column.name).is_none() {
+                    let what = format!("column \"{}\" of relation \"{}\" does not exist", column.name, table.name);
+                    self.skipped("00000", &what);
+                    return Ok(None);
+                }
+                Step::Drop(column.name.clone())
+            }
+            AlterAction::RenameColumn { from, to } => Step::RenameColumn(from.clone(), to.clone()),
+            AlterAction::RenameTable { to } => Step::RenameTable(to.clone()),
+            AlterAction::RenameConstraint { .. } => return unsupported("ALTER TABLE ... RENAME CONSTRAINT"),
+            AlterAction::SetSchema { .. } => return unsupported("ALTER TABLE ... SET SCHEMA"),
+            AlterAction::SetDefault { column, default } => {
+                let ty = table.must_get_column(column)?.ty;
+                check_default(self, Some(default), column, ty).await?;
+                Step::SetDefault(column.clone(), Some(default.text.clone()))
+            }
+            AlterAction::DropDefault { column } => Step::SetDefault(column.clone(), None),
+            AlterAction::SetNotNull { column } => {
+                table.must_get_column(column)?;
+                if self.has_row(table, Some(column)).await? {
+                    return fail(Fault::ContainsNulls { table: table.name.clone(), column: column.clone() });
+                }
+                Step::SetNotNull(column.clone())
+            }
+            AlterAction::DropNotNull { column } => Step::DropNotNull(column.clone()),
+            AlterAction::SetOptions(options) => {
+                Step::Properties(options.iter().map(property).collect::<EngineResult<_>>()?)
+            }
+            AlterAction::ResetOptions(names) => {
+                Step::Properties(names.iter().map(|name| (name.clone(), None)).collect())
+            }
+        }))
+    }
+
+    /// Rows that are there read the default as it is now, and no row is touched.
+    async fn add_column(&mut self, table: &Table, def: &ColumnDef) -> EngineResult<Step> {
+        let missing = match &def.default {
+            None => Datum::Null,
+            Some(default) => self.evaluate_default(&default.expr, &def.name, def.data_type).await?,
+        };
+        if def.not_null && matches!(missing, Datum::Null) && self.has_row(table, None).await? {
+            return fail(Fault::ContainsNulls { table: table.name.clone(), column: def.name.clone() });
+        }
+        Ok(Step::Add { column: new_column(def), missing })
+    }
+
+    /// Has the table a row (with NULL in that column)?
+    async fn has_row(&mut self, table: &Table, null_column: Option<&str>) -> EngineResult<bool> {
+        let catalog = self.engine.catalog().current();
+        let quote = types::ident::quote;
+        let mut text = format!("SELECT 1 FROM {}.{}", quote(catalog.schema_name(table)), quote(&table.name));
+        if let Some(column) = null_column {
+            text.push_str(&format!(" WHERE {} IS NULL", quote(column)));
+        }
+        text.push_str(" LIMIT 1");
+        Ok(!self.own_query(&text).await?.is_empty())
+    }
+}
+
+fn unsupported<T>(feature: &str) -> EngineResult<T> {
+    fail(Fault::Unsupported { feature: feature.to_string() })
+}
+
+fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> CatalogResult<()> {
+    match step {
+        Step::Add { column, missing } => draft.add_column(oid, column, missing).map(drop),
+        Step::Drop(name) => draft.drop_column(oid, &name).map(drop),
+        Step::RenameColumn(from, to) => draft.rename_column(oid, &from, &to).map(drop),
+        Step::RenameTable(to) => draft.rename_table(oid, &to).map(drop),
+        Step::SetDefault(name, default) => draft.set_default(oid, &name, default).map(drop),
+        Step::SetNotNull(name) => draft.set_not_null(oid, &name).map(drop),
+        Step::DropNotNull(name) => draft.drop_not_null(oid, &name).map(drop),
+        Step::Properties(changes) => draft.set_properties(oid, &changes).map(drop),
+    }
+}

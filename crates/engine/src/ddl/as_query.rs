@@ -1,0 +1,69 @@
+//! CREATE TABLE … AS: the table is seen with all its rows, or not at all.
+
+use crate::Session;
+use crate::dml::Target;
+use crate::error::{EngineResult, Fault, fail};
+use catalog::{CatalogError, NewColumn, NewTable, PreparedTable};
+use crate::planner::Plan;
+use sql::{AsQuery, CreateTable};
+use std::sync::Arc;
+
+impl Session {
+    /// The command tag: `SELECT n`, as PostgreSQL says.
+    pub(super) async fn create_table_as(&mut self, create: &CreateTable) -> EngineResult<String> {
+        let Some(as_query) = &create.as_query else {
+            return fail(Fault::Internal { detail: "CREATE TABLE AS without a query".to_string() });
+        };
+        let catalog = self.engine.catalog().current();
+        let schema = self.schema_for(&catalog, &create.name)?;
+        if create.if_not_exists && catalog.table(&schema, &create.name.name).is_some() {
+            self.skipped("42P07", &format!("relation \"{}\" already exists", create.name.name));
+            return Ok("CREATE TABLE AS".to_string());
+        }
+        let plan = self.plan(&catalog, &as_query.query, &[]).await?;
+        if let Some(number) = plan.parameters.len().checked_sub(1) {
+            return fail(Fault::NoSuchParameter { number: number + 1 });
+        }
+        let mut new = NewTable::new(schema, create.name.name.clone());
+        new.columns = columns(as_query, &plan)?;
+        self.key_and_options(create, &mut new)?;
+        let prepared = self.engine.catalog().prepare_table(new).await?;
+        let done = self.fill(&prepared, as_query, &plan).await;
+        match done {
+            Ok(rows) => Ok(format!("SELECT {rows}")),
+            Err(error) => {
+                // Its storage would else stay until the next start.
+                match self.engine.catalog().change(|draft| draft.discard_table(&prepared)).await {
+                    Ok(()) | Err(CatalogError::NoSuchTable { .. }) => {}
+                    Err(discard) => tracing::warn!(%discard, "storage of a failed CREATE TABLE AS stays until restart"),
+                }
+                Err(error)
+            }
+        }
+    }
+
+    async fn fill(&mut self, prepared: &PreparedTable, as_query: &AsQuery, plan: &Arc<Plan>) -> EngineResult<u64> {
+        let mut rows = 0;
+        if as_query.with_data {
+            let target = Target::new(&self.engine.catalog().current(), prepared.table())?;
+            let view = self.read_view().await?;
+            let context = self.query_context(view);
+            rows = self.load(&target, self.stream(context, Arc::clone(plan), Vec::new())?, plan).await?;
+        }
+        self.engine.catalog().change(|draft| draft.publish_table(prepared).map(drop)).await?;
+        Ok(rows)
+    }
+}
+
+/// The columns of the table: named by AS, then by the query.
+fn columns(as_query: &AsQuery, plan: &Plan) -> EngineResult<Vec<NewColumn>> {
+    if as_query.columns.len() > plan.columns.len() {
+        let message = "too many column names were specified".to_string();
+        return fail(Fault::Invalid { message });
+    }
+    let named = |(i, column): (usize, &crate::planner::OutputColumn)| {
+        let name = as_query.columns.get(i).unwrap_or(&column.name).clone();
+        NewColumn::new(name, column.ty)
+    };
+    Ok(plan.columns.iter().enumerate().map(named).collect())
+}

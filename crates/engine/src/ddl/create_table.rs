@@ -1,0 +1,88 @@
+//! CREATE TABLE.
+
+use super::{check_default, constant};
+use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
+use catalog::{CatalogError, NewColumn, NewKeyPart, NewTable};
+use sql::{ColumnDef, CreateTable, KeyPartDef, OptionValue, TableOption, ast};
+use types::{DataType, Datum};
+
+impl Session {
+    pub(super) async fn create_table(&mut self, create: &CreateTable) -> EngineResult<()> {
+        let schema = self.schema_for(&self.engine.catalog().current(), &create.name)?;
+        let mut new = NewTable::new(schema, create.name.name.clone());
+        for def in &create.columns {
+            check_default(self, def.default.as_ref(), &def.name, def.data_type).await?;
+            new.columns.push(new_column(def));
+        }
+        self.key_and_options(create, &mut new)?;
+        match self.engine.catalog().change(|draft| draft.create_table(new)).await {
+            Err(CatalogError::DuplicateTable { name }) if create.if_not_exists => {
+                self.skipped("42P07", &format!("relation \"{name}\" already exists"));
+                Ok(())
+            }
+            done => Ok(done.map(drop)?),
+        }
+    }
+
+    /// What is the same with and without AS.
+    pub(super) fn key_and_options(&self, create: &CreateTable, new: &mut NewTable) -> EngineResult<()> {
+        if let Some(key) = &create.key {
+            new.key = key.parts.iter().map(new_key_part).collect();
+            new.key_name = key.name.clone();
+        }
+        for option in &create.options {
+            let (name, value) = property(option)?;
+            if new.properties.insert(name, value.unwrap_or_default()).is_some() {
+                let message = format!("option \"{}\" is given twice", option.name);
+                return fail(Fault::Invalid { message });
+            }
+        }
+        let types = key_types(new);
+        for point in &create.split_on {
+            new.splits.push(split_point(point, &types)?);
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn new_column(def: &ColumnDef) -> NewColumn {
+    NewColumn {
+        name: def.name.clone(),
+        ty: def.data_type,
+        not_null: def.not_null.then_some(true),
+        default: def.default.as_ref().map(|default| default.text.clone()),
+        family: def.family.clone(),
+    }
+}
+
+fn new_key_part(part: &KeyPartDef) -> NewKeyPart {
+    NewKeyPart { column: part.column.clone(), descending: part.descending, nulls_first: part.nulls_first }
+}
+
+/// Name and value as the catalog takes them; NULL is `None`.
+pub(super) fn property(option: &TableOption) -> EngineResult<(String, Option<String>)> {
+    if let Some(family) = &option.family {
+        let feature = format!("property {} of column family {family} alone", option.name.to_uppercase());
+        return fail(Fault::Unsupported { feature });
+    }
+    let value = match &option.value {
+        OptionValue::Word(text) | OptionValue::Text(text) | OptionValue::Number(text) => Some(text.clone()),
+        OptionValue::Bool(value) => Some(value.to_string()),
+        OptionValue::Null => None,
+    };
+    Ok((option.name.clone(), value))
+}
+
+fn key_types(new: &NewTable) -> Vec<DataType> {
+    let ty = |part: &NewKeyPart| new.columns.iter().find(|column| column.name == part.column).map(|column| column.ty);
+    new.key.iter().filter_map(ty).collect()
+}
+
+fn split_point(point: &[ast::Expr], types: &[DataType]) -> EngineResult<Vec<Datum>> {
+    if point.len() > types.len() {
+        let message = format!("a split point has {} values, but the key has {} columns", point.len(), types.len());
+        return fail(Fault::InvalidDefinition { message });
+    }
+    point.iter().zip(types).map(|(expr, ty)| constant(expr, ty)).collect()
+}

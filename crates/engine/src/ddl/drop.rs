@@ -1,0 +1,48 @@
+//! DROP TABLE and TRUNCATE.
+
+use crate::Session;
+use crate::error::EngineResult;
+use catalog::Table;
+use sql::ObjectName;
+use std::sync::Arc;
+use txn::LockOwner;
+
+impl Session {
+    pub(super) async fn drop_tables(&mut self, names: &[ObjectName], if_exists: bool) -> EngineResult<()> {
+        let mut locks = LockOwner::new(self.engine.locks().clone());
+        let mut tables: Vec<Arc<Table>> = Vec::new();
+        for name in in_lock_order(self, names) {
+            match self.lock_table_by_name(&mut locks, name).await {
+                Ok(table) => tables.push(table),
+                Err(error) if if_exists && error.code() == "42P01" => {
+                    self.skipped("00000", &format!("table \"{}\" does not exist", name.name));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        // A table named twice is dropped once.
+        tables.dedup_by_key(|table| table.oid);
+        let change = |draft: &mut catalog::Draft| tables.iter().try_for_each(|table| draft.drop_table(table.oid));
+        Ok(self.engine.catalog().change(change).await?)
+    }
+
+    pub(super) async fn truncate(&mut self, names: &[ObjectName]) -> EngineResult<()> {
+        let mut locks = LockOwner::new(self.engine.locks().clone());
+        let mut tables: Vec<Arc<Table>> = Vec::new();
+        for name in in_lock_order(self, names) {
+            tables.push(self.lock_table_by_name(&mut locks, name).await?);
+        }
+        tables.dedup_by_key(|table| table.oid);
+        let change =
+            |draft: &mut catalog::Draft| tables.iter().try_for_each(|table| draft.truncate(table.oid).map(drop));
+        Ok(self.engine.catalog().change(change).await?)
+    }
+}
+
+/// In one order for all statements, so that two of them do not wait for each other.
+fn in_lock_order<'a>(session: &Session, names: &'a [ObjectName]) -> Vec<&'a ObjectName> {
+    let catalog = session.engine.catalog().current();
+    let mut sorted: Vec<&ObjectName> = names.iter().collect();
+    sorted.sort_by_key(|name| session.resolve(&catalog, name).map_or(0, |table| table.storage));
+    sorted
+}

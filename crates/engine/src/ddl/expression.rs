@@ -1,0 +1,66 @@
+//! Expressions in definitions: defaults and split points.
+
+use crate::Session;
+use crate::dml::literal;
+use crate::error::{EngineResult, Fault, fail};
+use sql::DefaultExpr;
+use sql::ast::{self, Expr};
+use std::ops::ControlFlow;
+use types::{DataType, Datum};
+
+/// A constant of that type.
+pub(crate) fn constant(expr: &Expr, ty: &DataType) -> EngineResult<Datum> {
+    match literal(expr) {
+        Some(literal) => literal.assign(ty),
+        None => fail(Fault::Unsupported { feature: format!("the expression {expr} where a constant is wanted") }),
+    }
+}
+
+/// Refuses a default that could not be evaluated for a row, or whose value the column could not take.
+pub(crate) async fn check_default(
+    session: &mut Session,
+    default: Option<&DefaultExpr>,
+    column: &str,
+    ty: DataType,
+) -> EngineResult<()> {
+    match default {
+        Some(default) => session.evaluate_default(&default.expr, column, ty).await.map(drop),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what a default may not hold.
+pub(crate) fn refuse_columns(expr: &Expr) -> EngineResult<()> {
+    let found = ast::visit_expressions(expr, |part| match part {
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => {
+            ControlFlow::Break("cannot use column reference in DEFAULT expression")
+        }
+        Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
+            ControlFlow::Break("cannot use subquery in DEFAULT expression")
+        }
+        _ => ControlFlow::Continue(()),
+    });
+    match found {
+        ControlFlow::Break(message) => fail(Fault::Unsupported { feature: message.to_string() }),
+        ControlFlow::Continue(()) => Ok(()),
+    }
+}
+
+impl Session {
+    /// The value of a default now.
+    pub(crate) async fn evaluate_default(&mut self, expr: &Expr, column: &str, ty: DataType) -> EngineResult<Datum> {
+        if let Some(literal) = literal(expr) {
+            return literal.assign(&ty);
+        }
+        refuse_columns(expr)?;
+        let rows = self.own_query(&format!("SELECT {expr}")).await?;
+        let value = rows.into_iter().next().and_then(|row| row.into_iter().next()).unwrap_or(Datum::Null);
+        types::coerce::assign(&ty, value).map_err(|error| match error {
+            types::TypeError::NoCast { from, .. } => {
+                let column = column.to_string();
+                Fault::NotAssignable { column, wanted: ty.sql_name(), given: from }.into()
+            }
+            other => other.into(),
+        })
+    }
+}

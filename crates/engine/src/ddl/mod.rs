@@ -1,0 +1,118 @@
+//! Statements that change definitions. Each is one change of the catalog, atomic and durable by itself.
+
+mod alter_table;
+mod as_query;
+mod create_table;
+mod drop;
+mod expression;
+mod schema;
+
+pub(crate) use expression::{check_default, constant};
+
+use crate::error::{EngineResult, Fault, fail};
+use crate::{Notice, Session};
+use catalog::{Catalog, RESERVED_SCHEMAS, Table};
+use sql::{ObjectName, Statement};
+use std::sync::Arc;
+use store::TableId;
+use txn::{LockMode, LockOwner};
+
+impl Session {
+    /// Runs a statement that changes definitions; the command tag.
+    pub(crate) async fn change_definitions(&mut self, statement: &Statement) -> EngineResult<String> {
+        let command = command_of(statement);
+        self.refuse_in_block(command)?;
+        self.check_writable(command)?;
+        match statement {
+            Statement::CreateTable(create) if create.as_query.is_some() => return self.create_table_as(create).await,
+            Statement::CreateTable(create) => self.create_table(create).await?,
+            Statement::AlterTable(alter) => self.alter_table(alter).await?,
+            Statement::DropTable { names, if_exists, .. } => self.drop_tables(names, *if_exists).await?,
+            Statement::Truncate { names, restart_identity: _, .. } => self.truncate(names).await?,
+            Statement::CreateSchema { name, if_not_exists } => self.create_schema(name, *if_not_exists).await?,
+            Statement::DropSchema { names, if_exists, cascade } => {
+                self.drop_schemas(names, *if_exists, *cascade).await?;
+            }
+            Statement::RenameSchema { name, to } => self.rename_schema(name, to)?,
+            _ => return fail(Fault::Internal { detail: format!("{command} is no definition") }),
+        }
+        Ok(command.to_string())
+    }
+
+    /// The schema that a new table of this name goes to.
+    pub(crate) fn schema_for(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<String> {
+        check_database(name)?;
+        if let Some(schema) = &name.schema {
+            refuse_system_schema(schema, &name.name)?;
+            return Ok(catalog.must_get_schema(schema)?.name.clone());
+        }
+        match catalog.creation_schema(&self.search_path()) {
+            Some(schema) => Ok(schema.name.clone()),
+            None => fail(Fault::NoCreationSchema),
+        }
+    }
+
+    /// The table that a statement changes.
+    pub(crate) fn resolve(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Arc<Table>> {
+        check_database(name)?;
+        if let Some(schema) = &name.schema {
+            refuse_system_schema(schema, &name.name)?;
+        }
+        Ok(Arc::clone(catalog.must_resolve(&self.search_path(), name.schema.as_deref(), &name.name)?))
+    }
+
+    /// Keeps all writers of a table out until the owner is dropped.
+    pub(crate) async fn lock_exclusive(&self, locks: &mut LockOwner, table: TableId) -> EngineResult<()> {
+        let wait = self.settings.effective().lock_wait;
+        let guard = self.running();
+        guard.stoppable(async { Ok(locks.lock_table(table, LockMode::Exclusive, wait).await.map(drop)?) }).await
+    }
+
+    /// Locks the table of that name as it is when the lock is granted.
+    pub(crate) async fn lock_table_by_name(&self, locks: &mut LockOwner, name: &ObjectName) -> EngineResult<Arc<Table>> {
+        let catalog = self.engine.catalog();
+        let mut table = self.resolve(&catalog.current(), name)?;
+        loop {
+            self.lock_exclusive(locks, table.storage_id()).await?;
+            // While it waited, the name may have come to mean another table or other storage.
+            let now = self.resolve(&catalog.current(), name)?;
+            if now.storage == table.storage {
+                return Ok(now);
+            }
+            table = now;
+        }
+    }
+
+    pub(crate) fn skipped(&mut self, code: &'static str, what: &str) {
+        self.notices.push(Notice::notice(code, format!("{what}, skipping")));
+    }
+}
+
+/// `d.s.t` names the one database or none that there is.
+pub(crate) fn check_database(name: &ObjectName) -> EngineResult<()> {
+    match &name.database {
+        Some(database) if database != catalog::DATABASE_NAME => fail(Fault::CrossDatabase { name: name.to_string() }),
+        _ => Ok(()),
+    }
+}
+
+fn refuse_system_schema(schema: &str, table: &str) -> EngineResult<()> {
+    if RESERVED_SCHEMAS.contains(&schema) || schema == "bennu" {
+        return fail(Fault::SystemTable { schema: schema.to_string(), table: table.to_string() });
+    }
+    Ok(())
+}
+
+fn command_of(statement: &Statement) -> &'static str {
+    match statement {
+        Statement::CreateTable(create) if create.as_query.is_some() => "CREATE TABLE AS",
+        Statement::CreateTable(_) => "CREATE TABLE",
+        Statement::AlterTable(_) => "ALTER TABLE",
+        Statement::DropTable { .. } => "DROP TABLE",
+        Statement::Truncate { .. } => "TRUNCATE TABLE",
+        Statement::CreateSchema { .. } => "CREATE SCHEMA",
+        Statement::DropSchema { .. } => "DROP SCHEMA",
+        Statement::RenameSchema { .. } => "ALTER SCHEMA",
+        _ => "statement",
+    }
+}

@@ -1,0 +1,44 @@
+//! CREATE, DROP and ALTER SCHEMA.
+
+use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
+use catalog::CatalogError;
+use txn::LockOwner;
+
+impl Session {
+    pub(super) async fn create_schema(&mut self, name: &str, if_not_exists: bool) -> EngineResult<()> {
+        match self.engine.catalog().change(|draft| draft.create_schema(name)).await {
+            Err(CatalogError::DuplicateSchema { .. }) if if_not_exists => {
+                self.skipped("42P06", &format!("schema \"{name}\" already exists"));
+                Ok(())
+            }
+            done => Ok(done.map(drop)?),
+        }
+    }
+
+    pub(super) async fn drop_schemas(&mut self, names: &[String], if_exists: bool, cascade: bool) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        let mut there = Vec::new();
+        for name in names {
+            if catalog.schema(name).is_none() && if_exists {
+                self.skipped("00000", &format!("schema \"{name}\" does not exist"));
+            } else {
+                there.push(name.as_str());
+            }
+        }
+        let mut locks = LockOwner::new(self.engine.locks().clone());
+        let mut tables: Vec<_> = there.iter().flat_map(|name| catalog.tables_in(name)).collect();
+        // In one order, so that two such statements do not wait for each other.
+        tables.sort_by_key(|table| table.storage);
+        for table in tables {
+            self.lock_exclusive(&mut locks, table.storage_id()).await?;
+        }
+        let change = |draft: &mut catalog::Draft| there.iter().try_for_each(|name| draft.drop_schema(name, cascade));
+        Ok(self.engine.catalog().change(change).await?)
+    }
+
+    pub(super) fn rename_schema(&self, name: &str, to: &str) -> EngineResult<()> {
+        self.engine.catalog().current().must_get_schema(name)?;
+        fail(Fault::Unsupported { feature: format!("ALTER SCHEMA {name} RENAME TO {to}") })
+    }
+}

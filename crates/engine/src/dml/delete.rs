@@ -1,0 +1,75 @@
+//! DELETE.
+
+use super::Outcome;
+use super::params::ParamTypes;
+use super::returning::Returning;
+use super::row_set::RowSet;
+use super::target::{FAMILY, Target};
+use super::update::Rows;
+use crate::Session;
+use crate::error::EngineResult;
+use crate::transaction_block::Work;
+use catalog::Catalog;
+use sql::Delete;
+use std::sync::Arc;
+use types::Datum;
+
+/// A compiled DELETE.
+#[derive(Debug)]
+pub(crate) struct DeleteProgram {
+    pub(crate) target: Target,
+    pub(crate) rows: Rows,
+    pub(crate) returning: Option<Returning>,
+}
+
+impl DeleteProgram {
+    pub(crate) fn is_cacheable(&self) -> bool {
+        self.rows.is_cacheable()
+    }
+}
+
+impl Session {
+    pub(crate) async fn compile_delete(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        delete: &Delete,
+        params: &mut ParamTypes,
+    ) -> EngineResult<DeleteProgram> {
+        let target = self.target(catalog, &delete.table)?;
+        let alias = delete.alias.clone().unwrap_or_else(|| delete.table.name.clone());
+        let set = RowSet {
+            target: &target,
+            alias: &alias,
+            with: delete.with.as_ref(),
+            from: &delete.using,
+            selection: delete.selection.as_ref(),
+            order_by: &delete.order_by,
+            limit: delete.limit.as_ref(),
+            computed: &[],
+        };
+        let rows = self.compile_rows(catalog, &set, params).await?;
+        let returning = self.compile_returning(catalog, &target, &alias, &delete.returning, params).await?;
+        Ok(DeleteProgram { target, rows, returning })
+    }
+
+    pub(crate) async fn delete(
+        &mut self,
+        work: &mut Work,
+        program: &DeleteProgram,
+        params: &[Datum],
+    ) -> EngineResult<Outcome> {
+        let target = &program.target;
+        let found = match &program.rows {
+            Rows::Point { key, exprs, filter } => {
+                self.point_row(work, target, key, exprs, *filter, params).await?.into_iter().collect()
+            }
+            Rows::Query(plan) => self.locked_rows(work, target, plan, params).await?,
+        };
+        let mut outcome = Outcome::default();
+        for (key, old, _) in found {
+            outcome.count(program.returning.as_ref(), &old, params)?;
+            work.txn.delete(target.storage, FAMILY, key)?;
+        }
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,371 @@
+//! INSERT and UPSERT.
+
+use super::on_conflict::{Action, Existing};
+use super::params::ParamTypes;
+use super::returning::Returning;
+use super::row_exprs::Exprs;
+use super::target::{FAMILY, Row, Target};
+use super::value::{Computed, Value, default_of, value_for};
+use super::{Outcome, row_set};
+use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
+use crate::transaction_block::Work;
+use catalog::Catalog;
+use crate::planner::Plan;
+use sql::ast::Expr;
+use sql::{ColumnName, Insert, InsertSource, InsertValue};
+use std::sync::Arc;
+use store::{Bytes, Condition};
+use types::Datum;
+
+/// A compiled INSERT or UPSERT.
+#[derive(Debug)]
+pub(crate) struct InsertProgram {
+    pub(crate) target: Target,
+    /// Which columns the source gives, in its order.
+    columns: Vec<usize>,
+    source: Rows,
+    /// For the other columns.
+    defaults: Defaults,
+    /// One query that gives all computed values of VALUES in one row.
+    computed: Option<Arc<Plan>>,
+    pub(crate) action: Action,
+    pub(crate) returning: Option<Returning>,
+}
+
+/// What columns get that the source leaves out.
+#[derive(Debug, Default)]
+struct Defaults {
+    constants: Vec<(usize, Datum)>,
+    /// Evaluated for each row of a query. (For VALUES they are values of their rows.)
+    columns: Vec<usize>,
+    exprs: Exprs,
+}
+
+#[derive(Debug)]
+enum Rows {
+    Values(Vec<Vec<Value>>),
+    /// A query, with the text constants in its select list: they have no type of their own.
+    Query { plan: Arc<Plan>, readable: Vec<bool> },
+}
+
+impl InsertProgram {
+    pub(crate) fn is_cacheable(&self) -> bool {
+        let rows = match &self.source {
+            Rows::Values(_) => true,
+            Rows::Query { plan, .. } => plan.cacheable,
+        };
+        rows && self.computed.as_ref().is_none_or(|plan| plan.cacheable)
+    }
+
+    /// The plan of its rows, if they come from a query.
+    pub(crate) fn row_set(&self) -> Option<&Arc<Plan>> {
+        match &self.source {
+            Rows::Query { plan, .. } => Some(plan),
+            Rows::Values(_) => None,
+        }
+    }
+
+    /// Rows of VALUES.
+    pub(crate) fn values(&self) -> Option<usize> {
+        match &self.source {
+            Rows::Values(rows) => Some(rows.len()),
+            Rows::Query { .. } => None,
+        }
+    }
+}
+
+impl Session {
+    pub(crate) async fn compile_insert(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        insert: &Insert,
+        params: &mut ParamTypes,
+    ) -> EngineResult<InsertProgram> {
+        let target = self.target(catalog, &insert.table)?;
+        let alias = insert.alias.clone().unwrap_or_else(|| insert.table.name.clone());
+        let mut computed = Computed::default();
+        let (mut columns, mut source) = match &insert.source {
+            InsertSource::DefaultValues => (Vec::new(), Rows::Values(vec![Vec::new()])),
+            InsertSource::Values(rows) => {
+                let columns = columns(&target, insert.columns.as_deref(), rows.first().map_or(0, Vec::len))?;
+                let mut values = Vec::with_capacity(rows.len());
+                for row in rows {
+                    check_width(insert.columns.is_some(), &columns, row.len())?;
+                    values.push(values_of(&target, &columns, row, params, &mut computed)?);
+                }
+                (columns, Rows::Values(values))
+            }
+            InsertSource::Query(query) => {
+                let plan = self.plan(catalog, query, params.known()).await?;
+                params.merge(&plan.parameters);
+                let columns = columns(&target, insert.columns.as_deref(), plan.columns.len())?;
+                check_width(insert.columns.is_some(), &columns, plan.columns.len())?;
+                let readable = row_set::text_constants(query, columns.len());
+                (columns, Rows::Query { plan, readable })
+            }
+        };
+        let action = self.compile_action(catalog, &target, &alias, insert, &columns, params).await?;
+        let (mut defaults, exprs) = defaults(&target, &mut columns, &mut source, &mut computed)?;
+        defaults.exprs = self.row_exprs(catalog, &target, &alias, false, &exprs, params).await?;
+        let computed = match computed.0.as_slice() {
+            [] => None,
+            exprs => {
+                let plan = self.plan(catalog, &row_set::one_row(exprs)?, params.known()).await?;
+                params.merge(&plan.parameters);
+                Some(plan)
+            }
+        };
+        let returning = self.compile_returning(catalog, &target, &alias, &insert.returning, params).await?;
+        Ok(InsertProgram { target, columns, source, defaults, computed, action, returning })
+    }
+
+    pub(crate) async fn insert(
+        &mut self,
+        work: &mut Work,
+        program: &InsertProgram,
+        params: &[Datum],
+    ) -> EngineResult<Outcome> {
+        let rows = self.new_rows(work, program, params).await?;
+        let mut keyed = Vec::with_capacity(rows.len());
+        for row in rows {
+            program.target.check(&row)?;
+            keyed.push((program.target.key(&row)?, row));
+        }
+        self.lock_rows(work, &program.target, keyed.iter().map(|(key, _)| key)).await?;
+        let mut outcome = Outcome::default();
+        for (key, row) in keyed {
+            insert_row(work, program, key, row, params, &mut outcome).await?;
+        }
+        Ok(outcome)
+    }
+
+    /// The rows as they would be new.
+    async fn new_rows(&mut self, work: &mut Work, program: &InsertProgram, params: &[Datum]) -> EngineResult<Vec<Row>> {
+        let target = &program.target;
+        let needs_view = program.computed.is_some() || matches!(program.source, Rows::Query { .. });
+        let (mut computed, mut given) = (Vec::new(), Vec::new());
+        if needs_view {
+            let view = work.view(self.engine.store().as_ref(), self.last_commit).await?;
+            if let Some(plan) = &program.computed {
+                let rows = self.collect(self.query_context(view.clone()), Arc::clone(plan), params.to_vec()).await?;
+                computed = rows.into_iter().next().unwrap_or_default();
+            }
+            if let Rows::Query { plan, .. } = &program.source {
+                given = self.collect(self.query_context(view), Arc::clone(plan), params.to_vec()).await?;
+            }
+        }
+        let mut rows = Vec::new();
+        match &program.source {
+            Rows::Values(values) => {
+                for values in values {
+                    let mut row = program.defaults.row(target);
+                    for (at, value) in program.columns.iter().zip(values) {
+                        set(&mut row, *at, value.get(target, *at, params, &computed)?);
+                    }
+                    rows.push(row);
+                }
+            }
+            Rows::Query { readable, .. } => {
+                for values in given {
+                    let mut row = program.defaults.row(target);
+                    for ((at, value), readable) in program.columns.iter().zip(values).zip(readable) {
+                        set(&mut row, *at, read(target, *at, value, *readable)?);
+                    }
+                    program.defaults.compute(target, &mut row)?;
+                    rows.push(row);
+                }
+            }
+        }
+        self.fill_row_ids(target, &mut rows).await?;
+        Ok(rows)
+    }
+
+    /// Gives rows of a table without a key their hidden ids.
+    pub(crate) async fn fill_row_ids(&self, target: &Target, rows: &mut [Row]) -> EngineResult<()> {
+        let Some(at) = target.table.columns.iter().position(|column| column.hidden) else { return Ok(()) };
+        let count = u32::try_from(rows.len()).map_err(|_| Fault::Internal { detail: "too many rows".to_string() })?;
+        let ids = self.engine.catalog().row_ids().reserve(count).await?;
+        for (row, id) in rows.iter_mut().zip(ids) {
+            set(row, at, Datum::Int8(id));
+        }
+        Ok(())
+    }
+
+    /// Locks rows in one order for all statements, so that two of them do not wait for each other.
+    pub(crate) async fn lock_rows<'k>(
+        &self,
+        work: &mut Work,
+        target: &Target,
+        keys: impl Iterator<Item = &'k Bytes>,
+    ) -> EngineResult<()> {
+        let mut keys: Vec<&Bytes> = keys.collect();
+        keys.sort_unstable();
+        let guard = self.running();
+        for key in keys {
+            guard.stoppable(work.lock(target.storage, key)).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Puts one row in, whose lock is held.
+async fn insert_row(
+    work: &mut Work,
+    program: &InsertProgram,
+    key: Bytes,
+    row: Row,
+    params: &[Datum],
+    outcome: &mut Outcome,
+) -> EngineResult<()> {
+    let target = &program.target;
+    let twice = work.txn.written_by_statement(target.storage, FAMILY, &key);
+    if let Action::Refuse = program.action {
+        let there = if twice {
+            true
+        } else if work.in_block {
+            work.newest(target.storage, FAMILY, &key).await?.is_some()
+        } else {
+            // The store checks it with the commit: one read less.
+            work.txn.require(Condition { table: target.storage, family: FAMILY, key: key.clone(), expect: None });
+            false
+        };
+        if there {
+            return Err(target.duplicate(&key));
+        }
+        work.txn.put(target.storage, FAMILY, key, target.fragment(&row)?)?;
+        return outcome.count(program.returning.as_ref(), &row, params);
+    }
+    let old = match program.action.needs_old() {
+        true => work.newest(target.storage, FAMILY, &key).await?,
+        false => None,
+    };
+    let new = match old {
+        None => row,
+        Some(fragment) => {
+            let old = target.decode(&key, &fragment)?;
+            match program.action.merge(target, Existing { old, new: row, twice }, params)? {
+                Some(new) => new,
+                None => return Ok(()),
+            }
+        }
+    };
+    target.check(&new)?;
+    let new_key = target.key(&new)?;
+    if new_key != key {
+        work.lock(target.storage, &new_key).await?;
+        if work.newest(target.storage, FAMILY, &new_key).await?.is_some() {
+            return Err(target.duplicate(&new_key));
+        }
+        work.txn.delete(target.storage, FAMILY, key)?;
+    }
+    work.txn.put(target.storage, FAMILY, new_key, target.fragment(&new)?)?;
+    outcome.count(program.returning.as_ref(), &new, params)
+}
+
+pub(super) fn set(row: &mut Row, at: usize, value: Datum) {
+    if let Some(slot) = row.get_mut(at) {
+        *slot = value;
+    }
+}
+
+/// A value of a query on its way into a column.
+fn read(target: &Target, at: usize, value: Datum, readable: bool) -> EngineResult<Datum> {
+    match (value, target.column(at)) {
+        (Datum::Text(text), Some(column)) if readable => Ok(types::text::parse(&column.ty, &text)?),
+        (value, _) => target.assign(at, value),
+    }
+}
+
+/// The columns that a source of that width fills.
+fn columns(target: &Target, named: Option<&[ColumnName]>, width: usize) -> EngineResult<Vec<usize>> {
+    let Some(named) = named else {
+        let visible = target.table.columns.iter().enumerate().filter(|(_, column)| !column.hidden);
+        return Ok(visible.map(|(at, _)| at).take(width.max(1)).collect());
+    };
+    let mut columns = Vec::with_capacity(named.len());
+    for name in named {
+        let at = target.position(name)?;
+        if columns.contains(&at) {
+            return fail(Fault::ColumnTwice { column: name.name.clone() });
+        }
+        columns.push(at);
+    }
+    Ok(columns)
+}
+
+fn check_width(named: bool, columns: &[usize], width: usize) -> EngineResult<()> {
+    if width > columns.len() {
+        return fail(Fault::InsertWidth { more: "expressions", fewer: "target columns" });
+    }
+    if named && width < columns.len() {
+        return fail(Fault::InsertWidth { more: "target columns", fewer: "expressions" });
+    }
+    Ok(())
+}
+
+fn values_of(
+    target: &Target,
+    columns: &[usize],
+    row: &[InsertValue],
+    params: &mut ParamTypes,
+    computed: &mut Computed,
+) -> EngineResult<Vec<Value>> {
+    columns.iter().zip(row).map(|(at, value)| value_for(target, *at, value, params, computed)).collect()
+}
+
+impl Defaults {
+    /// A row of constant defaults, and NULL elsewhere.
+    fn row(&self, target: &Target) -> Row {
+        let mut row = vec![Datum::Null; target.width()];
+        for (at, value) in &self.constants {
+            set(&mut row, *at, value.clone());
+        }
+        row
+    }
+
+    /// Adds those that are evaluated.
+    fn compute(&self, target: &Target, row: &mut Row) -> EngineResult<()> {
+        if self.columns.is_empty() {
+            return Ok(());
+        }
+        let values = self.exprs.eval(row, None, &[])?;
+        for (at, value) in self.columns.iter().zip(values) {
+            set(row, *at, target.assign(*at, value)?);
+        }
+        Ok(())
+    }
+}
+
+/// The defaults of the columns that the source leaves out. In VALUES each row gets its own evaluation.
+fn defaults(
+    target: &Target,
+    columns: &mut Vec<usize>,
+    source: &mut Rows,
+    computed: &mut Computed,
+) -> EngineResult<(Defaults, Vec<Expr>)> {
+    let (mut defaults, mut exprs) = (Defaults::default(), Vec::new());
+    for (at, column) in target.table.columns.iter().enumerate() {
+        if columns.contains(&at) || column.hidden || column.default.is_none() {
+            continue;
+        }
+        let mut own = Computed::default();
+        match default_of(target, at, &mut own)? {
+            Value::Constant(value) => defaults.constants.push((at, value)),
+            Value::Param(index) => return fail(Fault::NoSuchParameter { number: index + 1 }),
+            Value::Computed(_) => match source {
+                Rows::Values(rows) => {
+                    columns.push(at);
+                    for row in rows {
+                        row.push(default_of(target, at, computed)?);
+                    }
+                }
+                Rows::Query { .. } => {
+                    defaults.columns.push(at);
+                    exprs.append(&mut own.0);
+                }
+            },
+        }
+    }
+    Ok((defaults, exprs))
+}

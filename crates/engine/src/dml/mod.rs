@@ -1,0 +1,195 @@
+//! Statements that write rows.
+//!
+//! ```text
+//!   row set (a query, or one full key) ──> rows ──lock──> newest state ──> new rows ──> transaction
+//! ```
+//! A row is locked before its newest state is read, and only then its new state is computed, so that no
+//! update is lost. A row set that was read from a snapshot is checked under the locks: rows that others
+//! changed since make the statement run again on a new snapshot, with the locks kept.
+
+mod delete;
+mod insert;
+mod key_match;
+mod literal;
+mod on_conflict;
+mod params;
+mod returning;
+mod row_exprs;
+mod row_set;
+mod rows_changed;
+mod target;
+mod update;
+mod value;
+
+pub(crate) use insert::InsertProgram;
+pub(crate) use key_match::{KeyMatch, column_at, folded};
+pub(crate) use literal::literal;
+pub(crate) use params::ParamTypes;
+pub(crate) use returning::Returning;
+pub(crate) use target::{FAMILY, Row, Target};
+
+use crate::error::{EngineResult, Fault, fail};
+use crate::plan_cache::{Compiled, Program};
+use crate::statement::Source;
+use crate::transaction_block::Work;
+use crate::{Answer, ColumnDesc, EngineError, Prepared, Session, stream};
+use catalog::Catalog;
+use delete::DeleteProgram;
+use sql::Statement;
+use std::sync::Arc;
+use txn::LockMode;
+use types::{DataType, Datum};
+use update::UpdateProgram;
+
+/// How often a statement runs again because others changed its rows, before it gives up with 40001.
+const MAX_ATTEMPTS: usize = 32;
+
+/// A writing statement, compiled.
+#[derive(Debug)]
+pub(crate) enum WriteProgram {
+    Insert(Box<InsertProgram>),
+    Update(Box<UpdateProgram>),
+    Delete(Box<DeleteProgram>),
+}
+
+impl WriteProgram {
+    pub(crate) fn target(&self) -> &Target {
+        match self {
+            Self::Insert(program) => &program.target,
+            Self::Update(program) => &program.target,
+            Self::Delete(program) => &program.target,
+        }
+    }
+
+    pub(crate) fn returning(&self) -> Option<&Returning> {
+        match self {
+            Self::Insert(program) => program.returning.as_ref(),
+            Self::Update(program) => program.returning.as_ref(),
+            Self::Delete(program) => program.returning.as_ref(),
+        }
+    }
+
+    pub(crate) fn returning_columns(&self) -> Option<Arc<Vec<ColumnDesc>>> {
+        self.returning().map(|returning| Arc::clone(&returning.columns))
+    }
+
+    pub(crate) fn is_cacheable(&self) -> bool {
+        match self {
+            Self::Insert(program) => program.is_cacheable(),
+            Self::Update(program) => program.is_cacheable(),
+            Self::Delete(program) => program.is_cacheable(),
+        }
+    }
+
+    /// The first words of the command tag.
+    fn tag(&self) -> &'static str {
+        match self {
+            Self::Insert(_) => "INSERT 0",
+            Self::Update(_) => "UPDATE",
+            Self::Delete(_) => "DELETE",
+        }
+    }
+}
+
+/// What a writing statement did.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// Rows written, as the tag counts them.
+    pub(crate) rows: u64,
+    /// Rows of RETURNING.
+    pub(crate) returned: Vec<Vec<Datum>>,
+}
+
+impl Outcome {
+    /// Counts a row and computes its RETURNING.
+    pub(crate) fn count(&mut self, returning: Option<&Returning>, row: &[Datum], params: &[Datum]) -> EngineResult<()> {
+        self.rows += 1;
+        if let Some(returning) = returning {
+            self.returned.push(returning.row(row, params)?);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn answer(self, compiled: &Compiled) -> Answer {
+        let Program::Write(program) = &compiled.program else { return Answer::Empty };
+        match program.returning_columns() {
+            Some(columns) => Answer::Rows(stream::ready(columns, self.returned, program.tag())),
+            None => Answer::Done(format!("{} {}", program.tag(), self.rows)),
+        }
+    }
+}
+
+impl Session {
+    /// Compiles INSERT, UPDATE, DELETE.
+    pub(crate) async fn compile_write(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        statement: &Statement,
+        types: &[Option<DataType>],
+    ) -> EngineResult<(Vec<DataType>, WriteProgram)> {
+        let mut params = ParamTypes::declared(types);
+        params.expect(sql::placeholders(statement));
+        let program = match statement {
+            Statement::Insert(insert) => {
+                WriteProgram::Insert(Box::new(self.compile_insert(catalog, insert, &mut params).await?))
+            }
+            Statement::Update(update) => {
+                WriteProgram::Update(Box::new(self.compile_update(catalog, update, &mut params).await?))
+            }
+            Statement::Delete(delete) => {
+                WriteProgram::Delete(Box::new(self.compile_delete(catalog, delete, &mut params).await?))
+            }
+            other => return fail(Fault::Internal { detail: format!("not a write: {other:?}") }),
+        };
+        Ok((params.finish()?, program))
+    }
+
+    /// The table that a statement names, ready to be written.
+    pub(crate) fn target(&self, catalog: &Arc<Catalog>, name: &sql::ObjectName) -> EngineResult<Target> {
+        let table = self.resolve(catalog, name)?;
+        Target::new(catalog, &table)
+    }
+
+    /// Locks the target's table against definitions changing, and compiles again if one did before.
+    pub(crate) async fn lock_target(
+        &mut self,
+        work: &mut Work,
+        source: &Arc<Source>,
+        prepared: Option<&Arc<Prepared>>,
+        mut compiled: Arc<Compiled>,
+    ) -> EngineResult<Arc<Compiled>> {
+        let guard = self.running();
+        loop {
+            if let Some(target) = compiled.target() {
+                let lock = work.txn.locks().lock_table(target.storage, LockMode::Shared, work.wait);
+                guard.stoppable(async { Ok(lock.await.map(drop)?) }).await?;
+            }
+            if self.is_current(&compiled) {
+                return Ok(compiled);
+            }
+            compiled = self.compile(source, prepared).await?;
+        }
+    }
+
+    pub(crate) async fn write(
+        &mut self,
+        work: &mut Work,
+        compiled: &Compiled,
+        params: &[Datum],
+    ) -> EngineResult<Outcome> {
+        match &compiled.program {
+            Program::Write(WriteProgram::Insert(program)) => self.insert(work, program, params).await,
+            Program::Write(WriteProgram::Update(program)) => self.update(work, program, params).await,
+            Program::Write(WriteProgram::Delete(program)) => self.delete(work, program, params).await,
+            _ => fail(Fault::Internal { detail: "not a write".to_string() }),
+        }
+    }
+
+    /// A store's refusal in the words of the statement: a key that is there already is 23505.
+    pub(crate) fn in_words(target: &Target, error: EngineError) -> EngineError {
+        match error.conflict() {
+            Some((table, key)) if *table == target.storage => target.duplicate(key),
+            _ => error,
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What INSERT and UPSERT do with a row that is there already.
+
+use super::params::ParamTypes;
+use super::row_exprs::Exprs;
+use super::target::{Row, Target};
+use super::update::compile_assignments;
+use super::value::{Computed, Value};
+use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
+use catalog::Catalog;
+use sql::{Conflict, ConflictAction, ConflictTarget, Insert, OnDuplicate};
+use std::sync::Arc;
+use types::Datum;
+
+/// What happens when the key is there.
+#[derive(Debug)]
+pub(crate) enum Action {
+    /// 23505.
+    Refuse,
+    /// The old row stays.
+    Keep,
+    /// The new row replaces it, unread: all its columns are given.
+    Replace,
+    /// These columns are overwritten, the others keep their values.
+    Overwrite(Vec<usize>),
+    /// Assignments are evaluated over both rows.
+    Update(Box<OnUpdate>),
+}
+
+/// DO UPDATE SET, ON DUPLICATE KEY UPDATE.
+#[derive(Debug)]
+pub(crate) struct OnUpdate {
+    assignments: Vec<(usize, Value)>,
+    exprs: Exprs,
+    /// Which of `exprs` is the WHERE.
+    filter: Option<usize>,
+    /// PostgreSQL refuses to update a row twice; Phoenix applies both in order.
+    once: bool,
+}
+
+/// A row that is there, and the one that wants in.
+pub(crate) struct Existing {
+    pub(crate) old: Row,
+    pub(crate) new: Row,
+    /// Was the old one written by this statement?
+    pub(crate) twice: bool,
+}
+
+impl Action {
+    /// Must the old row be read?
+    pub(crate) fn needs_old(&self) -> bool {
+        matches!(self, Self::Keep | Self::Overwrite(_) | Self::Update(_))
+    }
+
+    /// How EXPLAIN calls it.
+    pub(crate) fn label(&self) -> Option<&'static str> {
+        match self {
+            Self::Refuse => None,
+            Self::Keep => Some("NOTHING"),
+            Self::Replace => Some("REPLACE"),
+            Self::Overwrite(_) => Some("OVERWRITE"),
+            Self::Update(_) => Some("UPDATE"),
+        }
+    }
+
+    /// The row as it becomes; `None`: it stays.
+    pub(crate) fn merge(&self, target: &Target, rows: Existing, params: &[Datum]) -> EngineResult<Option<Row>> {
+        let Existing { mut old, new, twice } = rows;
+        match self {
+            Self::Refuse | Self::Keep => Ok(None),
+            Self::Replace => Ok(Some(new)),
+            Self::Overwrite(columns) => {
+                for at in columns {
+                    if let (Some(slot), Some(value)) = (old.get_mut(*at), new.get(*at)) {
+                        slot.clone_from(value);
+                    }
+                }
+                Ok(Some(old))
+            }
+            Self::Update(update) => {
+                if update.once && twice {
+                    return fail(Fault::RowTwice);
+                }
+                update.apply(target, old, &new, params)
+            }
+        }
+    }
+}
+
+impl OnUpdate {
+    fn apply(&self, target: &Target, old: Row, new: &[Datum], params: &[Datum]) -> EngineResult<Option<Row>> {
+        let computed = self.exprs.eval(&old, Some(new), params)?;
+        if let Some(filter) = self.filter
+            && !matches!(computed.get(filter), Some(Datum::Bool(true)))
+        {
+            return Ok(None);
+        }
+        let mut row = old;
+        for (at, value) in &self.assignments {
+            super::insert::set(&mut row, *at, value.get(target, *at, params, &computed)?);
+        }
+        Ok(Some(row))
+    }
+}
+
+impl Session {
+    pub(crate) async fn compile_action(
+        &self,
+        catalog: &Arc<Catalog>,
+        target: &Target,
+        alias: &str,
+        insert: &Insert,
+        named: &[usize],
+        params: &mut ParamTypes,
+    ) -> EngineResult<Action> {
+        let mut computed = Computed::default();
+        let (assignments, selection, once) = match (&insert.on_conflict, &insert.on_duplicate) {
+            (None, None) if insert.upsert => return Ok(upsert(target, named)),
+            (None, None) => return Ok(Action::Refuse),
+            (_, Some(OnDuplicate::Ignore)) => return Ok(Action::Keep),
+            (_, Some(OnDuplicate::Update(assignments))) => {
+                let assignments = compile_assignments(target, assignments, params, &mut computed)?;
+                if let Some((at, _)) = assignments.iter().find(|(at, _)| target.is_key(*at)) {
+                    let column = target.column(*at).map(|column| column.name.clone()).unwrap_or_default();
+                    return fail(Fault::KeyAssigned { column });
+                }
+                (assignments, None, false)
+            }
+            (Some(conflict), None) => {
+                check_conflict_target(target, conflict)?;
+                match &conflict.action {
+                    ConflictAction::DoNothing => return Ok(Action::Keep),
+                    ConflictAction::DoUpdate { assignments, selection } => {
+                        (compile_assignments(target, assignments, params, &mut computed)?, selection.as_ref(), true)
+                    }
+                }
+            }
+        };
+        let filter = selection.map(|expr| computed.add(expr.clone()));
+        let exprs = self.row_exprs(catalog, target, alias, true, &computed.0, params).await?;
+        Ok(Action::Update(Box::new(OnUpdate { assignments, exprs, filter, once })))
+    }
+}
+
+/// Phoenix: a row that is there keeps the columns that are not named.
+fn upsert(target: &Target, named: &[usize]) -> Action {
+    let all = target.table.columns.iter().enumerate().all(|(at, column)| column.hidden || named.contains(&at));
+    if all { Action::Replace } else { Action::Overwrite(named.to_vec()) }
+}
+
+fn check_conflict_target(target: &Target, conflict: &Conflict) -> EngineResult<()> {
+    match &conflict.target {
+        None => Ok(()),
+        Some(ConflictTarget::Constraint(name)) if target.table.key_name.as_ref() == Some(name) => Ok(()),
+        Some(ConflictTarget::Constraint(name)) => {
+            fail(Fault::NoSuchConstraint { table: target.table.name.clone(), constraint: name.clone() })
+        }
+        Some(ConflictTarget::Columns(names)) => {
+            for name in names {
+                target.position(&sql::ColumnName::bare(name.clone()))?;
+            }
+            let is_named = |name: &str| names.iter().any(|named| named == name);
+            let all = target.table.key_columns().all(|column| is_named(&column.name));
+            let only = names.iter().all(|name| target.table.key_columns().any(|column| column.name == *name));
+            if all && only { Ok(()) } else { fail(Fault::NoSuchUniqueness) }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Types of a statement's parameters, gathered from where they stand.
+
+use crate::error::{EngineResult, Fault, fail};
+use types::DataType;
+
+/// What is known so far: `None` is not known yet.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ParamTypes(Vec<Option<DataType>>);
+
+impl ParamTypes {
+    /// What the client declared.
+    pub(crate) fn declared(types: &[Option<DataType>]) -> Self {
+        Self(types.to_vec())
+    }
+
+    /// There are that many.
+    pub(crate) fn expect(&mut self, count: usize) {
+        if self.0.len() < count {
+            self.0.resize(count, None);
+        }
+    }
+
+    /// What is known, for a planner.
+    pub(crate) fn known(&self) -> &[Option<DataType>] {
+        &self.0
+    }
+
+    /// The parameter stands where a value of that type goes. The first place decides.
+    pub(crate) fn note(&mut self, index: usize, ty: DataType) {
+        if self.0.len() <= index {
+            self.0.resize(index + 1, None);
+        }
+        if let Some(known) = self.0.get_mut(index) {
+            known.get_or_insert(ty);
+        }
+    }
+
+    /// What a plan found out.
+    pub(crate) fn merge(&mut self, types: &[DataType]) {
+        types.iter().enumerate().for_each(|(index, ty)| self.note(index, *ty));
+    }
+
+    /// All types.
+    pub(crate) fn finish(self) -> EngineResult<Vec<DataType>> {
+        match self.0.iter().position(Option::is_none) {
+            Some(index) => fail(Fault::UntypedParameter { number: index + 1 }),
+            None => Ok(self.0.into_iter().flatten().collect()),
+        }
+    }
+}

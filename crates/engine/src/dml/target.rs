@@ -1,0 +1,146 @@
+//! The table that a statement writes, and the rules that its rows keep.
+
+use crate::error::{EngineResult, Fault};
+use crate::{ColumnDesc, EngineError};
+use catalog::{Catalog, Column, Table};
+use query::RowCodec;
+use sql::ColumnName;
+use std::sync::Arc;
+use store::{Bytes, FamilyId, TableId};
+use types::{Datum, TypeError, coerce, text};
+
+/// All columns of a table are kept in this family.
+pub(crate) const FAMILY: FamilyId = FamilyId(0);
+
+/// A table to be written.
+#[derive(Debug)]
+pub(crate) struct Target {
+    pub(crate) table: Arc<Table>,
+    /// Name of its schema.
+    pub(crate) schema: String,
+    pub(crate) codec: RowCodec,
+    pub(crate) storage: TableId,
+}
+
+/// A row: a value per column in order of declaration, hidden ones too.
+pub(crate) type Row = Vec<Datum>;
+
+impl Target {
+    pub(crate) fn new(catalog: &Catalog, table: &Arc<Table>) -> EngineResult<Self> {
+        Ok(Self {
+            table: Arc::clone(table),
+            schema: catalog.schema_name(table).to_string(),
+            codec: RowCodec::new(table)?,
+            storage: table.storage_id(),
+        })
+    }
+
+    /// How many columns a [`Row`] has.
+    pub(crate) fn width(&self) -> usize {
+        self.table.columns.len()
+    }
+
+    pub(crate) fn column(&self, at: usize) -> Option<&Column> {
+        self.table.columns.get(at)
+    }
+
+    /// Where the column of that name stands; hidden ones cannot be named.
+    pub(crate) fn position(&self, name: &ColumnName) -> EngineResult<usize> {
+        let fits = |column: &Column| {
+            let family = match &name.family {
+                Some(family) => column.family.as_deref().unwrap_or("0") == family,
+                None => true,
+            };
+            !column.hidden && column.name == name.name && family
+        };
+        self.table.columns.iter().position(fits).ok_or_else(|| {
+            Fault::NoSuchColumn { table: self.table.name.clone(), column: name.to_string() }.into()
+        })
+    }
+
+    /// Is that column part of the key?
+    pub(crate) fn is_key(&self, at: usize) -> bool {
+        self.codec.key_columns().contains(&at)
+    }
+
+    /// The value as that column keeps it.
+    pub(crate) fn assign(&self, at: usize, value: Datum) -> EngineResult<Datum> {
+        let Some(column) = self.column(at) else { return Ok(value) };
+        coerce::assign(&column.ty, value).map_err(|error| match error {
+            TypeError::NoCast { from, .. } => {
+                Fault::NotAssignable { column: column.name.clone(), wanted: column.ty.sql_name(), given: from }.into()
+            }
+            other => other.into(),
+        })
+    }
+
+    /// Refuses NULLs where there may be none.
+    pub(crate) fn check(&self, row: &[Datum]) -> EngineResult<()> {
+        let wrong = self.table.columns.iter().zip(row).find(|(column, value)| column.not_null && value.is_null());
+        match wrong {
+            None => Ok(()),
+            Some((column, _)) => Err(Fault::NotNull {
+                schema: self.schema.clone(),
+                table: self.table.name.clone(),
+                column: column.name.clone(),
+                row: self.row_text(row),
+            }
+            .into()),
+        }
+    }
+
+    pub(crate) fn key(&self, row: &[Datum]) -> EngineResult<Bytes> {
+        Ok(self.codec.encode_key(row)?.into())
+    }
+
+    pub(crate) fn fragment(&self, row: &[Datum]) -> EngineResult<Bytes> {
+        Ok(self.codec.encode_fragment(row)?.into())
+    }
+
+    pub(crate) fn decode(&self, key: &[u8], fragment: &[u8]) -> EngineResult<Row> {
+        Ok(self.codec.decode_full(key, fragment)?)
+    }
+
+    /// 23505 for the row of that key.
+    pub(crate) fn duplicate(&self, key: &[u8]) -> EngineError {
+        let columns: Vec<&str> = self.table.key_columns().map(|column| column.name.as_str()).collect();
+        let values = self.codec.key_schema().decode(key).unwrap_or_default();
+        let values: Vec<String> =
+            self.table.key_columns().zip(&values).map(|(column, value)| print(column, value)).collect();
+        Fault::DuplicateKey {
+            schema: self.schema.clone(),
+            table: self.table.name.clone(),
+            constraint: self.table.key_name.clone().unwrap_or_default(),
+            columns: columns.join(", "),
+            values: values.join(", "),
+        }
+        .into()
+    }
+
+    /// A column as front ends see it.
+    pub(crate) fn describe(&self, at: usize) -> ColumnDesc {
+        match self.column(at) {
+            Some(column) => ColumnDesc {
+                name: column.name.clone(),
+                ty: column.ty,
+                table_oid: self.table.oid.0,
+                column_number: i16::try_from(column.id.0).unwrap_or(0),
+            },
+            None => crate::utility::text_column("?column?"),
+        }
+    }
+
+    fn row_text(&self, row: &[Datum]) -> String {
+        let visible = self.table.columns.iter().zip(row).filter(|(column, _)| !column.hidden);
+        visible.map(|(column, value)| print(column, value)).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn print(column: &Column, value: &Datum) -> String {
+    if value.is_null() {
+        return "null".to_string();
+    }
+    let mut out = String::new();
+    text::print(&column.ty, value, &mut out);
+    out
+}

@@ -1,0 +1,277 @@
+//! UPDATE.
+
+use super::insert::set;
+use super::key_match::KeyMatch;
+use super::params::ParamTypes;
+use super::returning::Returning;
+use super::row_exprs::{Exprs, has_subquery};
+use super::row_set::RowSet;
+use super::rows_changed::Locked;
+use super::target::{FAMILY, Row, Target};
+use super::value::{Computed, Value, value_for};
+use super::{MAX_ATTEMPTS, Outcome};
+use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
+use crate::transaction_block::Work;
+use catalog::Catalog;
+use crate::planner::Plan;
+use sql::ast::Expr;
+use sql::{Assignment, InsertValue, Update};
+use std::sync::Arc;
+use store::Bytes;
+use types::Datum;
+
+/// A compiled UPDATE.
+#[derive(Debug)]
+pub(crate) struct UpdateProgram {
+    pub(crate) target: Target,
+    assignments: Vec<(usize, Value)>,
+    pub(crate) rows: Rows,
+    pub(crate) returning: Option<Returning>,
+}
+
+/// Which rows a statement changes.
+#[derive(Debug)]
+pub(crate) enum Rows {
+    /// The one with that key, if `exprs[filter]` holds; computed values are evaluated over it.
+    Point { key: KeyMatch, exprs: Exprs, filter: Option<usize> },
+    /// Those of a query: key columns, then computed values.
+    Query(Arc<Plan>),
+}
+
+impl Rows {
+    pub(crate) fn is_cacheable(&self) -> bool {
+        match self {
+            Self::Point { .. } => true,
+            Self::Query(plan) => plan.cacheable,
+        }
+    }
+
+    pub(crate) fn plan(&self) -> Option<&Arc<Plan>> {
+        match self {
+            Self::Query(plan) => Some(plan),
+            Self::Point { .. } => None,
+        }
+    }
+}
+
+impl UpdateProgram {
+    pub(crate) fn is_cacheable(&self) -> bool {
+        self.rows.is_cacheable()
+    }
+
+    fn new_row(&self, old: &[Datum], params: &[Datum], computed: &[Datum]) -> EngineResult<Row> {
+        let mut row = old.to_vec();
+        for (at, value) in &self.assignments {
+            set(&mut row, *at, value.get(&self.target, *at, params, computed)?);
+        }
+        self.target.check(&row)?;
+        Ok(row)
+    }
+}
+
+/// A row on its way from its old state to its new one.
+struct Change {
+    key: Bytes,
+    new_key: Bytes,
+    new: Row,
+}
+
+impl Session {
+    pub(crate) async fn compile_update(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        update: &Update,
+        params: &mut ParamTypes,
+    ) -> EngineResult<UpdateProgram> {
+        let target = self.target(catalog, &update.table)?;
+        let alias = update.alias.clone().unwrap_or_else(|| update.table.name.clone());
+        let mut computed = Computed::default();
+        let assignments = compile_assignments(&target, &update.assignments, params, &mut computed)?;
+        let set = RowSet {
+            target: &target,
+            alias: &alias,
+            with: update.with.as_ref(),
+            from: &update.from,
+            selection: update.selection.as_ref(),
+            order_by: &[],
+            limit: None,
+            computed: &computed.0,
+        };
+        let rows = self.compile_rows(catalog, &set, params).await?;
+        let returning = self.compile_returning(catalog, &target, &alias, &update.returning, params).await?;
+        Ok(UpdateProgram { target, assignments, rows, returning })
+    }
+
+    /// One full key where the statement names it, else a query.
+    pub(crate) async fn compile_rows(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        set: &RowSet<'_>,
+        params: &mut ParamTypes,
+    ) -> EngineResult<Rows> {
+        let exprs = set.computed.iter().chain(set.selection);
+        let plain = set.with.is_none() && set.from.is_empty() && set.limit.is_none() && set.order_by.is_empty();
+        if plain && self.settings.effective().point_programs && !exprs.into_iter().any(has_subquery) {
+            let found = KeyMatch::find(set.target, set.alias, set.selection, params)?;
+            if let Some(key) = found {
+                let mut exprs = set.computed.to_vec();
+                let filter = key.residual.iter().cloned().reduce(and);
+                let place = filter.map(|filter| {
+                    exprs.push(filter);
+                    exprs.len() - 1
+                });
+                let exprs = self.row_exprs(catalog, set.target, set.alias, false, &exprs, params).await?;
+                return Ok(Rows::Point { key, exprs, filter: place });
+            }
+        }
+        let plan = self.plan(catalog, &set.query()?, params.known()).await?;
+        params.merge(&plan.parameters);
+        Ok(Rows::Query(plan))
+    }
+
+    pub(crate) async fn update(
+        &mut self,
+        work: &mut Work,
+        program: &UpdateProgram,
+        params: &[Datum],
+    ) -> EngineResult<Outcome> {
+        let changes = match &program.rows {
+            Rows::Point { key, exprs, filter } => {
+                let target = &program.target;
+                match self.point_row(work, target, key, exprs, *filter, params).await? {
+                    Some((key, old, computed)) => vec![(key, program.new_row(&old, params, &computed)?)],
+                    None => Vec::new(),
+                }
+            }
+            Rows::Query(plan) => {
+                let found = self.locked_rows(work, &program.target, plan, params).await?;
+                let new = |(key, old, computed): (Bytes, Row, Row)| {
+                    Ok((key, program.new_row(&old, params, &computed)?))
+                };
+                found.into_iter().map(new).collect::<EngineResult<Vec<_>>>()?
+            }
+        };
+        let mut outcome = Outcome::default();
+        let mut moved = Vec::with_capacity(changes.len());
+        for (key, new) in changes {
+            outcome.count(program.returning.as_ref(), &new, params)?;
+            let new_key = program.target.key(&new)?;
+            moved.push(Change { key, new_key, new });
+        }
+        self.write_changes(work, &program.target, moved).await?;
+        Ok(outcome)
+    }
+
+    /// The newest state of the row of that key, under its lock, with its computed values.
+    pub(crate) async fn point_row(
+        &mut self,
+        work: &mut Work,
+        target: &Target,
+        key: &KeyMatch,
+        exprs: &Exprs,
+        filter: Option<usize>,
+        params: &[Datum],
+    ) -> EngineResult<Option<(Bytes, Row, Vec<Datum>)>> {
+        let Some(key) = key.key(target, params)? else { return Ok(None) };
+        self.lock_rows(work, target, std::iter::once(&key)).await?;
+        let Some(fragment) = work.newest(target.storage, FAMILY, &key).await? else { return Ok(None) };
+        let old = target.decode(&key, &fragment)?;
+        let computed = exprs.eval(&old, None, params)?;
+        let fits = filter.is_none_or(|filter| matches!(computed.get(filter), Some(Datum::Bool(true))));
+        Ok(fits.then_some((key, old, computed)))
+    }
+
+    /// The rows of a query under their locks: newest state and computed values. Runs the query again when
+    /// others changed its rows meanwhile.
+    pub(crate) async fn locked_rows(
+        &mut self,
+        work: &mut Work,
+        target: &Target,
+        plan: &Arc<Plan>,
+        params: &[Datum],
+    ) -> EngineResult<Vec<(Bytes, Row, Row)>> {
+        let mut seen = self.last_commit;
+        for attempt in 0..MAX_ATTEMPTS {
+            if attempt > 0 {
+                self.engine.counters().retries.add(1);
+            }
+            let view = work.view(self.engine.store().as_ref(), seen).await?;
+            let read = view.snapshot().commit();
+            let found = self.collect(self.query_context(view), Arc::clone(plan), params.to_vec()).await?;
+            let width = target.codec.key_columns().len();
+            let mut keys = Vec::with_capacity(found.len());
+            for row in &found {
+                let mut key = Vec::with_capacity(32);
+                target.codec.encode_key_values(row.get(..width).unwrap_or_default(), &mut key)?;
+                keys.push(Bytes::from(key));
+            }
+            match self.lock_row_set(work, target, &keys, read).await? {
+                Locked::Changed(commit) => seen = commit,
+                Locked::Same(rows) => {
+                    let all = keys.into_iter().zip(rows).zip(found);
+                    return Ok(all
+                        .filter_map(|((key, old), mut row)| Some((key, old?, row.split_off(width.min(row.len())))))
+                        .collect());
+                }
+            }
+        }
+        fail(Fault::Concurrent { attempts: MAX_ATTEMPTS })
+    }
+
+    /// Writes new states. Rows whose key changes move: first all leave, then all arrive.
+    async fn write_changes(&mut self, work: &mut Work, target: &Target, changes: Vec<Change>) -> EngineResult<()> {
+        let moving: Vec<&Bytes> = changes.iter().filter(|c| c.key != c.new_key).map(|c| &c.new_key).collect();
+        self.lock_rows(work, target, moving.into_iter()).await?;
+        for change in changes.iter().filter(|change| change.key != change.new_key) {
+            work.txn.delete(target.storage, FAMILY, change.key.clone())?;
+        }
+        for change in changes {
+            if change.key != change.new_key && work.newest(target.storage, FAMILY, &change.new_key).await?.is_some() {
+                return Err(target.duplicate(&change.new_key));
+            }
+            work.txn.put(target.storage, FAMILY, change.new_key, target.fragment(&change.new)?)?;
+        }
+        Ok(())
+    }
+}
+
+fn and(left: Expr, right: Expr) -> Expr {
+    Expr::BinaryOp { left: Box::new(left), op: sql::ast::BinaryOperator::And, right: Box::new(right) }
+}
+
+/// SET, flattened: one value per column, each column once.
+pub(crate) fn compile_assignments(
+    target: &Target,
+    assignments: &[Assignment],
+    params: &mut ParamTypes,
+    computed: &mut Computed,
+) -> EngineResult<Vec<(usize, Value)>> {
+    let mut compiled: Vec<(usize, Value)> = Vec::new();
+    let mut add = |name: &sql::ColumnName, value: &InsertValue| {
+        let at = target.position(name)?;
+        if compiled.iter().any(|(known, _)| *known == at) {
+            return fail(Fault::AssignedTwice { column: name.name.clone() });
+        }
+        compiled.push((at, value_for(target, at, value, params, computed)?));
+        Ok(())
+    };
+    for assignment in assignments {
+        match assignment {
+            Assignment::One { column, value } => add(column, value)?,
+            Assignment::Row { columns, values } => {
+                if columns.len() != values.len() {
+                    return fail(Fault::AssignmentWidth);
+                }
+                columns.iter().zip(values).try_for_each(|(column, value)| add(column, value))?;
+            }
+            Assignment::Subquery { columns, query } => {
+                for (i, column) in columns.iter().enumerate() {
+                    let one = super::row_set::one_column(query, i, columns.len())?;
+                    add(column, &InsertValue::Expr(Expr::Subquery(Box::new(one))))?;
+                }
+            }
+        }
+    }
+    Ok(compiled)
+}

@@ -1,0 +1,79 @@
+//! The right sides of assignments and VALUES.
+
+use super::literal::{Literal, literal};
+use super::params::ParamTypes;
+use super::target::Target;
+use crate::error::{EngineResult, Fault, fail};
+use sql::InsertValue;
+use sql::ast::Expr;
+use types::Datum;
+
+/// Where a column's new value comes from.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    /// Of the column's type already.
+    Constant(Datum),
+    /// `$n`, counted from 0.
+    Param(usize),
+    /// The n-th of the statement's computed expressions.
+    Computed(usize),
+}
+
+/// Expressions that must be evaluated, in order of their first use.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Computed(pub(crate) Vec<Expr>);
+
+impl Computed {
+    pub(crate) fn add(&mut self, expr: Expr) -> usize {
+        self.0.push(expr);
+        self.0.len() - 1
+    }
+}
+
+/// What becomes of one right side in the place of that column.
+pub(crate) fn value_for(
+    target: &Target,
+    at: usize,
+    value: &InsertValue,
+    params: &mut ParamTypes,
+    computed: &mut Computed,
+) -> EngineResult<Value> {
+    let InsertValue::Expr(expr) = value else { return default_of(target, at, computed) };
+    let Some(column) = target.column(at) else { return Ok(Value::Constant(Datum::Null)) };
+    match literal(expr) {
+        Some(Literal::Param(index)) => {
+            params.note(index, column.ty);
+            Ok(Value::Param(index))
+        }
+        Some(literal) => literal.assign(&column.ty).map(Value::Constant),
+        None => Ok(Value::Computed(computed.add(expr.clone()))),
+    }
+}
+
+/// The column's default: NULL without one.
+pub(crate) fn default_of(target: &Target, at: usize, computed: &mut Computed) -> EngineResult<Value> {
+    let Some(column) = target.column(at) else { return Ok(Value::Constant(Datum::Null)) };
+    let Some(text) = &column.default else { return Ok(Value::Constant(Datum::Null)) };
+    let expr = sql::parse_expr(text)?;
+    match literal(&expr) {
+        Some(literal) => literal.assign(&column.ty).map(Value::Constant),
+        None => Ok(Value::Computed(computed.add(expr))),
+    }
+}
+
+impl Value {
+    /// The value now, as that column keeps it.
+    pub(crate) fn get(&self, target: &Target, at: usize, params: &[Datum], computed: &[Datum]) -> EngineResult<Datum> {
+        match self {
+            Self::Constant(value) => Ok(value.clone()),
+            Self::Param(index) => match params.get(*index) {
+                Some(value) => target.assign(at, value.clone()),
+                None => fail(Fault::NoSuchParameter { number: index + 1 }),
+            },
+            Self::Computed(index) => match computed.get(*index) {
+                Some(value) => target.assign(at, value.clone()),
+                None => fail(Fault::Internal { detail: format!("no computed value {index}") }),
+            },
+        }
+    }
+}

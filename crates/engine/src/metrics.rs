@@ -1,0 +1,49 @@
+//! Figures of the engine, since it was opened.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counters, all of them only growing.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) statements: Counter,
+    pub(crate) failed: Counter,
+    /// Statements by tier.
+    pub(crate) point: Counter,
+    pub(crate) cached: Counter,
+    pub(crate) planned: Counter,
+    pub(crate) utility: Counter,
+    /// Statements that ran again, since others had changed their rows.
+    pub(crate) retries: Counter,
+    pub(crate) rows_written: Counter,
+    pub(crate) rows_copied: Counter,
+}
+
+/// One of them.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    pub(crate) fn add(&self, count: u64) {
+        self.0.fetch_add(count, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Counters {
+    pub(crate) fn values(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("statements_total", self.statements.get()),
+            ("statements_failed_total", self.failed.get()),
+            ("statements_point_total", self.point.get()),
+            ("statements_cached_plan_total", self.cached.get()),
+            ("statements_planned_total", self.planned.get()),
+            ("statements_utility_total", self.utility.get()),
+            ("statement_retries_total", self.retries.get()),
+            ("rows_written_total", self.rows_written.get()),
+            ("rows_copied_total", self.rows_copied.get()),
+        ]
+    }
+}

@@ -1,0 +1,250 @@
+//! Which of the three tiers a statement takes, and the cache of what was compiled.
+//!
+//! 1. A key program: the statement names full keys and needs no plan at run time.
+//! 2. A kept plan with its parameters open: optimised once, bound at each execution.
+//! 3. Planning at each execution: only where a plan cannot be kept.
+//!
+//! All are kept by text, declared parameter types, search path and time zone, and are good for one version
+//! of the catalog: after any DDL a statement is compiled anew.
+
+use crate::dml::{Target, WriteProgram};
+use crate::error::{EngineResult, Fault, fail};
+use crate::point_select::PointSelect;
+use crate::statement::Source;
+use crate::{ColumnDesc, Prepared, Session};
+use parking_lot::Mutex;
+use crate::planner::Plan;
+use sql::Statement;
+use std::collections::HashMap;
+use std::sync::Arc;
+use types::DataType;
+
+/// Entries kept. When full, the older half goes.
+const CAPACITY: usize = 2048;
+/// Longer texts are bulk statements that seldom come twice.
+const MAX_TEXT: usize = 16 * 1024;
+
+/// A statement ready to run against one version of the catalog.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    version: u64,
+    environment: Environment,
+    pub(crate) parameters: Vec<DataType>,
+    pub(crate) columns: Option<Arc<Vec<ColumnDesc>>>,
+    pub(crate) program: Program,
+}
+
+/// What runs.
+#[derive(Debug)]
+pub(crate) enum Program {
+    /// Tier 1.
+    PointSelect(PointSelect),
+    /// Tiers 2 and 3.
+    Query(Arc<Plan>),
+    /// Its own row set may be of any tier.
+    Write(WriteProgram),
+}
+
+impl Compiled {
+    pub(crate) fn columns(&self) -> Arc<Vec<ColumnDesc>> {
+        self.columns.clone().unwrap_or_default()
+    }
+
+    /// The table that is written.
+    pub(crate) fn target(&self) -> Option<&Target> {
+        match &self.program {
+            Program::Write(program) => Some(program.target()),
+            _ => None,
+        }
+    }
+
+    fn is_cacheable(&self) -> bool {
+        match &self.program {
+            Program::PointSelect(_) => true,
+            Program::Query(plan) => plan.cacheable,
+            Program::Write(program) => program.is_cacheable(),
+        }
+    }
+}
+
+/// What of a session decides what a text means.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Environment {
+    user: String,
+    search_path: Arc<Vec<String>>,
+    time_zone: Arc<str>,
+    point_programs: bool,
+}
+
+impl Environment {
+    fn of(session: &Session) -> Self {
+        let effective = session.settings.effective();
+        Self {
+            user: session.user.clone(),
+            search_path: Arc::clone(&effective.search_path),
+            time_zone: Arc::clone(&effective.time_zone),
+            point_programs: effective.point_programs,
+        }
+    }
+
+    fn is_of(&self, session: &Session) -> bool {
+        let effective = session.settings.effective();
+        (Arc::ptr_eq(&self.search_path, &effective.search_path) || self.search_path == effective.search_path)
+            && self.time_zone == effective.time_zone
+            && self.point_programs == effective.point_programs
+            && self.user == session.user
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Key {
+    text: Arc<str>,
+    types: Vec<Option<DataType>>,
+    environment: Environment,
+}
+
+/// What was compiled, for all sessions.
+#[derive(Debug, Default)]
+pub(crate) struct PlanCache {
+    /// Held for one lookup or insertion, never across an await.
+    entries: Mutex<Entries>,
+}
+
+#[derive(Debug, Default)]
+struct Entries {
+    map: HashMap<Key, (Arc<Compiled>, u64)>,
+    /// Counts uses: entries remember when they were used last.
+    clock: u64,
+}
+
+impl PlanCache {
+    pub(crate) fn len(&self) -> usize {
+        self.entries.lock().map.len()
+    }
+
+    pub(crate) fn clear(&self) {
+        self.entries.lock().map.clear();
+    }
+
+    fn get(&self, key: &Key, version: u64) -> Option<Arc<Compiled>> {
+        let mut entries = self.entries.lock();
+        entries.clock += 1;
+        let now = entries.clock;
+        let (compiled, used) = entries.map.get_mut(key)?;
+        *used = now;
+        (compiled.version == version).then(|| Arc::clone(compiled))
+    }
+
+    fn put(&self, key: Key, compiled: &Arc<Compiled>) {
+        let mut entries = self.entries.lock();
+        if entries.map.len() >= CAPACITY {
+            let mut uses: Vec<u64> = entries.map.values().map(|(_, used)| *used).collect();
+            let middle = uses.len() / 2;
+            let (_, &mut median, _) = uses.select_nth_unstable(middle);
+            entries.map.retain(|_, (_, used)| *used > median);
+        }
+        entries.clock += 1;
+        let now = entries.clock;
+        entries.map.insert(key, (Arc::clone(compiled), now));
+    }
+}
+
+impl Session {
+    /// The statement, compiled against the present catalog.
+    pub(crate) async fn compile(
+        &mut self,
+        source: &Arc<Source>,
+        prepared: Option<&Arc<Prepared>>,
+    ) -> EngineResult<Arc<Compiled>> {
+        let version = self.engine.catalog().version();
+        if let Some(prepared) = prepared
+            && let Some(compiled) = prepared.compiled.lock().as_ref()
+            && compiled.version == version
+            && compiled.environment.is_of(self)
+            && compiled.is_cacheable()
+        {
+            return Ok(Arc::clone(compiled));
+        }
+        let compiled = self.compile_cached(source, version).await?;
+        if let Some(prepared) = prepared {
+            // The client was told the columns and will read them so.
+            if !same_columns(prepared.columns.as_deref(), compiled.columns.as_deref()) {
+                return fail(Fault::Unsupported { feature: "a changed result type of a prepared statement".to_string() });
+            }
+            *prepared.compiled.lock() = Some(Arc::clone(&compiled));
+        }
+        Ok(compiled)
+    }
+
+    async fn compile_cached(&mut self, source: &Arc<Source>, version: u64) -> EngineResult<Arc<Compiled>> {
+        let cached = self.settings.effective().plan_cache && source.text.len() <= MAX_TEXT;
+        let environment = Environment::of(self);
+        let key = Key { text: Arc::clone(&source.text), types: source.types.clone(), environment };
+        if cached && let Some(compiled) = self.engine.plans().get(&key, version) {
+            self.engine.counters().cached.add(1);
+            return Ok(compiled);
+        }
+        self.engine.counters().planned.add(1);
+        let compiled = Arc::new(self.compile_new(source, key.environment.clone()).await?);
+        if cached && compiled.is_cacheable() {
+            self.engine.plans().put(key, &compiled);
+        }
+        Ok(compiled)
+    }
+
+    async fn compile_new(&mut self, source: &Arc<Source>, environment: Environment) -> EngineResult<Compiled> {
+        let catalog = self.engine.catalog().current();
+        let version = catalog.version();
+        let (parameters, columns, program) = match &source.statement {
+            Statement::Query(query) => {
+                let point = if environment.point_programs {
+                    PointSelect::compile(&catalog, &self.search_path(), query, &source.types)?
+                } else {
+                    None
+                };
+                match point {
+                    Some((program, parameters, columns)) => {
+                        (parameters, Some(Arc::new(columns)), Program::PointSelect(program))
+                    }
+                    None => {
+                        let plan = self.plan(&catalog, query, &source.types).await?;
+                        let columns = Arc::new(columns_of(&plan));
+                        (plan.parameters.clone(), Some(columns), Program::Query(plan))
+                    }
+                }
+            }
+            statement => {
+                let (parameters, program) = self.compile_write(&catalog, statement, &source.types).await?;
+                let columns = program.returning_columns();
+                (parameters, columns, Program::Write(program))
+            }
+        };
+        Ok(Compiled { version, environment, parameters, columns, program })
+    }
+
+    /// Is it good for the present catalog?
+    pub(crate) fn is_current(&self, compiled: &Compiled) -> bool {
+        compiled.version == self.engine.catalog().version()
+    }
+}
+
+fn same_columns(told: Option<&Vec<ColumnDesc>>, now: Option<&Vec<ColumnDesc>>) -> bool {
+    match (told, now) {
+        (None, None) => true,
+        (Some(told), Some(now)) => {
+            told.len() == now.len() && told.iter().zip(now).all(|(a, b)| a.name == b.name && a.ty == b.ty)
+        }
+        _ => false,
+    }
+}
+
+/// The columns of a plan as front ends see them.
+pub(crate) fn columns_of(plan: &Plan) -> Vec<ColumnDesc> {
+    let column = |column: &crate::planner::OutputColumn| ColumnDesc {
+        name: column.name.clone(),
+        ty: column.ty,
+        table_oid: column.table_oid,
+        column_number: column.column_number,
+    };
+    plan.columns.iter().map(column).collect()
+}

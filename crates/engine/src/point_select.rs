@@ -1,0 +1,138 @@
+//! Tier 1 for reading: plain columns of the row with a given full key. No plan, no Arrow, no other thread.
+
+use crate::ColumnDesc;
+use crate::dml::{FAMILY, KeyMatch, ParamTypes, Target, column_at, folded};
+use crate::error::EngineResult;
+use catalog::Catalog;
+use sql::ast::{GroupByExpr, Query, Select, SelectItem, SetExpr, TableFactor};
+use txn::ReadView;
+use types::{DataType, Datum};
+
+/// `SELECT columns FROM t WHERE key = …`, compiled.
+#[derive(Debug)]
+pub(crate) struct PointSelect {
+    target: Target,
+    key: KeyMatch,
+    wanted: Vec<usize>,
+}
+
+/// What a query compiled to, with its parameters and columns.
+type Compiled = (PointSelect, Vec<DataType>, Vec<ColumnDesc>);
+
+impl PointSelect {
+    /// `None`: the query is more than this.
+    pub(crate) fn compile(
+        catalog: &Catalog,
+        search_path: &[String],
+        query: &Query,
+        types: &[Option<DataType>],
+    ) -> EngineResult<Option<Compiled>> {
+        let Some(select) = plain_select(query) else { return Ok(None) };
+        let Some((schema, name, alias)) = one_table(select) else { return Ok(None) };
+        let Some(table) = catalog.resolve(search_path, schema.as_deref(), &name) else { return Ok(None) };
+        let target = Target::new(catalog, table)?;
+        let Some((wanted, columns)) = projection(&target, &alias, select) else { return Ok(None) };
+        let mut params = ParamTypes::declared(types);
+        let found = KeyMatch::find(&target, &alias, select.selection.as_ref(), &mut params)?;
+        let Some(key) = found.filter(|key| key.residual.is_empty()) else { return Ok(None) };
+        let parameters = params.finish()?;
+        Ok(Some((Self { target, key, wanted }, parameters, columns)))
+    }
+
+    /// The row, if it is there.
+    pub(crate) async fn run(&self, view: &ReadView, params: &[Datum]) -> EngineResult<Vec<Vec<Datum>>> {
+        let Some(key) = self.key.key(&self.target, params)? else { return Ok(Vec::new()) };
+        match view.get(self.target.storage, FAMILY, &key).await? {
+            None => Ok(Vec::new()),
+            Some(fragment) => Ok(vec![self.target.codec.decode_row(&key, &fragment, &self.wanted)?]),
+        }
+    }
+}
+
+/// A SELECT of nothing but columns, one table and conditions.
+fn plain_select(query: &Query) -> Option<&Select> {
+    let Query { with, body, order_by, limit_clause, fetch, locks, for_clause, settings, format_clause, pipe_operators } =
+        query;
+    let bare = with.is_none()
+        && order_by.is_none()
+        && limit_clause.is_none()
+        && fetch.is_none()
+        && locks.is_empty()
+        && for_clause.is_none()
+        && settings.is_none()
+        && format_clause.is_none()
+        && pipe_operators.is_empty();
+    let SetExpr::Select(select) = body.as_ref() else { return None };
+    let grouped = match &select.group_by {
+        GroupByExpr::Expressions(exprs, modifiers) => !exprs.is_empty() || !modifiers.is_empty(),
+        GroupByExpr::All(_) => true,
+    };
+    let plain = select.distinct.is_none()
+        && select.top.is_none()
+        && select.into.is_none()
+        && select.exclude.is_none()
+        && select.prewhere.is_none()
+        && select.having.is_none()
+        && select.qualify.is_none()
+        && select.value_table_mode.is_none()
+        && select.optimizer_hints.is_empty()
+        && select.lateral_views.is_empty()
+        && select.connect_by.is_empty()
+        && select.named_window.is_empty()
+        && !grouped;
+    (bare && plain).then_some(select)
+}
+
+/// Schema, name and alias of the one table in FROM.
+fn one_table(select: &Select) -> Option<(Option<String>, String, String)> {
+    let [from] = select.from.as_slice() else { return None };
+    if !from.joins.is_empty() {
+        return None;
+    }
+    let TableFactor::Table {
+        name, alias, args: None, with_hints, version: None, with_ordinality: false, partitions, json_path: None,
+        sample: None, index_hints,
+    } = &from.relation
+    else {
+        return None;
+    };
+    if !with_hints.is_empty() || !partitions.is_empty() || !index_hints.is_empty() {
+        return None;
+    }
+    let parts: Option<Vec<String>> = name.0.iter().map(|part| part.as_ident().map(folded)).collect();
+    let (schema, name) = match parts?.as_slice() {
+        [name] => (None, name.clone()),
+        [schema, name] => (Some(schema.clone()), name.clone()),
+        _ => return None,
+    };
+    let alias = match alias {
+        None => name.clone(),
+        Some(alias) if alias.columns.is_empty() => folded(&alias.name),
+        Some(_) => return None,
+    };
+    Some((schema, name, alias))
+}
+
+fn projection(target: &Target, alias: &str, select: &Select) -> Option<(Vec<usize>, Vec<ColumnDesc>)> {
+    let (mut wanted, mut columns) = (Vec::new(), Vec::new());
+    for item in &select.projection {
+        let (expr, name) = match item {
+            SelectItem::UnnamedExpr(expr) => (expr, None),
+            SelectItem::ExprWithAlias { expr, alias } => (expr, Some(folded(alias))),
+            SelectItem::Wildcard(options) if *options == Default::default() => {
+                let visible = target.table.columns.iter().enumerate().filter(|(_, column)| !column.hidden);
+                for (at, _) in visible {
+                    wanted.push(at);
+                    columns.push(target.describe(at));
+                }
+                continue;
+            }
+            _ => return None,
+        };
+        let at = column_at(target, alias, expr)?;
+        let column = target.describe(at);
+        columns.push(ColumnDesc { name: name.unwrap_or_else(|| column.name.clone()), ..column });
+        wanted.push(at);
+    }
+    Some((wanted, columns))
+}

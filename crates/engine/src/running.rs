@@ -1,0 +1,146 @@
+//! What runs now, and how it is stopped: by CancelRequest, statement_timeout or shutdown.
+//!
+//! Each session has an entry with one token for all that it runs. A statement holds a [`RunGuard`] until its
+//! last row was handed out; a cancel that comes while nothing runs does nothing, as in PostgreSQL.
+
+use crate::error::{EngineResult, Fault, fail};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::future::Future;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// All sessions of an engine.
+#[derive(Debug)]
+pub(crate) struct Running {
+    next: AtomicI32,
+    /// Held for one lookup or change, never across an await.
+    sessions: Mutex<HashMap<i32, Arc<Entry>>>,
+}
+
+/// One session.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) process: i32,
+    pub(crate) secret: i32,
+    /// Held for one change, never across an await.
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    token: CancellationToken,
+    /// Statements that run: more than one when portals are open.
+    active: usize,
+}
+
+impl Default for Running {
+    fn default() -> Self {
+        Self { next: AtomicI32::new(1), sessions: Mutex::default() }
+    }
+}
+
+impl Running {
+    /// Enters a session.
+    pub(crate) fn enter(&self) -> Arc<Entry> {
+        let process = self.next.fetch_add(1, Ordering::Relaxed);
+        // Keyed by the operating system's randomness: others cannot guess it.
+        let secret = RandomState::new().build_hasher().finish() as i32;
+        let entry = Arc::new(Entry { process, secret, state: Mutex::default() });
+        self.sessions.lock().insert(process, Arc::clone(&entry));
+        entry
+    }
+
+    /// The session ended.
+    pub(crate) fn leave(&self, process: i32) {
+        self.sessions.lock().remove(&process);
+    }
+
+    /// Cancels what the session runs, if the secret is right.
+    pub(crate) fn cancel(&self, process: i32, secret: i32) -> bool {
+        let entry = self.sessions.lock().get(&process).cloned();
+        let Some(entry) = entry.filter(|entry| entry.secret == secret) else { return false };
+        entry.cancel();
+        true
+    }
+
+    /// Cancels what all sessions run.
+    pub(crate) fn cancel_all(&self) {
+        let entries: Vec<_> = self.sessions.lock().values().cloned().collect();
+        entries.iter().for_each(|entry| entry.cancel());
+    }
+
+    /// How many sessions there are.
+    pub(crate) fn len(&self) -> usize {
+        self.sessions.lock().len()
+    }
+}
+
+impl Entry {
+    /// A statement begins.
+    pub(crate) fn begin(self: &Arc<Self>, timeout: Option<Duration>) -> RunGuard {
+        let mut state = self.state.lock();
+        if state.token.is_cancelled() {
+            state.token = CancellationToken::new();
+        }
+        state.active += 1;
+        let deadline = timeout.map(|timeout| Instant::now() + timeout);
+        RunGuard { entry: Arc::clone(self), token: state.token.clone(), deadline }
+    }
+
+    fn cancel(&self) {
+        let state = self.state.lock();
+        if state.active > 0 {
+            state.token.cancel();
+        }
+    }
+}
+
+/// A statement that runs.
+#[derive(Debug)]
+pub(crate) struct RunGuard {
+    entry: Arc<Entry>,
+    token: CancellationToken,
+    deadline: Option<Instant>,
+}
+
+impl RunGuard {
+    /// Runs `work` until it is done, cancelled or out of time. Then it is dropped, so it must be something
+    /// that can stop anywhere: reading, planning, waiting for a lock.
+    pub(crate) async fn stoppable<T>(&self, work: impl Future<Output = EngineResult<T>>) -> EngineResult<T> {
+        tokio::select! {
+            biased;
+            () = self.token.cancelled() => fail(Fault::Canceled),
+            () = sleep_until(self.deadline) => fail(Fault::StatementTimeout),
+            done = work => done,
+        }
+    }
+
+    /// Has it been stopped? For long loops without an await.
+    pub(crate) fn check(&self) -> EngineResult<()> {
+        if self.token.is_cancelled() {
+            return fail(Fault::Canceled);
+        }
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => fail(Fault::StatementTimeout),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for RunGuard {
+    fn drop(&mut self) {
+        self.entry.state.lock().active -= 1;
+    }
+}
+
+async fn sleep_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,77 @@
+//! The table of settings. A new one is a line here (and, if statements look at it often, a field of
+//! [`super::Effective`]).
+
+use super::value::Kind;
+
+/// A setting.
+#[derive(Debug)]
+pub(crate) struct SettingDef {
+    /// As SHOW prints it.
+    pub(crate) name: &'static str,
+    /// In canonical form.
+    pub(crate) default: &'static str,
+    /// What values it takes.
+    pub(crate) kind: Kind,
+    /// Is the client told of changes?
+    pub(crate) reported: bool,
+    /// Can it only be shown?
+    pub(crate) read_only: bool,
+    /// For SHOW ALL.
+    pub(crate) description: &'static str,
+}
+
+const fn plain(name: &'static str, default: &'static str, kind: Kind, description: &'static str) -> SettingDef {
+    SettingDef { name, default, kind, reported: false, read_only: false, description }
+}
+
+const fn reported(name: &'static str, default: &'static str, kind: Kind, description: &'static str) -> SettingDef {
+    SettingDef { name, default, kind, reported: true, read_only: false, description }
+}
+
+const fn fixed(name: &'static str, default: &'static str, reported: bool, description: &'static str) -> SettingDef {
+    SettingDef { name, default, kind: Kind::Text, reported, read_only: true, description }
+}
+
+const ISOLATIONS: Kind = Kind::Word(&["read committed"], &["read uncommitted", "repeatable read", "serializable"]);
+const YES_ONLY: Kind = Kind::Word(&["on"], &["off"]);
+const NO_ONLY: Kind = Kind::Word(&["off"], &["on"]);
+
+/// All settings by name.
+pub(crate) static SETTINGS: &[SettingDef] = &[
+    reported("application_name", "", Kind::Name, "Name of the client program."),
+    plain("bennu.plan_cache", "on", Kind::Bool, "Keeps plans of statements for their next use."),
+    plain("bennu.point_programs", "on", Kind::Bool, "Runs statements that name a full key without a plan."),
+    plain("bytea_output", "hex", Kind::Word(&["hex"], &["escape"]), "Text form of bytea."),
+    reported("client_encoding", "UTF8", Kind::Encoding, "Encoding of text that the client sends and receives."),
+    plain("client_min_messages", "notice", Kind::Word(MESSAGE_LEVELS, &[]), "Least level of messages to the client."),
+    reported("DateStyle", "ISO, MDY", Kind::DateStyle, "Form of dates and times."),
+    plain("default_transaction_deferrable", "off", NO_ONLY, "Are new transactions deferrable?"),
+    plain("default_transaction_isolation", "read committed", ISOLATIONS, "Isolation level of new transactions."),
+    reported("default_transaction_read_only", "off", Kind::Bool, "Are new transactions read-only?"),
+    plain("extra_float_digits", "1", Kind::Int(-15, 3), "Floats print shortest-exact when above 0."),
+    plain("idle_in_transaction_session_timeout", "0", NO_TIMEOUT, "Most idle time inside a transaction."),
+    reported("in_hot_standby", "off", NO_ONLY, "Is the server a standby?"),
+    fixed("integer_datetimes", "on", true, "Are times kept as integers?"),
+    reported("IntervalStyle", "postgres", Kind::Word(&["postgres"], INTERVAL_STYLES), "Form of intervals."),
+    reported("is_superuser", "on", YES_ONLY, "Is the user a superuser?"),
+    plain("lock_timeout", "0", Kind::Duration, "Most time to wait for a lock. 0 is forever."),
+    fixed("max_identifier_length", "63", false, "Longest name."),
+    plain("row_security", "on", Kind::Bool, "Are row policies applied? (There are none yet.)"),
+    plain("search_path", "\"$user\", public", Kind::NameList, "Schemas where names without one are looked up."),
+    fixed("server_encoding", "UTF8", true, "Encoding of text in the database."),
+    fixed("server_version", "15.0", true, "The version of PostgreSQL that the server follows."),
+    fixed("server_version_num", "150000", false, "The same as a number."),
+    reported("session_authorization", "", Kind::Name, "The session's user."),
+    reported("standard_conforming_strings", "on", YES_ONLY, "Is a backslash in '...' just a backslash?"),
+    plain("statement_timeout", "0", Kind::Duration, "Most time that a statement may take. 0 is forever."),
+    plain("synchronous_commit", "on", Kind::SyncCommit, "Does COMMIT wait until it would survive a crash?"),
+    reported("TimeZone", "UTC", Kind::TimeZone, "Time zone in which times are read and shown."),
+    plain("transaction_isolation", "read committed", ISOLATIONS, "Isolation level of this transaction."),
+    plain("transaction_read_only", "off", Kind::Bool, "Is this transaction read-only?"),
+    plain("work_mem", "4MB", Kind::Memory, "Memory of one sort or hash table before it spills (all queries share one pool)."),
+];
+
+const MESSAGE_LEVELS: &[&str] = &["debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error"];
+const INTERVAL_STYLES: &[&str] = &["postgres_verbose", "sql_standard", "iso_8601"];
+/// A timeout that is not built: only 0 is taken.
+const NO_TIMEOUT: Kind = Kind::Word(&["0"], &[]);

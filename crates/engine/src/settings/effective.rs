@@ -1,0 +1,143 @@
+//! Settings that statements look at often, parsed.
+
+use super::Settings;
+use super::value::{parse_bool, parse_duration};
+use crate::error::EngineResult;
+use std::sync::Arc;
+use std::time::Duration;
+use store::Durability;
+use txn::LockWait;
+
+/// The parsed settings. Never changes: a statement takes it once.
+#[derive(Clone, Debug)]
+pub(crate) struct Effective {
+    /// Schemas in order, `$user` still as such.
+    pub(crate) search_path: Arc<Vec<String>>,
+    /// `None` is forever.
+    pub(crate) statement_timeout: Option<Duration>,
+    /// How long to wait for a lock.
+    pub(crate) lock_wait: LockWait,
+    /// Does a commit wait for the log?
+    pub(crate) durability: Durability,
+    /// Zone of times, as given.
+    pub(crate) time_zone: Arc<str>,
+    /// Are plans kept?
+    pub(crate) plan_cache: bool,
+    /// Are key programs used?
+    pub(crate) point_programs: bool,
+    /// Are new transactions read-only?
+    pub(crate) default_read_only: bool,
+    /// Is this transaction read-only?
+    pub(crate) read_only: bool,
+}
+
+impl Default for Effective {
+    fn default() -> Self {
+        Self {
+            search_path: Arc::new(vec!["$user".to_string(), catalog::PUBLIC_SCHEMA.to_string()]),
+            statement_timeout: None,
+            lock_wait: LockWait::Forever,
+            durability: Durability::Sync,
+            time_zone: Arc::from("UTC"),
+            plan_cache: true,
+            point_programs: true,
+            default_read_only: false,
+            read_only: false,
+        }
+    }
+}
+
+impl Effective {
+    pub(crate) fn read(settings: &Settings) -> EngineResult<Self> {
+        let on = |name: &str| settings.get(name).map(|value| parse_bool(value).unwrap_or(false));
+        let time = |name: &str| settings.get(name).map(|value| parse_duration(value).filter(|time| !time.is_zero()));
+        let default_read_only = on("default_transaction_read_only")?;
+        Ok(Self {
+            search_path: Arc::new(split_path(settings.get("search_path")?)),
+            statement_timeout: time("statement_timeout")?,
+            lock_wait: time("lock_timeout")?.map_or(LockWait::Forever, LockWait::AtMost),
+            durability: if on("synchronous_commit")? { Durability::Sync } else { Durability::Buffered },
+            time_zone: Arc::from(settings.get("TimeZone")?),
+            plan_cache: on("bennu.plan_cache")?,
+            point_programs: on("bennu.point_programs")?,
+            default_read_only,
+            read_only: on("transaction_read_only")? || default_read_only,
+        })
+    }
+}
+
+/// The names of a canonical list: `"$user", public`.
+pub(super) fn split_path(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let (name, after) = match rest.strip_prefix('"') {
+            Some(quoted) => quoted_name(quoted),
+            None => {
+                let end = rest.find(',').unwrap_or(rest.len());
+                let (name, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+                (name.trim().to_string(), after)
+            }
+        };
+        if !name.is_empty() {
+            names.push(name);
+        }
+        rest = after.trim_start().trim_start_matches(',').trim_start();
+    }
+    names
+}
+
+/// A name up to its closing quote, and what follows.
+fn quoted_name(text: &str) -> (String, &str) {
+    let mut name = String::new();
+    let mut rest = text;
+    while let Some((part, after)) = rest.split_once('"') {
+        name.push_str(part);
+        match after.strip_prefix('"') {
+            Some(more) => {
+                name.push('"');
+                rest = more;
+            }
+            None => return (name, after),
+        }
+    }
+    name.push_str(rest);
+    (name, "")
+}
+
+/// A zone: a name of the IANA list, or an offset from UTC.
+pub(crate) fn parse_zone(value: &str) -> Option<Zone> {
+    let value = value.trim();
+    if ["utc", "gmt", "z", "zulu", "default", "local"].contains(&value.to_ascii_lowercase().as_str()) {
+        return Some(Zone::Offset(0));
+    }
+    if let Some(offset) = parse_offset(value) {
+        return Some(Zone::Offset(offset));
+    }
+    chrono_tz::TZ_VARIANTS.iter().find(|zone| zone.name().eq_ignore_ascii_case(value)).copied().map(Zone::Named)
+}
+
+/// A parsed zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Zone {
+    /// Seconds east of UTC.
+    Offset(i32),
+    /// By name.
+    Named(chrono_tz::Tz),
+}
+
+/// `+02`, `-03:30`, `+0530`, `2`: hours east of UTC, as PostgreSQL takes it in SET TIME ZONE.
+fn parse_offset(value: &str) -> Option<i32> {
+    let (sign, digits) = match value.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, value.strip_prefix('+').unwrap_or(value)),
+    };
+    let (hours, minutes) = match digits.split_once(':') {
+        Some(parts) => parts,
+        None if digits.len() == 4 => digits.split_at_checked(2)?,
+        None => (digits, "0"),
+    };
+    let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<i32>().ok()).flatten();
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    (hours <= 15 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
+}

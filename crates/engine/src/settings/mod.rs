@@ -1,0 +1,193 @@
+//! Settings of a session: SET, SHOW and RESET. Which there are is one table, [`definition::SETTINGS`].
+//!
+//! A value is kept as its canonical text, as SHOW prints it. What statements need often is kept parsed in
+//! [`Effective`], made anew after each change.
+
+mod definition;
+mod effective;
+mod value;
+
+pub(crate) use definition::{SETTINGS, SettingDef};
+pub(crate) use effective::Effective;
+
+use crate::error::{EngineResult, Fault, fail};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Values that differ from the defaults, by canonical name.
+type Values = BTreeMap<String, String>;
+
+/// The settings of one session.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// What RESET goes back to: the definitions' defaults, changed by the server's and the client's start.
+    start: Values,
+    /// SET.
+    session: Values,
+    /// SET LOCAL: until the end of the transaction.
+    local: Values,
+    /// `session` when the transaction block began, for ROLLBACK.
+    before_block: Option<Values>,
+    effective: Arc<Effective>,
+    /// Reported settings that changed and were not reported yet.
+    changed: Vec<&'static str>,
+}
+
+impl Settings {
+    /// Those of a new session: `server` are the server's defaults, `client` the start message's.
+    pub(crate) fn new(server: &[(String, String)], client: &[(String, String)]) -> EngineResult<Self> {
+        let mut settings = Self {
+            start: Values::new(),
+            session: Values::new(),
+            local: Values::new(),
+            before_block: None,
+            effective: Arc::default(),
+            changed: Vec::new(),
+        };
+        for (name, value) in server.iter().chain(client) {
+            // A list comes as one text here.
+            match find(name).map(|def| def.kind) {
+                Some(value::Kind::NameList) => settings.set(name, &effective::split_path(value), false)?,
+                _ => settings.set(name, std::slice::from_ref(value), false)?,
+            }
+        }
+        settings.start = std::mem::take(&mut settings.session);
+        settings.refresh()?;
+        settings.changed.clear();
+        Ok(settings)
+    }
+
+    /// What statements look at.
+    pub(crate) fn effective(&self) -> &Arc<Effective> {
+        &self.effective
+    }
+
+    /// The present value as SHOW prints it.
+    pub(crate) fn get(&self, name: &str) -> EngineResult<&str> {
+        let (key, default) = match find(name) {
+            Some(def) => (def.name, Some(def.default)),
+            None => (name, None),
+        };
+        let set = [&self.local, &self.session, &self.start].into_iter().find_map(|values| values.get(key));
+        match set.map(String::as_str).or(default) {
+            Some(value) => Ok(value),
+            None => fail(Fault::NoSuchSetting { name: name.to_string() }),
+        }
+    }
+
+    /// SET, SET LOCAL.
+    pub(crate) fn set(&mut self, name: &str, values: &[String], local: bool) -> EngineResult<()> {
+        let (key, value) = match find(name) {
+            Some(def) if def.read_only => return fail(Fault::ReadOnlySetting { name: def.name.to_string() }),
+            Some(def) => (def.name.to_string(), def.kind.canonical(def.name, values)?),
+            // As in PostgreSQL, names with a dot are the client's own; ours must exist.
+            None if name.contains('.') && !name.starts_with("bennu.") => (name.to_string(), values.join(", ")),
+            None => return fail(Fault::NoSuchSetting { name: name.to_string() }),
+        };
+        if local {
+            self.local.insert(key, value);
+        } else {
+            self.local.remove(&key);
+            self.session.insert(key, value);
+        }
+        self.note_change(name);
+        self.refresh()
+    }
+
+    /// RESET of one, SET … TO DEFAULT.
+    pub(crate) fn reset(&mut self, name: &str, local: bool) -> EngineResult<()> {
+        let key = match find(name) {
+            Some(def) if def.read_only => return fail(Fault::ReadOnlySetting { name: def.name.to_string() }),
+            Some(def) => def.name,
+            None if name.contains('.') => name,
+            None => return fail(Fault::NoSuchSetting { name: name.to_string() }),
+        };
+        if local {
+            let start = self.start.get(key).cloned().or_else(|| find(name).map(|def| def.default.to_string()));
+            self.local.insert(key.to_string(), start.unwrap_or_default());
+        } else {
+            self.local.remove(key);
+            self.session.remove(key);
+        }
+        self.note_change(name);
+        self.refresh()
+    }
+
+    /// RESET ALL.
+    pub(crate) fn reset_all(&mut self) -> EngineResult<()> {
+        let names: Vec<String> = self.session.keys().chain(self.local.keys()).cloned().collect();
+        self.session.clear();
+        self.local.clear();
+        for name in names {
+            self.note_change(&name);
+        }
+        self.refresh()
+    }
+
+    /// A transaction block begins.
+    pub(crate) fn begin_block(&mut self) {
+        self.before_block = Some(self.session.clone());
+    }
+
+    /// A transaction ends: SET LOCAL is over, and after ROLLBACK so is SET.
+    pub(crate) fn end_block(&mut self, committed: bool) -> EngineResult<()> {
+        let before = self.before_block.take();
+        if self.local.is_empty() && (committed || before.as_ref().is_none_or(|before| *before == self.session)) {
+            return Ok(());
+        }
+        let mut names: Vec<String> = std::mem::take(&mut self.local).into_keys().collect();
+        if let (false, Some(before)) = (committed, before) {
+            names.extend(self.session.keys().chain(before.keys()).cloned());
+            self.session = before;
+        }
+        for name in names {
+            self.note_change(&name);
+        }
+        self.refresh()
+    }
+
+    /// Reported settings and their values.
+    pub(crate) fn reported(&self) -> Vec<(&'static str, String)> {
+        SETTINGS.iter().filter(|def| def.reported).map(|def| (def.name, self.value_of(def))).collect()
+    }
+
+    /// Reported settings that changed since the last call.
+    pub(crate) fn take_changed(&mut self) -> Vec<(&'static str, String)> {
+        let mut names = std::mem::take(&mut self.changed);
+        names.dedup();
+        SETTINGS.iter().filter(|def| names.contains(&def.name)).map(|def| (def.name, self.value_of(def))).collect()
+    }
+
+    /// All of them for SHOW ALL: name, value, description.
+    pub(crate) fn all(&self) -> Vec<(String, String, &'static str)> {
+        let own = [&self.start, &self.session, &self.local].into_iter().flat_map(Values::keys);
+        let own: std::collections::BTreeSet<&String> = own.filter(|name| find(name).is_none()).collect();
+        let known = SETTINGS.iter().map(|def| (def.name.to_string(), self.value_of(def), def.description));
+        let custom = own.into_iter().map(|name| (name.clone(), self.get(name).unwrap_or_default().to_string(), ""));
+        known.chain(custom).collect()
+    }
+
+    fn value_of(&self, def: &SettingDef) -> String {
+        self.get(def.name).unwrap_or(def.default).to_string()
+    }
+
+    fn note_change(&mut self, name: &str) {
+        if let Some(def) = find(name).filter(|def| def.reported) {
+            self.changed.push(def.name);
+        }
+    }
+
+    fn refresh(&mut self) -> EngineResult<()> {
+        self.effective = Arc::new(Effective::read(self)?);
+        Ok(())
+    }
+}
+
+/// The definition of that name; names of settings have no case.
+fn find(name: &str) -> Option<&'static SettingDef> {
+    SETTINGS.iter().find(|def| def.name.eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests;

@@ -1,0 +1,231 @@
+//! What values a setting takes, and their canonical text.
+
+use crate::error::{EngineResult, Fault, fail};
+use std::time::Duration;
+
+/// A kind of values.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    /// on, off.
+    Bool,
+    /// An integer between these.
+    Int(i64, i64),
+    /// Milliseconds, or with a unit.
+    Duration,
+    /// Kilobytes, or with a unit.
+    Memory,
+    /// Any text.
+    Text,
+    /// Text of at most 63 bytes; longer is cut, as PostgreSQL does.
+    Name,
+    /// A list of names.
+    NameList,
+    /// One of the first; the second are PostgreSQL's others, refused by name.
+    Word(&'static [&'static str], &'static [&'static str]),
+    /// UTF8.
+    Encoding,
+    /// ISO with an order of day and month that only reading would use.
+    DateStyle,
+    /// A zone name or offset.
+    TimeZone,
+    /// on, off, local and the other words that mean on.
+    SyncCommit,
+}
+
+impl Kind {
+    /// The canonical text of a new value.
+    pub(crate) fn canonical(self, name: &str, values: &[String]) -> EngineResult<String> {
+        if let Self::NameList = self {
+            return Ok(values.iter().map(|value| list_item(value)).collect::<Vec<_>>().join(", "));
+        }
+        if let Self::DateStyle = self {
+            return date_style(name, values);
+        }
+        let [value] = values else {
+            return fail(Fault::ListSetting { name: name.to_string() });
+        };
+        self.one(name, value)
+    }
+
+    fn one(self, name: &str, value: &str) -> EngineResult<String> {
+        match self {
+            Self::Bool => match parse_bool(value) {
+                Some(on) => Ok(on_off(on)),
+                None => fail(Fault::NotBoolean { name: name.to_string() }),
+            },
+            Self::Int(low, high) => int(name, value, low, high),
+            Self::Duration => match parse_duration(value) {
+                Some(time) => Ok(print_duration(time)),
+                None => bad(name, value, Some("Valid units for this parameter are \"us\", \"ms\", \"s\", \"min\", \"h\", and \"d\".")),
+            },
+            Self::Memory => match parse_memory(value) {
+                Some(kilobytes) if kilobytes >= 64 => Ok(print_memory(kilobytes)),
+                Some(_) => bad(name, value, Some("The least value is 64kB.")),
+                None => bad(name, value, Some("Valid units for this parameter are \"kB\", \"MB\", \"GB\", and \"TB\".")),
+            },
+            Self::Text => Ok(value.to_string()),
+            Self::Name => Ok(cut(value, 63).to_string()),
+            Self::Word(allowed, known) => word(name, value, allowed, known),
+            Self::Encoding => encoding(name, value),
+            Self::TimeZone => match super::effective::parse_zone(value) {
+                Some(_) => Ok(zone_text(value)),
+                None => bad(name, value, None),
+            },
+            Self::SyncCommit => match value.to_ascii_lowercase().as_str() {
+                "local" | "remote_write" | "remote_apply" => Ok("on".to_string()),
+                other => match parse_bool(other) {
+                    Some(on) => Ok(on_off(on)),
+                    None => bad(name, value, Some("Available values: local, remote_write, remote_apply, on, off.")),
+                },
+            },
+            // Taken care of by `canonical`.
+            Self::NameList | Self::DateStyle => Ok(value.to_string()),
+        }
+    }
+}
+
+fn bad<T>(name: &str, value: &str, hint: Option<&'static str>) -> EngineResult<T> {
+    fail(Fault::BadSetting { name: name.to_string(), value: value.to_string(), hint: hint.map(str::to_string) })
+}
+
+/// PostgreSQL's booleans: any prefix of the words that is not ambiguous.
+pub(crate) fn parse_bool(value: &str) -> Option<bool> {
+    let value = value.trim().to_ascii_lowercase();
+    let is = |word: &str, least: usize| value.len() >= least && word.starts_with(&value);
+    if is("true", 1) || is("yes", 1) || is("on", 2) || value == "1" {
+        return Some(true);
+    }
+    (is("false", 1) || is("no", 1) || is("off", 2) || value == "0").then_some(false)
+}
+
+fn on_off(on: bool) -> String {
+    if on { "on" } else { "off" }.to_string()
+}
+
+fn int(name: &str, value: &str, low: i64, high: i64) -> EngineResult<String> {
+    match value.trim().parse::<i64>() {
+        Ok(number) if (low..=high).contains(&number) => Ok(number.to_string()),
+        Ok(number) => fail(Fault::SettingOutOfRange { name: name.to_string(), value: number, low, high }),
+        Err(_) => bad(name, value, None),
+    }
+}
+
+/// The number in front and the unit behind it.
+fn number_and_unit(value: &str) -> Option<(f64, &str)> {
+    let value = value.trim();
+    let end = value.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).unwrap_or(value.len());
+    let (number, unit) = value.split_at_checked(end)?;
+    let number = number.parse::<f64>().ok().filter(|number| *number >= 0.0)?;
+    Some((number, unit.trim()))
+}
+
+/// A duration with PostgreSQL's units; milliseconds without one.
+pub(crate) fn parse_duration(value: &str) -> Option<Duration> {
+    let (number, unit) = number_and_unit(value)?;
+    let factor = match unit {
+        "us" => 0.001,
+        "" | "ms" => 1.0,
+        "s" => 1000.0,
+        "min" => 60_000.0,
+        "h" => 3_600_000.0,
+        "d" => 86_400_000.0,
+        _ => return None,
+    };
+    let ms = (number * factor).round();
+    (ms <= f64::from(i32::MAX)).then(|| Duration::from_millis(ms as u64))
+}
+
+/// In the largest unit that divides it.
+fn print_duration(time: Duration) -> String {
+    let ms = time.as_millis();
+    let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"), (1, "ms")];
+    let fitting = units.into_iter().find(|(size, _)| ms > 0 && ms.is_multiple_of(*size));
+    fitting.map_or_else(|| "0".to_string(), |(size, unit)| format!("{}{unit}", ms / size))
+}
+
+fn parse_memory(value: &str) -> Option<u64> {
+    let (number, unit) = number_and_unit(value)?;
+    let factor = match unit {
+        "B" => 1.0 / 1024.0,
+        "" | "kB" => 1.0,
+        "MB" => 1024.0,
+        "GB" => 1024.0 * 1024.0,
+        "TB" => 1024.0 * 1024.0 * 1024.0,
+        _ => return None,
+    };
+    let kilobytes = (number * factor).round();
+    (kilobytes <= f64::from(i32::MAX)).then_some(kilobytes as u64)
+}
+
+fn print_memory(kilobytes: u64) -> String {
+    let units = [(1 << 30, "TB"), (1 << 20, "GB"), (1 << 10, "MB"), (1, "kB")];
+    let fitting = units.into_iter().find(|(size, _)| kilobytes.is_multiple_of(*size));
+    fitting.map_or_else(|| "0".to_string(), |(size, unit)| format!("{}{unit}", kilobytes / size))
+}
+
+fn word(name: &str, value: &str, allowed: &[&str], known: &[&str]) -> EngineResult<String> {
+    let lower = value.trim().to_ascii_lowercase();
+    // Booleans as words: `true` is `on`.
+    let lower = match parse_bool(&lower) {
+        Some(on) if allowed.contains(&"on") || allowed.contains(&"off") => on_off(on),
+        _ => lower,
+    };
+    if allowed.contains(&lower.as_str()) {
+        return Ok(lower);
+    }
+    if known.contains(&lower.as_str()) {
+        return fail(Fault::Unsupported { feature: format!("{name} = \"{lower}\"") });
+    }
+    fail(Fault::BadSetting {
+        name: name.to_string(),
+        value: value.to_string(),
+        hint: Some(format!("Available values: {}.", allowed.join(", "))),
+    })
+}
+
+fn encoding(name: &str, value: &str) -> EngineResult<String> {
+    let plain: String = value.chars().filter(char::is_ascii_alphanumeric).collect();
+    match plain.to_ascii_lowercase().as_str() {
+        "utf8" | "unicode" => Ok("UTF8".to_string()),
+        "" => bad(name, value, None),
+        _ => fail(Fault::Unsupported { feature: format!("client_encoding \"{value}\" (text is UTF8)") }),
+    }
+}
+
+/// `ISO`, with `MDY`, `DMY` or `YMD`.
+fn date_style(name: &str, values: &[String]) -> EngineResult<String> {
+    let mut order = "MDY";
+    for part in values.iter().flat_map(|value| value.split(',')) {
+        match part.trim().to_ascii_uppercase().as_str() {
+            "ISO" | "DEFAULT" | "MDY" | "US" | "NONEURO" | "NONEUROPEAN" => {}
+            "YMD" => order = "YMD",
+            style @ ("DMY" | "EURO" | "EUROPEAN" | "SQL" | "POSTGRES" | "GERMAN") => {
+                return fail(Fault::Unsupported { feature: format!("DateStyle \"{style}\" (dates are ISO)") });
+            }
+            _ => return bad(name, &values.join(", "), None),
+        }
+    }
+    Ok(format!("ISO, {order}"))
+}
+
+fn zone_text(value: &str) -> String {
+    let value = value.trim();
+    match value.to_ascii_lowercase().as_str() {
+        "utc" | "default" | "local" | "z" | "zulu" => "UTC".to_string(),
+        "gmt" => "GMT".to_string(),
+        _ => value.to_string(),
+    }
+}
+
+/// One item of a list as SHOW prints it.
+fn list_item(value: &str) -> String {
+    types::ident::quote(value).to_string()
+}
+
+fn cut(value: &str, bytes: usize) -> &str {
+    let mut end = value.len().min(bytes);
+    while !value.is_char_boundary(end) {
+        end -= 1;
+    }
+    value.get(..end).unwrap_or(value)
+}

@@ -1,0 +1,185 @@
+//! From a parsed statement to its answer: who does it.
+
+use crate::error::{EngineResult, Fault, fail};
+use crate::plan_cache::{Compiled, Program};
+use crate::{Answer, ColumnDesc, Session, stream, utility};
+use parking_lot::Mutex;
+use sql::{Parsed, Statement};
+use std::sync::Arc;
+use types::{DataType, Datum};
+
+/// A statement with its text and the types that its client declared for its parameters.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// Its own text: plans are kept by it.
+    pub(crate) text: Arc<str>,
+    pub(crate) statement: Statement,
+    pub(crate) types: Vec<Option<DataType>>,
+}
+
+impl Source {
+    pub(crate) fn new(text: &str, parsed: Parsed, types: &[Option<DataType>]) -> Self {
+        let own = text.get(parsed.span).unwrap_or(text);
+        Self { text: Arc::from(own), statement: parsed.statement, types: types.to_vec() }
+    }
+}
+
+/// A prepared statement.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Types of `$1`, `$2`, ….
+    pub parameters: Vec<DataType>,
+    /// Its columns; `None` answers no rows.
+    pub columns: Option<Arc<Vec<ColumnDesc>>>,
+    /// Was the text empty?
+    pub is_empty: bool,
+    pub(crate) source: Option<Arc<Source>>,
+    /// What it was compiled to last. Held to read or replace it, never across an await.
+    pub(crate) compiled: Mutex<Option<Arc<Compiled>>>,
+}
+
+impl Prepared {
+    pub(crate) fn empty() -> Self {
+        Self { parameters: Vec::new(), columns: None, is_empty: true, source: None, compiled: Mutex::default() }
+    }
+}
+
+/// What is compiled: everything else runs straight from its statement.
+fn is_planned(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_)
+    )
+}
+
+impl Session {
+    pub(crate) async fn prepare_source(&mut self, source: Arc<Source>) -> EngineResult<Arc<Prepared>> {
+        if !is_planned(&source.statement) {
+            let columns = utility::columns(self, &source.statement);
+            let compiled = Mutex::default();
+            let (parameters, is_empty) = (Vec::new(), false);
+            return Ok(Arc::new(Prepared { parameters, columns, is_empty, source: Some(source), compiled }));
+        }
+        self.check_block()?;
+        let compiled = self.compile(&source, None).await?;
+        Ok(Arc::new(Prepared {
+            parameters: compiled.parameters.clone(),
+            columns: compiled.columns.clone(),
+            is_empty: false,
+            source: Some(source),
+            compiled: Mutex::new(Some(compiled)),
+        }))
+    }
+
+    pub(crate) async fn dispatch(
+        &mut self,
+        source: &Arc<Source>,
+        prepared: Option<&Arc<Prepared>>,
+        params: &[Datum],
+    ) -> EngineResult<Answer> {
+        match &source.statement {
+            Statement::Commit => return self.commit().await.map(Answer::Done),
+            Statement::Rollback => return self.rollback().map(Answer::Done),
+            _ => self.check_block()?,
+        }
+        match &source.statement {
+            Statement::Query(_) => self.run_query(source, prepared, params).await,
+            Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
+                self.run_write(source, prepared, params).await
+            }
+            Statement::CreateTable(_)
+            | Statement::CreateSchema { .. }
+            | Statement::DropTable { .. }
+            | Statement::DropSchema { .. }
+            | Statement::AlterTable(_)
+            | Statement::RenameSchema { .. }
+            | Statement::Truncate { .. } => {
+                self.engine.counters().utility.add(1);
+                self.outside_implicit(&source.statement).await
+            }
+            Statement::Explain(explain) => self.explain(explain, &source.types).await,
+            Statement::Copy(copy) => self.copy(copy).await,
+            other => {
+                self.engine.counters().utility.add(1);
+                self.utility(other).await
+            }
+        }
+    }
+
+    /// DDL in a simple query of several statements: what came before it is committed first.
+    async fn outside_implicit(&mut self, statement: &Statement) -> EngineResult<Answer> {
+        let implicit = self.in_implicit();
+        if implicit {
+            self.end_implicit(true).await?;
+        }
+        let done = self.change_definitions(statement).await;
+        if implicit {
+            self.begin_implicit();
+        }
+        done.map(Answer::Done)
+    }
+
+    async fn run_query(
+        &mut self,
+        source: &Arc<Source>,
+        prepared: Option<&Arc<Prepared>>,
+        params: &[Datum],
+    ) -> EngineResult<Answer> {
+        // The snapshot comes first: all rows in it were written by definitions that the catalog then has.
+        let view = self.read_view().await?;
+        let compiled = self.compile(source, prepared).await?;
+        check_parameters(&compiled, prepared.is_some(), params)?;
+        match &compiled.program {
+            Program::PointSelect(program) => {
+                self.engine.counters().point.add(1);
+                let rows = program.run(&view, params).await?;
+                Ok(Answer::Rows(stream::ready(compiled.columns(), rows, "SELECT")))
+            }
+            Program::Query(plan) => self.start_query(plan, view, params).map(Answer::Rows),
+            _ => fail(Fault::Internal { detail: "a query became a write".to_string() }),
+        }
+    }
+
+    async fn run_write(
+        &mut self,
+        source: &Arc<Source>,
+        prepared: Option<&Arc<Prepared>>,
+        params: &[Datum],
+    ) -> EngineResult<Answer> {
+        self.check_writable(command(&source.statement))?;
+        let compiled = self.compile(source, prepared).await?;
+        check_parameters(&compiled, prepared.is_some(), params)?;
+        let mut work = self.take_transaction()?;
+        let compiled = self.lock_target(&mut work, source, prepared, compiled).await?;
+        let outcome = self.write(&mut work, &compiled, params).await?;
+        if let Err(error) = self.end_work(work).await {
+            return Err(match compiled.target() {
+                Some(target) => Self::in_words(target, error),
+                None => error,
+            });
+        }
+        self.engine.counters().rows_written.add(outcome.rows);
+        Ok(outcome.answer(&compiled))
+    }
+}
+
+fn check_parameters(compiled: &Compiled, prepared: bool, params: &[Datum]) -> EngineResult<()> {
+    let expected = compiled.parameters.len();
+    if expected == params.len() {
+        return Ok(());
+    }
+    if !prepared {
+        return fail(Fault::NoSuchParameter { number: params.len() + 1 });
+    }
+    fail(Fault::ParameterCount { name: String::new(), expected, given: params.len() })
+}
+
+/// First words of the command tag.
+pub(crate) fn command(statement: &Statement) -> &'static str {
+    match statement {
+        Statement::Insert(_) => "INSERT",
+        Statement::Update(_) => "UPDATE",
+        Statement::Delete(_) => "DELETE",
+        _ => "statement",
+    }
+}

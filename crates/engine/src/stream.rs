@@ -1,0 +1,118 @@
+//! Rows on their way out.
+
+use crate::error::{EngineResult, Fault};
+use crate::running::RunGuard;
+use crate::{Chunk, ColumnDesc, RowStream, Session};
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use crate::planner::{Plan, QueryContext};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio_util::task::AbortOnDropHandle;
+use txn::ReadView;
+use types::Datum;
+
+/// Batches that wait between the query threads and the front end.
+const WAITING: usize = 2;
+
+/// Rows that are there already.
+pub(crate) fn ready(columns: Arc<Vec<ColumnDesc>>, rows: Vec<Vec<Datum>>, tag: &'static str) -> RowStream {
+    let chunk = (!rows.is_empty()).then_some(Ok(Chunk::Rows(rows)));
+    RowStream { columns, chunks: Box::pin(stream::iter(chunk)), tag, counted: true }
+}
+
+/// Rows of a statement whose tag counts none: SHOW, EXPLAIN.
+pub(crate) fn uncounted(columns: Arc<Vec<ColumnDesc>>, rows: Vec<Vec<Datum>>, tag: &'static str) -> RowStream {
+    RowStream { counted: false, ..ready(columns, rows, tag) }
+}
+
+/// What the query threads send.
+enum Message {
+    Chunk(Chunk),
+    /// All was sent: without it the task died.
+    End(EngineResult<()>),
+}
+
+impl Session {
+    /// Starts a planned query on the query threads.
+    pub(crate) fn start_query(&mut self, plan: &Arc<Plan>, view: ReadView, params: &[Datum]) -> EngineResult<RowStream> {
+        let columns = Arc::new(crate::plan_cache::columns_of(plan));
+        let context = self.query_context(view);
+        let chunks = self.stream(context, Arc::clone(plan), params.to_vec())?;
+        Ok(RowStream { columns, chunks, tag: "SELECT", counted: true })
+    }
+
+    /// Batches of a plan, made on the query threads while they are taken.
+    pub(crate) fn stream(
+        &self,
+        context: QueryContext,
+        plan: Arc<Plan>,
+        params: Vec<Datum>,
+    ) -> EngineResult<BoxStream<'static, EngineResult<Chunk>>> {
+        let (sender, receiver) = mpsc::channel(WAITING);
+        let planner = Arc::clone(self.engine.planner());
+        let guard = self.running();
+        let task = self.engine.runtime().spawn(async move {
+            let send = sender.clone();
+            let work = async move {
+                let mut execution = planner.execute(&context, &plan, &params).await?;
+                while let Some(batch) = execution.stream.next().await {
+                    let batch = batch.map_err(crate::planner::from_datafusion)?;
+                    if batch.num_rows() > 0 && send.send(Message::Chunk(Chunk::Batch(batch))).await.is_err() {
+                        // Nobody listens any more.
+                        break;
+                    }
+                }
+                Ok(())
+            };
+            let done = guard.stoppable(work).await;
+            // Fails only when nobody listens.
+            drop(sender.send(Message::End(done)).await);
+        })?;
+        Ok(Box::pin(stream::unfold(Some((receiver, task)), next_chunk)))
+    }
+
+    /// All rows of a plan as values.
+    pub(crate) async fn collect(
+        &self,
+        context: QueryContext,
+        plan: Arc<Plan>,
+        params: Vec<Datum>,
+    ) -> EngineResult<Vec<Vec<Datum>>> {
+        let planner = Arc::clone(self.engine.planner());
+        let guard: Arc<RunGuard> = self.running();
+        self.engine
+            .run_query(async move {
+                let work = async {
+                    let types: Vec<_> = plan.columns.iter().map(|column| column.ty).collect();
+                    let mut execution = planner.execute(&context, &plan, &params).await?;
+                    let mut rows = Vec::new();
+                    while let Some(batch) = execution.stream.next().await {
+                        let batch = batch.map_err(crate::planner::from_datafusion)?;
+                        rows.extend(crate::planner::batch_to_rows(&batch, &types)?);
+                    }
+                    Ok(rows)
+                };
+                guard.stoppable(work).await
+            })
+            .await
+    }
+}
+
+type Source = (mpsc::Receiver<Message>, AbortOnDropHandle<()>);
+
+async fn next_chunk(source: Option<Source>) -> Option<(EngineResult<Chunk>, Option<Source>)> {
+    let (mut receiver, task) = source?;
+    match receiver.recv().await {
+        Some(Message::Chunk(chunk)) => Some((Ok(chunk), Some((receiver, task)))),
+        Some(Message::End(Ok(()))) => None,
+        Some(Message::End(Err(error))) => Some((Err(error), None)),
+        None => {
+            let detail = match task.await {
+                Ok(()) => "a query ended without an end".to_string(),
+                Err(error) => error.to_string(),
+            };
+            Some((Err(Fault::Internal { detail }.into()), None))
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! BEGIN, COMMIT, ROLLBACK, and where single statements stand between them.
+//!
+//! ```text
+//!   Idle ──BEGIN──> Open(explicit) ──error──> Failed ──COMMIT, ROLLBACK──> Idle
+//!     └──simple query of several statements──> Open(implicit) ──end of the query──> Idle
+//! ```
+//! A statement takes the transaction out of the block while it writes. If it never puts it back (an error,
+//! or a front end that stopped waiting), the block has failed and the locks are gone already.
+
+use crate::error::{EngineResult, Fault, fail};
+use crate::{Notice, Session, TransactionStatus};
+use sql::{Isolation, TransactionModes};
+use store::{Bytes, CommitNo, FamilyId, Store, TableId};
+use txn::{LockWait, ReadView, Transaction, TransactionOptions};
+
+/// Where the session stands.
+#[derive(Debug, Default)]
+pub(crate) enum Block {
+    /// Each statement is a transaction.
+    #[default]
+    Idle,
+    /// In a block.
+    Open(OpenBlock),
+}
+
+/// A block under way.
+#[derive(Debug)]
+pub(crate) struct OpenBlock {
+    /// `None`: failed, or a statement has it.
+    txn: Option<Transaction>,
+    /// Of a simple query of several statements: ends with it.
+    implicit: bool,
+    failed: bool,
+    /// When it began, microseconds since 1970.
+    pub(crate) started: i64,
+    /// Has a statement run in it?
+    pub(crate) used: bool,
+}
+
+impl Block {
+    pub(crate) fn status(&self) -> TransactionStatus {
+        match self {
+            Self::Open(open) if open.failed || open.txn.is_none() => TransactionStatus::Failed,
+            Self::Open(open) if !open.implicit => TransactionStatus::InTransaction,
+            Self::Open(_) | Self::Idle => TransactionStatus::Idle,
+        }
+    }
+
+    /// Marks an open block failed; its locks go at once.
+    pub(crate) fn fail(&mut self) {
+        if let Self::Open(open) = self {
+            open.failed = true;
+            open.txn = None;
+        }
+    }
+
+    pub(crate) fn open(&mut self) -> Option<&mut OpenBlock> {
+        match self {
+            Self::Open(open) => Some(open),
+            Self::Idle => None,
+        }
+    }
+}
+
+impl Session {
+    /// Refuses everything but the end of a failed block.
+    pub(crate) fn check_block(&self) -> EngineResult<()> {
+        match self.block.status() {
+            TransactionStatus::Failed => fail(Fault::InFailedTransaction),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses what cannot be part of a transaction.
+    pub(crate) fn refuse_in_block(&self, command: &str) -> EngineResult<()> {
+        match self.block {
+            Block::Idle => Ok(()),
+            Block::Open(_) => fail(Fault::InsideBlock { command: command.to_string() }),
+        }
+    }
+
+    /// Refuses writes of a read-only transaction.
+    pub(crate) fn check_writable(&self, command: &'static str) -> EngineResult<()> {
+        if self.settings.effective().read_only {
+            return fail(Fault::ReadOnlyTransaction { command });
+        }
+        Ok(())
+    }
+
+    /// A new state to read, with what the block wrote.
+    pub(crate) async fn read_view(&mut self) -> EngineResult<ReadView> {
+        if let Block::Open(open) = &mut self.block {
+            open.used = true;
+            let Some(txn) = open.txn.as_mut() else { return fail(Fault::InFailedTransaction) };
+            return Ok(txn.begin_statement().await?);
+        }
+        let store = self.engine.store();
+        let snapshot = store.snapshot(self.last_commit).await?;
+        Ok(ReadView::plain(store.clone(), snapshot))
+    }
+
+    /// The transaction that a writing statement works in: the block's, or one of its own.
+    pub(crate) fn take_transaction(&mut self) -> EngineResult<Work> {
+        let wait = self.settings.effective().lock_wait;
+        match &mut self.block {
+            Block::Open(open) => {
+                open.used = true;
+                match open.txn.take() {
+                    Some(txn) => Ok(Work { txn, in_block: true, wait }),
+                    None => fail(Fault::InFailedTransaction),
+                }
+            }
+            Block::Idle => Ok(Work { txn: self.new_transaction(), in_block: false, wait }),
+        }
+    }
+
+    /// Ends a writing statement: a block keeps its transaction, one of its own is committed.
+    pub(crate) async fn end_work(&mut self, work: Work) -> EngineResult<()> {
+        let Work { mut txn, in_block, .. } = work;
+        if in_block {
+            txn.end_statement();
+            if let Block::Open(open) = &mut self.block {
+                open.txn = Some(txn);
+            }
+            return Ok(());
+        }
+        self.commit_transaction(txn).await
+    }
+
+    async fn commit_transaction(&mut self, txn: Transaction) -> EngineResult<()> {
+        if txn.is_read_only() {
+            return Ok(());
+        }
+        let committed = txn.commit(self.settings.effective().durability).await?;
+        self.last_commit = self.last_commit.max(committed.commit);
+        if !committed.atomic {
+            self.notices.push(Notice::warning("01000", "the store is not atomic over several rows: they were written one by one"));
+        }
+        Ok(())
+    }
+
+    fn new_transaction(&self) -> Transaction {
+        let options = TransactionOptions { at_least: self.last_commit, ..TransactionOptions::default() };
+        Transaction::begin(self.engine.store().clone(), self.engine.locks(), options)
+    }
+
+    fn open_block(&mut self, implicit: bool) {
+        let started = self.engine.now();
+        let txn = Some(self.new_transaction());
+        self.settings.begin_block();
+        self.block = Block::Open(OpenBlock { txn, implicit, failed: false, started, used: false });
+    }
+
+    /// BEGIN.
+    pub(crate) fn begin(&mut self, modes: TransactionModes) -> EngineResult<String> {
+        check_modes(modes)?;
+        match &mut self.block {
+            Block::Open(open) if open.implicit => open.implicit = false,
+            Block::Open(_) => {
+                self.notices.push(Notice::warning("25001", "there is already a transaction in progress"));
+            }
+            Block::Idle => self.open_block(false),
+        }
+        self.apply_modes(modes)?;
+        Ok("BEGIN".to_string())
+    }
+
+    /// COMMIT. A failed block is rolled back, and the tag says so.
+    pub(crate) async fn commit(&mut self) -> EngineResult<String> {
+        let status = self.block.status();
+        match std::mem::take(&mut self.block) {
+            Block::Idle => {
+                self.notices.push(Notice::warning("25P01", "there is no transaction in progress"));
+                Ok("COMMIT".to_string())
+            }
+            Block::Open(OpenBlock { txn: Some(txn), implicit, .. }) if status != TransactionStatus::Failed => {
+                if implicit {
+                    self.notices.push(Notice::warning("25P01", "there is no transaction in progress"));
+                }
+                // Settings are judged by the outcome; the durability is that of the block's end.
+                let done = self.commit_transaction(txn).await;
+                self.settings.end_block(done.is_ok())?;
+                done.map(|()| "COMMIT".to_string())
+            }
+            Block::Open(_) => {
+                self.settings.end_block(false)?;
+                Ok("ROLLBACK".to_string())
+            }
+        }
+    }
+
+    /// ROLLBACK.
+    pub(crate) fn rollback(&mut self) -> EngineResult<String> {
+        match std::mem::take(&mut self.block) {
+            Block::Idle => self.notices.push(Notice::warning("25P01", "there is no transaction in progress")),
+            Block::Open(open) => {
+                if open.implicit {
+                    self.notices.push(Notice::warning("25P01", "there is no transaction in progress"));
+                }
+                self.settings.end_block(false)?;
+            }
+        }
+        Ok("ROLLBACK".to_string())
+    }
+
+    /// SET TRANSACTION, SET SESSION CHARACTERISTICS.
+    pub(crate) fn set_transaction(&mut self, modes: TransactionModes, session: bool) -> EngineResult<String> {
+        check_modes(modes)?;
+        if session {
+            if let Some(read_only) = modes.read_only {
+                self.settings.set("default_transaction_read_only", &[on_off(read_only)], false)?;
+            }
+            return Ok("SET".to_string());
+        }
+        match &self.block {
+            Block::Idle => {
+                let message = "SET TRANSACTION can only be used in transaction blocks";
+                self.notices.push(Notice::warning("25P01", message));
+            }
+            Block::Open(open) if open.used && modes.isolation.is_some() => {
+                return fail(Fault::TooLate { what: "ISOLATION LEVEL" });
+            }
+            Block::Open(_) => self.apply_modes(modes)?,
+        }
+        Ok("SET".to_string())
+    }
+
+    fn apply_modes(&mut self, modes: TransactionModes) -> EngineResult<()> {
+        match modes.read_only {
+            Some(read_only) => self.settings.set("transaction_read_only", &[on_off(read_only)], true),
+            None => Ok(()),
+        }
+    }
+
+    /// Opens the implicit transaction of a simple query of several statements.
+    pub(crate) fn begin_implicit(&mut self) {
+        if let Block::Idle = self.block {
+            self.open_block(true);
+        }
+    }
+
+    /// Ends it, unless a BEGIN in the query made it explicit.
+    pub(crate) async fn end_implicit(&mut self, ok: bool) -> EngineResult<()> {
+        if !self.in_implicit() {
+            if !ok {
+                self.block.fail();
+            }
+            return Ok(());
+        }
+        let failed = self.block.status() == TransactionStatus::Failed;
+        match std::mem::take(&mut self.block) {
+            Block::Open(OpenBlock { txn: Some(txn), .. }) if ok && !failed => {
+                let done = self.commit_transaction(txn).await;
+                self.settings.end_block(done.is_ok())?;
+                done
+            }
+            _ => self.settings.end_block(false),
+        }
+    }
+
+    /// In the implicit transaction of a simple query?
+    pub(crate) fn in_implicit(&self) -> bool {
+        matches!(&self.block, Block::Open(open) if open.implicit)
+    }
+}
+
+/// Only READ COMMITTED is built: nothing weaker is promised and nothing stronger pretended.
+fn check_modes(modes: TransactionModes) -> EngineResult<()> {
+    let feature = match (modes.isolation, modes.deferrable) {
+        (Some(Isolation::RepeatableRead), _) => "isolation level REPEATABLE READ",
+        (Some(Isolation::Serializable), _) => "isolation level SERIALIZABLE",
+        (_, Some(true)) => "DEFERRABLE",
+        _ => return Ok(()),
+    };
+    fail(Fault::Unsupported { feature: feature.to_string() })
+}
+
+fn on_off(on: bool) -> String {
+    if on { "on" } else { "off" }.to_string()
+}
+
+/// A writing statement's transaction.
+#[derive(Debug)]
+pub(crate) struct Work {
+    pub(crate) txn: Transaction,
+    /// Of a block, whose locks and writes outlive the statement?
+    pub(crate) in_block: bool,
+    pub(crate) wait: LockWait,
+}
+
+impl Work {
+    /// A state to read that holds at least `seen`, and what the block wrote before.
+    pub(crate) async fn view(&mut self, store: &dyn Store, seen: CommitNo) -> EngineResult<ReadView> {
+        if seen > CommitNo(0) {
+            // Waits until it is published; the transaction's own snapshot is then new enough.
+            store.snapshot(seen).await?;
+        }
+        Ok(self.txn.begin_statement().await?)
+    }
+
+    /// Locks a row to the end of the transaction.
+    pub(crate) async fn lock(&mut self, table: TableId, key: &Bytes) -> EngineResult<()> {
+        self.txn.lock_row(table, key, self.wait).await?;
+        Ok(())
+    }
+
+    /// The row as this transaction sees it under its lock.
+    pub(crate) async fn newest(&self, table: TableId, family: FamilyId, key: &[u8]) -> EngineResult<Option<Bytes>> {
+        Ok(self.txn.get_newest(table, family, key).await?)
+    }
+}

@@ -1,0 +1,190 @@
+//! Statements about the session: settings, prepared statements, housekeeping.
+
+use crate::dml::literal;
+use crate::error::{EngineResult, Fault, fail};
+use crate::statement::Source;
+use crate::{Answer, ColumnDesc, Session, stream};
+use sql::{Discard, ObjectName, SettingValue, Statement, ast};
+use std::sync::Arc;
+use types::{DataType, Datum};
+
+/// A computed column.
+pub(crate) fn text_column(name: &str) -> ColumnDesc {
+    ColumnDesc { name: name.to_string(), ty: DataType::Text, table_oid: 0, column_number: 0 }
+}
+
+/// The columns that a statement without a plan answers with.
+pub(crate) fn columns(session: &Session, statement: &Statement) -> Option<Arc<Vec<ColumnDesc>>> {
+    let names: &[&str] = match statement {
+        Statement::Show(None) => &["name", "setting", "description"],
+        Statement::Show(Some(name)) => return Some(Arc::new(vec![text_column(name)])),
+        Statement::Explain(_) => &["QUERY PLAN"],
+        Statement::Execute { name, .. } => return session.prepared.get(name).and_then(|p| p.columns.clone()),
+        _ => return None,
+    };
+    Some(Arc::new(names.iter().map(|name| text_column(name)).collect()))
+}
+
+impl Session {
+    pub(crate) async fn utility(&mut self, statement: &Statement) -> EngineResult<Answer> {
+        let tag = match statement {
+            Statement::Set { name, value, local } => self.set(name, value, *local)?,
+            Statement::SetTransaction { modes, session } => self.set_transaction(*modes, *session)?,
+            Statement::Show(name) => return self.show(name.as_deref()),
+            Statement::Reset(name) => {
+                match name {
+                    Some(name) => self.settings.reset(name, false)?,
+                    None => self.settings.reset_all()?,
+                }
+                "RESET".to_string()
+            }
+            Statement::Begin(modes) => self.begin(*modes)?,
+            Statement::Prepare { name, types, statement, text } => {
+                self.prepare_named(name, types, statement, text).await?
+            }
+            Statement::Execute { name, arguments } => return self.execute_named(name, arguments).await,
+            Statement::Deallocate(name) => self.deallocate(name.as_deref())?,
+            Statement::Discard(what) => self.discard(*what)?,
+            Statement::Analyze { tables, .. } => {
+                // Estimates come from the store's own metadata at each plan: there is nothing to gather.
+                for (name, columns) in tables {
+                    let table = self.resolve(&self.engine.catalog().current(), name)?;
+                    columns.iter().try_for_each(|column| table.must_get_column(column).map(drop))?;
+                }
+                "ANALYZE".to_string()
+            }
+            Statement::Vacuum { tables, .. } => self.vacuum(tables).await?,
+            other => return fail(Fault::Internal { detail: format!("no way to run {other:?}") }),
+        };
+        Ok(Answer::Done(tag))
+    }
+
+    fn set(&mut self, name: &str, value: &SettingValue, local: bool) -> EngineResult<String> {
+        if local && matches!(self.block, crate::transaction_block::Block::Idle) {
+            let message = "SET LOCAL can only be used in transaction blocks";
+            self.notices.push(crate::Notice::warning("25P01", message));
+            return Ok("SET".to_string());
+        }
+        match value {
+            SettingValue::Default => self.settings.reset(name, local)?,
+            SettingValue::Values(values) => self.settings.set(name, values, local)?,
+        }
+        Ok("SET".to_string())
+    }
+
+    fn show(&mut self, name: Option<&str>) -> EngineResult<Answer> {
+        let text = |value: &str| Datum::Text(value.to_string());
+        let Some(name) = name else {
+            let line = |(name, value, about): (String, String, &str)| vec![text(&name), text(&value), text(about)];
+            let rows = self.settings.all().into_iter().map(line).collect();
+            let names = ["name", "setting", "description"].map(text_column);
+            return Ok(Answer::Rows(stream::uncounted(Arc::new(names.to_vec()), rows, "SHOW")));
+        };
+        let value = text(self.settings.get(name)?);
+        let columns = Arc::new(vec![text_column(name)]);
+        Ok(Answer::Rows(stream::uncounted(columns, vec![vec![value]], "SHOW")))
+    }
+
+    async fn prepare_named(
+        &mut self,
+        name: &str,
+        types: &[DataType],
+        statement: &Statement,
+        text: &str,
+    ) -> EngineResult<String> {
+        if self.prepared.contains_key(name) {
+            return fail(Fault::DuplicatePrepared { name: name.to_string() });
+        }
+        let types = types.iter().copied().map(Some).collect();
+        let source = Source { text: Arc::from(text), statement: statement.clone(), types };
+        let prepared = self.prepare_source(Arc::new(source)).await?;
+        self.prepared.insert(name.to_string(), prepared);
+        Ok("PREPARE".to_string())
+    }
+
+    async fn execute_named(&mut self, name: &str, arguments: &[ast::Expr]) -> EngineResult<Answer> {
+        let Some(prepared) = self.prepared.get(name).cloned() else {
+            return fail(Fault::NoSuchPrepared { name: name.to_string() });
+        };
+        let expected = prepared.parameters.len();
+        if expected != arguments.len() {
+            let given = arguments.len();
+            return fail(Fault::ParameterCount { name: name.to_string(), expected, given });
+        }
+        let mut params = Vec::with_capacity(expected);
+        for (argument, ty) in arguments.iter().zip(&prepared.parameters) {
+            params.push(self.argument(argument, ty).await?);
+        }
+        let Some(source) = prepared.source.clone() else { return Ok(Answer::Empty) };
+        Box::pin(self.dispatch(&source, Some(&prepared), &params)).await
+    }
+
+    async fn argument(&mut self, argument: &ast::Expr, ty: &DataType) -> EngineResult<Datum> {
+        if let Some(literal) = literal(argument) {
+            return literal.assign(ty);
+        }
+        let rows = self.own_query(&format!("SELECT {argument}")).await?;
+        let value = rows.into_iter().next().and_then(|row| row.into_iter().next()).unwrap_or(Datum::Null);
+        Ok(types::coerce::assign(ty, value)?)
+    }
+
+    fn deallocate(&mut self, name: Option<&str>) -> EngineResult<String> {
+        match name {
+            None => {
+                self.prepared.clear();
+                Ok("DEALLOCATE ALL".to_string())
+            }
+            Some(name) if self.prepared.remove(name).is_some() => Ok("DEALLOCATE".to_string()),
+            Some(name) => fail(Fault::NoSuchPrepared { name: name.to_string() }),
+        }
+    }
+
+    fn discard(&mut self, what: Discard) -> EngineResult<String> {
+        match what {
+            Discard::All => {
+                self.refuse_in_block("DISCARD ALL")?;
+                self.settings.reset_all()?;
+                self.prepared.clear();
+                Ok("DISCARD ALL".to_string())
+            }
+            Discard::Plans => {
+                self.engine.plans().clear();
+                Ok("DISCARD PLANS".to_string())
+            }
+            // A session has neither: there is nothing to discard.
+            Discard::Sequences => Ok("DISCARD SEQUENCES".to_string()),
+            Discard::Temp => Ok("DISCARD TEMP".to_string()),
+        }
+    }
+
+    /// Merges the runs of tables and reclaims what was overwritten.
+    async fn vacuum(&mut self, names: &[ObjectName]) -> EngineResult<String> {
+        self.refuse_in_block("VACUUM")?;
+        let catalog = self.engine.catalog().current();
+        let tables: Vec<_> = match names {
+            [] => catalog.tables().cloned().collect(),
+            names => names.iter().map(|name| self.resolve(&catalog, name)).collect::<EngineResult<_>>()?,
+        };
+        for table in tables {
+            self.engine.store().flush(table.storage_id(), true).await?;
+        }
+        Ok("VACUUM".to_string())
+    }
+
+    /// Runs a query of the engine's own and returns all rows.
+    pub(crate) async fn own_query(&mut self, text: &str) -> EngineResult<Vec<Vec<Datum>>> {
+        let parsed = sql::parse(text)?.pop().map(|parsed| parsed.statement);
+        let Some(Statement::Query(query)) = parsed else {
+            return fail(Fault::Internal { detail: format!("no query: {text}") });
+        };
+        self.rows_of(&query).await
+    }
+
+    /// Runs a query without parameters and returns all rows.
+    pub(crate) async fn rows_of(&mut self, query: &ast::Query) -> EngineResult<Vec<Vec<Datum>>> {
+        let view = self.read_view().await?;
+        let context = self.query_context(view);
+        let plan = self.engine.planner().plan(&context, query, &[]).await?;
+        self.collect(context, Arc::new(plan), Vec::new()).await
+    }
+}
