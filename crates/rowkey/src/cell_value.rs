@@ -42,7 +42,7 @@ pub fn encode_fixed(ty: &DataType, value: &Datum, out: &mut Vec<u8>) -> Result<(
 
 /// The integer of all digits at the column's scale, as wide as the precision asks for.
 fn encode_numeric(ty: &DataType, precision: u8, scale: u8, value: Decimal, out: &mut Vec<u8>) -> Result<(), KeyError> {
-    let exact = value.normalized().scale <= scale;
+    let exact = value.scale <= scale || value.normalized().scale <= scale;
     let at_scale = value.rescale(scale).filter(|value| exact && value.fits_precision(precision));
     let unscaled = at_scale.ok_or_else(|| wrong_type(ty, &Datum::Numeric(value)))?.unscaled;
     match ty.fixed_width() {

@@ -22,8 +22,20 @@ pub struct Decimal {
 
 /// `10^exponent`, up to `10^38`.
 pub fn power_of_ten(exponent: u8) -> Option<i128> {
-    10_i128.checked_pow(u32::from(exponent))
+    POWERS_OF_TEN.get(usize::from(exponent)).copied()
 }
+
+const POWERS_OF_TEN: [i128; 39] = {
+    let mut powers = [1_i128; 39];
+    let mut power = 1;
+    // A constant's evaluation has no iterators; an index that were wrong would not compile.
+    #[expect(clippy::indexing_slicing, reason = "evaluated at compile time")]
+    while power < powers.len() {
+        powers[power] = powers[power - 1] * 10;
+        power += 1;
+    }
+    powers
+};
 
 impl Decimal {
     /// Zero.
@@ -47,6 +59,9 @@ impl Decimal {
     /// The same number with `scale` fraction digits, rounded half away from zero when some are lost.
     /// `None` when it would need more than 38 digits.
     pub fn rescale(self, scale: u8) -> Option<Self> {
+        if scale == self.scale {
+            return Some(self);
+        }
         if scale >= self.scale {
             let factor = power_of_ten(scale - self.scale)?;
             return Self::new(self.unscaled.checked_mul(factor)?, scale);

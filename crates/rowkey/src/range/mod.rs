@@ -10,11 +10,13 @@
 //! never narrower, and is reported as not exact: whoever scans must check it on each row. Comparisons never match
 //! NULL, as in SQL.
 //!
-//! Read in this order: [`condition`], `interval`, `bound`, `normalize`, `skip_scan`, `describe`.
+//! Read in this order: [`condition`], `interval`, `bound`, `normalize`, `skip_scan`, `describe`; `equality` is a
+//! short cut for the commonest case.
 
 mod bound;
 pub mod condition;
 mod describe;
+mod equality;
 mod interval;
 mod normalize;
 mod skip_scan;
@@ -29,6 +31,9 @@ use crate::KeySchema;
 /// Never fails: a value that is not of its part's type, or a part that does not exist, is a condition that says
 /// nothing.
 pub fn key_ranges(schema: &KeySchema, conditions: &[Condition], limits: &RangeLimits) -> KeyRanges {
+    if let Some(ranges) = equality::ranges(schema, conditions, limits) {
+        return ranges;
+    }
     let boxes = normalize::conjunction(schema, conditions, limits.max_ranges);
     skip_scan::ranges(schema, &boxes, limits)
 }

@@ -11,7 +11,7 @@ mod fields;
 
 use super::{DAY, MAX_DATE, MAX_TIMESTAMP, MIN_DATE, MIN_TIMESTAMP, SECOND, Utc, ZoneRules};
 use crate::TypeError;
-use fields::{Fault, Fields, Zone, fields, packed_time, plain_date};
+use fields::{Fault, Fields, Zone, fields, packed_time, plain_date, plain_timestamp};
 
 /// Days since 1970-01-01. A time in the text is allowed and dropped, as in PostgreSQL.
 ///
@@ -52,6 +52,9 @@ pub fn parse_time(text: &str) -> Result<i64, TypeError> {
 /// # Errors
 /// [`TypeError::InvalidText`] or [`TypeError::DateTimeRange`].
 pub fn parse_timestamp(text: &str) -> Result<i64, TypeError> {
+    if let Some(micros) = plain_timestamp(text.as_bytes()) {
+        return Ok(micros);
+    }
     match moment(text) {
         Ok(Moment::Special(micros)) => Ok(micros),
         // Which zone it was does not matter here, but that it is one does: names need rules.
