@@ -69,10 +69,7 @@ fn keep_house(inner: &Inner, stop: &Stop) {
         if inner.pipeline.read_only.is_set() {
             continue;
         }
-        let outcome = budget
-            .tick(inner)
-            .and_then(|()| follower.tick(inner))
-            .and_then(|()| purge.tick(inner));
+        let outcome = budget.tick(inner).and_then(|()| follower.tick(inner)).and_then(|()| purge.tick(inner));
         if let Err(error) = outcome {
             // What these do is retried at the next tick; a failed write has made the store read-only already.
             tracing::warn!(%error, "housekeeping failed");

@@ -52,7 +52,10 @@ pub(crate) fn read_batches(input: impl Read) -> io::Result<JournalEnd> {
 }
 
 enum Batch {
-    Whole { bytes: u64, items: u64 },
+    Whole {
+        bytes: u64,
+        items: u64,
+    },
     /// The end of the file, or a zero where a batch would begin.
     Nothing,
     Broken,

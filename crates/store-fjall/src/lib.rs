@@ -35,6 +35,7 @@ mod folder;
 mod housekeeping;
 mod inner;
 mod journal;
+mod limits;
 mod load;
 mod memtable_budget;
 mod meta;

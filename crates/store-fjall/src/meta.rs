@@ -98,8 +98,7 @@ pub(crate) fn put_table(batch: &mut OwnedWriteBatch, meta: &Keyspace, id: TableI
         slot: family.place.slot,
         keyspace: family.place.slot.is_none().then(|| family.place.keyspace.name().to_string()),
     });
-    let regions =
-        table.regions.iter().map(|region| StoredRegion { id: region.id.0, start: to_hex(&region.start) });
+    let regions = table.regions.iter().map(|region| StoredRegion { id: region.id.0, start: to_hex(&region.start) });
     let stored = StoredTable { families: families.collect(), regions: regions.collect() };
     put(batch, meta, tagged(TABLE_TAG, id.0), &stored)
 }

@@ -47,8 +47,7 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     journal.sync()?;
     let group_sync = Arc::new(GroupSync::new(publisher.clone(), journal, read_only.clone()));
     let clock = options.clock.clone();
-    let pipeline =
-        Pipeline::new(Parts { db, meta, shared, publisher, read_only, group_sync, watermark, clock, last });
+    let pipeline = Pipeline::new(Parts { db, meta, shared, publisher, read_only, group_sync, watermark, clock, last });
     let reclaim = Dropped { slots: found.purges, keyspaces: Vec::new() };
     Ok(Inner::new(pipeline, folder, options, reclaim))
 }
@@ -75,7 +74,11 @@ fn open_database(folder: &Folder, options: &Options) -> StoreResult<Database> {
 /// # Errors
 /// I/O failures.
 pub(crate) fn keyspace(db: &Database, name: &str) -> StoreResult<Keyspace> {
-    db.keyspace(name, keyspace_options).map_err(engine(format!("opening keyspace {name}")))
+    let opened = db.keyspace(name, keyspace_options).map_err(engine(format!("opening keyspace {name}")))?;
+    // fjall syncs what is inside a new keyspace's folder, but not the folder that holds its name:
+    // without this a power loss takes all of it (crates/sim shows it).
+    opened.path().parent().map_or(Ok(()), sync_folder)?;
+    Ok(opened)
 }
 
 /// 16 KiB blocks with LZ4 on every level: measured best for scans and half the disk. The level list

@@ -42,7 +42,7 @@ impl Default for Options {
         Self {
             cache_bytes: 384 << 20,
             memtable_bytes: 256 << 20,
-            memtable_entries: 250_000,
+            memtable_entries: 200_000,
             idle_flush: Duration::from_secs(60),
             buffered_sync_interval: Duration::from_millis(10),
             worker_threads: 2,

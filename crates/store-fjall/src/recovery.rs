@@ -43,9 +43,7 @@ pub(crate) fn clear_interrupted_creation(folder: &Folder) -> StoreResult<bool> {
         return Err(StoreError::Corrupted { detail: format!("{} is missing or empty", marker.display()) });
     }
     match fs::remove_dir_all(&database) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(io(format!("clearing {}", database.display()))(error))
-        }
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(io(format!("clearing {}", database.display()))(error)),
         _ => Ok(true),
     }
 }

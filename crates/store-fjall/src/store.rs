@@ -1,10 +1,11 @@
 //! The contract, method by method: admission, then the module that does the work.
 
-use crate::commit::pipeline::{Dropped, MAX_FRAGMENT_BYTES, MAX_KEY_BYTES};
+use crate::commit::pipeline::Dropped;
 use crate::commit::publish::State;
 use crate::error::engine;
 use crate::housekeeping::Housekeeper;
 use crate::inner::{Inner, snapshot_of, state_of};
+use crate::limits::{MAX_FRAGMENT_BYTES, MAX_KEY_BYTES, is_possible_key, within_limits};
 use crate::options::Options;
 use crate::read;
 use crate::{load, open, regions, stats};
@@ -45,6 +46,9 @@ impl FjallStore {
 
     fn get_at(state: &State, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
         let (counters, place) = state.tables.place(table, family)?;
+        if !is_possible_key(key) {
+            return Ok(None);
+        }
         counters.count_read(key);
         let found = place.with_key(key, |key| state.snapshot.get(&place.keyspace, key));
         // Copied: a view would pin its whole block for as long as the caller keeps it.
@@ -101,7 +105,13 @@ impl Store for FjallStore {
         Ok(snapshot_of(publisher.published().clone()))
     }
 
-    async fn get(&self, table: TableId, family: FamilyId, key: &[u8], snapshot: &Snapshot) -> StoreResult<Option<Bytes>> {
+    async fn get(
+        &self,
+        table: TableId,
+        family: FamilyId,
+        key: &[u8],
+        snapshot: &Snapshot,
+    ) -> StoreResult<Option<Bytes>> {
         self.inner.check_open()?;
         Self::get_at(state_of(snapshot)?, table, family, key)
     }
@@ -117,6 +127,10 @@ impl Store for FjallStore {
         let source = regions::source(state_of(snapshot)?, table, family)?;
         let counters = state_of(snapshot)?.tables.table(table)?;
         keys.iter().for_each(|key| counters.count_read(key));
+        if !keys.iter().all(|key| is_possible_key(key)) {
+            let state = state_of(snapshot)?;
+            return keys.iter().map(|key| Self::get_at(state, table, family, key)).collect();
+        }
         if keys.len() <= LARGE_MULTI_GET {
             return read::get_many(&source, keys);
         }
@@ -130,8 +144,9 @@ impl Store for FjallStore {
         Self::get_at(&self.inner.pipeline.publisher.newest(), table, family, key)
     }
 
-    async fn scan(&self, request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>> {
+    async fn scan(&self, mut request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>> {
         self.inner.check_open()?;
+        within_limits(&mut request.ranges);
         let source = regions::source(state_of(snapshot)?, request.table, request.family)?;
         let scan = read::scan::open(source, request)?;
         Ok(Box::new(QueuedScan { inner: self.inner.clone(), _snapshot: snapshot.clone(), scan }))
@@ -173,7 +188,9 @@ impl Store for FjallStore {
 
     async fn estimate(&self, table: TableId, family: FamilyId, ranges: &[KeyRange]) -> StoreResult<TableSize> {
         self.inner.check_open()?;
-        regions::estimate(&self.inner.pipeline.publisher.published(), table, family, ranges)
+        let mut ranges = ranges.to_vec();
+        within_limits(&mut ranges);
+        regions::estimate(&self.inner.pipeline.publisher.published(), table, family, &ranges)
     }
 
     async fn flush(&self, table: TableId, major: bool) -> StoreResult<()> {

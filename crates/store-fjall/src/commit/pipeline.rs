@@ -7,6 +7,7 @@
 use crate::commit::group_sync::GroupSync;
 use crate::commit::publish::{Publisher, State};
 use crate::error::engine;
+use crate::limits::{check_fragment, check_key};
 use crate::meta;
 use crate::placement::{Family, Place, Region, Table, TableMap};
 use crate::read_only::ReadOnly;
@@ -22,11 +23,6 @@ use store::{
     Clock, CommitNo, Condition, Durability, FamilyId, Mutation, RegionId, RowChange, StoreError, StoreResult,
     TableChange, TableId, TableSpec, Timestamp, WriteBatch,
 };
-
-/// Longest rowkey: fjall's limit of 65,535 less the slot.
-pub(crate) const MAX_KEY_BYTES: usize = 65_531;
-/// Longest fragment. A batch holds whole fragments in memory several times over.
-pub(crate) const MAX_FRAGMENT_BYTES: usize = 256 << 20;
 
 /// Applies batches.
 pub(crate) struct Pipeline {
@@ -215,30 +211,14 @@ impl Pipeline {
 
 /// Before the lock: what can be refused without looking at any state.
 fn check_sizes(batch: &WriteBatch) -> StoreResult<()> {
+    for condition in &batch.conditions {
+        check_key(&condition.key)?;
+    }
     for mutation in &batch.mutations {
         check_key(mutation.target().2)?;
         if let Mutation::Replace { fragment, .. } = mutation {
             check_fragment(fragment)?;
         }
-    }
-    Ok(())
-}
-
-/// # Errors
-/// [`StoreError::TooLarge`].
-pub(crate) fn check_key(key: &[u8]) -> StoreResult<()> {
-    check_size("rowkey", key.len(), MAX_KEY_BYTES)
-}
-
-/// # Errors
-/// [`StoreError::TooLarge`].
-pub(crate) fn check_fragment(fragment: &[u8]) -> StoreResult<()> {
-    check_size("row", fragment.len(), MAX_FRAGMENT_BYTES)
-}
-
-fn check_size(what: &'static str, bytes: usize, limit: usize) -> StoreResult<()> {
-    if bytes > limit {
-        return Err(StoreError::TooLarge { what, bytes, limit });
     }
     Ok(())
 }

@@ -9,8 +9,8 @@
 //! Ingestion is atomic for one keyspace and not journaled, so it is only used where that suffices: in
 //! an append the manifest of that keyspace decides, in a move the batch that flips the placement.
 //!
-//! Rows of a load carry a commit number that was taken when their writing began. It is theirs alone,
-//! but smaller than that of the commit that shows them.
+//! Rows of a load carry a commit number that was taken when their writing began, and the commit that
+//! shows them has that number too, unless others committed meanwhile: then it has a larger one.
 
 use super::Load;
 use super::merge::{Merge, Origin, Source};
@@ -81,7 +81,7 @@ fn append(
     // Nothing moved the table meanwhile: the caller keeps all others off it.
     pipeline.publisher.newest().tables.table(writer.table)?;
     ingestion.finish().map_err(|error| pipeline.read_only.set(&engine("installing a run")(error)))?;
-    let stamp = pipeline.next_stamp(&last)?;
+    let stamp = final_stamp(inner, &last, writer.stamp)?;
     pipeline.applied(&mut last, stamp, pipeline.publisher.newest().tables.clone(), Durability::Sync);
     Ok(stamp.commit)
 }
@@ -101,7 +101,12 @@ fn move_table(
     }
     writer.write_all(Merge::new(sources)?, &homes.made)?;
     let _alone = inner.admission.alone_blocking();
-    flip(inner, writer.table, homes)
+    flip(inner, &writer, homes)
+}
+
+/// The number of the commit that shows the load.
+fn final_stamp(inner: &Inner, last: &Last, reserved: Last) -> StoreResult<Last> {
+    if last.commit == reserved.commit { Ok(reserved) } else { inner.pipeline.next_stamp(last) }
 }
 
 /// The rows that one family of the table has.
@@ -115,13 +120,13 @@ fn stored_rows(state: &State, family: FamilyId, place: &Place) -> Source {
 }
 
 /// Lets the table be where its rows were written.
-fn flip(inner: &Inner, id: TableId, mut homes: Homes) -> StoreResult<CommitNo> {
-    let pipeline = &inner.pipeline;
+fn flip(inner: &Inner, writer: &Writer, mut homes: Homes) -> StoreResult<CommitNo> {
+    let (pipeline, id) = (&inner.pipeline, writer.table);
     let mut last = pipeline.lock();
     pipeline.read_only.check()?;
     let base = pipeline.publisher.newest().clone();
     let mut moved = Table::clone(base.tables.table(id)?.as_ref());
-    let stamp = pipeline.next_stamp(&last)?;
+    let stamp = final_stamp(inner, &last, writer.stamp)?;
     let mut batch = OwnedWriteBatch::with_capacity(pipeline.db.clone(), 4);
     let mut dropped = Dropped::default();
     for family in &mut moved.families {

@@ -39,9 +39,9 @@ impl Source {
     fn row(&self) -> Row<'_> {
         match self {
             Self::Run(run) => run.row(),
-            Self::Rows(rows, next) => rows
-                .get(next.wrapping_sub(1))
-                .unwrap_or(Row { family: FamilyId::default(), key: &[], fragment: &[] }),
+            Self::Rows(rows, next) => {
+                rows.get(next.wrapping_sub(1)).unwrap_or(Row { family: FamilyId::default(), key: &[], fragment: &[] })
+            }
             Self::Stored { prefix, family, row: (key, fragment), .. } => {
                 Row { family: *family, key: key.get(*prefix..).unwrap_or_default(), fragment }
             }
@@ -160,7 +160,11 @@ mod tests {
         let mut seen = Vec::new();
         let merge = Merge::new(sources).unwrap();
         let each = |_, key: &[u8], fragment: &[u8], origin| {
-            seen.push((String::from_utf8_lossy(key).into_owned(), String::from_utf8_lossy(fragment).into_owned(), origin));
+            seen.push((
+                String::from_utf8_lossy(key).into_owned(),
+                String::from_utf8_lossy(fragment).into_owned(),
+                origin,
+            ));
             Ok(())
         };
         merge.run(each).unwrap();

@@ -14,9 +14,9 @@ mod merge;
 mod rows;
 mod run;
 
-use crate::commit::pipeline::{check_fragment, check_key};
 use crate::error::{engine, io};
 use crate::inner::Inner;
+use crate::limits::{check_fragment, check_key};
 use crate::store::blocking;
 use async_trait::async_trait;
 use bytes::Bytes;

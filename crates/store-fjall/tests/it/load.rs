@@ -79,7 +79,15 @@ async fn large_loads_add_to_rows_that_are_shared_and_then_to_a_keyspace_of_its_o
         load(&store, OnDuplicate::Fail, third(part).map(|n| (key(n), "loaded".into()))).await.unwrap();
         commit(&store, batch(vec![put(1, &key(part), "changed")])).await;
     }
-    let value = |n| if n < 3 { "changed" } else if n < 100 { "written" } else { "loaded" };
+    let value = |n| {
+        if n < 3 {
+            "changed"
+        } else if n < 100 {
+            "written"
+        } else {
+            "loaded"
+        }
+    };
     assert_eq!(rows(&store).await, expected(3000, |n| value(n).into()));
     assert_eq!(scan(&store, 1, &old).await, expected(100, |_| "written".into()));
     drop((old, store));

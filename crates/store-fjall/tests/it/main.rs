@@ -4,6 +4,9 @@
 extern crate bennu_store_fjall as store_fjall;
 
 mod commit;
+mod conformance;
+mod damage;
+mod kill;
 mod load;
 mod reopen;
 mod support;

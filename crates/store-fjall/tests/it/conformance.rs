@@ -1,0 +1,20 @@
+//! The conformance suite of the contract, on stores of their own.
+
+use std::sync::Arc;
+use store::Store;
+use store_fjall::{FjallStore, Options};
+
+/// Small budgets, so that the cases reach runs and flushes; the folder goes with the store.
+async fn new_store() -> Arc<dyn Store> {
+    let folder = tempfile::tempdir().unwrap().keep();
+    let options = Options {
+        cache_bytes: 4 << 20,
+        small_load_bytes: 4 << 10,
+        load_buffer_bytes: 64 << 10,
+        temporary: true,
+        ..Options::default()
+    };
+    FjallStore::open(folder, options).unwrap()
+}
+
+store_testkit::conformance_tests!(new_store);

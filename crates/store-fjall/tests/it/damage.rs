@@ -1,0 +1,196 @@
+//! Damaged folders: a torn tail is cut, all else is refused by name.
+
+use crate::support::*;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use store::{Durability, Store, StoreError, StoreResult};
+use store_fjall::FjallStore;
+
+/// Copies the folder of a running store: what a crash at this moment would leave.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// A crashed store: rows a0..a99 durable and past the watermark, then `tail` batches that are not, and
+/// where those begin in the journal.
+async fn crashed(folder: &Path, tail: usize, value_bytes: usize) -> (PathBuf, usize) {
+    let store = open(&folder.join("live"));
+    commit(&store, create(1)).await;
+    for n in 0..100 {
+        store.apply(batch(vec![put(1, &format!("a{n:03}"), &"v".repeat(200))]), Durability::Buffered).await.unwrap();
+    }
+    commit(&store, batch(vec![put(1, "last", "synced")])).await;
+    // The watermark moves once a second.
+    tokio::time::sleep(std::time::Duration::from_millis(1300)).await;
+    let durable = written_bytes(&journal(&folder.join("live")));
+    for n in 0..tail {
+        let value: String = (0..value_bytes).map(|at| char::from(b'a' + ((at * 7 + at / 13 + n) % 26) as u8)).collect();
+        store.apply(batch(vec![put(1, &format!("b{n:03}"), &value)]), Durability::Buffered).await.unwrap();
+    }
+    let copied = folder.join("crashed");
+    copy(&folder.join("live"), &copied);
+    (copied, durable)
+}
+
+fn journal(folder: &Path) -> PathBuf {
+    folder.join("db/0.jnl")
+}
+
+/// Where the zeros begin.
+fn written_bytes(path: &Path) -> usize {
+    fs::read(path).unwrap().iter().rposition(|&byte| byte != 0).unwrap() + 1
+}
+
+fn overwrite(path: &Path, at: usize, bytes: &[u8]) {
+    File::options().write(true).open(path).unwrap().write_all_at(bytes, at as u64).unwrap();
+}
+
+fn reopen(folder: &Path) -> StoreResult<std::sync::Arc<FjallStore>> {
+    FjallStore::open(folder, options())
+}
+
+fn assert_refused(folder: &Path, name: &str) {
+    match reopen(folder) {
+        Err(StoreError::Corrupted { detail }) => assert!(detail.contains(name), "{detail}"),
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_torn_tail_is_cut_whatever_its_values_and_wherever_it_is_torn() {
+    for value_bytes in [100, 6_000, 40_000] {
+        let folder = tempfile::tempdir().unwrap();
+        let (crashed, durable) = crashed(folder.path(), 3, value_bytes).await;
+        let whole = written_bytes(&journal(&crashed));
+        // Lines of 4 KiB are what a power loss drops, from the end backwards; and some cuts inside.
+        for back in [1, 5, 14, 100, 3000, 9000, 20_000].into_iter().filter(|back| *back < whole - durable) {
+            let at = whole - back;
+            let torn = folder.path().join(format!("torn-{back}"));
+            copy(&crashed, &torn);
+            overwrite(&journal(&torn), at, &[0; 4096][..4096.min(whole - at)]);
+            let store = reopen(&torn).unwrap();
+            let rows = scan(&store, 1, &now(&store).await).await;
+            let kept = rows.iter().filter(|(key, _)| key.starts_with('b')).count();
+            assert!(rows.len() - kept == 101 && kept < 3, "{value_bytes} {back}: {} {kept}", rows.len());
+            // The store is as good as new: what is written now is there after another crash.
+            commit(&store, batch(vec![put(1, "after", "1")])).await;
+            drop(store);
+            let again = reopen(&torn).unwrap();
+            assert_eq!(get(&again, 1, "after", &now(&again).await).await, Some("1".into()));
+        }
+    }
+}
+
+#[tokio::test]
+async fn damage_in_what_was_durable_is_refused_and_names_the_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let (crashed, durable) = crashed(folder.path(), 2, 100).await;
+    for (number, at) in [20, durable / 3, durable / 2, durable - 400].into_iter().enumerate() {
+        for (kind, bytes) in [("flip", vec![0xA5; 3]), ("zeros", vec![0; 4096.min(durable - at)])] {
+            let damaged = folder.path().join(format!("damaged-{number}-{kind}"));
+            copy(&crashed, &damaged);
+            overwrite(&journal(&damaged), at, &bytes);
+            assert_refused(&damaged, "0.jnl is damaged");
+        }
+    }
+    let cut = folder.path().join("cut");
+    copy(&crashed, &cut);
+    File::options().write(true).open(journal(&cut)).unwrap().set_len(durable as u64 / 2).unwrap();
+    assert_refused(&cut, "0.jnl is damaged");
+}
+
+#[tokio::test]
+async fn missing_files_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let (crashed, _) = crashed(folder.path(), 0, 0).await;
+    for (file, named) in [("db/0.jnl", "journal"), ("watermark", "watermark"), ("db/version", "version")] {
+        let missing = folder.path().join(file.replace('/', "-"));
+        copy(&crashed, &missing);
+        fs::remove_file(missing.join(file)).unwrap();
+        assert_refused(&missing, named);
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_block_is_an_error_and_not_a_wrong_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let store = open(&path);
+    commit(&store, create(1)).await;
+    commit(&store, batch((0..3000).map(|n| put(1, &format!("{n:05}"), &format!("value {n}"))).collect())).await;
+    store.flush(store::TableId(1), false).await.unwrap();
+    store.close().await.unwrap();
+    drop(store);
+    let table = find_table(&path.join("db/keyspaces")).expect("a table was flushed");
+    overwrite(&table, 2000, &[0x5A; 16]);
+    let store = reopen(&path).unwrap();
+    let report = store.check().await.unwrap();
+    assert!(!report.problems.is_empty(), "{report:?}");
+    let request = store::ScanRequest::new(store::TableId(1), FAMILY, vec![store::KeyRange::all()]);
+    let at = now(&store).await;
+    let mut scan = store.scan(request, &at).await.unwrap();
+    let mut outcome = Ok(());
+    loop {
+        match scan.next().await {
+            Ok(Some(_)) => {}
+            Ok(None) => break,
+            Err(error) => {
+                outcome = Err(error);
+                break;
+            }
+        }
+    }
+    assert!(matches!(outcome, Err(StoreError::Corrupted { .. })), "{outcome:?}");
+    // The store is not read-only for it.
+    commit(&store, batch(vec![put(1, "new", "1")])).await;
+}
+
+/// The largest table file of the shared keyspace.
+fn find_table(keyspaces: &Path) -> Option<PathBuf> {
+    let mut tables = Vec::new();
+    for keyspace in fs::read_dir(keyspaces).unwrap() {
+        let Ok(files) = fs::read_dir(keyspace.unwrap().path().join("tables")) else { continue };
+        tables.extend(files.map(|file| file.unwrap().path()));
+    }
+    tables.into_iter().max_by_key(|path| fs::metadata(path).unwrap().len())
+}
+
+#[tokio::test]
+async fn a_store_that_was_sound_checks_sound() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    commit(&store, create(1)).await;
+    commit(&store, batch((0..500).map(|n| put(1, &format!("{n:05}"), "v")).collect())).await;
+    store.flush(store::TableId(1), true).await.unwrap();
+    commit(&store, batch(vec![delete(1, "00007")])).await;
+    let report = store.check().await.unwrap();
+    assert_eq!(report.problems, Vec::<String>::new());
+    assert_eq!(report.rows, [(store::TableId(1), FAMILY, 499)]);
+}
+
+#[tokio::test]
+async fn a_failed_sync_makes_the_store_read_only_and_reads_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    commit(&store, create(1)).await;
+    commit(&store, batch(vec![put(1, "a", "1")])).await;
+    // Each sync looks for the journal's successor; a link to itself makes that look fail.
+    std::os::unix::fs::symlink("1.jnl", folder.path().join("db/1.jnl")).unwrap();
+    let applied = store.apply(batch(vec![put(1, "a", "2")]), Durability::Sync).await.unwrap();
+    let failed = store.sync(applied).await;
+    assert!(matches!(failed, Err(StoreError::ReadOnly { .. })), "{failed:?}");
+    let refused = store.apply(batch(vec![put(1, "a", "3")]), Durability::Sync).await;
+    assert!(matches!(refused, Err(StoreError::ReadOnly { .. })), "{refused:?}");
+    assert_eq!(get(&store, 1, "a", &now(&store).await).await, Some("1".into()));
+    assert!(matches!(store.snapshot(applied).await, Err(StoreError::ReadOnly { .. })));
+}

@@ -1,0 +1,199 @@
+//! `kill -9` in the middle of commits and loads: what was acknowledged is there, all else all or nothing.
+//!
+//! The test starts its own binary as the child, which writes and says on its standard output what was
+//! acknowledged, and kills it after a random while. The folder lives on from cycle to cycle.
+
+use crate::support::*;
+use std::collections::{BTreeMap, HashSet};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+use store::{BulkLoad, OnDuplicate, Store, TableChange, TableId, WriteBatch};
+use store_fjall::{FjallStore, Options};
+
+const CYCLES: u32 = 32;
+const FOLDER: &str = "BENNU_KILL_TEST_FOLDER";
+const CYCLE: &str = "BENNU_KILL_TEST_CYCLE";
+/// Rows of every batch: half in table 1, half in table 2.
+const BATCH: u32 = 6;
+const LOAD_ROWS: u32 = 6000;
+
+fn small(path: &Path) -> Arc<FjallStore> {
+    let options = Options { memtable_entries: 3000, small_load_bytes: 20_000, load_buffer_bytes: 100_000, ..options() };
+    FjallStore::open(path, options).unwrap()
+}
+
+/// Not a test of its own: the child's part, which does nothing unless the parent asks for it.
+#[test]
+fn child_of_the_kill_test() {
+    let (Ok(folder), Ok(cycle)) = (std::env::var(FOLDER), std::env::var(CYCLE)) else {
+        return;
+    };
+    let cycle: u32 = cycle.parse().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let store = small(Path::new(&folder));
+        let writers: Vec<_> = (0..4).map(|writer| tokio::spawn(write(store.clone(), cycle, writer))).collect();
+        if cycle % 2 == 0 {
+            tokio::spawn(load(store.clone(), cycle)).await.unwrap();
+        }
+        for writer in writers {
+            writer.await.unwrap();
+        }
+    });
+}
+
+fn say(line: &str) {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "\nACK {line}").unwrap();
+    out.flush().unwrap();
+}
+
+/// Batches over two tables; each says its number when it is durable.
+async fn write(store: Arc<FjallStore>, cycle: u32, writer: u32) {
+    for number in 0.. {
+        let name = format!("{cycle:03}-{writer}-{number:06}");
+        let rows = (0..BATCH).map(|row| put(1 + row % 2, &format!("{name}-{row}"), &name)).collect();
+        commit(&store, batch(rows)).await;
+        say(&format!("batch {name}"));
+    }
+}
+
+/// Loads into tables of their own, made for each load and dropped two loads later.
+async fn load(store: Arc<FjallStore>, cycle: u32) {
+    for number in 0.. {
+        let table = 1000 + cycle * 1000 + number;
+        commit(&store, create(table)).await;
+        say(&format!("table {table}"));
+        let mut load = store.bulk_load(TableId(table), OnDuplicate::Fail).await.unwrap();
+        for row in 0..LOAD_ROWS {
+            load.write(FAMILY, format!("{:06}", (row * 7) % LOAD_ROWS).as_bytes(), &fragment("loaded")).await.unwrap();
+        }
+        load.finish().await.unwrap();
+        say(&format!("load {table}"));
+        if number >= 2 {
+            let tables = vec![TableChange::Drop(TableId(table - 2))];
+            commit(&store, WriteBatch { tables, ..WriteBatch::default() }).await;
+            say(&format!("drop {}", table - 2));
+        }
+    }
+}
+
+struct Running {
+    child: Child,
+    output: BufReader<ChildStdout>,
+}
+
+fn start(folder: &Path, cycle: u32) -> Running {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["kill::child_of_the_kill_test", "--exact", "--nocapture", "--test-threads=1"])
+        .env(FOLDER, folder)
+        .env(CYCLE, cycle.to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let output = BufReader::new(child.stdout.take().unwrap());
+    Running { child, output }
+}
+
+/// Kills it after its first acknowledgement and a while; returns all acknowledgements.
+fn kill_after(mut running: Running, wait: Duration) -> Vec<String> {
+    let mut acks = Vec::new();
+    let mut line = String::new();
+    while acks.is_empty() && running.output.read_line(&mut line).unwrap() > 0 {
+        acks.extend(line.trim().strip_prefix("ACK ").map(str::to_owned));
+        line.clear();
+    }
+    let pid = running.child.id();
+    let killer = std::thread::spawn(move || {
+        std::thread::sleep(wait);
+        Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();
+    });
+    for line in running.output.lines() {
+        acks.extend(line.unwrap().trim().strip_prefix("ACK ").map(str::to_owned));
+    }
+    killer.join().unwrap();
+    running.child.wait().unwrap();
+    acks
+}
+
+#[derive(Default)]
+struct Acknowledged {
+    batches: HashSet<String>,
+    /// Tables by what was said last about them.
+    tables: BTreeMap<u32, String>,
+}
+
+impl Acknowledged {
+    fn add(&mut self, ack: &str) {
+        let (kind, what) = ack.split_once(' ').unwrap();
+        if kind == "batch" {
+            self.batches.insert(what.to_owned());
+        } else {
+            self.tables.insert(what.parse().unwrap(), kind.to_owned());
+        }
+    }
+}
+
+async fn verify(folder: &Path, acknowledged: &Acknowledged, cycle: u32) {
+    let store = small(folder);
+    let at = now(&store).await;
+    let mut found: BTreeMap<String, u32> = BTreeMap::new();
+    for table in [1, 2] {
+        for (key, value) in scan(&store, table, &at).await {
+            assert!(key.starts_with(&value), "{key} holds {value}");
+            *found.entry(value).or_default() += 1;
+        }
+    }
+    for (name, rows) in &found {
+        assert_eq!(*rows, BATCH, "cycle {cycle}: batch {name} is there by half");
+    }
+    for name in &acknowledged.batches {
+        assert!(found.contains_key(name), "cycle {cycle}: acknowledged batch {name} is lost");
+    }
+    for (table, said) in &acknowledged.tables {
+        verify_table(&store, &at, *table, said, cycle).await;
+    }
+    let report = store.check().await.unwrap();
+    assert_eq!(report.problems, Vec::<String>::new(), "cycle {cycle}");
+}
+
+async fn verify_table(store: &FjallStore, at: &store::Snapshot, table: u32, said: &str, cycle: u32) {
+    let request = store::ScanRequest::new(TableId(table), FAMILY, vec![store::KeyRange::all()]);
+    let rows = match store.scan(request, at).await {
+        Ok(_) => Some(scan(store, table, at).await.len() as u32),
+        Err(_) => None,
+    };
+    // What was said may have been followed by one more step that was not acknowledged.
+    let allowed = match said {
+        "table" => vec![Some(0), Some(LOAD_ROWS)],
+        "load" => vec![Some(LOAD_ROWS), None],
+        _ => vec![None],
+    };
+    assert!(allowed.contains(&rows), "cycle {cycle}: table {table} after \"{said}\" has {rows:?}");
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_by_kill_minus_nine() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let store = small(folder.path());
+        commit(&store, create(1)).await;
+        commit(&store, create(2)).await;
+    });
+    let mut acknowledged = Acknowledged::default();
+    for cycle in 0..CYCLES {
+        // 0 to 250 ms, in no order, the same in every run.
+        let wait = Duration::from_millis(u64::from(cycle * 97 % 250));
+        for ack in kill_after(start(folder.path(), cycle), wait) {
+            acknowledged.add(&ack);
+        }
+        runtime.block_on(verify(folder.path(), &acknowledged, cycle));
+    }
+    assert!(acknowledged.batches.len() > CYCLES as usize * 5, "the children did too little to prove anything");
+    assert!(acknowledged.tables.values().filter(|said| *said != "table").count() > 5);
+}
