@@ -24,7 +24,7 @@ async fn a_change_that_the_store_refuses_never_was() {
 }
 
 #[tokio::test]
-async fn a_change_that_is_not_durable_is_not_shown() {
+async fn a_change_that_is_not_durable_is_not_shown_and_a_crash_takes_all_of_it() {
     let model = Flaky::new();
     let cache = open(&(Arc::clone(&model) as Arc<dyn Store>)).await;
     let before = shown(&cache.current());
@@ -32,6 +32,10 @@ async fn a_change_that_is_not_durable_is_not_shown() {
     let failed = create(&cache, new_table("t")).await;
     assert!(matches!(failed, Err(CatalogError::Store(StoreError::ReadOnly { .. }))), "{failed:?}");
     assert_eq!(shown(&cache.current()), before);
+    let crashed: Arc<dyn Store> = Arc::new(model.model.after_crash());
+    assert_eq!(shown(&open(&crashed).await.current()), before);
+    let first_storage = store::TableId(16);
+    assert!(crashed.regions(first_storage).await.is_err(), "its storage went with it");
 }
 
 #[tokio::test]

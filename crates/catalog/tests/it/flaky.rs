@@ -8,7 +8,7 @@ use store_testkit::ModelStore;
 
 #[derive(Debug)]
 pub struct Flaky {
-    model: ModelStore,
+    pub model: ModelStore,
     pub fail_apply: AtomicBool,
     pub fail_sync: AtomicBool,
     pub applies: AtomicU64,

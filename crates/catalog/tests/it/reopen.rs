@@ -5,7 +5,8 @@ use catalog::{CatalogCache, CatalogResult, NewTable, TableOid};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use store::TableId;
+use store::{Store, TableId};
+use store_testkit::ModelStore;
 use types::{DataType, Datum, Decimal};
 
 #[derive(Clone, Debug)]
@@ -142,7 +143,8 @@ proptest! {
     fn a_catalog_reads_back_as_it_was(ops in prop::collection::vec(op(), 1..40)) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
-            let store = new_store();
+            let model = ModelStore::new();
+            let store: Arc<dyn Store> = Arc::new(model.clone());
             let cache = open(&store).await;
             let mut storages = BTreeMap::new();
             let mut done = 0;
@@ -161,6 +163,8 @@ proptest! {
             let known = cache.current();
             let reopened = open(&store).await.current();
             prop_assert_eq!(shown(&reopened), shown(&known), "after {} changes", done);
+            let crashed: Arc<dyn Store> = Arc::new(model.after_crash());
+            prop_assert_eq!(shown(&open(&crashed).await.current()), shown(&known), "after a crash");
             for (storage, _) in storages {
                 let id = TableId(storage);
                 let used = known.tables().any(|table| table.storage_id() == id);

@@ -274,3 +274,63 @@ async fn under_contention_each_row_has_one_holder_and_everybody_gets_on() {
     assert!(deadlocks.load(Ordering::Relaxed) > 0, "the test is meant to provoke some");
     assert_eq!(table.locks(), []);
 }
+
+/// As above for tables: shared and exclusive, upgrades, timeouts and waits that are given up, mixed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn under_contention_an_exclusive_holder_is_alone() {
+    const TABLES: u64 = 3;
+    // Sharers count one, an exclusive holder a million.
+    const ALONE: u64 = 1_000_000;
+    let table = Arc::new(LockTable::new());
+    let holders: Arc<Vec<AtomicU64>> = Arc::new((0..TABLES).map(|_| AtomicU64::new(0)).collect());
+    let task = |seed: u64| {
+        let (table, holders) = (Arc::clone(&table), Arc::clone(&holders));
+        async move {
+            let mut random = seed;
+            let mut next = |below: u64| {
+                random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                (random >> 33) % below
+            };
+            for _ in 0..300 {
+                let mut owner = owner(&table);
+                let mut held = vec![0; TABLES as usize];
+                for _ in 0..next(4) {
+                    let n = next(TABLES) as usize;
+                    let mode = if next(3) == 0 { LockMode::Exclusive } else { LockMode::Shared };
+                    let wait = match next(3) {
+                        0 => LockWait::Never,
+                        1 => LockWait::AtMost(Duration::from_micros(200)),
+                        _ => LockWait::Forever,
+                    };
+                    let asked = owner.lock_table(TableId(n as u32), mode, wait);
+                    let obtained = match next(4) {
+                        0 => tokio::time::timeout(Duration::from_micros(300), asked).await,
+                        _ => Ok(asked.await),
+                    };
+                    if !matches!(obtained, Ok(Ok(_))) {
+                        break;
+                    }
+                    let weight = if mode == LockMode::Exclusive { ALONE } else { 1 };
+                    if weight > held[n] {
+                        let before = holders[n].fetch_add(weight - held[n], Ordering::SeqCst) - held[n];
+                        let fits = if weight == ALONE { before == 0 } else { before < ALONE };
+                        assert!(fits, "{mode:?} beside {before}");
+                        held[n] = weight;
+                    }
+                    tokio::task::yield_now().await;
+                }
+                for (n, weight) in held.into_iter().enumerate() {
+                    holders[n].fetch_sub(weight, Ordering::SeqCst);
+                }
+            }
+        }
+    };
+    let tasks: Vec<_> = (1..=12).map(|seed| tokio::spawn(task(seed))).collect();
+    let all = async {
+        for task in tasks {
+            task.await.unwrap();
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), all).await.expect("a deadlock was not noticed");
+    assert_eq!(table.locks(), []);
+}
