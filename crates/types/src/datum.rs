@@ -1,6 +1,6 @@
 //! One SQL value.
 
-use crate::{Decimal, compare, temporal, text};
+use crate::{DataType, Decimal, compare, text};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
@@ -93,25 +93,20 @@ impl Datum {
 /// PostgreSQL's text form, with `NULL` for NULL. Text is not padded: only a column knows its `char(n)`.
 impl std::fmt::Display for Datum {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut out = String::new();
         match self {
-            Self::Null => out.push_str("NULL"),
-            Self::Bool(value) => out.push(if *value { 't' } else { 'f' }),
-            Self::Int2(value) => return value.fmt(f),
-            Self::Int4(value) => return value.fmt(f),
-            Self::Int8(value) => return value.fmt(f),
-            Self::Float4(value) => text::print_float4(*value, &mut out),
-            Self::Float8(value) => text::print_float8(*value, &mut out),
-            Self::Numeric(value) => return value.fmt(f),
-            Self::Text(value) => return f.write_str(value),
-            Self::Bytes(value) => text::print_bytes(value, &mut out),
-            Self::Date(value) => temporal::print_date(*value, &mut out),
-            Self::Time(value) => temporal::print_time(*value, &mut out),
-            Self::Timestamp(value) => temporal::print_timestamp(*value, &mut out),
-            Self::TimestampTz(value) => temporal::print_timestamptz(*value, 0, &mut out),
-            Self::Uuid(value) => text::print_uuid(value, &mut out),
+            Self::Null => f.write_str("NULL"),
+            Self::Int2(value) => value.fmt(f),
+            Self::Int4(value) => value.fmt(f),
+            Self::Int8(value) => value.fmt(f),
+            Self::Numeric(value) => value.fmt(f),
+            Self::Text(value) => f.write_str(value),
+            _ => {
+                let mut out = String::new();
+                // The type matters for char(n) only.
+                text::print(&DataType::Text, self, &mut out);
+                f.write_str(&out)
+            }
         }
-        f.write_str(&out)
     }
 }
 

@@ -51,7 +51,16 @@ pub fn print(ty: &DataType, value: &Datum, out: &mut String) {
             out.extend(std::iter::repeat_n(' ', missing));
         }
         (_, Datum::Text(text)) => out.push_str(text),
-        _ => {
+        (_, Datum::Bool(value)) => out.push(if *value { 't' } else { 'f' }),
+        (_, Datum::Float4(value)) => print_float4(*value, out),
+        (_, Datum::Float8(value)) => print_float8(*value, out),
+        (_, Datum::Bytes(value)) => print_bytes(value, out),
+        (_, Datum::Date(value)) => temporal::print_date(*value, out),
+        (_, Datum::Time(value)) => temporal::print_time(*value, out),
+        (_, Datum::Timestamp(value)) => temporal::print_timestamp(*value, out),
+        (_, Datum::TimestampTz(value)) => temporal::print_timestamptz(*value, 0, out),
+        (_, Datum::Uuid(value)) => print_uuid(value, out),
+        (_, Datum::Int2(_) | Datum::Int4(_) | Datum::Int8(_) | Datum::Numeric(_)) => {
             // Writing to a String cannot fail.
             let _ = write!(out, "{value}");
         }

@@ -1,6 +1,7 @@
 //! Dates and times to text, in PostgreSQL's ISO style.
 
 use super::{DAY, MAX_TIMESTAMP, SECOND, civil_from_days};
+use std::fmt::Write;
 
 /// `2013-01-31`, `0044-03-15 BC`, `infinity`.
 pub fn print_date(days: i32, out: &mut String) {
@@ -13,13 +14,19 @@ pub fn print_date(days: i32, out: &mut String) {
 
 /// `05:15:00`, `05:15:00.25`.
 pub fn print_time(micros: i64, out: &mut String) {
-    let seconds = micros / SECOND;
-    push_padded(seconds / 3600, 2, out);
-    out.push(':');
-    push_padded(seconds / 60 % 60, 2, out);
-    out.push(':');
-    push_padded(seconds % 60, 2, out);
+    let seconds = u32::try_from(micros / SECOND).unwrap_or(0);
+    push_sixties(seconds, out);
     push_fraction(micros % SECOND, out);
+}
+
+/// Seconds as `hh:mm:ss`; at most 24 hours.
+fn push_sixties(seconds: u32, out: &mut String) {
+    let two = |value: u32| u8::try_from(value).unwrap_or(0);
+    push_two(two(seconds / 3600), out);
+    out.push(':');
+    push_two(two(seconds / 60 % 60), out);
+    out.push(':');
+    push_two(two(seconds % 60), out);
 }
 
 /// `2013-01-31 05:15:00`.
@@ -61,11 +68,18 @@ fn push_date_time(micros: i64, out: &mut String) -> bool {
 fn push_date(days: i64, out: &mut String) -> bool {
     let date = civil_from_days(days);
     let before_christ = date.year <= 0;
-    push_padded(if before_christ { 1 - date.year } else { date.year }, 4, out);
+    let year = if before_christ { 1 - date.year } else { date.year };
+    match u16::try_from(year) {
+        Ok(year @ 0..=9999) => {
+            push_two((year / 100) as u8, out);
+            push_two((year % 100) as u8, out);
+        }
+        _ => push_padded(year, 4, out),
+    }
     out.push('-');
-    push_padded(i64::from(date.month), 2, out);
+    push_two(date.month, out);
     out.push('-');
-    push_padded(i64::from(date.day), 2, out);
+    push_two(date.day, out);
     before_christ
 }
 
@@ -104,19 +118,16 @@ fn push_fraction(micros: i64, out: &mut String) {
     push_padded(digits, width, out);
 }
 
-/// A number of at least `width` digits. By hand, because COPY TO and every answer row come through here.
+/// A number of two digits (0 to 99). By hand, because COPY TO and every answer row come through here.
+fn push_two(value: u8, out: &mut String) {
+    out.push(char::from(b'0' + value / 10));
+    out.push(char::from(b'0' + value % 10));
+}
+
+/// A number of at least `width` digits.
 fn push_padded(value: i64, width: usize, out: &mut String) {
-    let mut power = 1;
-    let mut digits = 1;
-    while digits < width || power <= value / 10 {
-        power *= 10;
-        digits += 1;
-    }
-    while power > 0 {
-        let digit = u8::try_from(value / power % 10).unwrap_or(0);
-        out.push(char::from(b'0' + digit));
-        power /= 10;
-    }
+    // Writing to a String cannot fail.
+    let _ = write!(out, "{value:0width$}");
 }
 
 #[cfg(test)]
