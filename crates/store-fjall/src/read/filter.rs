@@ -8,14 +8,15 @@ use fragment::header::{DENSE, FORMAT, WIDE};
 use store::{Filter, FixedPredicate, NullBit, NullTest};
 
 /// A filter with its bounds as integers.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct CompiledFilter {
     layout: [u8; 2],
     integers: Vec<IntegerRange>,
     others: Vec<BytesRange>,
     nulls: Vec<NullTest>,
-    /// Is there a predicate whose bounds are not of its width? It can pass nothing.
-    malformed: bool,
+    /// Fragments shorter than this are left to `plain`.
+    min_len: usize,
+    plain: Filter,
 }
 
 /// `lo <= x <= hi` of 1, 2, 4 or 8 bytes.
@@ -41,7 +42,14 @@ struct BytesRange {
 impl CompiledFilter {
     /// Compiles `filter`.
     pub(crate) fn new(filter: &Filter) -> Self {
-        let mut compiled = Self { layout: filter.layout.to_be_bytes(), nulls: filter.nulls.clone(), ..Self::default() };
+        let mut compiled = Self {
+            layout: filter.layout.to_be_bytes(),
+            integers: Vec::new(),
+            others: Vec::new(),
+            nulls: filter.nulls.clone(),
+            min_len: filter.nulls.iter().map(|test| test.null_bit.0 as usize + 1).max().unwrap_or(0),
+            plain: filter.clone(),
+        };
         for predicate in &filter.predicates {
             compiled.add(predicate);
         }
@@ -50,10 +58,14 @@ impl CompiledFilter {
 
     fn add(&mut self, predicate: &FixedPredicate) {
         let FixedPredicate { offset, width, null_bit, lo, hi } = predicate;
-        let (offset, null_bit) = (*offset as usize, *null_bit);
-        if lo.len() != usize::from(*width) || hi.len() != usize::from(*width) {
-            self.malformed = true;
-        } else if matches!(width, 1 | 2 | 4 | 8) && lo <= hi {
+        let (offset, null_bit, len) = (*offset as usize, *null_bit, usize::from(*width));
+        if lo.len() != len || hi.len() != len {
+            // Nothing sensible to compare with: every fragment is left to the plain form.
+            self.min_len = usize::MAX;
+            return;
+        }
+        self.min_len = self.min_len.max(offset.saturating_add(len)).max(null_bit.0 as usize + 1);
+        if matches!(width, 1 | 2 | 4 | 8) && lo <= hi {
             let lo = big_endian(lo);
             let span = big_endian(hi) - lo;
             self.integers.push(IntegerRange { offset, width: *width, null_bit, lo, span });
@@ -69,33 +81,17 @@ impl CompiledFilter {
             [FORMAT, flags, a, b, ..] if flags & !WIDE == DENSE && [*a, *b] == self.layout => {}
             _ => return Verdict::Undecided,
         }
-        let mut verdict = if self.malformed { Verdict::Undecided } else { Verdict::Pass };
-        for range in &self.integers {
-            match range.holds(fragment) {
-                Some(true) => {}
-                Some(false) => return Verdict::Fail,
-                None => verdict = Verdict::Undecided,
-            }
+        if fragment.len() < self.min_len {
+            return fragment::matches(&self.plain, fragment);
         }
-        if self.others.is_empty() && self.nulls.is_empty() { verdict } else { self.judge_rest(fragment, verdict) }
-    }
-
-    fn judge_rest(&self, fragment: &[u8], mut verdict: Verdict) -> Verdict {
-        let others = self.others.iter().map(|range| range.holds(fragment));
-        let nulls = self.nulls.iter().map(|test| is_null(fragment, test.null_bit).map(|null| null == test.is_null));
-        for test in others.chain(nulls) {
-            match test {
-                Some(true) => {}
-                Some(false) => return Verdict::Fail,
-                None => verdict = Verdict::Undecided,
-            }
-        }
-        verdict
+        let passes = self.integers.iter().all(|range| range.holds(fragment) == Some(true))
+            && self.others.iter().all(|range| range.holds(fragment) == Some(true))
+            && self.nulls.iter().all(|test| is_null(fragment, test.null_bit) == Some(test.is_null));
+        if passes { Verdict::Pass } else { Verdict::Fail }
     }
 }
 
 impl IntegerRange {
-    /// `None` when the fragment is too short to say.
     #[inline]
     fn holds(&self, fragment: &[u8]) -> Option<bool> {
         let tail = fragment.get(self.offset..)?;

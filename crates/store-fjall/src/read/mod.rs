@@ -26,7 +26,7 @@ mod source;
 pub(crate) mod split;
 pub(crate) mod verify;
 
-pub(crate) use get::{get, get_many};
+pub(crate) use get::get_many;
 pub(crate) use source::ReadSource;
 
 #[cfg(test)]

@@ -146,7 +146,7 @@ impl Blocks {
         let mut long = ranges.iter().filter(|range| range.as_point().is_none());
         let first = long.next()?;
         let hull = KeyRange { start: first.start.clone(), end: long.next_back().unwrap_or(first).end.clone() };
-        let mut view = View::open(&source.keyspace, &StoredRange::new(&source.prefix, &hull)?)?;
+        let mut view = View::open(source, &StoredRange::new(&source.prefix, &hull)?)?;
         let base = view.take_base()?;
         let caching = base.caching();
         Some(Self { base, rest: view, caching })

@@ -17,6 +17,7 @@
 //! table of a run, newest first, but may lie in neighbouring blocks.
 
 mod format;
+mod lens;
 mod overlay;
 mod run;
 mod table;
@@ -25,5 +26,5 @@ mod view;
 pub(crate) use format::{Entries, Entry, Malformed, compare_key};
 pub(crate) use overlay::{Change, Overlay};
 pub(crate) use run::{Run, RunBlock, RunCursor};
-pub(crate) use table::{Caching, DataBlock, IndexCursor, TableReader};
+pub(crate) use table::{Caching, DataBlock, TableReader};
 pub(crate) use view::{Files, View};

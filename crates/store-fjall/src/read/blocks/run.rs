@@ -18,11 +18,6 @@ impl Run {
         (!tables.is_empty()).then(|| Self(tables.into()))
     }
 
-    /// All tables.
-    pub(crate) fn tables(&self) -> &[Table] {
-        &self.0
-    }
-
     /// Entries: versions and tombstones are counted too.
     pub(crate) fn items(&self) -> u64 {
         self.0.iter().map(|table| table.metadata.item_count).sum()

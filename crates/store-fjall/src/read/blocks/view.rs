@@ -1,11 +1,12 @@
 //! What a keyspace consists of at one moment: its memtable and its runs of tables.
 
+use super::lens;
 use super::overlay::MemtableEntries;
 use super::{Run, RunCursor, TableReader};
 use crate::read::ReadSource;
 use crate::read::range::StoredRange;
 use fjall::{AbstractTree, AnyTree, Keyspace};
-use lsm_tree::{DescriptorTable, Memtable};
+use lsm_tree::{DescriptorTable, Memtable, Table};
 use std::sync::Arc;
 use store::TableSize;
 
@@ -27,42 +28,37 @@ pub(crate) struct Files {
 }
 
 impl View {
-    /// The view for reading `range` of `keyspace`, restricted to tables that overlap it. `None` when the
+    /// The view for reading `range` of `source`, restricted to tables that overlap it. `None` when the
     /// blocks cannot serve a reader: some rows are in sealed memtables, which are out of reach until
-    /// they are flushed, or values are kept apart from keys.
-    ///
-    /// The memtable is taken before the version. A flush that ends in between shows its rows twice,
-    /// which does no harm; the other way round they would be in neither. Rows that are written into
-    /// a later memtable meanwhile are newer than any snapshot that was taken before.
-    pub(crate) fn open(keyspace: &Keyspace, range: &StoredRange) -> Option<Self> {
-        let tree = &keyspace.tree;
-        let memtable = tree.active_memtable();
-        if tree.sealed_memtable_count() > 0 || matches!(tree, AnyTree::Blob(_)) {
+    /// they are flushed and a newer snapshot is taken, or values are kept apart from keys.
+    pub(crate) fn open(source: &ReadSource, range: &StoredRange) -> Option<Self> {
+        let tree = &source.keyspace.tree;
+        if matches!(tree, AnyTree::Blob(_)) {
             return None;
         }
-        Some(Self::of_tables(keyspace, memtable, range))
+        let seen = lens::look(tree, source.snapshot.seqno(), |min, max| range.overlaps(min, max))?;
+        (seen.sealed == 0).then(|| Self::new(tree, seen.memtable, seen.runs))
     }
 
-    /// As [`View::open`] for estimates, which may overlook sealed memtables.
+    /// What `keyspace` consists of now, as far as it overlaps `range`: for estimates and checks, which do not
+    /// need to agree with a snapshot and may overlook sealed memtables.
     pub(crate) fn roughly(keyspace: &Keyspace, range: &StoredRange) -> Self {
-        Self::of_tables(keyspace, keyspace.tree.active_memtable(), range)
+        let tree = &keyspace.tree;
+        let memtable = tree.active_memtable();
+        let mut runs = Vec::new();
+        for run in tree.current_version().iter_levels().flat_map(|level| level.iter()) {
+            let tables = run.iter().filter(|table| {
+                let keys = &table.metadata.key_range;
+                range.overlaps(keys.min(), keys.max())
+            });
+            runs.push(tables.cloned().collect());
+        }
+        Self::new(tree, memtable, runs)
     }
 
-    fn of_tables(keyspace: &Keyspace, memtable: Arc<Memtable>, range: &StoredRange) -> Self {
-        let tree = &keyspace.tree;
-        let version = tree.current_version();
-        let mut runs = Vec::new();
-        for level in version.iter_levels() {
-            for run in level.iter() {
-                let tables = run.iter().filter(|table| {
-                    let keys = &table.metadata.key_range;
-                    range.overlaps(keys.min(), keys.max())
-                });
-                runs.extend(Run::new(tables.cloned().collect()));
-            }
-        }
+    fn new(tree: &AnyTree, memtable: Arc<Memtable>, runs: Vec<Vec<Table>>) -> Self {
         let files = Files { tree_id: tree.id(), descriptors: tree.tree_config().descriptor_table.clone() };
-        Self { memtable, runs, files }
+        Self { memtable, runs: runs.into_iter().filter_map(Run::new).collect(), files }
     }
 
     /// About what the memtable holds of `range`: exact up to `counted` entries.

@@ -109,3 +109,19 @@ fn a_scan_keeps_its_files_while_compaction_replaces_them() {
     }
     assert_eq!(rows, 3000);
 }
+
+#[test]
+fn a_held_snapshot_finds_what_a_compaction_dropped_meanwhile() {
+    let mut bed = loaded(Kind::OWN, 1000);
+    (0..1000).for_each(|i| bed.put(key(i), fragment(i, 9, Form::Dense)));
+    bed.flush();
+    let (held, rows) = (bed.source(), bed.rows.clone());
+    // Entries that the snapshot does not see: compaction lets them replace and delete those that it does.
+    (0..500).for_each(|i| bed.put(key(i), fragment(0, 0, Form::Dense)));
+    (500..900).for_each(|i| bed.delete(&key(i)));
+    bed.flush();
+    bed.compact();
+    let found = collect(&held, request(vec![KeyRange::all()]));
+    assert!(found.keys.iter().eq(rows.keys()) && found.fragments.iter().eq(rows.values()));
+    assert_eq!(collect(&bed.source(), request(vec![KeyRange::all()])).rows, 600);
+}

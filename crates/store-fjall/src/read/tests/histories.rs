@@ -98,8 +98,14 @@ fn question() -> impl Strategy<Value = Question> {
     let filter = prop::option::weighted(0.4, (any::<u32>(), any::<u32>()));
     let wanted = (any::<bool>(), any::<bool>());
     (cuts, prop::bool::weighted(0.2), limit, filter, wanted, prop_oneof![1..50_usize, Just(8192)]).prop_map(
-        |(cuts, reverse, limit, filter, (keys, values), batch_rows)| {
-            Question { cuts, reverse, limit, filter, keys, values, batch_rows }
+        |(cuts, reverse, limit, filter, (keys, values), batch_rows)| Question {
+            cuts,
+            reverse,
+            limit,
+            filter,
+            keys,
+            values,
+            batch_rows,
         },
     )
 }

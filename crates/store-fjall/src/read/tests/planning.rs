@@ -18,8 +18,7 @@ fn loaded(kind: Kind) -> Bed {
     bed
 }
 
-const KINDS: [Kind; 3] =
-    [Kind::OWN, Kind { shared: true, ..Kind::OWN }, Kind { partitioned: true, ..Kind::OWN }];
+const KINDS: [Kind; 3] = [Kind::OWN, Kind { shared: true, ..Kind::OWN }, Kind { partitioned: true, ..Kind::OWN }];
 
 #[test]
 fn pieces_are_the_ranges_cut_into_about_equal_parts() {
@@ -44,7 +43,8 @@ fn pieces_are_the_ranges_cut_into_about_equal_parts() {
 #[test]
 fn pieces_join_to_exactly_the_ranges() {
     let bed = loaded(Kind::OWN);
-    let ranges = vec![range(1, 2), KeyRange::point(key(7)), range(50, 3000), KeyRange { start: key(3500).into(), end: None }];
+    let ranges =
+        vec![range(1, 2), KeyRange::point(key(7)), range(50, 3000), KeyRange { start: key(3500).into(), end: None }];
     let cut = split(&bed.source(), &ranges, 5).unwrap();
     assert!(cut.len() > 1 && cut.iter().all(|piece| !piece.is_empty()));
     let mut joined: Vec<KeyRange> = Vec::new();
