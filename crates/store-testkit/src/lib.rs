@@ -10,7 +10,15 @@
 //! ```
 //! Wrappers are stores themselves, so they stack: a recorder over a mirror of a model and a backend.
 
+pub mod faults;
+pub mod limited;
+pub mod mirror;
 pub mod model;
+pub mod recorder;
 pub mod suite;
 
+pub use faults::{FaultPlan, FaultStore, Point};
+pub use limited::{LimitedStore, Without};
+pub use mirror::MirrorStore;
 pub use model::ModelStore;
+pub use recorder::{Call, Counts, RecordingStore};

@@ -1,0 +1,202 @@
+//! A store with some capabilities taken away, so that the layers above are tested without them on a
+//! backend that has them.
+
+use async_trait::async_trait;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use store::{
+    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Condition, Durability, FamilyId, KeyRange, Mutation,
+    OnDuplicate, RegionInfo, RowBatch, RowBatchBuilder, Scan, ScanCounters, ScanRequest, Snapshot, Store, StoreError,
+    StoreResult, StoreStats, TableId, TableSize, WriteBatch,
+};
+
+/// What is taken away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Without {
+    /// Batches are applied row by row: an error leaves the rows before it written.
+    pub atomic_batch: bool,
+    /// Filters are not looked at: every row comes back undecided.
+    pub filter: bool,
+    /// Bulk loads are refused.
+    pub bulk_load: bool,
+}
+
+/// A [`Store`] that can do less than the one inside.
+#[derive(Clone, Debug)]
+pub struct LimitedStore {
+    inner: Arc<dyn Store>,
+    without: Without,
+}
+
+impl LimitedStore {
+    /// `inner` without some of what it can do.
+    pub fn new(inner: Arc<dyn Store>, without: Without) -> Self {
+        Self { inner, without }
+    }
+
+    /// Tables first, then each row with the conditions on it as a batch of its own.
+    async fn apply_row_by_row(&self, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
+        let WriteBatch { tables, conditions, mutations } = batch;
+        let mut last = self.inner.apply(WriteBatch { tables, ..WriteBatch::default() }, durability).await?;
+        for row in rows_of(conditions, mutations) {
+            last = self.inner.apply(row, durability).await?;
+        }
+        Ok(last)
+    }
+}
+
+/// One batch for each row, in the order in which the rows come up; within a row, order is kept.
+fn rows_of(conditions: Vec<Condition>, mutations: Vec<Mutation>) -> Vec<WriteBatch> {
+    let mut rows = Vec::new();
+    let mut places = BTreeMap::new();
+    for condition in conditions {
+        let row = (condition.table, condition.family, condition.key.clone());
+        batch_of(row, &mut places, &mut rows, |batch| batch.conditions.push(condition));
+    }
+    for mutation in mutations {
+        let (table, family, key) = mutation.target();
+        let row = (table, family, key.clone());
+        batch_of(row, &mut places, &mut rows, |batch| batch.mutations.push(mutation));
+    }
+    rows
+}
+
+type Row = (TableId, FamilyId, Bytes);
+
+/// Changes the batch of `row`, a new one if it has none yet.
+fn batch_of(
+    row: Row,
+    places: &mut BTreeMap<Row, usize>,
+    rows: &mut Vec<WriteBatch>,
+    change: impl FnOnce(&mut WriteBatch),
+) {
+    let place = *places.entry(row).or_insert_with(|| {
+        rows.push(WriteBatch::default());
+        rows.len() - 1
+    });
+    if let Some(batch) = rows.get_mut(place) {
+        change(batch);
+    }
+}
+
+#[async_trait]
+impl Store for LimitedStore {
+    fn capabilities(&self) -> Capabilities {
+        let inner = self.inner.capabilities();
+        Capabilities {
+            atomic_batch: inner.atomic_batch && !self.without.atomic_batch,
+            filter: inner.filter && !self.without.filter,
+            bulk_load: inner.bulk_load && !self.without.bulk_load,
+            ..inner
+        }
+    }
+
+    async fn snapshot(&self, at_least: CommitNo) -> StoreResult<Snapshot> {
+        self.inner.snapshot(at_least).await
+    }
+
+    async fn get(&self, table: TableId, family: FamilyId, key: &[u8], at: &Snapshot) -> StoreResult<Option<Bytes>> {
+        self.inner.get(table, family, key, at).await
+    }
+
+    async fn get_many(
+        &self,
+        table: TableId,
+        family: FamilyId,
+        keys: &[Bytes],
+        snapshot: &Snapshot,
+    ) -> StoreResult<Vec<Option<Bytes>>> {
+        self.inner.get_many(table, family, keys, snapshot).await
+    }
+
+    async fn get_newest(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
+        self.inner.get_newest(table, family, key).await
+    }
+
+    async fn scan(&self, mut request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>> {
+        let filtered = request.filter.as_ref().is_some_and(|filter| !filter.is_empty());
+        if !filtered || !self.without.filter {
+            return self.inner.scan(request, snapshot).await;
+        }
+        // Which rows pass is not known here, so the limit is the caller's as well.
+        (request.filter, request.limit) = (None, None);
+        Ok(Box::new(UndecidedScan(self.inner.scan(request, snapshot).await?)))
+    }
+
+    async fn split(
+        &self,
+        table: TableId,
+        family: FamilyId,
+        ranges: &[KeyRange],
+        pieces: usize,
+    ) -> StoreResult<Vec<Vec<KeyRange>>> {
+        self.inner.split(table, family, ranges, pieces).await
+    }
+
+    async fn apply(&self, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
+        if self.without.atomic_batch {
+            return self.apply_row_by_row(batch, durability).await;
+        }
+        self.inner.apply(batch, durability).await
+    }
+
+    async fn sync(&self, commit: CommitNo) -> StoreResult<()> {
+        self.inner.sync(commit).await
+    }
+
+    async fn bulk_load(&self, table: TableId, on_duplicate: OnDuplicate) -> StoreResult<Box<dyn BulkLoad>> {
+        if self.without.bulk_load {
+            return Err(StoreError::Unsupported { what: "bulk load" });
+        }
+        self.inner.bulk_load(table, on_duplicate).await
+    }
+
+    async fn regions(&self, table: TableId) -> StoreResult<Vec<RegionInfo>> {
+        self.inner.regions(table).await
+    }
+
+    async fn estimate(&self, table: TableId, family: FamilyId, ranges: &[KeyRange]) -> StoreResult<TableSize> {
+        self.inner.estimate(table, family, ranges).await
+    }
+
+    async fn flush(&self, table: TableId, major: bool) -> StoreResult<()> {
+        self.inner.flush(table, major).await
+    }
+
+    async fn check(&self) -> StoreResult<CheckReport> {
+        self.inner.check().await
+    }
+
+    fn stats(&self) -> StoreStats {
+        self.inner.stats()
+    }
+
+    async fn close(&self) -> StoreResult<()> {
+        self.inner.close().await
+    }
+}
+
+/// Marks every batch: no row was judged.
+struct UndecidedScan(Box<dyn Scan>);
+
+#[async_trait]
+impl Scan for UndecidedScan {
+    async fn next(&mut self) -> StoreResult<Option<RowBatch>> {
+        Ok(self.0.next().await?.map(|batch| mark(&batch)))
+    }
+
+    fn counters(&self) -> ScanCounters {
+        self.0.counters()
+    }
+}
+
+fn mark(batch: &RowBatch) -> RowBatch {
+    let mut marked = RowBatchBuilder::default();
+    batch.fragments().for_each(|fragment| marked.push_fragment(fragment));
+    batch.keys().for_each(|key| marked.push_key(key, &[]));
+    if marked.is_empty() {
+        marked.push_rows(batch.len());
+    }
+    marked.mark_undecided();
+    marked.finish()
+}

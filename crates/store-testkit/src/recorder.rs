@@ -1,0 +1,196 @@
+//! A store that counts its calls and remembers them, for tests of what the layers above ask for.
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use store::{
+    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, OnDuplicate, RegionInfo,
+    Scan, ScanRequest, Snapshot, Store, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
+};
+
+/// How often each call was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// `snapshot`.
+    pub snapshots: usize,
+    /// `get`.
+    pub gets: usize,
+    /// `get_many`.
+    pub multi_gets: usize,
+    /// Keys of `get` and `get_many`.
+    pub keys: usize,
+    /// `get_newest`.
+    pub newest_gets: usize,
+    /// `scan`.
+    pub scans: usize,
+    /// `apply` with a batch that is not empty.
+    pub batches: usize,
+    /// Mutations in those.
+    pub mutations: usize,
+    /// `sync`.
+    pub syncs: usize,
+    /// `bulk_load`.
+    pub bulk_loads: usize,
+    /// `flush`.
+    pub flushes: usize,
+}
+
+/// What a call asked for.
+#[derive(Clone, Debug)]
+pub enum Call {
+    /// `get` and `get_newest`.
+    Get(TableId, Bytes),
+    /// `get_many`.
+    GetMany(TableId, Vec<Bytes>),
+    /// `scan`.
+    Scan(ScanRequest),
+    /// `apply` with a batch that is not empty.
+    Apply(WriteBatch, Durability),
+    /// `sync`.
+    Sync(CommitNo),
+    /// `bulk_load`.
+    BulkLoad(TableId, OnDuplicate),
+    /// `flush`, with `major`.
+    Flush(TableId, bool),
+}
+
+/// A [`Store`] that passes every call on and writes it down. Clones share their notes.
+#[derive(Clone, Debug)]
+pub struct RecordingStore {
+    inner: Arc<dyn Store>,
+    /// Locked to add or take a note, never across a call of the inner store.
+    notes: Arc<Mutex<(Counts, Vec<Call>)>>,
+}
+
+impl RecordingStore {
+    /// Records the calls on `inner`.
+    pub fn new(inner: Arc<dyn Store>) -> Self {
+        Self { inner, notes: Arc::default() }
+    }
+
+    /// Calls since the last [`Self::reset`].
+    pub fn counts(&self) -> Counts {
+        self.notes.lock().0
+    }
+
+    /// The calls themselves, in order, since the last [`Self::reset`].
+    pub fn calls(&self) -> Vec<Call> {
+        self.notes.lock().1.clone()
+    }
+
+    /// The scans among them.
+    pub fn scans(&self) -> Vec<ScanRequest> {
+        let scan = |call| if let Call::Scan(request) = call { Some(request) } else { None };
+        self.calls().into_iter().filter_map(scan).collect()
+    }
+
+    /// Forgets everything so far.
+    pub fn reset(&self) {
+        *self.notes.lock() = Default::default();
+    }
+
+    fn note(&self, count: impl FnOnce(&mut Counts), call: Option<Call>) {
+        let mut notes = self.notes.lock();
+        count(&mut notes.0);
+        notes.1.extend(call);
+    }
+}
+
+#[async_trait]
+impl Store for RecordingStore {
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    async fn snapshot(&self, at_least: CommitNo) -> StoreResult<Snapshot> {
+        self.note(|counts| counts.snapshots += 1, None);
+        self.inner.snapshot(at_least).await
+    }
+
+    async fn get(&self, table: TableId, family: FamilyId, key: &[u8], at: &Snapshot) -> StoreResult<Option<Bytes>> {
+        let count = |counts: &mut Counts| (counts.gets, counts.keys) = (counts.gets + 1, counts.keys + 1);
+        self.note(count, Some(Call::Get(table, Bytes::copy_from_slice(key))));
+        self.inner.get(table, family, key, at).await
+    }
+
+    async fn get_many(
+        &self,
+        table: TableId,
+        family: FamilyId,
+        keys: &[Bytes],
+        snapshot: &Snapshot,
+    ) -> StoreResult<Vec<Option<Bytes>>> {
+        let count = |counts: &mut Counts| {
+            counts.multi_gets += 1;
+            counts.keys += keys.len();
+        };
+        self.note(count, Some(Call::GetMany(table, keys.to_vec())));
+        self.inner.get_many(table, family, keys, snapshot).await
+    }
+
+    async fn get_newest(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
+        self.note(|counts| counts.newest_gets += 1, Some(Call::Get(table, Bytes::copy_from_slice(key))));
+        self.inner.get_newest(table, family, key).await
+    }
+
+    async fn scan(&self, request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>> {
+        self.note(|counts| counts.scans += 1, Some(Call::Scan(request.clone())));
+        self.inner.scan(request, snapshot).await
+    }
+
+    async fn split(
+        &self,
+        table: TableId,
+        family: FamilyId,
+        ranges: &[KeyRange],
+        pieces: usize,
+    ) -> StoreResult<Vec<Vec<KeyRange>>> {
+        self.inner.split(table, family, ranges, pieces).await
+    }
+
+    async fn apply(&self, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
+        if !batch.is_empty() {
+            let count = |counts: &mut Counts| {
+                counts.batches += 1;
+                counts.mutations += batch.mutations.len();
+            };
+            self.note(count, Some(Call::Apply(batch.clone(), durability)));
+        }
+        self.inner.apply(batch, durability).await
+    }
+
+    async fn sync(&self, commit: CommitNo) -> StoreResult<()> {
+        self.note(|counts| counts.syncs += 1, Some(Call::Sync(commit)));
+        self.inner.sync(commit).await
+    }
+
+    async fn bulk_load(&self, table: TableId, on_duplicate: OnDuplicate) -> StoreResult<Box<dyn BulkLoad>> {
+        self.note(|counts| counts.bulk_loads += 1, Some(Call::BulkLoad(table, on_duplicate)));
+        self.inner.bulk_load(table, on_duplicate).await
+    }
+
+    async fn regions(&self, table: TableId) -> StoreResult<Vec<RegionInfo>> {
+        self.inner.regions(table).await
+    }
+
+    async fn estimate(&self, table: TableId, family: FamilyId, ranges: &[KeyRange]) -> StoreResult<TableSize> {
+        self.inner.estimate(table, family, ranges).await
+    }
+
+    async fn flush(&self, table: TableId, major: bool) -> StoreResult<()> {
+        self.note(|counts| counts.flushes += 1, Some(Call::Flush(table, major)));
+        self.inner.flush(table, major).await
+    }
+
+    async fn check(&self) -> StoreResult<CheckReport> {
+        self.inner.check().await
+    }
+
+    fn stats(&self) -> StoreStats {
+        self.inner.stats()
+    }
+
+    async fn close(&self) -> StoreResult<()> {
+        self.inner.close().await
+    }
+}

@@ -1,0 +1,48 @@
+//! The suite against stores that can do less, and what becomes of a batch without atomicity.
+
+use crate::rows::{TABLE, batch, commit, create, replace, rows};
+use bennu_store_testkit::{LimitedStore, ModelStore, Without};
+use std::sync::Arc;
+use store::{Condition, OnDuplicate, Store, StoreError, WriteBatch};
+
+async fn new_store() -> Arc<dyn Store> {
+    let without = Without { atomic_batch: true, filter: true, bulk_load: true };
+    Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), without))
+}
+
+mod suite {
+    use super::new_store;
+    bennu_store_testkit::conformance_tests!(new_store);
+}
+
+#[tokio::test]
+async fn without_atomic_batches_rows_before_the_failure_stay() {
+    let store = new_store().await;
+    create(&store).await;
+    let first = commit(&store, batch(vec![replace("b", b"old")])).await.unwrap();
+    let condition = Condition { table: TABLE, family: crate::rows::FAMILY, key: "b".into(), expect: None };
+    let mutations = vec![replace("a", b"new"), replace("b", b"new"), replace("c", b"new")];
+    // The row with the condition comes up first: nothing at all is written.
+    let failed = commit(&store, WriteBatch { conditions: vec![condition.clone()], ..batch(mutations.clone()) }).await;
+    assert!(matches!(failed, Err(StoreError::ConditionFailed { .. })));
+    assert_eq!(rows(&store).await.unwrap(), [("b".into(), "old".into())]);
+    // A condition that holds, then a mutation that cannot be applied: the rows before it stay.
+    let mut mutations = mutations;
+    mutations.insert(1, replace("aa", &vec![0; store.capabilities().max_fragment_bytes]));
+    let holds = Condition { expect: Some(first), ..condition };
+    let failed = commit(&store, WriteBatch { conditions: vec![holds], ..batch(mutations) }).await;
+    assert!(matches!(failed, Err(StoreError::TooLarge { .. })));
+    let last = store.apply(WriteBatch::default(), store::Durability::Sync).await.unwrap();
+    store.sync(last).await.unwrap();
+    assert_eq!(rows(&store).await.unwrap(), [("a".into(), "new".into()), ("b".into(), "new".into())]);
+}
+
+#[tokio::test]
+async fn what_is_taken_away_is_told_and_refused() {
+    let store = new_store().await;
+    create(&store).await;
+    let can = store.capabilities();
+    assert!(!can.atomic_batch && !can.filter && !can.bulk_load && can.global_snapshot);
+    let refused = store.bulk_load(TABLE, OnDuplicate::Fail).await.err();
+    assert_eq!(refused, Some(StoreError::Unsupported { what: "bulk load" }));
+}
