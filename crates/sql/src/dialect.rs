@@ -4,11 +4,12 @@
 //! is read twice and `f(f(f(…)))` takes time exponential in its depth; and `x NOT NULL` is no operator, since it
 //! would swallow the NOT NULL behind a DEFAULT. (`x NOTNULL` is: see `lexer/spelling.rs`.)
 
-use crate::lexer::keyword::is_reserved;
+use crate::lexer::keyword::{is_no_operand, is_reserved};
 use sqlparser::ast::Expr;
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::Token;
 use std::any::TypeId;
 use std::cell::Cell;
 
@@ -35,14 +36,19 @@ impl Dialect for BennuDialect {
         POSTGRES.dialect()
     }
 
-    /// Reads no operand itself: the place to count them, and to stop. This error ends all attempts.
-    fn parse_prefix(&self, _: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
+    /// Reads no operand itself. It is the place to count them, and to stop: that error ends all attempts. And
+    /// sqlparser takes nearly every word for a column, so that `SELECT a, FROM t` would select a column `from`.
+    fn parse_prefix(&self, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
         match self.fuel.get() {
-            0 => Some(Err(ParserError::RecursionLimitExceeded)),
-            left => {
-                self.fuel.set(left - 1);
-                None
+            0 => return Some(Err(ParserError::RecursionLimitExceeded)),
+            left => self.fuel.set(left - 1),
+        }
+        let next = parser.peek_token_ref();
+        match &next.token {
+            Token::Word(word) if word.quote_style.is_none() && is_no_operand(&word.value) => {
+                Some(parser.expected_ref("an expression", next))
             }
+            _ => None,
         }
     }
 
@@ -72,6 +78,13 @@ impl Dialect for BennuDialect {
     }
 
     fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
+        let keyword = |n| match &parser.peek_nth_token_ref(n).token {
+            Token::Word(word) => word.keyword,
+            _ => Keyword::NoKeyword,
+        };
+        if keyword(0) == Keyword::NOT && keyword(1) == Keyword::NULL {
+            return Some(Ok(self.prec_unknown()));
+        }
         POSTGRES.get_next_precedence(parser)
     }
 

@@ -120,13 +120,54 @@ const SPECIAL: &[&str] = &[
     "verbose",
 ];
 
+/// Reserved words that begin an expression, or are one.
+const OPERANDS: &[&str] = &[
+    "array",
+    "case",
+    "cast",
+    "current_catalog",
+    "current_date",
+    "current_role",
+    "current_time",
+    "current_timestamp",
+    "current_user",
+    "false",
+    "localtime",
+    "localtimestamp",
+    "not",
+    "null",
+    "session_user",
+    "true",
+    "user",
+];
+
 /// May the word not be a name without quotes?
 pub(crate) fn is_reserved(word: &str) -> bool {
-    let word = word.to_ascii_lowercase();
-    RESERVED.binary_search(&word.as_str()).is_ok()
+    holds(RESERVED, word)
+}
+
+/// Can the word not begin an expression?
+pub(crate) fn is_no_operand(word: &str) -> bool {
+    holds(RESERVED, word) && !holds(OPERANDS, word)
 }
 
 /// Does the word, in small letters, need quotes where it is written as a name?
 pub(crate) fn is_keyword(word: &str) -> bool {
-    RESERVED.binary_search(&word).is_ok() || SPECIAL.binary_search(&word).is_ok()
+    holds(RESERVED, word) || holds(SPECIAL, word)
+}
+
+/// Looks a word of any case up in a sorted list.
+fn holds(list: &[&str], word: &str) -> bool {
+    let small = || word.bytes().map(|byte| byte.to_ascii_lowercase());
+    list.binary_search_by(|candidate| candidate.bytes().cmp(small())).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_sorted() {
+        assert!(RESERVED.is_sorted() && SPECIAL.is_sorted() && OPERANDS.is_sorted());
+    }
 }

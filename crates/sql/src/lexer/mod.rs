@@ -5,6 +5,8 @@
 
 mod depth;
 pub(crate) mod keyword;
+mod literal;
+mod operators;
 mod place;
 mod spelling;
 
@@ -70,13 +72,14 @@ fn finish(
     let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return Ok(()) };
     let start = places.byte_of(first.span.start);
     let span = start..places.byte_of(last.span.end);
+    literal::check(text, &tokens)?;
     parameter::number(text, &mut tokens)?;
     let deep = depth::check(text, &tokens)?;
     pieces.push(Piece { tokens: spelling::expand(tokens), span, deep });
     Ok(())
 }
 
-/// Drops blanks and comments, and joins `'a'` and `'b'` where a line break stands between them, as SQL says.
+/// Drops blanks and comments, cuts operators apart, and joins `'a'` and `'b'` where a line break stands between them, as SQL says.
 fn join_strings(tokens: Vec<TokenWithSpan>) -> impl Iterator<Item = TokenWithSpan> {
     let mut out: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len());
     let mut new_line = false;
@@ -90,7 +93,7 @@ fn join_strings(tokens: Vec<TokenWithSpan>) -> impl Iterator<Item = TokenWithSpa
             }
             _ => {
                 new_line = false;
-                out.push(token);
+                operators::split_into(token, &mut out);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Old spellings that sqlparser reads badly, written out before it sees them.
 //!
 //! - `TABLE t` as a query is `SELECT * FROM t` (sqlparser's form of it forgets quotes).
+//! - `FROM ONLY t` is `FROM t`, since no table inherits from another.
 //! - `x ISNULL` and `x NOTNULL` are `x IS NULL` and `x IS NOT NULL`.
 
 use super::keyword::is_reserved;
@@ -8,7 +9,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Replaces the spellings; the new words stand where the old ones stood.
 pub(super) fn expand(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    if !tokens.iter().any(|token| is_word(&token.token, &["TABLE", "ISNULL", "NOTNULL"])) {
+    if !tokens.iter().any(|token| is_word(&token.token, &["TABLE", "ISNULL", "NOTNULL", "ONLY"])) {
         return tokens;
     }
     let mut out = Vec::with_capacity(tokens.len() + 4);
@@ -27,6 +28,11 @@ fn long_form(tokens: &[TokenWithSpan], at: usize) -> Option<Vec<Token>> {
     if is_word(token, &["TABLE"]) {
         return (names_table(tokens.get(at + 1)) && begins_query(before))
             .then(|| vec![Token::make_keyword("SELECT"), Token::Mul, Token::make_keyword("FROM")]);
+    }
+    if is_word(token, &["ONLY"]) {
+        let relation =
+            matches!(before, Some(Token::Comma)) || before.is_some_and(|word| is_word(word, &["FROM", "JOIN"]));
+        return (relation && names_table(tokens.get(at + 1))).then(Vec::new);
     }
     // Behind an operand only: elsewhere they may be names.
     if !before.is_some_and(ends_operand) {

@@ -175,8 +175,10 @@ fn set_options(c: &mut Cursor<'_>) -> Parse<AlterAction> {
     if matches!(c.peek(), Token::LParen) {
         return Ok(AlterAction::SetOptions(options::with(c)?));
     }
-    let options = options::bare(c)?;
-    if options.is_empty() { Err(c.expected("a property")) } else { Ok(AlterAction::SetOptions(options)) }
+    if !options::at_bare(c) {
+        return Err(c.expected("a property"));
+    }
+    Ok(AlterAction::SetOptions(options::bare(c)?))
 }
 
 fn refused(c: &Cursor<'_>) -> Box<super::Fault> {

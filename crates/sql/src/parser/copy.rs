@@ -33,7 +33,7 @@ pub(super) fn copy(c: &mut Cursor<'_>) -> Parse<Statement> {
         c.parenthesised(|c| modern(c, &mut options, &mut given, direction))?;
     } else {
         let mut any = false;
-        while legacy(c, &mut options, &mut given, direction)? {
+        while legacy(c, &mut options, &mut given)? {
             any = true;
         }
         if with && !any {
@@ -41,6 +41,7 @@ pub(super) fn copy(c: &mut Cursor<'_>) -> Parse<Statement> {
         }
     }
     check(c, &options, &given)?;
+    check_direction(c, direction, &given)?;
     let place = c.location();
     let selection = selection(c)?;
     if selection.is_some() && direction == CopyDirection::ToStdout {
@@ -115,7 +116,7 @@ fn modern(c: &mut Cursor<'_>, options: &mut CopyOptions, given: &mut Given, dire
 }
 
 /// One option of the old form, if one comes next.
-fn legacy(c: &mut Cursor<'_>, options: &mut CopyOptions, given: &mut Given, direction: CopyDirection) -> Parse<bool> {
+fn legacy(c: &mut Cursor<'_>, options: &mut CopyOptions, given: &mut Given) -> Parse<bool> {
     let place = c.location();
     let Token::Word(word) = c.peek() else { return Ok(false) };
     let word = word.value.to_ascii_lowercase();
@@ -156,9 +157,6 @@ fn legacy(c: &mut Cursor<'_>, options: &mut CopyOptions, given: &mut Given, dire
                 _ => encoding(c)?,
             }
         }
-    }
-    if name == "force_quote" && direction == CopyDirection::FromStdin {
-        return Err(c.invalid_at(place, "COPY force quote only available using COPY TO"));
     }
     Ok(true)
 }
@@ -229,6 +227,20 @@ fn bare_columns(c: &mut Cursor<'_>) -> Parse<CopyColumns> {
         return Ok(CopyColumns::All);
     }
     c.list(Cursor::name).map(CopyColumns::Named)
+}
+
+/// Options that make sense in one direction only.
+fn check_direction(c: &Cursor<'_>, direction: CopyDirection, given: &Given) -> Parse<()> {
+    let (names, way): (&[&str], _) = match direction {
+        CopyDirection::FromStdin => (&["force_quote"], "TO"),
+        CopyDirection::ToStdout => (&["force_not_null", "force_null"], "FROM"),
+    };
+    match names.iter().find_map(|name| given.place(name).map(|place| (name, place))) {
+        Some((name, place)) => {
+            Err(c.unsupported_at(place, format!("COPY {} outside COPY {way}", name.replace('_', " "))))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Rules between options, as PostgreSQL states them.

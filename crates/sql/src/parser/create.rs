@@ -3,7 +3,8 @@
 use super::{Cursor, Parse, column, unsupported};
 use crate::Statement;
 use crate::phoenix::{options, split_on::split_on};
-use crate::statement::{AsQuery, ColumnDef, CreateTable, PrimaryKeyDef};
+use crate::statement::{AsQuery, ColumnDef, CreateTable, PrimaryKeyDef, TableOption};
+use sqlparser::ast::Expr;
 use sqlparser::tokenizer::{Location, Token};
 
 /// CREATE ….
@@ -68,28 +69,40 @@ fn create_table(c: &mut Cursor<'_>) -> Parse<Statement> {
         c.list(|c| column::element(c, &mut elements))?;
         c.need_token(&Token::RParen)?;
     }
-    let mut table_options = Vec::new();
-    let mut split = Vec::new();
-    loop {
-        if c.at_all(&["WITH", "DATA"]) || c.at_all(&["WITH", "NO", "DATA"]) {
-            return Err(c.syntax());
-        } else if c.eat("WITH") {
-            table_options.extend(options::with(c)?);
-        } else if c.at_all(&["SPLIT", "ON"]) && split.is_empty() {
-            split = split_on(c)?;
-        } else {
-            let more = options::bare(c)?;
-            if more.is_empty() {
-                break;
-            }
-            table_options.extend(more);
-        }
-    }
+    let (table_options, split) = tail(c)?;
     refuse_tail(c)?;
     let as_query = as_query(c, &mut elements, listed)?;
     let Elements { columns, key, .. } = elements;
     let table = CreateTable { if_not_exists, name, columns, key, options: table_options, split_on: split, as_query };
     Ok(Statement::CreateTable(Box::new(table)))
+}
+
+/// `WITH (…)`, `SALT_BUCKETS = 8, …` and `SPLIT ON (…)`, each once, in any order.
+fn tail(c: &mut Cursor<'_>) -> Parse<(Vec<TableOption>, Vec<Vec<Expr>>)> {
+    let (mut with, mut bare, mut split) = (None, None, None);
+    loop {
+        let place = c.location();
+        if with.is_none() && c.at("WITH") && matches!(c.peek_nth(1), Token::LParen) {
+            c.next();
+            with = Some((place, options::with(c)?));
+        } else if split.is_none() && c.at_all(&["SPLIT", "ON"]) {
+            split = Some(split_on(c)?);
+        } else if bare.is_none() && options::at_bare(c) {
+            bare = Some((place, options::bare(c)?));
+        } else {
+            break;
+        }
+    }
+    let mut all: Vec<TableOption> = Vec::new();
+    for (place, options) in with.into_iter().chain(bare) {
+        for option in options {
+            if all.iter().any(|other| (&other.family, &other.name) == (&option.family, &option.name)) {
+                return Err(c.invalid_at(place, &format!("parameter \"{}\" specified more than once", option.name)));
+            }
+            all.push(option);
+        }
+    }
+    Ok((all, split.unwrap_or_default()))
 }
 
 fn refuse_tail(c: &Cursor<'_>) -> Parse<()> {

@@ -215,7 +215,7 @@ impl<'t> Cursor<'t> {
 
     /// Anything that sqlparser reads; its errors become ours.
     pub(crate) fn with_parser<T>(&mut self, read: impl FnOnce(&mut Parser<'t>) -> Result<T, ParserError>) -> Parse<T> {
-        read(&mut self.parser).map_err(|error| self.from_sqlparser(error))
+        read(&mut self.parser).map_err(|error| self.translated(error))
     }
 
     /// Runs `read`; goes back to where it began when it says `None`.
@@ -340,7 +340,8 @@ impl<'t> Cursor<'t> {
         Box::new(Fault { kind: FaultKind::Syntax { near, expected }, location })
     }
 
-    fn from_sqlparser(&self, error: ParserError) -> Box<Fault> {
+    /// An error of sqlparser as one of ours.
+    fn translated(&self, error: ParserError) -> Box<Fault> {
         let Some(said) = from_sqlparser(error) else {
             let kind = FaultKind::TooDeep { what: "nested levels", limit: lexer::MAX_PARSER_DEPTH };
             return self.fault(kind);

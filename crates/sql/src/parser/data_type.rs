@@ -39,7 +39,8 @@ fn head(c: &mut Cursor<'_>) -> Parse<(String, bool)> {
         return Ok((c.any_word()?, false));
     }
     if !plain {
-        return Ok((name, false));
+        // Quoted, it is a type of PostgreSQL's own catalog and not char.
+        return if name == "char" { Err(c.unsupported("type \"char\"")) } else { Ok((name, false)) };
     }
     let rest: &[&str] = match name.as_str() {
         "double" => &["PRECISION"],

@@ -40,7 +40,7 @@ pub(crate) enum FaultKind {
 
 impl Fault {
     /// The public error: the place becomes an offset in `text`. `span` is the statement's.
-    pub(crate) fn at_position(self: Box<Self>, text: &str, span: Range<usize>) -> SqlError {
+    pub(crate) fn at_position(self, text: &str, span: Range<usize>) -> SqlError {
         let position = match self.location {
             Some(location) => lexer::position_of(text, location),
             None => lexer::position_at(text, span.end),

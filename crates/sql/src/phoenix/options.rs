@@ -16,12 +16,14 @@ pub(crate) fn option(c: &mut Cursor<'_>, value_needed: bool) -> Parse<TableOptio
     Ok(TableOption { family, name, value: value(c)? })
 }
 
-/// `name = value, …` as far as it goes.
+/// Does `name =` or `family.name =` come next?
+pub(crate) fn at_bare(c: &Cursor<'_>) -> bool {
+    matches!(c.peek(), Token::Word(_)) && matches!(c.peek_nth(1), Token::Eq | Token::Period)
+}
+
+/// `name = value, …`.
 pub(crate) fn bare(c: &mut Cursor<'_>) -> Parse<Vec<TableOption>> {
-    if matches!(c.peek(), Token::Word(_)) && matches!(c.peek_nth(1), Token::Eq | Token::Period) {
-        return c.list(|c| option(c, true));
-    }
-    Ok(Vec::new())
+    c.list(|c| option(c, true))
 }
 
 /// `WITH ( name = value, … )`, behind WITH.

@@ -60,8 +60,8 @@ fn check_value(value: &Value, expr: &Expr) -> Verdict {
         | Value::NationalStringLiteral(_)
         | Value::HexStringLiteral(_)
         | Value::Boolean(_)
-        | Value::Null
-        | Value::Placeholder(_) => ControlFlow::Continue(()),
+        | Value::Null => ControlFlow::Continue(()),
+        Value::Placeholder(name) => refuse_if(!name.starts_with('$'), "a parameter other than $1 and ?", expr.span()),
         _ => unsupported(format!("the literal {value}"), expr.span()),
     }
 }

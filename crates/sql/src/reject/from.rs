@@ -1,5 +1,6 @@
 //! FROM: tables, functions, joins.
 
+use super::name::check_name;
 use super::{Place, Verdict, invalid, refuse_if, unsupported};
 use sqlparser::ast::{
     Join, JoinConstraint, JoinOperator, Spanned, TableAlias, TableAliasColumnDef, TableFactor, TableWithJoins,
@@ -54,6 +55,7 @@ fn check_table(factor: &TableFactor) -> Verdict {
     else {
         return ControlFlow::Continue(());
     };
+    name.0.iter().filter_map(|part| part.as_ident()).try_for_each(check_name)?;
     let place = name.span();
     refuse_if(args.as_ref().is_some_and(|args| args.settings.is_some()), "SETTINGS of a function", place)?;
     refuse_if(!with_hints.is_empty(), "a table hint", place)?;
@@ -68,6 +70,7 @@ fn check_table(factor: &TableFactor) -> Verdict {
 
 fn check_alias(alias: Option<&TableAlias>) -> Verdict {
     let Some(TableAlias { explicit: _, name, columns, at }) = alias else { return ControlFlow::Continue(()) };
+    check_name(name)?;
     refuse_if(at.is_some(), "AT behind an alias", name.span)?;
     for TableAliasColumnDef { name, data_type } in columns {
         refuse_if(data_type.is_some(), "a column definition list in FROM", name.span)?;

@@ -5,6 +5,7 @@
 
 mod expr;
 mod from;
+mod name;
 mod query;
 mod select;
 

@@ -1,5 +1,6 @@
 //! What stands around SELECT: WITH, set operations, ORDER BY, LIMIT, FETCH, FOR.
 
+use super::name::check_name;
 use super::{Place, Verdict, invalid, refuse_if, unsupported, unsupported_hint};
 use sqlparser::ast::{
     Cte, CteAsMaterialized, Fetch, LimitClause, LockClause, LockType, OrderBy, OrderByExpr, OrderByKind, Query,
@@ -36,6 +37,7 @@ pub(super) fn check(query: &Query) -> Verdict {
 fn check_with(with: &With) -> Verdict {
     let With { with_token: _, recursive: _, cte_tables } = with;
     for Cte { alias, query: _, from, materialized, closing_paren_token: _ } in cte_tables {
+        check_name(&alias.name)?;
         let place = alias.name.span;
         refuse_if(from.is_some(), "FROM behind WITH … AS", place)?;
         // NOT MATERIALIZED is what the planner does with all of them; MATERIALIZED promises one evaluation.

@@ -1,6 +1,7 @@
 //! SELECT itself.
 
 use super::from::check_joins;
+use super::name::check_label;
 use super::{Place, Verdict, invalid, refuse_if, unsupported, unsupported_hint};
 use sqlparser::ast::{GroupByExpr, Select, SelectFlavor, SelectItem, Spanned, WildcardAdditionalOptions};
 use std::ops::ControlFlow;
@@ -67,7 +68,8 @@ fn check_group_by(group_by: &GroupByExpr) -> Verdict {
 /// One item of SELECT or RETURNING.
 pub(super) fn check_item(item: &SelectItem) -> Verdict {
     match item {
-        SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. } => ControlFlow::Continue(()),
+        SelectItem::UnnamedExpr(_) => ControlFlow::Continue(()),
+        SelectItem::ExprWithAlias { expr: _, alias } => check_label(alias),
         SelectItem::ExprWithAliases { expr, .. } => unsupported("a list of aliases", expr.span()),
         SelectItem::QualifiedWildcard(_, options) | SelectItem::Wildcard(options) => check_wildcard(options),
     }

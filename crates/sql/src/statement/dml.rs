@@ -37,6 +37,7 @@ pub enum InsertSource {
 
 /// One value of a VALUES row, or the right side of an assignment.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "nearly all values are expressions, and a box for each would cost more")]
 pub enum InsertValue {
     /// The column's default.
     Default,
@@ -64,6 +65,7 @@ pub enum ConflictTarget {
 
 /// What happens to a row that is there already.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one per statement")]
 pub enum ConflictAction {
     /// It stays, the new one is dropped.
     DoNothing,
@@ -87,6 +89,7 @@ pub enum OnDuplicate {
 
 /// One assignment of SET.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "nearly all are the large one")]
 pub enum Assignment {
     /// `a = value`.
     One {

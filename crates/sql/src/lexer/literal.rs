@@ -1,0 +1,45 @@
+//! Refuses literals and names that the tokenizer reads as something else than PostgreSQL does.
+
+use super::place::position_of;
+use super::token_text;
+use crate::SqlError;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+/// Looks at each token with the one behind it.
+pub(super) fn check(text: &str, tokens: &[TokenWithSpan]) -> Result<(), SqlError> {
+    for (token, next) in tokens.iter().zip(tokens.iter().skip(1)) {
+        let position = || position_of(text, token.span.start);
+        let touches = token.span.end == next.span.start;
+        match (&token.token, &next.token) {
+            (Token::Number(digits, _), Token::Word(word)) if touches && word.quote_style.is_none() => {
+                let message = format!("trailing junk after numeric literal at or near \"{digits}{}\"", word.value);
+                return Err(SqlError::Invalid { message, position: position() });
+            }
+            (Token::Word(word), Token::Ampersand)
+                if touches && word.quote_style.is_none() && word.value.eq_ignore_ascii_case("u") =>
+            {
+                let feature = "an identifier with Unicode escapes".to_owned();
+                return Err(SqlError::Unsupported { feature, hint: None, position: position() });
+            }
+            (Token::SingleQuotedString(_), Token::SingleQuotedString(_)) => {
+                let position = position_of(text, next.span.start);
+                return Err(SqlError::Syntax { near: Some(token_text(text, next)), expected: None, position });
+            }
+            _ => {}
+        }
+    }
+    tokens.iter().try_for_each(|token| check_hex(text, token))
+}
+
+/// `0x1F` reads as the bytes of `X'1F'`: told apart by the text, which is looked at for these only.
+fn check_hex(text: &str, token: &TokenWithSpan) -> Result<(), SqlError> {
+    if !matches!(token.token, Token::HexStringLiteral(_)) {
+        return Ok(());
+    }
+    let position = position_of(text, token.span.start);
+    if text.as_bytes().get(position.byte) == Some(&b'0') {
+        let feature = "a hexadecimal integer".to_owned();
+        return Err(SqlError::Unsupported { feature, hint: None, position });
+    }
+    Ok(())
+}
