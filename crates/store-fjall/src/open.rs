@@ -14,6 +14,7 @@ use crate::recovery;
 use crate::watermark::Watermark;
 use fjall::config::{BlockSizePolicy, CompressionPolicy};
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use store::{CommitNo, StoreError, StoreResult, Timestamp};
@@ -54,18 +55,21 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
 
 fn open_database(folder: &Folder, options: &Options) -> StoreResult<Database> {
     let path = folder.database();
-    let opened = Database::builder(&path)
+    let builder = Database::builder(&path)
         .cache_size(options.cache_bytes)
         .worker_threads(options.worker_threads.max(1))
         // Journals are bounded by our own budget of memtable entries, long before this.
-        .max_journaling_size(512 << 20)
-        .open();
+        .max_journaling_size(512 << 20);
+    // fjall asserts some things about its files; a folder that was tampered with is no reason to panic.
+    let opened = catch_unwind(AssertUnwindSafe(|| builder.open()));
+    let opened = opened.map_err(|_| StoreError::Corrupted { detail: format!("{} is not sound", path.display()) })?;
     let db = opened.map_err(|error| match error {
         fjall::Error::Locked => StoreError::Locked { path: folder.path().display().to_string() },
         other => engine(format!("opening {}", path.display()))(other),
     })?;
-    // fjall syncs its own folder; its name in ours is ours to sync.
+    // fjall syncs what is inside its folder, but neither that folder's name nor those of keyspaces.
     sync_folder(folder.path())?;
+    sync_folder(&path.join("keyspaces"))?;
     Ok(db)
 }
 

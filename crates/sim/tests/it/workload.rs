@@ -17,7 +17,7 @@ pub const TABLES: [TableId; 2] = [TableId(100), TableId(101)];
 pub const LOADED: [TableId; 3] = [TableId(200), TableId(201), TableId(202)];
 pub const FAMILY: FamilyId = FamilyId(0);
 pub const WIDTH: u64 = 3;
-pub const LOAD_ROWS: u64 = 3_000;
+pub const LOAD_ROWS: u64 = 1_500;
 const WRITERS: u64 = 4;
 
 pub fn options() -> Options {
