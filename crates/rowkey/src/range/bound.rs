@@ -124,9 +124,9 @@ impl<'a> Sides<'a> {
     fn new(part: &'a KeyPart, value: &Datum) -> Option<Self> {
         let mut start = Vec::new();
         part.encode(0, value, &mut start).ok()?;
-        let end = match part.fixed_width() {
+        let end = match part.ty.fixed_width() {
             // As long as an encoding, so that it is the next value's start wherever there is one.
-            Some(_) => next_of_same_length(&start),
+            Some(width) => next_of_same_length(&start, width),
             None => successor(&start),
         };
         Some(Self { part, start, end: end.or_else(|| high(part)) })
@@ -155,9 +155,11 @@ impl<'a> Sides<'a> {
     }
 }
 
-fn next_of_same_length(bytes: &[u8]) -> Option<Vec<u8>> {
-    let mut next = successor(bytes)?;
-    next.resize(bytes.len(), 0);
+/// The value of `width` bytes at the end counted up by one; `None` behind the last one.
+fn next_of_same_length(encoding: &[u8], width: usize) -> Option<Vec<u8>> {
+    let (mark, value) = encoding.split_at_checked(encoding.len().checked_sub(width)?)?;
+    let mut next = [mark, &successor(value)?].concat();
+    next.resize(encoding.len(), 0);
     Some(next)
 }
 

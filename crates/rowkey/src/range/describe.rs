@@ -10,7 +10,8 @@
 
 use super::bound::successor;
 use super::condition::ByteRange;
-use crate::KeySchema;
+use crate::part::{NULL_LAST, VALUE};
+use crate::{KeyPart, KeySchema};
 use std::fmt::Write;
 
 /// The range as text, on one line.
@@ -77,7 +78,7 @@ struct Bound {
     parts: usize,
     /// The bound lies right behind these values and all keys that begin with them.
     behind: bool,
-    /// The last part is the beginning of a text.
+    /// The last part is the beginning of a text, or NOT NULL: anything may follow.
     open: bool,
 }
 
@@ -86,6 +87,11 @@ impl Bound {
         let mut bound = Self { values: String::new(), parts: 0, behind: false, open: false };
         let rest = bound.read_parts(schema, bytes);
         if rest.is_empty() {
+            return bound;
+        }
+        if let Some(word) = schema.parts.get(bound.parts).and_then(|part| mark_word(part, rest)) {
+            bound.push(word);
+            bound.open = true;
             return bound;
         }
         if let Some(before) = predecessor(rest) {
@@ -114,17 +120,14 @@ impl Bound {
         rest
     }
 
-    /// What is no whole part: the beginning of a text as `'ab%'`, a NULL mark as what it begins, else hex.
+    /// What is no whole part: the beginning of a text as `'ab%'`, else hex.
     fn read_remainder(&mut self, schema: &KeySchema, rest: &[u8]) {
         let part = schema.parts.get(self.parts);
         let value = match (part, rest) {
-            (Some(part), [_]) if part.nullable => {
-                return self.push(if part.null_mark() == 1 { "NOT NULL" } else { "NULL" });
-            }
-            (Some(part), [_, value @ ..]) if part.nullable => value,
+            (Some(part), [VALUE, value @ ..]) if part.nullable => value,
             _ => rest,
         };
-        let mask = part.map_or(0, crate::KeyPart::mask);
+        let mask = part.map_or(0, KeyPart::mask);
         let plain: Vec<u8> = value.iter().map(|byte| byte ^ mask).collect();
         let text = part.filter(|part| part.ty.is_text()).and_then(|_| String::from_utf8(plain).ok());
         match text.filter(|text| !text.contains('\0')) {
@@ -148,6 +151,15 @@ impl Bound {
             self.values.push(',');
         }
         self.values.push_str(value);
+    }
+}
+
+/// A mark without a value: where the values of a nullable part begin, or where they end with no NULL behind them.
+fn mark_word(part: &KeyPart, rest: &[u8]) -> Option<&'static str> {
+    match rest {
+        [VALUE] if part.nullable => Some("NOT NULL"),
+        [NULL_LAST] if part.nullable => Some("*"),
+        _ => None,
     }
 }
 

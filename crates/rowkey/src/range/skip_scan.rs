@@ -32,7 +32,8 @@ pub(crate) fn ranges(schema: &KeySchema, conjunction: &Conjunction, limits: &Ran
     }
     let runs = merge(runs);
     let widened = runs.iter().map(|run| if run.point { 1 } else { buckets }).sum::<usize>() > limit;
-    let runs = if widened { widen(runs, (limit / buckets).max(1)) } else { runs };
+    // What was a point may have become a run that touches the next one: merge again.
+    let runs = if widened { merge(widen(runs, (limit / buckets).max(1))) } else { runs };
     let covered: Vec<usize> = boxes.iter().map(|key_box| covered(key_box, depth)).collect();
     KeyRanges {
         exact: exact_conditions(conjunction, &covered, widened),

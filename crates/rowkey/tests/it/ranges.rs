@@ -180,6 +180,20 @@ fn nulls_are_where_the_part_puts_them() {
 }
 
 #[test]
+fn intervals_of_a_nullable_part_leave_its_nulls_out() {
+    let cases =
+        [(false, "[NOT NULL]", "[NOT NULL .. 5)", "[6 .. NULL)"), (true, "[NOT NULL]", "[NOT NULL .. 5)", "[6 .. *)")];
+    for (nulls_first, not_null, less, greater) in cases {
+        let part = KeyPart { nullable: true, nulls_first, ..KeyPart::ascending(DataType::Integer) };
+        let schema = KeySchema::new(vec![part]);
+        let is_not_null = Condition::IsNull { part: 0, negated: true };
+        assert_eq!(shown(&schema, &[is_not_null]).0, not_null);
+        assert_eq!(shown(&schema, &[compare(0, CompareOp::Lt, Datum::Int4(5))]).0, less);
+        assert_eq!(shown(&schema, &[compare(0, CompareOp::Gt, Datum::Int4(255))]).0, greater);
+    }
+}
+
+#[test]
 fn comparisons_with_null_select_nothing() {
     for op in [CompareOp::Eq, CompareOp::Ne, CompareOp::Lt, CompareOp::Ge] {
         let ranges = shown(&integers(1), &[compare(0, op, Datum::Null)]).1;
@@ -240,6 +254,12 @@ fn too_many_ranges_give_up_the_last_parts_first() {
     let salted = KeySchema { salt_buckets: Some(10), ..integers(2) };
     let ranges = key_ranges(&salted, &conditions, &limits);
     assert!(ranges.ranges.len() <= 100 && ranges.exact == [false, false], "{}", ranges.ranges.len());
+}
+
+#[test]
+fn widened_points_that_touch_become_one_range() {
+    let ranges = key_ranges(&integers(1), &[within(0, [1, 2, 3])], &RangeLimits { max_ranges: 2 });
+    assert_eq!((ranges.ranges.len(), ranges.access, ranges.exact), (1, Access::Range, vec![false]));
 }
 
 #[test]
