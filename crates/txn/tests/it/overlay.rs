@@ -25,7 +25,7 @@ fn row(value: u8) -> Bytes {
 
 /// What the caller of a scan does with a row that the store could not judge.
 fn passes(row: &[u8], at_most: Option<u8>) -> bool {
-    at_most.is_none_or(|most| row.first().is_none_or(|value| *value <= most))
+    at_most.is_none_or(|most| row.first().is_some_and(|value| *value <= most))
 }
 
 fn begin(store: &Arc<MapStore>) -> Transaction {
