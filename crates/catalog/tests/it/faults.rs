@@ -1,38 +1,42 @@
 //! Changes that break off: all of it or nothing, for those who read and for who opens the store again.
 
-use crate::flaky::Flaky;
 use crate::world::{create, new_store, new_table, open, shown};
 use catalog::{CatalogCache, CatalogError, NewTable, SYSTEM_TABLE};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use store::{Store, StoreError};
+use store_testkit::{FaultPlan, FaultStore, ModelStore, Point};
+
+/// A model, the plan of its faults, and the store that both make.
+fn with_faults() -> (ModelStore, FaultPlan, Arc<dyn Store>) {
+    let (model, plan) = (ModelStore::new(), FaultPlan::new());
+    let store = Arc::new(FaultStore::new(Arc::new(model.clone()), plan.clone()));
+    (model, plan, store)
+}
 
 #[tokio::test]
 async fn a_change_that_the_store_refuses_never_was() {
-    let model = Flaky::new();
-    let store: Arc<dyn Store> = Arc::clone(&model) as Arc<dyn Store>;
+    let (_, plan, store) = with_faults();
     let cache = open(&store).await;
     create(&cache, new_table("kept")).await.unwrap();
     let before = shown(&cache.current());
-    model.fail_apply.store(true, Ordering::Relaxed);
+    plan.fail(Point::Apply, 1, StoreError::Io { action: "write".into(), reason: "injected".into() });
     let failed = create(&cache, new_table("lost")).await;
     assert!(matches!(failed, Err(CatalogError::Store(StoreError::Io { .. }))), "{failed:?}");
     assert_eq!(shown(&cache.current()), before);
-    model.fail_apply.store(false, Ordering::Relaxed);
     assert_eq!(shown(&open(&store).await.current()), before);
     create(&cache, new_table("lost")).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_change_that_is_not_durable_is_not_shown_and_a_crash_takes_all_of_it() {
-    let model = Flaky::new();
-    let cache = open(&(Arc::clone(&model) as Arc<dyn Store>)).await;
+    let (model, plan, store) = with_faults();
+    let cache = open(&store).await;
     let before = shown(&cache.current());
-    model.fail_sync.store(true, Ordering::Relaxed);
+    plan.fail(Point::Sync, 1, StoreError::ReadOnly { reason: "injected".into() });
     let failed = create(&cache, new_table("t")).await;
     assert!(matches!(failed, Err(CatalogError::Store(StoreError::ReadOnly { .. }))), "{failed:?}");
     assert_eq!(shown(&cache.current()), before);
-    let crashed: Arc<dyn Store> = Arc::new(model.model.after_crash());
+    let crashed: Arc<dyn Store> = Arc::new(model.after_crash());
     assert_eq!(shown(&open(&crashed).await.current()), before);
     let first_storage = store::TableId(16);
     assert!(crashed.regions(first_storage).await.is_err(), "its storage went with it");

@@ -14,7 +14,6 @@ mod alter;
 mod ddl;
 mod definitions;
 mod faults;
-mod flaky;
 mod reopen;
 mod row_ids;
 mod world;

@@ -1,12 +1,11 @@
 //! Hidden row ids never repeat.
 
-use crate::flaky::Flaky;
 use crate::world::new_store;
 use catalog::{CatalogCache, CatalogError};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use store::{ManualClock, Store, StoreError, Timestamp};
+use store_testkit::{FaultPlan, FaultStore, ModelStore, Point, RecordingStore};
 
 const NOW: u64 = 1_700_000_000_000;
 
@@ -72,11 +71,13 @@ async fn a_crash_at_any_time_and_with_any_clock_repeats_none() {
 
 #[tokio::test]
 async fn a_mark_is_written_seldom_and_before_its_ids_are_given() {
-    let model = Flaky::new();
-    let store: Arc<dyn Store> = Arc::clone(&model) as Arc<dyn Store>;
+    let plan = FaultPlan::new();
+    let faulty = FaultStore::new(Arc::new(ModelStore::new()), plan.clone());
+    let recorder = Arc::new(RecordingStore::new(Arc::new(faulty)));
+    let store: Arc<dyn Store> = Arc::clone(&recorder) as Arc<dyn Store>;
     let clock = clock(NOW);
     let cache = open(&store, &clock).await;
-    let applies = || model.applies.load(Ordering::Relaxed);
+    let applies = || recorder.counts().batches;
     let before = applies();
     for minute in 0..30 {
         clock.set(Timestamp(NOW + minute * 60_000));
@@ -86,9 +87,10 @@ async fn a_mark_is_written_seldom_and_before_its_ids_are_given() {
     }
     assert!(applies() - before <= 4, "{} commits in half an hour", applies() - before);
     clock.set(Timestamp(NOW + 1_000_000_000));
-    model.fail_apply.store(true, Ordering::Relaxed);
+    plan.fail(Point::Apply, 1, StoreError::Io { action: "write".into(), reason: "injected".into() });
     let refused = cache.row_ids().next().await;
     assert!(matches!(refused, Err(CatalogError::Store(StoreError::Io { .. }))), "{refused:?}");
+    cache.row_ids().next().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
