@@ -1,15 +1,12 @@
 //! Predicates on bytes: exact for dense rows of the filter's layout, undecided for all others.
 
 use super::fixture::{
-    Fixture, Scanned, TABLE, all, delete, layout, numbered, range, ranges, replace, replace_in, row, skip,
+    Fixture, GROUP, NUMBER, Scanned, TABLE, all, between, delete, empty, layout, numbered, range, ranges, replace,
+    replace_in, row, skip,
 };
 use fragment::{Layout, Verdict};
 use std::sync::Arc;
-use store::{Bytes, Filter, FixedPredicate, Mutation, NullTest, ScanRequest, Store};
-
-/// The columns of [`row`].
-const NUMBER: usize = 0;
-const GROUP: usize = 1;
+use store::{Bytes, Filter, Mutation, NullTest, ScanRequest, Store};
 
 /// In all directions, over flushed and fresh rows.
 pub async fn dense_rows_are_filtered_exactly(store: Arc<dyn Store>) {
@@ -143,22 +140,6 @@ pub async fn a_filter_without_tests_passes_all(store: Arc<dyn Store>) {
     f.write((0..20).map(mixed).collect()).await.unwrap();
     let request = ScanRequest { filter: Some(empty()), limit: Some(15), ..all() };
     assert_eq!(f.scan(request).await.count, 15);
-}
-
-fn empty() -> Filter {
-    Filter { layout: layout().id(), ..Filter::default() }
-}
-
-/// `lo <= column <= hi`.
-fn between(column: usize, lo: &[u8], hi: &[u8]) -> Filter {
-    let predicate = FixedPredicate {
-        offset: layout().fixed_offset(column).unwrap(),
-        width: lo.len() as u8,
-        null_bit: layout().null_bit(column),
-        lo: Bytes::copy_from_slice(lo),
-        hi: Bytes::copy_from_slice(hi),
-    };
-    Filter { predicates: vec![predicate], ..empty() }
 }
 
 fn with(filter: Filter) -> ScanRequest {

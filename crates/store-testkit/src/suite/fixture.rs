@@ -3,8 +3,9 @@
 use fragment::{Fragment, Layout, LayoutColumn};
 use std::sync::Arc;
 use store::{
-    Bytes, CommitNo, Condition, Durability, FamilyId, FamilySpec, KeyRange, Mutation, RowChange, RowUpdate,
-    ScanRequest, Snapshot, Store, StoreError, StoreResult, TableChange, TableId, TableSpec, WriteBatch,
+    Bytes, CommitNo, Condition, Durability, FamilyId, FamilySpec, Filter, FixedPredicate, KeyRange, Mutation,
+    RowChange, RowUpdate, ScanRequest, Snapshot, Store, StoreError, StoreResult, TableChange, TableId, TableSpec,
+    WriteBatch,
 };
 
 /// The table that every fixture has.
@@ -188,6 +189,10 @@ pub(crate) fn range(start: &str, end: &str) -> KeyRange {
     KeyRange { start: key(start), end: Some(key(end)) }
 }
 
+/// Columns of [`layout`].
+pub(crate) const NUMBER: usize = 0;
+pub(crate) const GROUP: usize = 1;
+
 /// The columns of the rows: number (8 bytes), group (4 bytes, NULL for some), text.
 pub(crate) fn layout() -> Layout {
     let column = |(qualifier, width)| LayoutColumn { qualifier, width };
@@ -219,6 +224,23 @@ pub(crate) fn unstamped(fragment: &[u8]) -> Vec<u8> {
     let mut fragment = fragment.to_vec();
     fragment::stamp(&mut fragment, store::Timestamp(0), CommitNo(0)).unwrap();
     fragment
+}
+
+/// A filter on rows of [`layout`] without tests.
+pub(crate) fn empty() -> Filter {
+    Filter { layout: layout().id(), ..Filter::default() }
+}
+
+/// `lo <= column <= hi`.
+pub(crate) fn between(column: usize, lo: &[u8], hi: &[u8]) -> Filter {
+    let predicate = FixedPredicate {
+        offset: layout().fixed_offset(column).unwrap(),
+        width: lo.len() as u8,
+        null_bit: layout().null_bit(column),
+        lo: Bytes::copy_from_slice(lo),
+        hi: Bytes::copy_from_slice(hi),
+    };
+    Filter { predicates: vec![predicate], ..empty() }
 }
 
 /// Adds to the row's number; an absent row counts as 0.

@@ -2,12 +2,14 @@
 //!
 //! The seed makes the whole run; a failure names it and the step.
 
-use super::fixture::{Add, Always, FAMILY, Fixture, TABLE, all, batch, delete, expect, replace, update};
+use super::fixture::{
+    Add, Always, FAMILY, Fixture, GROUP, NUMBER, TABLE, all, batch, between, delete, expect, layout, replace, update,
+};
 use crate::ModelStore;
 use std::sync::Arc;
 use store::{
-    CommitNo, Durability, KeyRange, Mutation, OnDuplicate, RowChange, ScanRequest, Snapshot, Store, StoreError,
-    WriteBatch,
+    CommitNo, Durability, Filter, KeyRange, Mutation, NullTest, OnDuplicate, RowChange, ScanRequest, Snapshot, Store,
+    StoreError, WriteBatch,
 };
 
 /// Without flushes: all is in memory.
@@ -159,7 +161,7 @@ impl Run {
         self.store.store.flush(TABLE, major).await.unwrap();
     }
 
-    /// Any scan: ranges, direction, limit, what is wanted.
+    /// Any scan: ranges, direction, limit, filter, what is wanted.
     fn request(&mut self) -> ScanRequest {
         let list = match self.random.below(3) {
             0 => vec![KeyRange::all()],
@@ -168,10 +170,28 @@ impl Run {
         ScanRequest {
             reverse: self.random.below(2) == 0,
             limit: (self.random.below(3) == 0).then(|| self.random.below(30)),
+            filter: self.filter(),
             keys: self.random.below(4) != 0,
             values: self.random.below(4) != 0,
             batch_rows: 1 + self.random.below(50) as usize,
             ..super::fixture::ranges(list)
+        }
+    }
+
+    /// Numbers between two bounds, or groups that are not NULL.
+    fn filter(&mut self) -> Option<Filter> {
+        if !self.store.store.capabilities().filter {
+            return None;
+        }
+        let (lo, hi) = (self.random.below(500), 500 + self.random.below(1000));
+        match self.random.below(4) {
+            0 => Some(between(NUMBER, &lo.to_be_bytes(), &hi.to_be_bytes())),
+            1 => {
+                let group = (lo % 10) as u32;
+                let test = NullTest { null_bit: layout().null_bit(GROUP), is_null: hi % 5 == 0 };
+                Some(Filter { nulls: vec![test], ..between(GROUP, &group.to_be_bytes(), &[0xFF; 4]) })
+            }
+            _ => None,
         }
     }
 

@@ -6,3 +6,4 @@ mod limited;
 mod mirror;
 mod model;
 mod rows;
+mod wrong_stores;
