@@ -8,8 +8,8 @@
 
 use crate::dialect::BennuDialect;
 use sqlparser::ast::{
-    BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, LimitClause, ObjectName,
-    Query, Value, ValueWithSpan, VisitorMut,
+    ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
+    LimitClause, ObjectName, Query, TableFactor, Value, ValueWithSpan, VisitorMut,
 };
 use sqlparser::parser::Parser;
 use std::ops::ControlFlow;
@@ -39,6 +39,13 @@ impl VisitorMut for Rewriter {
             Expr::Cast { data_type, .. } => plain_type(data_type),
             Expr::TypedString(typed) => plain_type(&mut typed.data_type),
             _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        if let TableFactor::Table { name, args: Some(_), .. } | TableFactor::Function { name, .. } = factor {
+            strip_pg_catalog(name);
         }
         ControlFlow::Continue(())
     }
@@ -143,6 +150,9 @@ fn row_to_tuple(function: &mut Function) -> Option<Expr> {
 
 /// `pg_catalog.text` is `text`: sqlparser knows types only by their bare names.
 fn plain_type(data_type: &mut DataType) {
+    if let DataType::Array(ArrayElemTypeDef::SquareBracket(element, _)) = data_type {
+        return plain_type(element);
+    }
     let DataType::Custom(name, modifiers) = data_type else { return };
     let before = name.0.len();
     strip_pg_catalog(name);

@@ -1,6 +1,6 @@
 //! Expressions: what the planner would ignore, and what other databases have.
 
-use super::{Verdict, refuse_if, unsupported};
+use super::{Verdict, invalid, refuse_if, unsupported};
 use sqlparser::ast::{CastKind, Expr, Function, FunctionArguments, Spanned, Value};
 use std::ops::ControlFlow;
 
@@ -13,6 +13,10 @@ pub(super) fn check(expr: &Expr) -> Verdict {
             let try_cast = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
             refuse_if(try_cast, "TRY_CAST", expr.span())?;
             refuse_if(format.is_some() || *array, "CAST with FORMAT or ARRAY", expr.span())
+        }
+        // `1 . x`, which prints as `1.x`, a number with junk behind it.
+        Expr::CompoundFieldAccess { root, .. } if matches!(**root, Expr::Value(_)) => {
+            invalid("a field of a literal", root.span())
         }
         Expr::Value(value) => check_value(&value.value, expr),
         Expr::Collate { collation, .. } => unsupported(format!("collation {collation}"), collation.span()),

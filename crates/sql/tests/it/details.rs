@@ -169,3 +169,25 @@ fn types_of_casts_resolve() {
         assert!(sql::data_type(&data_type).is_err(), "{text}");
     }
 }
+
+#[test]
+fn what_psql_sends_loses_its_schema_names() {
+    let parsed = sql::parse(include_str!("../../fixtures/psql.sql")).unwrap();
+    assert_eq!(parsed.len(), 12);
+    for one in &parsed {
+        let printed = one.statement.to_string();
+        let rest = printed.replace("FROM pg_catalog.", "").replace("JOIN pg_catalog.", "").replace(", pg_catalog.", "");
+        assert!(!rest.contains("pg_catalog.") && !rest.contains("COLLATE"), "{printed}");
+        assert_eq!(crate::one(&printed).to_string(), printed);
+    }
+}
+
+#[test]
+fn functions_in_from_lose_their_schema() {
+    let statement =
+        one("SELECT * FROM pg_catalog.generate_series(1, 2) AS g, LATERAL pg_catalog.f(g) AS h, pg_catalog.pg_class");
+    assert_eq!(
+        statement.to_string(),
+        "SELECT * FROM generate_series(1, 2) AS g, LATERAL f(g) AS h, pg_catalog.pg_class"
+    );
+}

@@ -1,10 +1,10 @@
 //! Reads tokens of one statement. Words are matched by their text, so that Phoenix's need no keyword of sqlparser.
 
-use super::fault::{Fault, FaultKind, Parse, from_sqlparser};
+mod faults;
+
+use super::fault::{FaultKind, Parse};
 use crate::dialect::BennuDialect;
 use crate::lexer::{self, Piece, keyword};
-use crate::phoenix::refused;
-use crate::reject::{Place, Refusal};
 use crate::statement::{ColumnName, ObjectName};
 use sqlparser::ast::{Expr, Query};
 use sqlparser::parser::{Parser, ParserError};
@@ -236,130 +236,6 @@ impl<'t> Cursor<'t> {
         let to = self.parser.get_current_token().span.end;
         let range = lexer::byte_of(self.text, from)..lexer::byte_of(self.text, to);
         self.text.get(range).unwrap_or_default().to_owned()
-    }
-
-    // ---- faults at the next token
-
-    /// The next token does not fit.
-    pub(crate) fn syntax(&self) -> Box<Fault> {
-        self.syntax_at(self.parser.peek_token_ref(), None)
-    }
-
-    /// The next token does not fit; this would.
-    pub(crate) fn expected(&self, what: &str) -> Box<Fault> {
-        self.syntax_at(self.parser.peek_token_ref(), Some(what.to_owned()))
-    }
-
-    /// The next token begins something that we do not do.
-    pub(crate) fn unsupported(&self, feature: impl Into<String>) -> Box<Fault> {
-        self.fault(FaultKind::Unsupported { feature: feature.into(), hint: None })
-    }
-
-    /// As [`Cursor::unsupported`], with advice.
-    pub(crate) fn unsupported_hint(&self, feature: impl Into<String>, hint: &'static str) -> Box<Fault> {
-        self.fault(FaultKind::Unsupported { feature: feature.into(), hint: Some(hint) })
-    }
-
-    /// A fault at the next token.
-    pub(crate) fn fault(&self, kind: FaultKind) -> Box<Fault> {
-        Box::new(Fault { kind, location: self.location() })
-    }
-
-    /// As [`Cursor::unsupported`], at a place already passed.
-    pub(crate) fn unsupported_at(&self, location: Option<Location>, feature: impl Into<String>) -> Box<Fault> {
-        Box::new(Fault { kind: FaultKind::Unsupported { feature: feature.into(), hint: None }, location })
-    }
-
-    /// A rule is broken at the next token.
-    pub(crate) fn invalid(&self, message: &str) -> Box<Fault> {
-        self.fault(FaultKind::Invalid(message.to_owned()))
-    }
-
-    /// A rule is broken at a place already passed.
-    pub(crate) fn invalid_at(&self, location: Option<Location>, message: &str) -> Box<Fault> {
-        Box::new(Fault { kind: FaultKind::Invalid(message.to_owned()), location })
-    }
-
-    /// An option or parameter has a value that it does not take.
-    pub(crate) fn parameter_at(&self, location: Option<Location>, message: &str) -> Box<Fault> {
-        Box::new(Fault { kind: FaultKind::InvalidParameter(message.to_owned()), location })
-    }
-
-    /// A table that cannot be.
-    pub(crate) fn table_at(&self, location: Option<Location>, message: &str) -> Box<Fault> {
-        Box::new(Fault { kind: FaultKind::InvalidTable(message.to_owned()), location })
-    }
-
-    /// The token `n` after the next one does not fit.
-    pub(crate) fn syntax_nth(&self, n: usize) -> Box<Fault> {
-        self.syntax_at(self.parser.peek_nth_token_ref(n), None)
-    }
-
-    /// A finished tree holds something that is refused.
-    pub(crate) fn refused(&self, refusal: Refusal) -> Box<Fault> {
-        let first = self.parser.token_at(0).span.start;
-        let location = match refusal.place {
-            Place::At(location) if location.line > 0 => location,
-            Place::At(_) => first,
-            Place::Words(words) => self.find(words).unwrap_or(first),
-        };
-        Box::new(Fault { kind: refusal.kind, location: Some(location) })
-    }
-
-    /// Where these words first stand side by side in the statement.
-    fn find(&self, words: &[&str]) -> Option<Location> {
-        let mut start = 0;
-        while self.parser.token_at(start).token != Token::EOF {
-            let here = |(n, word): (usize, &&str)| is_word(&self.parser.token_at(start + n).token, word);
-            if words.iter().enumerate().all(here) {
-                return Some(self.parser.token_at(start).span.start);
-            }
-            start += 1;
-        }
-        None
-    }
-
-    /// Says what a syntax error is about, if it is something known from elsewhere.
-    pub(crate) fn named(&self, fault: Box<Fault>) -> Box<Fault> {
-        if !matches!(fault.kind, FaultKind::Syntax { .. }) {
-            return fault;
-        }
-        let all = (0..).map(|index| self.parser.token_at(index)).take_while(|token| token.token != Token::EOF);
-        let tokens: Vec<&TokenWithSpan> = all.collect();
-        let at = fault.location.and_then(|location| tokens.iter().position(|token| token.span.start == location));
-        let plain: Vec<&Token> = tokens.iter().map(|token| &token.token).collect();
-        let Some((feature, start)) = refused::name(&plain, at.unwrap_or(plain.len())) else { return fault };
-        let location = tokens.get(start).map(|token| token.span.start);
-        let kind = FaultKind::Unsupported { feature: feature.to_owned(), hint: None };
-        Box::new(Fault { kind, location })
-    }
-
-    fn syntax_at(&self, token: &TokenWithSpan, expected: Option<String>) -> Box<Fault> {
-        let location = location_of(token);
-        let near = location.is_some().then(|| lexer::token_text(self.text, token));
-        Box::new(Fault { kind: FaultKind::Syntax { near, expected }, location })
-    }
-
-    /// An error of sqlparser as one of ours.
-    fn translated(&self, error: ParserError) -> Box<Fault> {
-        let Some(said) = from_sqlparser(error) else {
-            let kind = FaultKind::TooDeep { what: "nested levels", limit: lexer::MAX_PARSER_DEPTH };
-            return self.fault(kind);
-        };
-        if said.at_end {
-            let kind = FaultKind::Syntax { near: None, expected: said.expected };
-            return Box::new(Fault { kind, location: None });
-        }
-        let found = said.location.and_then(|location| self.token_from(location));
-        self.syntax_at(found.unwrap_or_else(|| self.parser.peek_token_ref()), said.expected)
-    }
-
-    /// The token that begins there. An attempt that failed may have been taken back, so all are searched.
-    fn token_from(&self, location: Location) -> Option<&TokenWithSpan> {
-        (0..)
-            .map(|index| self.parser.token_at(index))
-            .take_while(|token| token.token != Token::EOF)
-            .find(|token| token.span.start == location)
     }
 }
 
