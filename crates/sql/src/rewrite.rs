@@ -4,12 +4,13 @@
 //! - `OPERATOR(pg_catalog.~)` is `~`; `pg_catalog.lower(x)` is `lower(x)`; `x::pg_catalog.text` is `x::text`.
 //! - `COLLATE "C"` and `COLLATE pg_catalog.default` go: text is compared by bytes anyway.
 //! - Long chains of AND or of OR become balanced trees, so that their depth is the logarithm of their length.
+//! - `- -1` is `-(-1)`, since it must not print as a comment.
 //! - `ROW(a, b)` is `(a, b)`; `N'x'` and `U&'x'` are `'x'`.
 
 use crate::dialect::BennuDialect;
 use sqlparser::ast::{
     ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    LimitClause, ObjectName, Query, TableFactor, Value, ValueWithSpan, VisitorMut,
+    LimitClause, ObjectName, Query, TableFactor, UnaryOperator, Value, ValueWithSpan, VisitorMut,
 };
 use sqlparser::parser::Parser;
 use std::ops::ControlFlow;
@@ -30,6 +31,7 @@ impl VisitorMut for Rewriter {
         balance(expr);
         match expr {
             Expr::BinaryOp { op, .. } => plain_operator(op),
+            Expr::UnaryOp { op, expr } if !matches!(op, UnaryOperator::Not) => separate(expr),
             Expr::Function(function) => {
                 strip_pg_catalog(&mut function.name);
                 if let Some(tuple) = row_to_tuple(function) {
@@ -55,6 +57,14 @@ impl VisitorMut for Rewriter {
             value.value = Value::SingleQuotedString(std::mem::take(text));
         }
         ControlFlow::Continue(())
+    }
+}
+
+/// Puts parentheses around a sign behind a sign: `- -1` would print as `--1`, which is a comment.
+fn separate(operand: &mut Expr) {
+    if matches!(operand, Expr::UnaryOp { .. }) {
+        let inner = std::mem::replace(operand, Expr::value(Value::Null));
+        *operand = Expr::Nested(Box::new(inner));
     }
 }
 

@@ -18,6 +18,9 @@ pub(super) fn check(expr: &Expr) -> Verdict {
         Expr::CompoundFieldAccess { root, .. } if matches!(**root, Expr::Value(_)) => {
             invalid("a field of a literal", root.span())
         }
+        Expr::Interval(interval) if !matches!(*interval.value, Expr::Value(_)) => {
+            invalid("INTERVAL takes a string", interval.value.span())
+        }
         Expr::Value(value) => check_value(&value.value, expr),
         Expr::Collate { collation, .. } => unsupported(format!("collation {collation}"), collation.span()),
         Expr::JsonAccess { .. }
