@@ -34,7 +34,7 @@ mod key_range;
 mod rows;
 mod scan;
 mod snapshot;
-#[expect(clippy::module_inception, reason = "the trait file is the contract; the crate is named after it")]
+
 mod store;
 
 pub use admin::{CheckReport, FamilySpec, RegionInfo, StoreStats, TableChange, TableSize, TableSpec};
