@@ -14,9 +14,8 @@ use super::ReadSource;
 use super::blocks::{
     Caching, Change, DataBlock, Entries, Entry, Malformed, Overlay, RunBlock, RunCursor, View, compare_key,
 };
-use super::output::Output;
+use super::output::{BlockWalk, Output};
 use super::range::StoredRange;
-use std::cmp::Ordering;
 use store::StoreResult;
 
 /// Turns are counted in rows; a block whose rows are not looked at costs as much as these.
@@ -33,12 +32,12 @@ pub(crate) struct BlockScan {
     first: bool,
     /// Is the base run at its end? Then the rest of the overlay remains.
     base_done: bool,
-    merge: Merge,
+    versions: Versions,
 }
 
 /// What a walk carries from block to block.
 #[derive(Default)]
-struct Merge {
+struct Versions {
     /// The last key of which a version was visible: entries of the next block may be older versions of it.
     last: Vec<u8>,
 }
@@ -57,8 +56,8 @@ impl BlockScan {
     ) -> StoreResult<Self> {
         let overlay = Overlay::open(view, &range, source.snapshot.seqno())?;
         let prefix_len = source.prefix.len();
-        let merge = Merge::default();
-        Ok(Self { range, cursor, overlay, caching, prefix_len, first: true, base_done: false, merge })
+        let versions = Versions::default();
+        Ok(Self { range, cursor, overlay, caching, prefix_len, first: true, base_done: false, versions })
     }
 
     /// Sources of rows that were positioned besides the base run.
@@ -79,7 +78,7 @@ impl BlockScan {
             let before = output.counters.rows_read;
             if self.base_done {
                 let Some(change) = self.overlay.take_if(|_| true)? else { return Ok(false) };
-                push_change(&change, self.prefix_len, output);
+                output.push_change(&change, self.prefix_len);
             } else if !(output.only_counts() && self.count_table(output)?) {
                 self.read_block(output)?;
             }
@@ -106,157 +105,173 @@ impl BlockScan {
             self.base_done = true;
             return Ok(());
         };
-        let bounded = self.first || self.range.is_past(block.end_key());
+        let borders = Borders {
+            start: self.first.then_some(&self.range.start),
+            end: self.range.end.as_ref().filter(|_| self.range.is_past(block.end_key())),
+        };
         self.first = false;
         let touched = self.overlay.peek().is_some_and(|change| &change.key[..] <= block.end_key());
         let data = block.read(self.caching)?;
-        if !bounded && !touched {
-            return walk_alone(&block, &data, self.prefix_len, &mut self.merge, output);
+        let alone = borders.start.is_none() && borders.end.is_none() && !touched;
+        if alone && block.plain && output.only_counts() {
+            output.push_count(u64::from(data.trailer.items));
+            return Ok(());
         }
-        let within = self.merge.walk_merged(&block, &data, &self.range, self.prefix_len, &mut self.overlay, output)?;
-        self.base_done = !within;
+        let mut walk = output.begin_block(&data, self.prefix_len);
+        if alone {
+            self.versions.walk_alone(&block, &data, &mut walk)?;
+        } else {
+            let merge = Merge { block: &block, data: &data, overlay: &mut self.overlay };
+            self.base_done = !merge.run(&borders, &mut self.versions, &mut walk)?;
+        }
+        walk.finish();
         Ok(())
     }
 }
 
-fn push_change(change: &Change, prefix_len: usize, output: &mut Output) {
-    if let Some(fragment) = &change.fragment {
-        output.push(change.key.get(prefix_len..).unwrap_or_default(), &[], fragment);
-    }
-}
-
-/// A block that lies in the range and that no change touches.
-fn walk_alone(
-    block: &RunBlock<'_>,
-    data: &DataBlock,
-    prefix_len: usize,
-    merge: &mut Merge,
-    output: &mut Output,
-) -> StoreResult<()> {
-    if block.plain && output.only_counts() {
-        output.push_count(u64::from(data.trailer.items));
-        return Ok(());
-    }
-    let damaged = |damage: Malformed| block.damaged(damage);
-    let mut entries = Entries::new(&data.bytes, &data.trailer).map_err(damaged)?;
-    let mut walk = output.begin_block(prefix_len);
-    let walked = if block.plain {
-        walk_plain(&mut entries, |entry| walk.push(entry))
-    } else {
-        merge.walk_versions(&mut entries, block.visible_below, |entry| {
-            if !entry.tombstone {
-                walk.push(entry);
-            }
-            Ok(true)
-        })
-    };
-    let rows = walk.finish();
-    walked.map_err(damaged)?;
-    output.end_block(data, rows);
-    Ok(())
-}
-
-/// Entries of a table in which each is a row.
-#[inline]
-fn walk_plain<'a>(entries: &mut Entries<'a>, mut push: impl FnMut(&Entry<'a>)) -> Result<(), Malformed> {
-    while let Some(entry) = entries.next_entry()? {
-        push(&entry);
-    }
-    Ok(())
-}
-
-impl Merge {
-    /// Visits the newest visible version of each key, tombstones too, until `visit` says `false`.
+impl Versions {
+    /// Is this the newest visible version of its key? Asked of each entry in order.
     #[inline]
-    fn walk_versions<'a>(
-        &mut self,
-        entries: &mut Entries<'a>,
-        visible_below: u64,
-        mut visit: impl FnMut(&Entry<'a>) -> Result<bool, Malformed>,
-    ) -> Result<(), Malformed> {
-        let mut newest: Option<Entry<'a>> = None;
-        while let Some(entry) = entries.next_entry()? {
-            if entry.seqno >= visible_below {
-                continue;
-            }
-            let repeated = match &newest {
-                Some(newest) => newest.has_key_of(&entry),
-                None => compare_key(entry.head, entry.rest, &self.last).is_eq(),
-            };
-            if repeated {
-                continue;
-            }
-            newest = Some(entry);
-            if !visit(&entry)? {
-                break;
-            }
+    fn is_newest<'a>(&mut self, entry: &Entry<'a>, visible_below: u64, newest: &mut Option<Entry<'a>>) -> bool {
+        if entry.seqno >= visible_below {
+            return false;
         }
+        let repeated = match newest {
+            Some(newest) => newest.has_key_of(entry),
+            None => compare_key(entry.head, entry.rest, &self.last).is_eq(),
+        };
+        if !repeated {
+            *newest = Some(*entry);
+        }
+        !repeated
+    }
+
+    /// Ends a block whose last key with a visible version is that of `newest`.
+    fn end_block(&mut self, newest: Option<Entry<'_>>) {
         if let Some(entry) = newest {
             self.last.clear();
             self.last.extend_from_slice(entry.head);
             self.last.extend_from_slice(entry.rest);
         }
-        Ok(())
     }
 
-    /// A block at a border of the range, or with changes: row by row. `false` when the range ends in it.
-    fn walk_merged(
-        &mut self,
-        block: &RunBlock<'_>,
-        data: &DataBlock,
-        range: &StoredRange,
-        prefix_len: usize,
-        overlay: &mut Overlay,
-        output: &mut Output,
-    ) -> StoreResult<bool> {
+    /// A block that lies in the range and that no change touches.
+    fn walk_alone(&mut self, block: &RunBlock<'_>, data: &DataBlock, walk: &mut BlockWalk<'_>) -> StoreResult<()> {
         let damaged = |damage: Malformed| block.damaged(damage);
-        let mut entries = Entries::seek(&data.bytes, &data.trailer, &range.start).map_err(damaged)?;
-        let mut within = true;
-        let mut failed = Ok(());
-        let walked = self.walk_versions(&mut entries, block.visible_below, |entry| {
-            if compare_key(entry.head, entry.rest, &range.start).is_lt() {
-                return Ok(true);
+        let mut entries = Entries::new(&data.bytes, &data.trailer).map_err(damaged)?;
+        if block.plain {
+            while let Some(entry) = entries.next_entry().map_err(damaged)? {
+                walk.push(&entry);
             }
-            within = range.end.as_ref().is_none_or(|end| compare_key(entry.head, entry.rest, end).is_lt());
-            if within {
-                failed = merge_entry(entry, block.base_seqno, prefix_len, overlay, output);
-            }
-            Ok(within && failed.is_ok() && !output.is_exhausted())
-        });
-        walked.map_err(damaged)?;
-        failed?;
-        // What is left up to the end of the block goes now, so that the next block is untouched by it.
-        while within
-            && !output.is_exhausted()
-            && let Some(change) = overlay.take_if(|key| key <= block.end_key())?
-        {
-            push_change(&change, prefix_len, output);
+            return Ok(());
         }
-        Ok(within)
+        let mut newest = None;
+        while let Some(entry) = entries.next_entry().map_err(damaged)? {
+            if self.is_newest(&entry, block.visible_below, &mut newest) && !entry.tombstone {
+                walk.push(&entry);
+            }
+        }
+        self.end_block(newest);
+        Ok(())
     }
 }
 
-/// Takes the changes in front of `entry`, and then the newer of it and of a change of its key.
-fn merge_entry(
-    entry: &Entry<'_>,
-    base_seqno: u64,
-    prefix_len: usize,
-    overlay: &mut Overlay,
-    output: &mut Output,
-) -> StoreResult<()> {
-    while let Some(change) = overlay.take_if(|key| compare_key(entry.head, entry.rest, key).is_ge())? {
-        let same_key = compare_key(entry.head, entry.rest, &change.key) == Ordering::Equal;
-        if same_key && entry.seqno + base_seqno > change.seqno {
-            break;
+/// The borders of the range that lie in a block.
+struct Borders<'a> {
+    start: Option<&'a Vec<u8>>,
+    end: Option<&'a Vec<u8>>,
+}
+
+/// A block at a border of the range, or with changes.
+///
+/// Keys are compared in the intervals in which a border or a change lies, and nowhere else.
+struct Merge<'a, 'b> {
+    block: &'a RunBlock<'b>,
+    data: &'a DataBlock,
+    overlay: &'a mut Overlay,
+}
+
+impl Merge<'_, '_> {
+    /// Walks the block and the changes up to its last key. `false` when the range ends in it.
+    fn run(mut self, borders: &Borders<'_>, versions: &mut Versions, walk: &mut BlockWalk<'_>) -> StoreResult<bool> {
+        let (block, data) = (self.block, self.data);
+        let damaged = |damage: Malformed| block.damaged(damage);
+        let mut entries = match borders.start {
+            Some(start) => Entries::seek(&data.bytes, &data.trailer, start),
+            None => Entries::new(&data.bytes, &data.trailer),
         }
-        push_change(&change, prefix_len, output);
-        if same_key {
-            return Ok(());
+        .map_err(damaged)?;
+        let end_from = borders.end.map_or(Ok(u32::MAX), |end| self.below(end))?;
+        let mut change_from = self.next_change()?;
+        let mut newest = None;
+        while let Some(entry) = entries.next_entry().map_err(damaged)? {
+            let position = data.trailer.items - entries.left() - 1;
+            if !versions.is_newest(&entry, block.visible_below, &mut newest) {
+                continue;
+            }
+            if borders.start.is_some_and(|start| compare_key(entry.head, entry.rest, start).is_lt()) {
+                continue;
+            }
+            if position >= end_from && borders.end.is_some_and(|end| compare_key(entry.head, entry.rest, end).is_ge()) {
+                self.push_changes(|_| true, walk)?;
+                return Ok(false);
+            }
+            if position < change_from {
+                if !entry.tombstone {
+                    walk.push(&entry);
+                }
+            } else if self.merge_entry(&entry, walk)? {
+                change_from = self.next_change()?;
+            }
+            if walk.is_exhausted() {
+                return Ok(true);
+            }
+        }
+        versions.end_block(newest);
+        // What is left up to the end of the block goes now, so that the next block is untouched by it.
+        self.push_changes(|key| key <= block.end_key(), walk)?;
+        Ok(true)
+    }
+
+    /// From which position on entries must be compared with the next change.
+    fn next_change(&self) -> StoreResult<u32> {
+        match self.overlay.peek() {
+            Some(change) if &change.key[..] <= self.block.end_key() => self.below(&change.key),
+            _ => Ok(u32::MAX),
         }
     }
-    if !entry.tombstone {
-        let (head, rest) = entry.key_behind(prefix_len);
-        output.push(head, rest, entry.value);
+
+    fn below(&self, key: &[u8]) -> StoreResult<u32> {
+        let below = Entries::below(&self.data.bytes, &self.data.trailer, key);
+        below.map_err(|damage| self.block.damaged(damage))
     }
-    Ok(())
+
+    /// Takes the changes in front of `entry`, and then the newer of it and of a change of its key. Says
+    /// whether a change was taken.
+    fn merge_entry(&mut self, entry: &Entry<'_>, walk: &mut BlockWalk<'_>) -> StoreResult<bool> {
+        let mut taken = self.push_changes(|key| compare_key(entry.head, entry.rest, key).is_gt(), walk)?;
+        let mut replaced = false;
+        if let Some(change) = self.overlay.take_if(|key| compare_key(entry.head, entry.rest, key).is_eq())? {
+            taken = true;
+            replaced = change.seqno >= entry.seqno.saturating_add(self.block.base_seqno);
+            if replaced {
+                walk.push_change(&change);
+            }
+        }
+        if !replaced && !entry.tombstone {
+            walk.push(entry);
+        }
+        Ok(taken)
+    }
+
+    fn push_changes(&mut self, wanted: impl Fn(&[u8]) -> bool, walk: &mut BlockWalk<'_>) -> StoreResult<bool> {
+        let mut taken = false;
+        while !walk.is_exhausted()
+            && let Some(change) = self.overlay.take_if(&wanted)?
+        {
+            walk.push_change(&change);
+            taken = true;
+        }
+        Ok(taken)
+    }
 }

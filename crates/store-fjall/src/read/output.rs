@@ -1,6 +1,6 @@
 //! What a scan hands out: one batch under construction, its filter, its limit and its counters.
 
-use super::blocks::{DataBlock, Entry};
+use super::blocks::{Change, DataBlock, Entry};
 use super::filter::CompiledFilter;
 use bytes::Bytes;
 use fragment::Verdict;
@@ -11,6 +11,8 @@ const MAX_KEY_BYTES: usize = 1 << 28;
 
 /// Fragments are copied out of a block when less than one in so many of its entries is taken.
 const COPY_BELOW: usize = 8;
+/// So few fragments are copied, too: that is cheaper than another segment of the batch.
+const COPY_UP_TO: usize = 6;
 
 /// Collects rows into batches. Every way of reading pushes here.
 #[derive(Debug)]
@@ -30,19 +32,16 @@ pub(crate) struct Output {
 /// The rows of one block on their way into the batch.
 pub(crate) struct BlockWalk<'a> {
     output: &'a mut Output,
+    data: &'a DataBlock,
     prefix_len: usize,
+    /// The block as the batch holds it, once it does.
+    lent: Option<Bytes>,
     rows: u64,
     bytes: u64,
 }
 
-/// What a block had.
-pub(crate) struct BlockRows {
-    looked_at: u64,
-    bytes: u64,
-}
-
 impl BlockWalk<'_> {
-    /// Looks at one row and takes it if it passes.
+    /// Looks at one row of the block and takes it if it passes.
     #[inline]
     pub(crate) fn push(&mut self, entry: &Entry<'_>) {
         let output = &mut *self.output;
@@ -63,9 +62,45 @@ impl BlockWalk<'_> {
         }
     }
 
+    /// Looks at a row that is not in the block, but has its place behind those pushed so far.
+    pub(crate) fn push_change(&mut self, change: &Change) {
+        if change.fragment.is_some() {
+            self.hand_over();
+            self.output.push_change(change, self.prefix_len);
+        }
+    }
+
+    /// Does the scan want no more rows?
+    #[inline]
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.output.is_exhausted()
+    }
+
     /// No more rows in this block.
-    pub(crate) fn finish(self) -> BlockRows {
-        BlockRows { looked_at: self.rows, bytes: self.bytes }
+    pub(crate) fn finish(mut self) {
+        self.hand_over();
+        let counters = &mut self.output.counters;
+        counters.rows_read += self.rows;
+        counters.block_rows += self.rows;
+        counters.bytes_read += self.bytes;
+    }
+
+    /// Gives the batch the fragments of the rows taken since the last time.
+    fn hand_over(&mut self) {
+        let Output { batch, spans, .. } = &mut *self.output;
+        // A batch of few rows from each of many blocks would hold all of these in memory.
+        let few = self.lent.is_none() && spans.len() * COPY_BELOW < self.data.trailer.items as usize;
+        if few || spans.len() <= COPY_UP_TO {
+            for &(start, end) in spans.iter() {
+                batch.push_fragment(self.data.bytes.get(start as usize..end as usize).unwrap_or_default());
+            }
+        } else {
+            let lent = self.lent.get_or_insert_with(|| Bytes::from_owner(self.data.bytes.clone()));
+            // Spans come from slices of this very block, so none is refused.
+            let accepted = batch.push_block(lent.clone(), spans);
+            debug_assert!(accepted, "a span outside its block");
+        }
+        spans.clear();
     }
 }
 
@@ -110,27 +145,9 @@ impl Output {
     }
 
     /// Begins a block whose fragments the batch may borrow.
-    pub(crate) fn begin_block(&mut self, prefix_len: usize) -> BlockWalk<'_> {
+    pub(crate) fn begin_block<'a>(&'a mut self, data: &'a DataBlock, prefix_len: usize) -> BlockWalk<'a> {
         self.spans.clear();
-        BlockWalk { output: self, prefix_len, rows: 0, bytes: 0 }
-    }
-
-    /// Ends the block: the rows pushed since [`Output::begin_block`] have their fragments in `data`.
-    pub(crate) fn end_block(&mut self, data: &DataBlock, rows: BlockRows) {
-        self.counters.rows_read += rows.looked_at;
-        self.counters.block_rows += rows.looked_at;
-        self.counters.bytes_read += rows.bytes;
-        if !self.values {
-            return;
-        }
-        // A batch of few rows from each of many blocks would hold all of these in memory.
-        let few = self.spans.len() * COPY_BELOW < data.trailer.items as usize;
-        let owned = || Bytes::from_owner(data.bytes.clone());
-        if few || !self.batch.push_block(owned(), &self.spans) {
-            for &(start, end) in &self.spans {
-                self.batch.push_fragment(data.bytes.get(start as usize..end as usize).unwrap_or_default());
-            }
-        }
+        BlockWalk { output: self, data, prefix_len, lent: None, rows: 0, bytes: 0 }
     }
 
     /// Looks at one row, whose key is `head` and `rest` without the prefix, and takes it if it passes.
@@ -148,6 +165,13 @@ impl Output {
         }
         if self.keys {
             self.batch.push_key(head, rest);
+        }
+    }
+
+    /// Looks at a row from the overlay.
+    pub(crate) fn push_change(&mut self, change: &Change, prefix_len: usize) {
+        if let Some(fragment) = &change.fragment {
+            self.push(change.key.get(prefix_len..).unwrap_or_default(), &[], fragment);
         }
     }
 

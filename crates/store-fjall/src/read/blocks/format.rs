@@ -142,17 +142,34 @@ impl<'a> Entries<'a> {
 
     /// From the start of the interval in which the first entry with a key of at least `key` is, or of an earlier one.
     pub(crate) fn seek(block: &'a [u8], trailer: &Trailer, key: &[u8]) -> Result<Self, Malformed> {
-        let below = trailer.partition(|n| {
-            let mut probe = Self::new(block, trailer)?;
-            probe.unread = block.get(trailer.restart(block, n)?..).ok_or(Malformed)?;
-            Ok(probe.next_entry()?.is_some_and(|entry| entry.head < key))
-        })?;
+        let below = Self::intervals_below(block, trailer, key)?;
         let first = below.saturating_sub(1);
         let mut entries = Self::new(block, trailer)?;
         entries.unread = block.get(trailer.restart(block, first)?..).ok_or(Malformed)?;
         let skipped = first.checked_mul(u32::from(trailer.restart_interval)).ok_or(Malformed)?;
         entries.left = trailer.items.checked_sub(skipped).ok_or(Malformed)?;
         Ok(entries)
+    }
+
+    /// How many entries of `block`, from its first, are certainly below `key`: whole intervals are told.
+    pub(crate) fn below(block: &'a [u8], trailer: &Trailer, key: &[u8]) -> Result<u32, Malformed> {
+        let below = Self::intervals_below(block, trailer, key)?;
+        below.saturating_sub(1).checked_mul(u32::from(trailer.restart_interval)).ok_or(Malformed)
+    }
+
+    /// How many intervals begin with a key below `key`.
+    fn intervals_below(block: &'a [u8], trailer: &Trailer, key: &[u8]) -> Result<u32, Malformed> {
+        trailer.partition(|n| {
+            let mut probe = Self::new(block, trailer)?;
+            probe.unread = block.get(trailer.restart(block, n)?..).ok_or(Malformed)?;
+            Ok(probe.next_entry()?.is_some_and(|entry| entry.head < key))
+        })
+    }
+
+    /// Entries that were not visited yet.
+    #[inline]
+    pub(crate) fn left(&self) -> u32 {
+        self.left
     }
 
     /// The next entry; `None` after the last.

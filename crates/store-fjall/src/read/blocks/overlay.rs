@@ -7,7 +7,6 @@ use crate::error::storage;
 use crate::read::range::StoredRange;
 use fjall::Slice;
 use lsm_tree::{InternalValue, Memtable, Table, ValueType};
-use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -90,22 +89,27 @@ impl Overlay {
     /// Finds the smallest key and its newest version, and passes over its others.
     fn advance(&mut self) -> StoreResult<()> {
         // Few sources: looking at each is cheaper than keeping a heap. On a tie the newer source wins.
-        let order = |source: &Source| (source.head.key.user_key.clone(), Reverse(source.head.key.seqno));
-        let Some((newest, _)) = self.sources.iter().enumerate().min_by_key(|(_, source)| order(source)) else {
+        let mut sources = self.sources.iter();
+        let Some(mut newest) = sources.next() else {
             self.next = None;
             return Ok(());
         };
-        let Some(head) = self.sources.get(newest).map(|source| source.head.clone()) else { return Ok(()) };
+        for source in sources {
+            if source.head.key < newest.head.key {
+                newest = source;
+            }
+        }
+        let InternalValue { key, value } = newest.head.clone();
         let mut at = 0;
         while let Some(source) = self.sources.get_mut(at) {
-            if source.pass(&head.key.user_key, self.seqno)? {
+            if source.pass(&key.user_key, self.seqno)? {
                 at += 1;
             } else {
                 self.sources.remove(at);
             }
         }
-        let fragment = (!head.is_tombstone()).then_some(head.value);
-        self.next = Some(Change { key: head.key.user_key, seqno: head.key.seqno, fragment });
+        let fragment = (!key.is_tombstone()).then_some(value);
+        self.next = Some(Change { key: key.user_key, seqno: key.seqno, fragment });
         Ok(())
     }
 }
