@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{
     BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Condition, Durability, FamilyId, KeyRange, Mutation,
-    OnDuplicate, RegionInfo, RowBatch, RowBatchBuilder, Scan, ScanCounters, ScanRequest, Snapshot, Store, StoreError,
-    StoreResult, StoreStats, TableId, TableSize, WriteBatch,
+    OnDuplicate, RegionInfo, RowBatch, RowBatchBuilder, RowChange, RowUpdate, Scan, ScanCounters, ScanRequest,
+    Snapshot, Store, StoreError, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
 };
 
 /// What is taken away.
@@ -19,6 +19,16 @@ pub struct Without {
     pub filter: bool,
     /// Bulk loads are refused.
     pub bulk_load: bool,
+    /// Longer rowkeys are refused.
+    pub keys_beyond: Option<usize>,
+    /// Longer fragments are refused.
+    pub fragments_beyond: Option<usize>,
+}
+
+impl Without {
+    fn has_limits(&self) -> bool {
+        self.keys_beyond.is_some() || self.fragments_beyond.is_some()
+    }
 }
 
 /// A [`Store`] that can do less than the one inside.
@@ -61,6 +71,65 @@ fn rows_of(conditions: Vec<Condition>, mutations: Vec<Mutation>) -> Vec<WriteBat
     rows
 }
 
+/// The mutation, if its row is within the limits; an update checks what it makes when it is called.
+fn sized(mutation: Mutation, limits: &Capabilities) -> StoreResult<Mutation> {
+    match mutation {
+        Mutation::Replace { key, fragment, table, family } => {
+            check(&key, &fragment, limits)?;
+            Ok(Mutation::Replace { key, fragment, table, family })
+        }
+        Mutation::Update { update, key, table, family } => {
+            let update = Arc::new(SizedUpdate { update, key: key.clone(), limits: *limits });
+            Ok(Mutation::Update { update, key, table, family })
+        }
+        delete => Ok(delete),
+    }
+}
+
+fn check(key: &[u8], fragment: &[u8], limits: &Capabilities) -> StoreResult<()> {
+    let (key_limit, fragment_limit) = (limits.max_key_bytes, limits.max_fragment_bytes);
+    for (what, bytes, limit) in [("rowkey", key.len(), key_limit), ("row", fragment.len(), fragment_limit)] {
+        if bytes > limit {
+            return Err(StoreError::TooLarge { what, bytes, limit });
+        }
+    }
+    Ok(())
+}
+
+#[derive(Debug)]
+struct SizedUpdate {
+    update: Arc<dyn RowUpdate>,
+    key: Bytes,
+    limits: Capabilities,
+}
+
+impl RowUpdate for SizedUpdate {
+    fn apply(&self, old: Option<&[u8]>) -> StoreResult<RowChange> {
+        let change = self.update.apply(old)?;
+        if let RowChange::Put(fragment) = &change {
+            check(&self.key, fragment, &self.limits)?;
+        }
+        Ok(change)
+    }
+}
+
+struct SizedLoad {
+    load: Box<dyn BulkLoad>,
+    limits: Capabilities,
+}
+
+#[async_trait]
+impl BulkLoad for SizedLoad {
+    async fn write(&mut self, family: FamilyId, key: &[u8], fragment: &[u8]) -> StoreResult<()> {
+        check(key, fragment, &self.limits)?;
+        self.load.write(family, key, fragment).await
+    }
+
+    async fn finish(self: Box<Self>) -> StoreResult<CommitNo> {
+        self.load.finish().await
+    }
+}
+
 type Row = (TableId, FamilyId, Bytes);
 
 /// Changes the batch of `row`, a new one if it has none yet.
@@ -87,6 +156,8 @@ impl Store for LimitedStore {
             atomic_batch: inner.atomic_batch && !self.without.atomic_batch,
             filter: inner.filter && !self.without.filter,
             bulk_load: inner.bulk_load && !self.without.bulk_load,
+            max_key_bytes: self.without.keys_beyond.unwrap_or(usize::MAX).min(inner.max_key_bytes),
+            max_fragment_bytes: self.without.fragments_beyond.unwrap_or(usize::MAX).min(inner.max_fragment_bytes),
             ..inner
         }
     }
@@ -133,7 +204,12 @@ impl Store for LimitedStore {
         self.inner.split(table, family, ranges, pieces).await
     }
 
-    async fn apply(&self, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
+    async fn apply(&self, mut batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
+        if self.without.has_limits() {
+            let limits = self.capabilities();
+            batch.mutations =
+                batch.mutations.into_iter().map(|mutation| sized(mutation, &limits)).collect::<Result<_, _>>()?;
+        }
         if self.without.atomic_batch {
             return self.apply_row_by_row(batch, durability).await;
         }
@@ -148,7 +224,8 @@ impl Store for LimitedStore {
         if self.without.bulk_load {
             return Err(StoreError::Unsupported { what: "bulk load" });
         }
-        self.inner.bulk_load(table, on_duplicate).await
+        let load = self.inner.bulk_load(table, on_duplicate).await?;
+        Ok(if self.without.has_limits() { Box::new(SizedLoad { load, limits: self.capabilities() }) } else { load })
     }
 
     async fn regions(&self, table: TableId) -> StoreResult<Vec<RegionInfo>> {

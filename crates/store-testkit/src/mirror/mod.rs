@@ -73,9 +73,16 @@ impl MirrorStore {
     }
 }
 
-/// Takes from `store` what another, which `can` do less, has not.
-fn level(store: Arc<dyn Store>, can: Capabilities) -> Arc<dyn Store> {
-    let without = Without { atomic_batch: !can.atomic_batch, filter: !can.filter, bulk_load: !can.bulk_load };
+/// Takes from `store` what another, which can `less`, has not.
+fn level(store: Arc<dyn Store>, less: Capabilities) -> Arc<dyn Store> {
+    let can = store.capabilities();
+    let without = Without {
+        atomic_batch: can.atomic_batch && !less.atomic_batch,
+        filter: can.filter && !less.filter,
+        bulk_load: can.bulk_load && !less.bulk_load,
+        keys_beyond: (can.max_key_bytes > less.max_key_bytes).then_some(less.max_key_bytes),
+        fragments_beyond: (can.max_fragment_bytes > less.max_fragment_bytes).then_some(less.max_fragment_bytes),
+    };
     if without == Without::default() { store } else { Arc::new(LimitedStore::new(store, without)) }
 }
 

@@ -9,10 +9,10 @@ pub(super) struct Pairs(Vec<(CommitNo, CommitNo)>);
 impl Pairs {
     /// Adds the newest pair.
     pub(super) fn push(&mut self, a: CommitNo, b: CommitNo) {
-        // A batch that changes nothing may get a number from one store and none from the other.
-        match self.0.last_mut() {
-            Some(last) if last.0 == a => last.1 = b,
-            _ => self.0.push((a, b)),
+        // A batch that changes nothing may get no number of its own from `a`: then rows of that number
+        // are from the commit before, in `b` as well.
+        if self.0.last().is_none_or(|last| last.0 < a) {
+            self.0.push((a, b));
         }
     }
 
@@ -70,8 +70,9 @@ mod tests {
     }
 
     #[test]
-    fn a_number_given_twice_belongs_to_the_later_commit() {
-        let pairs = pairs(&[(3, 1), (3, 2)]);
-        assert_eq!(pairs.exactly_of_a(CommitNo(3)), CommitNo(2));
+    fn a_number_given_twice_belongs_to_the_commit_that_changed_something() {
+        let pairs = pairs(&[(3, 1), (3, 2), (4, 3)]);
+        assert_eq!(pairs.exactly_of_a(CommitNo(3)), CommitNo(1));
+        assert_eq!(pairs.lag(CommitNo(3), CommitNo(2)), None);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use store::{Condition, OnDuplicate, Store, StoreError, WriteBatch};
 
 async fn new_store() -> Arc<dyn Store> {
-    let without = Without { atomic_batch: true, filter: true, bulk_load: true };
+    let without = Without { atomic_batch: true, filter: true, bulk_load: true, ..Without::default() };
     Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), without))
 }
 
@@ -45,4 +45,32 @@ async fn what_is_taken_away_is_told_and_refused() {
     assert!(!can.atomic_batch && !can.filter && !can.bulk_load && can.global_snapshot);
     let refused = store.bulk_load(TABLE, OnDuplicate::Fail).await.err();
     assert_eq!(refused, Some(StoreError::Unsupported { what: "bulk load" }));
+}
+
+async fn small_store() -> Arc<dyn Store> {
+    let without = Without { keys_beyond: Some(300), fragments_beyond: Some(2 << 20), ..Without::default() };
+    Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), without))
+}
+
+mod small {
+    use super::small_store;
+    bennu_store_testkit::conformance_tests!(small_store);
+}
+
+#[tokio::test]
+async fn an_update_beyond_the_limit_is_refused_too() {
+    #[derive(Debug)]
+    struct Grow;
+    impl store::RowUpdate for Grow {
+        fn apply(&self, _: Option<&[u8]>) -> store::StoreResult<store::RowChange> {
+            Ok(store::RowChange::Put(crate::rows::row(&[0; 3 << 20])))
+        }
+    }
+    let store = small_store().await;
+    create(&store).await;
+    let (key, update) = ("b".into(), Arc::new(Grow));
+    let grow = store::Mutation::Update { table: TABLE, family: crate::rows::FAMILY, key, update };
+    let refused = commit(&store, batch(vec![replace("a", b"1"), grow])).await;
+    assert!(matches!(refused, Err(StoreError::TooLarge { what: "row", limit: 2_097_152, .. })), "{refused:?}");
+    assert_eq!(rows(&store).await.unwrap(), []);
 }

@@ -92,12 +92,15 @@ async fn stamps_may_differ() {
 
 #[tokio::test]
 async fn a_mirror_can_what_both_can() {
-    let without = Without { filter: true, ..Without::default() };
+    let without = Without { filter: true, keys_beyond: Some(100), ..Without::default() };
     let limited = Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), without));
     let mirror: Arc<dyn Store> = Arc::new(MirrorStore::new(Arc::new(ModelStore::new()), limited));
     let can = mirror.capabilities();
-    assert!(!can.filter && can.atomic_batch && can.bulk_load);
+    assert!(!can.filter && can.atomic_batch && can.bulk_load && can.max_key_bytes == 100);
     bennu_store_testkit::suite::filter::a_limit_counts_rows_that_pass(mirror).await;
+    let small = Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), without));
+    let mirror = Arc::new(MirrorStore::new(small, Arc::new(ModelStore::new())));
+    bennu_store_testkit::suite::limits::a_key_over_the_limit_is_refused(mirror).await;
 }
 
 #[tokio::test]
