@@ -45,9 +45,13 @@ impl Dialect for BennuDialect {
         }
         let next = parser.peek_token_ref();
         match &next.token {
-            Token::Word(word) if word.quote_style.is_none() && is_no_operand(&word.value) => {
-                Some(parser.expected_ref("an expression", next))
-            }
+            Token::Word(word) if word.quote_style.is_some() => None,
+            Token::Word(word) if is_no_operand(&word.value) => Some(parser.expected_ref("an expression", next)),
+            // Without a string behind it, `interval` is a column.
+            Token::Word(word) if word.keyword == Keyword::INTERVAL => match parser.peek_nth_token_ref(1).token {
+                Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_) | Token::LParen | Token::Period => None,
+                _ => Some(parser.parse_identifier().map(Expr::Identifier)),
+            },
             _ => None,
         }
     }

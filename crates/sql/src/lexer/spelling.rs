@@ -4,7 +4,7 @@
 //! - `FROM ONLY t` is `FROM t`, since no table inherits from another.
 //! - `x ISNULL` and `x NOTNULL` are `x IS NULL` and `x IS NOT NULL`.
 
-use super::keyword::is_reserved;
+use super::keyword::{is_keyword, is_reserved};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Replaces the spellings; the new words stand where the old ones stood.
@@ -63,7 +63,7 @@ fn begins_query(before: Option<&Token>) -> bool {
 fn ends_operand(token: &Token) -> bool {
     match token {
         Token::Word(word) => {
-            word.quote_style.is_some() || !is_reserved(&word.value) || is_word(token, &["NULL", "TRUE", "FALSE", "END"])
+            word.quote_style.is_some() || !is_keyword(&word.value) || is_word(token, &["NULL", "TRUE", "FALSE", "END"])
         }
         Token::Number(..) | Token::SingleQuotedString(_) | Token::RParen | Token::RBracket | Token::Placeholder(_) => {
             true

@@ -1,7 +1,7 @@
 //! Expressions: what the planner would ignore, and what other databases have.
 
 use super::{Verdict, invalid, refuse_if, unsupported};
-use sqlparser::ast::{CastKind, Expr, Function, FunctionArguments, Spanned, Value};
+use sqlparser::ast::{AccessExpr, CastKind, Expr, Function, FunctionArguments, Spanned, Value};
 use std::ops::ControlFlow;
 
 /// Looks at one expression, not at those inside it.
@@ -14,10 +14,7 @@ pub(super) fn check(expr: &Expr) -> Verdict {
             refuse_if(try_cast, "TRY_CAST", expr.span())?;
             refuse_if(format.is_some() || *array, "CAST with FORMAT or ARRAY", expr.span())
         }
-        // `1 . x`, which prints as `1.x`, a number with junk behind it.
-        Expr::CompoundFieldAccess { root, .. } if matches!(**root, Expr::Value(_)) => {
-            invalid("a field of a literal", root.span())
-        }
+        Expr::CompoundFieldAccess { root, access_chain } => check_access(root, access_chain),
         Expr::Interval(interval) if !matches!(*interval.value, Expr::Value(_)) => {
             invalid("INTERVAL takes a string", interval.value.span())
         }
@@ -39,6 +36,17 @@ pub(super) fn check(expr: &Expr) -> Verdict {
         | Expr::MemberOf(_) => unsupported(format!("the expression {expr}"), expr.span()),
         _ => ControlFlow::Continue(()),
     }
+}
+
+/// sqlparser takes anything on both sides of the point: `1 . x` (which prints as `1.x`), `x . f(1)`.
+fn check_access(root: &Expr, chain: &[AccessExpr]) -> Verdict {
+    if matches!(root, Expr::Value(_)) {
+        return invalid("a field of a literal", root.span());
+    }
+    chain.iter().try_for_each(|access| match access {
+        AccessExpr::Dot(Expr::Identifier(_)) | AccessExpr::Subscript(_) => ControlFlow::Continue(()),
+        AccessExpr::Dot(other) => invalid("only a name can stand behind the point", other.span()),
+    })
 }
 
 fn check_function(function: &Function) -> Verdict {
