@@ -3,7 +3,7 @@
 //! Nothing is clever here, so that a difference to another store is first looked for there. Old
 //! versions are kept for ever, which makes every snapshot repeat exactly.
 //!
-//! Durability is a number: commits up to [`State::durable`] survive [`ModelStore::after_crash`].
+//! Durability is a number: commits up to `State::durable` survive [`ModelStore::after_crash`].
 
 mod bulk;
 mod regions;
