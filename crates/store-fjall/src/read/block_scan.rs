@@ -54,7 +54,7 @@ impl BlockScan {
         range: StoredRange,
         caching: Caching,
     ) -> StoreResult<Self> {
-        let overlay = Overlay::open(view, &range, source.snapshot.seqno())?;
+        let overlay = Overlay::open(source, view, &range)?;
         let prefix_len = source.prefix.len();
         let versions = Versions::default();
         Ok(Self { range, cursor, overlay, caching, prefix_len, first: true, base_done: false, versions })
@@ -206,7 +206,7 @@ impl Merge<'_, '_> {
         let mut newest = None;
         while let Some(entry) = entries.next_entry().map_err(damaged)? {
             let position = data.trailer.items - entries.left() - 1;
-            if !versions.is_newest(&entry, block.visible_below, &mut newest) {
+            if !block.plain && !versions.is_newest(&entry, block.visible_below, &mut newest) {
                 continue;
             }
             if borders.start.is_some_and(|start| compare_key(entry.head, entry.rest, start).is_lt()) {

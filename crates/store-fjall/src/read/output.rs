@@ -12,7 +12,7 @@ const MAX_KEY_BYTES: usize = 1 << 28;
 /// Fragments are copied out of a block when less than one in so many of its entries is taken.
 const COPY_BELOW: usize = 8;
 /// So few fragments are copied, too: that is cheaper than another segment of the batch.
-const COPY_UP_TO: usize = 6;
+const COPY_UP_TO: usize = 24;
 
 /// Collects rows into batches. Every way of reading pushes here.
 #[derive(Debug)]
@@ -171,7 +171,7 @@ impl Output {
     /// Looks at a row from the overlay.
     pub(crate) fn push_change(&mut self, change: &Change, prefix_len: usize) {
         if let Some(fragment) = &change.fragment {
-            self.push(change.key.get(prefix_len..).unwrap_or_default(), &[], fragment);
+            self.push(change.key.get(prefix_len..).unwrap_or_default(), &[], fragment.bytes());
         }
     }
 

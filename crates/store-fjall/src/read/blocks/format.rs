@@ -12,6 +12,7 @@
 //! Everything is read with checks: damaged bytes give [`Malformed`], never a panic or a wrong slice.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 /// Bytes that are not a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,6 +121,15 @@ impl<'a> Entry<'a> {
     }
 }
 
+/// Where [`Entries`] stopped, to go on later.
+#[derive(Clone, Debug)]
+pub(crate) struct Pause {
+    unread_at: usize,
+    head: Range<usize>,
+    left_in_interval: u8,
+    left: u32,
+}
+
 /// Walks the entries of a data block in order.
 pub(crate) struct Entries<'a> {
     /// What is not read yet, up to the end of the block.
@@ -127,6 +137,8 @@ pub(crate) struct Entries<'a> {
     len: u32,
     /// The key that began the interval.
     head: &'a [u8],
+    /// Where `head` begins in the block.
+    head_at: usize,
     interval: u8,
     left_in_interval: u8,
     left: u32,
@@ -137,7 +149,7 @@ impl<'a> Entries<'a> {
     pub(crate) fn new(block: &'a [u8], trailer: &Trailer) -> Result<Self, Malformed> {
         let len = u32::try_from(block.len()).map_err(|_| Malformed)?;
         let interval = trailer.restart_interval;
-        Ok(Self { unread: block, len, head: &[], interval, left_in_interval: 0, left: trailer.items })
+        Ok(Self { unread: block, len, head: &[], head_at: 0, interval, left_in_interval: 0, left: trailer.items })
     }
 
     /// From the start of the interval in which the first entry with a key of at least `key` is, or of an earlier one.
@@ -166,6 +178,23 @@ impl<'a> Entries<'a> {
         })
     }
 
+    /// Goes on in `block` where `pause` says.
+    pub(crate) fn resume(block: &'a [u8], trailer: &Trailer, pause: &Pause) -> Result<Self, Malformed> {
+        let mut entries = Self::new(block, trailer)?;
+        entries.unread = block.get(pause.unread_at..).ok_or(Malformed)?;
+        entries.head = block.get(pause.head.clone()).ok_or(Malformed)?;
+        entries.head_at = pause.head.start;
+        (entries.left_in_interval, entries.left) = (pause.left_in_interval, pause.left);
+        Ok(entries)
+    }
+
+    /// Where this is; only valid for the same block.
+    pub(crate) fn pause(&self) -> Pause {
+        let unread_at = self.len as usize - self.unread.len();
+        let head = self.head_at..self.head_at + self.head.len();
+        Pause { unread_at, head, left_in_interval: self.left_in_interval, left: self.left }
+    }
+
     /// Entries that were not visited yet.
     #[inline]
     pub(crate) fn left(&self) -> u32 {
@@ -173,7 +202,7 @@ impl<'a> Entries<'a> {
     }
 
     /// The next entry; `None` after the last.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_entry(&mut self) -> Result<Option<Entry<'a>>, Malformed> {
         let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
         self.left = left;
@@ -188,6 +217,7 @@ impl<'a> Entries<'a> {
         } else {
             self.left_in_interval = self.interval - 1;
             let length = varint(&mut unread)? as usize;
+            self.head_at = self.len as usize - unread.len();
             self.head = take(&mut unread, length)?;
             (self.head, &[])
         };
@@ -239,21 +269,21 @@ pub(crate) fn seek_index(block: &[u8], trailer: &Trailer, key: &[u8]) -> Result<
     trailer.partition(|n| Ok(index_entry(block, trailer, n)?.is_some_and(|entry| entry.end_key < key)))
 }
 
-#[inline]
+#[inline(always)]
 fn byte(unread: &mut &[u8]) -> Result<u8, Malformed> {
     let (&first, tail) = unread.split_first().ok_or(Malformed)?;
     *unread = tail;
     Ok(first)
 }
 
-#[inline]
+#[inline(always)]
 fn take<'a>(unread: &mut &'a [u8], len: usize) -> Result<&'a [u8], Malformed> {
     let (taken, tail) = unread.split_at_checked(len).ok_or(Malformed)?;
     *unread = tail;
     Ok(taken)
 }
 
-#[inline]
+#[inline(always)]
 fn varint(unread: &mut &[u8]) -> Result<u64, Malformed> {
     let first = byte(unread)?;
     if first < 0x80 { Ok(u64::from(first)) } else { long_varint(u64::from(first & 0x7F), unread) }

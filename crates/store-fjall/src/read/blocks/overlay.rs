@@ -1,17 +1,19 @@
 //! Everything outside the base run: for each key the newest version visible at the snapshot, in key order.
 //!
-//! Streamed: one entry of each source is held, and a few hundred of the memtable.
+//! Streamed: one entry of each source is held, one block of each run, and a few hundred entries of the
+//! memtable.
 
-use super::{Run, View};
-use crate::error::storage;
+use super::format::Pause;
+use super::table::{Caching, DataBlock};
+use super::{Entries, Malformed, RunCursor, View};
+use crate::read::ReadSource;
 use crate::read::range::StoredRange;
 use fjall::Slice;
-use lsm_tree::{InternalValue, Memtable, Table, ValueType};
+use lsm_tree::{InternalValue, Memtable, ValueType};
 use std::collections::VecDeque;
 use std::ops::Bound;
 use std::sync::Arc;
-use std::vec;
-use store::StoreResult;
+use store::{StoreError, StoreResult};
 
 /// Entries copied from the memtable at once: finding the place again costs as much as some tens of them.
 const MEMTABLE_CHUNK: usize = 256;
@@ -22,12 +24,26 @@ pub(crate) struct Change {
     pub(crate) key: Slice,
     pub(crate) seqno: u64,
     /// `None`: a tombstone.
-    pub(crate) fragment: Option<Slice>,
+    pub(crate) fragment: Option<Lent>,
+}
+
+/// A part of a block or memtable entry, which it keeps in memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Lent {
+    owner: Slice,
+    start: u32,
+    end: u32,
+}
+
+impl Lent {
+    /// The bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.owner.get(self.start as usize..self.end as usize).unwrap_or_default()
+    }
 }
 
 /// The changes of one range, in key order.
 pub(crate) struct Overlay {
-    seqno: u64,
     /// From the newest to the oldest; those at their end are taken out.
     sources: Vec<Source>,
     next: Option<Change>,
@@ -35,14 +51,14 @@ pub(crate) struct Overlay {
 
 /// One source and its next visible entry.
 struct Source {
-    head: InternalValue,
-    rest: Entries,
+    head: Change,
+    rest: Versions,
 }
 
-/// Entries by key, newest first; also those that are not visible.
-enum Entries {
+/// Visible versions by key, newest first.
+enum Versions {
     Memtable(MemtableEntries),
-    Run(RunEntries),
+    Run(Box<RunEntries>),
 }
 
 impl Overlay {
@@ -50,15 +66,17 @@ impl Overlay {
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
-    pub(crate) fn open(view: &View, range: &StoredRange, seqno: u64) -> StoreResult<Self> {
-        let memtable = Entries::Memtable(MemtableEntries::new(view.memtable.clone(), range));
-        let runs = view.runs.iter().map(|run| Entries::Run(RunEntries::new(run, range)));
-        let mut overlay = Self { seqno, sources: Vec::new(), next: None };
-        for mut entries in std::iter::once(memtable).chain(runs) {
-            if let Some(head) = entries.next_visible(seqno)? {
-                overlay.sources.push(Source { head, rest: entries });
+    pub(crate) fn open(source: &ReadSource, view: &View, range: &StoredRange) -> StoreResult<Self> {
+        let seqno = source.snapshot.seqno();
+        let memtable = Versions::Memtable(MemtableEntries::new(view.memtable.clone(), range, seqno));
+        let run = |run| Versions::Run(Box::new(RunEntries::new(source.blocks(&view.files, run, range), range)));
+        let mut sources = Vec::new();
+        for mut versions in std::iter::once(memtable).chain(view.runs.iter().map(run)) {
+            if let Some(head) = versions.next_version()? {
+                sources.push(Source { head, rest: versions });
             }
         }
+        let mut overlay = Self { sources, next: None };
         overlay.advance()?;
         Ok(overlay)
     }
@@ -95,30 +113,36 @@ impl Overlay {
             return Ok(());
         };
         for source in sources {
-            if source.head.key < newest.head.key {
+            if source.head.is_before(&newest.head) {
                 newest = source;
             }
         }
-        let InternalValue { key, value } = newest.head.clone();
+        let next = newest.head.clone();
         let mut at = 0;
         while let Some(source) = self.sources.get_mut(at) {
-            if source.pass(&key.user_key, self.seqno)? {
+            if source.pass(&next.key)? {
                 at += 1;
             } else {
                 self.sources.remove(at);
             }
         }
-        let fragment = (!key.is_tombstone()).then_some(value);
-        self.next = Some(Change { key: key.user_key, seqno: key.seqno, fragment });
+        self.next = Some(next);
         Ok(())
+    }
+}
+
+impl Change {
+    /// By key, newest first.
+    fn is_before(&self, other: &Self) -> bool {
+        self.key.cmp(&other.key).then(other.seqno.cmp(&self.seqno)).is_lt()
     }
 }
 
 impl Source {
     /// Goes behind `key`; `false` when nothing is left.
-    fn pass(&mut self, key: &[u8], seqno: u64) -> StoreResult<bool> {
-        while self.head.key.user_key == key {
-            match self.rest.next_visible(seqno)? {
+    fn pass(&mut self, key: &[u8]) -> StoreResult<bool> {
+        while self.head.key == key {
+            match self.rest.next_version()? {
                 Some(head) => self.head = head,
                 None => return Ok(false),
             }
@@ -127,17 +151,11 @@ impl Source {
     }
 }
 
-impl Entries {
-    fn next_visible(&mut self, seqno: u64) -> StoreResult<Option<InternalValue>> {
-        loop {
-            let next = match self {
-                Self::Memtable(entries) => entries.next_entry(),
-                Self::Run(entries) => entries.next_entry()?,
-            };
-            match next {
-                Some(entry) if entry.key.seqno >= seqno => {}
-                next => return Ok(next),
-            }
+impl Versions {
+    fn next_version(&mut self) -> StoreResult<Option<Change>> {
+        match self {
+            Self::Memtable(entries) => Ok(entries.next_version()),
+            Self::Run(entries) => entries.next_version(),
         }
     }
 }
@@ -145,42 +163,50 @@ impl Entries {
 /// Entries of a memtable, copied chunk by chunk: its own iterator borrows it.
 pub(crate) struct MemtableEntries {
     memtable: Arc<Memtable>,
+    seqno: u64,
     chunk: VecDeque<InternalValue>,
-    /// Where the next chunk begins: at this key, or behind it.
-    from: Bound<Slice>,
+    /// Where the first chunk begins.
+    start: Option<Slice>,
+    /// Where the next one does: behind this.
     last: Option<InternalValue>,
     end: Option<Slice>,
     done: bool,
 }
 
 impl MemtableEntries {
-    /// The entries of `range`.
-    pub(crate) fn new(memtable: Arc<Memtable>, range: &StoredRange) -> Self {
-        let from =
-            if range.start.is_empty() { Bound::Unbounded } else { Bound::Included(range.start.as_slice().into()) };
+    /// The entries of `range` that are visible at `seqno`.
+    pub(crate) fn new(memtable: Arc<Memtable>, range: &StoredRange, seqno: u64) -> Self {
+        let start = (!range.start.is_empty()).then(|| range.start.as_slice().into());
         let end = range.end.as_deref().map(Slice::from);
-        Self { memtable, chunk: VecDeque::new(), from, last: None, end, done: false }
+        Self { memtable, seqno, chunk: VecDeque::new(), start, last: None, end, done: false }
     }
 
     /// How many there are, at most `most`.
     pub(crate) fn count_up_to(mut self, most: u64) -> u64 {
-        (0..most).take_while(|_| self.next_entry().is_some()).count() as u64
+        (0..most).take_while(|_| self.next_version().is_some()).count() as u64
     }
 
-    fn next_entry(&mut self) -> Option<InternalValue> {
-        if self.chunk.is_empty() && !self.done {
-            self.refill();
+    fn next_version(&mut self) -> Option<Change> {
+        loop {
+            if self.chunk.is_empty() && !self.done {
+                self.refill();
+            }
+            let InternalValue { key, value } = self.chunk.pop_front()?;
+            if key.seqno < self.seqno {
+                let end = value.len() as u32;
+                let fragment = (!key.is_tombstone()).then_some(Lent { owner: value, start: 0, end });
+                return Some(Change { key: key.user_key, seqno: key.seqno, fragment });
+            }
         }
-        self.chunk.pop_front()
     }
 
     fn refill(&mut self) {
         // Within a key the highest number comes first: so this is in front of every version of `key`.
         let before = |key: &Slice| InternalValue::from_components(key.clone(), [], u64::MAX, ValueType::Value).key;
-        let start = match (&self.last, &self.from) {
+        let start = match (&self.last, &self.start) {
             (Some(last), _) => Bound::Excluded(last.key.clone()),
-            (None, Bound::Included(key)) => Bound::Included(before(key)),
-            (None, _) => Bound::Unbounded,
+            (None, Some(key)) => Bound::Included(before(key)),
+            (None, None) => Bound::Unbounded,
         };
         let end = self.end.as_ref().map_or(Bound::Unbounded, |key| Bound::Excluded(before(key)));
         let entries = self.memtable.items.range((start, end)).take(MEMTABLE_CHUNK);
@@ -191,27 +217,76 @@ impl MemtableEntries {
     }
 }
 
-/// Entries of a run, table by table.
+/// Entries of a run, block by block.
 struct RunEntries {
-    range: (Bound<Slice>, Bound<Slice>),
-    tables: vec::IntoIter<Table>,
-    open: Option<Box<dyn Iterator<Item = lsm_tree::Result<InternalValue>> + Send>>,
+    cursor: RunCursor,
+    range: StoredRange,
+    block: Option<OpenBlock>,
+    /// The key of the next entry is put together here.
+    key: Vec<u8>,
+}
+
+struct OpenBlock {
+    data: DataBlock,
+    pause: Pause,
+    visible_below: u64,
+    base_seqno: u64,
+    /// Where it is, for the error when it is malformed.
+    damaged: StoreError,
 }
 
 impl RunEntries {
-    fn new(run: &Run, range: &StoredRange) -> Self {
-        let tables: Vec<Table> = run.overlapping(range).cloned().collect();
-        let (start, end) = range.bounds();
-        Self { range: (start.map(Slice::from), end.map(Slice::from)), tables: tables.into_iter(), open: None }
+    fn new(cursor: RunCursor, range: &StoredRange) -> Self {
+        Self { cursor, range: range.clone(), block: None, key: Vec::new() }
     }
 
-    fn next_entry(&mut self) -> StoreResult<Option<InternalValue>> {
+    fn next_version(&mut self) -> StoreResult<Option<Change>> {
         loop {
-            if let Some(next) = self.open.as_mut().and_then(Iterator::next) {
-                return next.map(Some).map_err(|error| storage("scanning rows")(&error));
+            if self.block.is_none() && !self.open_block()? {
+                return Ok(None);
             }
-            let Some(table) = self.tables.next() else { return Ok(None) };
-            self.open = Some(Box::new(table.range(self.range.clone())));
+            let Some(block) = &mut self.block else { return Ok(None) };
+            let found = block.next_version(&mut self.key, &self.range.start);
+            match found.map_err(|_| block.damaged.clone())? {
+                Some(change) if self.range.is_past(&change.key) => return Ok(None),
+                Some(change) => return Ok(Some(change)),
+                None => self.block = None,
+            }
         }
+    }
+
+    fn open_block(&mut self) -> StoreResult<bool> {
+        let Some(block) = self.cursor.next_block()? else { return Ok(false) };
+        let data = block.read(Caching::Fill)?;
+        let damaged = block.damaged(Malformed);
+        let entries = Entries::seek(&data.bytes, &data.trailer, &self.range.start).map_err(|_| damaged.clone())?;
+        let pause = entries.pause();
+        let (visible_below, base_seqno) = (block.visible_below, block.base_seqno);
+        self.block = Some(OpenBlock { data, pause, visible_below, base_seqno, damaged });
+        Ok(true)
+    }
+}
+
+impl OpenBlock {
+    /// The next visible version with a key of at least `start`.
+    fn next_version(&mut self, key: &mut Vec<u8>, start: &[u8]) -> Result<Option<Change>, Malformed> {
+        let mut entries = Entries::resume(&self.data.bytes, &self.data.trailer, &self.pause)?;
+        while let Some(entry) = entries.next_entry()? {
+            if entry.seqno >= self.visible_below {
+                continue;
+            }
+            key.clear();
+            key.extend_from_slice(entry.head);
+            key.extend_from_slice(entry.rest);
+            if key.as_slice() < start {
+                continue;
+            }
+            self.pause = entries.pause();
+            let (start, end) = entry.span();
+            let fragment = (!entry.tombstone).then(|| Lent { owner: self.data.bytes.clone(), start, end });
+            let seqno = entry.seqno.saturating_add(self.base_seqno);
+            return Ok(Some(Change { key: Slice::from(key.as_slice()), seqno, fragment }));
+        }
+        Ok(None)
     }
 }

@@ -64,7 +64,7 @@ impl View {
     /// About what the memtable holds of `range`: exact up to `counted` entries.
     pub(crate) fn memtable_share(&self, range: &StoredRange, counted: u64) -> TableSize {
         let all = self.memtable.len() as u64;
-        let entries = MemtableEntries::new(self.memtable.clone(), range).count_up_to(counted);
+        let entries = MemtableEntries::new(self.memtable.clone(), range, u64::MAX).count_up_to(counted);
         // How the rest is spread cannot be told cheaply: half of it is never far off.
         let rows = if entries < counted { entries } else { entries.max(all / 2) };
         TableSize { rows, bytes: self.memtable.size().saturating_mul(rows) / all.max(1) }
