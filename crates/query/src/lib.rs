@@ -1,10 +1,35 @@
 //! Plans and runs rows: DataFusion over the store, and compiled key programs without it.
+//!
+//! ```text
+//!   sql::ast::Query ──plan──> Plan (kept) ──bind──> operators over RegionScanExec ──> Arrow batches
+//!                       │                                  │
+//!                 pg_semantics                  access_path: filters to key ranges and byte predicates
+//! ```
+//!
+//! Invariants:
+//! - A plan holds neither a snapshot nor the time of day: it can be kept as long as its catalog version is current.
+//! - A filter that a scan takes is checked by the scan: by its ranges, on bytes, or row by row.
+//! - DataFusion's DELETE and UPDATE hooks are never used; they lose conditions.
+//! - Every error that leaves this crate is a [`QueryError`].
+//!
+//! Read next: `engine` (which statement goes where).
 
+mod access_path;
 mod classify;
+mod context;
 pub mod convert;
 mod error;
+pub mod exec;
+mod functions;
+mod optimizer;
+mod pg_semantics;
+mod plan;
+pub mod provider;
 pub mod row_codec;
 
+pub use context::{QueryContext, Settings};
 pub use error::{QueryError, QueryResult};
+pub use plan::{Execution, OutputColumn, Plan, Planner, PlannerOptions};
 pub use row_codec::RowCodec;
+/// What a statement reads: a snapshot, and over it its transaction's own writes.
 pub use txn::ReadView as Reader;

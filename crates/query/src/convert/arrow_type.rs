@@ -4,13 +4,16 @@
 //! cast, its field carries the SQL name under [`TYPE_KEY`], so that answers can tell them apart.
 
 use arrow::datatypes::{DataType as ArrowType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
-use catalog::Column;
+use catalog::{Column, Table};
 use std::collections::HashMap;
 use std::sync::Arc;
 use types::{DataType, NUMERIC_MAX_SCALE};
 
 /// Metadata key of a field's SQL type name.
 pub const TYPE_KEY: &str = "bennu.type";
+
+/// Metadata key of where a column comes from: oid of its table, a dot, its number from 1.
+pub const ORIGIN_KEY: &str = "bennu.origin";
 
 /// Digits of the Arrow form of `numeric` without precision.
 pub const NUMERIC_PRECISION: u8 = 76;
@@ -44,11 +47,24 @@ pub fn field(name: &str, ty: &DataType, nullable: bool) -> Field {
     Field::new(name, arrow_type(ty), nullable).with_metadata(metadata)
 }
 
-/// Fields of a table's columns, in order of declaration. The field's number is the column's index.
-pub fn table_schema(columns: &[Column]) -> SchemaRef {
-    let fields: Vec<FieldRef> =
-        columns.iter().map(|column| Arc::new(field(&column.name, &column.ty, !column.not_null))).collect();
+/// Fields of a table's columns, in order of declaration: a field's number is its column's.
+pub fn table_schema(table: &Table) -> SchemaRef {
+    let columns = table.columns.iter().zip(1..);
+    let fields: Vec<FieldRef> = columns.map(|(column, number)| Arc::new(table_field(table, column, number))).collect();
     Arc::new(Schema::new(fields))
+}
+
+fn table_field(table: &Table, column: &Column, number: u32) -> Field {
+    let mut field = field(&column.name, &column.ty, !column.not_null);
+    field.metadata_mut().insert(ORIGIN_KEY.to_owned(), format!("{}.{number}", table.oid.0));
+    field
+}
+
+/// Oid of the table that a field comes from and its column's number; zeros when it is computed.
+pub fn origin_of(field: &Field) -> (u32, i16) {
+    let origin = field.metadata().get(ORIGIN_KEY).and_then(|origin| origin.split_once('.'));
+    let read = |(oid, number): (&str, &str)| Some((oid.parse().ok()?, number.parse().ok()?));
+    origin.and_then(read).unwrap_or((0, 0))
 }
 
 /// The SQL type that a field says it has, or the one closest to its Arrow type.

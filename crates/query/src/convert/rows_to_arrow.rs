@@ -59,7 +59,7 @@ impl RowDecoder {
             };
             wanted.push(Wanted { index, ty: column.ty, place: *place, missing });
         }
-        let schema = Arc::new(table_schema(&codec.table().columns).project(columns)?);
+        let schema = Arc::new(table_schema(codec.table()).project(columns)?);
         Ok(Self { codec: Arc::clone(codec), columns: wanted, schema })
     }
 

@@ -1,0 +1,67 @@
+//! What a statement is planned and run with.
+
+use crate::Reader;
+use catalog::Catalog;
+use datafusion::catalog::SchemaProvider;
+use std::fmt;
+use std::sync::Arc;
+
+/// Looks up a setting for `current_setting()`.
+pub trait Settings: Send + Sync {
+    /// Its value as SHOW prints it; `None` if there is no such setting.
+    fn get(&self, name: &str) -> Option<String>;
+}
+
+/// A session's side of a statement. Cheap to clone.
+#[derive(Clone)]
+pub struct QueryContext {
+    /// The version of all definitions that the statement sees.
+    pub catalog: Arc<Catalog>,
+    /// The rows that it sees.
+    pub reader: Reader,
+    /// Schemas for names without one, in order. `pg_catalog` comes first unless it is named.
+    pub search_path: Vec<String>,
+    /// Who asks.
+    pub user: String,
+    /// The one database.
+    pub database: String,
+    /// Start of the statement in microseconds since 1970, UTC.
+    pub statement_time: i64,
+    /// Start of its transaction: `now()`.
+    pub transaction_time: i64,
+    /// Name of the session's time zone.
+    pub time_zone: String,
+    /// Schemas whose tables are computed: `pg_catalog`, `information_schema`.
+    pub schemas: Vec<(String, Arc<dyn SchemaProvider>)>,
+    /// The session's settings.
+    pub settings: Arc<dyn Settings>,
+}
+
+impl fmt::Debug for QueryContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("QueryContext")
+            .field("catalog_version", &self.catalog.version())
+            .field("reader", &self.reader)
+            .field("search_path", &self.search_path)
+            .field("user", &self.user)
+            .finish_non_exhaustive()
+    }
+}
+
+impl QueryContext {
+    /// The schemas in which a bare name is looked up, `pg_catalog` included.
+    pub(crate) fn lookup_path(&self) -> impl Iterator<Item = &str> {
+        let implicit = (!self.search_path.iter().any(|schema| schema == "pg_catalog")).then_some("pg_catalog");
+        implicit.into_iter().chain(self.search_path.iter().map(String::as_str))
+    }
+
+    /// The computed schema of that name.
+    pub(crate) fn computed_schema(&self, name: &str) -> Option<&Arc<dyn SchemaProvider>> {
+        self.schemas.iter().find(|(schema, _)| schema == name).map(|(_, provider)| provider)
+    }
+
+    /// The schema that new tables go to: `current_schema()`.
+    pub(crate) fn current_schema(&self) -> Option<String> {
+        self.catalog.creation_schema(&self.search_path).map(|schema| schema.name.clone())
+    }
+}

@@ -1,0 +1,404 @@
+//! Planner expressions to the conditions of the range algebra.
+//!
+//! Constants are evaluated when a scan is made. Before that, while a plan may still have parameters, the same
+//! walk tells whether an expression will be a condition whatever its constants turn out to be ([`Mode::Shape`]).
+//!
+//! Casts that the planner put around a column are looked through when they keep order and lose nothing:
+//! `CAST(pk AS numeric) = 5.0` is a condition on `pk`.
+
+use crate::convert::arrow_type::arrow_type;
+use crate::convert::scalar::scalar_to_datum;
+use arrow::array::RecordBatch;
+use arrow::datatypes::{DataType as ArrowType, Schema, TimeUnit};
+use arrow::record_batch::RecordBatchOptions;
+use datafusion::common::{Column, DFSchema, ScalarValue};
+use datafusion::logical_expr::execution_props::ExecutionProps;
+use datafusion::logical_expr::expr::{Between, InList, Like};
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator};
+use datafusion::physical_expr::create_physical_expr;
+use rowkey::range::{CompareOp, Condition};
+use std::sync::Arc;
+use types::{DataType, Datum};
+
+/// Are constants known?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// No: they stand as NULL in the conditions, which are good for their shape only.
+    Shape,
+    /// Yes.
+    Values,
+}
+
+/// Which part a column is, and its type; `None` for columns that conditions say nothing about.
+pub(crate) type PartOf<'a> = &'a dyn Fn(&Column) -> Option<(usize, DataType)>;
+
+/// Turns expressions into conditions.
+pub(crate) struct ConditionBuilder<'a> {
+    mode: Mode,
+    part_of: PartOf<'a>,
+}
+
+impl<'a> ConditionBuilder<'a> {
+    pub(crate) fn new(mode: Mode, part_of: PartOf<'a>) -> Self {
+        Self { mode, part_of }
+    }
+
+    /// What `expr` says about the parts; [`Condition::Unknown`] when it says nothing that ranges can express.
+    pub(crate) fn condition(&self, expr: &Expr) -> Condition {
+        match expr {
+            Expr::Alias(alias) => self.condition(&alias.expr),
+            Expr::BinaryExpr(binary) => self.binary(binary),
+            Expr::Between(between) => self.between(between),
+            Expr::InList(list) => self.in_list(list),
+            Expr::Like(like) => self.like(like),
+            Expr::IsNull(inner) => self.is_null(inner, false),
+            Expr::IsNotNull(inner) => self.is_null(inner, true),
+            Expr::Column(column) => self.boolean(column, true),
+            Expr::Not(inner) => match inner.as_ref() {
+                Expr::Column(column) => self.boolean(column, false),
+                _ => Condition::Unknown,
+            },
+            Expr::Literal(ScalarValue::Boolean(value), _) if self.mode == Mode::Values => match value {
+                Some(true) => Condition::And(Vec::new()),
+                Some(false) | None => Condition::False,
+            },
+            _ => Condition::Unknown,
+        }
+    }
+
+    fn binary(&self, binary: &BinaryExpr) -> Condition {
+        let BinaryExpr { left, op, right } = binary;
+        match op {
+            Operator::And => Condition::And(self.flatten(Operator::And, left, right)),
+            Operator::Or => Condition::Or(self.flatten(Operator::Or, left, right)),
+            _ => match compare_op(*op) {
+                Some(op) => self.compare(left, op, right),
+                None => Condition::Unknown,
+            },
+        }
+    }
+
+    /// `a OR b OR c` without the nesting.
+    fn flatten(&self, op: Operator, left: &Expr, right: &Expr) -> Vec<Condition> {
+        let mut conditions = Vec::new();
+        for side in [left, right] {
+            match self.condition(side) {
+                Condition::And(inner) if op == Operator::And => conditions.extend(inner),
+                Condition::Or(inner) if op == Operator::Or => conditions.extend(inner),
+                other => conditions.push(other),
+            }
+        }
+        conditions
+    }
+
+    fn compare(&self, left: &Expr, op: CompareOp, right: &Expr) -> Condition {
+        if let Some(target) = self.target(left) {
+            return self.compare_with(&target, op, right);
+        }
+        match self.target(right) {
+            Some(target) => self.compare_with(&target, swapped(op), left),
+            None => Condition::Unknown,
+        }
+    }
+
+    fn compare_with(&self, target: &Target, op: CompareOp, constant: &Expr) -> Condition {
+        match self.constant(target, constant) {
+            Some(value) => Condition::Compare { part: target.part, op, value },
+            None => Condition::Unknown,
+        }
+    }
+
+    fn between(&self, between: &Between) -> Condition {
+        let Some(target) = self.target(&between.expr) else { return Condition::Unknown };
+        let (low, high) = if between.negated { (CompareOp::Lt, CompareOp::Gt) } else { (CompareOp::Ge, CompareOp::Le) };
+        let bounds =
+            vec![self.compare_with(&target, low, &between.low), self.compare_with(&target, high, &between.high)];
+        if between.negated { Condition::Or(bounds) } else { Condition::And(bounds) }
+    }
+
+    fn in_list(&self, list: &InList) -> Condition {
+        let Some(target) = self.target(&list.expr) else { return Condition::Unknown };
+        let values: Option<Vec<Datum>> = list.list.iter().map(|item| self.constant(&target, item)).collect();
+        let Some(values) = values else { return Condition::Unknown };
+        if !list.negated {
+            return Condition::In { part: target.part, values };
+        }
+        let unequal = |value| Condition::Compare { part: target.part, op: CompareOp::Ne, value };
+        Condition::And(values.into_iter().map(unequal).collect())
+    }
+
+    fn like(&self, like: &Like) -> Condition {
+        if like.negated || like.case_insensitive {
+            return Condition::Unknown;
+        }
+        let Some(target) = self.target(&like.expr).filter(|target| target.ty.is_text()) else {
+            return Condition::Unknown;
+        };
+        let Some(Datum::Text(pattern)) = self.constant(&target, &like.pattern) else { return Condition::Unknown };
+        let part = target.part;
+        match LikePattern::read(&pattern, like.escape_char.unwrap_or('\\')) {
+            LikePattern::Whole(text) => match target.ty {
+                // LIKE sees the blanks that pad a char(n), `=` does not.
+                DataType::Char(_) => Condition::Unknown,
+                _ => Condition::Compare { part, op: CompareOp::Eq, value: Datum::Text(text) },
+            },
+            LikePattern::Prefix(prefix) => Condition::Prefix { part, prefix },
+            LikePattern::PrefixAndMore(prefix) if !prefix.is_empty() => {
+                Condition::And(vec![Condition::Prefix { part, prefix }, Condition::Unknown])
+            }
+            LikePattern::PrefixAndMore(_) => Condition::Unknown,
+        }
+    }
+
+    fn is_null(&self, inner: &Expr, negated: bool) -> Condition {
+        match self.target(inner) {
+            Some(target) => Condition::IsNull { part: target.part, negated },
+            None => Condition::Unknown,
+        }
+    }
+
+    fn boolean(&self, column: &Column, value: bool) -> Condition {
+        match (self.part_of)(column) {
+            Some((part, DataType::Boolean)) => {
+                Condition::Compare { part, op: CompareOp::Eq, value: Datum::Bool(value) }
+            }
+            _ => Condition::Unknown,
+        }
+    }
+
+    /// The part that an expression is, behind casts that keep order.
+    fn target(&self, expr: &Expr) -> Option<Target> {
+        match expr {
+            Expr::Column(column) => {
+                let (part, ty) = (self.part_of)(column)?;
+                Some(Target { part, ty, seen_as: arrow_type(&ty) })
+            }
+            Expr::Cast(cast) => {
+                let target = self.target(&cast.expr)?;
+                let to = cast.field.data_type();
+                keeps_order(&target.seen_as, to).then(|| Target { seen_as: to.clone(), ..target })
+            }
+            Expr::Alias(alias) => self.target(&alias.expr),
+            _ => None,
+        }
+    }
+
+    /// The value of a constant that is compared with `target`.
+    fn constant(&self, target: &Target, expr: &Expr) -> Option<Datum> {
+        if self.mode == Mode::Shape {
+            return self.constant_shape(target, expr);
+        }
+        let scalar = evaluate_constant(expr)?;
+        if scalar.is_null() {
+            return Some(Datum::Null);
+        }
+        let value = scalar_to_datum(&scalar).ok()?;
+        comparable(target, &value).then_some(value)
+    }
+
+    fn constant_shape(&self, target: &Target, expr: &Expr) -> Option<Datum> {
+        if let Expr::Literal(scalar, _) = expr {
+            let value = scalar_to_datum(scalar).ok()?;
+            return (value.is_null() || comparable(target, &value)).then_some(value);
+        }
+        if !is_constant(expr) {
+            return None;
+        }
+        // Parameters have no columns to ask: an empty schema tells the type of the whole.
+        let ty = expr.get_type(&DFSchema::empty()).ok()?;
+        (ty == target.seen_as).then_some(Datum::Null)
+    }
+}
+
+/// A part, perhaps seen through casts.
+struct Target {
+    part: usize,
+    ty: DataType,
+    /// The Arrow type that constants are compared in.
+    seen_as: ArrowType,
+}
+
+/// Does the algebra compare such a value with the part as the planner's comparison does?
+fn comparable(target: &Target, value: &Datum) -> bool {
+    match value {
+        // A bigint seen as a double is rounded beyond 2^53: several of them may equal one double.
+        Datum::Float8(number) if target.ty.is_integer() => number.abs() < 9_007_199_254_740_992.0,
+        Datum::Float4(number) if target.ty.is_integer() => number.abs() < 16_777_216.0,
+        Datum::Float8(_) | Datum::Float4(_) => target.ty.is_float(),
+        _ => true,
+    }
+}
+
+/// Casts that map equal to equal, less to less, and no two values to one.
+fn keeps_order(from: &ArrowType, to: &ArrowType) -> bool {
+    use ArrowType::{Date32, Decimal128, Decimal256, Float32, Float64, Int16, Int32, Int64, Timestamp};
+    match (from, to) {
+        (from, to) if from == to => true,
+        (Int16, Int32 | Int64 | Float32 | Float64) | (Int32, Int64 | Float64) | (Float32, Float64) => true,
+        // Checked again with the value: see `comparable`.
+        (Int64, Float64) | (Int32, Float32) => true,
+        (Int16 | Int32 | Int64, Decimal128(precision, scale) | Decimal256(precision, scale)) => {
+            let digits = match from {
+                Int16 => 5,
+                Int32 => 10,
+                _ => 19,
+            };
+            i16::from(*precision) - i16::from(*scale) >= digits
+        }
+        (Decimal128(p1, s1), Decimal128(p2, s2) | Decimal256(p2, s2)) => {
+            s2 >= s1 && i16::from(*p2) - i16::from(*s2) >= i16::from(*p1) - i16::from(*s1)
+        }
+        (Date32, Timestamp(TimeUnit::Microsecond, None)) => true,
+        _ => false,
+    }
+}
+
+/// Neither columns, nor subqueries, nor anything that differs from call to call. Parameters are fine.
+pub(crate) fn is_constant(expr: &Expr) -> bool {
+    !expr.any_column_refs() && !expr.is_volatile() && !expr.contains_outer() && !expr.contains_scalar_subquery()
+}
+
+/// The value of an expression without columns.
+pub(crate) fn evaluate_constant(expr: &Expr) -> Option<ScalarValue> {
+    if let Expr::Literal(value, _) = expr {
+        return Some(value.clone());
+    }
+    if !is_constant(expr) {
+        return None;
+    }
+    let empty = Arc::new(Schema::empty());
+    let schema = DFSchema::empty();
+    let physical = create_physical_expr(expr, &schema, &ExecutionProps::new(), &Default::default()).ok()?;
+    let row =
+        RecordBatch::try_new_with_options(empty, vec![], &RecordBatchOptions::new().with_row_count(Some(1))).ok()?;
+    let array = physical.evaluate(&row).ok()?.into_array(1).ok()?;
+    ScalarValue::try_from_array(&array, 0).ok()
+}
+
+fn compare_op(op: Operator) -> Option<CompareOp> {
+    Some(match op {
+        Operator::Eq => CompareOp::Eq,
+        Operator::NotEq => CompareOp::Ne,
+        Operator::Lt => CompareOp::Lt,
+        Operator::LtEq => CompareOp::Le,
+        Operator::Gt => CompareOp::Gt,
+        Operator::GtEq => CompareOp::Ge,
+        _ => return None,
+    })
+}
+
+fn swapped(op: CompareOp) -> CompareOp {
+    match op {
+        CompareOp::Lt => CompareOp::Gt,
+        CompareOp::Le => CompareOp::Ge,
+        CompareOp::Gt => CompareOp::Lt,
+        CompareOp::Ge => CompareOp::Le,
+        same => same,
+    }
+}
+
+/// What a LIKE pattern asks for.
+#[derive(Debug, PartialEq, Eq)]
+enum LikePattern {
+    /// No wildcard.
+    Whole(String),
+    /// `prefix%` and nothing behind it.
+    Prefix(String),
+    /// A prefix (perhaps empty) and more that a range cannot express.
+    PrefixAndMore(String),
+}
+
+impl LikePattern {
+    fn read(pattern: &str, escape: char) -> Self {
+        let mut prefix = String::new();
+        let mut letters = pattern.chars();
+        while let Some(letter) = letters.next() {
+            match letter {
+                '%' if letters.as_str().chars().all(|rest| rest == '%') => return Self::Prefix(prefix),
+                '%' | '_' => return Self::PrefixAndMore(prefix),
+                letter if letter == escape => match letters.next() {
+                    Some(escaped) => prefix.push(escaped),
+                    // A pattern that ends in its escape is an error when it is run.
+                    None => return Self::PrefixAndMore(prefix),
+                },
+                letter => prefix.push(letter),
+            }
+        }
+        Self::Whole(prefix)
+    }
+}
+
+/// Does a condition have no part that the algebra cannot express?
+pub(crate) fn is_complete(condition: &Condition) -> bool {
+    match condition {
+        Condition::And(all) | Condition::Or(all) => all.iter().all(is_complete),
+        Condition::Unknown => false,
+        _ => true,
+    }
+}
+
+/// Can a condition narrow anything?
+pub(crate) fn is_useful(condition: &Condition) -> bool {
+    match condition {
+        Condition::And(all) => all.iter().any(is_useful),
+        Condition::Or(any) => any.iter().all(is_useful),
+        Condition::Unknown => false,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::logical_expr::{cast, col, lit};
+
+    fn part_of(column: &Column) -> Option<(usize, DataType)> {
+        match column.name.as_str() {
+            "a" => Some((0, DataType::Integer)),
+            "t" => Some((1, DataType::Text)),
+            "c" => Some((2, DataType::Char(3))),
+            _ => None,
+        }
+    }
+
+    fn condition(expr: &Expr) -> Condition {
+        ConditionBuilder::new(Mode::Values, &part_of).condition(expr)
+    }
+
+    #[test]
+    fn casts_that_lose_nothing_are_looked_through() {
+        let wide = cast(col("a"), ArrowType::Decimal128(20, 1)).eq(lit(ScalarValue::Decimal128(Some(50), 2, 1)));
+        assert!(matches!(condition(&wide), Condition::Compare { part: 0, op: CompareOp::Eq, .. }));
+        let text = cast(col("a"), ArrowType::Utf8).eq(lit("5"));
+        assert_eq!(condition(&text), Condition::Unknown);
+        let narrow = cast(col("a"), ArrowType::Int16).eq(lit(5_i16));
+        assert_eq!(condition(&narrow), Condition::Unknown);
+    }
+
+    #[test]
+    fn a_constant_may_be_an_expression() {
+        let sum = col("a").gt_eq(lit(2_i32) + lit(3_i32));
+        let five = Condition::Compare { part: 0, op: CompareOp::Ge, value: Datum::Int4(5) };
+        assert_eq!(condition(&sum), five);
+        assert_eq!(condition(&(lit(5_i32).lt_eq(col("a")))), five);
+    }
+
+    #[test]
+    fn like_patterns_are_cut_at_their_first_wildcard() {
+        assert_eq!(LikePattern::read("ab%", '\\'), LikePattern::Prefix("ab".into()));
+        assert_eq!(LikePattern::read(r"a\%b%%", '\\'), LikePattern::Prefix("a%b".into()));
+        assert_eq!(LikePattern::read("ab%c", '\\'), LikePattern::PrefixAndMore("ab".into()));
+        assert_eq!(LikePattern::read("ab", '\\'), LikePattern::Whole("ab".into()));
+        assert_eq!(condition(&col("c").like(lit("ab"))), Condition::Unknown);
+    }
+
+    #[test]
+    fn an_or_is_useful_only_if_every_branch_is() {
+        let both = condition(&col("a").eq(lit(1)).or(col("t").eq(lit("x"))));
+        assert!(is_useful(&both) && is_complete(&both));
+        let one = condition(&col("a").eq(lit(1)).or(col("z").eq(lit(2))));
+        assert!(!is_useful(&one));
+        let all = condition(&col("a").eq(lit(1)).and(col("z").eq(lit(2))));
+        assert!(is_useful(&all) && !is_complete(&all));
+    }
+}

@@ -1,0 +1,164 @@
+//! Filters on fixed-width value columns to predicates on bytes, which a store checks before anything is decoded.
+//!
+//! Fixed cells keep the order of their values, as key parts do. So the range algebra does the work: each column is
+//! taken for a key of one part, and the one range that comes out is the predicate's lowest and highest bytes.
+
+use crate::convert::expr_to_condition::{ConditionBuilder, Mode, is_complete};
+use crate::convert::expr_to_ranges::place_of;
+use crate::row_codec::{Place, RowCodec};
+use datafusion::common::Column;
+use datafusion::logical_expr::{Expr, Operator};
+use rowkey::range::{Condition, RangeLimits, key_ranges};
+use rowkey::{KeyPart, KeySchema};
+use std::collections::BTreeMap;
+use store::{Filter, FixedPredicate, NullTest};
+use types::DataType;
+
+/// What became of the filters.
+#[derive(Debug, Default)]
+pub(crate) struct ByteFilter {
+    /// The predicates; `None` without any.
+    pub(crate) filter: Option<Filter>,
+    /// For each filter given: is it in [`Self::filter`]?
+    pub(crate) taken: Vec<bool>,
+    /// No row can pass.
+    pub(crate) never: bool,
+}
+
+/// Will a filter be a byte predicate, whatever its parameters are? (If it then cannot, the scan checks it itself.)
+pub(crate) fn has_byte_form(codec: &RowCodec, filter: &Expr) -> bool {
+    let Some((_, condition)) = value_condition(codec, Mode::Shape, filter) else { return false };
+    is_complete(&condition) && is_one_interval(filter)
+}
+
+/// Comparisons that leave one interval of values; `<>` and lists do not.
+fn is_one_interval(filter: &Expr) -> bool {
+    match filter {
+        Expr::BinaryExpr(binary) if binary.op == Operator::And => {
+            is_one_interval(&binary.left) && is_one_interval(&binary.right)
+        }
+        Expr::BinaryExpr(binary) => !matches!(binary.op, Operator::Or | Operator::NotEq),
+        Expr::Between(between) => !between.negated,
+        Expr::IsNull(_) | Expr::IsNotNull(_) | Expr::Column(_) | Expr::Not(_) => true,
+        _ => false,
+    }
+}
+
+/// The one value column that a filter is about, and its condition with that column as part 0.
+fn value_condition(codec: &RowCodec, mode: Mode, filter: &Expr) -> Option<(usize, Condition)> {
+    let columns = filter.column_refs();
+    let [column] = columns.into_iter().collect::<Vec<_>>()[..] else { return None };
+    let (index, place, ty) = place_of(codec, column)?;
+    let width = ty.fixed_width()?;
+    if !matches!(place, Place::Value(_)) || !matches!(width, 1 | 2 | 4 | 8 | 16) {
+        return None;
+    }
+    let part_of = |_: &Column| Some((0, ty));
+    Some((index, ConditionBuilder::new(mode, &part_of).condition(filter)))
+}
+
+/// The predicates of all filters that have a byte form. Their constants must be known.
+pub(crate) fn byte_filter(codec: &RowCodec, filters: &[&Expr]) -> ByteFilter {
+    let mut result = ByteFilter { taken: vec![false; filters.len()], ..ByteFilter::default() };
+    let Some(current) = codec.current() else { return result };
+    let mut filter = Filter { layout: current.layout.id(), ..Filter::default() };
+    for (index, given) in by_column(codec, filters) {
+        let Some(Place::Value(position)) = codec.places().get(index).copied() else { continue };
+        let Some(ty) = codec.table().columns.get(index).map(|column| column.ty) else { continue };
+        let null_bit = current.layout.null_bit(position);
+        let (mut conditions, mut numbers) = (Vec::new(), Vec::new());
+        for (number, condition) in given {
+            if let Condition::IsNull { negated, .. } = condition {
+                filter.nulls.push(NullTest { null_bit, is_null: !negated });
+                mark(&mut result.taken, number);
+            } else {
+                conditions.push(condition);
+                numbers.push(number);
+            }
+        }
+        match interval(&ty, &conditions) {
+            Interval::Whole => {}
+            Interval::Nothing => result.never = true,
+            Interval::Many => continue,
+            Interval::One { lo, hi } => {
+                let Some(offset) = current.layout.fixed_offset(position) else { continue };
+                let Ok(width) = u8::try_from(lo.len()) else { continue };
+                filter.predicates.push(FixedPredicate { offset, width, null_bit, lo: lo.into(), hi: hi.into() });
+            }
+        }
+        numbers.into_iter().for_each(|number| mark(&mut result.taken, number));
+    }
+    result.filter = (!filter.is_empty()).then_some(filter);
+    result
+}
+
+fn mark(taken: &mut [bool], number: usize) {
+    if let Some(flag) = taken.get_mut(number) {
+        *flag = true;
+    }
+}
+
+/// Filters with a condition on one value column each, by that column; with their number in `filters`.
+fn by_column(codec: &RowCodec, filters: &[&Expr]) -> BTreeMap<usize, Vec<(usize, Condition)>> {
+    let mut columns: BTreeMap<usize, Vec<(usize, Condition)>> = BTreeMap::new();
+    for (number, filter) in filters.iter().enumerate() {
+        if let Some((index, condition)) = value_condition(codec, Mode::Values, filter)
+            && is_complete(&condition)
+        {
+            columns.entry(index).or_default().push((number, condition));
+        }
+    }
+    columns
+}
+
+/// The values of a type that satisfy some conditions.
+enum Interval {
+    /// No condition.
+    Whole,
+    /// No value.
+    Nothing,
+    /// From `lo` to `hi`, both inside.
+    One { lo: Vec<u8>, hi: Vec<u8> },
+    /// Not one interval, or not expressed exactly.
+    Many,
+}
+
+fn interval(ty: &DataType, conditions: &[Condition]) -> Interval {
+    if conditions.is_empty() {
+        return Interval::Whole;
+    }
+    let Some(width) = ty.fixed_width() else { return Interval::Many };
+    let schema = KeySchema::new(vec![KeyPart::ascending(*ty)]);
+    let ranges = key_ranges(&schema, conditions, &RangeLimits::default());
+    if !ranges.exact.iter().all(|exact| *exact) {
+        return Interval::Many;
+    }
+    match ranges.ranges.as_slice() {
+        [] => Interval::Nothing,
+        [range] => {
+            let mut lo = range.start.clone();
+            lo.resize(width, 0);
+            Interval::One { lo, hi: last_before(range.end.as_deref(), width) }
+        }
+        _ => Interval::Many,
+    }
+}
+
+/// The largest `width` bytes below `end`.
+fn last_before(end: Option<&[u8]>, width: usize) -> Vec<u8> {
+    let Some(end) = end else { return vec![0xFF; width] };
+    // A longer end (a point's successor) cuts behind its own first bytes.
+    if end.len() > width {
+        return end.iter().copied().take(width).collect();
+    }
+    let mut last = end.to_vec();
+    last.resize(width, 0);
+    for byte in last.iter_mut().rev() {
+        let (less, borrowed) = byte.overflowing_sub(1);
+        *byte = less;
+        if !borrowed {
+            break;
+        }
+    }
+    last
+}

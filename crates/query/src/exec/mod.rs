@@ -1,0 +1,8 @@
+//! Physical operators, one per file.
+
+mod dynamic_filter;
+mod order;
+pub(crate) mod running_scan;
+pub mod scan;
+
+pub use scan::RegionScanExec;

@@ -1,0 +1,106 @@
+//! The order in which a scan hands out rows, as the planner sees it.
+
+use crate::row_codec::RowCodec;
+use arrow::compute::SortOptions;
+use arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{AcrossPartitions, ConstExpr, EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
+use std::sync::Arc;
+
+/// The key parts of a scan's output.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyOrder {
+    parts: Vec<OrderPart>,
+    /// Leading parts that have one value in all rows.
+    equal_parts: usize,
+}
+
+#[derive(Clone, Debug)]
+struct OrderPart {
+    /// Where its column is in the output, if it is.
+    output: Option<usize>,
+    name: String,
+    descending: bool,
+    nulls_first: bool,
+    nullable: bool,
+}
+
+impl KeyOrder {
+    pub(crate) fn new(codec: &RowCodec, projection: &[usize], equal_parts: usize) -> Self {
+        let parts = codec.key_columns().iter().zip(&codec.key_schema().parts).map(|(column, part)| OrderPart {
+            output: projection.iter().position(|index| index == column),
+            name: codec.table().columns.get(*column).map(|column| column.name.clone()).unwrap_or_default(),
+            descending: part.descending,
+            nulls_first: part.nulls_first,
+            nullable: part.nullable,
+        });
+        Self { parts: parts.collect(), equal_parts }
+    }
+
+    /// What the planner may rely on: key order as far as its columns are in the output, and constants.
+    pub(crate) fn properties(&self, schema: &SchemaRef, ordered: bool, reverse: bool) -> Result<EquivalenceProperties> {
+        let order = if ordered { self.sort_exprs(reverse) } else { Vec::new() };
+        let mut properties =
+            EquivalenceProperties::new_with_orderings(Arc::clone(schema), (!order.is_empty()).then_some(order));
+        let constants: Vec<ConstExpr> = self
+            .parts
+            .iter()
+            .take(self.equal_parts)
+            .filter_map(OrderPart::column)
+            .map(|column| ConstExpr::new(column, AcrossPartitions::Uniform(None)))
+            .collect();
+        properties.add_constants(constants)?;
+        Ok(properties)
+    }
+
+    /// The order as expressions over the output.
+    pub(crate) fn sort_exprs(&self, reverse: bool) -> Vec<PhysicalSortExpr> {
+        let mut order = Vec::new();
+        for (number, part) in self.parts.iter().enumerate() {
+            match part.column() {
+                Some(column) => order.push(PhysicalSortExpr::new(column, part.options(reverse))),
+                // One value everywhere: the next part's order is the rows' order.
+                None if number < self.equal_parts => {}
+                None => break,
+            }
+        }
+        order
+    }
+
+    /// The direction of a scan that gives `wanted`; `None` when neither does.
+    pub(crate) fn direction_for(&self, wanted: &[PhysicalSortExpr]) -> Option<bool> {
+        [false, true].into_iter().find(|reverse| self.gives(wanted, *reverse))
+    }
+
+    fn gives(&self, wanted: &[PhysicalSortExpr], reverse: bool) -> bool {
+        let mut parts = self.parts.iter().enumerate();
+        wanted.iter().all(|sort| {
+            let Some(column) = sort.expr.downcast_ref::<Column>() else { return false };
+            if self.is_constant(column.index()) {
+                return true;
+            }
+            let next = parts.by_ref().find(|(number, _)| *number >= self.equal_parts);
+            next.is_some_and(|(_, part)| part.output == Some(column.index()) && part.fits(sort.options, reverse))
+        })
+    }
+
+    fn is_constant(&self, output: usize) -> bool {
+        self.parts.iter().take(self.equal_parts).any(|part| part.output == Some(output))
+    }
+}
+
+impl OrderPart {
+    fn column(&self) -> Option<Arc<dyn PhysicalExpr>> {
+        Some(Arc::new(Column::new(&self.name, self.output?)))
+    }
+
+    fn options(&self, reverse: bool) -> SortOptions {
+        SortOptions { descending: self.descending != reverse, nulls_first: self.nulls_first != reverse }
+    }
+
+    fn fits(&self, wanted: SortOptions, reverse: bool) -> bool {
+        let given = self.options(reverse);
+        given.descending == wanted.descending && (!self.nullable || given.nulls_first == wanted.nulls_first)
+    }
+}

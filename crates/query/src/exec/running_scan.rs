@@ -1,0 +1,290 @@
+//! A scan that runs: batches of rows from the store to batches of Arrow columns.
+
+use crate::convert::RowDecoder;
+use crate::error::{QueryError, QueryResult};
+use arrow::array::{BooleanArray, cast::AsArray};
+use arrow::compute::filter_record_batch;
+use arrow::record_batch::RecordBatch;
+use datafusion::common::DataFusionError;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::metrics::{BaselineMetrics, Count, ExecutionPlanMetricsSet, MetricBuilder};
+use futures::Stream;
+use std::sync::Arc;
+use store::{Bytes, FamilyId, KeyRange, RowBatch, RowBatchBuilder, Scan, ScanCounters, ScanRequest, TableId};
+use txn::ReadView;
+
+/// Most rows that one point read asks the store for.
+const POINTS_AT_ONCE: usize = 1024;
+
+/// An expression over some columns of the table, and how to decode those.
+#[derive(Clone, Debug)]
+pub(crate) struct RowCheck {
+    pub(crate) decoder: RowDecoder,
+    pub(crate) predicate: Arc<dyn PhysicalExpr>,
+}
+
+impl RowCheck {
+    /// For each row whether it passes.
+    fn mask(&self, rows: &RowBatch) -> QueryResult<BooleanArray> {
+        mask(&self.predicate, &self.decoder.decode(rows)?)
+    }
+}
+
+fn mask(predicate: &Arc<dyn PhysicalExpr>, batch: &RecordBatch) -> QueryResult<BooleanArray> {
+    let array = predicate.evaluate(batch)?.into_array(batch.num_rows())?;
+    let answers = array.as_boolean_opt().ok_or_else(|| QueryError::internal("a filter that is not boolean"))?;
+    Ok(answers.clone())
+}
+
+/// What one partition reads and hands out.
+#[derive(Clone, Debug)]
+pub(crate) struct ScanWork {
+    pub(crate) reader: ReadView,
+    pub(crate) table: TableId,
+    pub(crate) family: FamilyId,
+    pub(crate) ranges: Vec<KeyRange>,
+    pub(crate) reverse: bool,
+    pub(crate) fetch: Option<usize>,
+    pub(crate) filter: Option<store::Filter>,
+    /// Output columns first, then those that only `row_check` needs.
+    pub(crate) decoder: RowDecoder,
+    /// How many columns are output.
+    pub(crate) output: usize,
+    /// Over the decoder's columns.
+    pub(crate) row_check: Option<Arc<dyn PhysicalExpr>>,
+    /// What `filter` means, for rows that the store did not judge.
+    pub(crate) recheck: Option<RowCheck>,
+    pub(crate) batch_rows: usize,
+}
+
+impl ScanWork {
+    /// The rows as they come. Dropping the stream ends the scan.
+    pub(crate) fn run(self, metrics: ScanMetrics) -> impl Stream<Item = Result<RecordBatch, DataFusionError>> {
+        let running = RunningScan { left: self.fetch, work: self, source: Source::NotBegun, metrics };
+        futures::stream::try_unfold(running, |mut running| async move {
+            match running.next().await {
+                Ok(Some(batch)) => Ok(Some((batch, running))),
+                Ok(None) => Ok(None),
+                Err(error) => Err(DataFusionError::from(error)),
+            }
+        })
+    }
+
+    fn request(&self) -> ScanRequest {
+        // Rows that a check throws away do not count, so the store must not count for us.
+        let exact = self.filter.is_none() && self.row_check.is_none();
+        let rows = self.fetch.map_or(self.batch_rows, |fetch| self.batch_rows.min(fetch.max(64)));
+        ScanRequest {
+            reverse: self.reverse,
+            limit: self.fetch.filter(|_| exact).map(|fetch| fetch as u64),
+            filter: self.filter.clone(),
+            keys: self.decoder.needs_keys() || self.recheck.as_ref().is_some_and(|check| check.decoder.needs_keys()),
+            values: self.decoder.needs_values() || self.filter.is_some(),
+            batch_rows: rows,
+            ..ScanRequest::new(self.table, self.family, self.ranges.clone())
+        }
+    }
+
+    /// The keys, when all ranges are single keys.
+    fn points(&self) -> Option<Vec<Bytes>> {
+        let mut keys = Vec::with_capacity(self.ranges.len());
+        for range in &self.ranges {
+            range.as_point()?;
+            keys.push(range.start.clone());
+        }
+        if self.reverse {
+            keys.reverse();
+        }
+        Some(keys)
+    }
+}
+
+struct RunningScan {
+    work: ScanWork,
+    source: Source,
+    /// Rows still to hand out, if there is a limit.
+    left: Option<usize>,
+    metrics: ScanMetrics,
+}
+
+enum Source {
+    NotBegun,
+    /// Keys still to read, the next one last.
+    Points(Vec<Bytes>),
+    Scan {
+        scan: Box<dyn Scan>,
+        seen: ScanCounters,
+    },
+    Done,
+}
+
+impl RunningScan {
+    async fn next(&mut self) -> QueryResult<Option<RecordBatch>> {
+        loop {
+            if self.left == Some(0) {
+                self.source = Source::Done;
+            }
+            let Some(rows) = self.next_rows().await? else { return Ok(None) };
+            let timer = self.metrics.baseline.elapsed_compute().clone();
+            let _timer = timer.timer();
+            let batch = self.decode(&rows)?;
+            if batch.num_rows() > 0 {
+                return Ok(Some(self.limited(batch)));
+            }
+        }
+    }
+
+    async fn next_rows(&mut self) -> QueryResult<Option<RowBatch>> {
+        if matches!(self.source, Source::NotBegun) {
+            self.begin().await?;
+        }
+        match &mut self.source {
+            Source::NotBegun | Source::Done => Ok(None),
+            Source::Points(_) => self.next_points().await,
+            Source::Scan { scan, seen } => {
+                let rows = scan.next().await?;
+                let now = scan.counters();
+                self.metrics.add(difference(now, *seen));
+                *seen = now;
+                if rows.is_none() {
+                    self.source = Source::Done;
+                }
+                Ok(rows)
+            }
+        }
+    }
+
+    async fn begin(&mut self) -> QueryResult<()> {
+        self.source = if self.work.ranges.is_empty() {
+            Source::Done
+        } else if let Some(mut keys) = self.work.points() {
+            keys.reverse();
+            Source::Points(keys)
+        } else {
+            let scan = self.work.reader.scan(self.work.request()).await?;
+            Source::Scan { scan, seen: ScanCounters::default() }
+        };
+        Ok(())
+    }
+
+    /// The next of a list of keys, those that are there.
+    async fn next_points(&mut self) -> QueryResult<Option<RowBatch>> {
+        let Source::Points(keys) = &mut self.source else { return Ok(None) };
+        let checked = self.work.filter.is_some() || self.work.row_check.is_some();
+        let most = self.left.filter(|_| !checked).map_or(POINTS_AT_ONCE, |left| left.clamp(16, POINTS_AT_ONCE));
+        let asked: Vec<Bytes> = (0..most).map_while(|_| keys.pop()).collect();
+        if asked.is_empty() {
+            self.source = Source::Done;
+            return Ok(None);
+        }
+        let found = self.work.reader.get_many(self.work.table, self.work.family, &asked).await?;
+        let mut rows = RowBatchBuilder::with_capacity(asked.len(), true, true);
+        let mut cost = ScanCounters { seeks: asked.len() as u64, ..ScanCounters::default() };
+        for (key, fragment) in asked.iter().zip(found) {
+            let Some(fragment) = fragment else { continue };
+            cost.rows_read += 1;
+            cost.bytes_read += (key.len() + fragment.len()) as u64;
+            let passes = match &self.work.filter {
+                None => true,
+                Some(filter) => match fragment::matches(filter, &fragment) {
+                    fragment::Verdict::Pass => true,
+                    fragment::Verdict::Fail => false,
+                    fragment::Verdict::Undecided => {
+                        rows.mark_undecided();
+                        true
+                    }
+                },
+            };
+            if passes {
+                rows.push_fragment(&fragment);
+                rows.push_key(key, &[]);
+                cost.rows_returned += 1;
+            }
+        }
+        self.metrics.add(cost);
+        Ok(Some(rows.finish()))
+    }
+
+    /// Decodes what the output needs of the rows that pass all checks.
+    fn decode(&self, rows: &RowBatch) -> QueryResult<RecordBatch> {
+        let mut batch = self.work.decoder.decode(rows)?;
+        let mut keep: Option<BooleanArray> = None;
+        if rows.undecided()
+            && let Some(recheck) = &self.work.recheck
+        {
+            keep = Some(recheck.mask(rows)?);
+        }
+        if let Some(mask) = keep.take() {
+            batch = filter_record_batch(&batch, &mask)?;
+        }
+        if let Some(predicate) = &self.work.row_check {
+            let mask = mask(predicate, &batch)?;
+            batch = filter_record_batch(&batch, &mask)?;
+        }
+        if batch.num_columns() > self.work.output {
+            let output: Vec<usize> = (0..self.work.output).collect();
+            batch = batch.project(&output)?;
+        }
+        Ok(batch)
+    }
+
+    fn limited(&mut self, batch: RecordBatch) -> RecordBatch {
+        let batch = match self.left {
+            Some(left) if batch.num_rows() > left => batch.slice(0, left),
+            _ => batch,
+        };
+        if let Some(left) = &mut self.left {
+            *left -= batch.num_rows();
+        }
+        self.metrics.baseline.record_output(batch.num_rows());
+        batch
+    }
+}
+
+fn difference(now: ScanCounters, before: ScanCounters) -> ScanCounters {
+    ScanCounters {
+        seeks: now.seeks - before.seeks,
+        rows_read: now.rows_read - before.rows_read,
+        rows_returned: now.rows_returned - before.rows_returned,
+        bytes_read: now.bytes_read - before.bytes_read,
+        block_rows: now.block_rows - before.block_rows,
+    }
+}
+
+/// What a scan costs, as EXPLAIN ANALYZE shows it.
+#[derive(Clone, Debug)]
+pub(crate) struct ScanMetrics {
+    pub(crate) baseline: BaselineMetrics,
+    seeks: Count,
+    rows_read: Count,
+    rows_returned: Count,
+    bytes_read: Count,
+    block_rows: Count,
+}
+
+impl ScanMetrics {
+    pub(crate) fn new(set: &ExecutionPlanMetricsSet, partition: usize) -> Self {
+        let counter = |name: &'static str| MetricBuilder::new(set).counter(name, partition);
+        Self {
+            baseline: BaselineMetrics::new(set, partition),
+            seeks: counter("seeks"),
+            rows_read: counter("rows_read"),
+            rows_returned: counter("rows_returned"),
+            bytes_read: counter("bytes_read"),
+            block_rows: counter("block_rows"),
+        }
+    }
+
+    /// Counts costs but no rows: of a scan whose rows another operator counts.
+    pub(crate) fn without_rows(&self) -> Self {
+        Self { baseline: self.baseline.intermediate(), ..self.clone() }
+    }
+
+    fn add(&self, cost: ScanCounters) {
+        self.seeks.add(cost.seeks as usize);
+        self.rows_read.add(cost.rows_read as usize);
+        self.rows_returned.add(cost.rows_returned as usize);
+        self.bytes_read.add(cost.bytes_read as usize);
+        self.block_rows.add(cost.block_rows as usize);
+    }
+}

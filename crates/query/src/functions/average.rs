@@ -1,0 +1,100 @@
+//! `avg` as `sum / count`: numeric for integers and numerics, as in PostgreSQL, and the sum is shared with others.
+
+use crate::convert::arrow_type;
+use crate::error::QueryError;
+use arrow::array::{ArrayRef, Float64Array, cast::AsArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType as ArrowType, Decimal256Type, Float64Type, Int64Type, i256};
+use datafusion::common::Result;
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use std::sync::{Arc, LazyLock};
+use types::DataType;
+
+/// The average whose sum and count these are.
+pub(crate) fn average_of(sum: Expr, count: Expr) -> Expr {
+    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::clone(&AVERAGE), vec![sum, count]))
+}
+
+pub(super) fn all() -> Vec<ScalarUDF> {
+    vec![AVERAGE.as_ref().clone()]
+}
+
+static AVERAGE: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| {
+    Arc::new(ScalarUDF::new_from_impl(Average { signature: Signature::any(2, Volatility::Immutable) }))
+});
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Average {
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for Average {
+    fn name(&self) -> &str {
+        "average_of_sum"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, args: &[ArrowType]) -> Result<ArrowType> {
+        match args.first() {
+            Some(ArrowType::Float16 | ArrowType::Float32 | ArrowType::Float64) => Ok(ArrowType::Float64),
+            Some(ty) if ty.is_integer() || ty.is_decimal() || ty.is_null() => Ok(arrow_type(&DataType::Numeric(None))),
+            Some(ty) => {
+                let name = crate::convert::sql_type(ty).map_or_else(|| ty.to_string(), |ty| ty.sql_name());
+                Err(QueryError::NoSuchFunction { signature: format!("avg({name})") }.into())
+            }
+            None => Err(QueryError::internal("avg without its sum").into()),
+        }
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
+        let [sums, counts] = arrays.as_slice() else {
+            return Err(QueryError::internal("avg takes a sum and a count").into());
+        };
+        let averages: ArrayRef = match args.return_field.data_type() {
+            ArrowType::Float64 => float_averages(sums, counts)?,
+            _ => numeric_averages(sums, counts)?,
+        };
+        Ok(ColumnarValue::Array(averages))
+    }
+}
+
+fn float_averages(sums: &ArrayRef, counts: &ArrayRef) -> Result<ArrayRef> {
+    let sums = cast(sums, &ArrowType::Float64)?;
+    let counts = cast(counts, &ArrowType::Int64)?;
+    let pairs = sums.as_primitive::<Float64Type>().iter().zip(counts.as_primitive::<Int64Type>());
+    let average = |(sum, count): (Option<f64>, Option<i64>)| match (sum, count) {
+        (Some(sum), Some(count)) if count > 0 => Some(sum / count as f64),
+        _ => None,
+    };
+    Ok(Arc::new(pairs.map(average).collect::<Float64Array>()))
+}
+
+/// Rounded half away from zero at the last digit that a numeric keeps.
+fn numeric_averages(sums: &ArrayRef, counts: &ArrayRef) -> Result<ArrayRef> {
+    let numeric = arrow_type(&DataType::Numeric(None));
+    let sums = cast(sums, &numeric)?;
+    let counts = cast(counts, &ArrowType::Int64)?;
+    let pairs = sums.as_primitive::<Decimal256Type>().iter().zip(counts.as_primitive::<Int64Type>());
+    let averages: arrow::array::Decimal256Array = pairs
+        .map(|(sum, count)| match (sum, count) {
+            (Some(sum), Some(count)) if count > 0 => rounded_quotient(sum, i256::from_i128(i128::from(count))),
+            _ => None,
+        })
+        .collect();
+    Ok(Arc::new(averages.with_data_type(numeric)))
+}
+
+fn rounded_quotient(sum: i256, count: i256) -> Option<i256> {
+    let quotient = sum.checked_div(count)?;
+    let rest = sum.checked_rem(count)?.wrapping_abs();
+    let away = rest >= count.checked_sub(rest)?;
+    let step = if sum < i256::ZERO { i256::MINUS_ONE } else { i256::ONE };
+    if away && rest != i256::ZERO { quotient.checked_add(step) } else { Some(quotient) }
+}

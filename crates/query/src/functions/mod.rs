@@ -1,0 +1,23 @@
+//! Functions that PostgreSQL has and the planner lacks, or has with another meaning. One list: [`all`].
+
+mod average;
+mod checked;
+mod session_constant;
+mod simple;
+
+pub(crate) use average::average_of;
+pub(crate) use checked::checked_arithmetic;
+use session_constant::SessionConstant;
+pub(crate) use session_constant::{session_constant, value_of as session_value};
+
+use datafusion::logical_expr::ScalarUDF;
+use std::sync::Arc;
+
+/// Every scalar function of ours; one of the planner's of the same name gives way.
+pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
+    let mut functions: Vec<ScalarUDF> = SessionConstant::ALL.iter().map(|kind| kind.function()).collect();
+    functions.extend(simple::all());
+    functions.extend(average::all());
+    functions.extend(checked::all());
+    functions.into_iter().map(Arc::new).collect()
+}

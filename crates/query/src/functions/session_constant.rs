@@ -1,0 +1,156 @@
+//! Functions that have one value for a whole statement: `now()`, `current_user`, …
+//!
+//! The planner must not compute them, or a kept plan would have yesterday's `now()`. So in a plan each of them is a
+//! parameter with a name; running the plan gives it the statement's value.
+
+use crate::QueryContext;
+use crate::convert::arrow_type;
+use arrow::datatypes::{DataType as ArrowType, Field, FieldRef};
+use datafusion::common::{Result, ScalarValue};
+use datafusion::logical_expr::expr::{Placeholder, ScalarFunction};
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use std::sync::Arc;
+use types::DataType;
+
+/// Which one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum SessionConstant {
+    Now,
+    StatementTimestamp,
+    CurrentDate,
+    CurrentTime,
+    LocalTimestamp,
+    CurrentUser,
+    CurrentDatabase,
+    CurrentSchema,
+    Version,
+}
+
+impl SessionConstant {
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Now,
+        Self::StatementTimestamp,
+        Self::CurrentDate,
+        Self::CurrentTime,
+        Self::LocalTimestamp,
+        Self::CurrentUser,
+        Self::CurrentDatabase,
+        Self::CurrentSchema,
+        Self::Version,
+    ];
+
+    fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Now => &["now", "current_timestamp", "transaction_timestamp"],
+            Self::StatementTimestamp => &["statement_timestamp", "clock_timestamp"],
+            Self::CurrentDate => &["current_date", "today"],
+            Self::CurrentTime => &["localtime", "current_time"],
+            Self::LocalTimestamp => &["localtimestamp"],
+            Self::CurrentUser => &["current_user", "session_user", "user", "current_role"],
+            Self::CurrentDatabase => &["current_database", "current_catalog"],
+            Self::CurrentSchema => &["current_schema"],
+            Self::Version => &["version"],
+        }
+    }
+
+    fn ty(self) -> DataType {
+        match self {
+            Self::Now | Self::StatementTimestamp => DataType::TimestampTz,
+            Self::CurrentDate => DataType::Date,
+            Self::CurrentTime => DataType::Time,
+            Self::LocalTimestamp => DataType::Timestamp,
+            _ => DataType::Text,
+        }
+    }
+
+    /// The function under all its names.
+    pub(crate) fn function(self) -> ScalarUDF {
+        let aliases = self.names().iter().skip(1).map(|name| (*name).to_owned()).collect();
+        let signature = Signature::nullary(Volatility::Stable);
+        ScalarUDF::new_from_impl(SessionFunction { kind: self, aliases, signature })
+    }
+
+    /// The name of its parameter.
+    fn id(self) -> String {
+        format!("${}", self.names().first().copied().unwrap_or_default())
+    }
+
+    /// The parameter that stands for it in a plan.
+    fn placeholder(self) -> Expr {
+        let field: FieldRef = Arc::new(Field::new("", arrow_type(&self.ty()), true));
+        Expr::Placeholder(Placeholder::new_with_field(self.id(), Some(field)))
+    }
+
+    fn value(self, cx: &QueryContext) -> ScalarValue {
+        const DAY: i64 = 86_400_000_000;
+        let local = cx.transaction_time.saturating_add(zone_offset(&cx.time_zone, cx.transaction_time));
+        match self {
+            Self::Now => ScalarValue::TimestampMicrosecond(Some(cx.transaction_time), Some("UTC".into())),
+            Self::StatementTimestamp => ScalarValue::TimestampMicrosecond(Some(cx.statement_time), Some("UTC".into())),
+            Self::CurrentDate => ScalarValue::Date32(i32::try_from(local.div_euclid(DAY)).ok()),
+            Self::CurrentTime => ScalarValue::Time64Microsecond(Some(local.rem_euclid(DAY))),
+            Self::LocalTimestamp => ScalarValue::TimestampMicrosecond(Some(local), None),
+            Self::CurrentUser => ScalarValue::Utf8(Some(cx.user.clone())),
+            Self::CurrentDatabase => ScalarValue::Utf8(Some(cx.database.clone())),
+            Self::CurrentSchema => ScalarValue::Utf8(cx.current_schema()),
+            Self::Version => ScalarValue::Utf8(Some(version())),
+        }
+    }
+}
+
+/// What `version()` says: clients read the number behind the first word.
+fn version() -> String {
+    format!("PostgreSQL 15.0 (Bennu {}) on {}", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH)
+}
+
+/// Microseconds that a zone is ahead of UTC at that moment; 0 for names that are not known.
+fn zone_offset(zone: &str, at: i64) -> i64 {
+    use arrow::array::timezone::Tz;
+    use std::str::FromStr;
+    let Ok(zone) = Tz::from_str(zone) else { return 0 };
+    let local =
+        arrow::temporal_conversions::as_datetime_with_timezone::<arrow::datatypes::TimestampMicrosecondType>(at, zone);
+    local.map_or(0, |local| local.naive_local().and_utc().timestamp_micros() - at)
+}
+
+/// The parameter for a call of one of these functions.
+pub(crate) fn session_constant(call: &ScalarFunction) -> Option<Expr> {
+    let function = call.func.inner().downcast_ref::<SessionFunction>()?;
+    Some(function.kind.placeholder())
+}
+
+/// The value of a parameter that stands for one of these functions.
+pub(crate) fn value_of(id: &str, cx: &QueryContext) -> Option<ScalarValue> {
+    SessionConstant::ALL.iter().find(|kind| kind.id() == id).map(|kind| kind.value(cx))
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct SessionFunction {
+    kind: SessionConstant,
+    aliases: Vec<String>,
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for SessionFunction {
+    fn name(&self) -> &str {
+        self.kind.names().first().copied().unwrap_or_default()
+    }
+
+    fn aliases(&self) -> &[String] {
+        &self.aliases
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[ArrowType]) -> Result<ArrowType> {
+        Ok(arrow_type(&self.kind.ty()))
+    }
+
+    fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        Err(crate::QueryError::internal(format!("{}() was not given a value", self.name())).into())
+    }
+}

@@ -1,0 +1,153 @@
+//! Two sides of a comparison or of arithmetic: constants without a type take the other side's, and sides that
+//! PostgreSQL does not compare are refused.
+
+use crate::convert::{datum_to_scalar, field, sql_type_of};
+use crate::error::{QueryError, QueryResult};
+use arrow::datatypes::DataType as ArrowType;
+use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::functions::string::rtrim;
+use datafusion::logical_expr::expr::Placeholder;
+use datafusion::logical_expr::{Expr, ExprSchemable};
+use std::sync::Arc;
+use types::{DataType, text};
+
+/// What is known about the type of one side.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Side {
+    /// A quoted constant: of whatever type is wanted.
+    Quoted(String),
+    /// NULL.
+    Null,
+    /// A parameter of no type yet.
+    Parameter,
+    /// Of this SQL type.
+    Known(DataType),
+    /// Of a type that no column has: intervals, lists, structs.
+    Other,
+}
+
+impl Side {
+    pub(super) fn of(expr: &Expr, schema: &DFSchema) -> Self {
+        match expr {
+            Expr::Literal(ScalarValue::Utf8(Some(text)), _) => Self::Quoted(text.clone()),
+            Expr::Literal(value, _) if value.is_null() => Self::Null,
+            Expr::Literal(ScalarValue::Int64(Some(value)), _) => {
+                Self::Known(if i32::try_from(*value).is_ok() { DataType::Integer } else { DataType::BigInt })
+            }
+            Expr::Placeholder(Placeholder { field: None, .. }) => Self::Parameter,
+            Expr::Alias(alias) => Self::of(&alias.expr, schema),
+            _ => match expr.to_field(schema) {
+                Ok((_, field)) if !field.data_type().is_null() => sql_type_of(&field).map_or(Self::Other, Self::Known),
+                _ => Self::Other,
+            },
+        }
+    }
+
+    /// Its name in an error.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Quoted(_) | Self::Null | Self::Parameter => "unknown".to_owned(),
+            Self::Known(ty) => ty.base_name().to_owned(),
+            Self::Other => "record".to_owned(),
+        }
+    }
+}
+
+/// Types that compare with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Boolean,
+    Number,
+    Text,
+    Bytes,
+    Moment,
+    Time,
+    Uuid,
+}
+
+fn class(ty: &DataType) -> Class {
+    match ty {
+        DataType::Boolean => Class::Boolean,
+        ty if ty.is_number() => Class::Number,
+        ty if ty.is_text() => Class::Text,
+        ty if ty.is_bytes() => Class::Bytes,
+        DataType::Time => Class::Time,
+        DataType::Uuid => Class::Uuid,
+        _ => Class::Moment,
+    }
+}
+
+/// Makes the sides of `left operator right` comparable as PostgreSQL does.
+///
+/// # Errors
+/// [`QueryError::NoSuchOperator`] for types that do not compare; [`QueryError::Type`] for a quoted constant that is
+/// not of the other side's type.
+pub(super) fn compare(left: &mut Expr, operator: &str, right: &mut Expr, schema: &DFSchema) -> QueryResult<()> {
+    let (a, b) = (Side::of(left, schema), Side::of(right, schema));
+    match (&a, &b) {
+        (Side::Known(ty), Side::Quoted(_) | Side::Parameter) => give_type(right, &b, ty),
+        (Side::Quoted(_) | Side::Parameter, Side::Known(ty)) => give_type(left, &a, ty),
+        (Side::Known(x), Side::Known(y)) if class(x) != class(y) => {
+            Err(QueryError::NoSuchOperator { left: a.name(), operator: operator.to_owned(), right: b.name() })
+        }
+        (Side::Known(DataType::Char(_)), Side::Known(other)) if !matches!(other, DataType::Char(_)) => {
+            trim_text(right, other)
+        }
+        (Side::Known(other), Side::Known(DataType::Char(_))) if !matches!(other, DataType::Char(_)) => {
+            trim_text(left, other)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A `char(n)` is kept without its blanks; constants cast to text beside it keep theirs, as in PostgreSQL.
+fn trim_text(expr: &mut Expr, ty: &DataType) -> QueryResult<()> {
+    if let (Expr::Placeholder(_), true) = (&*expr, ty.is_text()) {
+        *expr = rtrim().call(vec![expr.clone()]);
+    }
+    Ok(())
+}
+
+/// Gives a constant or parameter the type of what it meets.
+///
+/// # Errors
+/// [`QueryError::Type`] for a constant that is no value of that type.
+pub(super) fn give_type(expr: &mut Expr, side: &Side, ty: &DataType) -> QueryResult<()> {
+    match side {
+        Side::Quoted(text) => *expr = Expr::Literal(quoted_as(text, ty)?, None),
+        Side::Parameter => {
+            if let Expr::Placeholder(parameter) = expr {
+                // Of a char(n) the length is the column's own.
+                let taken = if ty.is_text() { DataType::Text } else { *ty };
+                parameter.field = Some(Arc::new(field("", &taken, true)));
+            }
+            if matches!(ty, DataType::Char(_)) {
+                *expr = rtrim().call(vec![expr.clone()]);
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// A quoted constant as a value of `ty`.
+fn quoted_as(quoted: &str, ty: &DataType) -> QueryResult<ScalarValue> {
+    Ok(match ty {
+        DataType::Char(_) => ScalarValue::Utf8(Some(quoted.trim_end_matches(' ').to_owned())),
+        ty if ty.is_text() => ScalarValue::Utf8(Some(quoted.to_owned())),
+        // Digits beyond the column's scale must not be rounded away before they are compared.
+        DataType::Numeric(_) => {
+            let free = DataType::Numeric(None);
+            datum_to_scalar(&free, &text::parse(&free, quoted)?)?
+        }
+        DataType::Varbinary(_) | DataType::Binary(_) => {
+            datum_to_scalar(&DataType::Bytea, &text::parse(&DataType::Bytea, quoted)?)?
+        }
+        ty => datum_to_scalar(ty, &text::parse(ty, quoted)?)?,
+    })
+}
+
+/// Is it a decimal in Arrow?
+pub(super) fn is_decimal(expr: &Expr, schema: &DFSchema) -> bool {
+    expr.get_type(schema).is_ok_and(|ty| matches!(ty, ArrowType::Decimal128(..) | ArrowType::Decimal256(..)))
+}

@@ -1,0 +1,55 @@
+//! Integer arithmetic fails on overflow instead of wrapping.
+
+use crate::functions::checked_arithmetic;
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
+use datafusion::optimizer::AnalyzerRule;
+
+/// The rule. Runs when both sides of every operator have one type.
+#[derive(Debug)]
+pub(crate) struct IntegerArithmetic;
+
+impl AnalyzerRule for IntegerArithmetic {
+    fn name(&self) -> &str {
+        "integer_arithmetic"
+    }
+
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        plan.transform_up_with_subqueries(check_node).data()
+    }
+}
+
+fn check_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let mut schema = merge_schema(&plan.inputs());
+    if let LogicalPlan::TableScan(scan) = &plan {
+        schema.merge(&datafusion::common::DFSchema::try_from_qualified_schema(
+            scan.table_name.clone(),
+            &scan.source.schema(),
+        )?);
+    }
+    let names = NamePreserver::new(&plan);
+    plan.map_expressions(|expr| {
+        let name = names.save(&expr);
+        let checked = expr.transform_up(|expr| {
+            let Expr::BinaryExpr(BinaryExpr { left, op, right }) = &expr else { return Ok(Transformed::no(expr)) };
+            let arithmetic = matches!(op, Operator::Plus | Operator::Minus | Operator::Multiply);
+            if !arithmetic || !both_integers(left, right, &schema) {
+                return Ok(Transformed::no(expr));
+            }
+            match checked_arithmetic(*op, left.as_ref().clone(), right.as_ref().clone()) {
+                Some(checked) => Ok(Transformed::yes(checked)),
+                None => Ok(Transformed::no(expr)),
+            }
+        })?;
+        Ok(checked.update_data(|expr| name.restore(expr)))
+    })
+}
+
+fn both_integers(left: &Expr, right: &Expr, schema: &datafusion::common::DFSchema) -> bool {
+    let (Ok(left), Ok(right)) = (left.get_type(schema), right.get_type(schema)) else { return false };
+    left == right && left.is_signed_integer()
+}

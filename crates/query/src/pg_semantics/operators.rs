@@ -1,0 +1,203 @@
+//! Operators and aggregates with PostgreSQL's meaning, chosen while names become a plan.
+
+use super::adapt::{Side, compare, give_type, is_decimal};
+use super::rows::{compare_rows, parts_of};
+use crate::convert::arrow_type;
+use crate::error::{QueryError, QueryResult};
+use crate::functions::average_of;
+use arrow::datatypes::DataType as ArrowType;
+use datafusion::common::{DFSchema, Result};
+use datafusion::functions_aggregate::count::count_udaf;
+use datafusion::functions_aggregate::sum::sum_udaf;
+use datafusion::logical_expr::expr::{AggregateFunction, WindowFunction, WindowFunctionParams};
+use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawAggregateExpr, RawBinaryExpr, RawWindowExpr};
+use datafusion::logical_expr::{
+    AggregateUDF, BinaryExpr, Cast, Expr, ExprSchemable, Operator, WindowFunctionDefinition,
+};
+use sql::ast::BinaryOperator;
+use std::sync::Arc;
+use types::DataType;
+
+/// The hook: it comes before the planner's own.
+#[derive(Debug)]
+pub(crate) struct PostgresOperators;
+
+impl ExprPlanner for PostgresOperators {
+    fn plan_binary_op(&self, expr: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
+        Ok(plan(expr, schema)?)
+    }
+
+    fn plan_aggregate(&self, raw: RawAggregateExpr) -> Result<PlannerResult<RawAggregateExpr>> {
+        if raw.func.name() != "avg" || raw.args.len() != 1 {
+            return Ok(PlannerResult::Original(raw));
+        }
+        let part = |function: Arc<AggregateUDF>| {
+            Expr::AggregateFunction(AggregateFunction::new_udf(
+                function,
+                raw.args.clone(),
+                raw.distinct,
+                raw.filter.clone(),
+                raw.order_by.clone(),
+                raw.null_treatment,
+            ))
+        };
+        Ok(PlannerResult::Planned(average_of(part(sum_udaf()), part(count_udaf()))))
+    }
+
+    fn plan_window(&self, raw: RawWindowExpr) -> Result<PlannerResult<RawWindowExpr>> {
+        let is_avg = matches!(&raw.func_def, WindowFunctionDefinition::AggregateUDF(udaf) if udaf.name() == "avg");
+        if !is_avg || raw.args.len() != 1 {
+            return Ok(PlannerResult::Original(raw));
+        }
+        let part = |function: Arc<AggregateUDF>| {
+            let params = WindowFunctionParams {
+                args: raw.args.clone(),
+                partition_by: raw.partition_by.clone(),
+                order_by: raw.order_by.clone(),
+                window_frame: raw.window_frame.clone(),
+                filter: raw.filter.clone(),
+                null_treatment: raw.null_treatment,
+                distinct: raw.distinct,
+            };
+            Expr::WindowFunction(Box::new(WindowFunction {
+                fun: WindowFunctionDefinition::AggregateUDF(function),
+                params,
+            }))
+        };
+        Ok(PlannerResult::Planned(average_of(part(sum_udaf()), part(count_udaf()))))
+    }
+}
+
+fn plan(raw: RawBinaryExpr, schema: &DFSchema) -> QueryResult<PlannerResult<RawBinaryExpr>> {
+    let RawBinaryExpr { op, mut left, mut right } = raw;
+    if let Some(comparison) = comparison(&op) {
+        return Ok(PlannerResult::Planned(compared(left, comparison, right, schema)?));
+    }
+    match op {
+        BinaryOperator::Plus
+        | BinaryOperator::Minus
+        | BinaryOperator::Multiply
+        | BinaryOperator::Divide
+        | BinaryOperator::Modulo => arithmetic(op, left, right, schema),
+        BinaryOperator::And | BinaryOperator::Or => {
+            for side in [&mut left, &mut right] {
+                let known = Side::of(side, schema);
+                give_type(side, &known, &DataType::Boolean)?;
+            }
+            Ok(PlannerResult::Original(RawBinaryExpr { op, left, right }))
+        }
+        BinaryOperator::StringConcat => {
+            for side in [&mut left, &mut right] {
+                if Side::of(side, schema) == Side::Parameter {
+                    give_type(side, &Side::Parameter, &DataType::Text)?;
+                }
+            }
+            Ok(PlannerResult::Original(RawBinaryExpr { op, left, right }))
+        }
+        op => Ok(PlannerResult::Original(RawBinaryExpr { op, left, right })),
+    }
+}
+
+fn comparison(op: &BinaryOperator) -> Option<Operator> {
+    Some(match op {
+        BinaryOperator::Eq => Operator::Eq,
+        BinaryOperator::NotEq => Operator::NotEq,
+        BinaryOperator::Lt => Operator::Lt,
+        BinaryOperator::LtEq => Operator::LtEq,
+        BinaryOperator::Gt => Operator::Gt,
+        BinaryOperator::GtEq => Operator::GtEq,
+        _ => return None,
+    })
+}
+
+/// `left op right` of values or rows.
+fn compared(mut left: Expr, op: Operator, mut right: Expr, schema: &DFSchema) -> QueryResult<Expr> {
+    if let (Some(a), Some(b)) = (parts_of(&left), parts_of(&right)) {
+        let part = |a, op, b| compared(a, op, b, schema);
+        return compare_rows(a, op, b, &part);
+    }
+    compare(&mut left, &op.to_string(), &mut right, schema)?;
+    Ok(binary(left, op, right))
+}
+
+fn binary(left: Expr, op: Operator, right: Expr) -> Expr {
+    Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right)))
+}
+
+fn arithmetic(
+    op: BinaryOperator,
+    mut left: Expr,
+    mut right: Expr,
+    schema: &DFSchema,
+) -> QueryResult<PlannerResult<RawBinaryExpr>> {
+    let (a, b) = (Side::of(&left, schema), Side::of(&right, schema));
+    match (&a, &b) {
+        (Side::Known(ty), Side::Quoted(_) | Side::Parameter) if ty.is_number() => give_type(&mut right, &b, ty)?,
+        (Side::Quoted(_) | Side::Parameter, Side::Known(ty)) if ty.is_number() => give_type(&mut left, &a, ty)?,
+        (Side::Known(x), Side::Known(y)) if refuses(x, y) => {
+            return Err(QueryError::NoSuchOperator { left: a.name(), operator: op.to_string(), right: b.name() });
+        }
+        (Side::Known(DataType::Date), Side::Known(y)) if y.is_integer() => {
+            return Ok(PlannerResult::Planned(date_plus_days(left, &op, right)?));
+        }
+        (Side::Known(x), Side::Known(DataType::Date)) if x.is_integer() && op == BinaryOperator::Plus => {
+            return Ok(PlannerResult::Planned(date_plus_days(right, &op, left)?));
+        }
+        (Side::Known(DataType::Date), Side::Known(DataType::Date)) if op == BinaryOperator::Minus => {
+            let days = |date| cast(date, ArrowType::Int32);
+            return Ok(PlannerResult::Planned(binary(days(left), Operator::Minus, days(right))));
+        }
+        _ => {}
+    }
+    let floats = [&left, &right].iter().any(|side| side.get_type(schema).is_ok_and(|ty| ty.is_floating()));
+    if !floats && (is_decimal(&left, schema) || is_decimal(&right, schema)) {
+        return numeric(op, left, right, schema);
+    }
+    Ok(PlannerResult::Original(RawBinaryExpr { op, left, right }))
+}
+
+/// Arithmetic of types that PostgreSQL has none for.
+fn refuses(left: &DataType, right: &DataType) -> bool {
+    let odd = |ty: &DataType| ty.is_text() || ty.is_bytes() || matches!(ty, DataType::Boolean | DataType::Uuid);
+    odd(left) || odd(right)
+}
+
+fn date_plus_days(date: Expr, op: &BinaryOperator, days: Expr) -> QueryResult<Expr> {
+    let op = match op {
+        BinaryOperator::Plus => Operator::Plus,
+        BinaryOperator::Minus => Operator::Minus,
+        other => {
+            return Err(QueryError::NoSuchOperator {
+                left: "date".to_owned(),
+                operator: other.to_string(),
+                right: "integer".to_owned(),
+            });
+        }
+    };
+    let sum = binary(cast(date, ArrowType::Int32), op, cast(days, ArrowType::Int32));
+    Ok(cast(sum, ArrowType::Date32))
+}
+
+fn cast(expr: Expr, to: ArrowType) -> Expr {
+    Expr::Cast(Cast::new(Box::new(expr), to))
+}
+
+/// Division keeps the digits that numeric has room for, and products stay within them.
+fn numeric(
+    op: BinaryOperator,
+    left: Expr,
+    right: Expr,
+    schema: &DFSchema,
+) -> QueryResult<PlannerResult<RawBinaryExpr>> {
+    let free = arrow_type(&DataType::Numeric(None));
+    if op == BinaryOperator::Divide {
+        let quotient = binary(cast(left, free.clone()), Operator::Divide, cast(right, free.clone()));
+        return Ok(PlannerResult::Planned(cast(quotient, free)));
+    }
+    if op == BinaryOperator::Multiply {
+        let product = binary(left, Operator::Multiply, right);
+        let wide = product.get_type(schema).is_ok_and(|ty| matches!(ty, ArrowType::Decimal256(..)));
+        return Ok(PlannerResult::Planned(if wide { cast(product, free) } else { product }));
+    }
+    Ok(PlannerResult::Original(RawBinaryExpr { op, left, right }))
+}

@@ -1,0 +1,79 @@
+//! A kept plan made ready to run: parameters get values, tables the view that the statement reads.
+
+use super::parameters::number_of;
+use crate::context::QueryContext;
+use crate::convert::datum_to_scalar;
+use crate::error::{QueryError, QueryResult};
+use crate::functions::session_value;
+use crate::provider::RegionTable;
+use datafusion::common::Result;
+use datafusion::common::ScalarValue;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::datasource::{DefaultTableSource, provider_as_source};
+use datafusion::logical_expr::expr::Placeholder;
+use datafusion::logical_expr::{Expr, LogicalPlan};
+use std::sync::Arc;
+use types::{DataType, Datum, coerce, text};
+
+/// The parameters' values in the types of the plan.
+///
+/// # Errors
+/// [`QueryError::ParameterCount`]; [`QueryError::Type`] for a value that does not fit.
+pub(super) fn parameter_scalars(types: &[DataType], values: &[Datum]) -> QueryResult<Vec<ScalarValue>> {
+    if types.len() != values.len() {
+        return Err(QueryError::ParameterCount { expected: types.len(), found: values.len() });
+    }
+    types.iter().zip(values).map(|(ty, value)| datum_to_scalar(ty, &fitted(ty, value)?)).collect()
+}
+
+/// A value of another type than the plan's, cast as an assignment would.
+fn fitted(ty: &DataType, value: &Datum) -> QueryResult<Datum> {
+    match value {
+        // Text is how clients send what they do not know the type of.
+        Datum::Text(text) if !ty.is_text() => Ok(text::parse(ty, text)?),
+        value => Ok(coerce::assign(ty, value.clone())?),
+    }
+}
+
+/// The plan with values and views.
+///
+/// # Errors
+/// [`QueryError::Internal`] for a parameter without a value.
+pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarValue]) -> QueryResult<LogicalPlan> {
+    let bound = plan.clone().transform_down_with_subqueries(|node| {
+        let node = bind_table(node, cx)?;
+        node.map_data(|node| node.map_expressions(|expr| bind_expr(expr, cx, parameters)).data())
+    });
+    Ok(bound.data()?)
+}
+
+fn bind_table(node: LogicalPlan, cx: &QueryContext) -> Result<Transformed<LogicalPlan>> {
+    let LogicalPlan::TableScan(mut scan) = node else { return Ok(Transformed::no(node)) };
+    let provider = (scan.source.as_ref() as &dyn std::any::Any)
+        .downcast_ref::<DefaultTableSource>()
+        .and_then(|source| (source.table_provider.as_ref() as &dyn std::any::Any).downcast_ref::<RegionTable>());
+    match provider {
+        None => Ok(Transformed::no(LogicalPlan::TableScan(scan))),
+        Some(table) => {
+            scan.source = provider_as_source(Arc::new(table.bind(&cx.reader)));
+            Ok(Transformed::yes(LogicalPlan::TableScan(scan)))
+        }
+    }
+}
+
+fn bind_expr(expr: Expr, cx: &QueryContext, parameters: &[ScalarValue]) -> Result<Transformed<Expr>> {
+    expr.transform_up(|expr| match &expr {
+        Expr::Placeholder(placeholder) => {
+            Ok(Transformed::yes(Expr::Literal(value_of(placeholder, cx, parameters)?, None)))
+        }
+        _ => Ok(Transformed::no(expr)),
+    })
+}
+
+fn value_of(placeholder: &Placeholder, cx: &QueryContext, parameters: &[ScalarValue]) -> QueryResult<ScalarValue> {
+    let value = match number_of(placeholder) {
+        Some(number) => parameters.get(number).cloned(),
+        None => session_value(&placeholder.id, cx),
+    };
+    value.ok_or_else(|| QueryError::internal(format!("parameter {} has no value", placeholder.id)))
+}

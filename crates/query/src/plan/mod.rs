@@ -1,0 +1,268 @@
+//! A query's way from its tree to rows.
+//!
+//! ```text
+//!   plan:     names ──SqlToRel──> logical plan ──settle, analyse, optimise──> Plan      kept by the engine
+//!   execute:  Plan ──bind: parameters, session, views──> physical plan ──> batches
+//! ```
+//! A [`Plan`] knows neither snapshot nor time of day: parameters and `now()` are named places in it.
+
+mod bind;
+mod names;
+mod output;
+mod parameters;
+mod resolve;
+mod stream;
+
+use crate::context::QueryContext;
+use crate::error::QueryResult;
+use crate::pg_semantics::{PostgresOperators, PostgresTypes, settle};
+use crate::{functions, optimizer};
+use arrow::datatypes::SchemaRef;
+use datafusion::common::config::ConfigOptions;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::planner::TypePlanner;
+use datafusion::logical_expr::{LogicalPlan, ScalarUDF};
+use datafusion::optimizer::OptimizerContext;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
+use datafusion::prelude::SessionConfig;
+use datafusion::sql::parser::Statement as PlannerStatement;
+use datafusion::sql::planner::{NullOrdering, ParserOptions, PlannerContext, SqlToRel};
+use datafusion::sql::resolve::resolve_table_references;
+use parameters::Parameters;
+use sql::ast;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use types::{DataType, Datum};
+
+/// How queries run.
+#[derive(Clone, Debug)]
+pub struct PlannerOptions {
+    /// Memory that sorts, joins and aggregates share; beyond it they spill.
+    pub memory_bytes: usize,
+    /// Where they spill to; `None` is the system's folder for temporary files.
+    pub spill_dir: Option<PathBuf>,
+    /// Tasks that one query may split into.
+    pub partitions: usize,
+    /// Rows of a batch.
+    pub batch_rows: usize,
+    /// Functions beside the planner's and ours.
+    pub functions: Vec<Arc<ScalarUDF>>,
+}
+
+impl Default for PlannerOptions {
+    fn default() -> Self {
+        let partitions = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        Self { memory_bytes: 1 << 30, spill_dir: None, partitions, batch_rows: 8192, functions: Vec::new() }
+    }
+}
+
+/// Plans and runs queries. One for an engine: it holds the memory that they share.
+pub struct Planner {
+    state: SessionState,
+    /// The same with joins that can spill, for statements that ran out of memory.
+    thrifty: SessionState,
+    tasks: Arc<TaskContext>,
+    types: Arc<dyn TypePlanner>,
+}
+
+impl std::fmt::Debug for Planner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Planner").finish_non_exhaustive()
+    }
+}
+
+/// A column of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputColumn {
+    /// Its name.
+    pub name: String,
+    /// Its SQL type; its batches have the Arrow type of that.
+    pub ty: DataType,
+    /// Oid of the table it comes from, 0 if computed.
+    pub table_oid: u32,
+    /// Its number there from 1, 0 if computed.
+    pub column_number: i16,
+}
+
+/// A query, planned. Good for the catalog version that it was made with.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Types of its parameters.
+    pub parameters: Vec<DataType>,
+    /// Its columns.
+    pub columns: Arc<Vec<OutputColumn>>,
+    /// May another session use it? Not if it reads computed tables.
+    pub cacheable: bool,
+    logical: LogicalPlan,
+}
+
+/// A query that runs.
+pub struct Execution {
+    /// Its columns.
+    pub columns: Arc<Vec<OutputColumn>>,
+    /// Its rows. Errors are taken out with `QueryError::from`.
+    pub stream: SendableRecordBatchStream,
+}
+
+impl std::fmt::Debug for Execution {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Execution").field("columns", &self.columns).finish_non_exhaustive()
+    }
+}
+
+impl Planner {
+    /// A planner.
+    ///
+    /// # Errors
+    /// [`crate::QueryError`] when the spill folder cannot be used.
+    pub fn new(options: PlannerOptions) -> QueryResult<Arc<Self>> {
+        let runtime = Arc::new(runtime(&options)?);
+        let state = session_state(&options, &runtime, true);
+        let thrifty = session_state(&options, &runtime, false);
+        let tasks = state.task_ctx();
+        Ok(Arc::new(Self { state, thrifty, tasks, types: Arc::new(PostgresTypes) }))
+    }
+
+    /// Plans a query. `types` are the parameter types that the client knows.
+    ///
+    /// # Errors
+    /// All that can be wrong with a query before it runs.
+    pub async fn plan(&self, cx: &QueryContext, query: &ast::Query, types: &[Option<DataType>]) -> QueryResult<Plan> {
+        let count = sql::placeholders(&sql::Statement::Query(Box::new(query.clone())));
+        let mut parameters = Parameters::new(count, types);
+        let mut statement = ast::Statement::Query(Box::new(query.clone()));
+        names::name_columns(&mut statement);
+        let (logical, computed) = self.logical(cx, &statement, &mut parameters).await?;
+        let (logical, columns) = output::settle_output(logical, self.state.config_options(), self.state.analyzer())?;
+        let logical = self.optimise(logical)?;
+        Ok(Plan { parameters: parameters.types(), columns: Arc::new(columns), cacheable: !computed, logical })
+    }
+
+    /// The tree as a plan, and whether it reads computed tables.
+    async fn logical(
+        &self,
+        cx: &QueryContext,
+        statement: &ast::Statement,
+        parameters: &mut Parameters,
+    ) -> QueryResult<(LogicalPlan, bool)> {
+        let wrapped = PlannerStatement::Statement(Box::new(statement.clone()));
+        let (tables, _) = resolve_table_references(&wrapped, true)?;
+        let mut names = resolve::Names::new(&self.state, cx, Arc::clone(&self.types));
+        names.look_up(&tables).await?;
+        let planner = SqlToRel::new_with_options(&names, parser_options());
+        let make = |parameters: &Parameters| {
+            let mut context = PlannerContext::new();
+            if !parameters.is_empty() {
+                context = context.with_prepare_param_data_types(parameters.fields());
+            }
+            let plan = planner.sql_statement_to_plan_with_context(statement.clone(), &mut context)?;
+            settle(plan)
+        };
+        let mut plan = make(parameters)?;
+        if parameters.incomplete() {
+            parameters.infer(&plan)?;
+            plan = make(parameters)?;
+        }
+        Ok((plan, names.reads_computed()))
+    }
+
+    fn optimise(&self, plan: LogicalPlan) -> QueryResult<LogicalPlan> {
+        let options = Arc::clone(self.state.config_options());
+        let context = OptimizerContext::new_with_config_options(options).without_query_execution_start_time();
+        Ok(self.state.optimizer().optimize(plan, &context, |_, _| {})?)
+    }
+
+    /// Runs a plan.
+    ///
+    /// # Errors
+    /// [`crate::QueryError::ParameterCount`], [`crate::QueryError::Type`] for parameters; store failures.
+    pub async fn execute(self: &Arc<Self>, cx: &QueryContext, plan: &Plan, params: &[Datum]) -> QueryResult<Execution> {
+        let scalars = bind::parameter_scalars(&plan.parameters, params)?;
+        let bound = bind::bind(&plan.logical, cx, &scalars)?;
+        let physical = self.physical(&bound, false).await?;
+        let stream = stream::with_fall_back(Arc::clone(self), bound, physical)?;
+        Ok(Execution { columns: Arc::clone(&plan.columns), stream })
+    }
+
+    /// The operators of a bound plan.
+    pub(crate) async fn physical(&self, bound: &LogicalPlan, thrifty: bool) -> QueryResult<Arc<dyn ExecutionPlan>> {
+        let state = if thrifty { &self.thrifty } else { &self.state };
+        Ok(DefaultPhysicalPlanner::default().create_physical_plan(bound, state).await?)
+    }
+
+    pub(crate) fn bound(&self, cx: &QueryContext, plan: &Plan, params: &[Datum]) -> QueryResult<LogicalPlan> {
+        let scalars = bind::parameter_scalars(&plan.parameters, params)?;
+        bind::bind(&plan.logical, cx, &scalars)
+    }
+
+    pub(crate) fn tasks(&self) -> &Arc<TaskContext> {
+        &self.tasks
+    }
+}
+
+impl Plan {
+    /// The Arrow schema of its batches.
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(self.logical.schema().inner())
+    }
+}
+
+fn runtime(options: &PlannerOptions) -> QueryResult<RuntimeEnv> {
+    let disk = match &options.spill_dir {
+        Some(folder) => DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.clone()])),
+        None => DiskManagerBuilder::default().with_mode(DiskManagerMode::OsTmpDirectory),
+    };
+    // Names the three largest consumers in the error when memory runs out.
+    let pool = TrackConsumersPool::new(FairSpillPool::new(options.memory_bytes), NonZeroUsize::MIN.saturating_add(2));
+    Ok(RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool)).with_disk_manager_builder(disk).build()?)
+}
+
+fn session_state(options: &PlannerOptions, runtime: &Arc<RuntimeEnv>, hash_joins: bool) -> SessionState {
+    let mut builder = SessionStateBuilder::new()
+        .with_config(config(options, hash_joins))
+        .with_runtime_env(Arc::clone(runtime))
+        .with_default_features();
+    let ours = functions::all().into_iter().chain(options.functions.iter().cloned());
+    builder.scalar_functions().get_or_insert_with(Vec::new).extend(ours);
+    builder.expr_planners().get_or_insert_with(Vec::new).insert(0, Arc::new(PostgresOperators));
+    optimizer::install(builder).build()
+}
+
+fn config(options: &PlannerOptions, hash_joins: bool) -> SessionConfig {
+    let mut config = SessionConfig::new()
+        .with_target_partitions(options.partitions.max(1))
+        .with_batch_size(options.batch_rows.max(1))
+        .with_information_schema(false)
+        .with_round_robin_repartition(false);
+    tune(config.options_mut(), hash_joins);
+    config
+}
+
+/// Settings that differ from the planner's defaults, each for a reason.
+fn tune(options: &mut ConfigOptions, hash_joins: bool) {
+    options.optimizer.prefer_hash_join = hash_joins;
+    // Keys of a join's smaller side become point reads of the larger: worth it far beyond the default of 150.
+    options.optimizer.hash_join_inlist_pushdown_max_distinct_values = 4096;
+    options.optimizer.hash_join_inlist_pushdown_max_size = 1 << 20;
+    // A merge of ordered partitions needs a little buffer, not a gigabyte of it.
+    options.execution.sort_pushdown_buffer_capacity = 1 << 20;
+    options.execution.collect_statistics = false;
+}
+
+fn parser_options() -> ParserOptions {
+    ParserOptions {
+        parse_float_as_decimal: true,
+        enable_ident_normalization: true,
+        support_varchar_with_length: true,
+        enable_options_value_normalization: false,
+        collect_spans: false,
+        map_string_types_to_utf8view: false,
+        default_null_ordering: NullOrdering::NullsMax,
+    }
+}

@@ -1,0 +1,229 @@
+//! Names of output columns, as PostgreSQL makes them: `count`, `?column?`, the column behind a cast.
+//!
+//! The planner wants them unique within a SELECT and PostgreSQL does not, so repeated ones get a mark and a number
+//! that [`shown`] takes off again.
+
+use sql::ast::{
+    DataType, Expr, FunctionArguments, Ident, Query, Select, SelectItem, SetExpr, Statement, TrimWhereField, Value,
+    VisitMut, VisitorMut,
+};
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+/// Between a name and its number. No client sends a control character in a name.
+const MARK: char = '\u{1}';
+
+/// Names all select items of a query and the queries inside it.
+pub(super) fn name_columns(statement: &mut Statement) {
+    let _ = statement.visit(&mut Namer);
+}
+
+/// A column's name without the mark that made it unique.
+pub(super) fn shown(name: &str) -> &str {
+    name.split(MARK).next().unwrap_or(name)
+}
+
+struct Namer;
+
+impl VisitorMut for Namer {
+    type Break = ();
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        name_select(select);
+        ControlFlow::Continue(())
+    }
+}
+
+fn name_select(select: &mut Select) {
+    let wildcard = select
+        .projection
+        .iter()
+        .any(|item| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)));
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for item in &mut select.projection {
+        let (key, wanted) = match &*item {
+            // `t.id` and `u.id` differ for the planner by their tables.
+            SelectItem::UnnamedExpr(expr @ (Expr::Identifier(_) | Expr::CompoundIdentifier(_))) => {
+                (normalized(expr), None)
+            }
+            SelectItem::UnnamedExpr(expr) => {
+                let name = column_name(expr);
+                (name.clone(), Some(name))
+            }
+            SelectItem::ExprWithAlias { alias, .. } => (ident_name(alias), None),
+            _ => continue,
+        };
+        let number = seen.entry(key).and_modify(|count| *count += 1).or_insert(0);
+        let repeated = *number > 0 || (wildcard && wanted.is_none() && is_column(item));
+        if repeated || wanted.is_some() {
+            rename(item, wanted, repeated.then_some(*number));
+        }
+    }
+}
+
+fn is_column(item: &SelectItem) -> bool {
+    matches!(item, SelectItem::UnnamedExpr(Expr::Identifier(_) | Expr::CompoundIdentifier(_)))
+}
+
+fn rename(item: &mut SelectItem, wanted: Option<String>, number: Option<usize>) {
+    let null = Expr::value(Value::Null);
+    let taken = std::mem::replace(item, SelectItem::UnnamedExpr(null));
+    let (expr, name) = match taken {
+        SelectItem::UnnamedExpr(expr) => {
+            let name = wanted.unwrap_or_else(|| column_name(&expr));
+            (expr, name)
+        }
+        SelectItem::ExprWithAlias { expr, alias } => (expr, ident_name(&alias)),
+        other => {
+            *item = other;
+            return;
+        }
+    };
+    let name = number.map_or(name.clone(), |number| format!("{name}{MARK}{number}"));
+    *item = SelectItem::ExprWithAlias { expr, alias: Ident::with_quote('"', name) };
+}
+
+/// A column reference as text that is equal for equal references.
+fn normalized(expr: &Expr) -> String {
+    match expr {
+        Expr::Identifier(ident) => ident_name(ident),
+        Expr::CompoundIdentifier(parts) => parts.iter().map(ident_name).collect::<Vec<_>>().join("."),
+        other => other.to_string(),
+    }
+}
+
+fn ident_name(ident: &Ident) -> String {
+    if ident.quote_style.is_some() { ident.value.clone() } else { types::ident::fold(&ident.value) }
+}
+
+/// The name of an unnamed column.
+pub(super) fn column_name(expr: &Expr) -> String {
+    figure(expr).map_or_else(|| "?column?".to_owned(), |(name, _)| name)
+}
+
+/// How much a name says: PostgreSQL prefers a column's or function's over a type's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Strength {
+    Weak,
+    Strong,
+}
+
+fn figure(expr: &Expr) -> Option<(String, Strength)> {
+    let strong = |name: &str| Some((name.to_owned(), Strength::Strong));
+    match expr {
+        Expr::Identifier(ident) => strong(&ident_name(ident)),
+        Expr::CompoundIdentifier(parts) => parts.last().and_then(|last| strong(&ident_name(last))),
+        Expr::Nested(inner) => figure(inner),
+        Expr::Collate { expr, .. } => figure(expr),
+        Expr::Function(function) => {
+            let last = function.name.0.last().and_then(|part| part.as_ident())?;
+            let name = ident_name(last);
+            match (&function.args, name.as_str()) {
+                (FunctionArguments::Subquery(_), _) => strong("array"),
+                (_, "row") => strong("row"),
+                _ => strong(&name),
+            }
+        }
+        Expr::Cast { expr, data_type, .. } => match figure(expr) {
+            Some((name, Strength::Strong)) => strong(&name),
+            _ => Some((type_name(data_type), Strength::Weak)),
+        },
+        Expr::TypedString(typed) => Some((type_name(&typed.data_type), Strength::Weak)),
+        Expr::Interval(_) => Some(("interval".to_owned(), Strength::Weak)),
+        Expr::Value(value) if matches!(value.value, Value::Boolean(_)) => Some(("bool".to_owned(), Strength::Weak)),
+        Expr::Case { else_result, .. } => match else_result.as_deref().and_then(figure) {
+            Some((name, Strength::Strong)) => strong(&name),
+            _ => Some(("case".to_owned(), Strength::Weak)),
+        },
+        Expr::Exists { .. } => strong("exists"),
+        Expr::Subquery(query) => subquery_name(query),
+        Expr::Extract { .. } => strong("extract"),
+        Expr::Ceil { .. } => strong("ceil"),
+        Expr::Floor { .. } => strong("floor"),
+        Expr::Position { .. } => strong("position"),
+        Expr::Substring { .. } => strong("substring"),
+        Expr::Overlay { .. } => strong("overlay"),
+        Expr::Trim { trim_where, .. } => strong(match trim_where {
+            Some(TrimWhereField::Leading) => "ltrim",
+            Some(TrimWhereField::Trailing) => "rtrim",
+            _ => "btrim",
+        }),
+        Expr::AtTimeZone { .. } => strong("timezone"),
+        Expr::Array(_) => strong("array"),
+        Expr::Tuple(_) => strong("row"),
+        _ => None,
+    }
+}
+
+/// The name of a scalar subquery's one column.
+fn subquery_name(query: &Query) -> Option<(String, Strength)> {
+    let SetExpr::Select(select) = query.body.as_ref() else { return None };
+    match select.projection.first()? {
+        SelectItem::UnnamedExpr(expr) => figure(expr),
+        SelectItem::ExprWithAlias { alias, .. } => Some((ident_name(alias), Strength::Strong)),
+        _ => None,
+    }
+}
+
+/// PostgreSQL's internal name of a type.
+fn type_name(ty: &DataType) -> String {
+    use types::DataType as Sql;
+    match sql::data_type(ty) {
+        Ok(Sql::Boolean) => "bool".to_owned(),
+        Ok(Sql::SmallInt) => "int2".to_owned(),
+        Ok(Sql::Integer) => "int4".to_owned(),
+        Ok(Sql::BigInt) => "int8".to_owned(),
+        Ok(Sql::Real) => "float4".to_owned(),
+        Ok(Sql::Double) => "float8".to_owned(),
+        Ok(Sql::Varchar(_)) => "varchar".to_owned(),
+        Ok(Sql::Char(_)) => "bpchar".to_owned(),
+        Ok(Sql::Varbinary(_) | Sql::Binary(_)) => "bytea".to_owned(),
+        Ok(Sql::Time) => "time".to_owned(),
+        Ok(Sql::Timestamp) => "timestamp".to_owned(),
+        Ok(Sql::TimestampTz) => "timestamptz".to_owned(),
+        Ok(other) => other.base_name().to_owned(),
+        Err(_) => types::ident::fold(&ty.to_string()),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<String> {
+        let parsed = sql::parse(text).unwrap();
+        let sql::Statement::Query(query) = parsed[0].statement.clone() else { panic!("{text}") };
+        let mut statement = Statement::Query(query);
+        name_columns(&mut statement);
+        let Statement::Query(query) = statement else { panic!("{text}") };
+        let SetExpr::Select(select) = *query.body else { panic!("{text}") };
+        let name = |item: &SelectItem| match item {
+            SelectItem::ExprWithAlias { alias, .. } => ident_name(alias).replace(MARK, "#"),
+            other => other.to_string(),
+        };
+        select.projection.iter().map(name).collect()
+    }
+
+    #[test]
+    fn names_are_those_of_postgresql() {
+        assert_eq!(names("select 1, 'a', a + 1, -1"), ["?column?", "?column?#1", "?column?#2", "?column?#3"]);
+        assert_eq!(
+            names("select COUNT(*), upper(a), a::text, 1::int8, cast('x' as varchar(3))"),
+            ["count", "upper", "a", "int8", "varchar"]
+        );
+        assert_eq!(names("select case when a then 1 end, case when a then 1 else b end"), ["case", "b"]);
+        assert_eq!(
+            names("select true, (select max(x) from t), exists (select 1), current_date"),
+            ["bool", "max", "exists", "current_date"]
+        );
+    }
+
+    #[test]
+    fn repeated_names_are_told_apart_and_shown_alike() {
+        assert_eq!(names("select a, a, b as a"), ["a", "a#1", "a#2"]);
+        assert_eq!(names("select *, a from t"), ["*", "a#0"]);
+        assert_eq!(names("select t.id, u.id from t, u"), ["t.id", "u.id"]);
+        assert_eq!(shown("a\u{1}2"), "a");
+    }
+}

@@ -1,0 +1,55 @@
+//! The columns of an answer: names without marks, SQL types, and batches in the Arrow type of each.
+
+use super::OutputColumn;
+use super::names::shown;
+use crate::convert::{arrow_type, origin_of, sql_type_of};
+use crate::error::{QueryError, QueryResult};
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::{Column, DFSchema};
+use datafusion::logical_expr::{Cast, Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::optimizer::Analyzer;
+
+/// Analyses a plan and puts casts on top where its columns are in no Arrow type of ours.
+///
+/// # Errors
+/// [`QueryError::Unsupported`] for a column of a type that SQL has not here (lists, intervals); errors of analysis.
+pub(super) fn settle_output(
+    plan: LogicalPlan,
+    options: &ConfigOptions,
+    analyzer: &Analyzer,
+) -> QueryResult<(LogicalPlan, Vec<OutputColumn>)> {
+    let plan = analyzer.execute_and_check(plan, options, |_, _| {})?;
+    let columns = columns_of(plan.schema())?;
+    let fits =
+        plan.schema().fields().iter().zip(&columns).all(|(field, out)| *field.data_type() == arrow_type(&out.ty));
+    if fits {
+        return Ok((plan, columns));
+    }
+    let casts: Vec<Expr> = plan
+        .schema()
+        .iter()
+        .zip(&columns)
+        .enumerate()
+        .map(|(number, ((qualifier, field), out))| {
+            let column = Expr::Column(Column::new(qualifier.cloned(), field.name()));
+            let wanted = arrow_type(&out.ty);
+            if *field.data_type() == wanted {
+                return column.alias(format!("{number}"));
+            }
+            Expr::Cast(Cast::new(Box::new(column), wanted)).alias(format!("{number}"))
+        })
+        .collect();
+    let plan = LogicalPlanBuilder::from(plan).project(casts)?.build()?;
+    Ok((plan, columns))
+}
+
+fn columns_of(schema: &DFSchema) -> QueryResult<Vec<OutputColumn>> {
+    let mut columns = Vec::with_capacity(schema.fields().len());
+    for field in schema.fields() {
+        let ty = sql_type_of(field)
+            .ok_or_else(|| QueryError::Unsupported { feature: format!("a column of type {}", field.data_type()) })?;
+        let (table_oid, column_number) = origin_of(field);
+        columns.push(OutputColumn { name: shown(field.name()).to_owned(), ty, table_oid, column_number });
+    }
+    Ok(columns)
+}

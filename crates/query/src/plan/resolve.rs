@@ -1,0 +1,158 @@
+//! What names in a query mean: tables by search path, functions by the registry.
+
+use crate::classify::close_name;
+use crate::context::QueryContext;
+use crate::error::{QueryError, QueryResult};
+use crate::provider::RegionTable;
+use arrow::datatypes::{DataType as ArrowType, SchemaRef};
+use datafusion::catalog::TableFunctionArgs;
+use datafusion::catalog::cte_worktable::CteWorkTable;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::{DFSchema, Result, TableReference};
+use datafusion::datasource::provider_as_source;
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::planner::{ContextProvider, ExprPlanner, TypePlanner};
+use datafusion::logical_expr::simplify::SimplifyContext;
+use datafusion::logical_expr::{AggregateUDF, Expr, HigherOrderUDF, ScalarUDF, TableSource, WindowUDF};
+use datafusion::optimizer::simplify_expressions::ExprSimplifier;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Resolves the names of one statement.
+pub(super) struct Names<'a> {
+    state: &'a SessionState,
+    cx: &'a QueryContext,
+    types: Arc<dyn TypePlanner>,
+    /// Tables of computed schemas, looked up beforehand since that may wait.
+    computed: HashMap<(String, String), Arc<dyn TableSource>>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn new(state: &'a SessionState, cx: &'a QueryContext, types: Arc<dyn TypePlanner>) -> Self {
+        Self { state, cx, types, computed: HashMap::new() }
+    }
+
+    /// Looks up those of `tables` that computed schemas have.
+    ///
+    /// # Errors
+    /// What the schema says.
+    pub(super) async fn look_up(&mut self, tables: &[TableReference]) -> QueryResult<()> {
+        for table in tables {
+            let path: Vec<String> = match table.schema() {
+                Some(schema) => vec![schema.to_owned()],
+                None => self.cx.lookup_path().map(str::to_owned).collect(),
+            };
+            for schema in path {
+                let Some(provider) = self.cx.computed_schema(&schema) else { continue };
+                if let Some(found) = provider.table(table.table()).await? {
+                    self.computed.insert((schema, table.table().to_owned()), provider_as_source(found));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Does the statement read a table that is computed for its session?
+    pub(super) fn reads_computed(&self) -> bool {
+        !self.computed.is_empty()
+    }
+
+    fn find(&self, name: &TableReference) -> QueryResult<Arc<dyn TableSource>> {
+        if let Some(catalog) = name.catalog()
+            && catalog != self.cx.database
+        {
+            return Err(QueryError::Unsupported { feature: format!("a reference to database \"{catalog}\"") });
+        }
+        let path: Vec<&str> = match name.schema() {
+            Some(schema) => vec![schema],
+            None => self.cx.lookup_path().collect(),
+        };
+        for schema in &path {
+            if let Some(found) = self.computed.get(&((*schema).to_owned(), name.table().to_owned())) {
+                return Ok(Arc::clone(found));
+            }
+            if let Some(table) = self.cx.catalog.table(schema, name.table()) {
+                return Ok(provider_as_source(Arc::new(RegionTable::new(table)?)));
+            }
+        }
+        let names = path.iter().flat_map(|schema| self.cx.catalog.tables_in(schema)).map(|table| table.name.as_str());
+        let close = close_name(name.table(), names).map(str::to_owned);
+        let shown = match name.schema() {
+            Some(schema) => format!("{schema}.{}", name.table()),
+            None => name.table().to_owned(),
+        };
+        Err(QueryError::NoSuchTable { name: shown, close })
+    }
+}
+
+impl ContextProvider for Names<'_> {
+    fn get_table_source(&self, name: TableReference) -> Result<Arc<dyn TableSource>> {
+        Ok(self.find(&name)?)
+    }
+
+    fn get_table_function_source(&self, name: &str, args: Vec<Expr>) -> Result<Arc<dyn TableSource>> {
+        let function = self
+            .state
+            .table_functions()
+            .get(name)
+            .ok_or_else(|| QueryError::NoSuchFunction { signature: format!("{name}()") })?;
+        let context = SimplifyContext::builder().with_config_options(Arc::clone(self.state.config_options())).build();
+        let simplifier = ExprSimplifier::new(context);
+        let schema = DFSchema::empty();
+        let args = args.into_iter().map(|arg| simplifier.coerce(arg, &schema).and_then(|arg| simplifier.simplify(arg)));
+        let args = args.collect::<Result<Vec<_>>>()?;
+        Ok(provider_as_source(function.create_table_provider_with_args(TableFunctionArgs::new(&args, self.state))?))
+    }
+
+    fn create_cte_work_table(&self, name: &str, schema: SchemaRef) -> Result<Arc<dyn TableSource>> {
+        Ok(provider_as_source(Arc::new(CteWorkTable::new(name, schema))))
+    }
+
+    fn get_expr_planners(&self) -> &[Arc<dyn ExprPlanner>] {
+        self.state.expr_planners()
+    }
+
+    fn get_type_planner(&self) -> Option<Arc<dyn TypePlanner>> {
+        Some(Arc::clone(&self.types))
+    }
+
+    fn get_function_meta(&self, name: &str) -> Option<Arc<ScalarUDF>> {
+        self.state.scalar_functions().get(name).cloned()
+    }
+
+    fn get_higher_order_meta(&self, name: &str) -> Option<Arc<HigherOrderUDF>> {
+        self.state.higher_order_functions().get(name).cloned()
+    }
+
+    fn get_aggregate_meta(&self, name: &str) -> Option<Arc<AggregateUDF>> {
+        self.state.aggregate_functions().get(name).cloned()
+    }
+
+    fn get_window_meta(&self, name: &str) -> Option<Arc<WindowUDF>> {
+        self.state.window_functions().get(name).cloned()
+    }
+
+    fn get_variable_type(&self, _: &[String]) -> Option<ArrowType> {
+        None
+    }
+
+    fn options(&self) -> &ConfigOptions {
+        self.state.config_options()
+    }
+
+    fn udf_names(&self) -> Vec<String> {
+        self.state.scalar_functions().keys().cloned().collect()
+    }
+
+    fn higher_order_function_names(&self) -> Vec<String> {
+        self.state.higher_order_functions().keys().cloned().collect()
+    }
+
+    fn udaf_names(&self) -> Vec<String> {
+        self.state.aggregate_functions().keys().cloned().collect()
+    }
+
+    fn udwf_names(&self) -> Vec<String> {
+        self.state.window_functions().keys().cloned().collect()
+    }
+}
