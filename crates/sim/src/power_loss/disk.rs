@@ -33,7 +33,8 @@ type Skip = Box<dyn Fn(&Path) -> bool>;
 
 enum Pending {
     File(u64, Syncing),
-    Folder(PathBuf, BTreeMap<PathBuf, Node>),
+    /// Its number among all syncs of folders.
+    Folder(u64, PathBuf, BTreeMap<PathBuf, Node>),
 }
 
 /// The state after some prefix of a log.
@@ -49,6 +50,9 @@ pub struct Disk {
     pending: HashMap<i32, Vec<Pending>>,
     skip: Option<Skip>,
     names: HashMap<u64, PathBuf>,
+    folder_syncs: u64,
+    /// The newest sync that ended, by folder.
+    folders_ended: HashMap<PathBuf, u64>,
     skipped: usize,
 }
 
@@ -228,7 +232,8 @@ impl Disk {
             _ => {
                 let inside = self.seen.iter().filter(|(p, _)| p.parent() == Some(&path));
                 let names = inside.map(|(p, n)| (p.clone(), *n)).collect();
-                Pending::Folder(path, names)
+                self.folder_syncs += 1;
+                Pending::Folder(self.folder_syncs, path, names)
             }
         };
         self.pending.entry(fd).or_default().push(pending);
@@ -242,7 +247,12 @@ impl Disk {
                     file.end_sync(syncing);
                 }
             }
-            Pending::Folder(folder, names) => {
+            Pending::Folder(number, folder, names) => {
+                let ended = self.folders_ended.entry(folder.clone()).or_default();
+                if number < *ended {
+                    return;
+                }
+                *ended = number;
                 self.durable.retain(|path, _| path.parent() != Some(&folder));
                 self.durable.extend(names);
             }

@@ -75,15 +75,18 @@ impl Contents {
 pub(super) struct File {
     pub(super) seen: Contents,
     pub(super) durable: Contents,
-    /// Pages that differ, perhaps.
+    /// Pages that differ, perhaps: those of syncs under way as well, since a sync that begins now waits for them too.
     dirty: BTreeSet<u64>,
-    /// Did its length change since the last sync?
-    resized: bool,
+    /// Syncs begun so far.
+    begun: u64,
+    /// The newest of them that ended: an older one that ends later brings nothing new.
+    ended: u64,
 }
 
 /// What a sync that began will make durable.
 #[derive(Debug)]
 pub(super) struct Syncing {
+    number: u64,
     contents: Contents,
     pages: BTreeSet<u64>,
 }
@@ -91,23 +94,30 @@ pub(super) struct Syncing {
 impl File {
     pub(super) fn write(&mut self, offset: u64, data: &[u8]) {
         self.seen.write(offset, data, &mut self.dirty);
-        self.resized = true;
     }
 
     pub(super) fn truncate(&mut self, length: u64) {
         self.seen.truncate(length);
         self.dirty.insert(length / PAGE);
-        self.resized = true;
     }
 
     pub(super) fn begin_sync(&mut self) -> Syncing {
-        self.resized = false;
-        Syncing { contents: self.seen.clone(), pages: std::mem::take(&mut self.dirty) }
+        self.begun += 1;
+        Syncing { number: self.begun, contents: self.seen.clone(), pages: self.dirty.clone() }
     }
 
     pub(super) fn end_sync(&mut self, syncing: Syncing) {
+        if syncing.number < self.ended {
+            return;
+        }
+        self.ended = syncing.number;
         for number in syncing.pages {
-            match syncing.contents.pages.get(&number) {
+            let page = syncing.contents.pages.get(&number);
+            // Written again since the sync began: still to be synced.
+            if page.map(Arc::as_ptr) == self.seen.pages.get(&number).map(Arc::as_ptr) {
+                self.dirty.remove(&number);
+            }
+            match page {
                 Some(page) => self.durable.pages.insert(number, page.clone()),
                 None => self.durable.pages.remove(&number),
             };
@@ -120,7 +130,7 @@ impl File {
     /// which `lucky` says so. The length is the seen one if any did.
     pub(super) fn torn(&self, lucky: &mut dyn FnMut() -> bool) -> Contents {
         let mut left = self.durable.clone();
-        if self.resized && lucky() {
+        if left.length != self.seen.length && lucky() {
             left.length = self.seen.length;
             left.pages.retain(|number, _| number * PAGE < self.seen.length);
         }
@@ -148,6 +158,21 @@ mod tests {
         file.end_sync(syncing);
         assert_eq!(file.durable.bytes(), b"abc");
         assert_eq!(file.seen.bytes(), b"aXc");
+    }
+
+    #[test]
+    fn a_sync_covers_what_an_unfinished_one_has_begun_to_write() {
+        let mut file = File::default();
+        file.write(0, b"a");
+        let first = file.begin_sync();
+        let second = file.begin_sync();
+        file.write(0, b"b");
+        file.end_sync(second);
+        assert_eq!(file.durable.bytes(), b"a");
+        let third = file.begin_sync();
+        file.end_sync(third);
+        file.end_sync(first);
+        assert_eq!(file.durable.bytes(), b"b");
     }
 
     #[test]
