@@ -1,10 +1,11 @@
 //! The background threads: one syncs groups, one keeps house.
 
-use crate::error::io;
+use crate::error::{engine, io};
 use crate::inner::Inner;
 use crate::memtable_budget::Budget;
 use crate::purge::Purge;
 use crate::watermark_follower::Follower;
+use fjall::PersistMode;
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -69,12 +70,22 @@ fn keep_house(inner: &Inner, stop: &Stop) {
         if inner.pipeline.read_only.is_set() {
             continue;
         }
+        if let Err(error) = pipeline_is_sound(inner) {
+            inner.pipeline.read_only.set(&error);
+            continue;
+        }
         let outcome = budget.tick(inner).and_then(|()| follower.tick(inner)).and_then(|()| purge.tick(inner));
         if let Err(error) = outcome {
             // What these do is retried at the next tick; a failed write has made the store read-only already.
             tracing::warn!(%error, "housekeeping failed");
         }
     }
+}
+
+/// A flush or compaction that failed has poisoned fjall: commits would find out, but a flush that
+/// somebody waits for would not end.
+fn pipeline_is_sound(inner: &Inner) -> StoreResult<()> {
+    inner.pipeline.db.persist(PersistMode::Buffer).map_err(engine("flushing or compacting in the background"))
 }
 
 impl Stop {

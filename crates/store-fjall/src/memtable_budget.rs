@@ -46,14 +46,14 @@ impl Budget {
     pub(crate) fn tick(&mut self, inner: &Inner) -> StoreResult<()> {
         let loads: Vec<Load> = all_keyspaces(inner).into_iter().map(Load::of).collect();
         inner.admission.set_pause(pause(&loads));
-        for load in self.to_rotate(inner, &loads) {
+        for load in self.choose(inner, &loads) {
             load.keyspace.rotate_memtable().map_err(engine("flushing a memtable"))?;
         }
         self.refresh_idle_states(inner);
         Ok(())
     }
 
-    fn to_rotate<'a>(&mut self, inner: &Inner, loads: &'a [Load]) -> Vec<&'a Load> {
+    fn choose<'a>(&mut self, inner: &Inner, loads: &'a [Load]) -> Vec<&'a Load> {
         let db = &inner.pipeline.db;
         let journals = db.journal_count();
         let sealed_one = journals > std::mem::replace(&mut self.journals, journals) && journals > 1;

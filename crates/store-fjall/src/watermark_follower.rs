@@ -50,8 +50,10 @@ impl Follower {
         }
         let reading = format!("reading journal {journal}");
         let end = read_batches(ReadFrom { file: &file, at: self.bytes }).map_err(io(reading))?;
-        // Some of these batches may not have been synced yet.
-        file.sync_data().map_err(io(format!("syncing journal {journal}")))?;
+        // Some of these batches may not have been synced yet. The handle is the one that commits are
+        // synced with, and the kernel tells a failure once: it must not be lost here.
+        let synced = file.sync_data().map_err(io(format!("syncing journal {journal}")));
+        synced.map_err(|error| pipeline.read_only.set(&error))?;
         self.bytes += end.whole_bytes;
         self.commit = durable;
         pipeline.watermark.advance(journal, self.bytes, durable)

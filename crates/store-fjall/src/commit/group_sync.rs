@@ -71,9 +71,8 @@ impl GroupSync {
         if let Ok(outcome) = done.try_recv() {
             return outcome;
         }
-        if self.publisher.waiting() > INLINE_WAITERS {
-            self.ask(Request::Now);
-        } else if self.sync_once() {
+        // Whoever leads leaves those who came meanwhile to the sync thread.
+        if self.publisher.waiting() > INLINE_WAITERS || self.sync_once() {
             self.ask(Request::Now);
         }
         done.await.unwrap_or(Err(StoreError::Closed))

@@ -223,6 +223,9 @@ fn check_sizes(batch: &WriteBatch) -> StoreResult<()> {
     Ok(())
 }
 
+/// Rows as a batch has left them: the fragment, or `None` when deleted.
+type Written = HashMap<(TableId, FamilyId, Bytes), Option<Vec<u8>>>;
+
 /// A fjall batch in the making.
 struct Building<'a> {
     pipeline: &'a Pipeline,
@@ -233,7 +236,7 @@ struct Building<'a> {
     tables: Option<TableMap>,
     dropped: Dropped,
     /// What this batch has written so far, kept only when it also reads.
-    written: Option<HashMap<(TableId, FamilyId, Bytes), Option<Vec<u8>>>>,
+    written: Option<Written>,
     rows: u64,
 }
 

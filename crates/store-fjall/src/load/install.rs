@@ -20,7 +20,7 @@ use crate::error::engine;
 use crate::inner::Inner;
 use crate::meta;
 use crate::open::keyspace;
-use crate::placement::{Place, Table};
+use crate::placement::{Family, Place, Table};
 use crate::stamp;
 use bytes::Bytes;
 use fjall::{Keyspace, OwnedWriteBatch, Readable, Slice};
@@ -78,11 +78,15 @@ fn append(
     // The ingestion flushes this keyspace's memtable: a commit with rows here and elsewhere must not
     // become durable by half.
     pipeline.group_sync.sync_blocking()?;
-    // Nothing moved the table meanwhile: the caller keeps all others off it.
-    pipeline.publisher.newest().tables.table(writer.table)?;
+    let newest = pipeline.publisher.newest().clone();
+    let at_home = |family: &Family| family.place.keyspace.id() == home.id();
+    if !newest.tables.table(writer.table)?.families.iter().any(at_home) {
+        // Another load moved it: the caller let two of them at one table.
+        return Err(StoreError::Unsupported { what: "two bulk loads into one table at a time" });
+    }
     ingestion.finish().map_err(|error| pipeline.read_only.set(&engine("installing a run")(error)))?;
     let stamp = final_stamp(inner, &last, writer.stamp)?;
-    pipeline.applied(&mut last, stamp, pipeline.publisher.newest().tables.clone(), Durability::Sync);
+    pipeline.applied(&mut last, stamp, newest.tables.clone(), Durability::Sync);
     Ok(stamp.commit)
 }
 

@@ -8,5 +8,6 @@ mod conformance;
 mod damage;
 mod kill;
 mod load;
+mod model;
 mod reopen;
 mod support;
