@@ -3,6 +3,7 @@
 use crate::{CopyIn, CopyOut, EngineError};
 use arrow::record_batch::RecordBatch;
 use futures::stream::BoxStream;
+use std::borrow::Cow;
 use std::sync::Arc;
 use types::{DataType, Datum};
 
@@ -35,6 +36,36 @@ impl Chunk {
             Self::Batch(batch) => batch.num_rows(),
             Self::Rows(rows) => rows.len(),
         }
+    }
+
+    /// Every row as values.
+    ///
+    /// # Errors
+    /// 22003 for a number with more digits than a numeric holds.
+    pub fn to_rows(&self, columns: &[ColumnDesc]) -> Result<Cow<'_, [Vec<Datum>]>, EngineError> {
+        match self {
+            Self::Rows(rows) => Ok(Cow::Borrowed(rows)),
+            Self::Batch(batch) => {
+                let types: Vec<DataType> = columns.iter().map(|c| c.ty).collect();
+                Ok(Cow::Owned(query::convert::batch_to_rows(batch, &types)?))
+            }
+        }
+    }
+
+    /// Every row as text, NULL as `None`.
+    ///
+    /// # Errors
+    /// As [`Self::to_rows`].
+    pub fn to_text(&self, columns: &[ColumnDesc]) -> Result<Vec<Vec<Option<String>>>, EngineError> {
+        let print = |(value, column): (&Datum, &ColumnDesc)| {
+            (!matches!(value, Datum::Null)).then(|| {
+                let mut text = String::new();
+                types::text::print(&column.ty, value, &mut text);
+                text
+            })
+        };
+        let rows = self.to_rows(columns)?;
+        Ok(rows.iter().map(|row| row.iter().zip(columns).map(print).collect()).collect())
     }
 
     /// Has it none?

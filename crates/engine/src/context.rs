@@ -3,7 +3,7 @@
 use crate::Session;
 use crate::error::EngineResult;
 use catalog::Catalog;
-use crate::planner::{Plan, QueryContext};
+use query::{Plan, QueryContext};
 use sql::ast::Query;
 use std::sync::Arc;
 use txn::ReadView;
@@ -37,7 +37,19 @@ impl Session {
     }
 
     fn context_of(&self, catalog: Arc<Catalog>, reader: ReadView) -> QueryContext {
-        let _ = catalog;
-        QueryContext { reader }
+        let now = self.engine.now();
+        let effective = self.settings.effective();
+        QueryContext {
+            catalog,
+            reader,
+            search_path: self.search_path(),
+            user: self.user.clone(),
+            database: catalog::DATABASE_NAME.to_string(),
+            statement_time: now,
+            transaction_time: self.block.started().unwrap_or(now),
+            time_zone: effective.time_zone.to_string(),
+            schemas: Vec::new(),
+            settings: Arc::clone(effective) as Arc<dyn query::Settings>,
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::session::Session;
 use crate::settings::Settings;
 use crate::{EngineError, metrics::Counters};
 use catalog::CatalogCache;
-use crate::planner::{Planner, PlannerOptions};
+use query::{Planner, PlannerOptions};
 use std::path::PathBuf;
 use std::sync::Arc;
 use store::{Clock, Store, SystemClock};
@@ -85,6 +85,7 @@ impl Engine {
             memory_bytes: options.memory_bytes,
             spill_dir: options.spill_dir,
             partitions: threads,
+            ..PlannerOptions::default()
         })?;
         Ok(Arc::new(Self {
             store,
@@ -125,6 +126,16 @@ impl Engine {
         all.push(("catalog_version", self.catalog.version()));
         all.extend(self.store.stats().values);
         all
+    }
+
+    /// Does the store still take writes? For health checks.
+    ///
+    /// # Errors
+    /// The store's, once it is read-only or closed.
+    pub async fn health(&self) -> Result<(), EngineError> {
+        // An empty batch writes nothing, yet a store that takes no more writes refuses it.
+        self.store.apply(store::WriteBatch::default(), store::Durability::Buffered).await?;
+        Ok(())
     }
 
     /// Cancels all statements, makes everything durable and closes the store.

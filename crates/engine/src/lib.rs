@@ -30,7 +30,6 @@ mod load;
 mod metrics;
 mod notice;
 mod plan_cache;
-mod planner;
 mod point_select;
 mod query_runtime;
 mod running;

@@ -5,7 +5,7 @@ use crate::error::{EngineResult, Fault};
 use crate::{Chunk, EngineError, Session};
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use crate::planner::Plan;
+use query::Plan;
 use std::sync::Arc;
 use store::{BulkLoad, OnDuplicate};
 use types::{DataType, Datum};
@@ -68,7 +68,7 @@ impl Session {
         let mut load = self.begin_load(target).await?;
         while let Some(chunk) = chunks.next().await {
             let mut rows = match chunk? {
-                Chunk::Batch(batch) => crate::planner::batch_to_rows(&batch, &types)?,
+                Chunk::Batch(batch) => query::convert::batch_to_rows(&batch, &types)?,
                 Chunk::Rows(rows) => rows,
             };
             for row in &mut rows {

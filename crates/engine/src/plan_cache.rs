@@ -13,7 +13,7 @@ use crate::point_select::PointSelect;
 use crate::statement::Source;
 use crate::{ColumnDesc, Prepared, Session};
 use parking_lot::Mutex;
-use crate::planner::Plan;
+use query::Plan;
 use sql::Statement;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -240,7 +240,7 @@ fn same_columns(told: Option<&Vec<ColumnDesc>>, now: Option<&Vec<ColumnDesc>>) -
 
 /// The columns of a plan as front ends see them.
 pub(crate) fn columns_of(plan: &Plan) -> Vec<ColumnDesc> {
-    let column = |column: &crate::planner::OutputColumn| ColumnDesc {
+    let column = |column: &query::OutputColumn| ColumnDesc {
         name: column.name.clone(),
         ty: column.ty,
         table_oid: column.table_oid,

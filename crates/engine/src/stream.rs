@@ -5,7 +5,7 @@ use crate::running::RunGuard;
 use crate::{Chunk, ColumnDesc, RowStream, Session};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
-use crate::planner::{Plan, QueryContext};
+use query::{Plan, QueryContext};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
@@ -57,7 +57,7 @@ impl Session {
             let work = async move {
                 let mut execution = planner.execute(&context, &plan, &params).await?;
                 while let Some(batch) = execution.stream.next().await {
-                    let batch = batch.map_err(crate::planner::from_datafusion)?;
+                    let batch = batch.map_err(query::QueryError::from)?;
                     if batch.num_rows() > 0 && send.send(Message::Chunk(Chunk::Batch(batch))).await.is_err() {
                         // Nobody listens any more.
                         break;
@@ -88,8 +88,8 @@ impl Session {
                     let mut execution = planner.execute(&context, &plan, &params).await?;
                     let mut rows = Vec::new();
                     while let Some(batch) = execution.stream.next().await {
-                        let batch = batch.map_err(crate::planner::from_datafusion)?;
-                        rows.extend(crate::planner::batch_to_rows(&batch, &types)?);
+                        let batch = batch.map_err(query::QueryError::from)?;
+                        rows.extend(query::convert::batch_to_rows(&batch, &types)?);
                     }
                     Ok(rows)
                 };

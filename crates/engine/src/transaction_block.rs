@@ -32,9 +32,9 @@ pub(crate) struct OpenBlock {
     implicit: bool,
     failed: bool,
     /// When it began, microseconds since 1970.
-    pub(crate) started: i64,
+    started: i64,
     /// Has a statement run in it?
-    pub(crate) used: bool,
+    used: bool,
 }
 
 impl Block {
@@ -54,9 +54,10 @@ impl Block {
         }
     }
 
-    pub(crate) fn open(&mut self) -> Option<&mut OpenBlock> {
+    /// When an open block began, microseconds since 1970.
+    pub(crate) fn started(&self) -> Option<i64> {
         match self {
-            Self::Open(open) => Some(open),
+            Self::Open(open) => Some(open.started),
             Self::Idle => None,
         }
     }

@@ -7,7 +7,7 @@ use crate::error::{EngineResult, Fault, fail};
 use catalog::{CatalogResult, Draft, NewColumn, Table, TableOid};
 use sql::{AlterAction, AlterTable, ColumnDef};
 use std::collections::BTreeMap;
-use txn::LockOwner;
+use txn::{LockMode, LockOwner};
 use types::Datum;
 
 /// An action whose expressions and conditions were looked at.
@@ -25,7 +25,7 @@ enum Step {
 impl Session {
     pub(super) async fn alter_table(&mut self, alter: &AlterTable) -> EngineResult<()> {
         let mut locks = LockOwner::new(self.engine.locks().clone());
-        let table = match self.lock_table_by_name(&mut locks, &alter.name).await {
+        let table = match self.lock_table_by_name(&mut locks, &alter.name, LockMode::Exclusive).await {
             Err(error) if alter.if_exists && error.code() == "42P01" => {
                 self.skipped("00000", &format!("relation \"{}\" does not exist", alter.name.name));
                 return Ok(());

@@ -4,7 +4,7 @@ use crate::Session;
 use crate::dml::Target;
 use crate::error::{EngineResult, Fault, fail};
 use catalog::{CatalogError, NewColumn, NewTable, PreparedTable};
-use crate::planner::Plan;
+use query::Plan;
 use sql::{AsQuery, CreateTable};
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ fn columns(as_query: &AsQuery, plan: &Plan) -> EngineResult<Vec<NewColumn>> {
         let message = "too many column names were specified".to_string();
         return fail(Fault::Invalid { message });
     }
-    let named = |(i, column): (usize, &crate::planner::OutputColumn)| {
+    let named = |(i, column): (usize, &query::OutputColumn)| {
         let name = as_query.columns.get(i).unwrap_or(&column.name).clone();
         NewColumn::new(name, column.ty)
     };

@@ -5,14 +5,14 @@ use crate::error::EngineResult;
 use catalog::Table;
 use sql::ObjectName;
 use std::sync::Arc;
-use txn::LockOwner;
+use txn::{LockMode, LockOwner};
 
 impl Session {
     pub(super) async fn drop_tables(&mut self, names: &[ObjectName], if_exists: bool) -> EngineResult<()> {
         let mut locks = LockOwner::new(self.engine.locks().clone());
         let mut tables: Vec<Arc<Table>> = Vec::new();
         for name in in_lock_order(self, names) {
-            match self.lock_table_by_name(&mut locks, name).await {
+            match self.lock_table_by_name(&mut locks, name, LockMode::Exclusive).await {
                 Ok(table) => tables.push(table),
                 Err(error) if if_exists && error.code() == "42P01" => {
                     self.skipped("00000", &format!("table \"{}\" does not exist", name.name));
@@ -30,7 +30,7 @@ impl Session {
         let mut locks = LockOwner::new(self.engine.locks().clone());
         let mut tables: Vec<Arc<Table>> = Vec::new();
         for name in in_lock_order(self, names) {
-            tables.push(self.lock_table_by_name(&mut locks, name).await?);
+            tables.push(self.lock_table_by_name(&mut locks, name, LockMode::Exclusive).await?);
         }
         tables.dedup_by_key(|table| table.oid);
         let change =

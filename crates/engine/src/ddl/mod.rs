@@ -63,17 +63,26 @@ impl Session {
 
     /// Keeps all writers of a table out until the owner is dropped.
     pub(crate) async fn lock_exclusive(&self, locks: &mut LockOwner, table: TableId) -> EngineResult<()> {
+        self.lock_whole(locks, table, LockMode::Exclusive).await
+    }
+
+    async fn lock_whole(&self, locks: &mut LockOwner, table: TableId, mode: LockMode) -> EngineResult<()> {
         let wait = self.settings.effective().lock_wait;
         let guard = self.running();
-        guard.stoppable(async { Ok(locks.lock_table(table, LockMode::Exclusive, wait).await.map(drop)?) }).await
+        guard.stoppable(async { Ok(locks.lock_table(table, mode, wait).await.map(drop)?) }).await
     }
 
     /// Locks the table of that name as it is when the lock is granted.
-    pub(crate) async fn lock_table_by_name(&self, locks: &mut LockOwner, name: &ObjectName) -> EngineResult<Arc<Table>> {
+    pub(crate) async fn lock_table_by_name(
+        &self,
+        locks: &mut LockOwner,
+        name: &ObjectName,
+        mode: LockMode,
+    ) -> EngineResult<Arc<Table>> {
         let catalog = self.engine.catalog();
         let mut table = self.resolve(&catalog.current(), name)?;
         loop {
-            self.lock_exclusive(locks, table.storage_id()).await?;
+            self.lock_whole(locks, table.storage_id(), mode).await?;
             // While it waited, the name may have come to mean another table or other storage.
             let now = self.resolve(&catalog.current(), name)?;
             if now.storage == table.storage {

@@ -3,6 +3,7 @@
 use super::Outcome;
 use super::params::ParamTypes;
 use super::returning::Returning;
+use super::row_exprs::Scope;
 use super::row_set::RowSet;
 use super::target::{FAMILY, Target};
 use super::update::Rows;
@@ -12,7 +13,6 @@ use crate::transaction_block::Work;
 use catalog::Catalog;
 use sql::Delete;
 use std::sync::Arc;
-use types::Datum;
 
 /// A compiled DELETE.
 #[derive(Debug)]
@@ -56,18 +56,18 @@ impl Session {
         &mut self,
         work: &mut Work,
         program: &DeleteProgram,
-        params: &[Datum],
+        scope: &Scope<'_>,
     ) -> EngineResult<Outcome> {
         let target = &program.target;
         let found = match &program.rows {
             Rows::Point { key, exprs, filter } => {
-                self.point_row(work, target, key, exprs, *filter, params).await?.into_iter().collect()
+                self.point_row(work, target, key, exprs, *filter, scope).await?.into_iter().collect()
             }
-            Rows::Query(plan) => self.locked_rows(work, target, plan, params).await?,
+            Rows::Query(plan) => self.locked_rows(work, target, plan, scope.params).await?,
         };
         let mut outcome = Outcome::default();
         for (key, old, _) in found {
-            outcome.count(program.returning.as_ref(), &old, params)?;
+            outcome.count(program.returning.as_ref(), &old, scope).await?;
             work.txn.delete(target.storage, FAMILY, key)?;
         }
         Ok(outcome)

@@ -3,7 +3,7 @@
 use super::on_conflict::{Action, Existing};
 use super::params::ParamTypes;
 use super::returning::Returning;
-use super::row_exprs::Exprs;
+use super::row_exprs::{Exprs, Scope};
 use super::target::{FAMILY, Row, Target};
 use super::value::{Computed, Value, default_of, value_for};
 use super::{Outcome, row_set};
@@ -11,7 +11,7 @@ use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use crate::transaction_block::Work;
 use catalog::Catalog;
-use crate::planner::Plan;
+use query::Plan;
 use sql::ast::Expr;
 use sql::{ColumnName, Insert, InsertSource, InsertValue};
 use std::sync::Arc;
@@ -56,6 +56,10 @@ impl InsertProgram {
             Rows::Query { plan, .. } => plan.cacheable,
         };
         rows && self.computed.as_ref().is_none_or(|plan| plan.cacheable)
+    }
+
+    pub(crate) fn needs_context(&self) -> bool {
+        !self.defaults.exprs.is_empty() || self.action.needs_context()
     }
 
     /// The plan of its rows, if they come from a query.
@@ -124,9 +128,9 @@ impl Session {
         &mut self,
         work: &mut Work,
         program: &InsertProgram,
-        params: &[Datum],
+        scope: &Scope<'_>,
     ) -> EngineResult<Outcome> {
-        let rows = self.new_rows(work, program, params).await?;
+        let rows = self.new_rows(work, program, scope).await?;
         let mut keyed = Vec::with_capacity(rows.len());
         for row in rows {
             program.target.check(&row)?;
@@ -135,13 +139,19 @@ impl Session {
         self.lock_rows(work, &program.target, keyed.iter().map(|(key, _)| key)).await?;
         let mut outcome = Outcome::default();
         for (key, row) in keyed {
-            insert_row(work, program, key, row, params, &mut outcome).await?;
+            insert_row(work, program, key, row, scope, &mut outcome).await?;
         }
         Ok(outcome)
     }
 
     /// The rows as they would be new.
-    async fn new_rows(&mut self, work: &mut Work, program: &InsertProgram, params: &[Datum]) -> EngineResult<Vec<Row>> {
+    async fn new_rows(
+        &mut self,
+        work: &mut Work,
+        program: &InsertProgram,
+        scope: &Scope<'_>,
+    ) -> EngineResult<Vec<Row>> {
+        let params = scope.params;
         let target = &program.target;
         let needs_view = program.computed.is_some() || matches!(program.source, Rows::Query { .. });
         let (mut computed, mut given) = (Vec::new(), Vec::new());
@@ -172,7 +182,7 @@ impl Session {
                     for ((at, value), readable) in program.columns.iter().zip(values).zip(readable) {
                         set(&mut row, *at, read(target, *at, value, *readable)?);
                     }
-                    program.defaults.compute(target, &mut row)?;
+                    program.defaults.compute(target, &mut row, scope).await?;
                     rows.push(row);
                 }
             }
@@ -215,7 +225,7 @@ async fn insert_row(
     program: &InsertProgram,
     key: Bytes,
     row: Row,
-    params: &[Datum],
+    scope: &Scope<'_>,
     outcome: &mut Outcome,
 ) -> EngineResult<()> {
     let target = &program.target;
@@ -234,7 +244,7 @@ async fn insert_row(
             return Err(target.duplicate(&key));
         }
         work.txn.put(target.storage, FAMILY, key, target.fragment(&row)?)?;
-        return outcome.count(program.returning.as_ref(), &row, params);
+        return outcome.count(program.returning.as_ref(), &row, scope).await;
     }
     let old = match program.action.needs_old() {
         true => work.newest(target.storage, FAMILY, &key).await?,
@@ -244,7 +254,7 @@ async fn insert_row(
         None => row,
         Some(fragment) => {
             let old = target.decode(&key, &fragment)?;
-            match program.action.merge(target, Existing { old, new: row, twice }, params)? {
+            match program.action.merge(target, Existing { old, new: row, twice }, scope).await? {
                 Some(new) => new,
                 None => return Ok(()),
             }
@@ -260,10 +270,10 @@ async fn insert_row(
         work.txn.delete(target.storage, FAMILY, key)?;
     }
     work.txn.put(target.storage, FAMILY, new_key, target.fragment(&new)?)?;
-    outcome.count(program.returning.as_ref(), &new, params)
+    outcome.count(program.returning.as_ref(), &new, scope).await
 }
 
-pub(super) fn set(row: &mut Row, at: usize, value: Datum) {
+pub(crate) fn set(row: &mut Row, at: usize, value: Datum) {
     if let Some(slot) = row.get_mut(at) {
         *slot = value;
     }
@@ -325,11 +335,11 @@ impl Defaults {
     }
 
     /// Adds those that are evaluated.
-    fn compute(&self, target: &Target, row: &mut Row) -> EngineResult<()> {
+    async fn compute(&self, target: &Target, row: &mut Row, scope: &Scope<'_>) -> EngineResult<()> {
         if self.columns.is_empty() {
             return Ok(());
         }
-        let values = self.exprs.eval(row, None, &[])?;
+        let values = self.exprs.eval(scope, row, None).await?;
         for (at, value) in self.columns.iter().zip(values) {
             set(row, *at, target.assign(*at, value)?);
         }

@@ -48,6 +48,16 @@ fn value_literal(value: &Value) -> Option<Literal<'_>> {
 }
 
 impl Literal<'_> {
+    /// The constant in a type of its own: text has none.
+    pub(crate) fn datum(&self) -> EngineResult<Option<Datum>> {
+        Ok(match self {
+            Self::Null => Some(Datum::Null),
+            Self::Bool(value) => Some(Datum::Bool(*value)),
+            Self::Number(number) => Some(number_datum(number)?),
+            Self::Text(_) | Self::Param(_) => None,
+        })
+    }
+
     /// The constant as an assignment to a column of that type makes it. Parameters have no value yet.
     pub(crate) fn assign(&self, ty: &DataType) -> EngineResult<Datum> {
         match self {

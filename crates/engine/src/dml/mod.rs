@@ -21,12 +21,14 @@ mod target;
 mod update;
 mod value;
 
-pub(crate) use insert::InsertProgram;
+pub(crate) use insert::{InsertProgram, set};
 pub(crate) use key_match::{KeyMatch, column_at, folded};
 pub(crate) use literal::literal;
 pub(crate) use params::ParamTypes;
 pub(crate) use returning::Returning;
+pub(crate) use row_exprs::{Exprs, Scope};
 pub(crate) use target::{FAMILY, Row, Target};
+pub(crate) use value::default_values;
 
 use crate::error::{EngineResult, Fault, fail};
 use crate::plan_cache::{Compiled, Program};
@@ -81,6 +83,16 @@ impl WriteProgram {
         }
     }
 
+    /// Are there expressions that are evaluated row by row?
+    fn needs_context(&self) -> bool {
+        let own = match self {
+            Self::Insert(program) => program.needs_context(),
+            Self::Update(program) => program.rows.needs_context(),
+            Self::Delete(program) => program.rows.needs_context(),
+        };
+        own || self.returning().is_some_and(Returning::needs_context)
+    }
+
     /// The first words of the command tag.
     fn tag(&self) -> &'static str {
         match self {
@@ -102,10 +114,15 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     /// Counts a row and computes its RETURNING.
-    pub(crate) fn count(&mut self, returning: Option<&Returning>, row: &[Datum], params: &[Datum]) -> EngineResult<()> {
+    pub(crate) async fn count(
+        &mut self,
+        returning: Option<&Returning>,
+        row: &[Datum],
+        scope: &Scope<'_>,
+    ) -> EngineResult<()> {
         self.rows += 1;
         if let Some(returning) = returning {
-            self.returned.push(returning.row(row, params)?);
+            self.returned.push(returning.row(row, scope).await?);
         }
         Ok(())
     }
@@ -177,11 +194,18 @@ impl Session {
         compiled: &Compiled,
         params: &[Datum],
     ) -> EngineResult<Outcome> {
-        match &compiled.program {
-            Program::Write(WriteProgram::Insert(program)) => self.insert(work, program, params).await,
-            Program::Write(WriteProgram::Update(program)) => self.update(work, program, params).await,
-            Program::Write(WriteProgram::Delete(program)) => self.delete(work, program, params).await,
-            _ => fail(Fault::Internal { detail: "not a write".to_string() }),
+        let Program::Write(program) = &compiled.program else {
+            return fail(Fault::Internal { detail: "not a write".to_string() });
+        };
+        let context = match program.needs_context() {
+            true => Some(self.query_context(work.view(self.engine.store().as_ref(), self.last_commit).await?)),
+            false => None,
+        };
+        let scope = Scope { params, context };
+        match program {
+            WriteProgram::Insert(program) => self.insert(work, program, &scope).await,
+            WriteProgram::Update(program) => self.update(work, program, &scope).await,
+            WriteProgram::Delete(program) => self.delete(work, program, &scope).await,
         }
     }
 

@@ -1,7 +1,7 @@
 //! What INSERT and UPSERT do with a row that is there already.
 
 use super::params::ParamTypes;
-use super::row_exprs::Exprs;
+use super::row_exprs::{Exprs, Scope};
 use super::target::{Row, Target};
 use super::update::compile_assignments;
 use super::value::{Computed, Value};
@@ -52,6 +52,10 @@ impl Action {
         matches!(self, Self::Keep | Self::Overwrite(_) | Self::Update(_))
     }
 
+    pub(crate) fn needs_context(&self) -> bool {
+        matches!(self, Self::Update(update) if !update.exprs.is_empty())
+    }
+
     /// How EXPLAIN calls it.
     pub(crate) fn label(&self) -> Option<&'static str> {
         match self {
@@ -64,7 +68,7 @@ impl Action {
     }
 
     /// The row as it becomes; `None`: it stays.
-    pub(crate) fn merge(&self, target: &Target, rows: Existing, params: &[Datum]) -> EngineResult<Option<Row>> {
+    pub(crate) async fn merge(&self, target: &Target, rows: Existing, scope: &Scope<'_>) -> EngineResult<Option<Row>> {
         let Existing { mut old, new, twice } = rows;
         match self {
             Self::Refuse | Self::Keep => Ok(None),
@@ -81,15 +85,15 @@ impl Action {
                 if update.once && twice {
                     return fail(Fault::RowTwice);
                 }
-                update.apply(target, old, &new, params)
+                update.apply(target, old, &new, scope).await
             }
         }
     }
 }
 
 impl OnUpdate {
-    fn apply(&self, target: &Target, old: Row, new: &[Datum], params: &[Datum]) -> EngineResult<Option<Row>> {
-        let computed = self.exprs.eval(&old, Some(new), params)?;
+    async fn apply(&self, target: &Target, old: Row, new: &[Datum], scope: &Scope<'_>) -> EngineResult<Option<Row>> {
+        let computed = self.exprs.eval(scope, &old, Some(new)).await?;
         if let Some(filter) = self.filter
             && !matches!(computed.get(filter), Some(Datum::Bool(true)))
         {
@@ -97,7 +101,7 @@ impl OnUpdate {
         }
         let mut row = old;
         for (at, value) in &self.assignments {
-            super::insert::set(&mut row, *at, value.get(target, *at, params, &computed)?);
+            super::insert::set(&mut row, *at, value.get(target, *at, scope.params, &computed)?);
         }
         Ok(Some(row))
     }
@@ -105,7 +109,7 @@ impl OnUpdate {
 
 impl Session {
     pub(crate) async fn compile_action(
-        &self,
+        &mut self,
         catalog: &Arc<Catalog>,
         target: &Target,
         alias: &str,
@@ -137,7 +141,7 @@ impl Session {
             }
         };
         let filter = selection.map(|expr| computed.add(expr.clone()));
-        let exprs = self.row_exprs(catalog, target, alias, true, &computed.0, params).await?;
+        let exprs = self.row_exprs(catalog, target, alias, once, &computed.0, params).await?;
         Ok(Action::Update(Box::new(OnUpdate { assignments, exprs, filter, once })))
     }
 }

@@ -40,6 +40,11 @@ impl ParamTypes {
         types.iter().enumerate().for_each(|(index, ty)| self.note(index, *ty));
     }
 
+    /// None are allowed here.
+    pub(crate) fn finish_without(self) -> EngineResult<()> {
+        if self.0.is_empty() { Ok(()) } else { fail(Fault::NoSuchParameter { number: 1 }) }
+    }
+
     /// All types.
     pub(crate) fn finish(self) -> EngineResult<Vec<DataType>> {
         match self.0.iter().position(Option::is_none) {

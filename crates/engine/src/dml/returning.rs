@@ -2,7 +2,7 @@
 
 use super::key_match::{column_at, folded};
 use super::params::ParamTypes;
-use super::row_exprs::{Exprs, has_subquery};
+use super::row_exprs::{Exprs, Scope, has_subquery};
 use super::target::Target;
 use crate::error::{EngineResult, Fault, fail};
 use crate::{ColumnDesc, Session};
@@ -28,9 +28,13 @@ enum Item {
 }
 
 impl Returning {
+    pub(crate) fn needs_context(&self) -> bool {
+        !self.exprs.is_empty()
+    }
+
     /// The answer for one row.
-    pub(crate) fn row(&self, row: &[Datum], params: &[Datum]) -> EngineResult<Vec<Datum>> {
-        let computed = self.exprs.eval(row, None, params)?;
+    pub(crate) async fn row(&self, row: &[Datum], scope: &Scope<'_>) -> EngineResult<Vec<Datum>> {
+        let computed = self.exprs.eval(scope, row, None).await?;
         let value = |item: &Item| match item {
             Item::Column(at) => row.get(*at),
             Item::Computed(at) => computed.get(*at),
@@ -41,7 +45,7 @@ impl Returning {
 
 impl Session {
     pub(crate) async fn compile_returning(
-        &self,
+        &mut self,
         catalog: &Arc<Catalog>,
         target: &Target,
         alias: &str,

@@ -1,42 +1,85 @@
 //! Expressions over one row of the target, evaluated where a row is written.
+//!
+//! They are a query of their own whose tables are one row each, with the row's values as parameters behind
+//! the statement's: `SELECT exprs FROM (SELECT $8 AS a, $9 AS b) AS t, (SELECT …) AS excluded`.
 
-use super::key_match::folded;
 use super::params::ParamTypes;
+use super::row_set;
 use super::target::Target;
-use crate::error::EngineResult;
 use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
 use catalog::Catalog;
-use crate::planner::RowExprs;
+use futures::StreamExt;
+use query::{Plan, Planner, QueryContext};
 use sql::ast::{self, Expr};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use types::{DataType, Datum};
 
+/// What expressions of one execution see beside rows.
+pub(crate) struct Scope<'a> {
+    pub(crate) params: &'a [Datum],
+    /// `None` where the statement has no expressions.
+    pub(crate) context: Option<QueryContext>,
+}
+
 /// Compiled expressions, perhaps none.
 #[derive(Debug, Default)]
 pub(crate) struct Exprs {
-    inner: Option<RowExprs>,
+    inner: Option<Compiled>,
+}
+
+#[derive(Debug)]
+struct Compiled {
+    planner: Arc<Planner>,
+    plan: Arc<Plan>,
+    types: Vec<DataType>,
+    /// Parameters of the statement itself.
+    params: usize,
+    excluded: bool,
 }
 
 impl Exprs {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.inner.is_none()
+    }
+
     /// All values for one row; `excluded` is the row that did not get in.
-    pub(crate) fn eval(&self, row: &[Datum], excluded: Option<&[Datum]>, params: &[Datum]) -> EngineResult<Vec<Datum>> {
-        match &self.inner {
-            Some(exprs) => Ok(exprs.eval(row, excluded, params)?),
-            None => Ok(Vec::new()),
+    pub(crate) async fn eval(
+        &self,
+        scope: &Scope<'_>,
+        row: &[Datum],
+        excluded: Option<&[Datum]>,
+    ) -> EngineResult<Vec<Datum>> {
+        let Some(compiled) = &self.inner else { return Ok(Vec::new()) };
+        let Some(context) = &scope.context else {
+            return fail(Fault::Internal { detail: "expressions without a context".to_string() });
+        };
+        let mut all = scope.params.get(..compiled.params).unwrap_or(scope.params).to_vec();
+        all.extend_from_slice(row);
+        if compiled.excluded {
+            all.extend_from_slice(excluded.unwrap_or(row));
         }
+        let mut execution = compiled.planner.execute(context, &compiled.plan, &all).await?;
+        while let Some(batch) = execution.stream.next().await {
+            let batch = batch.map_err(query::QueryError::from)?;
+            if let Some(values) = query::convert::batch_to_rows(&batch, &compiled.types)?.into_iter().next() {
+                return Ok(values);
+            }
+        }
+        fail(Fault::Internal { detail: "no values for a row".to_string() })
     }
 
     /// Their types.
     pub(crate) fn types(&self) -> &[DataType] {
-        self.inner.as_ref().map_or(&[], RowExprs::types)
+        self.inner.as_ref().map_or(&[], |compiled| &compiled.types)
     }
 }
 
 impl Session {
     /// Compiles expressions over a row of the target (and, in ON CONFLICT, over `excluded`).
     pub(crate) async fn row_exprs(
-        &self,
+        &mut self,
         catalog: &Arc<Catalog>,
         target: &Target,
         alias: &str,
@@ -47,28 +90,30 @@ impl Session {
         if exprs.is_empty() {
             return Ok(Exprs::default());
         }
-        let plain: Vec<Expr> = exprs.iter().map(|expr| unqualified(expr, alias)).collect();
-        let context = self.planning_context(catalog).await?;
-        let extra = excluded.then_some("excluded");
-        let inner = self.engine.planner().row_expr(&context, &target.table, extra, &plain, params.known())?;
-        params.merge(inner.parameters());
-        Ok(Exprs { inner: Some(inner) })
+        let own = params.known().len();
+        let mut types = params.known().to_vec();
+        let mut from = vec![one_row_table(target, alias, &mut types)];
+        if excluded {
+            from.push(one_row_table(target, "excluded", &mut types));
+        }
+        let query = row_set::over(&from.join(", "), exprs)?;
+        let plan = self.plan(catalog, &query, &types).await?;
+        params.merge(plan.parameters.get(..own).unwrap_or_default());
+        let types = plan.columns.iter().map(|column| column.ty).collect();
+        let planner = Arc::clone(self.engine.planner());
+        Ok(Exprs { inner: Some(Compiled { planner, plan, types, params: own, excluded }) })
     }
 }
 
-/// `t.a` as `a`, for the target's own name.
-fn unqualified(expr: &Expr, alias: &str) -> Expr {
-    let mut plain = expr.clone();
-    let _ = ast::visit_expressions_mut(&mut plain, |part| {
-        if let Expr::CompoundIdentifier(names) = part
-            && let [table, name] = names.as_slice()
-            && folded(table) == alias
-        {
-            *part = Expr::Identifier(name.clone());
-        }
-        ControlFlow::<()>::Continue(())
-    });
-    plain
+/// `(SELECT $8 AS a, $9 AS b) AS alias`, whose parameters come behind `types`.
+fn one_row_table(target: &Target, alias: &str, types: &mut Vec<Option<DataType>>) -> String {
+    let quote = types::ident::quote;
+    let mut columns = Vec::with_capacity(target.width());
+    for column in &target.table.columns {
+        types.push(Some(column.ty));
+        columns.push(format!("${} AS {}", types.len(), quote(&column.name)));
+    }
+    format!("(SELECT {}) AS {}", columns.join(", "), quote(alias))
 }
 
 /// Does it hold a query?

@@ -67,6 +67,15 @@ pub(crate) fn one_row(exprs: &[Expr]) -> EngineResult<Query> {
     Ok(query)
 }
 
+/// `SELECT e1, e2, … FROM from`.
+pub(crate) fn over(from: &str, exprs: &[Expr]) -> EngineResult<Query> {
+    let mut query = template(&format!("SELECT 1 FROM {from}"))?;
+    let named = exprs.iter().cloned().enumerate();
+    select_of(&mut query)?.projection =
+        named.map(|(i, expr)| SelectItem::ExprWithAlias { expr, alias: Ident::new(format!("c{i}")) }).collect();
+    Ok(query)
+}
+
 /// Which columns of a query are text constants: they have no type of their own and are read as what is
 /// wanted, as in PostgreSQL.
 pub(crate) fn text_constants(query: &Query, columns: usize) -> Vec<bool> {

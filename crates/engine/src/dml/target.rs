@@ -1,5 +1,6 @@
 //! The table that a statement writes, and the rules that its rows keep.
 
+use super::literal::Literal;
 use crate::error::{EngineResult, Fault};
 use crate::{ColumnDesc, EngineError};
 use catalog::{Catalog, Column, Table};
@@ -72,6 +73,15 @@ impl Target {
             }
             other => other.into(),
         })
+    }
+
+    /// The constant as that column keeps it.
+    pub(crate) fn literal(&self, at: usize, literal: &Literal<'_>) -> EngineResult<Datum> {
+        match (literal.datum()?, self.column(at)) {
+            (Some(value), _) => self.assign(at, value),
+            (None, Some(column)) => literal.assign(&column.ty),
+            (None, None) => Ok(Datum::Null),
+        }
     }
 
     /// Refuses NULLs where there may be none.

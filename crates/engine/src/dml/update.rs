@@ -4,7 +4,7 @@ use super::insert::set;
 use super::key_match::KeyMatch;
 use super::params::ParamTypes;
 use super::returning::Returning;
-use super::row_exprs::{Exprs, has_subquery};
+use super::row_exprs::{Exprs, Scope, has_subquery};
 use super::row_set::RowSet;
 use super::rows_changed::Locked;
 use super::target::{FAMILY, Row, Target};
@@ -14,7 +14,7 @@ use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use crate::transaction_block::Work;
 use catalog::Catalog;
-use crate::planner::Plan;
+use query::Plan;
 use sql::ast::Expr;
 use sql::{Assignment, InsertValue, Update};
 use std::sync::Arc;
@@ -45,6 +45,10 @@ impl Rows {
             Self::Point { .. } => true,
             Self::Query(plan) => plan.cacheable,
         }
+    }
+
+    pub(crate) fn needs_context(&self) -> bool {
+        matches!(self, Self::Point { exprs, .. } if !exprs.is_empty())
     }
 
     pub(crate) fn plan(&self) -> Option<&Arc<Plan>> {
@@ -134,12 +138,13 @@ impl Session {
         &mut self,
         work: &mut Work,
         program: &UpdateProgram,
-        params: &[Datum],
+        scope: &Scope<'_>,
     ) -> EngineResult<Outcome> {
+        let params = scope.params;
         let changes = match &program.rows {
             Rows::Point { key, exprs, filter } => {
                 let target = &program.target;
-                match self.point_row(work, target, key, exprs, *filter, params).await? {
+                match self.point_row(work, target, key, exprs, *filter, scope).await? {
                     Some((key, old, computed)) => vec![(key, program.new_row(&old, params, &computed)?)],
                     None => Vec::new(),
                 }
@@ -155,7 +160,7 @@ impl Session {
         let mut outcome = Outcome::default();
         let mut moved = Vec::with_capacity(changes.len());
         for (key, new) in changes {
-            outcome.count(program.returning.as_ref(), &new, params)?;
+            outcome.count(program.returning.as_ref(), &new, scope).await?;
             let new_key = program.target.key(&new)?;
             moved.push(Change { key, new_key, new });
         }
@@ -171,13 +176,13 @@ impl Session {
         key: &KeyMatch,
         exprs: &Exprs,
         filter: Option<usize>,
-        params: &[Datum],
+        scope: &Scope<'_>,
     ) -> EngineResult<Option<(Bytes, Row, Vec<Datum>)>> {
-        let Some(key) = key.key(target, params)? else { return Ok(None) };
+        let Some(key) = key.key(target, scope.params)? else { return Ok(None) };
         self.lock_rows(work, target, std::iter::once(&key)).await?;
         let Some(fragment) = work.newest(target.storage, FAMILY, &key).await? else { return Ok(None) };
         let old = target.decode(&key, &fragment)?;
-        let computed = exprs.eval(&old, None, params)?;
+        let computed = exprs.eval(scope, &old, None).await?;
         let fits = filter.is_none_or(|filter| matches!(computed.get(filter), Some(Datum::Bool(true))));
         Ok(fits.then_some((key, old, computed)))
     }

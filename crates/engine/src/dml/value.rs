@@ -2,7 +2,8 @@
 
 use super::literal::{Literal, literal};
 use super::params::ParamTypes;
-use super::target::Target;
+use super::insert::set;
+use super::target::{Row, Target};
 use crate::error::{EngineResult, Fault, fail};
 use sql::InsertValue;
 use sql::ast::Expr;
@@ -45,7 +46,7 @@ pub(crate) fn value_for(
             params.note(index, column.ty);
             Ok(Value::Param(index))
         }
-        Some(literal) => literal.assign(&column.ty).map(Value::Constant),
+        Some(literal) => target.literal(at, &literal).map(Value::Constant),
         None => Ok(Value::Computed(computed.add(expr.clone()))),
     }
 }
@@ -59,6 +60,24 @@ pub(crate) fn default_of(target: &Target, at: usize, computed: &mut Computed) ->
         Some(literal) => literal.assign(&column.ty).map(Value::Constant),
         None => Ok(Value::Computed(computed.add(expr))),
     }
+}
+
+/// The row of constant defaults for a table of which `given` comes from elsewhere; the columns whose default
+/// is computed for each row, and those expressions.
+pub(crate) fn default_values(target: &Target, given: &[usize]) -> EngineResult<(Row, Vec<usize>, Vec<Expr>)> {
+    let mut row = vec![Datum::Null; target.width()];
+    let (mut columns, mut computed) = (Vec::new(), Computed::default());
+    for (at, column) in target.table.columns.iter().enumerate() {
+        if given.contains(&at) || column.hidden {
+            continue;
+        }
+        match default_of(target, at, &mut computed)? {
+            Value::Constant(value) => set(&mut row, at, value),
+            Value::Param(index) => return fail(Fault::NoSuchParameter { number: index + 1 }),
+            Value::Computed(_) => columns.push(at),
+        }
+    }
+    Ok((row, columns, computed.0))
 }
 
 impl Value {

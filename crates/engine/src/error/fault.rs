@@ -112,8 +112,10 @@ pub(crate) enum Fault {
     // COPY.
     #[error("{message}")]
     BadCopy { message: String },
-    #[error("COPY {option} {reason}")]
-    CopyOption { option: String, reason: String },
+    #[error("{message}")]
+    BadCopyOption { message: String },
+    #[error("{message}")]
+    BadCopyColumn { message: String },
     #[error("COPY from stdin failed: {reason}")]
     CopyAborted { reason: String },
 

@@ -55,7 +55,8 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::Canceled | Fault::StatementTimeout | Fault::CopyAborted { .. } => "57014",
         Fault::ShuttingDown => "57P01",
         Fault::BadCopy { .. } => "22P04",
-        Fault::CopyOption { .. } => "0A000",
+        Fault::BadCopyOption { .. } => "22023",
+        Fault::BadCopyColumn { .. } => "42P10",
         Fault::Internal { .. } => "XX000",
     }
 }

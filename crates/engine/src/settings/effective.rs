@@ -3,6 +3,8 @@
 use super::Settings;
 use super::value::{parse_bool, parse_duration};
 use crate::error::EngineResult;
+use chrono::{Offset, TimeZone};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Durability;
@@ -25,10 +27,16 @@ pub(crate) struct Effective {
     pub(crate) plan_cache: bool,
     /// Are key programs used?
     pub(crate) point_programs: bool,
-    /// Are new transactions read-only?
-    pub(crate) default_read_only: bool,
     /// Is this transaction read-only?
     pub(crate) read_only: bool,
+    /// All values as SHOW prints them, by name in lower case.
+    shown: BTreeMap<String, String>,
+}
+
+impl query::Settings for Effective {
+    fn get(&self, name: &str) -> Option<String> {
+        self.shown.get(&name.to_ascii_lowercase()).cloned()
+    }
 }
 
 impl Default for Effective {
@@ -41,13 +49,19 @@ impl Default for Effective {
             time_zone: Arc::from("UTC"),
             plan_cache: true,
             point_programs: true,
-            default_read_only: false,
             read_only: false,
+            shown: BTreeMap::new(),
         }
     }
 }
 
 impl Effective {
+    /// The time zone.
+    pub(crate) fn zone(&self) -> Zone {
+        // Checked when it was set.
+        parse_zone(&self.time_zone).unwrap_or(Zone::Offset(0))
+    }
+
     pub(crate) fn read(settings: &Settings) -> EngineResult<Self> {
         let on = |name: &str| settings.get(name).map(|value| parse_bool(value).unwrap_or(false));
         let time = |name: &str| settings.get(name).map(|value| parse_duration(value).filter(|time| !time.is_zero()));
@@ -60,7 +74,7 @@ impl Effective {
             time_zone: Arc::from(settings.get("TimeZone")?),
             plan_cache: on("bennu.plan_cache")?,
             point_programs: on("bennu.point_programs")?,
-            default_read_only,
+            shown: settings.all().into_iter().map(|(name, value, _)| (name.to_ascii_lowercase(), value)).collect(),
             read_only: on("transaction_read_only")? || default_read_only,
         })
     }
@@ -124,6 +138,20 @@ pub(crate) enum Zone {
     Offset(i32),
     /// By name.
     Named(chrono_tz::Tz),
+}
+
+impl Zone {
+    /// Seconds east of UTC at that time, in microseconds since 1970.
+    pub(crate) fn offset_at(self, micros: i64) -> i32 {
+        match self {
+            Self::Offset(seconds) => seconds,
+            Self::Named(zone) => match chrono::DateTime::from_timestamp_micros(micros) {
+                Some(time) => zone.offset_from_utc_datetime(&time.naive_utc()).fix().local_minus_utc(),
+                // Infinity and times beyond the calendar have no local time.
+                None => 0,
+            },
+        }
+    }
 }
 
 /// `+02`, `-03:30`, `+0530`, `2`: hours east of UTC, as PostgreSQL takes it in SET TIME ZONE.

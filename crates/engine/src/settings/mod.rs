@@ -8,7 +8,7 @@ mod effective;
 mod value;
 
 pub(crate) use definition::{SETTINGS, SettingDef};
-pub(crate) use effective::Effective;
+pub(crate) use effective::{Effective, Zone};
 
 use crate::error::{EngineResult, Fault, fail};
 use std::collections::BTreeMap;

@@ -1,0 +1,282 @@
+//! Cuts COPY data into lines and lines into fields, both formats.
+//!
+//! A line is read only when its end is in the buffer, so data may be cut anywhere. Fields are slices of the
+//! buffer; only those with escapes or quotes inside are copied.
+
+use super::format::Format;
+use memchr::{memchr, memchr2};
+use std::ops::Range;
+
+/// One field of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    Null,
+    /// Bytes of the line's buffer.
+    Plain(Range<usize>),
+    /// Bytes of [`Fields::scratch`].
+    Unescaped(Range<usize>),
+}
+
+/// The fields of one line. Kept from line to line for its memory.
+#[derive(Debug, Default)]
+pub(super) struct Fields {
+    pub(super) list: Vec<Field>,
+    scratch: Vec<u8>,
+}
+
+/// What the front of the buffer is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// A line: its bytes without the line end, and where the next one begins.
+    Whole { text: Range<usize>, next: usize },
+    /// `\.`: the rest is not data.
+    End,
+    /// Its end has not come yet.
+    Partial,
+    /// The data ended inside of quotes.
+    OpenQuote,
+}
+
+impl Fields {
+    /// The bytes of a field; `None` is NULL.
+    pub(super) fn bytes<'a>(&'a self, buffer: &'a [u8], field: &Field) -> Option<&'a [u8]> {
+        match field {
+            Field::Null => None,
+            Field::Plain(range) => buffer.get(range.clone()),
+            Field::Unescaped(range) => self.scratch.get(range.clone()),
+        }
+    }
+
+    /// Reads the line at `start`. With `last`, the buffer's end is the data's end.
+    pub(super) fn read(&mut self, format: &Format, buffer: &[u8], start: usize, last: bool) -> Line {
+        self.list.clear();
+        self.scratch.clear();
+        let Some(rest) = buffer.get(start..) else { return Line::Partial };
+        if rest.is_empty() {
+            return Line::Partial;
+        }
+        let end = match memchr(b'\n', rest) {
+            Some(end) => start + end,
+            None if last => buffer.len(),
+            None => return Line::Partial,
+        };
+        let text = start..trim_return(buffer, start, end);
+        if buffer.get(text.clone()) == Some(b"\\.") {
+            return Line::End;
+        }
+        let special = if format.csv { format.quote } else { b'\\' };
+        let line = buffer.get(text.clone()).unwrap_or_default();
+        if memchr(special, line).is_none() {
+            self.split_plain(format, line, start);
+            return Line::Whole { text, next: end + 1 };
+        }
+        if format.csv { self.read_csv(format, buffer, start, last) } else { self.read_text(format, buffer, start, last) }
+    }
+
+    /// A line without escapes or quotes.
+    fn split_plain(&mut self, format: &Format, line: &[u8], start: usize) {
+        let mut from = 0;
+        for end in memchr::memchr_iter(format.delimiter, line).chain(std::iter::once(line.len())) {
+            let is_null = end - from == format.null.len() && line.get(from..end) == Some(format.null.as_bytes());
+            // An escape-free line of text never holds `\N`; CSV's empty field is NULL unless forced.
+            let forced = format.csv && format.force_not_null.get(self.list.len()) == Some(&true);
+            self.list.push(match is_null && !forced {
+                true => Field::Null,
+                false => Field::Plain(start + from..start + end),
+            });
+            from = end + 1;
+        }
+    }
+
+    /// A line of text with backslashes: they hide what follows, also line ends and delimiters.
+    fn read_text(&mut self, format: &Format, buffer: &[u8], start: usize, last: bool) -> Line {
+        let mut at = start;
+        let mut from = start;
+        let mut escaped = false;
+        loop {
+            let Some(&byte) = buffer.get(at) else {
+                if !last {
+                    return Line::Partial;
+                }
+                self.push_text(format, buffer, from..trim_return(buffer, from, at), escaped);
+                return Line::Whole { text: start..at, next: at + 1 };
+            };
+            match byte {
+                b'\\' => {
+                    escaped = true;
+                    at += 2;
+                    continue;
+                }
+                b'\n' => {
+                    let end = trim_return(buffer, from, at);
+                    self.push_text(format, buffer, from..end, escaped);
+                    return Line::Whole { text: start..end, next: at + 1 };
+                }
+                byte if byte == format.delimiter => {
+                    self.push_text(format, buffer, from..at, escaped);
+                    from = at + 1;
+                    escaped = false;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
+    fn push_text(&mut self, format: &Format, buffer: &[u8], range: Range<usize>, escaped: bool) {
+        let raw = buffer.get(range.clone()).unwrap_or_default();
+        if raw == format.null.as_bytes() {
+            self.list.push(Field::Null);
+        } else if escaped {
+            let from = self.scratch.len();
+            unescape(raw, &mut self.scratch);
+            self.list.push(Field::Unescaped(from..self.scratch.len()));
+        } else {
+            self.list.push(Field::Plain(range));
+        }
+    }
+
+    /// A record of CSV that has quotes somewhere; it may span lines.
+    fn read_csv(&mut self, format: &Format, buffer: &[u8], start: usize, last: bool) -> Line {
+        let mut at = start;
+        loop {
+            let from = self.scratch.len();
+            let mut quoted = false;
+            let ended = loop {
+                match buffer.get(at) {
+                    None if last => break Some(at),
+                    None => return Line::Partial,
+                    Some(b'\n') => break Some(at),
+                    Some(b'\r') if buffer.get(at + 1) == Some(&b'\n') => break Some(at),
+                    Some(b'\r') if buffer.get(at + 1).is_none() && !last => return Line::Partial,
+                    Some(&byte) if byte == format.delimiter => break None,
+                    Some(&byte) if byte == format.quote => {
+                        quoted = true;
+                        match self.read_quoted(format, buffer, at + 1) {
+                            Some(after) => at = after,
+                            None if last => return Line::OpenQuote,
+                            None => return Line::Partial,
+                        }
+                    }
+                    Some(&byte) => {
+                        self.scratch.push(byte);
+                        at += 1;
+                    }
+                }
+            };
+            self.push_csv(format, from, quoted);
+            match ended {
+                None => at += 1,
+                Some(end) => {
+                    let skip = if buffer.get(end) == Some(&b'\r') { 2 } else { 1 };
+                    return Line::Whole { text: start..end, next: end + skip };
+                }
+            }
+        }
+    }
+
+    /// Copies what is inside of quotes; where it goes on behind them. `None`: they are not closed.
+    fn read_quoted(&mut self, format: &Format, buffer: &[u8], start: usize) -> Option<usize> {
+        let mut at = start;
+        loop {
+            let rest = buffer.get(at..)?;
+            let found = memchr2(format.quote, format.escape, rest)?;
+            self.scratch.extend_from_slice(rest.get(..found)?);
+            at += found;
+            let byte = *buffer.get(at)?;
+            if byte == format.escape {
+                match buffer.get(at + 1) {
+                    Some(&next) if next == format.quote || next == format.escape => {
+                        self.scratch.push(next);
+                        at += 2;
+                        continue;
+                    }
+                    // At the buffer's end a quote may close or be doubled: the caller asks again with more.
+                    None if byte != format.quote => return None,
+                    _ => {}
+                }
+            }
+            if byte == format.quote {
+                return Some(at + 1);
+            }
+            self.scratch.push(byte);
+            at += 1;
+        }
+    }
+
+    fn push_csv(&mut self, format: &Format, from: usize, quoted: bool) {
+        let field = self.list.len();
+        let is = |list: &[bool]| list.get(field) == Some(&true);
+        let same = self.scratch.get(from..) == Some(format.null.as_bytes());
+        let null = same && ((!quoted && !is(&format.force_not_null)) || (quoted && is(&format.force_null)));
+        self.list.push(if null { Field::Null } else { Field::Unescaped(from..self.scratch.len()) });
+    }
+}
+
+/// The line's end without a carriage return before it.
+fn trim_return(buffer: &[u8], start: usize, end: usize) -> usize {
+    match end.checked_sub(1) {
+        Some(before) if before >= start && buffer.get(before) == Some(&b'\r') => before,
+        _ => end,
+    }
+}
+
+/// PostgreSQL's backslash escapes of text lines.
+fn unescape(raw: &[u8], out: &mut Vec<u8>) {
+    let mut rest = raw;
+    while let [byte, tail @ ..] = rest {
+        rest = tail;
+        if *byte != b'\\' {
+            out.push(*byte);
+            continue;
+        }
+        let [escaped, tail @ ..] = rest else {
+            out.push(b'\\');
+            return;
+        };
+        rest = tail;
+        match escaped {
+            b'b' => out.push(8),
+            b'f' => out.push(12),
+            b'n' => out.push(b'\n'),
+            b'r' => out.push(b'\r'),
+            b't' => out.push(b'\t'),
+            b'v' => out.push(11),
+            b'0'..=b'7' => rest = number(*escaped - b'0', rest, 8, 2, out),
+            b'x' => match rest {
+                [digit, tail @ ..] if digit.is_ascii_hexdigit() => {
+                    rest = number(hex(*digit), tail, 16, 1, out);
+                }
+                _ => out.push(b'x'),
+            },
+            other => out.push(*other),
+        }
+    }
+}
+
+/// Up to `more` further digits of a byte's number.
+fn number<'a>(first: u8, mut rest: &'a [u8], base: u8, more: usize, out: &mut Vec<u8>) -> &'a [u8] {
+    let mut value = u16::from(first);
+    for _ in 0..more {
+        let [digit, tail @ ..] = rest else { break };
+        if !(digit.is_ascii_hexdigit() && hex(*digit) < base) {
+            break;
+        }
+        value = value * u16::from(base) + u16::from(hex(*digit));
+        rest = tail;
+    }
+    out.push((value & 0xFF) as u8);
+    rest
+}
+
+fn hex(digit: u8) -> u8 {
+    match digit {
+        b'0'..=b'9' => digit - b'0',
+        b'a'..=b'f' => digit - b'a' + 10,
+        _ => digit.to_ascii_lowercase().wrapping_sub(b'a').wrapping_add(10),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+mod tests;

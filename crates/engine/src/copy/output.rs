@@ -1,0 +1,177 @@
+//! COPY … TO STDOUT.
+
+use super::format::{Format, positions};
+use crate::error::{EngineResult, Fault, fail};
+use crate::settings::Zone;
+use crate::{Chunk, Session};
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use sql::{Copy, CopyHeader, CopyTarget, Statement, ast};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use types::{DataType, Datum, temporal, text};
+
+/// A `COPY … TO STDOUT` under way. Dropping it cancels it.
+pub struct CopyOut {
+    /// How many columns a line has.
+    pub columns: usize,
+    /// Is the data in PostgreSQL's binary form?
+    pub binary: bool,
+    /// Whole encoded lines, many at a time.
+    pub data: BoxStream<'static, EngineResult<Bytes>>,
+    rows: Arc<AtomicU64>,
+}
+
+impl CopyOut {
+    /// How many rows were handed out so far: at the end the number in the tag `COPY n`.
+    pub fn rows(&self) -> u64 {
+        self.rows.load(Ordering::Relaxed)
+    }
+}
+
+impl Session {
+    pub(super) async fn copy_out(&mut self, copy: &Copy) -> EngineResult<CopyOut> {
+        if copy.selection.is_some() {
+            return fail(Fault::Invalid { message: "WHERE clause not allowed with COPY TO".to_string() });
+        }
+        if copy.options.header == CopyHeader::Match {
+            return fail(Fault::BadCopyOption { message: "cannot use \"match\" with HEADER in COPY TO".to_string() });
+        }
+        let view = self.read_view().await?;
+        let catalog = self.engine.catalog().current();
+        let query = self.copied_query(&catalog, &copy.target)?;
+        let plan = self.plan(&catalog, &query, &[]).await?;
+        if !plan.parameters.is_empty() {
+            return fail(Fault::NoSuchParameter { number: 1 });
+        }
+        let names: Vec<String> = plan.columns.iter().map(|column| column.name.clone()).collect();
+        let types: Vec<DataType> = plan.columns.iter().map(|column| column.ty).collect();
+        let format = Format::new(&copy.options, &names)?;
+        let zone = self.settings.effective().zone();
+        let header = (format.header == CopyHeader::On).then(|| header(&format, &names));
+        let chunks = self.stream(self.query_context(view), plan, Vec::new())?;
+        let rows = Arc::new(AtomicU64::new(0));
+        let (counter, columns) = (Arc::clone(&rows), types.len());
+        let lines = chunks.map(move |chunk| {
+            let rows = match chunk? {
+                Chunk::Batch(batch) => query::convert::batch_to_rows(&batch, &types)?,
+                Chunk::Rows(rows) => rows,
+            };
+            counter.fetch_add(rows.len() as u64, Ordering::Relaxed);
+            Ok(encode(&format, &types, zone, &rows))
+        });
+        let data = stream::iter(header.map(Ok)).chain(lines);
+        Ok(CopyOut { columns, binary: false, data: Box::pin(data), rows })
+    }
+
+    fn copied_query(&self, catalog: &catalog::Catalog, target: &CopyTarget) -> EngineResult<ast::Query> {
+        let (name, columns) = match target {
+            CopyTarget::Query(query) => return Ok(query.as_ref().clone()),
+            CopyTarget::Table { name, columns } => (name, columns),
+        };
+        let table = self.resolve(catalog, name)?;
+        let quote = types::ident::quote;
+        let columns: Vec<String> = positions(&table, columns)?
+            .into_iter()
+            .filter_map(|at| table.columns.get(at))
+            .map(|column| quote(&column.name).into_owned())
+            .collect();
+        let schema = catalog.schema_name(&table);
+        let text = format!("SELECT {} FROM {}.{}", columns.join(", "), quote(schema), quote(&table.name));
+        match sql::parse(&text)?.pop().map(|parsed| parsed.statement) {
+            Some(Statement::Query(query)) => Ok(*query),
+            _ => fail(Fault::Internal { detail: format!("no query: {text}") }),
+        }
+    }
+}
+
+fn header(format: &Format, names: &[String]) -> Bytes {
+    let mut out = String::new();
+    for (i, name) in names.iter().enumerate() {
+        field(format, i, Some(name), names.len() == 1, &mut out);
+    }
+    out.push('\n');
+    Bytes::from(out)
+}
+
+fn encode(format: &Format, types: &[DataType], zone: Zone, rows: &[Vec<Datum>]) -> Bytes {
+    let mut out = String::with_capacity(rows.len() * types.len() * 8);
+    let mut value = String::new();
+    for row in rows {
+        for (i, (ty, datum)) in types.iter().zip(row).enumerate() {
+            value.clear();
+            match datum {
+                Datum::Null => field(format, i, None, false, &mut out),
+                Datum::TimestampTz(micros) => {
+                    temporal::print_timestamptz(*micros, zone.offset_at(*micros), &mut value);
+                    field(format, i, Some(&value), types.len() == 1, &mut out);
+                }
+                datum => {
+                    text::print(ty, datum, &mut value);
+                    field(format, i, Some(&value), types.len() == 1, &mut out);
+                }
+            }
+        }
+        out.push('\n');
+    }
+    Bytes::from(out)
+}
+
+/// Appends one field with the delimiter before it. A delimiter is an ASCII character.
+fn field(format: &Format, i: usize, value: Option<&str>, alone: bool, out: &mut String) {
+    if i > 0 {
+        out.push(char::from(format.delimiter));
+    }
+    let Some(value) = value else {
+        out.push_str(&format.null);
+        return;
+    };
+    if !format.csv {
+        escape_text(format, value, out);
+        return;
+    }
+    let special = |c: char| c == '\n' || c == '\r' || [format.delimiter, format.quote].map(char::from).contains(&c);
+    let quoted = format.force_quote.get(i) == Some(&true)
+        || value == format.null
+        || value.contains(special)
+        || (alone && value == "\\.");
+    if !quoted {
+        out.push_str(value);
+        return;
+    }
+    let (quote, escape) = (char::from(format.quote), char::from(format.escape));
+    out.push(quote);
+    for c in value.chars() {
+        if c == quote || c == escape {
+            out.push(escape);
+        }
+        out.push(c);
+    }
+    out.push(quote);
+}
+
+fn escape_text(format: &Format, value: &str, out: &mut String) {
+    let delimiter = char::from(format.delimiter);
+    let special = |c: char| c == '\\' || c == delimiter || ('\u{8}'..='\r').contains(&c);
+    if !value.contains(special) {
+        out.push_str(value);
+        return;
+    }
+    for c in value.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '\u{8}' => out.push_str("\\b"),
+            '\t' => out.push_str("\\t"),
+            '\n' => out.push_str("\\n"),
+            '\u{b}' => out.push_str("\\v"),
+            '\u{c}' => out.push_str("\\f"),
+            '\r' => out.push_str("\\r"),
+            c if c == delimiter => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+}

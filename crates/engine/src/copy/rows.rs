@@ -1,0 +1,278 @@
+//! Fields of a line to rowkey and fragment.
+//!
+//! Most loads take the short way: each field is read once and written as its cell, no row of values is
+//! built. Computed defaults and WHERE need the whole row and take the long way.
+
+use super::lines::{Field, Fields};
+use crate::EngineError;
+use crate::dml::{Exprs, Row, Scope, Target, set};
+use crate::error::{EngineResult, Fault, fail};
+use query::QueryContext;
+use query::row_codec::Place;
+use rowkey::cell_value;
+use types::{DataType, Datum, TypeError, text};
+
+/// Encodes lines for one table. Its buffers are kept from row to row.
+pub(super) struct RowWriter {
+    target: Target,
+    /// For each field its column.
+    positions: Vec<usize>,
+    /// Values of columns that no field gives, where they are constants.
+    base: Row,
+    hidden: Option<usize>,
+    long: Option<LongWay>,
+    /// Cells of `base`, which every row begins with.
+    base_cells: Cells,
+    base_key: Vec<Datum>,
+    cells: Cells,
+    key_values: Vec<Datum>,
+    pub(super) key: Vec<u8>,
+    pub(super) fragment: Vec<u8>,
+}
+
+/// What needs the whole row.
+#[derive(Debug)]
+pub(super) struct LongWay {
+    pub(super) context: QueryContext,
+    /// Columns with computed defaults, and those.
+    pub(super) columns: Vec<usize>,
+    pub(super) defaults: Exprs,
+    /// WHERE, as the only expression.
+    pub(super) filter: Option<Exprs>,
+}
+
+/// The cells of one fragment, back to back.
+#[derive(Clone, Debug, Default)]
+struct Cells {
+    bytes: Vec<u8>,
+    spans: Vec<Option<(usize, usize)>>,
+}
+
+impl RowWriter {
+    pub(super) fn new(target: Target, positions: Vec<usize>, base: Row, long: Option<LongWay>) -> EngineResult<Self> {
+        let hidden = target.table.columns.iter().position(|column| column.hidden);
+        let width = target.codec.current().map_or(0, |layout| layout.types.len());
+        let mut base_cells = Cells { bytes: Vec::new(), spans: vec![None; width] };
+        for (at, value) in base.iter().enumerate() {
+            if let (Some(Place::Value(place)), Some(column), false) =
+                (target.codec.places().get(at), target.column(at), value.is_null())
+            {
+                base_cells.add(*place, |out| Ok(encode_cell(&column.ty, value, out)?))?;
+            }
+        }
+        let key = target.codec.key_columns().iter().map(|at| base.get(*at).cloned().unwrap_or(Datum::Null));
+        let base_key: Vec<Datum> = key.collect();
+        Ok(Self {
+            positions,
+            hidden,
+            long,
+            cells: base_cells.clone(),
+            key_values: base_key.clone(),
+            base,
+            base_cells,
+            base_key,
+            target,
+            key: Vec::with_capacity(64),
+            fragment: Vec::with_capacity(256),
+        })
+    }
+
+    pub(super) fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Fields that a line must have.
+    pub(super) fn width(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Is there a hidden row id?
+    pub(super) fn needs_ids(&self) -> bool {
+        self.hidden.is_some()
+    }
+
+    /// Makes `key` and `fragment` of a line. False: WHERE leaves it out.
+    pub(super) async fn write(&mut self, fields: &Fields, buffer: &[u8], id: i64) -> EngineResult<bool> {
+        self.check_width(fields)?;
+        if self.long.is_some() {
+            return self.write_long(fields, buffer, id).await;
+        }
+        self.cells.bytes.truncate(self.base_cells.bytes.len());
+        self.cells.spans.clone_from_slice(&self.base_cells.spans);
+        self.key_values.clone_from_slice(&self.base_key);
+        for (field, at) in fields.list.iter().zip(&self.positions) {
+            let (Some(column), Some(place)) = (self.target.column(*at), self.target.codec.places().get(*at)) else {
+                continue;
+            };
+            let Some(bytes) = fields.bytes(buffer, field) else {
+                if column.not_null {
+                    return self.null_error(fields, buffer);
+                }
+                match place {
+                    Place::Value(place) => self.cells.forget(*place),
+                    Place::Key(part) => set(&mut self.key_values, *part, Datum::Null),
+                }
+                continue;
+            };
+            let in_column = |error: EngineError| Self::in_column(&column.name, bytes, error);
+            match place {
+                Place::Value(place) => {
+                    let ty = &column.ty;
+                    self.cells.add(*place, |out| write_cell(ty, bytes, out)).map_err(in_column)?;
+                }
+                Place::Key(part) => {
+                    set(&mut self.key_values, *part, read(&column.ty, bytes).map_err(in_column)?);
+                }
+            }
+        }
+        self.finish(id)?;
+        Ok(true)
+    }
+
+    fn finish(&mut self, id: i64) -> EngineResult<()> {
+        if self.hidden.is_some()
+            && let Some(slot) = self.key_values.first_mut()
+        {
+            *slot = Datum::Int8(id);
+        }
+        self.target.codec.encode_key_values(&self.key_values, &mut self.key)?;
+        let Some(current) = self.target.codec.current() else {
+            return fail(Fault::Internal { detail: "a table without a layout".to_string() });
+        };
+        let bytes = &self.cells.bytes;
+        let cells: Vec<Option<&[u8]>> =
+            self.cells.spans.iter().map(|span| span.and_then(|(start, end)| bytes.get(start..end))).collect();
+        self.fragment.clear();
+        fragment::encode_dense(&current.layout, &cells, &mut self.fragment).map_err(query::QueryError::from)?;
+        Ok(())
+    }
+
+    async fn write_long(&mut self, fields: &Fields, buffer: &[u8], id: i64) -> EngineResult<bool> {
+        let mut row = self.row(fields, buffer)?;
+        if let Some(at) = self.hidden {
+            set(&mut row, at, Datum::Int8(id));
+        }
+        if let Some(long) = &self.long {
+            let scope = Scope { params: &[], context: Some(long.context.clone()) };
+            let values = long.defaults.eval(&scope, &row, None).await?;
+            for (at, value) in long.columns.iter().zip(values) {
+                set(&mut row, *at, self.target.assign(*at, value)?);
+            }
+            if let Some(filter) = &long.filter
+                && !matches!(filter.eval(&scope, &row, None).await?.first(), Some(Datum::Bool(true)))
+            {
+                return Ok(false);
+            }
+        }
+        self.target.check(&row)?;
+        self.target.codec.encode_key_into(&row, &mut self.key)?;
+        self.fragment.clear();
+        self.target.codec.encode_fragment_into(&row, &mut self.fragment)?;
+        Ok(true)
+    }
+
+    /// The line as a row of values.
+    fn row(&self, fields: &Fields, buffer: &[u8]) -> EngineResult<Row> {
+        let mut row = self.base.clone();
+        for (field, at) in fields.list.iter().zip(&self.positions) {
+            let Some(column) = self.target.column(*at) else { continue };
+            let value = match fields.bytes(buffer, field) {
+                None => Datum::Null,
+                Some(bytes) => {
+                    read(&column.ty, bytes).map_err(|error| Self::in_column(&column.name, bytes, error))?
+                }
+            };
+            set(&mut row, *at, value);
+        }
+        Ok(row)
+    }
+
+    fn null_error(&self, fields: &Fields, buffer: &[u8]) -> EngineResult<bool> {
+        self.target.check(&self.row(fields, buffer)?)?;
+        fail(Fault::Internal { detail: "a NULL that is none".to_string() })
+    }
+
+    fn check_width(&self, fields: &Fields) -> EngineResult<()> {
+        if fields.list.len() > self.positions.len() {
+            return fail(Fault::BadCopy { message: "extra data after last expected column".to_string() });
+        }
+        match self.positions.get(fields.list.len()) {
+            None => Ok(()),
+            Some(at) => {
+                let name = self.target.column(*at).map(|column| column.name.as_str()).unwrap_or_default();
+                fail(Fault::BadCopy { message: format!("missing data for column \"{name}\"") })
+            }
+        }
+    }
+
+    /// Which column it was; the line's number is added in front by who counts lines.
+    fn in_column(name: &str, bytes: &[u8], error: EngineError) -> EngineError {
+        error.with_context(format!("column {name}: \"{}\"", shortened(bytes)))
+    }
+}
+
+impl Cells {
+    fn forget(&mut self, place: usize) {
+        if let Some(span) = self.spans.get_mut(place) {
+            *span = None;
+        }
+    }
+
+    fn add(&mut self, place: usize, write: impl FnOnce(&mut Vec<u8>) -> EngineResult<()>) -> EngineResult<()> {
+        let start = self.bytes.len();
+        write(&mut self.bytes)?;
+        if let Some(span) = self.spans.get_mut(place) {
+            *span = Some((start, self.bytes.len()));
+        }
+        Ok(())
+    }
+}
+
+/// Data as an error shows it.
+pub(super) fn shortened(bytes: &[u8]) -> String {
+    const SHOWN: usize = 100;
+    let text = String::from_utf8_lossy(bytes.get(..SHOWN).unwrap_or(bytes));
+    if bytes.len() > SHOWN { format!("{text}...") } else { text.into_owned() }
+}
+
+fn utf8(bytes: &[u8]) -> EngineResult<&str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(text),
+        Err(error) => {
+            let at = error.valid_up_to();
+            let wrong = bytes.get(at..at + error.error_len().unwrap_or(1)).unwrap_or_default();
+            let detail = wrong.iter().map(|byte| format!("0x{byte:02x}")).collect::<Vec<_>>().join(" ");
+            Err(TypeError::InvalidEncoding { detail }.into())
+        }
+    }
+}
+
+fn read(ty: &DataType, bytes: &[u8]) -> EngineResult<Datum> {
+    Ok(text::parse(ty, utf8(bytes)?)?)
+}
+
+/// Writes a field as the cell of its column.
+fn write_cell(ty: &DataType, bytes: &[u8], out: &mut Vec<u8>) -> EngineResult<()> {
+    // Text that fits whichever way it is counted needs no value of its own.
+    let limit = match ty {
+        DataType::Text | DataType::Varchar(None) => usize::MAX,
+        DataType::Varchar(Some(limit)) | DataType::Char(limit) => *limit as usize,
+        _ => 0,
+    };
+    if ty.is_text() && bytes.len() <= limit && memchr::memchr(0, bytes).is_none() {
+        let text = utf8(bytes)?;
+        let kept = if matches!(ty, DataType::Char(_)) { text.trim_end_matches(' ') } else { text };
+        out.extend_from_slice(kept.as_bytes());
+        return Ok(());
+    }
+    Ok(encode_cell(ty, &read(ty, bytes)?, out)?)
+}
+
+fn encode_cell(ty: &DataType, value: &Datum, out: &mut Vec<u8>) -> query::QueryResult<()> {
+    Ok(cell_value::encode(ty, value, out)?)
+}
+
+/// Is the field NULL? (For header lines, which have none.)
+pub(super) fn header_text(fields: &Fields, buffer: &[u8], field: &Field) -> String {
+    fields.bytes(buffer, field).map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
+}

@@ -1,0 +1,22 @@
+//! Tests of the engine through its public face, over the model store.
+
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic
+)]
+
+extern crate bennu_engine as engine;
+
+mod as_query;
+mod blocks;
+mod client;
+mod copy;
+mod definitions;
+mod errors;
+mod point;
+mod writes;
+mod settings;

@@ -1,0 +1,83 @@
+//! SET, SHOW, PREPARE and what else is about the session.
+
+use crate::client::{Client, engine};
+use engine::{Engine, SessionStart};
+use std::sync::Arc;
+
+#[tokio::test]
+async fn settings_are_set_shown_and_reset() {
+    let mut c = Client::new().await;
+    assert_eq!(c.run("SET statement_timeout = '2min'").await, "SET");
+    assert_eq!(c.run("SHOW statement_timeout").await, "2min");
+    assert_eq!(c.run("RESET statement_timeout").await, "RESET");
+    assert_eq!(c.run("SHOW statement_timeout").await, "0");
+    assert_eq!(c.run("SHOW nope").await, "ERROR 42704 unrecognized configuration parameter \"nope\"");
+    let all = c.run("SHOW ALL").await;
+    assert!(all.lines().any(|line| line.starts_with("search_path|\"$user\", public|")), "{all}");
+}
+
+#[tokio::test]
+async fn set_local_ends_with_its_transaction() {
+    let mut c = Client::new().await;
+    c.ok("BEGIN; SET LOCAL application_name = 'inside'").await;
+    assert_eq!(c.run("SHOW application_name").await, "inside");
+    c.ok("COMMIT").await;
+    assert_eq!(c.run("SHOW application_name").await, "");
+    c.ok("BEGIN; SET application_name = 'gone'; ROLLBACK").await;
+    assert_eq!(c.run("SHOW application_name").await, "");
+}
+
+#[tokio::test]
+async fn the_start_of_a_session_is_checked() {
+    let engine = engine().await;
+    let start = |database: &str, parameters: &[(&str, &str)]| SessionStart {
+        user: "ada".to_string(),
+        database: database.to_string(),
+        parameters: parameters.iter().map(|(n, v)| ((*n).to_string(), (*v).to_string())).collect(),
+    };
+    let code = |engine: &Arc<Engine>, start| engine.session(start).map(drop).unwrap_err().code();
+    assert_eq!(code(&engine, start("other", &[])), "3D000");
+    assert_eq!(code(&engine, start("", &[("nope", "1")])), "42704");
+    let session = engine.session(start("bennu", &[("application_name", "test"), ("search_path", "a, b")])).unwrap();
+    let reported = session.reported_parameters();
+    assert!(reported.contains(&("application_name", "test".to_string())));
+    assert!(reported.contains(&("server_encoding", "UTF8".to_string())));
+    assert!(reported.contains(&("session_authorization", "ada".to_string())));
+}
+
+#[tokio::test]
+async fn prepared_statements_run_by_name() {
+    let mut c = Client::new().await;
+    c.ok("CREATE TABLE t (k integer PRIMARY KEY, v text)").await;
+    c.ok("PREPARE put (integer, text) AS INSERT INTO t VALUES ($1, $2)").await;
+    c.ok("PREPARE get AS SELECT v FROM t WHERE k = $1").await;
+    assert_eq!(c.run("EXECUTE put (1, 'one')").await, "INSERT 0 1");
+    assert_eq!(c.run("EXECUTE get (1)").await, "one\nSELECT 1");
+    assert_eq!(
+        c.run("EXECUTE get").await,
+        "ERROR 42601 wrong number of parameters for prepared statement \"get\"\nDETAIL Expected 1 parameters but got 0."
+    );
+    assert_eq!(c.run("PREPARE get AS SELECT 1").await, "ERROR 42P05 prepared statement \"get\" already exists");
+    c.ok("DEALLOCATE get").await;
+    assert_eq!(c.run("EXECUTE get (1)").await, "ERROR 26000 prepared statement \"get\" does not exist");
+    assert_eq!(c.run("DISCARD ALL").await, "DISCARD ALL");
+    assert_eq!(c.run("EXECUTE put (2, '')").await, "ERROR 26000 prepared statement \"put\" does not exist");
+}
+
+#[tokio::test]
+async fn one_text_is_compiled_once() {
+    let engine = engine().await;
+    let mut c = Client::of(&engine);
+    c.ok("CREATE TABLE t (k integer PRIMARY KEY, v text)").await;
+    for _ in 0..5 {
+        c.ok("SELECT v FROM t WHERE k = 1").await;
+    }
+    assert_eq!(Client::metric(&engine, "statements_planned_total"), 1);
+    assert_eq!(Client::metric(&engine, "statements_point_total"), 5);
+    // A second session has the same plan; after DDL there is a new one.
+    Client::of(&engine).ok("SELECT v FROM t WHERE k = 1").await;
+    assert_eq!(Client::metric(&engine, "statements_planned_total"), 1);
+    c.ok("CREATE TABLE u (k integer)").await;
+    c.ok("SELECT v FROM t WHERE k = 1").await;
+    assert_eq!(Client::metric(&engine, "statements_planned_total"), 2);
+}
