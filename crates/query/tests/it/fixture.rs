@@ -1,0 +1,200 @@
+//! A model store, a catalog, two tables, and one call that runs a query.
+
+use catalog::{CatalogCache, NewColumn, NewKeyPart, NewTable, Table};
+use futures::StreamExt;
+use query::convert::batch_to_rows;
+use query::{Plan, Planner, PlannerOptions, QueryContext, QueryError, Reader, RowCodec, Settings};
+use std::sync::Arc;
+use store::{CommitNo, Durability, FamilyId, Mutation, Store, WriteBatch};
+use store_testkit::{ModelStore, RecordingStore};
+use types::{DataType, Datum, text};
+
+/// 2024-03-01 12:30:00 UTC.
+pub const NOW: i64 = 1_709_296_200_000_000;
+
+pub struct Fixture {
+    pub store: Arc<RecordingStore>,
+    pub catalog: Arc<CatalogCache>,
+    pub planner: Arc<Planner>,
+}
+
+struct NoSettings;
+
+impl Settings for NoSettings {
+    fn get(&self, name: &str) -> Option<String> {
+        (name == "server_version").then(|| "15.0".to_owned())
+    }
+}
+
+impl Fixture {
+    pub async fn new() -> Self {
+        Self::with(PlannerOptions { partitions: 2, batch_rows: 100, ..PlannerOptions::default() }).await
+    }
+
+    pub async fn with(options: PlannerOptions) -> Self {
+        let store = Arc::new(RecordingStore::new(Arc::new(ModelStore::new())));
+        let catalog = CatalogCache::open(store.clone()).await.unwrap();
+        Self { store, catalog, planner: Planner::new(options).unwrap() }
+    }
+
+    /// `flights (carrier varchar, flight int, departed timestamp DESC; dest char(3), delay int, price numeric(10,2),
+    /// note text)` with 4 carriers, 25 flights each, 3 departures each: 300 rows.
+    pub async fn flights(&self, salt: Option<u16>) {
+        let columns = "carrier varchar!, flight integer!, departed timestamp!, dest char(3), delay integer, \
+                       price numeric(10,2), note text";
+        self.table("flights", columns, "carrier, flight, departed desc", salt).await;
+        let mut rows = Vec::new();
+        for (c, carrier) in ["AA", "B6", "DL", "UA"].into_iter().enumerate() {
+            for flight in 0..25 {
+                for day in 1..=3 {
+                    let delay = if flight == 7 { "".to_owned() } else { format!("{}", flight * day - 10) };
+                    let dest = ["JFK", "LA", "ORD"][(flight as usize + c) % 3];
+                    rows.push(format!(
+                        "{carrier}|{flight}|2013-01-0{day} 08:00|{dest}|{delay}|{}.5|note {carrier}{flight}",
+                        flight * 10
+                    ));
+                }
+            }
+        }
+        self.insert("flights", &rows.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    }
+
+    /// Columns as `name type`, `!` for NOT NULL; key as names with `desc`.
+    pub async fn table(&self, name: &str, columns: &str, key: &str, salt: Option<u16>) -> Arc<Table> {
+        let mut new = NewTable::new("public", name);
+        new.salt_buckets = salt;
+        for column in split_columns(columns) {
+            let (name, ty) = column.trim().split_once(' ').unwrap();
+            let (ty, not_null) = match ty.strip_suffix('!') {
+                Some(ty) => (ty, Some(true)),
+                None => (ty, None),
+            };
+            new.columns.push(NewColumn { not_null, ..NewColumn::new(name, type_of(ty)) });
+        }
+        for part in key.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let (column, descending) = match part.strip_suffix(" desc") {
+                Some(column) => (column, true),
+                None => (part, false),
+            };
+            new.key.push(NewKeyPart { column: column.to_owned(), descending, nulls_first: None });
+        }
+        self.catalog.change(|draft| draft.create_table(new)).await.unwrap()
+    }
+
+    /// Rows as text, values between `|`, nothing is NULL.
+    pub async fn insert(&self, table: &str, rows: &[&str]) {
+        let table = self.catalog.current().must_get_table("public", table).unwrap().clone();
+        let codec = RowCodec::new(&table).unwrap();
+        let mut batch = WriteBatch::default();
+        for row in rows {
+            let values: Vec<Datum> = table
+                .columns
+                .iter()
+                .zip(row.split('|'))
+                .map(|(column, value)| match value {
+                    "" => Datum::Null,
+                    value => text::parse(&column.ty, value).unwrap(),
+                })
+                .collect();
+            batch.mutations.push(Mutation::Replace {
+                table: table.storage_id(),
+                family: FamilyId(0),
+                key: codec.encode_key(&values).unwrap().into(),
+                fragment: codec.encode_fragment(&values).unwrap(),
+            });
+        }
+        let commit = self.store.apply(batch, Durability::Sync).await.unwrap();
+        self.store.sync(commit).await.unwrap();
+    }
+
+    pub async fn context(&self) -> QueryContext {
+        let snapshot = self.store.snapshot(CommitNo(0)).await.unwrap();
+        QueryContext {
+            catalog: self.catalog.current(),
+            reader: Reader::plain(self.store.clone(), snapshot),
+            search_path: vec!["public".to_owned()],
+            user: "ada".to_owned(),
+            database: "bennu".to_owned(),
+            statement_time: NOW,
+            transaction_time: NOW,
+            time_zone: "UTC".to_owned(),
+            schemas: Vec::new(),
+            settings: Arc::new(NoSettings),
+        }
+    }
+
+    pub async fn plan(&self, query: &str, types: &[Option<DataType>]) -> Result<Plan, QueryError> {
+        let parsed = sql::parse(query).unwrap();
+        let sql::Statement::Query(tree) = &parsed[0].statement else { panic!("{query}") };
+        self.planner.plan(&self.context().await, tree, types).await
+    }
+
+    pub async fn run(&self, plan: &Plan, params: &[Datum]) -> Result<Vec<String>, QueryError> {
+        let mut running = self.planner.execute(&self.context().await, plan, params).await?;
+        let types: Vec<DataType> = running.columns.iter().map(|column| column.ty).collect();
+        let mut rows = Vec::new();
+        while let Some(batch) = running.stream.next().await {
+            for row in batch_to_rows(&batch?, &types)? {
+                rows.push(line(&types, &row));
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Rows as text, values between `|`.
+    pub async fn query(&self, query: &str) -> Vec<String> {
+        self.try_query(query).await.unwrap_or_else(|error| panic!("{query}: {error}"))
+    }
+
+    pub async fn try_query(&self, query: &str) -> Result<Vec<String>, QueryError> {
+        let plan = self.plan(query, &[]).await?;
+        self.run(&plan, &[]).await
+    }
+
+    pub async fn error(&self, query: &str) -> QueryError {
+        match self.try_query(query).await {
+            Ok(rows) => panic!("{query}: {rows:?}"),
+            Err(error) => error,
+        }
+    }
+}
+
+fn line(types: &[DataType], row: &[Datum]) -> String {
+    let show = |(ty, value): (&DataType, &Datum)| {
+        let mut out = String::new();
+        if !value.is_null() {
+            text::print(ty, value, &mut out);
+        }
+        out
+    };
+    types.iter().zip(row).map(show).collect::<Vec<_>>().join("|")
+}
+
+/// Commas inside a type's brackets do not part columns.
+fn split_columns(columns: &str) -> Vec<String> {
+    let mut list = vec![String::new()];
+    let mut depth = 0;
+    for letter in columns.chars() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            ',' if depth == 0 => {
+                list.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        list.last_mut().unwrap().push(letter);
+    }
+    list
+}
+
+fn type_of(text: &str) -> DataType {
+    let (base, params) = match text.trim().split_once('(') {
+        None => (text.trim(), Vec::new()),
+        Some((base, params)) => {
+            (base, params.trim_end_matches(')').split(',').map(|p| p.trim().parse().unwrap()).collect())
+        }
+    };
+    DataType::from_name(base, &params).unwrap()
+}

@@ -1,0 +1,15 @@
+//! Queries over the model store, through the crate's public face.
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic
+)]
+
+extern crate bennu_query as query;
+
+mod fixture;
+mod select;
+mod semantics;
