@@ -1,18 +1,119 @@
 //! EXPLAIN.
 
-use crate::dml::literal;
+use crate::dml::{InsertProgram, WriteProgram};
 use crate::error::{EngineResult, Fault, fail};
 use crate::plan_cache::{Compiled, Program};
 use crate::statement::Source;
 use crate::utility::text_column;
 use crate::{Answer, Session, stream};
-use sql::{Explain, ExplainFormat};
+use query::Plan;
+use sql::{Explain, ExplainFormat, Statement};
 use std::sync::Arc;
 use types::{DataType, Datum};
 
 impl Session {
     pub(crate) async fn explain(&mut self, explain: &Explain, types: &[Option<DataType>]) -> EngineResult<Answer> {
-        let _ = (explain, types);
-        fail(Fault::Unsupported { feature: "EXPLAIN".to_string() })
+        if explain.format == ExplainFormat::Json {
+            return fail(Fault::Unsupported { feature: "EXPLAIN (FORMAT JSON)".to_string() });
+        }
+        let lines = self.explain_lines(explain, types).await?;
+        let rows = lines.into_iter().map(|line| vec![Datum::Text(line)]).collect();
+        let columns = Arc::new(vec![text_column("QUERY PLAN")]);
+        Ok(Answer::Rows(stream::uncounted(columns, rows, "EXPLAIN")))
     }
+
+    async fn explain_lines(&mut self, explain: &Explain, types: &[Option<DataType>]) -> EngineResult<Vec<String>> {
+        let statement = match explain.statement.as_ref() {
+            Statement::CreateTable(create) if create.as_query.is_some() && !explain.analyze => {
+                // Only its query has a plan.
+                match &create.as_query {
+                    Some(as_query) => Statement::Query(as_query.query.clone()),
+                    None => return fail(Fault::Internal { detail: "CREATE TABLE AS without a query".to_string() }),
+                }
+            }
+            statement @ (Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_)) => {
+                statement.clone()
+            }
+            other => return fail(Fault::Unsupported { feature: format!("EXPLAIN {other}") }),
+        };
+        // Not kept: its text is EXPLAIN's.
+        let source = Arc::new(Source { text: Arc::from(""), statement, types: types.to_vec() });
+        let compiled = self.compile_once(&source).await?;
+        if explain.analyze {
+            return self.explain_analyze(&source, &compiled, explain).await;
+        }
+        match &compiled.program {
+            Program::PointSelect(program) => Ok(program.describe()),
+            Program::Query(plan) => self.explain_plan(plan, explain, false).await,
+            Program::Write(program) => {
+                let mut lines = write_lines(program);
+                let below = match program.row_set() {
+                    Some(plan) => self.explain_plan(plan, explain, false).await?,
+                    None => program.describe_point(),
+                };
+                lines.extend(indented(below));
+                Ok(lines)
+            }
+        }
+    }
+
+    /// Runs it, too.
+    async fn explain_analyze(
+        &mut self,
+        source: &Arc<Source>,
+        compiled: &Compiled,
+        explain: &Explain,
+    ) -> EngineResult<Vec<String>> {
+        if let Program::Query(plan) = &compiled.program {
+            return self.explain_plan(plan, explain, true).await;
+        }
+        let began = std::time::Instant::now();
+        let answer = Box::pin(self.dispatch(source, None, &[])).await?;
+        let rows = answer.count().await?;
+        let mut lines = match &compiled.program {
+            Program::PointSelect(program) => program.describe(),
+            Program::Write(program) => {
+                let mut lines = write_lines(program);
+                lines.extend(indented(program.describe_point()));
+                lines
+            }
+            Program::Query(_) => Vec::new(),
+        };
+        if let Some(first) = lines.first_mut() {
+            first.push_str(&format!(" (actual rows={rows})"));
+        }
+        if explain.summary.unwrap_or(explain.timing) {
+            lines.push(format!("Execution Time: {:.3} ms", began.elapsed().as_secs_f64() * 1000.0));
+        }
+        Ok(lines)
+    }
+
+    async fn explain_plan(&mut self, plan: &Arc<Plan>, explain: &Explain, analyze: bool) -> EngineResult<Vec<String>> {
+        let _ = (plan, explain, analyze);
+        fail(Fault::Unsupported { feature: "EXPLAIN of a planned query".to_string() })
+    }
+}
+
+/// The node that writes.
+fn write_lines(program: &WriteProgram) -> Vec<String> {
+    let table = &program.target().table.name;
+    match program {
+        WriteProgram::Insert(insert) => insert_lines(insert, table),
+        WriteProgram::Update(_) => vec![format!("Update on {table}")],
+        WriteProgram::Delete(_) => vec![format!("Delete on {table}")],
+    }
+}
+
+fn insert_lines(insert: &InsertProgram, table: &str) -> Vec<String> {
+    let mut lines = vec![format!("Insert on {table}")];
+    lines.extend(insert.action.label().map(|label| format!("  Conflict Resolution: {label}")));
+    lines
+}
+
+/// Below another node.
+fn indented(lines: Vec<String>) -> impl Iterator<Item = String> {
+    lines
+        .into_iter()
+        .enumerate()
+        .map(|(i, line)| if i == 0 { format!("  ->  {line}") } else { format!("      {line}") })
 }

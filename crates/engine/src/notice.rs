@@ -17,12 +17,12 @@ pub struct Notice {
 
 impl Notice {
     /// A plain notice: something was left out, since it was there (or not there) already.
-    pub(crate) fn notice(code: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn info(code: &'static str, message: impl Into<String>) -> Self {
         Self { severity: "NOTICE", code, message: message.into(), detail: None, hint: None }
     }
 
     /// A warning: the statement did nothing, or not what one may expect.
     pub(crate) fn warning(code: &'static str, message: impl Into<String>) -> Self {
-        Self { severity: "WARNING", ..Self::notice(code, message) }
+        Self { severity: "WARNING", ..Self::info(code, message) }
     }
 }

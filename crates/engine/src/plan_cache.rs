@@ -38,7 +38,7 @@ pub(crate) struct Compiled {
 #[derive(Debug)]
 pub(crate) enum Program {
     /// Tier 1.
-    PointSelect(PointSelect),
+    PointSelect(Box<PointSelect>),
     /// Tiers 2 and 3.
     Query(Arc<Plan>),
     /// Its own row set may be of any tier.
@@ -169,15 +169,23 @@ impl Session {
         if let Some(prepared) = prepared {
             // The client was told the columns and will read them so.
             if !same_columns(prepared.columns.as_deref(), compiled.columns.as_deref()) {
-                return fail(Fault::Unsupported { feature: "a changed result type of a prepared statement".to_string() });
+                return fail(Fault::Unsupported {
+                    feature: "a changed result type of a prepared statement".to_string(),
+                });
             }
             *prepared.compiled.lock() = Some(Arc::clone(&compiled));
         }
         Ok(compiled)
     }
 
+    /// The statement, compiled for one use.
+    pub(crate) async fn compile_once(&mut self, source: &Arc<Source>) -> EngineResult<Compiled> {
+        let environment = Environment::of(self);
+        self.compile_new(source, environment).await
+    }
+
     async fn compile_cached(&mut self, source: &Arc<Source>, version: u64) -> EngineResult<Arc<Compiled>> {
-        let cached = self.settings.effective().plan_cache && source.text.len() <= MAX_TEXT;
+        let cached = self.settings.effective().plan_cache && !source.text.is_empty() && source.text.len() <= MAX_TEXT;
         let environment = Environment::of(self);
         let key = Key { text: Arc::clone(&source.text), types: source.types.clone(), environment };
         if cached && let Some(compiled) = self.engine.plans().get(&key, version) {
@@ -204,7 +212,7 @@ impl Session {
                 };
                 match point {
                     Some((program, parameters, columns)) => {
-                        (parameters, Some(Arc::new(columns)), Program::PointSelect(program))
+                        (parameters, Some(Arc::new(columns)), Program::PointSelect(Box::new(program)))
                     }
                     None => {
                         let plan = self.plan(&catalog, query, &source.types).await?;

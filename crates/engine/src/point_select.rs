@@ -39,6 +39,11 @@ impl PointSelect {
         Ok(Some((Self { target, key, wanted }, parameters, columns)))
     }
 
+    /// For EXPLAIN.
+    pub(crate) fn describe(&self) -> Vec<String> {
+        self.key.describe(&self.target)
+    }
+
     /// The row, if it is there.
     pub(crate) async fn run(&self, view: &ReadView, params: &[Datum]) -> EngineResult<Vec<Vec<Datum>>> {
         let Some(key) = self.key.key(&self.target, params)? else { return Ok(Vec::new()) };
@@ -90,8 +95,16 @@ fn one_table(select: &Select) -> Option<(Option<String>, String, String)> {
         return None;
     }
     let TableFactor::Table {
-        name, alias, args: None, with_hints, version: None, with_ordinality: false, partitions, json_path: None,
-        sample: None, index_hints,
+        name,
+        alias,
+        args: None,
+        with_hints,
+        version: None,
+        with_ordinality: false,
+        partitions,
+        json_path: None,
+        sample: None,
+        index_hints,
     } = &from.relation
     else {
         return None;

@@ -46,10 +46,7 @@ impl Prepared {
 
 /// What is compiled: everything else runs straight from its statement.
 fn is_planned(statement: &Statement) -> bool {
-    matches!(
-        statement,
-        Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_)
-    )
+    matches!(statement, Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_))
 }
 
 impl Session {

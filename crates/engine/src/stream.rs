@@ -35,7 +35,12 @@ enum Message {
 
 impl Session {
     /// Starts a planned query on the query threads.
-    pub(crate) fn start_query(&mut self, plan: &Arc<Plan>, view: ReadView, params: &[Datum]) -> EngineResult<RowStream> {
+    pub(crate) fn start_query(
+        &mut self,
+        plan: &Arc<Plan>,
+        view: ReadView,
+        params: &[Datum],
+    ) -> EngineResult<RowStream> {
         let columns = Arc::new(crate::plan_cache::columns_of(plan));
         let context = self.query_context(view);
         let chunks = self.stream(context, Arc::clone(plan), params.to_vec())?;
@@ -113,6 +118,24 @@ async fn next_chunk(source: Option<Source>) -> Option<(EngineResult<Chunk>, Opti
                 Err(error) => error.to_string(),
             };
             Some((Err(Fault::Internal { detail }.into()), None))
+        }
+    }
+}
+
+impl crate::Answer {
+    /// Reads all rows and says how many there were.
+    pub(crate) async fn count(self) -> EngineResult<u64> {
+        match self {
+            Self::Rows(mut rows) => {
+                let mut count = 0;
+                while let Some(chunk) = rows.chunks.next().await {
+                    count += chunk?.len() as u64;
+                }
+                Ok(count)
+            }
+            // The number at the end of a tag.
+            Self::Done(tag) => Ok(tag.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0)),
+            Self::Empty | Self::CopyIn(_) | Self::CopyOut(_) => Ok(0),
         }
     }
 }

@@ -135,7 +135,10 @@ impl Session {
         let committed = txn.commit(self.settings.effective().durability).await?;
         self.last_commit = self.last_commit.max(committed.commit);
         if !committed.atomic {
-            self.notices.push(Notice::warning("01000", "the store is not atomic over several rows: they were written one by one"));
+            self.notices.push(Notice::warning(
+                "01000",
+                "the store is not atomic over several rows: they were written one by one",
+            ));
         }
         Ok(())
     }

@@ -208,8 +208,8 @@ impl CopyIn {
 impl Session {
     pub(super) async fn copy_in(&mut self, copy: &Copy, name: &ObjectName, columns: &[String]) -> EngineResult<CopyIn> {
         self.check_writable("COPY FROM")?;
-        let bulk = matches!(self.block, crate::transaction_block::Block::Idle)
-            && self.engine.store().capabilities().bulk_load;
+        let bulk =
+            matches!(self.block, crate::transaction_block::Block::Idle) && self.engine.store().capabilities().bulk_load;
         let sink = if bulk {
             let mut lock = LockOwner::new(Arc::clone(self.engine.locks()));
             let table = self.lock_table_by_name(&mut lock, name, LockMode::Exclusive).await?;

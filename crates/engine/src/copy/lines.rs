@@ -70,7 +70,11 @@ impl Fields {
             self.split_plain(format, line, start);
             return Line::Whole { text, next: end + 1 };
         }
-        if format.csv { self.read_csv(format, buffer, start, last) } else { self.read_text(format, buffer, start, last) }
+        if format.csv {
+            self.read_csv(format, buffer, start, last)
+        } else {
+            self.read_text(format, buffer, start, last)
+        }
     }
 
     /// A line without escapes or quotes.

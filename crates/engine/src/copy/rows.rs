@@ -178,9 +178,7 @@ impl RowWriter {
             let Some(column) = self.target.column(*at) else { continue };
             let value = match fields.bytes(buffer, field) {
                 None => Datum::Null,
-                Some(bytes) => {
-                    read(&column.ty, bytes).map_err(|error| Self::in_column(&column.name, bytes, error))?
-                }
+                Some(bytes) => read(&column.ty, bytes).map_err(|error| Self::in_column(&column.name, bytes, error))?,
             };
             set(&mut row, *at, value);
         }

@@ -1,7 +1,7 @@
 //! ALTER TABLE: all actions are one change of the catalog.
 
-use super::create_table::{new_column, property};
 use super::check_default;
+use super::create_table::{new_column, property};
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use catalog::{CatalogResult, Draft, NewColumn, Table, TableOid};

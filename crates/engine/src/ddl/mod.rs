@@ -93,7 +93,7 @@ impl Session {
     }
 
     pub(crate) fn skipped(&mut self, code: &'static str, what: &str) {
-        self.notices.push(Notice::notice(code, format!("{what}, skipping")));
+        self.notices.push(Notice::info(code, format!("{what}, skipping")));
     }
 }
 

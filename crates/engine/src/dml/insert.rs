@@ -46,7 +46,10 @@ struct Defaults {
 enum Rows {
     Values(Vec<Vec<Value>>),
     /// A query, with the text constants in its select list: they have no type of their own.
-    Query { plan: Arc<Plan>, readable: Vec<bool> },
+    Query {
+        plan: Arc<Plan>,
+        readable: Vec<bool>,
+    },
 }
 
 impl InsertProgram {

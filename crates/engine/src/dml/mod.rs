@@ -93,6 +93,24 @@ impl WriteProgram {
         own || self.returning().is_some_and(Returning::needs_context)
     }
 
+    /// The plan of its rows, if they come from a query.
+    pub(crate) fn row_set(&self) -> Option<&Arc<query::Plan>> {
+        match self {
+            Self::Insert(program) => program.row_set(),
+            Self::Update(program) => program.rows.plan(),
+            Self::Delete(program) => program.rows.plan(),
+        }
+    }
+
+    /// Where its rows come from without a query, for EXPLAIN.
+    pub(crate) fn describe_point(&self) -> Vec<String> {
+        match self {
+            Self::Insert(program) => program.values().map(|rows| format!("Values ({rows} rows)")).into_iter().collect(),
+            Self::Update(program) => program.rows.describe(&program.target),
+            Self::Delete(program) => program.rows.describe(&program.target),
+        }
+    }
+
     /// The first words of the command tag.
     fn tag(&self) -> &'static str {
         match self {

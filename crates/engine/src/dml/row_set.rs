@@ -1,12 +1,12 @@
 //! The rows that a statement is about, as a query.
 
-use crate::error::{EngineResult, Fault, fail};
-use sql::ast::{
-    Expr, Ident, LimitClause, OrderBy, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr,
-    TableWithJoins, Value, With,
-};
-use sql::Statement;
 use super::target::Target;
+use crate::error::{EngineResult, Fault, fail};
+use sql::Statement;
+use sql::ast::{
+    Expr, Ident, LimitClause, OrderBy, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, TableWithJoins,
+    Value, With,
+};
 
 /// Which rows of a target, and what to compute for each.
 pub(crate) struct RowSet<'a> {
@@ -49,12 +49,15 @@ impl RowSet<'_> {
     fn projection(&self) -> Vec<SelectItem> {
         let columns = self.target.codec.key_columns().iter().filter_map(|at| self.target.column(*at));
         let key = columns.map(|column| {
-            let parts = [self.alias, column.name.as_str()].map(|name| Ident::with_quote('"', name.replace('"', "\"\"")));
+            let parts =
+                [self.alias, column.name.as_str()].map(|name| Ident::with_quote('"', name.replace('"', "\"\"")));
             Expr::CompoundIdentifier(parts.to_vec())
         });
         let all = key.chain(self.computed.iter().cloned());
         // Names of their own, since the same column may be there twice.
-        all.enumerate().map(|(i, expr)| SelectItem::ExprWithAlias { expr, alias: Ident::new(format!("c{i}")) }).collect()
+        all.enumerate()
+            .map(|(i, expr)| SelectItem::ExprWithAlias { expr, alias: Ident::new(format!("c{i}")) })
+            .collect()
     }
 }
 
@@ -119,7 +122,8 @@ fn select_of(query: &mut Query) -> EngineResult<&mut Select> {
 pub(crate) fn one_column(query: &Query, i: usize, wanted: usize) -> EngineResult<Query> {
     let mut one = query.clone();
     let select = select_of(&mut one)?;
-    let has_wildcard = |item: &SelectItem| !matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. });
+    let has_wildcard =
+        |item: &SelectItem| !matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. });
     if select.projection.iter().any(has_wildcard) {
         return fail(Fault::Unsupported { feature: "* in a subquery that assigns several columns".to_string() });
     }

@@ -54,9 +54,11 @@ impl Target {
             };
             !column.hidden && column.name == name.name && family
         };
-        self.table.columns.iter().position(fits).ok_or_else(|| {
-            Fault::NoSuchColumn { table: self.table.name.clone(), column: name.to_string() }.into()
-        })
+        self.table
+            .columns
+            .iter()
+            .position(fits)
+            .ok_or_else(|| Fault::NoSuchColumn { table: self.table.name.clone(), column: name.to_string() }.into())
     }
 
     /// Is that column part of the key?

@@ -51,6 +51,14 @@ impl Rows {
         matches!(self, Self::Point { exprs, .. } if !exprs.is_empty())
     }
 
+    /// For EXPLAIN.
+    pub(crate) fn describe(&self, target: &Target) -> Vec<String> {
+        match self {
+            Self::Point { key, .. } => key.describe(target),
+            Self::Query(_) => Vec::new(),
+        }
+    }
+
     pub(crate) fn plan(&self) -> Option<&Arc<Plan>> {
         match self {
             Self::Query(plan) => Some(plan),
@@ -151,9 +159,8 @@ impl Session {
             }
             Rows::Query(plan) => {
                 let found = self.locked_rows(work, &program.target, plan, params).await?;
-                let new = |(key, old, computed): (Bytes, Row, Row)| {
-                    Ok((key, program.new_row(&old, params, &computed)?))
-                };
+                let new =
+                    |(key, old, computed): (Bytes, Row, Row)| Ok((key, program.new_row(&old, params, &computed)?));
                 found.into_iter().map(new).collect::<EngineResult<Vec<_>>>()?
             }
         };

@@ -1,8 +1,8 @@
 //! The right sides of assignments and VALUES.
 
+use super::insert::set;
 use super::literal::{Literal, literal};
 use super::params::ParamTypes;
-use super::insert::set;
 use super::target::{Row, Target};
 use crate::error::{EngineResult, Fault, fail};
 use sql::InsertValue;

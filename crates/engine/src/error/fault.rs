@@ -40,8 +40,6 @@ pub(crate) enum Fault {
     NoSuchParameter { number: usize },
     #[error("could not determine data type of parameter ${number}")]
     UntypedParameter { number: usize },
-    #[error("inconsistent types deduced for parameter ${number}")]
-    InconsistentParameter { number: usize, first: String, second: String },
 
     // Rows.
     #[error("duplicate key value violates unique constraint \"{constraint}\"")]
@@ -74,28 +72,20 @@ pub(crate) enum Fault {
     ReadOnlyTransaction { command: &'static str },
     #[error("cannot change \"{schema}.{table}\": it belongs to the system")]
     SystemTable { schema: String, table: String },
-    #[error("more than one row returned by a subquery used as an expression")]
-    ManyRows,
     #[error("{message}")]
     Invalid { message: String },
-    #[error("{what} must not be negative")]
-    Negative { what: &'static str },
 
     // Definitions.
     #[error("no schema has been selected to create in")]
     NoCreationSchema,
     #[error("{message}")]
     InvalidDefinition { message: String },
-    #[error("invalid value \"{value}\" for option \"{option}\"")]
-    BadOption { option: String, value: String, expected: String },
 
     // Transactions.
     #[error("current transaction is aborted, commands ignored until end of transaction block")]
     InFailedTransaction,
     #[error("{command} cannot run inside a transaction block")]
     InsideBlock { command: String },
-    #[error("{command} can only be used in transaction blocks")]
-    OutsideBlock { command: String },
     #[error("could not serialize access due to concurrent update")]
     Concurrent { attempts: usize },
     #[error("SET TRANSACTION {what} must be called before any query")]
@@ -132,11 +122,9 @@ impl Fault {
             Self::ParameterCount { expected, given, .. } => {
                 Some(format!("Expected {expected} parameters but got {given}."))
             }
-            Self::InconsistentParameter { first, second, .. } => Some(format!("{first} versus {second}")),
             Self::Concurrent { attempts } => {
                 Some(format!("The rows were changed by others in each of {attempts} attempts."))
             }
-            Self::BadOption { expected, .. } => Some(format!("Expected {expected}.")),
             _ => None,
         }
     }

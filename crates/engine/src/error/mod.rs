@@ -101,18 +101,6 @@ impl EngineError {
     pub(crate) fn conflict(&self) -> Option<&(TableId, Bytes)> {
         self.report.conflict.as_ref()
     }
-
-    /// The same with a hint, unless it has one.
-    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.report.hint.get_or_insert_with(|| hint.into());
-        self
-    }
-
-    /// The same with a position, unless it has one.
-    pub(crate) fn at(mut self, position: usize) -> Self {
-        self.report.position.get_or_insert(position);
-        self
-    }
 }
 
 impl fmt::Display for EngineError {

@@ -19,8 +19,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::BadSetting { .. }
         | Fault::NotBoolean { .. }
         | Fault::SettingOutOfRange { .. }
-        | Fault::ListSetting { .. }
-        | Fault::BadOption { .. } => "22023",
+        | Fault::ListSetting { .. } => "22023",
         Fault::ReadOnlySetting { .. } => "55P02",
         Fault::SeveralStatements
         | Fault::InsertWidth { .. }
@@ -32,10 +31,9 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::DuplicatePrepared { .. } => "42P05",
         Fault::NoSuchParameter { .. } => "42P02",
         Fault::UntypedParameter { .. } => "42P18",
-        Fault::InconsistentParameter { .. } => "42P08",
         Fault::DuplicateKey { .. } => "23505",
         Fault::NotNull { .. } | Fault::ContainsNulls { .. } => "23502",
-        Fault::RowTwice | Fault::ManyRows => "21000",
+        Fault::RowTwice => "21000",
         Fault::NoSuchUniqueness => "42P10",
         Fault::NoSuchConstraint { .. } => "42704",
         Fault::ColumnTwice { .. } => "42701",
@@ -44,12 +42,10 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::NotAssignable { .. } => "42804",
         Fault::ReadOnlyTransaction { .. } => "25006",
         Fault::SystemTable { .. } => "42501",
-        Fault::Negative { .. } => "2201W",
         Fault::NoCreationSchema => "3F000",
         Fault::InvalidDefinition { .. } => "42P16",
         Fault::InFailedTransaction => "25P02",
         Fault::InsideBlock { .. } => "0A000",
-        Fault::OutsideBlock { .. } => "25P01",
         Fault::Concurrent { .. } => "40001",
         Fault::TooLate { .. } => "25001",
         Fault::Canceled | Fault::StatementTimeout | Fault::CopyAborted { .. } => "57014",

@@ -68,10 +68,16 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
     reported("TimeZone", "UTC", Kind::TimeZone, "Time zone in which times are read and shown."),
     plain("transaction_isolation", "read committed", ISOLATIONS, "Isolation level of this transaction."),
     plain("transaction_read_only", "off", Kind::Bool, "Is this transaction read-only?"),
-    plain("work_mem", "4MB", Kind::Memory, "Memory of one sort or hash table before it spills (all queries share one pool)."),
+    plain(
+        "work_mem",
+        "4MB",
+        Kind::Memory,
+        "Memory of one sort or hash table before it spills (all queries share one pool).",
+    ),
 ];
 
-const MESSAGE_LEVELS: &[&str] = &["debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error"];
+const MESSAGE_LEVELS: &[&str] =
+    &["debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error"];
 const INTERVAL_STYLES: &[&str] = &["postgres_verbose", "sql_standard", "iso_8601"];
 /// A timeout that is not built: only 0 is taken.
 const NO_TIMEOUT: Kind = Kind::Word(&["0"], &[]);

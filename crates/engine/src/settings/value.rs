@@ -56,12 +56,18 @@ impl Kind {
             Self::Int(low, high) => int(name, value, low, high),
             Self::Duration => match parse_duration(value) {
                 Some(time) => Ok(print_duration(time)),
-                None => bad(name, value, Some("Valid units for this parameter are \"us\", \"ms\", \"s\", \"min\", \"h\", and \"d\".")),
+                None => bad(
+                    name,
+                    value,
+                    Some("Valid units for this parameter are \"us\", \"ms\", \"s\", \"min\", \"h\", and \"d\"."),
+                ),
             },
             Self::Memory => match parse_memory(value) {
                 Some(kilobytes) if kilobytes >= 64 => Ok(print_memory(kilobytes)),
                 Some(_) => bad(name, value, Some("The least value is 64kB.")),
-                None => bad(name, value, Some("Valid units for this parameter are \"kB\", \"MB\", \"GB\", and \"TB\".")),
+                None => {
+                    bad(name, value, Some("Valid units for this parameter are \"kB\", \"MB\", \"GB\", and \"TB\"."))
+                }
             },
             Self::Text => Ok(value.to_string()),
             Self::Name => Ok(cut(value, 63).to_string()),

@@ -143,8 +143,10 @@ async fn a_query_of_several_statements_is_all_or_nothing() {
     assert_eq!(c.run("SELECT v FROM t WHERE k = 1").await, "SELECT 0");
     assert_eq!(c.session.status(), engine::TransactionStatus::Idle);
     // Definitions among them work: what stands before is committed.
-    c.ok("CREATE TABLE u (k integer PRIMARY KEY); INSERT INTO u VALUES (1); DROP TABLE u; INSERT INTO t VALUES (9, '')")
-        .await;
+    c.ok(
+        "CREATE TABLE u (k integer PRIMARY KEY); INSERT INTO u VALUES (1); DROP TABLE u; INSERT INTO t VALUES (9, '')",
+    )
+    .await;
     assert_eq!(c.run("SELECT k FROM t WHERE k = 9").await, "9\nSELECT 1");
 }
 

@@ -104,8 +104,10 @@ async fn a_copy_that_is_given_up_leaves_nothing_and_frees_its_table() {
 #[tokio::test]
 async fn rows_are_written_as_they_would_be_read() {
     let mut c = table().await;
-    c.ok("INSERT INTO t VALUES (1, '2024-02-29', 'a,\"b', 1.5), (2, '2024-01-01', NULL, NULL), (3, '2024-01-01', '', 0)")
-        .await;
+    c.ok(
+        "INSERT INTO t VALUES (1, '2024-02-29', 'a,\"b', 1.5), (2, '2024-01-01', NULL, NULL), (3, '2024-01-01', '', 0)",
+    )
+    .await;
     let csv = "k,d,s,n\n1,2024-02-29,\"a,\"\"b\",1.50\n2,2024-01-01,,\n3,2024-01-01,\"\",0.00\nCOPY 3";
     assert_eq!(c.run("COPY (SELECT * FROM t ORDER BY k) TO STDOUT (FORMAT csv, HEADER)").await, csv);
     let text = "1\ta,\"b\n2\t\\N\n3\t\nCOPY 3";

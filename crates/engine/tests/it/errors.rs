@@ -62,7 +62,9 @@ async fn conflict_targets_must_be_the_key() {
     let unknown = c.run("INSERT INTO t VALUES (1, 1, 1) ON CONFLICT ON CONSTRAINT nope DO NOTHING").await;
     assert_eq!(unknown, "ERROR 42704 constraint \"nope\" for table \"t\" does not exist");
     let twice = "INSERT INTO t VALUES (2, 2, 1), (2, 2, 2) ON CONFLICT (a, b) DO UPDATE SET n = 0";
-    assert!(c.run(twice).await.starts_with("ERROR 21000 ON CONFLICT DO UPDATE command cannot affect row a second time"));
+    assert!(
+        c.run(twice).await.starts_with("ERROR 21000 ON CONFLICT DO UPDATE command cannot affect row a second time")
+    );
     let key = "UPSERT INTO t VALUES (1, 1, 1) ON DUPLICATE KEY UPDATE a = 2";
     assert!(c.run(key).await.starts_with("ERROR 428C9"));
 }

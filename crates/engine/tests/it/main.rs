@@ -18,5 +18,5 @@ mod copy;
 mod definitions;
 mod errors;
 mod point;
-mod writes;
 mod settings;
+mod writes;

@@ -81,3 +81,21 @@ async fn one_text_is_compiled_once() {
     c.ok("SELECT v FROM t WHERE k = 1").await;
     assert_eq!(Client::metric(&engine, "statements_planned_total"), 2);
 }
+
+#[tokio::test]
+async fn explain_names_point_lookups_and_writes() {
+    let mut c = Client::new().await;
+    c.ok("CREATE TABLE t (a integer, b text, n integer, PRIMARY KEY (a, b))").await;
+    let plan = "Point Lookup on t\n  Key: a = 1 AND b = 'x'";
+    assert_eq!(c.run("EXPLAIN SELECT n FROM t WHERE b = 'x' AND a = 1").await, plan);
+    let plan = "Update on t\n  ->  Point Lookup on t\n        Key: a = 1 AND b = 'x'\n        Filter: n > 3";
+    assert_eq!(c.run("EXPLAIN UPDATE t SET n = 4 WHERE b = 'x' AND a = 1 AND n > 3").await, plan);
+    let plan = "Insert on t\n  Conflict Resolution: NOTHING\n  ->  Values (2 rows)";
+    assert_eq!(c.run("EXPLAIN INSERT INTO t VALUES (1, 'x'), (2, 'y') ON CONFLICT DO NOTHING").await, plan);
+    let analyzed = c.run("EXPLAIN (ANALYZE, TIMING off) INSERT INTO t (a, b) VALUES (1, 'x')").await;
+    assert_eq!(analyzed, "Insert on t (actual rows=1)\n  ->  Values (1 rows)");
+    // ANALYZE runs it, and runs what was asked for and nothing that was explained before.
+    let analyzed = c.run("EXPLAIN (ANALYZE, TIMING off) DELETE FROM t WHERE a = 1 AND b = 'x'").await;
+    assert!(analyzed.starts_with("Delete on t (actual rows=1)"), "{analyzed}");
+    assert_eq!(c.run("SELECT n FROM t WHERE a = 1 AND b = 'x'").await, "SELECT 0");
+}

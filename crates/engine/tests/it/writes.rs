@@ -73,7 +73,10 @@ async fn inserts_take_rows_of_queries() {
     assert_eq!(c.run("SELECT count(*) FROM t").await, "8\nSELECT 1");
     assert_eq!(c.run("UPSERT INTO t (k, s) SELECT k, 'new' FROM t WHERE k < 3").await, "INSERT 0 2");
     assert_eq!(c.run("SELECT n, s FROM t WHERE k = 1").await, "10|new\nSELECT 1");
-    assert_eq!(c.run("INSERT INTO t VALUES (100, (SELECT max(n) FROM t), 'x' || 'y') RETURNING n, s").await, "40|xy\nINSERT 0 1");
+    assert_eq!(
+        c.run("INSERT INTO t VALUES (100, (SELECT max(n) FROM t), 'x' || 'y') RETURNING n, s").await,
+        "40|xy\nINSERT 0 1"
+    );
 }
 
 #[tokio::test]
