@@ -50,7 +50,7 @@ impl Connection {
         }
         self.wire.out.copy_done();
         self.asides();
-        self.wire.out.complete(&format!("COPY {}", copy.rows.load(std::sync::atomic::Ordering::Relaxed)));
+        self.wire.out.complete(&format!("COPY {}", copy.rows()));
         Ok(())
     }
 }

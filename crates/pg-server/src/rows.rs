@@ -33,7 +33,7 @@ impl RowSource {
     pub(crate) async fn send(
         &mut self,
         wire: &mut Wire,
-        binary: &dyn Fn(usize) -> bool,
+        binary: &(dyn Fn(usize) -> bool + Sync),
         limit: usize,
     ) -> Result<bool, Failure> {
         let columns = self.columns();

@@ -53,7 +53,7 @@ impl Runner {
                 while let Some(data) = copy.data.next().await {
                     let _ = out.write_all(&data?);
                 }
-                print::line(&mut out, &format!("COPY {}", copy.rows.load(std::sync::atomic::Ordering::Relaxed)));
+                print::line(&mut out, &format!("COPY {}", copy.rows()));
             }
             Answer::CopyIn(mut copy) => {
                 // Lines follow on standard input, up to `\.` or its end, as in psql.
