@@ -1,9 +1,9 @@
 //! Reading the embedded store: points, ranges, estimates, and the check of what is on disk.
 //!
 //! ```text
-//!   ScanRequest ──> scan ──> point range:  get (bloom filters)
-//!                     │──── short, reverse: iterate, fjall's merging iterator
-//!                     └──── long, forward:  block_scan, data blocks of the largest run, all newer data merged in
+//!   ScanRequest ──> scan ──> points:   get (bloom filters)
+//!                     │──── forward:   block_scan, data blocks of the largest run, all else merged in
+//!                     └──── otherwise: iterate, fjall's merging iterator (reverse; rows that blocks cannot serve)
 //!                                             │
 //!   split, estimate, verify ──────────────> blocks/  the one module that knows lsm-tree's hidden types
 //! ```

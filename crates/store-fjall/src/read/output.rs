@@ -22,7 +22,7 @@ pub(crate) struct Output {
     pub(crate) filter: Option<CompiledFilter>,
     pub(crate) counters: ScanCounters,
     batch_rows: usize,
-    /// Rows that may still be handed out.
+    /// Rows that pass the filter and may still be handed out.
     left: u64,
     batch: RowBatchBuilder,
     /// Fragments taken from the block under way.
@@ -47,10 +47,9 @@ impl BlockWalk<'_> {
         let output = &mut *self.output;
         self.rows += 1;
         self.bytes += (entry.head.len() + entry.rest.len() + entry.value.len()) as u64;
-        if output.left == 0 || !output.passes(entry.value) {
+        if !output.admits(entry.value) {
             return;
         }
-        output.left -= 1;
         if output.values {
             output.spans.push(entry.span());
         } else {
@@ -154,10 +153,9 @@ impl Output {
     pub(crate) fn push(&mut self, head: &[u8], rest: &[u8], fragment: &[u8]) {
         self.counters.rows_read += 1;
         self.counters.bytes_read += (head.len() + rest.len() + fragment.len()) as u64;
-        if self.left == 0 || !self.passes(fragment) {
+        if !self.admits(fragment) {
             return;
         }
-        self.left -= 1;
         if self.values {
             self.batch.push_fragment(fragment);
         } else {
@@ -182,10 +180,17 @@ impl Output {
         (!batch.is_empty()).then(|| batch.finish())
     }
 
+    /// Is the row to be handed out? Rows that cannot be judged do not use up the limit: they may all fail.
     #[inline]
-    fn passes(&mut self, fragment: &[u8]) -> bool {
+    fn admits(&mut self, fragment: &[u8]) -> bool {
+        if self.left == 0 {
+            return false;
+        }
         match self.filter.as_ref().map_or(Verdict::Pass, |filter| filter.judge(fragment)) {
-            Verdict::Pass => true,
+            Verdict::Pass => {
+                self.left -= 1;
+                true
+            }
             Verdict::Fail => false,
             Verdict::Undecided => {
                 self.batch.mark_undecided();

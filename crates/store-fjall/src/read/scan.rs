@@ -2,7 +2,7 @@
 
 use super::ReadSource;
 use super::block_scan::BlockScan;
-use super::blocks::{Caching, Run, View};
+use super::blocks::{Run, View};
 use super::iterate::RangeIterator;
 use super::output::Output;
 use super::range::StoredRange;
@@ -14,19 +14,13 @@ use store::{KeyRange, RowBatch, Scan, ScanCounters, ScanRequest, StoreResult};
 const ROWS_PER_TURN: usize = 16_384;
 /// Turns are counted in rows; a point read or an empty range costs as much as these.
 const ROWS_PER_SEEK: usize = 16;
-/// A range with so few blocks is read by the iterator: finding its place costs more than the rows.
-const SHORT_BLOCKS: u64 = 4;
-/// So is a scan that wants no more rows than these.
-const SHORT_LIMIT: u64 = 256;
-
 /// Begins a scan of `source`.
 ///
 /// # Errors
 /// I/O failures and damaged bytes.
 pub(crate) fn open(source: ReadSource, request: ScanRequest) -> StoreResult<Box<dyn Scan>> {
     let output = Output::new(&request);
-    let short = request.limit.is_some_and(|limit| limit <= SHORT_LIMIT) && output.filter.is_none();
-    let blocks = if request.reverse || short { None } else { Blocks::open(&source, &request.ranges) };
+    let blocks = if request.reverse { None } else { Blocks::open(&source, &request.ranges) };
     let mut ranges = request.ranges;
     if request.reverse {
         ranges.reverse();
@@ -41,7 +35,7 @@ struct RangeScan {
     /// Ranges not yet begun.
     ranges: vec::IntoIter<KeyRange>,
     reverse: bool,
-    /// What long ranges are read from; `None` when all go by the iterator.
+    /// What ranges are read from; `None` when all go by the iterator.
     blocks: Option<Blocks>,
     open: Option<OpenRange>,
     output: Output,
@@ -60,7 +54,6 @@ struct Blocks {
     base: Run,
     /// Without the base run.
     rest: View,
-    caching: Caching,
 }
 
 #[async_trait]
@@ -117,12 +110,9 @@ impl RangeScan {
             return Ok(());
         }
         let Some(range) = StoredRange::new(&self.source.prefix, range) else { return Ok(()) };
-        let by_blocks = match &self.blocks {
-            Some(blocks) => blocks.begin(&self.source, &range)?,
-            None => None,
-        };
-        self.open = Some(match by_blocks {
-            Some(scan) => {
+        self.open = Some(match &self.blocks {
+            Some(blocks) => {
+                let scan = blocks.begin(&self.source, range)?;
                 self.output.counters.seeks += scan.overlay_sources() as u64;
                 OpenRange::Blocks(Box::new(scan))
             }
@@ -143,21 +133,16 @@ impl OpenRange {
 
 impl Blocks {
     fn open(source: &ReadSource, ranges: &[KeyRange]) -> Option<Self> {
-        let mut long = ranges.iter().filter(|range| range.as_point().is_none());
-        let first = long.next()?;
-        let hull = KeyRange { start: first.start.clone(), end: long.next_back().unwrap_or(first).end.clone() };
+        let mut ranges = ranges.iter().filter(|range| range.as_point().is_none());
+        let first = ranges.next()?;
+        let hull = KeyRange { start: first.start.clone(), end: ranges.next_back().unwrap_or(first).end.clone() };
         let mut view = View::open(source, &StoredRange::new(&source.prefix, &hull)?)?;
         let base = view.take_base()?;
-        let caching = base.caching();
-        Some(Self { base, rest: view, caching })
+        Some(Self { base, rest: view })
     }
 
-    /// The scan of `range` by blocks, if it is worth it.
-    fn begin(&self, source: &ReadSource, range: &StoredRange) -> StoreResult<Option<BlockScan>> {
-        if self.base.blocks_up_to(&self.rest.files, range, SHORT_BLOCKS)? < SHORT_BLOCKS {
-            return Ok(None);
-        }
-        let cursor = source.blocks(&self.rest.files, &self.base, range);
-        BlockScan::open(source, &self.rest, cursor, range.clone(), self.caching).map(Some)
+    fn begin(&self, source: &ReadSource, range: StoredRange) -> StoreResult<BlockScan> {
+        let cursor = source.blocks(&self.rest.files, &self.base, &range);
+        BlockScan::open(source, &self.rest, cursor, range)
     }
 }

@@ -1,21 +1,17 @@
 //! Cutting ranges into pieces of about equal work: along data blocks, or along tables where there are many.
 
 use super::ReadSource;
-use super::blocks::{Run, View};
+use super::blocks::{Run, Stretch, View};
 use super::range::StoredRange;
 use bytes::Bytes;
 use store::{KeyRange, StoreResult};
 
 /// With at least so many tables for each piece, borders of tables are fine enough.
 const TABLES_PER_PIECE: usize = 8;
+/// About so many stretches make up a piece: cuts are off by less than a part in so many.
+const STRETCHES_PER_PIECE: u64 = 32;
 /// A piece is not worth its task below so many blocks.
 const BLOCKS_PER_PIECE: u64 = 16;
-
-/// A stretch of keys that ends with `last`, and how much work it is.
-struct Stretch {
-    last: Vec<u8>,
-    weight: u64,
-}
 
 /// Cuts `ranges` into at most `pieces` lists, in key order, none empty: together exactly `ranges`.
 ///
@@ -56,15 +52,8 @@ fn stretches(source: &ReadSource, range: &KeyRange, pieces: usize) -> StoreResul
     if base.overlapping(&stored).count() >= pieces.saturating_mul(TABLES_PER_PIECE) {
         return Ok(by_table(base, &stored));
     }
-    let mut stretches = Vec::new();
-    let mut blocks = source.blocks(&view.files, base, &stored);
-    while let Some(block) = blocks.next_block()? {
-        if stored.is_past(block.end_key()) {
-            break;
-        }
-        stretches.push(Stretch { last: block.end_key().to_vec(), weight: 1 });
-    }
-    Ok(stretches)
+    let fine = base.blocks(&stored) / (pieces as u64).saturating_mul(STRETCHES_PER_PIECE).max(1);
+    base.stretches(&view.files, &stored, fine.max(1))
 }
 
 fn by_table(base: &Run, range: &StoredRange) -> Vec<Stretch> {

@@ -27,6 +27,8 @@ pub(super) struct Seen {
     pub(super) sealed: usize,
     /// Runs from the newest to the oldest; only tables that were asked for.
     pub(super) runs: Vec<Vec<Table>>,
+    /// Bytes on disk of all tables.
+    pub(super) bytes: u64,
 }
 
 /// Looks at `tree` as of sequence number `seqno`, which a held snapshot protects; at tables whose first and
@@ -45,7 +47,8 @@ pub(super) fn look(tree: &AnyTree, seqno: u64, wanted: impl Fn(&Slice, &Slice) -
         let keys = |table: &&Table| wanted(table.metadata.key_range.min(), table.metadata.key_range.max());
         runs.push(run.iter().filter(keys).cloned().collect());
     }
-    Some(Seen { memtable, sealed, runs })
+    let bytes = current.iter_tables().map(|table| table.metadata.file_size).sum();
+    Some(Seen { memtable, sealed, runs, bytes })
 }
 
 /// Makes the lens. Its folder is needed only while it is made: nothing is ever written to it.

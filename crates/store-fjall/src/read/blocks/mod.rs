@@ -25,6 +25,6 @@ mod view;
 
 pub(crate) use format::{Entries, Entry, Malformed, compare_key};
 pub(crate) use overlay::{Change, Overlay};
-pub(crate) use run::{Run, RunBlock, RunCursor};
+pub(crate) use run::{Run, RunBlock, RunCursor, Stretch};
 pub(crate) use table::{Caching, DataBlock, TableReader};
 pub(crate) use view::{Files, View};

@@ -8,6 +8,9 @@ use std::sync::Arc;
 use std::vec;
 use store::StoreResult;
 
+/// Up to so many data blocks are walked one by one for a cut: finer than needed is cheap enough.
+const WALKED_BLOCKS: u64 = 4096;
+
 /// Tables of one run.
 #[derive(Clone)]
 pub(crate) struct Run(Arc<[Table]>);
@@ -23,46 +26,41 @@ impl Run {
         self.0.iter().map(|table| table.metadata.item_count).sum()
     }
 
-    /// Bytes on disk.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.0.iter().map(|table| table.metadata.file_size).sum()
-    }
-
-    /// How the blocks of this run are cached by a scan of all of it: a run that would push everything
-    /// else out of the cache is not kept.
-    pub(crate) fn caching(&self) -> Caching {
-        let capacity = self.0.first().map_or(0, |table| table.cache.capacity());
-        // Blocks are about half as long on disk as in memory.
-        if self.bytes() * 2 <= capacity / 2 { Caching::Fill } else { Caching::Peek }
-    }
-
-    /// Data blocks that may hold keys of `range`, counted up to `most`.
+    /// Divides `range`, but for its last part, into stretches of at least `blocks` data blocks. Where there are
+    /// many, to the fineness of the top level of the indexes.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
-    pub(crate) fn blocks_up_to(&self, files: &Files, range: &StoredRange, most: u64) -> StoreResult<u64> {
-        let mut blocks = 0;
+    pub(crate) fn stretches(&self, files: &Files, range: &StoredRange, blocks: u64) -> StoreResult<Vec<Stretch>> {
+        let mut stretches = Vec::new();
+        let mut weight = 0;
+        let every_block = self.blocks(range) <= WALKED_BLOCKS;
         for table in self.overlapping(range) {
-            let keys = &table.metadata.key_range;
-            if range.covers(keys.min(), keys.max()) {
-                blocks += table.metadata.data_block_count;
+            let reader = TableReader::new(files, table.clone());
+            let mut index = if every_block {
+                IndexCursor::seek(&reader, &range.start, Caching::Fill)?
             } else {
-                let reader = TableReader::new(files, table.clone());
-                let mut index = IndexCursor::seek(&reader, &range.start, Caching::Fill)?;
-                while blocks < most
-                    && let Some(block) = index.next_block(&reader)?
-                {
-                    blocks += 1;
-                    if range.is_past(block.end_key()) {
-                        break;
-                    }
+                IndexCursor::seek_top(&reader, &range.start)?
+            };
+            let each =
+                if every_block { 1 } else { table.metadata.data_block_count / u64::from(index.top_entries()).max(1) };
+            while let Some(at) = index.next_block(&reader)? {
+                if range.is_past(at.end_key()) {
+                    return Ok(stretches);
+                }
+                weight += each.max(1);
+                if weight >= blocks {
+                    stretches.push(Stretch { last: at.end_key().to_vec(), weight });
+                    weight = 0;
                 }
             }
-            if blocks >= most {
-                break;
-            }
         }
-        Ok(blocks)
+        Ok(stretches)
+    }
+
+    /// Data blocks in tables that may hold keys of `range`.
+    pub(crate) fn blocks(&self, range: &StoredRange) -> u64 {
+        self.overlapping(range).map(|table| table.metadata.data_block_count).sum()
     }
 
     /// The part of `table`'s blocks that `range` takes, as a fraction, to about the fineness of the top
@@ -88,6 +86,12 @@ impl Run {
         let tail = self.0.get(first..).unwrap_or_default();
         tail.iter().take_while(|table| !range.is_past(table.metadata.key_range.min()))
     }
+}
+
+/// Keys that end with `last`, and how many data blocks hold them.
+pub(crate) struct Stretch {
+    pub(crate) last: Vec<u8>,
+    pub(crate) weight: u64,
 }
 
 /// Walks the data blocks of a run from a key on.

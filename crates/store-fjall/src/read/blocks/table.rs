@@ -50,10 +50,23 @@ impl BlockRef {
 pub(crate) enum Caching {
     /// In the cache, then on disk; kept in the cache.
     Fill,
-    /// In the cache, then on disk; not kept, so that a long scan does not displace what points need.
-    Peek,
+    /// In the cache, then on disk; of 2^32 blocks so many are kept, always the same ones. A scan that
+    /// fills the cache with more than it holds would displace what points need, and find nothing of
+    /// its own the next time.
+    Share(u32),
     /// On disk: to see what is really there.
     Bypass,
+}
+
+impl Caching {
+    fn keeps(self, offset: u64) -> bool {
+        match self {
+            Self::Fill => true,
+            // The upper half of a product with an odd constant: spread evenly, and the same in every scan.
+            Self::Share(share) => (offset.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) < u64::from(share),
+            Self::Bypass => false,
+        }
+    }
 }
 
 impl TableReader {
@@ -122,7 +135,7 @@ impl TableReader {
         if block.header.block_type != kind {
             return Err(self.damaged(*offset, Malformed));
         }
-        if caching == Caching::Fill {
+        if caching.keeps(*offset) {
             self.table.cache.insert_block(self.id, offset, block.clone());
         }
         Ok(block.data)
@@ -207,6 +220,21 @@ impl IndexCursor {
             }
             self.next_leaf(reader)?;
         }
+    }
+
+    /// As [`IndexCursor::seek`], but stays on the top level: its entries, which may be index blocks, come one by one.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn seek_top(reader: &TableReader, key: &[u8]) -> StoreResult<Self> {
+        let mut top = Page::load(reader, reader.table.regions.tli, Caching::Fill)?;
+        top.seek(reader, key)?;
+        Ok(Self { caching: Caching::Fill, top, two_levels: false, leaf: None })
+    }
+
+    /// Entries of the top level.
+    pub(crate) fn top_entries(&self) -> u32 {
+        self.top.trailer.items
     }
 
     /// How many entries of the top level are in front of `key`, and how many there are.

@@ -2,7 +2,7 @@
 
 use super::lens;
 use super::overlay::MemtableEntries;
-use super::{Run, RunCursor, TableReader};
+use super::{Caching, Run, RunCursor, TableReader};
 use crate::read::ReadSource;
 use crate::read::range::StoredRange;
 use fjall::{AbstractTree, AnyTree, Keyspace};
@@ -18,6 +18,10 @@ pub(crate) struct View {
     /// Runs from the newest to the oldest.
     pub(crate) runs: Vec<Run>,
     pub(crate) files: Files,
+    /// Bytes on disk of the whole tree.
+    bytes: u64,
+    /// What the block cache holds, in bytes of uncompressed blocks.
+    cache_bytes: u64,
 }
 
 /// What the tables of a tree have in common beyond the block cache.
@@ -37,7 +41,7 @@ impl View {
             return None;
         }
         let seen = lens::look(tree, source.snapshot.seqno(), |min, max| range.overlaps(min, max))?;
-        (seen.sealed == 0).then(|| Self::new(tree, seen.memtable, seen.runs))
+        (seen.sealed == 0).then(|| Self::new(tree, seen.memtable, seen.runs, seen.bytes))
     }
 
     /// What `keyspace` consists of now, as far as it overlaps `range`: for estimates and checks, which do not
@@ -46,19 +50,34 @@ impl View {
         let tree = &keyspace.tree;
         let memtable = tree.active_memtable();
         let mut runs = Vec::new();
-        for run in tree.current_version().iter_levels().flat_map(|level| level.iter()) {
+        let version = tree.current_version();
+        let bytes = version.iter_tables().map(|table| table.metadata.file_size).sum();
+        for run in version.iter_levels().flat_map(|level| level.iter()) {
             let tables = run.iter().filter(|table| {
                 let keys = &table.metadata.key_range;
                 range.overlaps(keys.min(), keys.max())
             });
             runs.push(tables.cloned().collect());
         }
-        Self::new(tree, memtable, runs)
+        Self::new(tree, memtable, runs, bytes)
     }
 
-    fn new(tree: &AnyTree, memtable: Arc<Memtable>, runs: Vec<Vec<Table>>) -> Self {
+    fn new(tree: &AnyTree, memtable: Arc<Memtable>, runs: Vec<Vec<Table>>, bytes: u64) -> Self {
         let files = Files { tree_id: tree.id(), descriptors: tree.tree_config().descriptor_table.clone() };
-        Self { memtable, runs: runs.into_iter().filter_map(Run::new).collect(), files }
+        let cache_bytes = tree.tree_config().cache.capacity();
+        Self { memtable, runs: runs.into_iter().filter_map(Run::new).collect(), files, bytes, cache_bytes }
+    }
+
+    /// How long scans cache blocks: they may fill half of the cache.
+    pub(crate) fn long_scan_caching(&self) -> Caching {
+        // Blocks are about twice as long in memory as on disk.
+        let wanted = self.bytes.saturating_mul(2);
+        let granted = self.cache_bytes / 2;
+        if wanted <= granted {
+            return Caching::Fill;
+        }
+        let share = (u128::from(granted) << 32) / u128::from(wanted.max(1));
+        Caching::Share(u32::try_from(share).unwrap_or(u32::MAX))
     }
 
     /// About what the memtable holds of `range`: exact up to `counted` entries.

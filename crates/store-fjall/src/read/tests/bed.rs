@@ -47,8 +47,12 @@ pub(super) struct Collected {
 
 impl Bed {
     pub(super) fn new(kind: Kind) -> Self {
+        Self::with_cache(kind, 1 << 20)
+    }
+
+    pub(super) fn with_cache(kind: Kind, bytes: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let db = Database::builder(folder.path()).cache_size(1 << 20).open().unwrap();
+        let db = Database::builder(folder.path()).cache_size(bytes).open().unwrap();
         let options = || {
             let options = KeyspaceCreateOptions::default()
                 .data_block_size_policy(BlockSizePolicy::all(kind.block_bytes))

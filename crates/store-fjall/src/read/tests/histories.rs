@@ -156,7 +156,12 @@ impl Question {
         if self.reverse {
             expected.reverse();
         }
-        expected.truncate(self.limit.map_or(usize::MAX, |limit| limit as usize));
+        if let Some(limit) = self.limit {
+            // Rows that cannot be judged do not count.
+            let passing = expected.iter().enumerate().filter(|(_, (_, row))| verdict(row) == Verdict::Pass);
+            let end = passing.map(|(at, _)| at + 1).nth(limit as usize - 1);
+            expected.truncate(end.unwrap_or(usize::MAX));
+        }
         let found = collect(source, request.clone());
         assert_eq!(found.rows, expected.len(), "{self:?}");
         assert_eq!(found.undecided, expected.iter().any(|(_, row)| verdict(row) == Verdict::Undecided), "{self:?}");

@@ -5,3 +5,4 @@ mod blocks;
 mod damage;
 mod histories;
 mod planning;
+mod rates;

@@ -1,0 +1,52 @@
+//! How fast rows are read: `cargo test --release -p bennu-store-fjall rates -- --ignored --nocapture`.
+
+use super::bed::{Bed, Form, Kind, between, fragment, request};
+use crate::read::{ReadSource, scan};
+use std::time::{Duration, Instant};
+use store::{KeyRange, ScanRequest};
+
+const ROWS: u32 = 1_000_000;
+
+fn key(n: u32) -> Vec<u8> {
+    [u64::from(n / 4).to_be_bytes().as_slice(), &(n % 4).to_be_bytes()].concat()
+}
+
+/// The best of five runs.
+fn time(source: &ReadSource, request: &ScanRequest) -> Duration {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let run = |_| {
+        let begun = Instant::now();
+        let mut scan = scan::open(source.clone(), request.clone()).unwrap();
+        let mut rows = 0;
+        while let Some(batch) = runtime.block_on(scan.next()).unwrap() {
+            rows += batch.fragments().filter(|fragment| !fragment.is_empty()).count();
+        }
+        std::hint::black_box(rows);
+        begun.elapsed()
+    };
+    (0..5).map(run).min().unwrap()
+}
+
+#[test]
+#[ignore = "prints figures; only a release build tells something"]
+#[allow(clippy::print_stdout)]
+fn rates_of_scans() {
+    let mut bed = Bed::with_cache(Kind { block_bytes: 16_384, ..Kind::OWN }, 1 << 30);
+    bed.ingest((0..ROWS).map(|n| (key(n), fragment(n, 88, Form::Dense))).collect());
+    for (state, changes) in [("one run", 0), ("and 0.5 % changed in memory", ROWS / 200)] {
+        for n in 0..changes {
+            let n = n.wrapping_mul(2_654_435_761) % ROWS;
+            bed.put(key(n), fragment(n, 88, Form::Dense));
+        }
+        let all = request(vec![KeyRange::all()]);
+        let show = |what: &str, request: ScanRequest| {
+            let each = time(&bed.source(), &request).as_secs_f64() * 1e9 / f64::from(ROWS);
+            println!("{state:30} {what:22} {each:6.1} ns a row");
+        };
+        show("count", ScanRequest { keys: false, values: false, ..all.clone() });
+        show("fragments", ScanRequest { keys: false, ..all.clone() });
+        show("fragments and keys", all.clone());
+        show("filter that 2 % pass", ScanRequest { filter: Some(between(0, ROWS / 50)), ..all.clone() });
+        show("reverse, by iterator", ScanRequest { reverse: true, keys: false, ..all.clone() });
+    }
+}
