@@ -1,5 +1,5 @@
 //! Durable commits and point reads of the store, beside fjall alone. `cargo bench -p bennu-store-fjall`.
-#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout, missing_docs)]
 
 use bennu_store_fjall::{FjallStore, Options};
 use bytes::Bytes;
@@ -172,6 +172,26 @@ async fn reopen() {
     }
 }
 
+/// A bulk load of rows like those of lineitem.
+async fn load(sorted: bool) {
+    const ROWS: u64 = 3_000_000;
+    let (_folder, store) = open().await;
+    let begun = Instant::now();
+    let mut load = store.bulk_load(TABLE, store::OnDuplicate::Fail).await.unwrap();
+    let row = fragment(7);
+    for n in 0..ROWS {
+        let key = if sorted { n.to_be_bytes().to_vec() } else { key(n).to_vec() };
+        load.write(FAMILY, &key, &row).await.unwrap();
+    }
+    let written = begun.elapsed();
+    load.finish().await.unwrap();
+    println!(
+        "  load sorted {sorted}: {:.2} M rows/s, written {written:?} of {:?}",
+        ROWS as f64 / begun.elapsed().as_secs_f64() / 1e6,
+        begun.elapsed()
+    );
+}
+
 fn main() {
     let runtime =
         |threads| tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build().unwrap();
@@ -190,6 +210,11 @@ fn main() {
     }
     if want("gets") {
         runtime(2).block_on(async { tokio::spawn(gets()).await.unwrap() });
+    }
+    if want("load") {
+        for sorted in [true, false] {
+            runtime(2).block_on(async { tokio::spawn(load(sorted)).await.unwrap() });
+        }
     }
     if want("reopen") {
         runtime(2).block_on(async { tokio::spawn(reopen()).await.unwrap() });

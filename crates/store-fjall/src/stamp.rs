@@ -14,7 +14,7 @@ pub(crate) fn write(fragment: &mut [u8], at: Timestamp, commit: CommitNo) -> Sto
 /// Which commit wrote a fragment.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub(crate) fn commit_of(bytes: &[u8]) -> StoreResult<CommitNo> {
     let parsed = Fragment::parse(bytes).map_err(|error| StoreError::Corrupted { detail: error.to_string() })?;
     Ok(parsed.commit())

@@ -19,6 +19,7 @@ use store::{
     BulkLoad, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, OnDuplicate, RegionInfo, Scan,
     ScanCounters, ScanRequest, Snapshot, Store, StoreError, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
 };
+use tokio::task::JoinError;
 
 /// Multi-gets beyond this many keys queue, and run where they may block.
 const LARGE_MULTI_GET: usize = 64;
@@ -228,8 +229,15 @@ impl Store for FjallStore {
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> StoreResult<T> + Send + 'static,
 ) -> StoreResult<T> {
-    let joined = tokio::task::spawn_blocking(work).await;
-    joined.map_err(|error| StoreError::Io { action: "background work".into(), reason: error.to_string() })?
+    joined(tokio::task::spawn_blocking(work).await)
+}
+
+/// The outcome of background work.
+///
+/// # Errors
+/// Its own; an I/O failure when it panicked.
+pub(crate) fn joined<T>(outcome: Result<StoreResult<T>, JoinError>) -> StoreResult<T> {
+    outcome.map_err(|error| StoreError::Io { action: "background work".into(), reason: error.to_string() })?
 }
 
 /// A scan whose every batch takes a place in the queue of scans.

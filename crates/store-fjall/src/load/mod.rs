@@ -17,7 +17,7 @@ mod run;
 use crate::error::{engine, io};
 use crate::inner::Inner;
 use crate::limits::{check_fragment, check_key};
-use crate::store::blocking;
+use crate::store::{blocking, joined};
 use async_trait::async_trait;
 use bytes::Bytes;
 use fjall::Readable;
@@ -29,6 +29,7 @@ use std::sync::atomic::Ordering;
 use store::{
     BulkLoad, CommitNo, Durability, FamilyId, Mutation, OnDuplicate, StoreError, StoreResult, TableId, WriteBatch,
 };
+use tokio::task::JoinHandle;
 
 /// A load under way.
 pub(crate) struct Load {
@@ -38,7 +39,12 @@ pub(crate) struct Load {
     families: Vec<FamilyId>,
     buffer: Rows,
     runs: Vec<Run>,
-    folder: RunFolder,
+    /// The run being written while the next buffer fills.
+    spilling: Option<JoinHandle<StoreResult<Run>>>,
+    /// Runs begun so far: the name of the next.
+    begun: usize,
+    /// Shared with the run being written: the folder goes when both are done with it.
+    folder: Arc<RunFolder>,
 }
 
 impl Load {
@@ -50,19 +56,38 @@ impl Load {
         let state = inner.pipeline.publisher.newest().clone();
         let families = state.tables.table(table)?.families.iter().map(|family| family.id).collect();
         let number = inner.loads.fetch_add(1, Ordering::Relaxed);
-        let folder = RunFolder(inner.folder.load().join(number.to_string()));
-        Ok(Self { inner, table, on_duplicate, families, buffer: Rows::default(), runs: Vec::new(), folder })
+        let folder = Arc::new(RunFolder(inner.folder.load().join(number.to_string())));
+        Ok(Self {
+            inner,
+            table,
+            on_duplicate,
+            families,
+            buffer: Rows::default(),
+            runs: Vec::new(),
+            spilling: None,
+            begun: 0,
+            folder,
+        })
     }
 
-    /// Sorts the buffer and writes it to disk, where that holds up nobody.
+    /// Begins to sort the buffer and to write it to disk, once the one before is written.
     async fn spill(&mut self) -> StoreResult<()> {
+        self.end_spill().await?;
         let mut rows = std::mem::take(&mut self.buffer);
-        let path = self.folder.0.join(self.runs.len().to_string());
-        let run = blocking(move || {
+        let (folder, name) = (self.folder.clone(), self.begun.to_string());
+        self.begun += 1;
+        self.spilling = Some(tokio::task::spawn_blocking(move || {
             rows.sort();
-            Run::write(&path, &rows)
-        });
-        self.runs.push(run.await?);
+            Run::write(&folder.0.join(name), &rows)
+        }));
+        Ok(())
+    }
+
+    /// Waits for the run under way.
+    async fn end_spill(&mut self) -> StoreResult<()> {
+        if let Some(spilling) = self.spilling.take() {
+            self.runs.push(joined(spilling.await)?);
+        }
         Ok(())
     }
 
@@ -119,6 +144,7 @@ impl BulkLoad for Load {
         self.inner.check_open()?;
         self.inner.pipeline.read_only.check()?;
         let inner = self.inner.clone();
+        self.end_spill().await?;
         if self.runs.is_empty() && self.buffer.bytes() <= inner.options.small_load_bytes {
             let pass = inner.admission.write().await?;
             let commit = blocking(move || {

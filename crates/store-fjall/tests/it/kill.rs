@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
-use store::{BulkLoad, OnDuplicate, Store, TableChange, TableId, WriteBatch};
+use store::{OnDuplicate, Store, TableChange, TableId, WriteBatch};
 use store_fjall::{FjallStore, Options};
 
 const CYCLES: u32 = 32;
@@ -36,7 +36,7 @@ fn child_of_the_kill_test() {
     runtime.block_on(async {
         let store = small(Path::new(&folder));
         let writers: Vec<_> = (0..4).map(|writer| tokio::spawn(write(store.clone(), cycle, writer))).collect();
-        if cycle % 2 == 0 {
+        if cycle.is_multiple_of(2) {
             tokio::spawn(load(store.clone(), cycle)).await.unwrap();
         }
         for writer in writers {
