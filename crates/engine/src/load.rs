@@ -53,7 +53,6 @@ impl Session {
         let Load { target, load, rows, .. } = load;
         let commit = load.finish().await.map_err(|error| Self::in_words(target, error.into()))?;
         self.last_commit = self.last_commit.max(commit);
-        self.engine.counters().rows_written.add(rows);
         Ok(rows)
     }
 

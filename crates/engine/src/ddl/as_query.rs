@@ -51,6 +51,7 @@ impl Session {
             rows = self.load(&target, self.stream(context, Arc::clone(plan), Vec::new())?, plan).await?;
         }
         self.engine.catalog().change(|draft| draft.publish_table(prepared).map(drop)).await?;
+        self.engine.counters().rows_written.add(rows);
         Ok(rows)
     }
 }

@@ -1,5 +1,6 @@
 //! INSERT and UPSERT.
 
+use super::insert_rows::NewRows;
 use super::on_conflict::{Action, Existing};
 use super::params::ParamTypes;
 use super::returning::Returning;
@@ -23,27 +24,27 @@ use types::Datum;
 pub(crate) struct InsertProgram {
     pub(crate) target: Target,
     /// Which columns the source gives, in its order.
-    columns: Vec<usize>,
-    source: Rows,
+    pub(super) columns: Vec<usize>,
+    pub(super) source: Rows,
     /// For the other columns.
-    defaults: Defaults,
+    pub(super) defaults: Defaults,
     /// One query that gives all computed values of VALUES in one row.
-    computed: Option<Arc<Plan>>,
+    pub(super) computed: Option<Arc<Plan>>,
     pub(crate) action: Action,
     pub(crate) returning: Option<Returning>,
 }
 
 /// What columns get that the source leaves out.
 #[derive(Debug, Default)]
-struct Defaults {
-    constants: Vec<(usize, Datum)>,
+pub(super) struct Defaults {
+    pub(super) constants: Vec<(usize, Datum)>,
     /// Evaluated for each row of a query. (For VALUES they are values of their rows.)
-    columns: Vec<usize>,
-    exprs: Exprs,
+    pub(super) columns: Vec<usize>,
+    pub(super) exprs: Exprs,
 }
 
 #[derive(Debug)]
-enum Rows {
+pub(super) enum Rows {
     Values(Vec<Vec<Value>>),
     /// A query, with the text constants in its select list: they have no type of their own.
     Query {
@@ -133,7 +134,10 @@ impl Session {
         program: &InsertProgram,
         scope: &Scope<'_>,
     ) -> EngineResult<Outcome> {
-        let rows = self.new_rows(work, program, scope).await?;
+        let rows = match self.new_rows(work, program, scope).await? {
+            NewRows::Few(rows) => rows,
+            NewRows::Many { first, rest } => return self.insert_many(work, program, scope, first, rest).await,
+        };
         let mut keyed = Vec::with_capacity(rows.len());
         for row in rows {
             program.target.check(&row)?;
@@ -145,64 +149,6 @@ impl Session {
             insert_row(work, program, key, row, scope, &mut outcome).await?;
         }
         Ok(outcome)
-    }
-
-    /// The rows as they would be new.
-    async fn new_rows(
-        &mut self,
-        work: &mut Work,
-        program: &InsertProgram,
-        scope: &Scope<'_>,
-    ) -> EngineResult<Vec<Row>> {
-        let params = scope.params;
-        let target = &program.target;
-        let needs_view = program.computed.is_some() || matches!(program.source, Rows::Query { .. });
-        let (mut computed, mut given) = (Vec::new(), Vec::new());
-        if needs_view {
-            let view = work.view(self.engine.store().as_ref(), self.last_commit).await?;
-            if let Some(plan) = &program.computed {
-                let rows = self.collect(self.query_context(view.clone()), Arc::clone(plan), params.to_vec()).await?;
-                computed = rows.into_iter().next().unwrap_or_default();
-            }
-            if let Rows::Query { plan, .. } = &program.source {
-                given = self.collect(self.query_context(view), Arc::clone(plan), params.to_vec()).await?;
-            }
-        }
-        let mut rows = Vec::new();
-        match &program.source {
-            Rows::Values(values) => {
-                for values in values {
-                    let mut row = program.defaults.row(target);
-                    for (at, value) in program.columns.iter().zip(values) {
-                        set(&mut row, *at, value.get(target, *at, params, &computed)?);
-                    }
-                    rows.push(row);
-                }
-            }
-            Rows::Query { readable, .. } => {
-                for values in given {
-                    let mut row = program.defaults.row(target);
-                    for ((at, value), readable) in program.columns.iter().zip(values).zip(readable) {
-                        set(&mut row, *at, read(target, *at, value, *readable)?);
-                    }
-                    program.defaults.compute(target, &mut row, scope).await?;
-                    rows.push(row);
-                }
-            }
-        }
-        self.fill_row_ids(target, &mut rows).await?;
-        Ok(rows)
-    }
-
-    /// Gives rows of a table without a key their hidden ids.
-    pub(crate) async fn fill_row_ids(&self, target: &Target, rows: &mut [Row]) -> EngineResult<()> {
-        let Some(at) = target.table.columns.iter().position(|column| column.hidden) else { return Ok(()) };
-        let count = u32::try_from(rows.len()).map_err(|_| Fault::Internal { detail: "too many rows".to_string() })?;
-        let ids = self.engine.catalog().row_ids().reserve(count).await?;
-        for (row, id) in rows.iter_mut().zip(ids) {
-            set(row, at, Datum::Int8(id));
-        }
-        Ok(())
     }
 
     /// Locks rows in one order for all statements, so that two of them do not wait for each other.
@@ -282,14 +228,6 @@ pub(crate) fn set(row: &mut Row, at: usize, value: Datum) {
     }
 }
 
-/// A value of a query on its way into a column.
-fn read(target: &Target, at: usize, value: Datum, readable: bool) -> EngineResult<Datum> {
-    match (value, target.column(at)) {
-        (Datum::Text(text), Some(column)) if readable => Ok(types::text::parse(&column.ty, &text)?),
-        (value, _) => target.assign(at, value),
-    }
-}
-
 /// The columns that a source of that width fills.
 fn columns(target: &Target, named: Option<&[ColumnName]>, width: usize) -> EngineResult<Vec<usize>> {
     let Some(named) = named else {
@@ -325,29 +263,6 @@ fn values_of(
     computed: &mut Computed,
 ) -> EngineResult<Vec<Value>> {
     columns.iter().zip(row).map(|(at, value)| value_for(target, *at, value, params, computed)).collect()
-}
-
-impl Defaults {
-    /// A row of constant defaults, and NULL elsewhere.
-    fn row(&self, target: &Target) -> Row {
-        let mut row = vec![Datum::Null; target.width()];
-        for (at, value) in &self.constants {
-            set(&mut row, *at, value.clone());
-        }
-        row
-    }
-
-    /// Adds those that are evaluated.
-    async fn compute(&self, target: &Target, row: &mut Row, scope: &Scope<'_>) -> EngineResult<()> {
-        if self.columns.is_empty() {
-            return Ok(());
-        }
-        let values = self.exprs.eval(scope, row, None).await?;
-        for (at, value) in self.columns.iter().zip(values) {
-            set(row, *at, target.assign(*at, value)?);
-        }
-        Ok(())
-    }
 }
 
 /// The defaults of the columns that the source leaves out. In VALUES each row gets its own evaluation.

@@ -9,6 +9,7 @@
 
 mod delete;
 mod insert;
+mod insert_rows;
 mod key_match;
 mod literal;
 mod on_conflict;

@@ -178,3 +178,20 @@ async fn tables_without_a_key_are_updated_and_deleted_from() {
     assert_eq!(c.run("DELETE FROM h WHERE b = 'z' LIMIT 1").await, "DELETE 1");
     assert_eq!(c.run("SELECT a, b FROM h ORDER BY a").await, "1|z\n2|y\nSELECT 2");
 }
+
+#[tokio::test]
+async fn very_many_rows_are_loaded_at_once_and_still_all_or_nothing() {
+    let engine = engine().await;
+    let mut c = Client::of(&engine);
+    c.ok("CREATE TABLE t (k integer PRIMARY KEY, n integer)").await;
+    let digits = "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))";
+    let numbers = format!(
+        "SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d AS k FROM {digits} AS a (d), {digits} AS b (d), \
+         {digits} AS c (d), {digits} AS e (d), (VALUES (0), (1), (2)) AS f (d)"
+    );
+    assert_eq!(c.run(&format!("INSERT INTO t SELECT k, k % 7 FROM ({numbers}) AS q")).await, "INSERT 0 30000");
+    assert_eq!(c.run("SELECT count(*), max(k) FROM t").await, "30000|29999\nSELECT 1");
+    let again = c.run(&format!("INSERT INTO t SELECT 50000 - k, 0 FROM ({numbers}) AS q")).await;
+    assert!(again.starts_with("ERROR 23505"), "{again}");
+    assert_eq!(c.run("SELECT count(*), max(k) FROM t").await, "30000|29999\nSELECT 1");
+}

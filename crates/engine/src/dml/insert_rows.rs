@@ -1,0 +1,177 @@
+//! Where the rows of an INSERT come from: VALUES, or a query whose rows may be very many.
+
+use super::Outcome;
+use super::insert::{Defaults, InsertProgram, Rows, set};
+use super::on_conflict::Action;
+use super::row_exprs::Scope;
+use super::target::{Row, Target};
+use crate::error::{EngineResult, Fault};
+use crate::transaction_block::Work;
+use crate::{Chunk, Session};
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use query::Plan;
+use std::sync::Arc;
+use txn::LockMode;
+use types::Datum;
+
+/// With more rows than this, a plain INSERT from a query outside of a block loads them as sorted runs.
+const FEW: usize = 20_000;
+
+/// The rows as they would be new.
+pub(super) enum NewRows {
+    /// All of them.
+    Few(Vec<Row>),
+    /// The first ones, and the batches that are still to come.
+    Many { first: Vec<Row>, rest: BoxStream<'static, EngineResult<Chunk>> },
+}
+
+impl Session {
+    pub(super) async fn new_rows(
+        &mut self,
+        work: &mut Work,
+        program: &InsertProgram,
+        scope: &Scope<'_>,
+    ) -> EngineResult<NewRows> {
+        match &program.source {
+            Rows::Values(values) => {
+                let computed = self.computed_values(work, program, scope).await?;
+                let mut rows = Vec::with_capacity(values.len());
+                for values in values {
+                    let mut row = program.defaults.row(&program.target);
+                    for (at, value) in program.columns.iter().zip(values) {
+                        set(&mut row, *at, value.get(&program.target, *at, scope.params, &computed)?);
+                    }
+                    rows.push(row);
+                }
+                self.fill_row_ids(&program.target, &mut rows).await?;
+                Ok(NewRows::Few(rows))
+            }
+            Rows::Query { plan, .. } => self.query_rows(work, program, plan, scope).await,
+        }
+    }
+
+    /// The values of VALUES that are no constants.
+    async fn computed_values(
+        &mut self,
+        work: &mut Work,
+        program: &InsertProgram,
+        scope: &Scope<'_>,
+    ) -> EngineResult<Row> {
+        let Some(plan) = &program.computed else { return Ok(Row::new()) };
+        let view = work.view(self.engine.store().as_ref(), self.last_commit).await?;
+        let rows = self.collect(self.query_context(view), Arc::clone(plan), scope.params.to_vec()).await?;
+        Ok(rows.into_iter().next().unwrap_or_default())
+    }
+
+    async fn query_rows(
+        &mut self,
+        work: &mut Work,
+        program: &InsertProgram,
+        plan: &Arc<Plan>,
+        scope: &Scope<'_>,
+    ) -> EngineResult<NewRows> {
+        let loads = !work.in_block
+            && matches!(program.action, Action::Refuse)
+            && program.returning.is_none()
+            && self.engine.store().capabilities().bulk_load;
+        let view = work.view(self.engine.store().as_ref(), self.last_commit).await?;
+        let mut rest = self.stream(self.query_context(view), Arc::clone(plan), scope.params.to_vec())?;
+        let mut rows = Vec::new();
+        while let Some(chunk) = rest.next().await {
+            rows.extend(self.rows_of_chunk(program, chunk?, scope).await?);
+            if loads && rows.len() > FEW {
+                return Ok(NewRows::Many { first: rows, rest });
+            }
+        }
+        Ok(NewRows::Few(rows))
+    }
+
+    async fn rows_of_chunk(&self, program: &InsertProgram, chunk: Chunk, scope: &Scope<'_>) -> EngineResult<Vec<Row>> {
+        let Rows::Query { plan, readable } = &program.source else { return Ok(Vec::new()) };
+        let target = &program.target;
+        let given = match chunk {
+            Chunk::Rows(rows) => rows,
+            Chunk::Batch(batch) => {
+                let types: Vec<_> = plan.columns.iter().map(|column| column.ty).collect();
+                query::convert::batch_to_rows(&batch, &types)?
+            }
+        };
+        let mut rows = Vec::with_capacity(given.len());
+        for values in given {
+            let mut row = program.defaults.row(target);
+            for ((at, value), readable) in program.columns.iter().zip(values).zip(readable) {
+                set(&mut row, *at, read(target, *at, value, *readable)?);
+            }
+            program.defaults.compute(target, &mut row, scope).await?;
+            rows.push(row);
+        }
+        self.fill_row_ids(target, &mut rows).await?;
+        Ok(rows)
+    }
+
+    /// Loads many rows as sorted runs: no other writer may be in the table meanwhile.
+    pub(super) async fn insert_many(
+        &mut self,
+        work: &mut Work,
+        program: &InsertProgram,
+        scope: &Scope<'_>,
+        first: Vec<Row>,
+        mut rest: BoxStream<'static, EngineResult<Chunk>>,
+    ) -> EngineResult<Outcome> {
+        let target = &program.target;
+        let guard = self.running();
+        let lock = work.txn.locks().lock_table(target.storage, LockMode::Exclusive, work.wait);
+        guard.stoppable(async { Ok(lock.await.map(drop)?) }).await?;
+        let mut load = self.begin_load(target).await?;
+        load.add(&first).await?;
+        drop(first);
+        while let Some(chunk) = rest.next().await {
+            let rows = self.rows_of_chunk(program, chunk?, scope).await?;
+            load.add(&rows).await?;
+        }
+        Ok(Outcome { rows: self.finish_load(load).await?, returned: Vec::new() })
+    }
+
+    /// Gives rows of a table without a key their hidden ids.
+    pub(crate) async fn fill_row_ids(&self, target: &Target, rows: &mut [Row]) -> EngineResult<()> {
+        let Some(at) = target.table.columns.iter().position(|column| column.hidden) else { return Ok(()) };
+        let count = u32::try_from(rows.len()).map_err(|_| Fault::Internal { detail: "too many rows".to_string() })?;
+        let ids = self.engine.catalog().row_ids().reserve(count).await?;
+        for (row, id) in rows.iter_mut().zip(ids) {
+            set(row, at, Datum::Int8(id));
+        }
+        Ok(())
+    }
+}
+
+impl Defaults {
+    /// A row of constant defaults, and NULL elsewhere.
+    pub(super) fn row(&self, target: &Target) -> Row {
+        let mut row = vec![Datum::Null; target.width()];
+        for (at, value) in &self.constants {
+            set(&mut row, *at, value.clone());
+        }
+        row
+    }
+
+    /// Adds those that are evaluated.
+    async fn compute(&self, target: &Target, row: &mut Row, scope: &Scope<'_>) -> EngineResult<()> {
+        if self.columns.is_empty() {
+            return Ok(());
+        }
+        let values = self.exprs.eval(scope, row, None).await?;
+        for (at, value) in self.columns.iter().zip(values) {
+            set(row, *at, target.assign(*at, value)?);
+        }
+        Ok(())
+    }
+}
+
+/// A value of a query on its way into a column.
+fn read(target: &Target, at: usize, value: Datum, readable: bool) -> EngineResult<Datum> {
+    match (value, target.column(at)) {
+        (Datum::Text(text), Some(column)) if readable => Ok(types::text::parse(&column.ty, &text)?),
+        (value, _) => target.assign(at, value),
+    }
+}
