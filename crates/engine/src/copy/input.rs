@@ -3,7 +3,7 @@
 use super::format::{Format, positions};
 use super::lines::{Fields, Line};
 use super::rows::{LongWay, RowWriter, header_text, shortened};
-use crate::dml::{FAMILY, Target, default_values};
+use crate::dml::{FAMILY, Second, Target, default_values};
 use crate::error::{EngineResult, Fault, fail};
 use crate::running::RunGuard;
 use crate::transaction_block::Work;
@@ -258,12 +258,12 @@ impl Session {
         let (base, columns, exprs) = default_values(&target, &fields)?;
         let mut params = crate::dml::ParamTypes::default();
         let alias = target.table.name.clone();
-        let defaults = self.row_exprs(catalog, &target, &alias, false, &exprs, &mut params).await?;
+        let defaults = self.row_exprs(catalog, &target, &alias, Second::None, &exprs, &mut params).await?;
         let filter = match selection {
             None => None,
-            Some(expr) => {
-                Some(self.row_exprs(catalog, &target, &alias, false, std::slice::from_ref(expr), &mut params).await?)
-            }
+            Some(expr) => Some(
+                self.row_exprs(catalog, &target, &alias, Second::None, std::slice::from_ref(expr), &mut params).await?,
+            ),
         };
         params.finish_without()?;
         let long = match columns.is_empty() && filter.is_none() {

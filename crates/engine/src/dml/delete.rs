@@ -1,6 +1,7 @@
 //! DELETE.
 
 use super::Outcome;
+use super::joined_columns::JoinedColumns;
 use super::params::ParamTypes;
 use super::returning::Returning;
 use super::row_exprs::Scope;
@@ -37,6 +38,7 @@ impl Session {
     ) -> EngineResult<DeleteProgram> {
         let target = self.target(catalog, &delete.table)?;
         let alias = delete.alias.clone().unwrap_or_else(|| delete.table.name.clone());
+        let joined = JoinedColumns::find(&target, &alias, &delete.returning, &delete.using)?;
         let set = RowSet {
             target: &target,
             alias: &alias,
@@ -46,9 +48,11 @@ impl Session {
             order_by: &delete.order_by,
             limit: delete.limit.as_ref(),
             computed: &[],
+            joined: &joined.items,
         };
         let rows = self.compile_rows(catalog, &set, params).await?;
-        let returning = self.compile_returning(catalog, &target, &alias, &delete.returning, params).await?;
+        let joined = (&joined, rows.columns_behind(&target, 0));
+        let returning = self.compile_returning(catalog, &target, &alias, &delete.returning, joined, params).await?;
         Ok(DeleteProgram { target, rows, returning })
     }
 
@@ -66,8 +70,8 @@ impl Session {
             Rows::Query(plan) => self.locked_rows(work, target, plan, scope.params).await?,
         };
         let mut outcome = Outcome::default();
-        for (key, old, _) in found {
-            outcome.count(program.returning.as_ref(), &old, scope).await?;
+        for (key, old, joined) in found {
+            outcome.count(program.returning.as_ref(), &old, &joined, scope).await?;
             work.txn.delete(target.storage, FAMILY, key)?;
         }
         Ok(outcome)

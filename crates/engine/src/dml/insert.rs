@@ -1,10 +1,11 @@
 //! INSERT and UPSERT.
 
 use super::insert_rows::NewRows;
+use super::joined_columns::JoinedColumns;
 use super::on_conflict::{Action, Existing};
 use super::params::ParamTypes;
 use super::returning::Returning;
-use super::row_exprs::{Exprs, Scope};
+use super::row_exprs::{Exprs, Scope, Second};
 use super::target::{FAMILY, Row, Target};
 use super::value::{Computed, Value, default_of, value_for};
 use super::{Outcome, row_set};
@@ -106,7 +107,7 @@ impl Session {
             }
             InsertSource::Query(query) => {
                 let plan = self.plan(catalog, query, params.known()).await?;
-                params.merge(&plan.parameters);
+                params.merge(query, &plan.parameters);
                 let columns = columns(&target, insert.columns.as_deref(), plan.columns.len())?;
                 check_width(insert.columns.is_some(), &columns, plan.columns.len())?;
                 let readable = row_set::text_constants(query, columns.len());
@@ -115,16 +116,18 @@ impl Session {
         };
         let action = self.compile_action(catalog, &target, &alias, insert, &columns, params).await?;
         let (mut defaults, exprs) = defaults(&target, &mut columns, &mut source, &mut computed)?;
-        defaults.exprs = self.row_exprs(catalog, &target, &alias, false, &exprs, params).await?;
+        defaults.exprs = self.row_exprs(catalog, &target, &alias, Second::None, &exprs, params).await?;
         let computed = match computed.0.as_slice() {
             [] => None,
             exprs => {
-                let plan = self.plan(catalog, &row_set::one_row(exprs)?, params.known()).await?;
-                params.merge(&plan.parameters);
+                let query = row_set::one_row(exprs)?;
+                let plan = self.plan(catalog, &query, params.known()).await?;
+                params.merge(&query, &plan.parameters);
                 Some(plan)
             }
         };
-        let returning = self.compile_returning(catalog, &target, &alias, &insert.returning, params).await?;
+        let joined = (&JoinedColumns::default(), [].as_slice());
+        let returning = self.compile_returning(catalog, &target, &alias, &insert.returning, joined, params).await?;
         Ok(InsertProgram { target, columns, source, defaults, computed, action, returning })
     }
 
@@ -193,7 +196,7 @@ async fn insert_row(
             return Err(target.duplicate(&key));
         }
         work.txn.put(target.storage, FAMILY, key, target.fragment(&row)?)?;
-        return outcome.count(program.returning.as_ref(), &row, scope).await;
+        return outcome.count(program.returning.as_ref(), &row, &[], scope).await;
     }
     let old = match program.action.needs_old() {
         true => work.newest(target.storage, FAMILY, &key).await?,
@@ -219,7 +222,7 @@ async fn insert_row(
         work.txn.delete(target.storage, FAMILY, key)?;
     }
     work.txn.put(target.storage, FAMILY, new_key, target.fragment(&new)?)?;
-    outcome.count(program.returning.as_ref(), &new, scope).await
+    outcome.count(program.returning.as_ref(), &new, &[], scope).await
 }
 
 pub(crate) fn set(row: &mut Row, at: usize, value: Datum) {

@@ -10,6 +10,7 @@
 mod delete;
 mod insert;
 mod insert_rows;
+mod joined_columns;
 mod key_match;
 mod literal;
 mod on_conflict;
@@ -27,7 +28,7 @@ pub(crate) use key_match::{KeyMatch, column_at, folded};
 pub(crate) use literal::literal;
 pub(crate) use params::ParamTypes;
 pub(crate) use returning::Returning;
-pub(crate) use row_exprs::{Exprs, Scope};
+pub(crate) use row_exprs::{Exprs, Scope, Second};
 pub(crate) use target::{FAMILY, Row, Target};
 pub(crate) use value::default_values;
 
@@ -137,11 +138,12 @@ impl Outcome {
         &mut self,
         returning: Option<&Returning>,
         row: &[Datum],
+        joined: &[Datum],
         scope: &Scope<'_>,
     ) -> EngineResult<()> {
         self.rows += 1;
         if let Some(returning) = returning {
-            self.returned.push(returning.row(row, scope).await?);
+            self.returned.push(returning.row(row, joined, scope).await?);
         }
         Ok(())
     }

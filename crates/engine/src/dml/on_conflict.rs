@@ -1,7 +1,7 @@
 //! What INSERT and UPSERT do with a row that is there already.
 
 use super::params::ParamTypes;
-use super::row_exprs::{Exprs, Scope};
+use super::row_exprs::{Exprs, Scope, Second};
 use super::target::{Row, Target};
 use super::update::compile_assignments;
 use super::value::{Computed, Value};
@@ -141,7 +141,8 @@ impl Session {
             }
         };
         let filter = selection.map(|expr| computed.add(expr.clone()));
-        let exprs = self.row_exprs(catalog, target, alias, once, &computed.0, params).await?;
+        let second = if once { Second::Excluded } else { Second::None };
+        let exprs = self.row_exprs(catalog, target, alias, second, &computed.0, params).await?;
         Ok(Action::Update(Box::new(OnUpdate { assignments, exprs, filter, once })))
     }
 }

@@ -1,6 +1,9 @@
 //! Types of a statement's parameters, gathered from where they stand.
 
+use super::literal::{Literal, literal};
 use crate::error::{EngineResult, Fault, fail};
+use sql::ast::{self, Query};
+use std::ops::ControlFlow;
 use types::DataType;
 
 /// What is known so far: `None` is not known yet.
@@ -35,9 +38,18 @@ impl ParamTypes {
         }
     }
 
-    /// What a plan found out.
-    pub(crate) fn merge(&mut self, types: &[DataType]) {
-        types.iter().enumerate().for_each(|(index, ty)| self.note(index, *ty));
+    /// What the plan of a query found out about the parameters that it uses: of the others it knows nothing.
+    pub(crate) fn merge(&mut self, query: &Query, types: &[DataType]) {
+        let own = self.0.len();
+        let _ = ast::visit_expressions(query, |part| {
+            if let Some(Literal::Param(index)) = literal(part)
+                && let Some(ty) = types.get(index)
+                && index < own
+            {
+                self.note(index, *ty);
+            }
+            ControlFlow::<()>::Continue(())
+        });
     }
 
     /// None are allowed here.

@@ -1,12 +1,14 @@
 //! RETURNING: what a writing statement answers for each row that it wrote.
 
+use super::joined_columns::JoinedColumns;
 use super::key_match::{column_at, folded};
 use super::params::ParamTypes;
-use super::row_exprs::{Exprs, Scope, has_subquery};
+use super::row_exprs::{Exprs, Scope, Second, has_subquery};
 use super::target::Target;
 use crate::error::{EngineResult, Fault, fail};
 use crate::{ColumnDesc, Session};
 use catalog::Catalog;
+use query::OutputColumn;
 use sql::ast::{Expr, SelectItem, SelectItemQualifiedWildcardKind};
 use std::sync::Arc;
 use types::{DataType, Datum};
@@ -25,6 +27,8 @@ enum Item {
     Column(usize),
     /// A computed value.
     Computed(usize),
+    /// A column of a joined table.
+    Joined(usize),
 }
 
 impl Returning {
@@ -33,11 +37,12 @@ impl Returning {
     }
 
     /// The answer for one row.
-    pub(crate) async fn row(&self, row: &[Datum], scope: &Scope<'_>) -> EngineResult<Vec<Datum>> {
-        let computed = self.exprs.eval(scope, row, None).await?;
+    pub(crate) async fn row(&self, row: &[Datum], joined: &[Datum], scope: &Scope<'_>) -> EngineResult<Vec<Datum>> {
+        let computed = self.exprs.eval(scope, row, Some(joined)).await?;
         let value = |item: &Item| match item {
             Item::Column(at) => row.get(*at),
             Item::Computed(at) => computed.get(*at),
+            Item::Joined(at) => joined.get(*at),
         };
         Ok(self.items.iter().map(|item| value(item).cloned().unwrap_or(Datum::Null)).collect())
     }
@@ -50,6 +55,7 @@ impl Session {
         target: &Target,
         alias: &str,
         items: &[SelectItem],
+        (joined, joined_columns): (&JoinedColumns, &[OutputColumn]),
         params: &mut ParamTypes,
     ) -> EngineResult<Option<Returning>> {
         if items.is_empty() {
@@ -64,10 +70,15 @@ impl Session {
                 SelectItem::ExprWithAlias { expr, alias } => (expr, Some(folded(alias))),
                 SelectItem::Wildcard(_) => {
                     all_columns(target, &mut columns, &mut compiled);
+                    all_joined(joined, joined_columns, &mut columns, &mut compiled);
                     continue;
                 }
                 SelectItem::QualifiedWildcard(kind, _) if is_target(kind, alias) => {
                     all_columns(target, &mut columns, &mut compiled);
+                    continue;
+                }
+                SelectItem::QualifiedWildcard(..) if joined.has_wildcard() => {
+                    all_joined(joined, joined_columns, &mut columns, &mut compiled);
                     continue;
                 }
                 other => return fail(Fault::Unsupported { feature: format!("RETURNING {other}") }),
@@ -85,11 +96,13 @@ impl Session {
                     let name = name.unwrap_or_else(|| output_name(expr));
                     columns.push(ColumnDesc { name, ty: DataType::Text, table_oid: 0, column_number: 0 });
                     compiled.push(Item::Computed(exprs.len()));
-                    exprs.push(expr.clone());
+                    exprs.push(joined.rewritten(expr));
                 }
             }
         }
-        let exprs = self.row_exprs(catalog, target, alias, false, &exprs, params).await?;
+        let types: Vec<DataType> = joined_columns.iter().map(|column| column.ty).collect();
+        let second = if types.is_empty() { Second::None } else { Second::Joined(&types) };
+        let exprs = self.row_exprs(catalog, target, alias, second, &exprs, params).await?;
         let computed = columns.iter_mut().zip(&compiled).filter(|(_, item)| matches!(item, Item::Computed(_)));
         for ((column, _), ty) in computed.zip(exprs.types()) {
             column.ty = *ty;
@@ -106,7 +119,21 @@ fn all_columns(target: &Target, columns: &mut Vec<ColumnDesc>, items: &mut Vec<I
     }
 }
 
-fn is_target(kind: &SelectItemQualifiedWildcardKind, alias: &str) -> bool {
+/// Where `*` and `other.*` stand.
+fn all_joined(
+    joined: &JoinedColumns,
+    joined_columns: &[OutputColumn],
+    columns: &mut Vec<ColumnDesc>,
+    items: &mut Vec<Item>,
+) {
+    for (at, column) in joined_columns.iter().enumerate().skip(joined.exprs.len()) {
+        let OutputColumn { name, ty, table_oid, column_number } = column.clone();
+        columns.push(ColumnDesc { name, ty, table_oid, column_number });
+        items.push(Item::Joined(at));
+    }
+}
+
+pub(super) fn is_target(kind: &SelectItemQualifiedWildcardKind, alias: &str) -> bool {
     match kind {
         SelectItemQualifiedWildcardKind::ObjectName(name) => match name.0.as_slice() {
             [part] => part.as_ident().is_some_and(|ident| folded(ident) == alias),

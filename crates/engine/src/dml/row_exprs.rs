@@ -36,20 +36,34 @@ struct Compiled {
     types: Vec<DataType>,
     /// Parameters of the statement itself.
     params: usize,
-    excluded: bool,
+    /// Does a second row stand behind the first?
+    second: bool,
 }
+
+/// A row beside the target's, as expressions name it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Second<'a> {
+    None,
+    /// `excluded`, of the target's own columns.
+    Excluded,
+    /// Columns of joined tables: `[JOINED].x0`, `[JOINED].x1`, …
+    Joined(&'a [DataType]),
+}
+
+/// What the row of joined columns is called.
+pub(crate) const JOINED: &str = "joined columns";
 
 impl Exprs {
     pub(crate) fn is_empty(&self) -> bool {
         self.inner.is_none()
     }
 
-    /// All values for one row; `excluded` is the row that did not get in.
+    /// All values for one row; `second` is the row beside it.
     pub(crate) async fn eval(
         &self,
         scope: &Scope<'_>,
         row: &[Datum],
-        excluded: Option<&[Datum]>,
+        second: Option<&[Datum]>,
     ) -> EngineResult<Vec<Datum>> {
         let Some(compiled) = &self.inner else { return Ok(Vec::new()) };
         let Some(context) = &scope.context else {
@@ -57,8 +71,8 @@ impl Exprs {
         };
         let mut all = scope.params.get(..compiled.params).unwrap_or(scope.params).to_vec();
         all.extend_from_slice(row);
-        if compiled.excluded {
-            all.extend_from_slice(excluded.unwrap_or(row));
+        if compiled.second {
+            all.extend_from_slice(second.unwrap_or(row));
         }
         let mut execution = compiled.planner.execute(context, &compiled.plan, &all).await?;
         while let Some(batch) = execution.stream.next().await {
@@ -77,13 +91,13 @@ impl Exprs {
 }
 
 impl Session {
-    /// Compiles expressions over a row of the target (and, in ON CONFLICT, over `excluded`).
+    /// Compiles expressions over a row of the target, and perhaps over one beside it.
     pub(crate) async fn row_exprs(
         &mut self,
         catalog: &Arc<Catalog>,
         target: &Target,
         alias: &str,
-        excluded: bool,
+        second: Second<'_>,
         exprs: &[Expr],
         params: &mut ParamTypes,
     ) -> EngineResult<Exprs> {
@@ -92,28 +106,39 @@ impl Session {
         }
         let own = params.known().len();
         let mut types = params.known().to_vec();
-        let mut from = vec![one_row_table(target, alias, &mut types)];
-        if excluded {
-            from.push(one_row_table(target, "excluded", &mut types));
+        let own_columns = || target.table.columns.iter().map(|column| (column.name.clone(), column.ty));
+        let mut from = vec![one_row_table(own_columns(), alias, &mut types)];
+        match second {
+            Second::None => {}
+            Second::Excluded => from.push(one_row_table(own_columns(), "excluded", &mut types)),
+            Second::Joined(joined) => {
+                let columns = joined.iter().enumerate().map(|(i, ty)| (format!("x{i}"), *ty));
+                from.push(one_row_table(columns, JOINED, &mut types));
+            }
         }
+        let second = from.len() > 1;
         let query = row_set::over(&from.join(", "), exprs)?;
         let plan = self.plan(catalog, &query, &types).await?;
-        params.merge(plan.parameters.get(..own).unwrap_or_default());
+        params.merge(&query, plan.parameters.get(..own).unwrap_or_default());
         let types = plan.columns.iter().map(|column| column.ty).collect();
         let planner = Arc::clone(self.engine.planner());
-        Ok(Exprs { inner: Some(Compiled { planner, plan, types, params: own, excluded }) })
+        Ok(Exprs { inner: Some(Compiled { planner, plan, types, params: own, second }) })
     }
 }
 
 /// `(SELECT $8 AS a, $9 AS b) AS alias`, whose parameters come behind `types`.
-fn one_row_table(target: &Target, alias: &str, types: &mut Vec<Option<DataType>>) -> String {
+fn one_row_table(
+    columns: impl Iterator<Item = (String, DataType)>,
+    alias: &str,
+    types: &mut Vec<Option<DataType>>,
+) -> String {
     let quote = types::ident::quote;
-    let mut columns = Vec::with_capacity(target.width());
-    for column in &target.table.columns {
-        types.push(Some(column.ty));
-        columns.push(format!("${} AS {}", types.len(), quote(&column.name)));
+    let mut list = Vec::new();
+    for (name, ty) in columns {
+        types.push(Some(ty));
+        list.push(format!("${} AS {}", types.len(), quote(&name)));
     }
-    format!("(SELECT {}) AS {}", columns.join(", "), quote(alias))
+    format!("(SELECT {}) AS {}", list.join(", "), quote(alias))
 }
 
 /// Does it hold a query?

@@ -21,6 +21,8 @@ pub(crate) struct RowSet<'a> {
     pub(crate) limit: Option<&'a Expr>,
     /// Behind the key columns.
     pub(crate) computed: &'a [Expr],
+    /// Behind those: what RETURNING wants of joined tables.
+    pub(crate) joined: &'a [SelectItem],
 }
 
 impl RowSet<'_> {
@@ -55,9 +57,8 @@ impl RowSet<'_> {
         });
         let all = key.chain(self.computed.iter().cloned());
         // Names of their own, since the same column may be there twice.
-        all.enumerate()
-            .map(|(i, expr)| SelectItem::ExprWithAlias { expr, alias: Ident::new(format!("c{i}")) })
-            .collect()
+        let named = |(i, expr)| SelectItem::ExprWithAlias { expr, alias: Ident::new(format!("c{i}")) };
+        all.enumerate().map(named).chain(self.joined.iter().cloned()).collect()
     }
 }
 

@@ -1,10 +1,11 @@
 //! UPDATE.
 
 use super::insert::set;
+use super::joined_columns::JoinedColumns;
 use super::key_match::KeyMatch;
 use super::params::ParamTypes;
 use super::returning::Returning;
-use super::row_exprs::{Exprs, Scope, has_subquery};
+use super::row_exprs::{Exprs, Scope, Second, has_subquery};
 use super::row_set::RowSet;
 use super::rows_changed::Locked;
 use super::target::{FAMILY, Row, Target};
@@ -14,7 +15,7 @@ use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use crate::transaction_block::Work;
 use catalog::Catalog;
-use query::Plan;
+use query::{OutputColumn, Plan};
 use sql::ast::Expr;
 use sql::{Assignment, InsertValue, Update};
 use std::sync::Arc;
@@ -27,6 +28,8 @@ pub(crate) struct UpdateProgram {
     pub(crate) target: Target,
     assignments: Vec<(usize, Value)>,
     pub(crate) rows: Rows,
+    /// How many values the row set computes; joined columns stand behind them.
+    computed: usize,
     pub(crate) returning: Option<Returning>,
 }
 
@@ -49,6 +52,12 @@ impl Rows {
 
     pub(crate) fn needs_context(&self) -> bool {
         matches!(self, Self::Point { exprs, .. } if !exprs.is_empty())
+    }
+
+    /// The columns of a query behind the key and that many computed ones.
+    pub(crate) fn columns_behind(&self, target: &Target, computed: usize) -> &[OutputColumn] {
+        let first = target.codec.key_columns().len() + computed;
+        self.plan().and_then(|plan| plan.columns.get(first..)).unwrap_or_default()
     }
 
     /// For EXPLAIN.
@@ -100,6 +109,7 @@ impl Session {
         let alias = update.alias.clone().unwrap_or_else(|| update.table.name.clone());
         let mut computed = Computed::default();
         let assignments = compile_assignments(&target, &update.assignments, params, &mut computed)?;
+        let joined = JoinedColumns::find(&target, &alias, &update.returning, &update.from)?;
         let set = RowSet {
             target: &target,
             alias: &alias,
@@ -109,10 +119,13 @@ impl Session {
             order_by: &[],
             limit: None,
             computed: &computed.0,
+            joined: &joined.items,
         };
         let rows = self.compile_rows(catalog, &set, params).await?;
-        let returning = self.compile_returning(catalog, &target, &alias, &update.returning, params).await?;
-        Ok(UpdateProgram { target, assignments, rows, returning })
+        let computed = computed.0.len();
+        let joined = (&joined, rows.columns_behind(&target, computed));
+        let returning = self.compile_returning(catalog, &target, &alias, &update.returning, joined, params).await?;
+        Ok(UpdateProgram { target, assignments, rows, computed, returning })
     }
 
     /// One full key where the statement names it, else a query.
@@ -133,12 +146,13 @@ impl Session {
                     exprs.push(filter);
                     exprs.len() - 1
                 });
-                let exprs = self.row_exprs(catalog, set.target, set.alias, false, &exprs, params).await?;
+                let exprs = self.row_exprs(catalog, set.target, set.alias, Second::None, &exprs, params).await?;
                 return Ok(Rows::Point { key, exprs, filter: place });
             }
         }
-        let plan = self.plan(catalog, &set.query()?, params.known()).await?;
-        params.merge(&plan.parameters);
+        let query = set.query()?;
+        let plan = self.plan(catalog, &query, params.known()).await?;
+        params.merge(&query, &plan.parameters);
         Ok(Rows::Query(plan))
     }
 
@@ -153,21 +167,23 @@ impl Session {
             Rows::Point { key, exprs, filter } => {
                 let target = &program.target;
                 match self.point_row(work, target, key, exprs, *filter, scope).await? {
-                    Some((key, old, computed)) => vec![(key, program.new_row(&old, params, &computed)?)],
+                    Some((key, old, computed)) => vec![(key, program.new_row(&old, params, &computed)?, Row::new())],
                     None => Vec::new(),
                 }
             }
             Rows::Query(plan) => {
                 let found = self.locked_rows(work, &program.target, plan, params).await?;
-                let new =
-                    |(key, old, computed): (Bytes, Row, Row)| Ok((key, program.new_row(&old, params, &computed)?));
+                let new = |(key, old, mut computed): (Bytes, Row, Row)| {
+                    let row = program.new_row(&old, params, &computed)?;
+                    Ok((key, row, computed.split_off(program.computed.min(computed.len()))))
+                };
                 found.into_iter().map(new).collect::<EngineResult<Vec<_>>>()?
             }
         };
         let mut outcome = Outcome::default();
         let mut moved = Vec::with_capacity(changes.len());
-        for (key, new) in changes {
-            outcome.count(program.returning.as_ref(), &new, scope).await?;
+        for (key, new, joined) in changes {
+            outcome.count(program.returning.as_ref(), &new, &joined, scope).await?;
             let new_key = program.target.key(&new)?;
             moved.push(Change { key, new_key, new });
         }

@@ -195,3 +195,17 @@ async fn very_many_rows_are_loaded_at_once_and_still_all_or_nothing() {
     assert!(again.starts_with("ERROR 23505"), "{again}");
     assert_eq!(c.run("SELECT count(*), max(k) FROM t").await, "30000|29999\nSELECT 1");
 }
+
+#[tokio::test]
+async fn returning_tells_columns_of_joined_tables() {
+    let mut c = with_rows().await;
+    c.ok("CREATE TABLE o (t integer PRIMARY KEY, v text)").await;
+    c.ok("INSERT INTO o VALUES (1, 'one'), (2, 'two')").await;
+    let text = "UPDATE t SET n = n + 1 FROM o WHERE o.t = t.k RETURNING t.k, o.v, n || v AS both";
+    assert_eq!(c.run(text).await, "1|one|11one\n2|two|21two\nUPDATE 2");
+    assert_eq!(
+        c.run("DELETE FROM t USING o AS p WHERE p.t = t.k AND k = 1 RETURNING *").await,
+        "1|11|a|1|one\nDELETE 1"
+    );
+    assert_eq!(c.run("DELETE FROM t USING o WHERE o.t = t.k RETURNING o.*, n").await, "2|two|21\nDELETE 1");
+}
