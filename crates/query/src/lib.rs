@@ -20,6 +20,7 @@ mod context;
 pub mod convert;
 mod error;
 pub mod exec;
+mod explain;
 mod functions;
 mod optimizer;
 mod pg_semantics;
@@ -29,6 +30,7 @@ pub mod row_codec;
 
 pub use context::{QueryContext, Settings};
 pub use error::{QueryError, QueryResult};
+pub use explain::ExplainOptions;
 pub use plan::{Execution, OutputColumn, Plan, Planner, PlannerOptions};
 pub use row_codec::RowCodec;
 /// What a statement reads: a snapshot, and over it its transaction's own writes.

@@ -21,6 +21,7 @@ use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{LexOrdering, Partitioning, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, ReplaceChildrenOptions};
 use datafusion::physical_plan::filter_pushdown::{
@@ -179,17 +180,25 @@ impl RegionScanExec {
         if self.dynamic.is_empty() {
             return ranges.to_vec();
         }
-        let part_of = |output: usize| match self.codec.places().get(*self.projection.get(output)?)? {
-            Place::Key(part) => Some(*part),
-            Place::Value(_) => None,
-        };
-        let found = dynamic_filter::conditions(&self.dynamic, &part_of);
+        let found = dynamic_filter::conditions(&self.dynamic, &|output| self.key_part(output));
         if found.is_empty() {
             return ranges.to_vec();
         }
         let mut all = self.path.conditions.clone();
         all.extend(found);
         intersect(ranges, &to_store_ranges(&ranges_of(&self.codec, &all).ranges))
+    }
+
+    /// The key part that an output column is.
+    fn key_part(&self, output: usize) -> Option<usize> {
+        match self.codec.places().get(*self.projection.get(output)?)? {
+            Place::Key(part) => Some(*part),
+            Place::Value(_) => None,
+        }
+    }
+
+    fn is_about_key(&self, filter: &Arc<dyn PhysicalExpr>) -> bool {
+        collect_columns(filter).iter().any(|column| self.key_part(column.index()).is_some())
     }
 
     fn work(&self, ranges: Vec<KeyRange>, batch_rows: usize) -> ScanWork {
@@ -382,7 +391,9 @@ impl ExecutionPlan for RegionScanExec {
         }
         let mut scan = self.clone();
         scan.metrics = ExecutionPlanMetricsSet::new();
-        scan.dynamic.extend(result.parent_filters.iter().map(|filter| Arc::clone(&filter.filter)));
+        let about_key =
+            result.parent_filters.iter().map(|filter| &filter.filter).filter(|filter| self.is_about_key(filter));
+        scan.dynamic.extend(about_key.cloned());
         let answers = vec![PushedDown::No; result.parent_filters.len()];
         Ok(FilterPushdownPropagation::with_parent_pushdown_result(answers).with_updated_node(Arc::new(scan)))
     }

@@ -10,6 +10,7 @@
 
 extern crate bennu_query as query;
 
+mod explain;
 mod fixture;
 mod select;
 mod semantics;

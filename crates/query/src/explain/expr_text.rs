@@ -1,0 +1,94 @@
+//! Expressions as a person writes them in SQL.
+
+use crate::convert::{scalar_to_datum, sql_type_of};
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::{Expr, Operator};
+use datafusion::physical_expr::PhysicalExpr;
+
+/// A planner's expression.
+pub(super) fn logical(expr: &Expr) -> String {
+    match expr {
+        Expr::Column(column) => column.name.clone(),
+        Expr::Literal(value, _) => literal(value),
+        Expr::Alias(alias) => logical(&alias.expr),
+        Expr::BinaryExpr(binary) => {
+            let side = |expr: &Expr| match expr {
+                Expr::BinaryExpr(inner) if looser(inner.op, binary.op) => format!("({})", logical(expr)),
+                _ => logical(expr),
+            };
+            format!("{} {} {}", side(&binary.left), binary.op, side(&binary.right))
+        }
+        Expr::InList(list) => {
+            let not = if list.negated { "NOT " } else { "" };
+            let items: Vec<String> = list.list.iter().map(logical).collect();
+            format!("{} {not}IN ({})", logical(&list.expr), items.join(", "))
+        }
+        Expr::Between(between) => {
+            let not = if between.negated { "NOT " } else { "" };
+            let (low, high) = (logical(&between.low), logical(&between.high));
+            format!("{} {not}BETWEEN {low} AND {high}", logical(&between.expr))
+        }
+        Expr::Like(like) => {
+            let not = if like.negated { "NOT " } else { "" };
+            let word = if like.case_insensitive { "ILIKE" } else { "LIKE" };
+            format!("{} {not}{word} {}", logical(&like.expr), logical(&like.pattern))
+        }
+        Expr::Not(inner) => format!("NOT ({})", logical(inner)),
+        Expr::IsNull(inner) => format!("{} IS NULL", logical(inner)),
+        Expr::IsNotNull(inner) => format!("{} IS NOT NULL", logical(inner)),
+        Expr::Cast(cast) => {
+            let ty = sql_type_of(&cast.field).map_or_else(|| cast.field.data_type().to_string(), |ty| ty.sql_name());
+            format!("{}::{ty}", logical(&cast.expr))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Needs `inner` brackets below `outer`?
+fn looser(inner: Operator, outer: Operator) -> bool {
+    inner.precedence() < outer.precedence() || (inner == Operator::Or && outer == Operator::And)
+}
+
+fn literal(value: &ScalarValue) -> String {
+    match scalar_to_datum(value) {
+        Ok(datum) => datum.to_literal(),
+        Err(_) => value.to_string(),
+    }
+}
+
+/// An operator's expression: as the planner prints it, without the numbers of columns.
+pub(super) fn physical(expr: &dyn PhysicalExpr) -> String {
+    without_numbers(&expr.to_string())
+}
+
+/// `delay@4 > 5` without `@4`.
+pub(super) fn without_numbers(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        if letter == '@' && letters.peek().is_some_and(char::is_ascii_digit) {
+            while letters.next_if(char::is_ascii_digit).is_some() {}
+        } else if letter != '\u{1}' {
+            out.push(letter);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::logical_expr::{col, lit};
+
+    #[test]
+    fn brackets_stand_where_they_are_needed() {
+        let either = col("a").eq(lit(1)).or(col("b").lt(lit("x")));
+        assert_eq!(logical(&either.clone().and(col("c").is_null())), "(a = 1 OR b < 'x') AND c IS NULL");
+        assert_eq!(logical(&either.or(col("c"))), "a = 1 OR b < 'x' OR c");
+    }
+
+    #[test]
+    fn numbers_of_columns_go_and_others_stay() {
+        assert_eq!(without_numbers("delay@4 > 5 AND mail = a@b"), "delay > 5 AND mail = a@b");
+    }
+}

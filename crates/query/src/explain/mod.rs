@@ -1,0 +1,107 @@
+//! EXPLAIN: a tree that says how the rows are reached and what happens to them.
+//!
+//! ```text
+//!   Sort: delay DESC (top 5)
+//!     ->  Range scan on flights
+//!           Key ranges: ['UA',1545,*]
+//!           Salt buckets: 8 of 8
+//!           Regions: 8 of 8
+//!           Checked on bytes: delay > 5
+//! ```
+//! Without ANALYZE the text depends on the plan alone. Operators that only move batches between tasks are left out
+//! (VERBOSE shows them): how many there are depends on the machine.
+
+mod expr_text;
+mod nodes;
+mod scan_lines;
+
+use crate::context::QueryContext;
+use crate::error::QueryResult;
+use crate::plan::{Plan, Planner};
+use datafusion::physical_plan::metrics::MetricValue;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use futures::StreamExt;
+use std::sync::Arc;
+use std::time::Instant;
+use types::Datum;
+
+/// What EXPLAIN shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExplainOptions {
+    /// Run it and show rows and costs.
+    pub analyze: bool,
+    /// Show output columns, and operators that only move rows between tasks.
+    pub verbose: bool,
+    /// Show times (with `analyze`).
+    pub timing: bool,
+    /// Show the total (with `analyze`).
+    pub summary: bool,
+}
+
+impl Default for ExplainOptions {
+    fn default() -> Self {
+        Self { analyze: false, verbose: false, timing: true, summary: true }
+    }
+}
+
+impl Planner {
+    /// The plan as lines of text; with `analyze`, after running it.
+    ///
+    /// # Errors
+    /// As [`Planner::execute`], and what goes wrong while it runs.
+    pub async fn explain(
+        &self,
+        cx: &QueryContext,
+        plan: &Plan,
+        params: &[Datum],
+        options: ExplainOptions,
+    ) -> QueryResult<Vec<String>> {
+        let bound = self.bound(cx, plan, params)?;
+        let physical = self.physical(&bound, false).await?;
+        let began = Instant::now();
+        if options.analyze {
+            let mut rows = execute_stream(Arc::clone(&physical), Arc::clone(self.tasks()))?;
+            while let Some(batch) = rows.next().await {
+                batch?;
+            }
+        }
+        let mut lines = Vec::new();
+        draw(physical.as_ref(), 0, options, &mut lines);
+        if options.analyze && options.summary && options.timing {
+            lines.push(format!("Execution Time: {:.3} ms", began.elapsed().as_secs_f64() * 1000.0));
+        }
+        Ok(lines)
+    }
+}
+
+/// Appends a node and what is below it.
+fn draw(node: &dyn ExecutionPlan, depth: usize, options: ExplainOptions, lines: &mut Vec<String>) {
+    let Some(shown) = nodes::describe(node, options.verbose) else {
+        // A node that is left out: its children stand in its place.
+        return node.children().into_iter().for_each(|child| draw(child.as_ref(), depth, options, lines));
+    };
+    let (head, below) = match depth {
+        0 => (String::new(), "  ".to_owned()),
+        depth => (format!("{}->  ", " ".repeat(6 * depth - 4)), " ".repeat(6 * depth + 2)),
+    };
+    lines.push(format!("{head}{}{}", shown.title, if options.analyze { costs(node, options) } else { String::new() }));
+    lines.extend(shown.details.iter().map(|detail| format!("{below}{detail}")));
+    if options.analyze {
+        lines.extend(scan_lines::counters(node).map(|line| format!("{below}{line}")));
+    }
+    node.children().into_iter().for_each(|child| draw(child.as_ref(), depth + 1, options, lines));
+}
+
+/// Rows and time of a node, as far as it has counted them.
+fn costs(node: &dyn ExecutionPlan, options: ExplainOptions) -> String {
+    let metrics = node.metrics().unwrap_or_default().aggregate_by_name();
+    let Some(rows) = metrics.output_rows() else { return String::new() };
+    let time = metrics.iter().find_map(|metric| match metric.value() {
+        MetricValue::ElapsedCompute(time) => Some(time.value()),
+        _ => None,
+    });
+    match time.filter(|_| options.timing) {
+        Some(nanos) => format!(" (actual rows={rows}, busy={:.3} ms)", nanos as f64 / 1e6),
+        None => format!(" (actual rows={rows})"),
+    }
+}

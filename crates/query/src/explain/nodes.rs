@@ -1,0 +1,157 @@
+//! The other operators: what each does, in one line and a few details.
+
+use super::expr_text::{physical, without_numbers};
+use super::scan_lines;
+use crate::exec::RegionScanExec;
+use datafusion::common::JoinType;
+use datafusion::physical_expr::{LexOrdering, PhysicalExpr};
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::buffer::BufferExec;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::coop::CooperativeExec;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::joins::{CrossJoinExec, HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
+use datafusion::physical_plan::limit::{GlobalLimitExec, LocalLimitExec};
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use datafusion::physical_plan::union::UnionExec;
+use datafusion::physical_plan::{ExecutionPlan, displayable};
+use std::sync::Arc;
+
+/// A node's lines.
+pub(super) struct Shown {
+    pub(super) title: String,
+    pub(super) details: Vec<String>,
+}
+
+impl Shown {
+    fn of(title: impl Into<String>) -> Self {
+        Self { title: title.into(), details: Vec::new() }
+    }
+
+    fn with(mut self, details: impl IntoIterator<Item = String>) -> Self {
+        self.details.extend(details);
+        self
+    }
+}
+
+/// `None` for nodes that are left out.
+pub(super) fn describe(node: &dyn ExecutionPlan, verbose: bool) -> Option<Shown> {
+    if let Some(scan) = node.downcast_ref::<RegionScanExec>() {
+        return Some(Shown::of(scan_lines::title(scan)).with(scan_lines::details(scan, verbose)));
+    }
+    if !verbose && only_moves_rows(node) {
+        return None;
+    }
+    if let Some(shown) = simple(node) {
+        return Some(shown);
+    }
+    if let Some(aggregate) = node.downcast_ref::<AggregateExec>() {
+        let partial = matches!(aggregate.mode(), AggregateMode::Partial | AggregateMode::PartialReduce);
+        return (verbose || !partial).then(|| aggregate_shown(aggregate, partial));
+    }
+    if let Some(projection) = node.downcast_ref::<ProjectionExec>() {
+        let computed =
+            projection.expr().iter().filter(|item| !item.expr.is::<datafusion::physical_expr::expressions::Column>());
+        let texts: Vec<String> = computed.map(|item| physical(item.expr.as_ref())).collect();
+        return (verbose || !texts.is_empty()).then(|| Shown::of(format!("Compute: {}", texts.join(", "))));
+    }
+    Some(join(node).unwrap_or_else(|| Shown::of(plain(node))))
+}
+
+/// Batches go through unchanged: between tasks, or with pauses.
+fn only_moves_rows(node: &dyn ExecutionPlan) -> bool {
+    node.is::<CooperativeExec>()
+        || node.is::<BufferExec>()
+        || node.is::<CoalescePartitionsExec>() && node.fetch().is_none()
+        || node.is::<RepartitionExec>()
+        || node.is::<LocalLimitExec>()
+        || node.is::<SortPreservingMergeExec>()
+}
+
+fn simple(node: &dyn ExecutionPlan) -> Option<Shown> {
+    if let Some(filter) = node.downcast_ref::<FilterExec>() {
+        return Some(Shown::of(format!("Filter: {}", physical(filter.predicate().as_ref()))));
+    }
+    if let Some(sort) = node.downcast_ref::<SortExec>() {
+        let top = sort.fetch().map_or(String::new(), |fetch| format!(" (top {fetch})"));
+        return Some(Shown::of(format!("Sort: {}{top}", order(sort.expr()))));
+    }
+    if let Some(merge) = node.downcast_ref::<SortPreservingMergeExec>() {
+        return Some(Shown::of(format!("Merge in order: {}", order(merge.expr()))));
+    }
+    if let Some(limit) = node.downcast_ref::<GlobalLimitExec>() {
+        let fetch = limit.fetch().map_or("all".to_owned(), |fetch| fetch.to_string());
+        let skip = if limit.skip() > 0 { format!(", after {}", limit.skip()) } else { String::new() };
+        return Some(Shown::of(format!("Limit: {fetch}{skip}")));
+    }
+    if node.is::<CoalescePartitionsExec>() {
+        let limit = node.fetch().map_or(String::new(), |fetch| format!(" (limit {fetch})"));
+        return Some(Shown::of(format!("Gather{limit}")));
+    }
+    if node.is::<UnionExec>() {
+        return Some(Shown::of("Append"));
+    }
+    None
+}
+
+fn order(order: &LexOrdering) -> String {
+    let texts: Vec<String> = order.iter().map(|sort| without_numbers(&sort.to_string())).collect();
+    texts.join(", ")
+}
+
+fn aggregate_shown(aggregate: &AggregateExec, partial: bool) -> Shown {
+    let groups: Vec<String> = aggregate.group_expr().expr().iter().map(|(expr, _)| physical(expr.as_ref())).collect();
+    let functions: Vec<String> =
+        aggregate.aggr_expr().iter().map(|function| without_numbers(function.name())).collect();
+    let title = match (partial, groups.is_empty()) {
+        (true, _) => "Partial aggregate",
+        (false, true) => "Aggregate",
+        (false, false) => "Group",
+    };
+    let by = (!groups.is_empty()).then(|| format!("By: {}", groups.join(", ")));
+    let of = (!functions.is_empty()).then(|| format!("Of: {}", functions.join(", ")));
+    Shown::of(title).with(by.into_iter().chain(of))
+}
+
+fn join(node: &dyn ExecutionPlan) -> Option<Shown> {
+    if let Some(join) = node.downcast_ref::<HashJoinExec>() {
+        let filter = join.filter().map(|filter| physical(filter.expression().as_ref()));
+        return Some(joined("Hash", *join.join_type(), join.on(), filter));
+    }
+    if let Some(join) = node.downcast_ref::<SortMergeJoinExec>() {
+        let filter = join.filter().as_ref().map(|filter| physical(filter.expression().as_ref()));
+        return Some(joined("Merge", join.join_type(), join.on(), filter));
+    }
+    if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() {
+        let filter = join.filter().map(|filter| physical(filter.expression().as_ref()));
+        return Some(joined("Nested loop", *join.join_type(), &[], filter));
+    }
+    node.is::<CrossJoinExec>().then(|| Shown::of("Cross join"))
+}
+
+type JoinKey = (Arc<dyn PhysicalExpr>, Arc<dyn PhysicalExpr>);
+
+fn joined(how: &str, ty: JoinType, on: &[JoinKey], filter: Option<String>) -> Shown {
+    let kind = match ty {
+        JoinType::Inner => String::new(),
+        other => format!(" {}", other.to_string().to_lowercase()),
+    };
+    let keys: Vec<String> =
+        on.iter().map(|(left, right)| format!("{} = {}", physical(left.as_ref()), physical(right.as_ref()))).collect();
+    let on = (!keys.is_empty()).then(|| format!("On: {}", keys.join(" AND ")));
+    Shown::of(format!("{how}{kind} join")).with(on.into_iter().chain(filter.map(|filter| format!("If: {filter}"))))
+}
+
+/// Operators that are rare enough for the planner's own words.
+fn plain(node: &dyn ExecutionPlan) -> String {
+    let line = displayable(node).one_line().to_string();
+    let words = match node.name() {
+        "PlaceholderRowExec" => "One row",
+        "EmptyExec" => "No rows",
+        _ => line.trim_end(),
+    };
+    without_numbers(words)
+}

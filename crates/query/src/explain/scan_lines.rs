@@ -1,0 +1,109 @@
+//! The lines of a scan: access path, ranges, buckets, what it checks, and what it cost.
+
+use super::expr_text::logical;
+use crate::exec::RegionScanExec;
+use datafusion::logical_expr::{Expr, Operator};
+use datafusion::physical_plan::ExecutionPlan;
+use rowkey::KeySchema;
+use rowkey::range::{Access, ByteRange, KeyRanges, describe};
+
+/// Ranges that are shown; of more only their number.
+const RANGES_SHOWN: usize = 4;
+
+/// `Range scan on flights`.
+pub(super) fn title(scan: &RegionScanExec) -> String {
+    let back = if scan.is_reverse() { " backward" } else { "" };
+    format!("{}{back} on {}", scan.path().name(), scan.codec().table().name)
+}
+
+/// What stands below the title.
+pub(super) fn details(scan: &RegionScanExec, verbose: bool) -> Vec<String> {
+    let path = scan.path();
+    let ranges = &path.ranges;
+    let mut lines = Vec::new();
+    if verbose {
+        let columns: Vec<&str> = scan.output_columns().collect();
+        lines.push(format!("Output: {}", columns.join(", ")));
+    }
+    if !matches!(ranges.access, Access::Full | Access::Empty) {
+        lines.push(format!("Key ranges: {}", ranges_text(scan.codec().key_schema(), ranges)));
+    }
+    if let (Some(buckets), Some(all)) = (&ranges.buckets, scan.codec().key_schema().salt_buckets)
+        && ranges.access != Access::Empty
+    {
+        let how = if scan.merges_buckets() { ", merged in key order" } else { "" };
+        lines.push(format!("Salt buckets: {} of {all}{how}", buckets.len()));
+    }
+    if ranges.access != Access::Empty {
+        lines.push(format!("Regions: {} of {}", scan.regions().touched, scan.regions().all));
+    }
+    lines.extend(filter_line("Key filter", &path.key_filters));
+    lines.extend(filter_line("Checked on bytes", &path.byte_filters));
+    lines.extend(filter_line("Checked on rows", &path.row_filters));
+    if scan.has_dynamic_filter() {
+        lines.push("Narrowed while running by the operators above".to_owned());
+    }
+    lines.extend(scan.fetch().map(|fetch| format!("Limit: {fetch}")));
+    lines
+}
+
+fn filter_line(label: &str, filters: &[Expr]) -> Option<String> {
+    let bracketed = |filter: &Expr| match filter {
+        Expr::BinaryExpr(binary) if binary.op == Operator::Or && filters.len() > 1 => format!("({})", logical(filter)),
+        _ => logical(filter),
+    };
+    let texts: Vec<String> = filters.iter().map(bracketed).collect();
+    (!texts.is_empty()).then(|| format!("{label}: {}", texts.join(" AND ")))
+}
+
+/// The ranges, of one bucket when all buckets have the same.
+fn ranges_text(schema: &KeySchema, ranges: &KeyRanges) -> String {
+    let shared = shared_ranges(ranges);
+    let shown = shared.as_ref().unwrap_or(&ranges.ranges);
+    let mut texts: Vec<String> =
+        shown.iter().take(RANGES_SHOWN).map(|range| range_text(schema, range, shared.is_some())).collect();
+    if shown.len() > RANGES_SHOWN {
+        texts.push(format!("and {} more", shown.len() - RANGES_SHOWN));
+    }
+    texts.join(", ")
+}
+
+/// The ranges of the first bucket, if all have the same but for the salt.
+fn shared_ranges(ranges: &KeyRanges) -> Option<Vec<ByteRange>> {
+    let buckets = ranges.buckets.as_ref().filter(|buckets| buckets.len() > 1)?;
+    let mut first: Option<(Vec<ByteRange>, Vec<Vec<u8>>)> = None;
+    for bucket in buckets {
+        let of_bucket = ranges.in_bucket(*bucket);
+        let starts: Vec<Vec<u8>> =
+            of_bucket.iter().map(|range| range.start.iter().skip(1).copied().collect()).collect();
+        match &first {
+            None => first = Some((of_bucket, starts)),
+            Some((_, same)) if *same == starts => {}
+            Some(_) => return None,
+        }
+    }
+    first.map(|(ranges, _)| ranges)
+}
+
+fn range_text(schema: &KeySchema, range: &ByteRange, any_bucket: bool) -> String {
+    let text = describe(schema, range);
+    if !any_bucket {
+        return text;
+    }
+    match text.split_once(':') {
+        Some((salt, rest)) if salt.chars().all(|letter| letter.is_ascii_digit()) => rest.to_owned(),
+        _ => text,
+    }
+}
+
+/// What a scan cost, as the store counted it.
+pub(super) fn counters(node: &dyn ExecutionPlan) -> Option<String> {
+    if !node.is::<RegionScanExec>() {
+        return None;
+    }
+    let metrics = node.metrics()?;
+    let count = |name: &str| metrics.sum_by_name(name).map_or(0, |value| value.as_usize());
+    let names = ["seeks", "rows_read", "rows_returned", "bytes_read", "block_rows"];
+    let texts: Vec<String> = names.iter().map(|name| format!("{name}={}", count(name))).collect();
+    Some(format!("Store: {}", texts.join(" ")))
+}
