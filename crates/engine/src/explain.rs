@@ -2,11 +2,11 @@
 
 use crate::dml::{InsertProgram, WriteProgram};
 use crate::error::{EngineResult, Fault, fail};
-use crate::plan_cache::{Compiled, Program};
+use crate::plan_cache::Program;
 use crate::statement::Source;
 use crate::utility::text_column;
 use crate::{Answer, Session, stream};
-use query::Plan;
+use query::{ExplainOptions, Plan};
 use sql::{Explain, ExplainFormat, Statement};
 use std::sync::Arc;
 use types::{DataType, Datum};
@@ -36,61 +36,57 @@ impl Session {
             }
             other => return fail(Fault::Unsupported { feature: format!("EXPLAIN {other}") }),
         };
-        // Not kept: its text is EXPLAIN's.
+        // Not kept: its text is EXPLAIN's. Key programs have no plan to show: what they do is what a plan says.
         let source = Arc::new(Source { text: Arc::from(""), statement, types: types.to_vec() });
-        let compiled = self.compile_once(&source).await?;
-        if explain.analyze {
-            return self.explain_analyze(&source, &compiled, explain).await;
-        }
+        let compiled = self.compile_for_explain(&source).await?;
         match &compiled.program {
-            Program::PointSelect(program) => Ok(program.describe()),
-            Program::Query(plan) => self.explain_plan(plan, explain, false).await,
-            Program::Write(program) => {
-                let mut lines = write_lines(program);
-                let below = match program.row_set() {
-                    Some(plan) => self.explain_plan(plan, explain, false).await?,
-                    None => program.describe_point(),
-                };
-                lines.extend(indented(below));
-                Ok(lines)
-            }
+            Program::PointSelect(_) => fail(Fault::Internal { detail: "a key program in EXPLAIN".to_string() }),
+            Program::Query(plan) => self.explain_plan(plan, explain).await,
+            Program::Write(program) => self.explain_write(program, &source, explain).await,
         }
     }
 
-    /// Runs it, too.
-    async fn explain_analyze(
+    async fn explain_write(
         &mut self,
+        program: &WriteProgram,
         source: &Arc<Source>,
-        compiled: &Compiled,
         explain: &Explain,
     ) -> EngineResult<Vec<String>> {
-        if let Program::Query(plan) = &compiled.program {
-            return self.explain_plan(plan, explain, true).await;
-        }
         let began = std::time::Instant::now();
-        let answer = Box::pin(self.dispatch(source, None, &[])).await?;
-        let rows = answer.count().await?;
-        let mut lines = match &compiled.program {
-            Program::PointSelect(program) => program.describe(),
-            Program::Write(program) => {
-                let mut lines = write_lines(program);
-                lines.extend(indented(program.describe_point()));
-                lines
-            }
-            Program::Query(_) => Vec::new(),
+        let mut lines = write_lines(program);
+        let below = match (program.row_set(), program.values()) {
+            (Some(plan), _) => self.explain_plan(plan, &Explain { summary: Some(false), ..explain.clone() }).await?,
+            (None, rows) => vec![format!("Values: rows={}", rows.unwrap_or(0))],
         };
-        if let Some(first) = lines.first_mut() {
-            first.push_str(&format!(" (actual rows={rows})"));
-        }
-        if explain.summary.unwrap_or(explain.timing) {
-            lines.push(format!("Execution Time: {:.3} ms", began.elapsed().as_secs_f64() * 1000.0));
+        lines.extend(indented(below));
+        if explain.analyze {
+            let rows = Box::pin(self.dispatch(source, None, &[])).await?.count().await?;
+            if let Some(first) = lines.first_mut() {
+                first.push_str(&format!(" (actual rows={rows})"));
+            }
+            if explain.summary.unwrap_or(true) && explain.timing {
+                lines.push(format!("Execution Time: {:.3} ms", began.elapsed().as_secs_f64() * 1000.0));
+            }
         }
         Ok(lines)
     }
 
-    async fn explain_plan(&mut self, plan: &Arc<Plan>, explain: &Explain, analyze: bool) -> EngineResult<Vec<String>> {
-        let _ = (plan, explain, analyze);
-        fail(Fault::Unsupported { feature: "EXPLAIN of a planned query".to_string() })
+    async fn explain_plan(&mut self, plan: &Arc<Plan>, explain: &Explain) -> EngineResult<Vec<String>> {
+        let options = ExplainOptions {
+            analyze: explain.analyze,
+            verbose: explain.verbose,
+            timing: explain.timing,
+            summary: explain.summary.unwrap_or(true),
+        };
+        if !plan.parameters.is_empty() {
+            return fail(Fault::NoSuchParameter { number: 1 });
+        }
+        let view = self.read_view().await?;
+        let (context, plan) = (self.query_context(view), Arc::clone(plan));
+        let (planner, guard) = (Arc::clone(self.engine.planner()), self.running());
+        let work =
+            async move { guard.stoppable(async { Ok(planner.explain(&context, &plan, &[], options).await?) }).await };
+        self.engine.run_query(work).await
     }
 }
 

@@ -178,10 +178,18 @@ impl Session {
         Ok(compiled)
     }
 
-    /// The statement, compiled for one use.
-    pub(crate) async fn compile_once(&mut self, source: &Arc<Source>) -> EngineResult<Compiled> {
+    /// The statement with a plan in place of every key program, for one use.
+    pub(crate) async fn compile_for_explain(&mut self, source: &Arc<Source>) -> EngineResult<Compiled> {
         let environment = Environment::of(self);
-        self.compile_new(source, environment).await
+        self.explaining = true;
+        let compiled = self.compile_new(source, environment).await;
+        self.explaining = false;
+        compiled
+    }
+
+    /// May a statement become a key program?
+    pub(crate) fn point_programs(&self) -> bool {
+        self.settings.effective().point_programs && !self.explaining
     }
 
     async fn compile_cached(&mut self, source: &Arc<Source>, version: u64) -> EngineResult<Arc<Compiled>> {
@@ -205,7 +213,7 @@ impl Session {
         let version = catalog.version();
         let (parameters, columns, program) = match &source.statement {
             Statement::Query(query) => {
-                let point = if environment.point_programs {
+                let point = if self.point_programs() {
                     PointSelect::compile(&catalog, &self.search_path(), query, &source.types)?
                 } else {
                     None

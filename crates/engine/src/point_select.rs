@@ -39,11 +39,6 @@ impl PointSelect {
         Ok(Some((Self { target, key, wanted }, parameters, columns)))
     }
 
-    /// For EXPLAIN.
-    pub(crate) fn describe(&self) -> Vec<String> {
-        self.key.describe(&self.target)
-    }
-
     /// The row, if it is there.
     pub(crate) async fn run(&self, view: &ReadView, params: &[Datum]) -> EngineResult<Vec<Vec<Datum>>> {
         let Some(key) = self.key.key(&self.target, params)? else { return Ok(Vec::new()) };

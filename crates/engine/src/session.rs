@@ -40,6 +40,8 @@ pub struct Session {
     /// Own last commit: what the session reads holds it.
     pub(crate) last_commit: CommitNo,
     pub(crate) notices: Vec<Notice>,
+    /// Is EXPLAIN compiling?
+    pub(crate) explaining: bool,
     entry: Arc<Entry>,
     /// Of the statement under way.
     guard: Option<Arc<RunGuard>>,
@@ -56,6 +58,7 @@ impl Session {
             prepared: BTreeMap::new(),
             last_commit: CommitNo(0),
             notices: Vec::new(),
+            explaining: false,
             entry,
             guard: None,
         }

@@ -59,26 +59,6 @@ impl KeyMatch {
         Ok(Some(Self { parts, residual }))
     }
 
-    /// For EXPLAIN.
-    pub(crate) fn describe(&self, target: &Target) -> Vec<String> {
-        let part = |(value, column): (&KeyValue, &catalog::Column)| match value {
-            KeyValue::Constant(value) => {
-                let mut text = String::new();
-                text::print(&column.ty, value, &mut text);
-                let quoted = if column.ty.is_number() { text } else { format!("'{}'", text.replace('\'', "''")) };
-                format!("{} = {quoted}", types::ident::quote(&column.name))
-            }
-            KeyValue::Param(index) => format!("{} = ${}", types::ident::quote(&column.name), index + 1),
-        };
-        let key: Vec<String> = self.parts.iter().zip(target.table.key_columns()).map(part).collect();
-        let mut lines = vec![format!("Point Lookup on {}", target.table.name), format!("  Key: {}", key.join(" AND "))];
-        if !self.residual.is_empty() {
-            let filters: Vec<String> = self.residual.iter().map(ToString::to_string).collect();
-            lines.push(format!("  Filter: {}", filters.join(" AND ")));
-        }
-        lines
-    }
-
     /// The rowkey for these parameters; `None`: no row can have it.
     pub(crate) fn key(&self, target: &Target, params: &[Datum]) -> EngineResult<Option<Bytes>> {
         let mut values = Vec::with_capacity(self.parts.len());

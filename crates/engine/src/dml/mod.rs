@@ -104,12 +104,11 @@ impl WriteProgram {
         }
     }
 
-    /// Where its rows come from without a query, for EXPLAIN.
-    pub(crate) fn describe_point(&self) -> Vec<String> {
+    /// How many rows VALUES has.
+    pub(crate) fn values(&self) -> Option<usize> {
         match self {
-            Self::Insert(program) => program.values().map(|rows| format!("Values ({rows} rows)")).into_iter().collect(),
-            Self::Update(program) => program.rows.describe(&program.target),
-            Self::Delete(program) => program.rows.describe(&program.target),
+            Self::Insert(program) => program.values(),
+            Self::Update(_) | Self::Delete(_) => None,
         }
     }
 

@@ -60,14 +60,6 @@ impl Rows {
         self.plan().and_then(|plan| plan.columns.get(first..)).unwrap_or_default()
     }
 
-    /// For EXPLAIN.
-    pub(crate) fn describe(&self, target: &Target) -> Vec<String> {
-        match self {
-            Self::Point { key, .. } => key.describe(target),
-            Self::Query(_) => Vec::new(),
-        }
-    }
-
     pub(crate) fn plan(&self) -> Option<&Arc<Plan>> {
         match self {
             Self::Query(plan) => Some(plan),
@@ -137,7 +129,7 @@ impl Session {
     ) -> EngineResult<Rows> {
         let exprs = set.computed.iter().chain(set.selection);
         let plain = set.with.is_none() && set.from.is_empty() && set.limit.is_none() && set.order_by.is_empty();
-        if plain && self.settings.effective().point_programs && !exprs.into_iter().any(has_subquery) {
+        if plain && self.point_programs() && !exprs.into_iter().any(has_subquery) {
             let found = KeyMatch::find(set.target, set.alias, set.selection, params)?;
             if let Some(key) = found {
                 let mut exprs = set.computed.to_vec();
