@@ -17,9 +17,5 @@ pub use value_text::value_text;
 pub type Target = fn(&[u8]);
 
 /// All targets by the name of their folder in `fixtures/`.
-pub const TARGETS: [(&str, Target); 4] = [
-    ("fragment_bytes", fragment_bytes),
-    ("key_bytes", key_bytes),
-    ("sql_text", sql_text),
-    ("value_text", value_text),
-];
+pub const TARGETS: [(&str, Target); 4] =
+    [("fragment_bytes", fragment_bytes), ("key_bytes", key_bytes), ("sql_text", sql_text), ("value_text", value_text)];

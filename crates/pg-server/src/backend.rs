@@ -9,9 +9,7 @@ use pgwire::messages::extendedquery::{BindComplete, CloseComplete, ParseComplete
 use pgwire::messages::response::{
     self, CommandComplete, EmptyQueryResponse, ErrorResponse, NoticeResponse, ReadyForQuery,
 };
-use pgwire::messages::startup::{
-    Authentication, BackendKeyData, NegotiateProtocolVersion, ParameterStatus, SecretKey,
-};
+use pgwire::messages::startup::{Authentication, BackendKeyData, NegotiateProtocolVersion, ParameterStatus, SecretKey};
 use types::DataType;
 
 /// The output buffer of a connection.

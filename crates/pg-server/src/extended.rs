@@ -195,11 +195,8 @@ fn parameters(types: &[DataType], bind: &Bind) -> Result<Vec<Datum>, Failure> {
         return Err(Failure::Front("08P01", message));
     }
     if bind.formats.len() > 1 && bind.formats.len() != bind.values.len() {
-        let message = format!(
-            "bind message has {} parameter formats but {} parameters",
-            bind.formats.len(),
-            bind.values.len()
-        );
+        let message =
+            format!("bind message has {} parameter formats but {} parameters", bind.formats.len(), bind.values.len());
         return Err(Failure::Front("08P01", message));
     }
     let value = |(i, (ty, value)): (usize, (&DataType, &Option<bytes::Bytes>))| match value {
@@ -213,7 +210,9 @@ fn bad_parameter(index: usize, bad: BadParameter) -> Failure {
     let number = index + 1;
     match bad {
         BadParameter::Type(error) => Failure::Statement(EngineErrorFromParameter::build(error, number)),
-        BadParameter::Binary => Failure::Front("22P03", format!("incorrect binary data format in bind parameter {number}")),
+        BadParameter::Binary => {
+            Failure::Front("22P03", format!("incorrect binary data format in bind parameter {number}"))
+        }
         BadParameter::Format(code) => Failure::Front("22023", format!("unsupported format code: {code}")),
     }
 }

@@ -72,7 +72,8 @@ pub async fn serve(
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let done = accept_all(&listener, &workers, &stop).await;
     drop(workers);
-    let joined = tokio::task::spawn_blocking(move || handles.into_iter().map(std::thread::JoinHandle::join).all(|j| j.is_ok()));
+    let joined =
+        tokio::task::spawn_blocking(move || handles.into_iter().map(std::thread::JoinHandle::join).all(|j| j.is_ok()));
     if !joined.await.unwrap_or(false) {
         tracing::error!("a connection thread ended in a panic");
     }

@@ -1,8 +1,8 @@
 //! The contract. Everything that Bennu keeps goes through these methods.
 
 use crate::{
-    BulkLoad, Capabilities, CheckReport, CommitNo, FamilyId, KeyRange, OnDuplicate, RegionInfo, Scan,
-    ScanRequest, Snapshot, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
+    BulkLoad, Capabilities, CheckReport, CommitNo, FamilyId, KeyRange, OnDuplicate, RegionInfo, Scan, ScanRequest,
+    Snapshot, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -38,7 +38,13 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// [`crate::StoreError::NoSuchTable`], [`crate::StoreError::NoSuchFamily`], [`crate::StoreError::Corrupted`].
-    async fn get(&self, table: TableId, family: FamilyId, key: &[u8], snapshot: &Snapshot) -> StoreResult<Option<Bytes>>;
+    async fn get(
+        &self,
+        table: TableId,
+        family: FamilyId,
+        key: &[u8],
+        snapshot: &Snapshot,
+    ) -> StoreResult<Option<Bytes>>;
 
     /// As [`Self::get`] for many keys, answers in their order.
     ///

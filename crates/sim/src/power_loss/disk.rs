@@ -291,7 +291,9 @@ mod tests {
         events.extend(sync(4));
         let disk = run(&events);
         let id = disk.durable.values().next().copied();
-        assert!(matches!(id, Some(Node::File(id)) if disk.files.get(&id).map(|f| f.durable.bytes()) == Some(b"x".to_vec())));
+        assert!(
+            matches!(id, Some(Node::File(id)) if disk.files.get(&id).map(|f| f.durable.bytes()) == Some(b"x".to_vec()))
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! At random points of a recorded run the power goes: what is left must hold all that was acknowledged.
 
-use crate::workload::{self, FAMILY, LOADED, LOAD_ROWS, TABLES, WIDTH};
+use crate::workload::{self, FAMILY, LOAD_ROWS, LOADED, TABLES, WIDTH};
 use bennu_sim::power_loss::{Disk, Event, Log, Shim, Unsynced};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -147,7 +147,13 @@ fn folder_in_memory() -> tempfile::TempDir {
 }
 
 /// Goes through the recording once and lets the power go at each of `points`. Returns what was found wrong.
-fn lose_power(recording: &Recording, mut disk: Disk, points: &BTreeSet<usize>, torn: bool, enough: usize) -> Vec<String> {
+fn lose_power(
+    recording: &Recording,
+    mut disk: Disk,
+    points: &BTreeSet<usize>,
+    torn: bool,
+    enough: usize,
+) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let mut wrong = Vec::new();
     let mut random = Random(0x5eed);

@@ -7,8 +7,8 @@ use fragment::Layout;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use store::*;
 use store_fjall::{FjallStore, Options};
 
@@ -59,7 +59,8 @@ pub fn run(folder: &Path, batches: u64) {
     let acks = std::fs::File::create(folder.join("acks")).unwrap();
     runtime.block_on(async {
         let store = FjallStore::open(folder.join("data"), options()).unwrap();
-        let create = |id| TableChange::Create(TableSpec { id, families: vec![FamilySpec { id: FAMILY }], splits: vec![] });
+        let create =
+            |id| TableChange::Create(TableSpec { id, families: vec![FamilySpec { id: FAMILY }], splits: vec![] });
         let tables = TABLES.iter().chain(&LOADED).map(|id| create(*id)).collect();
         let made = store.apply(WriteBatch { tables, ..WriteBatch::default() }, Durability::Sync).await.unwrap();
         store.sync(made).await.unwrap();
