@@ -1,11 +1,15 @@
 //! Which rules run, in which order: one list for each of the three phases.
 
 use crate::pg_semantics::IntegerArithmetic;
-use datafusion::execution::session_state::SessionStateBuilder;
+use chrono::{DateTime, Utc};
+use datafusion::common::alias::AliasGenerator;
+use datafusion::common::config::ConfigOptions;
+use datafusion::execution::FunctionRegistry;
+use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::optimizer::analyzer::resolve_grouping_function::ResolveGroupingFunction;
 use datafusion::optimizer::analyzer::type_coercion::TypeCoercion;
 use datafusion::optimizer::optimizer::Optimizer;
-use datafusion::optimizer::{AnalyzerRule, OptimizerRule};
+use datafusion::optimizer::{AnalyzerRule, OptimizerConfig, OptimizerRule};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use std::sync::Arc;
@@ -23,6 +27,37 @@ fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
 /// Rules that make a physical plan cheaper.
 fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     PhysicalOptimizer::new().rules
+}
+
+/// What rules may ask for. No time of day: a plan that is kept must not have one. Names that rules make begin
+/// anew for each plan, so that equal queries have equal plans.
+pub(crate) struct Context<'a> {
+    state: &'a SessionState,
+    names: Arc<AliasGenerator>,
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(state: &'a SessionState) -> Self {
+        Self { state, names: Arc::new(AliasGenerator::new()) }
+    }
+}
+
+impl OptimizerConfig for Context<'_> {
+    fn query_execution_start_time(&self) -> Option<DateTime<Utc>> {
+        None
+    }
+
+    fn alias_generator(&self) -> &Arc<AliasGenerator> {
+        &self.names
+    }
+
+    fn options(&self) -> Arc<ConfigOptions> {
+        Arc::clone(self.state.config_options())
+    }
+
+    fn function_registry(&self) -> Option<&dyn FunctionRegistry> {
+        Some(self.state)
+    }
 }
 
 /// Installs the lists.

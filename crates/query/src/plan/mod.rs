@@ -26,7 +26,6 @@ use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::planner::TypePlanner;
 use datafusion::logical_expr::{LogicalPlan, ScalarUDF};
-use datafusion::optimizer::OptimizerContext;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::prelude::SessionConfig;
@@ -173,9 +172,7 @@ impl Planner {
     }
 
     fn optimise(&self, plan: LogicalPlan) -> QueryResult<LogicalPlan> {
-        let options = Arc::clone(self.state.config_options());
-        let context = OptimizerContext::new_with_config_options(options).without_query_execution_start_time();
-        Ok(self.state.optimizer().optimize(plan, &context, |_, _| {})?)
+        Ok(self.state.optimizer().optimize(plan, &optimizer::Context::new(&self.state), |_, _| {})?)
     }
 
     /// Runs a plan.
