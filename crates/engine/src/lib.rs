@@ -46,4 +46,5 @@ pub use engine::{Engine, EngineOptions, SessionStart};
 pub use error::EngineError;
 pub use notice::Notice;
 pub use session::{Script, Session, TransactionStatus};
+pub use settings::TimeZone;
 pub use statement::Prepared;

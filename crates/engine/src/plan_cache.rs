@@ -214,7 +214,7 @@ impl Session {
         let (parameters, columns, program) = match &source.statement {
             Statement::Query(query) => {
                 let point = if self.point_programs() {
-                    PointSelect::compile(&catalog, &self.search_path(), query, &source.types)?
+                    PointSelect::compile(&catalog, &self.search_path(), query, &source.types, self.time_zone())?
                 } else {
                     None
                 };

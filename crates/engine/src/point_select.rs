@@ -3,6 +3,7 @@
 use crate::ColumnDesc;
 use crate::dml::{FAMILY, KeyMatch, ParamTypes, Target, column_at, folded};
 use crate::error::EngineResult;
+use crate::settings::TimeZone;
 use catalog::Catalog;
 use sql::ast::{GroupByExpr, Query, Select, SelectItem, SetExpr, TableFactor};
 use txn::ReadView;
@@ -26,11 +27,12 @@ impl PointSelect {
         search_path: &[String],
         query: &Query,
         types: &[Option<DataType>],
+        zone: TimeZone,
     ) -> EngineResult<Option<Compiled>> {
         let Some(select) = plain_select(query) else { return Ok(None) };
         let Some((schema, name, alias)) = one_table(select) else { return Ok(None) };
         let Some(table) = catalog.resolve(search_path, schema.as_deref(), &name) else { return Ok(None) };
-        let target = Target::new(catalog, table)?;
+        let target = Target::new(catalog, table, zone)?;
         let Some((wanted, columns)) = projection(&target, &alias, select) else { return Ok(None) };
         let mut params = ParamTypes::declared(types);
         let found = KeyMatch::find(&target, &alias, select.selection.as_ref(), &mut params)?;

@@ -2,7 +2,7 @@
 
 use crate::error::{Fault, fail};
 use crate::running::{Entry, RunGuard};
-use crate::settings::Settings;
+use crate::settings::{Settings, TimeZone};
 use crate::statement::Source;
 use crate::transaction_block::Block;
 use crate::{Answer, Engine, EngineError, Notice, Prepared};
@@ -166,6 +166,11 @@ impl Session {
     /// Marks an open transaction block failed after an error that the front end met.
     pub fn fail(&mut self) {
         self.block.fail();
+    }
+
+    /// The zone in which the session's times are read and shown.
+    pub fn time_zone(&self) -> TimeZone {
+        self.settings.effective().zone()
     }
 
     /// The guard of the statement under way.

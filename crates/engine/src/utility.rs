@@ -121,7 +121,7 @@ impl Session {
 
     async fn argument(&mut self, argument: &ast::Expr, ty: &DataType) -> EngineResult<Datum> {
         if let Some(literal) = literal(argument) {
-            return literal.assign(ty);
+            return literal.assign(ty, self.time_zone());
         }
         let rows = self.own_query(&format!("SELECT {argument}")).await?;
         let value = rows.into_iter().next().and_then(|row| row.into_iter().next()).unwrap_or(Datum::Null);

@@ -2,7 +2,7 @@
 
 use super::format::{Format, positions};
 use crate::error::{EngineResult, Fault, fail};
-use crate::settings::Zone;
+use crate::settings::TimeZone;
 use crate::{Chunk, Session};
 use bytes::Bytes;
 use futures::StreamExt;
@@ -95,7 +95,7 @@ fn header(format: &Format, names: &[String]) -> Bytes {
     Bytes::from(out)
 }
 
-fn encode(format: &Format, types: &[DataType], zone: Zone, rows: &[Vec<Datum>]) -> Bytes {
+fn encode(format: &Format, types: &[DataType], zone: TimeZone, rows: &[Vec<Datum>]) -> Bytes {
     let mut out = String::with_capacity(rows.len() * types.len() * 8);
     let mut value = String::new();
     for row in rows {

@@ -5,12 +5,13 @@
 
 use super::lines::{Field, Fields};
 use crate::EngineError;
-use crate::dml::{Exprs, Row, Scope, Target, set};
+use crate::dml::{Exprs, Row, Scope, Target, read_text, set};
 use crate::error::{EngineResult, Fault, fail};
+use crate::settings::TimeZone;
 use query::QueryContext;
 use query::row_codec::Place;
 use rowkey::cell_value;
-use types::{DataType, Datum, TypeError, text};
+use types::{DataType, Datum, TypeError};
 
 /// Encodes lines for one table. Its buffers are kept from row to row.
 pub(super) struct RowWriter {
@@ -117,11 +118,11 @@ impl RowWriter {
             let in_column = |error: EngineError| Self::in_column(&column.name, bytes, error);
             match place {
                 Place::Value(place) => {
-                    let ty = &column.ty;
-                    self.cells.add(*place, |out| write_cell(ty, bytes, out)).map_err(in_column)?;
+                    let (ty, zone) = (&column.ty, self.target.zone);
+                    self.cells.add(*place, |out| write_cell(ty, bytes, zone, out)).map_err(in_column)?;
                 }
                 Place::Key(part) => {
-                    set(&mut self.key_values, *part, read(&column.ty, bytes).map_err(in_column)?);
+                    set(&mut self.key_values, *part, read(&column.ty, bytes, self.target.zone).map_err(in_column)?);
                 }
             }
         }
@@ -178,7 +179,8 @@ impl RowWriter {
             let Some(column) = self.target.column(*at) else { continue };
             let value = match fields.bytes(buffer, field) {
                 None => Datum::Null,
-                Some(bytes) => read(&column.ty, bytes).map_err(|error| Self::in_column(&column.name, bytes, error))?,
+                Some(bytes) => read(&column.ty, bytes, self.target.zone)
+                    .map_err(|error| Self::in_column(&column.name, bytes, error))?,
             };
             set(&mut row, *at, value);
         }
@@ -245,12 +247,12 @@ fn utf8(bytes: &[u8]) -> EngineResult<&str> {
     }
 }
 
-fn read(ty: &DataType, bytes: &[u8]) -> EngineResult<Datum> {
-    Ok(text::parse(ty, utf8(bytes)?)?)
+fn read(ty: &DataType, bytes: &[u8], zone: TimeZone) -> EngineResult<Datum> {
+    read_text(ty, utf8(bytes)?, zone)
 }
 
 /// Writes a field as the cell of its column.
-fn write_cell(ty: &DataType, bytes: &[u8], out: &mut Vec<u8>) -> EngineResult<()> {
+fn write_cell(ty: &DataType, bytes: &[u8], zone: TimeZone, out: &mut Vec<u8>) -> EngineResult<()> {
     // Text that fits whichever way it is counted needs no value of its own.
     let limit = match ty {
         DataType::Text | DataType::Varchar(None) => usize::MAX,
@@ -263,7 +265,7 @@ fn write_cell(ty: &DataType, bytes: &[u8], out: &mut Vec<u8>) -> EngineResult<()
         out.extend_from_slice(kept.as_bytes());
         return Ok(());
     }
-    Ok(encode_cell(ty, &read(ty, bytes)?, out)?)
+    Ok(encode_cell(ty, &read(ty, bytes, zone)?, out)?)
 }
 
 fn encode_cell(ty: &DataType, value: &Datum, out: &mut Vec<u8>) -> query::QueryResult<()> {

@@ -45,7 +45,7 @@ impl Session {
     async fn fill(&mut self, prepared: &PreparedTable, as_query: &AsQuery, plan: &Arc<Plan>) -> EngineResult<u64> {
         let mut rows = 0;
         if as_query.with_data {
-            let target = Target::new(&self.engine.catalog().current(), prepared.table())?;
+            let target = Target::new(&self.engine.catalog().current(), prepared.table(), self.time_zone())?;
             let view = self.read_view().await?;
             let context = self.query_context(view);
             rows = self.load(&target, self.stream(context, Arc::clone(plan), Vec::new())?, plan).await?;

@@ -3,6 +3,7 @@
 use super::{check_default, constant};
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
+use crate::settings::TimeZone;
 use catalog::{CatalogError, NewColumn, NewKeyPart, NewTable};
 use sql::{ColumnDef, CreateTable, KeyPartDef, OptionValue, TableOption, ast};
 use types::{DataType, Datum};
@@ -40,7 +41,7 @@ impl Session {
         }
         let types = key_types(new);
         for point in &create.split_on {
-            new.splits.push(split_point(point, &types)?);
+            new.splits.push(split_point(point, &types, self.time_zone())?);
         }
         Ok(())
     }
@@ -79,10 +80,10 @@ fn key_types(new: &NewTable) -> Vec<DataType> {
     new.key.iter().filter_map(ty).collect()
 }
 
-fn split_point(point: &[ast::Expr], types: &[DataType]) -> EngineResult<Vec<Datum>> {
+fn split_point(point: &[ast::Expr], types: &[DataType], zone: TimeZone) -> EngineResult<Vec<Datum>> {
     if point.len() > types.len() {
         let message = format!("a split point has {} values, but the key has {} columns", point.len(), types.len());
         return fail(Fault::InvalidDefinition { message });
     }
-    point.iter().zip(types).map(|(expr, ty)| constant(expr, ty)).collect()
+    point.iter().zip(types).map(|(expr, ty)| constant(expr, ty, zone)).collect()
 }

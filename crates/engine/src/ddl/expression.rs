@@ -3,15 +3,16 @@
 use crate::Session;
 use crate::dml::literal;
 use crate::error::{EngineResult, Fault, fail};
+use crate::settings::TimeZone;
 use sql::DefaultExpr;
 use sql::ast::{self, Expr};
 use std::ops::ControlFlow;
 use types::{DataType, Datum};
 
 /// A constant of that type.
-pub(crate) fn constant(expr: &Expr, ty: &DataType) -> EngineResult<Datum> {
+pub(crate) fn constant(expr: &Expr, ty: &DataType, zone: TimeZone) -> EngineResult<Datum> {
     match literal(expr) {
-        Some(literal) => literal.assign(ty),
+        Some(literal) => literal.assign(ty, zone),
         None => fail(Fault::Unsupported { feature: format!("the expression {expr} where a constant is wanted") }),
     }
 }
@@ -50,7 +51,7 @@ impl Session {
     /// The value of a default now.
     pub(crate) async fn evaluate_default(&mut self, expr: &Expr, column: &str, ty: DataType) -> EngineResult<Datum> {
         if let Some(literal) = literal(expr) {
-            return literal.assign(&ty);
+            return literal.assign(&ty, self.time_zone());
         }
         refuse_columns(expr)?;
         let rows = self.own_query(&format!("SELECT {expr}")).await?;

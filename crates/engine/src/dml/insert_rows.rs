@@ -171,7 +171,7 @@ impl Defaults {
 /// A value of a query on its way into a column.
 fn read(target: &Target, at: usize, value: Datum, readable: bool) -> EngineResult<Datum> {
     match (value, target.column(at)) {
-        (Datum::Text(text), Some(column)) if readable => Ok(types::text::parse(&column.ty, &text)?),
+        (Datum::Text(text), Some(column)) if readable => super::read_text(&column.ty, &text, target.zone),
         (value, _) => target.assign(at, value),
     }
 }

@@ -1,12 +1,13 @@
 //! Does a WHERE name one full key? Then the statement needs no plan to find its row.
 
-use super::literal::{Literal, literal, number_datum};
+use super::literal::{Literal, literal, number_datum, read_text};
 use super::params::ParamTypes;
 use super::target::Target;
 use crate::error::EngineResult;
+use crate::settings::TimeZone;
 use sql::ast::{BinaryOperator, Expr, Ident};
 use store::Bytes;
-use types::{DataType, Datum, coerce, compare, text};
+use types::{DataType, Datum, coerce, compare};
 
 /// One part of a full key.
 #[derive(Clone, Debug)]
@@ -102,7 +103,7 @@ fn equality(target: &Target, alias: &str, expr: &Expr, params: &ParamTypes) -> E
     };
     let Some((at, value)) = sides else { return Ok(None) };
     let (Some(column), Some(value)) = (target.column(at), literal(value)) else { return Ok(None) };
-    Ok(key_value(&column.ty, &value, params)?.map(|value| (at, value)))
+    Ok(key_value(&column.ty, &value, params, target.zone)?.map(|value| (at, value)))
 }
 
 /// The column that an expression names.
@@ -126,7 +127,12 @@ pub(crate) fn folded(name: &Ident) -> String {
 }
 
 /// A value that a key column is compared with, if the comparison is one of the column's own type.
-fn key_value(ty: &DataType, value: &Literal<'_>, params: &ParamTypes) -> EngineResult<Option<KeyValue>> {
+fn key_value(
+    ty: &DataType,
+    value: &Literal<'_>,
+    params: &ParamTypes,
+    zone: TimeZone,
+) -> EngineResult<Option<KeyValue>> {
     let constant = |value: Option<Datum>| Ok(value.map(KeyValue::Constant));
     match value {
         Literal::Null => Ok(None),
@@ -137,9 +143,7 @@ fn key_value(ty: &DataType, value: &Literal<'_>, params: &ParamTypes) -> EngineR
         }
         Literal::Bool(value) => constant((*ty == DataType::Boolean).then_some(Datum::Bool(*value))),
         Literal::Text(value) if ty.is_text() => constant(fitting(ty, Datum::Text((*value).to_string()))),
-        // What a zone would shift is left to the planner.
-        Literal::Text(_) if *ty == DataType::TimestampTz => Ok(None),
-        Literal::Text(value) => constant(Some(text::parse(ty, value)?)),
+        Literal::Text(value) => constant(Some(read_text(ty, value, zone)?)),
         // PostgreSQL compares a real with a numeric constant in double precision.
         Literal::Number(_) if *ty == DataType::Real => Ok(None),
         Literal::Number(number) if ty.is_number() => constant(fitting(ty, number_datum(number)?)),

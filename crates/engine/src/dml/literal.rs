@@ -1,8 +1,9 @@
 //! Expressions that are constants or parameters: they get their column's type here, and need no plan.
 
 use crate::error::{EngineResult, Fault, fail};
+use crate::settings::TimeZone;
 use sql::ast::{Expr, UnaryOperator, Value};
-use types::{DataType, Datum, coerce, text};
+use types::{DataType, Datum, coerce, temporal, text};
 
 /// A constant as written, still without a type of its own.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,15 +60,23 @@ impl Literal<'_> {
     }
 
     /// The constant as an assignment to a column of that type makes it. Parameters have no value yet.
-    pub(crate) fn assign(&self, ty: &DataType) -> EngineResult<Datum> {
+    pub(crate) fn assign(&self, ty: &DataType, zone: TimeZone) -> EngineResult<Datum> {
         match self {
             Self::Null => Ok(Datum::Null),
             Self::Bool(value) => Ok(coerce::assign(ty, Datum::Bool(*value))?),
             Self::Number(number) => Ok(coerce::assign(ty, number_datum(number)?)?),
             // Text literals have no type of their own: they are read as what is wanted.
-            Self::Text(value) => Ok(text::parse(ty, value)?),
+            Self::Text(value) => read_text(ty, value, zone),
             Self::Param(index) => fail(Fault::NoSuchParameter { number: index + 1 }),
         }
+    }
+}
+
+/// Text as a value of that type; times without a zone are in the session's.
+pub(crate) fn read_text(ty: &DataType, value: &str, zone: TimeZone) -> EngineResult<Datum> {
+    match ty {
+        DataType::TimestampTz => Ok(Datum::TimestampTz(temporal::parse_timestamptz_in(value, &zone)?)),
+        ty => Ok(text::parse(ty, value)?),
     }
 }
 

@@ -25,7 +25,7 @@ mod value;
 
 pub(crate) use insert::{InsertProgram, set};
 pub(crate) use key_match::{KeyMatch, column_at, folded};
-pub(crate) use literal::literal;
+pub(crate) use literal::{literal, read_text};
 pub(crate) use params::ParamTypes;
 pub(crate) use returning::Returning;
 pub(crate) use row_exprs::{Exprs, Scope, Second};
@@ -184,7 +184,7 @@ impl Session {
     /// The table that a statement names, ready to be written.
     pub(crate) fn target(&self, catalog: &Arc<Catalog>, name: &sql::ObjectName) -> EngineResult<Target> {
         let table = self.resolve(catalog, name)?;
-        Target::new(catalog, &table)
+        Target::new(catalog, &table, self.time_zone())
     }
 
     /// Locks the target's table against definitions changing, and compiles again if one did before.

@@ -2,6 +2,7 @@
 
 use super::literal::Literal;
 use crate::error::{EngineResult, Fault};
+use crate::settings::TimeZone;
 use crate::{ColumnDesc, EngineError};
 use catalog::{Catalog, Column, Table};
 use query::RowCodec;
@@ -21,18 +22,21 @@ pub(crate) struct Target {
     pub(crate) schema: String,
     pub(crate) codec: RowCodec,
     pub(crate) storage: TableId,
+    /// For times in text.
+    pub(crate) zone: TimeZone,
 }
 
 /// A row: a value per column in order of declaration, hidden ones too.
 pub(crate) type Row = Vec<Datum>;
 
 impl Target {
-    pub(crate) fn new(catalog: &Catalog, table: &Arc<Table>) -> EngineResult<Self> {
+    pub(crate) fn new(catalog: &Catalog, table: &Arc<Table>, zone: TimeZone) -> EngineResult<Self> {
         Ok(Self {
             table: Arc::clone(table),
             schema: catalog.schema_name(table).to_string(),
             codec: RowCodec::new(table)?,
             storage: table.storage_id(),
+            zone,
         })
     }
 
@@ -81,7 +85,7 @@ impl Target {
     pub(crate) fn literal(&self, at: usize, literal: &Literal<'_>) -> EngineResult<Datum> {
         match (literal.datum()?, self.column(at)) {
             (Some(value), _) => self.assign(at, value),
-            (None, Some(column)) => literal.assign(&column.ty),
+            (None, Some(column)) => literal.assign(&column.ty, self.zone),
             (None, None) => Ok(Datum::Null),
         }
     }

@@ -57,7 +57,7 @@ pub(crate) fn default_of(target: &Target, at: usize, computed: &mut Computed) ->
     let Some(text) = &column.default else { return Ok(Value::Constant(Datum::Null)) };
     let expr = sql::parse_expr(text)?;
     match literal(&expr) {
-        Some(literal) => literal.assign(&column.ty).map(Value::Constant),
+        Some(literal) => target.literal(at, &literal).map(Value::Constant),
         None => Ok(Value::Computed(computed.add(expr))),
     }
 }

@@ -1,9 +1,9 @@
 //! Settings that statements look at often, parsed.
 
 use super::Settings;
+use super::time_zone::{TimeZone, parse_zone};
 use super::value::{parse_bool, parse_duration};
 use crate::error::EngineResult;
-use chrono::{Offset, TimeZone};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,9 +57,9 @@ impl Default for Effective {
 
 impl Effective {
     /// The time zone.
-    pub(crate) fn zone(&self) -> Zone {
+    pub(crate) fn zone(&self) -> TimeZone {
         // Checked when it was set.
-        parse_zone(&self.time_zone).unwrap_or(Zone::Offset(0))
+        parse_zone(&self.time_zone).unwrap_or(TimeZone::UTC)
     }
 
     pub(crate) fn read(settings: &Settings) -> EngineResult<Self> {
@@ -117,55 +117,4 @@ fn quoted_name(text: &str) -> (String, &str) {
     }
     name.push_str(rest);
     (name, "")
-}
-
-/// A zone: a name of the IANA list, or an offset from UTC.
-pub(crate) fn parse_zone(value: &str) -> Option<Zone> {
-    let value = value.trim();
-    if ["utc", "gmt", "z", "zulu", "default", "local"].contains(&value.to_ascii_lowercase().as_str()) {
-        return Some(Zone::Offset(0));
-    }
-    if let Some(offset) = parse_offset(value) {
-        return Some(Zone::Offset(offset));
-    }
-    chrono_tz::TZ_VARIANTS.iter().find(|zone| zone.name().eq_ignore_ascii_case(value)).copied().map(Zone::Named)
-}
-
-/// A parsed zone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Zone {
-    /// Seconds east of UTC.
-    Offset(i32),
-    /// By name.
-    Named(chrono_tz::Tz),
-}
-
-impl Zone {
-    /// Seconds east of UTC at that time, in microseconds since 1970.
-    pub(crate) fn offset_at(self, micros: i64) -> i32 {
-        match self {
-            Self::Offset(seconds) => seconds,
-            Self::Named(zone) => match chrono::DateTime::from_timestamp_micros(micros) {
-                Some(time) => zone.offset_from_utc_datetime(&time.naive_utc()).fix().local_minus_utc(),
-                // Infinity and times beyond the calendar have no local time.
-                None => 0,
-            },
-        }
-    }
-}
-
-/// `+02`, `-03:30`, `+0530`, `2`: hours east of UTC, as PostgreSQL takes it in SET TIME ZONE.
-fn parse_offset(value: &str) -> Option<i32> {
-    let (sign, digits) = match value.strip_prefix('-') {
-        Some(digits) => (-1, digits),
-        None => (1, value.strip_prefix('+').unwrap_or(value)),
-    };
-    let (hours, minutes) = match digits.split_once(':') {
-        Some(parts) => parts,
-        None if digits.len() == 4 => digits.split_at_checked(2)?,
-        None => (digits, "0"),
-    };
-    let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<i32>().ok()).flatten();
-    let (hours, minutes) = (number(hours)?, number(minutes)?);
-    (hours <= 15 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
 }

@@ -5,10 +5,12 @@
 
 mod definition;
 mod effective;
+mod time_zone;
 mod value;
 
 pub(crate) use definition::{SETTINGS, SettingDef};
-pub(crate) use effective::{Effective, Zone};
+pub(crate) use effective::Effective;
+pub use time_zone::TimeZone;
 
 use crate::error::{EngineResult, Fault, fail};
 use std::collections::BTreeMap;

@@ -73,7 +73,7 @@ impl Kind {
             Self::Name => Ok(cut(value, 63).to_string()),
             Self::Word(allowed, known) => word(name, value, allowed, known),
             Self::Encoding => encoding(name, value),
-            Self::TimeZone => match super::effective::parse_zone(value) {
+            Self::TimeZone => match super::time_zone::parse_zone(value) {
                 Some(_) => Ok(zone_text(value)),
                 None => bad(name, value, None),
             },

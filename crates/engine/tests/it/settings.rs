@@ -100,3 +100,19 @@ async fn explain_shows_access_paths_below_what_writes() {
     assert!(analyzed.contains("Store: seeks=1 rows_read=1 rows_returned=1"), "{analyzed}");
     assert_eq!(c.run("SELECT n FROM t WHERE a = 1 AND b = 'x'").await, "SELECT 0");
 }
+
+#[tokio::test]
+async fn times_are_read_in_the_sessions_zone() {
+    let mut c = Client::new().await;
+    c.ok("CREATE TABLE t (k timestamptz PRIMARY KEY, v integer)").await;
+    c.ok("SET TimeZone = 'Europe/Berlin'").await;
+    c.ok("INSERT INTO t VALUES ('2024-07-01 12:00', 1), ('2024-01-01 12:00', 2), ('2024-01-01 12:00+00', 3)").await;
+    assert_eq!(c.run("SELECT v FROM t WHERE k = '2024-07-01 12:00'").await, "1\nSELECT 1");
+    let shown = "2024-07-01 12:00:00+02\t1\nCOPY 1";
+    assert_eq!(c.run("COPY (SELECT * FROM t WHERE v = 1) TO STDOUT").await, shown);
+    c.ok("SET TimeZone = 'UTC'").await;
+    // The same text means another time now.
+    assert_eq!(c.run("SELECT v FROM t WHERE k = '2024-07-01 12:00'").await, "SELECT 0");
+    assert_eq!(c.run("SELECT v FROM t WHERE k = '2024-07-01 10:00'").await, "1\nSELECT 1");
+    assert_eq!(c.run("SELECT v FROM t WHERE k = '2024-01-01 11:00'").await, "2\nSELECT 1");
+}

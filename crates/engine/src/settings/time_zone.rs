@@ -1,0 +1,86 @@
+//! Time zones: names of the IANA list and fixed offsets.
+
+use chrono::{Offset, TimeZone as _};
+use types::temporal::ZoneRules;
+
+/// A session's time zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeZone(Kind);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Seconds east of UTC.
+    Offset(i32),
+    Named(chrono_tz::Tz),
+}
+
+impl TimeZone {
+    /// UTC.
+    pub const UTC: Self = Self(Kind::Offset(0));
+
+    /// Seconds east of UTC at a time in microseconds since 1970: what times are shown with.
+    pub fn offset_at(self, micros: i64) -> i32 {
+        match self.0 {
+            Kind::Offset(seconds) => seconds,
+            Kind::Named(zone) => match chrono::DateTime::from_timestamp_micros(micros) {
+                Some(time) => zone.offset_from_utc_datetime(&time.naive_utc()).fix().local_minus_utc(),
+                // Infinity and times beyond the calendar have no local time.
+                None => 0,
+            },
+        }
+    }
+}
+
+impl ZoneRules for TimeZone {
+    fn offset_at_local(&self, name: Option<&str>, local_micros: i64) -> Option<i32> {
+        let zone = match name {
+            Some(name) => parse_zone(name)?,
+            None => *self,
+        };
+        let named = match zone.0 {
+            Kind::Offset(seconds) => return Some(seconds),
+            Kind::Named(named) => named,
+        };
+        let Some(local) = chrono::DateTime::from_timestamp_micros(local_micros) else { return Some(0) };
+        let local = local.naive_utc();
+        // Twice in autumn: the first, as PostgreSQL takes it. Never in spring: as it was before the change.
+        match named.offset_from_local_datetime(&local) {
+            chrono::LocalResult::Single(offset) | chrono::LocalResult::Ambiguous(offset, _) => {
+                Some(offset.fix().local_minus_utc())
+            }
+            chrono::LocalResult::None => {
+                let before = local.checked_sub_signed(chrono::TimeDelta::hours(3))?;
+                Some(named.offset_from_local_datetime(&before).earliest()?.fix().local_minus_utc())
+            }
+        }
+    }
+}
+
+/// Reads a zone; `None`: there is none of that name.
+pub(crate) fn parse_zone(value: &str) -> Option<TimeZone> {
+    let value = value.trim();
+    if ["utc", "gmt", "z", "zulu", "default", "local"].contains(&value.to_ascii_lowercase().as_str()) {
+        return Some(TimeZone::UTC);
+    }
+    if let Some(offset) = parse_offset(value) {
+        return Some(TimeZone(Kind::Offset(offset)));
+    }
+    let named = chrono_tz::TZ_VARIANTS.iter().find(|zone| zone.name().eq_ignore_ascii_case(value));
+    named.map(|zone| TimeZone(Kind::Named(*zone)))
+}
+
+/// `+02`, `-03:30`, `+0530`, `2`: hours east of UTC, as PostgreSQL takes it in SET TIME ZONE.
+fn parse_offset(value: &str) -> Option<i32> {
+    let (sign, digits) = match value.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, value.strip_prefix('+').unwrap_or(value)),
+    };
+    let (hours, minutes) = match digits.split_once(':') {
+        Some(parts) => parts,
+        None if digits.len() == 4 => digits.split_at_checked(2)?,
+        None => (digits, "0"),
+    };
+    let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<i32>().ok()).flatten();
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    (hours <= 15 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
+}
