@@ -194,5 +194,5 @@ proptest! {
 
 /// More by `BENNU_READ_CASES`, for a longer search.
 fn cases() -> u32 {
-    std::env::var("BENNU_READ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(60)
+    std::env::var("BENNU_READ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(40)
 }

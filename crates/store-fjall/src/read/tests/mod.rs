@@ -2,6 +2,7 @@
 
 mod bed;
 mod blocks;
+mod concurrent;
 mod damage;
 mod histories;
 mod planning;
