@@ -129,3 +129,21 @@ fn a_held_snapshot_finds_what_a_compaction_dropped_meanwhile() {
     assert!(found.keys.iter().eq(rows.keys()) && found.fragments.iter().eq(rows.values()));
     assert_eq!(collect(&bed.source(), request(vec![KeyRange::all()])).rows, 600);
 }
+
+#[test]
+fn many_versions_of_a_key_are_one_row_and_do_not_hide_its_neighbours() {
+    for block_bytes in [256, 16_384] {
+        let mut bed = Bed::new(Kind { block_bytes, ..Kind::OWN });
+        // Held from the start: no version may be dropped.
+        let _held = bed.source();
+        for n in 0..60 {
+            for version in 0..if n % 7 == 0 { 50 } else { 1 } {
+                bed.put(key(n), fragment(version, 0, Form::Dense));
+            }
+        }
+        bed.flush();
+        let found = collect(&bed.source(), request(vec![KeyRange::all()]));
+        assert_eq!(found.counters.block_rows, 60);
+        assert!(found.keys.iter().eq(bed.rows.keys()) && found.fragments.iter().eq(bed.rows.values()));
+    }
+}
