@@ -1,13 +1,13 @@
 //! The one door for front ends: sessions, statements, transactions.
 //!
 //! ```text
-//!   text ── Session::parse / prepare ──> statement ── plan_cache: which tier? ──┐
-//!                                                                               │
-//!     tier 1  dml::point      full key named: encode key, get or apply          │ on the caller's task
-//!     tier 2  cached plan     bind parameters, run                              │ on the query runtime
-//!     tier 3  query::Planner  plan, run                                         │ on the query runtime
-//!                                                                               v
-//!                                            Answer: rows as they come, a tag, or a COPY stream
+//!   text ── Session::parse, prepare ──> Source ── plan_cache: which tier? ──┐
+//!                                                                           │
+//!     tier 1  point_select, dml   full key named: encode it, get or lock    │ on the caller's task
+//!     tier 2  kept query::Plan    bind parameters, run                      │ on the query threads
+//!     tier 3  query::Planner      plan, run                                 │ on the query threads
+//!                                                                           v
+//!                                        Answer: rows as they come, a tag, or a COPY stream
 //! ```
 //!
 //! Invariants:

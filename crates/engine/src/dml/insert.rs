@@ -181,39 +181,59 @@ async fn insert_row(
     outcome: &mut Outcome,
 ) -> EngineResult<()> {
     let target = &program.target;
-    let twice = work.txn.written_by_statement(target.storage, FAMILY, &key);
-    if let Action::Refuse = program.action {
-        let there = if twice {
-            true
-        } else if work.in_block {
-            work.newest(target.storage, FAMILY, &key).await?.is_some()
-        } else {
-            // The store checks it with the commit: one read less.
-            work.txn.require(Condition { table: target.storage, family: FAMILY, key: key.clone(), expect: None });
-            false
-        };
-        if there {
-            return Err(target.duplicate(&key));
+    let new = match program.action {
+        Action::Refuse => {
+            refuse_existing(work, target, &key).await?;
+            work.txn.put(target.storage, FAMILY, key, target.fragment(&row)?)?;
+            row
         }
-        work.txn.put(target.storage, FAMILY, key, target.fragment(&row)?)?;
-        return outcome.count(program.returning.as_ref(), &row, &[], scope).await;
-    }
+        _ => match merged(work, program, &key, row, scope).await? {
+            Some(new) => {
+                put_merged(work, target, key, &new).await?;
+                new
+            }
+            None => return Ok(()),
+        },
+    };
+    outcome.count(program.returning.as_ref(), &new, &[], scope).await
+}
+
+/// 23505 if the key is there. Outside of a block the store checks it with the commit: one read less.
+async fn refuse_existing(work: &mut Work, target: &Target, key: &Bytes) -> EngineResult<()> {
+    let there = if work.txn.written_by_statement(target.storage, FAMILY, key) {
+        true
+    } else if work.in_block {
+        work.newest(target.storage, FAMILY, key).await?.is_some()
+    } else {
+        work.txn.require(Condition { table: target.storage, family: FAMILY, key: key.clone(), expect: None });
+        false
+    };
+    if there { Err(target.duplicate(key)) } else { Ok(()) }
+}
+
+/// The row as it becomes beside one that may be there; `None`: that one stays.
+async fn merged(
+    work: &Work,
+    program: &InsertProgram,
+    key: &Bytes,
+    row: Row,
+    scope: &Scope<'_>,
+) -> EngineResult<Option<Row>> {
+    let target = &program.target;
     let old = match program.action.needs_old() {
-        true => work.newest(target.storage, FAMILY, &key).await?,
+        true => work.newest(target.storage, FAMILY, key).await?,
         false => None,
     };
-    let new = match old {
-        None => row,
-        Some(fragment) => {
-            let old = target.decode(&key, &fragment)?;
-            match program.action.merge(target, Existing { old, new: row, twice }, scope).await? {
-                Some(new) => new,
-                None => return Ok(()),
-            }
-        }
-    };
-    target.check(&new)?;
-    let new_key = target.key(&new)?;
+    let Some(fragment) = old else { return Ok(Some(row)) };
+    let old = target.decode(key, &fragment)?;
+    let twice = work.txn.written_by_statement(target.storage, FAMILY, key);
+    program.action.merge(target, Existing { old, new: row, twice }, scope).await
+}
+
+/// Writes a merged row; DO UPDATE may have given it another key.
+async fn put_merged(work: &mut Work, target: &Target, key: Bytes, new: &Row) -> EngineResult<()> {
+    target.check(new)?;
+    let new_key = target.key(new)?;
     if new_key != key {
         work.lock(target.storage, &new_key).await?;
         if work.newest(target.storage, FAMILY, &new_key).await?.is_some() {
@@ -221,8 +241,7 @@ async fn insert_row(
         }
         work.txn.delete(target.storage, FAMILY, key)?;
     }
-    work.txn.put(target.storage, FAMILY, new_key, target.fragment(&new)?)?;
-    outcome.count(program.returning.as_ref(), &new, &[], scope).await
+    Ok(work.txn.put(target.storage, FAMILY, new_key, target.fragment(new)?)?)
 }
 
 pub(crate) fn set(row: &mut Row, at: usize, value: Datum) {

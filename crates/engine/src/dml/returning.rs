@@ -61,45 +61,10 @@ impl Session {
         if items.is_empty() {
             return Ok(None);
         }
-        let mut columns = Vec::new();
-        let mut compiled = Vec::new();
-        let mut exprs: Vec<Expr> = Vec::new();
-        for item in items {
-            let (expr, name) = match item {
-                SelectItem::UnnamedExpr(expr) => (expr, None),
-                SelectItem::ExprWithAlias { expr, alias } => (expr, Some(folded(alias))),
-                SelectItem::Wildcard(_) => {
-                    all_columns(target, &mut columns, &mut compiled);
-                    all_joined(joined, joined_columns, &mut columns, &mut compiled);
-                    continue;
-                }
-                SelectItem::QualifiedWildcard(kind, _) if is_target(kind, alias) => {
-                    all_columns(target, &mut columns, &mut compiled);
-                    continue;
-                }
-                SelectItem::QualifiedWildcard(..) if joined.has_wildcard() => {
-                    all_joined(joined, joined_columns, &mut columns, &mut compiled);
-                    continue;
-                }
-                other => return fail(Fault::Unsupported { feature: format!("RETURNING {other}") }),
-            };
-            if has_subquery(expr) {
-                return fail(Fault::Unsupported { feature: "a subquery in RETURNING".to_string() });
-            }
-            match column_at(target, alias, expr) {
-                Some(at) => {
-                    let column = target.describe(at);
-                    columns.push(ColumnDesc { name: name.unwrap_or_else(|| column.name.clone()), ..column });
-                    compiled.push(Item::Column(at));
-                }
-                None => {
-                    let name = name.unwrap_or_else(|| output_name(expr));
-                    columns.push(ColumnDesc { name, ty: DataType::Text, table_oid: 0, column_number: 0 });
-                    compiled.push(Item::Computed(exprs.len()));
-                    exprs.push(joined.rewritten(expr));
-                }
-            }
-        }
+        let (columns, compiled, exprs) = (Vec::new(), Vec::new(), Vec::new());
+        let mut list = List { target, alias, joined, joined_columns, columns, items: compiled, exprs };
+        items.iter().try_for_each(|item| list.add(item))?;
+        let List { mut columns, items: compiled, exprs, .. } = list;
         let types: Vec<DataType> = joined_columns.iter().map(|column| column.ty).collect();
         let second = if types.is_empty() { Second::None } else { Second::Joined(&types) };
         let exprs = self.row_exprs(catalog, target, alias, second, &exprs, params).await?;
@@ -111,25 +76,69 @@ impl Session {
     }
 }
 
-fn all_columns(target: &Target, columns: &mut Vec<ColumnDesc>, items: &mut Vec<Item>) {
-    let visible = target.table.columns.iter().enumerate().filter(|(_, column)| !column.hidden);
-    for (at, _) in visible {
-        columns.push(target.describe(at));
-        items.push(Item::Column(at));
-    }
+/// The list as far as it is compiled.
+struct List<'a> {
+    target: &'a Target,
+    alias: &'a str,
+    joined: &'a JoinedColumns,
+    joined_columns: &'a [OutputColumn],
+    columns: Vec<ColumnDesc>,
+    items: Vec<Item>,
+    exprs: Vec<Expr>,
 }
 
-/// Where `*` and `other.*` stand.
-fn all_joined(
-    joined: &JoinedColumns,
-    joined_columns: &[OutputColumn],
-    columns: &mut Vec<ColumnDesc>,
-    items: &mut Vec<Item>,
-) {
-    for (at, column) in joined_columns.iter().enumerate().skip(joined.exprs.len()) {
-        let OutputColumn { name, ty, table_oid, column_number } = column.clone();
-        columns.push(ColumnDesc { name, ty, table_oid, column_number });
-        items.push(Item::Joined(at));
+impl List<'_> {
+    fn add(&mut self, item: &SelectItem) -> EngineResult<()> {
+        match item {
+            SelectItem::UnnamedExpr(expr) => return self.add_expr(expr, None),
+            SelectItem::ExprWithAlias { expr, alias } => return self.add_expr(expr, Some(folded(alias))),
+            SelectItem::Wildcard(_) => {
+                self.add_target();
+                self.add_joined();
+            }
+            SelectItem::QualifiedWildcard(kind, _) if is_target(kind, self.alias) => self.add_target(),
+            SelectItem::QualifiedWildcard(..) if self.joined.has_wildcard() => self.add_joined(),
+            other => return fail(Fault::Unsupported { feature: format!("RETURNING {other}") }),
+        }
+        Ok(())
+    }
+
+    fn add_expr(&mut self, expr: &Expr, name: Option<String>) -> EngineResult<()> {
+        if has_subquery(expr) {
+            return fail(Fault::Unsupported { feature: "a subquery in RETURNING".to_string() });
+        }
+        match column_at(self.target, self.alias, expr) {
+            Some(at) => {
+                let column = self.target.describe(at);
+                self.columns.push(ColumnDesc { name: name.unwrap_or_else(|| column.name.clone()), ..column });
+                self.items.push(Item::Column(at));
+            }
+            None => {
+                let name = name.unwrap_or_else(|| output_name(expr));
+                // Its type is known when all expressions are compiled.
+                self.columns.push(ColumnDesc { name, ty: DataType::Text, table_oid: 0, column_number: 0 });
+                self.items.push(Item::Computed(self.exprs.len()));
+                self.exprs.push(self.joined.rewritten(expr));
+            }
+        }
+        Ok(())
+    }
+
+    fn add_target(&mut self) {
+        let visible = self.target.table.columns.iter().enumerate().filter(|(_, column)| !column.hidden);
+        for (at, _) in visible {
+            self.columns.push(self.target.describe(at));
+            self.items.push(Item::Column(at));
+        }
+    }
+
+    /// Where `*` and `other.*` stand.
+    fn add_joined(&mut self) {
+        for (at, column) in self.joined_columns.iter().enumerate().skip(self.joined.exprs.len()) {
+            let OutputColumn { name, ty, table_oid, column_number } = column.clone();
+            self.columns.push(ColumnDesc { name, ty, table_oid, column_number });
+            self.items.push(Item::Joined(at));
+        }
     }
 }
 

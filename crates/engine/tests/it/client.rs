@@ -4,13 +4,27 @@ use engine::{Answer, Chunk, Engine, EngineError, EngineOptions, Session, Session
 use futures::StreamExt;
 use std::fmt::Write;
 use std::sync::Arc;
+use store::Store;
+use store_fjall::FjallStore;
 use store_testkit::ModelStore;
 use types::{DataType, Datum};
 
-/// An engine over a new store.
+/// An engine over a new store: the model, or the embedded store with `BENNU_TEST_STORE=fjall`.
 pub async fn engine() -> Arc<Engine> {
+    let store: Arc<dyn Store> = match std::env::var("BENNU_TEST_STORE").as_deref() {
+        Ok("fjall") => {
+            let options = store_fjall::Options { temporary: true, ..store_fjall::Options::default() };
+            FjallStore::open(tempfile::tempdir().unwrap().keep(), options).unwrap()
+        }
+        _ => Arc::new(ModelStore::new()),
+    };
+    engine_over(store).await
+}
+
+/// An engine over that store.
+pub async fn engine_over(store: Arc<dyn Store>) -> Arc<Engine> {
     let options = EngineOptions { query_threads: 2, ..EngineOptions::default() };
-    Engine::open(Arc::new(ModelStore::new()), options).await.unwrap()
+    Engine::open(store, options).await.unwrap()
 }
 
 /// One session.

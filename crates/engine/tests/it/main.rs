@@ -18,5 +18,6 @@ mod copy;
 mod definitions;
 mod errors;
 mod point;
+mod restart;
 mod settings;
 mod writes;

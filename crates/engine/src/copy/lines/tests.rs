@@ -45,6 +45,10 @@ fn rows_of_pieces(format: &Format, pieces: &[&[u8]]) -> Vec<String> {
         drain(&mut buffer, false);
     }
     drain(&mut buffer, true);
+    // What follows the end mark is not read by COPY.
+    if let Some(end) = rows.iter().position(|row| row == "END") {
+        rows.truncate(end + 1);
+    }
     rows
 }
 
