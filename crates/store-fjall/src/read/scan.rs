@@ -2,7 +2,7 @@
 
 use super::ReadSource;
 use super::block_scan::BlockScan;
-use super::blocks::{Run, View};
+use super::blocks::{Run, RunCursor, View};
 use super::iterate::RangeIterator;
 use super::output::Output;
 use super::range::StoredRange;
@@ -51,7 +51,8 @@ enum OpenRange {
 
 /// The base run of a scan, and all else that may hold its rows.
 struct Blocks {
-    base: Run,
+    /// `None` when all rows are in the memtable.
+    base: Option<Run>,
     /// Without the base run.
     rest: View,
 }
@@ -137,12 +138,15 @@ impl Blocks {
         let first = ranges.next()?;
         let hull = KeyRange { start: first.start.clone(), end: ranges.next_back().unwrap_or(first).end.clone() };
         let mut view = View::open(source, &StoredRange::new(&source.prefix, &hull)?)?;
-        let base = view.take_base()?;
+        let base = view.take_base();
         Some(Self { base, rest: view })
     }
 
     fn begin(&self, source: &ReadSource, range: StoredRange) -> StoreResult<BlockScan> {
-        let cursor = source.blocks(&self.rest.files, &self.base, &range);
+        let cursor = match &self.base {
+            Some(base) => source.blocks(&self.rest.files, base, &range),
+            None => RunCursor::empty(),
+        };
         BlockScan::open(source, &self.rest, cursor, range)
     }
 }

@@ -15,8 +15,9 @@ use std::ops::Bound;
 use std::sync::Arc;
 use store::{StoreError, StoreResult};
 
-/// Entries copied from the memtable at once: finding the place again costs as much as some tens of them.
-const MEMTABLE_CHUNK: usize = 256;
+/// Entries copied from the memtable at once: first few, since most scans are short, then more, since finding
+/// the place again costs as much as some tens of them.
+const MEMTABLE_CHUNKS: std::ops::RangeInclusive<usize> = 16..=256;
 
 /// The newest visible version of a key outside the base run.
 #[derive(Clone, Debug)]
@@ -106,18 +107,15 @@ impl Overlay {
 
     /// Finds the smallest key and its newest version, and passes over its others.
     fn advance(&mut self) -> StoreResult<()> {
-        // Few sources: looking at each is cheaper than keeping a heap. On a tie the newer source wins.
-        let mut sources = self.sources.iter();
-        let Some(mut newest) = sources.next() else {
+        let Some(newest) = self.newest() else {
             self.next = None;
             return Ok(());
         };
-        for source in sources {
-            if source.head.is_before(&newest.head) {
-                newest = source;
-            }
-        }
-        let next = newest.head.clone();
+        let Some(source) = self.sources.get_mut(newest) else { return Ok(()) };
+        let next = match source.rest.next_version()? {
+            Some(head) => std::mem::replace(&mut source.head, head),
+            None => self.sources.remove(newest).head,
+        };
         let mut at = 0;
         while let Some(source) = self.sources.get_mut(at) {
             if source.pass(&next.key)? {
@@ -128,6 +126,18 @@ impl Overlay {
         }
         self.next = Some(next);
         Ok(())
+    }
+
+    /// Few sources: looking at each is cheaper than keeping a heap. On a tie the newer source wins.
+    fn newest(&self) -> Option<usize> {
+        let mut sources = self.sources.iter().enumerate();
+        let mut newest = sources.next()?;
+        for (at, source) in sources {
+            if source.head.is_before(&newest.1.head) {
+                newest = (at, source);
+            }
+        }
+        Some(newest.0)
     }
 }
 
@@ -165,6 +175,8 @@ pub(crate) struct MemtableEntries {
     memtable: Arc<Memtable>,
     seqno: u64,
     chunk: VecDeque<InternalValue>,
+    /// How long the next chunk is.
+    chunk_len: usize,
     /// Where the first chunk begins.
     start: Option<Slice>,
     /// Where the next one does: behind this.
@@ -178,7 +190,16 @@ impl MemtableEntries {
     pub(crate) fn new(memtable: Arc<Memtable>, range: &StoredRange, seqno: u64) -> Self {
         let start = (!range.start.is_empty()).then(|| range.start.as_slice().into());
         let end = range.end.as_deref().map(Slice::from);
-        Self { memtable, seqno, chunk: VecDeque::new(), start, last: None, end, done: false }
+        Self {
+            memtable,
+            seqno,
+            chunk: VecDeque::new(),
+            chunk_len: *MEMTABLE_CHUNKS.start(),
+            start,
+            last: None,
+            end,
+            done: false,
+        }
     }
 
     /// How many there are, at most `most`.
@@ -209,10 +230,11 @@ impl MemtableEntries {
             (None, None) => Bound::Unbounded,
         };
         let end = self.end.as_ref().map_or(Bound::Unbounded, |key| Bound::Excluded(before(key)));
-        let entries = self.memtable.items.range((start, end)).take(MEMTABLE_CHUNK);
+        let entries = self.memtable.items.range((start, end)).take(self.chunk_len);
         self.chunk
             .extend(entries.map(|entry| InternalValue { key: entry.key().clone(), value: entry.value().clone() }));
-        self.done = self.chunk.len() < MEMTABLE_CHUNK;
+        self.done = self.chunk.len() < self.chunk_len;
+        self.chunk_len = (self.chunk_len * 2).min(*MEMTABLE_CHUNKS.end());
         self.last = self.chunk.back().cloned();
     }
 }

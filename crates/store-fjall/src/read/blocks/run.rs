@@ -128,6 +128,11 @@ impl RunCursor {
         Self { start, seqno, tables: tables.into_iter(), open: None, index_caching: Caching::Fill }
     }
 
+    /// Over no tables.
+    pub(crate) fn empty() -> Self {
+        Self::new(Vec::new(), Vec::new(), 0)
+    }
+
     /// Reads indexes from disk, too.
     pub(crate) fn past_the_cache(self) -> Self {
         Self { index_caching: Caching::Bypass, ..self }
