@@ -1,1 +1,31 @@
 //! pg_catalog and information_schema as tables.
+//!
+//! ```text
+//!   catalog::Catalog ─┐
+//!                     ├─ PgCatalog ──schemas──> pg_catalog.*, information_schema.*   rows made when a scan begins
+//!   LiveState ────────┘          └──function──> pg_get_userbyid(), format_type(), …  bound to the same state
+//! ```
+//!
+//! Invariants:
+//! - Every row is computed from one [`catalog::Catalog`] and one [`LiveState`]; nothing is kept.
+//! - A table that is always empty is one of objects that cannot exist here; what may exist is computed.
+//! - Oids and column names are those of PostgreSQL 15, so that its clients' queries mean the same.
+//! - `oid` is `bigint`, `name`, `"char"` and `regproc` are text, vectors are lists.
+//!
+//! Read next: `engine` (which hands both to every statement).
+
+mod definition;
+mod deparse;
+mod functions;
+mod information_schema;
+mod live_state;
+mod oid;
+mod pg_catalog;
+mod rows;
+mod schema;
+mod source;
+mod table;
+
+pub use definition::PG_TYPE_KEY;
+pub use live_state::{LiveState, SessionInfo, SettingInfo};
+pub use schema::PgCatalog;

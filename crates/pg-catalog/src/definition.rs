@@ -1,0 +1,109 @@
+//! What a computed table is: its oid, its columns in one line of text, and the function that makes its rows.
+
+use crate::oid::types::PgType;
+use crate::rows::Rows;
+use crate::source::Source;
+use arrow::datatypes::{DataType as ArrowType, Field, Schema, SchemaRef};
+use datafusion::common::{Result, internal_datafusion_err};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Metadata key of a field: the type's name in `pg_type`, where SQL has no such type here (`oid`, `name`, `_text`).
+pub const PG_TYPE_KEY: &str = "bennu.pg_type";
+
+/// A computed table.
+#[derive(Debug)]
+pub(crate) struct Definition {
+    /// Oid of its row in `pg_class`: PostgreSQL's.
+    pub(crate) oid: u32,
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    /// `name:type` of each column, `name:type!` if it is never NULL. Types are names in `pg_type`.
+    pub(crate) columns: &'static str,
+    pub(crate) rows: fn(&Source, &mut Rows),
+}
+
+/// Table or view: PostgreSQL has both, and clients tell them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Table,
+    View,
+}
+
+impl Kind {
+    /// `pg_class.relkind`.
+    pub(crate) fn relkind(self) -> &'static str {
+        match self {
+            Self::Table => "r",
+            Self::View => "v",
+        }
+    }
+}
+
+/// A column of a computed table.
+#[derive(Clone, Debug)]
+pub(crate) struct ColumnDef {
+    pub(crate) name: &'static str,
+    pub(crate) ty: &'static PgType,
+    pub(crate) not_null: bool,
+}
+
+/// Rows of a table of objects that cannot exist here.
+pub(crate) fn no_rows(_: &Source, _: &mut Rows) {}
+
+impl Definition {
+    /// A table whose rows are of objects that cannot exist here.
+    pub(crate) const fn empty(oid: u32, name: &'static str, kind: Kind, columns: &'static str) -> Self {
+        Self { oid, name, kind, columns, rows: no_rows }
+    }
+
+    /// Its columns.
+    ///
+    /// # Errors
+    /// A line that names a type which does not exist.
+    pub(crate) fn columns(&self) -> Result<Vec<ColumnDef>> {
+        self.columns.split_whitespace().map(|word| self.column(word)).collect()
+    }
+
+    fn column(&self, word: &'static str) -> Result<ColumnDef> {
+        let bad = || internal_datafusion_err!("column {word} of computed table {}", self.name);
+        let (name, ty) = word.split_once(':').ok_or_else(bad)?;
+        let (ty, not_null) = ty.strip_suffix('!').map_or((ty, false), |ty| (ty, true));
+        Ok(ColumnDef { name, ty: PgType::by_name(ty).ok_or_else(bad)?, not_null })
+    }
+
+    /// Its rows' Arrow schema.
+    ///
+    /// # Errors
+    /// As [`Self::columns`].
+    pub(crate) fn schema(&self) -> Result<SchemaRef> {
+        let fields: Vec<Field> = self.columns()?.iter().map(ColumnDef::field).collect();
+        Ok(Arc::new(Schema::new(fields)))
+    }
+}
+
+impl ColumnDef {
+    fn field(&self) -> Field {
+        let metadata = HashMap::from([(PG_TYPE_KEY.to_owned(), self.ty.name.to_owned())]);
+        Field::new(self.name, self.arrow_type(), !self.not_null).with_metadata(metadata)
+    }
+
+    /// How its values are held.
+    pub(crate) fn arrow_type(&self) -> ArrowType {
+        let list = |item| ArrowType::List(Arc::new(Field::new("item", item, true)));
+        match self.ty.name {
+            "bool" => ArrowType::Boolean,
+            "int2" => ArrowType::Int16,
+            "int4" => ArrowType::Int32,
+            "int8" | "oid" | "xid" => ArrowType::Int64,
+            "float4" => ArrowType::Float32,
+            "float8" => ArrowType::Float64,
+            "timestamptz" => ArrowType::Timestamp(arrow::datatypes::TimeUnit::Microsecond, Some(Arc::from("UTC"))),
+            "bytea" => ArrowType::Binary,
+            "int2vector" | "_int2" => list(ArrowType::Int16),
+            "oidvector" | "_oid" => list(ArrowType::Int64),
+            "_text" | "_name" | "_char" | "_aclitem" => list(ArrowType::Utf8),
+            _ => ArrowType::Utf8,
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What things are, as text: types, keys, defaults, comments.
+
+use super::{BOOL, Function, INT, OID, REGCLASS, Returns, TEXT, by_oid, nothing, strict};
+use crate::deparse::{constraint_definition, index_column, index_definition};
+use crate::oid::format_type;
+use crate::rows::Cell;
+use crate::source::{OWNER, Relation, index_of_constraint};
+
+pub(super) static FORMAT_TYPE: Function = strict("format_type", &[OID, INT], Returns::Text, |_, args| {
+    let Some(oid) = args.int(0) else { return Ok(Cell::Null) };
+    let typmod = args.int(1).and_then(|typmod| i32::try_from(typmod).ok());
+    Ok(format_type(u32::try_from(oid).unwrap_or(u32::MAX), typmod).into())
+})
+.taking_null();
+
+pub(super) static PG_GET_USERBYID: Function = strict("pg_get_userbyid", &[OID], Returns::Text, |source, args| {
+    Ok(match args.oid(0) {
+        Some(OWNER) => source.live.user().into(),
+        other => format!("unknown (OID={})", other.unwrap_or_default()).into(),
+    })
+});
+
+/// Expressions are kept as their source text.
+pub(super) static PG_GET_EXPR: Function =
+    strict("pg_get_expr", &[TEXT, OID, BOOL], Returns::Text, |_, args| Ok(args.text(0).into())).optional(1);
+
+pub(super) static PG_GET_INDEXDEF: Function =
+    strict("pg_get_indexdef", &[OID, INT, BOOL], Returns::Text, |source, args| {
+        let Some(Relation::Key(table)) = args.oid(0).and_then(|oid| source.relation(oid)) else {
+            return Ok(Cell::Null);
+        };
+        let pretty = args.bool(2) == Some(true) && source.is_visible(&Relation::Table(table));
+        Ok(match args.int(1).unwrap_or(0) {
+            0 => index_definition(source, table, !pretty).into(),
+            number => usize::try_from(number).ok().and_then(|number| index_column(table, number)).into(),
+        })
+    })
+    .optional(2);
+
+pub(super) static PG_GET_CONSTRAINTDEF: Function =
+    strict("pg_get_constraintdef", &[OID, BOOL], Returns::Text, |source, args| {
+        let index = args.oid(0).and_then(index_of_constraint);
+        let Some(Relation::Key(table)) = index.and_then(|oid| source.relation(oid)) else { return Ok(Cell::Null) };
+        Ok(constraint_definition(table).into())
+    })
+    .optional(1);
+
+/// The computed views have no text.
+pub(super) static PG_GET_VIEWDEF: Function =
+    strict("pg_get_viewdef", &[REGCLASS, BOOL], Returns::Text, nothing).optional(1);
+pub(super) static PG_GET_RULEDEF: Function = strict("pg_get_ruledef", &[OID, BOOL], Returns::Text, nothing).optional(1);
+pub(super) static PG_GET_TRIGGERDEF: Function =
+    strict("pg_get_triggerdef", &[OID, BOOL], Returns::Text, nothing).optional(1);
+pub(super) static PG_GET_PARTKEYDEF: Function = strict("pg_get_partkeydef", &[OID], Returns::Text, nothing);
+pub(super) static PG_GET_STATISTICSOBJDEF_COLUMNS: Function =
+    strict("pg_get_statisticsobjdef_columns", &[OID], Returns::Text, nothing);
+/// There are no sequences.
+pub(super) static PG_GET_SERIAL_SEQUENCE: Function =
+    strict("pg_get_serial_sequence", &[TEXT, TEXT], Returns::Text, nothing);
+
+pub(super) static PG_GET_FUNCTION_RESULT: Function =
+    strict("pg_get_function_result", &[OID], Returns::Text, |_, args| {
+        let function = args.oid(0).and_then(by_oid);
+        Ok(function.map(|function| format_type(function.returns.oid(), None)).into())
+    });
+
+pub(super) static PG_GET_FUNCTION_ARGUMENTS: Function =
+    strict("pg_get_function_arguments", &[OID], Returns::Text, |_, args| Ok(arguments_of(args.oid(0)).into()));
+pub(super) static PG_GET_FUNCTION_IDENTITY_ARGUMENTS: Function =
+    strict("pg_get_function_identity_arguments", &[OID], Returns::Text, |_, args| Ok(arguments_of(args.oid(0)).into()));
+
+fn arguments_of(oid: Option<u32>) -> Option<String> {
+    let function = oid.and_then(by_oid)?;
+    let names: Vec<String> = function.arguments.iter().map(|ty| format_type(*ty, None)).collect();
+    Some(names.join(", "))
+}
+
+/// There are no comments.
+pub(super) static OBJ_DESCRIPTION: Function =
+    strict("obj_description", &[OID, TEXT], Returns::Text, nothing).optional(1);
+pub(super) static SHOBJ_DESCRIPTION: Function = strict("shobj_description", &[OID, TEXT], Returns::Text, nothing);
+pub(super) static COL_DESCRIPTION: Function = strict("col_description", &[OID, INT], Returns::Text, nothing);
+
+/// Nothing can be published.
+pub(super) static PG_RELATION_IS_PUBLISHABLE: Function =
+    strict("pg_relation_is_publishable", &[REGCLASS], Returns::Bool, |_, _| Ok(false.into()));
+
+/// PostgreSQL's numbers of the encodings that clients may name.
+const ENCODINGS: [(i64, &str); 4] = [(0, "SQL_ASCII"), (6, "UTF8"), (8, "LATIN1"), (24, "WIN1252")];
+
+pub(super) static PG_ENCODING_TO_CHAR: Function = strict("pg_encoding_to_char", &[INT], Returns::Text, |_, args| {
+    let name = ENCODINGS.iter().find(|(number, _)| Some(*number) == args.int(0)).map(|(_, name)| *name);
+    Ok(name.unwrap_or_default().into())
+});
+
+pub(super) static PG_CHAR_TO_ENCODING: Function = strict("pg_char_to_encoding", &[TEXT], Returns::Int, |_, args| {
+    let name = args.text(0).unwrap_or_default().replace('-', "");
+    let number = ENCODINGS.iter().find(|(_, known)| known.eq_ignore_ascii_case(&name)).map(|(number, _)| *number);
+    Ok(number.unwrap_or(-1).into())
+});
+
+/// The data folder: as for PostgreSQL's default tablespace, no other place is told.
+pub(super) static PG_TABLESPACE_LOCATION: Function =
+    strict("pg_tablespace_location", &[OID], Returns::Text, |_, _| Ok("".into()));
+
+pub(super) static PG_SIZE_PRETTY: Function =
+    strict("pg_size_pretty", &[INT], Returns::Text, |_, args| Ok(args.int(0).map(size_pretty).into()));
+
+/// Bytes up to ten thousand, then halves rounded up in the largest unit that keeps five digits.
+fn size_pretty(bytes: i64) -> String {
+    const UNITS: [&str; 6] = ["bytes", "kB", "MB", "GB", "TB", "PB"];
+    let (sign, mut size) = (if bytes < 0 { "-" } else { "" }, bytes.unsigned_abs());
+    let mut unit = UNITS.iter();
+    let mut name = unit.next().copied().unwrap_or_default();
+    // One bit more than the unit, to round by.
+    let mut doubled = false;
+    for next in unit {
+        let limit = if doubled { 20 * 1024 - 1 } else { 10 * 1024 };
+        if size < limit {
+            break;
+        }
+        size >>= if doubled { 10 } else { 9 };
+        doubled = true;
+        name = next;
+    }
+    if doubled {
+        size = size.div_ceil(2);
+    }
+    format!("{sign}{size} {name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size_pretty;
+
+    #[test]
+    fn sizes_have_at_most_five_digits() {
+        let sizes = [0, 10_239, 10_240, 1_000_000, 20_971_520, -20_000, 7_682_560];
+        let shown = sizes.map(size_pretty);
+        assert_eq!(shown, ["0 bytes", "10239 bytes", "10 kB", "977 kB", "20 MB", "-20 kB", "7503 kB"]);
+    }
+}

@@ -1,0 +1,195 @@
+//! Functions that read the definitions or the session. One list: [`ALL`].
+
+mod describe;
+mod names;
+mod privileges;
+mod session;
+mod udf;
+
+use crate::rows::Cell;
+use crate::source::Source;
+use datafusion::common::Result;
+use datafusion::logical_expr::ScalarUDF;
+
+/// A function: rows of arguments to values.
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub(crate) name: &'static str,
+    /// Oids of the arguments' types.
+    pub(crate) arguments: &'static [u32],
+    /// How many of the last ones may be left out.
+    pub(crate) optional: usize,
+    pub(crate) returns: Returns,
+    /// Is it called for NULLs? Else they give NULL.
+    pub(crate) takes_null: bool,
+    pub(crate) body: fn(&Source, &Arguments<'_>) -> Result<Cell>,
+}
+
+/// The type of a function's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Returns {
+    Bool,
+    Int,
+    Oid,
+    Text,
+    Texts,
+    Moment,
+}
+
+impl Returns {
+    /// Its oid in `pg_type`.
+    pub(crate) fn oid(self) -> u32 {
+        match self {
+            Self::Bool => 16,
+            Self::Int => 23,
+            Self::Oid => 26,
+            Self::Text => 25,
+            Self::Texts => 1003,
+            Self::Moment => 1184,
+        }
+    }
+}
+
+/// Argument types.
+const BOOL: u32 = 16;
+const INT: u32 = 23;
+const TEXT: u32 = 25;
+const OID: u32 = 26;
+/// An oid, or the name of a relation.
+const REGCLASS: u32 = 2205;
+/// Whatever it is.
+const ANY: u32 = 2276;
+
+/// The values of one call's arguments for one row. Those left out are NULL.
+pub(crate) struct Arguments<'a>(pub(crate) &'a [Cell]);
+
+impl Arguments<'_> {
+    fn get(&self, number: usize) -> &Cell {
+        self.0.get(number).unwrap_or(&Cell::Null)
+    }
+
+    fn text(&self, number: usize) -> Option<&str> {
+        if let Cell::Text(text) = self.get(number) { Some(text) } else { None }
+    }
+
+    fn int(&self, number: usize) -> Option<i64> {
+        if let Cell::Int(value) = self.get(number) { Some(*value) } else { None }
+    }
+
+    /// An oid; `None` also for a number that is none.
+    fn oid(&self, number: usize) -> Option<u32> {
+        self.int(number).and_then(|oid| u32::try_from(oid).ok())
+    }
+
+    fn bool(&self, number: usize) -> Option<bool> {
+        if let Cell::Bool(value) = self.get(number) { Some(*value) } else { None }
+    }
+
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// All functions; a name may come more than once with other arguments only if [`find`] need not tell them apart.
+pub(crate) static ALL: &[&Function] = &[
+    &describe::FORMAT_TYPE,
+    &describe::PG_GET_USERBYID,
+    &describe::PG_GET_EXPR,
+    &describe::PG_GET_INDEXDEF,
+    &describe::PG_GET_CONSTRAINTDEF,
+    &describe::PG_GET_VIEWDEF,
+    &describe::PG_GET_RULEDEF,
+    &describe::PG_GET_TRIGGERDEF,
+    &describe::PG_GET_PARTKEYDEF,
+    &describe::PG_GET_STATISTICSOBJDEF_COLUMNS,
+    &describe::PG_GET_SERIAL_SEQUENCE,
+    &describe::PG_GET_FUNCTION_RESULT,
+    &describe::PG_GET_FUNCTION_ARGUMENTS,
+    &describe::PG_GET_FUNCTION_IDENTITY_ARGUMENTS,
+    &describe::OBJ_DESCRIPTION,
+    &describe::SHOBJ_DESCRIPTION,
+    &describe::COL_DESCRIPTION,
+    &describe::PG_RELATION_IS_PUBLISHABLE,
+    &describe::PG_ENCODING_TO_CHAR,
+    &describe::PG_CHAR_TO_ENCODING,
+    &describe::PG_TABLESPACE_LOCATION,
+    &describe::PG_SIZE_PRETTY,
+    &names::PG_TABLE_IS_VISIBLE,
+    &names::PG_TYPE_IS_VISIBLE,
+    &names::PG_FUNCTION_IS_VISIBLE,
+    &names::REGCLASS_OID,
+    &names::REGCLASS_NAME,
+    &names::REGTYPE_OID,
+    &names::REGTYPE_NAME,
+    &names::REGNAMESPACE_OID,
+    &names::REGNAMESPACE_NAME,
+    &names::REGROLE_OID,
+    &names::REGROLE_NAME,
+    &names::REGPROC_NAME,
+    &names::TO_REGCLASS,
+    &names::TO_REGTYPE,
+    &names::TO_REGNAMESPACE,
+    &names::QUOTE_IDENT,
+    &privileges::HAS_TABLE_PRIVILEGE,
+    &privileges::HAS_ANY_COLUMN_PRIVILEGE,
+    &privileges::HAS_COLUMN_PRIVILEGE,
+    &privileges::HAS_SCHEMA_PRIVILEGE,
+    &privileges::HAS_DATABASE_PRIVILEGE,
+    &privileges::PG_HAS_ROLE,
+    &session::CURRENT_SCHEMAS,
+    &session::CURRENT_SETTING,
+    &session::PG_BACKEND_PID,
+    &session::PG_IS_IN_RECOVERY,
+    &session::PG_POSTMASTER_START_TIME,
+    &session::PG_MY_TEMP_SCHEMA,
+    &session::PG_IS_OTHER_TEMP_SCHEMA,
+];
+
+/// The function of that name, bound to `source`.
+pub(crate) fn find(name: &str, source: &Source) -> Option<ScalarUDF> {
+    let function = ALL.iter().find(|function| function.name == name)?;
+    Some(udf::bind(function, source.clone()))
+}
+
+/// Oids of functions: from here on in the order of the list.
+const FIRST_OID: usize = 14_000;
+
+/// The oid of a function in `pg_proc`.
+pub(crate) fn oid_of(function: &Function) -> u32 {
+    let place = ALL.iter().position(|other| std::ptr::eq(*other, function)).unwrap_or_default();
+    u32::try_from(FIRST_OID + place).unwrap_or(u32::MAX)
+}
+
+/// The function of that oid.
+fn by_oid(oid: u32) -> Option<&'static Function> {
+    ALL.get(usize::try_from(oid).ok()?.checked_sub(FIRST_OID)?).copied()
+}
+
+/// A function that gives NULL for NULLs.
+const fn strict(
+    name: &'static str,
+    arguments: &'static [u32],
+    returns: Returns,
+    body: fn(&Source, &Arguments<'_>) -> Result<Cell>,
+) -> Function {
+    Function { name, arguments, optional: 0, returns, takes_null: false, body }
+}
+
+impl Function {
+    /// The last `count` arguments may be left out.
+    const fn optional(mut self, count: usize) -> Self {
+        self.optional = count;
+        self
+    }
+
+    /// It is called for NULLs, too.
+    const fn taking_null(mut self) -> Self {
+        self.takes_null = true;
+        self
+    }
+}
+
+/// The value of a function about objects that cannot exist here: there is nothing to say.
+fn nothing(_: &Source, _: &Arguments<'_>) -> Result<Cell> {
+    Ok(Cell::Null)
+}

@@ -1,0 +1,179 @@
+//! Names to oids, oids to names, and what the search path finds.
+//!
+//! `x::regclass` and its like are calls of these: `regclass_oid(x)` where a number is meant, `regclass_name(x)` where
+//! it is shown. Both take a number or a name.
+
+use super::{ANY, Arguments, Function, OID, Returns, TEXT, by_oid, strict};
+use crate::oid::types::PgType;
+use crate::oid::{format_type, relation_name, split_name, type_oid};
+use crate::rows::Cell;
+use crate::source::{OWNER, PG_CATALOG, Relation, Source};
+use catalog::CatalogError;
+use datafusion::common::{DataFusionError, Result, plan_err};
+use types::ident;
+
+pub(super) static PG_TABLE_IS_VISIBLE: Function =
+    strict("pg_table_is_visible", &[OID], Returns::Bool, |source, args| {
+        let relation = args.oid(0).and_then(|oid| source.relation(oid));
+        Ok(relation.map(|relation| source.is_visible(&relation)).into())
+    });
+
+/// All types and functions are in `pg_catalog`, which the search path always has.
+pub(super) static PG_TYPE_IS_VISIBLE: Function = strict("pg_type_is_visible", &[OID], Returns::Bool, |_, args| {
+    Ok(args.oid(0).and_then(PgType::by_oid).map(|_| true).into())
+});
+pub(super) static PG_FUNCTION_IS_VISIBLE: Function =
+    strict("pg_function_is_visible", &[OID], Returns::Bool, |_, args| {
+        Ok(args.oid(0).and_then(by_oid).map(|_| true).into())
+    });
+
+pub(super) static REGCLASS_OID: Function = strict("regclass_oid", &[ANY], Returns::Oid, |source, args| {
+    Ok(match number(args) {
+        Some(oid) => oid.into(),
+        None => must_find(source, args.text(0).unwrap_or_default())?.oid().into(),
+    })
+});
+pub(super) static REGCLASS_NAME: Function = strict("regclass_name", &[ANY], Returns::Text, |source, args| {
+    let relation = match number(args) {
+        Some(oid) => match u32::try_from(oid).ok().and_then(|oid| source.relation(oid)) {
+            Some(relation) => relation,
+            None => return Ok(unknown_number(oid)),
+        },
+        None => must_find(source, args.text(0).unwrap_or_default())?,
+    };
+    Ok(relation_name(source, &relation).into())
+});
+pub(super) static TO_REGCLASS: Function = strict("to_regclass", &[TEXT], Returns::Text, |source, args| {
+    let relation = find_named(source, args.text(0).unwrap_or_default());
+    Ok(relation.map(|relation| relation_name(source, &relation)).into())
+});
+
+pub(super) static REGTYPE_OID: Function = strict("regtype_oid", &[ANY], Returns::Oid, |_, args| {
+    Ok(match number(args) {
+        Some(oid) => oid.into(),
+        None => must_find_type(args.text(0).unwrap_or_default())?.into(),
+    })
+});
+pub(super) static REGTYPE_NAME: Function = strict("regtype_name", &[ANY], Returns::Text, |_, args| {
+    let oid = match number(args) {
+        Some(oid) if u32::try_from(oid).ok().and_then(PgType::by_oid).is_none() => return Ok(unknown_number(oid)),
+        Some(oid) => u32::try_from(oid).unwrap_or_default(),
+        None => must_find_type(args.text(0).unwrap_or_default())?,
+    };
+    Ok(format_type(oid, None).into())
+});
+pub(super) static TO_REGTYPE: Function = strict("to_regtype", &[TEXT], Returns::Text, |_, args| {
+    Ok(args.text(0).and_then(type_oid).map(|oid| format_type(oid, None)).into())
+});
+
+pub(super) static REGNAMESPACE_OID: Function = strict("regnamespace_oid", &[ANY], Returns::Oid, |source, args| {
+    Ok(match number(args) {
+        Some(oid) => oid.into(),
+        None => must_find_schema(source, args.text(0).unwrap_or_default())?.into(),
+    })
+});
+pub(super) static REGNAMESPACE_NAME: Function = strict("regnamespace_name", &[ANY], Returns::Text, |source, args| {
+    let oid = match number(args) {
+        Some(oid) => oid,
+        None => i64::from(must_find_schema(source, args.text(0).unwrap_or_default())?),
+    };
+    let name = u32::try_from(oid).ok().and_then(|oid| source.schema_name(oid));
+    Ok(name.map_or_else(|| unknown_number(oid), |name| ident::quote(name).into_owned().into()))
+});
+pub(super) static TO_REGNAMESPACE: Function = strict("to_regnamespace", &[TEXT], Returns::Text, |source, args| {
+    let name = args.text(0).and_then(split_name).map(|(_, name)| name);
+    Ok(name.filter(|name| source.schema_oid(name).is_some()).map(|name| ident::quote(&name).into_owned()).into())
+});
+
+pub(super) static REGROLE_OID: Function = strict("regrole_oid", &[ANY], Returns::Oid, |source, args| {
+    Ok(match number(args) {
+        Some(oid) => oid.into(),
+        None => must_find_role(source, args.text(0).unwrap_or_default())?.into(),
+    })
+});
+pub(super) static REGROLE_NAME: Function = strict("regrole_name", &[ANY], Returns::Text, |source, args| {
+    let oid = match number(args) {
+        Some(oid) => oid,
+        None => i64::from(must_find_role(source, args.text(0).unwrap_or_default())?),
+    };
+    if oid == i64::from(OWNER) {
+        return Ok(ident::quote(source.live.user()).into_owned().into());
+    }
+    Ok(unknown_number(oid))
+});
+
+/// A column of type `regproc` holds names already.
+pub(super) static REGPROC_NAME: Function = strict("regproc_name", &[ANY], Returns::Text, |_, args| {
+    Ok(match number(args) {
+        Some(oid) => match u32::try_from(oid).ok().and_then(by_oid) {
+            Some(function) => function.name.into(),
+            None => unknown_number(oid),
+        },
+        None => args.text(0).map(|name| name.strip_prefix("pg_catalog.").unwrap_or(name)).into(),
+    })
+});
+
+pub(super) static QUOTE_IDENT: Function = strict("quote_ident", &[TEXT], Returns::Text, |_, args| {
+    Ok(args.text(0).map(|name| ident::quote(name).into_owned()).into())
+});
+
+/// A number, also as text.
+fn number(args: &Arguments<'_>) -> Option<i64> {
+    args.int(0).or_else(|| args.text(0).and_then(|text| text.trim().parse().ok()))
+}
+
+/// How an oid of nothing is shown.
+fn unknown_number(oid: i64) -> Cell {
+    if oid == 0 { "-".into() } else { oid.to_string().into() }
+}
+
+/// The relation that a name means.
+pub(super) fn find_named<'a>(source: &'a Source, name: &str) -> Option<Relation<'a>> {
+    let (schema, name) = split_name(name)?;
+    source.find_relation(schema.as_deref(), &name)
+}
+
+/// The relation that a number or a name means.
+///
+/// # Errors
+/// [`CatalogError::NoSuchTable`] for a name of nothing.
+pub(super) fn relation_of<'a>(source: &'a Source, cell: &Cell) -> Result<Option<Relation<'a>>> {
+    match cell {
+        Cell::Int(oid) => Ok(u32::try_from(*oid).ok().and_then(|oid| source.relation(oid))),
+        Cell::Text(name) => match name.trim().parse::<u32>() {
+            Ok(oid) => Ok(source.relation(oid)),
+            Err(_) => must_find(source, name).map(Some),
+        },
+        _ => Ok(None),
+    }
+}
+
+fn must_find<'a>(source: &'a Source, name: &str) -> Result<Relation<'a>> {
+    find_named(source, name).ok_or_else(|| no_such_relation(name))
+}
+
+fn no_such_relation(name: &str) -> DataFusionError {
+    let (schema, name) = split_name(name).unwrap_or_else(|| (None, name.to_owned()));
+    DataFusionError::External(Box::new(CatalogError::NoSuchTable { schema, name }))
+}
+
+fn must_find_type(name: &str) -> Result<u32> {
+    match type_oid(name) {
+        Some(oid) => Ok(oid),
+        None => plan_err!("type \"{name}\" does not exist"),
+    }
+}
+
+pub(super) fn must_find_schema(source: &Source, name: &str) -> Result<u32> {
+    let name = split_name(name).map(|(_, name)| name).unwrap_or_default();
+    if name == "pg_catalog" {
+        return Ok(PG_CATALOG);
+    }
+    let missing = || DataFusionError::External(Box::new(CatalogError::NoSuchSchema { name: name.clone() }));
+    source.schema_oid(&name).ok_or_else(missing)
+}
+
+fn must_find_role(source: &Source, name: &str) -> Result<u32> {
+    let role = split_name(name).map(|(_, name)| name).unwrap_or_default();
+    if role == source.live.user() { Ok(OWNER) } else { plan_err!("role \"{role}\" does not exist") }
+}

@@ -1,0 +1,94 @@
+//! Who may do what. There are no grants: the one role owns everything, and the computed tables can only be read.
+//!
+//! The functions take the user first or leave it out, so their arguments are read from the end.
+
+use super::names::{must_find_schema, relation_of};
+use super::{ANY, Arguments, Function, Returns, strict};
+use crate::rows::Cell;
+use crate::source::{Relation, Source};
+use datafusion::common::{Result, plan_err};
+
+pub(super) static HAS_TABLE_PRIVILEGE: Function =
+    strict("has_table_privilege", &[ANY, ANY, ANY], Returns::Bool, |source, args| on_relation(source, args, 2))
+        .optional(1);
+pub(super) static HAS_ANY_COLUMN_PRIVILEGE: Function =
+    strict("has_any_column_privilege", &[ANY, ANY, ANY], Returns::Bool, |source, args| on_relation(source, args, 2))
+        .optional(1);
+pub(super) static HAS_COLUMN_PRIVILEGE: Function =
+    strict("has_column_privilege", &[ANY, ANY, ANY, ANY], Returns::Bool, |source, args| on_relation(source, args, 3))
+        .optional(1);
+
+const TABLE_PRIVILEGES: [&str; 7] = ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"];
+
+/// `place` is the relation's, counted from the end.
+fn on_relation(source: &Source, args: &Arguments<'_>, place: usize) -> Result<Cell> {
+    let Some(relation) = relation_of(source, args.from_end(place))? else { return Ok(Cell::Null) };
+    let wanted = privileges(args.from_end(1))?;
+    for privilege in &wanted {
+        if !TABLE_PRIVILEGES.contains(&privilege.as_str()) {
+            return plan_err!("unrecognized privilege type: \"{privilege}\"");
+        }
+    }
+    let computed = matches!(relation, Relation::Computed { .. });
+    Ok(wanted.iter().any(|privilege| !computed || privilege == "SELECT").into())
+}
+
+pub(super) static HAS_SCHEMA_PRIVILEGE: Function =
+    strict("has_schema_privilege", &[ANY, ANY, ANY], Returns::Bool, |source, args| {
+        let name = match args.from_end(2) {
+            Cell::Int(oid) => match u32::try_from(*oid).ok().and_then(|oid| source.schema_name(oid)) {
+                Some(name) => name,
+                None => return Ok(Cell::Null),
+            },
+            Cell::Text(name) => {
+                must_find_schema(source, name)?;
+                name
+            }
+            _ => return Ok(Cell::Null),
+        };
+        let reserved = catalog::RESERVED_SCHEMAS.contains(&name);
+        Ok(privileges(args.from_end(1))?.iter().any(|privilege| !reserved || privilege == "USAGE").into())
+    })
+    .optional(1);
+
+/// There is one database, and its user may do all that can be done; others cannot be made.
+pub(super) static HAS_DATABASE_PRIVILEGE: Function =
+    strict("has_database_privilege", &[ANY, ANY, ANY], Returns::Bool, |_, args| {
+        let known = match args.from_end(2) {
+            Cell::Int(oid) => *oid == i64::from(catalog::DATABASE_OID),
+            Cell::Text(name) => name == catalog::DATABASE_NAME,
+            _ => false,
+        };
+        if !known {
+            return plan_err!("database does not exist");
+        }
+        Ok(privileges(args.from_end(1))?.iter().any(|privilege| privilege != "TEMP" && privilege != "TEMPORARY").into())
+    })
+    .optional(1);
+
+/// The one role is a member of itself.
+pub(super) static PG_HAS_ROLE: Function = strict("pg_has_role", &[ANY, ANY, ANY], Returns::Bool, |source, args| {
+    Ok(match args.from_end(2) {
+        Cell::Int(oid) => (*oid == i64::from(crate::source::OWNER)).into(),
+        Cell::Text(name) => (name == source.live.user()).into(),
+        _ => Cell::Null,
+    })
+})
+.optional(1);
+
+/// `SELECT, INSERT WITH GRANT OPTION` one by one; the option goes with ownership.
+fn privileges(cell: &Cell) -> Result<Vec<String>> {
+    let Cell::Text(text) = cell else { return plan_err!("a privilege is named as text") };
+    let one = |part: &str| {
+        let upper = part.trim().to_uppercase();
+        upper.strip_suffix(" WITH GRANT OPTION").map(str::to_owned).unwrap_or(upper)
+    };
+    Ok(text.split(',').map(one).collect())
+}
+
+impl Arguments<'_> {
+    /// The `place`th argument from the end, 1 the last.
+    fn from_end(&self, place: usize) -> &Cell {
+        self.count().checked_sub(place).map_or(&Cell::Null, |number| self.get(number))
+    }
+}

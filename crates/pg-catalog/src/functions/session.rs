@@ -1,0 +1,38 @@
+//! The session and its server.
+
+use super::{BOOL, Function, OID, Returns, TEXT, strict};
+use crate::rows::Cell;
+use datafusion::common::plan_err;
+
+pub(super) static CURRENT_SCHEMAS: Function = strict("current_schemas", &[BOOL], Returns::Texts, |source, args| {
+    let named = source.live.search_path();
+    let implicit = args.bool(0) == Some(true) && !named.iter().any(|schema| schema == "pg_catalog");
+    let known = named.iter().filter(|schema| source.schema_oid(schema).is_some()).cloned();
+    Ok(implicit.then(|| "pg_catalog".to_owned()).into_iter().chain(known).collect::<Vec<String>>().into())
+});
+
+pub(super) static CURRENT_SETTING: Function =
+    strict("current_setting", &[TEXT, BOOL], Returns::Text, |source, args| {
+        let name = args.text(0).unwrap_or_default();
+        match source.live.setting(name) {
+            Some(value) => Ok(value.into()),
+            None if args.bool(1) == Some(true) => Ok(Cell::Null),
+            None => plan_err!("unrecognized configuration parameter \"{name}\""),
+        }
+    })
+    .optional(1);
+
+pub(super) static PG_BACKEND_PID: Function =
+    strict("pg_backend_pid", &[], Returns::Int, |source, _| Ok(source.live.process_id().into()));
+
+/// There are no standby servers.
+pub(super) static PG_IS_IN_RECOVERY: Function =
+    strict("pg_is_in_recovery", &[], Returns::Bool, |_, _| Ok(false.into()));
+
+pub(super) static PG_POSTMASTER_START_TIME: Function =
+    strict("pg_postmaster_start_time", &[], Returns::Moment, |source, _| Ok(source.live.started().into()));
+
+/// There are no temporary tables.
+pub(super) static PG_MY_TEMP_SCHEMA: Function = strict("pg_my_temp_schema", &[], Returns::Oid, |_, _| Ok(0_u32.into()));
+pub(super) static PG_IS_OTHER_TEMP_SCHEMA: Function =
+    strict("pg_is_other_temp_schema", &[OID], Returns::Bool, |_, _| Ok(false.into()));

@@ -1,0 +1,159 @@
+//! `columns`: columns of tables, of the computed ones too.
+
+use crate::definition::{Definition, Kind};
+use crate::oid::format_type;
+use crate::oid::types::PgType;
+use crate::rows::Cell;
+use crate::rows::Rows;
+use crate::source::{Relation, Source, shown_columns};
+use catalog::{Column, DATABASE_NAME};
+use types::DataType;
+
+pub(super) static COLUMNS: Definition = Definition {
+    oid: 13295,
+    name: "columns",
+    kind: Kind::View,
+    columns: "table_catalog:name table_schema:name table_name:name column_name:name ordinal_position:int4 \
+    column_default:varchar is_nullable:varchar data_type:varchar character_maximum_length:int4 \
+    character_octet_length:int4 numeric_precision:int4 numeric_precision_radix:int4 numeric_scale:int4 \
+    datetime_precision:int4 interval_type:varchar interval_precision:int4 character_set_catalog:name \
+    character_set_schema:name character_set_name:name collation_catalog:name collation_schema:name \
+    collation_name:name domain_catalog:name domain_schema:name domain_name:name udt_catalog:name udt_schema:name \
+    udt_name:name scope_catalog:name scope_schema:name scope_name:name maximum_cardinality:int4 dtd_identifier:name \
+    is_self_referencing:varchar is_identity:varchar identity_generation:varchar identity_start:varchar \
+    identity_increment:varchar identity_maximum:varchar identity_minimum:varchar identity_cycle:varchar \
+    is_generated:varchar generation_expression:varchar is_updatable:varchar",
+    rows,
+};
+
+/// A column as this view shows it.
+struct Shown<'a> {
+    name: &'a str,
+    number: i16,
+    ty: &'a PgType,
+    typmod: i32,
+    not_null: bool,
+    default: Option<&'a str>,
+    writable: bool,
+}
+
+fn rows(source: &Source, rows: &mut Rows) {
+    for relation in source.relations() {
+        let schema = source.schema_name(relation.schema()).unwrap_or_default();
+        match relation {
+            Relation::Table(table) => {
+                for (number, column) in shown_columns(table) {
+                    if let Some(shown) = of_table(number, column) {
+                        add(rows, schema, relation.name(), &shown);
+                    }
+                }
+            }
+            Relation::Key(_) => {}
+            Relation::Computed { definition, .. } => {
+                // A fault in a definition shows when its table is read.
+                for (column, number) in definition.columns().unwrap_or_default().iter().zip(1..) {
+                    let (name, ty, not_null) = (column.name, column.ty, column.not_null);
+                    let shown = Shown { name, number, ty, typmod: -1, not_null, default: None, writable: false };
+                    add(rows, schema, relation.name(), &shown);
+                }
+            }
+        }
+    }
+}
+
+fn of_table(number: i16, column: &Column) -> Option<Shown<'_>> {
+    Some(Shown {
+        name: &column.name,
+        number,
+        ty: PgType::by_oid(column.ty.oid())?,
+        typmod: column.ty.typmod(),
+        not_null: column.not_null,
+        default: column.default.as_deref(),
+        writable: true,
+    })
+}
+
+fn add(rows: &mut Rows, schema: &str, table: &str, column: &Shown<'_>) {
+    let is_array = column.ty.element != 0 && column.ty.len == -1;
+    let data_type = if is_array { "ARRAY".to_owned() } else { base_name(column.ty) };
+    let facts = Facts::of(column);
+    rows.add([
+        ("table_catalog", DATABASE_NAME.into()),
+        ("table_schema", schema.into()),
+        ("table_name", table.into()),
+        ("column_name", column.name.into()),
+        ("ordinal_position", column.number.into()),
+        ("column_default", column.default.into()),
+        ("is_nullable", yes_no(!column.not_null)),
+        ("data_type", data_type.into()),
+        ("character_maximum_length", facts.length.into()),
+        ("character_octet_length", facts.octets.into()),
+        ("numeric_precision", facts.precision.into()),
+        ("numeric_precision_radix", facts.radix.into()),
+        ("numeric_scale", facts.scale.into()),
+        ("datetime_precision", facts.fraction.into()),
+        ("udt_catalog", DATABASE_NAME.into()),
+        ("udt_schema", "pg_catalog".into()),
+        ("udt_name", column.ty.name.into()),
+        ("dtd_identifier", column.number.to_string().into()),
+        ("is_self_referencing", "NO".into()),
+        ("is_identity", "NO".into()),
+        ("identity_cycle", "NO".into()),
+        ("is_generated", "NEVER".into()),
+        ("is_updatable", yes_no(column.writable)),
+    ]);
+}
+
+fn yes_no(yes: bool) -> Cell {
+    if yes { "YES" } else { "NO" }.into()
+}
+
+/// The type's name without its modifier.
+fn base_name(ty: &PgType) -> String {
+    DataType::from_oid(ty.oid, -1)
+        .filter(|_| ty.name != "bpchar")
+        .map_or_else(|| format_type(ty.oid, None), |ty| ty.base_name().to_owned())
+}
+
+/// Numbers that belong to some types only.
+#[derive(Default)]
+struct Facts {
+    length: Option<i64>,
+    octets: Option<i64>,
+    precision: Option<i32>,
+    radix: Option<i32>,
+    scale: Option<i32>,
+    fraction: Option<i32>,
+}
+
+impl Facts {
+    fn of(column: &Shown<'_>) -> Self {
+        /// What PostgreSQL says of text without a limit.
+        const MOST_OCTETS: i64 = 1 << 30;
+        let binary =
+            |bits: i32, scale: Option<i32>| Self { precision: Some(bits), radix: Some(2), scale, ..Self::default() };
+        match DataType::from_oid(column.ty.oid, column.typmod) {
+            Some(DataType::SmallInt) => binary(16, Some(0)),
+            Some(DataType::Integer) => binary(32, Some(0)),
+            Some(DataType::BigInt) => binary(64, Some(0)),
+            Some(DataType::Real) => binary(24, None),
+            Some(DataType::Double) => binary(53, None),
+            Some(DataType::Numeric(limits)) => Self {
+                precision: limits.map(|(precision, _)| i32::from(precision)),
+                radix: Some(10),
+                scale: limits.map(|(_, scale)| i32::from(scale)),
+                ..Self::default()
+            },
+            Some(DataType::Text | DataType::Varchar(None)) => Self { octets: Some(MOST_OCTETS), ..Self::default() },
+            Some(DataType::Varchar(Some(length)) | DataType::Char(length)) => Self {
+                length: Some(i64::from(length)),
+                // Four bytes is the longest character of UTF-8.
+                octets: Some(i64::from(length) * 4),
+                ..Self::default()
+            },
+            Some(DataType::Date) => Self { fraction: Some(0), ..Self::default() },
+            Some(ty) if ty.is_temporal() => Self { fraction: Some(6), ..Self::default() },
+            _ => Self::default(),
+        }
+    }
+}

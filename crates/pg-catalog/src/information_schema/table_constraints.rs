@@ -1,0 +1,43 @@
+//! `table_constraints`: primary keys, and NOT NULL as the CHECK that the standard takes it for.
+
+use crate::definition::{Definition, Kind};
+use crate::rows::Rows;
+use crate::source::{Source, not_null_name, shown_columns};
+use catalog::{DATABASE_NAME, Table};
+
+pub(super) static TABLE_CONSTRAINTS: Definition = Definition {
+    oid: 13411,
+    name: "table_constraints",
+    kind: Kind::View,
+    columns: "constraint_catalog:name constraint_schema:name constraint_name:name table_catalog:name table_schema:name \
+    table_name:name constraint_type:varchar is_deferrable:varchar initially_deferred:varchar enforced:varchar \
+    nulls_distinct:varchar",
+    rows,
+};
+
+fn rows(source: &Source, rows: &mut Rows) {
+    for table in source.catalog.tables() {
+        if let Some(key) = &table.key_name {
+            add(source, rows, table, key, "PRIMARY KEY");
+        }
+        for (number, _) in shown_columns(table).filter(|(_, column)| column.not_null) {
+            add(source, rows, table, &not_null_name(table, number), "CHECK");
+        }
+    }
+}
+
+fn add(source: &Source, rows: &mut Rows, table: &Table, name: &str, kind: &str) {
+    let schema = source.catalog.schema_name(table);
+    rows.add([
+        ("constraint_catalog", DATABASE_NAME.into()),
+        ("constraint_schema", schema.into()),
+        ("constraint_name", name.into()),
+        ("table_catalog", DATABASE_NAME.into()),
+        ("table_schema", schema.into()),
+        ("table_name", table.name.as_str().into()),
+        ("constraint_type", kind.into()),
+        ("is_deferrable", "NO".into()),
+        ("initially_deferred", "NO".into()),
+        ("enforced", "YES".into()),
+    ]);
+}

@@ -1,0 +1,51 @@
+//! What the tables and functions must know beside the definitions: the session, its settings, other sessions.
+
+use std::fmt::Debug;
+
+/// A setting as `pg_settings` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingInfo {
+    /// Its name.
+    pub name: String,
+    /// Its value, as SHOW prints it.
+    pub value: String,
+    /// The value that RESET goes back to.
+    pub reset_value: String,
+    /// The value of a fresh server.
+    pub default: String,
+    /// One sentence.
+    pub description: String,
+    /// `bool`, `integer`, `real`, `string` or `enum`.
+    pub kind: &'static str,
+    /// The values of an `enum`.
+    pub values: Vec<String>,
+    /// Can it only be shown?
+    pub read_only: bool,
+}
+
+/// A session of the server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionInfo {
+    /// What a cancel request names.
+    pub process_id: i32,
+    /// Does it run a statement?
+    pub active: bool,
+}
+
+/// Implemented by `engine` for each statement.
+pub trait LiveState: Debug + Send + Sync {
+    /// The session's user. The only role that there is, since there are none to create.
+    fn user(&self) -> &str;
+    /// What `search_path` means now, in order; without the implicit `pg_catalog`.
+    fn search_path(&self) -> &[String];
+    /// The session's process id.
+    fn process_id(&self) -> i32;
+    /// One setting as SHOW prints it; `None` if there is no such setting.
+    fn setting(&self, name: &str) -> Option<String>;
+    /// All settings.
+    fn settings(&self) -> Vec<SettingInfo>;
+    /// All sessions.
+    fn sessions(&self) -> Vec<SessionInfo>;
+    /// Start of the server in microseconds since 1970, UTC.
+    fn started(&self) -> i64;
+}

@@ -1,0 +1,78 @@
+//! `pg_attribute`: columns of tables, of their keys' indexes, and of the computed tables.
+
+use crate::definition::{Definition, Kind};
+use crate::oid::types::PgType;
+use crate::rows::Rows;
+use crate::source::{Relation, Source, key_columns, shown_columns};
+use catalog::Column;
+
+pub(super) static PG_ATTRIBUTE: Definition = Definition {
+    oid: 1249,
+    name: "pg_attribute",
+    kind: Kind::Table,
+    columns: "attrelid:oid! attname:name! atttypid:oid! attstattarget:int4! attlen:int2! attnum:int2! attndims:int4! \
+    attcacheoff:int4! atttypmod:int4! attbyval:bool! attalign:char! attstorage:char! attcompression:char! \
+    attnotnull:bool! atthasdef:bool! atthasmissing:bool! attidentity:char! attgenerated:char! attisdropped:bool! \
+    attislocal:bool! attinhcount:int4! attcollation:oid! attacl:_aclitem attoptions:_text attfdwoptions:_text \
+    attmissingval:text",
+    rows,
+};
+
+fn rows(source: &Source, rows: &mut Rows) {
+    for relation in source.relations() {
+        let oid = relation.oid();
+        match relation {
+            Relation::Table(table) => {
+                for (number, column) in shown_columns(table) {
+                    add(rows, oid, number, column, column.not_null, column.default.is_some());
+                }
+            }
+            // The columns of an index have no constraints of their own.
+            Relation::Key(table) => {
+                for ((_, _, column), number) in key_columns(table).zip(1..) {
+                    add(rows, oid, number, column, false, false);
+                }
+            }
+            Relation::Computed { definition, .. } => {
+                // A fault in a definition shows when its table is read.
+                for (column, number) in definition.columns().unwrap_or_default().iter().zip(1..) {
+                    add_typed(rows, oid, number, (column.name, column.ty, -1), column.not_null, false);
+                }
+            }
+        }
+    }
+}
+
+fn add(rows: &mut Rows, relation: u32, number: i16, column: &Column, not_null: bool, default: bool) {
+    if let Some(ty) = PgType::by_oid(column.ty.oid()) {
+        add_typed(rows, relation, number, (&column.name, ty, column.ty.typmod()), not_null, default);
+    }
+}
+
+fn add_typed(
+    rows: &mut Rows,
+    relation: u32,
+    number: i16,
+    (name, ty, typmod): (&str, &PgType, i32),
+    not_null: bool,
+    default: bool,
+) {
+    rows.add([
+        ("attrelid", relation.into()),
+        ("attname", name.into()),
+        ("atttypid", ty.oid.into()),
+        ("attstattarget", (-1).into()),
+        ("attlen", ty.len.into()),
+        ("attnum", number.into()),
+        ("attndims", i32::from(ty.element != 0 && ty.len == -1).into()),
+        ("attcacheoff", (-1).into()),
+        ("atttypmod", typmod.into()),
+        ("attbyval", ty.by_value.into()),
+        ("attalign", ty.align.into()),
+        ("attstorage", ty.storage.into()),
+        ("attnotnull", not_null.into()),
+        ("atthasdef", default.into()),
+        ("attislocal", true.into()),
+        ("attcollation", ty.collation.into()),
+    ]);
+}

@@ -1,0 +1,53 @@
+//! `pg_class`: tables, the indexes of their keys, and the computed tables.
+
+use super::pg_am;
+use crate::definition::{Definition, Kind};
+use crate::rows::Rows;
+use crate::source::{OWNER, Relation, Source, key_columns, options, shown_columns};
+
+pub(super) static PG_CLASS: Definition = Definition {
+    oid: 1259,
+    name: "pg_class",
+    kind: Kind::Table,
+    columns: "oid:oid! relname:name! relnamespace:oid! reltype:oid! reloftype:oid! relowner:oid! relam:oid! relfilenode:oid! \
+    reltablespace:oid! relpages:int4! reltuples:float4! relallvisible:int4! reltoastrelid:oid! relhasindex:bool! \
+    relisshared:bool! relpersistence:char! relkind:char! relnatts:int2! relchecks:int2! relhasrules:bool! \
+    relhastriggers:bool! relhassubclass:bool! relrowsecurity:bool! relforcerowsecurity:bool! relispopulated:bool! \
+    relreplident:char! relispartition:bool! relrewrite:oid! relfrozenxid:xid! relminmxid:xid! relacl:_aclitem \
+    reloptions:_text relpartbound:pg_node_tree",
+    rows,
+};
+
+fn rows(source: &Source, rows: &mut Rows) {
+    for relation in source.relations() {
+        let columns = match relation {
+            Relation::Table(table) => shown_columns(table).count(),
+            Relation::Key(table) => key_columns(table).count(),
+            Relation::Computed { definition, .. } => definition.columns.split_whitespace().count(),
+        };
+        let (kind, method) = match relation {
+            Relation::Table(_) => ("r", pg_am::TABLE),
+            Relation::Key(_) => ("i", pg_am::INDEX),
+            Relation::Computed { definition, .. } => (definition.kind.relkind(), 0),
+        };
+        let table = if let Relation::Table(table) = relation { Some(table) } else { None };
+        let index = matches!(relation, Relation::Key(_));
+        rows.add([
+            ("oid", relation.oid().into()),
+            ("relname", relation.name().into()),
+            ("relnamespace", relation.schema().into()),
+            ("relowner", OWNER.into()),
+            ("relam", method.into()),
+            ("relfilenode", table.map_or(0, |table| table.storage).into()),
+            // Never counted: -1 is what PostgreSQL says before the first ANALYZE.
+            ("reltuples", (-1.0).into()),
+            ("relhasindex", table.is_some_and(|table| table.key_oid.is_some()).into()),
+            ("relpersistence", "p".into()),
+            ("relkind", kind.into()),
+            ("relnatts", columns.into()),
+            ("relispopulated", true.into()),
+            ("relreplident", if index { "n" } else { "d" }.into()),
+            ("reloptions", table.and_then(|table| options(table)).into()),
+        ]);
+    }
+}

@@ -1,0 +1,38 @@
+//! `pg_constraint`: primary keys, the only constraints that `pg_constraint` of PostgreSQL 15 would show here.
+
+use crate::definition::{Definition, Kind};
+use crate::rows::Rows;
+use crate::source::{Source, key_columns, key_constraint_oid};
+
+pub(super) static PG_CONSTRAINT: Definition = Definition {
+    oid: 2606,
+    name: "pg_constraint",
+    kind: Kind::Table,
+    columns: "oid:oid! conname:name! connamespace:oid! contype:char! condeferrable:bool! condeferred:bool! convalidated:bool! \
+    conrelid:oid! contypid:oid! conindid:oid! conparentid:oid! confrelid:oid! confupdtype:char! confdeltype:char! \
+    confmatchtype:char! conislocal:bool! coninhcount:int4! connoinherit:bool! conkey:_int2 confkey:_int2 \
+    conpfeqop:_oid conppeqop:_oid conffeqop:_oid confdelsetcols:_int2 conexclop:_oid conbin:pg_node_tree",
+    rows,
+};
+
+fn rows(source: &Source, rows: &mut Rows) {
+    for table in source.catalog.tables() {
+        let (Some(name), Some(index)) = (&table.key_name, table.key_oid) else { continue };
+        let columns: Vec<i64> = key_columns(table).map(|(number, _, _)| i64::from(number)).collect();
+        rows.add([
+            ("oid", key_constraint_oid(index).into()),
+            ("conname", name.as_str().into()),
+            ("connamespace", table.schema.0.into()),
+            ("contype", "p".into()),
+            ("convalidated", true.into()),
+            ("conrelid", table.oid.0.into()),
+            ("conindid", index.into()),
+            ("confupdtype", " ".into()),
+            ("confdeltype", " ".into()),
+            ("confmatchtype", " ".into()),
+            ("conislocal", true.into()),
+            ("connoinherit", true.into()),
+            ("conkey", columns.into()),
+        ]);
+    }
+}

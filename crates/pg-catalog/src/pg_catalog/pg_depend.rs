@@ -1,0 +1,47 @@
+//! `pg_depend`: what goes when a table or a column of it goes.
+
+use super::{pg_attrdef, pg_class, pg_constraint, pg_namespace};
+use crate::definition::{Definition, Kind};
+use crate::rows::Rows;
+use crate::source::{Source, default_oid, key_columns, key_constraint_oid, shown_columns};
+
+pub(super) static PG_DEPEND: Definition = Definition {
+    oid: 2608,
+    name: "pg_depend",
+    kind: Kind::Table,
+    columns: "classid:oid! objid:oid! objsubid:int4! refclassid:oid! refobjid:oid! refobjsubid:int4! deptype:char!",
+    rows,
+};
+
+/// A thing: the catalog table it is in, its oid, its column.
+type Thing = (u32, u32, i16);
+
+fn rows(source: &Source, rows: &mut Rows) {
+    let class = pg_class::PG_CLASS.oid;
+    for table in source.catalog.tables() {
+        let oid = table.oid.0;
+        depend(rows, (class, oid, 0), (pg_namespace::PG_NAMESPACE.oid, table.schema.0, 0), "n");
+        for (number, _) in shown_columns(table).filter(|(_, column)| column.default.is_some()) {
+            let default = (pg_attrdef::PG_ATTRDEF.oid, default_oid(table, number), 0);
+            depend(rows, default, (class, oid, number), "a");
+        }
+        let Some(index) = table.key_oid else { continue };
+        let constraint = (pg_constraint::PG_CONSTRAINT.oid, key_constraint_oid(index), 0);
+        for (number, _, _) in key_columns(table) {
+            depend(rows, constraint, (class, oid, number), "a");
+        }
+        depend(rows, (class, index, 0), constraint, "i");
+    }
+}
+
+fn depend(rows: &mut Rows, dependent: Thing, on: Thing, how: &str) {
+    rows.add([
+        ("classid", dependent.0.into()),
+        ("objid", dependent.1.into()),
+        ("objsubid", dependent.2.into()),
+        ("refclassid", on.0.into()),
+        ("refobjid", on.1.into()),
+        ("refobjsubid", on.2.into()),
+        ("deptype", how.into()),
+    ]);
+}

@@ -1,0 +1,19 @@
+//! `pg_namespace`: schemas.
+
+use crate::definition::{Definition, Kind};
+use crate::rows::Rows;
+use crate::source::{OWNER, Source};
+
+pub(super) static PG_NAMESPACE: Definition = Definition {
+    oid: 2615,
+    name: "pg_namespace",
+    kind: Kind::Table,
+    columns: "oid:oid! nspname:name! nspowner:oid! nspacl:_aclitem",
+    rows,
+};
+
+fn rows(source: &Source, rows: &mut Rows) {
+    for (oid, name) in source.schemas() {
+        rows.add([("oid", oid.into()), ("nspname", name.into()), ("nspowner", OWNER.into())]);
+    }
+}

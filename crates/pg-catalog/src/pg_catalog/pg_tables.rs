@@ -1,0 +1,33 @@
+//! `pg_tables`: tables with their schemas, the computed ones too.
+
+use crate::definition::{Definition, Kind};
+use crate::rows::Rows;
+use crate::source::{Relation, Source};
+
+pub(super) static PG_TABLES: Definition = Definition {
+    oid: 12033,
+    name: "pg_tables",
+    kind: Kind::View,
+    columns: "schemaname:name tablename:name tableowner:name tablespace:name hasindexes:bool hasrules:bool hastriggers:bool \
+    rowsecurity:bool",
+    rows,
+};
+
+fn rows(source: &Source, rows: &mut Rows) {
+    for relation in source.relations() {
+        let has_index = match relation {
+            Relation::Table(table) => table.key_oid.is_some(),
+            Relation::Computed { definition, .. } if definition.kind == Kind::Table => false,
+            _ => continue,
+        };
+        rows.add([
+            ("schemaname", source.schema_name(relation.schema()).into()),
+            ("tablename", relation.name().into()),
+            ("tableowner", source.live.user().into()),
+            ("hasindexes", has_index.into()),
+            ("hasrules", false.into()),
+            ("hastriggers", false.into()),
+            ("rowsecurity", false.into()),
+        ]);
+    }
+}

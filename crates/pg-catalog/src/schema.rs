@@ -1,0 +1,75 @@
+//! The schemas as the planner sees them.
+
+use crate::definition::Definition;
+use crate::live_state::LiveState;
+use crate::source::Source;
+use crate::table::ComputedTable;
+use crate::{functions, information_schema, pg_catalog};
+use async_trait::async_trait;
+use catalog::Catalog;
+use datafusion::catalog::{SchemaProvider, TableProvider};
+use datafusion::common::{DataFusionError, Result};
+use datafusion::logical_expr::ScalarUDF;
+use std::sync::Arc;
+
+/// All that this crate offers, for one version of the definitions and one session.
+#[derive(Clone, Debug)]
+pub struct PgCatalog {
+    source: Source,
+}
+
+impl PgCatalog {
+    /// For these definitions and this session.
+    pub fn new(catalog: Arc<Catalog>, live: Arc<dyn LiveState>) -> Self {
+        Self { source: Source { catalog, live } }
+    }
+
+    /// The computed schemas by name.
+    pub fn schemas(&self) -> Vec<(String, Arc<dyn SchemaProvider>)> {
+        let schema = |name: &str, tables| {
+            let provider: Arc<dyn SchemaProvider> = Arc::new(ComputedSchema { tables, source: self.source.clone() });
+            (name.to_owned(), provider)
+        };
+        vec![schema("pg_catalog", pg_catalog::TABLES), schema("information_schema", information_schema::TABLES)]
+    }
+
+    /// The function of that name, bound to this state.
+    pub fn function(&self, name: &str) -> Option<Arc<ScalarUDF>> {
+        functions::find(name, &self.source).map(Arc::new)
+    }
+
+    /// Names of all functions.
+    pub fn function_names(&self) -> impl Iterator<Item = &'static str> {
+        functions::ALL.iter().map(|function| function.name)
+    }
+}
+
+#[derive(Debug)]
+struct ComputedSchema {
+    tables: &'static [&'static Definition],
+    source: Source,
+}
+
+impl ComputedSchema {
+    fn find(&self, name: &str) -> Option<&'static Definition> {
+        self.tables.iter().find(|table| table.name == name).copied()
+    }
+}
+
+#[async_trait]
+impl SchemaProvider for ComputedSchema {
+    fn table_names(&self) -> Vec<String> {
+        self.tables.iter().map(|table| table.name.to_owned()).collect()
+    }
+
+    async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
+        match self.find(name) {
+            None => Ok(None),
+            Some(definition) => Ok(Some(Arc::new(ComputedTable::new(definition, self.source.clone())?))),
+        }
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+}

@@ -1,0 +1,168 @@
+//! What rows and functions are computed from.
+
+use crate::definition::Definition;
+use crate::live_state::LiveState;
+use crate::{information_schema, pg_catalog};
+use catalog::{Catalog, Column, KeyColumn, Table, TableOid};
+use std::sync::Arc;
+
+/// Oid of the one role.
+pub(crate) const OWNER: u32 = 10;
+/// Oid of `pg_catalog`.
+pub(crate) const PG_CATALOG: u32 = 11;
+/// Oid of `information_schema`.
+pub(crate) const INFORMATION_SCHEMA: u32 = 13223;
+
+/// One version of the definitions and the state of one session. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) live: Arc<dyn LiveState>,
+}
+
+/// What an oid in `pg_class` stands for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Relation<'a> {
+    Table(&'a Arc<Table>),
+    /// The primary key's index of a table.
+    Key(&'a Arc<Table>),
+    Computed {
+        schema: u32,
+        definition: &'static Definition,
+    },
+}
+
+impl<'a> Relation<'a> {
+    pub(crate) fn name(&self) -> &'a str {
+        match self {
+            Self::Table(table) => &table.name,
+            Self::Key(table) => table.key_name.as_deref().unwrap_or_default(),
+            Self::Computed { definition, .. } => definition.name,
+        }
+    }
+
+    pub(crate) fn schema(&self) -> u32 {
+        match self {
+            Self::Table(table) | Self::Key(table) => table.schema.0,
+            Self::Computed { schema, .. } => *schema,
+        }
+    }
+
+    pub(crate) fn oid(&self) -> u32 {
+        match self {
+            Self::Table(table) => table.oid.0,
+            Self::Key(table) => table.key_oid.unwrap_or_default(),
+            Self::Computed { definition, .. } => definition.oid,
+        }
+    }
+}
+
+impl Source {
+    /// All relations: computed tables, tables, and indexes of their keys.
+    pub(crate) fn relations(&self) -> impl Iterator<Item = Relation<'_>> {
+        let keys = self.catalog.tables().filter(|table| table.key_oid.is_some()).map(Relation::Key);
+        computed().chain(self.catalog.tables().map(Relation::Table)).chain(keys)
+    }
+
+    /// The relation of that oid.
+    pub(crate) fn relation(&self, oid: u32) -> Option<Relation<'_>> {
+        if let Some(table) = self.catalog.table_by_oid(TableOid(oid)) {
+            return Some(Relation::Table(table));
+        }
+        self.relations().find(|relation| relation.oid() == oid)
+    }
+
+    /// Schemas with their oids, the computed ones first.
+    pub(crate) fn schemas(&self) -> impl Iterator<Item = (u32, &str)> {
+        let computed = [(PG_CATALOG, "pg_catalog"), (INFORMATION_SCHEMA, "information_schema")];
+        computed.into_iter().chain(self.catalog.schemas().map(|schema| (schema.id.0, schema.name.as_str())))
+    }
+
+    pub(crate) fn schema_name(&self, oid: u32) -> Option<&str> {
+        self.schemas().find(|(id, _)| *id == oid).map(|(_, name)| name)
+    }
+
+    pub(crate) fn schema_oid(&self, name: &str) -> Option<u32> {
+        self.schemas().find(|(_, schema)| *schema == name).map(|(oid, _)| oid)
+    }
+
+    /// Schemas in which a name without one is looked up; those that do not exist left out.
+    pub(crate) fn lookup_path(&self) -> Vec<u32> {
+        let path = self.live.search_path();
+        let implicit = (!path.iter().any(|schema| schema == "pg_catalog")).then_some(PG_CATALOG);
+        implicit.into_iter().chain(path.iter().filter_map(|schema| self.schema_oid(schema))).collect()
+    }
+
+    /// The relation of that name in that schema.
+    pub(crate) fn relation_in(&self, schema: u32, name: &str) -> Option<Relation<'_>> {
+        self.relations().find(|relation| relation.schema() == schema && relation.name() == name)
+    }
+
+    /// The relation that a name, with a schema or without, means.
+    pub(crate) fn find_relation(&self, schema: Option<&str>, name: &str) -> Option<Relation<'_>> {
+        match schema {
+            Some(schema) => self.relation_in(self.schema_oid(schema)?, name),
+            None => self.lookup_path().into_iter().find_map(|schema| self.relation_in(schema, name)),
+        }
+    }
+
+    /// Would its bare name mean this relation?
+    pub(crate) fn is_visible(&self, relation: &Relation<'_>) -> bool {
+        self.find_relation(None, relation.name()).is_some_and(|found| found.oid() == relation.oid())
+    }
+}
+
+/// The computed tables of both schemas.
+pub(crate) fn computed<'a>() -> impl Iterator<Item = Relation<'a>> {
+    let of = |schema: u32, all: &'static [&'static Definition]| {
+        all.iter().map(move |definition| Relation::Computed { schema, definition })
+    };
+    of(PG_CATALOG, pg_catalog::TABLES).chain(of(INFORMATION_SCHEMA, information_schema::TABLES))
+}
+
+/// Columns that users see, with their numbers.
+pub(crate) fn shown_columns(table: &Table) -> impl Iterator<Item = (i16, &Column)> {
+    // A table has fewer columns than an i16 counts.
+    (1..).zip(&table.columns).filter(|(_, column)| !column.hidden)
+}
+
+/// Columns of the primary key in its order, with their numbers; none with a hidden row id.
+pub(crate) fn key_columns(table: &Table) -> impl Iterator<Item = (i16, &KeyColumn, &Column)> {
+    let parts = if table.key_oid.is_some() { table.key.as_slice() } else { &[] };
+    let find = |part: &KeyColumn| shown_columns(table).find(|(_, column)| column.id == part.column);
+    parts.iter().filter_map(move |part| find(part).map(|(number, column)| (number, part, column)))
+}
+
+/// Constraints, and the defaults of columns, have no oids of their own: these are made from those of what they
+/// belong to, in ranges that no counter of the catalog reaches.
+const CONSTRAINTS: u32 = 1 << 30;
+const DEFAULTS: u32 = 1 << 31;
+
+/// The oid of the primary key constraint whose index is `index`.
+pub(crate) fn key_constraint_oid(index: u32) -> u32 {
+    CONSTRAINTS | index
+}
+
+/// The index of a primary key constraint.
+pub(crate) fn index_of_constraint(oid: u32) -> Option<u32> {
+    (oid & CONSTRAINTS != 0 && oid & DEFAULTS == 0).then_some(oid & !CONSTRAINTS)
+}
+
+/// The oid of a column's default.
+pub(crate) fn default_oid(table: &Table, number: i16) -> u32 {
+    let column = u32::from(number.unsigned_abs());
+    DEFAULTS | table.oid.0.wrapping_mul(2048).wrapping_add(column) & !DEFAULTS
+}
+
+/// The name under which the standard's views show a column's NOT NULL.
+pub(crate) fn not_null_name(table: &Table, number: i16) -> String {
+    format!("{}_{}_{number}_not_null", table.schema.0, table.oid.0)
+}
+
+/// Properties as `name=value`; `None` without any.
+pub(crate) fn options(table: &Table) -> Option<Vec<String>> {
+    let salt = table.salt_buckets.map(|buckets| format!("salt_buckets={buckets}"));
+    let others = table.properties.iter().map(|(name, value)| format!("{name}={value}"));
+    let all: Vec<String> = salt.into_iter().chain(others).collect();
+    (!all.is_empty()).then_some(all)
+}
