@@ -95,7 +95,7 @@ fn from_cast(message: &str) -> QueryError {
         return QueryError::Type(TypeError::InvalidText { ty: ty.to_owned(), input });
     }
     if overflows(message) || message.starts_with("Can't cast value") {
-        return QueryError::OutOfRange { what: "value".to_owned() };
+        return QueryError::OutOfRange { what: arrow_name_in(message).unwrap_or("value").to_owned() };
     }
     QueryError::Type(TypeError::InvalidText { ty: "value".to_owned(), input: first_line(message) })
 }
@@ -162,7 +162,17 @@ fn from_plan(message: &str) -> QueryError {
     }
     let grouping = ["must appear in the GROUP BY clause", "could not be resolved from available columns"];
     if grouping.iter().any(|words| line.contains(words)) {
-        return QueryError::Grouping { message: line };
+        return QueryError::Grouping { message: grouping_message(&line) };
+    }
+    if let Some((_, ty)) =
+        line.split_once("non-boolean predicate").and_then(|(_, rest)| rest.rsplit_once(" returning "))
+    {
+        let ty = arrow_name_in(ty).unwrap_or("text");
+        return QueryError::TypeMismatch { message: format!("argument of WHERE must be type boolean, not type {ty}") };
+    }
+    if let Some(rest) = line.strip_prefix("Order by column out of bounds, specified: ") {
+        let position = rest.split(',').next().unwrap_or_default();
+        return QueryError::Invalid { message: format!("ORDER BY position {position} is not in select list") };
     }
     if line.contains("nested aggregate") || line.contains("Aggregate functions are not allowed") {
         return QueryError::Grouping { message: line };
@@ -182,6 +192,17 @@ fn from_plan(message: &str) -> QueryError {
         return QueryError::TypeMismatch { message: line };
     }
     QueryError::Invalid { message: line }
+}
+
+/// PostgreSQL's words for a column that is neither grouped nor aggregated.
+fn grouping_message(line: &str) -> String {
+    let column = line.split_once("column \"").and_then(|(_, rest)| rest.split_once('"')).map(|(column, _)| column);
+    match column {
+        Some(column) => {
+            format!("column \"{column}\" must appear in the GROUP BY clause or be used in an aggregate function")
+        }
+        None => line.to_owned(),
+    }
 }
 
 /// The function that a message about arguments is about.

@@ -3,6 +3,7 @@
 use crate::Reader;
 use catalog::Catalog;
 use datafusion::catalog::SchemaProvider;
+use datafusion::logical_expr::ScalarUDF;
 use std::fmt;
 use std::sync::Arc;
 
@@ -11,6 +12,9 @@ pub trait Settings: Send + Sync {
     /// Its value as SHOW prints it; `None` if there is no such setting.
     fn get(&self, name: &str) -> Option<String>;
 }
+
+/// Looks up a function that reads the statement's state, by its folded name.
+pub type FunctionLookup = Arc<dyn Fn(&str) -> Option<Arc<ScalarUDF>> + Send + Sync>;
 
 /// A session's side of a statement. Cheap to clone.
 #[derive(Clone)]
@@ -33,6 +37,8 @@ pub struct QueryContext {
     pub time_zone: String,
     /// Schemas whose tables are computed: `pg_catalog`, `information_schema`.
     pub schemas: Vec<(String, Arc<dyn SchemaProvider>)>,
+    /// Functions beside the planner's, bound to this statement: those of `pg_catalog`.
+    pub functions: FunctionLookup,
     /// The session's settings.
     pub settings: Arc<dyn Settings>,
 }

@@ -28,7 +28,7 @@ mod plan;
 pub mod provider;
 pub mod row_codec;
 
-pub use context::{QueryContext, Settings};
+pub use context::{FunctionLookup, QueryContext, Settings};
 pub use error::{QueryError, QueryResult};
 pub use explain::ExplainOptions;
 pub use plan::{Execution, OutputColumn, Plan, Planner, PlannerOptions};

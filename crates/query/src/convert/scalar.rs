@@ -2,7 +2,7 @@
 
 use crate::convert::arrow_type::{NUMERIC_PRECISION, NUMERIC_SCALE, arrow_type};
 use crate::error::{QueryError, QueryResult};
-use arrow::array::{Array, cast::AsArray};
+use arrow::array::{Array, ArrayRef, cast::AsArray};
 use arrow::datatypes::{
     ArrowPrimitiveType, DataType as ArrowType, Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type,
     Int16Type, Int32Type, Int64Type, Time64MicrosecondType, TimestampMicrosecondType, i256,
@@ -136,6 +136,19 @@ fn out_of_range(ty: &DataType) -> QueryError {
     QueryError::OutOfRange { what: ty.base_name().to_owned() }
 }
 
+/// A column of values of one type.
+///
+/// # Errors
+/// As [`datum_to_scalar`].
+pub(crate) fn scalars_to_array(ty: &DataType, values: &[Datum]) -> QueryResult<ArrayRef> {
+    if values.is_empty() {
+        return Ok(arrow::array::new_empty_array(&arrow_type(ty)));
+    }
+    let scalars: Vec<ScalarValue> =
+        values.iter().map(|value| datum_to_scalar(ty, value)).collect::<QueryResult<_>>()?;
+    Ok(ScalarValue::iter_to_array(scalars)?)
+}
+
 /// All rows of a batch whose columns are in the Arrow types of `types`.
 ///
 /// # Errors
@@ -143,7 +156,7 @@ fn out_of_range(ty: &DataType) -> QueryError {
 pub fn batch_to_rows(batch: &RecordBatch, types: &[DataType]) -> QueryResult<Vec<Vec<Datum>>> {
     let mut rows: Vec<Vec<Datum>> = (0..batch.num_rows()).map(|_| Vec::with_capacity(types.len())).collect();
     for (ty, array) in types.iter().zip(batch.columns()) {
-        let value = reader(ty, array)?;
+        let value = column_reader(ty, array)?;
         for (row, out) in rows.iter_mut().enumerate() {
             out.push(if array.is_null(row) { Datum::Null } else { value(row)? });
         }
@@ -151,10 +164,10 @@ pub fn batch_to_rows(batch: &RecordBatch, types: &[DataType]) -> QueryResult<Vec
     Ok(rows)
 }
 
-type ValueReader<'a> = Box<dyn Fn(usize) -> QueryResult<Datum> + 'a>;
+pub(crate) type ValueReader<'a> = Box<dyn Fn(usize) -> QueryResult<Datum> + 'a>;
 
 /// Reads values of one column that are not NULL.
-fn reader<'a>(ty: &DataType, array: &'a dyn Array) -> QueryResult<ValueReader<'a>> {
+pub(crate) fn column_reader<'a>(ty: &DataType, array: &'a dyn Array) -> QueryResult<ValueReader<'a>> {
     if array.data_type() != &arrow_type(ty) {
         if array.data_type() == &ArrowType::Null {
             return Ok(Box::new(|_| Ok(Datum::Null)));

@@ -1,8 +1,10 @@
-//! `+`, `-` and `*` of integers that fail on overflow (22003), where the planner's own would wrap.
+//! `+`, `-` and `*` of integers that fail on overflow (22003), where the planner's own would wrap; `/` of floats that
+//! fails on zero (22012), where its own makes an infinity.
 
 use crate::error::QueryError;
-use arrow::compute::kernels::numeric::{add, mul, sub};
-use arrow::datatypes::DataType as ArrowType;
+use arrow::array::cast::AsArray;
+use arrow::compute::kernels::numeric::{add, div, mul, sub};
+use arrow::datatypes::{DataType as ArrowType, Float32Type, Float64Type};
 use arrow::error::ArrowError;
 use datafusion::common::Result;
 use datafusion::logical_expr::expr::ScalarFunction;
@@ -12,24 +14,26 @@ use datafusion::logical_expr::{
 use datafusion::physical_expr_common::datum::apply;
 use std::sync::{Arc, LazyLock};
 
-/// The checked form of an operator over two integers of one type.
+/// The checked form of an operator over two integers or floats of one type.
 pub(crate) fn checked_arithmetic(op: Operator, left: Expr, right: Expr) -> Option<Expr> {
     let function = match op {
         Operator::Plus => &ADD,
         Operator::Minus => &SUB,
         Operator::Multiply => &MUL,
+        Operator::Divide => &DIV,
         _ => return None,
     };
     Some(Expr::ScalarFunction(ScalarFunction::new_udf(Arc::clone(function), vec![left, right])))
 }
 
 pub(super) fn all() -> Vec<ScalarUDF> {
-    [&ADD, &SUB, &MUL].into_iter().map(|function| function.as_ref().clone()).collect()
+    [&ADD, &SUB, &MUL, &DIV].into_iter().map(|function| function.as_ref().clone()).collect()
 }
 
 static ADD: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| function("checked_add", "+"));
 static SUB: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| function("checked_sub", "-"));
 static MUL: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| function("checked_mul", "*"));
+static DIV: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| function("checked_div", "/"));
 
 fn function(name: &'static str, symbol: &'static str) -> Arc<ScalarUDF> {
     let signature = Signature::any(2, Volatility::Immutable);
@@ -68,6 +72,10 @@ impl ScalarUDFImpl for Checked {
         let result = match self.symbol {
             "+" => apply(left, right, add),
             "-" => apply(left, right, sub),
+            "/" => {
+                refuse_zero(right)?;
+                apply(left, right, div)
+            }
             _ => apply(left, right, mul),
         };
         result.map_err(|error| {
@@ -79,6 +87,17 @@ impl ScalarUDFImpl for Checked {
             if overflow { out_of_range(args.return_field.data_type()) } else { error }
         })
     }
+}
+
+/// Zero divides nothing, not even floats.
+fn refuse_zero(divisor: &ColumnarValue) -> Result<()> {
+    let array = divisor.to_array(1)?;
+    let zero = match array.data_type() {
+        ArrowType::Float32 => array.as_primitive::<Float32Type>().iter().flatten().any(|value| value == 0.0),
+        ArrowType::Float64 => array.as_primitive::<Float64Type>().iter().flatten().any(|value| value == 0.0),
+        _ => false,
+    };
+    if zero { Err(QueryError::DivisionByZero.into()) } else { Ok(()) }
 }
 
 fn out_of_range(ty: &ArrowType) -> datafusion::common::DataFusionError {

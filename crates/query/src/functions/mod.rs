@@ -1,12 +1,16 @@
 //! Functions that PostgreSQL has and the planner lacks, or has with another meaning. One list: [`all`].
 
 mod average;
+mod cast;
 mod checked;
+mod date_format;
 mod session_constant;
 mod simple;
 
 pub(crate) use average::average_of;
+pub(crate) use cast::postgres_cast;
 pub(crate) use checked::checked_arithmetic;
+pub(crate) use date_format::translate_pattern;
 use session_constant::SessionConstant;
 pub(crate) use session_constant::{session_constant, value_of as session_value};
 

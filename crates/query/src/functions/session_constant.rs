@@ -5,12 +5,16 @@
 
 use crate::QueryContext;
 use crate::convert::arrow_type;
+use crate::error::{QueryError, QueryResult};
+use arrow::array::timezone::Tz;
 use arrow::datatypes::{DataType as ArrowType, Field, FieldRef};
+use chrono::{DateTime, Utc};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::{Placeholder, ScalarFunction};
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
+use std::str::FromStr;
 use std::sync::Arc;
 use types::DataType;
 
@@ -107,23 +111,49 @@ fn version() -> String {
 
 /// Microseconds that a zone is ahead of UTC at that moment; 0 for names that are not known.
 fn zone_offset(zone: &str, at: i64) -> i64 {
-    use arrow::array::timezone::Tz;
-    use std::str::FromStr;
-    let Ok(zone) = Tz::from_str(zone) else { return 0 };
-    let local =
-        arrow::temporal_conversions::as_datetime_with_timezone::<arrow::datatypes::TimestampMicrosecondType>(at, zone);
-    local.map_or(0, |local| local.naive_local().and_utc().timestamp_micros() - at)
+    let (Ok(zone), Some(moment)) = (Tz::from_str(zone), DateTime::<Utc>::from_timestamp_micros(at)) else { return 0 };
+    moment.with_timezone(&zone).naive_local().and_utc().timestamp_micros() - at
 }
 
+/// In front of a setting's name in the name of its parameter; with a question mark it may be absent.
+const SETTING: &str = "$setting ";
+const OPTIONAL_SETTING: &str = "$setting? ";
+
 /// The parameter for a call of one of these functions.
-pub(crate) fn session_constant(call: &ScalarFunction) -> Option<Expr> {
-    let function = call.func.inner().downcast_ref::<SessionFunction>()?;
-    Some(function.kind.placeholder())
+///
+/// # Errors
+/// [`QueryError::Unsupported`] for `current_setting` of a name that is not constant.
+pub(crate) fn session_constant(call: &ScalarFunction) -> QueryResult<Option<Expr>> {
+    if let Some(function) = call.func.inner().downcast_ref::<SessionFunction>() {
+        return Ok(Some(function.kind.placeholder()));
+    }
+    if call.func.name() != "current_setting" {
+        return Ok(None);
+    }
+    let prefix = match call.args.get(1) {
+        Some(Expr::Literal(ScalarValue::Boolean(Some(true)), _)) => OPTIONAL_SETTING,
+        _ => SETTING,
+    };
+    let Some(Expr::Literal(ScalarValue::Utf8(Some(name)), _)) = call.args.first() else {
+        return Err(QueryError::Unsupported { feature: "current_setting() of a name that varies".to_owned() });
+    };
+    let field: FieldRef = Arc::new(Field::new("", ArrowType::Utf8, true));
+    Ok(Some(Expr::Placeholder(Placeholder::new_with_field(format!("{prefix}{name}"), Some(field)))))
 }
 
 /// The value of a parameter that stands for one of these functions.
-pub(crate) fn value_of(id: &str, cx: &QueryContext) -> Option<ScalarValue> {
-    SessionConstant::ALL.iter().find(|kind| kind.id() == id).map(|kind| kind.value(cx))
+///
+/// # Errors
+/// [`QueryError::NoSuchSetting`].
+pub(crate) fn value_of(id: &str, cx: &QueryContext) -> QueryResult<Option<ScalarValue>> {
+    if let Some(name) = id.strip_prefix(SETTING) {
+        let value = cx.settings.get(name).ok_or_else(|| QueryError::NoSuchSetting { name: name.to_owned() })?;
+        return Ok(Some(ScalarValue::Utf8(Some(value))));
+    }
+    if let Some(name) = id.strip_prefix(OPTIONAL_SETTING) {
+        return Ok(Some(ScalarValue::Utf8(cx.settings.get(name))));
+    }
+    Ok(SessionConstant::ALL.iter().find(|kind| kind.id() == id).map(|kind| kind.value(cx)))
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -151,6 +181,6 @@ impl ScalarUDFImpl for SessionFunction {
     }
 
     fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        Err(crate::QueryError::internal(format!("{}() was not given a value", self.name())).into())
+        Err(QueryError::internal(format!("{}() was not given a value", self.name())).into())
     }
 }

@@ -1,9 +1,10 @@
-//! Integer arithmetic fails on overflow instead of wrapping.
+//! Integer arithmetic fails on overflow instead of wrapping, and float division on zero.
 
 use crate::functions::checked_arithmetic;
-use datafusion::common::Result;
+use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
@@ -26,18 +27,21 @@ impl AnalyzerRule for IntegerArithmetic {
 fn check_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let mut schema = merge_schema(&plan.inputs());
     if let LogicalPlan::TableScan(scan) = &plan {
-        schema.merge(&datafusion::common::DFSchema::try_from_qualified_schema(
-            scan.table_name.clone(),
-            &scan.source.schema(),
-        )?);
+        schema.merge(&DFSchema::try_from_qualified_schema(scan.table_name.clone(), &scan.source.schema())?);
     }
     let names = NamePreserver::new(&plan);
     plan.map_expressions(|expr| {
         let name = names.save(&expr);
         let checked = expr.transform_up(|expr| {
             let Expr::BinaryExpr(BinaryExpr { left, op, right }) = &expr else { return Ok(Transformed::no(expr)) };
-            let arithmetic = matches!(op, Operator::Plus | Operator::Minus | Operator::Multiply);
-            if !arithmetic || !both_integers(left, right, &schema) {
+            let checked = match op {
+                Operator::Plus | Operator::Minus | Operator::Multiply => {
+                    both(left, right, &schema, ArrowType::is_signed_integer)
+                }
+                Operator::Divide => both(left, right, &schema, ArrowType::is_floating),
+                _ => false,
+            };
+            if !checked {
                 return Ok(Transformed::no(expr));
             }
             match checked_arithmetic(*op, left.as_ref().clone(), right.as_ref().clone()) {
@@ -49,7 +53,8 @@ fn check_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     })
 }
 
-fn both_integers(left: &Expr, right: &Expr, schema: &datafusion::common::DFSchema) -> bool {
+/// Are both of one type, and of that kind?
+fn both(left: &Expr, right: &Expr, schema: &DFSchema, kind: fn(&ArrowType) -> bool) -> bool {
     let (Ok(left), Ok(right)) = (left.get_type(schema), right.get_type(schema)) else { return false };
-    left == right && left.is_signed_integer()
+    left == right && kind(&left)
 }

@@ -149,6 +149,17 @@ fn arithmetic(
         }
         _ => {}
     }
+    if matches!(a, Side::Known(DataType::Date)) && matches!(right.get_type(schema), Ok(ArrowType::Interval(_))) {
+        // A date and an interval make a timestamp.
+        left = cast(left, arrow_type(&DataType::Timestamp));
+    }
+    // A real beside any other number is a double.
+    for (side, other) in [(&mut left, &b), (&mut right, &a)] {
+        let real = side.get_type(schema).is_ok_and(|ty| ty == ArrowType::Float32);
+        if real && matches!(other, Side::Known(ty) if ty.is_number() && *ty != DataType::Real) {
+            *side = cast(std::mem::take(side), ArrowType::Float64);
+        }
+    }
     let floats = [&left, &right].iter().any(|side| side.get_type(schema).is_ok_and(|ty| ty.is_floating()));
     if !floats && (is_decimal(&left, schema) || is_decimal(&right, schema)) {
         return numeric(op, left, right, schema);

@@ -2,8 +2,9 @@
 
 use super::adapt;
 use super::rows::{compare_rows, join, parts_of};
+use crate::convert::{arrow_type, sql_type_of};
 use crate::error::{QueryError, QueryResult};
-use crate::functions::session_constant;
+use crate::functions::{postgres_cast, session_constant, translate_pattern};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, ScalarValue};
@@ -55,10 +56,12 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
             let wide = ScalarValue::Decimal128(Some(i128::from(value)), 20, 0);
             Ok(Transformed::yes(Expr::Literal(wide, metadata)))
         }
-        Expr::ScalarFunction(call) => match session_constant(&call) {
+        Expr::ScalarFunction(call) => match session_constant(&call)? {
             Some(parameter) => Ok(Transformed::yes(parameter)),
-            None => Ok(Transformed::no(Expr::ScalarFunction(call))),
+            None => Ok(Transformed::yes(Expr::ScalarFunction(translate_pattern(call)?))),
         },
+        Expr::Cast(cast) => Ok(settle_cast(cast, schema)),
+        Expr::SimilarTo(like) => Ok(Transformed::yes(similar_to(like)?)),
         Expr::InList(list) => Ok(Transformed::yes(settle_list(list, schema)?)),
         Expr::Between(between) => Ok(Transformed::yes(settle_between(between, schema)?)),
         Expr::Like(like) => Ok(Transformed::yes(settle_like(like, schema)?)),
@@ -68,6 +71,51 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
         }
         other => Ok(Transformed::no(other)),
     }
+}
+
+/// A cast that the query wrote.
+fn settle_cast(cast: Cast, schema: &DFSchema) -> Transformed<Expr> {
+    let replaced = match (cast.expr.get_type(schema), sql_type_of(&cast.field)) {
+        // A parameter without a type takes the cast's.
+        _ if matches!(cast.expr.as_ref(), Expr::Placeholder(parameter) if parameter.field.is_none()) => None,
+        (Ok(from), Some(ty)) if *cast.field.data_type() == arrow_type(&ty) => postgres_cast(&cast.expr, &from, &ty),
+        _ => None,
+    };
+    match replaced {
+        Some(call) => Transformed::yes(call),
+        None => Transformed::no(Expr::Cast(cast)),
+    }
+}
+
+/// `SIMILAR TO` as the regular expression that it means.
+fn similar_to(like: Like) -> QueryResult<Expr> {
+    let Expr::Literal(ScalarValue::Utf8(Some(pattern)), _) = like.pattern.as_ref() else {
+        return Err(QueryError::Unsupported { feature: "SIMILAR TO with a pattern that varies".to_owned() });
+    };
+    if like.escape_char.is_some_and(|escape| escape != '\\') {
+        return Err(QueryError::Unsupported { feature: "SIMILAR TO with ESCAPE".to_owned() });
+    }
+    let regex = similar_pattern(pattern);
+    let op = if like.negated { Operator::RegexNotMatch } else { Operator::RegexMatch };
+    let regex = Expr::Literal(ScalarValue::Utf8(Some(regex)), None);
+    Ok(Expr::BinaryExpr(BinaryExpr::new(like.expr, op, Box::new(regex))))
+}
+
+/// `%` and `_` are LIKE's; `|`, `*`, `+`, `?`, braces, brackets and classes are those of regular expressions.
+fn similar_pattern(pattern: &str) -> String {
+    let mut out = String::from("^(?:");
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '%' => out.push_str(".*"),
+            '_' => out.push('.'),
+            '.' | '^' | '$' => out.extend(['\\', letter]),
+            '\\' => out.extend(std::iter::once('\\').chain(letters.next())),
+            other => out.push(other),
+        }
+    }
+    out.push_str(")$");
+    out
 }
 
 /// The sum of bigints is numeric: it may be larger than a bigint.
@@ -123,6 +171,12 @@ fn settle_like(mut like: Like, schema: &DFSchema) -> QueryResult<Expr> {
             adapt::give_type(side, &adapt::Side::Parameter, &DataType::Text)?;
         }
     }
+    if let (Some(escape), Expr::Literal(ScalarValue::Utf8(Some(pattern)), _)) =
+        (like.escape_char, like.pattern.as_mut())
+    {
+        *pattern = with_backslashes(pattern, escape);
+        like.escape_char = None;
+    }
     let (left, right) = (adapt::Side::of(&like.expr, schema), adapt::Side::of(&like.pattern, schema));
     let not_text = |side: &adapt::Side| matches!(side, adapt::Side::Known(ty) if !ty.is_text());
     if not_text(&left) || not_text(&right) {
@@ -134,4 +188,32 @@ fn settle_like(mut like: Like, schema: &DFSchema) -> QueryResult<Expr> {
         });
     }
     Ok(Expr::Like(like))
+}
+
+/// A LIKE pattern with the planner's escape, a backslash, instead of its own.
+fn with_backslashes(pattern: &str, escape: char) -> String {
+    let mut out = String::with_capacity(pattern.len());
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        if letter == escape {
+            out.push('\\');
+            out.extend(letters.next());
+        } else if letter == '\\' {
+            out.push_str("\\\\");
+        } else {
+            out.push(letter);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_keep_their_meaning() {
+        assert_eq!(similar_pattern("a%(b|c)_.d"), r"^(?:a.*(b|c).\.d)$");
+        assert_eq!(with_backslashes(r"10!%\x%", '!'), r"10\%\\x%");
+    }
 }

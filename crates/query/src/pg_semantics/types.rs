@@ -18,9 +18,7 @@ impl TypePlanner for PostgresTypes {
         if matches!(ty, ast::DataType::Interval { .. } | ast::DataType::Array(_)) {
             return Ok(None);
         }
-        if let ast::DataType::Custom(name, _) = ty
-            && let Some(field) = oid_alias(&name.to_string())
-        {
+        if let Some(field) = oid_alias(&ty.to_string()) {
             return Ok(Some(field));
         }
         match sql::data_type(ty) {

@@ -73,7 +73,7 @@ fn bind_expr(expr: Expr, cx: &QueryContext, parameters: &[ScalarValue]) -> Resul
 fn value_of(placeholder: &Placeholder, cx: &QueryContext, parameters: &[ScalarValue]) -> QueryResult<ScalarValue> {
     let value = match number_of(placeholder) {
         Some(number) => parameters.get(number).cloned(),
-        None => session_value(&placeholder.id, cx),
+        None => session_value(&placeholder.id, cx)?,
     };
     value.ok_or_else(|| QueryError::internal(format!("parameter {} has no value", placeholder.id)))
 }

@@ -11,10 +11,11 @@ mod names;
 mod output;
 mod parameters;
 mod resolve;
+mod rewrite;
 mod stream;
 
 use crate::context::QueryContext;
-use crate::error::QueryResult;
+use crate::error::{QueryError, QueryResult};
 use crate::pg_semantics::{PostgresOperators, PostgresTypes, settle};
 use crate::{functions, optimizer};
 use arrow::datatypes::SchemaRef;
@@ -32,9 +33,11 @@ use datafusion::prelude::SessionConfig;
 use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, PlannerContext, SqlToRel};
 use datafusion::sql::resolve::resolve_table_references;
+use futures::FutureExt;
 use parameters::Parameters;
 use sql::ast;
 use std::num::NonZeroUsize;
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 use types::{DataType, Datum};
@@ -133,10 +136,20 @@ impl Planner {
     /// # Errors
     /// All that can be wrong with a query before it runs.
     pub async fn plan(&self, cx: &QueryContext, query: &ast::Query, types: &[Option<DataType>]) -> QueryResult<Plan> {
+        guarded(self.plan_unguarded(cx, query, types)).await
+    }
+
+    async fn plan_unguarded(
+        &self,
+        cx: &QueryContext,
+        query: &ast::Query,
+        types: &[Option<DataType>],
+    ) -> QueryResult<Plan> {
         let count = sql::placeholders(&sql::Statement::Query(Box::new(query.clone())));
         let mut parameters = Parameters::new(count, types);
         let mut statement = ast::Statement::Query(Box::new(query.clone()));
         names::name_columns(&mut statement);
+        rewrite::rewrite(&mut statement);
         let (logical, computed) = self.logical(cx, &statement, &mut parameters).await?;
         let (logical, columns) = output::settle_output(logical, self.state.config_options(), self.state.analyzer())?;
         let logical = self.optimise(logical)?;
@@ -190,7 +203,7 @@ impl Planner {
     /// The operators of a bound plan.
     pub(crate) async fn physical(&self, bound: &LogicalPlan, thrifty: bool) -> QueryResult<Arc<dyn ExecutionPlan>> {
         let state = if thrifty { &self.thrifty } else { &self.state };
-        Ok(DefaultPhysicalPlanner::default().create_physical_plan(bound, state).await?)
+        guarded(async { Ok(DefaultPhysicalPlanner::default().create_physical_plan(bound, state).await?) }).await
     }
 
     pub(crate) fn bound(&self, cx: &QueryContext, plan: &Plan, params: &[Datum]) -> QueryResult<LogicalPlan> {
@@ -201,6 +214,16 @@ impl Planner {
     pub(crate) fn tasks(&self) -> &Arc<TaskContext> {
         &self.tasks
     }
+}
+
+/// The planner below is large; should it panic, one statement fails and not the server.
+async fn guarded<T>(work: impl Future<Output = QueryResult<T>>) -> QueryResult<T> {
+    let caught = AssertUnwindSafe(work).catch_unwind().await;
+    caught.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        Err(QueryError::internal(format!("the planner failed: {text}")))
+    })
 }
 
 impl Plan {
@@ -250,6 +273,8 @@ fn tune(options: &mut ConfigOptions, hash_joins: bool) {
     // A merge of ordered partitions needs a little buffer, not a gigabyte of it.
     options.execution.sort_pushdown_buffer_capacity = 1 << 20;
     options.execution.collect_statistics = false;
+    // Fields of the two sides of a UNION differ in their SQL type's name now and then, and that is all.
+    options.execution.skip_physical_aggregate_schema_check = true;
 }
 
 fn parser_options() -> ParserOptions {

@@ -15,6 +15,7 @@ use datafusion::logical_expr::planner::{ContextProvider, ExprPlanner, TypePlanne
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::{AggregateUDF, Expr, HigherOrderUDF, ScalarUDF, TableSource, WindowUDF};
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -25,11 +26,13 @@ pub(super) struct Names<'a> {
     types: Arc<dyn TypePlanner>,
     /// Tables of computed schemas, looked up beforehand since that may wait.
     computed: HashMap<(String, String), Arc<dyn TableSource>>,
+    /// Was a function asked for that is bound to this statement?
+    calls_bound: Cell<bool>,
 }
 
 impl<'a> Names<'a> {
     pub(super) fn new(state: &'a SessionState, cx: &'a QueryContext, types: Arc<dyn TypePlanner>) -> Self {
-        Self { state, cx, types, computed: HashMap::new() }
+        Self { state, cx, types, computed: HashMap::new(), calls_bound: Cell::new(false) }
     }
 
     /// Looks up those of `tables` that computed schemas have.
@@ -52,9 +55,9 @@ impl<'a> Names<'a> {
         Ok(())
     }
 
-    /// Does the statement read a table that is computed for its session?
+    /// Does the statement read a table, or call a function, that is bound to its session?
     pub(super) fn reads_computed(&self) -> bool {
-        !self.computed.is_empty()
+        !self.computed.is_empty() || self.calls_bound.get()
     }
 
     fn find(&self, name: &TableReference) -> QueryResult<Arc<dyn TableSource>> {
@@ -117,7 +120,14 @@ impl ContextProvider for Names<'_> {
     }
 
     fn get_function_meta(&self, name: &str) -> Option<Arc<ScalarUDF>> {
-        self.state.scalar_functions().get(name).cloned()
+        if let Some(function) = self.state.scalar_functions().get(name) {
+            return Some(Arc::clone(function));
+        }
+        let bound = (self.cx.functions)(name);
+        if bound.is_some() {
+            self.calls_bound.set(true);
+        }
+        bound
     }
 
     fn get_higher_order_meta(&self, name: &str) -> Option<Arc<HigherOrderUDF>> {

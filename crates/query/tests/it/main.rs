@@ -12,6 +12,6 @@ extern crate bennu_query as query;
 
 mod explain;
 mod fixture;
-mod scratch;
+mod postgres;
 mod select;
 mod semantics;

@@ -101,7 +101,7 @@ async fn columns_have_postgresqls_names_and_types() {
         "count bigint",
         "sum bigint",
         "avg numeric",
-        "max character(3)",
+        "max text",
         "sum numeric(20,2)",
         "min timestamp without time zone",
         "carrier character varying",

@@ -1,0 +1,112 @@
+//! Casts whose result in PostgreSQL differs from Arrow's: rounding to integers, limits of `varchar(n)`, texts of dates,
+//! everything that is read from text.
+
+use crate::convert::scalar::{column_reader, scalars_to_array};
+use crate::convert::{arrow_type, field, sql_type_of};
+use crate::error::{QueryError, QueryResult};
+use arrow::array::{Array, ArrayRef};
+use arrow::datatypes::{DataType as ArrowType, FieldRef};
+use datafusion::common::{Result, ScalarValue};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use std::sync::Arc;
+use types::{DataType, Datum, coerce, text};
+
+/// `expr::ty` as PostgreSQL does it; `None` when Arrow's own cast does just that.
+pub(crate) fn postgres_cast(expr: &Expr, from: &ArrowType, ty: &DataType) -> Option<Expr> {
+    if arrow_agrees(from, ty) {
+        return None;
+    }
+    let function =
+        ScalarUDF::new_from_impl(PostgresCast { ty: *ty, signature: Signature::any(1, Volatility::Immutable) });
+    Some(Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), vec![expr.clone()])))
+}
+
+fn arrow_agrees(from: &ArrowType, ty: &DataType) -> bool {
+    use ArrowType as A;
+    let to = arrow_type(ty);
+    match (from, ty) {
+        (A::Null, _) => true,
+        (_, DataType::Varchar(Some(_)) | DataType::Char(_) | DataType::Varbinary(_) | DataType::Binary(_)) => false,
+        (from, _) if *from == to => true,
+        // Names of types that only expressions have; their casts are the planner's.
+        (A::Interval(_) | A::Duration(_) | A::List(_) | A::Struct(_), _) => true,
+        (from, _) if from.is_integer() => !ty.is_bytes(),
+        (A::Boolean, ty) => ty.is_integer() || ty.is_text(),
+        // Only our own arithmetic of dates and days has this one.
+        (A::Date32, DataType::Integer) => true,
+        (A::Float32, DataType::Double) | (A::Float64, DataType::Real) => true,
+        (A::Decimal128(..) | A::Decimal256(..), DataType::Numeric(_)) => true,
+        (
+            A::Date32 | A::Timestamp(..),
+            DataType::Date | DataType::Time | DataType::Timestamp | DataType::TimestampTz,
+        ) => true,
+        (A::Utf8 | A::LargeUtf8 | A::Utf8View, ty) => ty.is_text(),
+        _ => false,
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct PostgresCast {
+    ty: DataType,
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for PostgresCast {
+    fn name(&self) -> &str {
+        self.ty.base_name()
+    }
+
+    fn display_name(&self, args: &[Expr]) -> Result<String> {
+        let shown: Vec<String> = args.iter().map(ToString::to_string).collect();
+        Ok(format!("{}::{}", shown.join(", "), self.ty.sql_name()))
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[ArrowType]) -> Result<ArrowType> {
+        Ok(arrow_type(&self.ty))
+    }
+
+    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        Ok(Arc::new(field("", &self.ty, true)))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let (Some(value), Some(from)) = (args.args.first(), args.arg_fields.first()) else {
+            return Err(QueryError::internal("a cast without an operand").into());
+        };
+        let from = sql_type_of(from)
+            .ok_or_else(|| QueryError::Unsupported { feature: format!("a cast from {}", from.data_type()) })?;
+        match value {
+            ColumnarValue::Scalar(scalar) => {
+                let array = self.cast_array(&scalar.to_array()?, &from)?;
+                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?))
+            }
+            ColumnarValue::Array(array) => Ok(ColumnarValue::Array(self.cast_array(array, &from)?)),
+        }
+    }
+}
+
+impl PostgresCast {
+    fn cast_array(&self, array: &ArrayRef, from: &DataType) -> QueryResult<ArrayRef> {
+        let canonical = arrow::compute::cast(array, &arrow_type(from))?;
+        let read = column_reader(from, canonical.as_ref())?;
+        let mut values = Vec::with_capacity(canonical.len());
+        for row in 0..canonical.len() {
+            values.push(if canonical.is_null(row) { Datum::Null } else { self.cast_value(read(row)?)? });
+        }
+        scalars_to_array(&self.ty, &values)
+    }
+
+    fn cast_value(&self, value: Datum) -> QueryResult<Datum> {
+        match value {
+            Datum::Text(input) if !self.ty.is_text() => Ok(text::parse(&self.ty, input.trim())?),
+            value => Ok(coerce::cast(&self.ty, value)?),
+        }
+    }
+}
