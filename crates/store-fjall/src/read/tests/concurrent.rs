@@ -17,7 +17,7 @@ fn key(n: u32) -> Vec<u8> {
 fn write(bed: &Bed, commit: &Mutex<()>, stop: &AtomicBool) {
     let mut at = 0;
     while !stop.load(Ordering::Relaxed) {
-        let (row, there) = (at * 7 % ROWS, at / ROWS % 2 == 0);
+        let (row, there) = (at * 7 % ROWS, (at / ROWS).is_multiple_of(2));
         let (from, to) = if there { (row, row + ROWS) } else { (row + ROWS, row) };
         let mut batch = bed.db.batch();
         batch.remove(&bed.keyspace, key(from));
