@@ -19,7 +19,7 @@ pub fn key_bytes(bytes: &[u8]) {
     ];
     for ty in types {
         for part in [KeyPart::ascending(ty), KeyPart::descending(ty)] {
-            round_trip(&KeySchema::new(vec![part.clone()]), bytes);
+            round_trip(&KeySchema::new(vec![part]), bytes);
             round_trip(&KeySchema::new(vec![KeyPart::ascending(DataType::Text), part]), bytes);
         }
     }

@@ -19,6 +19,9 @@ use tokio_util::task::TaskTracker;
 /// A client that sends no startup packet is dropped after this.
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// Parsing and planning recurse; only what is touched of it costs memory.
+const STACK: usize = 16 << 20;
+
 /// How to serve.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
@@ -123,7 +126,7 @@ fn start_worker(
             tasks.wait().await;
         });
     };
-    std::thread::Builder::new().name(format!("bennu-wire-{number}")).spawn(work)
+    std::thread::Builder::new().name(format!("bennu-wire-{number}")).stack_size(STACK).spawn(work)
 }
 
 async fn connection(stream: std::net::TcpStream, shared: Arc<Shared>) {

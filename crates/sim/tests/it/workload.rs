@@ -12,24 +12,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use store::*;
 use store_fjall::{FjallStore, Options};
 
-pub const TABLES: [TableId; 2] = [TableId(100), TableId(101)];
+pub(crate) const TABLES: [TableId; 2] = [TableId(100), TableId(101)];
 /// Bulk loads go here, one table each, since they are the way into keyspaces of their own.
-pub const LOADED: [TableId; 3] = [TableId(200), TableId(201), TableId(202)];
-pub const FAMILY: FamilyId = FamilyId(0);
-pub const WIDTH: u64 = 3;
-pub const LOAD_ROWS: u64 = 1_500;
+pub(crate) const LOADED: [TableId; 3] = [TableId(200), TableId(201), TableId(202)];
+pub(crate) const FAMILY: FamilyId = FamilyId(0);
+pub(crate) const WIDTH: u64 = 3;
+pub(crate) const LOAD_ROWS: u64 = 1_500;
 const WRITERS: u64 = 4;
 
-pub fn options() -> Options {
+pub(crate) fn options() -> Options {
     Options { cache_bytes: 4 << 20, memtable_bytes: 256 << 10, ..Options::default() }
 }
 
-pub fn key(batch: u64, part: u64) -> Vec<u8> {
+pub(crate) fn key(batch: u64, part: u64) -> Vec<u8> {
     [batch.to_be_bytes(), part.to_be_bytes()].concat()
 }
 
 /// A fragment that says which batch wrote it; long enough that memtables rotate within the test.
-pub fn value(batch: u64, part: u64) -> Vec<u8> {
+pub(crate) fn value(batch: u64, part: u64) -> Vec<u8> {
     let layout = layout();
     let mut out = Vec::new();
     let filler = vec![(batch % 251) as u8; 40 + (batch * 7 + part) as usize % 1200];
@@ -38,7 +38,7 @@ pub fn value(batch: u64, part: u64) -> Vec<u8> {
 }
 
 /// The batch that wrote `fragment`, if its filler is what that batch wrote.
-pub fn batch_of(fragment: &[u8], part: u64) -> Option<u64> {
+pub(crate) fn batch_of(fragment: &[u8], part: u64) -> Option<u64> {
     let layout = layout();
     let parsed = fragment::Fragment::parse(fragment).ok()?;
     let view = parsed.dense(&layout).ok()?;
@@ -54,7 +54,7 @@ fn layout() -> Layout {
 }
 
 /// Runs until `batches` are acknowledged or the process is killed.
-pub fn run(folder: &Path, batches: u64) {
+pub(crate) fn run(folder: &Path, batches: u64) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap();
     let acks = std::fs::File::create(folder.join("acks")).unwrap();
     runtime.block_on(async {
