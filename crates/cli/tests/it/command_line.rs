@@ -1,0 +1,75 @@
+//! Words of the command line, and what the binary says about bad ones.
+
+use crate::server::{Server, bennu};
+use std::path::Path;
+use std::process::Output;
+
+fn run(arguments: &[&str]) -> (bool, String, String) {
+    let Output { status, stdout, stderr } = bennu().args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.success(), text(stdout), text(stderr))
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+#[test]
+fn version_is_told() {
+    let (ok, out, _) = run(&["version"]);
+    assert!(ok && out.starts_with("bennu 0."), "{out}");
+}
+
+#[test]
+fn sql_runs_in_process_and_check_counts_its_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = shown(&folder.path().join("data"));
+    let sql = "CREATE TABLE t (k integer PRIMARY KEY, v text); INSERT INTO t VALUES (1, 'a'), (2, NULL); SELECT * FROM t";
+    let (ok, out, err) = run(&["sql", "--data", &data, "-c", sql]);
+    assert!(ok, "{err}");
+    assert!(out.contains(" 1 | a\n 2 |\n(2 rows)"), "{out}");
+    let (ok, out, err) = run(&["check", "--data", &data]);
+    assert!(ok && out.contains(" 0 problems"), "{out}{err}");
+}
+
+#[test]
+fn a_failed_statement_points_at_its_place_and_fails_the_run() {
+    let (ok, _, err) = run(&["sql", "--data", ":memory:", "-c", "SELECT 1;\nSELEC 2"]);
+    assert!(!ok && err.contains("42601") && err.contains("LINE 2: SELEC 2\n        ^"), "{err}");
+}
+
+#[test]
+fn a_folder_in_use_is_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let _server = Server::start(&data);
+    let (ok, _, err) = run(&["check", "--data", &shown(&data)]);
+    assert!(!ok && err.contains("in use by another process") && err.contains(&shown(&data)), "{err}");
+}
+
+#[test]
+fn a_foreign_folder_is_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("letter.txt"), "dear reader").unwrap();
+    let (ok, _, err) = run(&["sql", "--data", &shown(folder.path()), "-c", "SELECT 1"]);
+    assert!(!ok && err.contains("letter.txt"), "{err}");
+}
+
+#[test]
+fn an_unknown_setting_and_a_missing_file_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bennu.toml");
+    std::fs::write(&file, "cash_mib = 1\n").unwrap();
+    let (ok, _, err) = run(&["serve", "--config", &shown(&file)]);
+    assert!(!ok && err.contains("cash_mib"), "{err}");
+    let (ok, _, err) = run(&["serve", "--config", "/nonexistent.toml"]);
+    assert!(!ok && err.contains("/nonexistent.toml"), "{err}");
+}
+
+#[test]
+fn an_address_in_use_is_named() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let (ok, _, err) = run(&["serve", "--data", ":memory:", "--listen", &address]);
+    assert!(!ok && err.contains(&address), "{err}");
+}

@@ -1,0 +1,6 @@
+//! The binary as a user starts it: served over a socket, killed, started again.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+mod command_line;
+mod kill;
+mod server;
