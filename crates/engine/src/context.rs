@@ -2,7 +2,9 @@
 
 use crate::Session;
 use crate::error::EngineResult;
+use crate::session_state::SessionState;
 use catalog::Catalog;
+use pg_catalog::PgCatalog;
 use query::{Plan, QueryContext};
 use sql::ast::Query;
 use std::sync::Arc;
@@ -39,6 +41,8 @@ impl Session {
     fn context_of(&self, catalog: Arc<Catalog>, reader: ReadView) -> QueryContext {
         let now = self.engine.now();
         let effective = self.settings.effective();
+        let computed = PgCatalog::new(Arc::clone(&catalog), Arc::new(SessionState::of(self)));
+        let schemas = computed.schemas();
         QueryContext {
             catalog,
             reader,
@@ -48,7 +52,8 @@ impl Session {
             statement_time: now,
             transaction_time: self.block.started().unwrap_or(now),
             time_zone: effective.time_zone.to_string(),
-            schemas: Vec::new(),
+            schemas,
+            functions: Arc::new(move |name| computed.function(name)),
             settings: Arc::clone(effective) as Arc<dyn query::Settings>,
         }
     }

@@ -34,6 +34,7 @@ mod point_select;
 mod query_runtime;
 mod running;
 mod session;
+mod session_state;
 mod settings;
 mod statement;
 mod stream;

@@ -27,5 +27,5 @@ mod source;
 mod table;
 
 pub use definition::PG_TYPE_KEY;
-pub use live_state::{LiveState, SessionInfo, SettingInfo};
+pub use live_state::{LiveState, SettingInfo};
 pub use schema::PgCatalog;

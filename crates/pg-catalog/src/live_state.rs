@@ -1,4 +1,4 @@
-//! What the tables and functions must know beside the definitions: the session, its settings, other sessions.
+//! What the tables and functions must know beside the definitions: the session and its settings.
 
 use std::fmt::Debug;
 
@@ -9,8 +9,6 @@ pub struct SettingInfo {
     pub name: String,
     /// Its value, as SHOW prints it.
     pub value: String,
-    /// The value that RESET goes back to.
-    pub reset_value: String,
     /// The value of a fresh server.
     pub default: String,
     /// One sentence.
@@ -21,15 +19,6 @@ pub struct SettingInfo {
     pub values: Vec<String>,
     /// Can it only be shown?
     pub read_only: bool,
-}
-
-/// A session of the server.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SessionInfo {
-    /// What a cancel request names.
-    pub process_id: i32,
-    /// Does it run a statement?
-    pub active: bool,
 }
 
 /// Implemented by `engine` for each statement.
@@ -44,8 +33,4 @@ pub trait LiveState: Debug + Send + Sync {
     fn setting(&self, name: &str) -> Option<String>;
     /// All settings.
     fn settings(&self) -> Vec<SettingInfo>;
-    /// All sessions.
-    fn sessions(&self) -> Vec<SessionInfo>;
-    /// Start of the server in microseconds since 1970, UTC.
-    fn started(&self) -> i64;
 }

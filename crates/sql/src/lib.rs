@@ -22,6 +22,7 @@ mod display;
 mod error;
 mod lexer;
 mod parser;
+mod pg_catalog_rewrite;
 mod phoenix;
 mod placeholders;
 mod reject;

@@ -5,12 +5,14 @@
 //! - `COLLATE "C"` and `COLLATE pg_catalog.default` go: text is compared by bytes anyway.
 //! - Long chains of AND or of OR become balanced trees, so that their depth is the logarithm of their length.
 //! - `- -1` is `-(-1)`, since it must not print as a comment.
+//! - What clients write of PostgreSQL's catalogs: see `pg_catalog_rewrite`.
 //! - `ROW(a, b)` is `(a, b)`; `N'x'` and `U&'x'` are `'x'`.
 
 use crate::dialect::BennuDialect;
+use crate::pg_catalog_rewrite;
 use sqlparser::ast::{
     ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    LimitClause, ObjectName, Query, TableFactor, UnaryOperator, Value, ValueWithSpan, VisitorMut,
+    LimitClause, ObjectName, Query, Select, TableFactor, UnaryOperator, Value, ValueWithSpan, VisitorMut,
 };
 use sqlparser::parser::Parser;
 use std::ops::ControlFlow;
@@ -26,8 +28,14 @@ impl VisitorMut for Rewriter {
         ControlFlow::Continue(())
     }
 
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        pg_catalog_rewrite::select(select);
+        ControlFlow::Continue(())
+    }
+
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         strip_collation(expr);
+        pg_catalog_rewrite::expression(expr);
         balance(expr);
         match expr {
             Expr::BinaryOp { op, .. } => plain_operator(op),

@@ -33,6 +33,21 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// What `pg_settings` calls it.
+    pub(crate) fn type_name(self) -> &'static str {
+        match self {
+            Self::Bool => "bool",
+            Self::Int(..) | Self::Duration | Self::Memory => "integer",
+            Self::Word(..) | Self::SyncCommit => "enum",
+            Self::Text | Self::Name | Self::NameList | Self::Encoding | Self::DateStyle | Self::TimeZone => "string",
+        }
+    }
+
+    /// The words it takes, if it takes only those.
+    pub(crate) fn words(self) -> &'static [&'static str] {
+        if let Self::Word(words, _) = self { words } else { &[] }
+    }
+
     /// The canonical text of a new value.
     pub(crate) fn canonical(self, name: &str, values: &[String]) -> EngineResult<String> {
         if let Self::NameList = self {

@@ -33,7 +33,6 @@ pub(crate) enum Returns {
     Oid,
     Text,
     Texts,
-    Moment,
 }
 
 impl Returns {
@@ -45,7 +44,6 @@ impl Returns {
             Self::Oid => 26,
             Self::Text => 25,
             Self::Texts => 1003,
-            Self::Moment => 1184,
         }
     }
 }
@@ -140,7 +138,6 @@ pub(crate) static ALL: &[&Function] = &[
     &session::CURRENT_SETTING,
     &session::PG_BACKEND_PID,
     &session::PG_IS_IN_RECOVERY,
-    &session::PG_POSTMASTER_START_TIME,
     &session::PG_MY_TEMP_SCHEMA,
     &session::PG_IS_OTHER_TEMP_SCHEMA,
 ];

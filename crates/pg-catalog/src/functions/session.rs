@@ -29,9 +29,6 @@ pub(super) static PG_BACKEND_PID: Function =
 pub(super) static PG_IS_IN_RECOVERY: Function =
     strict("pg_is_in_recovery", &[], Returns::Bool, |_, _| Ok(false.into()));
 
-pub(super) static PG_POSTMASTER_START_TIME: Function =
-    strict("pg_postmaster_start_time", &[], Returns::Moment, |source, _| Ok(source.live.started().into()));
-
 /// There are no temporary tables.
 pub(super) static PG_MY_TEMP_SCHEMA: Function = strict("pg_my_temp_schema", &[], Returns::Oid, |_, _| Ok(0_u32.into()));
 pub(super) static PG_IS_OTHER_TEMP_SCHEMA: Function =

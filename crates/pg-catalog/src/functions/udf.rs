@@ -5,10 +5,9 @@ use crate::rows::Cell;
 use crate::source::Source;
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Int32Array, Int64Array, ListBuilder, StringArray, StringBuilder,
-    TimestampMicrosecondArray,
 };
 use arrow::compute::cast;
-use arrow::datatypes::{DataType as ArrowType, Field, Int64Type, TimeUnit};
+use arrow::datatypes::{DataType as ArrowType, Field, Int64Type};
 use datafusion::common::{Result, ScalarValue, plan_err};
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
 use std::hash::{Hash, Hasher};
@@ -68,7 +67,6 @@ impl ScalarUDFImpl for Bound {
             Returns::Oid => ArrowType::Int64,
             Returns::Text => ArrowType::Utf8,
             Returns::Texts => ArrowType::List(Arc::new(Field::new("item", ArrowType::Utf8, true))),
-            Returns::Moment => ArrowType::Timestamp(TimeUnit::Microsecond, Some(Arc::from("UTC"))),
         })
     }
 
@@ -124,7 +122,6 @@ fn array(returns: Returns, values: Vec<Cell>) -> ArrayRef {
             Arc::new(values.iter().map(narrow).collect::<Int32Array>())
         }
         Returns::Oid => Arc::new(values.iter().map(int).collect::<Int64Array>()),
-        Returns::Moment => Arc::new(values.iter().map(int).collect::<TimestampMicrosecondArray>().with_timezone("UTC")),
         Returns::Text => {
             let text = |cell: &Cell| if let Cell::Text(value) = cell { Some(value.clone()) } else { None };
             Arc::new(values.iter().map(text).collect::<StringArray>())

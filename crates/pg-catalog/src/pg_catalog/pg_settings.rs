@@ -28,7 +28,6 @@ fn rows(source: &Source, rows: &mut Rows) {
             ("source", if changed { "session" } else { "default" }.into()),
             ("enumvals", values.into()),
             ("boot_val", setting.default.into()),
-            ("reset_val", setting.reset_value.into()),
             ("pending_restart", false.into()),
         ]);
     }

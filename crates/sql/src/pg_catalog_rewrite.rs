@@ -1,0 +1,321 @@
+//! What clients of PostgreSQL's catalogs write, in the form that the planner reads.
+//!
+//! - `x::regclass` is a number where it is compared and a name where it is shown: `regclass_oid(x)`,
+//!   `regclass_name(x)`; so for `regtype`, `regnamespace`, `regrole` and `regproc`.
+//! - `ARRAY(SELECT x …)` is `(SELECT array_agg(x) …)`.
+//! - A function in FROM names its column by its alias: `generate_series(1, 3) AS i` is `… AS i(i)`.
+//! - `generate_series(…, array_upper(a, 1)) AS s … = a[s]` is `= ANY (a)`.
+
+use sqlparser::ast::{
+    AccessExpr, BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentClause, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, ObjectName, OrderBy,
+    OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, Subscript, TableAlias, TableAliasColumnDef,
+    TableFactor, Value,
+};
+
+/// Types that are an oid inside and a name outside.
+const ALIASES: [&str; 5] = ["regclass", "regtype", "regnamespace", "regrole", "regproc"];
+
+/// Rewrites one expression, before those inside it.
+pub(crate) fn expression(expr: &mut Expr) {
+    match expr {
+        Expr::BinaryOp { left, op, right } if is_comparison(op) => compared(left, right),
+        Expr::InList { expr: tested, list, .. } => {
+            let any = is_alias_cast(tested) || list.iter().any(is_alias_cast);
+            if any {
+                list.iter_mut().chain([tested.as_mut()]).for_each(as_oid);
+            }
+        }
+        Expr::InSubquery { expr: tested, .. } => as_oid(tested),
+        Expr::Function(function) => constants_as_oids(function),
+        Expr::Cast { expr: inner, data_type, kind: CastKind::Cast | CastKind::DoubleColon, .. } => {
+            if is_number(data_type) {
+                as_oid(inner);
+            }
+        }
+        _ => {}
+    }
+    if is_alias_cast(expr) {
+        as_call(expr, "name");
+    }
+    array_of_subquery(expr);
+}
+
+/// Rewrites a SELECT's own clauses, before the expressions inside it.
+pub(crate) fn select(select: &mut Select) {
+    for item in &mut select.projection {
+        name_alias_cast(item);
+    }
+    drop_series_of_subscripts(select);
+    for table in &mut select.from {
+        name_function_column(&mut table.relation);
+        table.joins.iter_mut().for_each(|join| name_function_column(&mut join.relation));
+    }
+}
+
+fn is_comparison(op: &BinaryOperator) -> bool {
+    use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
+    matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq)
+}
+
+/// Both sides as numbers if one is a cast to an alias type.
+fn compared(left: &mut Expr, right: &mut Expr) {
+    match (alias_of(left), alias_of(right)) {
+        (Some(_), Some(_)) => {
+            as_oid(left);
+            as_oid(right);
+        }
+        (Some(alias), None) => {
+            as_oid(left);
+            constant_as_oid(right, alias);
+        }
+        (None, Some(alias)) => {
+            as_oid(right);
+            constant_as_oid(left, alias);
+        }
+        (None, None) => {}
+    }
+}
+
+/// A quoted constant beside a `regclass` is one, too.
+fn constant_as_oid(expr: &mut Expr, alias: &'static str) {
+    if alias != "regproc" && is_quoted(expr) {
+        *expr = call(&format!("{alias}_oid"), std::mem::replace(expr, Expr::value(Value::Null)));
+    }
+}
+
+fn is_quoted(expr: &Expr) -> bool {
+    matches!(expr, Expr::Value(value) if matches!(value.value, Value::SingleQuotedString(_)))
+}
+
+/// The alias type that the expression is cast to.
+fn alias_of(expr: &Expr) -> Option<&'static str> {
+    match expr {
+        Expr::Cast { data_type, kind: CastKind::Cast | CastKind::DoubleColon, .. } => alias_named(data_type),
+        Expr::TypedString(typed) => alias_named(&typed.data_type),
+        Expr::Nested(inner) => alias_of(inner),
+        _ => None,
+    }
+}
+
+fn is_alias_cast(expr: &Expr) -> bool {
+    !matches!(expr, Expr::Nested(_)) && alias_of(expr).is_some()
+}
+
+fn alias_named(data_type: &DataType) -> Option<&'static str> {
+    let text = match data_type {
+        DataType::Regclass => return Some("regclass"),
+        DataType::Custom(name, modifiers) if modifiers.is_empty() => name.to_string().to_lowercase(),
+        _ => return None,
+    };
+    let text = text.strip_prefix("pg_catalog.").unwrap_or(&text);
+    ALIASES.iter().find(|alias| **alias == text).copied()
+}
+
+fn is_number(data_type: &DataType) -> bool {
+    let text = data_type.to_string().to_lowercase();
+    matches!(text.strip_prefix("pg_catalog.").unwrap_or(&text), "oid" | "int8" | "bigint" | "int4" | "int" | "integer")
+}
+
+/// A cast to an alias type as a number. Functions have names only.
+fn as_oid(expr: &mut Expr) {
+    let target = match expr {
+        Expr::Nested(inner) => return as_oid(inner),
+        other => other,
+    };
+    match alias_of(target) {
+        None => {}
+        Some("regproc") => as_call(target, "name"),
+        Some(_) => as_call(target, "oid"),
+    }
+}
+
+/// `x::regclass` becomes `regclass_<what>(x)`.
+fn as_call(expr: &mut Expr, what: &str) {
+    let Some(alias) = alias_of(expr) else { return };
+    let operand = match std::mem::replace(expr, Expr::value(Value::Null)) {
+        Expr::Cast { expr, .. } => *expr,
+        Expr::TypedString(typed) => Expr::Value(typed.value),
+        other => {
+            *expr = other;
+            return;
+        }
+    };
+    *expr = call(&format!("{alias}_{what}"), known_type(operand));
+}
+
+/// A parameter without a type is a name.
+fn known_type(operand: Expr) -> Expr {
+    let parameter = matches!(&operand, Expr::Value(value) if matches!(value.value, Value::Placeholder(_)));
+    if !parameter {
+        return operand;
+    }
+    Expr::Cast { kind: CastKind::Cast, expr: Box::new(operand), data_type: DataType::Text, array: false, format: None }
+}
+
+/// `pg_table_size('t'::regclass)`: functions want numbers, and a constant is not there to be shown.
+fn constants_as_oids(function: &mut Function) {
+    let FunctionArguments::List(list) = &mut function.args else { return };
+    for argument in &mut list.args {
+        let (FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))
+        | FunctionArg::Named { arg: FunctionArgExpr::Expr(expr), .. }) = argument
+        else {
+            continue;
+        };
+        let constant = match &*expr {
+            Expr::Cast { expr: operand, .. } => matches!(operand.as_ref(), Expr::Value(_)),
+            Expr::TypedString(_) => true,
+            _ => false,
+        };
+        if constant {
+            as_oid(expr);
+        }
+    }
+}
+
+fn call(name: &str, argument: Expr) -> Expr {
+    call_with(name, argument, Vec::new())
+}
+
+fn call_with(name: &str, argument: Expr, clauses: Vec<FunctionArgumentClause>) -> Expr {
+    Expr::Function(Function {
+        name: ObjectName::from(vec![Ident::new(name)]),
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(FunctionArgumentList {
+            duplicate_treatment: None,
+            args: vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))],
+            clauses,
+        }),
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group: Vec::new(),
+    })
+}
+
+/// A column keeps the name that it had as a cast.
+fn name_alias_cast(item: &mut SelectItem) {
+    let SelectItem::UnnamedExpr(expr) = item else { return };
+    let Some(alias) = alias_of(expr) else { return };
+    let name = column_of(expr).unwrap_or_else(|| Ident::new(alias));
+    let expr = std::mem::replace(expr, Expr::value(Value::Null));
+    *item = SelectItem::ExprWithAlias { expr, alias: name };
+}
+
+/// The column behind casts.
+fn column_of(expr: &Expr) -> Option<Ident> {
+    match expr {
+        Expr::Identifier(ident) => Some(ident.clone()),
+        Expr::CompoundIdentifier(parts) => parts.last().cloned(),
+        Expr::Cast { expr, .. } | Expr::Nested(expr) => column_of(expr),
+        _ => None,
+    }
+}
+
+/// `ARRAY(SELECT x FROM … ORDER BY …)`, where the query is no more than that.
+fn array_of_subquery(expr: &mut Expr) {
+    let Expr::Function(function) = expr else { return };
+    let name = function.name.0.first().and_then(|part| part.as_ident());
+    let is_array = function.name.0.len() == 1
+        && name.is_some_and(|name| name.quote_style.is_none() && name.value.eq_ignore_ascii_case("array"));
+    let FunctionArguments::Subquery(query) = &mut function.args else { return };
+    if is_array && collect(query).is_some() {
+        let query = query.clone();
+        *expr = Expr::Subquery(query);
+    }
+}
+
+/// Puts `array_agg` round the one column of a plain SELECT; `None` for any other query, which stays as it is.
+fn collect(query: &mut Query) -> Option<()> {
+    let order = match &query.order_by {
+        None => Vec::new(),
+        Some(OrderBy { kind: OrderByKind::Expressions(order), interpolate: None }) => order.clone(),
+        Some(_) => return None,
+    };
+    let plain = query.with.is_none() && query.limit_clause.is_none() && query.fetch.is_none();
+    let SetExpr::Select(select) = query.body.as_mut() else { return None };
+    let grouped = !matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty());
+    if !plain || grouped || select.having.is_some() || select.distinct.is_some() {
+        return None;
+    }
+    let [item] = select.projection.as_mut_slice() else { return None };
+    let (SelectItem::UnnamedExpr(value) | SelectItem::ExprWithAlias { expr: value, .. }) = &*item else { return None };
+    let order: Vec<OrderByExpr> = order.into_iter().map(|by| by_column(by, value)).collect();
+    let clauses = if order.is_empty() { Vec::new() } else { vec![FunctionArgumentClause::OrderBy(order)] };
+    *item = SelectItem::UnnamedExpr(call_with("array_agg", value.clone(), clauses));
+    query.order_by = None;
+    Some(())
+}
+
+/// `ORDER BY 1` by the column itself.
+fn by_column(mut by: OrderByExpr, column: &Expr) -> OrderByExpr {
+    if matches!(&by.expr, Expr::Value(value) if matches!(value.value, Value::Number(..))) {
+        by.expr = column.clone();
+    }
+    by
+}
+
+/// `generate_series(1, 3) AS i` has a column `i`.
+fn name_function_column(factor: &mut TableFactor) {
+    let TableFactor::Table { alias: Some(alias), args: Some(_), .. } = factor else { return };
+    if alias.columns.is_empty() {
+        alias.columns.push(TableAliasColumnDef { name: alias.name.clone(), data_type: None });
+    }
+}
+
+/// A series over the subscripts of an array, used in one comparison with an element: is any element equal?
+fn drop_series_of_subscripts(select: &mut Select) {
+    let Some(place) = select.from.iter().position(|table| table.joins.is_empty() && is_series(&table.relation)) else {
+        return;
+    };
+    let Some(TableFactor::Table { alias: Some(TableAlias { name, .. }), .. }) =
+        select.from.get(place).map(|table| &table.relation)
+    else {
+        return;
+    };
+    let name = name.clone();
+    if select.from.len() > 1 && select.selection.as_mut().is_some_and(|condition| use_any(condition, &name)) {
+        select.from.remove(place);
+    }
+}
+
+/// `generate_series(…, array_upper(…, 1))`.
+fn is_series(factor: &TableFactor) -> bool {
+    let TableFactor::Table { name, args: Some(args), .. } = factor else { return false };
+    let last = match args.args.last() {
+        Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Function(function)))) => function.name.to_string(),
+        _ => return false,
+    };
+    let is = |name: &str, wanted: &str| name.strip_prefix("pg_catalog.").unwrap_or(name).eq_ignore_ascii_case(wanted);
+    is(&name.to_string(), "generate_series") && is(&last, "array_upper")
+}
+
+/// Turns `x = a[name]` among conditions joined by AND into `x = ANY (a)`. Was there one?
+fn use_any(condition: &mut Expr, name: &Ident) -> bool {
+    match condition {
+        Expr::BinaryOp { left, op: BinaryOperator::And, right } => use_any(left, name) || use_any(right, name),
+        Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => {
+            let Some(array) = element_of(right, name) else { return false };
+            *condition = Expr::AnyOp {
+                left: left.clone(),
+                compare_op: BinaryOperator::Eq,
+                right: Box::new(array),
+                is_some: false,
+            };
+            true
+        }
+        _ => false,
+    }
+}
+
+/// The array of `array[name]`.
+fn element_of(expr: &Expr, name: &Ident) -> Option<Expr> {
+    let Expr::CompoundFieldAccess { root, access_chain } = expr else { return None };
+    match access_chain.as_slice() {
+        [AccessExpr::Subscript(Subscript::Index { index: Expr::Identifier(ident) })] if ident == name => {
+            Some(root.as_ref().clone())
+        }
+        _ => None,
+    }
+}
