@@ -8,7 +8,7 @@ use crate::convert::expr_to_ranges::to_store_ranges;
 use crate::convert::{RowDecoder, table_schema};
 use crate::error::{QueryError, QueryResult};
 use crate::exec::running_scan::RowCheck;
-use crate::exec::scan::{FAMILY, RegionScanExec, Regions, ScanParts};
+use crate::exec::scan::{FAMILY, RegionScanExec, ScanParts};
 use crate::row_codec::{Place, RowCodec};
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
@@ -92,25 +92,12 @@ impl RegionTable {
             (false, 1) => vec![ranges.clone()],
             (false, pieces) => reader.split(table, FAMILY, &ranges, pieces).await?,
         };
-        let regions = self.regions(&reader, &ranges).await?;
         let mut columns = projection.clone();
         let row_check = self.row_check(session, &path.row_filters, &mut columns)?;
         let decoder = RowDecoder::new(&self.codec, &columns)?;
         let recheck = self.recheck(session, &path.byte_filters)?;
         let codec = Arc::clone(&self.codec);
-        let parts = ScanParts {
-            codec,
-            reader,
-            path,
-            projection,
-            decoder,
-            row_check,
-            recheck,
-            partitions,
-            fetch,
-            size,
-            regions,
-        };
+        let parts = ScanParts { codec, reader, path, projection, decoder, row_check, recheck, partitions, fetch, size };
         RegionScanExec::new(parts)
     }
 
@@ -127,12 +114,6 @@ impl RegionTable {
             || size.rows < ROWS_WORTH_SPLITTING
             || fetch.is_some_and(|fetch| fetch < SMALL_LIMIT);
         if small { 1 } else { session.config().target_partitions().max(1) }
-    }
-
-    async fn regions(&self, reader: &ReadView, ranges: &[KeyRange]) -> QueryResult<Regions> {
-        let regions = reader.store().regions(self.codec.table().storage_id()).await?;
-        let touches = |region: &store::RegionInfo| ranges.iter().any(|range| range.intersect(&region.range).is_some());
-        Ok(Regions { touched: regions.iter().filter(|region| touches(region)).count(), all: regions.len() })
     }
 
     /// The filters that every row is checked with, over `columns`, to which it adds the columns they need.

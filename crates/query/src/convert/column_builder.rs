@@ -82,19 +82,32 @@ fixed_cells! {
     Float64Type, 8, |bytes| float::double_from_bytes(bytes).unwrap_or(f64::NAN);
 }
 
-/// Column `position` of rows that [`fragment::is_dense_of`] holds for.
-pub(crate) fn dense(layout: &Layout, position: usize, ty: &DataType, rows: &[&[u8]]) -> Result<ArrayRef, BuildError> {
+/// Column `position` of rows that [`fragment::is_dense_of`] holds for. Of a column that is not `nullable` the NULL
+/// bits are not read.
+pub(crate) fn dense(
+    layout: &Layout,
+    position: usize,
+    ty: &DataType,
+    nullable: bool,
+    rows: &[&[u8]],
+) -> Result<ArrayRef, BuildError> {
     if let Some(column) = layout.fixed_column(position) {
-        return dense_fixed(&column, ty, rows);
+        let nulls = null_buffer(rows, nullable, |row| column.is_null(row));
+        return dense_fixed(&column, ty, rows, nulls);
     }
     let Some(column) = layout.variable_column(position) else {
         return Err(BuildError::TooMuchText);
     };
-    dense_variable(&column, ty, rows)
+    let nulls = null_buffer(rows, nullable, |row| column.is_null(row));
+    dense_variable(&column, ty, rows, nulls)
 }
 
-fn dense_fixed(column: &FixedColumn, ty: &DataType, rows: &[&[u8]]) -> Result<ArrayRef, BuildError> {
-    let nulls = null_buffer(rows, |row| column.is_null(row));
+fn dense_fixed(
+    column: &FixedColumn,
+    ty: &DataType,
+    rows: &[&[u8]],
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef, BuildError> {
     Ok(match (ty, column.width()) {
         (DataType::SmallInt, _) => dense_primitive::<Int16Type, 2>(column, ty, rows, nulls),
         (DataType::Integer, _) => dense_primitive::<Int32Type, 4>(column, ty, rows, nulls),
@@ -138,7 +151,12 @@ fn primitive<T: ArrowPrimitiveType>(values: Vec<T::Native>, nulls: Option<NullBu
     Arc::new(array.with_data_type(arrow_type(ty)))
 }
 
-fn dense_variable(column: &VariableColumn, ty: &DataType, rows: &[&[u8]]) -> Result<ArrayRef, BuildError> {
+fn dense_variable(
+    column: &VariableColumn,
+    ty: &DataType,
+    rows: &[&[u8]],
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef, BuildError> {
     if *ty == DataType::Numeric(None) {
         let mut sink = sink(ty, rows.len());
         for row in rows {
@@ -146,7 +164,6 @@ fn dense_variable(column: &VariableColumn, ty: &DataType, rows: &[&[u8]]) -> Res
         }
         return sink.finish();
     }
-    let nulls = null_buffer(rows, |row| column.is_null(row));
     let mut bytes = Vec::with_capacity(rows.len() * 8);
     let mut ends = Vec::with_capacity(rows.len() + 1);
     ends.push(0_i32);
@@ -173,9 +190,9 @@ fn variable_array(
     })
 }
 
-/// `None` when no row is NULL.
-fn null_buffer(rows: &[&[u8]], is_null: impl Fn(&[u8]) -> bool) -> Option<NullBuffer> {
-    if !rows.iter().any(|row| is_null(row)) {
+/// `None` when no row is NULL; a column that is never NULL is not looked through.
+fn null_buffer(rows: &[&[u8]], nullable: bool, is_null: impl Fn(&[u8]) -> bool) -> Option<NullBuffer> {
+    if !nullable || !rows.iter().any(|row| is_null(row)) {
         return None;
     }
     let valid = |row: usize| rows.get(row).is_some_and(|row| !is_null(row));

@@ -33,6 +33,7 @@ struct Wanted {
     /// Index in the table.
     index: usize,
     ty: DataType,
+    nullable: bool,
     place: Place,
     /// The cell that rows older than the column have.
     missing: Option<Vec<u8>>,
@@ -57,7 +58,7 @@ impl RowDecoder {
                     Some(cell)
                 }
             };
-            wanted.push(Wanted { index, ty: column.ty, place: *place, missing });
+            wanted.push(Wanted { index, ty: column.ty, nullable: !column.not_null, place: *place, missing });
         }
         let schema = Arc::new(table_schema(codec.table()).project(columns)?);
         Ok(Self { codec: Arc::clone(codec), columns: wanted, schema })
@@ -109,7 +110,7 @@ impl RowDecoder {
         for (column, array) in self.columns.iter().zip(arrays) {
             let Place::Value(position) = column.place else { continue };
             *array = Some(if plain {
-                column_builder::dense(&current.layout, position, &column.ty, &rows)
+                column_builder::dense(&current.layout, position, &column.ty, column.nullable, &rows)
                     .map_err(|error| self.codec.corrupted(&error))?
             } else {
                 self.gather(column, &rows)?

@@ -36,7 +36,7 @@ use datafusion::physical_plan::{
 };
 use std::fmt;
 use std::sync::Arc;
-use store::{FamilyId, KeyRange, TableSize};
+use store::{FamilyId, KeyRange, RegionInfo, TableSize};
 use txn::ReadView;
 
 /// All columns of a table are in this family at present.
@@ -63,7 +63,6 @@ pub struct RegionScanExec {
     /// Filters that joins and the like make while the statement runs; used to read less, never relied on.
     dynamic: Vec<Arc<dyn PhysicalExpr>>,
     size: TableSize,
-    regions: Regions,
     schema: SchemaRef,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
@@ -88,7 +87,6 @@ pub(crate) struct ScanParts {
     pub(crate) partitions: Vec<Vec<KeyRange>>,
     pub(crate) fetch: Option<usize>,
     pub(crate) size: TableSize,
-    pub(crate) regions: Regions,
 }
 
 impl RegionScanExec {
@@ -114,7 +112,6 @@ impl RegionScanExec {
             fetch: parts.fetch,
             dynamic: Vec::new(),
             size: parts.size,
-            regions: parts.regions,
             schema,
             properties,
             metrics: ExecutionPlanMetricsSet::new(),
@@ -163,8 +160,12 @@ impl RegionScanExec {
         self.merge
     }
 
-    pub(crate) fn regions(&self) -> Regions {
-        self.regions
+    /// How many regions it touches, asked of the store: not for every statement.
+    pub(crate) async fn regions(&self) -> QueryResult<Regions> {
+        let regions = self.reader.store().regions(self.codec.table().storage_id()).await?;
+        let ranges = to_store_ranges(&self.path.ranges.ranges);
+        let touches = |region: &RegionInfo| ranges.iter().any(|range| range.intersect(&region.range).is_some());
+        Ok(Regions { touched: regions.iter().filter(|region| touches(region)).count(), all: regions.len() })
     }
 
     pub(crate) fn has_dynamic_filter(&self) -> bool {

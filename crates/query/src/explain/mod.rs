@@ -17,10 +17,13 @@ mod scan_lines;
 
 use crate::context::QueryContext;
 use crate::error::QueryResult;
+use crate::exec::RegionScanExec;
+use crate::exec::scan::Regions;
 use crate::plan::{Plan, Planner};
 use datafusion::physical_plan::metrics::MetricValue;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use futures::StreamExt;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 use types::Datum;
@@ -65,8 +68,10 @@ impl Planner {
                 batch?;
             }
         }
+        let mut scans = VecDeque::new();
+        ask_regions(physical.as_ref(), &mut scans).await?;
         let mut lines = Vec::new();
-        draw(physical.as_ref(), 0, options, &mut lines);
+        draw(physical.as_ref(), 0, options, &mut scans, &mut lines);
         if options.analyze && options.summary && options.timing {
             lines.push(format!("Execution Time: {:.3} ms", began.elapsed().as_secs_f64() * 1000.0));
         }
@@ -74,11 +79,30 @@ impl Planner {
     }
 }
 
+/// The regions of all scans, in the order in which they are drawn.
+async fn ask_regions(root: &dyn ExecutionPlan, scans: &mut VecDeque<Regions>) -> QueryResult<()> {
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        if let Some(scan) = node.downcast_ref::<RegionScanExec>() {
+            scans.push_back(scan.regions().await?);
+        }
+        open.extend(node.children().into_iter().rev().map(AsRef::as_ref));
+    }
+    Ok(())
+}
+
 /// Appends a node and what is below it.
-fn draw(node: &dyn ExecutionPlan, depth: usize, options: ExplainOptions, lines: &mut Vec<String>) {
-    let Some(shown) = nodes::describe(node, options.verbose) else {
+fn draw(
+    node: &dyn ExecutionPlan,
+    depth: usize,
+    options: ExplainOptions,
+    scans: &mut VecDeque<Regions>,
+    lines: &mut Vec<String>,
+) {
+    let regions = node.is::<RegionScanExec>().then(|| scans.pop_front()).flatten();
+    let Some(shown) = nodes::describe(node, regions, options.verbose) else {
         // A node that is left out: its children stand in its place.
-        return node.children().into_iter().for_each(|child| draw(child.as_ref(), depth, options, lines));
+        return node.children().into_iter().for_each(|child| draw(child.as_ref(), depth, options, scans, lines));
     };
     let (head, below) = match depth {
         0 => (String::new(), "  ".to_owned()),
@@ -89,7 +113,7 @@ fn draw(node: &dyn ExecutionPlan, depth: usize, options: ExplainOptions, lines: 
     if options.analyze {
         lines.extend(scan_lines::counters(node).map(|line| format!("{below}{line}")));
     }
-    node.children().into_iter().for_each(|child| draw(child.as_ref(), depth + 1, options, lines));
+    node.children().into_iter().for_each(|child| draw(child.as_ref(), depth + 1, options, scans, lines));
 }
 
 /// Rows and time of a node, as far as it has counted them.

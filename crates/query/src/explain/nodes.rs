@@ -3,6 +3,7 @@
 use super::expr_text::{physical, without_numbers};
 use super::scan_lines;
 use crate::exec::RegionScanExec;
+use crate::exec::scan::Regions;
 use datafusion::common::JoinType;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr};
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
@@ -38,9 +39,9 @@ impl Shown {
 }
 
 /// `None` for nodes that are left out.
-pub(super) fn describe(node: &dyn ExecutionPlan, verbose: bool) -> Option<Shown> {
+pub(super) fn describe(node: &dyn ExecutionPlan, regions: Option<Regions>, verbose: bool) -> Option<Shown> {
     if let Some(scan) = node.downcast_ref::<RegionScanExec>() {
-        return Some(Shown::of(scan_lines::title(scan)).with(scan_lines::details(scan, verbose)));
+        return Some(Shown::of(scan_lines::title(scan)).with(scan_lines::details(scan, regions, verbose)));
     }
     if !verbose && only_moves_rows(node) {
         return None;

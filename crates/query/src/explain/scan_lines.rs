@@ -2,6 +2,7 @@
 
 use super::expr_text::logical;
 use crate::exec::RegionScanExec;
+use crate::exec::scan::Regions;
 use datafusion::logical_expr::{Expr, Operator};
 use datafusion::physical_plan::ExecutionPlan;
 use rowkey::KeySchema;
@@ -17,7 +18,7 @@ pub(super) fn title(scan: &RegionScanExec) -> String {
 }
 
 /// What stands below the title.
-pub(super) fn details(scan: &RegionScanExec, verbose: bool) -> Vec<String> {
+pub(super) fn details(scan: &RegionScanExec, regions: Option<Regions>, verbose: bool) -> Vec<String> {
     let path = scan.path();
     let ranges = &path.ranges;
     let mut lines = Vec::new();
@@ -34,8 +35,8 @@ pub(super) fn details(scan: &RegionScanExec, verbose: bool) -> Vec<String> {
         let how = if scan.merges_buckets() { ", merged in key order" } else { "" };
         lines.push(format!("Salt buckets: {} of {all}{how}", buckets.len()));
     }
-    if ranges.access != Access::Empty {
-        lines.push(format!("Regions: {} of {}", scan.regions().touched, scan.regions().all));
+    if let Some(regions) = regions.filter(|_| ranges.access != Access::Empty) {
+        lines.push(format!("Regions: {} of {}", regions.touched, regions.all));
     }
     lines.extend(filter_line("Key filter", &path.key_filters));
     lines.extend(filter_line("Checked on bytes", &path.byte_filters));

@@ -255,8 +255,10 @@ fn session_state(options: &PlannerOptions, runtime: &Arc<RuntimeEnv>, hash_joins
 }
 
 fn config(options: &PlannerOptions, hash_joins: bool) -> SessionConfig {
+    // The planner makes merge joins only of inputs in several parts.
+    let fewest = if hash_joins { 1 } else { 2 };
     let mut config = SessionConfig::new()
-        .with_target_partitions(options.partitions.max(1))
+        .with_target_partitions(options.partitions.max(fewest))
         .with_batch_size(options.batch_rows.max(1))
         .with_information_schema(false)
         .with_round_robin_repartition(false);

@@ -32,7 +32,16 @@ impl Fixture {
     }
 
     pub async fn with(options: PlannerOptions) -> Self {
-        let store = Arc::new(RecordingStore::new(Arc::new(ModelStore::new())));
+        Self::made_of(Arc::new(ModelStore::new()), options).await
+    }
+
+    /// Over another store.
+    pub async fn over(store: Arc<dyn Store>) -> Self {
+        Self::made_of(store, PlannerOptions { partitions: 2, batch_rows: 100, ..PlannerOptions::default() }).await
+    }
+
+    async fn made_of(store: Arc<dyn Store>, options: PlannerOptions) -> Self {
+        let store = Arc::new(RecordingStore::new(store));
         let catalog = CatalogCache::open(store.clone()).await.unwrap();
         Self { store, catalog, planner: Planner::new(options).unwrap() }
     }
@@ -119,6 +128,7 @@ impl Fixture {
             transaction_time: NOW,
             time_zone: "UTC".to_owned(),
             schemas: Vec::new(),
+            functions: Arc::new(|_| None),
             settings: Arc::new(NoSettings),
         }
     }
@@ -130,7 +140,11 @@ impl Fixture {
     }
 
     pub async fn run(&self, plan: &Plan, params: &[Datum]) -> Result<Vec<String>, QueryError> {
-        let mut running = self.planner.execute(&self.context().await, plan, params).await?;
+        self.run_in(&self.context().await, plan, params).await
+    }
+
+    pub async fn run_in(&self, cx: &QueryContext, plan: &Plan, params: &[Datum]) -> Result<Vec<String>, QueryError> {
+        let mut running = self.planner.execute(cx, plan, params).await?;
         let types: Vec<DataType> = running.columns.iter().map(|column| column.ty).collect();
         let mut rows = Vec::new();
         while let Some(batch) = running.stream.next().await {

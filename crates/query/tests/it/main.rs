@@ -13,5 +13,6 @@ extern crate bennu_query as query;
 mod explain;
 mod fixture;
 mod postgres;
+mod reads;
 mod select;
 mod semantics;
