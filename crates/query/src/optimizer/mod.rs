@@ -1,5 +1,7 @@
 //! Which rules run, in which order: one list for each of the three phases.
 
+mod min_max;
+
 use crate::pg_semantics::IntegerArithmetic;
 use chrono::{DateTime, Utc};
 use datafusion::common::alias::AliasGenerator;
@@ -12,6 +14,7 @@ use datafusion::optimizer::optimizer::Optimizer;
 use datafusion::optimizer::{AnalyzerRule, OptimizerConfig, OptimizerRule};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
+use min_max::MinMaxOfKey;
 use std::sync::Arc;
 
 /// Rules that make a plan's meaning explicit. Ours come when all types are settled.
@@ -21,7 +24,10 @@ fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
 
 /// Rules that make a logical plan cheaper.
 fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
-    Optimizer::new().rules
+    let mut rules = Optimizer::new().rules;
+    // Last: it reads the filters that scans have taken.
+    rules.push(Arc::new(MinMaxOfKey));
+    rules
 }
 
 /// Rules that make a physical plan cheaper.

@@ -117,3 +117,21 @@ async fn conditions_that_contradict_read_nothing() {
     assert_eq!(lines[0], "No rows on flights (actual rows=0)");
     assert!(lines.last().unwrap().contains("seeks=0 rows_read=0"), "{lines:?}");
 }
+
+#[tokio::test]
+async fn the_largest_key_is_one_row_of_a_backward_scan() {
+    let db = Fixture::new().await;
+    db.flights(Some(4)).await;
+    for (query, answer) in [
+        ("select max(flight) from flights where carrier = 'UA'", "24"),
+        ("select min(carrier) from flights", "AA"),
+        ("select min(departed) from flights where carrier = 'DL' and flight = 3", "2013-01-01 08:00:00"),
+    ] {
+        assert_eq!(db.query(query).await, [answer], "{query}");
+        let counters = analyze(&db, query).await.pop().unwrap();
+        let few = ["rows_read=3 ", "rows_read=4 "].iter().any(|rows| counters.contains(rows));
+        assert!(counters.contains("seeks=4") && few, "a row of each bucket at most, for {query}: {counters}");
+    }
+    assert_eq!(db.query("select max(flight) from flights where carrier = 'XX'").await, [""]);
+    assert_eq!(db.query("select max(flight) from flights").await, ["24"], "not the first part of the key");
+}
