@@ -28,10 +28,10 @@ pub(crate) fn expression(expr: &mut Expr) {
         }
         Expr::InSubquery { expr: tested, .. } => as_oid(tested),
         Expr::Function(function) => constants_as_oids(function),
-        Expr::Cast { expr: inner, data_type, kind: CastKind::Cast | CastKind::DoubleColon, .. } => {
-            if is_number(data_type) {
-                as_oid(inner);
-            }
+        Expr::Cast { expr: inner, data_type, kind: CastKind::Cast | CastKind::DoubleColon, .. }
+            if is_number(data_type) =>
+        {
+            as_oid(inner);
         }
         _ => {}
     }

@@ -22,8 +22,8 @@ const TABLE_PRIVILEGES: [&str; 7] = ["SELECT", "INSERT", "UPDATE", "DELETE", "TR
 
 /// `place` is the relation's, counted from the end.
 fn on_relation(source: &Source, args: &Arguments<'_>, place: usize) -> Result<Cell> {
-    let Some(relation) = relation_of(source, args.from_end(place))? else { return Ok(Cell::Null) };
-    let wanted = privileges(args.from_end(1))?;
+    let Some(relation) = relation_of(source, args.cell_from_end(place))? else { return Ok(Cell::Null) };
+    let wanted = privileges(args.cell_from_end(1))?;
     for privilege in &wanted {
         if !TABLE_PRIVILEGES.contains(&privilege.as_str()) {
             return plan_err!("unrecognized privilege type: \"{privilege}\"");
@@ -35,7 +35,7 @@ fn on_relation(source: &Source, args: &Arguments<'_>, place: usize) -> Result<Ce
 
 pub(super) static HAS_SCHEMA_PRIVILEGE: Function =
     strict("has_schema_privilege", &[ANY, ANY, ANY], Returns::Bool, |source, args| {
-        let name = match args.from_end(2) {
+        let name = match args.cell_from_end(2) {
             Cell::Int(oid) => match u32::try_from(*oid).ok().and_then(|oid| source.schema_name(oid)) {
                 Some(name) => name,
                 None => return Ok(Cell::Null),
@@ -47,14 +47,14 @@ pub(super) static HAS_SCHEMA_PRIVILEGE: Function =
             _ => return Ok(Cell::Null),
         };
         let reserved = catalog::RESERVED_SCHEMAS.contains(&name);
-        Ok(privileges(args.from_end(1))?.iter().any(|privilege| !reserved || privilege == "USAGE").into())
+        Ok(privileges(args.cell_from_end(1))?.iter().any(|privilege| !reserved || privilege == "USAGE").into())
     })
     .optional(1);
 
 /// There is one database, and its user may do all that can be done; others cannot be made.
 pub(super) static HAS_DATABASE_PRIVILEGE: Function =
     strict("has_database_privilege", &[ANY, ANY, ANY], Returns::Bool, |_, args| {
-        let known = match args.from_end(2) {
+        let known = match args.cell_from_end(2) {
             Cell::Int(oid) => *oid == i64::from(catalog::DATABASE_OID),
             Cell::Text(name) => name == catalog::DATABASE_NAME,
             _ => false,
@@ -62,13 +62,13 @@ pub(super) static HAS_DATABASE_PRIVILEGE: Function =
         if !known {
             return plan_err!("database does not exist");
         }
-        Ok(privileges(args.from_end(1))?.iter().any(|privilege| privilege != "TEMP" && privilege != "TEMPORARY").into())
+        Ok(privileges(args.cell_from_end(1))?.iter().any(|privilege| privilege != "TEMP" && privilege != "TEMPORARY").into())
     })
     .optional(1);
 
 /// The one role is a member of itself.
 pub(super) static PG_HAS_ROLE: Function = strict("pg_has_role", &[ANY, ANY, ANY], Returns::Bool, |source, args| {
-    Ok(match args.from_end(2) {
+    Ok(match args.cell_from_end(2) {
         Cell::Int(oid) => (*oid == i64::from(crate::source::OWNER)).into(),
         Cell::Text(name) => (name == source.live.user()).into(),
         _ => Cell::Null,
@@ -88,7 +88,7 @@ fn privileges(cell: &Cell) -> Result<Vec<String>> {
 
 impl Arguments<'_> {
     /// The `place`th argument from the end, 1 the last.
-    fn from_end(&self, place: usize) -> &Cell {
+    fn cell_from_end(&self, place: usize) -> &Cell {
         self.count().checked_sub(place).map_or(&Cell::Null, |number| self.get(number))
     }
 }
