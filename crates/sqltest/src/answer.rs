@@ -1,6 +1,7 @@
-//! How values look in a file: as psql shows them, NULL as `NULL`, an empty string as `(empty)`.
+//! How values look in a file: as psql shows them, a `|` between columns, NULL as `NULL`, an empty string as
+//! `(empty)`, and blanks that nobody would see, those at the end, as `·`.
 
-use sqllogictest::{DBOutput, DefaultColumnType};
+use sqllogictest::{DBOutput, DefaultColumnType, Normalizer};
 
 pub(crate) type Output = DBOutput<DefaultColumnType>;
 
@@ -9,14 +10,30 @@ pub(crate) fn cell(value: Option<&str>) -> String {
     match value {
         None => "NULL".into(),
         Some("") => "(empty)".into(),
-        // A value on several lines would break the record.
-        Some(text) => text.replace('\n', "\\n"),
+        Some(text) => {
+            let seen = text.trim_end_matches(' ');
+            // A value on several lines would break the record.
+            seen.replace('\n', "\\n") + &"·".repeat(text.len() - seen.len())
+        }
     }
+}
+
+/// What stands between the columns of a row.
+pub(crate) const SEPARATOR: &str = "|";
+
+/// Are these rows those of the file, blanks included?
+pub(crate) fn same_rows(_: Normalizer, actual: &[Vec<String>], expected: &[String]) -> bool {
+    actual.len() == expected.len() && actual.iter().zip(expected).all(|(row, line)| row.join(SEPARATOR) == *line)
+}
+
+/// As many columns? (The letters in a file say no more: text has no types.)
+pub(crate) fn same_columns(actual: &Vec<DefaultColumnType>, expected: &Vec<DefaultColumnType>) -> bool {
+    actual.len() == expected.len()
 }
 
 /// Rows of text as an answer.
 pub(crate) fn rows(columns: usize, rows: Vec<Vec<String>>) -> Output {
-    DBOutput::Rows { types: vec![DefaultColumnType::Any; columns], rows }
+    DBOutput::Rows { types: vec![DefaultColumnType::Text; columns], rows }
 }
 
 /// The number of rows that a command tag tells.

@@ -1,8 +1,8 @@
 //! Every file below `sql-tests`, in every front.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
-use libtest_mimic::{Arguments, Trial};
 use bennu_sqltest::{Front, run_file};
+use libtest_mimic::{Arguments, Trial};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
