@@ -20,7 +20,8 @@ pub(crate) struct Definition {
     pub(crate) kind: Kind,
     /// `name:type` of each column, `name:type!` if it is never NULL. Types are names in `pg_type`.
     pub(crate) columns: &'static str,
-    pub(crate) rows: fn(&Source, &mut Rows),
+    /// `None`: its rows would be of objects that cannot exist here.
+    pub(crate) rows: Option<fn(&Source, &mut Rows)>,
 }
 
 /// Table or view: PostgreSQL has both, and clients tell them apart.
@@ -48,13 +49,15 @@ pub(crate) struct ColumnDef {
     pub(crate) not_null: bool,
 }
 
-/// Rows of a table of objects that cannot exist here.
-pub(crate) fn no_rows(_: &Source, _: &mut Rows) {}
-
 impl Definition {
     /// A table whose rows are of objects that cannot exist here.
     pub(crate) const fn empty(oid: u32, name: &'static str, kind: Kind, columns: &'static str) -> Self {
-        Self { oid, name, kind, columns, rows: no_rows }
+        Self { oid, name, kind, columns, rows: None }
+    }
+
+    /// Does it never have rows?
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_none()
     }
 
     /// Its columns.

@@ -7,10 +7,11 @@ use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::memory::MemorySourceConfig;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::Result;
+use datafusion::common::{DFSchemaRef, Result, ToDFSchema};
 use datafusion::datasource::TableType;
-use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::{EmptyRelation, Expr, LogicalPlan};
 use datafusion::physical_plan::ExecutionPlan;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -18,13 +19,17 @@ pub(crate) struct ComputedTable {
     definition: &'static Definition,
     schema: SchemaRef,
     source: Source,
+    /// Of a table that never has rows.
+    empty: Option<DFSchemaRef>,
 }
 
 impl ComputedTable {
     /// # Errors
     /// A definition with a fault.
     pub(crate) fn new(definition: &'static Definition, source: Source) -> Result<Self> {
-        Ok(Self { definition, schema: definition.schema()?, source })
+        let schema = definition.schema()?;
+        let empty = if definition.is_empty() { Some(Arc::new(Arc::clone(&schema).to_dfschema()?)) } else { None };
+        Ok(Self { definition, schema, source, empty })
     }
 }
 
@@ -41,6 +46,13 @@ impl TableProvider for ComputedTable {
         }
     }
 
+    fn get_logical_plan(&self) -> Option<Cow<'_, LogicalPlan>> {
+        // The planner leaves out what is joined to nothing.
+        let schema = self.empty.as_ref()?;
+        let nothing = EmptyRelation { produce_one_row: false, schema: Arc::clone(schema) };
+        Some(Cow::Owned(LogicalPlan::EmptyRelation(nothing)))
+    }
+
     async fn scan(
         &self,
         _: &dyn Session,
@@ -49,7 +61,9 @@ impl TableProvider for ComputedTable {
         _: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let mut rows = Rows::new(self.definition)?;
-        (self.definition.rows)(&self.source, &mut rows);
+        if let Some(fill) = self.definition.rows {
+            fill(&self.source, &mut rows);
+        }
         let batch = rows.finish(&self.schema)?;
         Ok(MemorySourceConfig::try_new_exec(&[vec![batch]], Arc::clone(&self.schema), projection.cloned())?)
     }

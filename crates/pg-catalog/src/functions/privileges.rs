@@ -62,7 +62,10 @@ pub(super) static HAS_DATABASE_PRIVILEGE: Function =
         if !known {
             return plan_err!("database does not exist");
         }
-        Ok(privileges(args.cell_from_end(1))?.iter().any(|privilege| privilege != "TEMP" && privilege != "TEMPORARY").into())
+        Ok(privileges(args.cell_from_end(1))?
+            .iter()
+            .any(|privilege| privilege != "TEMP" && privilege != "TEMPORARY")
+            .into())
     })
     .optional(1);
 

@@ -11,7 +11,7 @@ pub(super) static CHECK_CONSTRAINTS: Definition = Definition {
     name: "check_constraints",
     kind: Kind::View,
     columns: "constraint_catalog:name constraint_schema:name constraint_name:name check_clause:varchar",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(source: &Source, rows: &mut Rows) {

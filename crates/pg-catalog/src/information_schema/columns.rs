@@ -23,7 +23,7 @@ pub(super) static COLUMNS: Definition = Definition {
     is_self_referencing:varchar is_identity:varchar identity_generation:varchar identity_start:varchar \
     identity_increment:varchar identity_maximum:varchar identity_minimum:varchar identity_cycle:varchar \
     is_generated:varchar generation_expression:varchar is_updatable:varchar",
-    rows,
+    rows: Some(rows),
 };
 
 /// A column as this view shows it.

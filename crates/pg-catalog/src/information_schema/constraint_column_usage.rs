@@ -11,7 +11,7 @@ pub(super) static CONSTRAINT_COLUMN_USAGE: Definition = Definition {
     kind: Kind::View,
     columns: "table_catalog:name table_schema:name table_name:name column_name:name constraint_catalog:name \
     constraint_schema:name constraint_name:name",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(source: &Source, rows: &mut Rows) {

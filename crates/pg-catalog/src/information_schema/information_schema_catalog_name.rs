@@ -10,7 +10,7 @@ pub(super) static INFORMATION_SCHEMA_CATALOG_NAME: Definition = Definition {
     name: "information_schema_catalog_name",
     kind: Kind::View,
     columns: "catalog_name:name",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(_: &Source, rows: &mut Rows) {

@@ -11,7 +11,7 @@ pub(super) static KEY_COLUMN_USAGE: Definition = Definition {
     kind: Kind::View,
     columns: "constraint_catalog:name constraint_schema:name constraint_name:name table_catalog:name table_schema:name \
     table_name:name column_name:name ordinal_position:int4 position_in_unique_constraint:int4",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(source: &Source, rows: &mut Rows) {

@@ -11,7 +11,7 @@ pub(super) static SCHEMATA: Definition = Definition {
     kind: Kind::View,
     columns: "catalog_name:name schema_name:name schema_owner:name default_character_set_catalog:name \
     default_character_set_schema:name default_character_set_name:name sql_path:varchar",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(source: &Source, rows: &mut Rows) {

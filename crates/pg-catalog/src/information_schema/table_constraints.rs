@@ -12,7 +12,7 @@ pub(super) static TABLE_CONSTRAINTS: Definition = Definition {
     columns: "constraint_catalog:name constraint_schema:name constraint_name:name table_catalog:name table_schema:name \
     table_name:name constraint_type:varchar is_deferrable:varchar initially_deferred:varchar enforced:varchar \
     nulls_distinct:varchar",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(source: &Source, rows: &mut Rows) {

@@ -12,7 +12,7 @@ pub(super) static TABLES: Definition = Definition {
     columns: "table_catalog:name table_schema:name table_name:name table_type:varchar self_referencing_column_name:name \
     reference_generation:varchar user_defined_type_catalog:name user_defined_type_schema:name \
     user_defined_type_name:name is_insertable_into:varchar is_typed:varchar commit_action:varchar",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(source: &Source, rows: &mut Rows) {

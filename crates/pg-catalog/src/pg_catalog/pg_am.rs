@@ -14,7 +14,7 @@ pub(super) static PG_AM: Definition = Definition {
     name: "pg_am",
     kind: Kind::Table,
     columns: "oid:oid! amname:name! amhandler:regproc! amtype:char!",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(_: &Source, rows: &mut Rows) {

@@ -9,7 +9,7 @@ pub(super) static PG_ATTRDEF: Definition = Definition {
     name: "pg_attrdef",
     kind: Kind::Table,
     columns: "oid:oid! adrelid:oid! adnum:int2! adbin:pg_node_tree!",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(source: &Source, rows: &mut Rows) {

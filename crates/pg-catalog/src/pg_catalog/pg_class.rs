@@ -15,7 +15,7 @@ pub(super) static PG_CLASS: Definition = Definition {
     relhastriggers:bool! relhassubclass:bool! relrowsecurity:bool! relforcerowsecurity:bool! relispopulated:bool! \
     relreplident:char! relispartition:bool! relrewrite:oid! relfrozenxid:xid! relminmxid:xid! relacl:_aclitem \
     reloptions:_text relpartbound:pg_node_tree",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(source: &Source, rows: &mut Rows) {

@@ -10,7 +10,7 @@ pub(super) static PG_COLLATION: Definition = Definition {
     kind: Kind::Table,
     columns: "oid:oid! collname:name! collnamespace:oid! collowner:oid! collprovider:char! collisdeterministic:bool! \
     collencoding:int4! collcollate:text collctype:text colliculocale:text collversion:text",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(_: &Source, rows: &mut Rows) {

@@ -16,7 +16,7 @@ pub(super) static PG_DATABASE: Definition = Definition {
     columns: "oid:oid! datname:name! datdba:oid! encoding:int4! datlocprovider:char! datistemplate:bool! datallowconn:bool! \
     datconnlimit:int4! datfrozenxid:xid! datminmxid:xid! dattablespace:oid! datcollate:text! datctype:text! \
     daticulocale:text datcollversion:text datacl:_aclitem",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(_: &Source, rows: &mut Rows) {

@@ -10,7 +10,7 @@ pub(super) static PG_DEPEND: Definition = Definition {
     name: "pg_depend",
     kind: Kind::Table,
     columns: "classid:oid! objid:oid! objsubid:int4! refclassid:oid! refobjid:oid! refobjsubid:int4! deptype:char!",
-    rows,
+    rows: Some(rows),
 };
 
 /// A thing: the catalog table it is in, its oid, its column.

@@ -12,7 +12,7 @@ pub(super) static PG_INDEX: Definition = Definition {
     indisprimary:bool! indisexclusion:bool! indimmediate:bool! indisclustered:bool! indisvalid:bool! \
     indcheckxmin:bool! indisready:bool! indislive:bool! indisreplident:bool! indkey:int2vector! \
     indcollation:oidvector! indclass:oidvector! indoption:int2vector! indexprs:pg_node_tree indpred:pg_node_tree",
-    rows,
+    rows: Some(rows),
 };
 
 /// Bits of `indoption`.
@@ -35,7 +35,6 @@ fn rows(source: &Source, rows: &mut Rows) {
             ("indisunique", true.into()),
             ("indisprimary", true.into()),
             ("indimmediate", true.into()),
-            ("indisclustered", true.into()),
             ("indisvalid", true.into()),
             ("indisready", true.into()),
             ("indislive", true.into()),

@@ -10,7 +10,7 @@ pub(super) static PG_INDEXES: Definition = Definition {
     name: "pg_indexes",
     kind: Kind::View,
     columns: "schemaname:name tablename:name indexname:name tablespace:name indexdef:text",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(source: &Source, rows: &mut Rows) {

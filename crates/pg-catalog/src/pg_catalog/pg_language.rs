@@ -13,7 +13,7 @@ pub(super) static PG_LANGUAGE: Definition = Definition {
     kind: Kind::Table,
     columns: "oid:oid! lanname:name! lanowner:oid! lanispl:bool! lanpltrusted:bool! lanplcallfoid:oid! laninline:oid! \
     lanvalidator:oid! lanacl:_aclitem",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(_: &Source, rows: &mut Rows) {

@@ -9,7 +9,7 @@ pub(super) static PG_NAMESPACE: Definition = Definition {
     name: "pg_namespace",
     kind: Kind::Table,
     columns: "oid:oid! nspname:name! nspowner:oid! nspacl:_aclitem",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(source: &Source, rows: &mut Rows) {

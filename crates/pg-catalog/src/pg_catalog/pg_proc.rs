@@ -15,7 +15,7 @@ pub(super) static PG_PROC: Definition = Definition {
     proretset:bool! provolatile:char! proparallel:char! pronargs:int2! pronargdefaults:int2! prorettype:oid! \
     proargtypes:oidvector! proallargtypes:_oid proargmodes:_char proargnames:_text proargdefaults:pg_node_tree \
     protrftypes:_oid prosrc:text! probin:text prosqlbody:pg_node_tree proconfig:_text proacl:_aclitem",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(_: &Source, rows: &mut Rows) {

@@ -11,7 +11,7 @@ pub(super) static PG_SETTINGS: Definition = Definition {
     columns: "name:text setting:text unit:text category:text short_desc:text extra_desc:text context:text vartype:text \
     source:text min_val:text max_val:text enumvals:_text boot_val:text reset_val:text sourcefile:text sourceline:int4 \
     pending_restart:bool",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(source: &Source, rows: &mut Rows) {

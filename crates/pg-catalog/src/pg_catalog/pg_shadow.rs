@@ -10,7 +10,7 @@ pub(super) static PG_SHADOW: Definition = Definition {
     kind: Kind::View,
     columns: "usename:name usesysid:oid usecreatedb:bool usesuper:bool userepl:bool usebypassrls:bool passwd:text \
     valuntil:timestamptz useconfig:_text",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(source: &Source, rows: &mut Rows) {

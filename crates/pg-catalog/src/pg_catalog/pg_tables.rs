@@ -10,7 +10,7 @@ pub(super) static PG_TABLES: Definition = Definition {
     kind: Kind::View,
     columns: "schemaname:name tablename:name tableowner:name tablespace:name hasindexes:bool hasrules:bool hastriggers:bool \
     rowsecurity:bool",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(source: &Source, rows: &mut Rows) {

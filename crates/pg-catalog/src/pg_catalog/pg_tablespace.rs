@@ -12,7 +12,7 @@ pub(super) static PG_TABLESPACE: Definition = Definition {
     name: "pg_tablespace",
     kind: Kind::Table,
     columns: "oid:oid! spcname:name! spcowner:oid! spcacl:_aclitem spcoptions:_text",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(_: &Source, rows: &mut Rows) {

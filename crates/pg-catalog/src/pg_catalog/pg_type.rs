@@ -15,7 +15,7 @@ pub(super) static PG_TYPE: Definition = Definition {
     typmodin:regproc! typmodout:regproc! typanalyze:regproc! typalign:char! typstorage:char! typnotnull:bool! \
     typbasetype:oid! typtypmod:int4! typndims:int4! typcollation:oid! typdefaultbin:pg_node_tree typdefault:text \
     typacl:_aclitem",
-    rows,
+    rows: Some(rows),
 };
 
 fn rows(_: &Source, rows: &mut Rows) {
