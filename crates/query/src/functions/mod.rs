@@ -1,16 +1,20 @@
 //! Functions that PostgreSQL has and the planner lacks, or has with another meaning. One list: [`all`].
 
+mod array_text;
 mod average;
 mod cast;
 mod checked;
 mod date_format;
+mod one_row;
 mod session_constant;
 mod simple;
 
+pub(crate) use array_text::{array_text, is_list, read_array};
 pub(crate) use average::average_of;
 pub(crate) use cast::postgres_cast;
 pub(crate) use checked::checked_arithmetic;
 pub(crate) use date_format::translate_pattern;
+pub(crate) use one_row::one_row;
 use session_constant::SessionConstant;
 pub(crate) use session_constant::{session_constant, value_of as session_value};
 

@@ -3,6 +3,7 @@
 
 use crate::convert::{datum_to_scalar, field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
+use crate::functions::{is_list, read_array};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::functions::string::rtrim;
@@ -85,6 +86,8 @@ fn class(ty: &DataType) -> Class {
 pub(super) fn compare(left: &mut Expr, operator: &str, right: &mut Expr, schema: &DFSchema) -> QueryResult<()> {
     let (a, b) = (Side::of(left, schema), Side::of(right, schema));
     match (&a, &b) {
+        (Side::Other, Side::Quoted(text)) => give_list(right, text, left.get_type(schema).ok()),
+        (Side::Quoted(text), Side::Other) => give_list(left, text, right.get_type(schema).ok()),
         (Side::Known(ty), Side::Quoted(_) | Side::Parameter) => give_type(right, &b, ty),
         (Side::Quoted(_) | Side::Parameter, Side::Known(ty)) => give_type(left, &a, ty),
         (Side::Known(x), Side::Known(y)) if class(x) != class(y) => {
@@ -98,6 +101,15 @@ pub(super) fn compare(left: &mut Expr, operator: &str, right: &mut Expr, schema:
         }
         _ => Ok(()),
     }
+}
+
+/// A constant beside an array is one.
+fn give_list(expr: &mut Expr, text: &str, list: Option<ArrowType>) -> QueryResult<()> {
+    if let Some(list) = list.filter(is_list) {
+        let bad = || QueryError::BadArgument { message: format!("malformed array literal: \"{text}\"") };
+        *expr = Expr::Literal(read_array(text, &list).ok_or_else(bad)?, None);
+    }
+    Ok(())
 }
 
 /// A `char(n)` is kept without its blanks; constants cast to text beside it keep theirs, as in PostgreSQL.

@@ -12,6 +12,7 @@ mod output;
 mod parameters;
 mod resolve;
 mod rewrite;
+mod scalar_subquery;
 mod stream;
 
 use crate::context::QueryContext;
@@ -174,7 +175,7 @@ impl Planner {
                 context = context.with_prepare_param_data_types(parameters.fields());
             }
             let plan = planner.sql_statement_to_plan_with_context(statement.clone(), &mut context)?;
-            settle(plan)
+            Ok::<_, QueryError>(scalar_subquery::join_scalar_subqueries(settle(plan)?)?)
         };
         let mut plan = make(parameters)?;
         if parameters.incomplete() {

@@ -4,10 +4,12 @@ use super::OutputColumn;
 use super::names::shown;
 use crate::convert::{arrow_type, origin_of, sql_type_of};
 use crate::error::{QueryError, QueryResult};
+use crate::functions::{array_text, is_list};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{Column, DFSchema};
 use datafusion::logical_expr::{Cast, Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::optimizer::Analyzer;
+use types::DataType;
 
 /// Analyses a plan and puts casts on top where its columns are in no Arrow type of ours.
 ///
@@ -32,6 +34,9 @@ pub(super) fn settle_output(
         .enumerate()
         .map(|(number, ((qualifier, field), out))| {
             let column = Expr::Column(Column::new(qualifier.cloned(), field.name()));
+            if is_list(field.data_type()) {
+                return array_text(column, field).alias(format!("{number}"));
+            }
             let wanted = arrow_type(&out.ty);
             if *field.data_type() == wanted {
                 return column.alias(format!("{number}"));
@@ -46,7 +51,9 @@ pub(super) fn settle_output(
 fn columns_of(schema: &DFSchema) -> QueryResult<Vec<OutputColumn>> {
     let mut columns = Vec::with_capacity(schema.fields().len());
     for field in schema.fields() {
+        // Arrays are shown as text.
         let ty = sql_type_of(field)
+            .or_else(|| is_list(field.data_type()).then_some(DataType::Text))
             .ok_or_else(|| QueryError::Unsupported { feature: format!("a column of type {}", field.data_type()) })?;
         let (table_oid, column_number) = origin_of(field);
         columns.push(OutputColumn { name: shown(field.name()).to_owned(), ty, table_oid, column_number });
