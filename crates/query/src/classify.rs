@@ -177,6 +177,9 @@ fn from_plan(message: &str) -> QueryError {
     if line.contains("nested aggregate") || line.contains("Aggregate functions are not allowed") {
         return QueryError::Grouping { message: line };
     }
+    if line.contains("Cannot get result type") {
+        return QueryError::Unsupported { feature: line };
+    }
     if line.contains("does not match signature")
         || line.contains("coercion from")
         || line.contains("Failed to coerce arguments")

@@ -112,7 +112,7 @@ impl RegionTable {
     fn pieces(&self, session: &dyn Session, path: &AccessPath, size: TableSize, fetch: Option<usize>) -> usize {
         let small = matches!(path.ranges.access, Access::Points(_) | Access::Empty)
             || size.rows < ROWS_WORTH_SPLITTING
-            || fetch.is_some_and(|fetch| fetch < SMALL_LIMIT);
+            || (path.checks_nothing() && fetch.is_some_and(|fetch| fetch < SMALL_LIMIT));
         if small { 1 } else { session.config().target_partitions().max(1) }
     }
 

@@ -47,6 +47,13 @@ pub fn field(name: &str, ty: &DataType, nullable: bool) -> Field {
     Field::new(name, arrow_type(ty), nullable).with_metadata(metadata)
 }
 
+/// The field of an expression of that SQL type. It says so only where the Arrow type does not: the planner wants the
+/// metadata of, say, all rows of VALUES to be equal, and most expressions have none.
+pub fn expression_field(ty: &DataType) -> Field {
+    let plain = Field::new("", arrow_type(ty), true);
+    if sql_type_of(&plain) == Some(*ty) { plain } else { field("", ty, true) }
+}
+
 /// Fields of a table's columns, in order of declaration: a field's number is its column's.
 pub fn table_schema(table: &Table) -> SchemaRef {
     let columns = table.columns.iter().zip(1..);

@@ -8,6 +8,8 @@ pub(crate) mod expr_to_ranges;
 pub mod rows_to_arrow;
 pub mod scalar;
 
-pub use arrow_type::{ORIGIN_KEY, TYPE_KEY, arrow_type, field, origin_of, sql_type, sql_type_of, table_schema};
+pub use arrow_type::{
+    ORIGIN_KEY, TYPE_KEY, arrow_type, expression_field, field, origin_of, sql_type, sql_type_of, table_schema,
+};
 pub use rows_to_arrow::RowDecoder;
 pub use scalar::{batch_to_rows, datum_to_scalar, scalar_to_datum};

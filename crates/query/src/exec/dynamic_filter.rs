@@ -6,10 +6,10 @@
 use crate::convert::scalar::scalar_to_datum;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Operator;
-use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{
-    BinaryExpr, CastExpr, Column, DynamicFilterPhysicalExpr, InListExpr, Literal,
+    BinaryExpr, CaseExpr, CastExpr, Column, DynamicFilterPhysicalExpr, InListExpr, Literal,
 };
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use rowkey::range::{CompareOp, Condition};
 use std::sync::Arc;
 use types::Datum;
@@ -31,6 +31,9 @@ fn condition(expr: &Arc<dyn PhysicalExpr>, part_of: &dyn Fn(usize) -> Option<usi
     }
     if let Some(list) = expr.downcast_ref::<InListExpr>() {
         return from_list(list, part_of).unwrap_or(Condition::Unknown);
+    }
+    if let Some(case) = expr.downcast_ref::<CaseExpr>() {
+        return from_case(case, part_of);
     }
     if let Some(literal) = expr.downcast_ref::<Literal>()
         && *literal.value() == ScalarValue::Boolean(Some(false))
@@ -65,12 +68,38 @@ fn from_list(list: &InListExpr, part_of: &dyn Fn(usize) -> Option<usize>) -> Opt
     if list.negated() {
         return None;
     }
+    if let Some(rows) = from_rows(list, part_of) {
+        return Some(rows);
+    }
     let values: Option<Vec<Datum>> = list.list().iter().map(value).collect();
     let values = values?;
-    if let Some(part) = part(list.expr(), part_of) {
-        return Some(Condition::In { part, values });
+    Some(Condition::In { part: part(list.expr(), part_of)?, values })
+}
+
+/// A join of several partitions: which list holds depends on a row's hash, so one of them holds.
+fn from_case(case: &CaseExpr, part_of: &dyn Fn(usize) -> Option<usize>) -> Condition {
+    let branches = case.when_then_expr().iter().map(|(_, then)| then).chain(case.else_expr());
+    Condition::Or(branches.map(|then| condition(then, part_of)).collect())
+}
+
+/// `struct(a, b) IN (...)`, the keys of a join on several columns. Columns outside of the key are left out: what
+/// remains is weaker, and enough to read less.
+fn from_rows(list: &InListExpr, part_of: &dyn Fn(usize) -> Option<usize>) -> Option<Condition> {
+    let call = list.expr().downcast_ref::<ScalarFunctionExpr>().filter(|call| call.name() == "struct")?;
+    let parts: Vec<Option<usize>> = call.args().iter().map(|arg| part(arg, part_of)).collect();
+    let mut rows = Vec::with_capacity(list.list().len());
+    for item in list.list() {
+        let ScalarValue::Struct(row) = item.downcast_ref::<Literal>()?.value() else { return None };
+        let wanted = row.columns().iter().zip(&parts).filter(|(_, part)| part.is_some());
+        let values: Option<Vec<Datum>> = wanted
+            .map(|(column, _)| {
+                ScalarValue::try_from_array(column, 0).ok().and_then(|value| scalar_to_datum(&value).ok())
+            })
+            .collect();
+        rows.push(values?);
     }
-    None
+    let parts: Vec<usize> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then_some(Condition::RowIn { parts, rows })
 }
 
 fn part(expr: &Arc<dyn PhysicalExpr>, part_of: &dyn Fn(usize) -> Option<usize>) -> Option<usize> {

@@ -73,7 +73,9 @@ impl ScanWork {
     fn request(&self) -> ScanRequest {
         // Rows that a check throws away do not count, so the store must not count for us.
         let exact = self.filter.is_none() && self.row_check.is_none();
-        let rows = self.fetch.map_or(self.batch_rows, |fetch| self.batch_rows.min(fetch.max(64)));
+        // With checks, many rows may have to be read for the few that are wanted.
+        let fewest = if exact { 64 } else { 1024 };
+        let rows = self.fetch.map_or(self.batch_rows, |fetch| self.batch_rows.min(fetch.max(fewest)));
         ScanRequest {
             reverse: self.reverse,
             limit: self.fetch.filter(|_| exact).map(|fetch| fetch as u64),

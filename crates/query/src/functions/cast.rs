@@ -2,10 +2,11 @@
 //! everything that is read from text.
 
 use crate::convert::scalar::{column_reader, scalars_to_array};
-use crate::convert::{arrow_type, field, sql_type_of};
+use crate::convert::{arrow_type, expression_field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
+use crate::functions::{interval_text, is_interval};
 use arrow::array::{Array, ArrayRef};
-use arrow::datatypes::{DataType as ArrowType, FieldRef};
+use arrow::datatypes::{DataType as ArrowType, Field, FieldRef};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
@@ -15,8 +16,14 @@ use std::sync::Arc;
 use types::{DataType, Datum, coerce, text};
 
 /// `expr::ty` as PostgreSQL does it; `None` when Arrow's own cast does just that.
-pub(crate) fn postgres_cast(expr: &Expr, from: &ArrowType, ty: &DataType) -> Option<Expr> {
-    if arrow_agrees(from, ty) {
+pub(crate) fn postgres_cast(expr: &Expr, from: &Field, ty: &DataType) -> Option<Expr> {
+    // Arrow has one type for both, and would go on taking the text for a char(n).
+    let was_char = matches!(sql_type_of(from), Some(DataType::Char(_)));
+    let from = from.data_type();
+    if is_interval(from) && ty.is_text() {
+        return Some(interval_text(expr.clone()));
+    }
+    if arrow_agrees(from, ty) && !(was_char && ty.is_text()) {
         return None;
     }
     let function =
@@ -73,7 +80,7 @@ impl ScalarUDFImpl for PostgresCast {
     }
 
     fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        Ok(Arc::new(field("", &self.ty, true)))
+        Ok(Arc::new(expression_field(&self.ty)))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

@@ -4,7 +4,7 @@ use super::adapt::{Side, compare, give_type, is_decimal};
 use super::rows::{compare_rows, parts_of};
 use crate::convert::arrow_type;
 use crate::error::{QueryError, QueryResult};
-use crate::functions::average_of;
+use crate::functions::{average_of, interval_times, is_interval};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::{DFSchema, Result};
 use datafusion::functions_aggregate::count::count_udaf;
@@ -148,6 +148,16 @@ fn arithmetic(
             return Ok(PlannerResult::Planned(binary(days(left), Operator::Minus, days(right))));
         }
         _ => {}
+    }
+    if op == BinaryOperator::Multiply {
+        let (x, y) = (left.get_type(schema), right.get_type(schema));
+        let number = |side: &Side| matches!(side, Side::Known(ty) if ty.is_number());
+        if x.is_ok_and(|ty| is_interval(&ty)) && number(&b) {
+            return Ok(PlannerResult::Planned(interval_times(left, right)));
+        }
+        if y.is_ok_and(|ty| is_interval(&ty)) && number(&a) {
+            return Ok(PlannerResult::Planned(interval_times(right, left)));
+        }
     }
     if matches!(a, Side::Known(DataType::Date)) && matches!(right.get_type(schema), Ok(ArrowType::Interval(_))) {
         // A date and an interval make a timestamp.

@@ -75,10 +75,12 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
 
 /// A cast that the query wrote.
 fn settle_cast(cast: Cast, schema: &DFSchema) -> Transformed<Expr> {
-    let replaced = match (cast.expr.get_type(schema), sql_type_of(&cast.field)) {
+    let replaced = match (cast.expr.to_field(schema), sql_type_of(&cast.field)) {
         // A parameter without a type takes the cast's.
         _ if matches!(cast.expr.as_ref(), Expr::Placeholder(parameter) if parameter.field.is_none()) => None,
-        (Ok(from), Some(ty)) if *cast.field.data_type() == arrow_type(&ty) => postgres_cast(&cast.expr, &from, &ty),
+        (Ok((_, from)), Some(ty)) if *cast.field.data_type() == arrow_type(&ty) => {
+            postgres_cast(&cast.expr, &from, &ty)
+        }
         _ => None,
     };
     match replaced {

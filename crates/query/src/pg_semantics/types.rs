@@ -22,7 +22,7 @@ impl TypePlanner for PostgresTypes {
             return Ok(Some(field));
         }
         match sql::data_type(ty) {
-            Ok(ty) => Ok(Some(Arc::new(convert::field("", &ty, true)))),
+            Ok(ty) => Ok(Some(Arc::new(convert::expression_field(&ty)))),
             Err(SqlError::Type { source, .. }) => Err(QueryError::Type(source).into()),
             Err(error) => Err(QueryError::Invalid { message: error.to_string() }.into()),
         }

@@ -4,11 +4,13 @@ use super::OutputColumn;
 use super::names::shown;
 use crate::convert::{arrow_type, origin_of, sql_type_of};
 use crate::error::{QueryError, QueryResult};
+use crate::functions::{interval_text, is_interval};
 use crate::functions::{array_text, is_list};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{Column, DFSchema};
 use datafusion::logical_expr::{Cast, Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::optimizer::Analyzer;
+use types::DataType;
 use types::DataType;
 
 /// Analyses a plan and puts casts on top where its columns are in no Arrow type of ours.
@@ -38,6 +40,9 @@ pub(super) fn settle_output(
                 return array_text(column, field).alias(format!("{number}"));
             }
             let wanted = arrow_type(&out.ty);
+            if is_interval(field.data_type()) {
+                return interval_text(column).alias(format!("{number}"));
+            }
             if *field.data_type() == wanted {
                 return column.alias(format!("{number}"));
             }
@@ -52,7 +57,9 @@ fn columns_of(schema: &DFSchema) -> QueryResult<Vec<OutputColumn>> {
     let mut columns = Vec::with_capacity(schema.fields().len());
     for field in schema.fields() {
         // Arrays are shown as text.
+        let text = is_interval(field.data_type()).then_some(DataType::Text);
         let ty = sql_type_of(field)
+            .or(text)
             .or_else(|| is_list(field.data_type()).then_some(DataType::Text))
             .ok_or_else(|| QueryError::Unsupported { feature: format!("a column of type {}", field.data_type()) })?;
         let (table_oid, column_number) = origin_of(field);

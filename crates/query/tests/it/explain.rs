@@ -135,3 +135,35 @@ async fn the_largest_key_is_one_row_of_a_backward_scan() {
     assert_eq!(db.query("select max(flight) from flights where carrier = 'XX'").await, [""]);
     assert_eq!(db.query("select max(flight) from flights").await, ["24"], "not the first part of the key");
 }
+
+#[tokio::test]
+async fn joins_on_several_key_columns_read_ranges_of_their_rows() {
+    let db = Fixture::new().await;
+    db.flights(Some(4)).await;
+    db.table("picked", "id integer!, carrier varchar, flight integer", "id", None).await;
+    db.insert("picked", &["1|UA|3", "2|AA|24", "3|XX|1"]).await;
+    let query = "select p.id, count(*) from picked p join flights f on f.carrier = p.carrier and f.flight = p.flight \
+                 group by p.id order by p.id";
+    assert_eq!(db.query(query).await, ["1|3", "2|3"]);
+    let lines = analyze(&db, query).await;
+    assert!(lines.iter().any(|line| line.contains("seeks=12 rows_read=6 ")), "three prefixes in four buckets: {lines:#?}");
+}
+
+#[tokio::test]
+async fn large_joins_in_several_tasks_read_only_the_keys_they_found() {
+    let db = Fixture::new().await;
+    db.table("few", "id integer!, f integer", "id", None).await;
+    let few: Vec<String> = (0..40).map(|i| format!("{i}|{}", i * 1000)).collect();
+    db.insert("few", &few.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    db.table("many", "id integer!, v integer", "id", None).await;
+    for block in 0..3 {
+        let rows: Vec<String> = (0..15_000).map(|i| format!("{}|{i}", block * 15_000 + i)).collect();
+        db.insert("many", &rows.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    }
+    let query = "select count(*), sum(m.v) from few join many m on m.id = few.f where few.f >= 0";
+    assert_eq!(db.query(query).await, ["40|255000"]);
+    let lines = analyze(&db, query).await;
+    let reads: Vec<&String> = lines.iter().filter(|line| line.contains("Store:")).collect();
+    assert!(reads.iter().any(|line| line.contains("rows_read=40 rows_returned=40")), "{lines:#?}");
+    assert!(reads.iter().all(|line| !line.contains("rows_read=45000")), "{lines:#?}");
+}
