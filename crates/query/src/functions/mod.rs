@@ -5,8 +5,8 @@ mod average;
 mod cast;
 mod checked;
 mod date_format;
-mod one_row;
 mod interval;
+mod one_row;
 mod session_constant;
 mod simple;
 
@@ -15,8 +15,8 @@ pub(crate) use average::average_of;
 pub(crate) use cast::postgres_cast;
 pub(crate) use checked::checked_arithmetic;
 pub(crate) use date_format::translate_pattern;
-pub(crate) use one_row::one_row;
 pub(crate) use interval::{interval_text, interval_times, is_interval};
+pub(crate) use one_row::one_row;
 use session_constant::SessionConstant;
 pub(crate) use session_constant::{session_constant, value_of as session_value};
 

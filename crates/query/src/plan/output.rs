@@ -4,13 +4,11 @@ use super::OutputColumn;
 use super::names::shown;
 use crate::convert::{arrow_type, origin_of, sql_type_of};
 use crate::error::{QueryError, QueryResult};
-use crate::functions::{interval_text, is_interval};
-use crate::functions::{array_text, is_list};
+use crate::functions::{array_text, interval_text, is_interval, is_list};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{Column, DFSchema};
 use datafusion::logical_expr::{Cast, Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::optimizer::Analyzer;
-use types::DataType;
 use types::DataType;
 
 /// Analyses a plan and puts casts on top where its columns are in no Arrow type of ours.
@@ -56,11 +54,11 @@ pub(super) fn settle_output(
 fn columns_of(schema: &DFSchema) -> QueryResult<Vec<OutputColumn>> {
     let mut columns = Vec::with_capacity(schema.fields().len());
     for field in schema.fields() {
-        // Arrays are shown as text.
         let text = is_interval(field.data_type()).then_some(DataType::Text);
+        // Arrays are shown as text.
         let ty = sql_type_of(field)
-            .or(text)
             .or_else(|| is_list(field.data_type()).then_some(DataType::Text))
+            .or(text)
             .ok_or_else(|| QueryError::Unsupported { feature: format!("a column of type {}", field.data_type()) })?;
         let (table_oid, column_number) = origin_of(field);
         columns.push(OutputColumn { name: shown(field.name()).to_owned(), ty, table_oid, column_number });
