@@ -28,7 +28,7 @@ pub(crate) enum End {
     /// The server stops.
     Shutdown,
     /// The client broke the protocol beyond repair.
-    Protocol(Malformed),
+    Protocol,
 }
 
 impl From<io::Error> for End {
@@ -178,7 +178,8 @@ impl Connection {
                 Err(Ok(malformed)) if malformed.is_fatal() => {
                     self.wire.out.plain_error("FATAL", malformed.code(), &malformed.to_string());
                     let _ = self.wire.flush().await;
-                    return End::Protocol(malformed);
+                    tracing::debug!(%malformed, "a client broke the protocol");
+                    return End::Protocol;
                 }
                 Err(Ok(malformed)) => Err(Failure::Front(malformed.code(), malformed.to_string())),
             };

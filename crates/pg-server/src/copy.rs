@@ -15,7 +15,7 @@ impl Connection {
             let message = match self.wire.message().await {
                 Ok(message) => message,
                 Err(Err(end)) => return Err(end.into()),
-                Err(Ok(malformed)) if malformed.is_fatal() => return Err(End::Protocol(malformed).into()),
+                Err(Ok(malformed)) if malformed.is_fatal() => return Err(End::Protocol.into()),
                 Err(Ok(malformed)) => return Err(Failure::Front(malformed.code(), malformed.to_string())),
             };
             match message {

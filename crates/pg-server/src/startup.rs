@@ -11,20 +11,19 @@ use std::sync::Arc;
 pub(crate) enum Opened {
     /// A session, already greeted.
     Session(Box<Session>),
-    /// Nothing more to do.
-    Done(End),
+    /// Nothing more to do: refused, gone, or a cancel request.
+    Done,
 }
 
 /// Leads a new connection to its session.
 pub(crate) async fn open(wire: &mut Wire, engine: &Arc<Engine>, peer: IpAddr) -> Opened {
     match opening(wire, engine).await {
         Ok(Some((minor, parameters))) => begin(wire, engine, peer, minor, parameters).await,
-        Ok(None) => Opened::Done(End::Closed),
+        Ok(None) | Err(Err(_)) => Opened::Done,
         Err(Ok(malformed)) => {
             refuse(wire, malformed.code(), &malformed.to_string()).await;
-            Opened::Done(End::Protocol(malformed))
+            Opened::Done
         }
-        Err(Err(end)) => Opened::Done(end),
     }
 }
 
@@ -59,24 +58,24 @@ async fn begin(wire: &mut Wire, engine: &Arc<Engine>, peer: IpAddr, minor: u16, 
     };
     let Some(user) = take("user").filter(|u| !u.is_empty()) else {
         refuse(wire, "28000", "no PostgreSQL user name specified in startup packet").await;
-        return Opened::Done(End::Closed);
+        return Opened::Done;
     };
     let database = take("database").filter(|d| !d.is_empty()).unwrap_or_else(|| user.clone());
     if take("replication").is_some_and(|r| !matches!(r.as_str(), "" | "false" | "off" | "no" | "0")) {
         refuse(wire, "0A000", "replication connections are not supported").await;
-        return Opened::Done(End::Closed);
+        return Opened::Done;
     }
     if !peer.to_canonical().is_loopback() {
         let message = format!("connections from {peer} are not accepted: only loopback is, until there are roles");
         refuse(wire, "28000", &message).await;
-        return Opened::Done(End::Closed);
+        return Opened::Done;
     }
     match engine.session(SessionStart { user, database, parameters }) {
         Ok(session) => greet(wire, session).await,
         Err(error) => {
             wire.out.error("FATAL", &error);
             let _ = wire.flush().await;
-            Opened::Done(End::Closed)
+            Opened::Done
         }
     }
 }
@@ -90,7 +89,7 @@ async fn greet(wire: &mut Wire, session: Session) -> Opened {
     wire.out.ready(session.status());
     match wire.flush().await {
         Ok(()) => Opened::Session(Box::new(session)),
-        Err(end) => Opened::Done(end),
+        Err(_) => Opened::Done,
     }
 }
 

@@ -138,8 +138,7 @@ fn get_numeric(mut bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
     let end = 4 * (position + 1);
     let scale = i32::from(scale);
     let shift = end + scale;
-    let factor = u32::try_from(shift.unsigned_abs()).ok().and_then(|s| 10i128.checked_pow(s));
-    let factor = factor.ok_or_else(out_of_range)?;
+    let factor = 10i128.checked_pow(shift.unsigned_abs()).ok_or_else(out_of_range)?;
     let unscaled = if shift >= 0 { unscaled.checked_mul(factor) } else { Some(unscaled / factor) };
     let unscaled = unscaled.filter(|u| *u < 10i128.pow(38)).ok_or_else(out_of_range)?;
     let scale = u8::try_from(scale).ok().filter(|s| *s <= 38).ok_or_else(out_of_range)?;
