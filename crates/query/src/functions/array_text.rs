@@ -1,7 +1,7 @@
 //! Arrays as text, `{a,"b c",NULL}`: no column of a table has them, but those of `pg_catalog` do.
 
 use arrow::array::{Array, ArrayRef, AsArray, StringArray, new_empty_array};
-use arrow::compute::cast;
+use arrow::compute::{CastOptions, cast, cast_with_options};
 use arrow::datatypes::{DataType as ArrowType, FieldRef};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
@@ -38,7 +38,9 @@ pub(crate) fn read_array(text: &str, ty: &ArrowType) -> Option<ScalarValue> {
         new_empty_array(item.data_type())
     } else {
         let texts: ArrayRef = Arc::new(StringArray::from(texts));
-        cast(&texts, item.data_type()).ok()?
+        // An element that is no such value is an error, not NULL.
+        let strict = CastOptions { safe: false, ..CastOptions::default() };
+        cast_with_options(&texts, item.data_type(), &strict).ok()?
     };
     let values: Option<Vec<ScalarValue>> =
         (0..values.len()).map(|place| ScalarValue::try_from_array(&values, place).ok()).collect();
