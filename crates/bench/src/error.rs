@@ -8,8 +8,6 @@ pub(crate) enum BenchError {
     Command { what: String, output: String },
     #[error("{server}: {error}", error = database(.error))]
     Sql { server: &'static str, error: tokio_postgres::Error },
-    #[error("{server} did not answer within {seconds} s: {log}")]
-    Start { server: &'static str, seconds: u64, log: String },
     #[error("{0}")]
     Store(#[from] store::StoreError),
     #[error("fjall: {0}")]
