@@ -21,13 +21,16 @@ async fn a_point_names_its_key_and_its_bucket() {
     let db = Fixture::new().await;
     db.flights(Some(4)).await;
     let query = "select dest from flights where carrier = 'UA' and flight = 3 and departed = '2013-01-02 08:00'";
-    assert_eq!(plain(&db, query).await, [
-        "Point lookup on flights",
-        "  Key ranges: 0:['UA',3,'2013-01-02 08:00:00']",
-        "  Salt buckets: 1 of 4",
-        "  Regions: 1 of 4",
-        "  Key filter: carrier = 'UA' AND flight = 3 AND departed = '2013-01-02 08:00:00'",
-    ]);
+    assert_eq!(
+        plain(&db, query).await,
+        [
+            "Point lookup on flights",
+            "  Key ranges: 0:['UA',3,'2013-01-02 08:00:00']",
+            "  Salt buckets: 1 of 4",
+            "  Regions: 1 of 4",
+            "  Key filter: carrier = 'UA' AND flight = 3 AND departed = '2013-01-02 08:00:00'",
+        ]
+    );
     assert_eq!(
         analyze(&db, query).await.last().unwrap(),
         "  Store: seeks=1 rows_read=1 rows_returned=1 bytes_read=65 block_rows=0"
@@ -40,15 +43,18 @@ async fn a_range_says_what_it_checks_and_what_stays_above() {
     db.flights(None).await;
     let query = "select dest from flights where carrier = 'UA' and flight > 3 and delay > 5 and note like '%x' \
                  order by delay desc limit 2";
-    assert_eq!(plain(&db, query).await, [
-        "Sort: delay DESC (top 2)",
-        "  ->  Filter: note LIKE %x",
-        "        ->  Range scan on flights",
-        "              Key ranges: ['UA',4 .. 'UA']",
-        "              Regions: 1 of 1",
-        "              Key filter: carrier = 'UA' AND flight > 3",
-        "              Checked on bytes: delay > 5",
-    ]);
+    assert_eq!(
+        plain(&db, query).await,
+        [
+            "Sort: delay DESC (top 2)",
+            "  ->  Filter: note LIKE %x",
+            "        ->  Range scan on flights",
+            "              Key ranges: ['UA',4 .. 'UA']",
+            "              Regions: 1 of 1",
+            "              Key filter: carrier = 'UA' AND flight > 3",
+            "              Checked on bytes: delay > 5",
+        ]
+    );
     let counters = analyze(&db, query).await.pop().unwrap();
     assert!(counters.contains("seeks=1 rows_read=63 rows_returned=44"), "{counters}");
 }
@@ -58,14 +64,17 @@ async fn orders_of_the_key_need_no_sort() {
     let db = Fixture::new().await;
     db.flights(Some(4)).await;
     let query = "select dest from flights where carrier = 'UA' order by flight desc, departed limit 5";
-    assert_eq!(plain(&db, query).await, [
-        "Range scan backward on flights",
-        "  Key ranges: ['UA',*]",
-        "  Salt buckets: 4 of 4, merged in key order",
-        "  Regions: 4 of 4",
-        "  Key filter: carrier = 'UA'",
-        "  Limit: 5",
-    ]);
+    assert_eq!(
+        plain(&db, query).await,
+        [
+            "Range scan backward on flights",
+            "  Key ranges: ['UA',*]",
+            "  Salt buckets: 4 of 4, merged in key order",
+            "  Regions: 4 of 4",
+            "  Key filter: carrier = 'UA'",
+            "  Limit: 5",
+        ]
+    );
     let counters = analyze(&db, query).await.pop().unwrap();
     assert!(counters.contains("seeks=4 rows_read=20"), "five of each bucket: {counters}");
     let sorted = plain(&db, "select dest from flights order by flight limit 5").await;
@@ -78,10 +87,7 @@ async fn lists_are_skip_scans() {
     db.flights(None).await;
     let query = "select flight from flights where carrier in ('AA', 'UA') and flight in (1, 3)";
     let lines = plain(&db, query).await;
-    assert_eq!(lines[..2], [
-        "Skip scan on flights",
-        "  Key ranges: ['AA',1,*], ['AA',3,*], ['UA',1,*], ['UA',3,*]",
-    ]);
+    assert_eq!(lines[..2], ["Skip scan on flights", "  Key ranges: ['AA',1,*], ['AA',3,*], ['UA',1,*], ['UA',3,*]",]);
     let counters = analyze(&db, query).await.pop().unwrap();
     assert!(counters.contains("seeks=4 rows_read=12 rows_returned=12"), "{counters}");
 }
@@ -96,15 +102,18 @@ async fn a_join_on_a_key_reads_only_the_keys_it_found() {
     db.insert("big", &rows.iter().map(String::as_str).collect::<Vec<_>>()).await;
     let query = "select s.id, b.v from small s join big b on b.id = s.f";
     assert_eq!(db.query(query).await, ["1|v3", "2|v400"]);
-    assert_eq!(plain(&db, query).await, [
-        "Hash join",
-        "  On: f = id",
-        "  ->  Full scan on small",
-        "        Regions: 1 of 1",
-        "  ->  Full scan on big",
-        "        Regions: 1 of 1",
-        "        Narrowed while running by the operators above",
-    ]);
+    assert_eq!(
+        plain(&db, query).await,
+        [
+            "Hash join",
+            "  On: f = id",
+            "  ->  Full scan on small",
+            "        Regions: 1 of 1",
+            "  ->  Full scan on big",
+            "        Regions: 1 of 1",
+            "        Narrowed while running by the operators above",
+        ]
+    );
     let counters = analyze(&db, query).await.pop().unwrap();
     assert!(counters.contains("seeks=2 rows_read=2"), "two point reads: {counters}");
 }
@@ -146,7 +155,10 @@ async fn joins_on_several_key_columns_read_ranges_of_their_rows() {
                  group by p.id order by p.id";
     assert_eq!(db.query(query).await, ["1|3", "2|3"]);
     let lines = analyze(&db, query).await;
-    assert!(lines.iter().any(|line| line.contains("seeks=12 rows_read=6 ")), "three prefixes in four buckets: {lines:#?}");
+    assert!(
+        lines.iter().any(|line| line.contains("seeks=12 rows_read=6 ")),
+        "three prefixes in four buckets: {lines:#?}"
+    );
 }
 
 #[tokio::test]

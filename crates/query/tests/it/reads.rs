@@ -26,7 +26,8 @@ async fn a_store_without_filters_gives_the_same_rows() {
     let limited = Fixture::over(Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), without))).await;
     limited.flights(Some(4)).await;
     for filter in FILTERS {
-        let query = format!("select carrier, flight, departed, delay from flights where {filter} order by 1, 2, 3 limit 40");
+        let query =
+            format!("select carrier, flight, departed, delay from flights where {filter} order by 1, 2, 3 limit 40");
         assert_eq!(full.query(&query).await, limited.query(&query).await, "{filter}");
         let count = format!("select count(*) from flights where {filter}");
         assert_eq!(full.query(&count).await, limited.query(&count).await, "{filter}");
@@ -69,7 +70,10 @@ async fn own_writes_lie_over_the_snapshot() {
         ("select dest, note from flights where delay >= 500 order by delay", vec!["XXX|new", "YYY|changed"]),
         ("select count(*) from flights where flight = 3 and carrier in ('AA', 'UA')", vec!["5"]),
         ("select carrier from flights order by carrier desc, flight desc, departed limit 1", vec!["ZZ"]),
-        ("select note from flights where carrier = 'UA' and flight = 3 and departed = '2013-01-01 08:00'", vec!["changed"]),
+        (
+            "select note from flights where carrier = 'UA' and flight = 3 and departed = '2013-01-01 08:00'",
+            vec!["changed"],
+        ),
         ("select note from flights where carrier = 'AA' and flight = 3 and departed = '2013-01-01 08:00'", vec![]),
         ("select count(*) from flights where delay = 600", vec!["1"]),
     ] {
@@ -83,11 +87,14 @@ async fn own_writes_lie_over_the_snapshot() {
 async fn what_does_not_fit_in_memory_spills_or_says_so() {
     let db = Fixture::with(PlannerOptions { memory_bytes: 24 << 20, partitions: 1, ..PlannerOptions::default() }).await;
     let sorted = db
-        .query("select count(*) from (select x, repeat('x', 100) || x::text y from generate_series(1, 400000) g(x) \
-                order by y offset 1) s")
+        .query(
+            "select count(*) from (select x, repeat('x', 100) || x::text y from generate_series(1, 400000) g(x) \
+                order by y offset 1) s",
+        )
         .await;
     assert_eq!(sorted, ["399999"]);
-    let tiny = Fixture::with(PlannerOptions { memory_bytes: 1 << 10, partitions: 1, ..PlannerOptions::default() }).await;
+    let tiny =
+        Fixture::with(PlannerOptions { memory_bytes: 1 << 10, partitions: 1, ..PlannerOptions::default() }).await;
     let join = "select count(*) from generate_series(1, 9999) a(x) join generate_series(1, 9999) b(x) on a.x = b.x + 1";
     let result = tiny.try_query(join).await;
     assert!(matches!(result, Err(QueryError::Resources { .. })), "{result:?}");

@@ -71,7 +71,10 @@ async fn filters_agree_with_brute_force() {
         ("flight = 5::double precision", "flight + 0 = 5"),
         ("carrier >= 'B' and carrier < 'E'", "carrier || '' >= 'B' and carrier || '' < 'E'"),
         ("not (carrier = 'UA')", "carrier || '' <> 'UA'"),
-        ("carrier in ('UA', 'DL') and flight not in (1, 2)", "carrier || '' in ('UA', 'DL') and flight + 0 not in (1, 2)"),
+        (
+            "carrier in ('UA', 'DL') and flight not in (1, 2)",
+            "carrier || '' in ('UA', 'DL') and flight + 0 not in (1, 2)",
+        ),
         ("departed < '2013-01-02'", "departed + interval '0 s' < '2013-01-02'"),
         ("dest = 'LA'", "dest || '' = 'LA'"),
         ("dest = 'LA '", "dest || '' = 'LA'"),

@@ -18,10 +18,14 @@ async fn expressions_have_postgresqls_values() {
         ("select avg(x), sum(x), count(x) from (values (1), (2), (4)) v(x)", "2.33333333333333333333|7|3"),
         ("select sum(x) from (values (9223372036854775807), (1)) v(x)", "9223372036854775808"),
         ("select x from (values (2), (null), (1)) v(x) order by x", "1"),
-        ("select now(), current_date, current_user, current_database(), current_schema()",
-         "2024-03-01 12:30:00+00|2024-03-01|ada|bennu|public"),
-        ("select pg_typeof(1), pg_typeof(1.5), pg_typeof('x'::varchar(3)), pg_typeof(now())",
-         "integer|numeric|character varying|timestamp with time zone"),
+        (
+            "select now(), current_date, current_user, current_database(), current_schema()",
+            "2024-03-01 12:30:00+00|2024-03-01|ada|bennu|public",
+        ),
+        (
+            "select pg_typeof(1), pg_typeof(1.5), pg_typeof('x'::varchar(3)), pg_typeof(now())",
+            "integer|numeric|character varying|timestamp with time zone",
+        ),
         ("select 'abc'::varchar(2), 'ab '::char(4), cast(1.255 as numeric(4,2))", "ab|ab  |1.26"),
         ("select version() like 'PostgreSQL 15%'", "t"),
         ("select length(gen_random_uuid()::text)", "36"),
@@ -39,7 +43,8 @@ async fn overflow_and_division_by_zero_are_errors() {
     for query in ["select a + 1 from t", "select a * 2 from t", "select -2 - a from t", "select k + 1 from t"] {
         assert!(matches!(db.error(query).await, QueryError::OutOfRange { .. }), "{query}");
     }
-    for query in ["select k / z from t", "select k % z from t", "select 1 / 0", "select 1.0 / 0", "select a / z from t"] {
+    for query in ["select k / z from t", "select k % z from t", "select 1 / 0", "select 1.0 / 0", "select a / z from t"]
+    {
         assert!(matches!(db.error(query).await, QueryError::DivisionByZero), "{query}");
     }
 }
@@ -49,9 +54,13 @@ async fn text_is_not_compared_with_numbers() {
     let db = Fixture::new().await;
     db.table("t", "k integer!, v text", "k", None).await;
     db.insert("t", &["1|5"]).await;
-    for query in ["select * from t where v = 5", "select * from t where v in (1, 2)", "select v + 1 from t",
-        "select * from t where k like '1%'", "select * from t where v between 1 and 2"]
-    {
+    for query in [
+        "select * from t where v = 5",
+        "select * from t where v in (1, 2)",
+        "select v + 1 from t",
+        "select * from t where k like '1%'",
+        "select * from t where v between 1 and 2",
+    ] {
         assert!(matches!(db.error(query).await, QueryError::NoSuchOperator { .. }), "{query}");
     }
     assert_eq!(db.query("select k from t where v = '5' and k = '1'").await, ["1"]);
@@ -75,10 +84,7 @@ async fn names_that_do_not_exist_are_named() {
     assert!(matches!(db.error("select nosuch(1)").await, QueryError::NoSuchFunction { .. }));
     assert!(matches!(db.error("select nextval('s')").await, QueryError::Unsupported { .. }));
     assert!(matches!(db.error("select carrier, count(*) from flights").await, QueryError::Grouping { .. }));
-    assert!(matches!(
-        db.error("select flight from flights a, flights b").await,
-        QueryError::AmbiguousColumn { .. }
-    ));
+    assert!(matches!(db.error("select flight from flights a, flights b").await, QueryError::AmbiguousColumn { .. }));
 }
 
 #[tokio::test]
@@ -95,17 +101,20 @@ async fn columns_have_postgresqls_names_and_types() {
         .unwrap();
     let shown: Vec<String> =
         plan.columns.iter().map(|column| format!("{} {}", column.name, column.ty.sql_name())).collect();
-    assert_eq!(shown, [
-        "?column? integer",
-        "?column? integer",
-        "count bigint",
-        "sum bigint",
-        "avg numeric",
-        "max text",
-        "sum numeric(20,2)",
-        "min timestamp without time zone",
-        "carrier character varying",
-    ]);
+    assert_eq!(
+        shown,
+        [
+            "?column? integer",
+            "?column? integer",
+            "count bigint",
+            "sum bigint",
+            "avg numeric",
+            "max text",
+            "sum numeric(20,2)",
+            "min timestamp without time zone",
+            "carrier character varying",
+        ]
+    );
     let carrier = plan.columns.last().unwrap();
     let table = db.catalog.current().must_get_table("public", "flights").unwrap().oid.0;
     assert_eq!((carrier.table_oid, carrier.column_number), (table, 1));
