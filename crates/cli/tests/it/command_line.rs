@@ -24,7 +24,8 @@ fn version_is_told() {
 fn sql_runs_in_process_and_check_counts_its_rows() {
     let folder = tempfile::tempdir().unwrap();
     let data = shown(&folder.path().join("data"));
-    let sql = "CREATE TABLE t (k integer PRIMARY KEY, v text); INSERT INTO t VALUES (1, 'a'), (2, NULL); SELECT * FROM t";
+    let sql =
+        "CREATE TABLE t (k integer PRIMARY KEY, v text); INSERT INTO t VALUES (1, 'a'), (2, NULL); SELECT * FROM t";
     let (ok, out, err) = run(&["sql", "--data", &data, "-c", sql]);
     assert!(ok, "{err}");
     assert!(out.contains(" 1 | a\n 2 |\n(2 rows)"), "{out}");
