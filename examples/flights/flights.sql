@@ -30,6 +30,3 @@ DELETE FROM flights WHERE origin = 'JFK' AND departed < '2013-02-01';
 
 SELECT origin, count(*) AS departures, round(avg(dep_delay), 1) AS delay
 FROM flights GROUP BY origin ORDER BY origin;
-
-\d flights
-\dt
