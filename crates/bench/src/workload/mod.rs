@@ -25,7 +25,10 @@ impl Arena {
     pub(crate) async fn prepare(&self, bennu: &str, postgres: &str) -> Result<(), BenchError> {
         for (peer, sql) in [(&self.bennu as &dyn Peer, bennu), (&self.postgres, postgres)] {
             let client = connect(peer).await?;
-            run(peer, &client, sql).await?;
+            // One by one: VACUUM wants to stand alone.
+            for statement in sql.split(';') {
+                run(peer, &client, statement).await?;
+            }
         }
         Ok(())
     }

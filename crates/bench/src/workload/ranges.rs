@@ -48,13 +48,7 @@ pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings)
         "CREATE TABLE plain {columns}; CREATE TABLE salted {columns};
          INSERT INTO plain {rows}; INSERT INTO salted {rows}; VACUUM ANALYZE plain; VACUUM ANALYZE salted"
     );
-    // VACUUM wants to stand alone.
-    for statement in bennu.split(';') {
-        arena.prepare(statement, "").await?;
-    }
-    for statement in postgres.split(';') {
-        arena.prepare("", statement).await?;
-    }
+    arena.prepare(&bennu, &postgres).await?;
     for (name, script) in SCRIPTS {
         if settings.wants(name) {
             arena.script(report, settings, (&format!("{name}, 8 connections"), script, 8, 1.2))?;
