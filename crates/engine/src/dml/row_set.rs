@@ -29,7 +29,8 @@ impl RowSet<'_> {
     /// `SELECT key columns, computed FROM target AS alias, from WHERE …`.
     pub(crate) fn query(&self) -> EngineResult<Query> {
         let quote = types::ident::quote;
-        let name = format!("{}.{}", quote(&self.target.schema), quote(&self.target.table.name));
+        let database = if self.target.table.has_hidden_row_id() { query::WITH_ROW_IDS } else { catalog::DATABASE_NAME };
+        let name = format!("{database}.{}.{}", quote(&self.target.schema), quote(&self.target.table.name));
         let mut query = template(&format!("SELECT 1 FROM {name} AS {}", quote(self.alias)))?;
         query.with = self.with.cloned();
         if !self.order_by.is_empty() {

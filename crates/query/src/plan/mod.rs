@@ -36,6 +36,7 @@ use datafusion::sql::planner::{NullOrdering, ParserOptions, PlannerContext, SqlT
 use datafusion::sql::resolve::resolve_table_references;
 use futures::FutureExt;
 use parameters::Parameters;
+pub use resolve::WITH_ROW_IDS;
 use sql::ast;
 use std::num::NonZeroUsize;
 use std::panic::AssertUnwindSafe;

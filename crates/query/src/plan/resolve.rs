@@ -5,19 +5,26 @@ use crate::context::QueryContext;
 use crate::error::{QueryError, QueryResult};
 use crate::provider::RegionTable;
 use arrow::datatypes::{DataType as ArrowType, SchemaRef};
+use catalog::Table;
 use datafusion::catalog::TableFunctionArgs;
 use datafusion::catalog::cte_worktable::CteWorkTable;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{DFSchema, Result, TableReference};
-use datafusion::datasource::provider_as_source;
+use datafusion::datasource::{ViewTable, provider_as_source};
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::planner::{ContextProvider, ExprPlanner, TypePlanner};
 use datafusion::logical_expr::simplify::SimplifyContext;
-use datafusion::logical_expr::{AggregateUDF, Expr, HigherOrderUDF, ScalarUDF, TableSource, WindowUDF};
+use datafusion::logical_expr::{
+    AggregateUDF, Expr, HigherOrderUDF, LogicalPlanBuilder, ScalarUDF, TableSource, WindowUDF,
+};
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
+
+/// As the database of a table's name it asks for all columns, the hidden row id too. For statements that the engine
+/// makes to find the rows that it writes.
+pub const WITH_ROW_IDS: &str = "_bennu_with_row_ids";
 
 /// Resolves the names of one statement.
 pub(super) struct Names<'a> {
@@ -61,8 +68,10 @@ impl<'a> Names<'a> {
     }
 
     fn find(&self, name: &TableReference) -> QueryResult<Arc<dyn TableSource>> {
+        let with_row_ids = name.catalog() == Some(WITH_ROW_IDS);
         if let Some(catalog) = name.catalog()
             && catalog != self.cx.database
+            && !with_row_ids
         {
             return Err(QueryError::Unsupported { feature: format!("a reference to database \"{catalog}\"") });
         }
@@ -75,7 +84,7 @@ impl<'a> Names<'a> {
                 return Ok(Arc::clone(found));
             }
             if let Some(table) = self.cx.catalog.table(schema, name.table()) {
-                return Ok(provider_as_source(Arc::new(RegionTable::new(table)?)));
+                return table_source(table, with_row_ids);
             }
         }
         let names = path.iter().flat_map(|schema| self.cx.catalog.tables_in(schema)).map(|table| table.name.as_str());
@@ -86,6 +95,19 @@ impl<'a> Names<'a> {
         };
         Err(QueryError::NoSuchTable { name: shown, close })
     }
+}
+
+/// The table; one with a hidden row id is a view of the columns that it was declared with, unless the row ids are
+/// asked for.
+fn table_source(table: &Arc<Table>, with_row_ids: bool) -> QueryResult<Arc<dyn TableSource>> {
+    let whole = provider_as_source(Arc::new(RegionTable::new(table)?));
+    if with_row_ids || !table.has_hidden_row_id() {
+        return Ok(whole);
+    }
+    let declared: Vec<usize> =
+        table.columns.iter().enumerate().filter(|(_, column)| !column.hidden).map(|(at, _)| at).collect();
+    let plan = LogicalPlanBuilder::scan(TableReference::bare(table.name.as_str()), whole, Some(declared))?.build()?;
+    Ok(provider_as_source(Arc::new(ViewTable::new(plan, None))))
 }
 
 impl ContextProvider for Names<'_> {
