@@ -5,6 +5,7 @@ use crate::config::{Config, LogFormat};
 use crate::error::CliError;
 use crate::print_line;
 use bennu::{Bennu, ServerOptions};
+use std::io::IsTerminal;
 use std::net::TcpListener;
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
@@ -55,7 +56,8 @@ fn listen(address: &str) -> Result<TcpListener, CliError> {
 
 fn start_log(config: &Config) {
     let filter = tracing_subscriber::EnvFilter::new(&config.log);
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let colours = std::io::stderr().is_terminal();
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr);
     match config.log_format {
         LogFormat::Text => log.init(),
         LogFormat::Json => log.json().init(),

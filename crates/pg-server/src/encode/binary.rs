@@ -125,22 +125,22 @@ fn get_numeric(mut bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
         return if special { Err(out_of_range()) } else { Ok(None) };
     }
     let mut unscaled: i128 = 0;
-    let mut position = i32::from(weight);
-    for _ in 0..count {
+    for position in (i32::from(weight) - i32::from(count) + 1..=i32::from(weight)).rev() {
         let digit = i128::from(bytes.get_u16());
         if digit > 9_999 {
             return Ok(None);
         }
-        unscaled = unscaled.checked_mul(10_000).and_then(|u| u.checked_add(digit)).ok_or_else(out_of_range)?;
-        position -= 1;
+        // Each group's places in units of the last digit; what lies behind that is zeros, or cut as PostgreSQL does.
+        let place = 4 * position + i32::from(scale);
+        let unit = 10i128.checked_pow(place.unsigned_abs());
+        let part = if place >= 0 {
+            unit.and_then(|unit| digit.checked_mul(unit))
+        } else {
+            Some(unit.map_or(0, |unit| digit / unit))
+        };
+        unscaled = part.and_then(|part| unscaled.checked_add(part)).ok_or_else(out_of_range)?;
     }
-    // The digits end `4 * (position + 1)` places before the point (after it, when negative).
-    let end = 4 * (position + 1);
-    let scale = i32::from(scale);
-    let shift = end + scale;
-    let factor = 10i128.checked_pow(shift.unsigned_abs()).ok_or_else(out_of_range)?;
-    let unscaled = if shift >= 0 { unscaled.checked_mul(factor) } else { Some(unscaled / factor) };
-    let unscaled = unscaled.filter(|u| *u < 10i128.pow(38)).ok_or_else(out_of_range)?;
+    let unscaled = Some(unscaled).filter(|u| *u < 10i128.pow(38)).ok_or_else(out_of_range)?;
     let scale = u8::try_from(scale).ok().filter(|s| *s <= 38).ok_or_else(out_of_range)?;
     let unscaled = if sign == NUMERIC_NEGATIVE { -unscaled } else { unscaled };
     Ok(Some(Datum::Numeric(Decimal { unscaled, scale })))

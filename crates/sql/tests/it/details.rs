@@ -188,6 +188,6 @@ fn functions_in_from_lose_their_schema() {
         one("SELECT * FROM pg_catalog.generate_series(1, 2) AS g, LATERAL pg_catalog.f(g) AS h, pg_catalog.pg_class");
     assert_eq!(
         statement.to_string(),
-        "SELECT * FROM generate_series(1, 2) AS g, LATERAL f(g) AS h, pg_catalog.pg_class"
+        "SELECT * FROM generate_series(1, 2) AS g (g), LATERAL f(g) AS h, pg_catalog.pg_class"
     );
 }
