@@ -40,7 +40,9 @@ impl Session {
         let source = Arc::new(Source { text: Arc::from(""), statement, types: types.to_vec() });
         let compiled = self.compile_for_explain(&source).await?;
         match &compiled.program {
-            Program::PointSelect(_) => fail(Fault::Internal { detail: "a key program in EXPLAIN".to_string() }),
+            Program::PointSelect(_) | Program::RangeSelect(_) => {
+                fail(Fault::Internal { detail: "a key program in EXPLAIN".to_string() })
+            }
             Program::Query(plan) => self.explain_plan(plan, explain).await,
             Program::Write(program) => self.explain_write(program, &source, explain).await,
         }

@@ -3,7 +3,7 @@
 //! ```text
 //!   text ── Session::parse, prepare ──> Source ── plan_cache: which tier? ──┐
 //!                                                                           │
-//!     tier 1  point_select, dml   full key named: encode it, get or lock    │ on the caller's task
+//!     tier 1  key_program, dml    keys named: encode them, get, scan or lock│ on the caller's task
 //!     tier 2  kept query::Plan    bind parameters, run                      │ on the query threads
 //!     tier 3  query::Planner      plan, run                                 │ on the query threads
 //!                                                                           v
@@ -26,11 +26,11 @@ mod dml;
 mod engine;
 mod error;
 mod explain;
+mod key_program;
 mod load;
 mod metrics;
 mod notice;
 mod plan_cache;
-mod point_select;
 mod query_runtime;
 mod running;
 mod session;

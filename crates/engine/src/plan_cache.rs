@@ -1,6 +1,6 @@
 //! Which of the three tiers a statement takes, and the cache of what was compiled.
 //!
-//! 1. A key program: the statement names full keys and needs no plan at run time.
+//! 1. A key program: the statement names keys or short ranges of them and needs no plan at run time.
 //! 2. A kept plan with its parameters open: optimised once, bound at each execution.
 //! 3. Planning at each execution: only where a plan cannot be kept.
 //!
@@ -9,12 +9,14 @@
 
 use crate::dml::{Target, WriteProgram};
 use crate::error::{EngineResult, Fault, fail};
-use crate::point_select::PointSelect;
+use crate::key_program::{self, PointSelect, RangeSelect};
 use crate::statement::Source;
 use crate::{ColumnDesc, Prepared, Session};
+use catalog::Catalog;
 use parking_lot::Mutex;
 use query::Plan;
 use sql::Statement;
+use sql::ast::Query;
 use std::collections::HashMap;
 use std::sync::Arc;
 use types::DataType;
@@ -39,6 +41,8 @@ pub(crate) struct Compiled {
 pub(crate) enum Program {
     /// Tier 1.
     PointSelect(Box<PointSelect>),
+    /// Tier 1.
+    RangeSelect(Arc<RangeSelect>),
     /// Tiers 2 and 3.
     Query(Arc<Plan>),
     /// Its own row set may be of any tier.
@@ -60,7 +64,7 @@ impl Compiled {
 
     fn is_cacheable(&self) -> bool {
         match &self.program {
-            Program::PointSelect(_) => true,
+            Program::PointSelect(_) | Program::RangeSelect(_) => true,
             Program::Query(plan) => plan.cacheable,
             Program::Write(program) => program.is_cacheable(),
         }
@@ -212,23 +216,14 @@ impl Session {
         let catalog = self.engine.catalog().current();
         let version = catalog.version();
         let (parameters, columns, program) = match &source.statement {
-            Statement::Query(query) => {
-                let point = if self.point_programs() {
-                    PointSelect::compile(&catalog, &self.search_path(), query, &source.types, self.time_zone())?
-                } else {
-                    None
-                };
-                match point {
-                    Some((program, parameters, columns)) => {
-                        (parameters, Some(Arc::new(columns)), Program::PointSelect(Box::new(program)))
-                    }
-                    None => {
-                        let plan = self.plan(&catalog, query, &source.types).await?;
-                        let columns = Arc::new(columns_of(&plan));
-                        (plan.parameters.clone(), Some(columns), Program::Query(plan))
-                    }
+            Statement::Query(query) => match self.key_program(&catalog, query, &source.types)? {
+                Some((program, parameters, columns)) => (parameters, Some(Arc::new(columns)), program),
+                None => {
+                    let plan = self.plan(&catalog, query, &source.types).await?;
+                    let columns = Arc::new(columns_of(&plan));
+                    (plan.parameters.clone(), Some(columns), Program::Query(plan))
                 }
-            }
+            },
             statement => {
                 let (parameters, program) = self.compile_write(&catalog, statement, &source.types).await?;
                 let columns = program.returning_columns();
@@ -236,6 +231,24 @@ impl Session {
             }
         };
         Ok(Compiled { version, environment, parameters, columns, program })
+    }
+
+    /// The query as a key program, if it can be one.
+    fn key_program(
+        &self,
+        catalog: &Catalog,
+        query: &Query,
+        types: &[Option<DataType>],
+    ) -> EngineResult<Option<key_program::Compiled<Program>>> {
+        if !self.point_programs() {
+            return Ok(None);
+        }
+        let (path, zone) = (self.search_path(), self.time_zone());
+        if let Some((point, parameters, columns)) = PointSelect::compile(catalog, &path, query, types, zone)? {
+            return Ok(Some((Program::PointSelect(Box::new(point)), parameters, columns)));
+        }
+        let range = RangeSelect::compile(catalog, &path, query, types, zone)?;
+        Ok(range.map(|(range, parameters, columns)| (Program::RangeSelect(Arc::new(range)), parameters, columns)))
     }
 
     /// Is it good for the present catalog?

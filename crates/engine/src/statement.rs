@@ -132,6 +132,12 @@ impl Session {
                 let rows = program.run(&view, params).await?;
                 Ok(Answer::Rows(stream::ready(compiled.columns(), rows, "SELECT")))
             }
+            Program::RangeSelect(program) => {
+                self.engine.counters().point.add(1);
+                let guard = self.running();
+                let cursor = guard.stoppable(program.open(&view, params)).await?;
+                self.read_range(cursor, compiled.columns(), guard).await.map(Answer::Rows)
+            }
             Program::Query(plan) => self.start_query(plan, view, params).map(Answer::Rows),
             _ => fail(Fault::Internal { detail: "a query became a write".to_string() }),
         }

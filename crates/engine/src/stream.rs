@@ -1,6 +1,7 @@
 //! Rows on their way out.
 
 use crate::error::{EngineResult, Fault};
+use crate::key_program::Cursor;
 use crate::running::RunGuard;
 use crate::{Chunk, ColumnDesc, RowStream, Session};
 use futures::StreamExt;
@@ -11,6 +12,9 @@ use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 use txn::ReadView;
 use types::Datum;
+
+/// Rows of a range program that are read on the caller's task.
+const ROWS_HERE: usize = 2048;
 
 /// Batches that wait between the query threads and the front end.
 const WAITING: usize = 2;
@@ -75,6 +79,41 @@ impl Session {
             drop(sender.send(Message::End(done)).await);
         })?;
         Ok(Box::pin(stream::unfold(Some((receiver, task)), next_chunk)))
+    }
+
+    /// Rows of a range program. The first ones are read here and now, and mostly they are all; the others on
+    /// the query threads.
+    pub(crate) async fn read_range(
+        &mut self,
+        mut cursor: Cursor,
+        columns: Arc<Vec<ColumnDesc>>,
+        guard: Arc<RunGuard>,
+    ) -> EngineResult<RowStream> {
+        let mut first = Vec::new();
+        while first.len() < ROWS_HERE && !cursor.is_done() {
+            first.append(&mut guard.stoppable(cursor.next_chunk()).await?);
+        }
+        if cursor.is_done() {
+            return Ok(ready(columns, first, "SELECT"));
+        }
+        let (sender, receiver) = mpsc::channel(WAITING);
+        let task = self.engine.runtime().spawn(async move {
+            let send = sender.clone();
+            let work = async move {
+                while !cursor.is_done() {
+                    let rows = cursor.next_chunk().await?;
+                    if !rows.is_empty() && send.send(Message::Chunk(Chunk::Rows(rows))).await.is_err() {
+                        break;
+                    }
+                }
+                Ok(())
+            };
+            let done = guard.stoppable(work).await;
+            drop(sender.send(Message::End(done)).await);
+        })?;
+        let rest = stream::unfold(Some((receiver, task)), next_chunk);
+        let chunks = Box::pin(stream::iter([Ok(Chunk::Rows(first))]).chain(rest));
+        Ok(RowStream { columns, chunks, tag: "SELECT", counted: true })
     }
 
     /// All rows of a plan as values.

@@ -183,14 +183,20 @@ impl RowCodec {
         let mut buffer = Vec::new();
         for &index in wanted {
             row.push(match self.places.get(index) {
-                Some(Place::Key(part)) => {
-                    self.key.decode_part(key, *part, &mut buffer).map_err(|error| self.corrupted(&error))?
-                }
+                Some(Place::Key(part)) => self.decode_key_part(key, *part, &mut buffer)?,
                 Some(Place::Value(_)) => reader.value(self, index)?,
                 None => return Err(QueryError::internal(format!("no column {index}"))),
             });
         }
         Ok(row)
+    }
+
+    /// The value of one part of a key. `buffer` is the caller's, to be used again.
+    ///
+    /// # Errors
+    /// [`QueryError::Corrupted`] for bytes that are no key of this table.
+    pub fn decode_key_part(&self, key: &[u8], part: usize, buffer: &mut Vec<u8>) -> QueryResult<Datum> {
+        self.key.decode_part(key, part, buffer).map_err(|error| self.corrupted(&error))
     }
 
     /// Values of all columns.

@@ -83,6 +83,22 @@ impl RowBatch {
         })
     }
 
+    /// The rowkey of one row; empty when there is none.
+    pub fn key(&self, row: usize) -> &[u8] {
+        let start = row.checked_sub(1).and_then(|before| self.key_ends.get(before)).copied().unwrap_or(0);
+        let end = self.key_ends.get(row).copied().unwrap_or(start);
+        self.keys.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// The fragment of one row; empty when there is none.
+    pub fn fragment(&self, row: usize) -> &[u8] {
+        let segment = self.segments.partition_point(|(_, end)| *end <= row);
+        match (self.segments.get(segment), self.spans.get(row)) {
+            (Some((block, _)), Some(&(start, end))) => block.get(start as usize..end as usize).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+
     /// All rowkeys back to back.
     pub fn key_bytes(&self) -> &[u8] {
         &self.keys
@@ -205,6 +221,9 @@ mod tests {
         assert_eq!(batch.len(), 4);
         assert_eq!(batch.fragments().collect::<Vec<_>>(), [b"one".as_slice(), b"two", b"three", b""]);
         assert_eq!(batch.keys().collect::<Vec<_>>(), [b"a!", b"b!", b"c!", b"d!"]);
+        assert!((0..4).map(|row| batch.key(row)).eq(batch.keys()));
+        assert!((0..4).map(|row| batch.fragment(row)).eq(batch.fragments()));
+        assert!(batch.key(4).is_empty() && batch.fragment(4).is_empty());
     }
 
     #[test]

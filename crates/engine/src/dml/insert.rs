@@ -8,7 +8,7 @@ use super::returning::Returning;
 use super::row_exprs::{Exprs, Scope, Second};
 use super::target::{FAMILY, Row, Target};
 use super::value::{Computed, Value, default_of, value_for};
-use super::{Outcome, row_set};
+use super::{Outcome, row_set, row_value};
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use crate::transaction_block::Work;
@@ -284,7 +284,11 @@ fn values_of(
     params: &mut ParamTypes,
     computed: &mut Computed,
 ) -> EngineResult<Vec<Value>> {
-    columns.iter().zip(row).map(|(at, value)| value_for(target, *at, value, params, computed)).collect()
+    columns
+        .iter()
+        .zip(row)
+        .map(|(at, value)| value_for(target, *at, value, row_value::Rows::None, params, computed))
+        .collect()
 }
 
 /// The defaults of the columns that the source leaves out. In VALUES each row gets its own evaluation.
@@ -303,7 +307,7 @@ fn defaults(
         match default_of(target, at, &mut own)? {
             Value::Constant(value) => defaults.constants.push((at, value)),
             Value::Param(index) => return fail(Fault::NoSuchParameter { number: index + 1 }),
-            Value::Computed(_) => match source {
+            Value::Computed(_) | Value::Row(_) => match source {
                 Rows::Values(rows) => {
                     columns.push(at);
                     for row in rows {

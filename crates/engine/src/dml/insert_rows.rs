@@ -4,6 +4,7 @@ use super::Outcome;
 use super::insert::{Defaults, InsertProgram, Rows, set};
 use super::on_conflict::Action;
 use super::row_exprs::Scope;
+use super::row_value::Given;
 use super::target::{Row, Target};
 use crate::error::{EngineResult, Fault};
 use crate::transaction_block::Work;
@@ -36,11 +37,12 @@ impl Session {
         match &program.source {
             Rows::Values(values) => {
                 let computed = self.computed_values(work, program, scope).await?;
+                let given = Given { params: scope.params, computed: &computed, ..Given::default() };
                 let mut rows = Vec::with_capacity(values.len());
                 for values in values {
                     let mut row = program.defaults.row(&program.target);
                     for (at, value) in program.columns.iter().zip(values) {
-                        set(&mut row, *at, value.get(&program.target, *at, scope.params, &computed)?);
+                        set(&mut row, *at, value.get(&program.target, *at, &given)?);
                     }
                     rows.push(row);
                 }

@@ -67,7 +67,7 @@ impl KeyMatch {
             let value = match value {
                 KeyValue::Constant(value) => Some(value.clone()),
                 KeyValue::Param(index) => {
-                    target.column(*at).and_then(|column| fitting(&column.ty, params.get(*index)?.clone()))
+                    target.column(*at).and_then(|column| fits_exactly(&column.ty, params.get(*index)?.clone()))
                 }
             };
             match value {
@@ -82,7 +82,7 @@ impl KeyMatch {
 }
 
 /// The parts of a conjunction.
-fn conjuncts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
+pub(crate) fn conjuncts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
     match expr {
         Expr::Nested(inner) => conjuncts(inner, out),
         Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
@@ -142,11 +142,11 @@ fn key_value(
             Ok(same.then_some(KeyValue::Param(*index)))
         }
         Literal::Bool(value) => constant((*ty == DataType::Boolean).then_some(Datum::Bool(*value))),
-        Literal::Text(value) if ty.is_text() => constant(fitting(ty, Datum::Text((*value).to_string()))),
+        Literal::Text(value) if ty.is_text() => constant(fits_exactly(ty, Datum::Text((*value).to_string()))),
         Literal::Text(value) => constant(Some(read_text(ty, value, zone)?)),
         // PostgreSQL compares a real with a numeric constant in double precision.
         Literal::Number(_) if *ty == DataType::Real => Ok(None),
-        Literal::Number(number) if ty.is_number() => constant(fitting(ty, number_datum(number)?)),
+        Literal::Number(number) if ty.is_number() => constant(fits_exactly(ty, number_datum(number)?)),
         Literal::Number(_) => Ok(None),
     }
 }
@@ -159,7 +159,7 @@ fn same_family(a: &DataType, b: &DataType) -> bool {
 }
 
 /// The value as the column would keep it, if that is the same value: else no row has it.
-fn fitting(ty: &DataType, value: Datum) -> Option<Datum> {
+pub(crate) fn fits_exactly(ty: &DataType, value: Datum) -> Option<Datum> {
     match value {
         Datum::Null => None,
         Datum::Text(value) if matches!(ty, DataType::Char(_)) => {

@@ -18,14 +18,15 @@ mod params;
 mod returning;
 mod row_exprs;
 mod row_set;
+mod row_value;
 mod rows_changed;
 mod target;
 mod update;
 mod value;
 
 pub(crate) use insert::{InsertProgram, set};
-pub(crate) use key_match::{KeyMatch, column_at, folded};
-pub(crate) use literal::{literal, read_text};
+pub(crate) use key_match::{KeyMatch, column_at, conjuncts, fits_exactly, folded};
+pub(crate) use literal::{Literal, literal, number_datum, read_text};
 pub(crate) use params::ParamTypes;
 pub(crate) use returning::Returning;
 pub(crate) use row_exprs::{Exprs, Scope, Second};

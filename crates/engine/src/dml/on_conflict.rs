@@ -2,6 +2,7 @@
 
 use super::params::ParamTypes;
 use super::row_exprs::{Exprs, Scope, Second};
+use super::row_value::{Given, Rows};
 use super::target::{Row, Target};
 use super::update::compile_assignments;
 use super::value::{Computed, Value};
@@ -99,9 +100,10 @@ impl OnUpdate {
         {
             return Ok(None);
         }
-        let mut row = old;
+        let given = Given { params: scope.params, computed: &computed, own: &old, excluded: new };
+        let mut row = old.clone();
         for (at, value) in &self.assignments {
-            super::insert::set(&mut row, *at, value.get(target, *at, scope.params, &computed)?);
+            super::insert::set(&mut row, *at, value.get(target, *at, &given)?);
         }
         Ok(Some(row))
     }
@@ -123,7 +125,7 @@ impl Session {
             (None, None) => return Ok(Action::Refuse),
             (_, Some(OnDuplicate::Ignore)) => return Ok(Action::Keep),
             (_, Some(OnDuplicate::Update(assignments))) => {
-                let assignments = compile_assignments(target, assignments, params, &mut computed)?;
+                let assignments = compile_assignments(target, assignments, Rows::Own { alias }, params, &mut computed)?;
                 if let Some((at, _)) = assignments.iter().find(|(at, _)| target.is_key(*at)) {
                     let column = target.column(*at).map(|column| column.name.clone()).unwrap_or_default();
                     return fail(Fault::KeyAssigned { column });
@@ -135,7 +137,9 @@ impl Session {
                 match &conflict.action {
                     ConflictAction::DoNothing => return Ok(Action::Keep),
                     ConflictAction::DoUpdate { assignments, selection } => {
-                        (compile_assignments(target, assignments, params, &mut computed)?, selection.as_ref(), true)
+                        let rows = Rows::OwnAndExcluded { alias };
+                        let assignments = compile_assignments(target, assignments, rows, params, &mut computed)?;
+                        (assignments, selection.as_ref(), true)
                     }
                 }
             }

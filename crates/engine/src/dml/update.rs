@@ -7,6 +7,7 @@ use super::params::ParamTypes;
 use super::returning::Returning;
 use super::row_exprs::{Exprs, Scope, Second, has_subquery};
 use super::row_set::RowSet;
+use super::row_value::{self, Given};
 use super::rows_changed::Locked;
 use super::target::{FAMILY, Row, Target};
 use super::value::{Computed, Value, value_for};
@@ -74,9 +75,10 @@ impl UpdateProgram {
     }
 
     fn new_row(&self, old: &[Datum], params: &[Datum], computed: &[Datum]) -> EngineResult<Row> {
+        let given = Given { params, computed, own: old, ..Given::default() };
         let mut row = old.to_vec();
         for (at, value) in &self.assignments {
-            set(&mut row, *at, value.get(&self.target, *at, params, computed)?);
+            set(&mut row, *at, value.get(&self.target, *at, &given)?);
         }
         self.target.check(&row)?;
         Ok(row)
@@ -100,7 +102,9 @@ impl Session {
         let target = self.target(catalog, &update.table)?;
         let alias = update.alias.clone().unwrap_or_else(|| update.table.name.clone());
         let mut computed = Computed::default();
-        let assignments = compile_assignments(&target, &update.assignments, params, &mut computed)?;
+        let alone = update.from.is_empty() && update.with.is_none();
+        let rows = if alone { row_value::Rows::Own { alias: &alias } } else { row_value::Rows::None };
+        let assignments = compile_assignments(&target, &update.assignments, rows, params, &mut computed)?;
         let joined = JoinedColumns::find(&target, &alias, &update.returning, &update.from)?;
         let set = RowSet {
             target: &target,
@@ -264,6 +268,7 @@ fn and(left: Expr, right: Expr) -> Expr {
 pub(crate) fn compile_assignments(
     target: &Target,
     assignments: &[Assignment],
+    rows: row_value::Rows<'_>,
     params: &mut ParamTypes,
     computed: &mut Computed,
 ) -> EngineResult<Vec<(usize, Value)>> {
@@ -273,7 +278,7 @@ pub(crate) fn compile_assignments(
         if compiled.iter().any(|(known, _)| *known == at) {
             return fail(Fault::AssignedTwice { column: name.name.clone() });
         }
-        compiled.push((at, value_for(target, at, value, params, computed)?));
+        compiled.push((at, value_for(target, at, value, rows, params, computed)?));
         Ok(())
     };
     for assignment in assignments {

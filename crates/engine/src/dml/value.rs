@@ -3,6 +3,7 @@
 use super::insert::set;
 use super::literal::{Literal, literal};
 use super::params::ParamTypes;
+use super::row_value::{Given, RowValue, Rows};
 use super::target::{Row, Target};
 use crate::error::{EngineResult, Fault, fail};
 use sql::InsertValue;
@@ -16,6 +17,8 @@ pub(crate) enum Value {
     Constant(Datum),
     /// `$n`, counted from 0.
     Param(usize),
+    /// Made of the row that is changed.
+    Row(RowValue),
     /// The n-th of the statement's computed expressions.
     Computed(usize),
 }
@@ -36,6 +39,7 @@ pub(crate) fn value_for(
     target: &Target,
     at: usize,
     value: &InsertValue,
+    rows: Rows<'_>,
     params: &mut ParamTypes,
     computed: &mut Computed,
 ) -> EngineResult<Value> {
@@ -47,7 +51,10 @@ pub(crate) fn value_for(
             Ok(Value::Param(index))
         }
         Some(literal) => target.literal(at, &literal).map(Value::Constant),
-        None => Ok(Value::Computed(computed.add(expr.clone()))),
+        None => match RowValue::compile(target, at, expr, rows, params)? {
+            Some(value) => Ok(Value::Row(value)),
+            None => Ok(Value::Computed(computed.add(expr.clone()))),
+        },
     }
 }
 
@@ -74,7 +81,7 @@ pub(crate) fn default_values(target: &Target, given: &[usize]) -> EngineResult<(
         match default_of(target, at, &mut computed)? {
             Value::Constant(value) => set(&mut row, at, value),
             Value::Param(index) => return fail(Fault::NoSuchParameter { number: index + 1 }),
-            Value::Computed(_) => columns.push(at),
+            Value::Computed(_) | Value::Row(_) => columns.push(at),
         }
     }
     Ok((row, columns, computed.0))
@@ -82,14 +89,15 @@ pub(crate) fn default_values(target: &Target, given: &[usize]) -> EngineResult<(
 
 impl Value {
     /// The value now, as that column keeps it.
-    pub(crate) fn get(&self, target: &Target, at: usize, params: &[Datum], computed: &[Datum]) -> EngineResult<Datum> {
+    pub(crate) fn get(&self, target: &Target, at: usize, given: &Given<'_>) -> EngineResult<Datum> {
         match self {
             Self::Constant(value) => Ok(value.clone()),
-            Self::Param(index) => match params.get(*index) {
+            Self::Row(value) => target.assign(at, value.get(given)?),
+            Self::Param(index) => match given.params.get(*index) {
                 Some(value) => target.assign(at, value.clone()),
                 None => fail(Fault::NoSuchParameter { number: index + 1 }),
             },
-            Self::Computed(index) => match computed.get(*index) {
+            Self::Computed(index) => match given.computed.get(*index) {
                 Some(value) => target.assign(at, value.clone()),
                 None => fail(Fault::Internal { detail: format!("no computed value {index}") }),
             },

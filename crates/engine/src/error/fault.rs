@@ -40,6 +40,8 @@ pub(crate) enum Fault {
     NoSuchParameter { number: usize },
     #[error("could not determine data type of parameter ${number}")]
     UntypedParameter { number: usize },
+    #[error("LIMIT must not be negative")]
+    NegativeLimit,
 
     // Rows.
     #[error("duplicate key value violates unique constraint \"{constraint}\"")]

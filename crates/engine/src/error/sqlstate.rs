@@ -30,6 +30,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::NoSuchPrepared { .. } => "26000",
         Fault::DuplicatePrepared { .. } => "42P05",
         Fault::NoSuchParameter { .. } => "42P02",
+        Fault::NegativeLimit => "2201W",
         Fault::UntypedParameter { .. } => "42P18",
         Fault::DuplicateKey { .. } => "23505",
         Fault::NotNull { .. } | Fault::ContainsNulls { .. } => "23502",

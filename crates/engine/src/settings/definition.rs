@@ -40,7 +40,12 @@ const NO_ONLY: Kind = Kind::Word(&["off"], &["on"]);
 pub(crate) static SETTINGS: &[SettingDef] = &[
     reported("application_name", "", Kind::Name, "Name of the client program."),
     plain("bennu.plan_cache", "on", Kind::Bool, "Keeps plans of statements for their next use."),
-    plain("bennu.point_programs", "on", Kind::Bool, "Runs statements that name a full key without a plan."),
+    plain(
+        "bennu.point_programs",
+        "on",
+        Kind::Bool,
+        "Runs statements that name keys or short ranges of keys without a plan.",
+    ),
     plain("bytea_output", "hex", Kind::Word(&["hex"], &["escape"]), "Text form of bytea."),
     reported("client_encoding", "UTF8", Kind::Encoding, "Encoding of text that the client sends and receives."),
     plain("client_min_messages", "notice", Kind::Word(MESSAGE_LEVELS, &[]), "Least level of messages to the client."),

@@ -18,6 +18,7 @@ mod copy;
 mod definitions;
 mod errors;
 mod point;
+mod range;
 mod restart;
 mod settings;
 mod writes;

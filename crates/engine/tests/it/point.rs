@@ -47,6 +47,28 @@ async fn conflicts_are_ignored_or_overwritten_as_asked() {
 }
 
 #[tokio::test]
+async fn values_made_of_the_row_itself() {
+    let mut c = Client::new().await;
+    c.ok("CREATE TABLE m (a integer PRIMARY KEY, n integer, s smallint, t text)").await;
+    c.ok("INSERT INTO m VALUES (1, 10, 5, 'one'), (2, NULL, 5, 'two')").await;
+    let upsert = |set: &str| format!("INSERT INTO m VALUES (1, 7, 2, 'new') ON CONFLICT (a) DO UPDATE SET {set}");
+    c.ok(&upsert("n = excluded.n, t = m.t")).await;
+    assert_eq!(c.run("SELECT n, t FROM m WHERE a = 1").await, "7|one\nSELECT 1");
+    c.ok(&upsert("n = m.n + excluded.s, s = m.s - excluded.s, t = excluded.t")).await;
+    assert_eq!(c.run("SELECT n, s, t FROM m WHERE a = 1").await, "9|3|new\nSELECT 1");
+    let add = "UPDATE m SET n = n + $1 WHERE a = $2 RETURNING n";
+    assert_eq!(c.execute(add, &[Datum::Int4(-4), Datum::Int4(1)]).await, "5\nUPDATE 1");
+    // NULL stays NULL; the statement's own values are those before it.
+    assert_eq!(c.execute(add, &[Datum::Int4(1), Datum::Int4(2)]).await, "~\nUPDATE 1");
+    c.ok("UPDATE m SET s = (1000 + s), n = s + 1 WHERE a = 2").await;
+    assert_eq!(c.run("SELECT n, s FROM m WHERE a = 2").await, "6|1005\nSELECT 1");
+    assert_eq!(c.run("UPDATE m SET n = n + 2147483647 WHERE a = 1").await, "ERROR 22003 integer out of range");
+    assert_eq!(c.run("UPDATE m SET s = s + 40000 WHERE a = 1").await, "ERROR 22003 smallint out of range");
+    c.ok("UPDATE m SET n = m.n + 1 WHERE m.a = 1").await;
+    assert_eq!(c.run("SELECT n, s FROM m WHERE a = 1").await, "6|3\nSELECT 1");
+}
+
+#[tokio::test]
 async fn updates_and_deletes_by_key_tell_what_they_did() {
     let mut c = Client::new().await;
     c.ok(TABLE).await;

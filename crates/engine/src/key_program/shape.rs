@@ -1,63 +1,16 @@
-//! Tier 1 for reading: plain columns of the row with a given full key. No plan, no Arrow, no other thread.
+//! The SELECTs that may become key programs: plain columns of one table.
 
 use crate::ColumnDesc;
-use crate::dml::{FAMILY, KeyMatch, ParamTypes, Target, column_at, folded};
+use crate::dml::{Target, column_at, folded};
 use crate::error::EngineResult;
 use crate::settings::TimeZone;
 use catalog::Catalog;
 use sql::ast::{GroupByExpr, Query, Select, SelectItem, SetExpr, TableFactor};
-use txn::ReadView;
-use types::{DataType, Datum};
 
-/// `SELECT columns FROM t WHERE key = …`, compiled.
-#[derive(Debug)]
-pub(crate) struct PointSelect {
-    target: Target,
-    key: KeyMatch,
-    wanted: Vec<usize>,
-}
-
-/// What a query compiled to, with its parameters and columns.
-type Compiled = (PointSelect, Vec<DataType>, Vec<ColumnDesc>);
-
-impl PointSelect {
-    /// `None`: the query is more than this.
-    pub(crate) fn compile(
-        catalog: &Catalog,
-        search_path: &[String],
-        query: &Query,
-        types: &[Option<DataType>],
-        zone: TimeZone,
-    ) -> EngineResult<Option<Compiled>> {
-        let Some(select) = plain_select(query) else { return Ok(None) };
-        let Some((schema, name, alias)) = one_table(select) else { return Ok(None) };
-        let Some(table) = catalog.resolve(search_path, schema.as_deref(), &name) else { return Ok(None) };
-        let target = Target::new(catalog, table, zone)?;
-        let Some((wanted, columns)) = projection(&target, &alias, select) else { return Ok(None) };
-        let mut params = ParamTypes::declared(types);
-        let found = KeyMatch::find(&target, &alias, select.selection.as_ref(), &mut params)?;
-        let Some(key) = found.filter(|key| key.residual.is_empty()) else { return Ok(None) };
-        let parameters = params.finish()?;
-        Ok(Some((Self { target, key, wanted }, parameters, columns)))
-    }
-
-    /// The row, if it is there.
-    pub(crate) async fn run(&self, view: &ReadView, params: &[Datum]) -> EngineResult<Vec<Vec<Datum>>> {
-        let Some(key) = self.key.key(&self.target, params)? else { return Ok(Vec::new()) };
-        match view.get(self.target.storage, FAMILY, &key).await? {
-            None => Ok(Vec::new()),
-            Some(fragment) => Ok(vec![self.target.codec.decode_row(&key, &fragment, &self.wanted)?]),
-        }
-    }
-}
-
-/// A SELECT of nothing but columns, one table and conditions.
-fn plain_select(query: &Query) -> Option<&Select> {
-    let Query { with, body, order_by, limit_clause, fetch, locks, for_clause, settings, format_clause, pipe_operators } =
-        query;
+/// A SELECT of nothing but columns, one table and conditions. ORDER BY and LIMIT are for the caller to judge.
+pub(super) fn plain_select(query: &Query) -> Option<&Select> {
+    let Query { with, body, fetch, locks, for_clause, settings, format_clause, pipe_operators, .. } = query;
     let bare = with.is_none()
-        && order_by.is_none()
-        && limit_clause.is_none()
         && fetch.is_none()
         && locks.is_empty()
         && for_clause.is_none()
@@ -85,8 +38,22 @@ fn plain_select(query: &Query) -> Option<&Select> {
     (bare && plain).then_some(select)
 }
 
+/// The one table in FROM and what its columns are qualified with.
+pub(super) fn one_table(
+    catalog: &Catalog,
+    search_path: &[String],
+    select: &Select,
+    zone: TimeZone,
+) -> EngineResult<Option<(Target, String)>> {
+    let Some((schema, name, alias)) = table_name(select) else { return Ok(None) };
+    match catalog.resolve(search_path, schema.as_deref(), &name) {
+        None => Ok(None),
+        Some(table) => Ok(Some((Target::new(catalog, table, zone)?, alias))),
+    }
+}
+
 /// Schema, name and alias of the one table in FROM.
-fn one_table(select: &Select) -> Option<(Option<String>, String, String)> {
+fn table_name(select: &Select) -> Option<(Option<String>, String, String)> {
     let [from] = select.from.as_slice() else { return None };
     if !from.joins.is_empty() {
         return None;
@@ -123,7 +90,8 @@ fn one_table(select: &Select) -> Option<(Option<String>, String, String)> {
     Some((schema, name, alias))
 }
 
-fn projection(target: &Target, alias: &str, select: &Select) -> Option<(Vec<usize>, Vec<ColumnDesc>)> {
+/// The columns that are selected: which they are, and how they are called.
+pub(super) fn projection(target: &Target, alias: &str, select: &Select) -> Option<(Vec<usize>, Vec<ColumnDesc>)> {
     let (mut wanted, mut columns) = (Vec::new(), Vec::new());
     for item in &select.projection {
         let (expr, name) = match item {

@@ -1,0 +1,123 @@
+//! Short ranges of the key: compiled once, read by scans without a plan.
+
+use super::conditions::KeyCondition;
+use super::cursor::Cursor;
+use super::operand::Limit;
+use super::order::{Names, Order};
+use super::{Compiled, shape};
+use crate::dml::{FAMILY, ParamTypes, Target};
+use crate::error::EngineResult;
+use crate::settings::TimeZone;
+use catalog::Catalog;
+use rowkey::range::{ByteRange, Condition, KeyRanges, RangeLimits, key_ranges};
+use sql::ast::{Expr, LimitClause, Query};
+use std::sync::Arc;
+use store::{KeyRange, ScanRequest};
+use txn::ReadView;
+use types::{DataType, Datum};
+
+/// Beyond this many salt buckets an ordered read is a plan: here the least of them is found by looking at all.
+const MAX_MERGED: usize = 64;
+/// Most rows of a batch.
+const BATCH_ROWS: u64 = 1024;
+
+/// `SELECT columns FROM t WHERE conditions on key columns ORDER BY key LIMIT n`, compiled.
+#[derive(Debug)]
+pub(crate) struct RangeSelect {
+    pub(super) target: Target,
+    conditions: Vec<KeyCondition>,
+    order: Order,
+    limit: Limit,
+    pub(super) wanted: Vec<usize>,
+}
+
+impl RangeSelect {
+    /// `None`: the query is more than this, or its rows may be many: then plans are better.
+    pub(crate) fn compile(
+        catalog: &Catalog,
+        search_path: &[String],
+        query: &Query,
+        types: &[Option<DataType>],
+        zone: TimeZone,
+    ) -> EngineResult<Option<Compiled<Self>>> {
+        let Some(select) = shape::plain_select(query) else { return Ok(None) };
+        let Some((target, alias)) = shape::one_table(catalog, search_path, select, zone)? else { return Ok(None) };
+        let Some((wanted, columns)) = shape::projection(&target, &alias, select) else { return Ok(None) };
+        let mut params = ParamTypes::declared(types);
+        let found = KeyCondition::all(&target, &alias, select.selection.as_ref(), &mut params)?;
+        let Some(conditions) = found else { return Ok(None) };
+        let names = Names { target: &target, alias: &alias, projection: &select.projection, wanted: &wanted };
+        let Some(order) = Order::compile(query.order_by.as_ref(), &names, &conditions) else { return Ok(None) };
+        let Some(limit) = limit(query, &mut params) else { return Ok(None) };
+        let program = Self { target, conditions, order, limit, wanted };
+        if !program.is_short() {
+            return Ok(None);
+        }
+        Ok(Some((program, params.finish()?, columns)))
+    }
+
+    /// Are its rows likely few? Some are named by the first part of the key, or LIMIT says how many.
+    fn is_short(&self) -> bool {
+        let first = self.conditions.iter().any(|condition| condition.part == 0 && condition.is_narrow());
+        let merged = self.order != Order::Any;
+        let buckets = self.target.codec.key_schema().salt_buckets.map_or(1, usize::from);
+        (first || self.limit != Limit::None) && !(merged && buckets > MAX_MERGED)
+    }
+
+    /// Begins to read.
+    pub(crate) async fn open(self: &Arc<Self>, view: &ReadView, params: &[Datum]) -> EngineResult<Cursor> {
+        let limit = self.limit.rows(params)?;
+        let mut conditions = Vec::with_capacity(self.conditions.len());
+        for condition in &self.conditions {
+            conditions.push(condition.bind(params)?);
+        }
+        let found = key_ranges(self.target.codec.key_schema(), &conditions, &RangeLimits::default());
+        let unsure = self.unsure(&found, conditions);
+        let lists = match (&found.buckets, self.order) {
+            _ if found.ranges.is_empty() || limit == 0 => Vec::new(),
+            (Some(buckets), Order::Key | Order::Reverse) if buckets.len() > 1 => {
+                buckets.iter().map(|bucket| found.in_bucket(*bucket)).collect()
+            }
+            _ => vec![found.ranges],
+        };
+        let mut scans = Vec::with_capacity(lists.len());
+        for ranges in lists {
+            let request = self.request(ranges, limit, unsure.is_empty());
+            scans.push(view.scan(request).await?);
+        }
+        Ok(Cursor::new(Arc::clone(self), scans, unsure, limit))
+    }
+
+    fn request(&self, ranges: Vec<ByteRange>, limit: u64, exact: bool) -> ScanRequest {
+        let range = |range: ByteRange| KeyRange { start: range.start.into(), end: range.end.map(Into::into) };
+        let ranges = ranges.into_iter().map(range).collect();
+        let limit = (exact && limit < u64::MAX).then_some(limit);
+        ScanRequest {
+            reverse: self.order == Order::Reverse,
+            limit,
+            batch_rows: limit.unwrap_or(BATCH_ROWS).min(BATCH_ROWS) as usize,
+            ..ScanRequest::new(self.target.storage, FAMILY, ranges)
+        }
+    }
+
+    pub(super) fn is_reverse(&self) -> bool {
+        self.order == Order::Reverse
+    }
+
+    /// Conditions that must be checked on each row, with their parts.
+    fn unsure(&self, found: &KeyRanges, conditions: Vec<Condition>) -> Vec<(usize, Condition)> {
+        let parts = self.conditions.iter().map(|condition| condition.part);
+        let exact = found.exact.iter().copied().chain(std::iter::repeat(false));
+        parts.zip(conditions).zip(exact).filter(|(_, exact)| !exact).map(|(unsure, _)| unsure).collect()
+    }
+}
+
+/// LIMIT alone; `None`: there is more.
+fn limit(query: &Query, params: &mut ParamTypes) -> Option<Limit> {
+    let limit: Option<&Expr> = match &query.limit_clause {
+        None => None,
+        Some(LimitClause::LimitOffset { limit, offset: None, limit_by }) if limit_by.is_empty() => limit.as_ref(),
+        Some(_) => return None,
+    };
+    Limit::compile(limit, params)
+}
