@@ -12,7 +12,7 @@ run: build            ## serve the embedded store in ./bennu-data on 127.0.0.1:5
 	./target/release/bennu serve --data $(DATA) --listen $(LISTEN)
 
 test:                 ## everything that needs only Rust and a C compiler
-	cargo test --workspace
+	cargo test --workspace --no-fail-fast
 
 check: fmt clippy doc deps
 
