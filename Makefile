@@ -3,7 +3,7 @@
 DATA    ?= bennu-data
 LISTEN  ?= 127.0.0.1:5433
 
-.PHONY: build run test check fmt clippy doc deps examples bench test-power-loss clean
+.PHONY: build run test fuzz-wire check fmt clippy doc deps examples bench test-power-loss clean
 
 build:                ## the release binary: target/release/bennu
 	cargo build --release -p bennu-cli
@@ -13,6 +13,9 @@ run: build            ## serve the embedded store in ./bennu-data on 127.0.0.1:5
 
 test:                 ## everything that needs only Rust and a C compiler
 	cargo test --workspace --no-fail-fast
+
+fuzz-wire:            ## 100,000 sessions of changed frames against a server; `make test` runs 1,500
+	BENNU_WIRE_SESSIONS=100000 BENNU_WIRE_SEED=$$(date +%s) cargo test -p bennu-pg-server --test it mutated_sessions -- --nocapture
 
 check: fmt clippy doc deps
 

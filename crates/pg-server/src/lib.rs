@@ -23,5 +23,6 @@ mod listener;
 mod rows;
 mod simple;
 mod startup;
+mod startup_options;
 
 pub use listener::{ServerOptions, serve};

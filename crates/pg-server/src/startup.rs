@@ -2,6 +2,7 @@
 
 use crate::connection::{End, Wire};
 use crate::frontend::{self, Malformed, Opening};
+use crate::startup_options::{self, NotASetting};
 use bytes::BufMut;
 use engine::{Engine, Session, SessionStart};
 use std::net::IpAddr;
@@ -64,6 +65,17 @@ async fn begin(wire: &mut Wire, engine: &Arc<Engine>, peer: IpAddr, minor: u16, 
     if take("replication").is_some_and(|r| !matches!(r.as_str(), "" | "false" | "off" | "no" | "0")) {
         refuse(wire, "0A000", "replication connections are not supported").await;
         return Opened::Done;
+    }
+    if let Some(options) = take("options") {
+        match startup_options::settings(&options) {
+            // In front, since what the packet says of a setting itself goes before them.
+            Ok(settings) => parameters.splice(..0, settings),
+            Err(NotASetting(argument)) => {
+                let message = format!("invalid command-line argument for server process: {argument}");
+                refuse(wire, "42601", &message).await;
+                return Opened::Done;
+            }
+        };
     }
     if !peer.to_canonical().is_loopback() {
         let message = format!("connections from {peer} are not accepted: only loopback is, until there are roles");
