@@ -39,7 +39,7 @@ mod store;
 
 pub use admin::{CheckReport, FamilySpec, RegionInfo, StoreStats, TableChange, TableSize, TableSpec};
 pub use batch::{Condition, Mutation, RowChange, RowUpdate, WriteBatch};
-pub use bulk::{BulkLoad, OnDuplicate};
+pub use bulk::{BulkLoad, LoadRows, OnDuplicate};
 pub use bytes::Bytes;
 pub use capabilities::Capabilities;
 pub use clock::{Clock, ManualClock, SystemClock};

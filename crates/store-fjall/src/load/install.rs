@@ -5,6 +5,7 @@
 //!   the table has one family, in a keyspace of its own:    append    ingest there
 //!   otherwise:  move    ingest into new keyspaces, stored rows merged in, then flip the placement in
 //!                       one batch of the meta keyspace
+//!   rows were streamed:         ingest what came out of order onto them, then flip likewise
 //! ```
 //! Ingestion is atomic for one keyspace and not journaled, so it is only used where that suffices: in
 //! an append the manifest of that keyspace decides, in a move the batch that flips the placement.
@@ -14,6 +15,7 @@
 
 use super::Load;
 use super::merge::{Merge, Origin, Source};
+use super::stream::Streamed;
 use crate::commit::pipeline::{Dropped, Last};
 use crate::commit::publish::State;
 use crate::error::engine;
@@ -35,15 +37,44 @@ pub(crate) fn install(mut load: Load) -> StoreResult<CommitNo> {
     let inner = load.inner.clone();
     let state = inner.pipeline.publisher.newest().clone();
     let table = state.tables.table(load.table)?.clone();
+    let streamed = load.streamed.take();
     let mut sources: Vec<Source> = load.runs.drain(..).map(Source::Run).collect();
     load.buffer.sort();
     sources.push(Source::Rows(std::mem::take(&mut load.buffer), 0));
-    let writer =
-        Writer { table: load.table, on_duplicate: load.on_duplicate, stamp: reserve(&inner)?, fragment: Vec::new() };
+    if let Some(Streamed { homes, stamp }) = streamed {
+        let writer = Writer { table: load.table, on_duplicate: load.on_duplicate, stamp, fragment: Vec::new() };
+        return extend(&inner, writer, sources, homes);
+    }
+    let writer = Writer::new(&inner, load.table, load.on_duplicate)?;
     match table.families.as_slice() {
         [family] if family.place.slot.is_none() => append(&inner, &state, writer, sources, &family.place.keyspace),
         _ => move_table(&inner, &state, writer, sources, &table),
     }
+}
+
+/// Adds the sources to what was streamed, and shows both.
+fn extend(inner: &Arc<Inner>, mut writer: Writer, sources: Vec<Source>, homes: Homes) -> StoreResult<CommitNo> {
+    let home = homes.only()?.clone();
+    let merge = Merge::new(sources)?;
+    if merge.is_empty() {
+        let _alone = inner.admission.alone_blocking();
+        return flip(inner, &writer, homes);
+    }
+    // Nobody else knows the keyspace, so this sees exactly what was streamed.
+    let streamed = inner.pipeline.db.snapshot();
+    let check = writer.on_duplicate == OnDuplicate::Fail;
+    let mut ingestion = home.start_ingestion().map_err(engine("beginning an ingestion"))?;
+    merge.run(|_, key, fragment, origin| {
+        writer.check(key, origin)?;
+        if check && streamed.contains_key(&home, key).map_err(engine("looking for a duplicate"))? {
+            return Err(writer.duplicate(key));
+        }
+        let fragment = writer.stamped(fragment, origin)?;
+        ingestion.write(key, fragment).map_err(engine("writing a run"))
+    })?;
+    ingestion.finish().map_err(engine("installing a run"))?;
+    let _alone = inner.admission.alone_blocking();
+    flip(inner, &writer, homes)
 }
 
 /// A commit number and time for the rows of this load; no commit is made by it.
@@ -99,7 +130,7 @@ fn move_table(
 ) -> StoreResult<CommitNo> {
     // In front: what the load brings wins over what is there.
     sources.splice(0..0, table.families.iter().map(|family| stored_rows(state, family.id, &family.place)));
-    let mut homes = Homes { inner: inner.clone(), made: Vec::new() };
+    let mut homes = Homes::none(inner);
     for family in &table.families {
         homes.make(writer.table, family.id, writer.stamp.commit)?;
     }
@@ -114,7 +145,7 @@ fn final_stamp(inner: &Inner, last: &Last, reserved: Last) -> StoreResult<Last> 
 }
 
 /// The rows that one family of the table has.
-fn stored_rows(state: &State, family: FamilyId, place: &Place) -> Source {
+pub(super) fn stored_rows(state: &State, family: FamilyId, place: &Place) -> Source {
     let range = KeyRange::prefix(place.prefix.clone());
     let iter = match range.end {
         Some(end) => state.snapshot.range(&place.keyspace, range.start..end),
@@ -151,14 +182,26 @@ fn flip(inner: &Inner, writer: &Writer, mut homes: Homes) -> StoreResult<CommitN
 }
 
 /// New keyspaces; deleted unless the load takes them over.
-struct Homes {
+pub(crate) struct Homes {
     inner: Arc<Inner>,
     made: Vec<(FamilyId, Keyspace)>,
 }
 
 impl Homes {
+    pub(super) fn none(inner: &Arc<Inner>) -> Self {
+        Self { inner: inner.clone(), made: Vec::new() }
+    }
+
+    /// The keyspace of a table with one family.
+    ///
+    /// # Errors
+    /// [`StoreError::Closed`] when there is none.
+    pub(super) fn only(&self) -> StoreResult<&Keyspace> {
+        self.made.first().map(|(_, home)| home).ok_or(StoreError::Closed)
+    }
+
     /// The commit number makes the name one that was never used.
-    fn make(&mut self, table: TableId, family: FamilyId, number: CommitNo) -> StoreResult<()> {
+    pub(super) fn make(&mut self, table: TableId, family: FamilyId, number: CommitNo) -> StoreResult<()> {
         let name = format!("{}{}-{}-{}", meta::OWN, table.0, family.0, number.0);
         let made = keyspace(&self.inner.pipeline.db, &name)?;
         self.made.push((family, made));
@@ -174,14 +217,30 @@ impl Drop for Homes {
 }
 
 /// Judges duplicates and stamps rows.
-struct Writer {
+pub(crate) struct Writer {
     table: TableId,
     on_duplicate: OnDuplicate,
-    stamp: Last,
+    pub(super) stamp: Last,
     fragment: Vec<u8>,
 }
 
 impl Writer {
+    /// Takes a commit number and time for the rows of a load.
+    ///
+    /// # Errors
+    /// I/O failures.
+    pub(super) fn new(inner: &Inner, table: TableId, on_duplicate: OnDuplicate) -> StoreResult<Self> {
+        Ok(Self { table, on_duplicate, stamp: reserve(inner)?, fragment: Vec::new() })
+    }
+
+    /// Stamps a new row where it is.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupted`] for bytes that are no fragment.
+    pub(super) fn stamp(&self, fragment: &mut [u8]) -> StoreResult<()> {
+        stamp::write(fragment, self.stamp.stamp, self.stamp.commit)
+    }
+
     /// Every row into the new keyspace of its family.
     fn write_all(&mut self, merge: Merge, homes: &[(FamilyId, Keyspace)]) -> StoreResult<()> {
         let mut ingestions = Vec::with_capacity(homes.len());

@@ -19,7 +19,11 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    fn advance(&mut self) -> StoreResult<bool> {
+    /// Goes to the next row; false at the end.
+    ///
+    /// # Errors
+    /// I/O failures.
+    pub(super) fn advance(&mut self) -> StoreResult<bool> {
         match self {
             Self::Run(run) => run.advance(),
             Self::Rows(rows, next) => {
@@ -80,6 +84,11 @@ impl Merge {
             merge.refill(index)?;
         }
         Ok(merge)
+    }
+
+    /// Has no source a row?
+    pub(crate) fn is_empty(&self) -> bool {
+        self.heap.is_empty()
     }
 
     /// Calls `each` for every key in order with the fragment that wins.

@@ -5,6 +5,7 @@
 //!                 └──────┬───────────┘
 //!   finish     small: one ordinary batch                   here
 //!              large: merge ──> ingestion into a keyspace  merge.rs, install.rs
+//!   in key order, into an empty table: ingestion at once   stream.rs
 //! ```
 //! A load that is dropped has touched nothing but its runs, which go with it; a crash leaves the runs
 //! (removed at the next open) and perhaps a keyspace that no table names (likewise).
@@ -13,6 +14,7 @@ mod install;
 mod merge;
 mod rows;
 mod run;
+mod stream;
 
 use crate::error::{engine, io};
 use crate::inner::Inner;
@@ -27,9 +29,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::{
-    BulkLoad, CommitNo, Durability, FamilyId, Mutation, OnDuplicate, StoreError, StoreResult, TableId, WriteBatch,
+    BulkLoad, CommitNo, Durability, FamilyId, LoadRows, Mutation, OnDuplicate, StoreError, StoreResult, TableId,
+    WriteBatch,
 };
+use stream::{SortedStream, Streamed};
 use tokio::task::JoinHandle;
+
+/// Rows of a stream that are handed on at a time, in bytes.
+const STREAM_BYTES: usize = 1 << 20;
 
 /// A load under way.
 pub(crate) struct Load {
@@ -38,6 +45,9 @@ pub(crate) struct Load {
     on_duplicate: OnDuplicate,
     families: Vec<FamilyId>,
     buffer: Rows,
+    order: Order,
+    /// What came in order, once something did not.
+    streamed: Option<Streamed>,
     runs: Vec<Run>,
     /// The run being written while the next buffer fills.
     spilling: Option<JoinHandle<StoreResult<Run>>>,
@@ -45,6 +55,16 @@ pub(crate) struct Load {
     begun: usize,
     /// Shared with the run being written: the folder goes when both are done with it.
     folder: Arc<RunFolder>,
+}
+
+/// Do the rows come in key order?
+enum Order {
+    /// There are too few of them to ask.
+    NotAsked,
+    /// So far; they go where they will stay.
+    Sorted(SortedStream),
+    /// No, or not into an empty table: they go into runs.
+    Unsorted,
 }
 
 impl Load {
@@ -63,11 +83,57 @@ impl Load {
             on_duplicate,
             families,
             buffer: Rows::default(),
+            order: Order::NotAsked,
+            streamed: None,
             runs: Vec::new(),
             spilling: None,
             begun: 0,
             folder,
         })
+    }
+
+    /// How much the buffer may hold before something is done about it.
+    fn buffer_limit(&self) -> usize {
+        let options = &self.inner.options;
+        let most = options.load_buffer_bytes.min(1 << 30);
+        match self.order {
+            Order::NotAsked => options.small_load_bytes.min(most),
+            Order::Sorted(_) => STREAM_BYTES.min(most),
+            Order::Unsorted => most,
+        }
+    }
+
+    /// The buffer is full: its rows go on, or it may become larger.
+    async fn make_room(&mut self) -> StoreResult<()> {
+        self.inner.check_open()?;
+        match self.order {
+            Order::NotAsked => {
+                let stream = match self.buffer.is_strictly_sorted() {
+                    true => SortedStream::begin(self.inner.clone(), self.table, self.on_duplicate).await?,
+                    false => None,
+                };
+                self.order = stream.map_or(Order::Unsorted, Order::Sorted);
+                self.pass_on().await
+            }
+            Order::Sorted(_) => self.pass_on().await,
+            Order::Unsorted => self.spill().await,
+        }
+    }
+
+    /// Gives the buffer to the stream. The stream ends if the rows are not in order.
+    async fn pass_on(&mut self) -> StoreResult<()> {
+        let Order::Sorted(stream) = &mut self.order else { return Ok(()) };
+        if stream.takes(&self.buffer) {
+            return stream.push(std::mem::take(&mut self.buffer)).await;
+        }
+        self.end_stream().await
+    }
+
+    async fn end_stream(&mut self) -> StoreResult<()> {
+        if let Order::Sorted(stream) = std::mem::replace(&mut self.order, Order::Unsorted) {
+            self.streamed = Some(stream.end().await?);
+        }
+        Ok(())
     }
 
     /// Begins to sort the buffer and to write it to disk, once the one before is written.
@@ -87,6 +153,15 @@ impl Load {
     async fn end_spill(&mut self) -> StoreResult<()> {
         if let Some(spilling) = self.spilling.take() {
             self.runs.push(joined(spilling.await)?);
+        }
+        Ok(())
+    }
+
+    fn check(&self, family: FamilyId, key: &[u8], fragment: &[u8]) -> StoreResult<()> {
+        check_key(key)?;
+        check_fragment(fragment)?;
+        if !self.families.contains(&family) {
+            return Err(StoreError::NoSuchFamily { table: self.table, family });
         }
         Ok(())
     }
@@ -127,16 +202,26 @@ impl Load {
 #[async_trait]
 impl BulkLoad for Load {
     async fn write(&mut self, family: FamilyId, key: &[u8], fragment: &[u8]) -> StoreResult<()> {
-        check_key(key)?;
-        check_fragment(fragment)?;
-        if !self.families.contains(&family) {
-            return Err(StoreError::NoSuchFamily { table: self.table, family });
-        }
-        if self.buffer.bytes() + key.len() + fragment.len() > self.inner.options.load_buffer_bytes.min(1 << 30) {
-            self.inner.check_open()?;
-            self.spill().await?;
+        self.check(family, key, fragment)?;
+        if self.buffer.bytes() + key.len() + fragment.len() > self.buffer_limit() {
+            self.make_room().await?;
         }
         self.buffer.push(family, key, fragment);
+        Ok(())
+    }
+
+    async fn write_rows(&mut self, family: FamilyId, rows: LoadRows) -> StoreResult<()> {
+        for (key, fragment) in rows.iter() {
+            self.check(family, key, fragment)?;
+        }
+        if self.buffer.bytes() > 0 && self.buffer.bytes() + rows.byte_len() > self.buffer_limit() {
+            self.make_room().await?;
+        }
+        if self.buffer.bytes() == 0 {
+            self.buffer = Rows::of(family, rows);
+        } else {
+            rows.iter().for_each(|(key, fragment)| self.buffer.push(family, key, fragment));
+        }
         Ok(())
     }
 
@@ -145,7 +230,9 @@ impl BulkLoad for Load {
         self.inner.pipeline.read_only.check()?;
         let inner = self.inner.clone();
         self.end_spill().await?;
-        if self.runs.is_empty() && self.buffer.bytes() <= inner.options.small_load_bytes {
+        self.pass_on().await?;
+        self.end_stream().await?;
+        if self.runs.is_empty() && self.streamed.is_none() && self.buffer.bytes() <= inner.options.small_load_bytes {
             let pass = inner.admission.write().await?;
             let commit = blocking(move || {
                 self.buffer.sort();

@@ -1,6 +1,7 @@
 //! Rows of a load in memory: one buffer of bytes, and where each row is in it.
 
-use store::FamilyId;
+use std::cmp::Ordering;
+use store::{FamilyId, LoadRows, StoreResult};
 
 /// A row that is lent out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +16,10 @@ pub(crate) struct Row<'a> {
 pub(crate) struct Rows {
     bytes: Vec<u8>,
     places: Vec<Place>,
-    /// Were all keys ascending so far? Then there is nothing to sort.
+    /// Was some key below the one before it?
     unsorted: bool,
+    /// Was some key that of the row before it?
+    repeated: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -34,11 +37,57 @@ impl Rows {
         self.bytes.extend_from_slice(key);
         let key_end = self.bytes.len() as u32;
         self.bytes.extend_from_slice(fragment);
-        let place = Place { family, start, key_end, end: self.bytes.len() as u32 };
+        self.add(Place { family, start, key_end, end: self.bytes.len() as u32 });
+    }
+
+    fn add(&mut self, place: Place) {
         if let Some(last) = self.places.last() {
-            self.unsorted |= (last.family, self.key(last)) > (family, key);
+            match (last.family, self.key(last)).cmp(&(place.family, self.key(&place))) {
+                Ordering::Less => {}
+                Ordering::Equal => self.repeated = true,
+                Ordering::Greater => self.unsorted = true,
+            }
         }
         self.places.push(place);
+    }
+
+    /// Takes over rows of one family.
+    pub(crate) fn of(family: FamilyId, rows: LoadRows) -> Self {
+        let (bytes, ends) = rows.into_parts();
+        let mut taken = Self { bytes, places: Vec::with_capacity(ends.len()), ..Self::default() };
+        let mut start = 0;
+        for (key_end, end) in ends {
+            taken.add(Place { family, start, key_end, end });
+            start = end;
+        }
+        taken
+    }
+
+    /// Are the keys ascending, and none twice?
+    pub(crate) fn is_strictly_sorted(&self) -> bool {
+        !self.unsorted && !self.repeated
+    }
+
+    /// The first and the last key.
+    pub(crate) fn first_and_last(&self) -> Option<(&[u8], &[u8])> {
+        Some((self.key(self.places.first()?), self.key(self.places.last()?)))
+    }
+
+    /// Calls `each` with every key and fragment in order. The fragment may be changed, not its length.
+    ///
+    /// # Errors
+    /// Those of `each`.
+    pub(crate) fn try_for_each_mut(
+        &mut self,
+        mut each: impl FnMut(&[u8], &mut [u8]) -> StoreResult<()>,
+    ) -> StoreResult<()> {
+        for place in &self.places {
+            let row = self.bytes.get_mut(place.start as usize..place.end as usize).unwrap_or_default();
+            if let Some((key, fragment)) = row.split_at_mut_checked((place.key_end - place.start) as usize) {
+                each(key, fragment)?;
+            }
+        }
+        Ok(())
     }
 
     /// Bytes of keys and fragments.
@@ -48,6 +97,7 @@ impl Rows {
 
     /// Sorts by family and key. Rows of one key keep their order: the last written stays the last.
     pub(crate) fn sort(&mut self) {
+        // Keys that were ascending all along need no sorting.
         if !self.unsorted {
             return;
         }

@@ -3,7 +3,7 @@
 use crate::support::*;
 use std::path::Path;
 use std::sync::Arc;
-use store::{CommitNo, OnDuplicate, Store, StoreError, StoreResult, TableChange, TableId, WriteBatch};
+use store::{CommitNo, LoadRows, OnDuplicate, Store, StoreError, StoreResult, TableChange, TableId, WriteBatch};
 use store_fjall::{FjallStore, Options};
 
 /// Loads become large after 20 kB, and spill every 50 kB.
@@ -142,7 +142,7 @@ async fn a_dropped_load_leaves_nothing() {
     let store = open_small(folder.path());
     commit(&store, create(1)).await;
     let mut load = store.bulk_load(TableId(1), OnDuplicate::Fail).await.unwrap();
-    for n in 0..5000 {
+    for n in shuffled(5000) {
         load.write(FAMILY, key(n).as_bytes(), &fragment("v")).await.unwrap();
     }
     let runs = || std::fs::read_dir(folder.path().join("load")).map_or(0, Iterator::count);
@@ -155,6 +155,28 @@ async fn a_dropped_load_leaves_nothing() {
         }
     }
     assert_eq!(runs(), 0);
+    assert_eq!(rows(&store).await, []);
+}
+
+#[tokio::test]
+async fn a_dropped_load_of_sorted_rows_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_small(folder.path());
+    let keyspaces = || std::fs::read_dir(folder.path().join("db/keyspaces")).unwrap().count();
+    commit(&store, create(1)).await;
+    let before = keyspaces();
+    let mut load = store.bulk_load(TableId(1), OnDuplicate::Fail).await.unwrap();
+    for n in 0..5000 {
+        load.write(FAMILY, key(n).as_bytes(), &fragment("v")).await.unwrap();
+    }
+    assert_eq!(keyspaces(), before + 1);
+    drop(load);
+    for _ in 0..100 {
+        if keyspaces() > before {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    }
+    assert_eq!(keyspaces(), before);
     assert_eq!(rows(&store).await, []);
 }
 
@@ -175,4 +197,63 @@ async fn a_loaded_table_can_be_dropped_and_its_keyspace_goes() {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
     panic!("the keyspace is still there");
+}
+
+/// The first `sorted` rows in key order, the others not.
+fn mostly_sorted(rows: u32, sorted: u32) -> impl Iterator<Item = u32> {
+    (0..sorted).chain((sorted..rows).rev())
+}
+
+#[tokio::test]
+async fn rows_in_key_order_are_loaded_as_they_come_and_so_are_those_that_break_it() {
+    for sorted in [9973, 9972, 5000] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open_small(folder.path());
+        commit(&store, create(1)).await;
+        let before = now(&store).await;
+        let in_order = mostly_sorted(9973, sorted).map(|n| (key(n), n.to_string()));
+        let made = load(&store, OnDuplicate::Fail, in_order).await.unwrap();
+        assert_eq!(now(&store).await.commit(), made);
+        assert_eq!(scan(&store, 1, &before).await, [], "an older snapshot does not see it");
+        assert_eq!(rows(&store).await, expected(9973, |n| n.to_string()));
+        drop((before, store));
+        let store = open_small(folder.path());
+        assert_eq!(rows(&store).await, expected(9973, |n| n.to_string()));
+    }
+}
+
+#[tokio::test]
+async fn rows_by_the_buffer_are_as_rows_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_small(folder.path());
+    for (table, sorted) in [(1, 9973), (2, 6000), (3, 10)] {
+        commit(&store, create(table)).await;
+        let mut load = store.bulk_load(TableId(table), OnDuplicate::Fail).await.unwrap();
+        let order: Vec<u32> = mostly_sorted(9973, sorted).collect();
+        for some in order.chunks(777) {
+            let mut buffer = LoadRows::default();
+            some.iter().for_each(|n| buffer.push(key(*n).as_bytes(), &fragment(&n.to_string())));
+            load.write_rows(FAMILY, buffer).await.unwrap();
+        }
+        load.finish().await.unwrap();
+        assert_eq!(scan(&store, table, &now(&store).await).await, expected(9973, |n| n.to_string()));
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_comes_again_after_rows_in_order_is_a_duplicate() {
+    for (rows_before, again) in [(9000, 8999), (9000, 0), (9000, 4321)] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open_small(folder.path());
+        commit(&store, create(1)).await;
+        let twice = || (0..rows_before).chain([again]).map(|n| (key(n), n.to_string()));
+        let error = load(&store, OnDuplicate::Fail, twice()).await.unwrap_err();
+        let wrong = key(again).into_bytes();
+        assert_eq!(error, StoreError::DuplicateKey { table: TableId(1), key: wrong.into() });
+        assert_eq!(rows(&store).await, []);
+        let last = (0..rows_before).map(|n| (key(n), n.to_string())).chain([(key(again), "last".to_string())]);
+        load(&store, OnDuplicate::Replace, last).await.unwrap();
+        let value = |n: u32| if n == again { "last".to_string() } else { n.to_string() };
+        assert_eq!(rows(&store).await, expected(rows_before, value));
+    }
 }

@@ -1,0 +1,130 @@
+//! Rows that come in key order into an empty table: they are written where they will stay while they come.
+//!
+//! ```text
+//!   write ──> buffer ──(in order)──> channel ──> ingestion into a new keyspace     on a thread of its own
+//!                └──(not in order)──> the stream ends; runs, merged onto it at the end of the load
+//! ```
+//! No run is written and read again, and the blocks are made while the next rows are encoded. Nothing shows
+//! before the end: no table names the keyspace until the placement is flipped.
+
+use super::install::{Homes, Writer};
+use super::rows::Rows;
+use crate::commit::pipeline::Last;
+use crate::error::engine;
+use crate::inner::Inner;
+use crate::store::{blocking, joined};
+use std::sync::Arc;
+use store::{FamilyId, OnDuplicate, StoreError, StoreResult, TableId};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+/// Buffers that wait for the thread that writes.
+const WAITING: usize = 2;
+
+/// A stream under way. Dropping it undoes it.
+pub(crate) struct SortedStream {
+    sender: mpsc::Sender<Message>,
+    writing: JoinHandle<StoreResult<Streamed>>,
+    last_key: Vec<u8>,
+}
+
+enum Message {
+    Rows(Rows),
+    /// Without it the stream was dropped.
+    End,
+}
+
+/// What a stream has written: a keyspace that no table names yet, and the stamp of its rows.
+pub(crate) struct Streamed {
+    pub(crate) homes: Homes,
+    pub(crate) stamp: Last,
+}
+
+impl SortedStream {
+    /// Begins one if the table has one family and no row.
+    ///
+    /// # Errors
+    /// I/O failures, [`StoreError::NoSuchTable`].
+    pub(crate) async fn begin(
+        inner: Arc<Inner>,
+        table: TableId,
+        on_duplicate: OnDuplicate,
+    ) -> StoreResult<Option<Self>> {
+        let begun = blocking(move || {
+            let Some(family) = only_family_without_rows(&inner, table)? else { return Ok(None) };
+            let writer = Writer::new(&inner, table, on_duplicate)?;
+            let mut homes = Homes::none(&inner);
+            homes.make(table, family, writer.stamp.commit)?;
+            Ok(Some((writer, homes)))
+        });
+        let Some((writer, homes)) = begun.await? else { return Ok(None) };
+        let (sender, receiver) = mpsc::channel(WAITING);
+        let writing = tokio::task::spawn_blocking(move || write(&writer, homes, receiver));
+        Ok(Some(Self { sender, writing, last_key: Vec::new() }))
+    }
+
+    /// Do these rows come after all before them, each key once?
+    pub(crate) fn takes(&self, rows: &Rows) -> bool {
+        let follows =
+            rows.first_and_last().is_none_or(|(first, _)| self.last_key.is_empty() || first > &*self.last_key);
+        follows && rows.is_strictly_sorted()
+    }
+
+    /// Writes rows that it takes.
+    ///
+    /// # Errors
+    /// I/O failures, also of rows before.
+    pub(crate) async fn push(&mut self, rows: Rows) -> StoreResult<()> {
+        if let Some((_, last)) = rows.first_and_last() {
+            self.last_key.clear();
+            self.last_key.extend_from_slice(last);
+        }
+        self.send(Message::Rows(rows)).await
+    }
+
+    /// Ends it: all its rows are on disk.
+    ///
+    /// # Errors
+    /// I/O failures.
+    pub(crate) async fn end(mut self) -> StoreResult<Streamed> {
+        self.send(Message::End).await?;
+        joined(self.writing.await)
+    }
+
+    async fn send(&mut self, message: Message) -> StoreResult<()> {
+        if self.sender.send(message).await.is_ok() {
+            return Ok(());
+        }
+        // The thread ended early: it says why.
+        joined((&mut self.writing).await)?;
+        Err(StoreError::Closed)
+    }
+}
+
+fn write(writer: &Writer, homes: Homes, mut receiver: mpsc::Receiver<Message>) -> StoreResult<Streamed> {
+    let home = homes.only()?.clone();
+    let mut ingestion = home.start_ingestion().map_err(engine("beginning an ingestion"))?;
+    loop {
+        match receiver.blocking_recv() {
+            None => return Err(StoreError::Closed),
+            Some(Message::End) => break,
+            Some(Message::Rows(mut rows)) => rows.try_for_each_mut(|key, fragment| {
+                writer.stamp(fragment)?;
+                ingestion.write(key, &*fragment).map_err(engine("writing a run"))
+            })?,
+        }
+    }
+    ingestion.finish().map_err(engine("installing a run"))?;
+    Ok(Streamed { homes, stamp: writer.stamp })
+}
+
+fn only_family_without_rows(inner: &Inner, table: TableId) -> StoreResult<Option<FamilyId>> {
+    let state = inner.pipeline.publisher.newest().clone();
+    match state.tables.table(table)?.families.as_slice() {
+        [family] => {
+            let has_rows = super::install::stored_rows(&state, family.id, &family.place).advance()?;
+            Ok((!has_rows).then_some(family.id))
+        }
+        _ => Ok(None),
+    }
+}
