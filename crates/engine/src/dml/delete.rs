@@ -71,7 +71,7 @@ impl Session {
         };
         let mut outcome = Outcome::default();
         for (key, old, joined) in found {
-            outcome.count(program.returning.as_ref(), &old, &joined, scope).await?;
+            outcome.count(program.returning.as_ref(), &old, &joined);
             work.txn.delete(target.storage, FAMILY, key)?;
         }
         Ok(outcome)

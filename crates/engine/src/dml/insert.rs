@@ -29,8 +29,8 @@ pub(crate) struct InsertProgram {
     pub(super) source: Rows,
     /// For the other columns.
     pub(super) defaults: Defaults,
-    /// One query that gives all computed values of VALUES in one row.
-    pub(super) computed: Option<Arc<Plan>>,
+    /// All computed values of VALUES.
+    pub(super) computed: Exprs,
     pub(crate) action: Action,
     pub(crate) returning: Option<Returning>,
 }
@@ -60,11 +60,13 @@ impl InsertProgram {
             Rows::Values(_) => true,
             Rows::Query { plan, .. } => plan.cacheable,
         };
-        rows && self.computed.as_ref().is_none_or(|plan| plan.cacheable)
+        let exprs = [&self.computed, &self.defaults.exprs].into_iter().all(Exprs::is_cacheable);
+        rows && exprs && self.action.is_cacheable()
     }
 
     pub(crate) fn needs_context(&self) -> bool {
-        !self.defaults.exprs.is_empty() || self.action.needs_context()
+        let exprs = [&self.computed, &self.defaults.exprs];
+        exprs.into_iter().any(Exprs::needs_context) || self.action.needs_context()
     }
 
     /// The plan of its rows, if they come from a query.
@@ -117,15 +119,7 @@ impl Session {
         let action = self.compile_action(catalog, &target, &alias, insert, &columns, params).await?;
         let (mut defaults, exprs) = defaults(&target, &mut columns, &mut source, &mut computed)?;
         defaults.exprs = self.row_exprs(catalog, &target, &alias, Second::None, &exprs, params).await?;
-        let computed = match computed.0.as_slice() {
-            [] => None,
-            exprs => {
-                let query = row_set::one_row(exprs)?;
-                let plan = self.plan(catalog, &query, params.known()).await?;
-                params.merge(&query, &plan.parameters);
-                Some(plan)
-            }
-        };
+        let computed = self.exprs_over(catalog, &[], &computed.0, params).await?;
         let joined = (&JoinedColumns::default(), [].as_slice());
         let returning = self.compile_returning(catalog, &target, &alias, &insert.returning, joined, params).await?;
         Ok(InsertProgram { target, columns, source, defaults, computed, action, returning })
@@ -195,7 +189,8 @@ async fn insert_row(
             None => return Ok(()),
         },
     };
-    outcome.count(program.returning.as_ref(), &new, &[], scope).await
+    outcome.count(program.returning.as_ref(), &new, &[]);
+    Ok(())
 }
 
 /// 23505 if the key is there. Outside of a block the store checks it with the commit: one read less.

@@ -36,7 +36,7 @@ impl Session {
     ) -> EngineResult<NewRows> {
         match &program.source {
             Rows::Values(values) => {
-                let computed = self.computed_values(work, program, scope).await?;
+                let computed = program.computed.eval(scope, &[], None).await?;
                 let given = Given { params: scope.params, computed: &computed, ..Given::default() };
                 let mut rows = Vec::with_capacity(values.len());
                 for values in values {
@@ -51,19 +51,6 @@ impl Session {
             }
             Rows::Query { plan, .. } => self.query_rows(work, program, plan, scope).await,
         }
-    }
-
-    /// The values of VALUES that are no constants.
-    async fn computed_values(
-        &mut self,
-        work: &mut Work,
-        program: &InsertProgram,
-        scope: &Scope<'_>,
-    ) -> EngineResult<Row> {
-        let Some(plan) = &program.computed else { return Ok(Row::new()) };
-        let view = work.view(self.engine.store().as_ref(), self.last_commit).await?;
-        let rows = self.collect(self.query_context(view), Arc::clone(plan), scope.params.to_vec()).await?;
-        Ok(rows.into_iter().next().unwrap_or_default())
     }
 
     async fn query_rows(
@@ -105,9 +92,9 @@ impl Session {
             for ((at, value), readable) in program.columns.iter().zip(values).zip(readable) {
                 set(&mut row, *at, read(target, *at, value, *readable)?);
             }
-            program.defaults.compute(target, &mut row, scope).await?;
             rows.push(row);
         }
+        program.defaults.compute(target, &mut rows, scope).await?;
         self.fill_row_ids(target, &mut rows).await?;
         Ok(rows)
     }
@@ -132,7 +119,7 @@ impl Session {
             let rows = self.rows_of_chunk(program, chunk?, scope).await?;
             load.add(&rows).await?;
         }
-        Ok(Outcome { rows: self.finish_load(load).await?, returned: Vec::new() })
+        Ok(Outcome::of_rows(self.finish_load(load).await?))
     }
 
     /// Gives rows of a table without a key their hidden ids.
@@ -158,13 +145,17 @@ impl Defaults {
     }
 
     /// Adds those that are evaluated.
-    async fn compute(&self, target: &Target, row: &mut Row, scope: &Scope<'_>) -> EngineResult<()> {
+    async fn compute(&self, target: &Target, rows: &mut [Row], scope: &Scope<'_>) -> EngineResult<()> {
         if self.columns.is_empty() {
             return Ok(());
         }
-        let values = self.exprs.eval(scope, row, None).await?;
-        for (at, value) in self.columns.iter().zip(values) {
-            set(row, *at, target.assign(*at, value)?);
+        let tables: Vec<[&[Datum]; 1]> = rows.iter().map(|row| [row.as_slice()]).collect();
+        let tables: Vec<&[&[Datum]]> = tables.iter().map(<[_; 1]>::as_slice).collect();
+        let computed = self.exprs.eval_rows(scope, &tables).await?;
+        for (row, values) in rows.iter_mut().zip(computed) {
+            for (at, value) in self.columns.iter().zip(values) {
+                set(row, *at, target.assign(*at, value)?);
+            }
         }
         Ok(())
     }

@@ -79,14 +79,15 @@ impl WriteProgram {
     }
 
     pub(crate) fn is_cacheable(&self) -> bool {
-        match self {
+        let own = match self {
             Self::Insert(program) => program.is_cacheable(),
             Self::Update(program) => program.is_cacheable(),
             Self::Delete(program) => program.is_cacheable(),
-        }
+        };
+        own && self.returning().is_none_or(Returning::is_cacheable)
     }
 
-    /// Are there expressions that are evaluated row by row?
+    /// Are there expressions that ask for the session?
     fn needs_context(&self) -> bool {
         let own = match self {
             Self::Insert(program) => program.needs_context(),
@@ -128,24 +129,32 @@ impl WriteProgram {
 pub(crate) struct Outcome {
     /// Rows written, as the tag counts them.
     pub(crate) rows: u64,
+    /// The written rows that RETURNING is about, each with its columns of joined tables.
+    written: Vec<(Row, Row)>,
     /// Rows of RETURNING.
-    pub(crate) returned: Vec<Vec<Datum>>,
+    returned: Vec<Row>,
 }
 
 impl Outcome {
-    /// Counts a row and computes its RETURNING.
-    pub(crate) async fn count(
-        &mut self,
-        returning: Option<&Returning>,
-        row: &[Datum],
-        joined: &[Datum],
-        scope: &Scope<'_>,
-    ) -> EngineResult<()> {
+    /// Rows that nothing is answered for.
+    pub(crate) fn of_rows(rows: u64) -> Self {
+        Self { rows, ..Self::default() }
+    }
+
+    /// Counts a row and keeps it for RETURNING.
+    pub(crate) fn count(&mut self, returning: Option<&Returning>, row: &[Datum], joined: &[Datum]) {
         self.rows += 1;
-        if let Some(returning) = returning {
-            self.returned.push(returning.row(row, joined, scope).await?);
+        if returning.is_some() {
+            self.written.push((row.to_vec(), joined.to_vec()));
         }
-        Ok(())
+    }
+
+    /// Computes RETURNING.
+    async fn finish(mut self, returning: Option<&Returning>, scope: &Scope<'_>) -> EngineResult<Self> {
+        if let Some(returning) = returning {
+            self.returned = returning.rows(&std::mem::take(&mut self.written), scope).await?;
+        }
+        Ok(self)
     }
 
     pub(crate) fn answer(self, compiled: &Compiled) -> Answer {
@@ -223,11 +232,12 @@ impl Session {
             false => None,
         };
         let scope = Scope { params, context };
-        match program {
-            WriteProgram::Insert(program) => self.insert(work, program, &scope).await,
-            WriteProgram::Update(program) => self.update(work, program, &scope).await,
-            WriteProgram::Delete(program) => self.delete(work, program, &scope).await,
-        }
+        let outcome = match program {
+            WriteProgram::Insert(program) => self.insert(work, program, &scope).await?,
+            WriteProgram::Update(program) => self.update(work, program, &scope).await?,
+            WriteProgram::Delete(program) => self.delete(work, program, &scope).await?,
+        };
+        outcome.finish(program.returning(), &scope).await
     }
 
     /// A store's refusal in the words of the statement: a key that is there already is 23505.

@@ -54,7 +54,14 @@ impl Action {
     }
 
     pub(crate) fn needs_context(&self) -> bool {
-        matches!(self, Self::Update(update) if !update.exprs.is_empty())
+        matches!(self, Self::Update(update) if update.exprs.needs_context())
+    }
+
+    pub(crate) fn is_cacheable(&self) -> bool {
+        match self {
+            Self::Update(update) => update.exprs.is_cacheable(),
+            _ => true,
+        }
     }
 
     /// How EXPLAIN calls it.

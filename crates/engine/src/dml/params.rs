@@ -2,7 +2,7 @@
 
 use super::literal::{Literal, literal};
 use crate::error::{EngineResult, Fault, fail};
-use sql::ast::{self, Query};
+use sql::ast::{self, Expr, Query};
 use std::ops::ControlFlow;
 use types::DataType;
 
@@ -42,14 +42,29 @@ impl ParamTypes {
     pub(crate) fn merge(&mut self, query: &Query, types: &[DataType]) {
         let own = self.0.len();
         let _ = ast::visit_expressions(query, |part| {
-            if let Some(Literal::Param(index)) = literal(part)
-                && let Some(ty) = types.get(index)
-                && index < own
-            {
-                self.note(index, *ty);
-            }
+            self.merge_one(part, types, own);
             ControlFlow::<()>::Continue(())
         });
+    }
+
+    /// The same of expressions.
+    pub(crate) fn merge_exprs(&mut self, exprs: &[Expr], types: &[DataType]) {
+        let own = self.0.len();
+        for expr in exprs {
+            let _ = ast::visit_expressions(expr, |part| {
+                self.merge_one(part, types, own);
+                ControlFlow::<()>::Continue(())
+            });
+        }
+    }
+
+    fn merge_one(&mut self, part: &Expr, types: &[DataType], own: usize) {
+        if let Some(Literal::Param(index)) = literal(part)
+            && let Some(ty) = types.get(index)
+            && index < own
+        {
+            self.note(index, *ty);
+        }
     }
 
     /// None are allowed here.

@@ -4,7 +4,7 @@ use super::joined_columns::JoinedColumns;
 use super::key_match::{column_at, folded};
 use super::params::ParamTypes;
 use super::row_exprs::{Exprs, Scope, Second, has_subquery};
-use super::target::Target;
+use super::target::{Row, Target};
 use crate::error::{EngineResult, Fault, fail};
 use crate::{ColumnDesc, Session};
 use catalog::Catalog;
@@ -33,18 +33,32 @@ enum Item {
 
 impl Returning {
     pub(crate) fn needs_context(&self) -> bool {
-        !self.exprs.is_empty()
+        self.exprs.needs_context()
     }
 
-    /// The answer for one row.
-    pub(crate) async fn row(&self, row: &[Datum], joined: &[Datum], scope: &Scope<'_>) -> EngineResult<Vec<Datum>> {
-        let computed = self.exprs.eval(scope, row, Some(joined)).await?;
+    pub(crate) fn is_cacheable(&self) -> bool {
+        self.exprs.is_cacheable()
+    }
+
+    /// The answer for rows that were written, each with its columns of joined tables.
+    pub(crate) async fn rows(&self, rows: &[(Row, Row)], scope: &Scope<'_>) -> EngineResult<Vec<Row>> {
+        if self.exprs.is_empty() {
+            return Ok(rows.iter().map(|(row, joined)| self.answer(row, joined, &[])).collect());
+        }
+        let pairs: Vec<[&[Datum]; 2]> = rows.iter().map(|(row, joined)| [row.as_slice(), joined]).collect();
+        let pairs: Vec<&[&[Datum]]> = pairs.iter().map(<[_; 2]>::as_slice).collect();
+        let computed = self.exprs.eval_rows(scope, &pairs).await?;
+        let rows = rows.iter().zip(computed);
+        Ok(rows.map(|((row, joined), computed)| self.answer(row, joined, &computed)).collect())
+    }
+
+    fn answer(&self, row: &[Datum], joined: &[Datum], computed: &[Datum]) -> Row {
         let value = |item: &Item| match item {
             Item::Column(at) => row.get(*at),
             Item::Computed(at) => computed.get(*at),
             Item::Joined(at) => joined.get(*at),
         };
-        Ok(self.items.iter().map(|item| value(item).cloned().unwrap_or(Datum::Null)).collect())
+        self.items.iter().map(|item| value(item).cloned().unwrap_or(Datum::Null)).collect()
     }
 }
 

@@ -1,7 +1,8 @@
-//! Expressions over one row of the target, evaluated where a row is written.
+//! Expressions over rows of the target, evaluated where they are written.
 //!
-//! They are a query of their own whose tables are one row each, with the row's values as parameters behind
-//! the statement's: `SELECT exprs FROM (SELECT $8 AS a, $9 AS b) AS t, (SELECT …) AS excluded`.
+//! They are compiled once and run on batches without a plan. Those with subqueries are a query of their own, run
+//! for each row, whose tables are one row each with its values as parameters behind the statement's:
+//! `SELECT exprs FROM (SELECT $8 AS a, $9 AS b) AS t, (SELECT …) AS excluded`.
 
 use super::params::ParamTypes;
 use super::row_set;
@@ -10,7 +11,7 @@ use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use catalog::Catalog;
 use futures::StreamExt;
-use query::{Plan, Planner, QueryContext};
+use query::{Plan, Planner, QueryContext, RowExprs, RowTable};
 use sql::ast::{self, Expr};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -30,14 +31,21 @@ pub(crate) struct Exprs {
 }
 
 #[derive(Debug)]
-struct Compiled {
+enum Compiled {
+    Rows(Box<RowExprs>),
+    Query(RowQuery),
+}
+
+/// Expressions with subqueries.
+#[derive(Debug)]
+struct RowQuery {
     planner: Arc<Planner>,
     plan: Arc<Plan>,
     types: Vec<DataType>,
     /// Parameters of the statement itself.
     params: usize,
-    /// Does a second row stand behind the first?
-    second: bool,
+    /// How many rows stand side by side.
+    tables: usize,
 }
 
 /// A row beside the target's, as expressions name it.
@@ -58,6 +66,23 @@ impl Exprs {
         self.inner.is_none()
     }
 
+    /// Must [`Scope::context`] be there?
+    pub(crate) fn needs_context(&self) -> bool {
+        match &self.inner {
+            None => false,
+            Some(Compiled::Rows(exprs)) => exprs.needs_context(),
+            Some(Compiled::Query(_)) => true,
+        }
+    }
+
+    pub(crate) fn is_cacheable(&self) -> bool {
+        match &self.inner {
+            None => true,
+            Some(Compiled::Rows(exprs)) => exprs.cacheable,
+            Some(Compiled::Query(query)) => query.plan.cacheable,
+        }
+    }
+
     /// All values for one row; `second` is the row beside it.
     pub(crate) async fn eval(
         &self,
@@ -65,28 +90,56 @@ impl Exprs {
         row: &[Datum],
         second: Option<&[Datum]>,
     ) -> EngineResult<Vec<Datum>> {
-        let Some(compiled) = &self.inner else { return Ok(Vec::new()) };
-        let Some(context) = &scope.context else {
-            return fail(Fault::Internal { detail: "expressions without a context".to_string() });
+        let rows: &[&[Datum]] = match second {
+            Some(second) => &[row, second],
+            None => &[row],
         };
-        let mut all = scope.params.get(..compiled.params).unwrap_or(scope.params).to_vec();
-        all.extend_from_slice(row);
-        if compiled.second {
-            all.extend_from_slice(second.unwrap_or(row));
-        }
-        let mut execution = compiled.planner.execute(context, &compiled.plan, &all).await?;
-        while let Some(batch) = execution.stream.next().await {
-            let batch = batch.map_err(query::QueryError::from)?;
-            if let Some(values) = query::convert::batch_to_rows(&batch, &compiled.types)?.into_iter().next() {
-                return Ok(values);
+        let values = self.eval_rows(scope, &[rows]).await?;
+        Ok(values.into_iter().next().unwrap_or_default())
+    }
+
+    /// All values for each of many rows, each with the row beside it.
+    pub(crate) async fn eval_rows(&self, scope: &Scope<'_>, rows: &[&[&[Datum]]]) -> EngineResult<Vec<Vec<Datum>>> {
+        match &self.inner {
+            None => Ok(vec![Vec::new(); rows.len()]),
+            Some(Compiled::Rows(exprs)) => Ok(exprs.eval(scope.context.as_ref(), scope.params, rows)?),
+            Some(Compiled::Query(query)) => {
+                let mut values = Vec::with_capacity(rows.len());
+                for row in rows {
+                    values.push(query.eval(scope, row).await?);
+                }
+                Ok(values)
             }
         }
-        fail(Fault::Internal { detail: "no values for a row".to_string() })
     }
 
     /// Their types.
     pub(crate) fn types(&self) -> &[DataType] {
-        self.inner.as_ref().map_or(&[], |compiled| &compiled.types)
+        match &self.inner {
+            None => &[],
+            Some(Compiled::Rows(exprs)) => exprs.types(),
+            Some(Compiled::Query(query)) => &query.types,
+        }
+    }
+}
+
+impl RowQuery {
+    async fn eval(&self, scope: &Scope<'_>, rows: &[&[Datum]]) -> EngineResult<Vec<Datum>> {
+        let Some(context) = &scope.context else {
+            return fail(Fault::Internal { detail: "expressions without a context".to_string() });
+        };
+        let mut all = scope.params.get(..self.params).unwrap_or(scope.params).to_vec();
+        for row in rows.iter().take(self.tables) {
+            all.extend_from_slice(row);
+        }
+        let mut execution = self.planner.execute(context, &self.plan, &all).await?;
+        while let Some(batch) = execution.stream.next().await {
+            let batch = batch.map_err(query::QueryError::from)?;
+            if let Some(values) = query::convert::batch_to_rows(&batch, &self.types)?.into_iter().next() {
+                return Ok(values);
+            }
+        }
+        fail(Fault::Internal { detail: "no values for a row".to_string() })
     }
 }
 
@@ -101,44 +154,61 @@ impl Session {
         exprs: &[Expr],
         params: &mut ParamTypes,
     ) -> EngineResult<Exprs> {
+        let own = target.table.columns.iter().map(|column| (column.name.clone(), column.ty)).collect::<Vec<_>>();
+        let second = match second {
+            Second::None => None,
+            Second::Excluded => Some(RowTable { name: "excluded".to_string(), columns: own.clone() }),
+            Second::Joined(joined) => {
+                let columns = joined.iter().enumerate().map(|(i, ty)| (format!("x{i}"), *ty)).collect();
+                Some(RowTable { name: JOINED.to_string(), columns })
+            }
+        };
+        let first = RowTable { name: alias.to_string(), columns: own };
+        let tables: Vec<RowTable> = std::iter::once(first).chain(second).collect();
+        self.exprs_over(catalog, &tables, exprs, params).await
+    }
+
+    /// Compiles expressions over rows side by side, perhaps none.
+    pub(crate) async fn exprs_over(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        tables: &[RowTable],
+        exprs: &[Expr],
+        params: &mut ParamTypes,
+    ) -> EngineResult<Exprs> {
         if exprs.is_empty() {
             return Ok(Exprs::default());
         }
-        let own = params.known().len();
-        let mut types = params.known().to_vec();
-        let own_columns = || target.table.columns.iter().map(|column| (column.name.clone(), column.ty));
-        let mut from = vec![one_row_table(own_columns(), alias, &mut types)];
-        match second {
-            Second::None => {}
-            Second::Excluded => from.push(one_row_table(own_columns(), "excluded", &mut types)),
-            Second::Joined(joined) => {
-                let columns = joined.iter().enumerate().map(|(i, ty)| (format!("x{i}"), *ty));
-                from.push(one_row_table(columns, JOINED, &mut types));
+        if !exprs.iter().any(has_subquery) {
+            let context = self.planning_context(catalog).await?;
+            let compiled = self.engine.planner().row_exprs(&context, tables, exprs, params.known()).await?;
+            if let Some(compiled) = compiled {
+                params.merge_exprs(exprs, &compiled.parameters);
+                return Ok(Exprs { inner: Some(Compiled::Rows(Box::new(compiled))) });
             }
         }
-        let second = from.len() > 1;
-        let query = row_set::over(&from.join(", "), exprs)?;
+        let own = params.known().len();
+        let mut types = params.known().to_vec();
+        let from: Vec<String> = tables.iter().map(|table| one_row_table(table, &mut types)).collect();
+        let query = if from.is_empty() { row_set::one_row(exprs)? } else { row_set::over(&from.join(", "), exprs)? };
         let plan = self.plan(catalog, &query, &types).await?;
-        params.merge(&query, plan.parameters.get(..own).unwrap_or_default());
+        params.merge_exprs(exprs, plan.parameters.get(..own).unwrap_or_default());
         let types = plan.columns.iter().map(|column| column.ty).collect();
         let planner = Arc::clone(self.engine.planner());
-        Ok(Exprs { inner: Some(Compiled { planner, plan, types, params: own, second }) })
+        let query = RowQuery { planner, plan, types, params: own, tables: tables.len() };
+        Ok(Exprs { inner: Some(Compiled::Query(query)) })
     }
 }
 
-/// `(SELECT $8 AS a, $9 AS b) AS alias`, whose parameters come behind `types`.
-fn one_row_table(
-    columns: impl Iterator<Item = (String, DataType)>,
-    alias: &str,
-    types: &mut Vec<Option<DataType>>,
-) -> String {
+/// `(SELECT $8 AS a, $9 AS b) AS name`, whose parameters come behind `types`.
+fn one_row_table(table: &RowTable, types: &mut Vec<Option<DataType>>) -> String {
     let quote = types::ident::quote;
     let mut list = Vec::new();
-    for (name, ty) in columns {
-        types.push(Some(ty));
-        list.push(format!("${} AS {}", types.len(), quote(&name)));
+    for (name, ty) in &table.columns {
+        types.push(Some(*ty));
+        list.push(format!("${} AS {}", types.len(), quote(name)));
     }
-    format!("(SELECT {}) AS {}", list.join(", "), quote(alias))
+    format!("(SELECT {}) AS {}", list.join(", "), quote(&table.name))
 }
 
 /// Does it hold a query?

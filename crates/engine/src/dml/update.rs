@@ -46,13 +46,13 @@ pub(crate) enum Rows {
 impl Rows {
     pub(crate) fn is_cacheable(&self) -> bool {
         match self {
-            Self::Point { .. } => true,
+            Self::Point { exprs, .. } => exprs.is_cacheable(),
             Self::Query(plan) => plan.cacheable,
         }
     }
 
     pub(crate) fn needs_context(&self) -> bool {
-        matches!(self, Self::Point { exprs, .. } if !exprs.is_empty())
+        matches!(self, Self::Point { exprs, .. } if exprs.needs_context())
     }
 
     /// The columns of a query behind the key and that many computed ones.
@@ -179,7 +179,7 @@ impl Session {
         let mut outcome = Outcome::default();
         let mut moved = Vec::with_capacity(changes.len());
         for (key, new, joined) in changes {
-            outcome.count(program.returning.as_ref(), &new, &joined, scope).await?;
+            outcome.count(program.returning.as_ref(), &new, &joined);
             let new_key = program.target.key(&new)?;
             moved.push(Change { key, new_key, new });
         }

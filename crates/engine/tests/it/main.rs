@@ -20,5 +20,6 @@ mod errors;
 mod point;
 mod range;
 mod restart;
+mod row_exprs;
 mod settings;
 mod writes;

@@ -27,7 +27,7 @@ pub(super) fn parameter_scalars(types: &[DataType], values: &[Datum]) -> QueryRe
 }
 
 /// A value of another type than the plan's, cast as an assignment would.
-fn fitted(ty: &DataType, value: &Datum) -> QueryResult<Datum> {
+pub(super) fn fitted(ty: &DataType, value: &Datum) -> QueryResult<Datum> {
     match value {
         // Text is how clients send what they do not know the type of.
         Datum::Text(text) if !ty.is_text() => Ok(text::parse(ty, text)?),

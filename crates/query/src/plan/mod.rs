@@ -12,6 +12,7 @@ mod output;
 mod parameters;
 mod resolve;
 mod rewrite;
+mod row_exprs;
 mod scalar_subquery;
 mod stream;
 
@@ -37,6 +38,7 @@ use datafusion::sql::resolve::resolve_table_references;
 use futures::FutureExt;
 use parameters::Parameters;
 pub use resolve::WITH_ROW_IDS;
+pub use row_exprs::{RowExprs, RowTable};
 use sql::ast;
 use std::num::NonZeroUsize;
 use std::panic::AssertUnwindSafe;
@@ -138,21 +140,23 @@ impl Planner {
     /// # Errors
     /// All that can be wrong with a query before it runs.
     pub async fn plan(&self, cx: &QueryContext, query: &ast::Query, types: &[Option<DataType>]) -> QueryResult<Plan> {
-        guarded(self.plan_unguarded(cx, query, types)).await
+        guarded(self.prepare(cx, query, types, &[])).await
     }
 
-    async fn plan_unguarded(
+    /// Plans a query that may read `rows` beside tables.
+    async fn prepare(
         &self,
         cx: &QueryContext,
         query: &ast::Query,
         types: &[Option<DataType>],
+        rows: &[RowTable],
     ) -> QueryResult<Plan> {
         let count = sql::placeholders(&sql::Statement::Query(Box::new(query.clone())));
         let mut parameters = Parameters::new(count, types);
         let mut statement = ast::Statement::Query(Box::new(query.clone()));
         names::name_columns(&mut statement);
         rewrite::rewrite(&mut statement);
-        let (logical, computed) = self.logical(cx, &statement, &mut parameters).await?;
+        let (logical, computed) = self.logical(cx, &statement, &mut parameters, rows).await?;
         let (logical, columns) = output::settle_output(logical, self.state.config_options(), self.state.analyzer())?;
         let logical = self.optimise(logical)?;
         Ok(Plan { parameters: parameters.types(), columns: Arc::new(columns), cacheable: !computed, logical })
@@ -164,10 +168,11 @@ impl Planner {
         cx: &QueryContext,
         statement: &ast::Statement,
         parameters: &mut Parameters,
+        rows: &[RowTable],
     ) -> QueryResult<(LogicalPlan, bool)> {
         let wrapped = PlannerStatement::Statement(Box::new(statement.clone()));
         let (tables, _) = resolve_table_references(&wrapped, true)?;
-        let mut names = resolve::Names::new(&self.state, cx, Arc::clone(&self.types));
+        let mut names = resolve::Names::new(&self.state, cx, Arc::clone(&self.types), rows);
         names.look_up(&tables).await?;
         let planner = SqlToRel::new_with_options(&names, parser_options());
         let make = |parameters: &Parameters| {

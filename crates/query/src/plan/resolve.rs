@@ -1,5 +1,6 @@
 //! What names in a query mean: tables by search path, functions by the registry.
 
+use super::row_exprs::RowTable;
 use crate::classify::close_name;
 use crate::context::QueryContext;
 use crate::error::{QueryError, QueryResult};
@@ -12,6 +13,7 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::{DFSchema, Result, TableReference};
 use datafusion::datasource::{ViewTable, provider_as_source};
 use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::builder::LogicalTableSource;
 use datafusion::logical_expr::planner::{ContextProvider, ExprPlanner, TypePlanner};
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::{
@@ -26,11 +28,15 @@ use std::sync::Arc;
 /// makes to find the rows that it writes.
 pub const WITH_ROW_IDS: &str = "_bennu_with_row_ids";
 
+/// As the database of a table's name it stands for a row that is at hand: the n-th is the table `rn`.
+pub(super) const ROWS: &str = "_bennu_rows";
+
 /// Resolves the names of one statement.
 pub(super) struct Names<'a> {
     state: &'a SessionState,
     cx: &'a QueryContext,
     types: Arc<dyn TypePlanner>,
+    rows: &'a [RowTable],
     /// Tables of computed schemas, looked up beforehand since that may wait.
     computed: HashMap<(String, String), Arc<dyn TableSource>>,
     /// Was a function asked for that is bound to this statement?
@@ -38,8 +44,13 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    pub(super) fn new(state: &'a SessionState, cx: &'a QueryContext, types: Arc<dyn TypePlanner>) -> Self {
-        Self { state, cx, types, computed: HashMap::new(), calls_bound: Cell::new(false) }
+    pub(super) fn new(
+        state: &'a SessionState,
+        cx: &'a QueryContext,
+        types: Arc<dyn TypePlanner>,
+        rows: &'a [RowTable],
+    ) -> Self {
+        Self { state, cx, types, rows, computed: HashMap::new(), calls_bound: Cell::new(false) }
     }
 
     /// Looks up those of `tables` that computed schemas have.
@@ -68,6 +79,11 @@ impl<'a> Names<'a> {
     }
 
     fn find(&self, name: &TableReference) -> QueryResult<Arc<dyn TableSource>> {
+        if name.catalog() == Some(ROWS)
+            && let Some(row) = name.table().strip_prefix('r').and_then(|n| self.rows.get(n.parse::<usize>().ok()?))
+        {
+            return Ok(Arc::new(LogicalTableSource::new(row.schema())));
+        }
         let with_row_ids = name.catalog() == Some(WITH_ROW_IDS);
         if let Some(catalog) = name.catalog()
             && catalog != self.cx.database

@@ -1,0 +1,335 @@
+//! Expressions over rows that are at hand: compiled once, evaluated on batches without a plan.
+//!
+//! ```text
+//!   SELECT exprs FROM the rows ──plan, optimise──> projections over scans of rows
+//!                                                    └─> stages of physical expressions
+//!   eval:  rows, parameters, session's values ──> one batch ──stage by stage──> values
+//! ```
+//! What else a plan could be made of (subqueries) has no such form: [`Planner::row_exprs`] says so with `None`.
+
+use super::bind::fitted;
+use super::parameters::number_of;
+use super::resolve::ROWS;
+use super::{OutputColumn, Planner, guarded};
+use crate::context::QueryContext;
+use crate::convert::{batch_to_rows, datum_to_scalar, field, scalars_to_array};
+use crate::error::{QueryError, QueryResult};
+use crate::exec::row_parameter::RowParameter;
+use crate::functions::session_value;
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::{Column, DFSchema, DFSchemaRef, JoinType, Result};
+use datafusion::logical_expr::{Expr, LogicalPlan, Projection};
+use datafusion::physical_expr::PhysicalExpr;
+use sql::ast;
+use std::collections::HashMap;
+use std::sync::Arc;
+use types::{DataType, Datum};
+
+/// A row as expressions name it.
+#[derive(Clone, Debug)]
+pub struct RowTable {
+    /// What its columns are qualified with.
+    pub name: String,
+    /// Names and types.
+    pub columns: Vec<(String, DataType)>,
+}
+
+impl RowTable {
+    pub(super) fn schema(&self) -> SchemaRef {
+        let fields: Vec<Field> = self.columns.iter().map(|(name, ty)| field(name, ty, true)).collect();
+        Arc::new(Schema::new(fields))
+    }
+}
+
+/// Compiled expressions. Good for the catalog version that they were made with.
+#[derive(Debug)]
+pub struct RowExprs {
+    /// Types of the parameters.
+    pub parameters: Vec<DataType>,
+    /// What the values are.
+    pub columns: Vec<OutputColumn>,
+    /// May another session use them?
+    pub cacheable: bool,
+    types: Vec<DataType>,
+    inputs: Vec<Input>,
+    values: Vec<Value>,
+    stages: Vec<Stage>,
+}
+
+/// A column of a row: which row, which column of it.
+#[derive(Clone, Copy, Debug)]
+struct Input {
+    table: usize,
+    column: usize,
+    ty: DataType,
+}
+
+/// What is the same for all rows.
+#[derive(Clone, Debug)]
+struct Value {
+    id: String,
+    source: Source,
+    field: FieldRef,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    /// `$n`, counted from 0.
+    Parameter(usize),
+    /// A function of the session, by the name of its parameter.
+    Session,
+}
+
+/// Columns made of those before it.
+#[derive(Debug)]
+struct Stage {
+    exprs: Vec<Arc<dyn PhysicalExpr>>,
+    /// Of what comes in, the values behind the columns.
+    input: SchemaRef,
+}
+
+impl Planner {
+    /// Compiles expressions over rows. `None`: they need a plan.
+    ///
+    /// # Errors
+    /// As [`Planner::plan`].
+    pub async fn row_exprs(
+        &self,
+        cx: &QueryContext,
+        rows: &[RowTable],
+        exprs: &[ast::Expr],
+        types: &[Option<DataType>],
+    ) -> QueryResult<Option<RowExprs>> {
+        guarded(async {
+            let query = select(rows, exprs)?;
+            let plan = self.prepare(cx, &query, types, rows).await?;
+            let mut compiler = Compiler { planner: self, rows, values: Vec::new(), stages: Vec::new() };
+            compiler.find_values(&plan.logical)?;
+            let Some(inputs) = compiler.compile(&plan.logical)? else { return Ok(None) };
+            let Compiler { values, stages, .. } = compiler;
+            Ok(Some(RowExprs {
+                parameters: plan.parameters,
+                types: plan.columns.iter().map(|column| column.ty).collect(),
+                columns: plan.columns.as_ref().clone(),
+                cacheable: plan.cacheable,
+                inputs,
+                values,
+                stages,
+            }))
+        })
+        .await
+    }
+}
+
+/// `SELECT exprs FROM rows`.
+fn select(rows: &[RowTable], exprs: &[ast::Expr]) -> QueryResult<ast::Query> {
+    let quote = types::ident::quote;
+    let from: Vec<String> =
+        rows.iter().enumerate().map(|(i, row)| format!("{ROWS}.r.r{i} AS {}", quote(&row.name))).collect();
+    let text = if from.is_empty() { "SELECT 1".to_owned() } else { format!("SELECT 1 FROM {}", from.join(", ")) };
+    let parsed = sql::parse(&text).ok().and_then(|mut parsed| parsed.pop()).map(|parsed| parsed.statement);
+    let Some(sql::Statement::Query(mut query)) = parsed else {
+        return Err(QueryError::internal(format!("no query: {text}")));
+    };
+    if let ast::SetExpr::Select(select) = query.body.as_mut() {
+        let named = exprs.iter().cloned().enumerate();
+        select.projection = named
+            .map(|(i, expr)| ast::SelectItem::ExprWithAlias { expr, alias: ast::Ident::new(format!("c{i}")) })
+            .collect();
+    }
+    Ok(*query)
+}
+
+struct Compiler<'a> {
+    planner: &'a Planner,
+    rows: &'a [RowTable],
+    values: Vec<Value>,
+    stages: Vec<Stage>,
+}
+
+impl Compiler<'_> {
+    /// All parameters of the plan.
+    fn find_values(&mut self, plan: &LogicalPlan) -> QueryResult<()> {
+        let mut found: HashMap<String, Value> = HashMap::new();
+        plan.apply_with_subqueries(|node| {
+            node.apply_expressions(|expr| {
+                expr.apply(|part| {
+                    if let Expr::Placeholder(placeholder) = part
+                        && let Some(field) = &placeholder.field
+                    {
+                        let source = number_of(placeholder).map_or(Source::Session, Source::Parameter);
+                        let id = placeholder.id.clone();
+                        let field: FieldRef = Arc::new(Field::new(column_of(&id), field.data_type().clone(), true));
+                        found.insert(id.clone(), Value { id, source, field });
+                    }
+                    Ok(datafusion::common::tree_node::TreeNodeRecursion::Continue)
+                })
+            })
+        })?;
+        self.values = found.into_values().collect();
+        self.values.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(())
+    }
+
+    /// The stages of a plan; the columns of rows that it begins with.
+    fn compile(&mut self, plan: &LogicalPlan) -> QueryResult<Option<Vec<Input>>> {
+        match plan {
+            LogicalPlan::Projection(projection) => {
+                let Some(inputs) = self.compile(&projection.input)? else { return Ok(None) };
+                let stage = self.stage(projection)?;
+                self.stages.push(stage);
+                Ok(Some(inputs))
+            }
+            LogicalPlan::SubqueryAlias(alias) => self.compile(&alias.input),
+            LogicalPlan::TableScan(scan) if scan.filters.is_empty() && scan.fetch.is_none() => {
+                let Some(table) = scan.table_name.table().strip_prefix('r').and_then(|n| n.parse().ok()) else {
+                    return Ok(None);
+                };
+                Ok(self.inputs(table, scan.projection.as_deref()))
+            }
+            LogicalPlan::Join(join) if join.on.is_empty() && join.filter.is_none() => {
+                if join.join_type != JoinType::Inner {
+                    return Ok(None);
+                }
+                let (Some(mut left), Some(right)) = (self.compile(&join.left)?, self.compile(&join.right)?) else {
+                    return Ok(None);
+                };
+                left.extend(right);
+                // What is computed on one side alone would stand before the other side's columns.
+                Ok(self.stages.is_empty().then_some(left))
+            }
+            LogicalPlan::EmptyRelation(one) if one.produce_one_row && one.schema.fields().is_empty() => {
+                Ok(Some(Vec::new()))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn inputs(&self, table: usize, projection: Option<&[usize]>) -> Option<Vec<Input>> {
+        let columns = &self.rows.get(table)?.columns;
+        let all: Vec<usize> = (0..columns.len()).collect();
+        let input = |column: &usize| {
+            let (_, ty) = columns.get(*column)?;
+            Some(Input { table, column: *column, ty: *ty })
+        };
+        projection.unwrap_or(&all).iter().map(input).collect()
+    }
+
+    fn stage(&self, projection: &Projection) -> QueryResult<Stage> {
+        let own = projection.input.schema();
+        let schema = self.with_values(own)?;
+        let exprs = projection.expr.iter().map(|expr| self.physical(expr.clone(), &schema, own.fields().len()));
+        Ok(Stage { exprs: exprs.collect::<QueryResult<_>>()?, input: nullable(&schema) })
+    }
+
+    /// The values stand behind the columns.
+    fn with_values(&self, columns: &DFSchemaRef) -> QueryResult<DFSchema> {
+        let own = columns.iter().map(|(qualifier, field)| (qualifier.cloned(), Arc::clone(field)));
+        let values = self.values.iter().map(|value| (None, Arc::clone(&value.field)));
+        Ok(DFSchema::new_with_metadata(own.chain(values).collect(), HashMap::new())?)
+    }
+
+    fn physical(&self, expr: Expr, schema: &DFSchema, columns: usize) -> QueryResult<Arc<dyn PhysicalExpr>> {
+        let expr = expr.transform_up(|expr| match &expr {
+            Expr::Placeholder(place) => {
+                Ok(Transformed::yes(Expr::Column(Column::new_unqualified(column_of(&place.id)))))
+            }
+            _ => Ok(Transformed::no(expr)),
+        });
+        let physical = self.planner.state.create_physical_expr(expr.data()?, schema)?;
+        // Some functions want constants where a parameter stands.
+        Ok(physical.transform_up(|expr| Ok(RowParameter::in_place_of(expr, columns))).data()?)
+    }
+}
+
+/// The name of a value's column. No column of a table begins so.
+fn column_of(id: &str) -> String {
+    format!("\u{1}{id}")
+}
+
+fn nullable(schema: &DFSchema) -> SchemaRef {
+    let fields: Vec<Field> = schema
+        .fields()
+        .iter()
+        .enumerate()
+        .map(|(i, field)| Field::new(i.to_string(), field.data_type().clone(), true))
+        .collect();
+    Arc::new(Schema::new(fields))
+}
+
+impl RowExprs {
+    /// Do they need a session? Then [`Self::eval`] wants a context.
+    pub fn needs_context(&self) -> bool {
+        self.values.iter().any(|value| matches!(value.source, Source::Session))
+    }
+
+    /// Types of the values.
+    pub fn types(&self) -> &[DataType] {
+        &self.types
+    }
+
+    /// The values for each row; a row is one row of each [`RowTable`].
+    ///
+    /// # Errors
+    /// What evaluating gives; [`QueryError::Internal`] for a context that is missing.
+    pub fn eval(
+        &self,
+        cx: Option<&QueryContext>,
+        params: &[Datum],
+        rows: &[&[&[Datum]]],
+    ) -> QueryResult<Vec<Vec<Datum>>> {
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        let values = self.values.iter().map(|value| self.value(value, cx, params, rows.len()));
+        let values: Vec<ArrayRef> = values.collect::<QueryResult<_>>()?;
+        let columns = self.inputs.iter().map(|input| input.array(rows));
+        let mut columns: Vec<ArrayRef> = columns.collect::<QueryResult<_>>()?;
+        for stage in &self.stages {
+            columns = stage.run(columns, &values, rows.len())?;
+        }
+        let fields = columns.iter().map(|column| Field::new("", column.data_type().clone(), true));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        batch_to_rows(&batch(schema, columns, rows.len())?, &self.types)
+    }
+
+    fn value(&self, value: &Value, cx: Option<&QueryContext>, params: &[Datum], rows: usize) -> QueryResult<ArrayRef> {
+        let scalar = match value.source {
+            Source::Parameter(number) => match (self.parameters.get(number), params.get(number)) {
+                (Some(ty), Some(given)) => Some(datum_to_scalar(ty, &fitted(ty, given)?)?),
+                _ => None,
+            },
+            Source::Session => match cx {
+                Some(cx) => session_value(&value.id, cx)?,
+                None => None,
+            },
+        };
+        let scalar = scalar.ok_or_else(|| QueryError::internal(format!("parameter {} has no value", value.id)))?;
+        Ok(scalar.cast_to(value.field.data_type())?.to_array_of_size(rows)?)
+    }
+}
+
+impl Input {
+    fn array(&self, rows: &[&[&[Datum]]]) -> QueryResult<ArrayRef> {
+        let of_row = |row: &&[&[Datum]]| row.get(self.table).and_then(|row| row.get(self.column)).cloned();
+        let values: Vec<Datum> = rows.iter().map(|row| of_row(row).unwrap_or(Datum::Null)).collect();
+        scalars_to_array(&self.ty, &values)
+    }
+}
+
+impl Stage {
+    fn run(&self, mut columns: Vec<ArrayRef>, values: &[ArrayRef], rows: usize) -> QueryResult<Vec<ArrayRef>> {
+        columns.extend(values.iter().cloned());
+        let input = batch(Arc::clone(&self.input), columns, rows)?;
+        let computed = self.exprs.iter().map(|expr| expr.evaluate(&input)?.into_array(rows));
+        Ok(computed.collect::<Result<_>>()?)
+    }
+}
+
+fn batch(schema: SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> QueryResult<RecordBatch> {
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(schema, columns, &options)
+        .map_err(|error| QueryError::internal(format!("values of a row: {error}")))
+}
