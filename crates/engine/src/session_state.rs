@@ -2,17 +2,25 @@
 
 use crate::Session;
 use crate::settings::{Effective, SETTINGS, SettingDef};
+use futures::FutureExt;
 use pg_catalog::{LiveState, SettingInfo};
 use query::Settings;
 use std::sync::Arc;
+use store::{FamilyId, KeyRange, Store, TableId};
 
 /// A session as a statement found it.
-#[derive(Debug)]
 pub(crate) struct SessionState {
     user: String,
     process_id: i32,
     search_path: Vec<String>,
     effective: Arc<Effective>,
+    store: Arc<dyn Store>,
+}
+
+impl std::fmt::Debug for SessionState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SessionState").field("process_id", &self.process_id).finish_non_exhaustive()
+    }
 }
 
 impl SessionState {
@@ -22,6 +30,7 @@ impl SessionState {
             process_id: session.process_id(),
             search_path: session.search_path(),
             effective: Arc::clone(session.settings.effective()),
+            store: Arc::clone(session.engine.store()),
         }
     }
 
@@ -53,6 +62,13 @@ impl LiveState for SessionState {
 
     fn setting(&self, name: &str) -> Option<String> {
         self.effective.get(name)
+    }
+
+    fn table_bytes(&self, table: &catalog::Table) -> u64 {
+        let whole = [KeyRange::all()];
+        // Figures that a store keeps at hand; one that must ask elsewhere has none for a function of a query.
+        let asked = self.store.estimate(TableId(table.storage), FamilyId(0), &whole).now_or_never();
+        asked.and_then(Result::ok).map_or(0, |size| size.bytes)
     }
 
     fn settings(&self) -> Vec<SettingInfo> {

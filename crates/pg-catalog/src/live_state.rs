@@ -31,6 +31,8 @@ pub trait LiveState: Debug + Send + Sync {
     fn process_id(&self) -> i32;
     /// One setting as SHOW prints it; `None` if there is no such setting.
     fn setting(&self, name: &str) -> Option<String>;
+    /// The store's estimate of a table's bytes, on disk and in memory.
+    fn table_bytes(&self, table: &catalog::Table) -> u64;
     /// All settings.
     fn settings(&self) -> Vec<SettingInfo>;
 }

@@ -2,7 +2,7 @@
 //!
 //! - `x::regclass` is a number where it is compared and a name where it is shown: `regclass_oid(x)`,
 //!   `regclass_name(x)`; so for `regtype`, `regnamespace`, `regrole` and `regproc`.
-//! - `ARRAY(SELECT x …)` is `(SELECT array_agg(x) …)`.
+//! - `ARRAY(SELECT x …)` is `array_or_empty((SELECT array_agg(x) …))`.
 //! - A function in FROM names its column by its alias: `generate_series(1, 3) AS i` is `… AS i(i)`.
 //! - `generate_series(…, array_upper(a, 1)) AS s … = a[s]` is `= ANY (a)`.
 
@@ -94,12 +94,20 @@ fn alias_of(expr: &Expr) -> Option<&'static str> {
         Expr::Cast { data_type, kind: CastKind::Cast | CastKind::DoubleColon, .. } => alias_named(data_type),
         Expr::TypedString(typed) => alias_named(&typed.data_type),
         Expr::Nested(inner) => alias_of(inner),
+        Expr::Function(function) => tried_alias(function),
         _ => None,
     }
 }
 
+/// `to_regclass(x)` is `x::regclass`, or NULL if there is no such thing.
+fn tried_alias(function: &Function) -> Option<&'static str> {
+    let name = function.name.to_string().to_lowercase();
+    let name = name.strip_prefix("pg_catalog.").unwrap_or(&name).strip_prefix("to_")?;
+    ALIASES.iter().find(|alias| **alias == name).copied()
+}
+
 fn is_alias_cast(expr: &Expr) -> bool {
-    !matches!(expr, Expr::Nested(_)) && alias_of(expr).is_some()
+    matches!(expr, Expr::Cast { .. } | Expr::TypedString(_)) && alias_of(expr).is_some()
 }
 
 fn alias_named(data_type: &DataType) -> Option<&'static str> {
@@ -123,10 +131,13 @@ fn as_oid(expr: &mut Expr) {
         Expr::Nested(inner) => return as_oid(inner),
         other => other,
     };
-    match alias_of(target) {
-        None => {}
-        Some("regproc") => as_call(target, "name"),
-        Some(_) => as_call(target, "oid"),
+    match (alias_of(target), &mut *target) {
+        (None, _) | (Some("regproc"), Expr::Function(_)) => {}
+        (Some(alias), Expr::Function(function)) => {
+            function.name = ObjectName::from(vec![Ident::new(format!("to_{alias}_oid"))]);
+        }
+        (Some("regproc"), _) => as_call(target, "name"),
+        (Some(_), _) => as_call(target, "oid"),
     }
 }
 
@@ -197,6 +208,9 @@ fn call_with(name: &str, argument: Expr, clauses: Vec<FunctionArgumentClause>) -
 /// A column keeps the name that it had as a cast.
 fn name_alias_cast(item: &mut SelectItem) {
     let SelectItem::UnnamedExpr(expr) = item else { return };
+    if matches!(expr, Expr::Function(_)) {
+        return;
+    }
     let Some(alias) = alias_of(expr) else { return };
     let name = column_of(expr).unwrap_or_else(|| Ident::new(alias));
     let expr = std::mem::replace(expr, Expr::value(Value::Null));
@@ -222,7 +236,7 @@ fn array_of_subquery(expr: &mut Expr) {
     let FunctionArguments::Subquery(query) = &mut function.args else { return };
     if is_array && collect(query).is_some() {
         let query = query.clone();
-        *expr = Expr::Subquery(query);
+        *expr = call("array_or_empty", Expr::Subquery(query));
     }
 }
 

@@ -99,6 +99,10 @@ pub(super) static PG_CHAR_TO_ENCODING: Function = strict("pg_char_to_encoding", 
     Ok(number.unwrap_or(-1).into())
 });
 
+/// Text is UTF-8.
+pub(super) static GETDATABASEENCODING: Function =
+    strict("getdatabaseencoding", &[], Returns::Text, |_, _| Ok("UTF8".into()));
+
 /// The data folder: as for PostgreSQL's default tablespace, no other place is told.
 pub(super) static PG_TABLESPACE_LOCATION: Function =
     strict("pg_tablespace_location", &[OID], Returns::Text, |_, _| Ok("".into()));

@@ -4,6 +4,7 @@ mod describe;
 mod names;
 mod privileges;
 mod session;
+mod size;
 mod udf;
 
 use crate::rows::Cell;
@@ -30,6 +31,7 @@ pub(crate) struct Function {
 pub(crate) enum Returns {
     Bool,
     Int,
+    BigInt,
     Oid,
     Text,
     Texts,
@@ -41,6 +43,7 @@ impl Returns {
         match self {
             Self::Bool => 16,
             Self::Int => 23,
+            Self::BigInt => 20,
             Self::Oid => 26,
             Self::Text => 25,
             Self::Texts => 1003,
@@ -62,16 +65,16 @@ const ANY: u32 = 2276;
 pub(crate) struct Arguments<'a>(pub(crate) &'a [Cell]);
 
 impl Arguments<'_> {
-    fn get(&self, number: usize) -> &Cell {
+    fn cell(&self, number: usize) -> &Cell {
         self.0.get(number).unwrap_or(&Cell::Null)
     }
 
     fn text(&self, number: usize) -> Option<&str> {
-        if let Cell::Text(text) = self.get(number) { Some(text) } else { None }
+        if let Cell::Text(text) = self.cell(number) { Some(text) } else { None }
     }
 
     fn int(&self, number: usize) -> Option<i64> {
-        if let Cell::Int(value) = self.get(number) { Some(*value) } else { None }
+        if let Cell::Int(value) = self.cell(number) { Some(*value) } else { None }
     }
 
     /// An oid; `None` also for a number that is none.
@@ -80,7 +83,7 @@ impl Arguments<'_> {
     }
 
     fn bool(&self, number: usize) -> Option<bool> {
-        if let Cell::Bool(value) = self.get(number) { Some(*value) } else { None }
+        if let Cell::Bool(value) = self.cell(number) { Some(*value) } else { None }
     }
 
     fn count(&self) -> usize {
@@ -110,11 +113,17 @@ pub(crate) static ALL: &[&Function] = &[
     &describe::PG_RELATION_IS_PUBLISHABLE,
     &describe::PG_ENCODING_TO_CHAR,
     &describe::PG_CHAR_TO_ENCODING,
+    &describe::GETDATABASEENCODING,
     &describe::PG_TABLESPACE_LOCATION,
     &describe::PG_SIZE_PRETTY,
     &names::PG_TABLE_IS_VISIBLE,
     &names::PG_TYPE_IS_VISIBLE,
     &names::PG_FUNCTION_IS_VISIBLE,
+    &names::PG_COLLATION_IS_VISIBLE,
+    &names::PG_OPERATOR_IS_VISIBLE,
+    &names::PG_OPCLASS_IS_VISIBLE,
+    &names::PG_CONVERSION_IS_VISIBLE,
+    &names::PG_STATISTICS_OBJ_IS_VISIBLE,
     &names::REGCLASS_OID,
     &names::REGCLASS_NAME,
     &names::REGTYPE_OID,
@@ -125,8 +134,11 @@ pub(crate) static ALL: &[&Function] = &[
     &names::REGROLE_NAME,
     &names::REGPROC_NAME,
     &names::TO_REGCLASS,
+    &names::TO_REGCLASS_OID,
     &names::TO_REGTYPE,
+    &names::TO_REGTYPE_OID,
     &names::TO_REGNAMESPACE,
+    &names::TO_REGNAMESPACE_OID,
     &names::QUOTE_IDENT,
     &privileges::HAS_TABLE_PRIVILEGE,
     &privileges::HAS_ANY_COLUMN_PRIVILEGE,
@@ -134,6 +146,12 @@ pub(crate) static ALL: &[&Function] = &[
     &privileges::HAS_SCHEMA_PRIVILEGE,
     &privileges::HAS_DATABASE_PRIVILEGE,
     &privileges::PG_HAS_ROLE,
+    &size::PG_RELATION_SIZE,
+    &size::PG_TABLE_SIZE,
+    &size::PG_TOTAL_RELATION_SIZE,
+    &size::PG_INDEXES_SIZE,
+    &size::PG_DATABASE_SIZE,
+    &size::PG_TABLESPACE_SIZE,
     &session::CURRENT_SCHEMAS,
     &session::CURRENT_SETTING,
     &session::PG_BACKEND_PID,

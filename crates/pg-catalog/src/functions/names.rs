@@ -1,11 +1,12 @@
 //! Names to oids, oids to names, and what the search path finds.
 //!
 //! `x::regclass` and its like are calls of these: `regclass_oid(x)` where a number is meant, `regclass_name(x)` where
-//! it is shown. Both take a number or a name.
+//! it is shown. Both take a number or a name. So for `to_regclass(x)`, which gives NULL for a name of nothing.
 
-use super::{ANY, Arguments, Function, OID, Returns, TEXT, by_oid, strict};
+use super::{ANY, Arguments, Function, OID, Returns, TEXT, by_oid, nothing, strict};
 use crate::oid::types::PgType;
 use crate::oid::{format_type, relation_name, split_name, type_oid};
+use crate::pg_catalog::COLLATIONS;
 use crate::rows::Cell;
 use crate::source::{OWNER, PG_CATALOG, Relation, Source};
 use catalog::CatalogError;
@@ -26,6 +27,18 @@ pub(super) static PG_FUNCTION_IS_VISIBLE: Function =
     strict("pg_function_is_visible", &[OID], Returns::Bool, |_, args| {
         Ok(args.oid(0).and_then(by_oid).map(|_| true).into())
     });
+
+pub(super) static PG_COLLATION_IS_VISIBLE: Function =
+    strict("pg_collation_is_visible", &[OID], Returns::Bool, |_, args| {
+        Ok(args.oid(0).filter(|oid| COLLATIONS.iter().any(|(known, ..)| known == oid)).map(|_| true).into())
+    });
+/// There are none of these, so no oid is one's.
+pub(super) static PG_OPERATOR_IS_VISIBLE: Function = strict("pg_operator_is_visible", &[OID], Returns::Bool, nothing);
+pub(super) static PG_OPCLASS_IS_VISIBLE: Function = strict("pg_opclass_is_visible", &[OID], Returns::Bool, nothing);
+pub(super) static PG_CONVERSION_IS_VISIBLE: Function =
+    strict("pg_conversion_is_visible", &[OID], Returns::Bool, nothing);
+pub(super) static PG_STATISTICS_OBJ_IS_VISIBLE: Function =
+    strict("pg_statistics_obj_is_visible", &[OID], Returns::Bool, nothing);
 
 pub(super) static REGCLASS_OID: Function = strict("regclass_oid", &[ANY], Returns::Oid, |source, args| {
     Ok(match number(args) {
@@ -48,6 +61,10 @@ pub(super) static TO_REGCLASS: Function = strict("to_regclass", &[TEXT], Returns
     Ok(relation.map(|relation| relation_name(source, &relation)).into())
 });
 
+pub(super) static TO_REGCLASS_OID: Function = strict("to_regclass_oid", &[TEXT], Returns::Oid, |source, args| {
+    Ok(find_named(source, args.text(0).unwrap_or_default()).map(|relation| relation.oid()).into())
+});
+
 pub(super) static REGTYPE_OID: Function = strict("regtype_oid", &[ANY], Returns::Oid, |_, args| {
     Ok(match number(args) {
         Some(oid) => oid.into(),
@@ -65,6 +82,9 @@ pub(super) static REGTYPE_NAME: Function = strict("regtype_name", &[ANY], Return
 pub(super) static TO_REGTYPE: Function = strict("to_regtype", &[TEXT], Returns::Text, |_, args| {
     Ok(args.text(0).and_then(type_oid).map(|oid| format_type(oid, None)).into())
 });
+
+pub(super) static TO_REGTYPE_OID: Function =
+    strict("to_regtype_oid", &[TEXT], Returns::Oid, |_, args| Ok(args.text(0).and_then(type_oid).into()));
 
 pub(super) static REGNAMESPACE_OID: Function = strict("regnamespace_oid", &[ANY], Returns::Oid, |source, args| {
     Ok(match number(args) {
@@ -84,6 +104,12 @@ pub(super) static TO_REGNAMESPACE: Function = strict("to_regnamespace", &[TEXT],
     let name = args.text(0).and_then(split_name).map(|(_, name)| name);
     Ok(name.filter(|name| source.schema_oid(name).is_some()).map(|name| ident::quote(&name).into_owned()).into())
 });
+
+pub(super) static TO_REGNAMESPACE_OID: Function =
+    strict("to_regnamespace_oid", &[TEXT], Returns::Oid, |source, args| {
+        let name = args.text(0).and_then(split_name).map(|(_, name)| name);
+        Ok(name.and_then(|name| source.schema_oid(&name)).into())
+    });
 
 pub(super) static REGROLE_OID: Function = strict("regrole_oid", &[ANY], Returns::Oid, |source, args| {
     Ok(match number(args) {

@@ -92,6 +92,6 @@ fn privileges(cell: &Cell) -> Result<Vec<String>> {
 impl Arguments<'_> {
     /// The `place`th argument from the end, 1 the last.
     fn cell_from_end(&self, place: usize) -> &Cell {
-        self.count().checked_sub(place).map_or(&Cell::Null, |number| self.get(number))
+        self.count().checked_sub(place).map_or(&Cell::Null, |number| self.cell(number))
     }
 }

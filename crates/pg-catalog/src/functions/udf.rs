@@ -64,7 +64,7 @@ impl ScalarUDFImpl for Bound {
         Ok(match self.function.returns {
             Returns::Bool => ArrowType::Boolean,
             Returns::Int => ArrowType::Int32,
-            Returns::Oid => ArrowType::Int64,
+            Returns::Oid | Returns::BigInt => ArrowType::Int64,
             Returns::Text => ArrowType::Utf8,
             Returns::Texts => ArrowType::List(Arc::new(Field::new("item", ArrowType::Utf8, true))),
         })
@@ -121,7 +121,7 @@ fn array(returns: Returns, values: Vec<Cell>) -> ArrayRef {
             let narrow = |cell: &Cell| int(cell).and_then(|value| i32::try_from(value).ok());
             Arc::new(values.iter().map(narrow).collect::<Int32Array>())
         }
-        Returns::Oid => Arc::new(values.iter().map(int).collect::<Int64Array>()),
+        Returns::Oid | Returns::BigInt => Arc::new(values.iter().map(int).collect::<Int64Array>()),
         Returns::Text => {
             let text = |cell: &Cell| if let Cell::Text(value) = cell { Some(value.clone()) } else { None };
             Arc::new(values.iter().map(text).collect::<StringArray>())

@@ -26,6 +26,7 @@ mod pg_type;
 mod pg_user;
 
 use crate::definition::Definition;
+pub(crate) use pg_collation::COLLATIONS;
 
 /// All of them.
 pub(crate) static TABLES: &[&Definition] = &[

@@ -13,8 +13,11 @@ pub(super) static PG_COLLATION: Definition = Definition {
     rows: Some(rows),
 };
 
+/// Oid, name and provider of each.
+pub(crate) static COLLATIONS: [(u32, &str, &str); 3] = [(100, "default", "d"), (950, "C", "c"), (951, "POSIX", "c")];
+
 fn rows(_: &Source, rows: &mut Rows) {
-    for (oid, name, provider) in [(100_u32, "default", "d"), (950, "C", "c"), (951, "POSIX", "c")] {
+    for (oid, name, provider) in COLLATIONS {
         rows.add([
             ("oid", oid.into()),
             ("collname", name.into()),

@@ -7,6 +7,7 @@ mod checked;
 mod date_format;
 mod interval;
 mod one_row;
+mod or_empty;
 mod session_constant;
 mod simple;
 
@@ -29,5 +30,6 @@ pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
     functions.extend(simple::all());
     functions.extend(average::all());
     functions.extend(checked::all());
+    functions.push(or_empty::function());
     functions.into_iter().map(Arc::new).collect()
 }

@@ -3,11 +3,11 @@
 use crate::error::QueryError;
 use arrow::array::AsArray;
 use arrow::compute::cast;
-use arrow::datatypes::{DataType as ArrowType, Int64Type};
+use arrow::datatypes::{DataType as ArrowType, FieldRef, Int64Type};
 use datafusion::common::Result;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use std::sync::Arc;
 
@@ -33,6 +33,12 @@ impl ScalarUDFImpl for OneRow {
 
     fn return_type(&self, args: &[ArrowType]) -> Result<ArrowType> {
         args.first().cloned().ok_or_else(|| QueryError::internal("one_row takes a value and a count").into())
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
+        let missing = || QueryError::internal("one_row takes a value and a count");
+        let value = args.arg_fields.first().ok_or_else(missing)?;
+        Ok(Arc::new(value.as_ref().clone().with_name(self.name()).with_nullable(true)))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

@@ -7,14 +7,16 @@
 //! A [`Plan`] knows neither snapshot nor time of day: parameters and `now()` are named places in it.
 
 mod bind;
+mod flatten;
 mod names;
 mod output;
 mod parameters;
 mod resolve;
 mod rewrite;
 mod row_exprs;
-mod scalar_subquery;
+mod set_returning;
 mod stream;
+mod table_oid;
 
 use crate::context::QueryContext;
 use crate::error::{QueryError, QueryResult};
@@ -181,7 +183,7 @@ impl Planner {
                 context = context.with_prepare_param_data_types(parameters.fields());
             }
             let plan = planner.sql_statement_to_plan_with_context(statement.clone(), &mut context)?;
-            Ok::<_, QueryError>(scalar_subquery::join_scalar_subqueries(settle(plan)?)?)
+            Ok::<_, QueryError>(flatten::flatten(settle(plan)?)?)
         };
         let mut plan = make(parameters)?;
         if parameters.incomplete() {

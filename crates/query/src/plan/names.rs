@@ -42,6 +42,8 @@ fn name_select(select: &mut Select) {
     let mut seen: HashMap<String, usize> = HashMap::new();
     for item in &mut select.projection {
         let (key, wanted) = match &*item {
+            // A column that is computed, see `table_oid`.
+            SelectItem::UnnamedExpr(expr) if is_table_oid(expr) => ("tableoid".to_owned(), Some("tableoid".to_owned())),
             // `t.id` and `u.id` differ for the planner by their tables.
             SelectItem::UnnamedExpr(expr @ (Expr::Identifier(_) | Expr::CompoundIdentifier(_))) => {
                 (normalized(expr), None)
@@ -59,6 +61,15 @@ fn name_select(select: &mut Select) {
             rename(item, wanted, repeated.then_some(*number));
         }
     }
+}
+
+fn is_table_oid(expr: &Expr) -> bool {
+    let last = match expr {
+        Expr::Identifier(column) => Some(column),
+        Expr::CompoundIdentifier(parts) => parts.last(),
+        _ => None,
+    };
+    last.is_some_and(|column| ident_name(column) == "tableoid")
 }
 
 fn is_column(item: &SelectItem) -> bool {
@@ -121,6 +132,7 @@ fn figure(expr: &Expr) -> Option<(String, Strength)> {
             match (&function.args, name.as_str()) {
                 (FunctionArguments::Subquery(_), _) => strong("array"),
                 (_, "row") => strong("row"),
+                (_, "array_or_empty") => strong("array"),
                 _ => strong(&name),
             }
         }
@@ -135,7 +147,7 @@ fn figure(expr: &Expr) -> Option<(String, Strength)> {
             Some((name, Strength::Strong)) => strong(&name),
             _ => Some(("case".to_owned(), Strength::Weak)),
         },
-        Expr::Exists { .. } => strong("exists"),
+        Expr::Exists { negated: false, .. } => strong("exists"),
         Expr::Subquery(query) => subquery_name(query),
         Expr::Extract { .. } => strong("extract"),
         Expr::Ceil { .. } => strong("ceil"),
@@ -157,7 +169,17 @@ fn figure(expr: &Expr) -> Option<(String, Strength)> {
 
 /// The name of a scalar subquery's one column.
 fn subquery_name(query: &Query) -> Option<(String, Strength)> {
-    let SetExpr::Select(select) = query.body.as_ref() else { return None };
+    first_name(&query.body)
+}
+
+fn first_name(body: &SetExpr) -> Option<(String, Strength)> {
+    let select = match body {
+        SetExpr::Select(select) => select,
+        SetExpr::Query(query) => return subquery_name(query),
+        SetExpr::SetOperation { left, .. } => return first_name(left),
+        SetExpr::Values(_) => return Some(("column1".to_owned(), Strength::Strong)),
+        _ => return None,
+    };
     match select.projection.first()? {
         SelectItem::UnnamedExpr(expr) => figure(expr),
         SelectItem::ExprWithAlias { alias, .. } => Some((ident_name(alias), Strength::Strong)),

@@ -3,11 +3,15 @@
 //! - `x AT TIME ZONE z` is `timezone(z, x)`; `mod(a, b)` is `a % b`; `variance` is `var_samp`; `to_timestamp(x)` has a
 //!   time zone.
 //! - `EXISTS (…)` in a SELECT list is `(SELECT count(*) …) > 0`.
+//! - `ARRAY[a, 1]` is `make_array(a, 1)`: in the former the planner does not see columns of outer queries.
+//! - `t.tableoid` is `'t'::regclass`, see `table_oid`.
+//! - Set-returning functions in FROM whose arguments are columns are LATERAL subqueries, see `set_returning`.
 
+use super::{set_returning, table_oid};
 use sql::ast::{
     BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, GroupByExpr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, Statement, TimezoneInfo,
-    Value, VisitMut, VisitorMut,
+    FunctionArguments, GroupByExpr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableFactor,
+    TimezoneInfo, Value, VisitMut, VisitorMut,
 };
 use std::ops::ControlFlow;
 
@@ -22,6 +26,7 @@ impl VisitorMut for Rewriter {
     type Break = ();
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        table_oid::rewrite(select);
         for item in &mut select.projection {
             if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
                 let _ = expr.visit(&mut ExistsToCount { depth: 0 });
@@ -30,18 +35,24 @@ impl VisitorMut for Rewriter {
         ControlFlow::Continue(())
     }
 
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        set_returning::rewrite(factor);
+        ControlFlow::Continue(())
+    }
+
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         let taken = std::mem::replace(expr, Expr::value(Value::Null));
         *expr = match taken {
             Expr::AtTimeZone { timestamp, time_zone } => call("timezone", vec![*time_zone, *timestamp]),
             Expr::Function(function) => rewrite_function(function),
+            Expr::Array(array) if array.elem.iter().any(set_returning::has_column) => call("make_array", array.elem),
             other => other,
         };
         ControlFlow::Continue(())
     }
 }
 
-fn call(name: &str, args: Vec<Expr>) -> Expr {
+pub(super) fn call(name: &str, args: Vec<Expr>) -> Expr {
     let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
     Expr::Function(Function {
         name: ObjectName::from(vec![Ident::new(name)]),

@@ -1,0 +1,62 @@
+//! How much room things take: the store's estimate of tables, and sums of it.
+//!
+//! A table is its primary key's index, so an index takes no room of its own.
+
+use super::names::relation_of;
+use super::{ANY, Arguments, Function, Returns, TEXT, strict};
+use crate::rows::Cell;
+use crate::source::{Relation, Source};
+use datafusion::common::{Result, plan_err};
+
+pub(super) static PG_RELATION_SIZE: Function =
+    strict("pg_relation_size", &[ANY, TEXT], Returns::BigInt, |source, args| {
+        match args.text(1) {
+            None | Some("main") => of_relation(source, args.cell(0)),
+            // Other forks are kinds of files that no table has here.
+            Some("fsm" | "vm" | "init") => Ok(0_i64.into()),
+            Some(_) => plan_err!("invalid fork name"),
+        }
+    })
+    .optional(1);
+pub(super) static PG_TABLE_SIZE: Function = strict("pg_table_size", &[ANY], Returns::BigInt, relation);
+pub(super) static PG_TOTAL_RELATION_SIZE: Function =
+    strict("pg_total_relation_size", &[ANY], Returns::BigInt, relation);
+pub(super) static PG_INDEXES_SIZE: Function = strict("pg_indexes_size", &[ANY], Returns::BigInt, |source, args| {
+    Ok(relation_of(source, args.cell(0))?.map(|_| 0_i64).into())
+});
+
+pub(super) static PG_DATABASE_SIZE: Function = strict("pg_database_size", &[ANY], Returns::BigInt, |source, args| {
+    let known = match args.cell(0) {
+        Cell::Int(oid) => *oid == i64::from(catalog::DATABASE_OID),
+        Cell::Text(name) => name == catalog::DATABASE_NAME,
+        _ => false,
+    };
+    match (known, args.cell(0)) {
+        (true, _) => Ok(everything(source).into()),
+        (false, Cell::Text(name)) => plan_err!("database \"{name}\" does not exist"),
+        (false, _) => Ok(Cell::Null),
+    }
+});
+/// There is one tablespace, which has all.
+pub(super) static PG_TABLESPACE_SIZE: Function =
+    strict("pg_tablespace_size", &[ANY], Returns::BigInt, |source, _| Ok(everything(source).into()));
+
+fn relation(source: &Source, args: &Arguments<'_>) -> Result<Cell> {
+    of_relation(source, args.cell(0))
+}
+
+fn of_relation(source: &Source, named: &Cell) -> Result<Cell> {
+    Ok(match relation_of(source, named)? {
+        Some(Relation::Table(table)) => bytes(source.live.table_bytes(table)).into(),
+        Some(Relation::Key(_) | Relation::Computed { .. }) => 0_i64.into(),
+        None => Cell::Null,
+    })
+}
+
+fn everything(source: &Source) -> i64 {
+    bytes(source.catalog.tables().map(|table| source.live.table_bytes(table)).sum())
+}
+
+fn bytes(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,108 @@
+//! The values of outer columns that a subquery is computed for.
+
+use super::references::Renaming;
+use crate::error::QueryError;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, JoinType, NullEquality, Result};
+use datafusion::logical_expr::utils::conjunction;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, ident, lit};
+
+/// Makes names that no query has: they begin with a control character.
+#[derive(Default)]
+pub(super) struct Names {
+    next: usize,
+}
+
+impl Names {
+    pub(super) fn fresh(&mut self) -> String {
+        self.next += 1;
+        format!("\u{1}{}", self.next)
+    }
+}
+
+/// The distinct values of some columns of an outer plan, under names of their own.
+#[derive(Clone)]
+pub(super) struct Domain {
+    pub(super) plan: LogicalPlan,
+    /// An outer column and its name here.
+    pub(super) columns: Vec<(Column, String)>,
+}
+
+impl Domain {
+    /// Without columns it is one empty row.
+    pub(super) fn new(outer: &LogicalPlan, columns: Vec<Column>, names: &mut Names) -> Result<Self> {
+        let columns: Vec<(Column, String)> = columns.into_iter().map(|column| (column, names.fresh())).collect();
+        if columns.is_empty() {
+            return Ok(Self { plan: LogicalPlanBuilder::empty(true).build()?, columns });
+        }
+        refuse_volatile(outer)?;
+        let values = columns.iter().map(|(column, name)| Expr::Column(column.clone()).alias(name));
+        let plan = LogicalPlanBuilder::from(outer.clone()).project(values)?.distinct()?.build()?;
+        Ok(Self { plan, columns })
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|(_, name)| name.as_str())
+    }
+
+    /// Its columns.
+    pub(super) fn exprs(&self) -> impl Iterator<Item = Expr> {
+        self.names().map(ident)
+    }
+
+    /// New names for its columns where two plans over it meet, in order.
+    pub(super) fn aside(&self, names: &mut Names) -> Vec<String> {
+        self.columns.iter().map(|_| names.fresh()).collect()
+    }
+
+    /// Outer rows beside those rows of `inner`, a plan over this domain, that were computed for them.
+    pub(super) fn join_outer(
+        &self,
+        outer: LogicalPlan,
+        inner: LogicalPlan,
+        join_type: JoinType,
+        filter: Vec<Expr>,
+    ) -> Result<LogicalPlan> {
+        let left = self.columns.iter().map(|(column, _)| column.clone()).collect();
+        let right = self.names().map(Column::from_name).collect();
+        null_safe_join(outer, inner, join_type, (left, right), filter)
+    }
+}
+
+impl Renaming for Domain {
+    fn renamed(&self, column: &Column) -> Option<Column> {
+        self.columns.iter().find(|(known, _)| known == column).map(|(_, name)| Column::from_name(name))
+    }
+}
+
+/// A join on columns where NULL is equal to NULL.
+pub(super) fn null_safe_join(
+    left: LogicalPlan,
+    right: LogicalPlan,
+    join_type: JoinType,
+    keys: (Vec<Column>, Vec<Column>),
+    filter: Vec<Expr>,
+) -> Result<LogicalPlan> {
+    if keys.0.is_empty() {
+        // A join wants a condition.
+        let filter = conjunction(filter).unwrap_or_else(|| lit(true));
+        return LogicalPlanBuilder::from(left).join_on(right, join_type, [filter])?.build();
+    }
+    LogicalPlanBuilder::from(left)
+        .join_detailed(right, join_type, keys, conjunction(filter), NullEquality::NullEqualsNull)?
+        .build()
+}
+
+/// The domain reads the outer plan a second time: its rows must be the same.
+fn refuse_volatile(outer: &LogicalPlan) -> Result<()> {
+    let volatile = outer.exists(|node| {
+        let mut found = false;
+        node.apply_expressions(|expr| {
+            found |= expr.is_volatile();
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        Ok(found)
+    })?;
+    let feature = || "a correlated subquery beside rows computed by a volatile function".to_owned();
+    if volatile { Err(QueryError::Unsupported { feature: feature() }.into()) } else { Ok(()) }
+}

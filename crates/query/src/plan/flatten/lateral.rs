@@ -1,0 +1,32 @@
+//! Joins whose right side reads columns of the left: LATERAL.
+
+use super::domain::{Domain, Names};
+use super::push::push;
+use super::{attach, references};
+use crate::error::QueryError;
+use datafusion::common::tree_node::Transformed;
+use datafusion::common::{JoinType, Result};
+use datafusion::logical_expr::{Expr, Join, LogicalPlan, LogicalPlanBuilder};
+use std::sync::Arc;
+
+/// The right side is computed for each combination of the left's columns that it reads.
+pub(super) fn join(join: Join, names: &mut Names) -> Result<Transformed<LogicalPlan>> {
+    let columns = references::columns_of(&join.right, join.left.schema());
+    if columns.is_empty() {
+        return attach::attach_join(join, names);
+    }
+    if !matches!(join.join_type, JoinType::Inner | JoinType::Left) {
+        let feature = format!("a LATERAL reference in a {} JOIN", join.join_type);
+        return Err(QueryError::Unsupported { feature }.into());
+    }
+    let outer = Arc::unwrap_or_clone(join.left);
+    let inner = Arc::unwrap_or_clone(join.right);
+    let wanted = [outer.schema().columns(), inner.schema().columns()].concat();
+    let domain = Domain::new(&outer, columns, names)?;
+    let computed = push(&domain, inner, names)?;
+    let equalities = join.on.into_iter().map(|(left, right)| left.eq(right));
+    let filter = equalities.chain(join.filter).collect();
+    let joined = domain.join_outer(outer, computed, join.join_type, filter)?;
+    let wanted = wanted.into_iter().map(Expr::Column);
+    Ok(Transformed::yes(LogicalPlanBuilder::from(joined).project(wanted)?.build()?))
+}

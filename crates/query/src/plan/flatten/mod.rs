@@ -1,0 +1,56 @@
+//! Subqueries that depend on the row outside them, as joins.
+//!
+//! The planner below turns the common ones into joins itself ([`shape`] says which) and has no plan for the others. Here
+//! they become, one for one, what their meaning says: the subquery is computed for each distinct combination of the
+//! outer columns that it reads (its [`Domain`]), and the outer rows are joined to that.
+//!
+//! ```text
+//!   Projection [.., value]                            SELECT .., (SELECT v FROM s WHERE s.k = o.k ORDER BY t LIMIT 1)
+//!     Left Join  o.k is not distinct from d
+//!       o
+//!       subquery over the domain [v, d]               push.rs: each operator learns to work once for each d
+//!         Domain: SELECT DISTINCT o.k AS d FROM o
+//! ```
+//! Done from the inside out: an operator whose subqueries have been joined knows of outer rows further out only.
+
+mod attach;
+mod domain;
+mod lateral;
+mod push;
+mod references;
+mod shape;
+
+use datafusion::common::Result;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::logical_expr::{LogicalPlan, Subquery};
+use domain::Names;
+use std::sync::Arc;
+
+/// Joins all subqueries that the planner could not.
+///
+/// # Errors
+/// `Unsupported` for what cannot be computed row by row (recursive queries and grouping sets that read the outer row).
+pub(super) fn flatten(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let mut names = Names::default();
+    plan.transform_up_with_subqueries(|node| flatten_node(node, &mut names)).data()
+}
+
+fn flatten_node(node: LogicalPlan, names: &mut Names) -> Result<Transformed<LogicalPlan>> {
+    if let LogicalPlan::Subquery(subquery) = node {
+        return Ok(Transformed::yes(LogicalPlan::Subquery(refreshed(subquery))));
+    }
+    let opened = node.map_children(|child| match child {
+        LogicalPlan::Subquery(subquery) => Ok(Transformed::yes(Arc::unwrap_or_clone(subquery.subquery))),
+        other => Ok(Transformed::no(other)),
+    })?;
+    opened.transform_data(|node| match node {
+        LogicalPlan::Join(join) => lateral::join(join, names),
+        node => attach::attach(node, names),
+    })
+}
+
+/// What was joined inside is no reference to the outside any more.
+fn refreshed(subquery: Subquery) -> Subquery {
+    let outer_ref_columns = references::expressions(&subquery.subquery);
+    Subquery { outer_ref_columns, ..subquery }
+}

@@ -1,0 +1,165 @@
+//! References to columns of outer queries: which a plan makes, and how they are renamed.
+//!
+//! A reference belongs to the innermost operator whose input has the column.
+
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, DFSchema, Result};
+use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{Expr, LogicalPlan, Subquery};
+use std::sync::Arc;
+
+/// The references that a plan makes to its outside, each once.
+pub(super) fn expressions(plan: &LogicalPlan) -> Vec<Expr> {
+    let mut found = Vec::new();
+    collect(plan, &mut found);
+    found
+}
+
+/// Those columns of `schema` that a plan refers to from inside.
+pub(super) fn columns_of(plan: &LogicalPlan, schema: &DFSchema) -> Vec<Column> {
+    let column = |expr| match expr {
+        Expr::OuterReferenceColumn(_, column) => Some(column),
+        _ => None,
+    };
+    expressions(plan).into_iter().filter_map(column).filter(|column| schema.has_column(column)).collect()
+}
+
+fn collect(plan: &LogicalPlan, found: &mut Vec<Expr>) {
+    // The visitors below return no error of their own.
+    let _ = plan.apply(|node| {
+        let schema = merge_schema(&node.inputs());
+        node.apply_expressions(|expr| collect_expr(expr, &schema, found))?;
+        Ok(TreeNodeRecursion::Continue)
+    });
+}
+
+fn collect_expr(expr: &Expr, schema: &DFSchema, found: &mut Vec<Expr>) -> Result<TreeNodeRecursion> {
+    expr.apply(|expr| {
+        if let Expr::OuterReferenceColumn(..) = expr {
+            remember(expr.clone(), found);
+        }
+        if let Some(subquery) = subquery_in(expr) {
+            let inner = expressions(&subquery.subquery);
+            let further = inner.into_iter().filter(|expr| match expr {
+                Expr::OuterReferenceColumn(_, column) => !schema.has_column(column),
+                _ => false,
+            });
+            further.for_each(|expr| remember(expr, found));
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })
+}
+
+fn remember(expr: Expr, found: &mut Vec<Expr>) {
+    if !found.contains(&expr) {
+        found.push(expr);
+    }
+}
+
+/// The subquery that an expression is.
+pub(super) fn subquery_in(expr: &Expr) -> Option<&Subquery> {
+    match expr {
+        Expr::ScalarSubquery(subquery)
+        | Expr::Exists(Exists { subquery, .. })
+        | Expr::InSubquery(InSubquery { subquery, .. })
+        | Expr::SetComparison(SetComparison { subquery, .. }) => Some(subquery),
+        _ => None,
+    }
+}
+
+/// New names for columns.
+pub(super) trait Renaming {
+    /// The column that takes the place of `column`, if one does.
+    fn renamed(&self, column: &Column) -> Option<Column>;
+}
+
+/// The node with columns in the place of references; in subqueries of the node, which look at it from inside, with
+/// references to those columns.
+pub(super) fn resolve(node: LogicalPlan, renaming: &dyn Renaming) -> Result<LogicalPlan> {
+    let schema = merge_schema(&node.inputs());
+    let names = NamePreserver::new(&node);
+    node.map_expressions(|expr| {
+        let name = names.save(&expr);
+        let resolved = resolve_expr(expr, &schema, renaming)?;
+        Ok(Transformed::yes(name.restore(resolved)))
+    })
+    .data()
+}
+
+/// The same for an expression over `schema`.
+pub(super) fn resolve_expr(expr: Expr, schema: &DFSchema, renaming: &dyn Renaming) -> Result<Expr> {
+    expr.transform_up(|expr| match expr {
+        Expr::OuterReferenceColumn(field, column) => Ok(match renaming.renamed(&column) {
+            Some(renamed) => Transformed::yes(Expr::Column(renamed)),
+            None => Transformed::no(Expr::OuterReferenceColumn(field, column)),
+        }),
+        other => in_subquery(other, &|plan| redirect(plan, &Hidden { renaming, schema })),
+    })
+    .data()
+}
+
+/// A renaming seen from inside an operator whose own columns hide those further out.
+struct Hidden<'a> {
+    renaming: &'a dyn Renaming,
+    schema: &'a DFSchema,
+}
+
+impl Renaming for Hidden<'_> {
+    fn renamed(&self, column: &Column) -> Option<Column> {
+        if self.schema.has_column(column) { None } else { self.renaming.renamed(column) }
+    }
+}
+
+/// A plan whose references have new names.
+fn redirect(plan: LogicalPlan, renaming: &dyn Renaming) -> Result<LogicalPlan> {
+    plan.transform_up(|node| {
+        let schema = merge_schema(&node.inputs());
+        let names = NamePreserver::new(&node);
+        let redirected = node.map_expressions(|expr| {
+            let name = names.save(&expr);
+            let redirected = expr.transform_up(|expr| match expr {
+                Expr::OuterReferenceColumn(field, column) => Ok(match renaming.renamed(&column) {
+                    Some(renamed) => Transformed::yes(Expr::OuterReferenceColumn(field, renamed)),
+                    None => Transformed::no(Expr::OuterReferenceColumn(field, column)),
+                }),
+                other => in_subquery(other, &|plan| redirect(plan, &Hidden { renaming, schema: &schema })),
+            })?;
+            Ok(redirected.update_data(|expr| name.restore(expr)))
+        })?;
+        if redirected.transformed { redirected.map_data(LogicalPlan::recompute_schema) } else { Ok(redirected) }
+    })
+    .data()
+}
+
+/// Changes the plan of a subquery expression.
+fn in_subquery(expr: Expr, change: &dyn Fn(LogicalPlan) -> Result<LogicalPlan>) -> Result<Transformed<Expr>> {
+    let changed = |subquery: Subquery| {
+        let plan = change(Arc::unwrap_or_clone(subquery.subquery))?;
+        let outer_ref_columns = expressions(&plan);
+        Ok::<_, datafusion::error::DataFusionError>(Subquery {
+            subquery: Arc::new(plan),
+            outer_ref_columns,
+            spans: subquery.spans,
+        })
+    };
+    Ok(match expr {
+        Expr::ScalarSubquery(subquery) => Transformed::yes(Expr::ScalarSubquery(changed(subquery)?)),
+        Expr::Exists(exists) => {
+            Transformed::yes(Expr::Exists(Exists { subquery: changed(exists.subquery)?, negated: exists.negated }))
+        }
+        Expr::InSubquery(within) => Transformed::yes(Expr::InSubquery(InSubquery {
+            expr: within.expr,
+            subquery: changed(within.subquery)?,
+            negated: within.negated,
+        })),
+        Expr::SetComparison(comparison) => Transformed::yes(Expr::SetComparison(SetComparison {
+            expr: comparison.expr,
+            subquery: changed(comparison.subquery)?,
+            op: comparison.op,
+            quantifier: comparison.quantifier,
+        })),
+        other => Transformed::no(other),
+    })
+}

@@ -1,0 +1,122 @@
+//! Which subqueries the planner below joins by itself, and which have one row at most.
+
+use super::references;
+use datafusion::common::DFSchema;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::expr::Exists;
+use datafusion::logical_expr::utils::split_conjunction;
+use datafusion::logical_expr::{
+    Aggregate, BinaryExpr, Distinct, EmptyRelation, Expr, Filter, Limit, LogicalPlan, Operator, Projection, Sort,
+    SubqueryAlias,
+};
+
+/// Can the planner place this subquery expression of `node`?
+pub(super) fn planner_knows(node: &LogicalPlan, expr: &Expr) -> bool {
+    let Some(subquery) = references::subquery_in(expr) else { return true };
+    let correlated = !subquery.outer_ref_columns.is_empty();
+    let plan = subquery.subquery.as_ref();
+    match expr {
+        Expr::ScalarSubquery(_) if correlated => {
+            matches!(node, LogicalPlan::Projection(_) | LogicalPlan::Filter(_)) && is_aggregated(plan)
+        }
+        Expr::ScalarSubquery(_) => true,
+        Expr::Exists(Exists { .. }) | Expr::InSubquery(_) if matches!(node, LogicalPlan::Filter(_)) => {
+            !correlated || is_filtered(plan)
+        }
+        _ => false,
+    }
+}
+
+/// One aggregate row of rows chosen by equality with outer columns.
+fn is_aggregated(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Projection(Projection { input, .. }) | LogicalPlan::SubqueryAlias(SubqueryAlias { input, .. }) => {
+            is_free_node(plan) && is_aggregated(input)
+        }
+        LogicalPlan::Aggregate(Aggregate { input, group_expr, .. }) => {
+            group_expr.is_empty() && is_free_node(plan) && is_filtered_by(input, &is_equality)
+        }
+        _ => false,
+    }
+}
+
+/// Rows chosen by conditions on top, whatever these are.
+fn is_filtered(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Projection(Projection { input, .. })
+        | LogicalPlan::SubqueryAlias(SubqueryAlias { input, .. })
+        | LogicalPlan::Distinct(Distinct::All(input)) => is_free_node(plan) && is_filtered(input),
+        _ => is_filtered_by(plan, &|conjunct| !has_subquery(conjunct)),
+    }
+}
+
+/// Filters over a plan without references; those conjuncts that have one are as `allowed` says.
+fn is_filtered_by(plan: &LogicalPlan, allowed: &dyn Fn(&Expr) -> bool) -> bool {
+    match plan {
+        LogicalPlan::Filter(Filter { predicate, input, .. }) => {
+            let schema = input.schema();
+            let fine = |conjunct: &&Expr| !refers(conjunct, schema) || allowed(conjunct);
+            split_conjunction(predicate).iter().all(fine) && is_filtered_by(input, allowed)
+        }
+        LogicalPlan::SubqueryAlias(SubqueryAlias { input, .. }) => is_filtered_by(input, allowed),
+        _ => references::expressions(plan).is_empty(),
+    }
+}
+
+fn is_equality(conjunct: &Expr) -> bool {
+    let Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) = conjunct else { return false };
+    matches!(
+        (left.as_ref(), right.as_ref()),
+        (Expr::Column(_), Expr::OuterReferenceColumn(..)) | (Expr::OuterReferenceColumn(..), Expr::Column(_))
+    )
+}
+
+/// Has the operator itself, its inputs apart, no references?
+fn is_free_node(node: &LogicalPlan) -> bool {
+    let schema = datafusion::logical_expr::utils::merge_schema(&node.inputs());
+    !node.expressions().iter().any(|expr| refers(expr, &schema))
+}
+
+/// Does an expression over `schema` refer to outer columns, itself or in its subqueries?
+fn refers(expr: &Expr, schema: &DFSchema) -> bool {
+    expr.exists(|expr| {
+        let inner = references::subquery_in(expr).is_some_and(|subquery| {
+            references::expressions(&subquery.subquery).iter().any(|expr| match expr {
+                Expr::OuterReferenceColumn(_, column) => !schema.has_column(column),
+                _ => false,
+            })
+        });
+        Ok(inner || matches!(expr, Expr::OuterReferenceColumn(..)))
+    })
+    .unwrap_or(true)
+}
+
+fn has_subquery(expr: &Expr) -> bool {
+    let mut found = false;
+    let _ = expr.apply(|expr| {
+        found |= references::subquery_in(expr).is_some();
+        Ok(TreeNodeRecursion::Continue)
+    });
+    found
+}
+
+/// Has a plan one row at most, whatever is in the tables?
+pub(super) fn is_one_row(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Projection(Projection { input, .. })
+        | LogicalPlan::Filter(Filter { input, .. })
+        | LogicalPlan::SubqueryAlias(SubqueryAlias { input, .. })
+        | LogicalPlan::Sort(Sort { input, .. })
+        | LogicalPlan::Distinct(Distinct::All(input)) => is_one_row(input),
+        LogicalPlan::Aggregate(Aggregate { group_expr, .. }) => group_expr.is_empty(),
+        LogicalPlan::Limit(Limit { fetch, input, .. }) => is_at_most_one(fetch.as_deref()) || is_one_row(input),
+        LogicalPlan::EmptyRelation(EmptyRelation { .. }) => true,
+        LogicalPlan::Values(values) => values.values.len() <= 1,
+        _ => false,
+    }
+}
+
+fn is_at_most_one(fetch: Option<&Expr>) -> bool {
+    use datafusion::common::ScalarValue;
+    matches!(fetch, Some(Expr::Literal(ScalarValue::Int64(Some(0 | 1)) | ScalarValue::Int32(Some(0 | 1)), _)))
+}
