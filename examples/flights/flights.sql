@@ -10,6 +10,9 @@ CREATE TABLE flights (
 
 \copy flights FROM 'flights.csv' CSV HEADER
 
+\d flights
+\dt
+
 -- A prefix of the key: eight short range scans, merged in order.
 SELECT departed, dest, dep_delay FROM flights
 WHERE carrier = 'UA' AND flight = 1545 ORDER BY departed DESC LIMIT 5;

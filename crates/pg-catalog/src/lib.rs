@@ -14,6 +14,7 @@
 //!
 //! Read next: `engine` (which hands both to every statement).
 
+mod default_text;
 mod definition;
 mod deparse;
 mod functions;

@@ -43,6 +43,10 @@ fn external(inner: Box<dyn std::error::Error + Send + Sync>) -> QueryError {
         Ok(own) => return QueryError::Store(*own),
         Err(other) => other,
     };
+    let inner = match inner.downcast::<catalog::CatalogError>() {
+        Ok(own) => return QueryError::Catalog(*own),
+        Err(other) => other,
+    };
     match inner.downcast::<DataFusionError>() {
         Ok(nested) => QueryError::from(*nested),
         Err(other) => QueryError::internal(other.to_string()),
@@ -54,7 +58,10 @@ fn shared(error: &DataFusionError) -> QueryError {
     match error.find_root() {
         DataFusionError::External(inner) => match inner.downcast_ref::<QueryError>() {
             Some(own) => own.clone(),
-            None => QueryError::internal(inner.to_string()),
+            None => match inner.downcast_ref::<catalog::CatalogError>() {
+                Some(own) => QueryError::Catalog(own.clone()),
+                None => QueryError::internal(inner.to_string()),
+            },
         },
         DataFusionError::ArrowError(inner, _) => arrow_by_ref(inner),
         DataFusionError::ResourcesExhausted(detail) => QueryError::Resources { detail: first_line(detail) },

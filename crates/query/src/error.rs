@@ -159,6 +159,9 @@ pub enum QueryError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] store::StoreError),
+    /// A function was given the name of nothing.
+    #[error(transparent)]
+    Catalog(#[from] catalog::CatalogError),
     /// Memory or temporary space ran out (53200).
     #[error("out of memory: {detail}")]
     Resources {

@@ -31,6 +31,7 @@ pub(crate) fn expression(expr: &mut Expr) {
         Expr::Cast { expr: inner, data_type, kind: CastKind::Cast | CastKind::DoubleColon, .. }
             if is_number(data_type) =>
         {
+            function_as_oid(inner);
             as_oid(inner);
         }
         _ => {}
@@ -123,6 +124,16 @@ fn alias_named(data_type: &DataType) -> Option<&'static str> {
 fn is_number(data_type: &DataType) -> bool {
     let text = data_type.to_string().to_lowercase();
     matches!(text.strip_prefix("pg_catalog.").unwrap_or(&text), "oid" | "int8" | "bigint" | "int4" | "int" | "integer")
+}
+
+/// `'now'::regproc::oid`: the one place where a function is a number.
+fn function_as_oid(expr: &mut Expr) {
+    if alias_of(expr) == Some("regproc")
+        && let Expr::Cast { expr: name, .. } = &*expr
+        && is_quoted(name)
+    {
+        as_call(expr, "oid");
+    }
 }
 
 /// A cast to an alias type as a number. Functions have names only.
@@ -272,7 +283,12 @@ fn by_column(mut by: OrderByExpr, column: &Expr) -> OrderByExpr {
 
 /// `generate_series(1, 3) AS i` has a column `i`.
 fn name_function_column(factor: &mut TableFactor) {
-    let TableFactor::Table { alias: Some(alias), args: Some(_), .. } = factor else { return };
+    let TableFactor::Table { name, alias, args: Some(_), .. } = factor else { return };
+    let Some(function) = name.0.last().and_then(|part| part.as_ident()) else { return };
+    if alias.is_none() && function.value.eq_ignore_ascii_case("generate_series") {
+        *alias = Some(TableAlias { explicit: true, name: function.clone(), columns: Vec::new(), at: None });
+    }
+    let Some(alias) = alias else { return };
     if alias.columns.is_empty() {
         alias.columns.push(TableAliasColumnDef { name: alias.name.clone(), data_type: None });
     }

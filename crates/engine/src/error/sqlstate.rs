@@ -194,6 +194,7 @@ fn query_code(error: &QueryError) -> &'static str {
         QueryError::NoSuchSetting { .. } => "42704",
         QueryError::BadArgument { .. } => "22023",
         QueryError::Type(error) => type_code(error),
+        QueryError::Catalog(error) => catalog_code(error),
         QueryError::NullColumn { .. } => "23502",
         QueryError::Key(error) => key_code(error),
         QueryError::Fragment(error) => fragment_code(error),

@@ -132,6 +132,7 @@ pub(crate) static ALL: &[&Function] = &[
     &names::REGNAMESPACE_NAME,
     &names::REGROLE_OID,
     &names::REGROLE_NAME,
+    &names::REGPROC_OID,
     &names::REGPROC_NAME,
     &names::TO_REGCLASS,
     &names::TO_REGCLASS_OID,

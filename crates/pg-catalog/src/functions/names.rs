@@ -3,7 +3,7 @@
 //! `x::regclass` and its like are calls of these: `regclass_oid(x)` where a number is meant, `regclass_name(x)` where
 //! it is shown. Both take a number or a name. So for `to_regclass(x)`, which gives NULL for a name of nothing.
 
-use super::{ANY, Arguments, Function, OID, Returns, TEXT, by_oid, nothing, strict};
+use super::{ALL, ANY, Arguments, Function, OID, Returns, TEXT, by_oid, nothing, oid_of, strict};
 use crate::oid::types::PgType;
 use crate::oid::{format_type, relation_name, split_name, type_oid};
 use crate::pg_catalog::COLLATIONS;
@@ -127,6 +127,19 @@ pub(super) static REGROLE_NAME: Function = strict("regrole_name", &[ANY], Return
     }
     Ok(unknown_number(oid))
 });
+
+pub(super) static REGPROC_OID: Function = strict("regproc_oid", &[ANY], Returns::Oid, |_, args| {
+    let name = args.text(0).unwrap_or_default();
+    match number(args).or_else(|| function_named(name).map(|function| i64::from(oid_of(function)))) {
+        Some(oid) => Ok(oid.into()),
+        None => plan_err!("function \"{name}\" does not exist"),
+    }
+});
+
+fn function_named(name: &str) -> Option<&'static Function> {
+    let (_, name) = split_name(name).filter(|(schema, _)| schema.as_deref().is_none_or(|name| name == "pg_catalog"))?;
+    ALL.iter().find(|function| function.name == name).copied()
+}
 
 /// A column of type `regproc` holds names already.
 pub(super) static REGPROC_NAME: Function = strict("regproc_name", &[ANY], Returns::Text, |_, args| {

@@ -1,5 +1,6 @@
-//! The tables of `pg_catalog`, a file for each; those that are always empty share two.
+//! The tables of `pg_catalog`, a file for each; those that are always empty share three.
 
+mod absent_catalogs;
 mod absent_features;
 mod absent_objects;
 mod pg_am;
@@ -30,6 +31,19 @@ pub(crate) use pg_collation::COLLATIONS;
 
 /// All of them.
 pub(crate) static TABLES: &[&Definition] = &[
+    &absent_catalogs::PG_AGGREGATE,
+    &absent_catalogs::PG_AMOP,
+    &absent_catalogs::PG_AMPROC,
+    &absent_catalogs::PG_CAST,
+    &absent_catalogs::PG_CONVERSION,
+    &absent_catalogs::PG_OPCLASS,
+    &absent_catalogs::PG_OPERATOR,
+    &absent_catalogs::PG_OPFAMILY,
+    &absent_catalogs::PG_TS_CONFIG,
+    &absent_catalogs::PG_TS_CONFIG_MAP,
+    &absent_catalogs::PG_TS_DICT,
+    &absent_catalogs::PG_TS_PARSER,
+    &absent_catalogs::PG_TS_TEMPLATE,
     &pg_am::PG_AM,
     &pg_attrdef::PG_ATTRDEF,
     &pg_attribute::PG_ATTRIBUTE,

@@ -1,5 +1,6 @@
 //! `pg_attrdef`: defaults of columns. `adbin` is their source text.
 
+use crate::default_text::default_text;
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::source::{Source, default_oid, shown_columns};
@@ -20,7 +21,7 @@ fn rows(source: &Source, rows: &mut Rows) {
                 ("oid", default_oid(table, number).into()),
                 ("adrelid", table.oid.0.into()),
                 ("adnum", number.into()),
-                ("adbin", default.as_str().into()),
+                ("adbin", default_text(default, &column.ty).into()),
             ]);
         }
     }

@@ -8,6 +8,7 @@
 
 mod bind;
 mod flatten;
+mod merged_columns;
 mod names;
 mod output;
 mod parameters;

@@ -7,7 +7,7 @@
 //! - `t.tableoid` is `'t'::regclass`, see `table_oid`.
 //! - Set-returning functions in FROM whose arguments are columns are LATERAL subqueries, see `set_returning`.
 
-use super::{set_returning, table_oid};
+use super::{merged_columns, set_returning, table_oid};
 use sql::ast::{
     BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
     FunctionArguments, GroupByExpr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableFactor,
@@ -27,6 +27,7 @@ impl VisitorMut for Rewriter {
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
         table_oid::rewrite(select);
+        merged_columns::rewrite(select);
         for item in &mut select.projection {
             if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
                 let _ = expr.visit(&mut ExistsToCount { depth: 0 });

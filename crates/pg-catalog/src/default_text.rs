@@ -1,0 +1,70 @@
+//! A column's default as PostgreSQL prints it: a quoted constant names its type.
+
+use types::DataType;
+
+/// `'x'` of a varchar column is `'x'::character varying`; -1 is `'-1'::integer`; all else is as it was written.
+pub(crate) fn default_text(written: &str, ty: &DataType) -> String {
+    let text = written.trim();
+    let quoted = is_quoted(text);
+    let negative = text.strip_prefix('-').map(str::trim_start).filter(|digits| is_number(digits));
+    match (quoted, negative) {
+        (true, _) => format!("{text}::{}", constant_type(ty)),
+        (_, Some(digits)) => format!("'-{digits}'::{}", number_type(digits)),
+        _ => match text.to_ascii_lowercase().as_str() {
+            word @ ("true" | "false" | "null") => word.to_owned(),
+            word @ ("current_timestamp" | "current_date" | "localtimestamp" | "current_user") => {
+                word.to_ascii_uppercase()
+            }
+            _ => text.to_owned(),
+        },
+    }
+}
+
+/// One string constant and nothing else.
+fn is_quoted(text: &str) -> bool {
+    let Some(inner) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) else { return false };
+    !inner.replace("''", "").contains('\'')
+}
+
+fn is_number(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || c == '.')
+}
+
+/// The smallest type that holds a number as written.
+fn number_type(digits: &str) -> &'static str {
+    match digits.parse::<i64>() {
+        Ok(value) if i32::try_from(value).is_ok() => "integer",
+        Ok(_) => "bigint",
+        Err(_) => "numeric",
+    }
+}
+
+/// The type that a constant has before it is fitted to the column.
+fn constant_type(ty: &DataType) -> String {
+    match ty {
+        DataType::Char(_) => "bpchar".to_owned(),
+        DataType::Varbinary(_) | DataType::Binary(_) => "bytea".to_owned(),
+        other => other.base_name().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::default_text;
+    use types::DataType;
+
+    #[test]
+    fn constants_name_their_types() {
+        let text = |written, ty| default_text(written, &ty);
+        assert_eq!(text("'x'", DataType::Varchar(Some(20))), "'x'::character varying");
+        assert_eq!(text("'it''s'", DataType::Text), "'it''s'::text");
+        assert_eq!(text("'ab'", DataType::Char(3)), "'ab'::bpchar");
+        assert_eq!(text("- 1", DataType::Integer), "'-1'::integer");
+        assert_eq!(text("-1", DataType::BigInt), "'-1'::integer");
+        assert_eq!(text("-1.50", DataType::Double), "'-1.50'::numeric");
+        assert_eq!(text("7", DataType::Integer), "7");
+        assert_eq!(text("'a' || 'b'", DataType::Text), "'a' || 'b'");
+        assert_eq!(text("TRUE", DataType::Boolean), "true");
+        assert_eq!(text("current_timestamp", DataType::TimestampTz), "CURRENT_TIMESTAMP");
+    }
+}
