@@ -141,7 +141,15 @@ fn dense_primitive<T: FixedCell<N>, const N: usize>(
 ) -> ArrayRef {
     // `is_dense_of` held for every row, so the default is never taken.
     let value = |row: &&[u8]| column.array::<N>(row).map(|bytes| T::native(*bytes)).unwrap_or_default();
-    let values: Vec<T::Native> = rows.iter().map(value).collect();
+    let mut values: Vec<T::Native> = rows.iter().map(value).collect();
+    if let Some(nulls) = &nulls {
+        // A NULL's bytes are the least value there is, and expressions are computed for the slots of NULLs too.
+        for (at, value) in values.iter_mut().enumerate() {
+            if nulls.is_null(at) {
+                *value = T::Native::default();
+            }
+        }
+    }
     primitive::<T>(values, nulls, ty)
 }
 

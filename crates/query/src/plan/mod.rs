@@ -8,6 +8,7 @@
 
 mod bind;
 mod flatten;
+mod group_places;
 mod merged_columns;
 mod names;
 mod output;
@@ -15,6 +16,7 @@ mod parameters;
 mod resolve;
 mod rewrite;
 mod row_exprs;
+mod set_operations;
 mod set_returning;
 mod stream;
 mod table_oid;
@@ -157,6 +159,7 @@ impl Planner {
         let count = sql::placeholders(&sql::Statement::Query(Box::new(query.clone())));
         let mut parameters = Parameters::new(count, types);
         let mut statement = ast::Statement::Query(Box::new(query.clone()));
+        group_places::resolve_places(&mut statement);
         names::name_columns(&mut statement);
         rewrite::rewrite(&mut statement);
         let (logical, computed) = self.logical(cx, &statement, &mut parameters, rows).await?;
@@ -184,7 +187,7 @@ impl Planner {
                 context = context.with_prepare_param_data_types(parameters.fields());
             }
             let plan = planner.sql_statement_to_plan_with_context(statement.clone(), &mut context)?;
-            Ok::<_, QueryError>(flatten::flatten(settle(plan)?)?)
+            Ok::<_, QueryError>(flatten::flatten(settle(set_operations::count_equal_rows(plan)?)?)?)
         };
         let mut plan = make(parameters)?;
         if parameters.incomplete() {

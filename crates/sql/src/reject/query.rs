@@ -65,14 +65,8 @@ fn check_body(body: &SetExpr) -> Verdict {
     ControlFlow::Continue(())
 }
 
-/// The planner keeps every left row that has (INTERSECT ALL) or has not (EXCEPT ALL) an equal one on the right,
-/// where SQL counts them.
 fn check_set_operation(op: SetOperator, quantifier: SetQuantifier) -> Verdict {
     match (op, quantifier) {
-        (SetOperator::Intersect, SetQuantifier::All) => {
-            unsupported("INTERSECT ALL", Place::Words(&["INTERSECT", "ALL"]))
-        }
-        (SetOperator::Except, SetQuantifier::All) => unsupported("EXCEPT ALL", Place::Words(&["EXCEPT", "ALL"])),
         (SetOperator::Minus, _) => unsupported_hint("MINUS", "Use EXCEPT.", Place::Words(&["MINUS"])),
         (_, SetQuantifier::ByName | SetQuantifier::AllByName | SetQuantifier::DistinctByName) => {
             unsupported("BY NAME", Place::Words(&["BY", "NAME"]))

@@ -20,7 +20,7 @@ pub(crate) fn query(random: &mut Random) -> String {
 fn from(random: &mut Random, outer: &Scope, queries: usize) -> (String, Scope) {
     let mut scope = Scope { columns: outer.columns.clone(), queries };
     let level = outer.columns.len();
-    let mut add = |random: &mut Random, scope: &mut Scope, number: usize| {
+    let add = |random: &mut Random, scope: &mut Scope, number: usize| {
         let table = &TABLES[random.below(TABLES.len())];
         let alias = format!("{}{level}_{number}", table.name);
         scope.columns.extend(table.columns.iter().map(|(name, kind)| (format!("{alias}.{name}"), *kind)));
@@ -94,7 +94,7 @@ fn plain(random: &mut Random) -> String {
 
 /// Conditions over the rowkey, so that ranges and skip scans are taken.
 fn keyed(random: &mut Random) -> String {
-    let mut key = |random: &mut Random| {
+    let key = |random: &mut Random| {
         let k = random.below(8) as i64 - 1;
         let word = literal(Kind::Text, random);
         match random.below(8) {
@@ -160,7 +160,7 @@ fn grouped(random: &mut Random) -> String {
 
 fn set_operation(random: &mut Random) -> String {
     let kinds = kinds(random);
-    let mut side = |random: &mut Random| {
+    let side = |random: &mut Random| {
         let (from, scope) = from(random, &Scope::default(), 0);
         format!("SELECT {} FROM {from}{}", items(random, &scope, &kinds), filter(random, &scope))
     };

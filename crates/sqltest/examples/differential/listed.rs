@@ -22,7 +22,8 @@ pub(crate) fn alike(expected: &[String], found: &[String]) -> bool {
         return true;
     }
     let plain = |rows: &[String]| {
-        let mut rows: Vec<String> = rows.iter().map(|row| row.split('|').map(without_zeros).collect::<Vec<_>>().join("|")).collect();
+        let mut rows: Vec<String> =
+            rows.iter().map(|row| row.split('|').map(without_zeros).collect::<Vec<_>>().join("|")).collect();
         rows.sort();
         rows
     };

@@ -27,7 +27,7 @@ use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 type Answer = Result<Vec<String>, (String, String)>;
 
 /// How many queries of one kind of difference are shown.
-const SHOWN: usize = 3;
+const SHOWN: usize = 10;
 
 #[tokio::main]
 async fn main() -> Result<ExitCode, Box<dyn Error>> {
