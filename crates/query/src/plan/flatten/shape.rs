@@ -3,7 +3,7 @@
 use super::references;
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::expr::Exists;
+use datafusion::logical_expr::expr::{Exists, InSubquery};
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{
     Aggregate, BinaryExpr, Distinct, EmptyRelation, Expr, Filter, Limit, LogicalPlan, Operator, Projection, Sort,
@@ -20,10 +20,31 @@ pub(super) fn planner_knows(node: &LogicalPlan, expr: &Expr) -> bool {
             matches!(node, LogicalPlan::Projection(_) | LogicalPlan::Filter(_)) && is_aggregated(plan)
         }
         Expr::ScalarSubquery(_) => true,
-        Expr::Exists(Exists { .. }) | Expr::InSubquery(_) if matches!(node, LogicalPlan::Filter(_)) => {
-            !correlated || is_filtered(plan)
-        }
+        Expr::Exists(Exists { .. }) if matches!(node, LogicalPlan::Filter(_)) => !correlated || is_filtered(plan),
+        Expr::InSubquery(InSubquery { negated, .. }) => match node {
+            // The planner's join for NOT IN looks for NULLs among the rows of every outer row.
+            LogicalPlan::Filter(_) if *negated && correlated => false,
+            LogicalPlan::Filter(filter) => {
+                (!correlated || is_filtered(plan)) && decides_alone(&filter.predicate, expr, true)
+            }
+            _ => false,
+        },
         _ => false,
+    }
+}
+
+/// Is `IN (…)` wherever it stands a condition, for which NULL is as good as false? The planner makes false of it.
+/// NOT IN is that as a conjunct only (`top`): elsewhere the planner negates.
+fn decides_alone(predicate: &Expr, wanted: &Expr, top: bool) -> bool {
+    match predicate {
+        found if found == wanted => top || matches!(wanted, Expr::InSubquery(InSubquery { negated: false, .. })),
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
+            decides_alone(left, wanted, top) && decides_alone(right, wanted, top)
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => {
+            decides_alone(left, wanted, false) && decides_alone(right, wanted, false)
+        }
+        other => !other.exists(|part| Ok(part == wanted)).unwrap_or(true),
     }
 }
 
