@@ -9,6 +9,7 @@
 mod bind;
 mod flatten;
 mod group_places;
+mod grouping_sets;
 mod merged_columns;
 mod names;
 mod output;
@@ -187,7 +188,8 @@ impl Planner {
                 context = context.with_prepare_param_data_types(parameters.fields());
             }
             let plan = planner.sql_statement_to_plan_with_context(statement.clone(), &mut context)?;
-            Ok::<_, QueryError>(flatten::flatten(settle(set_operations::count_equal_rows(plan)?)?)?)
+            let plan = grouping_sets::compute_groups_first(set_operations::count_equal_rows(plan)?)?;
+            Ok::<_, QueryError>(flatten::flatten(settle(plan)?)?)
         };
         let mut plan = make(parameters)?;
         if parameters.incomplete() {
