@@ -21,17 +21,17 @@ pub(super) fn compute_groups_first(plan: LogicalPlan) -> Result<LogicalPlan> {
 }
 
 fn grouped_by_columns(mut aggregate: Aggregate) -> Result<Transformed<LogicalPlan>> {
-    let mut computed = Vec::new();
+    let schema = Arc::clone(&aggregate.schema);
+    let mut computed: Vec<Expr> = Vec::new();
     let mut column = |expr: Expr| {
         if matches!(expr, Expr::Column(_)) {
             return expr;
         }
-        let name = expr.schema_name().to_string();
-        let named = expr.alias(&name);
-        if !computed.contains(&named) {
-            computed.push(named);
+        let at = computed.iter().position(|known| *known == expr).unwrap_or(computed.len());
+        if at == computed.len() {
+            computed.push(expr);
         }
-        Expr::Column(Column::new_unqualified(name))
+        Expr::Column(place(at))
     };
     let mut all = |exprs: Vec<Expr>| exprs.into_iter().map(&mut column).collect::<Vec<_>>();
     for group in &mut aggregate.group_expr {
@@ -47,7 +47,20 @@ fn grouped_by_columns(mut aggregate: Aggregate) -> Result<Transformed<LogicalPla
         return Ok(Transformed::no(LogicalPlan::Aggregate(aggregate)));
     }
     let columns = aggregate.input.schema().columns().into_iter().map(Expr::Column);
-    let input = LogicalPlanBuilder::from(Arc::clone(&aggregate.input)).project(columns.chain(computed))?.build()?;
+    let places = computed.iter().enumerate().map(|(at, expr)| expr.clone().alias(place(at).name));
+    let input = LogicalPlanBuilder::from(Arc::clone(&aggregate.input)).project(columns.chain(places))?.build()?;
     let aggregate = Aggregate::try_new(Arc::new(input), aggregate.group_expr, aggregate.aggr_expr)?;
-    Ok(Transformed::yes(LogicalPlan::Aggregate(aggregate)))
+    // Above, groups have the names that they had.
+    let shown = aggregate.schema.columns().into_iter().zip(schema.iter()).map(|(column, (qualifier, field))| {
+        let known = column.relation.as_ref() == qualifier && column.name == *field.name();
+        let expr = Expr::Column(column);
+        if known { expr } else { expr.alias_qualified(qualifier.cloned(), field.name()) }
+    });
+    let shown: Vec<Expr> = shown.collect();
+    LogicalPlanBuilder::from(LogicalPlan::Aggregate(aggregate)).project(shown)?.build().map(Transformed::yes)
+}
+
+/// No column of a query has such a name.
+fn place(at: usize) -> Column {
+    Column::new_unqualified(format!("\u{1}group{at}"))
 }

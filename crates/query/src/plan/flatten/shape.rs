@@ -21,9 +21,10 @@ pub(super) fn planner_knows(node: &LogicalPlan, expr: &Expr) -> bool {
         }
         Expr::ScalarSubquery(_) => true,
         Expr::Exists(Exists { .. }) if matches!(node, LogicalPlan::Filter(_)) => !correlated || is_filtered(plan),
-        Expr::InSubquery(InSubquery { negated, .. }) => match node {
-            // The planner's join for NOT IN looks for NULLs among the rows of every outer row.
-            LogicalPlan::Filter(_) if *negated && correlated => false,
+        Expr::InSubquery(InSubquery { expr: left, negated, .. }) => match node {
+            // The planner's join for NOT IN looks for NULLs among the rows of every outer row; and the comparison
+            // with a constant it makes a filter, which drops the NULLs that decide.
+            LogicalPlan::Filter(_) if *negated && (correlated || left.column_refs().is_empty()) => false,
             LogicalPlan::Filter(filter) => {
                 (!correlated || is_filtered(plan)) && decides_alone(&filter.predicate, expr, true)
             }
