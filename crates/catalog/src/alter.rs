@@ -34,6 +34,8 @@ impl Draft {
             default: new.default,
             missing,
             family: new.family,
+            sequence: new.sequence,
+            identity: new.identity,
             hidden: false,
         });
         push_layout(&mut table)?;
@@ -55,6 +57,8 @@ impl Draft {
                 dependents: table.key_name.iter().map(|key| format!("constraint {key}")).collect(),
             });
         }
+        self.check_unread(&table, Some(id))?;
+        self.drop_owned(table.oid, id);
         table.columns.retain(|column| column.id != id);
         push_layout(&mut table)?;
         Ok(self.put_table(table))
@@ -67,6 +71,8 @@ impl Draft {
     /// [`CatalogError::NoSuchTable`].
     pub fn rename_column(&mut self, oid: TableOid, name: &str, to: &str) -> CatalogResult<Arc<Table>> {
         let to = to.to_string();
+        let table = self.table(oid)?;
+        self.refuse_rename(&table, Some(visible_column(&table, name)?.id))?;
         self.alter_column(oid, name, |table, id| {
             check_column_name(&to)?;
             check_column_is_new(table, &to)?;
@@ -75,13 +81,20 @@ impl Draft {
         })
     }
 
-    /// SET DEFAULT and DROP DEFAULT (`None`): for rows written from now on.
+    /// SET DEFAULT and DROP DEFAULT (`None`): for rows written from now on. `sequence` is the one whose next value
+    /// the default is.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`].
-    pub fn set_default(&mut self, oid: TableOid, name: &str, default: Option<String>) -> CatalogResult<Arc<Table>> {
+    pub fn set_default(
+        &mut self,
+        oid: TableOid,
+        name: &str,
+        default: Option<String>,
+        sequence: Option<TableOid>,
+    ) -> CatalogResult<Arc<Table>> {
         self.alter_column(oid, name, |table, id| {
-            set(table, id, |column| column.default = default);
+            set(table, id, |column| (column.default, column.sequence) = (default, sequence));
             Ok(())
         })
     }
@@ -112,6 +125,7 @@ impl Draft {
         let mut table = self.table(oid)?.as_ref().clone();
         let schema = self.next.schema_name(&table).to_string();
         self.check_name_is_free(&schema, to)?;
+        self.refuse_rename(&table, None)?;
         table.name = to.to_string();
         Ok(self.put_table(table))
     }
@@ -134,6 +148,16 @@ impl Draft {
             };
         }
         Ok(self.put_table(table))
+    }
+
+    /// Views keep names as their text has them.
+    fn refuse_rename(&self, table: &Table, column: Option<ColumnId>) -> CatalogResult<()> {
+        self.check_unread(table, column).map_err(|error| match error {
+            CatalogError::DependentObjects { what, dependents } => {
+                CatalogError::Unsupported { feature: format!("renaming {what}, which {} reads", dependents.join(", ")) }
+            }
+            other => other,
+        })
     }
 
     fn set_nullability(&mut self, oid: TableOid, name: &str, not_null: bool) -> CatalogResult<Arc<Table>> {

@@ -97,6 +97,8 @@ fn make_columns(columns: Vec<NewColumn>, key: &[NewKeyPart]) -> Vec<Column> {
             default: column.default,
             missing: Datum::Null,
             family: column.family,
+            sequence: column.sequence,
+            identity: column.identity,
             hidden: false,
         }
     });
@@ -113,6 +115,8 @@ fn row_id_column() -> Column {
         default: None,
         missing: Datum::Null,
         family: None,
+        sequence: None,
+        identity: None,
         hidden: true,
     }
 }

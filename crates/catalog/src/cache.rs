@@ -6,7 +6,9 @@
 //! The batch is conditional on the counters row that the last change wrote, so that a second process
 //! on the same store cannot write over this one's changes.
 
-use crate::{Catalog, CatalogError, CatalogResult, Draft, NewTable, PreparedTable, RowIds, SYSTEM_TABLE, stored};
+use crate::{
+    Catalog, CatalogError, CatalogResult, Draft, NewTable, PreparedTable, RowIds, SYSTEM_TABLE, SequenceValues, stored,
+};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 use store::{Clock, CommitNo, Durability, Store, StoreError, SystemClock};
@@ -17,6 +19,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 pub struct CatalogCache {
     shared: Arc<Shared>,
     row_ids: RowIds,
+    sequence_values: SequenceValues,
 }
 
 #[derive(Debug)]
@@ -51,7 +54,9 @@ impl CatalogCache {
             current: ArcSwap::from_pointee(loaded.catalog),
             turn: Arc::new(Mutex::new(loaded.commit)),
         });
-        let cache = Arc::new(Self { shared, row_ids: RowIds::new(store, clock, loaded.row_id_mark) });
+        let sequence_values = SequenceValues::new(Arc::clone(&store), loaded.sequence_values);
+        let row_ids = RowIds::new(store, clock, loaded.row_id_mark);
+        let cache = Arc::new(Self { shared, row_ids, sequence_values });
         cache.change(Draft::drop_staged).await?;
         Ok(cache)
     }
@@ -69,6 +74,11 @@ impl CatalogCache {
     /// Makes hidden row ids.
     pub fn row_ids(&self) -> &RowIds {
         &self.row_ids
+    }
+
+    /// Hands out values of sequences.
+    pub fn sequence_values(&self) -> &SequenceValues {
+        &self.sequence_values
     }
 
     /// Changes the catalog: `f` makes the next version, which becomes durable as a whole and is seen

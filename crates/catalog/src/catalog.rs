@@ -1,6 +1,6 @@
 //! One version of all definitions: an immutable value.
 
-use crate::{CatalogError, CatalogResult, SchemaDef, SchemaId, Table, TableOid};
+use crate::{CatalogError, CatalogResult, SchemaDef, SchemaId, Sequence, Table, TableOid, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -29,6 +29,8 @@ pub struct Catalog {
     pub(crate) version: u64,
     pub(crate) schemas: BTreeMap<String, Schema>,
     pub(crate) tables: BTreeMap<TableOid, Arc<Table>>,
+    pub(crate) views: BTreeMap<TableOid, Arc<View>>,
+    pub(crate) sequences: BTreeMap<TableOid, Arc<Sequence>>,
     /// Storages made for tables that are not published yet.
     pub(crate) staged: BTreeSet<u32>,
     pub(crate) next_oid: u32,
@@ -51,6 +53,8 @@ impl Catalog {
             version: 0,
             schemas,
             tables: BTreeMap::new(),
+            views: BTreeMap::new(),
+            sequences: BTreeMap::new(),
             staged: BTreeSet::new(),
             next_oid: FIRST_USER_OID,
             next_storage: FIRST_USER_STORAGE,
@@ -103,6 +107,63 @@ impl Catalog {
     /// The table of that oid.
     pub fn table_by_oid(&self, oid: TableOid) -> Option<&Arc<Table>> {
         self.tables.get(&oid)
+    }
+
+    /// Views by oid, of all schemas.
+    pub fn views(&self) -> impl Iterator<Item = &Arc<View>> {
+        self.views.values()
+    }
+
+    /// The view of that name in that schema.
+    pub fn view(&self, schema: &str, name: &str) -> Option<&Arc<View>> {
+        let schema = self.schema(schema)?.id;
+        self.views().find(|view| view.schema == schema && view.name == name)
+    }
+
+    /// The view of that oid.
+    pub fn view_by_oid(&self, oid: TableOid) -> Option<&Arc<View>> {
+        self.views.get(&oid)
+    }
+
+    /// Sequences by oid, of all schemas.
+    pub fn sequences(&self) -> impl Iterator<Item = &Arc<Sequence>> {
+        self.sequences.values()
+    }
+
+    /// The sequence of that name in that schema.
+    pub fn sequence(&self, schema: &str, name: &str) -> Option<&Arc<Sequence>> {
+        let schema = self.schema(schema)?.id;
+        self.sequences().find(|sequence| sequence.schema == schema && sequence.name == name)
+    }
+
+    /// The sequence of that oid.
+    pub fn sequence_by_oid(&self, oid: TableOid) -> Option<&Arc<Sequence>> {
+        self.sequences.get(&oid)
+    }
+
+    /// Oids of what is in a schema: tables, views, sequences.
+    pub fn relations_in(&self, schema: SchemaId) -> Vec<TableOid> {
+        let tables = self.tables().filter(|table| table.schema == schema).map(|table| table.oid);
+        let views = self.views().filter(|view| view.schema == schema).map(|view| view.oid);
+        let sequences = self.sequences().filter(|sequence| sequence.schema == schema).map(|sequence| sequence.oid);
+        tables.chain(views).chain(sequences).collect()
+    }
+
+    /// Kind and name of what has that oid, with its schema unless that is `public`; empty if nothing has.
+    pub fn described(&self, oid: TableOid) -> String {
+        let (kind, schema, name) = if let Some(table) = self.table_by_oid(oid) {
+            ("table", table.schema, &table.name)
+        } else if let Some(view) = self.view_by_oid(oid) {
+            ("view", view.schema, &view.name)
+        } else if let Some(sequence) = self.sequence_by_oid(oid) {
+            ("sequence", sequence.schema, &sequence.name)
+        } else {
+            return String::new();
+        };
+        match self.schema_by_id(schema) {
+            Some(def) if schema != PUBLIC_SCHEMA_ID => format!("{kind} {}.{name}", def.name),
+            _ => format!("{kind} {name}"),
+        }
     }
 
     /// The table, or an error that names it.

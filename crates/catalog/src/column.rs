@@ -1,11 +1,21 @@
 //! A column of a table.
 
+use crate::TableOid;
 use serde::{Deserialize, Serialize};
 use types::{DataType, Datum};
 
 /// Stable within its table, the qualifier of its cells. Never used again after a drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ColumnId(pub u16);
+
+/// Who may give an identity column its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Identity {
+    /// Its sequence, unless OVERRIDING SYSTEM VALUE is said.
+    Always,
+    /// The statement, or else its sequence.
+    ByDefault,
+}
 
 /// A column.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -25,6 +35,12 @@ pub struct Column {
     pub missing: Datum,
     /// Name of its column family; `None` is the default family `0`. Key columns have none.
     pub family: Option<String>,
+    /// The default is the next value of this sequence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequence: Option<TableOid>,
+    /// GENERATED … AS IDENTITY; its sequence is that of `sequence`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Identity>,
     /// Of the hidden row id of a table without a primary key: not shown by `*` nor by `\d`.
     pub hidden: bool,
 }

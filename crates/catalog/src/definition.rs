@@ -1,5 +1,6 @@
 //! What CREATE TABLE and ADD COLUMN ask for, before it is checked.
 
+use crate::{Identity, TableOid};
 use std::collections::BTreeMap;
 use types::{DataType, Datum};
 
@@ -53,6 +54,10 @@ pub struct NewColumn {
     pub not_null: Option<bool>,
     /// Source text of the DEFAULT expression.
     pub default: Option<String>,
+    /// The default is the next value of this sequence.
+    pub sequence: Option<TableOid>,
+    /// GENERATED … AS IDENTITY.
+    pub identity: Option<Identity>,
     /// Name of its column family.
     pub family: Option<String>,
 }
@@ -60,7 +65,7 @@ pub struct NewColumn {
 impl NewColumn {
     /// A nullable column without a default.
     pub fn new(name: impl Into<String>, ty: DataType) -> Self {
-        Self { name: name.into(), ty, not_null: None, default: None, family: None }
+        Self { name: name.into(), ty, not_null: None, default: None, sequence: None, identity: None, family: None }
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Draft {
 pub(crate) struct Dirty {
     pub(crate) schemas: BTreeSet<SchemaId>,
     pub(crate) tables: BTreeSet<TableOid>,
+    pub(crate) views: BTreeSet<TableOid>,
+    pub(crate) sequences: BTreeSet<TableOid>,
     pub(crate) staged: BTreeSet<u32>,
 }
 
@@ -86,18 +88,15 @@ impl Draft {
         if RESERVED_SCHEMAS.contains(&name) {
             check_schema_name(name)?;
         }
-        let schema = self.schema_entry(name)?;
-        let id = schema.def.id;
-        let tables: Vec<_> = schema.tables.values().cloned().collect();
-        if !cascade && !tables.is_empty() {
+        let id = self.schema_entry(name)?.def.id;
+        let inside = self.next.relations_in(id);
+        if !cascade && !inside.is_empty() {
             return Err(CatalogError::DependentObjects {
                 what: format!("schema {name}"),
-                dependents: tables.iter().map(|table| format!("table {name}.{}", table.name)).collect(),
+                dependents: inside.iter().map(|oid| self.next.described(*oid)).collect(),
             });
         }
-        for table in tables {
-            self.remove_table(&table);
-        }
+        self.drop_relations(&inside, true)?;
         self.next.schemas.remove(name);
         self.dirty.schemas.insert(id);
         Ok(())
@@ -196,7 +195,7 @@ impl Draft {
         Ok(table)
     }
 
-    fn schema_entry(&self, name: &str) -> CatalogResult<&Schema> {
+    pub(crate) fn schema_entry(&self, name: &str) -> CatalogResult<&Schema> {
         self.next.schemas.get(name).ok_or_else(|| {
             if RESERVED_SCHEMAS.contains(&name) {
                 reserved_schema(name, "it belongs to the system")
@@ -207,10 +206,11 @@ impl Draft {
     }
 
     pub(crate) fn check_name_is_free(&self, schema: &str, name: &str) -> CatalogResult<()> {
-        match self.next.table(schema, name) {
-            Some(_) => Err(CatalogError::DuplicateTable { name: name.to_string() }),
-            None => Ok(()),
-        }
+        let next = &self.next;
+        let taken = next.table(schema, name).is_some()
+            || next.view(schema, name).is_some()
+            || next.sequence(schema, name).is_some();
+        if taken { Err(CatalogError::DuplicateTable { name: name.to_string() }) } else { Ok(()) }
     }
 
     /// Puts `table` in place of what has its oid, under its present name.
@@ -259,7 +259,7 @@ impl Draft {
         Ok(())
     }
 
-    fn take_oid(&mut self) -> CatalogResult<u32> {
+    pub(crate) fn take_oid(&mut self) -> CatalogResult<u32> {
         take(&mut self.next.next_oid, "oids")
     }
 

@@ -59,6 +59,36 @@ pub enum CatalogError {
         /// What depends on it, kind and name.
         dependents: Vec<String>,
     },
+    /// 2BP01: part of another object.
+    #[error("cannot drop {what} because {by} requires it")]
+    RequiredBy {
+        /// The object to be dropped, kind and name.
+        what: String,
+        /// What it is part of.
+        by: String,
+    },
+    /// 2200H.
+    #[error("nextval: reached {which} value of sequence \"{name}\" ({limit})")]
+    SequenceExhausted {
+        /// The sequence.
+        name: String,
+        /// `maximum` or `minimum`.
+        which: &'static str,
+        /// Its bound.
+        limit: i64,
+    },
+    /// 22003.
+    #[error("setval: value {value} is out of bounds for sequence \"{name}\" ({min}..{max})")]
+    SequenceBounds {
+        /// The sequence.
+        name: String,
+        /// As given.
+        value: i64,
+        /// Its smallest value.
+        min: i64,
+        /// Its largest value.
+        max: i64,
+    },
     /// 42939.
     #[error("unacceptable {what} name \"{name}\": {reason}")]
     ReservedName {

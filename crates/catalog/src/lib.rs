@@ -1,4 +1,4 @@
-//! Schemas and tables: kept as rows of the store, cached as one immutable value per version.
+//! Schemas, tables, views and sequences: kept as rows of the store, cached as one immutable value per version.
 //!
 //! ```text
 //!   DDL ──> Draft ──> new Catalog value (version + 1) ──one WriteBatch──> store ──> swapped into the cache
@@ -22,21 +22,28 @@ mod definition;
 mod draft;
 mod error;
 mod property;
+mod relation;
 mod row_id;
+mod sequence;
+mod sequence_values;
 mod shape;
 mod stored;
 mod stored_datum;
 mod table;
+mod view;
 
 pub use cache::CatalogCache;
 pub use catalog::{
     Catalog, DATABASE_NAME, DATABASE_OID, FIRST_USER_OID, MAX_COLUMNS, PUBLIC_SCHEMA, PUBLIC_SCHEMA_ID,
     RESERVED_SCHEMAS, SYSTEM_TABLE,
 };
-pub use column::{Column, ColumnId};
+pub use column::{Column, ColumnId, Identity};
 pub use definition::{NewColumn, NewKeyPart, NewTable};
 pub use draft::{Draft, PreparedTable};
 pub use error::{CatalogError, CatalogResult};
 pub use row_id::{ROW_ID_COLUMN, RowIdBlock, RowIds};
+pub use sequence::{Counting, NewSequence, Sequence, SequenceOwner};
+pub use sequence_values::{SequenceValue, SequenceValues};
 pub use stored::FORMAT;
 pub use table::{KEY_CODEC, KeyColumn, LayoutDef, SALT_HASH, SchemaDef, SchemaId, Table, TableOid};
+pub use view::{NewView, View, ViewColumn, ViewRead};

@@ -6,7 +6,10 @@
 //! ```
 
 use crate::catalog::Schema;
-use crate::{Catalog, CatalogError, CatalogResult, Draft, KEY_CODEC, SALT_HASH, SYSTEM_TABLE, SchemaDef, Table};
+use crate::{
+    Catalog, CatalogError, CatalogResult, Draft, KEY_CODEC, SALT_HASH, SYSTEM_TABLE, SchemaDef, Sequence,
+    SequenceValue, Table, TableOid, View,
+};
 use fragment::{Fragment, Layout, LayoutColumn};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -33,9 +36,24 @@ enum Kind {
     Staged = 3,
     /// Mark of the hidden row ids of one node.
     RowIdMark = 4,
+    View = 5,
+    Sequence = 6,
+    /// Where a sequence stands.
+    SequenceValue = 7,
 }
 
 impl Kind {
+    const ALL: [Self; 8] = [
+        Self::Counters,
+        Self::Schema,
+        Self::Table,
+        Self::Staged,
+        Self::RowIdMark,
+        Self::View,
+        Self::Sequence,
+        Self::SequenceValue,
+    ];
+
     fn key(self, id: u32) -> Bytes {
         let mut key = vec![self as u8];
         if self != Self::Counters {
@@ -45,9 +63,7 @@ impl Kind {
     }
 
     fn of(key: &[u8]) -> Option<Self> {
-        [Self::Counters, Self::Schema, Self::Table, Self::Staged, Self::RowIdMark]
-            .into_iter()
-            .find(|kind| key.first() == Some(&(*kind as u8)))
+        Self::ALL.into_iter().find(|kind| key.first() == Some(&(*kind as u8)))
     }
 }
 
@@ -76,6 +92,7 @@ pub(crate) struct Loaded {
     /// The commit that wrote the counters.
     pub(crate) commit: CommitNo,
     pub(crate) row_id_mark: u64,
+    pub(crate) sequence_values: BTreeMap<TableOid, SequenceValue>,
 }
 
 /// Reads the catalog; `None` in a store that has none.
@@ -112,12 +129,18 @@ pub(crate) async fn bootstrap(store: &dyn Store) -> CatalogResult<Loaded> {
     let batch = WriteBatch { tables: vec![create], conditions: Vec::new(), mutations };
     let commit = store.apply(batch, Durability::Sync).await?;
     store.sync(commit).await?;
-    Ok(Loaded { catalog, commit, row_id_mark: 0 })
+    Ok(Loaded { catalog, commit, row_id_mark: 0, sequence_values: BTreeMap::new() })
 }
 
 /// The write that makes a mark of hidden row ids durable.
 pub(crate) fn row_id_mark(node: u16, mark: u64) -> CatalogResult<WriteBatch> {
     let mutations = vec![put(Kind::RowIdMark, u32::from(node), &mark)?];
+    Ok(WriteBatch { mutations, ..WriteBatch::default() })
+}
+
+/// The write that makes a place of a sequence durable.
+pub(crate) fn sequence_value(oid: TableOid, value: &SequenceValue) -> CatalogResult<WriteBatch> {
+    let mutations = vec![put(Kind::SequenceValue, oid.0, value)?];
     Ok(WriteBatch { mutations, ..WriteBatch::default() })
 }
 
@@ -133,7 +156,8 @@ impl Draft {
 
     pub(crate) fn changes_something(&self) -> bool {
         let dirty = &self.dirty;
-        let rows = !(dirty.schemas.is_empty() && dirty.tables.is_empty() && dirty.staged.is_empty());
+        let relations = dirty.tables.is_empty() && dirty.views.is_empty() && dirty.sequences.is_empty();
+        let rows = !(dirty.schemas.is_empty() && relations && dirty.staged.is_empty());
         rows || !self.stores.is_empty() || !self.extra.is_empty()
     }
 
@@ -150,6 +174,16 @@ impl Draft {
         }
         for oid in dirty.tables {
             mutations.push(put_or_delete(Kind::Table, oid.0, next.table_by_oid(oid).map(Arc::as_ref))?);
+        }
+        for oid in dirty.views {
+            mutations.push(put_or_delete(Kind::View, oid.0, next.view_by_oid(oid).map(Arc::as_ref))?);
+        }
+        for oid in dirty.sequences {
+            let sequence = next.sequence_by_oid(oid).map(Arc::as_ref);
+            mutations.push(put_or_delete(Kind::Sequence, oid.0, sequence)?);
+            if sequence.is_none() {
+                mutations.push(put_or_delete::<SequenceValue>(Kind::SequenceValue, oid.0, None)?);
+            }
         }
         for storage in dirty.staged {
             mutations.push(put_or_delete(Kind::Staged, storage, next.staged.get(&storage))?);
@@ -190,8 +224,11 @@ struct Rows {
     counters: Option<(Counters, CommitNo)>,
     schemas: Vec<SchemaDef>,
     tables: Vec<Table>,
+    views: Vec<View>,
+    sequences: Vec<Sequence>,
     staged: BTreeSet<u32>,
     row_id_mark: u64,
+    sequence_values: BTreeMap<TableOid, SequenceValue>,
 }
 
 impl Rows {
@@ -205,6 +242,13 @@ impl Rows {
             Kind::Counters => self.counters = Some((value(json, &what)?, fragment.commit())),
             Kind::Schema => self.schemas.push(value(json, &what)?),
             Kind::Table => self.tables.push(value(json, &what)?),
+            Kind::View => self.views.push(value(json, &what)?),
+            Kind::Sequence => self.sequences.push(value(json, &what)?),
+            Kind::SequenceValue => {
+                let id = key.get(1..).and_then(|id| id.try_into().ok()).map(u32::from_be_bytes);
+                let id = id.ok_or_else(|| corrupted(what(), "its key has no oid"))?;
+                self.sequence_values.insert(TableOid(id), value(json, &what)?);
+            }
             Kind::Staged => {
                 self.staged.insert(value(json, &what)?);
             }
@@ -219,6 +263,8 @@ impl Rows {
             version: counters.version,
             schemas: BTreeMap::new(),
             tables: BTreeMap::new(),
+            views: self.views.into_iter().map(|view| (view.oid, Arc::new(view))).collect(),
+            sequences: self.sequences.into_iter().map(|it| (it.oid, Arc::new(it))).collect(),
             staged: self.staged,
             next_oid: counters.next_oid,
             next_storage: counters.next_storage,
@@ -236,7 +282,7 @@ impl Rows {
             }
             catalog.tables.insert(table.oid, table);
         }
-        Ok(Loaded { catalog, commit, row_id_mark: self.row_id_mark })
+        Ok(Loaded { catalog, commit, row_id_mark: self.row_id_mark, sequence_values: self.sequence_values })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::Session;
 use crate::error::EngineResult;
+use crate::sequences::SequenceFunctions;
 use crate::session_state::SessionState;
 use catalog::Catalog;
 use pg_catalog::PgCatalog;
@@ -43,6 +44,7 @@ impl Session {
         let effective = self.settings.effective();
         let computed = PgCatalog::new(Arc::clone(&catalog), Arc::new(SessionState::of(self)));
         let schemas = computed.schemas();
+        let sequences = SequenceFunctions::of(self);
         QueryContext {
             catalog,
             reader,
@@ -53,7 +55,7 @@ impl Session {
             transaction_time: self.block.started().unwrap_or(now),
             time_zone: effective.time_zone.to_string(),
             schemas,
-            functions: Arc::new(move |name| computed.function(name)),
+            functions: Arc::new(move |name| sequences.find(name).or_else(|| computed.function(name))),
             settings: Arc::clone(effective) as Arc<dyn query::Settings>,
         }
     }

@@ -33,6 +33,7 @@ mod notice;
 mod plan_cache;
 mod query_runtime;
 mod running;
+mod sequences;
 mod session;
 mod session_state;
 mod settings;

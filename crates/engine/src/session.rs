@@ -2,6 +2,7 @@
 
 use crate::error::{Fault, fail};
 use crate::running::{Entry, RunGuard};
+use crate::sequences::Taken;
 use crate::settings::{Settings, TimeZone};
 use crate::statement::Source;
 use crate::transaction_block::Block;
@@ -40,6 +41,8 @@ pub struct Session {
     /// Own last commit: what the session reads holds it.
     pub(crate) last_commit: CommitNo,
     pub(crate) notices: Vec<Notice>,
+    /// Values of sequences that it took.
+    pub(crate) taken: Arc<Taken>,
     /// Is EXPLAIN compiling?
     pub(crate) explaining: bool,
     entry: Arc<Entry>,
@@ -58,6 +61,7 @@ impl Session {
             prepared: BTreeMap::new(),
             last_commit: CommitNo(0),
             notices: Vec::new(),
+            taken: Arc::default(),
             explaining: false,
             entry,
             guard: None,

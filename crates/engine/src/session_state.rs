@@ -14,6 +14,7 @@ pub(crate) struct SessionState {
     process_id: i32,
     search_path: Vec<String>,
     effective: Arc<Effective>,
+    catalog: Arc<catalog::CatalogCache>,
     store: Arc<dyn Store>,
 }
 
@@ -30,6 +31,7 @@ impl SessionState {
             process_id: session.process_id(),
             search_path: session.search_path(),
             effective: Arc::clone(session.settings.effective()),
+            catalog: Arc::clone(session.engine.catalog()),
             store: Arc::clone(session.engine.store()),
         }
     }
@@ -69,6 +71,10 @@ impl LiveState for SessionState {
         // Figures that a store keeps at hand; one that must ask elsewhere has none for a function of a query.
         let asked = self.store.estimate(TableId(table.storage), FamilyId(0), &whole).now_or_never();
         asked.and_then(Result::ok).map_or(0, |size| size.bytes)
+    }
+
+    fn last_value(&self, sequence: &catalog::Sequence) -> Option<i64> {
+        self.catalog.sequence_values().last(sequence)
     }
 
     fn settings(&self) -> Vec<SettingInfo> {

@@ -87,6 +87,11 @@ impl Session {
             Statement::CreateTable(_)
             | Statement::CreateSchema { .. }
             | Statement::DropTable { .. }
+            | Statement::CreateView(_)
+            | Statement::DropView { .. }
+            | Statement::CreateSequence(_)
+            | Statement::AlterSequence(_)
+            | Statement::DropSequence { .. }
             | Statement::DropSchema { .. }
             | Statement::AlterTable(_)
             | Statement::RenameSchema { .. }

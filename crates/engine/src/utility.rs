@@ -145,14 +145,18 @@ impl Session {
                 self.refuse_in_block("DISCARD ALL")?;
                 self.settings.reset_all()?;
                 self.prepared.clear();
+                self.taken.forget();
                 Ok("DISCARD ALL".to_string())
             }
             Discard::Plans => {
                 self.engine.plans().clear();
                 Ok("DISCARD PLANS".to_string())
             }
-            // A session has neither: there is nothing to discard.
-            Discard::Sequences => Ok("DISCARD SEQUENCES".to_string()),
+            Discard::Sequences => {
+                self.taken.forget();
+                Ok("DISCARD SEQUENCES".to_string())
+            }
+            // A session has none: there is nothing to discard.
             Discard::Temp => Ok("DISCARD TEMP".to_string()),
         }
     }

@@ -36,3 +36,8 @@ pub(crate) fn index_column(table: &Table, number: usize) -> Option<String> {
     let (_, _, column) = key_columns(table).nth(number.checked_sub(1)?)?;
     Some(ident::quote(&column.name).into_owned())
 }
+
+/// A view's query as `pg_get_viewdef` shows it.
+pub(crate) fn view_definition(view: &catalog::View) -> String {
+    format!(" {};", view.query)
+}

@@ -35,4 +35,6 @@ pub trait LiveState: Debug + Send + Sync {
     fn table_bytes(&self, table: &catalog::Table) -> u64;
     /// All settings.
     fn settings(&self) -> Vec<SettingInfo>;
+    /// The last value that a sequence gave; `None` before the first.
+    fn last_value(&self, sequence: &catalog::Sequence) -> Option<i64>;
 }

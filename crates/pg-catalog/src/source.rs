@@ -3,7 +3,7 @@
 use crate::definition::Definition;
 use crate::live_state::LiveState;
 use crate::{information_schema, pg_catalog};
-use catalog::{Catalog, Column, KeyColumn, Table, TableOid};
+use catalog::{Catalog, Column, KeyColumn, Sequence, Table, TableOid, View};
 use std::sync::Arc;
 
 /// Oid of the one role.
@@ -26,6 +26,8 @@ pub(crate) enum Relation<'a> {
     Table(&'a Arc<Table>),
     /// The primary key's index of a table.
     Key(&'a Arc<Table>),
+    View(&'a Arc<View>),
+    Sequence(&'a Arc<Sequence>),
     Computed {
         schema: u32,
         definition: &'static Definition,
@@ -37,6 +39,8 @@ impl<'a> Relation<'a> {
         match self {
             Self::Table(table) => &table.name,
             Self::Key(table) => table.key_name.as_deref().unwrap_or_default(),
+            Self::View(view) => &view.name,
+            Self::Sequence(sequence) => &sequence.name,
             Self::Computed { definition, .. } => definition.name,
         }
     }
@@ -44,6 +48,8 @@ impl<'a> Relation<'a> {
     pub(crate) fn schema(&self) -> u32 {
         match self {
             Self::Table(table) | Self::Key(table) => table.schema.0,
+            Self::View(view) => view.schema.0,
+            Self::Sequence(sequence) => sequence.schema.0,
             Self::Computed { schema, .. } => *schema,
         }
     }
@@ -52,16 +58,19 @@ impl<'a> Relation<'a> {
         match self {
             Self::Table(table) => table.oid.0,
             Self::Key(table) => table.key_oid.unwrap_or_default(),
+            Self::View(view) => view.oid.0,
+            Self::Sequence(sequence) => sequence.oid.0,
             Self::Computed { definition, .. } => definition.oid,
         }
     }
 }
 
 impl Source {
-    /// All relations: computed tables, tables, and indexes of their keys.
+    /// All relations: computed tables, tables, indexes of their keys, views and sequences.
     pub(crate) fn relations(&self) -> impl Iterator<Item = Relation<'_>> {
         let keys = self.catalog.tables().filter(|table| table.key_oid.is_some()).map(Relation::Key);
-        computed().chain(self.catalog.tables().map(Relation::Table)).chain(keys)
+        let others = self.catalog.views().map(Relation::View).chain(self.catalog.sequences().map(Relation::Sequence));
+        computed().chain(self.catalog.tables().map(Relation::Table)).chain(keys).chain(others)
     }
 
     /// The relation of that oid.
@@ -120,10 +129,11 @@ pub(crate) fn computed<'a>() -> impl Iterator<Item = Relation<'a>> {
     of(PG_CATALOG, pg_catalog::TABLES).chain(of(INFORMATION_SCHEMA, information_schema::TABLES))
 }
 
-/// Columns that users see, with their numbers.
+/// Columns that users see, with their numbers: their ids, which no other column has when one is dropped.
 pub(crate) fn shown_columns(table: &Table) -> impl Iterator<Item = (i16, &Column)> {
-    // A table has fewer columns than an i16 counts.
-    (1..).zip(&table.columns).filter(|(_, column)| !column.hidden)
+    // A table has fewer columns, in all its life, than an i16 counts.
+    let number = |column: &Column| i16::try_from(column.id.0).unwrap_or(i16::MAX);
+    table.columns.iter().filter(|column| !column.hidden).map(move |column| (number(column), column))
 }
 
 /// Columns of the primary key in its order, with their numbers; none with a hidden row id.

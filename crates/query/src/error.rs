@@ -162,6 +162,14 @@ pub enum QueryError {
     /// A function was given the name of nothing.
     #[error(transparent)]
     Catalog(#[from] catalog::CatalogError),
+    /// A function that was given to the planner failed, and says how.
+    #[error("{message}")]
+    Function {
+        /// SQLSTATE.
+        code: &'static str,
+        /// One line for a person.
+        message: String,
+    },
     /// Memory or temporary space ran out (53200).
     #[error("out of memory: {detail}")]
     Resources {

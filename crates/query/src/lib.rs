@@ -31,7 +31,9 @@ pub mod row_codec;
 pub use context::{FunctionLookup, QueryContext, Settings};
 pub use error::{QueryError, QueryResult};
 pub use explain::ExplainOptions;
-pub use plan::{Execution, OutputColumn, Plan, Planner, PlannerOptions, RowExprs, RowTable, WITH_ROW_IDS};
+pub use plan::{
+    Execution, OutputColumn, Plan, Planner, PlannerOptions, RowExprs, RowTable, ViewDefinition, WITH_ROW_IDS,
+};
 pub use row_codec::RowCodec;
 /// What a statement reads: a snapshot, and over it its transaction's own writes.
 pub use txn::ReadView as Reader;

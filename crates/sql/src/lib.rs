@@ -31,7 +31,7 @@ mod statement;
 
 pub use data_type::data_type;
 pub use error::{Position, SqlError};
-pub use parser::{Parsed, parse, parse_expr};
+pub use parser::{Parsed, parse, parse_expr, parse_query};
 pub use placeholders::placeholders;
 /// sqlparser's form of queries and expressions: what the planner reads.
 pub use sqlparser::ast;

@@ -14,6 +14,7 @@ mod alter;
 mod ddl;
 mod definitions;
 mod faults;
+mod relations;
 mod reopen;
 mod row_ids;
 mod world;

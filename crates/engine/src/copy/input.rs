@@ -256,6 +256,7 @@ impl Session {
         selection: Option<&Expr>,
     ) -> EngineResult<RowWriter> {
         let (base, columns, exprs) = default_values(&target, &fields)?;
+        let sequences = crate::dml::sequence_defaults(&target, &fields);
         let mut params = crate::dml::ParamTypes::default();
         let alias = target.table.name.clone();
         let defaults = self.row_exprs(catalog, &target, &alias, Second::None, &exprs, &mut params).await?;
@@ -266,11 +267,12 @@ impl Session {
             ),
         };
         params.finish_without()?;
-        let long = match columns.is_empty() && filter.is_none() {
+        let long = match columns.is_empty() && filter.is_none() && sequences.is_empty() {
             true => None,
             false => {
                 let context = self.planning_context(catalog).await?;
-                Some(LongWay { context, columns, defaults, filter })
+                let (engine, taken) = (Arc::clone(&self.engine), Arc::clone(&self.taken));
+                Some(LongWay { context, columns, defaults, filter, sequences, engine, taken })
             }
         };
         RowWriter::new(target, fields, base, long)

@@ -4,13 +4,15 @@
 //! built. Computed defaults and WHERE need the whole row and take the long way.
 
 use super::lines::{Field, Fields};
-use crate::EngineError;
 use crate::dml::{Exprs, Row, Scope, Target, read_text, set};
 use crate::error::{EngineResult, Fault, fail};
+use crate::sequences::{Taken, next_values};
 use crate::settings::TimeZone;
+use crate::{Engine, EngineError};
 use query::QueryContext;
 use query::row_codec::Place;
 use rowkey::cell_value;
+use std::sync::Arc;
 use types::{DataType, Datum, TypeError};
 
 /// Encodes lines for one table. Its buffers are kept from row to row.
@@ -40,6 +42,10 @@ pub(super) struct LongWay {
     pub(super) defaults: Exprs,
     /// WHERE, as the only expression.
     pub(super) filter: Option<Exprs>,
+    /// Columns that get the next value of a sequence.
+    pub(super) sequences: Vec<(usize, catalog::TableOid)>,
+    pub(super) engine: Arc<Engine>,
+    pub(super) taken: Arc<Taken>,
 }
 
 /// The cells of one fragment, back to back.
@@ -158,6 +164,10 @@ impl RowWriter {
             let values = long.defaults.eval(&scope, &row, None).await?;
             for (at, value) in long.columns.iter().zip(values) {
                 set(&mut row, *at, self.target.assign(*at, value)?);
+            }
+            for (at, sequence) in &long.sequences {
+                let value = next_values(&long.engine, &long.taken, *sequence, 1).await?.into_iter().next();
+                set(&mut row, *at, self.target.assign(*at, value.map_or(Datum::Null, Datum::Int8))?);
             }
             if let Some(filter) = &long.filter
                 && !matches!(filter.eval(&scope, &row, None).await?.first(), Some(Datum::Bool(true)))

@@ -16,7 +16,7 @@ enum Step {
     Drop(String),
     RenameColumn(String, String),
     RenameTable(String),
-    SetDefault(String, Option<String>),
+    SetDefault(String, Option<(String, Option<TableOid>)>),
     SetNotNull(String),
     DropNotNull(String),
     Properties(BTreeMap<String, Option<String>>),
@@ -66,7 +66,8 @@ impl Session {
             AlterAction::SetDefault { column, default } => {
                 let ty = table.must_get_column(column)?.ty;
                 check_default(self, Some(default), column, ty).await?;
-                Step::SetDefault(column.clone(), Some(default.text.clone()))
+                let sequence = self.sequence_of_default(&default.expr)?;
+                Step::SetDefault(column.clone(), Some((default.text.clone(), sequence)))
             }
             AlterAction::DropDefault { column } => Step::SetDefault(column.clone(), None),
             AlterAction::SetNotNull { column } => {
@@ -88,6 +89,14 @@ impl Session {
 
     /// Rows that are there read the default as it is now, and no row is touched.
     async fn add_column(&mut self, table: &Table, def: &ColumnDef) -> EngineResult<Step> {
+        if def.generated.is_some() {
+            return unsupported("ALTER TABLE ... ADD COLUMN with a sequence of its own");
+        }
+        if let Some(default) = &def.default
+            && self.sequence_of_default(&default.expr)?.is_some()
+        {
+            return unsupported("ALTER TABLE ... ADD COLUMN with the next value of a sequence");
+        }
         let missing = match &def.default {
             None => Datum::Null,
             Some(default) => self.evaluate_default(&default.expr, &def.name, def.data_type).await?,
@@ -121,7 +130,10 @@ fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> CatalogResult<()> {
         Step::Drop(name) => draft.drop_column(oid, &name).map(drop),
         Step::RenameColumn(from, to) => draft.rename_column(oid, &from, &to).map(drop),
         Step::RenameTable(to) => draft.rename_table(oid, &to).map(drop),
-        Step::SetDefault(name, default) => draft.set_default(oid, &name, default).map(drop),
+        Step::SetDefault(name, default) => {
+            let (text, sequence) = default.map_or((None, None), |(text, sequence)| (Some(text), sequence));
+            draft.set_default(oid, &name, text, sequence).map(drop)
+        }
         Step::SetNotNull(name) => draft.set_not_null(oid, &name).map(drop),
         Step::DropNotNull(name) => draft.drop_not_null(oid, &name).map(drop),
         Step::Properties(changes) => draft.set_properties(oid, &changes).map(drop),

@@ -1,5 +1,6 @@
 //! CREATE TABLE.
 
+use super::generated::OwnSequence;
 use super::{check_default, constant};
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
@@ -12,17 +13,23 @@ impl Session {
     pub(super) async fn create_table(&mut self, create: &CreateTable) -> EngineResult<()> {
         let schema = self.schema_for(&self.engine.catalog().current(), &create.name)?;
         let mut new = NewTable::new(schema, create.name.name.clone());
+        let mut sequences = Vec::new();
         for def in &create.columns {
             check_default(self, def.default.as_ref(), &def.name, def.data_type).await?;
-            new.columns.push(new_column(def));
+            sequences.extend(OwnSequence::of(def)?);
+            let mut column = new_column(def);
+            if let Some(default) = &def.default {
+                column.sequence = self.sequence_of_default(&default.expr)?;
+            }
+            new.columns.push(column);
         }
         self.key_and_options(create, &mut new)?;
-        match self.engine.catalog().change(|draft| draft.create_table(new)).await {
+        match self.engine.catalog().change(|draft| OwnSequence::create(draft, new, &sequences)).await {
             Err(CatalogError::DuplicateTable { name }) if create.if_not_exists => {
                 self.skipped("42P07", &format!("relation \"{name}\" already exists"));
                 Ok(())
             }
-            done => Ok(done.map(drop)?),
+            done => Ok(done?),
         }
     }
 
@@ -53,6 +60,8 @@ pub(super) fn new_column(def: &ColumnDef) -> NewColumn {
         ty: def.data_type,
         not_null: def.not_null.then_some(true),
         default: def.default.as_ref().map(|default| default.text.clone()),
+        sequence: None,
+        identity: None,
         family: def.family.clone(),
     }
 }

@@ -8,7 +8,12 @@ use std::sync::Arc;
 use txn::{LockMode, LockOwner};
 
 impl Session {
-    pub(super) async fn drop_tables(&mut self, names: &[ObjectName], if_exists: bool) -> EngineResult<()> {
+    pub(super) async fn drop_tables(
+        &mut self,
+        names: &[ObjectName],
+        if_exists: bool,
+        cascade: bool,
+    ) -> EngineResult<()> {
         let mut locks = LockOwner::new(self.engine.locks().clone());
         let mut tables: Vec<Arc<Table>> = Vec::new();
         for name in in_lock_order(self, names) {
@@ -20,21 +25,26 @@ impl Session {
                 Err(error) => return Err(error),
             }
         }
-        // A table named twice is dropped once.
-        tables.dedup_by_key(|table| table.oid);
-        let change = |draft: &mut catalog::Draft| tables.iter().try_for_each(|table| draft.drop_table(table.oid));
-        Ok(self.engine.catalog().change(change).await?)
+        let oids: Vec<_> = tables.iter().map(|table| table.oid).collect();
+        self.drop_relations(&oids, cascade).await
     }
 
-    pub(super) async fn truncate(&mut self, names: &[ObjectName]) -> EngineResult<()> {
+    pub(super) async fn truncate(&mut self, names: &[ObjectName], restart: bool) -> EngineResult<()> {
         let mut locks = LockOwner::new(self.engine.locks().clone());
         let mut tables: Vec<Arc<Table>> = Vec::new();
         for name in in_lock_order(self, names) {
             tables.push(self.lock_table_by_name(&mut locks, name, LockMode::Exclusive).await?);
         }
         tables.dedup_by_key(|table| table.oid);
-        let change =
-            |draft: &mut catalog::Draft| tables.iter().try_for_each(|table| draft.truncate(table.oid).map(drop));
+        let change = |draft: &mut catalog::Draft| {
+            for table in &tables {
+                draft.truncate(table.oid)?;
+                if restart {
+                    draft.restart_sequences(table.oid)?;
+                }
+            }
+            Ok(())
+        };
         Ok(self.engine.catalog().change(change).await?)
     }
 }

@@ -1,5 +1,6 @@
 //! Expressions in definitions: defaults and split points.
 
+use super::generated::takes_value;
 use crate::Session;
 use crate::dml::literal;
 use crate::error::{EngineResult, Fault, fail};
@@ -25,6 +26,10 @@ pub(crate) async fn check_default(
     ty: DataType,
 ) -> EngineResult<()> {
     match default {
+        Some(default) if session.sequence_of_default(&default.expr)?.is_some() => Ok(()),
+        Some(default) if takes_value(&default.expr) => {
+            fail(Fault::Unsupported { feature: "nextval() inside of a larger DEFAULT".to_string() })
+        }
         Some(default) => session.evaluate_default(&default.expr, column, ty).await.map(drop),
         None => Ok(()),
     }

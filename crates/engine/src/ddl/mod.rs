@@ -5,12 +5,16 @@ mod as_query;
 mod create_table;
 mod drop;
 mod expression;
+mod generated;
 mod schema;
+mod sequence;
+mod view;
 
 pub(crate) use expression::{check_default, constant};
+pub(crate) use sequence::find_sequence;
 
 use crate::error::{EngineResult, Fault, fail};
-use crate::{Notice, Session};
+use crate::{EngineError, Notice, Session};
 use catalog::{Catalog, RESERVED_SCHEMAS, Table};
 use sql::{ObjectName, Statement};
 use std::sync::Arc;
@@ -27,8 +31,15 @@ impl Session {
             Statement::CreateTable(create) if create.as_query.is_some() => return self.create_table_as(create).await,
             Statement::CreateTable(create) => self.create_table(create).await?,
             Statement::AlterTable(alter) => self.alter_table(alter).await?,
-            Statement::DropTable { names, if_exists, .. } => self.drop_tables(names, *if_exists).await?,
-            Statement::Truncate { names, restart_identity: _, .. } => self.truncate(names).await?,
+            Statement::DropTable { names, if_exists, cascade } => self.drop_tables(names, *if_exists, *cascade).await?,
+            Statement::Truncate { names, restart_identity, .. } => self.truncate(names, *restart_identity).await?,
+            Statement::CreateView(create) => self.create_view(create).await?,
+            Statement::DropView { names, if_exists, cascade } => self.drop_views(names, *if_exists, *cascade).await?,
+            Statement::CreateSequence(create) => self.create_sequence(create).await?,
+            Statement::AlterSequence(alter) => self.alter_sequence(alter).await?,
+            Statement::DropSequence { names, if_exists, cascade } => {
+                self.drop_sequences(names, *if_exists, *cascade).await?;
+            }
             Statement::CreateSchema { name, if_not_exists } => self.create_schema(name, *if_not_exists).await?,
             Statement::DropSchema { names, if_exists, cascade } => {
                 self.drop_schemas(names, *if_exists, *cascade).await?;
@@ -58,7 +69,21 @@ impl Session {
         if let Some(schema) = &name.schema {
             refuse_system_schema(schema, &name.name)?;
         }
-        Ok(Arc::clone(catalog.must_resolve(&self.search_path(), name.schema.as_deref(), &name.name)?))
+        match catalog.must_resolve(&self.search_path(), name.schema.as_deref(), &name.name) {
+            Ok(table) => Ok(Arc::clone(table)),
+            Err(error) => Err(self.not_a_table(catalog, name).unwrap_or_else(|| error.into())),
+        }
+    }
+
+    /// What a name means that is no table's.
+    fn not_a_table(&self, catalog: &Catalog, name: &ObjectName) -> Option<EngineError> {
+        let hint = self.schemas_of(name).iter().find_map(|schema| {
+            if catalog.view(schema, &name.name).is_some() {
+                return Some("Use DROP VIEW to remove a view.");
+            }
+            catalog.sequence(schema, &name.name).map(|_| "Use DROP SEQUENCE to remove a sequence.")
+        })?;
+        Some(Fault::WrongObject { message: format!("\"{}\" is not a table", name.name), hint: Some(hint) }.into())
     }
 
     /// Keeps all writers of a table out until the owner is dropped.
@@ -118,6 +143,11 @@ fn command_of(statement: &Statement) -> &'static str {
         Statement::CreateTable(_) => "CREATE TABLE",
         Statement::AlterTable(_) => "ALTER TABLE",
         Statement::DropTable { .. } => "DROP TABLE",
+        Statement::CreateView(_) => "CREATE VIEW",
+        Statement::DropView { .. } => "DROP VIEW",
+        Statement::CreateSequence(_) => "CREATE SEQUENCE",
+        Statement::AlterSequence(_) => "ALTER SEQUENCE",
+        Statement::DropSequence { .. } => "DROP SEQUENCE",
         Statement::Truncate { .. } => "TRUNCATE TABLE",
         Statement::CreateSchema { .. } => "CREATE SCHEMA",
         Statement::DropSchema { .. } => "DROP SCHEMA",

@@ -12,10 +12,10 @@ use super::{Outcome, row_set, row_value};
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use crate::transaction_block::Work;
-use catalog::Catalog;
+use catalog::{Catalog, Identity, TableOid};
 use query::Plan;
 use sql::ast::Expr;
-use sql::{ColumnName, Insert, InsertSource, InsertValue};
+use sql::{ColumnName, Insert, InsertSource, InsertValue, Overriding};
 use std::sync::Arc;
 use store::{Bytes, Condition};
 use types::Datum;
@@ -39,6 +39,8 @@ pub(crate) struct InsertProgram {
 #[derive(Debug, Default)]
 pub(super) struct Defaults {
     pub(super) constants: Vec<(usize, Datum)>,
+    /// Next values of sequences, for each row of a query.
+    pub(super) sequences: Vec<(usize, TableOid)>,
     /// Evaluated for each row of a query. (For VALUES they are values of their rows.)
     pub(super) columns: Vec<usize>,
     pub(super) exprs: Exprs,
@@ -96,7 +98,7 @@ impl Session {
         let target = self.target(catalog, &insert.table)?;
         let alias = insert.alias.clone().unwrap_or_else(|| insert.table.name.clone());
         let mut computed = Computed::default();
-        let (mut columns, mut source) = match &insert.source {
+        let (mut columns, mut source): (Vec<usize>, Rows) = match &insert.source {
             InsertSource::DefaultValues => (Vec::new(), Rows::Values(vec![Vec::new()])),
             InsertSource::Values(rows) => {
                 let columns = columns(&target, insert.columns.as_deref(), rows.first().map_or(0, Vec::len))?;
@@ -116,6 +118,7 @@ impl Session {
                 (columns, Rows::Query { plan, readable })
             }
         };
+        check_identity(&target, insert.overriding, &mut columns, &mut source)?;
         let action = self.compile_action(catalog, &target, &alias, insert, &columns, params).await?;
         let (mut defaults, exprs) = defaults(&target, &mut columns, &mut source, &mut computed)?;
         defaults.exprs = self.row_exprs(catalog, &target, &alias, Second::None, &exprs, params).await?;
@@ -262,6 +265,43 @@ fn columns(target: &Target, named: Option<&[ColumnName]>, width: usize) -> Engin
     Ok(columns)
 }
 
+/// Columns GENERATED ALWAYS take no values of the statement, unless it says so.
+fn check_identity(
+    target: &Target,
+    overriding: Option<Overriding>,
+    columns: &mut [usize],
+    source: &mut Rows,
+) -> EngineResult<()> {
+    for (place, at) in columns.iter().enumerate() {
+        let Some(column) = target.column(*at) else { continue };
+        let Some(identity) = column.identity else { continue };
+        match (overriding, identity, &mut *source) {
+            (Some(Overriding::System), ..) | (None, Identity::ByDefault, _) => {}
+            (None, Identity::Always, Rows::Values(rows)) => {
+                let given = |value: &Value| !matches!(value, Value::Next(_));
+                if rows.iter().filter_map(|row| row.get(place)).any(given) {
+                    return fail(Fault::IdentityGiven { column: column.name.clone() });
+                }
+            }
+            (None, Identity::Always, Rows::Query { .. }) => {
+                return fail(Fault::IdentityGiven { column: column.name.clone() });
+            }
+            (Some(Overriding::User), _, Rows::Values(rows)) => {
+                for value in rows.iter_mut().filter_map(|row| row.get_mut(place)) {
+                    if let Some(sequence) = column.sequence {
+                        *value = Value::Next(sequence);
+                    }
+                }
+            }
+            (Some(Overriding::User), _, Rows::Query { .. }) => {
+                let feature = "OVERRIDING USER VALUE of a query".to_string();
+                return fail(Fault::Unsupported { feature });
+            }
+        }
+    }
+    Ok(())
+}
+
 fn check_width(named: bool, columns: &[usize], width: usize) -> EngineResult<()> {
     if width > columns.len() {
         return fail(Fault::InsertWidth { more: "expressions", fewer: "target columns" });
@@ -295,14 +335,15 @@ fn defaults(
 ) -> EngineResult<(Defaults, Vec<Expr>)> {
     let (mut defaults, mut exprs) = (Defaults::default(), Vec::new());
     for (at, column) in target.table.columns.iter().enumerate() {
-        if columns.contains(&at) || column.hidden || column.default.is_none() {
+        if columns.contains(&at) || column.hidden || (column.default.is_none() && column.sequence.is_none()) {
             continue;
         }
         let mut own = Computed::default();
         match default_of(target, at, &mut own)? {
             Value::Constant(value) => defaults.constants.push((at, value)),
             Value::Param(index) => return fail(Fault::NoSuchParameter { number: index + 1 }),
-            Value::Computed(_) | Value::Row(_) => match source {
+            Value::Next(sequence) if matches!(source, Rows::Query { .. }) => defaults.sequences.push((at, sequence)),
+            Value::Computed(_) | Value::Row(_) | Value::Next(_) => match source {
                 Rows::Values(rows) => {
                     columns.push(at);
                     for row in rows {

@@ -6,12 +6,14 @@ use super::on_conflict::Action;
 use super::row_exprs::Scope;
 use super::row_value::Given;
 use super::target::{Row, Target};
+use super::value::Value;
 use crate::error::{EngineResult, Fault};
 use crate::transaction_block::Work;
 use crate::{Chunk, Session};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use query::Plan;
+use std::collections::HashMap;
 use std::sync::Arc;
 use txn::LockMode;
 use types::Datum;
@@ -37,7 +39,14 @@ impl Session {
         match &program.source {
             Rows::Values(values) => {
                 let computed = program.computed.eval(scope, &[], None).await?;
-                let given = Given { params: scope.params, computed: &computed, ..Given::default() };
+                let mut counts = HashMap::new();
+                for value in values.iter().flatten() {
+                    if let Value::Next(sequence) = value {
+                        *counts.entry(*sequence).or_insert(0) += 1;
+                    }
+                }
+                let next = self.take_values(&counts).await?;
+                let given = Given { params: scope.params, computed: &computed, next: Some(&next), ..Given::default() };
                 let mut rows = Vec::with_capacity(values.len());
                 for values in values {
                     let mut row = program.defaults.row(&program.target);
@@ -95,6 +104,7 @@ impl Session {
             rows.push(row);
         }
         program.defaults.compute(target, &mut rows, scope).await?;
+        self.fill_sequences(target, &program.defaults.sequences, &mut rows).await?;
         self.fill_row_ids(target, &mut rows).await?;
         Ok(rows)
     }

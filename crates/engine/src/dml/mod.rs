@@ -20,6 +20,7 @@ mod row_exprs;
 mod row_set;
 mod row_value;
 mod rows_changed;
+mod sequence_values;
 mod target;
 mod update;
 mod value;
@@ -31,7 +32,7 @@ pub(crate) use params::ParamTypes;
 pub(crate) use returning::Returning;
 pub(crate) use row_exprs::{Exprs, Scope, Second};
 pub(crate) use target::{FAMILY, Row, Target};
-pub(crate) use value::default_values;
+pub(crate) use value::{default_values, sequence_defaults};
 
 use crate::error::{EngineResult, Fault, fail};
 use crate::plan_cache::{Compiled, Program};
@@ -193,7 +194,12 @@ impl Session {
 
     /// The table that a statement names, ready to be written.
     pub(crate) fn target(&self, catalog: &Arc<Catalog>, name: &sql::ObjectName) -> EngineResult<Target> {
-        let table = self.resolve(catalog, name)?;
+        let table = match self.resolve(catalog, name) {
+            Err(_) if self.schemas_of(name).iter().any(|schema| catalog.view(schema, &name.name).is_some()) => {
+                return fail(Fault::Unsupported { feature: format!("writing to view \"{}\"", name.name) });
+            }
+            found => found?,
+        };
         Target::new(catalog, &table, self.time_zone())
     }
 

@@ -107,7 +107,7 @@ impl OnUpdate {
         {
             return Ok(None);
         }
-        let given = Given { params: scope.params, computed: &computed, own: &old, excluded: new };
+        let given = Given { params: scope.params, computed: &computed, own: &old, excluded: new, next: None };
         let mut row = old.clone();
         for (at, value) in &self.assignments {
             super::insert::set(&mut row, *at, value.get(target, *at, &given)?);

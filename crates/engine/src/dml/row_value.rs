@@ -6,6 +6,7 @@
 use super::key_match::{column_at, folded};
 use super::literal::{Literal, literal, number_datum};
 use super::params::ParamTypes;
+use super::sequence_values::NextValues;
 use super::target::Target;
 use crate::error::{EngineResult, Fault, fail};
 use sql::ast::{BinaryOperator, Expr};
@@ -30,6 +31,8 @@ pub(crate) struct Given<'a> {
     pub(crate) computed: &'a [Datum],
     pub(crate) own: &'a [Datum],
     pub(crate) excluded: &'a [Datum],
+    /// Values of sequences.
+    pub(crate) next: Option<&'a NextValues>,
 }
 
 /// A value made of the row.

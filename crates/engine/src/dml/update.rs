@@ -278,6 +278,11 @@ pub(crate) fn compile_assignments(
         if compiled.iter().any(|(known, _)| *known == at) {
             return fail(Fault::AssignedTwice { column: name.name.clone() });
         }
+        if target.column(at).is_some_and(|column| column.identity == Some(catalog::Identity::Always))
+            && !matches!(value, InsertValue::Default)
+        {
+            return fail(Fault::IdentityUpdated { column: name.name.clone() });
+        }
         compiled.push((at, value_for(target, at, value, rows, params, computed)?));
         Ok(())
     };

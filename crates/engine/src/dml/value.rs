@@ -6,6 +6,7 @@ use super::params::ParamTypes;
 use super::row_value::{Given, RowValue, Rows};
 use super::target::{Row, Target};
 use crate::error::{EngineResult, Fault, fail};
+use catalog::TableOid;
 use sql::InsertValue;
 use sql::ast::Expr;
 use types::Datum;
@@ -21,6 +22,8 @@ pub(crate) enum Value {
     Row(RowValue),
     /// The n-th of the statement's computed expressions.
     Computed(usize),
+    /// The next value of a sequence.
+    Next(TableOid),
 }
 
 /// Expressions that must be evaluated, in order of their first use.
@@ -61,6 +64,9 @@ pub(crate) fn value_for(
 /// The column's default: NULL without one.
 pub(crate) fn default_of(target: &Target, at: usize, computed: &mut Computed) -> EngineResult<Value> {
     let Some(column) = target.column(at) else { return Ok(Value::Constant(Datum::Null)) };
+    if let Some(sequence) = column.sequence {
+        return Ok(Value::Next(sequence));
+    }
     let Some(text) = &column.default else { return Ok(Value::Constant(Datum::Null)) };
     let expr = sql::parse_expr(text)?;
     match literal(&expr) {
@@ -82,9 +88,17 @@ pub(crate) fn default_values(target: &Target, given: &[usize]) -> EngineResult<(
             Value::Constant(value) => set(&mut row, at, value),
             Value::Param(index) => return fail(Fault::NoSuchParameter { number: index + 1 }),
             Value::Computed(_) | Value::Row(_) => columns.push(at),
+            // Those of `sequence_defaults`.
+            Value::Next(_) => {}
         }
     }
     Ok((row, columns, computed.0))
+}
+
+/// Columns that get the next value of a sequence, in a table of which `given` comes from elsewhere.
+pub(crate) fn sequence_defaults(target: &Target, given: &[usize]) -> Vec<(usize, TableOid)> {
+    let columns = target.table.columns.iter().enumerate().filter(|(at, _)| !given.contains(at));
+    columns.filter_map(|(at, column)| column.sequence.map(|sequence| (at, sequence))).collect()
 }
 
 impl Value {
@@ -93,6 +107,12 @@ impl Value {
         match self {
             Self::Constant(value) => Ok(value.clone()),
             Self::Row(value) => target.assign(at, value.get(given)?),
+            Self::Next(sequence) => match given.next.and_then(|values| values.take(*sequence)) {
+                Some(value) => target.assign(at, Datum::Int8(value)),
+                None => fail(Fault::Unsupported {
+                    feature: "SET of a column to the next value of its sequence".to_string(),
+                }),
+            },
             Self::Param(index) => match given.params.get(*index) {
                 Some(value) => target.assign(at, value.clone()),
                 None => fail(Fault::NoSuchParameter { number: index + 1 }),

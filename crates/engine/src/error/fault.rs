@@ -83,6 +83,23 @@ pub(crate) enum Fault {
     #[error("{message}")]
     InvalidDefinition { message: String },
 
+    #[error("{message}")]
+    WrongObject { message: String, hint: Option<&'static str> },
+    #[error("{kind} \"{name}\" does not exist")]
+    NoSuchObject { kind: &'static str, name: String },
+    #[error("infinite recursion detected in rules for relation \"{view}\"")]
+    ViewReadsItself { view: String },
+
+    // Sequences.
+    #[error("{message}")]
+    BadSequence { message: String },
+    #[error("{message}")]
+    Refused { message: String },
+    #[error("cannot insert a non-DEFAULT value into column \"{column}\"")]
+    IdentityGiven { column: String },
+    #[error("column \"{column}\" can only be updated to DEFAULT")]
+    IdentityUpdated { column: String },
+
     // Transactions.
     #[error("current transaction is aborted, commands ignored until end of transaction block")]
     InFailedTransaction,
@@ -124,6 +141,9 @@ impl Fault {
             Self::ParameterCount { expected, given, .. } => {
                 Some(format!("Expected {expected} parameters but got {given}."))
             }
+            Self::IdentityGiven { column } | Self::IdentityUpdated { column } => {
+                Some(format!("Column \"{column}\" is an identity column defined as GENERATED ALWAYS."))
+            }
             Self::Concurrent { attempts } => {
                 Some(format!("The rows were changed by others in each of {attempts} attempts."))
             }
@@ -138,6 +158,8 @@ impl Fault {
             Self::RowTwice => {
                 "Ensure that no rows proposed for insertion within the same command have duplicate constrained values."
             }
+            Self::WrongObject { hint, .. } => return hint.map(str::to_owned),
+            Self::IdentityGiven { .. } => "Use OVERRIDING SYSTEM VALUE to override.",
             Self::NotAssignable { .. } => "You will need to rewrite or cast the expression.",
             Self::NoCreationSchema => "SET search_path to a schema that exists, or write the schema before the name.",
             Self::Concurrent { .. } => "Run the transaction again.",

@@ -39,7 +39,12 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::NoSuchConstraint { .. } => "42704",
         Fault::ColumnTwice { .. } => "42701",
         Fault::NoSuchColumn { .. } => "42703",
-        Fault::KeyAssigned { .. } => "428C9",
+        Fault::KeyAssigned { .. } | Fault::IdentityGiven { .. } | Fault::IdentityUpdated { .. } => "428C9",
+        Fault::WrongObject { .. } => "42809",
+        Fault::NoSuchObject { .. } => "42P01",
+        Fault::ViewReadsItself { .. } => "42P17",
+        Fault::Refused { .. } => "55000",
+        Fault::BadSequence { .. } => "22023",
         Fault::NotAssignable { .. } => "42804",
         Fault::ReadOnlyTransaction { .. } => "25006",
         Fault::SystemTable { .. } => "42501",
@@ -97,7 +102,9 @@ fn catalog_code(error: &CatalogError) -> &'static str {
         CatalogError::NoSuchSchema { .. } => "3F000",
         CatalogError::NoSuchTable { .. } => "42P01",
         CatalogError::NoSuchColumn { .. } => "42703",
-        CatalogError::DependentObjects { .. } => "2BP01",
+        CatalogError::DependentObjects { .. } | CatalogError::RequiredBy { .. } => "2BP01",
+        CatalogError::SequenceExhausted { .. } => "2200H",
+        CatalogError::SequenceBounds { .. } => "22003",
         CatalogError::ReservedName { .. } => "42939",
         CatalogError::TooManyColumns { .. } => "54011",
         CatalogError::TooManyChanges { .. } => "54000",
@@ -201,6 +208,7 @@ fn query_code(error: &QueryError) -> &'static str {
         QueryError::Corrupted { .. } => "XX001",
         QueryError::Store(error) => store_code(error),
         QueryError::Resources { .. } => "53200",
+        QueryError::Function { code, .. } => code,
         QueryError::Cancelled => "57014",
         QueryError::Internal { .. } => "XX000",
     }
@@ -257,6 +265,9 @@ impl From<CatalogError> for EngineError {
             let lines: Vec<String> = dependents.iter().map(|object| format!("{object} depends on {what}")).collect();
             report.detail = Some(lines.join("\n"));
             report.hint = Some("Use DROP ... CASCADE to drop the dependent objects too.".to_string());
+        }
+        if let CatalogError::RequiredBy { by, .. } = &error {
+            report.hint = Some(format!("You can drop {by} instead."));
         }
         Self { report: Box::new(report) }
     }

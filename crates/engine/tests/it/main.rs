@@ -21,5 +21,7 @@ mod point;
 mod range;
 mod restart;
 mod row_exprs;
+mod sequences;
 mod settings;
+mod views;
 mod writes;

@@ -1,7 +1,7 @@
 //! What things are, as text: types, keys, defaults, comments.
 
 use super::{BOOL, Function, INT, OID, REGCLASS, Returns, TEXT, by_oid, nothing, strict};
-use crate::deparse::{constraint_definition, index_column, index_definition};
+use crate::deparse::{constraint_definition, index_column, index_definition, view_definition};
 use crate::oid::format_type;
 use crate::rows::Cell;
 use crate::source::{OWNER, Relation, index_of_constraint};
@@ -47,16 +47,39 @@ pub(super) static PG_GET_CONSTRAINTDEF: Function =
 
 /// The computed views have no text.
 pub(super) static PG_GET_VIEWDEF: Function =
-    strict("pg_get_viewdef", &[REGCLASS, BOOL], Returns::Text, nothing).optional(1);
+    strict("pg_get_viewdef", &[REGCLASS, BOOL], Returns::Text, |source, args| {
+        Ok(match args.oid(0).and_then(|oid| source.relation(oid)) {
+            Some(Relation::View(view)) => view_definition(view).into(),
+            _ => Cell::Null,
+        })
+    })
+    .optional(1);
 pub(super) static PG_GET_RULEDEF: Function = strict("pg_get_ruledef", &[OID, BOOL], Returns::Text, nothing).optional(1);
 pub(super) static PG_GET_TRIGGERDEF: Function =
     strict("pg_get_triggerdef", &[OID, BOOL], Returns::Text, nothing).optional(1);
 pub(super) static PG_GET_PARTKEYDEF: Function = strict("pg_get_partkeydef", &[OID], Returns::Text, nothing);
 pub(super) static PG_GET_STATISTICSOBJDEF_COLUMNS: Function =
     strict("pg_get_statisticsobjdef_columns", &[OID], Returns::Text, nothing);
-/// There are no sequences.
+/// The sequence that goes with a column, as `schema.name`.
 pub(super) static PG_GET_SERIAL_SEQUENCE: Function =
-    strict("pg_get_serial_sequence", &[TEXT, TEXT], Returns::Text, nothing);
+    strict("pg_get_serial_sequence", &[TEXT, TEXT], Returns::Text, |source, args| {
+        let (Some(table), Some(column)) = (args.text(0), args.text(1)) else { return Ok(Cell::Null) };
+        let (schema, name) = match table.split_once('.') {
+            Some((schema, name)) => (Some(schema), name),
+            None => (None, table),
+        };
+        let Some(Relation::Table(table)) = source.find_relation(schema, name) else { return Ok(Cell::Null) };
+        let Some(column) = table.column_by_name(column) else { return Ok(Cell::Null) };
+        let owned = source
+            .catalog
+            .sequences()
+            .find(|sequence| sequence.owner.is_some_and(|owner| owner.table == table.oid && owner.column == column.id));
+        let name = |sequence: &std::sync::Arc<catalog::Sequence>| {
+            let schema = source.schema_name(sequence.schema.0).unwrap_or_default();
+            format!("{}.{}", types::ident::quote(schema), types::ident::quote(&sequence.name))
+        };
+        Ok(owned.map(name).into())
+    });
 
 pub(super) static PG_GET_FUNCTION_RESULT: Function =
     strict("pg_get_function_result", &[OID], Returns::Text, |_, args| {

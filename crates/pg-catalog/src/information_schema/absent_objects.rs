@@ -2,15 +2,6 @@
 
 use crate::definition::{Definition, Kind};
 
-pub(super) static VIEWS: Definition = Definition::empty(
-    13483,
-    "views",
-    Kind::View,
-    "table_catalog:name table_schema:name table_name:name view_definition:varchar check_option:varchar \
-    is_updatable:varchar is_insertable_into:varchar is_trigger_updatable:varchar is_trigger_deletable:varchar \
-    is_trigger_insertable_into:varchar",
-);
-
 pub(super) static REFERENTIAL_CONSTRAINTS: Definition = Definition::empty(
     13339,
     "referential_constraints",
@@ -45,15 +36,6 @@ pub(super) static ROUTINES: Definition = Definition::empty(
     result_cast_type_udt_catalog:name result_cast_type_udt_schema:name result_cast_type_udt_name:name \
     result_cast_scope_catalog:name result_cast_scope_schema:name result_cast_scope_name:name \
     result_cast_maximum_cardinality:int4 result_cast_dtd_identifier:name",
-);
-
-pub(super) static SEQUENCES: Definition = Definition::empty(
-    13386,
-    "sequences",
-    Kind::View,
-    "sequence_catalog:name sequence_schema:name sequence_name:name data_type:varchar numeric_precision:int4 \
-    numeric_precision_radix:int4 numeric_scale:int4 start_value:varchar minimum_value:varchar maximum_value:varchar \
-    increment:varchar cycle_option:varchar",
 );
 
 pub(super) static TRIGGERS: Definition = Definition::empty(
@@ -102,11 +84,4 @@ pub(super) static ELEMENT_TYPES: Definition = Definition::empty(
     datetime_precision:int4 interval_type:varchar interval_precision:int4 domain_default:varchar udt_catalog:name \
     udt_schema:name udt_name:name scope_catalog:name scope_schema:name scope_name:name maximum_cardinality:int4 \
     dtd_identifier:name",
-);
-
-pub(super) static VIEW_TABLE_USAGE: Definition = Definition::empty(
-    13478,
-    "view_table_usage",
-    Kind::View,
-    "view_catalog:name view_schema:name view_name:name table_catalog:name table_schema:name table_name:name",
 );

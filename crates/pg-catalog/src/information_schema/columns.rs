@@ -6,7 +6,8 @@ use crate::oid::types::PgType;
 use crate::rows::Cell;
 use crate::rows::Rows;
 use crate::source::{Relation, Source, shown_columns};
-use catalog::{Column, DATABASE_NAME};
+use catalog::{Column, DATABASE_NAME, Identity, Sequence};
+use std::sync::Arc;
 use types::DataType;
 
 pub(super) static COLUMNS: Definition = Definition {
@@ -34,7 +35,17 @@ struct Shown<'a> {
     typmod: i32,
     not_null: bool,
     default: Option<&'a str>,
+    identity: Option<Identity>,
+    sequence: Option<&'a Arc<Sequence>>,
     writable: bool,
+}
+
+impl<'a> Shown<'a> {
+    /// A column of that type that cannot be written.
+    fn of(ty: &'a PgType) -> Self {
+        let (default, identity, sequence) = (None, None, None);
+        Self { name: "", number: 0, ty, typmod: -1, not_null: false, default, identity, sequence, writable: false }
+    }
 }
 
 fn rows(source: &Source, rows: &mut Rows) {
@@ -43,17 +54,25 @@ fn rows(source: &Source, rows: &mut Rows) {
         match relation {
             Relation::Table(table) => {
                 for (number, column) in shown_columns(table) {
-                    if let Some(shown) = of_table(number, column) {
+                    if let Some(shown) = of_table(source, number, column) {
                         add(rows, schema, relation.name(), &shown);
                     }
                 }
             }
-            Relation::Key(_) => {}
+            Relation::View(view) => {
+                for (column, number) in view.columns.iter().zip(1..) {
+                    if let Some(ty) = PgType::by_oid(column.ty.oid()) {
+                        let (name, typmod) = (column.name.as_str(), column.ty.typmod());
+                        add(rows, schema, relation.name(), &Shown { name, number, ty, typmod, ..Shown::of(ty) });
+                    }
+                }
+            }
+            Relation::Key(_) | Relation::Sequence(_) => {}
             Relation::Computed { definition, .. } => {
                 // A fault in a definition shows when its table is read.
                 for (column, number) in definition.columns().unwrap_or_default().iter().zip(1..) {
                     let (name, ty, not_null) = (column.name, column.ty, column.not_null);
-                    let shown = Shown { name, number, ty, typmod: -1, not_null, default: None, writable: false };
+                    let shown = Shown { name, number, not_null, ..Shown::of(ty) };
                     add(rows, schema, relation.name(), &shown);
                 }
             }
@@ -61,7 +80,7 @@ fn rows(source: &Source, rows: &mut Rows) {
     }
 }
 
-fn of_table(number: i16, column: &Column) -> Option<Shown<'_>> {
+fn of_table<'a>(source: &'a Source, number: i16, column: &'a Column) -> Option<Shown<'a>> {
     Some(Shown {
         name: &column.name,
         number,
@@ -69,6 +88,8 @@ fn of_table(number: i16, column: &Column) -> Option<Shown<'_>> {
         typmod: column.ty.typmod(),
         not_null: column.not_null,
         default: column.default.as_deref(),
+        identity: column.identity,
+        sequence: column.sequence.and_then(|oid| source.catalog.sequence_by_oid(oid)),
         writable: true,
     })
 }
@@ -77,6 +98,7 @@ fn add(rows: &mut Rows, schema: &str, table: &str, column: &Shown<'_>) {
     let is_array = column.ty.element != 0 && column.ty.len == -1;
     let data_type = if is_array { "ARRAY".to_owned() } else { base_name(column.ty) };
     let facts = Facts::of(column);
+    let sequence = column.sequence.filter(|_| column.identity.is_some());
     rows.add([
         ("table_catalog", DATABASE_NAME.into()),
         ("table_schema", schema.into()),
@@ -97,11 +119,23 @@ fn add(rows: &mut Rows, schema: &str, table: &str, column: &Shown<'_>) {
         ("udt_name", column.ty.name.into()),
         ("dtd_identifier", column.number.to_string().into()),
         ("is_self_referencing", "NO".into()),
-        ("is_identity", "NO".into()),
-        ("identity_cycle", "NO".into()),
+        ("is_identity", yes_no(column.identity.is_some())),
+        ("identity_generation", column.identity.map(generation).into()),
+        ("identity_start", sequence.map(|it| it.start.to_string()).into()),
+        ("identity_increment", sequence.map(|it| it.increment.to_string()).into()),
+        ("identity_maximum", sequence.map(|it| it.max.to_string()).into()),
+        ("identity_minimum", sequence.map(|it| it.min.to_string()).into()),
+        ("identity_cycle", yes_no(sequence.is_some_and(|it| it.cycle))),
         ("is_generated", "NEVER".into()),
         ("is_updatable", yes_no(column.writable)),
     ]);
+}
+
+fn generation(identity: Identity) -> &'static str {
+    match identity {
+        Identity::Always => "ALWAYS",
+        Identity::ByDefault => "BY DEFAULT",
+    }
 }
 
 fn yes_no(yes: bool) -> Cell {

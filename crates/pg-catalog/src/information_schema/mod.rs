@@ -8,8 +8,10 @@ mod enabled_roles;
 mod information_schema_catalog_name;
 mod key_column_usage;
 mod schemata;
+mod sequences;
 mod table_constraints;
 mod tables;
+mod views;
 
 use crate::definition::Definition;
 
@@ -27,10 +29,10 @@ pub(crate) static TABLES: &[&Definition] = &[
     &absent_objects::REFERENTIAL_CONSTRAINTS,
     &absent_objects::ROUTINES,
     &schemata::SCHEMATA,
-    &absent_objects::SEQUENCES,
+    &sequences::SEQUENCES,
     &table_constraints::TABLE_CONSTRAINTS,
     &tables::TABLES,
     &absent_objects::TRIGGERS,
-    &absent_objects::VIEW_TABLE_USAGE,
-    &absent_objects::VIEWS,
+    &views::VIEW_TABLE_USAGE,
+    &views::VIEWS,
 ];

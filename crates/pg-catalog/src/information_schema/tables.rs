@@ -20,8 +20,8 @@ fn rows(source: &Source, rows: &mut Rows) {
         let (kind, writable) = match relation {
             Relation::Table(_) => ("BASE TABLE", "YES"),
             Relation::Computed { definition, .. } if definition.kind == Kind::Table => ("BASE TABLE", "NO"),
-            Relation::Computed { .. } => ("VIEW", "NO"),
-            Relation::Key(_) => continue,
+            Relation::Computed { .. } | Relation::View(_) => ("VIEW", "NO"),
+            Relation::Key(_) | Relation::Sequence(_) => continue,
         };
         rows.add([
             ("table_catalog", DATABASE_NAME.into()),

@@ -86,22 +86,6 @@ pub(super) static PG_REWRITE: Definition = Definition::empty(
 pub(super) static PG_RULES: Definition =
     Definition::empty(12023, "pg_rules", Kind::View, "schemaname:name tablename:name rulename:name definition:text");
 
-pub(super) static PG_SEQUENCE: Definition = Definition::empty(
-    2224,
-    "pg_sequence",
-    Kind::Table,
-    "seqrelid:oid! seqtypid:oid! seqstart:int8! seqincrement:int8! seqmax:int8! seqmin:int8! seqcache:int8! \
-    seqcycle:bool!",
-);
-
-pub(super) static PG_SEQUENCES: Definition = Definition::empty(
-    12048,
-    "pg_sequences",
-    Kind::View,
-    "schemaname:name sequencename:name sequenceowner:name data_type:text start_value:int8 min_value:int8 \
-    max_value:int8 increment_by:int8 cycle:bool cache_size:int8 last_value:int8",
-);
-
 pub(super) static PG_STATISTIC_EXT: Definition = Definition::empty(
     3381,
     "pg_statistic_ext",
@@ -135,6 +119,3 @@ pub(super) static PG_USER_MAPPINGS: Definition = Definition::empty(
     Kind::View,
     "umid:oid srvid:oid srvname:name umuser:oid usename:name umoptions:_text",
 );
-
-pub(super) static PG_VIEWS: Definition =
-    Definition::empty(12028, "pg_views", Kind::View, "schemaname:name viewname:name viewowner:name definition:text");

@@ -19,12 +19,14 @@ mod pg_language;
 mod pg_namespace;
 mod pg_proc;
 mod pg_roles;
+mod pg_sequence;
 mod pg_settings;
 mod pg_shadow;
 mod pg_tables;
 mod pg_tablespace;
 mod pg_type;
 mod pg_user;
+mod pg_views;
 
 use crate::definition::Definition;
 pub(crate) use pg_collation::COLLATIONS;
@@ -93,8 +95,8 @@ pub(crate) static TABLES: &[&Definition] = &[
     &absent_objects::PG_RULES,
     &absent_features::PG_SECLABEL,
     &absent_features::PG_SECLABELS,
-    &absent_objects::PG_SEQUENCE,
-    &absent_objects::PG_SEQUENCES,
+    &pg_sequence::PG_SEQUENCE,
+    &pg_sequence::PG_SEQUENCES,
     &pg_settings::PG_SETTINGS,
     &pg_shadow::PG_SHADOW,
     &absent_features::PG_SHDESCRIPTION,
@@ -110,5 +112,5 @@ pub(crate) static TABLES: &[&Definition] = &[
     &pg_user::PG_USER,
     &absent_objects::PG_USER_MAPPING,
     &absent_objects::PG_USER_MAPPINGS,
-    &absent_objects::PG_VIEWS,
+    &pg_views::PG_VIEWS,
 ];

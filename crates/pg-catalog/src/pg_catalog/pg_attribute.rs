@@ -1,10 +1,11 @@
-//! `pg_attribute`: columns of tables, of their keys' indexes, and of the computed tables.
+//! `pg_attribute`: columns of tables, of their keys' indexes, of views, sequences and the computed tables.
 
 use crate::definition::{Definition, Kind};
 use crate::oid::types::PgType;
 use crate::rows::Rows;
 use crate::source::{Relation, Source, key_columns, shown_columns};
-use catalog::Column;
+use catalog::{Column, Identity};
+use types::DataType;
 
 pub(super) static PG_ATTRIBUTE: Definition = Definition {
     oid: 1249,
@@ -24,39 +25,63 @@ fn rows(source: &Source, rows: &mut Rows) {
         match relation {
             Relation::Table(table) => {
                 for (number, column) in shown_columns(table) {
-                    add(rows, oid, number, column, column.not_null, column.default.is_some());
+                    let identity = match column.identity {
+                        Some(Identity::Always) => "a",
+                        Some(Identity::ByDefault) => "d",
+                        None => "",
+                    };
+                    let default = column.default.is_some();
+                    add(rows, oid, number, column, Facts { not_null: column.not_null, default, identity });
                 }
             }
             // The columns of an index have no constraints of their own.
             Relation::Key(table) => {
                 for ((_, _, column), number) in key_columns(table).zip(1..) {
-                    add(rows, oid, number, column, false, false);
+                    add(rows, oid, number, column, Facts::default());
+                }
+            }
+            Relation::View(view) => {
+                for (column, number) in view.columns.iter().zip(1..) {
+                    if let Some(ty) = PgType::by_oid(column.ty.oid()) {
+                        add_typed(rows, oid, number, (&column.name, ty, column.ty.typmod()), Facts::default());
+                    }
+                }
+            }
+            Relation::Sequence(_) => {
+                let columns =
+                    [("last_value", DataType::BigInt), ("log_cnt", DataType::BigInt), ("is_called", DataType::Boolean)];
+                for ((name, ty), number) in columns.into_iter().zip(1..) {
+                    if let Some(ty) = PgType::by_oid(ty.oid()) {
+                        add_typed(rows, oid, number, (name, ty, -1), Facts { not_null: true, ..Facts::default() });
+                    }
                 }
             }
             Relation::Computed { definition, .. } => {
                 // A fault in a definition shows when its table is read.
                 for (column, number) in definition.columns().unwrap_or_default().iter().zip(1..) {
-                    add_typed(rows, oid, number, (column.name, column.ty, -1), column.not_null, false);
+                    let facts = Facts { not_null: column.not_null, ..Facts::default() };
+                    add_typed(rows, oid, number, (column.name, column.ty, -1), facts);
                 }
             }
         }
     }
 }
 
-fn add(rows: &mut Rows, relation: u32, number: i16, column: &Column, not_null: bool, default: bool) {
+/// What is not of the type.
+#[derive(Clone, Copy, Default)]
+struct Facts {
+    not_null: bool,
+    default: bool,
+    identity: &'static str,
+}
+
+fn add(rows: &mut Rows, relation: u32, number: i16, column: &Column, facts: Facts) {
     if let Some(ty) = PgType::by_oid(column.ty.oid()) {
-        add_typed(rows, relation, number, (&column.name, ty, column.ty.typmod()), not_null, default);
+        add_typed(rows, relation, number, (&column.name, ty, column.ty.typmod()), facts);
     }
 }
 
-fn add_typed(
-    rows: &mut Rows,
-    relation: u32,
-    number: i16,
-    (name, ty, typmod): (&str, &PgType, i32),
-    not_null: bool,
-    default: bool,
-) {
+fn add_typed(rows: &mut Rows, relation: u32, number: i16, (name, ty, typmod): (&str, &PgType, i32), facts: Facts) {
     rows.add([
         ("attrelid", relation.into()),
         ("attname", name.into()),
@@ -70,8 +95,9 @@ fn add_typed(
         ("attbyval", ty.by_value.into()),
         ("attalign", ty.align.into()),
         ("attstorage", ty.storage.into()),
-        ("attnotnull", not_null.into()),
-        ("atthasdef", default.into()),
+        ("attnotnull", facts.not_null.into()),
+        ("atthasdef", facts.default.into()),
+        ("attidentity", facts.identity.into()),
         ("attislocal", true.into()),
         ("attcollation", ty.collation.into()),
     ]);

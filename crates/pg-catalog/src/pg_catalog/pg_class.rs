@@ -1,4 +1,4 @@
-//! `pg_class`: tables, the indexes of their keys, and the computed tables.
+//! `pg_class`: tables, the indexes of their keys, views, sequences, and the computed tables.
 
 use super::pg_am;
 use crate::definition::{Definition, Kind};
@@ -23,11 +23,16 @@ fn rows(source: &Source, rows: &mut Rows) {
         let columns = match relation {
             Relation::Table(table) => shown_columns(table).count(),
             Relation::Key(table) => key_columns(table).count(),
+            Relation::View(view) => view.columns.len(),
+            // last_value, log_cnt, is_called.
+            Relation::Sequence(_) => 3,
             Relation::Computed { definition, .. } => definition.columns.split_whitespace().count(),
         };
         let (kind, method) = match relation {
             Relation::Table(_) => ("r", pg_am::TABLE),
             Relation::Key(_) => ("i", pg_am::INDEX),
+            Relation::View(_) => ("v", 0),
+            Relation::Sequence(_) => ("S", 0),
             Relation::Computed { definition, .. } => (definition.kind.relkind(), 0),
         };
         let table = if let Relation::Table(table) = relation { Some(table) } else { None };
@@ -45,6 +50,7 @@ fn rows(source: &Source, rows: &mut Rows) {
             ("relpersistence", "p".into()),
             ("relkind", kind.into()),
             ("relnatts", columns.into()),
+            ("relhasrules", matches!(relation, Relation::View(_)).into()),
             ("relispopulated", true.into()),
             ("relreplident", if index { "n" } else { "d" }.into()),
             ("reloptions", table.and_then(|table| options(table)).into()),

@@ -32,6 +32,17 @@ fn rows(source: &Source, rows: &mut Rows) {
         }
         depend(rows, (class, index, 0), constraint, "i");
     }
+    for sequence in source.catalog.sequences() {
+        let oid = (class, sequence.oid.0, 0);
+        depend(rows, oid, (pg_namespace::PG_NAMESPACE.oid, sequence.schema.0, 0), "n");
+        if let Some(owner) = sequence.owner {
+            let number = i16::try_from(owner.column.0).unwrap_or(i16::MAX);
+            depend(rows, oid, (class, owner.table.0, number), if owner.identity { "i" } else { "a" });
+        }
+    }
+    for view in source.catalog.views() {
+        depend(rows, (class, view.oid.0, 0), (pg_namespace::PG_NAMESPACE.oid, view.schema.0, 0), "n");
+    }
 }
 
 fn depend(rows: &mut Rows, dependent: Thing, on: Thing, how: &str) {

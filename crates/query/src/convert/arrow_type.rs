@@ -12,7 +12,8 @@ use types::{DataType, NUMERIC_MAX_SCALE};
 /// Metadata key of a field's SQL type name.
 pub const TYPE_KEY: &str = "bennu.type";
 
-/// Metadata key of where a column comes from: oid of its table, a dot, its number from 1.
+/// Metadata key of where a column comes from: oid of its table, a dot, its number: the column's id, which no
+/// other column has when it is dropped.
 pub const ORIGIN_KEY: &str = "bennu.origin";
 
 /// Digits of the Arrow form of `numeric` without precision.
@@ -54,16 +55,15 @@ pub fn expression_field(ty: &DataType) -> Field {
     if sql_type_of(&plain) == Some(*ty) { plain } else { field("", ty, true) }
 }
 
-/// Fields of a table's columns, in order of declaration: a field's number is its column's.
+/// Fields of a table's columns, in order of declaration.
 pub fn table_schema(table: &Table) -> SchemaRef {
-    let columns = table.columns.iter().zip(1..);
-    let fields: Vec<FieldRef> = columns.map(|(column, number)| Arc::new(table_field(table, column, number))).collect();
+    let fields: Vec<FieldRef> = table.columns.iter().map(|column| Arc::new(table_field(table, column))).collect();
     Arc::new(Schema::new(fields))
 }
 
-fn table_field(table: &Table, column: &Column, number: u32) -> Field {
+fn table_field(table: &Table, column: &Column) -> Field {
     let mut field = field(&column.name, &column.ty, !column.not_null);
-    field.metadata_mut().insert(ORIGIN_KEY.to_owned(), format!("{}.{number}", table.oid.0));
+    field.metadata_mut().insert(ORIGIN_KEY.to_owned(), format!("{}.{}", table.oid.0, column.id.0));
     field
 }
 

@@ -21,12 +21,14 @@ mod set_operations;
 mod set_returning;
 mod stream;
 mod table_oid;
+mod view;
 
 use crate::context::QueryContext;
 use crate::error::{QueryError, QueryResult};
 use crate::pg_semantics::{PostgresOperators, PostgresTypes, settle};
 use crate::{functions, optimizer};
 use arrow::datatypes::SchemaRef;
+use catalog::TableOid;
 use datafusion::common::config::ConfigOptions;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
@@ -51,6 +53,7 @@ use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 use types::{DataType, Datum};
+pub use view::ViewDefinition;
 
 /// How queries run.
 #[derive(Clone, Debug)]
@@ -114,6 +117,15 @@ pub struct Plan {
     logical: LogicalPlan,
 }
 
+/// A query as a plan, not optimised yet.
+struct Logical {
+    plan: LogicalPlan,
+    /// Does it read computed tables?
+    computed: bool,
+    /// Tables and views that it names.
+    relations: Vec<TableOid>,
+}
+
 /// A query that runs.
 pub struct Execution {
     /// Its columns.
@@ -163,24 +175,28 @@ impl Planner {
         group_places::resolve_places(&mut statement);
         names::name_columns(&mut statement);
         rewrite::rewrite(&mut statement);
-        let (logical, computed) = self.logical(cx, &statement, &mut parameters, rows).await?;
-        let (logical, columns) = output::settle_output(logical, self.state.config_options(), self.state.analyzer())?;
+        let Logical { plan, computed, .. } = self.logical(cx, &statement, &mut parameters, rows).await?;
+        let (logical, columns) = output::settle_output(plan, self.state.config_options(), self.state.analyzer())?;
         let logical = self.optimise(logical)?;
         Ok(Plan { parameters: parameters.types(), columns: Arc::new(columns), cacheable: !computed, logical })
     }
 
-    /// The tree as a plan, and whether it reads computed tables.
+    /// The tree as a plan.
     async fn logical(
         &self,
         cx: &QueryContext,
         statement: &ast::Statement,
         parameters: &mut Parameters,
         rows: &[RowTable],
-    ) -> QueryResult<(LogicalPlan, bool)> {
+    ) -> QueryResult<Logical> {
         let wrapped = PlannerStatement::Statement(Box::new(statement.clone()));
         let (tables, _) = resolve_table_references(&wrapped, true)?;
         let mut names = resolve::Names::new(&self.state, cx, Arc::clone(&self.types), rows);
         names.look_up(&tables).await?;
+        for (schema, view) in names.views_of(&tables) {
+            let (table, computed) = self.view_table(cx, &view).await?;
+            names.add_view(schema, &view, table, computed);
+        }
         let planner = SqlToRel::new_with_options(&names, parser_options());
         let make = |parameters: &Parameters| {
             let mut context = PlannerContext::new();
@@ -196,7 +212,7 @@ impl Planner {
             parameters.infer(&plan)?;
             plan = make(parameters)?;
         }
-        Ok((plan, names.reads_computed()))
+        Ok(Logical { plan, computed: names.reads_computed(), relations: names.relations() })
     }
 
     fn optimise(&self, plan: LogicalPlan) -> QueryResult<LogicalPlan> {

@@ -5,10 +5,12 @@ use super::names::shown;
 use crate::convert::{arrow_type, origin_of, sql_type_of};
 use crate::error::{QueryError, QueryResult};
 use crate::functions::{array_text, interval_text, is_interval, is_list};
+use arrow::datatypes::Field;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{Column, DFSchema};
 use datafusion::logical_expr::{Cast, Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::optimizer::Analyzer;
+use std::sync::Arc;
 use types::DataType;
 
 /// Analyses a plan and puts casts on top where its columns are in no Arrow type of ours.
@@ -34,21 +36,23 @@ pub(super) fn settle_output(
         .enumerate()
         .map(|(number, ((qualifier, field), out))| {
             let column = Expr::Column(Column::new(qualifier.cloned(), field.name()));
-            if is_list(field.data_type()) {
-                return array_text(column, field).alias(format!("{number}"));
-            }
-            let wanted = arrow_type(&out.ty);
-            if is_interval(field.data_type()) {
-                return interval_text(column).alias(format!("{number}"));
-            }
-            if *field.data_type() == wanted {
-                return column.alias(format!("{number}"));
-            }
-            Expr::Cast(Cast::new(Box::new(column), wanted)).alias(format!("{number}"))
+            fitted(column, field, &out.ty).alias(format!("{number}"))
         })
         .collect();
     let plan = LogicalPlanBuilder::from(plan).project(casts)?.build()?;
     Ok((plan, columns))
+}
+
+/// The column in the Arrow type of that SQL type; lists and intervals become text.
+pub(super) fn fitted(column: Expr, field: &Arc<Field>, ty: &DataType) -> Expr {
+    if is_list(field.data_type()) {
+        return array_text(column, field);
+    }
+    if is_interval(field.data_type()) {
+        return interval_text(column);
+    }
+    let wanted = arrow_type(ty);
+    if *field.data_type() == wanted { column } else { Expr::Cast(Cast::new(Box::new(column), wanted)) }
 }
 
 fn columns_of(schema: &DFSchema) -> QueryResult<Vec<OutputColumn>> {

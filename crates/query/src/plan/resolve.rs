@@ -6,9 +6,9 @@ use crate::context::QueryContext;
 use crate::error::{QueryError, QueryResult};
 use crate::provider::RegionTable;
 use arrow::datatypes::{DataType as ArrowType, SchemaRef};
-use catalog::Table;
-use datafusion::catalog::TableFunctionArgs;
+use catalog::{Table, TableOid, View};
 use datafusion::catalog::cte_worktable::CteWorkTable;
+use datafusion::catalog::{TableFunctionArgs, TableProvider};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{DFSchema, Result, TableReference};
 use datafusion::datasource::{ViewTable, provider_as_source};
@@ -20,7 +20,7 @@ use datafusion::logical_expr::{
     AggregateUDF, Expr, HigherOrderUDF, LogicalPlanBuilder, ScalarUDF, TableSource, WindowUDF,
 };
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -39,6 +39,10 @@ pub(super) struct Names<'a> {
     rows: &'a [RowTable],
     /// Tables of computed schemas, looked up beforehand since that may wait.
     computed: HashMap<(String, String), Arc<dyn TableSource>>,
+    /// Views as tables, planned beforehand.
+    views: HashMap<(String, String), Arc<dyn TableSource>>,
+    /// Tables and views that were asked for.
+    found: RefCell<Vec<TableOid>>,
     /// Was a function asked for that is bound to this statement?
     calls_bound: Cell<bool>,
 }
@@ -50,7 +54,16 @@ impl<'a> Names<'a> {
         types: Arc<dyn TypePlanner>,
         rows: &'a [RowTable],
     ) -> Self {
-        Self { state, cx, types, rows, computed: HashMap::new(), calls_bound: Cell::new(false) }
+        Self {
+            state,
+            cx,
+            types,
+            rows,
+            computed: HashMap::new(),
+            views: HashMap::new(),
+            found: RefCell::default(),
+            calls_bound: Cell::new(false),
+        }
     }
 
     /// Looks up those of `tables` that computed schemas have.
@@ -71,6 +84,43 @@ impl<'a> Names<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Views that `tables` name, with the names of their schemas.
+    pub(super) fn views_of(&self, tables: &[TableReference]) -> Vec<(String, Arc<View>)> {
+        let mut views: Vec<(String, Arc<View>)> = Vec::new();
+        for table in tables.iter().filter(|table| table.catalog() != Some(ROWS)) {
+            let path: Vec<&str> = match table.schema() {
+                Some(schema) => vec![schema],
+                None => self.cx.lookup_path().collect(),
+            };
+            let first = path.into_iter().find(|schema| {
+                self.cx.catalog.table(schema, table.table()).is_some() || self.view(schema, table.table()).is_some()
+            });
+            let Some(schema) = first else { continue };
+            if let Some(view) = self.view(schema, table.table())
+                && !views.iter().any(|(_, known)| known.oid == view.oid)
+            {
+                views.push((schema.to_owned(), Arc::clone(view)));
+            }
+        }
+        views
+    }
+
+    fn view(&self, schema: &str, name: &str) -> Option<&Arc<View>> {
+        self.cx.catalog.view(schema, name)
+    }
+
+    pub(super) fn add_view(&mut self, schema: String, view: &View, table: Arc<dyn TableProvider>, computed: bool) {
+        self.views.insert((schema, view.name.clone()), provider_as_source(table));
+        if computed {
+            self.calls_bound.set(true);
+        }
+    }
+
+    /// Tables and views that were asked for.
+    pub(super) fn relations(&self) -> Vec<TableOid> {
+        self.found.borrow().clone()
     }
 
     /// Does the statement read a table, or call a function, that is bound to its session?
@@ -100,8 +150,17 @@ impl<'a> Names<'a> {
                 return Ok(Arc::clone(found));
             }
             if let Some(table) = self.cx.catalog.table(schema, name.table()) {
+                self.found.borrow_mut().push(table.oid);
                 return table_source(table, with_row_ids);
             }
+            if let Some(view) = self.views.get(&((*schema).to_owned(), name.table().to_owned())) {
+                self.found.borrow_mut().extend(self.view(schema, name.table()).map(|view| view.oid));
+                return Ok(Arc::clone(view));
+            }
+        }
+        if let Some(sequence) = path.iter().find_map(|schema| self.cx.catalog.sequence(schema, name.table())) {
+            let feature = format!("reading sequence \"{}\" as a table", sequence.name);
+            return Err(QueryError::Unsupported { feature });
         }
         let names = path.iter().flat_map(|schema| self.cx.catalog.tables_in(schema)).map(|table| table.name.as_str());
         let close = close_name(name.table(), names).map(str::to_owned);

@@ -4,6 +4,7 @@ use super::{List, literal, names, when};
 use crate::statement::names::quote;
 use crate::statement::*;
 use std::fmt::{self, Display, Formatter};
+use types::DataType;
 
 /// Statements that are one line.
 pub(super) fn write_short(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result {
@@ -57,11 +58,21 @@ impl Display for ColumnDef {
         if let Some(family) = &self.family {
             write!(f, "{}.", quote(family))?;
         }
-        write!(f, "{} {}", quote(&self.name), self.data_type.sql_name())?;
+        let ty = match (&self.generated, self.data_type) {
+            (Some(Generated::Serial), DataType::SmallInt) => "smallserial".to_owned(),
+            (Some(Generated::Serial), DataType::Integer) => "serial".to_owned(),
+            (Some(Generated::Serial), _) => "bigserial".to_owned(),
+            (_, ty) => ty.sql_name(),
+        };
+        write!(f, "{} {ty}", quote(&self.name))?;
         if let Some(default) = &self.default {
             write!(f, " DEFAULT {}", default.text)?;
         }
-        f.write_str(when(self.not_null, " NOT NULL"))
+        match &self.generated {
+            Some(Generated::Serial) => Ok(()),
+            Some(identity) => write!(f, "{identity}"),
+            None => f.write_str(when(self.not_null, " NOT NULL")),
+        }
     }
 }
 

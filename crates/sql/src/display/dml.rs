@@ -15,6 +15,11 @@ impl Display for Insert {
         if let Some(columns) = &self.columns {
             write!(f, " ({})", List(columns))?;
         }
+        match self.overriding {
+            Some(Overriding::System) => f.write_str(" OVERRIDING SYSTEM VALUE")?,
+            Some(Overriding::User) => f.write_str(" OVERRIDING USER VALUE")?,
+            None => {}
+        }
         match &self.source {
             InsertSource::Values(rows) => {
                 f.write_str(" VALUES ")?;

@@ -3,6 +3,7 @@
 mod copy;
 mod ddl;
 mod dml;
+mod sequence;
 mod session;
 
 use crate::Statement;
@@ -25,6 +26,11 @@ impl Display for Statement {
             | Self::DropSchema { .. }
             | Self::RenameSchema { .. }
             | Self::Truncate { .. } => ddl::write_short(self, f),
+            Self::CreateView(_)
+            | Self::DropView { .. }
+            | Self::CreateSequence(_)
+            | Self::AlterSequence(_)
+            | Self::DropSequence { .. } => sequence::write(self, f),
             Self::Set { .. }
             | Self::SetTransaction { .. }
             | Self::Show(_)

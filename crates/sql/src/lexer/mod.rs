@@ -15,7 +15,7 @@ pub(crate) use place::{Places, byte_of, end_of, position_at, position_of};
 
 use crate::SqlError;
 use crate::dialect::BennuDialect;
-use crate::phoenix::{hint, parameter};
+use crate::phoenix::{hint, next_value, parameter};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer, Whitespace};
 use std::ops::Range;
 
@@ -74,6 +74,7 @@ fn finish(
     let span = start..places.byte_of(last.span.end);
     literal::check(text, &tokens)?;
     parameter::number(text, &mut tokens)?;
+    let tokens = next_value::expand(tokens);
     let deep = depth::check(text, &tokens)?;
     pieces.push(Piece { tokens: spelling::expand(tokens), span, deep });
     Ok(())

@@ -1,7 +1,7 @@
 //! ALTER TABLE and ALTER SCHEMA.
 
 use super::column::{InlineKey, column_def};
-use super::{Cursor, Parse, drop, unsupported};
+use super::{Cursor, Parse, drop, sequence, unsupported};
 use crate::Statement;
 use crate::phoenix::options;
 use crate::statement::{AlterAction, AlterTable, DefaultExpr};
@@ -20,6 +20,9 @@ pub(super) fn alter(c: &mut Cursor<'_>) -> Parse<Statement> {
         }
         c.need_all(&["RENAME", "TO"])?;
         return Ok(Statement::RenameSchema { name, to: c.name()? });
+    }
+    if c.at_nth(1, "SEQUENCE") {
+        return sequence::alter_sequence(c);
     }
     Err(unsupported::statement(c))
 }

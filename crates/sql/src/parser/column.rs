@@ -1,9 +1,10 @@
 //! Column definitions and table constraints: what stands in the parentheses of CREATE TABLE.
 
 use super::create::Elements;
-use super::data_type::data_type;
+use super::data_type::{data_type, serial};
+use super::sequence::identity;
 use super::{Cursor, Parse};
-use crate::statement::{ColumnDef, DefaultExpr, KeyPartDef, PrimaryKeyDef};
+use crate::statement::{ColumnDef, DefaultExpr, Generated, KeyPartDef, PrimaryKeyDef};
 use sqlparser::tokenizer::{Location, Token};
 
 /// A column or a constraint.
@@ -43,8 +44,11 @@ pub(super) struct InlineKey {
 /// `[a.]v type [NOT NULL] [DEFAULT x] [PRIMARY KEY [DESC]]`.
 pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineKey>)> {
     let name = c.column_name()?;
-    let data_type = data_type(c)?;
-    let mut def = ColumnDef { family: name.family, name: name.name, data_type, not_null: false, default: None };
+    let serial = serial(c);
+    let data_type = if let Some(ty) = serial { ty } else { data_type(c)? };
+    let generated = serial.map(|_| Generated::Serial);
+    let not_null = serial.is_some();
+    let mut def = ColumnDef { family: name.family, name: name.name, data_type, not_null, default: None, generated };
     let mut key = None;
     let mut null = false;
     loop {
@@ -59,13 +63,21 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
         } else if c.eat("NULL") {
             null = true;
         } else if c.eat("DEFAULT") {
-            if def.default.is_some() {
+            if def.default.is_some() || matches!(def.generated, Some(Generated::Serial)) {
                 return Err(
                     c.invalid_at(place, &format!("multiple default values specified for column \"{}\"", def.name))
                 );
             }
             let (expr, text) = c.default_expr()?;
             def.default = Some(DefaultExpr { expr, text });
+        } else if c.eat("GENERATED") {
+            if def.generated.is_some() {
+                return Err(
+                    c.invalid_at(place, &format!("multiple identity specifications for column \"{}\"", def.name))
+                );
+            }
+            def.generated = Some(identity(c)?);
+            def.not_null = true;
         } else if c.eat_all(&["PRIMARY", "KEY"]) {
             if key.is_some() {
                 return Err(c.table_at(place, "multiple primary keys for one table are not allowed"));
@@ -84,6 +96,10 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
             );
         }
     }
+    if def.default.is_some() && def.generated.is_some() {
+        let message = format!("both default and identity specified for column \"{}\"", def.name);
+        return Err(c.invalid(&message));
+    }
     Ok((def, key))
 }
 
@@ -96,7 +112,6 @@ fn refuse_column_clause(c: &Cursor<'_>) -> Parse<()> {
         ("UNIQUE", "UNIQUE constraint"),
         ("CHECK", "CHECK constraint"),
         ("REFERENCES", "foreign key"),
-        ("GENERATED", "GENERATED column"),
         ("COLLATE", "COLLATE of a column"),
         ("STORAGE", "STORAGE of a column"),
         ("COMPRESSION", "COMPRESSION of a column"),

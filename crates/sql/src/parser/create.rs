@@ -1,6 +1,6 @@
-//! CREATE TABLE and CREATE SCHEMA.
+//! CREATE TABLE, CREATE SCHEMA, and where other kinds of object go.
 
-use super::{Cursor, Parse, column, unsupported};
+use super::{Cursor, Parse, column, sequence, unsupported, view};
 use crate::Statement;
 use crate::phoenix::{options, split_on::split_on};
 use crate::statement::{AsQuery, ColumnDef, CreateTable, PrimaryKeyDef, TableOption};
@@ -14,6 +14,12 @@ pub(super) fn create(c: &mut Cursor<'_>) -> Parse<Statement> {
     }
     if c.at_nth(1, "SCHEMA") {
         return create_schema(c);
+    }
+    if view::at_create(c) {
+        return view::create_view(c);
+    }
+    if c.at_nth(1, "SEQUENCE") {
+        return sequence::create_sequence(c);
     }
     Err(unsupported::statement(c))
 }

@@ -27,6 +27,26 @@ pub(crate) fn data_type(c: &mut Cursor<'_>) -> Parse<DataType> {
         .map_err(|error| Box::new(Fault { kind: FaultKind::Type(error), location: place }))
 }
 
+/// `serial` and its relatives, which only columns have: the type that they stand for.
+pub(super) fn serial(c: &mut Cursor<'_>) -> Option<DataType> {
+    let found = [
+        ("smallserial", DataType::SmallInt),
+        ("serial2", DataType::SmallInt),
+        ("serial", DataType::Integer),
+        ("serial4", DataType::Integer),
+        ("bigserial", DataType::BigInt),
+        ("serial8", DataType::BigInt),
+    ]
+    .into_iter()
+    .find(|(name, _)| c.at(name))?;
+    // The words in front of brackets make no array: there is no such type.
+    if matches!(c.peek_nth(1), Token::LBracket | Token::LParen) {
+        return None;
+    }
+    c.next();
+    Some(found.1)
+}
+
 /// The name without its parameters, and whether it was plain words (not quoted, no schema).
 fn head(c: &mut Cursor<'_>) -> Parse<(String, bool)> {
     let plain = matches!(c.peek(), Token::Word(word) if word.quote_style.is_none());

@@ -1,10 +1,16 @@
 //! DROP and TRUNCATE.
 
-use super::{Cursor, Parse, unsupported};
+use super::{Cursor, Parse, sequence, unsupported, view};
 use crate::Statement;
 
 /// DROP TABLE, DROP SCHEMA.
 pub(super) fn drop(c: &mut Cursor<'_>) -> Parse<Statement> {
+    if c.at_nth(1, "VIEW") {
+        return view::drop_view(c);
+    }
+    if c.at_nth(1, "SEQUENCE") {
+        return sequence::drop_sequence(c);
+    }
     let is_table = c.at_nth(1, "TABLE");
     if !is_table && !c.at_nth(1, "SCHEMA") {
         return Err(unsupported::statement(c));

@@ -4,7 +4,9 @@ use super::{Cursor, Parse, update};
 use crate::Statement;
 use crate::ast::{SelectItem, With};
 use crate::phoenix::on_duplicate::on_duplicate;
-use crate::statement::{ColumnName, Conflict, ConflictAction, ConflictTarget, Insert, InsertSource, InsertValue};
+use crate::statement::{
+    ColumnName, Conflict, ConflictAction, ConflictTarget, Insert, InsertSource, InsertValue, Overriding,
+};
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
 
@@ -52,11 +54,17 @@ fn head(c: &mut Cursor<'_>, upsert: bool) -> Parse<Insert> {
     } else {
         None
     };
-    if c.at("OVERRIDING") {
-        return Err(c.unsupported("OVERRIDING"));
-    }
+    let overriding = overriding(c);
     let source = source(c)?;
-    Ok(Insert { table, alias, columns, source, upsert, on_conflict: None, on_duplicate: None, returning: Vec::new() })
+    let (on_conflict, on_duplicate, returning) = (None, None, Vec::new());
+    Ok(Insert { table, alias, columns, overriding, source, upsert, on_conflict, on_duplicate, returning })
+}
+
+fn overriding(c: &mut Cursor<'_>) -> Option<Overriding> {
+    if c.eat_all(&["OVERRIDING", "SYSTEM", "VALUE"]) {
+        return Some(Overriding::System);
+    }
+    c.eat_all(&["OVERRIDING", "USER", "VALUE"]).then_some(Overriding::User)
 }
 
 fn begins_query(c: &Cursor<'_>) -> bool {

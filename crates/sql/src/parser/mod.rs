@@ -15,12 +15,14 @@ mod fault;
 mod insert;
 mod maintenance;
 mod prepare;
+mod sequence;
 mod set;
 mod transaction;
 mod unsupported;
 mod update;
+mod view;
 
-pub(crate) use cursor::Cursor;
+pub(crate) use cursor::{Cursor, fold};
 pub(crate) use data_type::data_type;
 pub(crate) use fault::{Fault, FaultKind, Parse};
 pub(crate) use update::assignment;
@@ -64,6 +66,21 @@ pub fn parse_expr(text: &str) -> Result<ast::Expr, SqlError> {
         return Err(SqlError::Syntax { near: None, expected: Some("one expression".into()), position });
     };
     read(text, piece, whole_expr).map(|(expr, _)| expr)
+}
+
+/// Reads one query, such as that of a view.
+///
+/// # Errors
+/// As [`parse`]; also when the text is anything else.
+pub fn parse_query(text: &str) -> Result<Box<ast::Query>, SqlError> {
+    let mut parsed = parse(text)?;
+    match (parsed.pop().map(|parsed| parsed.statement), parsed.is_empty()) {
+        (Some(Statement::Query(query)), true) => Ok(query),
+        _ => {
+            let position = lexer::end_of(text);
+            Err(SqlError::Syntax { near: None, expected: Some("one query".into()), position })
+        }
+    }
 }
 
 fn parse_piece(text: &str, piece: Piece) -> Result<Parsed, SqlError> {

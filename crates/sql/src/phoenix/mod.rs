@@ -1,6 +1,7 @@
 //! What only Phoenix writes, one construct per file.
 
 pub(crate) mod hint;
+pub(crate) mod next_value;
 pub(crate) mod on_duplicate;
 pub(crate) mod options;
 pub(crate) mod parameter;

@@ -7,8 +7,6 @@ use types::DataType;
 
 /// Runs of words and what they are called. `#` stands for a number.
 const RUNS: &[(&[&str], &str)] = &[
-    (&["NEXT", "VALUE", "FOR"], "NEXT VALUE FOR a sequence"),
-    (&["CURRENT", "VALUE", "FOR"], "CURRENT VALUE FOR a sequence"),
     (&["NEXT", "#", "VALUES", "FOR"], "NEXT … VALUES FOR a sequence"),
     (&["AS", "OF", "SYSTEM", "TIME"], "AS OF SYSTEM TIME"),
     (&["FOR", "SYSTEM_TIME"], "FOR SYSTEM_TIME"),

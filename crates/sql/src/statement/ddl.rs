@@ -1,6 +1,6 @@
 //! CREATE TABLE and ALTER TABLE.
 
-use super::{ColumnName, ObjectName};
+use super::{ColumnName, Generated, ObjectName};
 use crate::ast;
 use types::DataType;
 
@@ -47,6 +47,8 @@ pub struct ColumnDef {
     pub not_null: bool,
     /// DEFAULT.
     pub default: Option<DefaultExpr>,
+    /// A sequence of its own gives its values.
+    pub generated: Option<Generated>,
 }
 
 /// DEFAULT of a column.

@@ -1,6 +1,6 @@
 //! INSERT, UPSERT, UPDATE, DELETE.
 
-use super::{ColumnName, ObjectName};
+use super::{ColumnName, ObjectName, Overriding};
 use crate::ast;
 
 /// INSERT or UPSERT.
@@ -12,6 +12,8 @@ pub struct Insert {
     pub alias: Option<String>,
     /// Columns as named; `None` means the first columns of the table, as many as values.
     pub columns: Option<Vec<ColumnName>>,
+    /// OVERRIDING … VALUE.
+    pub overriding: Option<Overriding>,
     /// Where the rows come from.
     pub source: InsertSource,
     /// Phoenix UPSERT: a row with the key is overwritten, and columns that are not named keep their values.

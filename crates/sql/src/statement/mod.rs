@@ -7,7 +7,9 @@ mod copy;
 mod ddl;
 mod dml;
 pub(crate) mod names;
+mod sequence;
 mod session;
+mod view;
 pub(crate) mod walk;
 
 pub use copy::{Copy, CopyColumns, CopyDirection, CopyFormat, CopyHeader, CopyOptions, CopyTarget};
@@ -20,9 +22,11 @@ pub use dml::{
     Update,
 };
 pub use names::{ColumnName, ObjectName};
+pub use sequence::{AlterSequence, CreateSequence, Generated, Overriding, SequenceChange, SequenceOptions};
 pub use session::{
     Discard, Explain, ExplainFormat, Isolation, SettingName, SettingValue, TransactionModes, VacuumOptions,
 };
+pub use view::CreateView;
 
 use crate::ast;
 use types::DataType;
@@ -46,6 +50,30 @@ pub enum Statement {
         name: String,
         /// No error when it is there.
         if_not_exists: bool,
+    },
+    /// CREATE VIEW.
+    CreateView(Box<CreateView>),
+    /// DROP VIEW.
+    DropView {
+        /// The views.
+        names: Vec<ObjectName>,
+        /// No error when one is absent.
+        if_exists: bool,
+        /// Also what depends on them.
+        cascade: bool,
+    },
+    /// CREATE SEQUENCE.
+    CreateSequence(Box<CreateSequence>),
+    /// ALTER SEQUENCE.
+    AlterSequence(Box<AlterSequence>),
+    /// DROP SEQUENCE.
+    DropSequence {
+        /// The sequences.
+        names: Vec<ObjectName>,
+        /// No error when one is absent.
+        if_exists: bool,
+        /// Also what depends on them.
+        cascade: bool,
     },
     /// DROP TABLE.
     DropTable {

@@ -19,6 +19,7 @@ macro_rules! walker {
                     Statement::Update(it) => update(it, v),
                     Statement::Delete(it) => delete(it, v),
                     Statement::CreateTable(it) => create_table(it, v),
+                    Statement::CreateView(it) => it.query.visit(v),
                     Statement::AlterTable(it) => alter_table(it, v),
                     Statement::Explain(it) => self::statement(& $($mutability)? it.statement, v),
                     Statement::Prepare { statement, .. } => self::statement(statement, v),
@@ -31,6 +32,10 @@ macro_rules! walker {
                     }
                     Statement::CreateSchema { .. }
                     | Statement::DropTable { .. }
+                    | Statement::DropView { .. }
+                    | Statement::CreateSequence(_)
+                    | Statement::AlterSequence(_)
+                    | Statement::DropSequence { .. }
                     | Statement::DropSchema { .. }
                     | Statement::RenameSchema { .. }
                     | Statement::Truncate { .. }

@@ -1,0 +1,245 @@
+//! Views and sequences in a change of the catalog, and what depends on what.
+
+use crate::view::NewView;
+use crate::{
+    CatalogError, CatalogResult, Column, ColumnId, Draft, NewSequence, Sequence, SequenceOwner, Table, TableOid, View,
+};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+impl Draft {
+    /// CREATE VIEW.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchSchema`], [`CatalogError::DuplicateTable`].
+    pub fn create_view(&mut self, new: NewView) -> CatalogResult<Arc<View>> {
+        let schema = self.schema_entry(&new.schema)?.def.id;
+        self.check_name_is_free(&new.schema, &new.name)?;
+        let NewView { name, columns, query, search_path, reads, .. } = new;
+        let (oid, version) = (TableOid(self.take_oid()?), self.next.version);
+        Ok(self.put_view(View { oid, schema, name, columns, query, search_path, reads, version }))
+    }
+
+    /// CREATE OR REPLACE VIEW of a view that is there.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`]: dropped since the caller looked it up.
+    pub fn replace_view(&mut self, oid: TableOid, new: NewView) -> CatalogResult<Arc<View>> {
+        let old = self.next.views.get(&oid).cloned();
+        let Some(old) = old else { return Err(gone(oid)) };
+        let NewView { columns, query, search_path, reads, .. } = new;
+        let (schema, name, version) = (old.schema, old.name.clone(), self.next.version);
+        Ok(self.put_view(View { oid, schema, name, columns, query, search_path, reads, version }))
+    }
+
+    fn put_view(&mut self, view: View) -> Arc<View> {
+        let view = Arc::new(view);
+        self.next.views.insert(view.oid, Arc::clone(&view));
+        self.dirty.views.insert(view.oid);
+        view
+    }
+
+    /// CREATE SEQUENCE.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchSchema`], [`CatalogError::DuplicateTable`].
+    pub fn create_sequence(&mut self, new: NewSequence) -> CatalogResult<Arc<Sequence>> {
+        let schema = self.schema_entry(&new.schema)?.def.id;
+        self.check_name_is_free(&new.schema, &new.name)?;
+        let NewSequence { name, counting, owner, .. } = new;
+        let oid = TableOid(self.take_oid()?);
+        let crate::Counting { ty, start, increment, min, max, cache, cycle } = counting;
+        let (first, generation, version) = (start, 0, self.next.version);
+        let sequence = Sequence {
+            oid,
+            schema,
+            name,
+            ty,
+            start,
+            increment,
+            min,
+            max,
+            cache,
+            cycle,
+            owner,
+            first,
+            generation,
+            version,
+        };
+        Ok(self.put_sequence(sequence))
+    }
+
+    /// ALTER SEQUENCE: what `change` makes of it.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`]; [`CatalogError::DuplicateTable`] for a name that is taken; what `change` says.
+    pub fn alter_sequence(
+        &mut self,
+        oid: TableOid,
+        change: impl FnOnce(&mut Sequence) -> CatalogResult<()>,
+    ) -> CatalogResult<Arc<Sequence>> {
+        let old = self.next.sequences.get(&oid).cloned();
+        let Some(old) = old else { return Err(gone(oid)) };
+        let mut sequence = old.as_ref().clone();
+        change(&mut sequence)?;
+        if sequence.name != old.name {
+            let schema = self.next.schema_by_id(old.schema).map(|schema| schema.name.clone()).unwrap_or_default();
+            self.check_name_is_free(&schema, &sequence.name)?;
+        }
+        sequence.version = self.next.version;
+        Ok(self.put_sequence(sequence))
+    }
+
+    /// TRUNCATE … RESTART IDENTITY: the sequences of a table's columns begin again.
+    ///
+    /// # Errors
+    /// As [`Self::alter_sequence`].
+    pub fn restart_sequences(&mut self, table: TableOid) -> CatalogResult<()> {
+        let owned = self.next.sequences.values().filter(|it| it.owner.is_some_and(|owner| owner.table == table));
+        for oid in owned.map(|sequence| sequence.oid).collect::<Vec<_>>() {
+            self.alter_sequence(oid, |sequence| {
+                (sequence.first, sequence.generation) = (sequence.start, sequence.generation + 1);
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    fn put_sequence(&mut self, sequence: Sequence) -> Arc<Sequence> {
+        let sequence = Arc::new(sequence);
+        self.next.sequences.insert(sequence.oid, Arc::clone(&sequence));
+        self.dirty.sequences.insert(sequence.oid);
+        sequence
+    }
+
+    /// DROP VIEW, DROP TABLE, DROP SEQUENCE: these, and with `cascade` all that depends on them. Returns what else
+    /// was dropped, kind and name.
+    ///
+    /// # Errors
+    /// [`CatalogError::DependentObjects`], [`CatalogError::NoSuchTable`].
+    pub fn drop_relations(&mut self, oids: &[TableOid], cascade: bool) -> CatalogResult<Vec<String>> {
+        let named: BTreeSet<TableOid> = oids.iter().copied().collect();
+        let mut going = named.clone();
+        let mut others = Vec::new();
+        let mut queue: Vec<TableOid> = oids.to_vec();
+        while let Some(oid) = queue.pop() {
+            if self.next.described(oid).is_empty() {
+                return Err(gone(oid));
+            }
+            // Sequences of its columns go with a table, unasked.
+            let owned = self.next.sequences.values().filter(|it| it.owner.is_some_and(|owner| owner.table == oid));
+            for sequence in owned.map(|sequence| sequence.oid).collect::<Vec<_>>() {
+                if going.insert(sequence) {
+                    queue.push(sequence);
+                }
+            }
+            let readers = self.next.views.values().filter(|view| view.reads.iter().any(|read| read.relation == oid));
+            for view in readers.map(|view| view.oid).collect::<Vec<_>>() {
+                if going.insert(view) {
+                    others.push((view, oid));
+                    queue.push(view);
+                }
+            }
+            self.refuse_identity(oid, &named)?;
+            self.defaults_of(oid, &going, cascade)?;
+        }
+        if !cascade && let Some((_, first)) = others.first() {
+            let dependents = others.iter().map(|(view, _)| self.next.described(*view)).collect();
+            return Err(CatalogError::DependentObjects { what: self.next.described(*first), dependents });
+        }
+        let dropped = others.iter().map(|(view, _)| self.next.described(*view)).collect();
+        for oid in going {
+            self.remove_relation(oid)?;
+        }
+        Ok(dropped)
+    }
+
+    /// A sequence of an identity column goes with its column only.
+    fn refuse_identity(&self, oid: TableOid, named: &BTreeSet<TableOid>) -> CatalogResult<()> {
+        let Some(sequence) = self.next.sequences.get(&oid) else { return Ok(()) };
+        match sequence.owner {
+            Some(owner) if owner.identity && named.contains(&oid) && !named.contains(&owner.table) => {
+                let column = self.next.table_by_oid(owner.table).and_then(|table| table.column(owner.column));
+                Err(CatalogError::RequiredBy {
+                    what: format!("sequence {}", sequence.name),
+                    by: format!(
+                        "column {} of {}",
+                        column.map(|column| column.name.as_str()).unwrap_or_default(),
+                        self.next.described(owner.table)
+                    ),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Defaults that take values of a sequence which goes.
+    fn defaults_of(&mut self, oid: TableOid, going: &BTreeSet<TableOid>, cascade: bool) -> CatalogResult<()> {
+        if !self.next.sequences.contains_key(&oid) {
+            return Ok(());
+        }
+        let uses = |column: &Column| column.sequence == Some(oid);
+        let tables: Vec<Arc<Table>> =
+            self.next.tables().filter(|table| table.columns.iter().any(uses)).cloned().collect();
+        for table in tables.into_iter().filter(|table| !going.contains(&table.oid)) {
+            if !cascade {
+                let columns = table.columns.iter().filter(|column| uses(column));
+                let what = self.next.described(table.oid);
+                let dependents = columns.map(|column| format!("default value for column {} of {what}", column.name));
+                let dependents = dependents.collect();
+                return Err(CatalogError::DependentObjects { what: self.next.described(oid), dependents });
+            }
+            let mut table = table.as_ref().clone();
+            for column in table.columns.iter_mut().filter(|column| column.sequence == Some(oid)) {
+                (column.sequence, column.default) = (None, None);
+            }
+            self.put_table(table);
+        }
+        Ok(())
+    }
+
+    fn remove_relation(&mut self, oid: TableOid) -> CatalogResult<()> {
+        if self.next.views.remove(&oid).is_some() {
+            self.dirty.views.insert(oid);
+        } else if self.next.sequences.remove(&oid).is_some() {
+            self.dirty.sequences.insert(oid);
+        } else {
+            self.drop_table(oid)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses to change a table that views read; with `column`, only if they read that column.
+    ///
+    /// # Errors
+    /// [`CatalogError::DependentObjects`].
+    pub(crate) fn check_unread(&self, table: &Table, column: Option<ColumnId>) -> CatalogResult<()> {
+        let reads = |view: &&Arc<View>| {
+            let of_table = |read: &&crate::ViewRead| read.relation == table.oid;
+            view.reads.iter().filter(of_table).any(|read| column.is_none_or(|column| read.columns.contains(&column)))
+        };
+        let dependents: Vec<String> =
+            self.next.views.values().filter(reads).map(|view| self.next.described(view.oid)).collect();
+        if dependents.is_empty() {
+            return Ok(());
+        }
+        let column = column.and_then(|id| table.column(id)).map(|column| format!("column {} of ", column.name));
+        let what = format!("{}{}", column.unwrap_or_default(), self.next.described(table.oid));
+        Err(CatalogError::DependentObjects { what, dependents })
+    }
+
+    /// Sequences of a column go with it.
+    pub(crate) fn drop_owned(&mut self, table: TableOid, column: ColumnId) {
+        let is_owned = |owner: SequenceOwner| owner.table == table && owner.column == column;
+        let owned: Vec<TableOid> =
+            self.next.sequences.values().filter(|it| it.owner.is_some_and(is_owned)).map(|it| it.oid).collect();
+        for oid in owned {
+            self.next.sequences.remove(&oid);
+            self.dirty.sequences.insert(oid);
+        }
+    }
+}
+
+fn gone(oid: TableOid) -> CatalogError {
+    CatalogError::NoSuchTable { schema: None, name: format!("of oid {}", oid.0) }
+}

@@ -1,0 +1,142 @@
+//! Columns whose values come from a sequence of their own: serial and identity.
+
+use super::sequence::counting;
+use crate::Session;
+use crate::error::EngineResult;
+use catalog::{CatalogResult, Counting, Draft, Identity, NewSequence, NewTable, SequenceOwner};
+use sql::ast::{self, Expr};
+use sql::{ColumnDef, Generated, SequenceOptions};
+use types::DataType;
+
+/// A sequence to be made with its table.
+pub(super) struct OwnSequence {
+    column: String,
+    counting: Counting,
+    identity: Option<Identity>,
+}
+
+impl OwnSequence {
+    /// What the column asks for.
+    pub(super) fn of(def: &ColumnDef) -> EngineResult<Option<Self>> {
+        let Some(generated) = &def.generated else { return Ok(None) };
+        let (mut options, identity) = match generated {
+            Generated::Serial => (SequenceOptions::default(), None),
+            Generated::Identity { always: true, options } => (options.clone(), Some(Identity::Always)),
+            Generated::Identity { always: false, options } => (options.clone(), Some(Identity::ByDefault)),
+        };
+        if !matches!(def.data_type, DataType::SmallInt | DataType::Integer | DataType::BigInt) {
+            let message = "identity column type must be smallint, integer, or bigint".to_string();
+            return crate::error::fail(crate::error::Fault::BadSequence { message });
+        }
+        options.data_type.get_or_insert(def.data_type);
+        Ok(Some(Self { column: def.name.clone(), counting: counting(&options, None)?, identity }))
+    }
+
+    /// Makes the sequences, their table, and them part of it.
+    pub(super) fn create(draft: &mut Draft, mut new: NewTable, sequences: &[Self]) -> CatalogResult<()> {
+        let mut made = Vec::with_capacity(sequences.len());
+        for own in sequences {
+            let name = free_name(draft, &new, &own.column);
+            let sequence =
+                NewSequence { schema: new.schema.clone(), name: name.clone(), counting: own.counting, owner: None };
+            let oid = draft.create_sequence(sequence)?.oid;
+            if let Some(column) = new.columns.iter_mut().find(|column| column.name == own.column) {
+                (column.sequence, column.identity) = (Some(oid), own.identity);
+                column.default = own.identity.is_none().then(|| default_text(&new.schema, &name));
+            }
+            made.push((oid, own));
+        }
+        let table = draft.create_table(new)?;
+        for (oid, own) in made {
+            let column = table.must_get_column(&own.column)?.id;
+            let owner = SequenceOwner { table: table.oid, column, identity: own.identity.is_some() };
+            draft.alter_sequence(oid, |sequence| {
+                sequence.owner = Some(owner);
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// `<table>_<column>_seq`, with a number if that is taken.
+fn free_name(draft: &Draft, new: &NewTable, column: &str) -> String {
+    let base = format!("{}_{column}_seq", new.name);
+    let catalog = draft.catalog();
+    let taken = |name: &str| {
+        *name == new.name
+            || catalog.table(&new.schema, name).is_some()
+            || catalog.view(&new.schema, name).is_some()
+            || catalog.sequence(&new.schema, name).is_some()
+    };
+    if !taken(&base) {
+        return base;
+    }
+    (1..).map(|number| format!("{base}{number}")).find(|name| !taken(name)).unwrap_or(base)
+}
+
+/// The default as PostgreSQL shows it.
+fn default_text(schema: &str, name: &str) -> String {
+    let quote = types::ident::quote;
+    let name = match schema {
+        catalog::PUBLIC_SCHEMA => quote(name).into_owned(),
+        schema => format!("{}.{}", quote(schema), quote(name)),
+    };
+    format!("nextval('{}'::regclass)", name.replace('\'', "''"))
+}
+
+impl Session {
+    /// The sequence whose next value an expression is, and nothing more.
+    pub(crate) fn sequence_of_default(&self, expr: &Expr) -> EngineResult<Option<catalog::TableOid>> {
+        let Some(name) = nextval_argument(expr) else { return Ok(None) };
+        let catalog = self.engine.catalog().current();
+        let name = crate::sequences::read_name(&name)?;
+        match self.find_sequence(&catalog, &name)? {
+            Some(sequence) => Ok(Some(sequence.oid)),
+            None => {
+                let name = super::view::shown(&name);
+                crate::error::fail(crate::error::Fault::NoSuchObject { kind: "relation", name })
+            }
+        }
+    }
+}
+
+/// `'s'` of `nextval('s')` and `nextval('s'::regclass)`.
+fn nextval_argument(expr: &Expr) -> Option<String> {
+    let Expr::Function(function) = expr else { return None };
+    if !function.name.to_string().eq_ignore_ascii_case("nextval") {
+        return None;
+    }
+    let ast::FunctionArguments::List(list) = &function.args else { return None };
+    let [ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(argument))] = list.args.as_slice() else { return None };
+    text_of(argument)
+}
+
+fn text_of(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Value(value) => match &value.value {
+            ast::Value::SingleQuotedString(text) => Some(text.clone()),
+            _ => None,
+        },
+        Expr::Cast { expr, .. } | Expr::Nested(expr) => text_of(expr),
+        // What `'s'::regclass` was rewritten to.
+        Expr::Function(function) if function.name.to_string().starts_with("regclass_") => match &function.args {
+            ast::FunctionArguments::List(list) => match list.args.as_slice() {
+                [ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(inner))] => text_of(inner),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Does it take a value of a sequence somewhere?
+pub(super) fn takes_value(expr: &Expr) -> bool {
+    use std::ops::ControlFlow;
+    ast::visit_expressions(expr, |part| match part {
+        Expr::Function(function) if function.name.to_string().eq_ignore_ascii_case("nextval") => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    })
+    .is_break()
+}

@@ -1,0 +1,171 @@
+//! CREATE, ALTER and DROP SEQUENCE.
+
+use super::view::shown;
+use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
+use catalog::{Catalog, CatalogError, Counting, NewSequence, Sequence, SequenceOwner};
+use sql::{AlterSequence, CreateSequence, ObjectName, SequenceChange, SequenceOptions};
+use std::sync::Arc;
+use types::DataType;
+
+impl Session {
+    pub(super) async fn create_sequence(&mut self, create: &CreateSequence) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        let schema = self.schema_for(&catalog, &create.name)?;
+        let name = create.name.name.clone();
+        let counting = counting(&create.options, None)?;
+        let owner = match &create.options.owned_by {
+            Some(Some((table, column))) => Some(self.owner(&catalog, &schema, table, column)?),
+            _ => None,
+        };
+        let new = NewSequence { schema, name: name.clone(), counting, owner };
+        match self.engine.catalog().change(|draft| draft.create_sequence(new)).await {
+            Err(CatalogError::DuplicateTable { .. }) if create.if_not_exists => {
+                self.skipped("42P07", &format!("relation \"{name}\" already exists"));
+                Ok(())
+            }
+            done => Ok(done.map(drop)?),
+        }
+    }
+
+    pub(super) async fn alter_sequence(&mut self, alter: &AlterSequence) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        let Some(old) = self.find_sequence(&catalog, &alter.name)? else {
+            if alter.if_exists {
+                self.skipped("00000", &format!("relation \"{}\" does not exist", alter.name.name));
+                return Ok(());
+            }
+            return fail(Fault::NoSuchObject { kind: "relation", name: shown(&alter.name) });
+        };
+        let options = match &alter.change {
+            SequenceChange::Rename { to } => {
+                let rename = |it: &mut Sequence| {
+                    it.name.clone_from(to);
+                    Ok(())
+                };
+                self.engine.catalog().change(|draft| draft.alter_sequence(old.oid, rename)).await?;
+                return Ok(());
+            }
+            SequenceChange::Options(options) => options,
+        };
+        let counting = counting(options, Some(&old))?;
+        let schema = catalog.schema_by_id(old.schema).map(|schema| schema.name.clone()).unwrap_or_default();
+        let owner = match &options.owned_by {
+            None => old.owner,
+            Some(_) if old.owner.is_some_and(|owner| owner.identity) => {
+                let message = "cannot change ownership of identity sequence".to_string();
+                return fail(Fault::Refused { message });
+            }
+            Some(None) => None,
+            Some(Some((table, column))) => Some(self.owner(&catalog, &schema, table, column)?),
+        };
+        let restart = options.restart.map(|at| at.unwrap_or(counting.start));
+        let change = |it: &mut Sequence| {
+            let Counting { ty, start, increment, min, max, cache, cycle } = counting;
+            (it.ty, it.start, it.increment, it.min, it.max) = (ty, start, increment, min, max);
+            (it.cache, it.cycle, it.owner) = (cache, cycle, owner);
+            if let Some(first) = restart {
+                (it.first, it.generation) = (first, it.generation + 1);
+            }
+            Ok(())
+        };
+        self.engine.catalog().change(|draft| draft.alter_sequence(old.oid, change)).await?;
+        Ok(())
+    }
+
+    pub(super) async fn drop_sequences(
+        &mut self,
+        names: &[ObjectName],
+        if_exists: bool,
+        cascade: bool,
+    ) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        let mut oids = Vec::new();
+        for name in names {
+            match self.find_sequence(&catalog, name)? {
+                Some(sequence) => oids.push(sequence.oid),
+                None if if_exists => {
+                    self.skipped("00000", &format!("sequence \"{}\" does not exist", name.name));
+                }
+                None => return fail(Fault::NoSuchObject { kind: "sequence", name: shown(name) }),
+            }
+        }
+        self.drop_relations(&oids, cascade).await
+    }
+
+    /// The sequence of that name; another object of that name is an error.
+    pub(crate) fn find_sequence(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Option<Arc<Sequence>>> {
+        super::check_database(name)?;
+        find_sequence(catalog, &self.schemas_of(name), &name.name)
+    }
+
+    fn owner(&self, catalog: &Catalog, schema: &str, table: &ObjectName, column: &str) -> EngineResult<SequenceOwner> {
+        let table = self.resolve(catalog, table)?;
+        if catalog.schema_name(&table) != schema {
+            let message = "sequence must be in same schema as table it is linked to".to_string();
+            return fail(Fault::Refused { message });
+        }
+        Ok(SequenceOwner { table: table.oid, column: table.must_get_column(column)?.id, identity: false })
+    }
+}
+
+/// The sequence of that name in the first of these schemas that has one.
+pub(crate) fn find_sequence(catalog: &Catalog, schemas: &[String], name: &str) -> EngineResult<Option<Arc<Sequence>>> {
+    for schema in schemas {
+        if let Some(sequence) = catalog.sequence(schema, name) {
+            return Ok(Some(Arc::clone(sequence)));
+        }
+        if catalog.table(schema, name).is_some() || catalog.view(schema, name).is_some() {
+            return fail(Fault::WrongObject { message: format!("\"{name}\" is not a sequence"), hint: None });
+        }
+    }
+    Ok(None)
+}
+
+fn invalid<T>(message: String) -> EngineResult<T> {
+    fail(Fault::BadSequence { message })
+}
+
+/// What the options make of a new sequence, or of one that is there.
+pub(super) fn counting(options: &SequenceOptions, old: Option<&Sequence>) -> EngineResult<Counting> {
+    let ty = options.data_type.or(old.map(|old| old.ty)).unwrap_or(DataType::BigInt);
+    let (low, high) = match ty {
+        DataType::SmallInt => (i64::from(i16::MIN), i64::from(i16::MAX)),
+        DataType::Integer => (i64::from(i32::MIN), i64::from(i32::MAX)),
+        DataType::BigInt => (i64::MIN, i64::MAX),
+        _ => return invalid("sequence type must be smallint, integer, or bigint".to_string()),
+    };
+    let increment = options.increment.or(old.map(|old| old.increment)).unwrap_or(1);
+    if increment == 0 {
+        return invalid("INCREMENT must not be zero".to_string());
+    }
+    let (lowest, highest) = if increment > 0 { (1, high) } else { (low, -1) };
+    // Another type's bounds are not kept.
+    let old = old.filter(|old| old.ty == ty);
+    let min = options.min.map(|min| min.unwrap_or(lowest)).or(old.map(|old| old.min)).unwrap_or(lowest);
+    let max = options.max.map(|max| max.unwrap_or(highest)).or(old.map(|old| old.max)).unwrap_or(highest);
+    for (word, value) in [("MAXVALUE", max), ("MINVALUE", min)] {
+        if !(low..=high).contains(&value) {
+            return invalid(format!("{word} ({value}) is out of range for sequence data type {}", ty.sql_name()));
+        }
+    }
+    if min >= max {
+        return invalid(format!("MINVALUE ({min}) must be less than MAXVALUE ({max})"));
+    }
+    let start = options.start.or(old.map(|old| old.start)).unwrap_or(if increment > 0 { min } else { max });
+    let restart = options.restart.flatten().unwrap_or(start);
+    for (word, value) in [("START", start), ("RESTART", restart)] {
+        if value < min {
+            return invalid(format!("{word} value ({value}) cannot be less than MINVALUE ({min})"));
+        }
+        if value > max {
+            return invalid(format!("{word} value ({value}) cannot be greater than MAXVALUE ({max})"));
+        }
+    }
+    let cache = options.cache.or(old.map(|old| old.cache)).unwrap_or(1);
+    if cache < 1 {
+        return invalid(format!("CACHE ({cache}) must be greater than zero"));
+    }
+    let cycle = options.cycle.or(old.map(|old| old.cycle)).unwrap_or(false);
+    Ok(Counting { ty, start, increment, min, max, cache, cycle })
+}

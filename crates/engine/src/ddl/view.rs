@@ -1,0 +1,174 @@
+//! CREATE VIEW and DROP VIEW.
+
+use crate::error::{EngineResult, Fault, fail};
+use crate::{Notice, Session};
+use catalog::{Catalog, NewView, TableOid, View, ViewColumn, ViewRead};
+use sql::{CreateView, ObjectName};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+impl Session {
+    pub(super) async fn create_view(&mut self, create: &CreateView) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        let schema = self.schema_for(&catalog, &create.name)?;
+        let name = create.name.name.clone();
+        let existing = catalog.view(&schema, &name).cloned();
+        if existing.is_some() && create.if_not_exists {
+            self.skipped("42P07", &format!("relation \"{name}\" already exists"));
+            return Ok(());
+        }
+        if existing.is_none() && create.or_replace && catalog.table(&schema, &name).is_some() {
+            return fail(Fault::WrongObject { message: format!("\"{name}\" is not a view"), hint: None });
+        }
+        let statement = sql::Statement::Query(create.query.clone());
+        if let Some(number) = sql::placeholders(&statement).checked_sub(1) {
+            return fail(Fault::NoSuchParameter { number: number + 1 });
+        }
+        let context = self.planning_context(&catalog).await?;
+        let planner = Arc::clone(self.engine.planner());
+        let guard = self.running();
+        let found = guard.stoppable(async { Ok(planner.view_definition(&context, &create.query).await?) }).await?;
+        let columns = columns(&create.columns, &found.columns)?;
+        let search_path = self.search_path();
+        let query = create.query.to_string();
+        let new = NewView { schema, name, columns, query, search_path, reads: found.reads };
+        match existing.filter(|_| create.or_replace) {
+            None => self.engine.catalog().change(|draft| draft.create_view(new).map(drop)).await?,
+            Some(old) => {
+                check_columns(&old, &new.columns)?;
+                refuse_circle(&catalog, &old, &new.reads)?;
+                self.engine.catalog().change(|draft| draft.replace_view(old.oid, new).map(drop)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) async fn drop_views(
+        &mut self,
+        names: &[ObjectName],
+        if_exists: bool,
+        cascade: bool,
+    ) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        let mut oids = Vec::new();
+        for name in names {
+            match self.find_view(&catalog, name)? {
+                Some(view) => oids.push(view.oid),
+                None if if_exists => {
+                    self.skipped("00000", &format!("view \"{}\" does not exist", name.name));
+                }
+                None => return fail(Fault::NoSuchObject { kind: "view", name: shown(name) }),
+            }
+        }
+        self.drop_relations(&oids, cascade).await
+    }
+
+    /// Drops relations, and tells what went with them.
+    pub(super) async fn drop_relations(&mut self, oids: &[TableOid], cascade: bool) -> EngineResult<()> {
+        let mut oids = oids.to_vec();
+        oids.sort_unstable();
+        oids.dedup();
+        if oids.is_empty() {
+            return Ok(());
+        }
+        let dropped = self.engine.catalog().change(|draft| draft.drop_relations(&oids, cascade)).await?;
+        let lines: Vec<String> = dropped.iter().map(|object| format!("drop cascades to {object}")).collect();
+        match lines.as_slice() {
+            [] => {}
+            [one] => self.notices.push(Notice::info("00000", one.clone())),
+            many => {
+                let message = format!("drop cascades to {} other objects", many.len());
+                self.notices.push(Notice { detail: Some(many.join("\n")), ..Notice::info("00000", message) });
+            }
+        }
+        Ok(())
+    }
+
+    fn find_view(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Option<Arc<View>>> {
+        super::check_database(name)?;
+        for schema in self.schemas_of(name) {
+            if let Some(view) = catalog.view(&schema, &name.name) {
+                return Ok(Some(Arc::clone(view)));
+            }
+            let hint = if catalog.table(&schema, &name.name).is_some() {
+                "Use DROP TABLE to remove a table."
+            } else if catalog.sequence(&schema, &name.name).is_some() {
+                "Use DROP SEQUENCE to remove a sequence."
+            } else {
+                continue;
+            };
+            let message = format!("\"{}\" is not a view", name.name);
+            return fail(Fault::WrongObject { message, hint: Some(hint) });
+        }
+        Ok(None)
+    }
+
+    /// Schemas in which a name is looked up.
+    pub(crate) fn schemas_of(&self, name: &ObjectName) -> Vec<String> {
+        match &name.schema {
+            Some(schema) => vec![schema.clone()],
+            None => self.search_path(),
+        }
+    }
+}
+
+/// A name as errors show it.
+pub(super) fn shown(name: &ObjectName) -> String {
+    match &name.schema {
+        Some(schema) => format!("{schema}.{}", name.name),
+        None => name.name.clone(),
+    }
+}
+
+/// Named by the statement, then by the query.
+fn columns(names: &[String], found: &[query::OutputColumn]) -> EngineResult<Vec<ViewColumn>> {
+    if names.len() > found.len() {
+        let message = "CREATE VIEW specifies more column names than columns".to_string();
+        return fail(Fault::Invalid { message });
+    }
+    let mut columns: Vec<ViewColumn> = Vec::with_capacity(found.len());
+    for (at, column) in found.iter().enumerate() {
+        let name = names.get(at).unwrap_or(&column.name).clone();
+        if columns.iter().any(|known| known.name == name) {
+            return fail(Fault::ColumnTwice { column: name });
+        }
+        columns.push(ViewColumn { name, ty: column.ty });
+    }
+    Ok(columns)
+}
+
+/// A view that takes another's place begins with its columns.
+fn check_columns(old: &View, new: &[ViewColumn]) -> EngineResult<()> {
+    if new.len() < old.columns.len() {
+        return fail(Fault::InvalidDefinition { message: "cannot drop columns from view".to_string() });
+    }
+    for (was, is) in old.columns.iter().zip(new) {
+        if was.name != is.name {
+            let message = format!("cannot change name of view column \"{}\" to \"{}\"", was.name, is.name);
+            return fail(Fault::InvalidDefinition { message });
+        }
+        if was.ty != is.ty {
+            let (from, to) = (was.ty.sql_name(), is.ty.sql_name());
+            let message = format!("cannot change data type of view column \"{}\" from {from} to {to}", was.name);
+            return fail(Fault::InvalidDefinition { message });
+        }
+    }
+    Ok(())
+}
+
+/// A view must not read itself, through whatever other views.
+fn refuse_circle(catalog: &Catalog, view: &View, reads: &[ViewRead]) -> EngineResult<()> {
+    let mut queue: Vec<TableOid> = reads.iter().map(|read| read.relation).collect();
+    let mut met = BTreeSet::new();
+    while let Some(oid) = queue.pop() {
+        if oid == view.oid {
+            return fail(Fault::ViewReadsItself { view: view.name.clone() });
+        }
+        if met.insert(oid)
+            && let Some(next) = catalog.view_by_oid(oid)
+        {
+            queue.extend(next.reads.iter().map(|read| read.relation));
+        }
+    }
+    Ok(())
+}

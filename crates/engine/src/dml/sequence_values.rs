@@ -1,0 +1,51 @@
+//! Values of sequences for the rows of a statement, taken before the rows are made.
+
+use super::insert::set;
+use super::target::{Row, Target};
+use crate::Session;
+use crate::error::EngineResult;
+use catalog::TableOid;
+use parking_lot::Mutex;
+use std::collections::{HashMap, VecDeque};
+use types::Datum;
+
+/// Values that are not used yet.
+#[derive(Debug, Default)]
+pub(crate) struct NextValues {
+    /// Held to take one.
+    left: Mutex<HashMap<TableOid, VecDeque<i64>>>,
+}
+
+impl NextValues {
+    /// One value.
+    pub(super) fn take(&self, sequence: TableOid) -> Option<i64> {
+        self.left.lock().get_mut(&sequence)?.pop_front()
+    }
+}
+
+impl Session {
+    /// As many values of each sequence as asked for.
+    pub(super) async fn take_values(&self, counts: &HashMap<TableOid, usize>) -> EngineResult<NextValues> {
+        let mut left = HashMap::with_capacity(counts.len());
+        for (sequence, count) in counts {
+            left.insert(*sequence, self.next_values(*sequence, *count).await?.into());
+        }
+        Ok(NextValues { left: Mutex::new(left) })
+    }
+
+    /// Puts the next value of each sequence into its column of every row.
+    pub(crate) async fn fill_sequences(
+        &self,
+        target: &Target,
+        columns: &[(usize, TableOid)],
+        rows: &mut [Row],
+    ) -> EngineResult<()> {
+        for (at, sequence) in columns {
+            let values = self.next_values(*sequence, rows.len()).await?;
+            for (row, value) in rows.iter_mut().zip(values) {
+                set(row, *at, target.assign(*at, Datum::Int8(value))?);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,140 @@
+//! CREATE, ALTER and DROP SEQUENCE, and the options that identity columns share with them.
+
+use super::data_type::data_type;
+use super::{Cursor, Parse, drop};
+use crate::Statement;
+use crate::statement::{AlterSequence, CreateSequence, Generated, ObjectName, SequenceChange, SequenceOptions};
+use sqlparser::tokenizer::Token;
+
+/// CREATE SEQUENCE.
+pub(super) fn create_sequence(c: &mut Cursor<'_>) -> Parse<Statement> {
+    c.need_all(&["CREATE", "SEQUENCE"])?;
+    let if_not_exists = c.if_not_exists();
+    let name = c.object_name()?;
+    let options = options(c)?;
+    if options.restart.is_some() {
+        return Err(c.syntax());
+    }
+    Ok(Statement::CreateSequence(Box::new(CreateSequence { if_not_exists, name, options })))
+}
+
+/// ALTER SEQUENCE.
+pub(super) fn alter_sequence(c: &mut Cursor<'_>) -> Parse<Statement> {
+    c.need_all(&["ALTER", "SEQUENCE"])?;
+    let if_exists = c.if_exists();
+    let name = c.object_name()?;
+    let change = if c.eat_all(&["RENAME", "TO"]) {
+        SequenceChange::Rename { to: c.name()? }
+    } else if c.at("SET") {
+        return Err(c.unsupported("ALTER SEQUENCE … SET"));
+    } else if c.at_all(&["OWNER", "TO"]) {
+        return Err(c.unsupported("ALTER SEQUENCE … OWNER TO"));
+    } else if c.at_end() {
+        return Err(c.syntax());
+    } else {
+        SequenceChange::Options(options(c)?)
+    };
+    Ok(Statement::AlterSequence(Box::new(AlterSequence { name, if_exists, change })))
+}
+
+/// DROP SEQUENCE.
+pub(super) fn drop_sequence(c: &mut Cursor<'_>) -> Parse<Statement> {
+    c.need_all(&["DROP", "SEQUENCE"])?;
+    let if_exists = c.if_exists();
+    let names = c.list(Cursor::object_name)?;
+    let cascade = drop::cascade(c);
+    Ok(Statement::DropSequence { names, if_exists, cascade })
+}
+
+/// `{ALWAYS | BY DEFAULT} AS IDENTITY [(options)]`, behind GENERATED.
+pub(super) fn identity(c: &mut Cursor<'_>) -> Parse<Generated> {
+    let always = c.eat("ALWAYS");
+    if !always {
+        c.need_all(&["BY", "DEFAULT"])?;
+    }
+    c.need("AS")?;
+    if always && matches!(c.peek(), Token::LParen) {
+        return Err(c.unsupported("GENERATED column"));
+    }
+    c.need("IDENTITY")?;
+    let mut found = SequenceOptions::default();
+    if c.eat_token(&Token::LParen) {
+        found = options(c)?;
+        c.need_token(&Token::RParen)?;
+    }
+    Ok(Generated::Identity { always, options: found })
+}
+
+/// Options in any order, each once.
+fn options(c: &mut Cursor<'_>) -> Parse<SequenceOptions> {
+    let mut found = SequenceOptions::default();
+    loop {
+        let place = c.location();
+        let first = if c.eat("AS") {
+            let ty = data_type(c)?;
+            found.data_type.replace(ty).is_none()
+        } else if c.eat("INCREMENT") {
+            c.eat("BY");
+            found.increment.replace(integer(c)?).is_none()
+        } else if c.eat_all(&["NO", "MINVALUE"]) {
+            found.min.replace(None).is_none()
+        } else if c.eat("MINVALUE") {
+            found.min.replace(Some(integer(c)?)).is_none()
+        } else if c.eat_all(&["NO", "MAXVALUE"]) {
+            found.max.replace(None).is_none()
+        } else if c.eat("MAXVALUE") {
+            found.max.replace(Some(integer(c)?)).is_none()
+        } else if c.eat("START") {
+            c.eat("WITH");
+            found.start.replace(integer(c)?).is_none()
+        } else if c.eat("RESTART") {
+            let with = c.eat("WITH") || matches!(c.peek(), Token::Number(..) | Token::Minus);
+            let at = if with { Some(integer(c)?) } else { None };
+            found.restart.replace(at).is_none()
+        } else if c.eat("CACHE") {
+            found.cache.replace(integer(c)?).is_none()
+        } else if c.eat_all(&["NO", "CYCLE"]) {
+            found.cycle.replace(false).is_none()
+        } else if c.eat("CYCLE") {
+            found.cycle.replace(true).is_none()
+        } else if c.eat_all(&["OWNED", "BY"]) {
+            found.owned_by.replace(owner(c)?).is_none()
+        } else {
+            return Ok(found);
+        };
+        if !first {
+            return Err(c.invalid_at(place, "conflicting or redundant options"));
+        }
+    }
+}
+
+fn integer(c: &mut Cursor<'_>) -> Parse<i64> {
+    let negative = c.eat_token(&Token::Minus);
+    if !negative {
+        c.eat_token(&Token::Plus);
+    }
+    let Token::Number(digits, _) = c.peek() else { return Err(c.syntax()) };
+    let text = if negative { format!("-{digits}") } else { digits.clone() };
+    let Ok(value) = text.parse() else { return Err(c.expected("a bigint")) };
+    c.next();
+    Ok(value)
+}
+
+/// `NONE`, or `[[d.]s.]table.column`.
+fn owner(c: &mut Cursor<'_>) -> Parse<Option<(ObjectName, String)>> {
+    if c.eat("NONE") {
+        return Ok(None);
+    }
+    let mut parts = vec![c.name()?];
+    while c.eat_token(&Token::Period) {
+        parts.push(c.name()?);
+    }
+    let (Some(column), Some(name)) = (parts.pop(), parts.pop()) else {
+        return Err(c.invalid("invalid OWNED BY option: specify OWNED BY table.column or OWNED BY NONE"));
+    };
+    let (schema, database) = (parts.pop(), parts.pop());
+    if !parts.is_empty() {
+        return Err(c.syntax());
+    }
+    Ok(Some((ObjectName { database, schema, name }, column)))
+}

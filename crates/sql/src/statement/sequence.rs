@@ -1,0 +1,84 @@
+//! CREATE SEQUENCE, ALTER SEQUENCE, and sequences of identity columns.
+
+use super::ObjectName;
+use types::DataType;
+
+/// CREATE SEQUENCE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateSequence {
+    /// No error when it is there.
+    pub if_not_exists: bool,
+    /// Its name.
+    pub name: ObjectName,
+    /// How it counts.
+    pub options: SequenceOptions,
+}
+
+/// ALTER SEQUENCE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterSequence {
+    /// The sequence.
+    pub name: ObjectName,
+    /// No error when it is absent.
+    pub if_exists: bool,
+    /// What changes.
+    pub change: SequenceChange,
+}
+
+/// What ALTER SEQUENCE changes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SequenceChange {
+    /// How it counts.
+    Options(SequenceOptions),
+    /// RENAME TO.
+    Rename {
+        /// Its new name.
+        to: String,
+    },
+}
+
+/// Options of a sequence; those that are not written are `None`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SequenceOptions {
+    /// AS: smallint, integer or bigint.
+    pub data_type: Option<DataType>,
+    /// INCREMENT BY.
+    pub increment: Option<i64>,
+    /// MINVALUE; `Some(None)` is NO MINVALUE.
+    pub min: Option<Option<i64>>,
+    /// MAXVALUE; `Some(None)` is NO MAXVALUE.
+    pub max: Option<Option<i64>>,
+    /// START WITH.
+    pub start: Option<i64>,
+    /// RESTART WITH; `Some(None)` is RESTART alone.
+    pub restart: Option<Option<i64>>,
+    /// CACHE.
+    pub cache: Option<i64>,
+    /// CYCLE, NO CYCLE.
+    pub cycle: Option<bool>,
+    /// OWNED BY; `Some(None)` is OWNED BY NONE.
+    pub owned_by: Option<Option<(ObjectName, String)>>,
+}
+
+/// A column whose values come from a sequence of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Generated {
+    /// `serial` and its relatives: a default like any other.
+    Serial,
+    /// GENERATED … AS IDENTITY.
+    Identity {
+        /// ALWAYS: other values only with OVERRIDING SYSTEM VALUE.
+        always: bool,
+        /// How it counts.
+        options: SequenceOptions,
+    },
+}
+
+/// OVERRIDING … VALUE of INSERT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overriding {
+    /// Given values go into identity columns.
+    System,
+    /// Identity columns count on, whatever is given.
+    User,
+}
