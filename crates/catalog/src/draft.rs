@@ -102,6 +102,31 @@ impl Draft {
         Ok(())
     }
 
+    /// ALTER SCHEMA … RENAME TO.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchSchema`], [`CatalogError::DuplicateSchema`], [`CatalogError::ReservedName`];
+    /// [`CatalogError::Unsupported`] when views read what is in it: their text has its name.
+    pub fn rename_schema(&mut self, name: &str, to: &str) -> CatalogResult<()> {
+        check_schema_name(name)?;
+        let id = self.schema_entry(name)?.def.id;
+        check_schema_name(to)?;
+        if self.next.schemas.contains_key(to) {
+            return Err(CatalogError::DuplicateSchema { name: to.to_string() });
+        }
+        let inside: BTreeSet<TableOid> = self.next.relations_in(id).into_iter().collect();
+        if let Some(view) = self.next.views().find(|view| view.reads.iter().any(|it| inside.contains(&it.relation))) {
+            let feature = format!("renaming schema {name}, which {} reads", self.next.described(view.oid));
+            return Err(CatalogError::Unsupported { feature });
+        }
+        if let Some(mut schema) = self.next.schemas.remove(name) {
+            schema.def.name = to.to_string();
+            self.next.schemas.insert(to.to_string(), schema);
+            self.dirty.schemas.insert(id);
+        }
+        Ok(())
+    }
+
     /// CREATE TABLE: its definition and its storage.
     ///
     /// # Errors

@@ -159,12 +159,18 @@ impl Session {
         self.end_statement(done)
     }
 
-    /// Ends a pipeline of the extended protocol. Each statement outside of a block was its own transaction.
+    /// Before a statement of the extended protocol behind which others may come: up to [`Self::sync`] they are one
+    /// implicit transaction. Without it a statement outside of a block is a transaction of its own.
+    pub fn begin_pipeline(&mut self) {
+        self.begin_implicit();
+    }
+
+    /// Ends a pipeline of the extended protocol: commits its implicit transaction, or rolls back what failed.
     ///
     /// # Errors
-    /// None so far.
+    /// The commit's.
     pub async fn sync(&mut self) -> Result<(), EngineError> {
-        Ok(())
+        if self.in_implicit() { self.end_implicit(true).await } else { Ok(()) }
     }
 
     /// Marks an open transaction block failed after an error that the front end met.

@@ -108,6 +108,10 @@ impl Connection {
         // Taken out while it runs: an error leaves it closed, as PostgreSQL's failed portals are.
         let mut portal = self.extended.portals.remove(name).ok_or_else(|| no_portal(name))?;
         if let PortalState::Fresh = portal.state {
+            // Most clients send Sync right behind: then the statement is a transaction of its own, which is faster.
+            if !self.wire.sync_is_next() {
+                self.session.begin_pipeline();
+            }
             let answer = self.wire.watch(self.session.execute(&portal.prepared, &portal.params)).await??;
             portal.state = PortalState::Finished;
             match answer {

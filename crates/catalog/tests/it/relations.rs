@@ -61,6 +61,25 @@ async fn what_views_read_cannot_go_without_them() {
 }
 
 #[tokio::test]
+async fn a_schema_is_renamed_with_what_is_in_it() {
+    let (store, cache) = open().await;
+    cache.change(|draft| draft.create_schema("a")).await.unwrap();
+    cache.change(|draft| draft.create_schema("b")).await.unwrap();
+    let mut new = table("t");
+    new.schema = "a".into();
+    let t = cache.change(|draft| draft.create_table(new)).await.unwrap();
+    let taken = cache.change(|draft| draft.rename_schema("a", "b")).await;
+    assert_eq!(taken.unwrap_err(), CatalogError::DuplicateSchema { name: "b".into() });
+    cache.change(|draft| draft.rename_schema("a", "c")).await.unwrap();
+    let cache = CatalogCache::open(store).await.unwrap();
+    assert_eq!(cache.current().table("c", "t").unwrap().oid, t.oid);
+    assert!(cache.current().schema("a").is_none());
+    cache.change(|draft| draft.create_view(view("v", t.oid, &[1]))).await.unwrap();
+    let refused = cache.change(|draft| draft.rename_schema("c", "d")).await;
+    assert!(matches!(refused, Err(CatalogError::Unsupported { .. })), "{refused:?}");
+}
+
+#[tokio::test]
 async fn no_value_comes_twice_after_a_crash() {
     let (store, cache) = open().await;
     let s: Arc<Sequence> =

@@ -44,7 +44,7 @@ impl Session {
             Statement::DropSchema { names, if_exists, cascade } => {
                 self.drop_schemas(names, *if_exists, *cascade).await?;
             }
-            Statement::RenameSchema { name, to } => self.rename_schema(name, to)?,
+            Statement::RenameSchema { name, to } => self.rename_schema(name, to).await?,
             _ => return fail(Fault::Internal { detail: format!("{command} is no definition") }),
         }
         Ok(command.to_string())

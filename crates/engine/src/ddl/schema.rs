@@ -1,7 +1,7 @@
 //! CREATE, DROP and ALTER SCHEMA.
 
 use crate::Session;
-use crate::error::{EngineResult, Fault, fail};
+use crate::error::EngineResult;
 use catalog::CatalogError;
 use txn::LockOwner;
 
@@ -37,8 +37,7 @@ impl Session {
         Ok(self.engine.catalog().change(change).await?)
     }
 
-    pub(super) fn rename_schema(&self, name: &str, to: &str) -> EngineResult<()> {
-        self.engine.catalog().current().must_get_schema(name)?;
-        fail(Fault::Unsupported { feature: format!("ALTER SCHEMA {name} RENAME TO {to}") })
+    pub(super) async fn rename_schema(&mut self, name: &str, to: &str) -> EngineResult<()> {
+        Ok(self.engine.catalog().change(|draft| draft.rename_schema(name, to)).await?)
     }
 }

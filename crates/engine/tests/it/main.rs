@@ -17,6 +17,7 @@ mod client;
 mod copy;
 mod definitions;
 mod errors;
+mod pipelines;
 mod point;
 mod range;
 mod restart;

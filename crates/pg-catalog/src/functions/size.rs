@@ -49,6 +49,7 @@ fn of_relation(source: &Source, named: &Cell) -> Result<Cell> {
     Ok(match relation_of(source, named)? {
         Some(Relation::Table(table)) => bytes(source.live.table_bytes(table)).into(),
         Some(Relation::Key(_) | Relation::Computed { .. }) => 0_i64.into(),
+        Some(Relation::View(_) | Relation::Sequence(_)) => 0.into(),
         None => Cell::Null,
     })
 }

@@ -34,10 +34,6 @@ pub(super) fn all() -> Vec<ScalarUDF> {
             Err(QueryError::internal("current_setting() was not given a value").into())
         }),
         simple_of("timezone", Signature::any(2, Volatility::Immutable), timezone_type, timezone),
-        refused("nextval", "sequences"),
-        refused("currval", "sequences"),
-        refused("setval", "sequences"),
-        refused("lastval", "sequences"),
     ]
 }
 
@@ -145,37 +141,6 @@ fn random_uuid(args: &ScalarFunctionArgs) -> Result<ColumnarValue> {
     }
     let array: ArrayRef = Arc::new(builder.finish());
     Ok(ColumnarValue::Array(array))
-}
-
-/// A function of something that is not built: it says so when it is planned.
-fn refused(name: &'static str, feature: &'static str) -> ScalarUDF {
-    let signature = Signature::one_of(vec![TypeSignature::Nullary, TypeSignature::VariadicAny], Volatility::Volatile);
-    ScalarUDF::new_from_impl(Refused { name, feature, signature })
-}
-
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Refused {
-    name: &'static str,
-    feature: &'static str,
-    signature: Signature,
-}
-
-impl ScalarUDFImpl for Refused {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[ArrowType]) -> Result<ArrowType> {
-        Err(QueryError::Unsupported { feature: format!("{}() ({})", self.name, self.feature) }.into())
-    }
-
-    fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        Err(QueryError::Unsupported { feature: format!("{}() ({})", self.name, self.feature) }.into())
-    }
 }
 
 /// `timezone(zone, x)`: the local time of a moment, or the moment of a local time.

@@ -158,7 +158,8 @@ impl Planner {
     /// # Errors
     /// All that can be wrong with a query before it runs.
     pub async fn plan(&self, cx: &QueryContext, query: &ast::Query, types: &[Option<DataType>]) -> QueryResult<Plan> {
-        guarded(self.prepare(cx, query, types, &[])).await
+        // On the heap: its frames are large, and its callers' are too.
+        guarded(Box::pin(self.prepare(cx, query, types, &[]))).await
     }
 
     /// Plans a query that may read `rows` beside tables.
@@ -194,7 +195,7 @@ impl Planner {
         let mut names = resolve::Names::new(&self.state, cx, Arc::clone(&self.types), rows);
         names.look_up(&tables).await?;
         for (schema, view) in names.views_of(&tables) {
-            let (table, computed) = self.view_table(cx, &view).await?;
+            let (table, computed) = Box::pin(self.view_table(cx, &view)).await?;
             names.add_view(schema, &view, table, computed);
         }
         let planner = SqlToRel::new_with_options(&names, parser_options());

@@ -102,7 +102,7 @@ impl Planner {
         exprs: &[ast::Expr],
         types: &[Option<DataType>],
     ) -> QueryResult<Option<RowExprs>> {
-        guarded(async {
+        guarded(Box::pin(async {
             let query = select(rows, exprs)?;
             let plan = self.prepare(cx, &query, types, rows).await?;
             let mut compiler = Compiler { planner: self, rows, values: Vec::new(), stages: Vec::new() };
@@ -118,7 +118,7 @@ impl Planner {
                 values,
                 stages,
             }))
-        })
+        }))
         .await
     }
 }

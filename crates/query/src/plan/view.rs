@@ -32,14 +32,14 @@ impl Planner {
     /// # Errors
     /// As [`Planner::plan`].
     pub async fn view_definition(&self, cx: &QueryContext, query: &ast::Query) -> QueryResult<ViewDefinition> {
-        guarded(async {
+        guarded(Box::pin(async {
             let statement = prepared(query);
             let mut parameters = Parameters::new(0, &[]);
             let logical = self.logical(cx, &statement, &mut parameters, &[]).await?;
             let reads = reads(cx, &logical.plan, &logical.relations)?;
             let (_, columns) = output::settle_output(logical.plan, self.state.config_options(), self.state.analyzer())?;
             Ok(ViewDefinition { columns, reads })
-        })
+        }))
         .await
     }
 
@@ -53,8 +53,7 @@ impl Planner {
             .map_err(|error| QueryError::internal(format!("the query of view {}: {error}", view.name)))?;
         let cx = QueryContext { search_path: view.search_path.clone(), ..cx.clone() };
         let mut parameters = Parameters::new(0, &[]);
-        // A future of its own on the heap: views stand over views.
-        let logical = Box::pin(self.logical(&cx, &prepared(&query), &mut parameters, &[])).await?;
+        let logical = self.logical(&cx, &prepared(&query), &mut parameters, &[]).await?;
         let columns = columns(view, &logical.plan)?;
         let plan = LogicalPlanBuilder::from(logical.plan).project(columns)?.build()?;
         Ok((Arc::new(ViewTable::new(plan, None)), logical.computed))
