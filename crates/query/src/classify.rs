@@ -1,6 +1,6 @@
 //! DataFusion's and Arrow's errors to ours: sorted by variant, and by their words only where no variant says it.
 
-use crate::error::QueryError;
+use crate::error::{QueryError, Refusal};
 use arrow::error::ArrowError;
 use datafusion::common::{Column, DataFusionError, SchemaError};
 use types::TypeError;
@@ -179,7 +179,17 @@ fn from_plan(message: &str) -> QueryError {
     }
     if let Some(rest) = line.strip_prefix("Order by column out of bounds, specified: ") {
         let position = rest.split(',').next().unwrap_or_default();
-        return QueryError::Invalid { message: format!("ORDER BY position {position} is not in select list") };
+        return Refusal::Position.because(format!("ORDER BY position {position} is not in select list"));
+    }
+    if let Some(position) = line.strip_prefix("Cannot find column with position ") {
+        let position = position.split(' ').next().unwrap_or_default();
+        return Refusal::Position.because(format!("GROUP BY position {position} is not in select list"));
+    }
+    if line.contains("Aggregate function calls cannot be nested") {
+        return QueryError::Grouping { message: "aggregate function calls cannot be nested".to_owned() };
+    }
+    if line.contains("regex parse error") || line.contains("Regular expression did not compile") {
+        return Refusal::Pattern.because(format!("invalid regular expression: {line}"));
     }
     if line.contains("nested aggregate") || line.contains("Aggregate functions are not allowed") {
         return QueryError::Grouping { message: line };
@@ -231,6 +241,8 @@ fn from_execution(message: &str) -> QueryError {
         QueryError::DivisionByZero
     } else if lower.contains("more than one row") || lower.contains("returned more than one") {
         QueryError::SubqueryRows
+    } else if lower.contains("regular expression") || lower.contains("regex") {
+        Refusal::Pattern.because(format!("invalid regular expression: {line}"))
     } else if overflows(&line) {
         QueryError::OutOfRange { what: "value".to_owned() }
     } else if lower.starts_with("cannot cast") || lower.contains("error parsing") {

@@ -67,6 +67,30 @@ pub enum QueryError {
         /// SQL type on the right.
         right: String,
     },
+    /// A prefix operator that does not exist for this type (42883).
+    #[error("operator does not exist: {operator} {right}")]
+    NoSuchPrefixOperator {
+        /// The operator.
+        operator: String,
+        /// SQL type behind it.
+        right: String,
+    },
+    /// A cast that does not exist (42846).
+    #[error("cannot cast type {from} to {to}")]
+    CannotCast {
+        /// SQL type of the value.
+        from: String,
+        /// SQL type that was asked for.
+        to: String,
+    },
+    /// A value that a function has no answer for.
+    #[error("{message}")]
+    Refused {
+        /// Why, and so with which code.
+        reason: Refusal,
+        /// One line for a person.
+        message: String,
+    },
     /// Types that do not go together where one type is wanted (42804).
     #[error("{message}")]
     TypeMismatch {
@@ -116,6 +140,12 @@ pub enum QueryError {
         /// SQL name of the type, or `value`.
         what: String,
     },
+    /// An interval that is too large (22008).
+    #[error("interval out of range")]
+    IntervalRange,
+    /// A timestamp that is too large (22008).
+    #[error("timestamp out of range")]
+    TimestampRange,
     /// A scalar subquery that gave several rows (21000).
     #[error("more than one row returned by a subquery used as an expression")]
     SubqueryRows,
@@ -204,6 +234,10 @@ impl QueryError {
             Self::NoSuchColumn { close: Some(close), .. } => {
                 Some(format!("Perhaps you meant to reference the column \"{close}\"."))
             }
+            Self::NoSuchPrefixOperator { .. } => Some(
+                "No operator matches the given name and argument type. You might need to add an explicit type cast."
+                    .to_owned(),
+            ),
             Self::NoSuchOperator { .. } => Some(
                 "No operator matches the given name and argument types. You might need to add explicit type casts."
                     .to_owned(),
@@ -219,6 +253,60 @@ impl QueryError {
     /// Something that cannot be, told instead of a panic.
     pub fn internal(detail: impl Into<String>) -> Self {
         Self::Internal { detail: detail.into() }
+    }
+}
+
+/// Why a function refuses a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// An argument out of the function's domain (22023).
+    Argument,
+    /// A logarithm of zero or less (2201E).
+    Logarithm,
+    /// A power without a real result (2201F).
+    Power,
+    /// Bounds or count of buckets (2201G).
+    Buckets,
+    /// A pattern that is none (2201B).
+    Pattern,
+    /// An ESCAPE that is not one character (22025).
+    Escape,
+    /// A negative length (22011).
+    Substring,
+    /// A subscript out of range (2202E).
+    Subscript,
+    /// A number in ORDER BY or GROUP BY that names no column (42P10).
+    Position,
+    /// A window function without OVER (42809).
+    Window,
+    /// A negative LIMIT (2201W).
+    Limit,
+    /// A negative OFFSET (2201X).
+    Offset,
+    /// A date or time that does not exist (22008).
+    DateTime,
+    /// Text that is no date or time of the pattern (22007).
+    DateTimeText,
+    /// A number that does not fit (22003).
+    Range,
+    /// Text that is no number of the pattern (22P02).
+    Text,
+    /// More than a value can hold (54000).
+    Size,
+    /// NULL where none may be (22004).
+    Null,
+    /// Bytes that are no text (22021).
+    Encoding,
+    /// Types that do not go together (42804).
+    Type,
+    /// An index of a byte or bit beyond the value (2202E).
+    Index,
+}
+
+impl Refusal {
+    /// The error with its message.
+    pub(crate) fn because(self, message: impl Into<String>) -> QueryError {
+        QueryError::Refused { reason: self, message: message.into() }
     }
 }
 

@@ -29,7 +29,7 @@ pub mod provider;
 pub mod row_codec;
 
 pub use context::{FunctionLookup, QueryContext, Settings};
-pub use error::{QueryError, QueryResult};
+pub use error::{QueryError, QueryResult, Refusal};
 pub use explain::ExplainOptions;
 pub use plan::{
     Execution, OutputColumn, Plan, Planner, PlannerOptions, RowExprs, RowTable, ViewDefinition, WITH_ROW_IDS,

@@ -5,7 +5,7 @@
 //! would swallow the NOT NULL behind a DEFAULT. (`x NOTNULL` is: see `lexer/spelling.rs`.)
 
 use crate::lexer::keyword::{is_no_operand, is_reserved};
-use sqlparser::ast::Expr;
+use sqlparser::ast::{BinaryOperator, Expr};
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -26,6 +26,15 @@ impl BennuDialect {
     pub(crate) fn for_tokens(tokens: usize) -> Self {
         Self { fuel: Cell::new(20_000 + 32 * tokens) }
     }
+}
+
+/// `x BETWEEN a AND b OR x BETWEEN b AND a`.
+fn symmetric(between: Expr) -> Expr {
+    let Expr::Between { expr, negated, low, high } = between else { return between };
+    let flipped = Expr::Between { expr: expr.clone(), negated, low: high.clone(), high: low.clone() };
+    let op = if negated { BinaryOperator::And } else { BinaryOperator::Or };
+    let straight = Expr::Between { expr, negated, low, high };
+    Expr::Nested(Box::new(Expr::BinaryOp { left: Box::new(straight), op, right: Box::new(flipped) }))
 }
 
 const POSTGRES: PostgreSqlDialect = PostgreSqlDialect {};
@@ -54,6 +63,20 @@ impl Dialect for BennuDialect {
             },
             _ => None,
         }
+    }
+
+    /// `BETWEEN SYMMETRIC`, which sqlparser has not: between the two in either order.
+    fn parse_infix(&self, parser: &mut Parser<'_>, expr: &Expr, _precedence: u8) -> Option<Result<Expr, ParserError>> {
+        let words: [&[Keyword]; 4] = [
+            &[Keyword::BETWEEN, Keyword::SYMMETRIC],
+            &[Keyword::NOT, Keyword::BETWEEN, Keyword::SYMMETRIC],
+            &[Keyword::BETWEEN, Keyword::ASYMMETRIC],
+            &[Keyword::NOT, Keyword::BETWEEN, Keyword::ASYMMETRIC],
+        ];
+        let words = words.into_iter().find(|words| parser.parse_keywords(words))?;
+        let negated = words.first() == Some(&Keyword::NOT);
+        let between = parser.parse_between(expr.clone(), negated);
+        Some(if words.last() == Some(&Keyword::SYMMETRIC) { between.map(symmetric) } else { between })
     }
 
     fn identifier_quote_style(&self, identifier: &str) -> Option<char> {

@@ -251,6 +251,10 @@ fn array_of_subquery(expr: &mut Expr) {
     }
 }
 
+/// Functions of which one call is many rows.
+const SETS: [&str; 6] =
+    ["unnest", "generate_series", "regexp_matches", "regexp_split_to_table", "string_to_table", "generate_subscripts"];
+
 /// Puts `array_agg` round the one column of a plain SELECT; `None` for any other query, which stays as it is.
 fn collect(query: &mut Query) -> Option<()> {
     let order = match &query.order_by {
@@ -266,6 +270,11 @@ fn collect(query: &mut Query) -> Option<()> {
     }
     let [item] = select.projection.as_mut_slice() else { return None };
     let (SelectItem::UnnamedExpr(value) | SelectItem::ExprWithAlias { expr: value, .. }) = &*item else { return None };
+    // A set is taken apart before it is collected.
+    let set = matches!(value, Expr::Function(call) if SETS.contains(&call.name.to_string().to_lowercase().as_str()));
+    if set {
+        return None;
+    }
     let order: Vec<OrderByExpr> = order.into_iter().map(|by| by_column(by, value)).collect();
     let clauses = if order.is_empty() { Vec::new() } else { vec![FunctionArgumentClause::OrderBy(order)] };
     *item = SelectItem::UnnamedExpr(call_with("array_agg", value.clone(), clauses));

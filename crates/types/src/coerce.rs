@@ -6,7 +6,7 @@
 
 use crate::decimal::Literal;
 use crate::temporal::{self, DAY};
-use crate::{DataType, Datum, Decimal, NUMERIC_MAX_SCALE, TypeError};
+use crate::{DataType, Datum, Decimal, ElementType, Interval, NUMERIC_MAX_SCALE, TypeError};
 
 /// The value as a column of type `ty` keeps it.
 ///
@@ -28,6 +28,11 @@ pub fn assign(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
         DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_) => return to_bytes(ty, value),
         DataType::Boolean => matches!(value, Datum::Bool(_)).then(|| value.clone()),
         DataType::Uuid => matches!(value, Datum::Uuid(_)).then(|| value.clone()),
+        DataType::Interval => match value {
+            Datum::Time(micros) => Some(Datum::Interval(Interval { months: 0, days: 0, micros })),
+            ref value => matches!(value, Datum::Interval(_)).then(|| value.clone()),
+        },
+        DataType::Array(element) => return to_array(*element, value),
         DataType::Date | DataType::Time | DataType::Timestamp | DataType::TimestampTz => to_temporal(ty, &value)?,
     };
     assigned.ok_or_else(|| no_cast(ty, &value))
@@ -66,6 +71,15 @@ pub fn fit_numeric(parameters: Option<(u8, u8)>, value: Decimal) -> Result<Decim
             .filter(|plain| plain.scale <= NUMERIC_MAX_SCALE && plain.fits_precision(38))
             .ok_or_else(|| TypeError::TextOutOfRange { ty: "numeric".to_owned(), input: value.to_string() }),
     }
+}
+
+fn to_array(element: ElementType, value: Datum) -> Result<Datum, TypeError> {
+    let Datum::Array(items) = value else { return Err(no_cast(&DataType::Array(element), &value)) };
+    let items = items.into_iter().map(|item| match item {
+        nested @ Datum::Array(_) => to_array(element, nested),
+        item => assign(&element.data_type(), item),
+    });
+    Ok(Datum::Array(items.collect::<Result<_, _>>()?))
 }
 
 fn no_cast(ty: &DataType, value: &Datum) -> TypeError {
@@ -197,6 +211,7 @@ fn to_bytes(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
 /// zone convert before they assign.
 fn to_temporal(ty: &DataType, value: &Datum) -> Result<Option<Datum>, TypeError> {
     let cast = match (ty, value) {
+        (DataType::Time, Datum::Interval(interval)) => Datum::Time(interval.micros.rem_euclid(DAY)),
         (DataType::Date, Datum::Date(_))
         | (DataType::Time, Datum::Time(_))
         | (DataType::Timestamp, Datum::Timestamp(_))

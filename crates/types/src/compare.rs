@@ -21,11 +21,19 @@ pub fn compare(a: &Datum, b: &Datum) -> Ordering {
         | (Datum::Timestamp(a), Datum::Timestamp(b))
         | (Datum::TimestampTz(a), Datum::TimestampTz(b)) => a.cmp(b),
         (Datum::Uuid(a), Datum::Uuid(b)) => a.cmp(b),
+        (Datum::Interval(a), Datum::Interval(b)) => a.span().cmp(&b.span()),
+        (Datum::Array(a), Datum::Array(b)) => compare_arrays(a, b),
         _ => match (a.as_i64(), b.as_i64()) {
             (Some(a), Some(b)) => a.cmp(&b),
             _ => rank(a).cmp(&rank(b)),
         },
     }
+}
+
+/// Element by element; of two that agree as far as both go the shorter comes first.
+fn compare_arrays(a: &[Datum], b: &[Datum]) -> Ordering {
+    let differing = a.iter().zip(b).map(|(a, b)| compare(a, b)).find(|order| order.is_ne());
+    differing.unwrap_or_else(|| a.len().cmp(&b.len()))
 }
 
 /// The order of floats in SQL: total, with `NaN` on top.
@@ -48,7 +56,9 @@ fn rank(value: &Datum) -> u8 {
         Datum::Timestamp(_) => 9,
         Datum::TimestampTz(_) => 10,
         Datum::Uuid(_) => 11,
-        Datum::Null => 12,
+        Datum::Interval(_) => 12,
+        Datum::Array(_) => 13,
+        Datum::Null => 14,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The SQL types of Bennu: one table that ties names, oids and parameters together.
 
+use crate::ElementType;
 use serde::{Deserialize, Serialize};
 
 /// Most fraction digits that a `numeric` without precision keeps: its Arrow form is
@@ -46,6 +47,10 @@ pub enum DataType {
     TimestampTz,
     /// `uuid`, 16 bytes.
     Uuid,
+    /// `interval`. Of expressions only: no column has it.
+    Interval,
+    /// An array. Of expressions only: no column has it.
+    Array(ElementType),
 }
 
 impl DataType {
@@ -82,6 +87,8 @@ impl DataType {
             Self::Timestamp => "timestamp without time zone",
             Self::TimestampTz => "timestamp with time zone",
             Self::Uuid => "uuid",
+            Self::Interval => "interval",
+            Self::Array(element) => element.array_name(),
         }
     }
 
@@ -113,6 +120,8 @@ impl DataType {
             Self::TimestampTz => 1184,
             Self::Numeric(_) => 1700,
             Self::Uuid => 2950,
+            Self::Interval => 1186,
+            Self::Array(element) => element.array_oid(),
         }
     }
 
@@ -141,7 +150,8 @@ impl DataType {
                 ((1..=38).contains(&precision) && scale <= precision).then_some((precision, scale))
             })),
             2950 => Self::Uuid,
-            _ => return None,
+            1186 => Self::Interval,
+            _ => return ElementType::ALL.into_iter().find(|element| element.array_oid() == oid).map(Self::Array),
         })
     }
 
@@ -161,7 +171,7 @@ impl DataType {
             Self::SmallInt => 2,
             Self::Integer | Self::Real | Self::Date => 4,
             Self::BigInt | Self::Double | Self::Time | Self::Timestamp | Self::TimestampTz => 8,
-            Self::Uuid => 16,
+            Self::Uuid | Self::Interval => 16,
             _ => -1,
         }
     }
@@ -182,9 +192,14 @@ impl DataType {
                 _ => 16,
             },
             Self::Binary(length) => length as usize,
-            Self::Numeric(None) | Self::Text | Self::Varchar(_) | Self::Char(_) | Self::Bytea | Self::Varbinary(_) => {
-                return None;
-            }
+            Self::Numeric(None)
+            | Self::Text
+            | Self::Varchar(_)
+            | Self::Char(_)
+            | Self::Bytea
+            | Self::Varbinary(_)
+            | Self::Interval
+            | Self::Array(_) => return None,
         })
     }
 
@@ -213,6 +228,11 @@ impl DataType {
         matches!(self, Self::Bytea | Self::Varbinary(_) | Self::Binary(_))
     }
 
+    /// May a column of a table have it?
+    pub fn is_storable(&self) -> bool {
+        !matches!(self, Self::Interval | Self::Array(_))
+    }
+
     /// A date, a time or a timestamp.
     pub fn is_temporal(&self) -> bool {
         matches!(self, Self::Date | Self::Time | Self::Timestamp | Self::TimestampTz)
@@ -234,6 +254,7 @@ pub(crate) mod tests {
         use DataType::*;
         let mut all = vec![Boolean, SmallInt, Integer, BigInt, Real, Double, Numeric(None), Text, Varchar(None), Bytea];
         all.extend([Date, Time, Timestamp, TimestampTz, Uuid, Varchar(Some(10)), Char(1), Char(5), Varbinary(4)]);
+        all.extend([Interval, Array(ElementType::Integer), Array(ElementType::Varchar)]);
         all.extend([Binary(3), Numeric(Some((9, 9))), Numeric(Some((10, 2))), Numeric(Some((38, 10)))]);
         all
     }

@@ -1,6 +1,6 @@
 //! One SQL value.
 
-use crate::{DataType, Decimal, compare, text};
+use crate::{DataType, Decimal, Interval, compare, text};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
@@ -39,6 +39,10 @@ pub enum Datum {
     TimestampTz(i64),
     /// 16 bytes in text order.
     Uuid([u8; 16]),
+    /// `interval`.
+    Interval(Interval),
+    /// An array: its elements, which are arrays again in one of several dimensions.
+    Array(Vec<Datum>),
 }
 
 impl Datum {
@@ -75,6 +79,8 @@ impl Datum {
             Self::Timestamp(_) => "timestamp without time zone",
             Self::TimestampTz(_) => "timestamp with time zone",
             Self::Uuid(_) => "uuid",
+            Self::Interval(_) => "interval",
+            Self::Array(_) => "array",
         }
     }
 
@@ -133,6 +139,8 @@ impl Hash for Datum {
             Self::Date(value) => value.hash(state),
             Self::Time(value) | Self::Timestamp(value) | Self::TimestampTz(value) => value.hash(state),
             Self::Uuid(value) => value.hash(state),
+            Self::Interval(value) => value.hash(state),
+            Self::Array(value) => value.hash(state),
         }
     }
 }

@@ -17,6 +17,18 @@ pub enum TypeError {
         /// The text as given.
         input: String,
     },
+    /// An interval of the right form whose parts are too large (22015).
+    #[error("interval field value out of range: \"{input}\"")]
+    IntervalRange {
+        /// The text as given.
+        input: String,
+    },
+    /// Text that is no array (22P02).
+    #[error("{message}")]
+    BadArray {
+        /// One line for a person.
+        message: String,
+    },
     /// Text of a number outside the type's range (22003).
     #[error("{}\"{input}\" is out of range for type {ty}", value_word(ty))]
     TextOutOfRange {

@@ -14,13 +14,16 @@
 //!
 //! Read next: `rowkey` (values to bytes).
 
+pub mod array;
 pub mod coerce;
 pub mod compare;
 mod data_type;
 mod datum;
 pub mod decimal;
+mod element;
 mod error;
 pub mod ident;
+mod interval;
 pub mod temporal;
 pub mod text;
 mod type_name;
@@ -28,4 +31,6 @@ mod type_name;
 pub use data_type::{DataType, NUMERIC_MAX_SCALE};
 pub use datum::Datum;
 pub use decimal::Decimal;
+pub use element::ElementType;
 pub use error::TypeError;
+pub use interval::{Interval, parse_interval, print_interval};

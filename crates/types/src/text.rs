@@ -8,7 +8,7 @@ mod float;
 pub use float::{print_float4, print_float8};
 
 use crate::decimal::{self, Literal};
-use crate::{DataType, Datum, Decimal, NUMERIC_MAX_SCALE, TypeError, coerce, temporal};
+use crate::{DataType, Datum, Decimal, ElementType, NUMERIC_MAX_SCALE, TypeError, array, coerce, temporal};
 use std::fmt::Write;
 
 /// Reads a value of type `ty`, limits of its parameters included: what COPY and quoted literals do.
@@ -37,6 +37,8 @@ pub fn parse(ty: &DataType, text: &str) -> Result<Datum, TypeError> {
         DataType::Timestamp => Datum::Timestamp(temporal::parse_timestamp(text)?),
         DataType::TimestampTz => Datum::TimestampTz(temporal::parse_timestamptz(text)?),
         DataType::Uuid => Datum::Uuid(parse_uuid(text).ok_or_else(|| invalid(ty, text))?),
+        DataType::Interval => Datum::Interval(crate::parse_interval(text)?),
+        DataType::Array(element) => return array::parse_array(*element, text),
     })
 }
 
@@ -60,6 +62,10 @@ pub fn print(ty: &DataType, value: &Datum, out: &mut String) {
         (_, Datum::Timestamp(value)) => temporal::print_timestamp(*value, out),
         (_, Datum::TimestampTz(value)) => temporal::print_timestamptz(*value, 0, out),
         (_, Datum::Uuid(value)) => print_uuid(value, out),
+        (_, Datum::Interval(value)) => crate::print_interval(*value, out),
+        (DataType::Array(element), Datum::Array(items)) => array::print_array(*element, items, out),
+        // Of what the elements are matters for none of their texts.
+        (_, Datum::Array(items)) => array::print_array(ElementType::Text, items, out),
         (_, Datum::Int2(_) | Datum::Int4(_) | Datum::Int8(_) | Datum::Numeric(_)) => {
             // Writing to a String cannot fail.
             let _ = write!(out, "{value}");

@@ -2,7 +2,7 @@
 //!
 //! Where the two worlds disagree, PostgreSQL wins: `FLOAT` is `double precision`, `DATE` has no time in it.
 
-use crate::{DataType, TypeError};
+use crate::{DataType, ElementType, TypeError};
 
 /// PostgreSQL's limit for `varchar(n)` and `char(n)`; bytes follow it.
 const MAX_LENGTH: i64 = 10_485_760;
@@ -17,6 +17,12 @@ impl DataType {
         let words: Vec<String> = name.split_whitespace().map(str::to_lowercase).collect();
         let name = words.join(" ");
         let name = name.strip_prefix("pg_catalog.").unwrap_or(&name);
+        if let Some(element) = name.strip_suffix("[]") {
+            // PostgreSQL has one type for arrays of any number of dimensions.
+            let element = Self::from_name(element.trim_end_matches("[]"), params)?;
+            let unsupported = || TypeError::UnsupportedType { name: format!("{element}[]"), hint: String::new() };
+            return ElementType::of(&element).map(Self::Array).ok_or_else(unsupported);
+        }
         match plain(name) {
             Some(ty) if params.is_empty() => Ok(ty),
             Some(ty) => refuse_parameters(ty, name, params),
@@ -41,6 +47,7 @@ fn plain(name: &str) -> Option<DataType> {
         "timestamp" | "timestamp without time zone" => DataType::Timestamp,
         "timestamptz" | "timestamp with time zone" => DataType::TimestampTz,
         "uuid" => DataType::Uuid,
+        "interval" => DataType::Interval,
         _ => return None,
     })
 }
@@ -150,9 +157,9 @@ fn unknown(name: &str) -> TypeError {
         "serial" | "serial4" | "bigserial" | "serial8" | "smallserial" | "serial2" => "; use an integer type",
         "money" => "; use numeric",
         "timetz" | "time with time zone" => "; use time or timestamptz",
-        "interval" | "bit" | "bit varying" | "varbit" | "inet" | "cidr" | "macaddr" | "macaddr8" | "hstore"
-        | "point" | "line" | "lseg" | "box" | "path" | "polygon" | "circle" | "tsvector" | "tsquery" | "int4range"
-        | "int8range" | "numrange" | "tsrange" | "tstzrange" | "daterange" | "nchar" | "nvarchar" | "clob" | "blob"
+        "bit" | "bit varying" | "varbit" | "inet" | "cidr" | "macaddr" | "macaddr8" | "hstore" | "point" | "line"
+        | "lseg" | "box" | "path" | "polygon" | "circle" | "tsvector" | "tsquery" | "int4range" | "int8range"
+        | "numrange" | "tsrange" | "tstzrange" | "daterange" | "nchar" | "nvarchar" | "clob" | "blob"
         | "varbinary_encoded" => "",
         _ => return TypeError::BadType { message: format!("type \"{name}\" does not exist") },
     };

@@ -5,6 +5,8 @@ mod analytics;
 mod memory;
 mod ranges;
 mod rows;
+#[cfg(test)]
+mod tpch;
 
 use crate::Settings;
 use crate::error::BenchError;

@@ -66,5 +66,8 @@ fn columns(as_query: &AsQuery, plan: &Plan) -> EngineResult<Vec<NewColumn>> {
         let name = as_query.columns.get(i).unwrap_or(&column.name).clone();
         NewColumn::new(name, column.ty)
     };
+    if let Some(odd) = plan.columns.iter().find(|column| !column.ty.is_storable()) {
+        return fail(Fault::Unsupported { feature: format!("a column of type {}", odd.ty) });
+    }
     Ok(plan.columns.iter().enumerate().map(named).collect())
 }

@@ -4,7 +4,7 @@
 use super::{EngineError, Fault, Report};
 use catalog::CatalogError;
 use fragment::FragmentError;
-use query::QueryError;
+use query::{QueryError, Refusal};
 use rowkey::KeyError;
 use sql::SqlError;
 use store::StoreError;
@@ -66,7 +66,8 @@ fn fault_code(fault: &Fault) -> &'static str {
 fn type_code(error: &TypeError) -> &'static str {
     match error {
         TypeError::InvalidText { ty, .. } if is_date_or_time(ty) => "22007",
-        TypeError::InvalidText { .. } => "22P02",
+        TypeError::InvalidText { .. } | TypeError::BadArray { .. } => "22P02",
+        TypeError::IntervalRange { .. } => "22015",
         TypeError::DateTimeRange { .. } => "22008",
         TypeError::TextOutOfRange { .. } | TypeError::OutOfRange { .. } | TypeError::NumericOverflow { .. } => "22003",
         TypeError::TooLong { .. } => "22001",
@@ -79,7 +80,7 @@ fn type_code(error: &TypeError) -> &'static str {
 }
 
 fn is_date_or_time(ty: &str) -> bool {
-    ty == "date" || ty.starts_with("time")
+    ty == "date" || ty == "interval" || ty.starts_with("time")
 }
 
 fn sql_code(error: &SqlError) -> &'static str {
@@ -181,6 +182,31 @@ fn fragment_code(error: &FragmentError) -> &'static str {
     }
 }
 
+fn refusal_code(reason: Refusal) -> &'static str {
+    match reason {
+        Refusal::Argument => "22023",
+        Refusal::Logarithm => "2201E",
+        Refusal::Power => "2201F",
+        Refusal::Buckets => "2201G",
+        Refusal::Pattern => "2201B",
+        Refusal::Escape => "22025",
+        Refusal::Substring => "22011",
+        Refusal::Subscript | Refusal::Index => "2202E",
+        Refusal::Position => "42P10",
+        Refusal::Window => "42809",
+        Refusal::Limit => "2201W",
+        Refusal::Offset => "2201X",
+        Refusal::DateTime => "22008",
+        Refusal::DateTimeText => "22007",
+        Refusal::Range => "22003",
+        Refusal::Text => "22P02",
+        Refusal::Size => "54000",
+        Refusal::Null => "22004",
+        Refusal::Encoding => "22021",
+        Refusal::Type => "42804",
+    }
+}
+
 fn query_code(error: &QueryError) -> &'static str {
     match error {
         QueryError::NoSuchTable { .. } | QueryError::MissingFrom { .. } => "42P01",
@@ -188,7 +214,12 @@ fn query_code(error: &QueryError) -> &'static str {
         QueryError::AmbiguousColumn { .. } => "42702",
         QueryError::DuplicateAlias { .. } => "42712",
         QueryError::Grouping { .. } => "42803",
-        QueryError::NoSuchFunction { .. } | QueryError::NoSuchOperator { .. } => "42883",
+        QueryError::NoSuchFunction { .. }
+        | QueryError::NoSuchOperator { .. }
+        | QueryError::NoSuchPrefixOperator { .. } => "42883",
+        QueryError::CannotCast { .. } => "42846",
+        QueryError::Refused { reason, .. } => refusal_code(*reason),
+        QueryError::IntervalRange | QueryError::TimestampRange => "22008",
         QueryError::TypeMismatch { .. } => "42804",
         QueryError::UnknownParameter { .. } => "42P18",
         QueryError::ParameterConflict { .. } => "42P08",

@@ -3,8 +3,9 @@
 //! Dates and times count from 2000-01-01 on the wire and from 1970-01-01 inside. A numeric is a
 //! header (digit count, weight, sign, display scale: 16 bits each) and digits in base 10,000.
 
+use super::array;
 use bytes::{Buf, BufMut, BytesMut};
-use types::{DataType, Datum, Decimal, TypeError};
+use types::{DataType, Datum, Decimal, Interval, TypeError};
 
 /// Days from 1970-01-01 to 2000-01-01.
 const EPOCH_DAYS: i32 = 10_957;
@@ -35,6 +36,12 @@ pub(super) fn put(ty: &DataType, value: &Datum, out: &mut BytesMut) {
         Datum::Time(v) => out.put_i64(*v),
         Datum::Timestamp(v) | Datum::TimestampTz(v) => out.put_i64(shift_time(*v, -EPOCH_MICROS)),
         Datum::Uuid(v) => out.put_slice(v),
+        Datum::Interval(v) => {
+            out.put_i64(v.micros);
+            out.put_i32(v.days);
+            out.put_i32(v.months);
+        }
+        Datum::Array(items) => array::put(ty, items, out),
     }
 }
 
@@ -83,25 +90,33 @@ fn put_numeric(value: &Decimal, out: &mut BytesMut) {
 pub(super) fn get(ty: &DataType, bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
     Ok(match ty {
         DataType::Boolean => bytes.first().filter(|_| bytes.len() == 1).map(|b| Datum::Bool(*b != 0)),
-        DataType::SmallInt => array(bytes).map(|b| Datum::Int2(i16::from_be_bytes(b))),
-        DataType::Integer => array(bytes).map(|b| Datum::Int4(i32::from_be_bytes(b))),
-        DataType::BigInt => array(bytes).map(|b| Datum::Int8(i64::from_be_bytes(b))),
-        DataType::Real => array(bytes).map(|b| Datum::Float4(f32::from_be_bytes(b))),
-        DataType::Double => array(bytes).map(|b| Datum::Float8(f64::from_be_bytes(b))),
+        DataType::SmallInt => sized(bytes).map(|b| Datum::Int2(i16::from_be_bytes(b))),
+        DataType::Integer => sized(bytes).map(|b| Datum::Int4(i32::from_be_bytes(b))),
+        DataType::BigInt => sized(bytes).map(|b| Datum::Int8(i64::from_be_bytes(b))),
+        DataType::Real => sized(bytes).map(|b| Datum::Float4(f32::from_be_bytes(b))),
+        DataType::Double => sized(bytes).map(|b| Datum::Float8(f64::from_be_bytes(b))),
         DataType::Numeric(_) => return get_numeric(bytes),
         DataType::Text | DataType::Varchar(_) | DataType::Char(_) => return text(bytes).map(Some),
         DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_) => Some(Datum::Bytes(bytes.to_vec())),
-        DataType::Date => array(bytes).map(|b| Datum::Date(shift_date(i32::from_be_bytes(b), EPOCH_DAYS))),
-        DataType::Time => array(bytes).map(|b| Datum::Time(i64::from_be_bytes(b))),
-        DataType::Timestamp => array(bytes).map(|b| Datum::Timestamp(shift_time(i64::from_be_bytes(b), EPOCH_MICROS))),
+        DataType::Date => sized(bytes).map(|b| Datum::Date(shift_date(i32::from_be_bytes(b), EPOCH_DAYS))),
+        DataType::Time => sized(bytes).map(|b| Datum::Time(i64::from_be_bytes(b))),
+        DataType::Timestamp => sized(bytes).map(|b| Datum::Timestamp(shift_time(i64::from_be_bytes(b), EPOCH_MICROS))),
         DataType::TimestampTz => {
-            array(bytes).map(|b| Datum::TimestampTz(shift_time(i64::from_be_bytes(b), EPOCH_MICROS)))
+            sized(bytes).map(|b| Datum::TimestampTz(shift_time(i64::from_be_bytes(b), EPOCH_MICROS)))
         }
-        DataType::Uuid => array(bytes).map(Datum::Uuid),
+        DataType::Uuid => sized(bytes).map(Datum::Uuid),
+        DataType::Interval => sized::<16>(bytes).map(|b| interval(&b)),
+        DataType::Array(element) => return array::get(*element, bytes),
     })
 }
 
-fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
+/// Microseconds, days, months.
+fn interval(mut bytes: &[u8]) -> Datum {
+    let (micros, days, months) = (bytes.get_i64(), bytes.get_i32(), bytes.get_i32());
+    Datum::Interval(Interval { months, days, micros })
+}
+
+fn sized<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
     bytes.try_into().ok()
 }
 

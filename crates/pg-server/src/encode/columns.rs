@@ -2,14 +2,14 @@
 
 use super::{put_bytes, put_field};
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryArray, BooleanArray, FixedSizeBinaryArray, PrimitiveArray, StringArray,
+    Array, ArrayRef, AsArray, BinaryArray, BooleanArray, FixedSizeBinaryArray, ListArray, PrimitiveArray, StringArray,
 };
 use arrow::datatypes::{
     DataType as ArrowType, Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int16Type, Int32Type,
-    Int64Type, Time64MicrosecondType, TimeUnit, TimestampMicrosecondType,
+    Int64Type, IntervalMonthDayNanoType, IntervalUnit, Time64MicrosecondType, TimeUnit, TimestampMicrosecondType,
 };
 use bytes::{BufMut, BytesMut};
-use types::{DataType, Datum, Decimal};
+use types::{DataType, Datum, Decimal, Interval};
 
 /// A column of a batch, downcast once.
 pub(crate) enum ColumnReader<'a> {
@@ -29,6 +29,8 @@ pub(crate) enum ColumnReader<'a> {
     Timestamp(&'a PrimitiveArray<TimestampMicrosecondType>),
     TimestampTz(&'a PrimitiveArray<TimestampMicrosecondType>),
     Uuid(&'a FixedSizeBinaryArray),
+    Interval(&'a PrimitiveArray<IntervalMonthDayNanoType>),
+    List(&'a ListArray),
 }
 
 impl<'a> ColumnReader<'a> {
@@ -51,6 +53,8 @@ impl<'a> ColumnReader<'a> {
             ArrowType::Timestamp(TimeUnit::Microsecond, None) => Self::Timestamp(array.as_primitive_opt()?),
             ArrowType::Timestamp(TimeUnit::Microsecond, Some(_)) => Self::TimestampTz(array.as_primitive_opt()?),
             ArrowType::FixedSizeBinary(16) => Self::Uuid(array.as_fixed_size_binary_opt()?),
+            ArrowType::Interval(IntervalUnit::MonthDayNano) => Self::Interval(array.as_primitive_opt()?),
+            ArrowType::List(_) => Self::List(array.as_list_opt()?),
             _ => return None,
         })
     }
@@ -72,6 +76,8 @@ impl<'a> ColumnReader<'a> {
             Self::Time(a) => a.is_null(row),
             Self::Timestamp(a) | Self::TimestampTz(a) => a.is_null(row),
             Self::Uuid(a) => a.is_null(row),
+            Self::Interval(a) => a.is_null(row),
+            Self::List(a) => a.is_null(row),
         }
     }
 
@@ -89,7 +95,7 @@ impl<'a> ColumnReader<'a> {
             out.put_i32(-1);
             return true;
         }
-        let value = match self {
+        match self {
             Self::Text(a) if matches!(ty, DataType::Text | DataType::Varchar(_)) => {
                 put_bytes(a.value(row).as_bytes(), out);
                 return true;
@@ -98,6 +104,16 @@ impl<'a> ColumnReader<'a> {
                 put_bytes(a.value(row), out);
                 return true;
             }
+            _ => {}
+        }
+        let Some(value) = self.value(row) else { return false };
+        put_field(ty, &value, binary, scratch, out);
+        true
+    }
+
+    /// The value of `row`, which is not NULL. `None` when a number is beyond what a numeric holds.
+    fn value(&self, row: usize) -> Option<Datum> {
+        Some(match self {
             Self::Null => Datum::Null,
             Self::Bool(a) => Datum::Bool(a.value(row)),
             Self::Int2(a) => Datum::Int2(a.value(row)),
@@ -106,10 +122,7 @@ impl<'a> ColumnReader<'a> {
             Self::Float4(a) => Datum::Float4(a.value(row)),
             Self::Float8(a) => Datum::Float8(a.value(row)),
             Self::Decimal(a, scale) => Datum::Numeric(Decimal { unscaled: a.value(row), scale: *scale }),
-            Self::Wide(a, scale) => match narrow(a.value(row), *scale) {
-                Some(value) => Datum::Numeric(value),
-                None => return false,
-            },
+            Self::Wide(a, scale) => Datum::Numeric(narrow(a.value(row), *scale)?),
             Self::Text(a) => Datum::Text(a.value(row).into()),
             Self::Bytes(a) => Datum::Bytes(a.value(row).into()),
             Self::Date(a) => Datum::Date(a.value(row)),
@@ -117,9 +130,17 @@ impl<'a> ColumnReader<'a> {
             Self::Timestamp(a) => Datum::Timestamp(a.value(row)),
             Self::TimestampTz(a) => Datum::TimestampTz(a.value(row)),
             Self::Uuid(a) => Datum::Uuid(a.value(row).try_into().unwrap_or_default()),
-        };
-        put_field(ty, &value, binary, scratch, out);
-        true
+            Self::Interval(a) => {
+                let v = a.value(row);
+                Datum::Interval(Interval { months: v.months, days: v.days, micros: v.nanoseconds / 1_000 })
+            }
+            Self::List(a) => {
+                let items = a.value(row);
+                let reader = ColumnReader::new(&items)?;
+                let item = |at| if reader.is_null(at) { Some(Datum::Null) } else { reader.value(at) };
+                Datum::Array((0..items.len()).map(item).collect::<Option<_>>()?)
+            }
+        })
     }
 }
 

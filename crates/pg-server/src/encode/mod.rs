@@ -1,5 +1,6 @@
 //! Values to the wire and back: one file for each format, and the walk over Arrow columns.
 
+mod array;
 mod binary;
 mod columns;
 mod parameter;

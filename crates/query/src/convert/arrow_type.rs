@@ -3,11 +3,11 @@
 //! Arrow is coarser: `text`, `varchar(10)` and `char(3)` are all Utf8. Where a column comes from a table or a
 //! cast, its field carries the SQL name under [`TYPE_KEY`], so that answers can tell them apart.
 
-use arrow::datatypes::{DataType as ArrowType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
+use arrow::datatypes::{DataType as ArrowType, Field, FieldRef, IntervalUnit, Schema, SchemaRef, TimeUnit};
 use catalog::{Column, Table};
 use std::collections::HashMap;
 use std::sync::Arc;
-use types::{DataType, NUMERIC_MAX_SCALE};
+use types::{DataType, ElementType, NUMERIC_MAX_SCALE};
 
 /// Metadata key of a field's SQL type name.
 pub const TYPE_KEY: &str = "bennu.type";
@@ -39,6 +39,8 @@ pub fn arrow_type(ty: &DataType) -> ArrowType {
         DataType::Timestamp => ArrowType::Timestamp(TimeUnit::Microsecond, None),
         DataType::TimestampTz => ArrowType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
         DataType::Uuid => ArrowType::FixedSizeBinary(16),
+        DataType::Interval => ArrowType::Interval(IntervalUnit::MonthDayNano),
+        DataType::Array(element) => ArrowType::new_list(arrow_type(&element.data_type()), true),
     }
 }
 
@@ -85,7 +87,7 @@ pub fn sql_type_of(field: &Field) -> Option<DataType> {
     }
 }
 
-/// The SQL type closest to an Arrow type; `None` for lists, structs and such.
+/// The SQL type closest to an Arrow type; `None` for structs and such.
 pub fn sql_type(ty: &ArrowType) -> Option<DataType> {
     Some(match ty {
         ArrowType::Boolean => DataType::Boolean,
@@ -110,6 +112,14 @@ pub fn sql_type(ty: &ArrowType) -> Option<DataType> {
         ArrowType::Time32(_) | ArrowType::Time64(_) => DataType::Time,
         ArrowType::Timestamp(_, None) => DataType::Timestamp,
         ArrowType::Timestamp(_, Some(_)) => DataType::TimestampTz,
+        ArrowType::Interval(_) | ArrowType::Duration(_) => DataType::Interval,
+        ArrowType::List(item) | ArrowType::LargeList(item) | ArrowType::FixedSizeList(item, _) => {
+            match sql_type_of(item)? {
+                // An array of arrays is one of two dimensions: its type is that of its innermost elements.
+                array @ DataType::Array(_) => array,
+                element => DataType::Array(ElementType::of(&element)?),
+            }
+        }
         ArrowType::Dictionary(_, value) => return sql_type(value),
         _ => return None,
     })
@@ -133,7 +143,7 @@ mod tests {
         use DataType::*;
         let all = [Boolean, SmallInt, Integer, BigInt, Real, Double, Numeric(None), Text, Varchar(None), Bytea, Date];
         let more = [Time, Timestamp, TimestampTz, Uuid, Varchar(Some(10)), Char(1), Varbinary(4), Binary(3)];
-        for ty in all.into_iter().chain(more).chain([Numeric(Some((10, 2))), Numeric(Some((38, 0)))]) {
+        for ty in all.into_iter().chain(more).chain([Numeric(Some((10, 2))), Interval, Array(ElementType::Varchar)]) {
             assert_eq!(sql_type_of(&field("c", &ty, true)), Some(ty), "{ty}");
         }
     }

@@ -12,5 +12,5 @@ pub use arrow_type::{
     ORIGIN_KEY, TYPE_KEY, arrow_type, expression_field, field, origin_of, sql_type, sql_type_of, table_schema,
 };
 pub use rows_to_arrow::RowDecoder;
-pub(crate) use scalar::scalars_to_array;
+pub(crate) use scalar::datums_to_array;
 pub use scalar::{batch_to_rows, datum_to_scalar, scalar_to_datum};

@@ -1,15 +1,19 @@
 //! One value: our [`Datum`] to DataFusion's [`ScalarValue`] and back.
 
-use crate::convert::arrow_type::{NUMERIC_PRECISION, NUMERIC_SCALE, arrow_type};
+use crate::convert::arrow_type::{NUMERIC_PRECISION, NUMERIC_SCALE, arrow_type, sql_type};
 use crate::error::{QueryError, QueryResult};
-use arrow::array::{Array, ArrayRef, cast::AsArray};
+use arrow::array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, ListArray, StringArray, cast::AsArray,
+};
 use arrow::datatypes::{
     ArrowPrimitiveType, DataType as ArrowType, Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type,
-    Int16Type, Int32Type, Int64Type, Time64MicrosecondType, TimestampMicrosecondType, i256,
+    Int16Type, Int32Type, Int64Type, IntervalMonthDayNano, IntervalMonthDayNanoType, Time64MicrosecondType,
+    TimestampMicrosecondType, i256,
 };
 use arrow::record_batch::RecordBatch;
 use datafusion::common::ScalarValue;
-use types::{DataType, Datum, Decimal, NUMERIC_MAX_SCALE};
+use std::sync::Arc;
+use types::{DataType, Datum, Decimal, ElementType, Interval, NUMERIC_MAX_SCALE};
 
 /// The scalar of a value of type `ty`. A value of another kind is an error: casts come first.
 ///
@@ -42,10 +46,36 @@ pub fn datum_to_scalar(ty: &DataType, value: &Datum) -> QueryResult<ScalarValue>
             ScalarValue::TimestampMicrosecond(Some(*value), Some("UTC".into()))
         }
         (DataType::Uuid, Datum::Uuid(value)) => ScalarValue::FixedSizeBinary(16, Some(value.to_vec())),
+        (DataType::Interval, Datum::Interval(value)) => {
+            ScalarValue::IntervalMonthDayNano(Some(interval_to_arrow(*value)?))
+        }
+        (DataType::Array(element), Datum::Array(items)) => list_scalar(*element, items)?,
         (ty, value) => {
             return Err(QueryError::internal(format!("a value of type {} where {ty} was expected", value.kind_name())));
         }
     })
+}
+
+/// An array; one of several dimensions is a list of lists.
+fn list_scalar(element: ElementType, items: &[Datum]) -> QueryResult<ScalarValue> {
+    let nested = items.iter().any(|item| matches!(item, Datum::Array(_)));
+    let ty = if nested { DataType::Array(element) } else { element.data_type() };
+    let scalars: Vec<ScalarValue> = items.iter().map(|item| datum_to_scalar(&ty, item)).collect::<QueryResult<_>>()?;
+    let item_type = scalars.first().map_or_else(|| arrow_type(&ty), ScalarValue::data_type);
+    Ok(ScalarValue::List(ScalarValue::new_list(&scalars, &item_type, true)))
+}
+
+/// The Arrow form of an interval, whose time is in nanoseconds.
+///
+/// # Errors
+/// [`QueryError::IntervalRange`] for a time of more than 292 years.
+pub(crate) fn interval_to_arrow(value: Interval) -> QueryResult<IntervalMonthDayNano> {
+    let nanos = value.micros.checked_mul(1_000).ok_or(QueryError::IntervalRange)?;
+    Ok(IntervalMonthDayNano::new(value.months, value.days, nanos))
+}
+
+fn interval_from_arrow(value: IntervalMonthDayNano) -> Datum {
+    Datum::Interval(Interval { months: value.months, days: value.days, micros: value.nanoseconds / 1_000 })
 }
 
 /// `numeric` without precision as the integer of its Arrow form.
@@ -72,7 +102,7 @@ pub(crate) fn numeric_from_i256(mut unscaled: i256, mut scale: i8) -> Option<Dec
 /// The value of a scalar, of its own SQL type.
 ///
 /// # Errors
-/// [`QueryError::Unsupported`] for lists, structs and intervals; [`QueryError::OutOfRange`].
+/// [`QueryError::Unsupported`] for structs and such; [`QueryError::OutOfRange`].
 pub fn scalar_to_datum(scalar: &ScalarValue) -> QueryResult<Datum> {
     Ok(match scalar {
         scalar if scalar.is_null() => Datum::Null,
@@ -119,6 +149,19 @@ pub fn scalar_to_datum(scalar: &ScalarValue) -> QueryResult<Datum> {
             timestamp(Some(value.div_euclid(1_000)), zone.is_some())?
         }
         ScalarValue::Dictionary(_, value) => scalar_to_datum(value)?,
+        ScalarValue::IntervalMonthDayNano(Some(value)) => interval_from_arrow(*value),
+        ScalarValue::IntervalYearMonth(Some(months)) => {
+            Datum::Interval(Interval { months: *months, days: 0, micros: 0 })
+        }
+        ScalarValue::IntervalDayTime(Some(value)) => {
+            let micros = i64::from(value.milliseconds) * 1_000;
+            Datum::Interval(Interval { months: 0, days: value.days, micros })
+        }
+        ScalarValue::List(list) => {
+            let items = list.value(0);
+            let items = (0..items.len()).map(|at| scalar_to_datum(&ScalarValue::try_from_array(&items, at)?));
+            Datum::Array(items.collect::<QueryResult<_>>()?)
+        }
         other => return Err(QueryError::Unsupported { feature: format!("a value of type {}", other.data_type()) }),
     })
 }
@@ -140,13 +183,39 @@ fn out_of_range(ty: &DataType) -> QueryError {
 ///
 /// # Errors
 /// As [`datum_to_scalar`].
-pub(crate) fn scalars_to_array(ty: &DataType, values: &[Datum]) -> QueryResult<ArrayRef> {
-    if values.is_empty() {
-        return Ok(arrow::array::new_empty_array(&arrow_type(ty)));
+pub(crate) fn datums_to_array(ty: &DataType, values: Vec<Datum>) -> QueryResult<ArrayRef> {
+    macro_rules! primitive {
+        ($array:ty, $kind:path) => {
+            Arc::new(
+                values
+                    .iter()
+                    .map(|value| match value {
+                        $kind(value) => Some(*value),
+                        _ => None,
+                    })
+                    .collect::<$array>(),
+            )
+        };
     }
-    let scalars: Vec<ScalarValue> =
-        values.iter().map(|value| datum_to_scalar(ty, value)).collect::<QueryResult<_>>()?;
-    Ok(ScalarValue::iter_to_array(scalars)?)
+    // The common types in one go; all else by way of scalars.
+    Ok(match ty {
+        DataType::Boolean => primitive!(BooleanArray, Datum::Bool),
+        DataType::Integer => primitive!(Int32Array, Datum::Int4),
+        DataType::BigInt => primitive!(Int64Array, Datum::Int8),
+        DataType::Double => primitive!(Float64Array, Datum::Float8),
+        DataType::Text => {
+            let texts = values.into_iter().map(|value| match value {
+                Datum::Text(text) => Some(text),
+                _ => None,
+            });
+            Arc::new(texts.collect::<StringArray>())
+        }
+        ty if values.is_empty() => arrow::array::new_empty_array(&arrow_type(ty)),
+        ty => {
+            let scalars = values.iter().map(|value| datum_to_scalar(ty, value));
+            ScalarValue::iter_to_array(scalars.collect::<QueryResult<Vec<_>>>()?)?
+        }
+    })
 }
 
 /// All rows of a batch whose columns are in the Arrow types of `types`.
@@ -168,6 +237,9 @@ pub(crate) type ValueReader<'a> = Box<dyn Fn(usize) -> QueryResult<Datum> + 'a>;
 
 /// Reads values of one column that are not NULL.
 pub(crate) fn column_reader<'a>(ty: &DataType, array: &'a dyn Array) -> QueryResult<ValueReader<'a>> {
+    if let (DataType::Array(_), Some(lists)) = (ty, array.as_list_opt::<i32>()) {
+        return list_reader(lists);
+    }
     if array.data_type() != &arrow_type(ty) {
         if array.data_type() == &ArrowType::Null {
             return Ok(Box::new(|_| Ok(Datum::Null)));
@@ -175,6 +247,11 @@ pub(crate) fn column_reader<'a>(ty: &DataType, array: &'a dyn Array) -> QueryRes
         return Err(QueryError::internal(format!("a column of {} where {ty} was expected", array.data_type())));
     }
     Ok(match ty {
+        DataType::Interval => {
+            let array = array.as_primitive::<IntervalMonthDayNanoType>();
+            Box::new(move |row| Ok(interval_from_arrow(array.value(row))))
+        }
+        DataType::Array(_) => return Err(QueryError::internal("a list that is none")),
         DataType::Boolean => {
             let array = array.as_boolean();
             Box::new(move |row| Ok(Datum::Bool(array.value(row))))
@@ -215,6 +292,18 @@ pub(crate) fn column_reader<'a>(ty: &DataType, array: &'a dyn Array) -> QueryRes
             })
         }
     })
+}
+
+/// Lists of any depth.
+fn list_reader(lists: &ListArray) -> QueryResult<ValueReader<'_>> {
+    let unreadable = || QueryError::internal(format!("an array of {}", lists.value_type()));
+    let element = sql_type(&lists.value_type()).ok_or_else(unreadable)?;
+    Ok(Box::new(move |row| {
+        let items = lists.value(row);
+        let read = column_reader(&element, &items)?;
+        let item = |at| if items.is_null(at) { Ok(Datum::Null) } else { read(at) };
+        Ok(Datum::Array((0..items.len()).map(item).collect::<QueryResult<_>>()?))
+    }))
 }
 
 fn primitive<'a, T: ArrowPrimitiveType>(array: &'a dyn Array, kind: fn(T::Native) -> Datum) -> ValueReader<'a> {

@@ -1,17 +1,19 @@
 //! `avg` as `sum / count`: numeric for integers and numerics, as in PostgreSQL, and the sum is shared with others.
 
-use crate::convert::arrow_type;
+use super::numeric;
+use crate::convert::scalar::{column_reader, datums_to_array};
+use crate::convert::{arrow_type, sql_type};
 use crate::error::QueryError;
-use arrow::array::{ArrayRef, Float64Array, cast::AsArray};
+use arrow::array::{Array, ArrayRef, Float64Array, cast::AsArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType as ArrowType, Decimal256Type, Float64Type, Int64Type, i256};
+use arrow::datatypes::{DataType as ArrowType, Float64Type, Int64Type};
 use datafusion::common::Result;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use std::sync::{Arc, LazyLock};
-use types::DataType;
+use types::{DataType, Datum};
 
 /// The average whose sum and count these are.
 pub(crate) fn average_of(sum: Expr, count: Expr) -> Expr {
@@ -76,25 +78,25 @@ fn float_averages(sums: &ArrayRef, counts: &ArrayRef) -> Result<ArrayRef> {
     Ok(Arc::new(pairs.map(average).collect::<Float64Array>()))
 }
 
-/// Rounded half away from zero at the last digit that a numeric keeps.
+/// With as many digits as a quotient has.
 fn numeric_averages(sums: &ArrayRef, counts: &ArrayRef) -> Result<ArrayRef> {
-    let numeric = arrow_type(&DataType::Numeric(None));
-    let sums = cast(sums, &numeric)?;
+    let own = match sums.data_type() {
+        ArrowType::Decimal128(..) => sql_type(sums.data_type()),
+        _ => None,
+    };
+    let ty = own.unwrap_or(DataType::Numeric(None));
+    let sums = cast(sums, &arrow_type(&ty))?;
     let counts = cast(counts, &ArrowType::Int64)?;
-    let pairs = sums.as_primitive::<Decimal256Type>().iter().zip(counts.as_primitive::<Int64Type>());
-    let averages: arrow::array::Decimal256Array = pairs
-        .map(|(sum, count)| match (sum, count) {
-            (Some(sum), Some(count)) if count > 0 => rounded_quotient(sum, i256::from_i128(i128::from(count))),
-            _ => None,
-        })
-        .collect();
-    Ok(Arc::new(averages.with_data_type(numeric)))
-}
-
-fn rounded_quotient(sum: i256, count: i256) -> Option<i256> {
-    let quotient = sum.checked_div(count)?;
-    let rest = sum.checked_rem(count)?.wrapping_abs();
-    let away = rest >= count.checked_sub(rest)?;
-    let step = if sum < i256::ZERO { i256::MINUS_ONE } else { i256::ONE };
-    if away && rest != i256::ZERO { quotient.checked_add(step) } else { Some(quotient) }
+    let read = column_reader(&ty, sums.as_ref())?;
+    let mut averages = Vec::with_capacity(sums.len());
+    for (row, count) in counts.as_primitive::<Int64Type>().iter().enumerate() {
+        averages.push(match count {
+            Some(count) if count > 0 && sums.is_valid(row) => match read(row)? {
+                Datum::Numeric(sum) => Datum::Numeric(numeric::quotient(sum, count.into())?),
+                _ => Datum::Null,
+            },
+            _ => Datum::Null,
+        });
+    }
+    Ok(datums_to_array(&DataType::Numeric(None), averages)?)
 }

@@ -1,10 +1,9 @@
 //! Casts whose result in PostgreSQL differs from Arrow's: rounding to integers, limits of `varchar(n)`, texts of dates,
 //! everything that is read from text.
 
-use crate::convert::scalar::{column_reader, scalars_to_array};
+use crate::convert::scalar::{column_reader, datums_to_array};
 use crate::convert::{arrow_type, expression_field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
-use crate::functions::{interval_text, is_interval};
 use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::{DataType as ArrowType, Field, FieldRef};
 use datafusion::common::{Result, ScalarValue};
@@ -20,9 +19,6 @@ pub(crate) fn postgres_cast(expr: &Expr, from: &Field, ty: &DataType) -> Option<
     // Arrow has one type for both, and would go on taking the text for a char(n).
     let was_char = matches!(sql_type_of(from), Some(DataType::Char(_)));
     let from = from.data_type();
-    if is_interval(from) && ty.is_text() {
-        return Some(interval_text(expr.clone()));
-    }
     if arrow_agrees(from, ty) && !(was_char && ty.is_text()) {
         return None;
     }
@@ -38,9 +34,8 @@ fn arrow_agrees(from: &ArrowType, ty: &DataType) -> bool {
         (A::Null, _) => true,
         (_, DataType::Varchar(Some(_)) | DataType::Char(_) | DataType::Varbinary(_) | DataType::Binary(_)) => false,
         (from, _) if *from == to => true,
-        // Names of types that only expressions have; their casts are the planner's.
-        (A::Interval(_) | A::Duration(_) | A::List(_) | A::Struct(_), _) => true,
-        (from, _) if from.is_integer() => !ty.is_bytes(),
+        (A::Struct(_), _) => true,
+        (from, _) if from.is_integer() => ty.is_number() || ty.is_text() || *ty == DataType::Boolean,
         (A::Boolean, ty) => ty.is_integer() || ty.is_text(),
         // Only our own arithmetic of dates and days has this one.
         (A::Date32, DataType::Integer) => true,
@@ -101,19 +96,30 @@ impl ScalarUDFImpl for PostgresCast {
 
 impl PostgresCast {
     fn cast_array(&self, array: &ArrayRef, from: &DataType) -> QueryResult<ArrayRef> {
-        let canonical = arrow::compute::cast(array, &arrow_type(from))?;
+        let canonical = match from {
+            // As they are, nested ones too.
+            DataType::Array(_) => Arc::clone(array),
+            from => arrow::compute::cast(array, &arrow_type(from))?,
+        };
         let read = column_reader(from, canonical.as_ref())?;
         let mut values = Vec::with_capacity(canonical.len());
         for row in 0..canonical.len() {
-            values.push(if canonical.is_null(row) { Datum::Null } else { self.cast_value(read(row)?)? });
+            values.push(if canonical.is_null(row) { Datum::Null } else { cast_value(&self.ty, read(row)?)? });
         }
-        scalars_to_array(&self.ty, &values)
+        datums_to_array(&self.ty, values)
     }
+}
 
-    fn cast_value(&self, value: Datum) -> QueryResult<Datum> {
-        match value {
-            Datum::Text(input) if !self.ty.is_text() => Ok(text::parse(&self.ty, input.trim())?),
-            value => Ok(coerce::cast(&self.ty, value)?),
+fn cast_value(ty: &DataType, value: Datum) -> QueryResult<Datum> {
+    match (ty, value) {
+        (ty, Datum::Text(input)) if !ty.is_text() => Ok(text::parse(ty, input.trim())?),
+        (DataType::Array(element), Datum::Array(items)) => {
+            let cast = |item: Datum| match item {
+                nested @ Datum::Array(_) => cast_value(ty, nested),
+                item => cast_value(&element.data_type(), item),
+            };
+            Ok(Datum::Array(items.into_iter().map(cast).collect::<QueryResult<_>>()?))
         }
+        (ty, value) => Ok(coerce::cast(ty, value)?),
     }
 }

@@ -1,25 +1,38 @@
 //! Functions that PostgreSQL has and the planner lacks, or has with another meaning. One list: [`all`].
 
-mod array_text;
+mod array;
 mod average;
 mod cast;
 mod checked;
-mod date_format;
-mod interval;
+mod date_fields;
+mod datetime;
+mod format_date;
+mod format_number;
+mod format_text;
+mod math;
+mod numeric;
 mod one_row;
+mod operators;
 mod or_empty;
+mod regex;
+mod series;
 mod session_constant;
 mod simple;
+mod sql;
+mod text;
+mod vector_text;
+mod zone;
 
-pub(crate) use array_text::{array_text, is_list, read_array};
 pub(crate) use average::average_of;
 pub(crate) use cast::postgres_cast;
 pub(crate) use checked::checked_arithmetic;
-pub(crate) use date_format::translate_pattern;
-pub(crate) use interval::{interval_text, interval_times, is_interval};
 pub(crate) use one_row::one_row;
+pub(crate) use operators::{interval_span, numeric_quotient, operator};
+pub(crate) use regex::{operator_pattern as regex_pattern, similar as similar_pattern};
 use session_constant::SessionConstant;
 pub(crate) use session_constant::{session_constant, value_of as session_value};
+pub(crate) use sql::{Argument, SqlFunction, call_of, resolve};
+pub(crate) use vector_text::{prints_as_vector, vector_text};
 
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
@@ -31,5 +44,13 @@ pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
     functions.extend(average::all());
     functions.extend(checked::all());
     functions.push(or_empty::function());
+    functions.extend(definitions().map(|definition| ScalarUDF::new_from_impl(SqlFunction::new(*definition))));
     functions.into_iter().map(Arc::new).collect()
+}
+
+/// Those written value by value.
+fn definitions() -> impl Iterator<Item = &'static sql::Definition> {
+    let lists =
+        [math::FUNCTIONS, text::FUNCTIONS, regex::FUNCTIONS, datetime::FUNCTIONS, zone::FUNCTIONS, array::FUNCTIONS];
+    lists.into_iter().flatten().chain(operators::all())
 }

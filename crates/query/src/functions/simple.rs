@@ -1,21 +1,16 @@
 //! Small scalar functions, each a name, types and a closure.
 
-use crate::convert::{arrow_type, sql_type, sql_type_of};
+use crate::convert::sql_type_of;
 use crate::error::QueryError;
-use arrow::array::cast::AsArray;
-use arrow::array::timezone::Tz;
-use arrow::array::{ArrayRef, FixedSizeBinaryBuilder, Int64Array};
-use arrow::datatypes::{DataType as ArrowType, Int64Type};
-use chrono::{DateTime, TimeZone, Utc};
+use arrow::array::{ArrayRef, FixedSizeBinaryBuilder};
+use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
 };
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hash, Hasher};
-use std::str::FromStr;
 use std::sync::Arc;
-use types::DataType;
 
 type Body = fn(&ScalarFunctionArgs) -> Result<ColumnarValue>;
 
@@ -33,7 +28,6 @@ pub(super) fn all() -> Vec<ScalarUDF> {
         simple("current_setting", setting_signature(), ArrowType::Utf8, |_| {
             Err(QueryError::internal("current_setting() was not given a value").into())
         }),
-        simple_of("timezone", Signature::any(2, Volatility::Immutable), timezone_type, timezone),
     ]
 }
 
@@ -44,36 +38,13 @@ fn setting_signature() -> Signature {
 }
 
 fn simple(name: &'static str, signature: Signature, returns: ArrowType, body: Body) -> ScalarUDF {
-    ScalarUDF::new_from_impl(Simple { name, signature, returns: Returns::Always(returns), body })
-}
-
-fn simple_of(name: &'static str, signature: Signature, returns: TypeOf, body: Body) -> ScalarUDF {
-    ScalarUDF::new_from_impl(Simple { name, signature, returns: Returns::Of(returns), body })
-}
-
-type TypeOf = fn(&[ArrowType]) -> Result<ArrowType>;
-
-/// The type of what a function returns.
-enum Returns {
-    Always(ArrowType),
-    Of(TypeOf),
-}
-
-fn timezone_type(args: &[ArrowType]) -> Result<ArrowType> {
-    match args.get(1) {
-        Some(ArrowType::Timestamp(_, Some(_))) => Ok(arrow_type(&DataType::Timestamp)),
-        Some(ArrowType::Timestamp(_, None)) => Ok(arrow_type(&DataType::TimestampTz)),
-        other => {
-            let name = other.and_then(sql_type).map_or("unknown".to_owned(), |ty| ty.sql_name());
-            Err(QueryError::NoSuchFunction { signature: format!("timezone(text, {name})") }.into())
-        }
-    }
+    ScalarUDF::new_from_impl(Simple { name, signature, returns, body })
 }
 
 struct Simple {
     name: &'static str,
     signature: Signature,
-    returns: Returns,
+    returns: ArrowType,
     body: Body,
 }
 
@@ -107,11 +78,8 @@ impl ScalarUDFImpl for Simple {
         &self.signature
     }
 
-    fn return_type(&self, args: &[ArrowType]) -> Result<ArrowType> {
-        match &self.returns {
-            Returns::Always(ty) => Ok(ty.clone()),
-            Returns::Of(type_of) => type_of(args),
-        }
+    fn return_type(&self, _: &[ArrowType]) -> Result<ArrowType> {
+        Ok(self.returns.clone())
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
@@ -122,7 +90,6 @@ impl ScalarUDFImpl for Simple {
 fn pg_typeof(args: &ScalarFunctionArgs) -> Result<ColumnarValue> {
     let name = args.arg_fields.first().and_then(|field| match field.data_type() {
         ArrowType::Null => Some("unknown"),
-        ArrowType::Interval(_) | ArrowType::Duration(_) => Some("interval"),
         _ => sql_type_of(field).map(|ty| ty.base_name()),
     });
     Ok(ColumnarValue::Scalar(ScalarValue::Utf8(name.map(str::to_owned))))
@@ -143,37 +110,4 @@ fn random_uuid(args: &ScalarFunctionArgs) -> Result<ColumnarValue> {
     Ok(ColumnarValue::Array(array))
 }
 
-/// `timezone(zone, x)`: the local time of a moment, or the moment of a local time.
-fn timezone(args: &ScalarFunctionArgs) -> Result<ColumnarValue> {
-    let [ColumnarValue::Scalar(ScalarValue::Utf8(zone)), value] = args.args.as_slice() else {
-        return Err(QueryError::Unsupported { feature: "a time zone that varies from row to row".to_owned() }.into());
-    };
-    let Some(zone) = zone else {
-        return Ok(ColumnarValue::Scalar(ScalarValue::try_from(args.return_field.data_type())?));
-    };
-    let zone = Tz::from_str(zone)
-        .map_err(|_| QueryError::BadArgument { message: format!("time zone \"{zone}\" not recognized") })?;
-    let array = value.to_array(args.number_rows)?;
-    let micros = arrow::compute::cast(&array, &ArrowType::Int64)?;
-    let to_local = matches!(array.data_type(), ArrowType::Timestamp(_, Some(_)));
-    let shifted: Int64Array = micros
-        .as_primitive::<Int64Type>()
-        .iter()
-        .map(|micros| micros.and_then(|micros| if to_local { local_of(micros, zone) } else { moment_of(micros, zone) }))
-        .collect();
-    let shifted: ArrayRef = Arc::new(shifted);
-    Ok(ColumnarValue::Array(arrow::compute::cast(&shifted, args.return_field.data_type())?))
-}
-
-fn local_of(micros: i64, zone: Tz) -> Option<i64> {
-    let moment = DateTime::<Utc>::from_timestamp_micros(micros)?;
-    Some(moment.with_timezone(&zone).naive_local().and_utc().timestamp_micros())
-}
-
-/// Of a local time that comes twice the earlier moment, of one that never comes the time an hour later.
-fn moment_of(micros: i64, zone: Tz) -> Option<i64> {
-    let local = DateTime::<Utc>::from_timestamp_micros(micros)?.naive_utc();
-    let moment = zone.from_local_datetime(&local).earliest();
-    let moment = moment.or_else(|| zone.from_local_datetime(&(local + chrono::Duration::hours(1))).earliest());
-    moment.map(|moment| moment.timestamp_micros())
 }

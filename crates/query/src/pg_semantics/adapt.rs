@@ -3,14 +3,14 @@
 
 use crate::convert::{datum_to_scalar, field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
-use crate::functions::{is_list, read_array};
+use crate::functions::Argument;
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::functions::string::rtrim;
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Expr, ExprSchemable};
 use std::sync::Arc;
-use types::{DataType, text};
+use types::{DataType, Datum, ElementType, text};
 
 /// What is known about the type of one side.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +23,7 @@ pub(super) enum Side {
     Parameter,
     /// Of this SQL type.
     Known(DataType),
-    /// Of a type that no column has: intervals, lists, structs.
+    /// Of a type that SQL has no name for here: structs.
     Other,
 }
 
@@ -41,6 +41,15 @@ impl Side {
                 Ok((_, field)) if !field.data_type().is_null() => sql_type_of(&field).map_or(Self::Other, Self::Known),
                 _ => Self::Other,
             },
+        }
+    }
+
+    /// As overloads are chosen by.
+    pub(super) fn argument(&self) -> Argument {
+        match self {
+            Self::Quoted(_) | Self::Null | Self::Parameter => Argument::Unknown,
+            Self::Known(ty) => Argument::Known(*ty),
+            Self::Other => Argument::Unknown,
         }
     }
 
@@ -64,6 +73,8 @@ enum Class {
     Moment,
     Time,
     Uuid,
+    Interval,
+    Array(ElementType),
 }
 
 fn class(ty: &DataType) -> Class {
@@ -74,6 +85,9 @@ fn class(ty: &DataType) -> Class {
         ty if ty.is_bytes() => Class::Bytes,
         DataType::Time => Class::Time,
         DataType::Uuid => Class::Uuid,
+        DataType::Interval => Class::Interval,
+        DataType::Array(ElementType::Varchar) => Class::Array(ElementType::Text),
+        DataType::Array(element) => Class::Array(*element),
         _ => Class::Moment,
     }
 }
@@ -86,11 +100,9 @@ fn class(ty: &DataType) -> Class {
 pub(super) fn compare(left: &mut Expr, operator: &str, right: &mut Expr, schema: &DFSchema) -> QueryResult<()> {
     let (a, b) = (Side::of(left, schema), Side::of(right, schema));
     match (&a, &b) {
-        (Side::Other, Side::Quoted(text)) => give_list(right, text, left.get_type(schema).ok()),
-        (Side::Quoted(text), Side::Other) => give_list(left, text, right.get_type(schema).ok()),
         (Side::Known(ty), Side::Quoted(_) | Side::Parameter) => give_type(right, &b, ty),
         (Side::Quoted(_) | Side::Parameter, Side::Known(ty)) => give_type(left, &a, ty),
-        (Side::Known(x), Side::Known(y)) if class(x) != class(y) => {
+        (Side::Known(x), Side::Known(y)) if class(x) != class(y) && !catalog_lists(x, y) => {
             Err(QueryError::NoSuchOperator { left: a.name(), operator: operator.to_owned(), right: b.name() })
         }
         (Side::Known(DataType::Char(_)), Side::Known(other)) if !matches!(other, DataType::Char(_)) => {
@@ -103,13 +115,9 @@ pub(super) fn compare(left: &mut Expr, operator: &str, right: &mut Expr, schema:
     }
 }
 
-/// A constant beside an array is one.
-fn give_list(expr: &mut Expr, text: &str, list: Option<ArrowType>) -> QueryResult<()> {
-    if let Some(list) = list.filter(is_list) {
-        let bad = || QueryError::BadArgument { message: format!("malformed array literal: \"{text}\"") };
-        *expr = Expr::Literal(read_array(text, &list).ok_or_else(bad)?, None);
-    }
-    Ok(())
+/// Arrays of `pg_catalog` are of numbers of several widths.
+fn catalog_lists(x: &DataType, y: &DataType) -> bool {
+    matches!((x, y), (DataType::Array(x), DataType::Array(y)) if x.data_type().is_integer() && y.data_type().is_integer())
 }
 
 /// A `char(n)` is kept without its blanks; constants cast to text beside it keep theirs, as in PostgreSQL.
@@ -127,6 +135,7 @@ fn trim_text(expr: &mut Expr, ty: &DataType) -> QueryResult<()> {
 pub(super) fn give_type(expr: &mut Expr, side: &Side, ty: &DataType) -> QueryResult<()> {
     match side {
         Side::Quoted(text) => *expr = Expr::Literal(quoted_as(text, ty)?, None),
+        Side::Null => *expr = Expr::Literal(datum_to_scalar(ty, &Datum::Null)?, None),
         Side::Parameter => {
             if let Expr::Placeholder(parameter) = expr {
                 // Of a char(n) the length is the column's own.

@@ -16,5 +16,5 @@ mod types;
 
 pub(crate) use arithmetic::IntegerArithmetic;
 pub(crate) use operators::PostgresOperators;
-pub(crate) use settle::settle;
+pub(crate) use settle::{check_limit, in_list, settle};
 pub(crate) use types::PostgresTypes;

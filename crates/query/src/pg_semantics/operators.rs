@@ -4,9 +4,9 @@ use super::adapt::{Side, compare, give_type, is_decimal};
 use super::rows::{compare_rows, parts_of};
 use crate::convert::arrow_type;
 use crate::error::{QueryError, QueryResult};
-use crate::functions::{average_of, interval_times, is_interval};
+use crate::functions::{self, average_of, numeric_quotient};
 use arrow::datatypes::DataType as ArrowType;
-use datafusion::common::{DFSchema, Result};
+use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::functions_aggregate::sum::sum_udaf;
 use datafusion::logical_expr::expr::{AggregateFunction, WindowFunction, WindowFunctionParams};
@@ -86,7 +86,13 @@ fn plan(raw: RawBinaryExpr, schema: &DFSchema) -> QueryResult<PlannerResult<RawB
             }
             Ok(PlannerResult::Original(RawBinaryExpr { op, left, right }))
         }
-        BinaryOperator::StringConcat => {
+        BinaryOperator::PGRegexMatch
+        | BinaryOperator::PGRegexIMatch
+        | BinaryOperator::PGRegexNotMatch
+        | BinaryOperator::PGRegexNotIMatch => {
+            if let Expr::Literal(ScalarValue::Utf8(Some(pattern)), _) = &mut right {
+                *pattern = functions::regex_pattern(pattern)?;
+            }
             for side in [&mut left, &mut right] {
                 if Side::of(side, schema) == Side::Parameter {
                     give_type(side, &Side::Parameter, &DataType::Text)?;
@@ -94,7 +100,10 @@ fn plan(raw: RawBinaryExpr, schema: &DFSchema) -> QueryResult<PlannerResult<RawB
             }
             Ok(PlannerResult::Original(RawBinaryExpr { op, left, right }))
         }
-        op => Ok(PlannerResult::Original(RawBinaryExpr { op, left, right })),
+        op => match functions::operator(&op.to_string()) {
+            Some(definition) => Ok(PlannerResult::Planned(functions::call_of(definition, vec![left, right]))),
+            None => Ok(PlannerResult::Original(RawBinaryExpr { op, left, right })),
+        },
     }
 }
 
@@ -137,31 +146,13 @@ fn arithmetic(
         (Side::Known(x), Side::Known(y)) if refuses(x, y) => {
             return Err(QueryError::NoSuchOperator { left: a.name(), operator: op.to_string(), right: b.name() });
         }
-        (Side::Known(DataType::Date), Side::Known(y)) if y.is_integer() => {
-            return Ok(PlannerResult::Planned(date_plus_days(left, &op, right)?));
-        }
-        (Side::Known(x), Side::Known(DataType::Date)) if x.is_integer() && op == BinaryOperator::Plus => {
-            return Ok(PlannerResult::Planned(date_plus_days(right, &op, left)?));
-        }
-        (Side::Known(DataType::Date), Side::Known(DataType::Date)) if op == BinaryOperator::Minus => {
-            let days = |date| cast(date, ArrowType::Int32);
-            return Ok(PlannerResult::Planned(binary(days(left), Operator::Minus, days(right))));
-        }
         _ => {}
     }
-    if op == BinaryOperator::Multiply {
-        let (x, y) = (left.get_type(schema), right.get_type(schema));
-        let number = |side: &Side| matches!(side, Side::Known(ty) if ty.is_number());
-        if x.is_ok_and(|ty| is_interval(&ty)) && number(&b) {
-            return Ok(PlannerResult::Planned(interval_times(left, right)));
-        }
-        if y.is_ok_and(|ty| is_interval(&ty)) && number(&a) {
-            return Ok(PlannerResult::Planned(interval_times(right, left)));
-        }
-    }
-    if matches!(a, Side::Known(DataType::Date)) && matches!(right.get_type(schema), Ok(ArrowType::Interval(_))) {
-        // A date and an interval make a timestamp.
-        left = cast(left, arrow_type(&DataType::Timestamp));
+    if [&a, &b].iter().any(|side| matches!(side, Side::Known(ty) if ty.is_temporal() || *ty == DataType::Interval)) {
+        return match functions::operator(&op.to_string()) {
+            Some(definition) => Ok(PlannerResult::Planned(functions::call_of(definition, vec![left, right]))),
+            None => Err(QueryError::NoSuchOperator { left: a.name(), operator: op.to_string(), right: b.name() }),
+        };
     }
     // A real beside any other number is a double.
     for (side, other) in [(&mut left, &b), (&mut right, &a)] {
@@ -183,22 +174,6 @@ fn refuses(left: &DataType, right: &DataType) -> bool {
     odd(left) || odd(right)
 }
 
-fn date_plus_days(date: Expr, op: &BinaryOperator, days: Expr) -> QueryResult<Expr> {
-    let op = match op {
-        BinaryOperator::Plus => Operator::Plus,
-        BinaryOperator::Minus => Operator::Minus,
-        other => {
-            return Err(QueryError::NoSuchOperator {
-                left: "date".to_owned(),
-                operator: other.to_string(),
-                right: "integer".to_owned(),
-            });
-        }
-    };
-    let sum = binary(cast(date, ArrowType::Int32), op, cast(days, ArrowType::Int32));
-    Ok(cast(sum, ArrowType::Date32))
-}
-
 fn cast(expr: Expr, to: ArrowType) -> Expr {
     Expr::Cast(Cast::new(Box::new(expr), to))
 }
@@ -212,8 +187,7 @@ fn numeric(
 ) -> QueryResult<PlannerResult<RawBinaryExpr>> {
     let free = arrow_type(&DataType::Numeric(None));
     if op == BinaryOperator::Divide {
-        let quotient = binary(cast(left, free.clone()), Operator::Divide, cast(right, free.clone()));
-        return Ok(PlannerResult::Planned(cast(quotient, free)));
+        return Ok(PlannerResult::Planned(numeric_quotient(left, right)));
     }
     if op == BinaryOperator::Multiply {
         let product = binary(left, Operator::Multiply, right);

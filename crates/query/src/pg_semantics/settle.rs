@@ -1,17 +1,21 @@
 //! One pass over a fresh plan: types of constants, comparisons that are no operators, functions of the session.
 
-use super::adapt;
+use super::adapt::{self, Side};
 use super::rows::{compare_rows, join, parts_of};
-use crate::convert::{arrow_type, sql_type_of};
+use crate::Refusal;
+use crate::convert::{arrow_type, datum_to_scalar, expression_field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
-use crate::functions::{postgres_cast, session_constant, translate_pattern};
-use arrow::datatypes::DataType as ArrowType;
+use crate::functions::{self, Argument, SqlFunction, postgres_cast, resolve, session_constant, similar_pattern};
+use arrow::array::Array;
+use arrow::datatypes::{DataType as ArrowType, Field};
+use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, ScalarValue};
-use datafusion::logical_expr::expr::{Between, InList, Like};
+use datafusion::logical_expr::expr::{Between, InList, Like, ScalarFunction};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator};
+use std::sync::Arc;
 use types::DataType;
 
 /// Gives the plan PostgreSQL's types. See the module's head.
@@ -26,17 +30,82 @@ pub(crate) fn settle(plan: LogicalPlan) -> QueryResult<LogicalPlan> {
 }
 
 fn settle_node(node: LogicalPlan, narrow: bool) -> Result<Transformed<LogicalPlan>> {
+    check_limit(&node)?;
+    let node = if narrow { narrow_values(node)? } else { node };
     // LIMIT wants bigint constants, and the columns of VALUES are typed as a whole.
     let narrow = narrow && !matches!(node, LogicalPlan::Limit(_) | LogicalPlan::Values(_));
     let schema = merge_schema(&node.inputs());
     let names = NamePreserver::new(&node);
+    let sorted = matches!(node, LogicalPlan::Sort(_));
     let settled = node.map_expressions(|expr| {
         let name = names.save(&expr);
         let settled =
             expr.transform_down_up(|expr| Ok(skip_windows(expr)), |expr| settle_expr(expr, &schema, narrow))?;
-        Ok(settled.update_data(|expr| name.restore(expr)))
+        let settled = settled.update_data(|expr| name.restore(expr));
+        if sorted && Side::of(&settled.data, &schema) == Side::Known(DataType::Interval) {
+            return Ok(Transformed::yes(functions::interval_span(settled.data)));
+        }
+        Ok(settled)
     })?;
-    if settled.transformed { settled.map_data(LogicalPlan::recompute_schema) } else { Ok(settled) }
+    // Types of the inputs may have changed too.
+    settled.map_data(LogicalPlan::recompute_schema)
+}
+
+/// Counts of rows are not negative.
+///
+/// # Errors
+/// 2201W and 2201X.
+pub(crate) fn check_limit(node: &LogicalPlan) -> QueryResult<()> {
+    let LogicalPlan::Limit(limit) = node else { return Ok(()) };
+    let negative = |bound: &Option<Box<Expr>>| {
+        bound.as_deref().is_some_and(|bound| match bound {
+            Expr::Literal(ScalarValue::Int64(Some(count)), _) => *count < 0,
+            Expr::Negative(inner) => matches!(inner.as_ref(), Expr::Literal(ScalarValue::Int64(Some(1..)), _)),
+            _ => false,
+        })
+    };
+    if negative(&limit.fetch) {
+        return Err(Refusal::Limit.because("LIMIT must not be negative"));
+    }
+    if negative(&limit.skip) {
+        return Err(Refusal::Offset.because("OFFSET must not be negative"));
+    }
+    Ok(())
+}
+
+/// A column of VALUES that has nothing but small integers is one of integers.
+fn narrow_values(node: LogicalPlan) -> Result<LogicalPlan> {
+    let LogicalPlan::Values(mut values) = node else { return Ok(node) };
+    let small = |expr: &Expr| match expr {
+        Expr::Literal(ScalarValue::Int64(Some(value)), None) => i32::try_from(*value).is_ok(),
+        Expr::Literal(value, None) => value.is_null(),
+        _ => false,
+    };
+    let is_wide = |at: usize| values.schema.field(at).data_type() == &ArrowType::Int64;
+    let columns: Vec<usize> = (0..values.schema.fields().len())
+        .filter(|at| is_wide(*at) && values.values.iter().all(|row| row.get(*at).is_some_and(small)))
+        .collect();
+    if columns.is_empty() {
+        return Ok(LogicalPlan::Values(values));
+    }
+    for row in &mut values.values {
+        for at in &columns {
+            if let Some(expr) = row.get_mut(*at) {
+                let value = match expr {
+                    Expr::Literal(ScalarValue::Int64(Some(value)), _) => i32::try_from(*value).ok(),
+                    _ => None,
+                };
+                *expr = Expr::Literal(ScalarValue::Int32(value), None);
+            }
+        }
+    }
+    let fields = values.schema.iter().enumerate().map(|(at, (qualifier, field))| {
+        let ty = if columns.contains(&at) { ArrowType::Int32 } else { field.data_type().clone() };
+        (qualifier.cloned(), Arc::new(field.as_ref().clone().with_data_type(ty)))
+    });
+    let fields = fields.collect::<Vec<_>>();
+    values.schema = Arc::new(DFSchema::new_with_metadata(fields, values.schema.metadata().clone())?);
+    Ok(LogicalPlan::Values(values))
 }
 
 /// Constants among the arguments of a window function (offsets, buckets) are read by it as bigint.
@@ -56,15 +125,25 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
             let wide = ScalarValue::Decimal128(Some(i128::from(value)), 20, 0);
             Ok(Transformed::yes(Expr::Literal(wide, metadata)))
         }
+        Expr::ScalarFunction(call) if call.func.inner().downcast_ref::<SqlFunction>().is_some() => {
+            Ok(Transformed::yes(settle_call(call, schema)?))
+        }
         Expr::ScalarFunction(call) => match session_constant(&call)? {
             Some(parameter) => Ok(Transformed::yes(parameter)),
-            None => Ok(Transformed::yes(Expr::ScalarFunction(translate_pattern(call)?))),
+            None => Ok(Transformed::no(Expr::ScalarFunction(call))),
         },
-        Expr::Cast(cast) => Ok(settle_cast(cast, schema)),
+        Expr::Cast(cast) => settle_cast(cast, schema),
+        Expr::BinaryExpr(binary) if is_comparison(binary.op) => Ok(settle_comparison(binary, schema)),
         Expr::SimilarTo(like) => Ok(Transformed::yes(similar_to(like)?)),
         Expr::InList(list) => Ok(Transformed::yes(settle_list(list, schema)?)),
         Expr::Between(between) => Ok(Transformed::yes(settle_between(between, schema)?)),
         Expr::Like(like) => Ok(Transformed::yes(settle_like(like, schema)?)),
+        Expr::AggregateFunction(mut call) if call.func.name() == "percentile_cont" => {
+            for arg in &mut call.params.args {
+                *arg = Expr::Cast(Cast::new(Box::new(std::mem::take(arg)), ArrowType::Float64));
+            }
+            Ok(Transformed::yes(Expr::AggregateFunction(call)))
+        }
         Expr::AggregateFunction(mut call) if call.func.name() == "sum" => {
             let wide = widen_sum(&mut call.params.args, schema);
             Ok(Transformed::new_transformed(Expr::AggregateFunction(call), wide))
@@ -73,20 +152,146 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
     }
 }
 
+/// Casts that PostgreSQL has none for.
+fn refuse_cast(from: &Field, to: &DataType) -> QueryResult<()> {
+    let Some(own) = sql_type_of(from).filter(|_| !from.data_type().is_null()) else { return Ok(()) };
+    if can_cast(&own, to) {
+        return Ok(());
+    }
+    Err(QueryError::CannotCast { from: own.base_name().to_owned(), to: to.base_name().to_owned() })
+}
+
+fn can_cast(from: &DataType, to: &DataType) -> bool {
+    use DataType as T;
+    match (from, to) {
+        // By way of text.
+        (from, to) if from.is_text() || to.is_text() => true,
+        (T::Array(from), T::Array(to)) => can_cast(&from.data_type(), &to.data_type()),
+        (from, to) if from.is_number() && to.is_number() => true,
+        (from, to) if from.is_bytes() && to.is_bytes() => true,
+        (T::Integer, T::Boolean) | (T::Boolean, T::Integer) => true,
+        // Names of catalogs are shown as numbers of this type.
+        (T::Boolean, T::BigInt) => true,
+        (T::Date, T::Date | T::Timestamp | T::TimestampTz) => true,
+        (T::Timestamp | T::TimestampTz, T::Date | T::Time | T::Timestamp | T::TimestampTz) => true,
+        (T::Time, T::Time | T::Interval) | (T::Interval, T::Interval | T::Time) => true,
+        (from, to) => from == to,
+    }
+}
+
+/// Gives a function of ours arguments of the types that its overload asks for.
+fn settle_call(mut call: ScalarFunction, schema: &DFSchema) -> QueryResult<Expr> {
+    let Some(function) = call.func.inner().downcast_ref::<SqlFunction>() else { return Ok(Expr::ScalarFunction(call)) };
+    let sides: Vec<Side> = call.args.iter().map(|arg| Side::of(arg, schema)).collect();
+    let arguments: Vec<Argument> = sides.iter().map(Side::argument).collect();
+    let chosen = resolve(&function.definition.forms, &arguments).ok_or_else(|| {
+        let names: Vec<String> = sides.iter().map(Side::name).collect();
+        no_such_function(function.definition.name, &names)
+    })?;
+    for ((arg, side), ty) in call.args.iter_mut().zip(&sides).zip(&chosen.types) {
+        match side {
+            Side::Known(own) => widen(arg, own, ty, schema)?,
+            side => adapt::give_type(arg, side, ty)?,
+        }
+    }
+    Ok(in_list(&call)?.unwrap_or(Expr::ScalarFunction(call)))
+}
+
+/// `x = ANY (constant array)` as `x IN (...)`, of which key ranges are made, and `x <> ALL (...)` likewise.
+///
+/// # Errors
+/// What taking the array apart gives.
+pub(crate) fn in_list(call: &ScalarFunction) -> QueryResult<Option<Expr>> {
+    let negated = match call.func.name() {
+        "= any" => false,
+        "<> all" => true,
+        _ => return Ok(None),
+    };
+    let [value, Expr::Literal(ScalarValue::List(lists), _)] = call.args.as_slice() else { return Ok(None) };
+    let items = lists.value(0);
+    if items.is_empty() || matches!(items.data_type(), ArrowType::List(_)) || lists.is_null(0) {
+        return Ok(None);
+    }
+    let item = |at| Ok(Expr::Literal(ScalarValue::try_from_array(&items, at)?, None));
+    let list = (0..items.len()).map(item).collect::<Result<Vec<_>>>()?;
+    Ok(Some(Expr::InList(InList::new(Box::new(value.clone()), list, negated))))
+}
+
+/// Operators are functions whose name no query can write.
+fn no_such_function(name: &str, types: &[String]) -> QueryError {
+    match (name.split_once(' '), types) {
+        (Some(("operator", operator)), [left, right]) => {
+            QueryError::NoSuchOperator { left: left.clone(), operator: operator.to_owned(), right: right.clone() }
+        }
+        (Some(("prefix", operator)), [right]) => {
+            QueryError::NoSuchPrefixOperator { operator: operator.to_owned(), right: right.clone() }
+        }
+        _ => QueryError::NoSuchFunction { signature: format!("{name}({})", types.join(", ")) },
+    }
+}
+
+/// An implicit cast. Decimals are taken as they come.
+fn widen(arg: &mut Expr, own: &DataType, ty: &DataType, schema: &DFSchema) -> QueryResult<()> {
+    let both_numeric = matches!((own, ty), (DataType::Numeric(_), DataType::Numeric(None)));
+    let arrays = matches!((own, ty), (DataType::Array(own), DataType::Array(ty)) if own == ty);
+    if both_numeric || arrays || arrow_type(own) == arrow_type(ty) {
+        return Ok(());
+    }
+    let (_, from) = arg.to_field(schema)?;
+    let taken = std::mem::take(arg);
+    *arg = match postgres_cast(&taken, &from, ty) {
+        Some(cast) => cast,
+        None => Expr::Cast(Cast::new(Box::new(taken), arrow_type(ty))),
+    };
+    Ok(())
+}
+
+fn is_comparison(op: Operator) -> bool {
+    op.supports_propagation() || matches!(op, Operator::NotEq | Operator::IsDistinctFrom | Operator::IsNotDistinctFrom)
+}
+
+/// Intervals are compared by their length: a day is 24 hours, a month 30 days.
+fn settle_comparison(mut binary: BinaryExpr, schema: &DFSchema) -> Transformed<Expr> {
+    let interval = |side: &Expr| Side::of(side, schema) == Side::Known(DataType::Interval);
+    let both = interval(&binary.left) && interval(&binary.right);
+    if both {
+        for side in [&mut binary.left, &mut binary.right] {
+            **side = functions::interval_span(std::mem::take(side.as_mut()));
+        }
+    }
+    Transformed::new_transformed(Expr::BinaryExpr(binary), both)
+}
+
 /// A cast that the query wrote.
-fn settle_cast(cast: Cast, schema: &DFSchema) -> Transformed<Expr> {
+fn settle_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    // A quoted constant is read when the statement is planned.
+    if let (Expr::Literal(ScalarValue::Utf8(Some(text)), _), Some(ty)) = (cast.expr.as_ref(), sql_type_of(&cast.field))
+        && !ty.is_text()
+        && *cast.field.data_type() == arrow_type(&ty)
+    {
+        let value = types::coerce::cast(&ty, types::text::parse(&ty, text).map_err(QueryError::from)?);
+        let value = datum_to_scalar(&ty, &value.map_err(QueryError::from)?)?;
+        return Ok(Transformed::yes(typed_literal(value, &ty)));
+    }
     let replaced = match (cast.expr.to_field(schema), sql_type_of(&cast.field)) {
         // A parameter without a type takes the cast's.
         _ if matches!(cast.expr.as_ref(), Expr::Placeholder(parameter) if parameter.field.is_none()) => None,
         (Ok((_, from)), Some(ty)) if *cast.field.data_type() == arrow_type(&ty) => {
+            refuse_cast(&from, &ty)?;
             postgres_cast(&cast.expr, &from, &ty)
         }
         _ => None,
     };
     match replaced {
-        Some(call) => Transformed::yes(call),
-        None => Transformed::no(Expr::Cast(cast)),
+        Some(call) => Ok(Transformed::yes(call)),
+        None => Ok(Transformed::no(Expr::Cast(cast))),
     }
+}
+
+/// A constant whose type's name the Arrow type does not tell, such as `varchar(3)[]`, keeps it.
+fn typed_literal(value: ScalarValue, ty: &DataType) -> Expr {
+    let field = expression_field(ty);
+    Expr::Literal(value, (!field.metadata().is_empty()).then(|| FieldMetadata::from(&field)))
 }
 
 /// `SIMILAR TO` as the regular expression that it means.
@@ -94,30 +299,11 @@ fn similar_to(like: Like) -> QueryResult<Expr> {
     let Expr::Literal(ScalarValue::Utf8(Some(pattern)), _) = like.pattern.as_ref() else {
         return Err(QueryError::Unsupported { feature: "SIMILAR TO with a pattern that varies".to_owned() });
     };
-    if like.escape_char.is_some_and(|escape| escape != '\\') {
-        return Err(QueryError::Unsupported { feature: "SIMILAR TO with ESCAPE".to_owned() });
-    }
-    let regex = similar_pattern(pattern);
+    let escape = like.escape_char.or(Some('\\'));
+    let regex = format!("(?s)^(?:{})$", similar_pattern(pattern, escape));
     let op = if like.negated { Operator::RegexNotMatch } else { Operator::RegexMatch };
     let regex = Expr::Literal(ScalarValue::Utf8(Some(regex)), None);
     Ok(Expr::BinaryExpr(BinaryExpr::new(like.expr, op, Box::new(regex))))
-}
-
-/// `%` and `_` are LIKE's; `|`, `*`, `+`, `?`, braces, brackets and classes are those of regular expressions.
-fn similar_pattern(pattern: &str) -> String {
-    let mut out = String::from("^(?:");
-    let mut letters = pattern.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '%' => out.push_str(".*"),
-            '_' => out.push('.'),
-            '.' | '^' | '$' => out.extend(['\\', letter]),
-            '\\' => out.extend(std::iter::once('\\').chain(letters.next())),
-            other => out.push(other),
-        }
-    }
-    out.push_str(")$");
-    out
 }
 
 /// The sum of bigints is numeric: it may be larger than a bigint.
@@ -150,6 +336,11 @@ fn settle_list(list: InList, schema: &DFSchema) -> QueryResult<Expr> {
         adapt::compare(&mut left, "=", &mut item, schema)?;
         items.push(item);
     }
+    if Side::of(&expr, schema) == Side::Known(DataType::Interval) {
+        let span = functions::interval_span;
+        let items = items.into_iter().map(span).collect();
+        return Ok(Expr::InList(InList::new(Box::new(span(*expr)), items, negated)));
+    }
     Ok(Expr::InList(InList::new(expr, items, negated)))
 }
 
@@ -163,6 +354,10 @@ fn settle_between(between: Between, schema: &DFSchema) -> QueryResult<Expr> {
     let mut left = expr.as_ref().clone();
     adapt::compare(&mut left, if negated { "<" } else { ">=" }, &mut low, schema)?;
     adapt::compare(&mut left, if negated { ">" } else { "<=" }, &mut high, schema)?;
+    if Side::of(&expr, schema) == Side::Known(DataType::Interval) {
+        let span = |side: Box<Expr>| Box::new(functions::interval_span(*side));
+        return Ok(Expr::Between(Between::new(span(expr), negated, span(low), span(high))));
+    }
     Ok(Expr::Between(Between::new(expr, negated, low, high)))
 }
 
@@ -215,7 +410,6 @@ mod tests {
 
     #[test]
     fn patterns_keep_their_meaning() {
-        assert_eq!(similar_pattern("a%(b|c)_.d"), r"^(?:a.*(b|c).\.d)$");
         assert_eq!(with_backslashes(r"10!%\x%", '!'), r"10\%\\x%");
     }
 }

@@ -14,10 +14,6 @@ pub(crate) struct PostgresTypes;
 
 impl TypePlanner for PostgresTypes {
     fn plan_type_field(&self, ty: &ast::DataType) -> Result<Option<FieldRef>> {
-        // Types of expressions only, which no column has.
-        if matches!(ty, ast::DataType::Interval { .. } | ast::DataType::Array(_)) {
-            return Ok(None);
-        }
         if let Some(field) = oid_alias(&ty.to_string()) {
             return Ok(Some(field));
         }

@@ -5,6 +5,7 @@ use crate::context::QueryContext;
 use crate::convert::datum_to_scalar;
 use crate::error::{QueryError, QueryResult};
 use crate::functions::session_value;
+use crate::pg_semantics::{check_limit, in_list};
 use crate::provider::RegionTable;
 use datafusion::common::Result;
 use datafusion::common::ScalarValue;
@@ -42,7 +43,9 @@ pub(super) fn fitted(ty: &DataType, value: &Datum) -> QueryResult<Datum> {
 pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarValue]) -> QueryResult<LogicalPlan> {
     let bound = plan.clone().transform_down_with_subqueries(|node| {
         let node = bind_table(node, cx)?;
-        node.map_data(|node| node.map_expressions(|expr| bind_expr(expr, cx, parameters)).data())
+        let bound = node.map_data(|node| node.map_expressions(|expr| bind_expr(expr, cx, parameters)).data())?;
+        check_limit(&bound.data)?;
+        Ok(bound)
     });
     Ok(bound.data()?)
 }
@@ -66,6 +69,10 @@ fn bind_expr(expr: Expr, cx: &QueryContext, parameters: &[ScalarValue]) -> Resul
         Expr::Placeholder(placeholder) => {
             Ok(Transformed::yes(Expr::Literal(value_of(placeholder, cx, parameters)?, None)))
         }
+        Expr::ScalarFunction(call) => Ok(match in_list(call)? {
+            Some(list) => Transformed::yes(list),
+            None => Transformed::no(expr),
+        }),
         _ => Ok(Transformed::no(expr)),
     })
 }

@@ -1,17 +1,18 @@
 //! Forms that the planner does not know, as forms that it knows.
 //!
-//! - `x AT TIME ZONE z` is `timezone(z, x)`; `mod(a, b)` is `a % b`; `variance` is `var_samp`; `to_timestamp(x)` has a
-//!   time zone.
+//! - `mod(a, b)` is `a % b`; `variance` is `var_samp`; sets such as `string_to_table` are `unnest` of arrays; the rest
+//!   is in `rewrite_expr`.
 //! - `EXISTS (…)` in a SELECT list is `(SELECT count(*) …) > 0`.
 //! - `ARRAY[a, 1]` is `make_array(a, 1)`: in the former the planner does not see columns of outer queries.
 //! - `t.tableoid` is `'t'::regclass`, see `table_oid`.
 //! - Set-returning functions in FROM whose arguments are columns are LATERAL subqueries, see `set_returning`.
 
-use super::{merged_columns, set_returning, table_oid};
+use super::{merged_columns, query_values, rewrite_expr, set_functions, set_returning, table_oid};
 use sql::ast::{
-    BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, GroupByExpr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableFactor,
-    TimezoneInfo, Value, VisitMut, VisitorMut,
+    ArrayElemTypeDef, BinaryOperator, DataType, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentClause, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, Interval,
+    NamedWindowDefinition, NamedWindowExpr, ObjectName, OrderByExpr, OrderByOptions, Query, Select, SelectItem,
+    SetExpr, Statement, TableFactor, Value, VisitMut, VisitorMut, WindowFrame, WindowFrameBound, WindowType,
 };
 use std::ops::ControlFlow;
 
@@ -36,7 +37,17 @@ impl VisitorMut for Rewriter {
         ControlFlow::Continue(())
     }
 
+    fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        for NamedWindowDefinition(_, window) in &mut select.named_window {
+            if let NamedWindowExpr::WindowSpec(window) = window {
+                restore_frame(window.window_frame.as_mut());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        set_functions::rewrite(factor);
         set_returning::rewrite(factor);
         ControlFlow::Continue(())
     }
@@ -44,10 +55,9 @@ impl VisitorMut for Rewriter {
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         let taken = std::mem::replace(expr, Expr::value(Value::Null));
         *expr = match taken {
-            Expr::AtTimeZone { timestamp, time_zone } => call("timezone", vec![*time_zone, *timestamp]),
             Expr::Function(function) => rewrite_function(function),
             Expr::Array(array) if array.elem.iter().any(set_returning::has_column) => call("make_array", array.elem),
-            other => other,
+            other => rewrite_expr::rewrite(other),
         };
         ControlFlow::Continue(())
     }
@@ -67,15 +77,58 @@ pub(super) fn call(name: &str, args: Vec<Expr>) -> Expr {
     })
 }
 
+/// Bounds of a frame are read by the planner as they were written: intervals must be intervals again.
+fn restore_frame(frame: Option<&mut WindowFrame>) {
+    let Some(frame) = frame else { return };
+    for bound in [Some(&mut frame.start_bound), frame.end_bound.as_mut()].into_iter().flatten() {
+        if let WindowFrameBound::Preceding(Some(offset)) | WindowFrameBound::Following(Some(offset)) = bound
+            && let Expr::Cast { expr, data_type: DataType::Interval { .. }, .. } = offset.as_ref()
+        {
+            **offset = Expr::Interval(Interval {
+                value: expr.clone(),
+                leading_field: None,
+                leading_precision: None,
+                last_field: None,
+                fractional_seconds_precision: None,
+            });
+        }
+    }
+}
+
 fn rewrite_function(mut function: Function) -> Expr {
+    if let Some(WindowType::WindowSpec(window)) = &mut function.over {
+        restore_frame(window.window_frame.as_mut());
+    }
     let name = function.name.to_string().to_lowercase();
     match name.as_str() {
         "variance" => function.name = ObjectName::from(vec![Ident::new("var_samp")]),
-        "sign" => function.name = ObjectName::from(vec![Ident::new("signum")]),
-        "to_timestamp" => {
-            let data_type = DataType::Timestamp(None, TimezoneInfo::WithTimeZone);
-            let expr = Box::new(Expr::Function(function));
-            return Expr::Cast { kind: CastKind::Cast, expr, data_type, array: false, format: None };
+        // Sets of values are arrays taken apart.
+        "regexp_split_to_table" => return unnested("regexp_split_to_array", function),
+        "generate_series" => return unnested("generate_series", function),
+        "unnest" => {
+            // A set that is one already.
+            if let FunctionArguments::List(list) = &function.args
+                && let [FunctionArg::Unnamed(FunctionArgExpr::Expr(inner @ Expr::Function(set)))] = list.args.as_slice()
+                && set.name.to_string() == "unnest"
+            {
+                return inner.clone();
+            }
+        }
+        "array" => {
+            if let FunctionArguments::Subquery(query) = &function.args
+                && let Some(array) = query_values::array_of(query.clone())
+            {
+                return array;
+            }
+        }
+        "percentile_disc" if !function.within_group.is_empty() => return percentile_disc(function),
+        "mode" if !function.within_group.is_empty() => return mode(function),
+        "array_agg" => sort_distinct(&mut function),
+        "make_interval" => name_parts(&mut function),
+        "string_to_table" => return unnested("string_to_array", function),
+        "regexp_matches" => {
+            let texts = DataType::Array(ArrayElemTypeDef::SquareBracket(Box::new(DataType::Text), None));
+            return rewrite_expr::cast(unnested("regexp_match_texts", function), texts);
         }
         "every" => function.name = ObjectName::from(vec![Ident::new("bool_and")]),
         "mod" => {
@@ -93,6 +146,92 @@ fn rewrite_function(mut function: Function) -> Expr {
         _ => {}
     }
     Expr::Function(function)
+}
+
+/// DISTINCT sorts in PostgreSQL, and an array shows it.
+fn sort_distinct(function: &mut Function) {
+    let FunctionArguments::List(list) = &mut function.args else { return };
+    let ordered = list.clauses.iter().any(|clause| matches!(clause, FunctionArgumentClause::OrderBy(_)));
+    let distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
+    if let (true, false, [FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))]) = (distinct, ordered, list.args.as_slice())
+    {
+        let options = OrderByOptions { asc: None, nulls_first: None };
+        let by = OrderByExpr { expr: arg.clone(), options, with_fill: None };
+        list.clauses.push(FunctionArgumentClause::OrderBy(vec![by]));
+    }
+}
+
+/// All values that are not NULL in the order of WITHIN GROUP, as an array.
+fn sorted_values(function: &Function) -> Option<(Expr, Expr)> {
+    let [by] = function.within_group.as_slice() else { return None };
+    let mut values = call("array_agg", vec![by.expr.clone()]);
+    if let Expr::Function(Function { args: FunctionArguments::List(list), filter, .. }) = &mut values {
+        list.clauses.push(FunctionArgumentClause::OrderBy(vec![by.clone()]));
+        let known = Expr::IsNotNull(Box::new(by.expr.clone()));
+        *filter = Some(Box::new(match function.filter.clone() {
+            Some(own) => Expr::BinaryOp {
+                left: Box::new(Expr::Nested(own)),
+                op: BinaryOperator::And,
+                right: Box::new(Expr::Nested(Box::new(known))),
+            },
+            None => known,
+        }));
+    }
+    Some((values, by.expr.clone()))
+}
+
+/// The first value at or behind a share of all.
+fn percentile_disc(function: Function) -> Expr {
+    let share = match &function.args {
+        FunctionArguments::List(list) => match list.args.as_slice() {
+            [FunctionArg::Unnamed(FunctionArgExpr::Expr(share))] => Some(share.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    match (share, sorted_values(&function)) {
+        (Some(share), Some((values, _))) => call("value at share", vec![values, share]),
+        _ => Expr::Function(function),
+    }
+}
+
+/// The value that comes most often, the first of several.
+fn mode(function: Function) -> Expr {
+    match sorted_values(&function) {
+        Some((values, _)) => call("most frequent", vec![values]),
+        None => Expr::Function(function),
+    }
+}
+
+/// `make_interval(days => 10)` with all its arguments in order.
+fn name_parts(function: &mut Function) {
+    const PARTS: [&str; 7] = ["years", "months", "weeks", "days", "hours", "mins", "secs"];
+    let FunctionArguments::List(list) = &mut function.args else { return };
+    if !list.args.iter().any(|arg| matches!(arg, FunctionArg::Named { .. })) {
+        return;
+    }
+    let zero = || FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::value(Value::Number("0".to_owned(), false))));
+    let mut all: Vec<FunctionArg> = PARTS.iter().map(|_| zero()).collect();
+    for (place, arg) in list.args.iter().enumerate() {
+        let (at, value) = match arg {
+            FunctionArg::Named { name, arg, .. } => {
+                (PARTS.iter().position(|part| name.value.eq_ignore_ascii_case(part)), arg.clone())
+            }
+            FunctionArg::Unnamed(arg) => (Some(place), arg.clone()),
+            FunctionArg::ExprNamed { .. } => return,
+        };
+        match at.and_then(|at| all.get_mut(at)) {
+            Some(slot) => *slot = FunctionArg::Unnamed(value),
+            None => return,
+        }
+    }
+    list.args = all;
+}
+
+/// `unnest(name(arguments of the function))`.
+fn unnested(name: &str, mut function: Function) -> Expr {
+    function.name = ObjectName::from(vec![Ident::new(name)]);
+    call("unnest", vec![Expr::Function(function)])
 }
 
 /// Only in the expression itself: EXISTS in the WHERE of a query inside it is left to the planner.

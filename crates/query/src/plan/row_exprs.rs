@@ -12,7 +12,7 @@ use super::parameters::number_of;
 use super::resolve::ROWS;
 use super::{OutputColumn, Planner, guarded};
 use crate::context::QueryContext;
-use crate::convert::{batch_to_rows, datum_to_scalar, field, scalars_to_array};
+use crate::convert::{batch_to_rows, datum_to_scalar, datums_to_array, field};
 use crate::error::{QueryError, QueryResult};
 use crate::exec::row_parameter::RowParameter;
 use crate::functions::session_value;
@@ -315,7 +315,7 @@ impl Input {
     fn array(&self, rows: &[&[&[Datum]]]) -> QueryResult<ArrayRef> {
         let of_row = |row: &&[&[Datum]]| row.get(self.table).and_then(|row| row.get(self.column)).cloned();
         let values: Vec<Datum> = rows.iter().map(|row| of_row(row).unwrap_or(Datum::Null)).collect();
-        scalars_to_array(&self.ty, &values)
+        datums_to_array(&self.ty, values)
     }
 }
 

@@ -45,7 +45,11 @@ pub(super) struct InlineKey {
 pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineKey>)> {
     let name = c.column_name()?;
     let serial = serial(c);
+    let place = c.location();
     let data_type = if let Some(ty) = serial { ty } else { data_type(c)? };
+    if !data_type.is_storable() {
+        return Err(c.unsupported_at(place, format!("a column of type {data_type}")));
+    }
     let generated = serial.map(|_| Generated::Serial);
     let not_null = serial.is_some();
     let mut def = ColumnDef { family: name.family, name: name.name, data_type, not_null, default: None, generated };

@@ -17,11 +17,12 @@ pub(crate) fn data_type(c: &mut Cursor<'_>) -> Parse<DataType> {
             c.eat_all(&["WITHOUT", "TIME", "ZONE"]);
         }
     }
-    if matches!(c.peek(), Token::LBracket) || c.at("ARRAY") {
-        return Err(c.unsupported_at(place, "an array type"));
-    }
+    let array = array(c)?;
     if matches!(name.as_str(), "smallserial" | "serial" | "bigserial" | "serial2" | "serial4" | "serial8") {
         return Err(c.unsupported_at(place, format!("type {name}")));
+    }
+    if array {
+        name.push_str("[]");
     }
     DataType::from_name(&name, &params)
         .map_err(|error| Box::new(Fault { kind: FaultKind::Type(error), location: place }))
@@ -45,6 +46,22 @@ pub(super) fn serial(c: &mut Cursor<'_>) -> Option<DataType> {
     }
     c.next();
     Some(found.1)
+}
+
+/// `[]`, `[3][3]`, `ARRAY[3]`: sizes say nothing in PostgreSQL either.
+fn array(c: &mut Cursor<'_>) -> Parse<bool> {
+    let word = c.eat("ARRAY");
+    let mut brackets = false;
+    while c.eat_token(&Token::LBracket) {
+        brackets = true;
+        if !matches!(c.peek(), Token::RBracket) {
+            parameter(c)?;
+        }
+        if !c.eat_token(&Token::RBracket) {
+            return Err(c.expected("]"));
+        }
+    }
+    Ok(word || brackets)
 }
 
 /// The name without its parameters, and whether it was plain words (not quoted, no schema).

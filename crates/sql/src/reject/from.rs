@@ -19,8 +19,7 @@ pub(super) fn check(factor: &TableFactor) -> Verdict {
             refuse_if(*with_ordinality, "WITH ORDINALITY", name.span())?;
             check_alias(alias.as_ref())
         }
-        TableFactor::UNNEST { alias, array_exprs: _, with_offset, with_offset_alias: _, with_ordinality } => {
-            refuse_if(*with_ordinality, "WITH ORDINALITY", Place::Words(&["WITH", "ORDINALITY"]))?;
+        TableFactor::UNNEST { alias, array_exprs: _, with_offset, with_offset_alias: _, with_ordinality: _ } => {
             refuse_if(*with_offset, "WITH OFFSET", Place::Words(&["WITH", "OFFSET"]))?;
             check_alias(alias.as_ref())
         }
@@ -60,7 +59,8 @@ fn check_table(factor: &TableFactor) -> Verdict {
     refuse_if(args.as_ref().is_some_and(|args| args.settings.is_some()), "SETTINGS of a function", place)?;
     refuse_if(!with_hints.is_empty(), "a table hint", place)?;
     refuse_if(version.is_some(), "AS OF", place)?;
-    refuse_if(*with_ordinality, "WITH ORDINALITY", Place::Words(&["WITH", "ORDINALITY"]))?;
+    let of_function = args.is_some();
+    refuse_if(*with_ordinality && !of_function, "WITH ORDINALITY", Place::Words(&["WITH", "ORDINALITY"]))?;
     refuse_if(!partitions.is_empty(), "PARTITION in FROM", place)?;
     refuse_if(json_path.is_some(), "a path behind a table", place)?;
     refuse_if(sample.is_some(), "TABLESAMPLE", Place::Words(&["TABLESAMPLE"]))?;

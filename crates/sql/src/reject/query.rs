@@ -3,8 +3,8 @@
 use super::name::check_name;
 use super::{Place, Verdict, invalid, refuse_if, unsupported, unsupported_hint};
 use sqlparser::ast::{
-    Cte, CteAsMaterialized, Fetch, LimitClause, LockClause, LockType, OrderBy, OrderByExpr, OrderByKind, Query,
-    SetExpr, SetOperator, SetQuantifier, Spanned, Values, With,
+    Cte, Fetch, LimitClause, LockClause, LockType, OrderBy, OrderByExpr, OrderByKind, Query, SetExpr, SetOperator,
+    SetQuantifier, Spanned, Values, With,
 };
 use std::ops::ControlFlow;
 
@@ -36,12 +36,11 @@ pub(super) fn check(query: &Query) -> Verdict {
 
 fn check_with(with: &With) -> Verdict {
     let With { with_token: _, recursive: _, cte_tables } = with;
-    for Cte { alias, query: _, from, materialized, closing_paren_token: _ } in cte_tables {
+    // MATERIALIZED and its opposite are advice to a planner; rows are the same either way.
+    for Cte { alias, query: _, from, materialized: _, closing_paren_token: _ } in cte_tables {
         check_name(&alias.name)?;
         let place = alias.name.span;
         refuse_if(from.is_some(), "FROM behind WITH … AS", place)?;
-        // NOT MATERIALIZED is what the planner does with all of them; MATERIALIZED promises one evaluation.
-        refuse_if(matches!(materialized, Some(CteAsMaterialized::Materialized)), "WITH … AS MATERIALIZED", place)?;
     }
     ControlFlow::Continue(())
 }

@@ -7,7 +7,7 @@ use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType};
 use std::error::Error;
 use tokio_postgres::types::{FromSql, Type};
 use tokio_postgres::{Client, Row};
-use types::{DataType, Datum, Decimal};
+use types::{DataType, Datum, Decimal, ElementType, Interval};
 
 pub(crate) struct Extended(pub(crate) Client);
 
@@ -101,7 +101,50 @@ fn decode(ty: &DataType, bytes: &[u8]) -> Option<Datum> {
         DataType::Timestamp => Datum::Timestamp(micros(bytes)?),
         DataType::TimestampTz => Datum::TimestampTz(micros(bytes)?),
         DataType::Uuid => Datum::Uuid(bytes.try_into().ok()?),
+        DataType::Interval => {
+            let (micros, rest) = bytes.split_first_chunk()?;
+            let (days, months) = rest.split_first_chunk()?;
+            Datum::Interval(Interval {
+                months: i32::from_be_bytes(months.try_into().ok()?),
+                days: i32::from_be_bytes(*days),
+                micros: i64::from_be_bytes(*micros),
+            })
+        }
+        DataType::Array(element) => Datum::Array(array(*element, bytes)?),
     })
+}
+
+/// Sizes of all dimensions, then all elements in a row.
+fn array(element: ElementType, bytes: &[u8]) -> Option<Vec<Datum>> {
+    let mut rest = bytes;
+    let mut word = || {
+        let (word, tail) = rest.split_first_chunk()?;
+        rest = tail;
+        Some(i32::from_be_bytes(*word))
+    };
+    let dimensions = word()?;
+    let (_, _) = (word()?, word()?);
+    let mut sizes = Vec::new();
+    for _ in 0..dimensions {
+        sizes.push(usize::try_from(word()?).ok()?);
+        word()?;
+    }
+    let mut items = Vec::new();
+    while !rest.is_empty() {
+        let (length, tail) = rest.split_first_chunk()?;
+        let Ok(length) = usize::try_from(i32::from_be_bytes(*length)) else {
+            items.push(Datum::Null);
+            rest = tail;
+            continue;
+        };
+        let (field, tail) = tail.split_at_checked(length)?;
+        items.push(decode(&element.data_type(), field)?);
+        rest = tail;
+    }
+    for size in sizes.iter().skip(1).rev() {
+        items = items.chunks((*size).max(1)).map(|part| Datum::Array(part.to_vec())).collect();
+    }
+    Some(items)
 }
 
 /// Digit by digit into text, then read as text.

@@ -1,7 +1,7 @@
 //! Random types and values, with the edges more likely than chance would have it.
 
 use proptest::prelude::*;
-use types::{DataType, Datum, Decimal, temporal};
+use types::{DataType, Datum, Decimal, ElementType, Interval, temporal};
 
 /// Any type.
 pub(crate) fn data_type() -> impl Strategy<Value = DataType> {
@@ -25,6 +25,9 @@ pub(crate) fn data_type() -> impl Strategy<Value = DataType> {
         Just(DataType::Timestamp),
         Just(DataType::TimestampTz),
         Just(DataType::Uuid),
+        Just(DataType::Interval),
+        Just(DataType::Array(ElementType::Integer)),
+        Just(DataType::Array(ElementType::Text)),
     ]
 }
 
@@ -72,6 +75,12 @@ pub(crate) fn value(ty: DataType) -> BoxedStrategy<Datum> {
         DataType::Timestamp => moment().prop_map(Datum::Timestamp).boxed(),
         DataType::TimestampTz => moment().prop_map(Datum::TimestampTz).boxed(),
         DataType::Uuid => any::<[u8; 16]>().prop_map(Datum::Uuid).boxed(),
+        DataType::Interval => (any::<i32>(), any::<i32>(), any::<i32>())
+            .prop_map(|(months, days, micros)| Datum::Interval(Interval { months, days, micros: i64::from(micros) }))
+            .boxed(),
+        DataType::Array(element) => {
+            proptest::collection::vec(value(element.data_type()), 0..4).prop_map(Datum::Array).boxed()
+        }
     }
 }
 

@@ -1,0 +1,536 @@
+//! Functions and operators of arrays.
+
+use super::sql::{Argument, Body, Chosen, Definition, define_rule, text_of, widens, wrong};
+use crate::Refusal;
+use crate::error::QueryResult;
+use types::DataType::{self, Boolean, Integer, Text};
+use types::array::dimensions;
+use types::{Datum, ElementType};
+
+pub(super) static FUNCTIONS: &[Definition] = &[
+    define_rule("array_append", |args| with_element(args, (0, 1), Returns::Array, false, append)),
+    define_rule("array_prepend", |args| with_element(args, (1, 0), Returns::Array, false, prepend)),
+    define_rule("array_cat", |args| two_arrays(args, Returns::Array, false, cat)),
+    define_rule("array_remove", |args| with_element(args, (0, 1), Returns::Array, false, remove)),
+    define_rule("array_replace", array_replace),
+    define_rule("array_position", |args| with_element(args, (0, 1), Returns::Known(Integer), false, position)),
+    define_rule("array_positions", |args| {
+        with_element(args, (0, 1), Returns::Known(DataType::Array(ElementType::Integer)), false, positions)
+    }),
+    define_rule("array_length", |args| array_and(args, &[Integer], Returns::Known(Integer), true, length)),
+    define_rule("array_upper", |args| array_and(args, &[Integer], Returns::Known(Integer), true, length)),
+    define_rule("array_lower", |args| {
+        array_and(args, &[Integer], Returns::Known(Integer), true, |args| {
+            Ok(if length(args)?.is_null() { Datum::Null } else { Datum::Int4(1) })
+        })
+    }),
+    define_rule("array_ndims", |args| {
+        array_and(args, &[], Returns::Known(Integer), true, |args| {
+            let count = dimensions(items(args, 0)?).len();
+            Ok(if count == 0 { Datum::Null } else { Datum::Int4(count as i32) })
+        })
+    }),
+    define_rule("array_dims", |args| {
+        array_and(args, &[], Returns::Known(Text), true, |args| {
+            let sizes = dimensions(items(args, 0)?);
+            let shown: String = sizes.iter().map(|size| format!("[1:{size}]")).collect();
+            Ok(if sizes.is_empty() { Datum::Null } else { Datum::Text(shown) })
+        })
+    }),
+    define_rule("cardinality", |args| {
+        array_and(args, &[], Returns::Known(Integer), true, |args| {
+            let sizes = dimensions(items(args, 0)?);
+            Ok(Datum::Int4(if sizes.is_empty() { 0 } else { sizes.iter().product::<usize>() as i32 }))
+        })
+    }),
+    define_rule("array_to_string", |args| {
+        let chosen = array_and(args, &[Text], Returns::Known(Text), false, to_string);
+        chosen.or_else(|| array_and(args, &[Text, Text], Returns::Known(Text), false, to_string))
+    }),
+    define_rule("trim_array", |args| array_and(args, &[Integer], Returns::Array, true, trim)),
+    define_rule("array_fill", array_fill),
+    // `percentile_disc` and `mode` of sorted values.
+    define_rule("value at share", |args| {
+        let [array, share] = args else { return None };
+        let item = array_of(array)?;
+        let fits = match share {
+            Argument::Unknown => true,
+            Argument::Known(ty) => *ty == DataType::Double || widens(ty, &DataType::Double),
+        };
+        let types = vec![DataType::Array(item), DataType::Double];
+        fits.then(|| Chosen { types, returns: item.data_type(), strict: true, body: value_at_share })
+    }),
+    define_rule("most frequent", |args| {
+        let [array] = args else { return None };
+        let item = array_of(array)?;
+        let types = vec![DataType::Array(item)];
+        Some(Chosen { types, returns: item.data_type(), strict: true, body: most_frequent })
+    }),
+    // `a[n]` and `a[from:to]`, which no query writes by these names.
+    define_rule("array subscript", subscript_rule),
+    define_rule("array slice", |args| array_and(args, &[Integer, Integer], Returns::Array, false, slice)),
+    define_rule("= any", |args| compare_all(args, |args| any_of(args, std::cmp::Ordering::is_eq))),
+    define_rule("<> any", |args| compare_all(args, |args| any_of(args, std::cmp::Ordering::is_ne))),
+    define_rule("< any", |args| compare_all(args, |args| any_of(args, std::cmp::Ordering::is_lt))),
+    define_rule("<= any", |args| compare_all(args, |args| any_of(args, std::cmp::Ordering::is_le))),
+    define_rule("> any", |args| compare_all(args, |args| any_of(args, std::cmp::Ordering::is_gt))),
+    define_rule(">= any", |args| compare_all(args, |args| any_of(args, std::cmp::Ordering::is_ge))),
+    define_rule("= all", |args| compare_all(args, |args| all_of(args, std::cmp::Ordering::is_eq))),
+    define_rule("<> all", |args| compare_all(args, |args| all_of(args, std::cmp::Ordering::is_ne))),
+    define_rule("< all", |args| compare_all(args, |args| all_of(args, std::cmp::Ordering::is_lt))),
+    define_rule("<= all", |args| compare_all(args, |args| all_of(args, std::cmp::Ordering::is_le))),
+    define_rule("> all", |args| compare_all(args, |args| all_of(args, std::cmp::Ordering::is_gt))),
+    define_rule(">= all", |args| compare_all(args, |args| all_of(args, std::cmp::Ordering::is_ge))),
+];
+
+pub(super) static OPERATORS: &[Definition] = &[
+    define_rule("operator ||", concat_rule),
+    define_rule("operator @>", |args| {
+        two_arrays(args, Returns::Known(Boolean), true, |args| {
+            Ok(Datum::Bool(contains(items(args, 0)?, items(args, 1)?)))
+        })
+    }),
+    define_rule("operator <@", |args| {
+        two_arrays(args, Returns::Known(Boolean), true, |args| {
+            Ok(Datum::Bool(contains(items(args, 1)?, items(args, 0)?)))
+        })
+    }),
+    define_rule("operator &&", |args| {
+        two_arrays(args, Returns::Known(Boolean), true, |args| {
+            let (a, b) = (flat(items(args, 0)?), flat(items(args, 1)?));
+            Ok(Datum::Bool(a.iter().any(|item| !item.is_null() && b.contains(item))))
+        })
+    }),
+];
+
+/// The type of a result.
+#[derive(Clone, Copy)]
+enum Returns {
+    Known(DataType),
+    /// That of the array.
+    Array,
+}
+
+impl Returns {
+    fn of(self, array: DataType) -> DataType {
+        match self {
+            Self::Known(ty) => ty,
+            Self::Array => array,
+        }
+    }
+}
+
+/// The array type of an argument; an unknown one has none.
+fn array_of(arg: &Argument) -> Option<ElementType> {
+    match arg {
+        Argument::Known(DataType::Array(element)) => Some(*element),
+        _ => None,
+    }
+}
+
+/// An element type that both fit in.
+fn common(array: ElementType, other: &DataType) -> Option<ElementType> {
+    let own = array.data_type();
+    let other = match other {
+        DataType::Char(_) | DataType::Varchar(_) | DataType::Text if own.is_text() => return Some(array),
+        DataType::Numeric(_) => DataType::Numeric(None),
+        other => *other,
+    };
+    if own == other || widens(&other, &own) {
+        Some(array)
+    } else if widens(&own, &other) {
+        ElementType::of(&other)
+    } else {
+        None
+    }
+}
+
+/// An array and an element of it, at these places.
+fn with_element(args: &[Argument], at: (usize, usize), returns: Returns, strict: bool, body: Body) -> Option<Chosen> {
+    let [_, _] = args else {
+        // `array_position(array, element, start)`.
+        let [array, element, _] = args else { return None };
+        let mut chosen = with_element(&[array.clone(), element.clone()], at, returns, strict, body)?;
+        if !matches!(returns, Returns::Known(Integer)) {
+            return None;
+        }
+        chosen.types.push(Integer);
+        return Some(chosen);
+    };
+    let (array, element) = (args.get(at.0)?, args.get(at.1)?);
+    let item = match (array_of(array), element) {
+        (Some(item), Argument::Known(ty)) => common(item, ty)?,
+        (Some(item), Argument::Unknown) => item,
+        (None, Argument::Known(ty)) if *array == Argument::Unknown => ElementType::of(ty)?,
+        _ => return None,
+    };
+    let (array, element) = (DataType::Array(item), item.data_type());
+    let types = if at.0 == 0 { vec![array, element] } else { vec![element, array] };
+    Some(Chosen { types, returns: returns.of(array), strict, body })
+}
+
+fn two_arrays(args: &[Argument], returns: Returns, strict: bool, body: Body) -> Option<Chosen> {
+    let [a, b] = args else { return None };
+    let item = match (array_of(a), array_of(b)) {
+        (Some(a), Some(b)) => common(a, &b.data_type())?,
+        (Some(item), None) if *b == Argument::Unknown => item,
+        (None, Some(item)) if *a == Argument::Unknown => item,
+        _ => return None,
+    };
+    let array = DataType::Array(item);
+    Some(Chosen { types: vec![array, array], returns: returns.of(array), strict, body })
+}
+
+fn array_and(args: &[Argument], more: &[DataType], returns: Returns, strict: bool, body: Body) -> Option<Chosen> {
+    let (array, rest) = args.split_first()?;
+    let fits = |(arg, ty): (&Argument, &DataType)| match arg {
+        Argument::Unknown => true,
+        Argument::Known(own) => own == ty || widens(own, ty) || own.is_text() && ty.is_text(),
+    };
+    if rest.len() != more.len() || !rest.iter().zip(more).all(fits) {
+        return None;
+    }
+    let array = DataType::Array(array_of(array)?);
+    let types = std::iter::once(array).chain(more.iter().copied()).collect();
+    Some(Chosen { types, returns: returns.of(array), strict, body })
+}
+
+fn array_replace(args: &[Argument]) -> Option<Chosen> {
+    let [array, from, to] = args else { return None };
+    let first = with_element(&[array.clone(), from.clone()], (0, 1), Returns::Array, false, replace)?;
+    let known = Argument::Known(first.returns);
+    with_element(&[known, to.clone()], (0, 1), Returns::Array, false, replace).map(|second| {
+        let element = second.types.last().copied().unwrap_or(Text);
+        Chosen { types: vec![second.returns, element, element], ..second }
+    })
+}
+
+fn array_fill(args: &[Argument]) -> Option<Chosen> {
+    let [Argument::Known(element), _] = args else { return None };
+    let array = DataType::Array(ElementType::of(element)?);
+    let types = vec![*element, DataType::Array(ElementType::Integer)];
+    Some(Chosen { types, returns: array, strict: false, body: fill })
+}
+
+fn subscript_rule(args: &[Argument]) -> Option<Chosen> {
+    let (array, places) = args.split_first()?;
+    let item = array_of(array)?;
+    let types = std::iter::once(DataType::Array(item)).chain(places.iter().map(|_| Integer)).collect();
+    Some(Chosen { types, returns: item.data_type(), strict: true, body: subscript })
+}
+
+/// A value and an array to compare it with each item of.
+fn compare_all(args: &[Argument], body: Body) -> Option<Chosen> {
+    with_element(&flipped_arguments(args)?, (0, 1), Returns::Known(Boolean), false, body)
+        .map(|chosen| Chosen { types: chosen.types.into_iter().rev().collect(), ..chosen })
+}
+
+fn flipped_arguments(args: &[Argument]) -> Option<[Argument; 2]> {
+    let [value, array] = args else { return None };
+    let array = match (array, value) {
+        // `x = ANY ('{1,2}')`: an array of the value's type.
+        (Argument::Unknown, Argument::Known(ty)) => Argument::Known(DataType::Array(ElementType::of(ty)?)),
+        (Argument::Unknown, Argument::Unknown) => Argument::Known(DataType::Array(ElementType::Text)),
+        (array, _) => array.clone(),
+    };
+    Some([array, value.clone()])
+}
+
+/// `||`: arrays, an array and an element, or texts.
+fn concat_rule(args: &[Argument]) -> Option<Chosen> {
+    let [a, b] = args else { return None };
+    match (array_of(a), array_of(b)) {
+        (Some(_), Some(_)) => return two_arrays(args, Returns::Array, false, cat),
+        (Some(_), None) if *b == Argument::Unknown => return two_arrays(args, Returns::Array, false, cat),
+        (None, Some(_)) if *a == Argument::Unknown => return two_arrays(args, Returns::Array, false, cat),
+        (Some(_), None) => return with_element(args, (0, 1), Returns::Array, false, append),
+        (None, Some(_)) => return with_element(args, (1, 0), Returns::Array, false, prepend),
+        (None, None) => {}
+    }
+    let bytes = |arg: &Argument| matches!(arg, Argument::Known(ty) if ty.is_bytes());
+    if bytes(a) && (bytes(b) || *b == Argument::Unknown) || bytes(b) && *a == Argument::Unknown {
+        let types = vec![DataType::Bytea, DataType::Bytea];
+        return Some(Chosen { types, returns: DataType::Bytea, strict: true, body: join_bytes });
+    }
+    let text = |arg: &Argument| match arg {
+        Argument::Unknown => true,
+        Argument::Known(ty) => ty.is_text(),
+    };
+    // One side must be text: `1 || 2` is no operator.
+    if !text(a) && !text(b) {
+        return None;
+    }
+    let own = |arg: &Argument| match arg {
+        Argument::Known(ty) => *ty,
+        Argument::Unknown => Text,
+    };
+    Some(Chosen { types: vec![own(a), own(b)], returns: Text, strict: true, body: join_texts })
+}
+
+fn join_texts(args: &[Datum]) -> QueryResult<Datum> {
+    let [a, b] = args else { return Err(wrong(args)) };
+    Ok(Datum::Text(text_of(a)? + &text_of(b)?))
+}
+
+fn join_bytes(args: &[Datum]) -> QueryResult<Datum> {
+    let [Datum::Bytes(a), Datum::Bytes(b)] = args else { return Err(wrong(args)) };
+    Ok(Datum::Bytes([a.as_slice(), b.as_slice()].concat()))
+}
+
+fn items(args: &[Datum], at: usize) -> QueryResult<&[Datum]> {
+    match args.get(at) {
+        Some(Datum::Array(items)) => Ok(items),
+        _ => Err(wrong(args)),
+    }
+}
+
+/// Elements of all dimensions in a row.
+fn flat(items: &[Datum]) -> Vec<Datum> {
+    items
+        .iter()
+        .flat_map(|item| match item {
+            Datum::Array(inner) => flat(inner),
+            item => vec![item.clone()],
+        })
+        .collect()
+}
+
+/// NULL is an empty array here.
+fn or_empty(value: &Datum) -> Vec<Datum> {
+    match value {
+        Datum::Array(items) => items.clone(),
+        _ => Vec::new(),
+    }
+}
+
+fn append(args: &[Datum]) -> QueryResult<Datum> {
+    let [array, element] = args else { return Err(wrong(args)) };
+    let mut all = or_empty(array);
+    all.push(element.clone());
+    Ok(Datum::Array(all))
+}
+
+fn prepend(args: &[Datum]) -> QueryResult<Datum> {
+    let [element, array] = args else { return Err(wrong(args)) };
+    let mut all = vec![element.clone()];
+    all.extend(or_empty(array));
+    Ok(Datum::Array(all))
+}
+
+fn cat(args: &[Datum]) -> QueryResult<Datum> {
+    let [a, b] = args else { return Err(wrong(args)) };
+    if a.is_null() || b.is_null() {
+        return Ok(if a.is_null() { b.clone() } else { a.clone() });
+    }
+    let (mut a, mut b) = (or_empty(a), or_empty(b));
+    if a.is_empty() || b.is_empty() {
+        a.append(&mut b);
+        return Ok(Datum::Array(a));
+    }
+    let (x, y) = (dimensions(&a), dimensions(&b));
+    // `{{1,2}} || {3,4}` adds a row.
+    if x.len() == y.len() + 1 {
+        a.push(Datum::Array(b));
+        return Ok(Datum::Array(a));
+    }
+    if y.len() == x.len() + 1 {
+        b.insert(0, Datum::Array(a));
+        return Ok(Datum::Array(b));
+    }
+    if x.get(1..) != y.get(1..) {
+        return Err(Refusal::Subscript.because("cannot concatenate incompatible arrays"));
+    }
+    a.append(&mut b);
+    Ok(Datum::Array(a))
+}
+
+fn remove(args: &[Datum]) -> QueryResult<Datum> {
+    let [array, element] = args else { return Err(wrong(args)) };
+    if array.is_null() {
+        return Ok(Datum::Null);
+    }
+    Ok(Datum::Array(or_empty(array).into_iter().filter(|item| item != element).collect()))
+}
+
+fn replace(args: &[Datum]) -> QueryResult<Datum> {
+    let [array, from, to] = args else { return Err(wrong(args)) };
+    if array.is_null() {
+        return Ok(Datum::Null);
+    }
+    let replaced = or_empty(array).into_iter().map(|item| if item == *from { to.clone() } else { item });
+    Ok(Datum::Array(replaced.collect()))
+}
+
+fn position(args: &[Datum]) -> QueryResult<Datum> {
+    let [array, element, rest @ ..] = args else { return Err(wrong(args)) };
+    let start = rest.first().and_then(Datum::as_i64).unwrap_or(1).max(1);
+    let skipped = usize::try_from(start - 1).unwrap_or(0);
+    let found = or_empty(array).iter().skip(skipped).position(|item| item == element);
+    Ok(found.map_or(Datum::Null, |at| Datum::Int4((at + skipped + 1) as i32)))
+}
+
+fn positions(args: &[Datum]) -> QueryResult<Datum> {
+    let [array, element] = args else { return Err(wrong(args)) };
+    if array.is_null() {
+        return Ok(Datum::Null);
+    }
+    let all = or_empty(array);
+    let found = all.iter().zip(1..).filter(|(item, _)| *item == element).map(|(_, at)| Datum::Int4(at));
+    Ok(Datum::Array(found.collect()))
+}
+
+/// Size of a dimension.
+fn length(args: &[Datum]) -> QueryResult<Datum> {
+    let sizes = dimensions(items(args, 0)?);
+    let number = args.get(1).and_then(Datum::as_i64).and_then(|number| usize::try_from(number).ok());
+    let size = number.and_then(|number| number.checked_sub(1)).and_then(|number| sizes.get(number).copied());
+    Ok(size.map_or(Datum::Null, |size| Datum::Int4(size as i32)))
+}
+
+fn to_string(args: &[Datum]) -> QueryResult<Datum> {
+    let (Some(Datum::Array(array)), Some(Datum::Text(separator))) = (args.first(), args.get(1)) else {
+        return Ok(Datum::Null);
+    };
+    let mut parts = Vec::new();
+    for item in flat(array) {
+        match (item, args.get(2)) {
+            (Datum::Null, Some(Datum::Text(null))) => parts.push(null.clone()),
+            (Datum::Null, _) => {}
+            (item, _) => parts.push(super::text::shown(&item)),
+        }
+    }
+    Ok(Datum::Text(parts.join(separator)))
+}
+
+fn value_at_share(args: &[Datum]) -> QueryResult<Datum> {
+    let [Datum::Array(sorted), Datum::Float8(share)] = args else { return Err(wrong(args)) };
+    if !(0.0..=1.0).contains(share) {
+        return Err(Refusal::Range.because(format!("percentile value {share} is not between 0 and 1")));
+    }
+    let number = (share * sorted.len() as f64).ceil().max(1.0) as usize;
+    Ok(sorted.get(number - 1).cloned().unwrap_or(Datum::Null))
+}
+
+fn most_frequent(args: &[Datum]) -> QueryResult<Datum> {
+    let [Datum::Array(sorted)] = args else { return Err(wrong(args)) };
+    let runs = sorted.chunk_by(|a, b| a == b);
+    // The last of the longest that `max_by_key` finds would be the wrong one.
+    let longest = runs.fold(None, |best: Option<&[Datum]>, run| match best {
+        Some(best) if best.len() >= run.len() => Some(best),
+        _ => Some(run),
+    });
+    Ok(longest.and_then(|run| run.first().cloned()).unwrap_or(Datum::Null))
+}
+
+fn trim(args: &[Datum]) -> QueryResult<Datum> {
+    let all = items(args, 0)?;
+    let count = args.get(1).and_then(Datum::as_i64).and_then(|count| usize::try_from(count).ok());
+    let count = count.filter(|count| *count <= all.len()).ok_or_else(|| {
+        Refusal::Subscript.because(format!("number of elements to trim must be between 0 and {}", all.len()))
+    })?;
+    Ok(Datum::Array(all.iter().take(all.len() - count).cloned().collect()))
+}
+
+/// An array of those dimensions.
+fn fill(args: &[Datum]) -> QueryResult<Datum> {
+    let [element, Datum::Array(sizes)] = args else {
+        return Err(Refusal::Null.because("dimension array or low bound array cannot be null"));
+    };
+    let sizes: Option<Vec<usize>> =
+        sizes.iter().map(|size| size.as_i64().and_then(|size| usize::try_from(size).ok())).collect();
+    let sizes = sizes.ok_or_else(|| Refusal::Null.because("dimension values cannot be null"))?;
+    let count = sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size));
+    if count.is_none_or(|count| count > 1 << 20) {
+        return Err(Refusal::Size.because(format!("array size exceeds the maximum allowed ({})", 1 << 20)));
+    }
+    if sizes.is_empty() || count == Some(0) {
+        return Ok(Datum::Array(Vec::new()));
+    }
+    let value = sizes.iter().rev().fold(element.clone(), |inner, size| Datum::Array(vec![inner; *size]));
+    Ok(value)
+}
+
+/// NULL outside the array, as in PostgreSQL.
+fn subscript(args: &[Datum]) -> QueryResult<Datum> {
+    let Some((array, places)) = args.split_first() else { return Err(wrong(args)) };
+    let mut value = array.clone();
+    for place in places {
+        let Datum::Array(items) = value else { return Ok(Datum::Null) };
+        let at = place.as_i64().and_then(|place| usize::try_from(place).ok()).and_then(|place| place.checked_sub(1));
+        value = at.and_then(|at| items.get(at).cloned()).unwrap_or(Datum::Null);
+    }
+    // Fewer subscripts than dimensions name no element.
+    Ok(if matches!(value, Datum::Array(_)) { Datum::Null } else { value })
+}
+
+/// A bound that is NULL was left out.
+fn slice(args: &[Datum]) -> QueryResult<Datum> {
+    let [array, from, to] = args else { return Err(wrong(args)) };
+    if array.is_null() {
+        return Ok(Datum::Null);
+    }
+    let all = or_empty(array);
+    let first = from.as_i64().unwrap_or(1).max(1);
+    let last = to.as_i64().unwrap_or(i64::MAX).min(all.len() as i64);
+    let count = usize::try_from(last - first + 1).unwrap_or(0);
+    let skipped = usize::try_from(first - 1).unwrap_or(usize::MAX);
+    Ok(Datum::Array(all.into_iter().skip(skipped).take(count).collect()))
+}
+
+fn contains(whole: &[Datum], part: &[Datum]) -> bool {
+    let whole = flat(whole);
+    flat(part).iter().all(|item| !item.is_null() && whole.contains(item))
+}
+
+type Test = fn(std::cmp::Ordering) -> bool;
+
+/// True if one item passes, NULL if only an unknown one might.
+fn any_of(args: &[Datum], test: Test) -> QueryResult<Datum> {
+    verdicts(args, test, true)
+}
+
+fn all_of(args: &[Datum], test: Test) -> QueryResult<Datum> {
+    verdicts(args, test, false)
+}
+
+/// `decisive` is the verdict on one item that settles all.
+fn verdicts(args: &[Datum], test: Test, decisive: bool) -> QueryResult<Datum> {
+    let [value, array] = args else { return Err(wrong(args)) };
+    let Datum::Array(items) = array else { return Ok(Datum::Null) };
+    let mut unknown = false;
+    for item in flat(items) {
+        if value.is_null() || item.is_null() {
+            unknown = true;
+        } else if test(types::compare::compare(value, &item)) == decisive {
+            return Ok(Datum::Bool(decisive));
+        }
+    }
+    Ok(if unknown { Datum::Null } else { Datum::Bool(!decisive) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(all: &[i32]) -> Datum {
+        Datum::Array(all.iter().map(|n| Datum::Int4(*n)).collect())
+    }
+
+    #[test]
+    fn quantifiers_know_null() {
+        let any =
+            |value: Datum, items: Vec<Datum>| any_of(&[value, Datum::Array(items)], std::cmp::Ordering::is_eq).ok();
+        assert_eq!(any(Datum::Int4(1), vec![Datum::Null, Datum::Int4(1)]), Some(Datum::Bool(true)));
+        assert_eq!(any(Datum::Int4(2), vec![Datum::Null, Datum::Int4(1)]), Some(Datum::Null));
+        assert_eq!(any(Datum::Int4(2), vec![]), Some(Datum::Bool(false)));
+        assert_eq!(any(Datum::Null, vec![Datum::Int4(1)]), Some(Datum::Null));
+    }
+
+    #[test]
+    fn slices_are_cut_to_the_array() {
+        let cut = |from, to| slice(&[numbers(&[1, 2, 3]), from, to]).ok();
+        assert_eq!(cut(Datum::Int4(2), Datum::Null), Some(numbers(&[2, 3])));
+        assert_eq!(cut(Datum::Int4(-5), Datum::Int4(2)), Some(numbers(&[1, 2])));
+        assert_eq!(cut(Datum::Int4(4), Datum::Int4(9)), Some(numbers(&[])));
+    }
+}

@@ -1,0 +1,207 @@
+//! A function of ours as the planner sees it.
+
+use super::resolve::{Argument, resolve};
+use super::{Chosen, Definition};
+use crate::convert::scalar::{column_reader, datums_to_array};
+use crate::convert::{arrow_type, expression_field, sql_type};
+use crate::error::{QueryError, QueryResult};
+use arrow::array::{Array, ArrayRef};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType as ArrowType, FieldRef};
+use datafusion::common::{Result, ScalarValue};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use types::{DataType, Datum};
+
+/// The function. Two of one name are the same.
+#[derive(Clone)]
+pub(crate) struct SqlFunction {
+    pub(crate) definition: Definition,
+    signature: Signature,
+}
+
+impl SqlFunction {
+    pub(crate) fn new(definition: Definition) -> Self {
+        Self { definition, signature: Signature::user_defined(definition.volatility) }
+    }
+
+    /// The form for arguments of these Arrow types. Text may still be a constant that is none: that is settled
+    /// later, so here it fits everything if it must.
+    fn chosen(&self, args: &[ArrowType]) -> QueryResult<Chosen> {
+        let argument = |lenient: bool| {
+            move |ty: &ArrowType| match sql_type(ty) {
+                _ if ty.is_null() => Argument::Unknown,
+                Some(DataType::Text) | None if lenient => Argument::Unknown,
+                // Constants are bigints before they are settled.
+                Some(DataType::BigInt) if lenient => Argument::Known(DataType::Integer),
+                Some(ty) => Argument::Known(ty),
+                None => Argument::Unknown,
+            }
+        };
+        let exact: Vec<Argument> = args.iter().map(argument(false)).collect();
+        let lenient: Vec<Argument> = args.iter().map(argument(true)).collect();
+        let forms = &self.definition.forms;
+        resolve(forms, &exact).or_else(|| resolve(forms, &lenient)).ok_or_else(|| {
+            let names: Vec<String> = args.iter().map(|ty| sql_name(ty)).collect();
+            QueryError::NoSuchFunction { signature: format!("{}({})", self.definition.name, names.join(", ")) }
+        })
+    }
+}
+
+fn sql_name(ty: &ArrowType) -> String {
+    if ty.is_null() {
+        return "unknown".to_owned();
+    }
+    sql_type(ty).map_or_else(|| "record".to_owned(), |ty| ty.base_name().to_owned())
+}
+
+/// A call of a function of ours.
+pub(crate) fn call_of(definition: &Definition, args: Vec<Expr>) -> Expr {
+    let function = ScalarUDF::new_from_impl(SqlFunction::new(*definition));
+    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), args))
+}
+
+impl std::fmt::Debug for SqlFunction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}()", self.definition.name)
+    }
+}
+
+/// Names are unique among functions of ours, and bodies cannot be compared.
+impl PartialEq for SqlFunction {
+    fn eq(&self, other: &Self) -> bool {
+        self.definition.name == other.definition.name
+    }
+}
+
+impl Eq for SqlFunction {}
+
+impl Hash for SqlFunction {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.definition.name.hash(state);
+    }
+}
+
+impl ScalarUDFImpl for SqlFunction {
+    fn name(&self) -> &str {
+        self.definition.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn display_name(&self, args: &[Expr]) -> Result<String> {
+        let shown: Vec<String> = args.iter().map(ToString::to_string).collect();
+        Ok(match (self.definition.name.split_once(' '), shown.as_slice()) {
+            (Some(("operator", sign)), [left, right]) => format!("{left} {sign} {right}"),
+            (Some((_, sign)), [right]) => format!("{sign} {right}"),
+            _ => format!("{}({})", self.definition.name, shown.join(", ")),
+        })
+    }
+
+    fn coerce_types(&self, args: &[ArrowType]) -> Result<Vec<ArrowType>> {
+        let chosen = self.chosen(args)?;
+        Ok(chosen.types.iter().zip(args).map(|(ty, given)| coerced(ty, given)).collect())
+    }
+
+    fn return_type(&self, args: &[ArrowType]) -> Result<ArrowType> {
+        Ok(arrow_type(&self.chosen(args)?.returns))
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        let types: Vec<ArrowType> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
+        let returns = self.chosen(&types)?.returns;
+        let returns = match (returns, shown_scale(self.definition.name, &args)) {
+            (DataType::Numeric(None), Some(scale)) => DataType::Numeric(Some((38, scale))),
+            (returns, _) => returns,
+        };
+        Ok(Arc::new(expression_field(&returns)))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let given: Vec<ArrowType> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
+        let chosen = self.chosen(&given)?;
+        let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)))
+            && self.definition.volatility != datafusion::logical_expr::Volatility::Volatile;
+        let rows = if constant { 1 } else { args.number_rows };
+        let arrays: Vec<ArrayRef> = args.args.iter().map(|arg| arg.to_array(rows)).collect::<Result<_>>()?;
+        let mut chosen = chosen;
+        chosen.returns = sql_type(args.return_field.data_type()).filter(|ty| ty.is_number()).unwrap_or(chosen.returns);
+        let result = evaluate(&chosen, &arrays, rows)?;
+        Ok(if constant {
+            ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?)
+        } else {
+            ColumnarValue::Array(result)
+        })
+    }
+}
+
+/// Fraction digits of a numeric result where the constants of a call tell them: `round(x, 2)` has two.
+fn shown_scale(name: &str, args: &ReturnFieldArgs<'_>) -> Option<u8> {
+    let constant = |at: usize| args.scalar_arguments.get(at).copied().flatten();
+    match (name, constant(0), constant(1)) {
+        ("round" | "trunc", _, Some(digits)) => {
+            let digits = match digits {
+                ScalarValue::Int32(Some(digits)) => i64::from(*digits),
+                ScalarValue::Int64(Some(digits)) => *digits,
+                _ => return None,
+            };
+            u8::try_from(digits.max(0)).ok().filter(|digits| *digits <= types::NUMERIC_MAX_SCALE)
+        }
+        ("round" | "trunc" | "ceil" | "ceiling" | "floor", ..) if args.arg_fields.len() == 1 => Some(0),
+        ("extract", Some(ScalarValue::Utf8(Some(field))), _) => {
+            let date = args.arg_fields.get(1).is_some_and(|field| *field.data_type() == ArrowType::Date32);
+            extract_scale(field, date)
+        }
+        _ => None,
+    }
+}
+
+fn extract_scale(field: &str, of_date: bool) -> Option<u8> {
+    match field.to_ascii_lowercase().as_str() {
+        "second" => Some(6),
+        "milliseconds" => Some(3),
+        "epoch" if !of_date => Some(6),
+        _ => None,
+    }
+}
+
+/// Decimals are taken as they come: their digits say their scale.
+fn coerced(ty: &DataType, given: &ArrowType) -> ArrowType {
+    match ty {
+        DataType::Numeric(None) if given.is_decimal() => given.clone(),
+        DataType::Array(_) if sql_type(given) == Some(*ty) => given.clone(),
+        ty => arrow_type(ty),
+    }
+}
+
+fn evaluate(chosen: &Chosen, arrays: &[ArrayRef], rows: usize) -> QueryResult<ArrayRef> {
+    let canonical: Vec<(DataType, ArrayRef)> = chosen
+        .types
+        .iter()
+        .zip(arrays)
+        .map(|(ty, array)| match (ty, sql_type(array.data_type())) {
+            (DataType::Numeric(None), Some(own @ DataType::Numeric(Some(_)))) => Ok((own, Arc::clone(array))),
+            (DataType::Array(_), Some(DataType::Array(_))) => Ok((*ty, Arc::clone(array))),
+            _ => Ok::<_, QueryError>((*ty, cast(array, &arrow_type(ty))?)),
+        })
+        .collect::<QueryResult<_>>()?;
+    let readers =
+        canonical.iter().map(|(ty, array)| column_reader(ty, array.as_ref())).collect::<QueryResult<Vec<_>>>()?;
+    let mut values = Vec::with_capacity(rows);
+    let mut row_values: Vec<Datum> = Vec::with_capacity(readers.len());
+    for row in 0..rows {
+        row_values.clear();
+        for ((_, array), read) in canonical.iter().zip(&readers) {
+            row_values.push(if array.is_null(row) { Datum::Null } else { read(row)? });
+        }
+        let is_null = chosen.strict && row_values.iter().any(Datum::is_null);
+        values.push(if is_null { Datum::Null } else { (chosen.body)(&row_values)? });
+    }
+    datums_to_array(&chosen.returns, values)
+}

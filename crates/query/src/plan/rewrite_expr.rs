@@ -1,0 +1,166 @@
+//! Expressions with a syntax of their own as calls of functions: `EXTRACT`, `SUBSTRING`, subscripts, `= ANY (array)`.
+
+use super::query_values::{array_of, row_in_query};
+use super::rewrite::call;
+use sql::ast::{
+    AccessExpr, BinaryOperator, CastKind, CeilFloorKind, DataType, DateTimeField, ExactNumberInfo, Expr, Interval,
+    Subscript, TrimWhereField, UnaryOperator, Value,
+};
+
+/// The expression as the planner should see it.
+pub(super) fn rewrite(expr: Expr) -> Expr {
+    match expr {
+        Expr::AtTimeZone { timestamp, time_zone } => call("timezone", vec![*time_zone, *timestamp]),
+        Expr::Interval(interval) => interval_literal(interval),
+        Expr::Extract { field, expr, .. } => call("extract", vec![quoted(&field.to_string()), *expr]),
+        Expr::Substring { expr, substring_from, substring_for, .. } => {
+            let from = substring_from.map_or_else(|| Expr::value(Value::Number("1".to_owned(), false)), |from| *from);
+            call("substring", std::iter::once(*expr).chain([from]).chain(substring_for.map(|length| *length)).collect())
+        }
+        Expr::Position { expr, r#in } => call("position", vec![*expr, *r#in]),
+        Expr::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
+            let args = [*expr, *overlay_what, *overlay_from];
+            call("overlay", args.into_iter().chain(overlay_for.map(|length| *length)).collect())
+        }
+        Expr::Trim { trim_where, trim_what, expr, trim_characters } => {
+            let name = match trim_where {
+                Some(TrimWhereField::Leading) => "ltrim",
+                Some(TrimWhereField::Trailing) => "rtrim",
+                _ => "btrim",
+            };
+            let letters = trim_what.map(|what| *what).into_iter().chain(trim_characters.unwrap_or_default());
+            call(name, std::iter::once(*expr).chain(letters).collect())
+        }
+        Expr::Ceil { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
+            call("ceil", vec![*expr])
+        }
+        Expr::Floor { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
+            call("floor", vec![*expr])
+        }
+        Expr::UnaryOp { op, expr } => unary(op, expr),
+        Expr::AnyOp { left, compare_op, right, .. } => quantified(*left, &compare_op, *right, false),
+        Expr::AllOp { left, compare_op, right } => quantified(*left, &compare_op, *right, true),
+        Expr::InSubquery { expr, subquery, negated: false } if matches!(*expr, Expr::Tuple(_)) => {
+            row_in_query(*expr, subquery)
+        }
+        Expr::CompoundFieldAccess { root, access_chain } => access(*root, access_chain),
+        Expr::BinaryOp { left, op: BinaryOperator::Overlaps, right } => overlaps(*left, *right),
+        Expr::Value(value) => match &value.value {
+            Value::Number(number, _) if !fits_numeric(number) => {
+                cast(quoted(number), DataType::Double(ExactNumberInfo::None))
+            }
+            _ => Expr::Value(value),
+        },
+        other => other,
+    }
+}
+
+fn quoted(text: &str) -> Expr {
+    Expr::value(Value::SingleQuotedString(text.to_owned()))
+}
+
+pub(super) fn cast(expr: Expr, data_type: DataType) -> Expr {
+    Expr::Cast { kind: CastKind::DoubleColon, expr: Box::new(expr), data_type, array: false, format: None }
+}
+
+/// A number that numeric cannot hold is read as a double.
+fn fits_numeric(number: &str) -> bool {
+    if number.bytes().all(|byte| byte.is_ascii_digit()) && number.len() <= 38 {
+        return true;
+    }
+    let literal = types::decimal::Literal::parse(number);
+    // What is no decimal number is left to the planner: 0x1F.
+    literal.is_none_or(|literal| literal.exact(types::NUMERIC_MAX_SCALE).is_some())
+}
+
+/// `INTERVAL '90' DAY` is `'90 DAY'::interval`.
+fn interval_literal(interval: Interval) -> Expr {
+    let Interval { value, leading_field, last_field, .. } = interval;
+    let text = match value.as_ref() {
+        Expr::Value(text) => match &text.value {
+            Value::SingleQuotedString(text) => text.clone(),
+            Value::Number(number, _) => number.clone(),
+            other => other.to_string().trim_matches('\'').to_owned(),
+        },
+        other => other.to_string(),
+    };
+    let plain = text.trim().trim_start_matches(['-', '+']).bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let text = match last_field.or(leading_field) {
+        // `'1-2' YEAR TO MONTH` and `'1 02:03' DAY TO MINUTE` say their units themselves.
+        Some(field) if plain => format!("{text} {field}"),
+        _ => text,
+    };
+    cast(quoted(&text), DataType::Interval { fields: None, precision: None })
+}
+
+fn unary(op: UnaryOperator, expr: Box<Expr>) -> Expr {
+    match op {
+        UnaryOperator::PGAbs => call("abs", vec![*expr]),
+        UnaryOperator::PGSquareRoot => call("sqrt", vec![*expr]),
+        UnaryOperator::PGCubeRoot => call("cbrt", vec![*expr]),
+        UnaryOperator::BitwiseNot => call("prefix ~", vec![*expr]),
+        op => Expr::UnaryOp { op, expr },
+    }
+}
+
+/// `left op ANY (array)`.
+fn quantified(left: Expr, op: &BinaryOperator, right: Expr, all: bool) -> Expr {
+    let right = match right {
+        Expr::Nested(inner) => *inner,
+        other => other,
+    };
+    match (op, right) {
+        (BinaryOperator::Eq, Expr::Subquery(subquery)) if !all => {
+            rewrite(Expr::InSubquery { expr: Box::new(left), subquery, negated: false })
+        }
+        (BinaryOperator::NotEq, Expr::Subquery(subquery)) if all => {
+            Expr::InSubquery { expr: Box::new(left), subquery, negated: true }
+        }
+        (op, Expr::Subquery(query)) => {
+            let name = format!("{op} {}", if all { "all" } else { "any" });
+            match array_of(query.clone()) {
+                Some(array) => call(&name, vec![left, array]),
+                None => call(&name, vec![left, Expr::Subquery(query)]),
+            }
+        }
+        // A list of values is what key ranges are made of.
+        (BinaryOperator::Eq, Expr::Array(array)) if !all && !array.elem.is_empty() => {
+            Expr::InList { expr: Box::new(left), list: array.elem, negated: false }
+        }
+        (BinaryOperator::NotEq, Expr::Array(array)) if all && !array.elem.is_empty() => {
+            Expr::InList { expr: Box::new(left), list: array.elem, negated: true }
+        }
+        (op, right) => call(&format!("{op} {}", if all { "all" } else { "any" }), vec![left, right]),
+    }
+}
+
+/// Subscripts and slices; fields of rows stay.
+fn access(root: Expr, chain: Vec<AccessExpr>) -> Expr {
+    let all_subscripts = chain.iter().all(|access| matches!(access, AccessExpr::Subscript(_)));
+    if !all_subscripts {
+        return Expr::CompoundFieldAccess { root: Box::new(root), access_chain: chain };
+    }
+    let mut value = root;
+    let mut places = Vec::new();
+    for access in chain {
+        match access {
+            AccessExpr::Subscript(Subscript::Index { index }) => places.push(index),
+            AccessExpr::Subscript(Subscript::Slice { lower_bound, upper_bound, .. }) => {
+                let bound = |bound: Option<Expr>| bound.unwrap_or_else(|| Expr::value(Value::Null));
+                value = call("array slice", vec![value, bound(lower_bound), bound(upper_bound)]);
+            }
+            AccessExpr::Dot(_) => {}
+        }
+    }
+    if places.is_empty() { value } else { call("array subscript", std::iter::once(value).chain(places).collect()) }
+}
+
+/// `(a, b) OVERLAPS (c, d)`.
+fn overlaps(left: Expr, right: Expr) -> Expr {
+    match (left, right) {
+        (Expr::Tuple(left), Expr::Tuple(right)) if left.len() == 2 && right.len() == 2 => {
+            call("overlaps", left.into_iter().chain(right).collect())
+        }
+        (left, right) => Expr::BinaryOp { left: Box::new(left), op: BinaryOperator::Overlaps, right: Box::new(right) },
+    }
+}

@@ -1,0 +1,219 @@
+//! Arrays as text: `{1,NULL,"a b"}`, nested ones in braces of their own.
+
+use crate::{DataType, Datum, ElementType, TypeError, text};
+
+/// Reads an array whose elements are of type `element`.
+///
+/// # Errors
+/// [`TypeError::BadArray`] for text that is no array, and what the element's type says.
+pub fn parse_array(element: ElementType, input: &str) -> Result<Datum, TypeError> {
+    let malformed = || TypeError::BadArray { message: format!("malformed array literal: \"{input}\"") };
+    let body = input.trim();
+    // `[1:3]={1,2,3}`: bounds other than these are not kept.
+    let body = match body.strip_prefix("[1:").and_then(|rest| rest.split_once("]=")) {
+        Some((upper, rest)) if upper.bytes().all(|byte| byte.is_ascii_digit()) => rest,
+        _ => body,
+    };
+    let mut reader = Reader { element: element.data_type(), rest: body };
+    let array = reader.array()?.ok_or_else(malformed)?;
+    if !reader.rest.trim().is_empty() {
+        return Err(malformed());
+    }
+    if even(&array).is_none() {
+        return Err(malformed());
+    }
+    Ok(Datum::Array(array))
+}
+
+/// Sizes of the dimensions if all parts of a nested array have the same, none for an empty array.
+pub fn dimensions(array: &[Datum]) -> Vec<usize> {
+    even(array).unwrap_or_else(|| vec![array.len()])
+}
+
+fn even(array: &[Datum]) -> Option<Vec<usize>> {
+    if array.is_empty() {
+        return Some(Vec::new());
+    }
+    let inner = |item: &Datum| match item {
+        Datum::Array(inner) => even(inner),
+        _ => Some(Vec::new()),
+    };
+    let first = inner(array.first()?)?;
+    for item in array {
+        if inner(item)? != first {
+            return None;
+        }
+    }
+    let mut all = vec![array.len()];
+    all.extend(first);
+    Some(all)
+}
+
+struct Reader<'a> {
+    element: DataType,
+    rest: &'a str,
+}
+
+impl Reader<'_> {
+    fn skip_blanks(&mut self) {
+        self.rest = self.rest.trim_start();
+    }
+
+    fn eat(&mut self, mark: char) -> bool {
+        self.skip_blanks();
+        match self.rest.strip_prefix(mark) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// `None` for text that is no array.
+    fn array(&mut self) -> Result<Option<Vec<Datum>>, TypeError> {
+        if !self.eat('{') {
+            return Ok(None);
+        }
+        let mut items = Vec::new();
+        if self.eat('}') {
+            return Ok(Some(items));
+        }
+        loop {
+            self.skip_blanks();
+            let item = if self.rest.starts_with('{') {
+                self.array()?.map(Datum::Array)
+            } else {
+                match self.item() {
+                    Some((word, quoted)) if !quoted && word.eq_ignore_ascii_case("null") => Some(Datum::Null),
+                    Some((word, _)) => Some(text::parse(&self.element, &word)?),
+                    None => None,
+                }
+            };
+            let Some(item) = item else { return Ok(None) };
+            items.push(item);
+            if self.eat('}') {
+                return Ok(Some(items));
+            }
+            if !self.eat(',') {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The text of an element and whether it stood in quotes.
+    fn item(&mut self) -> Option<(String, bool)> {
+        let mut word = String::new();
+        let quoted = self.eat('"');
+        // Blanks at the end of a plain word are not part of it, escaped ones are.
+        let mut kept = 0;
+        loop {
+            let letter = self.rest.chars().next()?;
+            if !quoted && matches!(letter, ',' | '}') {
+                word.truncate(kept);
+                return (!word.is_empty()).then_some((word, false));
+            }
+            self.rest = self.rest.get(letter.len_utf8()..)?;
+            match letter {
+                '"' if quoted => return Some((word, true)),
+                '"' | '{' if !quoted => return None,
+                '\\' => {
+                    let escaped = self.rest.chars().next()?;
+                    self.rest = self.rest.get(escaped.len_utf8()..)?;
+                    word.push(escaped);
+                    kept = word.len();
+                }
+                _ => {
+                    word.push(letter);
+                    if !letter.is_whitespace() {
+                        kept = word.len();
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Appends `{1,NULL,"a b"}`.
+pub fn print_array(element: ElementType, items: &[Datum], out: &mut String) {
+    let ty = element.data_type();
+    out.push('{');
+    for (place, item) in items.iter().enumerate() {
+        if place > 0 {
+            out.push(',');
+        }
+        match item {
+            Datum::Null => out.push_str("NULL"),
+            Datum::Array(inner) => print_array(element, inner, out),
+            item => {
+                let mut word = String::new();
+                text::print(&ty, item, &mut word);
+                push_quoted(&word, out);
+            }
+        }
+    }
+    out.push('}');
+}
+
+/// An element, in quotes if it would be misread.
+fn push_quoted(word: &str, out: &mut String) {
+    let plain = !word.is_empty()
+        && !word.eq_ignore_ascii_case("null")
+        && !word.contains(|c: char| matches!(c, '{' | '}' | ',' | '"' | '\\') || c.is_ascii_whitespace());
+    if plain {
+        out.push_str(word);
+        return;
+    }
+    out.push('"');
+    for letter in word.chars() {
+        if matches!(letter, '"' | '\\') {
+            out.push('\\');
+        }
+        out.push(letter);
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn round(element: ElementType, input: &str) -> Result<String, TypeError> {
+        let Datum::Array(items) = parse_array(element, input)? else { unreachable!() };
+        let mut out = String::new();
+        print_array(element, &items, &mut out);
+        Ok(out)
+    }
+
+    #[test]
+    fn arrays_are_read_and_printed() {
+        for (element, input, want) in [
+            (ElementType::Integer, "{1, 2,NULL}", "{1,2,NULL}"),
+            (ElementType::Integer, " { } ", "{}"),
+            (ElementType::Integer, "{{1,2},{3,4}}", "{{1,2},{3,4}}"),
+            (ElementType::Integer, "[1:2]={1,2}", "{1,2}"),
+            (
+                ElementType::Text,
+                r#"{a b , "x,y", "", "NULL", null, "a\"b\\"}"#,
+                r#"{"a b","x,y","","NULL",NULL,"a\"b\\"}"#,
+            ),
+            (ElementType::Timestamp, "{2024-01-02 03:04:05}", "{\"2024-01-02 03:04:05\"}"),
+        ] {
+            assert_eq!(round(element, input).unwrap(), want, "{input}");
+        }
+        for input in ["", "1", "{1", "{1,}", "{1}}", "{{1,2},{3}}", "{a\"b\"}"] {
+            assert!(matches!(round(ElementType::Text, input), Err(TypeError::BadArray { .. })), "{input}");
+        }
+        assert!(matches!(round(ElementType::Integer, "{x}"), Err(TypeError::InvalidText { .. })));
+    }
+
+    #[test]
+    fn dimensions_are_counted() {
+        let Datum::Array(items) = parse_array(ElementType::Integer, "{{1,2,3},{4,5,6}}").unwrap() else {
+            unreachable!()
+        };
+        assert_eq!(dimensions(&items), [2, 3]);
+        assert!(dimensions(&[]).is_empty());
+    }
+}

@@ -1,0 +1,138 @@
+//! Types of array elements.
+
+use crate::DataType;
+use serde::{Deserialize, Serialize};
+
+/// What an array is made of: a type without parameters. `varchar(3)[]` is kept as `varchar[]`, and `char(n)` becomes
+/// text since only a length says how many blanks it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "each is the type of its name")]
+pub enum ElementType {
+    Boolean,
+    SmallInt,
+    Integer,
+    BigInt,
+    Real,
+    Double,
+    Numeric,
+    Text,
+    Varchar,
+    Bytea,
+    Date,
+    Time,
+    Timestamp,
+    TimestampTz,
+    Uuid,
+    Interval,
+}
+
+impl ElementType {
+    /// All of them.
+    pub const ALL: [Self; 16] = [
+        Self::Boolean,
+        Self::SmallInt,
+        Self::Integer,
+        Self::BigInt,
+        Self::Real,
+        Self::Double,
+        Self::Numeric,
+        Self::Text,
+        Self::Varchar,
+        Self::Bytea,
+        Self::Date,
+        Self::Time,
+        Self::Timestamp,
+        Self::TimestampTz,
+        Self::Uuid,
+        Self::Interval,
+    ];
+
+    /// The element for values of `ty`; `None` for arrays.
+    pub fn of(ty: &DataType) -> Option<Self> {
+        Some(match ty {
+            DataType::Boolean => Self::Boolean,
+            DataType::SmallInt => Self::SmallInt,
+            DataType::Integer => Self::Integer,
+            DataType::BigInt => Self::BigInt,
+            DataType::Real => Self::Real,
+            DataType::Double => Self::Double,
+            DataType::Numeric(_) => Self::Numeric,
+            DataType::Text | DataType::Char(_) => Self::Text,
+            DataType::Varchar(_) => Self::Varchar,
+            DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_) => Self::Bytea,
+            DataType::Date => Self::Date,
+            DataType::Time => Self::Time,
+            DataType::Timestamp => Self::Timestamp,
+            DataType::TimestampTz => Self::TimestampTz,
+            DataType::Uuid => Self::Uuid,
+            DataType::Interval => Self::Interval,
+            DataType::Array(_) => return None,
+        })
+    }
+
+    /// The type of an element.
+    pub fn data_type(self) -> DataType {
+        match self {
+            Self::Boolean => DataType::Boolean,
+            Self::SmallInt => DataType::SmallInt,
+            Self::Integer => DataType::Integer,
+            Self::BigInt => DataType::BigInt,
+            Self::Real => DataType::Real,
+            Self::Double => DataType::Double,
+            Self::Numeric => DataType::Numeric(None),
+            Self::Text => DataType::Text,
+            Self::Varchar => DataType::Varchar(None),
+            Self::Bytea => DataType::Bytea,
+            Self::Date => DataType::Date,
+            Self::Time => DataType::Time,
+            Self::Timestamp => DataType::Timestamp,
+            Self::TimestampTz => DataType::TimestampTz,
+            Self::Uuid => DataType::Uuid,
+            Self::Interval => DataType::Interval,
+        }
+    }
+
+    /// Oid of the array's type.
+    pub(crate) fn array_oid(self) -> u32 {
+        match self {
+            Self::Boolean => 1000,
+            Self::Bytea => 1001,
+            Self::SmallInt => 1005,
+            Self::Integer => 1007,
+            Self::Text => 1009,
+            Self::Varchar => 1015,
+            Self::BigInt => 1016,
+            Self::Real => 1021,
+            Self::Double => 1022,
+            Self::Timestamp => 1115,
+            Self::Date => 1182,
+            Self::Time => 1183,
+            Self::TimestampTz => 1185,
+            Self::Interval => 1187,
+            Self::Numeric => 1231,
+            Self::Uuid => 2951,
+        }
+    }
+
+    /// Name of the array's type.
+    pub(crate) fn array_name(self) -> &'static str {
+        match self {
+            Self::Boolean => "boolean[]",
+            Self::SmallInt => "smallint[]",
+            Self::Integer => "integer[]",
+            Self::BigInt => "bigint[]",
+            Self::Real => "real[]",
+            Self::Double => "double precision[]",
+            Self::Numeric => "numeric[]",
+            Self::Text => "text[]",
+            Self::Varchar => "character varying[]",
+            Self::Bytea => "bytea[]",
+            Self::Date => "date[]",
+            Self::Time => "time without time zone[]",
+            Self::Timestamp => "timestamp without time zone[]",
+            Self::TimestampTz => "timestamp with time zone[]",
+            Self::Uuid => "uuid[]",
+            Self::Interval => "interval[]",
+        }
+    }
+}
