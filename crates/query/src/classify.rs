@@ -185,6 +185,9 @@ fn from_plan(message: &str) -> QueryError {
         let position = position.split(' ').next().unwrap_or_default();
         return Refusal::Position.because(format!("GROUP BY position {position} is not in select list"));
     }
+    if line == "Step cannot be zero" {
+        return Refusal::Argument.because("step size cannot equal zero");
+    }
     if line.contains("Aggregate function calls cannot be nested") {
         return QueryError::Grouping { message: "aggregate function calls cannot be nested".to_owned() };
     }

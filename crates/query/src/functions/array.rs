@@ -2,7 +2,7 @@
 
 use super::sql::{Argument, Body, Chosen, Definition, define_rule, text_of, widens, wrong};
 use crate::Refusal;
-use crate::error::QueryResult;
+use crate::error::{QueryError, QueryResult};
 use types::DataType::{self, Boolean, Integer, Text};
 use types::array::dimensions;
 use types::{Datum, ElementType};
@@ -431,7 +431,7 @@ fn trim(args: &[Datum]) -> QueryResult<Datum> {
     Ok(Datum::Array(all.iter().take(all.len() - count).cloned().collect()))
 }
 
-/// An array of those dimensions.
+/// An array of that size.
 fn fill(args: &[Datum]) -> QueryResult<Datum> {
     let [element, Datum::Array(sizes)] = args else {
         return Err(Refusal::Null.because("dimension array or low bound array cannot be null"));
@@ -443,11 +443,11 @@ fn fill(args: &[Datum]) -> QueryResult<Datum> {
     if count.is_none_or(|count| count > 1 << 20) {
         return Err(Refusal::Size.because(format!("array size exceeds the maximum allowed ({})", 1 << 20)));
     }
-    if sizes.is_empty() || count == Some(0) {
-        return Ok(Datum::Array(Vec::new()));
+    match sizes.as_slice() {
+        [] => Ok(Datum::Array(Vec::new())),
+        [size] => Ok(Datum::Array(vec![element.clone(); *size])),
+        _ => Err(QueryError::Unsupported { feature: "array_fill() of several dimensions".to_owned() }),
     }
-    let value = sizes.iter().rev().fold(element.clone(), |inner, size| Datum::Array(vec![inner; *size]));
-    Ok(value)
 }
 
 /// NULL outside the array, as in PostgreSQL.

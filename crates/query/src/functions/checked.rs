@@ -1,8 +1,9 @@
 //! `+`, `-` and `*` of integers that fail on overflow (22003), where the planner's own would wrap; `/` of floats that
 //! fails on zero (22012), where its own makes an infinity.
 
-use crate::error::QueryError;
+use crate::error::{QueryError, Refusal};
 use arrow::array::cast::AsArray;
+use arrow::array::{Array, ArrayRef};
 use arrow::compute::kernels::numeric::{add, div, mul, sub};
 use arrow::datatypes::{DataType as ArrowType, Float32Type, Float64Type};
 use arrow::error::ArrowError;
@@ -78,6 +79,11 @@ impl ScalarUDFImpl for Checked {
             }
             _ => apply(left, right, mul),
         };
+        if args.return_field.data_type().is_floating() {
+            let result = result?;
+            refuse_infinity(&result, left, right)?;
+            return Ok(result);
+        }
         result.map_err(|error| {
             let overflow = matches!(
                 error.find_root(),
@@ -98,6 +104,35 @@ fn refuse_zero(divisor: &ColumnarValue) -> Result<()> {
         _ => false,
     };
     if zero { Err(QueryError::DivisionByZero.into()) } else { Ok(()) }
+}
+
+/// An infinity that neither side had is an overflow.
+fn refuse_infinity(result: &ColumnarValue, left: &ColumnarValue, right: &ColumnarValue) -> Result<()> {
+    let count = match result {
+        ColumnarValue::Array(array) => array.len(),
+        ColumnarValue::Scalar(_) => 1,
+    };
+    if !has_infinity(result, count)? {
+        return Ok(());
+    }
+    // Rarely reached: row by row, which one made it?
+    let (result, left, right) = (result.to_array(count)?, left.to_array(count)?, right.to_array(count)?);
+    for row in 0..count {
+        let infinite = |array: &ArrayRef| has_infinity(&ColumnarValue::Array(array.slice(row, 1)), 1);
+        if infinite(&result)? && !infinite(&left)? && !infinite(&right)? {
+            return Err(Refusal::Range.because("value out of range: overflow").into());
+        }
+    }
+    Ok(())
+}
+
+fn has_infinity(value: &ColumnarValue, rows: usize) -> Result<bool> {
+    let array = value.to_array(rows)?;
+    Ok(match array.data_type() {
+        ArrowType::Float32 => array.as_primitive::<Float32Type>().iter().flatten().any(f32::is_infinite),
+        ArrowType::Float64 => array.as_primitive::<Float64Type>().iter().flatten().any(f64::is_infinite),
+        _ => false,
+    })
 }
 
 fn out_of_range(ty: &ArrowType) -> datafusion::common::DataFusionError {

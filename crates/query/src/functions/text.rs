@@ -112,6 +112,30 @@ pub(super) static FUNCTIONS: &[Definition] = &[
             Ok(Datum::Bytes(changed))
         })],
     ),
+    define(
+        "btrim",
+        &[
+            strict(&[Text], Text, |args| trimmed(args, true, true)),
+            strict(&[Text, Text], Text, |args| trimmed(args, true, true)),
+            strict(&[Bytea, Bytea], Bytea, |args| trimmed(args, true, true)),
+        ],
+    ),
+    define(
+        "ltrim",
+        &[
+            strict(&[Text], Text, |args| trimmed(args, true, false)),
+            strict(&[Text, Text], Text, |args| trimmed(args, true, false)),
+            strict(&[Bytea, Bytea], Bytea, |args| trimmed(args, true, false)),
+        ],
+    ),
+    define(
+        "rtrim",
+        &[
+            strict(&[Text], Text, |args| trimmed(args, false, true)),
+            strict(&[Text, Text], Text, |args| trimmed(args, false, true)),
+            strict(&[Bytea, Bytea], Bytea, |args| trimmed(args, false, true)),
+        ],
+    ),
     define_rule("num_nulls", |args| {
         counted(args, |args| Ok(Datum::Int4(size(args.iter().filter(|v| v.is_null()).count()))))
     }),
@@ -218,6 +242,26 @@ pub(super) fn size(count: usize) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
 
+/// Without letters of the second argument (blanks, if there is none) at the wanted ends.
+fn trimmed(args: &[Datum], front: bool, back: bool) -> QueryResult<Datum> {
+    if let [Datum::Bytes(bytes), Datum::Bytes(set)] = args {
+        let kept = |byte: &u8| !set.contains(byte);
+        let start = if front { bytes.iter().position(kept).unwrap_or(bytes.len()) } else { 0 };
+        let end = if back { bytes.iter().rposition(kept).map_or(0, |at| at + 1) } else { bytes.len() };
+        return Ok(Datum::Bytes(bytes.get(start..end).unwrap_or_default().to_vec()));
+    }
+    let set = if args.len() > 1 { text(args, 1)? } else { " " };
+    let drop = |letter: char| set.contains(letter);
+    let mut rest = text(args, 0)?;
+    if front {
+        rest = rest.trim_start_matches(drop);
+    }
+    if back {
+        rest = rest.trim_end_matches(drop);
+    }
+    Ok(Datum::Text(rest.to_owned()))
+}
+
 /// Functions that count their arguments.
 fn counted(args: &[Argument], body: super::sql::Body) -> Option<Chosen> {
     any_arguments(args, 1, usize::MAX, false, body).map(|chosen| Chosen { returns: Integer, ..chosen })
@@ -229,7 +273,7 @@ fn bit_beyond(at: i64, length: usize) -> QueryError {
 
 /// `\\0441`, `\\+000061`, `\\u0061`, `\\U00000061` and `\\\\`.
 fn unistr(args: &[Datum]) -> QueryResult<Datum> {
-    let invalid = || Refusal::Argument.because("invalid Unicode escape");
+    let invalid = || QueryError::Invalid { message: "invalid Unicode escape".to_owned() };
     let mut out = String::new();
     let mut rest = text(args, 0)?;
     while let Some((before, behind)) = rest.split_once('\\') {
@@ -450,7 +494,7 @@ fn chr(args: &[Datum]) -> QueryResult<Datum> {
         return Err(Refusal::Size.because("null character not permitted"));
     }
     if *code < 0 {
-        return Err(Refusal::Size.because("character number must be positive"));
+        return Err(Refusal::Argument.because("character number must be positive"));
     }
     let letter = char::from_u32(code.unsigned_abs());
     letter

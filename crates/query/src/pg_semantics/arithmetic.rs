@@ -1,4 +1,4 @@
-//! Integer arithmetic fails on overflow instead of wrapping, and float division on zero.
+//! Arithmetic fails on overflow instead of wrapping or going to infinity, and float division on zero.
 
 use crate::functions::checked_arithmetic;
 use arrow::datatypes::DataType as ArrowType;
@@ -36,7 +36,7 @@ fn check_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
             let Expr::BinaryExpr(BinaryExpr { left, op, right }) = &expr else { return Ok(Transformed::no(expr)) };
             let checked = match op {
                 Operator::Plus | Operator::Minus | Operator::Multiply => {
-                    both(left, right, &schema, ArrowType::is_signed_integer)
+                    both(left, right, &schema, |ty| ty.is_signed_integer() || ty.is_floating())
                 }
                 Operator::Divide => both(left, right, &schema, ArrowType::is_floating),
                 _ => false,

@@ -28,6 +28,7 @@ impl ExprPlanner for PostgresOperators {
     }
 
     fn plan_aggregate(&self, raw: RawAggregateExpr) -> Result<PlannerResult<RawAggregateExpr>> {
+        let raw = RawAggregateExpr { args: raw.args.into_iter().map(named_cast).collect(), ..raw };
         if raw.func.name() != "avg" || raw.args.len() != 1 {
             return Ok(PlannerResult::Original(raw));
         }
@@ -68,6 +69,17 @@ impl ExprPlanner for PostgresOperators {
     }
 }
 
+/// A cast is not part of an expression's name for the planner, so that `sum(x::int)` and `sum(x::bigint)` had one name.
+fn named_cast(arg: Expr) -> Expr {
+    match arg {
+        Expr::Cast(cast) if !matches!(cast.expr.as_ref(), Expr::Literal(..)) => {
+            let name = format!("{}::{}", cast.expr.schema_name(), cast.field.data_type());
+            Expr::Cast(cast).alias(name)
+        }
+        other => other,
+    }
+}
+
 fn plan(raw: RawBinaryExpr, schema: &DFSchema) -> QueryResult<PlannerResult<RawBinaryExpr>> {
     let RawBinaryExpr { op, mut left, mut right } = raw;
     if let Some(comparison) = comparison(&op) {
@@ -97,6 +109,12 @@ fn plan(raw: RawBinaryExpr, schema: &DFSchema) -> QueryResult<PlannerResult<RawB
                 if Side::of(side, schema) == Side::Parameter {
                     give_type(side, &Side::Parameter, &DataType::Text)?;
                 }
+            }
+            let sides = [Side::of(&left, schema), Side::of(&right, schema)];
+            if let [a, b] = &sides
+                && sides.iter().any(|side| matches!(side, Side::Known(ty) if !ty.is_text()))
+            {
+                return Err(QueryError::NoSuchOperator { left: a.name(), operator: op.to_string(), right: b.name() });
             }
             Ok(PlannerResult::Original(RawBinaryExpr { op, left, right }))
         }
@@ -170,7 +188,9 @@ fn arithmetic(
 
 /// Arithmetic of types that PostgreSQL has none for.
 fn refuses(left: &DataType, right: &DataType) -> bool {
-    let odd = |ty: &DataType| ty.is_text() || ty.is_bytes() || matches!(ty, DataType::Boolean | DataType::Uuid);
+    let odd = |ty: &DataType| {
+        ty.is_text() || ty.is_bytes() || matches!(ty, DataType::Boolean | DataType::Uuid | DataType::Array(_))
+    };
     odd(left) || odd(right)
 }
 

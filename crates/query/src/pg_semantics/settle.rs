@@ -133,6 +133,17 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
             None => Ok(Transformed::no(Expr::ScalarFunction(call))),
         },
         Expr::Cast(cast) => settle_cast(cast, schema),
+        Expr::Case(case) if case.expr.is_none() => {
+            for (when, _) in &case.when_then_expr {
+                if let Side::Known(ty) = Side::of(when, schema)
+                    && ty != DataType::Boolean
+                {
+                    let message = format!("argument of CASE/WHEN must be type boolean, not type {}", ty.base_name());
+                    return Err(QueryError::TypeMismatch { message }.into());
+                }
+            }
+            Ok(Transformed::no(Expr::Case(case)))
+        }
         Expr::BinaryExpr(binary) if is_comparison(binary.op) => Ok(settle_comparison(binary, schema)),
         Expr::SimilarTo(like) => Ok(Transformed::yes(similar_to(like)?)),
         Expr::InList(list) => Ok(Transformed::yes(settle_list(list, schema)?)),

@@ -51,6 +51,7 @@ use parameters::Parameters;
 pub use resolve::WITH_ROW_IDS;
 pub use row_exprs::{RowExprs, RowTable};
 use sql::ast;
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
@@ -217,6 +218,16 @@ impl Planner {
             plan = make(parameters)?;
         }
         Ok(Logical { plan, computed: names.reads_computed(), relations: names.relations() })
+    }
+
+    /// Names of all functions that a query may call, in any place.
+    pub fn function_names(&self) -> BTreeSet<String> {
+        let rewritten = rewrite::FUNCTIONS.iter().map(|name| (*name).to_owned());
+        let scalars = self.state.scalar_functions().keys().cloned();
+        let aggregates = self.state.aggregate_functions().keys().cloned();
+        let windows = self.state.window_functions().keys().cloned();
+        let tables = self.state.table_functions().keys().cloned();
+        rewritten.chain(scalars).chain(aggregates).chain(windows).chain(tables).collect()
     }
 
     fn optimise(&self, plan: LogicalPlan) -> QueryResult<LogicalPlan> {

@@ -16,6 +16,21 @@ use sql::ast::{
 };
 use std::ops::ControlFlow;
 
+/// Functions that exist as rewritten calls only.
+pub(super) const FUNCTIONS: [&str; 11] = [
+    "every",
+    "grouping",
+    "mod",
+    "mode",
+    "percentile_disc",
+    "regexp_matches",
+    "regexp_split_to_table",
+    "string_to_table",
+    "timezone",
+    "unnest",
+    "variance",
+];
+
 /// Rewrites a whole statement.
 pub(super) fn rewrite(statement: &mut Statement) {
     let _ = statement.visit(&mut Rewriter);

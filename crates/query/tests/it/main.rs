@@ -12,6 +12,7 @@ extern crate bennu_query as query;
 
 mod explain;
 mod fixture;
+mod function_page;
 mod postgres;
 mod reads;
 mod select;

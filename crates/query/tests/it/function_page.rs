@@ -1,0 +1,74 @@
+//! `docs/sql/functions.md` is made of the registry: it says which of PostgreSQL's functions are here.
+//!
+//! `BENNU_WRITE_PAGES=1 cargo test -p bennu-query function_page` writes it anew.
+
+use query::{Planner, PlannerOptions};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::Path;
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sql/functions.md");
+const RECORDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sql-tests");
+
+/// Text of all records, in lower case.
+fn records(folder: &Path, out: &mut String) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            records(&path, out);
+        } else if path.extension().is_some_and(|extension| extension == "slt") {
+            out.push_str(&std::fs::read_to_string(&path).unwrap().to_lowercase());
+        }
+    }
+}
+
+fn is_called(records: &str, name: &str) -> bool {
+    let mut rest = records;
+    while let Some((before, after)) = rest.split_once(name) {
+        let begins = !before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        if begins && after.trim_start().starts_with('(') {
+            return true;
+        }
+        rest = after;
+    }
+    false
+}
+
+fn page() -> String {
+    let planner = Planner::new(PlannerOptions::default()).unwrap();
+    let ours: BTreeSet<String> = planner.function_names();
+    let mut tested = String::new();
+    records(Path::new(RECORDS), &mut tested);
+    let mut page = String::from(
+        "# Functions\n\nMade from the registry by `crates/query/tests/it/function_page.rs`; do not edit by hand. The list is \
+         that of PostgreSQL 15's manual, for the types that are here.\n\n- **compared**: it is here, and records in \
+         `sql-tests` hold its answers against PostgreSQL's\n- **here**: it is here\n- **missing**: it is not built\n",
+    );
+    for line in include_str!("postgres_functions.txt").lines().filter(|line| !line.is_empty()) {
+        if let Some(title) = line.strip_prefix("# ") {
+            write!(page, "\n## {title}\n\n| function | state |\n|---|---|\n").unwrap();
+            continue;
+        }
+        for name in line.split(' ') {
+            let state = match (ours.contains(name), is_called(&tested, name)) {
+                (true, true) => "compared",
+                (true, false) => "here",
+                (false, _) => "missing",
+            };
+            writeln!(page, "| `{name}` | {state} |").unwrap();
+        }
+    }
+    page
+}
+
+#[test]
+fn the_page_is_up_to_date() {
+    let made = page();
+    if std::env::var_os("BENNU_WRITE_PAGES").is_some() {
+        std::fs::create_dir_all(Path::new(PAGE).parent().unwrap()).unwrap();
+        std::fs::write(PAGE, &made).unwrap();
+    }
+    let kept = std::fs::read_to_string(PAGE).unwrap_or_default();
+    assert!(kept == made, "docs/sql/functions.md is out of date: run with BENNU_WRITE_PAGES=1");
+}
