@@ -3,7 +3,7 @@
 DATA    ?= bennu-data
 LISTEN  ?= 127.0.0.1:5433
 
-.PHONY: build run test fuzz-wire check fmt clippy doc deps examples bench test-power-loss clean
+.PHONY: build run test fuzz-wire test-clients check fmt clippy doc deps examples bench test-power-loss clean
 
 build:                ## the release binary: target/release/bennu
 	cargo build --release -p bennu-cli
@@ -36,6 +36,9 @@ smoke: build          ## starts the release binary on a fresh folder and runs th
 
 examples: build       ## runs every example against the release binary
 	./.ci/smoke target/release/bennu
+
+test-clients: build   ## psycopg, asyncpg, node-postgres and pgjdbc, beside PostgreSQL 15 (installs what is missing)
+	./crates/pg-server/clients/run target/release/bennu target/clients
 
 bench: build          ## the whole table: beside PostgreSQL 15 (installed and started here) and bare fjall
 	command -v pgbench > /dev/null || (apt-get update && apt-get install -y postgresql-15)

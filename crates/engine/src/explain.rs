@@ -37,7 +37,7 @@ impl Session {
             other => return fail(Fault::Unsupported { feature: format!("EXPLAIN {other}") }),
         };
         // Not kept: its text is EXPLAIN's. Key programs have no plan to show: what they do is what a plan says.
-        let source = Arc::new(Source { text: Arc::from(""), statement, types: types.to_vec() });
+        let source = Arc::new(Source { text: Arc::from(""), before: 0, statement, types: types.to_vec() });
         let compiled = self.compile_for_explain(&source).await?;
         match &compiled.program {
             Program::PointSelect(_) | Program::RangeSelect(_) => {

@@ -19,6 +19,7 @@
 //! Read next: `pg-server` (this face on the wire).
 
 mod answer;
+pub mod binary;
 mod context;
 mod copy;
 mod ddl;
@@ -43,7 +44,7 @@ mod transaction_block;
 mod utility;
 
 pub use answer::{Answer, Chunk, ColumnDesc, RowStream};
-pub use copy::{CopyIn, CopyOut};
+pub use copy::{CopyBlock, CopyIn, CopyOut};
 pub use engine::{Engine, EngineOptions, SessionStart};
 pub use error::EngineError;
 pub use notice::Notice;

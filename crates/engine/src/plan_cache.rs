@@ -173,9 +173,7 @@ impl Session {
         if let Some(prepared) = prepared {
             // The client was told the columns and will read them so.
             if !same_columns(prepared.columns.as_deref(), compiled.columns.as_deref()) {
-                return fail(Fault::Unsupported {
-                    feature: "a changed result type of a prepared statement".to_string(),
-                });
+                return fail(Fault::ResultTypeChanged);
             }
             *prepared.compiled.lock() = Some(Arc::clone(&compiled));
         }

@@ -114,7 +114,7 @@ impl Session {
     pub async fn run(&mut self, statement: &Script) -> Result<Answer, EngineError> {
         self.begin_statement();
         let done = self.dispatch(&statement.source, None, &[]).await;
-        self.end_statement(done)
+        self.end_statement(done.map_err(|error| error.located(&statement.source)))
     }
 
     /// Begins a simple query of that many statements: several are one implicit transaction.
@@ -144,8 +144,8 @@ impl Session {
         let Some(parsed) = parsed.pop() else { return Ok(Arc::new(Prepared::empty())) };
         let source = Arc::new(Source::new(text, parsed, types));
         self.begin_statement();
-        let done = self.prepare_source(source).await;
-        self.end_statement(done)
+        let done = self.prepare_source(Arc::clone(&source)).await;
+        self.end_statement(done.map_err(|error| error.located(&source)))
     }
 
     /// Runs a prepared statement.
@@ -159,13 +159,12 @@ impl Session {
         self.end_statement(done)
     }
 
-    /// Before a statement of the extended protocol behind which others may come: up to [`Self::sync`] they are one
-    /// implicit transaction. Without it a statement outside of a block is a transaction of its own.
+    /// Makes the statements up to [`Self::sync`] one implicit transaction, unless a block is open.
     pub fn begin_pipeline(&mut self) {
         self.begin_implicit();
     }
 
-    /// Ends a pipeline of the extended protocol: commits its implicit transaction, or rolls back what failed.
+    /// Ends a pipeline of the extended protocol: commits its implicit transaction, or rolls it back after an error.
     ///
     /// # Errors
     /// The commit's.

@@ -13,14 +13,17 @@ use types::{DataType, Datum};
 pub(crate) struct Source {
     /// Its own text: plans are kept by it.
     pub(crate) text: Arc<str>,
+    /// Characters before it in the text that it came in.
+    pub(crate) before: usize,
     pub(crate) statement: Statement,
     pub(crate) types: Vec<Option<DataType>>,
 }
 
 impl Source {
     pub(crate) fn new(text: &str, parsed: Parsed, types: &[Option<DataType>]) -> Self {
+        let before = text.get(..parsed.span.start).map_or(0, |before| before.chars().count());
         let own = text.get(parsed.span).unwrap_or(text);
-        Self { text: Arc::from(own), statement: parsed.statement, types: types.to_vec() }
+        Self { text: Arc::from(own), before, statement: parsed.statement, types: types.to_vec() }
     }
 }
 

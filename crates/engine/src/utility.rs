@@ -96,7 +96,7 @@ impl Session {
             return fail(Fault::DuplicatePrepared { name: name.to_string() });
         }
         let types = types.iter().copied().map(Some).collect();
-        let source = Source { text: Arc::from(text), statement: statement.clone(), types };
+        let source = Source { text: Arc::from(text), before: 0, statement: statement.clone(), types };
         let prepared = self.prepare_source(Arc::new(source)).await?;
         self.prepared.insert(name.to_string(), prepared);
         Ok("PREPARE".to_string())
@@ -156,8 +156,10 @@ impl Session {
                 self.taken.forget();
                 Ok("DISCARD SEQUENCES".to_string())
             }
-            // A session has none: there is nothing to discard.
+            // A session has none of these: there is nothing to discard.
             Discard::Temp => Ok("DISCARD TEMP".to_string()),
+            Discard::Cursors => Ok("CLOSE CURSOR ALL".to_string()),
+            Discard::Channels => Ok("UNLISTEN".to_string()),
         }
     }
 

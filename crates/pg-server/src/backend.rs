@@ -118,6 +118,7 @@ impl Output {
         add(b't', error.table().map(Into::into));
         add(b'c', error.column().map(Into::into));
         add(b'n', error.constraint().map(Into::into));
+        add(b'R', error.routine().map(Into::into));
         put(&mut self.buffer, &ErrorResponse::new(list));
     }
 

@@ -103,6 +103,17 @@ impl Wire {
         }
     }
 
+    /// Does Sync come next? Waits for the message: until a client sends Sync or Flush it expects no answer. Closing
+    /// portals in between makes no difference.
+    pub(crate) async fn sync_is_next(&mut self) -> Result<bool, End> {
+        loop {
+            if let Some(kind) = frontend::next_but_close(&self.input) {
+                return Ok(kind == b'S');
+            }
+            self.fill().await?;
+        }
+    }
+
     /// Sends what has collected.
     pub(crate) async fn flush(&mut self) -> Result<(), End> {
         self.stream.write_all(&self.out.buffer).await?;
@@ -225,7 +236,8 @@ impl Connection {
                 self.report(&failure);
                 self.session.fail();
                 self.skipping = true;
-                self.wire.flush_if_full().await
+                // At once: the Flush that a client waits for is among what is skipped.
+                self.wire.flush().await
             }
         }
     }

@@ -45,7 +45,9 @@ impl Connection {
     pub(crate) async fn copy_out(&mut self, mut copy: CopyOut) -> Result<(), Failure> {
         self.wire.out.copy_out(copy.columns, copy.binary);
         while let Some(data) = self.wire.watch(copy.data.next()).await? {
-            self.wire.out.copy_data(data?);
+            for row in data?.rows() {
+                self.wire.out.copy_data(row);
+            }
             self.wire.flush_if_full().await?;
         }
         self.wire.out.copy_done();

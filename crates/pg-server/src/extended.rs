@@ -4,7 +4,7 @@ use crate::connection::{Connection, Failure};
 use crate::encode::{BadParameter, decode_parameter};
 use crate::frontend::{Bind, Target};
 use crate::rows::RowSource;
-use engine::{Answer, Prepared, TransactionStatus};
+use engine::{Answer, Prepared, TimeZone, TransactionStatus};
 use std::collections::HashMap;
 use std::sync::Arc;
 use types::{DataType, Datum};
@@ -66,7 +66,7 @@ impl Connection {
         if !bind.portal.is_empty() && self.extended.portals.contains_key(&bind.portal) {
             return Err(Failure::Front("42P03", format!("cursor \"{}\" already exists", bind.portal)));
         }
-        let params = parameters(&prepared.parameters, &bind)?;
+        let params = parameters(&prepared.parameters, &bind, self.session.time_zone())?;
         check_results(&prepared, &bind.results)?;
         let portal = Portal { prepared, params, results: bind.results, state: PortalState::Fresh };
         self.extended.portals.insert(bind.portal, portal);
@@ -108,8 +108,8 @@ impl Connection {
         // Taken out while it runs: an error leaves it closed, as PostgreSQL's failed portals are.
         let mut portal = self.extended.portals.remove(name).ok_or_else(|| no_portal(name))?;
         if let PortalState::Fresh = portal.state {
-            // Most clients send Sync right behind: then the statement is a transaction of its own, which is faster.
-            if !self.wire.sync_is_next() {
+            // Statements up to the next Sync are one transaction; a lone one needs none around it.
+            if self.session.status() == TransactionStatus::Idle && !self.wire.sync_is_next().await? {
                 self.session.begin_pipeline();
             }
             let answer = self.wire.watch(self.session.execute(&portal.prepared, &portal.params)).await??;
@@ -120,7 +120,9 @@ impl Connection {
                     self.asides();
                     self.wire.out.complete(&tag);
                 }
-                Answer::Rows(stream) => portal.state = PortalState::Open(Box::new(RowSource::new(stream))),
+                Answer::Rows(stream) => {
+                    portal.state = PortalState::Open(Box::new(RowSource::new(stream, self.session.time_zone())))
+                }
                 Answer::CopyIn(copy) => self.copy_in(copy).await?,
                 Answer::CopyOut(copy) => self.copy_out(copy).await?,
             }
@@ -189,7 +191,7 @@ fn check_results(prepared: &Prepared, results: &[i16]) -> Result<(), Failure> {
     }
 }
 
-fn parameters(types: &[DataType], bind: &Bind) -> Result<Vec<Datum>, Failure> {
+fn parameters(types: &[DataType], bind: &Bind, zone: TimeZone) -> Result<Vec<Datum>, Failure> {
     if bind.values.len() != types.len() {
         let (got, want) = (bind.values.len(), types.len());
         let message = format!(
@@ -205,7 +207,9 @@ fn parameters(types: &[DataType], bind: &Bind) -> Result<Vec<Datum>, Failure> {
     }
     let value = |(i, (ty, value)): (usize, (&DataType, &Option<bytes::Bytes>))| match value {
         None => Ok(Datum::Null),
-        Some(bytes) => decode_parameter(ty, format_of(&bind.formats, i), bytes).map_err(|bad| bad_parameter(i, bad)),
+        Some(bytes) => {
+            decode_parameter(ty, format_of(&bind.formats, i), bytes, zone).map_err(|bad| bad_parameter(i, bad))
+        }
     };
     types.iter().zip(&bind.values).enumerate().map(value).collect()
 }

@@ -153,6 +153,20 @@ pub(crate) fn message(input: &mut BytesMut) -> Result<Option<Message>, Malformed
     decode(kind, frame.slice(5..)).map(Some)
 }
 
+/// The kind of the next message that is no Close, once its first byte is there.
+pub(crate) fn next_but_close(input: &[u8]) -> Option<u8> {
+    let mut rest = input;
+    loop {
+        let kind = *rest.first()?;
+        if kind != b'C' {
+            return Some(kind);
+        }
+        let length = peek_length(rest, 1)?;
+        // A length that cannot be is for whoever reads the message.
+        rest = rest.get(1 + length.max(4)..)?;
+    }
+}
+
 fn decode(kind: u8, body: Bytes) -> Result<Message, Malformed> {
     let mut r = Reader { rest: body, what: "" };
     Ok(match kind {
@@ -264,6 +278,18 @@ mod tests {
         out.extend_from_slice(&(body.len() as u32 + 4).to_be_bytes());
         out.extend_from_slice(body);
         out
+    }
+
+    #[test]
+    fn the_next_message_is_seen_behind_closes() {
+        let close = frame(b'C', b"P\0");
+        let all = [close.as_ref(), close.as_ref(), &frame(b'S', b"")].concat();
+        assert_eq!(next_but_close(&all), Some(b'S'));
+        for cut in 0..close.len() * 2 {
+            assert_eq!(next_but_close(&all[..cut]), None, "cut at {cut}");
+        }
+        assert_eq!(next_but_close(b"E"), Some(b'E'));
+        assert_eq!(next_but_close(b"C\0\0\0\0E"), Some(b'E'), "a length that cannot be");
     }
 
     #[test]

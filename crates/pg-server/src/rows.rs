@@ -1,14 +1,15 @@
 //! Rows of an answer, pulled chunk by chunk and written as DataRows.
 
 use crate::connection::{Failure, Wire};
-use crate::encode::{ColumnReader, put_field};
-use engine::{Chunk, ColumnDesc, RowStream};
+use crate::encode::{ColumnReader, Printer, put_field};
+use engine::{Chunk, ColumnDesc, RowStream, TimeZone};
 use futures::StreamExt;
 use std::sync::Arc;
 
 /// An answer's rows with the place reached in them.
 pub(crate) struct RowSource {
     stream: RowStream,
+    printer: Printer,
     /// The chunk being sent and its next row.
     current: Option<(Chunk, usize)>,
     /// Rows sent so far, over all Executes.
@@ -16,8 +17,8 @@ pub(crate) struct RowSource {
 }
 
 impl RowSource {
-    pub(crate) fn new(stream: RowStream) -> Self {
-        Self { stream, current: None, sent: 0 }
+    pub(crate) fn new(stream: RowStream, zone: TimeZone) -> Self {
+        Self { stream, printer: Printer::new(zone), current: None, sent: 0 }
     }
 
     pub(crate) fn columns(&self) -> Arc<Vec<ColumnDesc>> {
@@ -48,7 +49,7 @@ impl RowSource {
                 },
             };
             let end = chunk.len().min(start.saturating_add(left));
-            write_rows(wire, &columns, &formats, &chunk, start..end).await?;
+            write_rows(wire, &columns, &formats, &chunk, start..end, &mut self.printer).await?;
             left -= end - start;
             self.sent += (end - start) as u64;
             if end < chunk.len() {
@@ -74,15 +75,15 @@ async fn write_rows(
     binary: &[bool],
     chunk: &Chunk,
     rows: std::ops::Range<usize>,
+    printer: &mut Printer,
 ) -> Result<(), Failure> {
-    let mut scratch = String::new();
     match chunk {
         Chunk::Batch(batch) => {
             // A slice of at most this many rows is written between flushes.
             let mut at = rows.start;
             while at < rows.end {
                 let until = rows.end.min(at + 256);
-                write_batch(wire, columns, binary, batch, at..until, &mut scratch)?;
+                write_batch(wire, columns, binary, batch, at..until, printer)?;
                 wire.flush_if_full().await?;
                 at = until;
             }
@@ -91,7 +92,7 @@ async fn write_rows(
             for row in list.get(rows).unwrap_or_default() {
                 let start = wire.out.begin_row(columns.len());
                 for ((column, binary), value) in columns.iter().zip(binary).zip(row) {
-                    put_field(&column.ty, value, *binary, &mut scratch, &mut wire.out.buffer);
+                    put_field(&column.ty, value, *binary, printer, &mut wire.out.buffer);
                 }
                 wire.out.end_row(start);
                 wire.flush_if_full().await?;
@@ -107,7 +108,7 @@ fn write_batch(
     binary: &[bool],
     batch: &arrow::record_batch::RecordBatch,
     rows: std::ops::Range<usize>,
-    scratch: &mut String,
+    printer: &mut Printer,
 ) -> Result<(), Failure> {
     let readers = batch.columns().iter().map(ColumnReader::new).collect::<Option<Vec<_>>>();
     let readers = readers.filter(|r| r.len() == columns.len()).ok_or_else(|| {
@@ -116,7 +117,7 @@ fn write_batch(
     for row in rows {
         let start = wire.out.begin_row(columns.len());
         for ((column, binary), reader) in columns.iter().zip(binary).zip(&readers) {
-            if !reader.put(row, &column.ty, *binary, scratch, &mut wire.out.buffer) {
+            if !reader.put(row, &column.ty, *binary, printer, &mut wire.out.buffer) {
                 wire.out.buffer.truncate(start);
                 return Err(Failure::Front("22003", format!("value of column \"{}\" out of range", column.name)));
             }

@@ -58,7 +58,7 @@ impl Connection {
                 self.wire.out.complete(&tag);
             }
             Answer::Rows(stream) => {
-                let mut rows = RowSource::new(stream);
+                let mut rows = RowSource::new(stream, self.session.time_zone());
                 self.wire.out.row_description(&rows.columns(), |_| 0);
                 rows.send(&mut self.wire, &|_| false, 0).await?;
                 self.asides();

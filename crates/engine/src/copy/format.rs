@@ -8,6 +8,8 @@ use sql::{CopyColumns, CopyFormat, CopyHeader, CopyOptions};
 #[derive(Clone, Debug)]
 pub(super) struct Format {
     pub(super) csv: bool,
+    /// Rows come and go in PostgreSQL's binary form; lines are then an inner form.
+    pub(super) binary: bool,
     pub(super) delimiter: u8,
     pub(super) null: String,
     pub(super) header: CopyHeader,
@@ -25,12 +27,16 @@ impl Format {
         let csv = match options.format {
             CopyFormat::Text => false,
             CopyFormat::Csv => true,
-            CopyFormat::Binary => return fail(Fault::Unsupported { feature: "COPY in the binary format".to_string() }),
+            CopyFormat::Binary => {
+                check_binary(options)?;
+                false
+            }
         };
         let quote = options.quote.unwrap_or(b'"');
         let null = options.null.clone().unwrap_or_else(|| if csv { String::new() } else { "\\N".to_string() });
         let format = Self {
             csv,
+            binary: options.format == CopyFormat::Binary,
             delimiter: options.delimiter.unwrap_or(if csv { b',' } else { b'\t' }),
             null,
             header: options.header,
@@ -63,6 +69,20 @@ impl Format {
         };
         fail(Fault::BadCopyOption { message: format!("COPY {problem}") })
     }
+}
+
+/// Options about text say nothing about bytes.
+fn check_binary(options: &CopyOptions) -> EngineResult<()> {
+    let option = if options.delimiter.is_some() {
+        "DELIMITER"
+    } else if options.null.is_some() {
+        "NULL"
+    } else if options.header != CopyHeader::Off {
+        "HEADER"
+    } else {
+        return Ok(());
+    };
+    fail(Fault::BadCopyOption { message: format!("cannot specify {option} in BINARY mode") })
 }
 
 fn forced(option: &str, named: &CopyColumns, columns: &[String]) -> EngineResult<Vec<bool>> {

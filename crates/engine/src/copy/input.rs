@@ -1,5 +1,6 @@
 //! COPY … FROM STDIN.
 
+use super::binary::Tuples;
 use super::format::{Format, positions};
 use super::lines::{Fields, Line};
 use super::rows::{LongWay, RowWriter, header_text, shortened};
@@ -26,6 +27,8 @@ pub struct CopyIn {
     /// Is the data in PostgreSQL's binary form?
     pub binary: bool,
     format: Format,
+    /// What turns binary data into lines.
+    tuples: Option<Tuples>,
     names: Vec<String>,
     /// Data that is not read yet: at most one line and what came last.
     buffer: Vec<u8>,
@@ -66,8 +69,17 @@ impl CopyIn {
         if self.ended {
             return Ok(());
         }
-        self.buffer.extend_from_slice(data);
-        self.read(false).await
+        let Some(tuples) = &mut self.tuples else {
+            self.buffer.extend_from_slice(data);
+            return self.read(false).await;
+        };
+        // Rows before a bad one are read first, so that their lines are counted.
+        let fed = tuples.feed(data, &self.format, &mut self.buffer);
+        self.read(false).await?;
+        fed.map_err(|error| {
+            let place = format!("COPY {}, line {}", self.rows.target().table.name, self.line + 1);
+            error.with_context(place)
+        })
     }
 
     /// Ends the data: all rows are in the table when this returns. The command tag.
@@ -75,7 +87,12 @@ impl CopyIn {
     /// # Errors
     /// A duplicate key, an incomplete last line, or the store's failure. Nothing was copied then.
     pub async fn finish(mut self: Box<Self>, session: &mut Session) -> Result<String, EngineError> {
-        let done = match self.read(true).await {
+        let whole = self.tuples.as_ref().map_or(Ok(()), Tuples::finish);
+        let read = match whole {
+            Ok(()) => self.read(true).await,
+            Err(error) => Err(error),
+        };
+        let done = match read {
             Ok(()) => self.end(session).await,
             Err(error) => Err(error),
         };
@@ -228,10 +245,13 @@ impl Session {
         let names: Vec<String> =
             fields.iter().filter_map(|at| target.column(*at)).map(|column| column.name.clone()).collect();
         let format = Format::new(&copy.options, &names)?;
+        let types = fields.iter().filter_map(|at| target.column(*at)).map(|column| column.ty).collect();
+        let tuples = format.binary.then(|| Tuples::new(types));
         let rows = self.row_writer(&catalog, target, fields, copy.selection.as_ref()).await?;
         Ok(CopyIn {
             columns: rows.width(),
-            binary: false,
+            binary: format.binary,
+            tuples,
             header: format.header,
             format,
             names,

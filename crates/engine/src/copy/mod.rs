@@ -7,12 +7,15 @@
 //! Outside of a block a COPY FROM has its table to itself and loads sorted runs, which become visible as
 //! one commit; in a block its rows are writes like others.
 
+mod binary;
+mod block;
 mod format;
 mod input;
 mod lines;
 mod output;
 mod rows;
 
+pub use block::CopyBlock;
 pub use input::CopyIn;
 pub use output::CopyOut;
 

@@ -1,5 +1,7 @@
 //! COPY … TO STDOUT.
 
+use super::binary;
+use super::block::CopyBlock;
 use super::format::{Format, positions};
 use crate::error::{EngineResult, Fault, fail};
 use crate::settings::TimeZone;
@@ -7,6 +9,7 @@ use crate::{Chunk, Session};
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
+use parking_lot::Mutex;
 use sql::{Copy, CopyHeader, CopyTarget, Statement, ast};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +22,7 @@ pub struct CopyOut {
     /// Is the data in PostgreSQL's binary form?
     pub binary: bool,
     /// Whole encoded lines, many at a time.
-    pub data: BoxStream<'static, EngineResult<Bytes>>,
+    pub data: BoxStream<'static, EngineResult<CopyBlock>>,
     rows: Arc<AtomicU64>,
 }
 
@@ -49,7 +52,11 @@ impl Session {
         let types: Vec<DataType> = plan.columns.iter().map(|column| column.ty).collect();
         let format = Format::new(&copy.options, &names)?;
         let zone = self.settings.effective().zone();
-        let header = (format.header == CopyHeader::On).then(|| header(&format, &names));
+        let header = (format.header == CopyHeader::On).then(|| CopyBlock::single(header(&format, &names)));
+        let in_binary = format.binary;
+        // The binary header is a part of the first row, or of the trailer when there is none.
+        let head = Arc::new(Mutex::new(in_binary.then(binary::header)));
+        let left = Arc::clone(&head);
         let chunks = self.stream(self.query_context(view), plan, Vec::new())?;
         let rows = Arc::new(AtomicU64::new(0));
         let (counter, columns) = (Arc::clone(&rows), types.len());
@@ -59,10 +66,23 @@ impl Session {
                 Chunk::Rows(rows) => rows,
             };
             counter.fetch_add(rows.len() as u64, Ordering::Relaxed);
-            Ok(encode(&format, &types, zone, &rows))
+            if !format.binary {
+                return Ok(encode(&format, &types, zone, &rows));
+            }
+            let block = binary::encode(&types, &rows);
+            let head = if rows.is_empty() { None } else { head.lock().take() };
+            Ok(match head {
+                Some(head) => block.behind(&head),
+                None => block,
+            })
         });
-        let data = stream::iter(header.map(Ok)).chain(lines);
-        Ok(CopyOut { columns, binary: false, data: Box::pin(data), rows })
+        let trailer = stream::once(async move {
+            let head = left.lock().take().unwrap_or_default();
+            Ok(CopyBlock::single(binary::trailer()).behind(&head))
+        });
+        let trailer = trailer.take(usize::from(in_binary));
+        let data = stream::iter(header.map(Ok)).chain(lines).chain(trailer);
+        Ok(CopyOut { columns, binary: in_binary, data: Box::pin(data), rows })
     }
 
     fn copied_query(&self, catalog: &catalog::Catalog, target: &CopyTarget) -> EngineResult<ast::Query> {
@@ -87,15 +107,18 @@ impl Session {
 }
 
 fn header(format: &Format, names: &[String]) -> Bytes {
+    // FORCE_QUOTE is about values.
+    let unforced = Format { force_quote: Vec::new(), ..format.clone() };
     let mut out = String::new();
     for (i, name) in names.iter().enumerate() {
-        field(format, i, Some(name), names.len() == 1, &mut out);
+        field(&unforced, i, Some(name), names.len() == 1, &mut out);
     }
     out.push('\n');
     Bytes::from(out)
 }
 
-fn encode(format: &Format, types: &[DataType], zone: TimeZone, rows: &[Vec<Datum>]) -> Bytes {
+fn encode(format: &Format, types: &[DataType], zone: TimeZone, rows: &[Vec<Datum>]) -> CopyBlock {
+    let mut ends = Vec::with_capacity(rows.len());
     let mut out = String::with_capacity(rows.len() * types.len() * 8);
     let mut value = String::new();
     for row in rows {
@@ -114,8 +137,9 @@ fn encode(format: &Format, types: &[DataType], zone: TimeZone, rows: &[Vec<Datum
             }
         }
         out.push('\n');
+        ends.push(out.len());
     }
-    Bytes::from(out)
+    CopyBlock::new(Bytes::from(out), ends)
 }
 
 /// Appends one field with the delimiter before it. A delimiter is an ASCII character.
@@ -151,7 +175,7 @@ fn field(format: &Format, i: usize, value: Option<&str>, alone: bool, out: &mut 
     out.push(quote);
 }
 
-fn escape_text(format: &Format, value: &str, out: &mut String) {
+pub(super) fn escape_text(format: &Format, value: &str, out: &mut String) {
     let delimiter = char::from(format.delimiter);
     let special = |c: char| c == '\\' || c == delimiter || ('\u{8}'..='\r').contains(&c);
     if !value.contains(special) {

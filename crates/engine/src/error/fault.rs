@@ -6,6 +6,9 @@ pub(crate) enum Fault {
     /// A feature that is not built.
     #[error("{feature} is not supported")]
     Unsupported { feature: String },
+    /// A prepared statement would answer other columns than the client was told.
+    #[error("cached plan must not change result type")]
+    ResultTypeChanged,
     /// Connecting to another database, or naming one.
     #[error("database \"{name}\" does not exist")]
     NoSuchDatabase { name: String },
@@ -119,6 +122,8 @@ pub(crate) enum Fault {
     ShuttingDown,
 
     // COPY.
+    #[error("incorrect binary data format")]
+    BadBinary,
     #[error("{message}")]
     BadCopy { message: String },
     #[error("{message}")]

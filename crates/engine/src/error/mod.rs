@@ -1,10 +1,12 @@
 //! What front ends see of a failure: one line, a SQLSTATE, and what PostgreSQL would add to it.
 
 mod fault;
+mod locate;
 mod sqlstate;
 
 pub(crate) use fault::Fault;
 
+use crate::statement::Source;
 use std::fmt;
 use store::{Bytes, TableId};
 
@@ -23,11 +25,14 @@ struct Report {
     detail: Option<String>,
     hint: Option<String>,
     position: Option<usize>,
+    /// The name that is wrong, for whoever has the statement's text.
+    named: Option<String>,
     context: Option<String>,
     schema: Option<String>,
     table: Option<String>,
     column: Option<String>,
     constraint: Option<String>,
+    routine: Option<&'static str>,
     /// The row that a condition or load failed on, until somebody who knows the table says it in words.
     conflict: Option<(TableId, Bytes)>,
 }
@@ -86,6 +91,11 @@ impl EngineError {
         self.report.constraint.as_deref()
     }
 
+    /// The function of PostgreSQL's that raises this error, where clients tell errors apart by it.
+    pub fn routine(&self) -> Option<&str> {
+        self.report.routine
+    }
+
     /// A feature that is not built (0A000), for what a front end refuses itself.
     pub fn unsupported(feature: impl Into<String>) -> Self {
         Fault::Unsupported { feature: feature.into() }.into()
@@ -95,6 +105,17 @@ impl EngineError {
     #[must_use]
     pub fn with_context(mut self, context: impl Into<String>) -> Self {
         self.report.context = Some(context.into());
+        self
+    }
+
+    /// The same with the place of the wrong name in the statement's text.
+    #[must_use]
+    pub(crate) fn located(mut self, source: &Source) -> Self {
+        if self.report.position.is_none()
+            && let Some(name) = self.report.named.take()
+        {
+            self.report.position = locate::name_in(&source.text, &name).map(|place| source.before + place);
+        }
         self
     }
 

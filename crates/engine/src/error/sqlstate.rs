@@ -13,7 +13,7 @@ use types::TypeError;
 
 fn fault_code(fault: &Fault) -> &'static str {
     match fault {
-        Fault::Unsupported { .. } | Fault::CrossDatabase { .. } => "0A000",
+        Fault::Unsupported { .. } | Fault::CrossDatabase { .. } | Fault::ResultTypeChanged => "0A000",
         Fault::NoSuchDatabase { .. } => "3D000",
         Fault::NoSuchSetting { .. } => "42704",
         Fault::BadSetting { .. }
@@ -56,6 +56,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::TooLate { .. } => "25001",
         Fault::Canceled | Fault::StatementTimeout | Fault::CopyAborted { .. } => "57014",
         Fault::ShuttingDown => "57P01",
+        Fault::BadBinary => "22P03",
         Fault::BadCopy { .. } => "22P04",
         Fault::BadCopyOption { .. } => "22023",
         Fault::BadCopyColumn { .. } => "42P10",
@@ -255,6 +256,8 @@ impl From<Fault> for EngineError {
         report.detail = fault.detail();
         report.hint = fault.hint();
         match fault {
+            // By this name drivers know that preparing the statement again heals it.
+            Fault::ResultTypeChanged => report.routine = Some("RevalidateCachedQuery"),
             Fault::DuplicateKey { schema, table, constraint, .. } => {
                 (report.schema, report.table) = (Some(schema), Some(table));
                 report.constraint = Some(constraint);
@@ -292,6 +295,9 @@ impl From<SqlError> for EngineError {
 impl From<CatalogError> for EngineError {
     fn from(error: CatalogError) -> Self {
         let mut report = report(catalog_code(&error), error.to_string());
+        if let CatalogError::NoSuchTable { schema, name } = &error {
+            report.named = Some(schema.as_ref().map_or(name.clone(), |schema| format!("{schema}.{name}")));
+        }
         if let CatalogError::DependentObjects { what, dependents } = &error {
             let lines: Vec<String> = dependents.iter().map(|object| format!("{object} depends on {what}")).collect();
             report.detail = Some(lines.join("\n"));
@@ -320,6 +326,15 @@ impl From<QueryError> for EngineError {
         report.hint = error.hint();
         match error {
             QueryError::Type(error) => report.detail = error.detail(),
+            QueryError::NoSuchTable { name, .. }
+            | QueryError::MissingFrom { name, .. }
+            | QueryError::AmbiguousColumn { name, .. } => report.named = Some(name),
+            QueryError::NoSuchColumn { relation, name, .. } => {
+                report.named = Some(relation.map_or(name.clone(), |relation| format!("{relation}.{name}")));
+            }
+            QueryError::NoSuchFunction { signature } => {
+                report.named = signature.split('(').next().map(str::to_owned);
+            }
             QueryError::NullColumn { table, column } => {
                 (report.table, report.column) = (Some(table), Some(column));
             }

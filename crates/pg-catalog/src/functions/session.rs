@@ -33,3 +33,7 @@ pub(super) static PG_IS_IN_RECOVERY: Function =
 pub(super) static PG_MY_TEMP_SCHEMA: Function = strict("pg_my_temp_schema", &[], Returns::Oid, |_, _| Ok(0_u32.into()));
 pub(super) static PG_IS_OTHER_TEMP_SCHEMA: Function =
     strict("pg_is_other_temp_schema", &[OID], Returns::Bool, |_, _| Ok(false.into()));
+
+/// There are no advisory locks, so none is left.
+pub(super) static PG_ADVISORY_UNLOCK_ALL: Function =
+    strict("pg_advisory_unlock_all", &[], Returns::Text, |_, _| Ok("".into()));

@@ -1,6 +1,6 @@
 //! Arrow columns, read value by value on their way to the wire.
 
-use super::{put_bytes, put_field};
+use super::{Printer, put_bytes, put_field};
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryArray, BooleanArray, FixedSizeBinaryArray, ListArray, PrimitiveArray, StringArray,
 };
@@ -88,7 +88,7 @@ impl<'a> ColumnReader<'a> {
         row: usize,
         ty: &DataType,
         binary: bool,
-        scratch: &mut String,
+        printer: &mut Printer,
         out: &mut BytesMut,
     ) -> bool {
         if self.is_null(row) {
@@ -107,7 +107,7 @@ impl<'a> ColumnReader<'a> {
             _ => {}
         }
         let Some(value) = self.value(row) else { return false };
-        put_field(ty, &value, binary, scratch, out);
+        put_field(ty, &value, binary, printer, out);
         true
     }
 

@@ -1,19 +1,20 @@
-//! Values to the wire and back: one file for each format, and the walk over Arrow columns.
+//! Values to the wire and back: the text format, and the walk over Arrow columns. (The binary format is the engine's:
+//! COPY has it too.)
 
-mod array;
-mod binary;
 mod columns;
 mod parameter;
 mod text;
 
 pub(crate) use columns::ColumnReader;
 pub(crate) use parameter::{BadParameter, decode_parameter};
+pub(crate) use text::Printer;
 
 use bytes::{BufMut, BytesMut};
+use engine::binary;
 use types::{DataType, Datum};
 
 /// Appends one field: its length and its bytes, or -1 for NULL.
-pub(crate) fn put_field(ty: &DataType, value: &Datum, binary: bool, scratch: &mut String, out: &mut BytesMut) {
+pub(crate) fn put_field(ty: &DataType, value: &Datum, binary: bool, printer: &mut Printer, out: &mut BytesMut) {
     if matches!(value, Datum::Null) {
         out.put_i32(-1);
         return;
@@ -23,7 +24,7 @@ pub(crate) fn put_field(ty: &DataType, value: &Datum, binary: bool, scratch: &mu
     if binary {
         binary::put(ty, value, out);
     } else {
-        text::put(ty, value, scratch, out);
+        printer.put(ty, value, out);
     }
     let length = (out.len() - start - 4) as u32;
     if let Some(field) = out.get_mut(start..start + 4) {

@@ -1,7 +1,7 @@
 //! Parameters of Bind to values.
 
-use super::binary;
-use types::{DataType, Datum, TypeError};
+use engine::{TimeZone, binary};
+use types::{DataType, Datum, TypeError, temporal};
 
 /// Why a parameter could not be read.
 #[derive(Debug)]
@@ -14,18 +14,27 @@ pub(crate) enum BadParameter {
     Format(i16),
 }
 
-/// The value of a parameter of type `ty`.
+/// The value of a parameter of type `ty`. Times without a zone in their text are in `zone`.
 ///
 /// # Errors
 /// What is wrong with it; see [`BadParameter`].
-pub(crate) fn decode_parameter(ty: &DataType, format: i16, bytes: &[u8]) -> Result<Datum, BadParameter> {
+pub(crate) fn decode_parameter(
+    ty: &DataType,
+    format: i16,
+    bytes: &[u8],
+    zone: TimeZone,
+) -> Result<Datum, BadParameter> {
     match format {
         0 => {
             let text = std::str::from_utf8(bytes).map_err(|e| {
                 let detail = format!("at byte {}", e.valid_up_to());
                 BadParameter::Type(TypeError::InvalidEncoding { detail })
             })?;
-            types::text::parse(ty, text).map_err(BadParameter::Type)
+            match ty {
+                DataType::TimestampTz => temporal::parse_timestamptz_in(text, &zone).map(Datum::TimestampTz),
+                _ => types::text::parse(ty, text),
+            }
+            .map_err(BadParameter::Type)
         }
         1 => {
             let value = binary::get(ty, bytes).map_err(BadParameter::Type)?.ok_or(BadParameter::Binary)?;

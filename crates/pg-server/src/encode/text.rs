@@ -1,16 +1,31 @@
-//! The text format: what `types::text` prints.
+//! The text format: what `types::text` prints, times in the session's zone.
 
 use bytes::{BufMut, BytesMut};
-use types::{DataType, Datum};
+use engine::TimeZone;
+use types::{DataType, Datum, temporal};
 
-/// Appends `value` as PostgreSQL prints it. `scratch` is the caller's, so that a row needs no string of its own.
-pub(super) fn put(ty: &DataType, value: &Datum, scratch: &mut String, out: &mut BytesMut) {
-    match (ty, value) {
-        (DataType::Text | DataType::Varchar(_), Datum::Text(text)) => out.put_slice(text.as_bytes()),
-        _ => {
-            scratch.clear();
-            types::text::print(ty, value, scratch);
-            out.put_slice(scratch.as_bytes());
+/// What printing needs, so that a row needs no string of its own.
+pub(crate) struct Printer {
+    /// Where times with a zone are shown.
+    zone: TimeZone,
+    scratch: String,
+}
+
+impl Printer {
+    pub(crate) fn new(zone: TimeZone) -> Self {
+        Self { zone, scratch: String::new() }
+    }
+
+    /// Appends `value` as PostgreSQL prints it.
+    pub(super) fn put(&mut self, ty: &DataType, value: &Datum, out: &mut BytesMut) {
+        self.scratch.clear();
+        match (ty, value) {
+            (DataType::Text | DataType::Varchar(_), Datum::Text(text)) => return out.put_slice(text.as_bytes()),
+            (_, Datum::TimestampTz(micros)) => {
+                temporal::print_timestamptz(*micros, self.zone.offset_at(*micros), &mut self.scratch);
+            }
+            _ => types::text::print(ty, value, &mut self.scratch),
         }
+        out.put_slice(self.scratch.as_bytes());
     }
 }

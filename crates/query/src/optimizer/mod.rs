@@ -1,5 +1,6 @@
 //! Which rules run, in which order: one list for each of the three phases.
 
+mod cooperate;
 mod min_max;
 
 use crate::pg_semantics::IntegerArithmetic;
@@ -32,7 +33,9 @@ fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
 
 /// Rules that make a physical plan cheaper.
 fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
-    PhysicalOptimizer::new().rules
+    let mut rules = PhysicalOptimizer::new().rules;
+    rules.push(Arc::new(cooperate::CooperativeJoins));
+    rules
 }
 
 /// What rules may ask for. No time of day: a plan that is kept must not have one. Names that rules make begin

@@ -43,11 +43,29 @@ pub(super) fn fitted(ty: &DataType, value: &Datum) -> QueryResult<Datum> {
 pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarValue]) -> QueryResult<LogicalPlan> {
     let bound = plan.clone().transform_down_with_subqueries(|node| {
         let node = bind_table(node, cx)?;
-        let bound = node.map_data(|node| node.map_expressions(|expr| bind_expr(expr, cx, parameters)).data())?;
+        let bound = node.map_data(|node| {
+            let limits = matches!(node, LogicalPlan::Limit(_));
+            let bound = |expr| {
+                let bound = bind_expr(expr, cx, parameters)?;
+                if limits { bound.map_data(constant) } else { Ok(bound) }
+            };
+            node.map_expressions(bound).data()
+        })?;
         check_limit(&bound.data)?;
         Ok(bound)
     });
     Ok(bound.data()?)
+}
+
+/// LIMIT and OFFSET must be constants, not casts of them.
+fn constant(expr: Expr) -> Result<Expr> {
+    match &expr {
+        Expr::Cast(cast) => match cast.expr.as_ref() {
+            Expr::Literal(value, _) => Ok(Expr::Literal(value.cast_to(cast.field.data_type())?, None)),
+            _ => Ok(expr),
+        },
+        _ => Ok(expr),
+    }
 }
 
 fn bind_table(node: LogicalPlan, cx: &QueryContext) -> Result<Transformed<LogicalPlan>> {

@@ -33,7 +33,7 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
         }
         Statement::Deallocate(Some(name)) => write!(f, "DEALLOCATE {}", quote(name)),
         Statement::Deallocate(None) => f.write_str("DEALLOCATE ALL"),
-        Statement::Discard(what) => write!(f, "DISCARD {what}"),
+        Statement::Discard(what) => write!(f, "{what}"),
         Statement::Analyze { tables, verbose } => {
             write!(f, "ANALYZE{}", when(*verbose, " VERBOSE"))?;
             let tables: Vec<String> = tables.iter().map(analyzed).collect();
@@ -104,10 +104,12 @@ impl Display for Isolation {
 impl Display for Discard {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::All => "ALL",
-            Self::Plans => "PLANS",
-            Self::Sequences => "SEQUENCES",
-            Self::Temp => "TEMP",
+            Self::All => "DISCARD ALL",
+            Self::Plans => "DISCARD PLANS",
+            Self::Sequences => "DISCARD SEQUENCES",
+            Self::Temp => "DISCARD TEMP",
+            Self::Cursors => "CLOSE ALL",
+            Self::Channels => "UNLISTEN *",
         })
     }
 }

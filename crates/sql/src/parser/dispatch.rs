@@ -36,6 +36,8 @@ pub(super) fn statement(c: &mut Cursor<'_>) -> Parse<Statement> {
         "EXECUTE" => prepare::execute(c),
         "DEALLOCATE" => prepare::deallocate(c),
         "DISCARD" => prepare::discard(c),
+        "CLOSE" => prepare::close(c),
+        "UNLISTEN" => prepare::unlisten(c),
         "ANALYZE" | "ANALYSE" => maintenance::analyze(c),
         "VACUUM" => maintenance::vacuum(c),
         _ => Err(unsupported::statement(c)),

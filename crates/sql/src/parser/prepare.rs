@@ -1,4 +1,4 @@
-//! PREPARE, EXECUTE, DEALLOCATE, DISCARD.
+//! PREPARE, EXECUTE, DEALLOCATE, DISCARD and its like.
 
 use super::{Cursor, Parse, data_type, dispatch};
 use crate::Statement;
@@ -55,4 +55,25 @@ pub(super) fn discard(c: &mut Cursor<'_>) -> Parse<Statement> {
         return Err(c.expected("ALL, PLANS, SEQUENCES or TEMP"));
     };
     Ok(Statement::Discard(what))
+}
+
+/// CLOSE ALL: what connection pools send. There are no cursors to close one by one.
+pub(super) fn close(c: &mut Cursor<'_>) -> Parse<Statement> {
+    if !matches!(c.peek_nth(1), Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("all"))
+    {
+        return Err(c.unsupported("CLOSE"));
+    }
+    c.need("CLOSE")?;
+    c.need("ALL")?;
+    Ok(Statement::Discard(Discard::Cursors))
+}
+
+/// UNLISTEN *. Nobody listens to a single channel.
+pub(super) fn unlisten(c: &mut Cursor<'_>) -> Parse<Statement> {
+    if !matches!(c.peek_nth(1), Token::Mul) {
+        return Err(c.unsupported("UNLISTEN"));
+    }
+    c.need("UNLISTEN")?;
+    c.next();
+    Ok(Statement::Discard(Discard::Channels))
 }

@@ -68,7 +68,7 @@ pub enum ExplainFormat {
     Json,
 }
 
-/// DISCARD.
+/// What a session is told to let go of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discard {
     /// Everything of the session.
@@ -79,6 +79,10 @@ pub enum Discard {
     Sequences,
     /// Temporary tables.
     Temp,
+    /// CLOSE ALL.
+    Cursors,
+    /// UNLISTEN *.
+    Channels,
 }
 
 /// Options of VACUUM.

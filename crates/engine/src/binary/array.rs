@@ -4,7 +4,6 @@
 //!   dimensions i32 | has NULLs i32 | element oid u32 | per dimension: size i32, lower bound i32 | fields, length first
 //! ```
 
-use super::{binary, put_field};
 use bytes::{Buf, BufMut, BytesMut};
 use types::{DataType, Datum, ElementType, TypeError};
 
@@ -38,8 +37,21 @@ fn put_items(element: &DataType, items: &[Datum], out: &mut BytesMut) {
     for item in items {
         match item {
             Datum::Array(inner) => put_items(element, inner, out),
-            item => put_field(element, item, true, &mut String::new(), out),
+            item => put_item(element, item, out),
         }
+    }
+}
+
+fn put_item(element: &DataType, item: &Datum, out: &mut BytesMut) {
+    if item.is_null() {
+        return out.put_i32(-1);
+    }
+    let start = out.len();
+    out.put_i32(0);
+    super::put(element, item, out);
+    let length = (out.len() - start - 4) as u32;
+    if let Some(field) = out.get_mut(start..start + 4) {
+        field.copy_from_slice(&length.to_be_bytes());
     }
 }
 
@@ -60,7 +72,8 @@ pub(super) fn get(element: ElementType, mut bytes: &[u8]) -> Result<Option<Datum
         let Ok(size) = usize::try_from(size) else { return Ok(None) };
         sizes.push(size);
     }
-    if sizes.is_empty() {
+    // A dimension of nothing makes an array of nothing, however long the others are.
+    if sizes.is_empty() || sizes.contains(&0) {
         return Ok(bytes.is_empty().then_some(Datum::Array(Vec::new())));
     }
     let items = get_items(&element.data_type(), &sizes, &mut bytes)?;
@@ -94,7 +107,7 @@ fn get_item(element: &DataType, bytes: &mut &[u8]) -> Result<Option<Datum>, Type
         return Ok(None);
     };
     *bytes = rest;
-    binary::get(element, field)
+    super::get(element, field)
 }
 
 #[cfg(test)]

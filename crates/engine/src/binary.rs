@@ -1,9 +1,10 @@
-//! The binary format, as PostgreSQL's `*send` and `*recv` functions define it.
+//! The binary format of values, on the wire and in COPY, as PostgreSQL's `*send` and `*recv` functions define it.
 //!
 //! Dates and times count from 2000-01-01 on the wire and from 1970-01-01 inside. A numeric is a
 //! header (digit count, weight, sign, display scale: 16 bits each) and digits in base 10,000.
 
-use super::array;
+mod array;
+
 use bytes::{Buf, BufMut, BytesMut};
 use types::{DataType, Datum, Decimal, Interval, TypeError};
 
@@ -14,7 +15,7 @@ const EPOCH_MICROS: i64 = EPOCH_DAYS as i64 * 86_400_000_000;
 const NUMERIC_NEGATIVE: u16 = 0x4000;
 
 /// Appends the binary form of `value`.
-pub(super) fn put(ty: &DataType, value: &Datum, out: &mut BytesMut) {
+pub fn put(ty: &DataType, value: &Datum, out: &mut BytesMut) {
     match value {
         Datum::Null => {}
         Datum::Bool(v) => out.put_u8(u8::from(*v)),
@@ -87,7 +88,7 @@ fn put_numeric(value: &Decimal, out: &mut BytesMut) {
 ///
 /// # Errors
 /// A value of the right form outside Bennu's range.
-pub(super) fn get(ty: &DataType, bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
+pub fn get(ty: &DataType, bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
     Ok(match ty {
         DataType::Boolean => bytes.first().filter(|_| bytes.len() == 1).map(|b| Datum::Bool(*b != 0)),
         DataType::SmallInt => sized(bytes).map(|b| Datum::Int2(i16::from_be_bytes(b))),

@@ -1,0 +1,229 @@
+//! COPY in PostgreSQL's binary form.
+//!
+//! ```text
+//!   PGCOPY\n FF \r\n 00 | flags: 4 | length of extension: 4 | tuples | FF FF
+//!   tuple: number of fields: 2 | for each its length: 4 (-1: NULL) and its bytes
+//! ```
+//! What comes in becomes lines of the text format, which the rest of COPY FROM reads.
+
+use super::block::CopyBlock;
+use super::format::Format;
+use super::output::escape_text;
+use crate::binary::{get, put};
+use crate::error::{EngineResult, Fault, fail};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use types::{DataType, Datum, text};
+
+const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
+/// The flag of rows that begin with oids, which no server writes any more.
+const WITH_OIDS: u32 = 1 << 16;
+
+/// Reads tuples that come cut anywhere.
+pub(super) struct Tuples {
+    types: Vec<DataType>,
+    pending: BytesMut,
+    begun: bool,
+    ended: bool,
+}
+
+impl Tuples {
+    pub(super) fn new(types: Vec<DataType>) -> Self {
+        Self { types, pending: BytesMut::new(), begun: false, ended: false }
+    }
+
+    /// Takes the next bytes and appends the lines of the tuples that are whole.
+    pub(super) fn feed(&mut self, data: &[u8], format: &Format, lines: &mut Vec<u8>) -> EngineResult<()> {
+        self.pending.extend_from_slice(data);
+        if !self.begun && !self.begin()? {
+            return Ok(());
+        }
+        let mut line = String::new();
+        while !self.ended
+            && let Some(tuple) = self.next()?
+        {
+            line.clear();
+            for (i, (ty, field)) in self.types.iter().zip(tuple).enumerate() {
+                if i > 0 {
+                    line.push(char::from(format.delimiter));
+                }
+                match field {
+                    None => line.push_str(&format.null),
+                    Some(bytes) => print(ty, &bytes, format, &mut line)?,
+                }
+            }
+            line.push('\n');
+            lines.extend_from_slice(line.as_bytes());
+        }
+        Ok(())
+    }
+
+    /// The data ends: not within a tuple.
+    pub(super) fn finish(&self) -> EngineResult<()> {
+        if self.ended || (self.begun && self.pending.is_empty()) {
+            return Ok(());
+        }
+        bad("unexpected EOF in COPY data".to_string())
+    }
+
+    /// The header, once it is there whole.
+    fn begin(&mut self) -> EngineResult<bool> {
+        let known = self.pending.len().min(SIGNATURE.len());
+        if self.pending.get(..known) != SIGNATURE.get(..known) {
+            return bad("COPY file signature not recognized".to_string());
+        }
+        let Some(mut head) = self.pending.get(SIGNATURE.len()..).filter(|head| head.len() >= 8) else {
+            return Ok(false);
+        };
+        let (flags, extension) = (head.get_u32(), head.get_u32() as usize);
+        if flags & WITH_OIDS != 0 {
+            return bad("invalid COPY file header (WITH OIDS)".to_string());
+        }
+        if flags >> 16 != 0 {
+            return bad("unrecognized critical flags in COPY file header".to_string());
+        }
+        if head.len() < extension {
+            return Ok(false);
+        }
+        self.pending.advance(SIGNATURE.len() + 8 + extension);
+        self.begun = true;
+        Ok(true)
+    }
+
+    /// The next tuple if it is there whole.
+    fn next(&mut self) -> EngineResult<Option<Vec<Option<Bytes>>>> {
+        let mut rest: &[u8] = &self.pending;
+        if rest.len() < 2 {
+            return Ok(None);
+        }
+        let count = rest.get_i16();
+        if count == -1 {
+            self.ended = true;
+            return Ok(None);
+        }
+        let expected = self.types.len();
+        if usize::try_from(count) != Ok(expected) {
+            return bad(format!("row field count is {count}, expected {expected}"));
+        }
+        let mut lengths = Vec::with_capacity(expected);
+        for _ in 0..expected {
+            if rest.len() < 4 {
+                return Ok(None);
+            }
+            let length = match rest.get_i32() {
+                -1 => None,
+                length => match usize::try_from(length) {
+                    Ok(length) => Some(length),
+                    Err(_) => return bad("invalid field size".to_string()),
+                },
+            };
+            if rest.len() < length.unwrap_or(0) {
+                return Ok(None);
+            }
+            rest.advance(length.unwrap_or(0));
+            lengths.push(length);
+        }
+        self.pending.advance(2);
+        Ok(Some(lengths.into_iter().map(|length| self.field(length)).collect()))
+    }
+
+    fn field(&mut self, length: Option<usize>) -> Option<Bytes> {
+        self.pending.advance(4);
+        length.map(|length| self.pending.split_to(length).freeze())
+    }
+}
+
+fn print(ty: &DataType, bytes: &[u8], format: &Format, line: &mut String) -> EngineResult<()> {
+    let Some(value) = get(ty, bytes)? else { return fail(Fault::BadBinary) };
+    let mut shown = String::new();
+    text::print(ty, &value, &mut shown);
+    escape_text(format, &shown, line);
+    Ok(())
+}
+
+fn bad<T>(message: String) -> EngineResult<T> {
+    fail(Fault::BadCopy { message })
+}
+
+/// What comes before the first tuple.
+pub(super) fn header() -> Bytes {
+    let mut out = BytesMut::from(SIGNATURE);
+    out.put_u64(0);
+    out.freeze()
+}
+
+/// What comes after the last.
+pub(super) fn trailer() -> Bytes {
+    Bytes::from_static(&[0xff, 0xff])
+}
+
+/// Rows as tuples.
+pub(super) fn encode(types: &[DataType], rows: &[Vec<Datum>]) -> CopyBlock {
+    let mut out = BytesMut::new();
+    let mut ends = Vec::with_capacity(rows.len());
+    for row in rows {
+        out.put_u16(types.len() as u16);
+        for (ty, value) in types.iter().zip(row) {
+            if value.is_null() {
+                out.put_i32(-1);
+                continue;
+            }
+            let mut field = BytesMut::new();
+            put(ty, value, &mut field);
+            out.put_u32(field.len() as u32);
+            out.extend_from_slice(&field);
+        }
+        ends.push(out.len());
+    }
+    CopyBlock::new(out.freeze(), ends)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use sql::{CopyFormat, CopyOptions};
+
+    fn format() -> Format {
+        let options = CopyOptions { format: CopyFormat::Binary, ..CopyOptions::default() };
+        Format::new(&options, &[]).unwrap()
+    }
+
+    fn written() -> (Vec<DataType>, Vec<u8>) {
+        let types = vec![DataType::Integer, DataType::Text];
+        let rows = [vec![Datum::Int4(-7), Datum::Text("a\tb".to_owned())], vec![Datum::Null, Datum::Null]];
+        let block = encode(&types, &rows).behind(&header());
+        assert_eq!(block.rows().count(), 2);
+        (types, [&block[..], &trailer()[..]].concat())
+    }
+
+    #[test]
+    fn tuples_cut_anywhere_become_the_same_lines() {
+        let (types, data) = written();
+        for cut in 0..data.len() {
+            let (mut tuples, mut lines) = (Tuples::new(types.clone()), Vec::new());
+            tuples.feed(&data[..cut], &format(), &mut lines).unwrap();
+            tuples.feed(&data[cut..], &format(), &mut lines).unwrap();
+            tuples.finish().unwrap();
+            assert_eq!(lines, b"-7\ta\\tb\n\\N\t\\N\n", "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn damaged_data_is_refused() {
+        let (types, data) = written();
+        let code = |data: &[u8]| {
+            let mut tuples = Tuples::new(types.clone());
+            let fed = tuples.feed(data, &format(), &mut Vec::new());
+            fed.and_then(|()| tuples.finish()).map_err(|error| error.code()).err()
+        };
+        assert_eq!(code(&data), None);
+        assert_eq!(code(&data[..data.len() - 3]), Some("22P04"), "a tuple that ends early");
+        assert_eq!(code(b"PGCOPX"), Some("22P04"), "another signature");
+        let mut narrow = data.clone();
+        narrow[20] = 1;
+        assert_eq!(code(&narrow), Some("22P04"), "too few fields");
+        let mut short = data.clone();
+        short[24] = 3;
+        assert_eq!(code(&short), Some("22P03"), "an integer of three bytes");
+    }
+}
