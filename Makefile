@@ -43,5 +43,5 @@ test-clients: build   ## psycopg, asyncpg, node-postgres and pgjdbc, beside Post
 bench: build          ## the whole table: beside PostgreSQL 15 (installed and started here) and bare fjall
 	command -v pgbench > /dev/null || (apt-get update && apt-get install -y postgresql-15)
 	cargo build --release -p bennu-bench
-	./target/release/bennu-bench store
-	./target/release/bennu-bench postgres
+	./target/release/bennu-bench store --page docs/bench.md
+	./target/release/bennu-bench postgres --page docs/bench.md

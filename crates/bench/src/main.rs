@@ -51,6 +51,9 @@ pub(crate) struct Settings {
     /// Only workloads whose name contains this.
     #[arg(long)]
     pub(crate) only: Option<String>,
+    /// A page whose table of these figures is replaced.
+    #[arg(long)]
+    pub(crate) page: Option<PathBuf>,
 }
 
 impl Settings {

@@ -1,4 +1,8 @@
-//! The table: figure beside figure, their ratio beside its target.
+//! The table: figure beside figure, their ratio beside its target. Printed as it grows, and kept on a page of
+//! the documentation, between two marks that name the part.
+
+use crate::error::BenchError;
+use std::path::Path;
 
 /// Which way is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,17 +28,14 @@ pub(crate) struct Line {
 /// All lines; printed as they come, so that a long run shows its progress.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
-    lines: usize,
+    lines: Vec<String>,
 }
+
+const HEAD: &str = "| work | Bennu | peer | unit | ratio | target | |\n|---|---|---|---|---|---|---|";
 
 impl Report {
     /// Prints the line (and the head before the first).
     pub(crate) fn add(&mut self, line: &Line) {
-        if self.lines == 0 {
-            println!("| work | Bennu | peer | unit | ratio | target | |");
-            println!("|---|---|---|---|---|---|---|");
-        }
-        self.lines += 1;
         let (ours, theirs) = (median(&line.ours), median(&line.theirs));
         let ratio = match line.better {
             Better::More => ours / theirs,
@@ -42,15 +43,44 @@ impl Report {
         };
         let verdict = if ratio >= line.target { "met" } else { "short" };
         let (ours, theirs) = (figure(ours), figure(theirs));
-        println!("| {} | {ours} | {theirs} | {} | {ratio:.2}x | {}x | {verdict} |", line.name, line.unit, line.target);
+        let (name, unit, target) = (&line.name, line.unit, line.target);
+        self.print(format!("| {name} | {ours} | {theirs} | {unit} | {ratio:.2}x | {target}x | {verdict} |"));
+    }
+
+    fn print(&mut self, line: String) {
+        if self.lines.is_empty() {
+            println!("{HEAD}");
+        }
+        println!("{line}");
+        self.lines.push(line);
+    }
+
+    /// Replaces the table of `part` on `page`, which has its marks already.
+    ///
+    /// # Errors
+    /// When the page cannot be read or written, or has no such marks.
+    pub(crate) fn write_to(&self, page: &Path, part: &str) -> Result<(), BenchError> {
+        let text = std::fs::read_to_string(page)?;
+        let table = format!("{HEAD}\n{}", self.lines.join("\n"));
+        let Some(text) = between_marks(&text, part, &table) else {
+            return Err(BenchError::Wrong(format!("{} has no marks of {part}", page.display())));
+        };
+        Ok(std::fs::write(page, text)?)
     }
 
     /// A figure without a peer, against a limit.
     pub(crate) fn limit(&mut self, name: &str, value: f64, unit: &'static str, limit: f64) {
-        self.lines += 1;
         let verdict = if value <= limit { "met" } else { "short" };
-        println!("| {name} | {} | | {unit} | | under {limit} | {verdict} |", figure(value));
+        self.print(format!("| {name} | {} | | {unit} | | under {limit} | {verdict} |", figure(value)));
     }
+}
+
+/// The text with something else between the marks of `part`.
+fn between_marks(text: &str, part: &str, new: &str) -> Option<String> {
+    let (begin, end) = (format!("<!-- {part}: begin -->"), format!("<!-- {part}: end -->"));
+    let (before, rest) = text.split_once(&begin)?;
+    let (_, after) = rest.split_once(&end)?;
+    Some(format!("{before}{begin}\n{new}\n{end}{after}"))
 }
 
 /// The middle value; with an even count the lower of the two.
@@ -76,5 +106,13 @@ mod tests {
     fn the_median_is_the_middle() {
         assert_eq!(super::median(&[3.0, 1.0, 2.0]).to_bits(), 2.0_f64.to_bits());
         assert!(super::median(&[]).is_nan());
+    }
+
+    #[test]
+    fn only_what_stands_between_the_marks_is_replaced() {
+        let page = "a\n<!-- x: begin -->\nold\n<!-- x: end -->\nb";
+        let new = super::between_marks(page, "x", "new");
+        assert_eq!(new.as_deref(), Some("a\n<!-- x: begin -->\nnew\n<!-- x: end -->\nb"));
+        assert_eq!(super::between_marks(page, "y", "new"), None);
     }
 }

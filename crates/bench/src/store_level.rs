@@ -33,6 +33,9 @@ pub(crate) async fn run(settings: &Settings) -> Result<(), BenchError> {
         let name = "full scan: sum of a column, beside a bare fjall iterator".to_string();
         report.add(&Line { name, unit: "s", better: Better::Less, ours, theirs, target: 1.0 });
     }
+    if let Some(page) = &settings.page {
+        report.write_to(page, "store")?;
+    }
     Ok(db.close().await?)
 }
 

@@ -1,6 +1,6 @@
 //! What a statement answers: rows, a command tag, or a COPY stream.
 
-use crate::{CopyIn, CopyOut, EngineError};
+use crate::{CopyIn, CopyOut, EngineError, StoredRows};
 use arrow::record_batch::RecordBatch;
 use futures::stream::BoxStream;
 use std::borrow::Cow;
@@ -25,7 +25,9 @@ pub struct ColumnDesc {
 pub enum Chunk {
     /// From a plan.
     Batch(RecordBatch),
-    /// From a key program, a utility statement or RETURNING: one value per column each.
+    /// From a range of keys.
+    Stored(StoredRows),
+    /// From a key, a utility statement or RETURNING: one value per column each.
     Rows(Vec<Vec<Datum>>),
 }
 
@@ -34,6 +36,7 @@ impl Chunk {
     pub fn len(&self) -> usize {
         match self {
             Self::Batch(batch) => batch.num_rows(),
+            Self::Stored(rows) => rows.len(),
             Self::Rows(rows) => rows.len(),
         }
     }
@@ -45,6 +48,7 @@ impl Chunk {
     pub fn to_rows(&self, columns: &[ColumnDesc]) -> Result<Cow<'_, [Vec<Datum>]>, EngineError> {
         match self {
             Self::Rows(rows) => Ok(Cow::Borrowed(rows)),
+            Self::Stored(rows) => Ok(Cow::Owned(rows.to_rows()?)),
             Self::Batch(batch) => {
                 let types: Vec<DataType> = columns.iter().map(|c| c.ty).collect();
                 Ok(Cow::Owned(query::convert::batch_to_rows(batch, &types)?))

@@ -68,6 +68,7 @@ impl Session {
         while let Some(chunk) = chunks.next().await {
             let mut rows = match chunk? {
                 Chunk::Batch(batch) => query::convert::batch_to_rows(&batch, &types)?,
+                Chunk::Stored(rows) => rows.to_rows()?,
                 Chunk::Rows(rows) => rows,
             };
             for row in &mut rows {

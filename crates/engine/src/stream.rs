@@ -89,12 +89,13 @@ impl Session {
         columns: Arc<Vec<ColumnDesc>>,
         guard: Arc<RunGuard>,
     ) -> EngineResult<RowStream> {
-        let mut first = Vec::new();
+        let mut first = guard.stoppable(cursor.next_chunk()).await?;
         while first.len() < ROWS_HERE && !cursor.is_done() {
-            first.append(&mut guard.stoppable(cursor.next_chunk()).await?);
+            first.append(guard.stoppable(cursor.next_chunk()).await?);
         }
         if cursor.is_done() {
-            return Ok(ready(columns, first, "SELECT"));
+            let chunk = (!first.is_empty()).then_some(Ok(Chunk::Stored(first)));
+            return Ok(RowStream { columns, chunks: Box::pin(stream::iter(chunk)), tag: "SELECT", counted: true });
         }
         let (sender, receiver) = mpsc::channel(WAITING);
         let task = self.engine.runtime().spawn(async move {
@@ -102,7 +103,7 @@ impl Session {
             let work = async move {
                 while !cursor.is_done() {
                     let rows = cursor.next_chunk().await?;
-                    if !rows.is_empty() && send.send(Message::Chunk(Chunk::Rows(rows))).await.is_err() {
+                    if !rows.is_empty() && send.send(Message::Chunk(Chunk::Stored(rows))).await.is_err() {
                         break;
                     }
                 }
@@ -112,7 +113,7 @@ impl Session {
             drop(sender.send(Message::End(done)).await);
         })?;
         let rest = stream::unfold(Some((receiver, task)), next_chunk);
-        let chunks = Box::pin(stream::iter([Ok(Chunk::Rows(first))]).chain(rest));
+        let chunks = Box::pin(stream::iter([Ok(Chunk::Stored(first))]).chain(rest));
         Ok(RowStream { columns, chunks, tag: "SELECT", counted: true })
     }
 

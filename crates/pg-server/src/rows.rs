@@ -1,8 +1,8 @@
 //! Rows of an answer, pulled chunk by chunk and written as DataRows.
 
 use crate::connection::{Failure, Wire};
-use crate::encode::{ColumnReader, Printer, put_field};
-use engine::{Chunk, ColumnDesc, RowStream, TimeZone};
+use crate::encode::{ColumnReader, Printer, put_bytes, put_field};
+use engine::{Cell, Chunk, ColumnDesc, RowStream, StoredRows, TimeZone};
 use futures::StreamExt;
 use std::sync::Arc;
 
@@ -88,6 +88,13 @@ async fn write_rows(
                 at = until;
             }
         }
+        Chunk::Stored(stored) => {
+            let mut buffer = Vec::new();
+            for row in rows {
+                write_stored(wire, columns, binary, (stored, row), &mut buffer, printer)?;
+                wire.flush_if_full().await?;
+            }
+        }
         Chunk::Rows(list) => {
             for row in list.get(rows).unwrap_or_default() {
                 let start = wire.out.begin_row(columns.len());
@@ -97,6 +104,31 @@ async fn write_rows(
                 wire.out.end_row(start);
                 wire.flush_if_full().await?;
             }
+        }
+    }
+    Ok(())
+}
+
+fn write_stored(
+    wire: &mut Wire,
+    columns: &[ColumnDesc],
+    binary: &[bool],
+    (stored, row): (&StoredRows, usize),
+    buffer: &mut Vec<u8>,
+    printer: &mut Printer,
+) -> Result<(), Failure> {
+    let start = wire.out.begin_row(columns.len());
+    let out = &mut wire.out.buffer;
+    let done = stored.read(row, buffer, |at, cell| match (cell, columns.get(at), binary.get(at)) {
+        (Cell::Text(text), ..) => put_bytes(text.as_bytes(), out),
+        (Cell::Value(value), Some(column), Some(binary)) => put_field(&column.ty, &value, *binary, printer, out),
+        (Cell::Value(_), ..) => {}
+    });
+    match done {
+        Ok(()) => wire.out.end_row(start),
+        Err(error) => {
+            wire.out.buffer.truncate(start);
+            return Err(error.into());
         }
     }
     Ok(())

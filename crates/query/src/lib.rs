@@ -27,6 +27,7 @@ mod pg_semantics;
 mod plan;
 pub mod provider;
 pub mod row_codec;
+mod row_reader;
 
 pub use context::{FunctionLookup, QueryContext, Settings};
 pub use error::{QueryError, QueryResult, Refusal};
@@ -35,5 +36,6 @@ pub use plan::{
     Execution, OutputColumn, Plan, Planner, PlannerOptions, RowExprs, RowTable, ViewDefinition, WITH_ROW_IDS,
 };
 pub use row_codec::RowCodec;
+pub use row_reader::{Cell, RowReader};
 /// What a statement reads: a snapshot, and over it its transaction's own writes.
 pub use txn::ReadView as Reader;

@@ -69,7 +69,11 @@ pub(crate) async fn against_postgres(settings: &Settings) -> Result<(), BenchErr
     rows::run(&arena, &mut report, settings).await?;
     ranges::run(&arena, &mut report, settings).await?;
     analytics::run(&arena, &mut report, settings).await?;
-    memory::run(&mut arena, &mut report, settings).await
+    memory::run(&mut arena, &mut report, settings).await?;
+    match &settings.page {
+        Some(page) => report.write_to(page, "postgres"),
+        None => Ok(()),
+    }
 }
 
 /// Both sides must make a commit durable before they acknowledge it, or the rates mean nothing.

@@ -1,6 +1,7 @@
 //! COPY … FROM STDIN.
 
 use super::binary::Tuples;
+use super::blocks::{self, BLOCK, BadLine, Block, Blocks, UNDER_WAY, is_plain};
 use super::format::{Format, positions};
 use super::lines::{Fields, Line};
 use super::rows::{LongWay, RowWriter, header_text, shortened};
@@ -26,7 +27,7 @@ pub struct CopyIn {
     pub columns: usize,
     /// Is the data in PostgreSQL's binary form?
     pub binary: bool,
-    format: Format,
+    format: Arc<Format>,
     /// What turns binary data into lines.
     tuples: Option<Tuples>,
     names: Vec<String>,
@@ -39,6 +40,8 @@ pub struct CopyIn {
     /// `\.` was read.
     ended: bool,
     rows: RowWriter,
+    /// `None`: rows are made one by one.
+    blocks: Option<Blocks>,
     ids: Option<RowIdBlock>,
     sink: Sink,
     count: u64,
@@ -71,7 +74,7 @@ impl CopyIn {
         }
         let Some(tuples) = &mut self.tuples else {
             self.buffer.extend_from_slice(data);
-            return self.read(false).await;
+            return self.take_text().await;
         };
         // Rows before a bad one are read first, so that their lines are counted.
         let fed = tuples.feed(data, &self.format, &mut self.buffer);
@@ -82,13 +85,73 @@ impl CopyIn {
         })
     }
 
+    /// Reads what the buffer holds: long text is given to the query threads in blocks.
+    async fn take_text(&mut self) -> EngineResult<()> {
+        if self.header != CopyHeader::Off || self.blocks.is_none() {
+            return self.read(false).await;
+        }
+        while self.buffer.len() >= BLOCK && self.take_block().await? {}
+        Ok(())
+    }
+
+    /// Gives the whole lines of the buffer to the query threads. False without one.
+    async fn take_block(&mut self) -> EngineResult<bool> {
+        self.guard.check()?;
+        let Some(end) = memchr::memrchr(b'\n', &self.buffer).map(|end| end + 1) else { return Ok(false) };
+        let plain = is_plain(&self.format, self.buffer.get(..end).unwrap_or_default());
+        let writer = self.rows.fork().filter(|_| plain);
+        let Some(writer) = writer else {
+            self.end_blocks().await?;
+            let before = self.buffer.len();
+            self.read(false).await?;
+            return Ok(self.buffer.len() < before && !self.ended);
+        };
+        let rest = self.buffer.split_off(end);
+        let text = std::mem::replace(&mut self.buffer, rest);
+        let first_line = self.line;
+        self.line += memchr::memchr_iter(b'\n', &text).count() as u64;
+        let format = Arc::clone(&self.format);
+        let encoding = self.engine.runtime().spawn(async move { blocks::encode(writer, &format, &text) })?;
+        let Some(blocks) = &mut self.blocks else { return Ok(false) };
+        blocks.under_way.push_back(Block { first_line, encoding });
+        if blocks.under_way.len() >= UNDER_WAY {
+            self.end_block().await?;
+        }
+        Ok(true)
+    }
+
+    /// Waits for all blocks.
+    async fn end_blocks(&mut self) -> EngineResult<()> {
+        while self.end_block().await? {}
+        Ok(())
+    }
+
+    /// Waits for the first block and loads its rows. False when there is none.
+    async fn end_block(&mut self) -> EngineResult<bool> {
+        let first = self.blocks.as_mut().and_then(|blocks| blocks.under_way.pop_front());
+        let (Some(block), Sink::Load { load, .. }) = (first, &mut self.sink) else { return Ok(false) };
+        let encoded = block.encoding.await.map_err(|error| Fault::Internal { detail: error.to_string() })?;
+        match encoded {
+            Ok(rows) => {
+                self.count += rows.len() as u64;
+                let written = load.write_rows(FAMILY, rows).await;
+                written.map_err(|error| Session::in_words(self.rows.target(), error.into()))?;
+                Ok(true)
+            }
+            Err(BadLine { lines, text, error }) => {
+                self.line = block.first_line + lines;
+                Err(self.at_line(error, &text))
+            }
+        }
+    }
+
     /// Ends the data: all rows are in the table when this returns. The command tag.
     ///
     /// # Errors
     /// A duplicate key, an incomplete last line, or the store's failure. Nothing was copied then.
     pub async fn finish(mut self: Box<Self>, session: &mut Session) -> Result<String, EngineError> {
         let whole = self.tuples.as_ref().map_or(Ok(()), Tuples::finish);
-        let read = match whole {
+        let read = match whole.and(self.end_blocks().await) {
             Ok(()) => self.read(true).await,
             Err(error) => Err(error),
         };
@@ -253,12 +316,13 @@ impl Session {
             binary: format.binary,
             tuples,
             header: format.header,
-            format,
+            format: Arc::new(format),
             names,
             buffer: Vec::new(),
             fields: Fields::default(),
             line: 0,
             ended: false,
+            blocks: (bulk && rows.fork().is_some()).then(Blocks::default),
             rows,
             ids: None,
             sink,

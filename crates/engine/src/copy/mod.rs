@@ -9,10 +9,12 @@
 
 mod binary;
 mod block;
+mod blocks;
 mod format;
 mod input;
 mod lines;
 mod output;
+mod plain;
 mod rows;
 
 pub use block::CopyBlock;

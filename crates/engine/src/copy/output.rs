@@ -63,6 +63,7 @@ impl Session {
         let lines = chunks.map(move |chunk| {
             let rows = match chunk? {
                 Chunk::Batch(batch) => query::convert::batch_to_rows(&batch, &types)?,
+                Chunk::Stored(rows) => rows.to_rows()?,
                 Chunk::Rows(rows) => rows,
             };
             counter.fetch_add(rows.len() as u64, Ordering::Relaxed);

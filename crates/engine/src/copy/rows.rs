@@ -4,6 +4,7 @@
 //! built. Computed defaults and WHERE need the whole row and take the long way.
 
 use super::lines::{Field, Fields};
+use super::plain::plain;
 use crate::dml::{Exprs, Row, Scope, Target, read_text, set};
 use crate::error::{EngineResult, Fault, fail};
 use crate::sequences::{Taken, next_values};
@@ -17,7 +18,7 @@ use types::{DataType, Datum, TypeError};
 
 /// Encodes lines for one table. Its buffers are kept from row to row.
 pub(super) struct RowWriter {
-    target: Target,
+    target: Arc<Target>,
     /// For each field its column.
     positions: Vec<usize>,
     /// Values of columns that no field gives, where they are constants.
@@ -78,7 +79,7 @@ impl RowWriter {
             base,
             base_cells,
             base_key,
-            target,
+            target: Arc::new(target),
             key: Vec::with_capacity(64),
             fragment: Vec::with_capacity(256),
         })
@@ -100,10 +101,37 @@ impl RowWriter {
 
     /// Makes `key` and `fragment` of a line. False: WHERE leaves it out.
     pub(super) async fn write(&mut self, fields: &Fields, buffer: &[u8], id: i64) -> EngineResult<bool> {
-        self.check_width(fields)?;
         if self.long.is_some() {
+            self.check_width(fields)?;
             return self.write_long(fields, buffer, id).await;
         }
+        self.write_short(fields, buffer, id)?;
+        Ok(true)
+    }
+
+    /// Another writer of the same rows, for another thread; `None` when rows need more than their own line.
+    pub(super) fn fork(&self) -> Option<Self> {
+        if self.long.is_some() || self.hidden.is_some() {
+            return None;
+        }
+        Some(Self {
+            target: Arc::clone(&self.target),
+            positions: self.positions.clone(),
+            base: self.base.clone(),
+            hidden: None,
+            long: None,
+            base_cells: self.base_cells.clone(),
+            base_key: self.base_key.clone(),
+            cells: self.base_cells.clone(),
+            key_values: self.base_key.clone(),
+            key: Vec::with_capacity(64),
+            fragment: Vec::with_capacity(256),
+        })
+    }
+
+    /// As [`Self::write`], for rows that are made of their line alone.
+    pub(super) fn write_short(&mut self, fields: &Fields, buffer: &[u8], id: i64) -> EngineResult<()> {
+        self.check_width(fields)?;
         self.cells.bytes.truncate(self.base_cells.bytes.len());
         self.cells.spans.clone_from_slice(&self.base_cells.spans);
         self.key_values.clone_from_slice(&self.base_key);
@@ -113,7 +141,7 @@ impl RowWriter {
             };
             let Some(bytes) = fields.bytes(buffer, field) else {
                 if column.not_null {
-                    return self.null_error(fields, buffer);
+                    return self.null_error(fields, buffer).map(drop);
                 }
                 match place {
                     Place::Value(place) => self.cells.forget(*place),
@@ -132,8 +160,7 @@ impl RowWriter {
                 }
             }
         }
-        self.finish(id)?;
-        Ok(true)
+        self.finish(id)
     }
 
     fn finish(&mut self, id: i64) -> EngineResult<()> {
@@ -258,6 +285,9 @@ fn utf8(bytes: &[u8]) -> EngineResult<&str> {
 }
 
 fn read(ty: &DataType, bytes: &[u8], zone: TimeZone) -> EngineResult<Datum> {
+    if let Some(value) = plain(ty, bytes) {
+        return Ok(value);
+    }
     read_text(ty, utf8(bytes)?, zone)
 }
 

@@ -89,6 +89,7 @@ impl Session {
         let Rows::Query { plan, readable } = &program.source else { return Ok(Vec::new()) };
         let target = &program.target;
         let given = match chunk {
+            Chunk::Stored(rows) => rows.to_rows()?,
             Chunk::Rows(rows) => rows,
             Chunk::Batch(batch) => {
                 let types: Vec<_> = plan.columns.iter().map(|column| column.ty).collect();

@@ -2,12 +2,13 @@
 
 use super::conditions::holds;
 use super::range_select::RangeSelect;
+use super::stored_rows::StoredRows;
 use crate::error::EngineResult;
 use rowkey::range::Condition;
 use std::cmp::Ordering;
 use std::sync::Arc;
-use store::{RowBatch, Scan};
-use types::Datum;
+use store::{Bytes, KeyRange, RowBatch, Scan};
+use txn::ReadView;
 
 /// Rows of a chunk that is merged.
 const CHUNK_ROWS: usize = 1024;
@@ -15,6 +16,7 @@ const CHUNK_ROWS: usize = 1024;
 /// A range program under way.
 pub(crate) struct Cursor {
     program: Arc<RangeSelect>,
+    view: ReadView,
     sources: Vec<Source>,
     /// Conditions that the ranges do not cover, with their parts.
     unsure: Vec<(usize, Condition)>,
@@ -22,24 +24,34 @@ pub(crate) struct Cursor {
     left: u64,
 }
 
-/// One scan, its present batch and the next row in it.
-struct Source {
+/// One list of ranges: the scan under way, its present batch and the next row in it.
+pub(super) struct Source {
+    ranges: Vec<KeyRange>,
     scan: Box<dyn Scan>,
-    batch: RowBatch,
+    /// How many rows the scan gives at most: then another goes on from there.
+    limit: Option<u64>,
+    given: u64,
+    batch: Arc<RowBatch>,
     next: usize,
+    /// The batch's number in the chunk that is being made.
+    number: Option<u32>,
 }
 
-type Rows = Vec<Vec<Datum>>;
+impl Source {
+    pub(super) fn new(ranges: Vec<KeyRange>, scan: Box<dyn Scan>, limit: Option<u64>) -> Self {
+        Self { ranges, scan, limit, given: 0, batch: Arc::default(), next: 0, number: None }
+    }
+}
 
 impl Cursor {
     pub(super) fn new(
         program: Arc<RangeSelect>,
-        scans: Vec<Box<dyn Scan>>,
+        view: ReadView,
+        sources: Vec<Source>,
         unsure: Vec<(usize, Condition)>,
         left: u64,
     ) -> Self {
-        let sources = scans.into_iter().map(|scan| Source { scan, batch: RowBatch::default(), next: 0 }).collect();
-        Self { program, sources, unsure, left }
+        Self { program, view, sources, unsure, left }
     }
 
     /// Was the last row handed out? It may take one more chunk to find that out.
@@ -48,37 +60,29 @@ impl Cursor {
     }
 
     /// The next rows; perhaps none of a batch pass. Ask again unless [`Self::is_done`].
-    pub(crate) async fn next_chunk(&mut self) -> EngineResult<Rows> {
-        let mut rows = Vec::new();
-        match self.sources.as_mut_slice() {
-            [] => {}
-            [only] => {
-                if !only.fill().await? {
-                    self.sources.clear();
-                    return Ok(rows);
-                }
-                rows.reserve(only.batch.len());
-                while self.left > 0 && self.take_row(0, &mut rows)? {}
-            }
-            _ => self.merge(&mut rows).await?,
+    pub(crate) async fn next_chunk(&mut self) -> EngineResult<StoredRows> {
+        let mut rows = StoredRows::new(Arc::clone(&self.program));
+        self.sources.iter_mut().for_each(|source| source.number = None);
+        if self.sources.len() > 1 {
+            self.merge(&mut rows).await?;
+        } else if self.fill(0).await? {
+            while self.left > 0 && self.take_row(0, &mut rows)? {}
         }
         Ok(rows)
     }
 
     /// Takes rows in key order from all sources.
-    async fn merge(&mut self, rows: &mut Rows) -> EngineResult<()> {
+    async fn merge(&mut self, rows: &mut StoredRows) -> EngineResult<()> {
         let mut at = 0;
-        while let Some(source) = self.sources.get_mut(at) {
-            if source.fill().await? { at += 1 } else { drop(self.sources.swap_remove(at)) }
+        while at < self.sources.len() {
+            if self.fill(at).await? {
+                at += 1;
+            }
         }
         while self.left > 0 && rows.len() < CHUNK_ROWS {
             let Some(least) = self.least() else { break };
             self.take_row(least, rows)?;
-            if let Some(source) = self.sources.get_mut(least)
-                && !source.fill().await?
-            {
-                self.sources.swap_remove(least);
-            }
+            self.fill(least).await?;
         }
         Ok(())
     }
@@ -97,39 +101,64 @@ impl Cursor {
     }
 
     /// Takes the next row of a source if it passes. False at the end of the source's batch.
-    fn take_row(&mut self, at: usize, rows: &mut Rows) -> EngineResult<bool> {
+    fn take_row(&mut self, at: usize, rows: &mut StoredRows) -> EngineResult<bool> {
         let Some(source) = self.sources.get_mut(at).filter(|source| source.next < source.batch.len()) else {
             return Ok(false);
         };
-        let (key, fragment) = (source.batch.key(source.next), source.batch.fragment(source.next));
+        let row = source.next;
         source.next += 1;
-        let target = &self.program.target;
         let mut buffer = Vec::new();
         for (part, condition) in &self.unsure {
-            let value = target.codec.decode_key_part(key, *part, &mut buffer)?;
+            let value = self.program.target.codec.decode_key_part(source.batch.key(row), *part, &mut buffer)?;
             if !holds(condition, &value) {
                 return Ok(true);
             }
         }
-        rows.push(target.codec.decode_row(key, fragment, &self.program.wanted)?);
+        let number = *source.number.get_or_insert_with(|| rows.add_batch(&source.batch));
+        rows.push(number, row);
         self.left -= 1;
         Ok(true)
+    }
+
+    /// Sees to it that a source has a next row. At its end it goes.
+    async fn fill(&mut self, at: usize) -> EngineResult<bool> {
+        let Some(source) = self.sources.get_mut(at) else { return Ok(false) };
+        loop {
+            if source.next < source.batch.len() {
+                return Ok(true);
+            }
+            if let Some(batch) = source.scan.next().await? {
+                source.given += batch.len() as u64;
+                (source.batch, source.next, source.number) = (Arc::new(batch), 0, None);
+                continue;
+            }
+            let cut = source.limit.is_some_and(|limit| source.given >= limit) && self.left > 0;
+            if !cut || !source.go_on(self.program.is_reverse()) {
+                break;
+            }
+            // The scan was short on purpose, and it was too short.
+            let request = self.program.request(source.ranges.clone(), Some(self.left));
+            source.scan = self.view.scan(request).await?;
+            (source.limit, source.given) = (Some(self.left), 0);
+        }
+        self.sources.swap_remove(at);
+        Ok(false)
     }
 }
 
 impl Source {
-    /// Sees to it that there is a next row; false at the end.
-    async fn fill(&mut self) -> EngineResult<bool> {
-        if self.next < self.batch.len() {
-            return Ok(true);
-        }
-        match self.scan.next().await? {
-            None => Ok(false),
-            Some(batch) => {
-                (self.batch, self.next) = (batch, 0);
-                Ok(true)
-            }
-        }
+    /// Cuts off the ranges what was read. False when nothing is left.
+    fn go_on(&mut self, reverse: bool) -> bool {
+        let Some(last) = self.batch.len().checked_sub(1).map(|last| self.batch.key(last)) else { return false };
+        let rest = if reverse {
+            KeyRange { start: Bytes::new(), end: Some(Bytes::copy_from_slice(last)) }
+        } else {
+            let mut start = last.to_vec();
+            start.push(0);
+            KeyRange { start: start.into(), end: None }
+        };
+        self.ranges = self.ranges.iter().filter_map(|range| range.intersect(&rest)).collect();
+        !self.ranges.is_empty()
     }
 
     fn unsalted_key(&self) -> &[u8] {

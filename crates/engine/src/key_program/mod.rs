@@ -15,10 +15,12 @@ mod order;
 mod point_select;
 mod range_select;
 mod shape;
+mod stored_rows;
 
 pub(crate) use cursor::Cursor;
 pub(crate) use point_select::PointSelect;
 pub(crate) use range_select::RangeSelect;
+pub use stored_rows::StoredRows;
 
 use crate::ColumnDesc;
 use types::DataType;

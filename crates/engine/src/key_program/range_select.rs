@@ -1,7 +1,7 @@
 //! Short ranges of the key: compiled once, read by scans without a plan.
 
 use super::conditions::KeyCondition;
-use super::cursor::Cursor;
+use super::cursor::{Cursor, Source};
 use super::operand::Limit;
 use super::order::{Names, Order};
 use super::{Compiled, shape};
@@ -9,6 +9,7 @@ use crate::dml::{FAMILY, ParamTypes, Target};
 use crate::error::EngineResult;
 use crate::settings::TimeZone;
 use catalog::Catalog;
+use query::RowReader;
 use rowkey::range::{ByteRange, Condition, KeyRanges, RangeLimits, key_ranges};
 use sql::ast::{Expr, LimitClause, Query};
 use std::sync::Arc;
@@ -28,7 +29,7 @@ pub(crate) struct RangeSelect {
     conditions: Vec<KeyCondition>,
     order: Order,
     limit: Limit,
-    pub(super) wanted: Vec<usize>,
+    pub(super) reader: RowReader,
 }
 
 impl RangeSelect {
@@ -49,7 +50,8 @@ impl RangeSelect {
         let names = Names { target: &target, alias: &alias, projection: &select.projection, wanted: &wanted };
         let Some(order) = Order::compile(query.order_by.as_ref(), &names, &conditions) else { return Ok(None) };
         let Some(limit) = limit(query, &mut params) else { return Ok(None) };
-        let program = Self { target, conditions, order, limit, wanted };
+        let reader = RowReader::new(&target.codec, &wanted)?;
+        let program = Self { target, conditions, order, limit, reader };
         if !program.is_short() {
             return Ok(None);
         }
@@ -80,18 +82,24 @@ impl RangeSelect {
             }
             _ => vec![found.ranges],
         };
-        let mut scans = Vec::with_capacity(lists.len());
+        let exact = unsure.is_empty() && limit < u64::MAX;
+        // Buckets share the rows about evenly: of each a little more than its share is asked for at first.
+        let share = match lists.len() as u64 {
+            0 | 1 => limit,
+            buckets => limit.min(limit / buckets + limit / 16 + 8),
+        };
+        let share = exact.then_some(share);
+        let mut sources = Vec::with_capacity(lists.len());
         for ranges in lists {
-            let request = self.request(ranges, limit, unsure.is_empty());
-            scans.push(view.scan(request).await?);
+            let range = |range: ByteRange| KeyRange { start: range.start.into(), end: range.end.map(Into::into) };
+            let ranges: Vec<KeyRange> = ranges.into_iter().map(range).collect();
+            let scan = view.scan(self.request(ranges.clone(), share)).await?;
+            sources.push(Source::new(ranges, scan, share));
         }
-        Ok(Cursor::new(Arc::clone(self), scans, unsure, limit))
+        Ok(Cursor::new(Arc::clone(self), view.clone(), sources, unsure, limit))
     }
 
-    fn request(&self, ranges: Vec<ByteRange>, limit: u64, exact: bool) -> ScanRequest {
-        let range = |range: ByteRange| KeyRange { start: range.start.into(), end: range.end.map(Into::into) };
-        let ranges = ranges.into_iter().map(range).collect();
-        let limit = (exact && limit < u64::MAX).then_some(limit);
+    pub(super) fn request(&self, ranges: Vec<KeyRange>, limit: Option<u64>) -> ScanRequest {
         ScanRequest {
             reverse: self.order == Order::Reverse,
             limit,

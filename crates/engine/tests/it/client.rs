@@ -119,6 +119,7 @@ async fn render(answer: Answer, out: &mut String) -> Result<(), EngineError> {
                 let chunk = chunk?;
                 count += chunk.len();
                 let values = match chunk {
+                    Chunk::Stored(rows) => rows.to_rows().unwrap(),
                     Chunk::Rows(values) => values,
                     Chunk::Batch(batch) => query::convert::batch_to_rows(&batch, &types).unwrap(),
                 };

@@ -1,0 +1,65 @@
+//! Lines in blocks: encoded on the query threads, handed to the load in their order.
+//!
+//! ```text
+//!   data ──> block of whole lines ──> encoded by a query thread ──┐
+//!            block of whole lines ──> encoded by a query thread ──┴─ in order ──> bulk load
+//! ```
+//! A block is cut at a line end, which is only known to be one where nothing hides it: blocks with quotes or
+//! backslashes are read line by line instead, when those before them are done.
+
+use super::format::Format;
+use super::lines::{Fields, Line};
+use super::rows::RowWriter;
+use crate::EngineError;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use store::LoadRows;
+use tokio_util::task::AbortOnDropHandle;
+
+/// Bytes of a block.
+pub(super) const BLOCK: usize = 512 * 1024;
+/// Blocks under way.
+pub(super) const UNDER_WAY: usize = 4;
+
+/// Blocks that are being encoded, the first of them first.
+#[derive(Default)]
+pub(super) struct Blocks {
+    pub(super) under_way: VecDeque<Block>,
+}
+
+/// One of them.
+pub(super) struct Block {
+    /// The number of lines before it.
+    pub(super) first_line: u64,
+    pub(super) encoding: AbortOnDropHandle<Result<LoadRows, BadLine>>,
+}
+
+/// A line that is wrong.
+pub(super) struct BadLine {
+    /// Lines of its block up to and with it.
+    pub(super) lines: u64,
+    pub(super) text: Vec<u8>,
+    pub(super) error: EngineError,
+}
+
+/// May the data be cut at any line end in it?
+pub(super) fn is_plain(format: &Format, text: &[u8]) -> bool {
+    let quote = if format.csv { format.quote } else { b'\\' };
+    memchr::memchr2(quote, b'\\', text).is_none()
+}
+
+/// Encodes whole lines.
+pub(super) fn encode(mut writer: RowWriter, format: &Arc<Format>, text: &[u8]) -> Result<LoadRows, BadLine> {
+    let mut rows = LoadRows::with_capacity(text.len() + text.len() / 2);
+    let mut fields = Fields::default();
+    let (mut at, mut lines) = (0, 0);
+    while let Line::Whole { text: line, next } = fields.read(format, text, at, true) {
+        lines += 1;
+        if let Err(error) = writer.write_short(&fields, text, 0) {
+            return Err(BadLine { lines, text: text.get(line).unwrap_or_default().to_vec(), error });
+        }
+        rows.push(&writer.key, &writer.fragment);
+        at = next;
+    }
+    Ok(rows)
+}

@@ -1,0 +1,81 @@
+//! Rows of a range program as the store has them: who takes them reads the values where they lie.
+
+use super::range_select::RangeSelect;
+use crate::EngineError;
+use query::Cell;
+use std::sync::Arc;
+use store::RowBatch;
+use types::Datum;
+
+/// Rows, in order, with the columns of their statement.
+#[derive(Debug)]
+pub struct StoredRows {
+    program: Arc<RangeSelect>,
+    batches: Vec<Arc<RowBatch>>,
+    /// For each row its batch and its place in it.
+    rows: Vec<(u32, u32)>,
+}
+
+impl StoredRows {
+    pub(super) fn new(program: Arc<RangeSelect>) -> Self {
+        Self { program, batches: Vec::new(), rows: Vec::new() }
+    }
+
+    /// Adds a batch; rows name it by the number that this returns.
+    pub(super) fn add_batch(&mut self, batch: &Arc<RowBatch>) -> u32 {
+        self.batches.push(Arc::clone(batch));
+        (self.batches.len() - 1) as u32
+    }
+
+    pub(super) fn push(&mut self, batch: u32, row: usize) {
+        self.rows.push((batch, row as u32));
+    }
+
+    pub(crate) fn append(&mut self, mut other: Self) {
+        let first = self.batches.len() as u32;
+        self.batches.append(&mut other.batches);
+        self.rows.extend(other.rows.into_iter().map(|(batch, row)| (batch + first, row)));
+    }
+
+    /// How many rows.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Has it none?
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Hands the values of one row to `each`, with the number of their column. `buffer` is the caller's, to be
+    /// used again.
+    ///
+    /// # Errors
+    /// XX001 for bytes that are no row of the table.
+    pub fn read(&self, row: usize, buffer: &mut Vec<u8>, each: impl FnMut(usize, Cell<'_>)) -> Result<(), EngineError> {
+        let Some((batch, row)) = self.rows.get(row) else { return Ok(()) };
+        let Some(batch) = self.batches.get(*batch as usize) else { return Ok(()) };
+        let row = *row as usize;
+        Ok(self.program.reader.read(batch.key(row), batch.fragment(row), buffer, each)?)
+    }
+
+    /// All rows as values.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn to_rows(&self) -> Result<Vec<Vec<Datum>>, EngineError> {
+        let mut buffer = Vec::new();
+        let mut rows = Vec::with_capacity(self.len());
+        for row in 0..self.len() {
+            let mut values = Vec::new();
+            self.read(row, &mut buffer, |_, cell| {
+                values.push(match cell {
+                    Cell::Value(value) => value,
+                    Cell::Text(text) => Datum::Text(text.to_string()),
+                });
+            })?;
+            rows.push(values);
+        }
+        Ok(rows)
+    }
+}

@@ -1,0 +1,103 @@
+//! Some columns of stored rows, read where they lie: what of a row's bytes can be known before it comes is
+//! worked out once.
+
+use crate::error::{QueryError, QueryResult};
+use crate::row_codec::{Place, RowCodec};
+use fragment::{FixedColumn, VariableColumn, is_dense_of};
+use rowkey::cell_value;
+use types::{DataType, Datum};
+
+/// One value of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell<'a> {
+    /// A value.
+    Value(Datum),
+    /// Text that lies in the row, of a type that shows it as it is.
+    Text(&'a str),
+}
+
+/// Reads the same columns of many rows.
+#[derive(Debug)]
+pub struct RowReader {
+    codec: RowCodec,
+    columns: Vec<Column>,
+}
+
+#[derive(Debug)]
+struct Column {
+    index: usize,
+    ty: DataType,
+    source: Source,
+}
+
+/// Where a column lies in rows of the newest layout.
+#[derive(Debug)]
+enum Source {
+    Key(usize),
+    Fixed(FixedColumn),
+    Variable(VariableColumn),
+}
+
+impl RowReader {
+    /// Of the columns `wanted` (indexes in order of declaration).
+    ///
+    /// # Errors
+    /// [`QueryError::Internal`] for a column that does not exist.
+    pub fn new(codec: &RowCodec, wanted: &[usize]) -> QueryResult<Self> {
+        let broken = |index: usize| QueryError::internal(format!("no column {index}"));
+        let current = codec.current().ok_or_else(|| QueryError::internal("no layout"))?;
+        let mut columns = Vec::with_capacity(wanted.len());
+        for &index in wanted {
+            let column = codec.table().columns.get(index).ok_or_else(|| broken(index))?;
+            let source = match codec.places().get(index) {
+                Some(Place::Key(part)) => Source::Key(*part),
+                Some(Place::Value(at)) => match current.layout.fixed_column(*at) {
+                    Some(fixed) => Source::Fixed(fixed),
+                    None => Source::Variable(current.layout.variable_column(*at).ok_or_else(|| broken(index))?),
+                },
+                None => return Err(broken(index)),
+            };
+            columns.push(Column { index, ty: column.ty, source });
+        }
+        Ok(Self { codec: codec.clone(), columns })
+    }
+
+    /// Hands the row's values to `each`, in the order in which they are wanted. `buffer` is the caller's.
+    ///
+    /// # Errors
+    /// [`QueryError::Corrupted`] for bytes that are no row of this table.
+    pub fn read(
+        &self,
+        key: &[u8],
+        fragment: &[u8],
+        buffer: &mut Vec<u8>,
+        mut each: impl FnMut(usize, Cell<'_>),
+    ) -> QueryResult<()> {
+        let current = self.codec.current().filter(|current| is_dense_of(fragment, &current.layout));
+        let other = if current.is_none() { Some(self.codec.fragment_reader(fragment)?) } else { None };
+        for (at, column) in self.columns.iter().enumerate() {
+            let cell = match (&column.source, &other) {
+                (Source::Key(part), _) => Cell::Value(self.codec.decode_key_part(key, *part, buffer)?),
+                (_, Some(reader)) => Cell::Value(reader.value(&self.codec, column.index)?),
+                (Source::Fixed(place), None) => self.cell(column, place.read(fragment))?,
+                (Source::Variable(place), None) => {
+                    self.cell(column, place.read(fragment).map_err(|error| self.codec.corrupted(&error))?)?
+                }
+            };
+            each(at, cell);
+        }
+        Ok(())
+    }
+
+    fn cell<'a>(&self, column: &Column, bytes: Option<&'a [u8]>) -> QueryResult<Cell<'a>> {
+        match (bytes, &column.ty) {
+            (None, _) => Ok(Cell::Value(Datum::Null)),
+            (Some(bytes), DataType::Text | DataType::Varchar(_)) => {
+                std::str::from_utf8(bytes).map(Cell::Text).map_err(|error| self.codec.corrupted(&error))
+            }
+            (Some(bytes), ty) => {
+                cell_value::decode(ty, bytes).map(Cell::Value).map_err(|error| self.codec.corrupted(&error))
+            }
+        }
+    }
+}
