@@ -3,7 +3,7 @@
 use crate::Settings;
 use crate::error::BenchError;
 use crate::report::{Better, Line, Report};
-use bennu::{Bennu, Datum, Options};
+use bennu::{Bennu, Options, Row};
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, Readable};
 use std::time::Instant;
 
@@ -84,9 +84,9 @@ async fn point_bennu(db: &Bennu, round: u64) -> Result<f64, BenchError> {
     let statement = session.prepare("SELECT id, n, filler FROM rows WHERE id = $1").await?;
     let begin = Instant::now();
     for i in 0..READS {
-        let id = Datum::Int8(key(round, i).cast_signed());
-        let rows = session.query_prepared(&statement, &[id]).await?;
-        if rows.len() != 1 {
+        let id = key(round, i).cast_signed();
+        let row: Option<(i64, i32, String)> = session.row(&statement, &[&id]).await?;
+        if row.is_none() {
             return Err(BenchError::Wrong("a row is missing".into()));
         }
     }
@@ -107,7 +107,7 @@ fn point_fjall(database: &Database, keyspace: &Keyspace, round: u64) -> Result<f
 async fn scan_bennu(db: &Bennu) -> Result<f64, BenchError> {
     let mut session = db.session()?;
     let begin = Instant::now();
-    session.query("SELECT sum(n) FROM rows").await?;
+    session.rows::<Row>("SELECT sum(n) FROM rows", &[]).await?;
     Ok(begin.elapsed().as_secs_f64())
 }
 

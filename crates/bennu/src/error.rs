@@ -11,6 +11,7 @@ pub struct Error {
     detail: Option<String>,
     hint: Option<String>,
     position: Option<usize>,
+    context: Option<String>,
 }
 
 impl Error {
@@ -39,9 +40,22 @@ impl Error {
         self.position
     }
 
+    /// Where it happened when that is not a place in the statement: `COPY t, line 3`, `append to t, row 7`.
+    pub fn context(&self) -> Option<&str> {
+        self.context.as_deref()
+    }
+
+    /// May the same transaction succeed when it is run again? (40001, 40P01: another one came in between.)
+    pub fn is_retryable(&self) -> bool {
+        matches!(self.code, "40001" | "40P01")
+    }
+
+    pub(crate) fn new(code: &'static str, message: String) -> Self {
+        Self { code, message, detail: None, hint: None, position: None, context: None }
+    }
+
     pub(crate) fn io(action: &str, error: &std::io::Error) -> Self {
-        let message = format!("{action}: {error}");
-        Self { code: "58030", message, detail: None, hint: None, position: None }
+        Self::new("58030", format!("{action}: {error}"))
     }
 }
 
@@ -61,6 +75,7 @@ impl From<engine::EngineError> for Error {
             detail: error.detail().map(Into::into),
             hint: error.hint().map(Into::into),
             position: error.position(),
+            context: error.context().map(Into::into),
         }
     }
 }

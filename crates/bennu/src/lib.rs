@@ -1,30 +1,83 @@
-//! Bennu as a library: open a folder (or in memory), run SQL, or serve PostgreSQL clients on the same handle.
+//! Bennu as a library: SQL over ordered rowkeys in a folder of your program, or in memory.
 //!
-//! ```no_run
-//! # async fn example() -> Result<(), bennu::Error> {
-//! let db = bennu::Bennu::open("bennu-data").await?;
+//! ```
+//! use bennu::Bennu;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), bennu::Error> {
+//! let db = Bennu::in_memory().await?; // Bennu::open("my-data") keeps it
 //! let mut session = db.session()?;
-//! session.execute("CREATE TABLE t (k bigint PRIMARY KEY, v text)").await?;
-//! session.execute("INSERT INTO t VALUES (1, 'one')").await?;
-//! let rows = session.query("SELECT v FROM t WHERE k = 1").await?;
-//! assert_eq!(rows.len(), 1);
+//! session.execute("CREATE TABLE visits (host varchar, at timestamp, page text, PRIMARY KEY (host, at DESC))").await?;
+//! session.run("INSERT INTO visits VALUES ($1, now(), $2)", &[&"alpha", &"/index"]).await?;
+//!
+//! let pages: Vec<(String, Option<String>)> =
+//!     session.rows("SELECT host, page FROM visits WHERE host = $1", &[&"alpha"]).await?;
+//! assert_eq!(pages, [("alpha".to_string(), Some("/index".to_string()))]);
 //! db.close().await
 //! # }
 //! ```
 //!
+//! # What there is
+//!
+//! ```text
+//!   Bennu ──session()──> Session ──query──> Batches: Arrow, as they come
+//!     │                     ├─────rows────> Vec<T: FromRow>
+//!     │                     ├─────prepare─> Statement, to run again and again
+//!     │                     ├─────transaction(async |tx| …)
+//!     │                     └─────appender─> rows past the log, at COPY's speed
+//!     ├──register(Function)    a Rust closure as a SQL function
+//!     └──serve(listener)       PostgreSQL clients on the same handle (feature `server`)
+//! ```
+//!
+//! A [`Bennu`] is cheap to clone and shared by all threads; a [`Session`] runs one statement at a time. All calls are
+//! async and need a tokio runtime. What a statement changed is durable before its call returns.
+//!
+//! # Features
+//!
+//! | feature | what |
+//! |---|---|
+//! | `server` | [`Bennu::serve`]: the PostgreSQL wire |
+//! | `console` | [`Bennu::serve_http`]: health and metrics |
+//!
+//! Neither is on by default.
+//!
+//! # Errors
+//!
+//! All are an [`Error`]: a message, the SQLSTATE that PostgreSQL would give, and the place in the statement.
+//! [`Error::is_retryable`] says that the same transaction may well succeed next time.
+//!
 //! This crate is the one place that picks a store. Read next: `engine`.
 
+mod appender;
+mod batches;
+mod cancel;
 mod error;
+mod function;
 mod open;
 mod options;
+mod row;
+#[cfg(any(feature = "server", feature = "console"))]
 mod serve;
 mod session;
+mod statement;
+mod transaction;
+mod value;
 
-pub use engine::{Answer, Chunk, ColumnDesc, Engine, Prepared};
+pub use appender::{Appender, IntoRow};
+pub use arrow;
+pub use batches::Batches;
+pub use cancel::CancelHandle;
+pub use engine::{Answer, Chunk, ColumnDesc, CopyIn, CopyOut, Engine, RowStream};
 pub use error::Error;
+pub use function::Function;
 pub use open::Bennu;
 pub use options::Options;
+pub use row::{ColumnIndex, FromRow, Row};
+#[cfg(feature = "server")]
 pub use serve::ServerOptions;
-pub use session::{Rows, Session};
+pub use session::Session;
+pub use statement::{Statement, ToStatement};
 pub use store::{CheckReport, Store};
-pub use types::{DataType, Datum};
+pub use transaction::Transaction;
+pub use types::{DataType, Datum, Decimal};
+pub use value::{FromValue, ToValue};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use store::{CheckReport, Store};
 use store_fjall::FjallStore;
 
-/// An open database. Clones share it.
+/// An open database. Clones share it; the folder is free again when the last one and all sessions are gone.
 #[derive(Clone)]
 pub struct Bennu {
     engine: Arc<Engine>,
@@ -31,6 +31,14 @@ impl Bennu {
     /// As [`Self::open`].
     pub async fn open_with_options(path: impl AsRef<Path>, options: &Options) -> Result<Self, Error> {
         Self::start(path.as_ref(), options, None).await
+    }
+
+    /// A database in memory with the default options.
+    ///
+    /// # Errors
+    /// As [`Self::open_in_memory`].
+    pub async fn in_memory() -> Result<Self, Error> {
+        Self::open_in_memory(&Options::default()).await
     }
 
     /// A database that is gone when its last handle is: the same code on a folder that is thrown away.
@@ -61,7 +69,7 @@ impl Bennu {
     /// When the engine is closed.
     pub fn session(&self) -> Result<Session, Error> {
         let start = SessionStart { user: "bennu".into(), database: "bennu".into(), parameters: Vec::new() };
-        Ok(Session::new(self.engine.session(start)?))
+        Ok(Session::new(self.engine.session(start)?, Arc::clone(&self.engine)))
     }
 
     /// The engine below, for front ends.

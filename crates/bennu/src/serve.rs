@@ -4,13 +4,16 @@ use crate::{Bennu, Error};
 use std::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+#[cfg(feature = "server")]
 pub use pg_server::ServerOptions;
 
 impl Bennu {
-    /// Serves PostgreSQL clients on `listener` until `stop` is cancelled and all sessions have ended.
+    /// Serves PostgreSQL clients on `listener` until `stop` is cancelled and all sessions have ended. The program goes
+    /// on using the database meanwhile.
     ///
     /// # Errors
     /// When the listener fails.
+    #[cfg(feature = "server")]
     pub async fn serve(
         &self,
         listener: TcpListener,
@@ -25,6 +28,7 @@ impl Bennu {
     ///
     /// # Errors
     /// When the listener fails.
+    #[cfg(feature = "console")]
     pub async fn serve_http(&self, listener: TcpListener, stop: CancellationToken) -> Result<(), Error> {
         let failed = |e: std::io::Error| Error::io("the HTTP server failed", &e);
         listener.set_nonblocking(true).map_err(failed)?;

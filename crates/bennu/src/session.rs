@@ -1,106 +1,225 @@
 //! A session of the embedding program.
 
-use crate::Error;
-use engine::{Answer, Chunk, ColumnDesc, Prepared};
+use crate::statement::Source;
+use crate::{Appender, Batches, CancelHandle, Error, FromRow, Statement, ToStatement, ToValue};
+use engine::{Answer, Engine};
 use futures::StreamExt;
 use std::sync::Arc;
-use types::Datum;
+use types::{Datum, coerce};
 
-/// Runs statements one after the other. Transactions are SQL: `BEGIN`, `COMMIT`, `ROLLBACK`.
-pub struct Session {
-    inner: engine::Session,
-}
-
-/// All rows of an answer.
+/// Runs statements one after the other, with settings and perhaps a transaction of its own.
+///
+/// Make one per task with [`crate::Bennu::session`]; it is cheap. Parameters are written `$1`, `$2`, … and given as
+/// `&[&value, …]`.
 #[derive(Debug)]
-pub struct Rows {
-    /// The columns, in order.
-    pub columns: Arc<Vec<ColumnDesc>>,
-    /// The rows, chunk by chunk.
-    pub chunks: Vec<Chunk>,
-}
-
-impl Rows {
-    /// How many rows.
-    pub fn len(&self) -> usize {
-        self.chunks.iter().map(Chunk::len).sum()
-    }
-
-    /// Are there none?
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+pub struct Session {
+    pub(crate) inner: engine::Session,
+    engine: Arc<Engine>,
+    /// A transaction was given up in the middle and is still open.
+    pub(crate) abandoned: bool,
 }
 
 impl Session {
-    pub(crate) fn new(inner: engine::Session) -> Self {
-        Self { inner }
+    pub(crate) fn new(inner: engine::Session, engine: Arc<Engine>) -> Self {
+        Self { inner, engine, abandoned: false }
     }
 
-    /// Runs all statements of `text` and returns the last one's command tag. Rows are read and dropped.
+    /// Runs all statements of `sql` and returns the last one's command tag, such as `CREATE TABLE` or `INSERT 0 3`.
+    /// Rows are read and dropped. Statements stand for themselves: those before one that fails have happened, unless
+    /// the text begins a transaction.
     ///
     /// # Errors
     /// The first statement that failed.
-    pub async fn execute(&mut self, text: &str) -> Result<String, Error> {
+    pub async fn execute(&mut self, sql: &str) -> Result<String, Error> {
+        self.settle().await?;
+        self.execute_settled(sql).await
+    }
+
+    pub(crate) async fn execute_settled(&mut self, sql: &str) -> Result<String, Error> {
         let mut tag = String::new();
-        for statement in self.inner.parse(text)? {
-            tag = match self.inner.run(&statement).await? {
-                Answer::Empty => String::new(),
-                Answer::Done(tag) => tag,
-                Answer::Rows(mut rows) => {
-                    let mut count = 0;
-                    while let Some(chunk) = rows.chunks.next().await {
-                        count += chunk?.len();
-                    }
-                    if rows.counted { format!("{} {count}", rows.tag) } else { rows.tag.into() }
-                }
-                Answer::CopyIn(_) | Answer::CopyOut(_) => return Err(copy_needs_a_stream()),
-            };
+        for statement in self.inner.parse(sql)? {
+            let answer = self.inner.run(&statement).await?;
+            tag = finish(answer).await?;
         }
         Ok(tag)
+    }
+
+    /// Runs one statement and returns how many rows it changed (or, of a query, has).
+    ///
+    /// # Errors
+    /// The statement's.
+    pub async fn run(
+        &mut self,
+        statement: &(impl ToStatement + ?Sized),
+        params: &[&dyn ToValue],
+    ) -> Result<u64, Error> {
+        let answer = self.answer(statement, params).await?;
+        let tag = finish(answer).await?;
+        Ok(tag.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0))
+    }
+
+    /// Runs one statement and streams its rows as Arrow batches.
+    ///
+    /// ```
+    /// # use bennu::{Bennu, arrow::array::AsArray, arrow::datatypes::Int32Type};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), bennu::Error> {
+    /// # let mut session = Bennu::in_memory().await?.session()?;
+    /// let mut batches = session.query("SELECT generate_series AS n FROM generate_series(1, $1::int)", &[&4]).await?;
+    /// let mut sum = 0;
+    /// while let Some(batch) = batches.next().await? {
+    ///     sum += batch.column(0).as_primitive::<Int32Type>().values().iter().sum::<i32>();
+    /// }
+    /// assert_eq!(sum, 10);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The statement's.
+    pub async fn query(
+        &mut self,
+        statement: &(impl ToStatement + ?Sized),
+        params: &[&dyn ToValue],
+    ) -> Result<Batches, Error> {
+        match self.answer(statement, params).await? {
+            Answer::Rows(rows) => Batches::new(rows),
+            Answer::CopyIn(_) | Answer::CopyOut(_) => Err(copy_needs_a_stream()),
+            Answer::Empty | Answer::Done(_) => Ok(Batches::none()),
+        }
     }
 
     /// Runs one statement and returns all its rows.
     ///
     /// # Errors
-    /// The statement's.
-    pub async fn query(&mut self, text: &str) -> Result<Rows, Error> {
-        let prepared = self.prepare(text).await?;
-        self.query_prepared(&prepared, &[]).await
+    /// The statement's, and those of reading a row as a `T`.
+    pub async fn rows<T: FromRow>(
+        &mut self,
+        statement: &(impl ToStatement + ?Sized),
+        params: &[&dyn ToValue],
+    ) -> Result<Vec<T>, Error> {
+        let mut batches = self.query(statement, params).await?;
+        let mut all = Vec::new();
+        while let Some(rows) = batches.next_rows().await? {
+            for row in rows {
+                all.push(T::from_row(row)?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Runs one statement and returns its first row, if it has any.
+    ///
+    /// # Errors
+    /// As [`Self::rows`].
+    pub async fn row<T: FromRow>(
+        &mut self,
+        statement: &(impl ToStatement + ?Sized),
+        params: &[&dyn ToValue],
+    ) -> Result<Option<T>, Error> {
+        let mut batches = self.query(statement, params).await?;
+        while let Some(rows) = batches.next_rows().await? {
+            if let Some(row) = rows.into_iter().next() {
+                return T::from_row(row).map(Some);
+            }
+        }
+        Ok(None)
     }
 
     /// Prepares one statement; the types of `$1`, `$2`, … follow from it.
     ///
-    /// # Errors
-    /// 42601 also for several statements.
-    pub async fn prepare(&mut self, text: &str) -> Result<Arc<Prepared>, Error> {
-        Ok(self.inner.prepare(text, &[]).await?)
-    }
-
-    /// Runs a prepared statement and returns all its rows.
+    /// ```
+    /// # use bennu::{Bennu, DataType};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), bennu::Error> {
+    /// # let mut session = Bennu::in_memory().await?.session()?;
+    /// session.execute("CREATE TABLE t (k bigint PRIMARY KEY, v text)").await?;
+    /// let insert = session.prepare("INSERT INTO t VALUES ($1, $2)").await?;
+    /// assert_eq!(insert.parameters(), [DataType::BigInt, DataType::Text]);
+    /// for k in 0..10 {
+    ///     session.run(&insert, &[&k, &format!("row {k}")]).await?;
+    /// }
+    /// # assert_eq!(session.row::<(i64,)>("SELECT count(*) FROM t", &[]).await?, Some((10,)));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// The statement's.
-    pub async fn query_prepared(&mut self, prepared: &Arc<Prepared>, params: &[Datum]) -> Result<Rows, Error> {
-        match self.inner.execute(prepared, params).await? {
-            Answer::Rows(mut rows) => {
-                let mut chunks = Vec::new();
-                while let Some(chunk) = rows.chunks.next().await {
-                    chunks.push(chunk?);
-                }
-                Ok(Rows { columns: rows.columns, chunks })
-            }
-            Answer::CopyIn(_) | Answer::CopyOut(_) => Err(copy_needs_a_stream()),
-            Answer::Empty | Answer::Done(_) => Ok(Rows { columns: Arc::default(), chunks: Vec::new() }),
-        }
+    /// 42601 also for several statements.
+    pub async fn prepare(&mut self, sql: &str) -> Result<Statement, Error> {
+        self.settle().await?;
+        Ok(Statement { prepared: self.inner.prepare(sql, &[]).await? })
+    }
+
+    /// Opens a table to append many rows fast: see [`Appender`]. `table` is its name as in SQL.
+    ///
+    /// # Errors
+    /// 42P01 when there is no such table.
+    pub async fn appender(&mut self, table: &str) -> Result<Appender<'_>, Error> {
+        self.appender_of(table, &[]).await
+    }
+
+    /// As [`Self::appender`], with values for these columns only; the others get their defaults.
+    ///
+    /// # Errors
+    /// As [`Self::appender`], and 42703.
+    pub async fn appender_of(&mut self, table: &str, columns: &[&str]) -> Result<Appender<'_>, Error> {
+        self.settle().await?;
+        let inner = self.inner.append(table, columns).await?;
+        Ok(Appender::new(self, inner))
+    }
+
+    /// What stops this session's statements from elsewhere.
+    pub fn cancel_handle(&self) -> CancelHandle {
+        let (process, secret) = (self.inner.process_id(), self.inner.secret());
+        CancelHandle { engine: Arc::clone(&self.engine), process, secret }
     }
 
     /// The engine's session below, for front ends.
     pub fn inner(&mut self) -> &mut engine::Session {
         &mut self.inner
     }
+
+    async fn answer(
+        &mut self,
+        statement: &(impl ToStatement + ?Sized),
+        params: &[&dyn ToValue],
+    ) -> Result<Answer, Error> {
+        self.settle().await?;
+        let made;
+        let prepared = match statement.to_statement() {
+            Source::Prepared(statement) => &statement.prepared,
+            Source::Text(sql) => {
+                made = self.inner.prepare(sql, &[]).await?;
+                &made
+            }
+        };
+        let mut values: Vec<Datum> = params.iter().map(|param| param.to_value()).collect();
+        // A wrong number of them is the engine's error.
+        for (value, ty) in values.iter_mut().zip(&prepared.parameters) {
+            let given = std::mem::replace(value, Datum::Null);
+            *value = coerce::assign(ty, given).map_err(engine::EngineError::from)?;
+        }
+        Ok(self.inner.execute(prepared, &values).await?)
+    }
+}
+
+/// Reads an answer to its end. Its command tag.
+async fn finish(answer: Answer) -> Result<String, Error> {
+    Ok(match answer {
+        Answer::Empty => String::new(),
+        Answer::Done(tag) => tag,
+        Answer::Rows(mut rows) => {
+            let mut count = 0;
+            while let Some(chunk) = rows.chunks.next().await {
+                count += chunk?.len();
+            }
+            if rows.counted { format!("{} {count}", rows.tag) } else { rows.tag.into() }
+        }
+        Answer::CopyIn(_) | Answer::CopyOut(_) => return Err(copy_needs_a_stream()),
+    })
 }
 
 fn copy_needs_a_stream() -> Error {
-    engine::EngineError::unsupported("COPY through this call (use a client's COPY, or Session::inner)").into()
+    engine::EngineError::unsupported("COPY through this call (use an Appender, or Session::inner)").into()
 }

@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::shell::Format;
 use clap::{Parser, Subcommand};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -53,9 +54,12 @@ pub(crate) struct SqlArgs {
     /// Run this text and stop.
     #[arg(short = 'c', value_name = "SQL", conflicts_with = "file")]
     pub(crate) command: Option<String>,
-    /// Run this file and stop.
+    /// Run this file and stop; `-` is standard input.
     #[arg(short = 'f', value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+    /// How rows are written.
+    #[arg(long, value_enum, default_value = "table")]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, clap::Args)]

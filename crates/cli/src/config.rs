@@ -11,7 +11,7 @@ use std::path::PathBuf;
 const DEFAULT_FILE: &str = "bennu.toml";
 
 /// All settings, with the names they have in the file; in the environment they are upper case
-/// behind `BENNU_`. `docs/operations/configuration.md` explains them.
+/// behind `BENNU_`. `docs/operations/running.md` explains them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
@@ -112,6 +112,22 @@ mod tests {
             jail.create_file("bennu.toml", "cash_mib = 7\n")?;
             let error = Config::load(&args()).unwrap_err().to_string();
             assert!(error.contains("cash_mib"), "{error}");
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn the_documented_file_holds_all_settings_with_their_defaults() {
+        let page = include_str!("../../../docs/operations/running.md");
+        let file = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+        Jail::expect_with(|jail| {
+            jail.create_file("bennu.toml", file)?;
+            assert_eq!(Config::load(&args()).unwrap(), Config::default());
+            // Those without a default stand there as comments.
+            let with_comments = file.replace("# ", "");
+            let told = with_comments.lines().filter_map(|l| Some(l.split_once(" = ")?.0.to_owned()));
+            let all = figment::value::Value::serialize(Config::default())?.into_dict().unwrap();
+            assert_eq!(told.collect::<std::collections::BTreeSet<_>>(), all.into_keys().collect());
             Ok(())
         });
     }

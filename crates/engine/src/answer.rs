@@ -1,7 +1,8 @@
 //! What a statement answers: rows, a command tag, or a COPY stream.
 
 use crate::{CopyIn, CopyOut, EngineError, StoredRows};
-use arrow::record_batch::RecordBatch;
+use arrow::datatypes::Schema;
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use futures::stream::BoxStream;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -54,6 +55,23 @@ impl Chunk {
                 Ok(Cow::Owned(query::convert::batch_to_rows(batch, &types)?))
             }
         }
+    }
+
+    /// The rows as an Arrow batch whose fields have the columns' names and SQL types (`bennu.type`).
+    ///
+    /// # Errors
+    /// As [`Self::to_rows`].
+    pub fn to_batch(&self, columns: &[ColumnDesc]) -> Result<RecordBatch, EngineError> {
+        if let Self::Batch(batch) = self {
+            let fields = columns.iter().map(|c| query::convert::field(&c.name, &c.ty, true));
+            let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+            let same = |e| query::QueryError::internal(format!("a batch that is not of its columns: {e}"));
+            let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            let arrays = batch.columns().to_vec();
+            return Ok(RecordBatch::try_new_with_options(schema, arrays, &rows).map_err(same)?);
+        }
+        let named: Vec<_> = columns.iter().map(|c| (c.name.as_str(), &c.ty)).collect();
+        Ok(query::convert::rows_to_batch(&named, &self.to_rows(columns)?)?)
     }
 
     /// Every row as text, NULL as `None`.

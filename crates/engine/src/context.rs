@@ -45,6 +45,7 @@ impl Session {
         let computed = PgCatalog::new(Arc::clone(&catalog), Arc::new(SessionState::of(self)));
         let schemas = computed.schemas();
         let sequences = SequenceFunctions::of(self);
+        let own = Arc::clone(self.engine.functions());
         QueryContext {
             catalog,
             reader,
@@ -55,7 +56,9 @@ impl Session {
             transaction_time: self.block.started().unwrap_or(now),
             time_zone: effective.time_zone.to_string(),
             schemas,
-            functions: Arc::new(move |name| sequences.find(name).or_else(|| computed.function(name))),
+            functions: Arc::new(move |name| {
+                sequences.find(name).or_else(|| own.get(name)).or_else(|| computed.function(name))
+            }),
             settings: Arc::clone(effective) as Arc<dyn query::Settings>,
         }
     }

@@ -8,7 +8,7 @@ use crate::session::Session;
 use crate::settings::Settings;
 use crate::{EngineError, metrics::Counters};
 use catalog::CatalogCache;
-use query::{Planner, PlannerOptions};
+use query::{Planner, PlannerOptions, RustFunction, RustFunctions};
 use std::path::PathBuf;
 use std::sync::Arc;
 use store::{Clock, Store, SystemClock};
@@ -64,6 +64,8 @@ pub struct Engine {
     counters: Counters,
     clock: Arc<dyn Clock>,
     settings: Vec<(String, String)>,
+    /// Functions of the embedding program.
+    functions: Arc<RustFunctions>,
     /// Last: what runs on it uses the others.
     runtime: QueryRuntime,
 }
@@ -97,6 +99,7 @@ impl Engine {
             counters: Counters::default(),
             clock: options.clock,
             settings: options.settings,
+            functions: Arc::default(),
             runtime: QueryRuntime::start(threads)?,
         }))
     }
@@ -116,6 +119,24 @@ impl Engine {
         }
         let settings = Settings::new(&self.settings, &parameters)?;
         Ok(Session::new(Arc::clone(self), user, settings))
+    }
+
+    /// Makes a function of the embedding program known to SQL, in place of one registered before under its name.
+    ///
+    /// # Errors
+    /// 42723 when SQL has a function of that name itself.
+    pub fn register_function(&self, function: RustFunction) -> Result<(), EngineError> {
+        let name = function.name.clone();
+        if self.planner.has_function(&name) {
+            return fail(Fault::DuplicateFunction { name });
+        }
+        self.functions.insert(function);
+        self.plans.clear();
+        Ok(())
+    }
+
+    pub(crate) fn functions(&self) -> &Arc<RustFunctions> {
+        &self.functions
     }
 
     /// Figures, names are stable: they are shown as metrics.

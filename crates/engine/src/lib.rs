@@ -44,12 +44,12 @@ mod transaction_block;
 mod utility;
 
 pub use answer::{Answer, Chunk, ColumnDesc, RowStream};
-pub use copy::{CopyBlock, CopyIn, CopyOut};
+pub use copy::{Append, CopyBlock, CopyIn, CopyOut};
 pub use engine::{Engine, EngineOptions, SessionStart};
 pub use error::EngineError;
 pub use key_program::StoredRows;
 pub use notice::Notice;
-pub use query::Cell;
+pub use query::{Cell, RustBody, RustFunction};
 pub use session::{Script, Session, TransactionStatus};
 pub use settings::TimeZone;
 pub use statement::Prepared;

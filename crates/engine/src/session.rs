@@ -196,13 +196,13 @@ impl Session {
         path.map(|name| if name == "$user" { self.user.clone() } else { name.clone() }).collect()
     }
 
-    fn begin_statement(&mut self) {
+    pub(crate) fn begin_statement(&mut self) {
         self.engine.counters().statements.add(1);
         self.guard = None;
         self.guard = Some(self.running());
     }
 
-    fn end_statement<T>(&mut self, done: Result<T, EngineError>) -> Result<T, EngineError> {
+    pub(crate) fn end_statement<T>(&mut self, done: Result<T, EngineError>) -> Result<T, EngineError> {
         self.guard = None;
         if done.is_err() {
             self.engine.counters().failed.add(1);

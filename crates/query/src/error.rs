@@ -161,6 +161,14 @@ pub enum QueryError {
         /// One line for a person.
         message: String,
     },
+    /// A function of the embedding program failed (38000).
+    #[error("function {name}() failed: {message}")]
+    FunctionFailed {
+        /// The function.
+        name: String,
+        /// What it said.
+        message: String,
+    },
     /// A value that does not fit its type.
     #[error(transparent)]
     Type(#[from] TypeError),

@@ -32,6 +32,7 @@ mod row_reader;
 pub use context::{FunctionLookup, QueryContext, Settings};
 pub use error::{QueryError, QueryResult, Refusal};
 pub use explain::ExplainOptions;
+pub use functions::{RustBody, RustFunction, RustFunctions};
 pub use plan::{
     Execution, OutputColumn, Plan, Planner, PlannerOptions, RowExprs, RowTable, ViewDefinition, WITH_ROW_IDS,
 };

@@ -1,36 +1,65 @@
 //! `bennu sql`: statements in process, from a text, a file or a person.
+//!
+//! ```text
+//!   Lines (person | file | text) ──> Runner ──> statement ──> output: table | csv | json | arrow
+//!                                       └─────> meta: \d, \copy, \timing, … ──> statements of its own
+//! ```
 
-mod print;
-mod repl;
+mod complete;
+mod describe;
+mod editor;
+mod failure;
+mod lines;
+mod meta;
+mod output;
 mod runner;
+mod wait;
+
+pub(crate) use output::Format;
 
 use crate::args::SqlArgs;
 use crate::error::CliError;
 use bennu::{Bennu, Options};
+use editor::Person;
+use lines::{Lines, Text};
 use runner::Runner;
+use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
 
-/// Runs what was given and stops, or reads statements until the end of input.
+/// Runs what was given and stops at the first error, or reads a person's statements until the end of input.
 pub(crate) async fn run(args: &SqlArgs) -> Result<ExitCode, CliError> {
-    let text = match (&args.command, &args.file) {
-        (Some(text), _) => Some(text.clone()),
-        (None, Some(path)) => Some(read(path)?),
-        (None, None) => None,
-    };
+    let text = given(args)?;
     let options = Options::default();
     let db = match args.data.as_str() {
         ":memory:" => Bennu::open_in_memory(&options).await?,
         path => Bennu::open_with_options(path, &options).await?,
     };
-    let mut runner = Runner::new(db.session()?);
+    let mut runner = Runner::new(db.session()?, args.format);
     let done = match text {
-        Some(text) => runner.run(&text).await,
-        None => repl::run(&mut runner).await?,
+        Some(text) => runner.run_all(&mut Lines::Text(Text::new(&text))).await?,
+        None => {
+            let mut person = Lines::Person(Box::new(Person::new()?));
+            runner.run_all(&mut person).await?
+        }
     };
     db.close().await?;
     Ok(if done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn read(path: &std::path::Path) -> Result<String, CliError> {
-    std::fs::read_to_string(path).map_err(|error| CliError::Read { path: path.into(), error })
+/// What there is to run; `None` if a person will tell.
+fn given(args: &SqlArgs) -> Result<Option<String>, CliError> {
+    let unread = |path: &std::path::Path, error| CliError::Read { path: path.into(), error };
+    match (&args.command, &args.file) {
+        (Some(text), _) => Ok(Some(text.clone())),
+        (None, Some(path)) if path.as_os_str() != "-" => {
+            std::fs::read_to_string(path).map(Some).map_err(|error| unread(path, error))
+        }
+        (None, None) if std::io::stdin().is_terminal() => Ok(None),
+        _ => {
+            let mut text = String::new();
+            let read = std::io::stdin().read_to_string(&mut text);
+            read.map_err(|error| unread("standard input".as_ref(), error))?;
+            Ok(Some(text))
+        }
+    }
 }

@@ -1,74 +1,230 @@
-//! Runs a text of statements and shows each answer.
+//! Runs statements and commands one after the other and shows each answer.
 
-use super::print;
-use bennu::{Answer, Error, Session};
+use super::complete::is_complete;
+use super::failure::{self, Failure};
+use super::lines::{Input, Lines};
+use super::output::{self, Format};
+use super::wait::watched;
+use crate::error::CliError;
+use bennu::{Answer, CopyIn, CopyOut, Error, Session};
 use futures::StreamExt;
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::time::Instant;
+
+/// Bytes of a file that COPY is fed at once.
+const PIECE: usize = 256 << 10;
 
 /// A session with what the shell keeps about it.
-pub(crate) struct Runner {
+pub(super) struct Runner {
     session: Session,
+    pub(super) format: Format,
+    pub(super) timing: bool,
+    /// A person watches: progress is shown.
+    progress: bool,
+    /// An answer was written as an Arrow file, which has room for one.
+    arrow_written: bool,
+}
+
+/// How a statement or command went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Done,
+    /// It was told why.
+    Failed,
+    Quit,
 }
 
 impl Runner {
-    pub(crate) fn new(session: Session) -> Self {
-        Self { session }
+    pub(super) fn new(session: Session, format: Format) -> Self {
+        Self { session, format, timing: false, progress: false, arrow_written: false }
     }
 
-    /// Runs all statements of `text`; false when one failed, which ends the text.
-    pub(crate) async fn run(&mut self, text: &str) -> bool {
-        match self.try_run(text).await {
-            Ok(()) => true,
-            Err(error) => {
-                print::error(text, &error);
-                false
+    /// Runs all input; false when something failed, which ends the input unless a person gives it.
+    pub(super) async fn run_all(&mut self, lines: &mut Lines) -> Result<bool, CliError> {
+        self.progress = lines.is_person();
+        let mut text = String::new();
+        let mut before = 0;
+        loop {
+            if text.trim().is_empty() {
+                text.clear();
+                before = lines.read();
+            }
+            match lines.next(!text.is_empty())? {
+                Input::Piece(piece) => text.push_str(&piece),
+                Input::Dropped => {
+                    text.clear();
+                    continue;
+                }
+                Input::End if text.is_empty() => return Ok(true),
+                // The last statement of a text needs no semicolon.
+                Input::End => {
+                    let step = self.statement(&text, before, lines).await?;
+                    return Ok(step != Step::Failed);
+                }
+            }
+            let step = match text.trim() {
+                command if command.starts_with('\\') => self.command(command.trim_start_matches('\\')).await?,
+                "quit" | "exit" if lines.is_person() => Step::Quit,
+                "help" if lines.is_person() => self.command("?").await?,
+                _ if is_complete(&text) => self.statement(&text, before, lines).await?,
+                _ => continue,
+            };
+            text.clear();
+            match step {
+                Step::Quit => return Ok(true),
+                Step::Failed if !lines.is_person() => return Ok(false),
+                Step::Failed | Step::Done => {}
             }
         }
     }
 
-    async fn try_run(&mut self, text: &str) -> Result<(), Error> {
-        for statement in self.session.inner().parse(text)? {
-            let answer = self.session.inner().run(&statement).await?;
-            self.show(answer).await?;
-            for notice in self.session.inner().take_notices() {
-                let _ = writeln!(std::io::stderr(), "{}:  {}", notice.severity, notice.message);
+    /// Runs the statements of `text`; `lines` has the data of a COPY FROM STDIN.
+    pub(super) async fn statement(&mut self, text: &str, before: usize, lines: &mut Lines) -> Result<Step, CliError> {
+        let statements = match self.session.inner().parse(text) {
+            Ok(statements) => statements,
+            Err(error) => return Ok(failed(text, before, &Failure::Sql(error.into()))),
+        };
+        for statement in statements {
+            let started = Instant::now();
+            let cancel = self.session.cancel_handle();
+            let session = &mut self.session;
+            let run = async { Ok(session.inner().run(&statement).await.map_err(Error::from)?) };
+            let done = match watched(run, &cancel, self.progress).await {
+                Ok(answer) => self.show(answer, lines).await?,
+                Err(error) => Err(error),
+            };
+            self.notices();
+            if let Err(error) = done {
+                return Ok(failed(text, before, &error));
             }
+            self.took(started);
         }
-        Ok(())
+        Ok(Step::Done)
     }
 
-    async fn show(&mut self, answer: Answer) -> Result<(), Error> {
-        let mut out = std::io::stdout().lock();
-        match answer {
-            Answer::Empty => {}
-            Answer::Done(tag) => print::line(&mut out, &tag),
-            Answer::Rows(mut rows) => {
-                let mut table = print::Table::new(&rows.columns);
-                while let Some(chunk) = rows.chunks.next().await {
-                    table.add(&chunk?)?;
-                }
-                table.print(&mut out);
+    async fn show(&mut self, answer: Answer, lines: &mut Lines) -> Result<Result<(), Failure>, CliError> {
+        let cancel = self.session.cancel_handle();
+        Ok(match answer {
+            Answer::Empty => Ok(()),
+            Answer::Done(tag) => {
+                self.tag(&tag);
+                Ok(())
             }
-            Answer::CopyOut(mut copy) => {
-                while let Some(data) = copy.data.next().await {
-                    let _ = out.write_all(&data?);
+            Answer::Rows(rows) => {
+                if self.format == Format::Arrow && std::mem::replace(&mut self.arrow_written, true) {
+                    return Ok(Err(Failure::Plain("an Arrow file has room for the rows of one statement".into())));
                 }
-                print::line(&mut out, &format!("COPY {}", copy.rows()));
+                watched(output::rows(self.format, rows), &cancel, self.progress).await
             }
+            Answer::CopyOut(copy) => self.write_out(copy, &mut std::io::stdout()).await,
             Answer::CopyIn(mut copy) => {
-                // Lines follow on standard input, up to `\.` or its end, as in psql.
-                for line in std::io::stdin().lines() {
-                    let Ok(line) = line else { break };
-                    if line == "\\." {
-                        break;
+                while let Some(line) = lines.data()? {
+                    if let Err(error) = copy.feed(format!("{line}\n").as_bytes()).await {
+                        // The rest of the data is no statement.
+                        while lines.data()?.is_some() {}
+                        return Ok(Err(Failure::Sql(error.into())));
                     }
-                    copy.feed(line.as_bytes()).await?;
-                    copy.feed(b"\n").await?;
                 }
-                let tag = copy.finish(self.session.inner()).await?;
-                print::line(&mut out, &tag);
+                self.finish(copy).await
             }
+        })
+    }
+
+    /// `\copy … FROM`: a file through COPY.
+    pub(super) async fn copy_in(&mut self, sql: &str, mut file: File) -> Result<Step, CliError> {
+        let started = Instant::now();
+        let (cancel, progress) = (self.session.cancel_handle(), self.progress);
+        let work = async {
+            let Answer::CopyIn(mut copy) = self.one(sql).await? else { return Ok(()) };
+            let mut piece = vec![0; PIECE];
+            loop {
+                match file.read(&mut piece) {
+                    Ok(0) => return self.finish(copy).await,
+                    Ok(count) => copy.feed(piece.get(..count).unwrap_or_default()).await.map_err(Error::from)?,
+                    Err(error) => return Err(Failure::Plain(format!("the file cannot be read: {error}"))),
+                }
+            }
+        };
+        let done = watched(work, &cancel, progress).await;
+        Ok(self.ended(sql, done, started))
+    }
+
+    /// `\copy … TO`: COPY into a file.
+    pub(super) async fn copy_out(&mut self, sql: &str, mut file: File) -> Result<Step, CliError> {
+        let started = Instant::now();
+        let (cancel, progress) = (self.session.cancel_handle(), self.progress);
+        let work = async {
+            match self.one(sql).await? {
+                Answer::CopyOut(copy) => self.write_out(copy, &mut file).await,
+                _ => Ok(()),
+            }
+        };
+        let done = watched(work, &cancel, progress).await;
+        Ok(self.ended(sql, done, started))
+    }
+
+    /// How many rows a query of the shell's own has; `None` if it failed.
+    pub(super) async fn count(&mut self, sql: &str) -> Option<u64> {
+        self.session.run(sql, &[]).await.ok()
+    }
+
+    async fn one(&mut self, sql: &str) -> Result<Answer, Failure> {
+        let session = self.session.inner();
+        match session.parse(sql).map_err(Error::from)?.as_slice() {
+            [statement] => Ok(session.run(statement).await.map_err(Error::from)?),
+            _ => Err(Failure::Plain("\\copy takes one statement".into())),
         }
+    }
+
+    async fn finish(&mut self, copy: Box<CopyIn>) -> Result<(), Failure> {
+        let tag = copy.finish(self.session.inner()).await.map_err(Error::from)?;
+        self.tag(&tag);
         Ok(())
     }
+
+    async fn write_out(&mut self, mut copy: CopyOut, out: &mut impl Write) -> Result<(), Failure> {
+        while let Some(data) = copy.data.next().await {
+            out.write_all(&data.map_err(Error::from)?)?;
+        }
+        self.tag(&format!("COPY {}", copy.rows()));
+        Ok(())
+    }
+
+    fn ended(&mut self, sql: &str, done: Result<(), Failure>, started: Instant) -> Step {
+        self.notices();
+        match done {
+            Ok(()) => {
+                self.took(started);
+                Step::Done
+            }
+            Err(error) => failed(sql, 0, &error),
+        }
+    }
+
+    /// A command tag goes where it does not mix with data.
+    fn tag(&self, tag: &str) {
+        if self.format == Format::Table {
+            output::line(tag);
+        } else {
+            let _ = writeln!(std::io::stderr(), "{tag}");
+        }
+    }
+
+    fn took(&self, started: Instant) {
+        if self.timing {
+            self.tag(&format!("Time: {:.3} ms", started.elapsed().as_secs_f64() * 1e3));
+        }
+    }
+
+    fn notices(&mut self) {
+        for notice in self.session.inner().take_notices() {
+            let _ = writeln!(std::io::stderr(), "{}:  {}", notice.severity, notice.message);
+        }
+    }
+}
+
+fn failed(text: &str, before: usize, error: &Failure) -> Step {
+    failure::show(text, before, error);
+    Step::Failed
 }

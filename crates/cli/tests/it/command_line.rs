@@ -74,3 +74,47 @@ fn an_address_in_use_is_named() {
     let (ok, _, err) = run(&["serve", "--data", ":memory:", "--listen", &address]);
     assert!(!ok && err.contains(&address), "{err}");
 }
+
+#[test]
+fn check_counts_the_rows_and_names_a_damaged_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let sql = "CREATE TABLE t (k integer PRIMARY KEY, v text);
+               INSERT INTO t SELECT i, 'row ' || i FROM generate_series(1, 5000) AS g (i); VACUUM t";
+    let (ok, _, err) = run(&["sql", "--data", &shown(&data), "-c", sql]);
+    assert!(ok, "{err}");
+    let (ok, out, _) = run(&["check", "--data", &shown(&data)]);
+    assert!(ok && out.contains(": 5000 rows") && out.contains(" 0 problems"), "{out}");
+    let largest = files(&data)
+        .into_iter()
+        .filter(|f| f.to_string_lossy().contains("tables"))
+        .max_by_key(|f| f.metadata().unwrap().len());
+    let largest = largest.expect("there is a file of sorted rows");
+    let mut bytes = std::fs::read(&largest).unwrap();
+    let middle = bytes.len() / 3;
+    bytes[middle] ^= 0xFF;
+    std::fs::write(&largest, bytes).unwrap();
+    let (ok, out, err) = run(&["check", "--data", &shown(&data)]);
+    let said = format!("{out}{err}");
+    assert!(!ok, "the damage was not seen:\n{said}");
+    assert!(said.contains("problem") || said.contains("corrupt") || said.contains("damage"), "{said}");
+}
+
+#[test]
+fn check_refuses_what_is_no_data_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("letter.txt"), "dear reader").unwrap();
+    let (ok, _, err) = run(&["check", "--data", &shown(folder.path())]);
+    assert!(!ok && err.contains("letter.txt"), "{err}");
+    let (ok, _, err) = run(&["check", "--data", "/nonexistent"]);
+    assert!(!ok && err.contains("/nonexistent"), "{err}");
+}
+
+fn files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found
+}

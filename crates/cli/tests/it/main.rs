@@ -4,3 +4,4 @@
 mod command_line;
 mod kill;
 mod server;
+mod shell;

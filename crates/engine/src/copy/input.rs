@@ -2,22 +2,15 @@
 
 use super::binary::Tuples;
 use super::blocks::{self, BLOCK, BadLine, Block, Blocks, UNDER_WAY, is_plain};
-use super::format::{Format, positions};
+use super::format::Format;
 use super::lines::{Fields, Line};
-use super::rows::{LongWay, RowWriter, header_text, shortened};
-use crate::dml::{FAMILY, Second, Target, default_values};
+use super::loader::Loader;
+use super::rows::{header_text, shortened};
 use crate::error::{EngineResult, Fault, fail};
-use crate::running::RunGuard;
-use crate::transaction_block::Work;
-use crate::{Engine, EngineError, Session};
-use catalog::RowIdBlock;
-use sql::{Copy, CopyHeader, ObjectName, ast::Expr};
+use crate::{EngineError, Session};
+use sql::{Copy, CopyHeader, ObjectName};
 use std::sync::Arc;
-use store::{BulkLoad, Bytes, OnDuplicate};
-use txn::{LockMode, LockOwner};
 
-/// Hidden row ids taken at once.
-const ID_BLOCK: u32 = 8192;
 /// Lines between two looks at whether the statement was cancelled.
 const CHECK_EVERY: u64 = 4096;
 
@@ -39,27 +32,14 @@ pub struct CopyIn {
     header: CopyHeader,
     /// `\.` was read.
     ended: bool,
-    rows: RowWriter,
     /// `None`: rows are made one by one.
     blocks: Option<Blocks>,
-    ids: Option<RowIdBlock>,
-    sink: Sink,
-    count: u64,
-    engine: Arc<Engine>,
-    guard: Arc<RunGuard>,
-}
-
-/// Where rows go.
-enum Sink {
-    /// Alone on the table: sorted runs, one commit. The lock is released when this is dropped.
-    Load { load: Box<dyn BulkLoad>, _lock: LockOwner },
-    /// With the other writes of a transaction.
-    Work(Work),
+    loader: Loader,
 }
 
 impl std::fmt::Debug for CopyIn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "CopyIn({} at line {})", self.rows.target().table.name, self.line)
+        write!(f, "CopyIn({} at line {})", self.loader.rows.target().table.name, self.line)
     }
 }
 
@@ -80,7 +60,7 @@ impl CopyIn {
         let fed = tuples.feed(data, &self.format, &mut self.buffer);
         self.read(false).await?;
         fed.map_err(|error| {
-            let place = format!("COPY {}, line {}", self.rows.target().table.name, self.line + 1);
+            let place = format!("COPY {}, line {}", self.loader.rows.target().table.name, self.line + 1);
             error.with_context(place)
         })
     }
@@ -96,10 +76,10 @@ impl CopyIn {
 
     /// Gives the whole lines of the buffer to the query threads. False without one.
     async fn take_block(&mut self) -> EngineResult<bool> {
-        self.guard.check()?;
+        self.loader.guard.check()?;
         let Some(end) = memchr::memrchr(b'\n', &self.buffer).map(|end| end + 1) else { return Ok(false) };
         let plain = is_plain(&self.format, self.buffer.get(..end).unwrap_or_default());
-        let writer = self.rows.fork().filter(|_| plain);
+        let writer = self.loader.rows.fork().filter(|_| plain);
         let Some(writer) = writer else {
             self.end_blocks().await?;
             let before = self.buffer.len();
@@ -111,7 +91,7 @@ impl CopyIn {
         let first_line = self.line;
         self.line += memchr::memchr_iter(b'\n', &text).count() as u64;
         let format = Arc::clone(&self.format);
-        let encoding = self.engine.runtime().spawn(async move { blocks::encode(writer, &format, &text) })?;
+        let encoding = self.loader.runtime().spawn(async move { blocks::encode(writer, &format, &text) })?;
         let Some(blocks) = &mut self.blocks else { return Ok(false) };
         blocks.under_way.push_back(Block { first_line, encoding });
         if blocks.under_way.len() >= UNDER_WAY {
@@ -129,13 +109,11 @@ impl CopyIn {
     /// Waits for the first block and loads its rows. False when there is none.
     async fn end_block(&mut self) -> EngineResult<bool> {
         let first = self.blocks.as_mut().and_then(|blocks| blocks.under_way.pop_front());
-        let (Some(block), Sink::Load { load, .. }) = (first, &mut self.sink) else { return Ok(false) };
+        let Some(block) = first else { return Ok(false) };
         let encoded = block.encoding.await.map_err(|error| Fault::Internal { detail: error.to_string() })?;
         match encoded {
             Ok(rows) => {
-                self.count += rows.len() as u64;
-                let written = load.write_rows(FAMILY, rows).await;
-                written.map_err(|error| Session::in_words(self.rows.target(), error.into()))?;
+                self.loader.put_block(rows).await?;
                 Ok(true)
             }
             Err(BadLine { lines, text, error }) => {
@@ -156,7 +134,7 @@ impl CopyIn {
             Err(error) => Err(error),
         };
         let done = match read {
-            Ok(()) => self.end(session).await,
+            Ok(()) => self.loader.end(session).await,
             Err(error) => Err(error),
         };
         if done.is_err() {
@@ -169,23 +147,6 @@ impl CopyIn {
     pub fn abort(self: Box<Self>, session: &mut Session, reason: &str) -> EngineError {
         session.fail();
         Fault::CopyAborted { reason: reason.to_string() }.into()
-    }
-
-    async fn end(self, session: &mut Session) -> EngineResult<u64> {
-        let Self { sink, rows, count, engine, .. } = self;
-        let done = match sink {
-            Sink::Load { load, _lock } => match load.finish().await {
-                Ok(commit) => {
-                    session.last_commit = session.last_commit.max(commit);
-                    Ok(())
-                }
-                Err(error) => Err(error.into()),
-            },
-            Sink::Work(work) => session.end_work(work).await,
-        };
-        done.map_err(|error| Session::in_words(rows.target(), error))?;
-        engine.counters().rows_copied.add(count);
-        Ok(count)
     }
 
     /// Reads all whole lines of the buffer.
@@ -201,7 +162,7 @@ impl CopyIn {
                     }
                     at = next;
                     if self.line.is_multiple_of(CHECK_EVERY) {
-                        self.guard.check()?;
+                        self.loader.guard.check()?;
                     }
                 }
                 Line::End => self.ended = true,
@@ -223,37 +184,11 @@ impl CopyIn {
             let header = std::mem::replace(&mut self.header, CopyHeader::Off);
             return if header == CopyHeader::Match { self.check_header() } else { Ok(()) };
         }
-        let id = if self.rows.needs_ids() { self.next_id().await? } else { 0 };
-        if !self.rows.write(&self.fields, &self.buffer, id).await? {
-            return Ok(());
+        let id = self.loader.next_id().await?;
+        if self.loader.rows.write(&self.fields, &self.buffer, id).await? {
+            self.loader.put().await?;
         }
-        self.count += 1;
-        let (key, fragment) = (&self.rows.key, &self.rows.fragment);
-        match &mut self.sink {
-            Sink::Load { load, .. } => {
-                let written = load.write(FAMILY, key, fragment).await;
-                written.map_err(|error| Session::in_words(self.rows.target(), error.into()))
-            }
-            Sink::Work(work) => {
-                let target = self.rows.target();
-                let key = Bytes::copy_from_slice(key);
-                self.guard.stoppable(work.lock(target.storage, &key)).await?;
-                if work.newest(target.storage, FAMILY, &key).await?.is_some() {
-                    return Err(target.duplicate(&key));
-                }
-                Ok(work.txn.put(target.storage, FAMILY, key, Bytes::copy_from_slice(fragment))?)
-            }
-        }
-    }
-
-    async fn next_id(&mut self) -> EngineResult<i64> {
-        if let Some(id) = self.ids.as_mut().and_then(Iterator::next) {
-            return Ok(id);
-        }
-        let mut block = self.engine.catalog().row_ids().reserve(ID_BLOCK).await?;
-        let id = block.next().unwrap_or_default();
-        self.ids = Some(block);
-        Ok(id)
+        Ok(())
     }
 
     fn check_header(&self) -> EngineResult<()> {
@@ -276,7 +211,7 @@ impl CopyIn {
 
     /// Says where in the data an error is, as PostgreSQL does.
     fn at_line(&self, error: EngineError, line: &[u8]) -> EngineError {
-        let place = format!("COPY {}, line {}", self.rows.target().table.name, self.line);
+        let place = format!("COPY {}, line {}", self.loader.rows.target().table.name, self.line);
         let context = match error.context() {
             Some(column) => format!("{place}, {column}"),
             None => format!("{place}: \"{}\"", shortened(line)),
@@ -288,31 +223,12 @@ impl CopyIn {
 impl Session {
     pub(super) async fn copy_in(&mut self, copy: &Copy, name: &ObjectName, columns: &[String]) -> EngineResult<CopyIn> {
         self.check_writable("COPY FROM")?;
-        let bulk =
-            matches!(self.block, crate::transaction_block::Block::Idle) && self.engine.store().capabilities().bulk_load;
-        let sink = if bulk {
-            let mut lock = LockOwner::new(Arc::clone(self.engine.locks()));
-            let table = self.lock_table_by_name(&mut lock, name, LockMode::Exclusive).await?;
-            let load = self.engine.store().bulk_load(table.storage_id(), OnDuplicate::Fail).await?;
-            Sink::Load { load, _lock: lock }
-        } else {
-            let mut work = self.take_transaction()?;
-            work.txn.end_statement();
-            self.lock_table_by_name(work.txn.locks(), name, LockMode::Shared).await?;
-            Sink::Work(work)
-        };
-        // Under the lock the definition stays as it is.
-        let catalog = self.engine.catalog().current();
-        let target = self.target(&catalog, name)?;
-        let fields = positions(&target.table, columns)?;
-        let names: Vec<String> =
-            fields.iter().filter_map(|at| target.column(*at)).map(|column| column.name.clone()).collect();
+        let loader = self.loader(name, columns, copy.selection.as_ref()).await?;
+        let names = loader.rows.names();
         let format = Format::new(&copy.options, &names)?;
-        let types = fields.iter().filter_map(|at| target.column(*at)).map(|column| column.ty).collect();
-        let tuples = format.binary.then(|| Tuples::new(types));
-        let rows = self.row_writer(&catalog, target, fields, copy.selection.as_ref()).await?;
+        let tuples = format.binary.then(|| Tuples::new(loader.rows.types()));
         Ok(CopyIn {
-            columns: rows.width(),
+            columns: names.len(),
             binary: format.binary,
             tuples,
             header: format.header,
@@ -322,43 +238,8 @@ impl Session {
             fields: Fields::default(),
             line: 0,
             ended: false,
-            blocks: (bulk && rows.fork().is_some()).then(Blocks::default),
-            rows,
-            ids: None,
-            sink,
-            count: 0,
-            engine: Arc::clone(&self.engine),
-            guard: self.running(),
+            blocks: loader.takes_blocks().then(Blocks::default),
+            loader,
         })
-    }
-
-    async fn row_writer(
-        &mut self,
-        catalog: &Arc<catalog::Catalog>,
-        target: Target,
-        fields: Vec<usize>,
-        selection: Option<&Expr>,
-    ) -> EngineResult<RowWriter> {
-        let (base, columns, exprs) = default_values(&target, &fields)?;
-        let sequences = crate::dml::sequence_defaults(&target, &fields);
-        let mut params = crate::dml::ParamTypes::default();
-        let alias = target.table.name.clone();
-        let defaults = self.row_exprs(catalog, &target, &alias, Second::None, &exprs, &mut params).await?;
-        let filter = match selection {
-            None => None,
-            Some(expr) => Some(
-                self.row_exprs(catalog, &target, &alias, Second::None, std::slice::from_ref(expr), &mut params).await?,
-            ),
-        };
-        params.finish_without()?;
-        let long = match columns.is_empty() && filter.is_none() && sequences.is_empty() {
-            true => None,
-            false => {
-                let context = self.planning_context(catalog).await?;
-                let (engine, taken) = (Arc::clone(&self.engine), Arc::clone(&self.taken));
-                Some(LongWay { context, columns, defaults, filter, sequences, engine, taken })
-            }
-        };
-        RowWriter::new(target, fields, base, long)
     }
 }

@@ -7,16 +7,19 @@
 //! Outside of a block a COPY FROM has its table to itself and loads sorted runs, which become visible as
 //! one commit; in a block its rows are writes like others.
 
+mod append;
 mod binary;
 mod block;
 mod blocks;
 mod format;
 mod input;
 mod lines;
+mod loader;
 mod output;
 mod plain;
 mod rows;
 
+pub use append::Append;
 pub use block::CopyBlock;
 pub use input::CopyIn;
 pub use output::CopyOut;

@@ -89,9 +89,19 @@ impl RowWriter {
         &self.target
     }
 
-    /// Fields that a line must have.
-    pub(super) fn width(&self) -> usize {
-        self.positions.len()
+    /// Where the columns of a line are in the table.
+    pub(super) fn positions(&self) -> &[usize] {
+        &self.positions
+    }
+
+    /// Names of the columns of a line.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.positions.iter().filter_map(|at| self.target.column(*at)).map(|column| column.name.clone()).collect()
+    }
+
+    /// Types of the columns of a line.
+    pub(super) fn types(&self) -> Vec<DataType> {
+        self.positions.iter().filter_map(|at| self.target.column(*at)).map(|column| column.ty).collect()
     }
 
     /// Is there a hidden row id?
@@ -181,8 +191,26 @@ impl RowWriter {
         Ok(())
     }
 
+    /// As [`Self::write`], of values: one for each column of a line.
+    pub(super) async fn write_values(&mut self, values: Vec<Datum>, id: i64) -> EngineResult<bool> {
+        let (given, wanted) = (values.len(), self.positions.len());
+        if given != wanted {
+            let message = format!("a row has {given} values, {wanted} are wanted");
+            return fail(Fault::Invalid { message });
+        }
+        let mut row = self.base.clone();
+        for (value, at) in values.into_iter().zip(&self.positions) {
+            set(&mut row, *at, self.target.assign(*at, value)?);
+        }
+        self.write_row(row, id).await
+    }
+
     async fn write_long(&mut self, fields: &Fields, buffer: &[u8], id: i64) -> EngineResult<bool> {
-        let mut row = self.row(fields, buffer)?;
+        let row = self.row(fields, buffer)?;
+        self.write_row(row, id).await
+    }
+
+    async fn write_row(&mut self, mut row: Row, id: i64) -> EngineResult<bool> {
         if let Some(at) = self.hidden {
             set(&mut row, at, Datum::Int8(id));
         }

@@ -83,6 +83,8 @@ pub(crate) enum Fault {
     // Definitions.
     #[error("no schema has been selected to create in")]
     NoCreationSchema,
+    #[error("function {name}() is there already")]
+    DuplicateFunction { name: String },
     #[error("{message}")]
     InvalidDefinition { message: String },
 

@@ -38,6 +38,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::NoSuchUniqueness => "42P10",
         Fault::NoSuchConstraint { .. } => "42704",
         Fault::ColumnTwice { .. } => "42701",
+        Fault::DuplicateFunction { .. } => "42723",
         Fault::NoSuchColumn { .. } => "42703",
         Fault::KeyAssigned { .. } | Fault::IdentityGiven { .. } | Fault::IdentityUpdated { .. } => "428C9",
         Fault::WrongObject { .. } => "42809",
@@ -241,6 +242,7 @@ fn query_code(error: &QueryError) -> &'static str {
         QueryError::Store(error) => store_code(error),
         QueryError::Resources { .. } => "53200",
         QueryError::Function { code, .. } => code,
+        QueryError::FunctionFailed { .. } => "38000",
         QueryError::Cancelled => "57014",
         QueryError::Internal { .. } => "XX000",
     }

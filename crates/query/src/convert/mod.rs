@@ -13,4 +13,4 @@ pub use arrow_type::{
 };
 pub use rows_to_arrow::RowDecoder;
 pub(crate) use scalar::datums_to_array;
-pub use scalar::{batch_to_rows, datum_to_scalar, scalar_to_datum};
+pub use scalar::{batch_to_rows, datum_to_scalar, rows_to_batch, scalar_to_datum};

@@ -1,17 +1,17 @@
 //! One value: our [`Datum`] to DataFusion's [`ScalarValue`] and back.
 
-use crate::convert::arrow_type::{NUMERIC_PRECISION, NUMERIC_SCALE, arrow_type, sql_type};
+use crate::convert::arrow_type::{NUMERIC_PRECISION, NUMERIC_SCALE, arrow_type, field, sql_type};
 use crate::error::{QueryError, QueryResult};
 use arrow::array::{
     Array, ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, ListArray, StringArray, cast::AsArray,
 };
 use arrow::datatypes::{
     ArrowPrimitiveType, DataType as ArrowType, Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type,
-    Int16Type, Int32Type, Int64Type, IntervalMonthDayNano, IntervalMonthDayNanoType, Time64MicrosecondType,
+    Int16Type, Int32Type, Int64Type, IntervalMonthDayNano, IntervalMonthDayNanoType, Schema, Time64MicrosecondType,
     TimestampMicrosecondType, i256,
 };
-use arrow::record_batch::RecordBatch;
-use datafusion::common::ScalarValue;
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use datafusion::common::{DataFusionError, ScalarValue};
 use std::sync::Arc;
 use types::{DataType, Datum, Decimal, ElementType, Interval, NUMERIC_MAX_SCALE};
 
@@ -216,6 +216,21 @@ pub(crate) fn datums_to_array(ty: &DataType, values: Vec<Datum>) -> QueryResult<
             ScalarValue::iter_to_array(scalars.collect::<QueryResult<Vec<_>>>()?)?
         }
     })
+}
+
+/// Rows of values of these types as a batch; its fields have the names given and say their SQL types.
+///
+/// # Errors
+/// As [`datum_to_scalar`].
+pub fn rows_to_batch(columns: &[(&str, &DataType)], rows: &[Vec<Datum>]) -> QueryResult<RecordBatch> {
+    let mut arrays = Vec::with_capacity(columns.len());
+    for (at, (_, ty)) in columns.iter().enumerate() {
+        let values = rows.iter().map(|row| row.get(at).cloned().unwrap_or(Datum::Null));
+        arrays.push(datums_to_array(ty, values.collect())?);
+    }
+    let schema = Arc::new(Schema::new(columns.iter().map(|(name, ty)| field(name, ty, true)).collect::<Vec<_>>()));
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+    Ok(RecordBatch::try_new_with_options(schema, arrays, &options).map_err(DataFusionError::from)?)
 }
 
 /// All rows of a batch whose columns are in the Arrow types of `types`.

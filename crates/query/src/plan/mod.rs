@@ -252,6 +252,14 @@ impl Planner {
         guarded(async { Ok(DefaultPhysicalPlanner::default().create_physical_plan(bound, state).await?) }).await
     }
 
+    /// Is there a function of that name, whatever its kind?
+    pub fn has_function(&self, name: &str) -> bool {
+        self.state.scalar_functions().contains_key(name)
+            || self.state.aggregate_functions().contains_key(name)
+            || self.state.window_functions().contains_key(name)
+            || self.state.table_functions().contains_key(name)
+    }
+
     pub(crate) fn bound(&self, cx: &QueryContext, plan: &Plan, params: &[Datum]) -> QueryResult<LogicalPlan> {
         let scalars = bind::parameter_scalars(&plan.parameters, params)?;
         bind::bind(&plan.logical, cx, &scalars)

@@ -1,0 +1,17 @@
+//! The crate as a program uses it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+mod appender;
+mod function;
+mod rows;
+mod transaction;
+
+use bennu::{Bennu, Options, Session};
+
+/// A session on a database of its own, with small budgets.
+pub(crate) async fn session() -> (Bennu, Session) {
+    let options = Options { cache_bytes: 8 << 20, memtable_bytes: 8 << 20, ..Options::default() };
+    let db = Bennu::open_in_memory(&options).await.unwrap();
+    let session = db.session().unwrap();
+    (db, session)
+}

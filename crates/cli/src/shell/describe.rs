@@ -1,0 +1,92 @@
+//! `\d` and its relatives: queries over pg_catalog.
+
+/// Objects that are not the system's, of these kinds.
+fn list(kinds: &str) -> String {
+    format!(
+        "SELECT n.nspname AS \"Schema\", c.relname AS \"Name\",
+                CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'S' THEN 'sequence'
+                               WHEN 'i' THEN 'index' ELSE c.relkind::text END AS \"Type\"
+         FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+         WHERE c.relkind IN ({kinds}) AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
+         ORDER BY 1, 2"
+    )
+}
+
+/// The queries of a command without argument; `None` for a command that there is not.
+pub(super) fn lists(command: &str) -> Option<String> {
+    Some(match command {
+        "d" => list("'r', 'v', 'S'"),
+        "dt" => list("'r'"),
+        "dv" => list("'v'"),
+        "ds" => list("'S'"),
+        "di" => list("'i'"),
+        "dn" => "SELECT nspname AS \"Name\" FROM pg_catalog.pg_namespace
+                 WHERE nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema' ORDER BY 1"
+            .to_owned(),
+        "l" => "SELECT datname AS \"Name\" FROM pg_catalog.pg_database ORDER BY 1".to_owned(),
+        "du" => "SELECT rolname AS \"Role name\" FROM pg_catalog.pg_roles ORDER BY 1".to_owned(),
+        _ => return None,
+    })
+}
+
+/// The columns of a table, and its key.
+pub(super) fn table(name: &str) -> [String; 2] {
+    let (schema, table) = split(name);
+    let in_schema = match schema {
+        Some(schema) => format!("n.nspname = {}", literal(&schema)),
+        None => "pg_catalog.pg_table_is_visible(c.oid)".to_owned(),
+    };
+    let the_table = format!(
+        "pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND {in_schema}
+         AND c.relname = {}",
+        literal(&table)
+    );
+    let columns = format!(
+        "SELECT a.attname AS \"Column\", pg_catalog.format_type(a.atttypid, a.atttypmod) AS \"Type\",
+                CASE WHEN a.attnotnull THEN 'not null' ELSE '' END AS \"Nullable\",
+                coalesce(pg_catalog.pg_get_expr(d.adbin, d.adrelid), '') AS \"Default\"
+         FROM {the_table} JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+              LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+         WHERE NOT a.attisdropped ORDER BY a.attnum"
+    );
+    let key = format!(
+        "SELECT i.relname AS \"Key\", pg_catalog.pg_get_indexdef(x.indexrelid) AS \"Definition\"
+         FROM {the_table} JOIN pg_catalog.pg_index x ON x.indrelid = c.oid
+              JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid ORDER BY 1"
+    );
+    [columns, key]
+}
+
+/// `schema.table`, each part folded unless it is in double quotes.
+fn split(name: &str) -> (Option<String>, String) {
+    let mut parts = vec![String::new()];
+    let mut quoted = false;
+    for c in name.trim_end_matches(';').chars() {
+        match c {
+            '"' => quoted = !quoted,
+            '.' if !quoted => parts.push(String::new()),
+            c => {
+                if let Some(part) = parts.last_mut() {
+                    part.push(if quoted { c } else { c.to_ascii_lowercase() });
+                }
+            }
+        }
+    }
+    let table = parts.pop().unwrap_or_default();
+    (parts.pop(), table)
+}
+
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn names_are_folded_outside_of_quotes() {
+        assert_eq!(split("Flights;"), (None, "flights".into()));
+        assert_eq!(split("S.\"My.Table\""), (Some("s".into()), "My.Table".into()));
+    }
+}

@@ -1,0 +1,70 @@
+//! Where statements come from, line by line: a text, or a person.
+
+use super::editor::Person;
+use crate::error::CliError;
+
+/// A source of input.
+pub(super) enum Lines {
+    Text(Text),
+    Person(Box<Person>),
+}
+
+/// One piece of input: a line of a text, or what a person entered at once.
+pub(super) enum Input {
+    /// With its line end.
+    Piece(String),
+    /// A person gave up what was begun.
+    Dropped,
+    End,
+}
+
+/// A text and how far it was read.
+pub(super) struct Text {
+    lines: std::vec::IntoIter<String>,
+    read: usize,
+}
+
+impl Text {
+    pub(super) fn new(text: &str) -> Self {
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        Self { lines: lines.into_iter(), read: 0 }
+    }
+}
+
+impl Lines {
+    /// The next piece; `begun` says that a statement is not at its end.
+    pub(super) fn next(&mut self, begun: bool) -> Result<Input, CliError> {
+        match self {
+            Self::Text(text) => Ok(match text.lines.next() {
+                Some(line) => {
+                    text.read += 1;
+                    Input::Piece(line + "\n")
+                }
+                None => Input::End,
+            }),
+            Self::Person(person) => person.statement(begun),
+        }
+    }
+
+    /// The next line of COPY's data; `None` behind the last.
+    pub(super) fn data(&mut self) -> Result<Option<String>, CliError> {
+        let line = match self {
+            Self::Text(text) => text.lines.next().inspect(|_| text.read += 1),
+            Self::Person(person) => person.data()?,
+        };
+        Ok(line.filter(|line| line != "\\."))
+    }
+
+    /// How many lines were read before: what an error's line is counted from.
+    pub(super) fn read(&self) -> usize {
+        match self {
+            Self::Text(text) => text.read,
+            Self::Person(_) => 0,
+        }
+    }
+
+    /// Does a person watch? Errors do not end the input then.
+    pub(super) fn is_person(&self) -> bool {
+        matches!(self, Self::Person(_))
+    }
+}

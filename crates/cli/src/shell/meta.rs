@@ -1,0 +1,105 @@
+//! Commands that begin with a backslash.
+
+use super::lines::{Lines, Text};
+use super::output::Format;
+use super::runner::{Runner, Step};
+use super::{describe, output};
+use crate::error::CliError;
+use std::io::Write;
+
+const HELP: &str = "\
+\\d [TABLE]        tables, or the columns and the key of one
+\\dt \\dv \\ds \\di   tables, views, sequences, indexes
+\\dn \\l \\du        schemas, databases, roles
+\\copy TABLE FROM 'FILE' [OPTIONS]      as COPY, with a file of this machine (also: (QUERY) TO 'FILE')
+\\format FORM      table, csv, json (an object a line) or arrow
+\\timing [on|off]  shows how long each statement took
+\\i FILE           runs a file
+\\q                ends
+";
+
+impl Runner {
+    /// Runs a command, given without its backslash.
+    pub(super) async fn command(&mut self, line: &str) -> Result<Step, CliError> {
+        let line = line.trim().trim_end_matches(';');
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        match word {
+            "q" => return Ok(Step::Quit),
+            "?" | "h" | "help" => {
+                // A reader that went away is not an error.
+                let _ = std::io::stdout().write_all(HELP.as_bytes());
+            }
+            "timing" => {
+                self.timing = if rest.is_empty() { !self.timing } else { rest == "on" };
+                output::line(&format!("Timing is {}.", if self.timing { "on" } else { "off" }));
+            }
+            "format" => match <Format as clap::ValueEnum>::from_str(rest, true) {
+                Ok(format) => self.format = format,
+                Err(_) => return Ok(wrong("\\format takes table, csv, json or arrow")),
+            },
+            "copy" => return self.copy(rest).await,
+            "i" => return self.include(rest).await,
+            "d" if !rest.is_empty() => return self.describe(rest).await,
+            word => match describe::lists(word) {
+                Some(query) => return self.own(&query).await,
+                None => return Ok(wrong(&format!("unknown command \\{word}; \\? lists them"))),
+            },
+        }
+        Ok(Step::Done)
+    }
+
+    async fn describe(&mut self, name: &str) -> Result<Step, CliError> {
+        let [columns, key] = describe::table(name);
+        if self.count(&columns).await == Some(0) {
+            return Ok(wrong(&format!("there is no table \"{name}\"")));
+        }
+        match self.own(&columns).await? {
+            Step::Done => self.own(&key).await,
+            other => Ok(other),
+        }
+    }
+
+    /// A query of the shell's own.
+    async fn own(&mut self, query: &str) -> Result<Step, CliError> {
+        self.statement(query, 0, &mut Lines::Text(Text::new(""))).await
+    }
+
+    async fn include(&mut self, path: &str) -> Result<Step, CliError> {
+        match std::fs::read_to_string(path.trim_matches('\'')) {
+            Ok(text) => {
+                let mut lines = Lines::Text(Text::new(&text));
+                Ok(if Box::pin(self.run_all(&mut lines)).await? { Step::Done } else { Step::Failed })
+            }
+            Err(error) => Ok(wrong(&format!("\"{path}\" cannot be read: {error}"))),
+        }
+    }
+
+    /// `TABLE FROM 'FILE' …` and `TABLE TO 'FILE' …`.
+    async fn copy(&mut self, rest: &str) -> Result<Step, CliError> {
+        let mut parts = rest.splitn(3, '\'');
+        let (Some(head), Some(file), Some(options)) = (parts.next(), parts.next(), parts.next()) else {
+            return Ok(wrong("\\copy wants TABLE FROM 'FILE' or TABLE TO 'FILE'"));
+        };
+        let words = head.trim_end().to_ascii_uppercase();
+        if words.ends_with("FROM") {
+            match std::fs::File::open(file) {
+                Ok(data) => self.copy_in(&format!("COPY {head} STDIN {options}"), data).await,
+                Err(error) => Ok(wrong(&format!("\"{file}\" cannot be read: {error}"))),
+            }
+        } else if words.ends_with("TO") {
+            match std::fs::File::create(file) {
+                Ok(data) => self.copy_out(&format!("COPY {head} STDOUT {options}"), data).await,
+                Err(error) => Ok(wrong(&format!("\"{file}\" cannot be written: {error}"))),
+            }
+        } else {
+            Ok(wrong("\\copy wants TABLE FROM 'FILE' or TABLE TO 'FILE'"))
+        }
+    }
+}
+
+/// Tells what is wrong with a command.
+pub(super) fn wrong(problem: &str) -> Step {
+    let _ = writeln!(std::io::stderr(), "{problem}");
+    Step::Failed
+}

@@ -1,0 +1,56 @@
+//! Rows on standard output, in the form that was asked for.
+
+mod arrow_file;
+mod csv;
+mod json;
+mod table;
+
+use super::failure::Failure;
+use bennu::{Batches, ColumnDesc, RowStream};
+use futures::StreamExt;
+use std::io::{BufWriter, Write};
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// Aligned columns, as psql shows them.
+    Table,
+    /// CSV with a header.
+    Csv,
+    /// A JSON object a line.
+    Json,
+    /// An Arrow IPC file.
+    Arrow,
+}
+
+/// Writes all rows of an answer. Only a table keeps them in memory: its widths are known at the end.
+pub(super) async fn rows(format: Format, rows: RowStream) -> Result<(), Failure> {
+    let mut out = BufWriter::new(std::io::stdout());
+    match format {
+        Format::Arrow => arrow_file::write(Batches::new(rows)?, &mut out).await?,
+        Format::Table => table::write(rows, &mut out).await?,
+        Format::Csv => {
+            csv::header(&rows.columns, &mut out)?;
+            each(rows, &mut out, csv::row).await?;
+        }
+        Format::Json => each(rows, &mut out, json::row).await?,
+    }
+    Ok(out.flush()?)
+}
+
+type WriteRow = fn(&[ColumnDesc], &[Option<String>], &mut dyn Write) -> std::io::Result<()>;
+
+/// Writes rows as they come.
+async fn each(mut rows: RowStream, out: &mut impl Write, write: WriteRow) -> Result<(), Failure> {
+    while let Some(chunk) = rows.chunks.next().await {
+        for row in chunk.and_then(|chunk| chunk.to_text(&rows.columns)).map_err(bennu::Error::from)? {
+            write(&rows.columns, &row, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// One line; a reader that went away is not an error.
+pub(super) fn line(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{text}");
+}

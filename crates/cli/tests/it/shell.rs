@@ -1,0 +1,103 @@
+//! `bennu sql`: scripts, commands, and the forms that rows are written in.
+
+use crate::server::bennu;
+use bennu::arrow::ipc::reader::FileReader;
+use std::io::Write;
+use std::process::Stdio;
+
+/// What a script said: exit code, standard output, standard error.
+fn script(arguments: &[&str], input: &str) -> (i32, Vec<u8>, String) {
+    let mut child = bennu()
+        .args(["sql", "--data", ":memory:"])
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    (output.status.code().unwrap(), output.stdout, String::from_utf8(output.stderr).unwrap())
+}
+
+fn text(arguments: &[&str], input: &str) -> (i32, String, String) {
+    let (code, out, err) = script(arguments, input);
+    (code, String::from_utf8(out).unwrap(), err)
+}
+
+const ROWS: &str = "SELECT * FROM (VALUES (1, 'a,b', true), (2, NULL, false)) AS v (n, \"the word\", yes)";
+
+#[test]
+fn rows_are_a_table_csv_or_json() {
+    let (_, table, _) = text(&["-c", ROWS], "");
+    assert_eq!(table, " n | the word | yes\n---+----------+-----\n 1 | a,b      | t\n 2 |          | f\n(2 rows)\n\n");
+    let (_, csv, _) = text(&["--format", "csv", "-c", ROWS], "");
+    assert_eq!(csv, "n,the word,yes\n1,\"a,b\",t\n2,,f\n");
+    let (_, json, _) = text(&["--format", "json", "-c", ROWS], "");
+    assert_eq!(json, "{\"n\":1,\"the word\":\"a,b\",\"yes\":true}\n{\"n\":2,\"the word\":null,\"yes\":false}\n");
+}
+
+#[test]
+fn rows_are_an_arrow_file_that_arrow_reads() {
+    let (code, file, err) = script(&["--format", "arrow", "-c", ROWS], "");
+    assert_eq!(code, 0, "{err}");
+    let reader = FileReader::try_new(std::io::Cursor::new(file), None).unwrap();
+    assert_eq!(reader.schema().field(1).name(), "the word");
+    assert_eq!(reader.map(|batch| batch.unwrap().num_rows()).sum::<usize>(), 2);
+    let (code, _, err) = script(&["--format", "arrow", "-c", "SELECT 1; SELECT 2"], "");
+    assert_eq!(code, 1);
+    assert!(err.contains("room for the rows of one statement"), "{err}");
+}
+
+#[test]
+fn a_script_on_standard_input_holds_data_and_commands() {
+    let input = "CREATE TABLE t (k integer,\n  v text, PRIMARY KEY (k));\n\
+                 COPY t FROM STDIN CSV;\n1,one\n2,\"two;\"\n\\.\n\
+                 \\d t\n\\dt\nSELECT v FROM t WHERE k = 2 -- no semicolon\n";
+    let (code, out, err) = text(&[], input);
+    assert_eq!((code, err.as_str()), (0, ""));
+    for part in
+        ["COPY 2\n", " k      | integer | not null |", "PRIMARY KEY", " public | t    | table", " two;\n(1 row)"]
+    {
+        let found = out.contains(part) || (part == "PRIMARY KEY" && out.contains("btree (k)"));
+        assert!(found, "{part:?} is not in\n{out}");
+    }
+}
+
+#[test]
+fn a_script_ends_at_its_first_error_with_the_line_of_the_script() {
+    let (code, out, err) = text(&[], "SELECT 1 AS before;\n\nSELECT\n  nope;\nSELECT 2 AS behind;\n");
+    assert_eq!(code, 1);
+    assert!(out.contains("before") && !out.contains("behind"), "{out}");
+    assert!(err.starts_with("ERROR:  42703:"), "{err}");
+    let (code, _, err) = text(&["-f", "-"], "SELECT 1;\nSELECT 1 +;\n");
+    assert_eq!(code, 1);
+    assert!(err.contains("LINE 2: SELECT 1 +;\n                  ^"), "{err}");
+    let (code, _, err) = text(&[], "\\nonsense\nSELECT 1;");
+    assert!(code == 1 && err.contains("\\nonsense"), "{err}");
+}
+
+#[test]
+fn copy_reads_and_writes_files_of_this_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, to) = (folder.path().join("in.csv"), folder.path().join("out.csv"));
+    std::fs::write(&from, "k,v\n1,a\n2,b\n").unwrap();
+    let input = format!(
+        "CREATE TABLE t (k integer PRIMARY KEY, v text);\n\\copy t FROM '{}' CSV HEADER\n\
+         \\copy (SELECT v, k FROM t ORDER BY k DESC) TO '{}' CSV\n\\timing on\nSELECT 1;\n\\copy t FROM '/nowhere'\n",
+        from.display(),
+        to.display()
+    );
+    let (code, out, err) = text(&[], &input);
+    assert_eq!(std::fs::read_to_string(&to).unwrap(), "b,2\na,1\n");
+    assert!(out.contains("COPY 2\nCOPY 2\nTiming is on.\n") && out.contains("Time: "), "{out}");
+    assert!(code == 1 && err.contains("\"/nowhere\" cannot be read"), "{err}");
+}
+
+#[test]
+fn a_bad_line_of_data_is_named_and_no_statement_is_made_of_the_rest() {
+    let input = "CREATE TABLE t (k integer PRIMARY KEY);\nCOPY t FROM STDIN;\n1\nx\n3\n\\.\n";
+    let (code, _, err) = text(&[], input);
+    assert_eq!(code, 1);
+    assert!(err.contains("22P02") && err.contains("CONTEXT:  COPY t, line 2, column k: \"x\""), "{err}");
+}

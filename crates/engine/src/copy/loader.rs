@@ -1,0 +1,172 @@
+//! Encoded rows on their way into a table: the end that COPY and the appender share.
+
+use super::format::positions;
+use super::rows::{LongWay, RowWriter};
+use crate::dml::{FAMILY, Second, Target, default_values};
+use crate::error::{EngineResult, Fault, fail};
+use crate::running::RunGuard;
+use crate::transaction_block::{Block, Work};
+use crate::{Engine, Session};
+use catalog::RowIdBlock;
+use sql::{ObjectName, ast::Expr};
+use std::sync::Arc;
+use store::{BulkLoad, Bytes, LoadRows, OnDuplicate};
+use txn::{LockMode, LockOwner};
+
+/// Hidden row ids taken at once.
+const ID_BLOCK: u32 = 8192;
+
+/// Rows on their way into one table. Dropping it undoes them.
+pub(super) struct Loader {
+    /// Makes key and fragment of the next row.
+    pub(super) rows: RowWriter,
+    pub(super) guard: Arc<RunGuard>,
+    ids: Option<RowIdBlock>,
+    sink: Sink,
+    count: u64,
+    engine: Arc<Engine>,
+}
+
+/// Where rows go.
+enum Sink {
+    /// Alone on the table: sorted runs, one commit. The lock is released when this is dropped.
+    Load { load: Box<dyn BulkLoad>, _lock: LockOwner },
+    /// With the other writes of a transaction.
+    Work(Work),
+}
+
+impl Loader {
+    /// The hidden id of the next row; 0 where there is none.
+    pub(super) async fn next_id(&mut self) -> EngineResult<i64> {
+        if !self.rows.needs_ids() {
+            return Ok(0);
+        }
+        if let Some(id) = self.ids.as_mut().and_then(Iterator::next) {
+            return Ok(id);
+        }
+        let mut block = self.engine.catalog().row_ids().reserve(ID_BLOCK).await?;
+        let id = block.next().unwrap_or_default();
+        self.ids = Some(block);
+        Ok(id)
+    }
+
+    /// Takes the row that `rows` has just made.
+    pub(super) async fn put(&mut self) -> EngineResult<()> {
+        self.count += 1;
+        let (key, fragment) = (&self.rows.key, &self.rows.fragment);
+        match &mut self.sink {
+            Sink::Load { load, .. } => {
+                let written = load.write(FAMILY, key, fragment).await;
+                written.map_err(|error| Session::in_words(self.rows.target(), error.into()))
+            }
+            Sink::Work(work) => {
+                let target = self.rows.target();
+                let key = Bytes::copy_from_slice(key);
+                self.guard.stoppable(work.lock(target.storage, &key)).await?;
+                if work.newest(target.storage, FAMILY, &key).await?.is_some() {
+                    return Err(target.duplicate(&key));
+                }
+                Ok(work.txn.put(target.storage, FAMILY, key, Bytes::copy_from_slice(fragment))?)
+            }
+        }
+    }
+
+    /// Can blocks of rows be made elsewhere and put here?
+    pub(super) fn takes_blocks(&self) -> bool {
+        matches!(self.sink, Sink::Load { .. }) && self.rows.fork().is_some()
+    }
+
+    /// The threads that make them.
+    pub(super) fn runtime(&self) -> &crate::query_runtime::QueryRuntime {
+        self.engine.runtime()
+    }
+
+    /// Takes rows made by a fork of `rows`.
+    pub(super) async fn put_block(&mut self, block: LoadRows) -> EngineResult<()> {
+        let Sink::Load { load, .. } = &mut self.sink else {
+            return fail(Fault::Internal { detail: "a block of rows for a transaction".to_string() });
+        };
+        self.count += block.len() as u64;
+        let written = load.write_rows(FAMILY, block).await;
+        written.map_err(|error| Session::in_words(self.rows.target(), error.into()))
+    }
+
+    /// Puts all rows into the table, and says how many they are.
+    pub(super) async fn end(self, session: &mut Session) -> EngineResult<u64> {
+        let Self { sink, rows, count, engine, .. } = self;
+        let done = match sink {
+            Sink::Load { load, _lock } => match load.finish().await {
+                Ok(commit) => {
+                    session.last_commit = session.last_commit.max(commit);
+                    Ok(())
+                }
+                Err(error) => Err(error.into()),
+            },
+            Sink::Work(work) => session.end_work(work).await,
+        };
+        done.map_err(|error| Session::in_words(rows.target(), error))?;
+        engine.counters().rows_copied.add(count);
+        Ok(count)
+    }
+}
+
+impl Session {
+    /// Opens a table for rows with these columns; none named means all.
+    pub(super) async fn loader(
+        &mut self,
+        name: &ObjectName,
+        columns: &[String],
+        selection: Option<&Expr>,
+    ) -> EngineResult<Loader> {
+        let sink = self.sink(name).await?;
+        // Under the lock the definition stays as it is.
+        let catalog = self.engine.catalog().current();
+        let target = self.target(&catalog, name)?;
+        let fields = positions(&target.table, columns)?;
+        let rows = self.row_writer(&catalog, target, fields, selection).await?;
+        Ok(Loader { rows, guard: self.running(), ids: None, sink, count: 0, engine: Arc::clone(&self.engine) })
+    }
+
+    async fn sink(&mut self, name: &ObjectName) -> EngineResult<Sink> {
+        if matches!(self.block, Block::Idle) && self.engine.store().capabilities().bulk_load {
+            let mut lock = LockOwner::new(Arc::clone(self.engine.locks()));
+            let table = self.lock_table_by_name(&mut lock, name, LockMode::Exclusive).await?;
+            let load = self.engine.store().bulk_load(table.storage_id(), OnDuplicate::Fail).await?;
+            return Ok(Sink::Load { load, _lock: lock });
+        }
+        let mut work = self.take_transaction()?;
+        work.txn.end_statement();
+        self.lock_table_by_name(work.txn.locks(), name, LockMode::Shared).await?;
+        Ok(Sink::Work(work))
+    }
+
+    async fn row_writer(
+        &mut self,
+        catalog: &Arc<catalog::Catalog>,
+        target: Target,
+        fields: Vec<usize>,
+        selection: Option<&Expr>,
+    ) -> EngineResult<RowWriter> {
+        let (base, columns, exprs) = default_values(&target, &fields)?;
+        let sequences = crate::dml::sequence_defaults(&target, &fields);
+        let mut params = crate::dml::ParamTypes::default();
+        let alias = target.table.name.clone();
+        let defaults = self.row_exprs(catalog, &target, &alias, Second::None, &exprs, &mut params).await?;
+        let filter = match selection {
+            None => None,
+            Some(expr) => Some(
+                self.row_exprs(catalog, &target, &alias, Second::None, std::slice::from_ref(expr), &mut params).await?,
+            ),
+        };
+        params.finish_without()?;
+        let long = match columns.is_empty() && filter.is_none() && sequences.is_empty() {
+            true => None,
+            false => {
+                let context = self.planning_context(catalog).await?;
+                let (engine, taken) = (Arc::clone(&self.engine), Arc::clone(&self.taken));
+                Some(LongWay { context, columns, defaults, filter, sequences, engine, taken })
+            }
+        };
+        RowWriter::new(target, fields, base, long)
+    }
+}
