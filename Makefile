@@ -34,8 +34,9 @@ deps:                 ## the crate arrows of docs/architecture/crates.md
 smoke: build          ## starts the release binary on a fresh folder and runs the flights story's statements in it
 	./.ci/smoke target/release/bennu
 
-examples: build       ## runs every example against the release binary
+examples: build       ## runs every example: the flights story against the release binary, and the embedding program
 	./.ci/smoke target/release/bennu
+	cargo run --release -p bennu-example-embed
 
 test-clients: build   ## psycopg, asyncpg, node-postgres and pgjdbc, beside PostgreSQL 15 (installs what is missing)
 	./crates/pg-server/clients/run target/release/bennu target/clients

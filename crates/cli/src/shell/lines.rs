@@ -22,12 +22,27 @@ pub(super) enum Input {
 pub(super) struct Text {
     lines: std::vec::IntoIter<String>,
     read: usize,
+    /// Does the data of COPY go on in standard input?
+    data_in_stdin: bool,
 }
 
 impl Text {
     pub(super) fn new(text: &str) -> Self {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        Self { lines: lines.into_iter(), read: 0 }
+        Self { lines: lines.into_iter(), read: 0, data_in_stdin: false }
+    }
+
+    /// A text of the command line: data of COPY comes on standard input.
+    pub(super) fn with_data_in_stdin(text: &str) -> Self {
+        Self { data_in_stdin: true, ..Self::new(text) }
+    }
+
+    fn data(&mut self) -> Option<String> {
+        if self.data_in_stdin {
+            return std::io::stdin().lines().next().and_then(Result::ok);
+        }
+        self.read += 1;
+        self.lines.next()
     }
 }
 
@@ -49,7 +64,7 @@ impl Lines {
     /// The next line of COPY's data; `None` behind the last.
     pub(super) fn data(&mut self) -> Result<Option<String>, CliError> {
         let line = match self {
-            Self::Text(text) => text.lines.next().inspect(|_| text.read += 1),
+            Self::Text(text) => text.data(),
             Self::Person(person) => person.data()?,
         };
         Ok(line.filter(|line| line != "\\."))

@@ -36,6 +36,9 @@ pub(crate) async fn run(args: &SqlArgs) -> Result<ExitCode, CliError> {
     };
     let mut runner = Runner::new(db.session()?, args.format);
     let done = match text {
+        Some(text) if args.command.is_some() => {
+            runner.run_all(&mut Lines::Text(Text::with_data_in_stdin(&text))).await?
+        }
         Some(text) => runner.run_all(&mut Lines::Text(Text::new(&text))).await?,
         None => {
             let mut person = Lines::Person(Box::new(Person::new()?));

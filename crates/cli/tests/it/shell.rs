@@ -95,6 +95,13 @@ fn copy_reads_and_writes_files_of_this_machine() {
 }
 
 #[test]
+fn data_of_a_command_comes_on_standard_input() {
+    let sql = "CREATE TABLE t (k integer PRIMARY KEY); COPY t FROM STDIN; SELECT sum(k) FROM t";
+    let (code, out, err) = text(&["-c", sql, "--format", "csv"], "1\n2\n39\n");
+    assert_eq!((code, out.as_str()), (0, "sum\n42\n"), "{err}");
+}
+
+#[test]
 fn a_bad_line_of_data_is_named_and_no_statement_is_made_of_the_rest() {
     let input = "CREATE TABLE t (k integer PRIMARY KEY);\nCOPY t FROM STDIN;\n1\nx\n3\n\\.\n";
     let (code, _, err) = text(&[], input);

@@ -1,4 +1,4 @@
-//! Relative links of a page.
+//! Relative links of a page, and the files of the repository that it names.
 
 use std::path::Path;
 
@@ -9,7 +9,24 @@ const TO_COME: [&str; 4] = ["differences.md", "functions.md", "bench.md", "examp
 pub(crate) fn check(page: &Path, text: &str) -> Result<(), String> {
     let folder = page.parent().unwrap();
     let dead: Vec<String> = targets(text).into_iter().filter(|target| !leads_somewhere(folder, page, target)).collect();
-    if dead.is_empty() { Ok(()) } else { Err(format!("dead links: {dead:?}")) }
+    let absent: Vec<String> = named_files(text).into_iter().filter(|name| !is_file_of_ours(name)).collect();
+    if dead.is_empty() && absent.is_empty() {
+        return Ok(());
+    }
+    Err(format!("dead links: {dead:?}, files that are not there: {absent:?}"))
+}
+
+/// Words in backticks that name a source file or a crate's folder.
+fn named_files(text: &str) -> Vec<String> {
+    let words = text.split('`').skip(1).step_by(2).filter(|word| !word.contains(char::is_whitespace));
+    let path = |word: &&str| word.starts_with("crates/") || word.contains("/src/");
+    words.filter(path).filter(|word| !word.contains(['<', '*'])).map(str::to_owned).collect()
+}
+
+/// Crates may be named without their folder: `engine/src/lib.rs`.
+fn is_file_of_ours(name: &str) -> bool {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.join(name).exists() || root.join("crates").join(name).exists()
 }
 
 fn leads_somewhere(folder: &Path, page: &Path, target: &str) -> bool {
