@@ -132,7 +132,7 @@ fn make_key(table: &str, columns: &[Column], key: &[NewKeyPart]) -> CatalogResul
             .find(|column| column.name == part.column)
             .ok_or_else(|| CatalogError::NoSuchColumn { table: table.to_string(), column: part.column.clone() })?;
         if parts.iter().any(|known| known.column == column.id) {
-            return Err(invalid(table, format!("column \"{}\" is twice in the primary key", part.column)));
+            return Err(CatalogError::DuplicateKeyColumn { column: part.column.clone() });
         }
         let nulls_first = part.nulls_first.unwrap_or(part.descending);
         parts.push(KeyColumn { column: column.id, descending: part.descending, nulls_first });

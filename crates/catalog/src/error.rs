@@ -29,6 +29,12 @@ pub enum CatalogError {
         /// Its name.
         column: String,
     },
+    /// 42701.
+    #[error("column \"{column}\" appears twice in primary key constraint")]
+    DuplicateKeyColumn {
+        /// Its name.
+        column: String,
+    },
     /// 3F000.
     #[error("schema \"{name}\" does not exist")]
     NoSuchSchema {

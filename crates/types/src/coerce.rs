@@ -45,6 +45,9 @@ pub fn assign(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
 /// As [`assign`], without [`TypeError::TooLong`] for text and `varbinary`.
 pub fn cast(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
     let value = match (ty, value) {
+        (DataType::Varchar(Some(_)) | DataType::Char(_), value) if !matches!(value, Datum::Text(_) | Datum::Null) => {
+            return cast(ty, to_text(&DataType::Text, value)?);
+        }
         (DataType::Varchar(Some(limit)) | DataType::Char(limit), Datum::Text(text)) => {
             Datum::Text(text.chars().take(*limit as usize).collect())
         }

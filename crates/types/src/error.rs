@@ -11,6 +11,12 @@ pub enum TypeError {
         /// The text as given.
         input: String,
     },
+    /// Text of bytes with a digit that is none, or with half a byte (22023).
+    #[error("invalid hexadecimal data: \"{input}\"")]
+    InvalidHex {
+        /// The text as given.
+        input: String,
+    },
     /// A date or time of the right form that does not exist or is out of range (22008).
     #[error("date/time field value out of range: \"{input}\"")]
     DateTimeRange {

@@ -29,7 +29,7 @@ pub fn parse(ty: &DataType, text: &str) -> Result<Datum, TypeError> {
             return coerce::assign(ty, Datum::Text(text.to_owned()));
         }
         DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_) => {
-            let bytes = parse_bytes(text).ok_or_else(|| invalid(&DataType::Bytea, text))?;
+            let bytes = parse_bytes(text)?;
             return coerce::assign(ty, Datum::Bytes(bytes));
         }
         DataType::Date => Datum::Date(temporal::parse_date(text)?),
@@ -146,10 +146,10 @@ fn parse_numeric(parameters: Option<(u8, u8)>, text: &str) -> Result<Decimal, Ty
 }
 
 /// `\x` and hex digits, or PostgreSQL's escape format (`\\` is a backslash, `\000` to `\377` a byte).
-fn parse_bytes(text: &str) -> Option<Vec<u8>> {
+fn parse_bytes(text: &str) -> Result<Vec<u8>, TypeError> {
     match text.strip_prefix("\\x") {
-        Some(hex) => parse_hex(hex),
-        None => parse_escaped(text.as_bytes()),
+        Some(hex) => parse_hex(hex).ok_or_else(|| TypeError::InvalidHex { input: text.to_owned() }),
+        None => parse_escaped(text.as_bytes()).ok_or_else(|| invalid(&DataType::Bytea, text)),
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) fn new_column(def: &ColumnDef) -> NewColumn {
     NewColumn {
         name: def.name.clone(),
         ty: def.data_type,
-        not_null: def.not_null.then_some(true),
+        not_null: (def.not_null || def.null).then_some(def.not_null),
         default: def.default.as_ref().map(|default| default.text.clone()),
         sequence: None,
         identity: None,

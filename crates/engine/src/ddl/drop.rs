@@ -1,8 +1,8 @@
 //! DROP TABLE and TRUNCATE.
 
 use crate::Session;
-use crate::error::EngineResult;
-use catalog::Table;
+use crate::error::{EngineError, EngineResult};
+use catalog::{CatalogError, Table};
 use sql::ObjectName;
 use std::sync::Arc;
 use txn::{LockMode, LockOwner};
@@ -22,7 +22,7 @@ impl Session {
                 Err(error) if if_exists && error.code() == "42P01" => {
                     self.skipped("00000", &format!("table \"{}\" does not exist", name.name));
                 }
-                Err(error) => return Err(error),
+                Err(error) => return Err(self.missing_schema(name).unwrap_or(error)),
             }
         }
         let oids: Vec<_> = tables.iter().map(|table| table.oid).collect();
@@ -46,6 +46,15 @@ impl Session {
             Ok(())
         };
         Ok(self.engine.catalog().change(change).await?)
+    }
+}
+
+impl Session {
+    /// What DROP says first of a name in a schema that there is not.
+    fn missing_schema(&self, name: &ObjectName) -> Option<EngineError> {
+        let schema = name.schema.clone()?;
+        let known = self.engine.catalog().current().schema(&schema).is_some();
+        (!known).then(|| CatalogError::NoSuchSchema { name: schema }.into())
     }
 }
 

@@ -80,13 +80,18 @@ pub(crate) fn read_text(ty: &DataType, value: &str, zone: TimeZone) -> EngineRes
     }
 }
 
-/// PostgreSQL's type of a numeric constant: the smallest integer type that holds it, else numeric.
+/// PostgreSQL's type of a numeric constant: the smallest integer type that holds it, else numeric; a double where
+/// numeric has no room.
 pub(crate) fn number_datum(number: &str) -> EngineResult<Datum> {
     if let Ok(value) = number.parse::<i32>() {
         return Ok(Datum::Int4(value));
     }
     match number.parse::<i64>() {
         Ok(value) => Ok(Datum::Int8(value)),
-        Err(_) => Ok(text::parse(&DataType::Numeric(None), number)?),
+        Err(_) => match text::parse(&DataType::Numeric(None), number) {
+            // In scientific notation and beyond numeric's range: a double, as in queries.
+            Err(_) if number.contains(['e', 'E']) => Ok(text::parse(&DataType::Double, number)?),
+            parsed => Ok(parsed?),
+        },
     }
 }

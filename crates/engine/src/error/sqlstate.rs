@@ -70,6 +70,7 @@ fn type_code(error: &TypeError) -> &'static str {
         TypeError::InvalidText { ty, .. } if is_date_or_time(ty) => "22007",
         TypeError::InvalidText { .. } | TypeError::BadArray { .. } => "22P02",
         TypeError::IntervalRange { .. } => "22015",
+        TypeError::InvalidHex { .. } => "22023",
         TypeError::DateTimeRange { .. } => "22008",
         TypeError::TextOutOfRange { .. } | TypeError::OutOfRange { .. } | TypeError::NumericOverflow { .. } => "22003",
         TypeError::TooLong { .. } => "22001",
@@ -101,7 +102,7 @@ fn catalog_code(error: &CatalogError) -> &'static str {
     match error {
         CatalogError::DuplicateSchema { .. } => "42P06",
         CatalogError::DuplicateTable { .. } => "42P07",
-        CatalogError::DuplicateColumn { .. } => "42701",
+        CatalogError::DuplicateColumn { .. } | CatalogError::DuplicateKeyColumn { .. } => "42701",
         CatalogError::NoSuchSchema { .. } => "3F000",
         CatalogError::NoSuchTable { .. } => "42P01",
         CatalogError::NoSuchColumn { .. } => "42703",

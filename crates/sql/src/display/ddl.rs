@@ -68,6 +68,7 @@ impl Display for ColumnDef {
         if let Some(default) = &self.default {
             write!(f, " DEFAULT {}", default.text)?;
         }
+        f.write_str(when(self.null, " NULL"))?;
         match &self.generated {
             Some(Generated::Serial) => Ok(()),
             Some(identity) => write!(f, "{identity}"),

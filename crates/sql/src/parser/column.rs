@@ -52,9 +52,9 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
     }
     let generated = serial.map(|_| Generated::Serial);
     let not_null = serial.is_some();
-    let mut def = ColumnDef { family: name.family, name: name.name, data_type, not_null, default: None, generated };
+    let mut def =
+        ColumnDef { family: name.family, name: name.name, data_type, null: false, not_null, default: None, generated };
     let mut key = None;
-    let mut null = false;
     loop {
         // A constraint name in front of PRIMARY KEY (…) belongs to the table, not to the column.
         if is_table_key(c) {
@@ -65,7 +65,7 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
         if c.eat_all(&["NOT", "NULL"]) {
             def.not_null = true;
         } else if c.eat("NULL") {
-            null = true;
+            def.null = true;
         } else if c.eat("DEFAULT") {
             if def.default.is_some() || matches!(def.generated, Some(Generated::Serial)) {
                 return Err(
@@ -94,7 +94,7 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
             }
             break;
         }
-        if null && def.not_null {
+        if def.null && def.not_null {
             return Err(
                 c.invalid_at(place, &format!("conflicting NULL/NOT NULL declarations for column \"{}\"", def.name))
             );

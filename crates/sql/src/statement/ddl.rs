@@ -43,6 +43,8 @@ pub struct ColumnDef {
     pub name: String,
     /// Its type.
     pub data_type: DataType,
+    /// NULL, said out loud: a key column that may hold it.
+    pub null: bool,
     /// NOT NULL. Inline PRIMARY KEY does not set it; the key does.
     pub not_null: bool,
     /// DEFAULT.

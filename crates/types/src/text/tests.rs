@@ -122,7 +122,10 @@ fn bytes() {
     assert_eq!(round(DataType::Bytea, ""), "\\x");
     assert_eq!(round(DataType::Binary(3), "\\x01"), "\\x010000");
     assert_eq!(round(DataType::Varbinary(1), "\\x0102"), "value too long for type varbinary(1)");
-    for bad in ["\\x1", "\\xgg", "\\400", "\\", "\\x1 2"] {
+    for bad in ["\\x1", "\\xgg", "\\x1 2"] {
+        assert_eq!(round(DataType::Bytea, bad), format!("invalid hexadecimal data: \"{bad}\""));
+    }
+    for bad in ["\\400", "\\"] {
         assert_eq!(round(DataType::Bytea, bad), format!("invalid input syntax for type bytea: \"{bad}\""));
     }
 }
