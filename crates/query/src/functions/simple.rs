@@ -109,5 +109,3 @@ fn random_uuid(args: &ScalarFunctionArgs) -> Result<ColumnarValue> {
     let array: ArrayRef = Arc::new(builder.finish());
     Ok(ColumnarValue::Array(array))
 }
-
-}
