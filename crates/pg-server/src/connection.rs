@@ -87,11 +87,6 @@ impl Wire {
         }
     }
 
-    /// Is Sync the next message, and here already?
-    pub(crate) fn sync_is_next(&self) -> bool {
-        self.input.first() == Some(&b'S')
-    }
-
     /// The next message, reading as needed.
     pub(crate) async fn message(&mut self) -> Result<Message, Result<Malformed, End>> {
         loop {
