@@ -12,6 +12,8 @@ CREATE TABLE flights (
 
 \d flights
 \dt
+\l
+\dn
 
 -- A prefix of the key: eight short range scans, merged in order.
 SELECT departed, dest, dep_delay FROM flights

@@ -1,10 +1,10 @@
 //! From a folder to a database: the one place that picks a store.
 
-use crate::{Error, Options, Session};
+use crate::{CheckReport, Error, Options, Session, check};
 use engine::{Engine, EngineOptions, SessionStart};
 use std::path::Path;
 use std::sync::Arc;
-use store::{CheckReport, Store};
+use store::Store;
 use store_fjall::FjallStore;
 
 /// An open database. Clones share it; the folder is free again when the last one and all sessions are gone.
@@ -88,10 +88,7 @@ impl Bennu {
             let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
             return Err(Error::io(&format!("data folder \"{}\"", path.display()), &missing));
         }
-        let store = open_store(path, &Options::default())?;
-        let report = store.check().await?;
-        store.close().await?;
-        Ok(report)
+        check::run(open_store(path, &Options::default())?).await
     }
 
     /// Ends all sessions, makes everything durable and closes the folder.

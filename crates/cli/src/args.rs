@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// SQL over HBase's data model, for any PostgreSQL client.
 #[derive(Debug, Parser)]
-#[command(name = "bennu", version, about)]
+#[command(name = "bennu", version)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -21,6 +21,8 @@ pub(crate) enum Command {
     Sql(SqlArgs),
     /// Read every block and every row of a data folder and verify it.
     Check(CheckArgs),
+    /// Run sqllogictest files, in process or on a server.
+    Sqllogictest(SqllogictestArgs),
     /// Print the version.
     Version,
 }
@@ -28,19 +30,19 @@ pub(crate) enum Command {
 /// Options left out come from the environment (`BENNU_DATA`, …), then the file, then the defaults.
 #[derive(Debug, clap::Args, Serialize)]
 pub(crate) struct ServeArgs {
-    /// Data folder, or `:memory:`.
+    /// Data folder, made if it does not exist, or `:memory:` [default: bennu-data].
     #[arg(long, value_name = "DIR")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) data: Option<String>,
-    /// Address for PostgreSQL clients.
+    /// Address for PostgreSQL clients [default: 127.0.0.1:5433].
     #[arg(long, value_name = "ADDR")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) listen: Option<String>,
-    /// Address for health and metrics, or `off`.
+    /// Address for health and metrics, or `off` [default: 127.0.0.1:5480].
     #[arg(long, value_name = "ADDR|off")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) http: Option<String>,
-    /// Configuration file (TOML).
+    /// Configuration file (TOML) [default: bennu.toml, if it is there].
     #[arg(long, value_name = "FILE", env = "BENNU_CONFIG")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
@@ -51,9 +53,9 @@ pub(crate) struct SqlArgs {
     /// Data folder, or `:memory:`.
     #[arg(long, value_name = "DIR", env = "BENNU_DATA", default_value = "bennu-data")]
     pub(crate) data: String,
-    /// Run this text and stop.
+    /// Run this text and stop; several are run one after the other.
     #[arg(short = 'c', value_name = "SQL", conflicts_with = "file")]
-    pub(crate) command: Option<String>,
+    pub(crate) commands: Vec<String>,
     /// Run this file and stop; `-` is standard input.
     #[arg(short = 'f', value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
@@ -67,4 +69,32 @@ pub(crate) struct CheckArgs {
     /// Data folder.
     #[arg(long, value_name = "DIR", env = "BENNU_DATA")]
     pub(crate) data: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SqllogictestArgs {
+    /// Files, or folders of `*.slt` and `*.test`.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Server to run them on, one after the other in one database: HOST:PORT, or a connection string. Without it each
+    /// file has a database of its own, in memory.
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) address: Option<String>,
+    /// The way in [default: library, and simple with --address].
+    #[arg(long, value_enum)]
+    pub(crate) front: Option<Way>,
+    /// Compare every blank, with `|` between columns; otherwise words are compared.
+    #[arg(long)]
+    pub(crate) exact: bool,
+}
+
+/// How statements reach the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Way {
+    /// In process.
+    Library,
+    /// Over a socket, simple protocol.
+    Simple,
+    /// Over a socket, extended protocol with binary results.
+    Extended,
 }

@@ -10,8 +10,8 @@ use std::process::ExitCode;
 pub(crate) async fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
     let report = Bennu::check(&args.data).await?;
     let mut total = 0;
-    for (table, family, rows) in &report.rows {
-        print_line(&format!("{table} {family}: {rows} rows"));
+    for (table, rows) in &report.tables {
+        print_line(&format!("{table}: {rows} rows"));
         total += rows;
     }
     print_line(&format!("{total} rows, {} bytes read, {} problems", report.bytes, report.problems.len()));

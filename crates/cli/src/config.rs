@@ -48,7 +48,7 @@ impl Default for Config {
             query_memory_mib: 1_024,
             spill_dir: None,
             query_threads: 0,
-            log: "info".into(),
+            log: "info,fjall=warn,lsm_tree=warn".into(),
             log_format: LogFormat::Text,
         }
     }

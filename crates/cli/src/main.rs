@@ -9,6 +9,7 @@ mod config;
 mod error;
 mod serve;
 mod shell;
+mod sqllogictest;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -18,7 +19,13 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        // Only sqllogictest plans statements on a worker; builds without optimisation need this much for large ones.
+        .thread_stack_size(32 << 20)
+        .enable_all()
+        .build();
+    let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => return fail(&CliError::Runtime(error)),
     };
@@ -33,6 +40,7 @@ async fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Serve(args) => serve::run(&args).await,
         Command::Sql(args) => shell::run(&args).await,
         Command::Check(args) => check::run(&args).await,
+        Command::Sqllogictest(args) => sqllogictest::run(&args).await,
         Command::Version => {
             print_line(&format!("bennu {}", env!("CARGO_PKG_VERSION")));
             Ok(ExitCode::SUCCESS)

@@ -22,6 +22,7 @@ pub(crate) async fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
     let stop = CancellationToken::new();
     tokio::spawn(stop_on_signal(stop.clone()));
     announce(&config, &listener, http.as_ref());
+    tracing::info!(data = config.data, listen = config.listen, http = config.http, "serving");
     let web = http.map(|listener| {
         let (db, stop) = (db.clone(), stop.clone());
         tokio::spawn(async move { db.serve_http(listener, stop).await })
@@ -81,6 +82,6 @@ async fn stop_on_signal(stop: CancellationToken) {
         _ = term.recv() => {}
         _ = int.recv() => {}
     }
-    tracing::info!("stopping: sessions are ended, the log is synced");
+    tracing::info!("stopping: sessions are ended, the journal is synced");
     stop.cancel();
 }

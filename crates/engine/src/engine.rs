@@ -139,6 +139,18 @@ impl Engine {
         &self.functions
     }
 
+    /// Name of each table with the storage that it has now: for reports about what only the store knows.
+    pub fn tables_by_storage(&self) -> Vec<(store::TableId, String)> {
+        let catalog = self.catalog.current();
+        let mut all = vec![(catalog::SYSTEM_TABLE, "the catalog".to_owned())];
+        all.extend(
+            catalog
+                .tables()
+                .map(|table| (store::TableId(table.storage), format!("{}.{}", catalog.schema_name(table), table.name))),
+        );
+        all
+    }
+
     /// Figures, names are stable: they are shown as metrics.
     pub fn metrics(&self) -> Vec<(&'static str, u64)> {
         let mut all = self.counters.values();

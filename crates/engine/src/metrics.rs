@@ -42,8 +42,8 @@ impl Counters {
             ("statements_planned_total", self.planned.get()),
             ("statements_utility_total", self.utility.get()),
             ("statement_retries_total", self.retries.get()),
-            ("rows_written_total", self.rows_written.get()),
-            ("rows_copied_total", self.rows_copied.get()),
+            ("statement_rows_written_total", self.rows_written.get()),
+            ("statement_rows_copied_total", self.rows_copied.get()),
         ]
     }
 }

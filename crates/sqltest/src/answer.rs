@@ -1,7 +1,7 @@
 //! How values look in a file: as psql shows them, a `|` between columns, NULL as `NULL`, an empty string as
 //! `(empty)`, and blanks that nobody would see, those at the end, as `·`.
 
-use sqllogictest::{DBOutput, DefaultColumnType, Normalizer};
+use sqllogictest::{DBOutput, DefaultColumnType, Normalizer, default_validator};
 
 pub(crate) type Output = DBOutput<DefaultColumnType>;
 
@@ -24,6 +24,14 @@ pub(crate) const SEPARATOR: &str = "|";
 /// Are these rows those of the file, blanks included?
 pub(crate) fn same_rows(_: Normalizer, actual: &[Vec<String>], expected: &[String]) -> bool {
     actual.len() == expected.len() && actual.iter().zip(expected).all(|(row, line)| row.join(SEPARATOR) == *line)
+}
+
+/// Are these rows those of the file, or at least the same words, a row or a value on each line?
+pub(crate) fn same_words(normal: Normalizer, actual: &[Vec<String>], expected: &[String]) -> bool {
+    let values = || actual.iter().flatten().map(|value| vec![value.clone()]).collect::<Vec<_>>();
+    same_rows(normal, actual, expected)
+        || default_validator(normal, actual, expected)
+        || default_validator(normal, &values(), expected)
 }
 
 /// As many columns? (The letters in a file say no more: text has no types.)

@@ -4,6 +4,8 @@
 //!   sql-tests/FOLDER/FILE.slt ──> Front: library | simple | extended | an address ──> text ──> compared
 //! ```
 //!
+//! `bennu sqllogictest` and this project's own tests (`tests/slt.rs`) are both made of it.
+//!
 //! A file's answers come from PostgreSQL 15 or are worked out by hand, never from Bennu. Records that
 //! PostgreSQL cannot run stand behind `skipif postgres`, those that only it can behind `onlyif postgres`.
 
@@ -15,5 +17,5 @@ mod server;
 
 pub use error::FrontError;
 pub use front::Front;
-pub use run::{fill_from, run_file};
+pub use run::{Compare, Report, fill_from, run_file, run_file_at};
 pub use server::Server;

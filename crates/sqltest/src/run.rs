@@ -1,50 +1,124 @@
 //! One file, one front.
 
-use crate::answer::{SEPARATOR, same_columns, same_rows};
+use crate::answer::{SEPARATOR, same_columns, same_rows, same_words};
 use crate::front::{Extended, Library, Simple};
 use crate::server::{Server, connect};
 use crate::{Front, FrontError};
-use sqllogictest::{AsyncDB, DefaultColumnType, MakeConnection, Record, Runner, default_normalizer, parse_file};
+use sqllogictest::{
+    AsyncDB, DefaultColumnType, MakeConnection, Record, RecordOutput, Runner, default_column_validator,
+    default_normalizer, parse_file,
+};
 use std::path::Path;
 
-/// Runs `file` on a database of its own. The error is the report of every record that failed.
+/// How rows are compared with those of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compare {
+    /// As this project's files are written: `|` between columns, every blank counts, as many columns as letters.
+    Exact,
+    /// As most files are: exactly, or else word by word, a row or a value on each line.
+    Words,
+}
+
+/// What became of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Records that were run; those that a condition skips do not count.
+    pub records: usize,
+    /// What is wrong with each that failed, with its place.
+    pub failures: Vec<String>,
+}
+
+impl Report {
+    /// `Ok` if nothing failed, and all that did otherwise.
+    ///
+    /// # Errors
+    /// The failures, one after the other.
+    pub fn into_result(self) -> Result<(), String> {
+        if self.failures.is_empty() { Ok(()) } else { Err(self.failures.join("\n")) }
+    }
+}
+
+/// Runs `file` on a database of its own, in memory.
 ///
 /// # Errors
-/// That report.
-pub async fn run_file(front: Front, file: &Path) -> Result<(), String> {
+/// When the file cannot be read as sqllogictest, or no database can be made. Records that fail are in the report.
+pub async fn run_file(front: Front, compare: Compare, file: &Path) -> Result<Report, String> {
     let server = Server::start().await.map_err(|e| e.to_string())?;
     match front {
         Front::Library => {
             let db = server.db();
-            drive(Runner::new(|| async move { Ok(Library(db.session()?)) }), front, file).await
+            drive(Runner::new(|| async move { Ok(Library(db.session()?)) }), front, compare, file).await
         }
         Front::Simple => {
             let make = || async { Ok(Simple { client: server.connect().await?, engine: "bennu" }) };
-            drive(Runner::new(make), front, file).await
+            drive(Runner::new(make), front, compare, file).await
         }
-        Front::Extended => drive(Runner::new(|| async { Ok(Extended(server.connect().await?)) }), front, file).await,
+        Front::Extended => {
+            let make = || async { Ok(Extended { client: server.connect().await?, engine: "bennu" }) };
+            drive(Runner::new(make), front, compare, file).await
+        }
     }
 }
 
-async fn drive<D, M>(mut runner: Runner<D, M>, front: Front, file: &Path) -> Result<(), String>
+/// Runs `file` on the server that `config` leads to: `host=… port=… dbname=…`, or a `postgresql://` address. Its
+/// records find there what is there, and leave behind what they make.
+///
+/// # Errors
+/// As [`run_file`], and when there is no such server.
+pub async fn run_file_at(config: &str, front: Front, compare: Compare, file: &Path) -> Result<Report, String> {
+    let engine = engine_at(config).await.map_err(|e| e.to_string())?;
+    match front {
+        Front::Library => Err("a server cannot be reached in process".into()),
+        Front::Simple => {
+            let make = || async { Ok(Simple { client: connect(config).await?, engine }) };
+            drive(Runner::new(make), front, compare, file).await
+        }
+        Front::Extended => {
+            let make = || async { Ok(Extended { client: connect(config).await?, engine }) };
+            drive(Runner::new(make), front, compare, file).await
+        }
+    }
+}
+
+/// What `onlyif` and `skipif` call the server.
+async fn engine_at(config: &str) -> Result<&'static str, FrontError> {
+    let row = connect(config).await?.query_one("SELECT version()", &[]).await?;
+    let version: String = row.try_get(0)?;
+    Ok(if version.contains("Bennu") { "bennu" } else { "postgres" })
+}
+
+async fn drive<D, M>(mut runner: Runner<D, M>, front: Front, compare: Compare, file: &Path) -> Result<Report, String>
 where
     D: AsyncDB<Error = FrontError, ColumnType = DefaultColumnType>,
     M: MakeConnection<Conn = D>,
 {
     runner.add_label(front.name());
-    runner.with_validator(same_rows);
-    runner.with_column_validator(same_columns);
-    let mut failed = Vec::new();
+    match compare {
+        Compare::Exact => {
+            runner.with_validator(same_rows);
+            runner.with_column_validator(same_columns);
+        }
+        Compare::Words => {
+            runner.with_validator(same_words);
+            runner.with_column_validator(default_column_validator);
+        }
+    }
+    let mut report = Report::default();
     for record in parse_file::<DefaultColumnType>(file).map_err(|e| e.to_string())? {
         if matches!(record, Record::Halt { .. }) {
             break;
         }
-        if let Err(error) = runner.run_async(record).await {
-            failed.push(error.display(false).to_string());
+        match runner.run_async(record).await {
+            Ok(RecordOutput::Nothing) => {}
+            Ok(_) => report.records += 1,
+            Err(error) => {
+                report.records += 1;
+                report.failures.push(error.display(false).to_string());
+            }
         }
     }
     runner.shutdown_async().await;
-    if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
+    Ok(report)
 }
 
 /// Writes the answers of the PostgreSQL server at `config` into `file`: how a file gets its answers. Errors are

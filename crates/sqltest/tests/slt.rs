@@ -1,7 +1,7 @@
 //! Every file below `sql-tests`, in every front.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
-use bennu_sqltest::{Front, run_file};
+use bennu_sqltest::{Compare, Front, run_file};
 use libtest_mimic::{Arguments, Trial};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,8 +27,8 @@ fn main() {
             let name = format!("{}::{}", front.name(), file.strip_prefix(&root).unwrap().display());
             trials.push(Trial::test(name, move || {
                 // On a worker, so that it has the worker's stack.
-                let task = runtime.spawn(async move { run_file(front, &path).await });
-                runtime.block_on(task).unwrap().map_err(Into::into)
+                let task = runtime.spawn(async move { run_file(front, Compare::Exact, &path).await });
+                runtime.block_on(task).unwrap()?.into_result().map_err(Into::into)
             }));
         }
     }

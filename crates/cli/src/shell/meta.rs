@@ -60,9 +60,13 @@ impl Runner {
         }
     }
 
-    /// A query of the shell's own.
+    /// A query of the shell's own: shown as a table and not timed.
     async fn own(&mut self, query: &str) -> Result<Step, CliError> {
-        self.statement(query, 0, &mut Lines::Text(Text::new(""))).await
+        let (format, timing) = (self.format, self.timing);
+        (self.format, self.timing) = (Format::Table, false);
+        let done = self.statement(query, 0, &mut Lines::Text(Text::new(""))).await;
+        (self.format, self.timing) = (format, timing);
+        done
     }
 
     async fn include(&mut self, path: &str) -> Result<Step, CliError> {

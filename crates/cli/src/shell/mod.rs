@@ -36,7 +36,7 @@ pub(crate) async fn run(args: &SqlArgs) -> Result<ExitCode, CliError> {
     };
     let mut runner = Runner::new(db.session()?, args.format);
     let done = match text {
-        Some(text) if args.command.is_some() => {
+        Some(text) if !args.commands.is_empty() => {
             runner.run_all(&mut Lines::Text(Text::with_data_in_stdin(&text))).await?
         }
         Some(text) => runner.run_all(&mut Lines::Text(Text::new(&text))).await?,
@@ -52,12 +52,12 @@ pub(crate) async fn run(args: &SqlArgs) -> Result<ExitCode, CliError> {
 /// What there is to run; `None` if a person will tell.
 fn given(args: &SqlArgs) -> Result<Option<String>, CliError> {
     let unread = |path: &std::path::Path, error| CliError::Read { path: path.into(), error };
-    match (&args.command, &args.file) {
-        (Some(text), _) => Ok(Some(text.clone())),
-        (None, Some(path)) if path.as_os_str() != "-" => {
+    match (args.commands.as_slice(), &args.file) {
+        ([_, ..], _) => Ok(Some(each_whole(&args.commands))),
+        ([], Some(path)) if path.as_os_str() != "-" => {
             std::fs::read_to_string(path).map(Some).map_err(|error| unread(path, error))
         }
-        (None, None) if std::io::stdin().is_terminal() => Ok(None),
+        ([], None) if std::io::stdin().is_terminal() => Ok(None),
         _ => {
             let mut text = String::new();
             let read = std::io::stdin().read_to_string(&mut text);
@@ -65,4 +65,13 @@ fn given(args: &SqlArgs) -> Result<Option<String>, CliError> {
             Ok(Some(text))
         }
     }
+}
+
+/// The texts one below the other, each with its end.
+fn each_whole(texts: &[String]) -> String {
+    let ended = texts.iter().map(|text| {
+        let open = !text.trim_start().starts_with('\\') && !complete::is_complete(text);
+        format!("{text}{}\n", if open && texts.len() > 1 { "\n;" } else { "" })
+    });
+    ended.collect()
 }

@@ -30,7 +30,15 @@ fn sql_runs_in_process_and_check_counts_its_rows() {
     assert!(ok, "{err}");
     assert!(out.contains(" 1 | a\n 2 |\n(2 rows)"), "{out}");
     let (ok, out, err) = run(&["check", "--data", &data]);
-    assert!(ok && out.contains(" 0 problems"), "{out}{err}");
+    assert!(ok && out.contains("public.t: 2 rows\n") && out.contains(" 0 problems"), "{out}{err}");
+}
+
+#[test]
+fn texts_run_one_after_the_other() {
+    let (ok, out, err) =
+        run(&["sql", "--data", ":memory:", "-c", "CREATE TABLE t (k int)", "-c", "\\dt", "-c", "SELECT 7;"]);
+    assert!(ok && out.contains("CREATE TABLE\n") && out.contains(" public | t    | table\n"), "{out}{err}");
+    assert!(out.contains(" 7\n(1 row)"), "{out}");
 }
 
 #[test]
@@ -46,6 +54,7 @@ fn a_folder_in_use_is_refused_by_name() {
     let _server = Server::start(&data);
     let (ok, _, err) = run(&["check", "--data", &shown(&data)]);
     assert!(!ok && err.contains("in use by another process") && err.contains(&shown(&data)), "{err}");
+    assert!(err.contains("HINT:  If that is a server"), "{err}");
 }
 
 #[test]

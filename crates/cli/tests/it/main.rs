@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 mod command_line;
+mod http;
 mod kill;
 mod server;
 mod shell;
+mod sqllogictest;

@@ -1,13 +1,15 @@
 //! A running `bennu serve`.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use tokio_postgres::{Client, NoTls};
 
 pub(crate) struct Server {
     child: Child,
-    port: u16,
+    pub(crate) port: u16,
+    pub(crate) http_port: u16,
 }
 
 pub(crate) fn bennu() -> Command {
@@ -18,16 +20,18 @@ impl Server {
     /// Starts it on `data` and waits until it tells its port.
     pub(crate) fn start(data: &Path) -> Self {
         let mut child = bennu()
-            .args(["serve", "--listen", "127.0.0.1:0", "--http", "off", "--data"])
+            .args(["serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data"])
             .arg(data)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let line = lines.map_while(Result::ok).find(|l| l.contains("connect with")).expect("the server did not start");
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let line = lines.find(|l| l.contains("connect with")).expect("the server did not start");
         let port = line.split_whitespace().skip_while(|w| *w != "-p").nth(1).unwrap().parse().unwrap();
-        Self { child, port }
+        let line = lines.find(|l| l.contains("/metrics")).expect("the HTTP port is told");
+        let http_port = line.split(['/', ':']).find_map(|word| word.parse().ok()).unwrap();
+        Self { child, port, http_port }
     }
 
     pub(crate) async fn connect(&self) -> Client {
@@ -35,6 +39,23 @@ impl Server {
         let (client, connection) = tokio_postgres::connect(&config, NoTls).await.unwrap();
         tokio::spawn(connection);
         client
+    }
+
+    /// Status line and body of a GET.
+    pub(crate) fn get(&self, path: &str) -> (String, String) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.http_port)).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: bennu\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.lines().next().unwrap().to_owned(), body.to_owned())
+    }
+
+    /// SIGTERM, and waits. Did it end well?
+    pub(crate) fn stop(mut self) -> bool {
+        let sent = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        assert!(sent.success());
+        self.child.wait().unwrap().success()
     }
 
     /// `kill -9`.

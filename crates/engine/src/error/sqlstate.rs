@@ -316,8 +316,14 @@ impl From<CatalogError> for EngineError {
 impl From<StoreError> for EngineError {
     fn from(error: StoreError) -> Self {
         let mut report = report(store_code(&error), error.to_string());
-        if let StoreError::ConditionFailed { table, key } | StoreError::DuplicateKey { table, key } = error {
-            report.conflict = Some((table, key));
+        match error {
+            StoreError::ConditionFailed { table, key } | StoreError::DuplicateKey { table, key } => {
+                report.conflict = Some((table, key));
+            }
+            StoreError::Locked { .. } => {
+                report.hint = Some("If that is a server, connect to it with psql, or stop it first.".to_string());
+            }
+            _ => {}
         }
         Self { report: Box::new(report) }
     }

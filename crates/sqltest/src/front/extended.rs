@@ -9,7 +9,10 @@ use tokio_postgres::types::{FromSql, Type};
 use tokio_postgres::{Client, Row};
 use types::{DataType, Datum, Decimal, ElementType, Interval};
 
-pub(crate) struct Extended(pub(crate) Client);
+pub(crate) struct Extended {
+    pub(crate) client: Client,
+    pub(crate) engine: &'static str,
+}
 
 /// The bytes of a value, whatever its type.
 struct Raw<'a>(&'a [u8]);
@@ -30,11 +33,11 @@ impl AsyncDB for Extended {
     type ColumnType = DefaultColumnType;
 
     async fn run(&mut self, sql: &str) -> Result<Output, FrontError> {
-        let statement = self.client().prepare(sql).await?;
+        let statement = self.client.prepare(sql).await?;
         if statement.columns().is_empty() {
-            return Ok(DBOutput::StatementComplete(self.client().execute(&statement, &[]).await?));
+            return Ok(DBOutput::StatementComplete(self.client.execute(&statement, &[]).await?));
         }
-        let found = self.client().query(&statement, &[]).await?;
+        let found = self.client.query(&statement, &[]).await?;
         let rows = found.iter().map(text_row).collect::<Result<Vec<_>, _>>()?;
         Ok(answer::rows(statement.columns().len(), rows))
     }
@@ -42,17 +45,11 @@ impl AsyncDB for Extended {
     async fn shutdown(&mut self) {}
 
     fn engine_name(&self) -> &str {
-        "bennu"
+        self.engine
     }
 
     fn error_sql_state(error: &FrontError) -> Option<String> {
         Some(error.code.clone())
-    }
-}
-
-impl Extended {
-    fn client(&self) -> &Client {
-        &self.0
     }
 }
 
