@@ -6,6 +6,12 @@ use std::fmt;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Error {
+    /// Boxed, so that results stay small on the paths that do not fail.
+    report: Box<Report>,
+}
+
+#[derive(Debug)]
+struct Report {
     code: &'static str,
     message: String,
     detail: Option<String>,
@@ -17,41 +23,42 @@ pub struct Error {
 impl Error {
     /// Five characters of SQLSTATE.
     pub fn code(&self) -> &str {
-        self.code
+        self.report.code
     }
 
     /// One line for a person.
     pub fn message(&self) -> &str {
-        &self.message
+        &self.report.message
     }
 
     /// More about what happened.
     pub fn detail(&self) -> Option<&str> {
-        self.detail.as_deref()
+        self.report.detail.as_deref()
     }
 
     /// What could be done.
     pub fn hint(&self) -> Option<&str> {
-        self.hint.as_deref()
+        self.report.hint.as_deref()
     }
 
     /// Where in the statement, in characters from 1.
     pub fn position(&self) -> Option<usize> {
-        self.position
+        self.report.position
     }
 
     /// Where it happened when that is not a place in the statement: `COPY t, line 3`, `append to t, row 7`.
     pub fn context(&self) -> Option<&str> {
-        self.context.as_deref()
+        self.report.context.as_deref()
     }
 
     /// May the same transaction succeed when it is run again? (40001, 40P01: another one came in between.)
     pub fn is_retryable(&self) -> bool {
-        matches!(self.code, "40001" | "40P01")
+        matches!(self.report.code, "40001" | "40P01")
     }
 
     pub(crate) fn new(code: &'static str, message: String) -> Self {
-        Self { code, message, detail: None, hint: None, position: None, context: None }
+        let report = Report { code, message, detail: None, hint: None, position: None, context: None };
+        Self { report: Box::new(report) }
     }
 
     pub(crate) fn io(action: &str, error: &std::io::Error) -> Self {
@@ -61,7 +68,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.report.message)
     }
 }
 
@@ -69,14 +76,15 @@ impl std::error::Error for Error {}
 
 impl From<engine::EngineError> for Error {
     fn from(error: engine::EngineError) -> Self {
-        Self {
+        let report = Report {
             code: error.code(),
             message: error.message().to_string(),
             detail: error.detail().map(Into::into),
             hint: error.hint().map(Into::into),
             position: error.position(),
             context: error.context().map(Into::into),
-        }
+        };
+        Self { report: Box::new(report) }
     }
 }
 

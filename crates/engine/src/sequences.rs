@@ -160,7 +160,7 @@ impl Kind {
         match self {
             Self::Next | Self::Current => exact(&[]).to_vec(),
             Self::Set => {
-                let both = [exact(&[number.clone()]), exact(&[number.clone(), ArrowType::Boolean])];
+                let both = [exact(std::slice::from_ref(&number)), exact(&[number.clone(), ArrowType::Boolean])];
                 both.concat()
             }
             Self::Last => vec![TypeSignature::Nullary],

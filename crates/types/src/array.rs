@@ -8,7 +8,7 @@ use crate::{DataType, Datum, ElementType, TypeError, text};
 /// [`TypeError::BadArray`] for text that is no array, and what the element's type says.
 pub fn parse_array(element: ElementType, input: &str) -> Result<Datum, TypeError> {
     let malformed = || TypeError::BadArray { message: format!("malformed array literal: \"{input}\"") };
-    let body = input.trim();
+    let body = input.trim_matches(is_space);
     // `[1:3]={1,2,3}`: bounds other than these are not kept.
     let body = match body.strip_prefix("[1:").and_then(|rest| rest.split_once("]=")) {
         Some((upper, rest)) if upper.bytes().all(|byte| byte.is_ascii_digit()) => rest,
@@ -16,7 +16,7 @@ pub fn parse_array(element: ElementType, input: &str) -> Result<Datum, TypeError
     };
     let mut reader = Reader { element: element.data_type(), rest: body };
     let array = reader.array()?.ok_or_else(malformed)?;
-    if !reader.rest.trim().is_empty() {
+    if !reader.rest.trim_matches(is_space).is_empty() {
         return Err(malformed());
     }
     if even(&array).is_none() {
@@ -56,7 +56,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn skip_blanks(&mut self) {
-        self.rest = self.rest.trim_start();
+        self.rest = self.rest.trim_start_matches(is_space);
     }
 
     fn eat(&mut self, mark: char) -> bool {
@@ -125,7 +125,7 @@ impl Reader<'_> {
                 }
                 _ => {
                     word.push(letter);
-                    if !letter.is_whitespace() {
+                    if !is_space(letter) {
                         kept = word.len();
                     }
                 }
@@ -155,11 +155,16 @@ pub fn print_array(element: ElementType, items: &[Datum], out: &mut String) {
     out.push('}');
 }
 
+/// What PostgreSQL skips around elements: other blanks of Unicode are letters to it.
+fn is_space(letter: char) -> bool {
+    matches!(letter, ' ' | '\t'..='\r')
+}
+
 /// An element, in quotes if it would be misread.
 fn push_quoted(word: &str, out: &mut String) {
     let plain = !word.is_empty()
         && !word.eq_ignore_ascii_case("null")
-        && !word.contains(|c: char| matches!(c, '{' | '}' | ',' | '"' | '\\') || c.is_ascii_whitespace());
+        && !word.contains(|c: char| matches!(c, '{' | '}' | ',' | '"' | '\\') || is_space(c));
     if plain {
         out.push_str(word);
         return;

@@ -21,8 +21,8 @@ impl OwnSequence {
         let Some(generated) = &def.generated else { return Ok(None) };
         let (mut options, identity) = match generated {
             Generated::Serial => (SequenceOptions::default(), None),
-            Generated::Identity { always: true, options } => (options.clone(), Some(Identity::Always)),
-            Generated::Identity { always: false, options } => (options.clone(), Some(Identity::ByDefault)),
+            Generated::Identity { always: true, options } => (options.as_ref().clone(), Some(Identity::Always)),
+            Generated::Identity { always: false, options } => (options.as_ref().clone(), Some(Identity::ByDefault)),
         };
         if !matches!(def.data_type, DataType::SmallInt | DataType::Integer | DataType::BigInt) {
             let message = "identity column type must be smallint, integer, or bigint".to_string();

@@ -127,7 +127,6 @@ async fn tables_without_a_key_are_copied_into() {
 async fn options_and_names_are_checked() {
     let mut c = table().await;
     let cases = [
-        ("COPY t FROM STDIN (FORMAT binary)", "0A000"),
         ("COPY t (k, nope) FROM STDIN", "42703"),
         ("COPY t (k, k) FROM STDIN", "42701"),
         ("COPY nope FROM STDIN", "42P01"),

@@ -3,7 +3,8 @@
 use crate::convert::{scalar_to_datum, sql_type_of};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr, Operator};
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::BinaryExpr;
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 
 /// A planner's expression.
 pub(super) fn logical(expr: &Expr) -> String {
@@ -56,9 +57,34 @@ fn literal(value: &ScalarValue) -> String {
     }
 }
 
-/// An operator's expression: as the planner prints it, without the numbers of columns.
+/// An operator's expression: as the planner prints it, without the numbers of columns, our operators as such.
 pub(super) fn physical(expr: &dyn PhysicalExpr) -> String {
-    without_numbers(&expr.to_string())
+    if let Some(binary) = expr.downcast_ref::<BinaryExpr>() {
+        let side = |side: &dyn PhysicalExpr| operand(side, Some(*binary.op()));
+        return format!("{} {} {}", side(binary.left().as_ref()), binary.op(), side(binary.right().as_ref()));
+    }
+    match (own_operator(expr), expr.children().as_slice()) {
+        (Some(op), [left, right]) => {
+            format!("{} {op} {}", operand(left.as_ref(), None), operand(right.as_ref(), None))
+        }
+        (Some(op), [only]) => format!("{op} {}", operand(only.as_ref(), None)),
+        _ => without_numbers(&expr.to_string()),
+    }
+}
+
+/// One side of an operator, in brackets where it is one itself that binds looser or nobody knows.
+fn operand(expr: &dyn PhysicalExpr, outer: Option<Operator>) -> String {
+    let brackets = match (expr.downcast_ref::<BinaryExpr>(), outer) {
+        (Some(inner), Some(outer)) => looser(*inner.op(), outer),
+        (Some(_), None) => true,
+        (None, _) => own_operator(expr).is_some(),
+    };
+    if brackets { format!("({})", physical(expr)) } else { physical(expr) }
+}
+
+/// The operator whose function this is a call of.
+fn own_operator(expr: &dyn PhysicalExpr) -> Option<&str> {
+    expr.downcast_ref::<ScalarFunctionExpr>().and_then(|call| call.name().strip_prefix("operator "))
 }
 
 /// `delay@4 > 5` without `@4`.

@@ -123,10 +123,10 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define(
         "to_char",
         &[
-            strict(&[TimestampTz, Text], Text, |args| format_date::print(args)),
-            strict(&[Timestamp, Text], Text, |args| format_date::print(args)),
-            strict(&[Date, Text], Text, |args| format_date::print(args)),
-            strict(&[Span, Text], Text, |args| format_date::print(args)),
+            strict(&[TimestampTz, Text], Text, format_date::print),
+            strict(&[Timestamp, Text], Text, format_date::print),
+            strict(&[Date, Text], Text, format_date::print),
+            strict(&[Span, Text], Text, format_date::print),
             strict(&[NUMERIC, Text], Text, format_number::print),
             strict(&[Integer, Text], Text, format_number::print),
             strict(&[BigInt, Text], Text, format_number::print),

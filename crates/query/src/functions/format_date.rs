@@ -360,7 +360,7 @@ fn skip<'a>(rest: &'a str, wanted: &str, quoted: bool) -> &'a str {
         let trimmed = rest.trim_start();
         let blank = wanted.chars().all(char::is_whitespace);
         return match trimmed.chars().next() {
-            Some(first) if !first.is_alphanumeric() && !(blank && matches!(first, '+' | '-')) => {
+            Some(first) if !(first.is_alphanumeric() || blank && matches!(first, '+' | '-')) => {
                 trimmed.get(first.len_utf8()..).unwrap_or_default()
             }
             _ => trimmed,

@@ -246,11 +246,8 @@ impl Pattern {
                 Mark::Sign if !leading_sign => out.push(if digits.negative { '-' } else { '+' }),
                 Mark::Minus if digits.negative => out.push('-'),
                 Mark::Plus if !digits.negative => out.push('+'),
-                Mark::Minus | Mark::Plus => {
-                    if self.fill {
-                        out.push(' ')
-                    }
-                }
+                Mark::Minus | Mark::Plus if self.fill => out.push(' '),
+                Mark::Minus | Mark::Plus => {}
                 Mark::PlusMinus => out.push(if digits.negative { '-' } else { '+' }),
                 Mark::Ordinal(upper) if !digits.negative && self.fraction == 0 => {
                     out.push_str(&ordinal(digits.whole.as_deref().unwrap_or_default(), *upper));

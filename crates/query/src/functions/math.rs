@@ -409,8 +409,8 @@ fn sind(degrees: f64) -> f64 {
 fn tand(degrees: f64) -> f64 {
     let cosine = sind(degrees + 90.0);
     match degrees.rem_euclid(180.0) {
-        angle if angle == 45.0 => 1.0,
-        angle if angle == 135.0 => -1.0,
+        45.0 => 1.0,
+        135.0 => -1.0,
         _ => sind(degrees) / cosine + 0.0,
     }
 }

@@ -295,8 +295,18 @@ fn settle_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
     };
     match replaced {
         Some(call) => Ok(Transformed::yes(call)),
-        None => Ok(Transformed::no(Expr::Cast(cast))),
+        None => Ok(anew(cast)),
     }
+}
+
+/// A cast makes a value of no column and of its own type: a target field without a name would take both over from
+/// what is cast.
+fn anew(mut cast: Cast) -> Transformed<Expr> {
+    if !cast.field.name().is_empty() {
+        return Transformed::no(Expr::Cast(cast));
+    }
+    cast.field = Arc::new(cast.field.as_ref().clone().with_name("cast"));
+    Transformed::yes(Expr::Cast(cast))
 }
 
 /// A constant whose type's name the Arrow type does not tell, such as `varchar(3)[]`, keeps it.

@@ -67,6 +67,11 @@ impl VisitorMut for Rewriter {
         ControlFlow::Continue(())
     }
 
+    fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        set_functions::narrow_series(factor);
+        ControlFlow::Continue(())
+    }
+
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         let taken = std::mem::replace(expr, Expr::value(Value::Null));
         *expr = match taken {

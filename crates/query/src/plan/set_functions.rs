@@ -22,6 +22,25 @@ pub(super) fn rewrite(factor: &mut TableFactor) {
     *factor = TableFactor::Derived { lateral, subquery, alias: Some(named(alias, names, ordinality)), sample: None };
 }
 
+/// The planner's own series are of bigint; between small constants PostgreSQL's are of integer.
+pub(super) fn narrow_series(factor: &mut TableFactor) {
+    let TableFactor::Table { name, args: Some(args), with_ordinality: false, alias, .. } = factor else { return };
+    let function = name.0.last().and_then(|part| part.as_ident()).map(|part| part.value.to_lowercase());
+    if function.as_deref() != Some("generate_series") || !args.args.iter().all(is_small) {
+        return;
+    }
+    let shown: Vec<String> = args.args.iter().map(ToString::to_string).collect();
+    let text = format!("SELECT CAST(value AS integer) AS value FROM {name}({})", shown.join(", "));
+    let Some(subquery) = parse(&text) else { return };
+    let alias = Some(named(alias.take(), vec!["generate_series".to_owned()], false));
+    *factor = TableFactor::Derived { lateral: false, subquery, alias, sample: None };
+}
+
+/// A constant that is an integer.
+fn is_small(arg: &FunctionArg) -> bool {
+    is_number(arg) && arg.to_string().replace(' ', "").parse::<i32>().is_ok()
+}
+
 pub(super) fn parse(text: &str) -> Option<Box<Query>> {
     match sql::parse(text).ok()?.pop()?.statement {
         sql::Statement::Query(query) => Some(query),

@@ -15,7 +15,7 @@ async fn expressions_have_postgresqls_values() {
         ("select 1 = '1', 2.5 > '2.4', date '2024-01-01' < '2024-06-01'", "t|t|t"),
         ("select date '2024-01-31' + 1, date '2024-03-01' - date '2024-02-01'", "2024-02-01|29"),
         ("select (1, 2) < (1, 3), (2, 1) < (1, 3), (1, 'a') = (1, 'a')", "t|f|t"),
-        ("select avg(x), sum(x), count(x) from (values (1), (2), (4)) v(x)", "2.33333333333333333333|7|3"),
+        ("select avg(x), sum(x), count(x) from (values (1), (2), (4)) v(x)", "2.3333333333333333|7|3"),
         ("select sum(x) from (values (9223372036854775807), (1)) v(x)", "9223372036854775808"),
         ("select x from (values (2), (null), (1)) v(x) order by x", "1"),
         (
@@ -82,7 +82,6 @@ async fn names_that_do_not_exist_are_named() {
     assert_eq!(error.hint().unwrap(), "Perhaps you meant to reference the column \"carrier\".");
     assert!(matches!(db.error("select x.carrier from flights").await, QueryError::MissingFrom { .. }));
     assert!(matches!(db.error("select nosuch(1)").await, QueryError::NoSuchFunction { .. }));
-    assert!(matches!(db.error("select nextval('s')").await, QueryError::Unsupported { .. }));
     assert!(matches!(db.error("select carrier, count(*) from flights").await, QueryError::Grouping { .. }));
     assert!(matches!(db.error("select flight from flights a, flights b").await, QueryError::AmbiguousColumn { .. }));
 }

@@ -132,7 +132,7 @@ fn add_column(c: &mut Cursor<'_>, if_not_exists: bool) -> Parse<AlterAction> {
     if let Some(InlineKey { place, .. }) = key {
         return Err(c.unsupported_at(place, "ALTER TABLE … ADD of a key column"));
     }
-    Ok(AlterAction::AddColumn { if_not_exists, def })
+    Ok(AlterAction::AddColumn { if_not_exists, def: Box::new(def) })
 }
 
 fn drop_column(c: &mut Cursor<'_>, if_exists: bool) -> Parse<AlterAction> {
@@ -144,7 +144,7 @@ fn alter_column(c: &mut Cursor<'_>) -> Parse<AlterAction> {
     let column = c.name()?;
     if c.eat_all(&["SET", "DEFAULT"]) {
         let (expr, text) = c.default_expr()?;
-        return Ok(AlterAction::SetDefault { column, default: DefaultExpr { expr, text } });
+        return Ok(AlterAction::SetDefault { column, default: Box::new(DefaultExpr { expr, text }) });
     }
     if c.eat_all(&["DROP", "DEFAULT"]) {
         return Ok(AlterAction::DropDefault { column });

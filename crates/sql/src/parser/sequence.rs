@@ -62,7 +62,7 @@ pub(super) fn identity(c: &mut Cursor<'_>) -> Parse<Generated> {
         found = options(c)?;
         c.need_token(&Token::RParen)?;
     }
-    Ok(Generated::Identity { always, options: found })
+    Ok(Generated::Identity { always, options: Box::new(found) })
 }
 
 /// Options in any order, each once.

@@ -127,7 +127,7 @@ pub enum AlterAction {
         /// No error when it is there.
         if_not_exists: bool,
         /// The column.
-        def: ColumnDef,
+        def: Box<ColumnDef>,
     },
     /// DROP `[COLUMN]`.
     DropColumn {
@@ -167,7 +167,7 @@ pub enum AlterAction {
         /// The column.
         column: String,
         /// The default.
-        default: DefaultExpr,
+        default: Box<DefaultExpr>,
     },
     /// ALTER COLUMN … DROP DEFAULT.
     DropDefault {

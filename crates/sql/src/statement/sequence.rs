@@ -70,7 +70,7 @@ pub enum Generated {
         /// ALWAYS: other values only with OVERRIDING SYSTEM VALUE.
         always: bool,
         /// How it counts.
-        options: SequenceOptions,
+        options: Box<SequenceOptions>,
     },
 }
 

@@ -137,7 +137,7 @@ impl Interval {
         }
         let days = days.checked_add(i64::from(self.days))?;
         let sum = days.checked_mul(DAY)?.checked_add(time)?.checked_add(self.micros)?;
-        (sum >= crate::temporal::MIN_TIMESTAMP && sum <= crate::temporal::MAX_TIMESTAMP).then_some(sum)
+        (crate::temporal::MIN_TIMESTAMP..=crate::temporal::MAX_TIMESTAMP).contains(&sum).then_some(sum)
     }
 }
 

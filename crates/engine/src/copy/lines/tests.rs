@@ -111,6 +111,5 @@ fn ambiguous_options_are_refused() {
     assert_eq!(refused(true, |o| o.delimiter = Some(b'"')), "22023");
     assert_eq!(refused(false, |o| o.delimiter = Some(b'x')), "22023");
     assert_eq!(refused(true, |o| o.null = Some(",".to_string())), "22023");
-    assert_eq!(refused(true, |o| o.format = CopyFormat::Binary), "0A000");
     assert_eq!(refused(true, |o| o.force_null = sql::CopyColumns::Named(vec!["z".to_string()])), "42P10");
 }

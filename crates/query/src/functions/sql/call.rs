@@ -46,7 +46,7 @@ impl SqlFunction {
         let lenient: Vec<Argument> = args.iter().map(argument(true)).collect();
         let forms = &self.definition.forms;
         resolve(forms, &exact).or_else(|| resolve(forms, &lenient)).ok_or_else(|| {
-            let names: Vec<String> = args.iter().map(|ty| sql_name(ty)).collect();
+            let names: Vec<String> = args.iter().map(sql_name).collect();
             QueryError::NoSuchFunction { signature: format!("{}({})", self.definition.name, names.join(", ")) }
         })
     }
