@@ -30,7 +30,7 @@ pub(super) fn narrow_series(factor: &mut TableFactor) {
         return;
     }
     let shown: Vec<String> = args.args.iter().map(ToString::to_string).collect();
-    let text = format!("SELECT CAST(value AS integer) AS value FROM {name}({})", shown.join(", "));
+    let text = format!("SELECT CAST(_v AS integer) FROM {name}({}) AS _s(_v)", shown.join(", "));
     let Some(subquery) = parse(&text) else { return };
     let alias = Some(named(alias.take(), vec!["generate_series".to_owned()], false));
     *factor = TableFactor::Derived { lateral: false, subquery, alias, sample: None };

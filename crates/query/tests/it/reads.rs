@@ -102,7 +102,7 @@ async fn what_does_not_fit_in_memory_spills_or_says_so() {
 
 #[tokio::test]
 async fn a_hash_join_that_runs_out_of_memory_is_tried_as_a_merge_join() {
-    let db = Fixture::with(PlannerOptions { memory_bytes: 48 << 20, partitions: 1, ..PlannerOptions::default() }).await;
+    let db = Fixture::with(PlannerOptions { memory_bytes: 64 << 20, partitions: 1, ..PlannerOptions::default() }).await;
     let query = "select count(*) from (select x, repeat('x', 200) y from generate_series(1, 300000) g(x)) a \
                  join (select x, repeat('z', 200) y from generate_series(1, 300000) g(x)) b on a.x = b.x \
                  where a.y < b.y";
