@@ -114,6 +114,7 @@ impl Session {
     pub async fn run(&mut self, statement: &Script) -> Result<Answer, EngineError> {
         self.begin_statement();
         let done = self.dispatch(&statement.source, None, &[]).await;
+        let done = done.map(|answer| self.block.watch(answer));
         self.end_statement(done.map_err(|error| error.located(&statement.source)))
     }
 
@@ -156,6 +157,7 @@ impl Session {
         let Some(source) = &prepared.source else { return Ok(Answer::Empty) };
         self.begin_statement();
         let done = self.dispatch(source, Some(prepared), params).await;
+        let done = done.map(|answer| self.block.watch(answer));
         self.end_statement(done)
     }
 
@@ -198,6 +200,7 @@ impl Session {
 
     pub(crate) fn begin_statement(&mut self) {
         self.engine.counters().statements.add(1);
+        self.block.settle();
         self.guard = None;
         self.guard = Some(self.running());
     }

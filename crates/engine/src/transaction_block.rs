@@ -8,8 +8,12 @@
 //! or a front end that stopped waiting), the block has failed and the locks are gone already.
 
 use crate::error::{EngineResult, Fault, fail};
-use crate::{Notice, Session, TransactionStatus};
+use crate::{Answer, Notice, Session, TransactionStatus};
+use futures::StreamExt;
+use futures::stream::BoxStream;
 use sql::{Isolation, TransactionModes};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use store::{Bytes, CommitNo, FamilyId, Store, TableId};
 use txn::{LockWait, ReadView, Transaction, TransactionOptions};
 
@@ -31,6 +35,9 @@ pub(crate) struct OpenBlock {
     /// Of a simple query of several statements: ends with it.
     implicit: bool,
     failed: bool,
+    /// Set by a statement of the block that fails while its rows are read, which is after it has been answered.
+    /// Read at the session's next step, so that no lock is needed.
+    broken: Arc<AtomicBool>,
     /// When it began, microseconds since 1970.
     started: i64,
     /// Has a statement run in it?
@@ -40,7 +47,9 @@ pub(crate) struct OpenBlock {
 impl Block {
     pub(crate) fn status(&self) -> TransactionStatus {
         match self {
-            Self::Open(open) if open.failed || open.txn.is_none() => TransactionStatus::Failed,
+            Self::Open(open) if open.failed || open.txn.is_none() || open.broken.load(Ordering::Acquire) => {
+                TransactionStatus::Failed
+            }
             Self::Open(open) if !open.implicit => TransactionStatus::InTransaction,
             Self::Open(_) | Self::Idle => TransactionStatus::Idle,
         }
@@ -51,6 +60,30 @@ impl Block {
         if let Self::Open(open) = self {
             open.failed = true;
             open.txn = None;
+        }
+    }
+
+    /// Lets the locks of a block go that failed while rows were read.
+    pub(crate) fn settle(&mut self) {
+        if self.status() == TransactionStatus::Failed {
+            self.fail();
+        }
+    }
+
+    /// The answer of a statement of the block, so that the block fails if reading its rows does.
+    pub(crate) fn watch(&self, answer: Answer) -> Answer {
+        let Self::Open(open) = self else { return answer };
+        let broken = Arc::clone(&open.broken);
+        match answer {
+            Answer::Rows(mut rows) => {
+                rows.chunks = fails(rows.chunks, broken);
+                Answer::Rows(rows)
+            }
+            Answer::CopyOut(mut copy) => {
+                copy.data = fails(copy.data, broken);
+                Answer::CopyOut(copy)
+            }
+            other => other,
         }
     }
 
@@ -152,7 +185,8 @@ impl Session {
         let started = self.engine.now();
         let txn = Some(self.new_transaction());
         self.settings.begin_block();
-        self.block = Block::Open(OpenBlock { txn, implicit, failed: false, started, used: false });
+        self.block =
+            Block::Open(OpenBlock { txn, implicit, failed: false, broken: Arc::default(), started, used: false });
     }
 
     /// BEGIN.
@@ -266,6 +300,19 @@ impl Session {
     pub(crate) fn in_implicit(&self) -> bool {
         matches!(&self.block, Block::Open(open) if open.implicit)
     }
+}
+
+/// `parts`, setting `broken` at the first error.
+fn fails<T: 'static>(
+    parts: BoxStream<'static, EngineResult<T>>,
+    broken: Arc<AtomicBool>,
+) -> BoxStream<'static, EngineResult<T>> {
+    let seen = move |part: &EngineResult<T>| {
+        if part.is_err() {
+            broken.store(true, Ordering::Release);
+        }
+    };
+    parts.inspect(seen).boxed()
 }
 
 /// Only READ COMMITTED is built: nothing weaker is promised and nothing stronger pretended.

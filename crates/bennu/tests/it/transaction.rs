@@ -59,6 +59,21 @@ async fn a_statement_that_failed_unseen_fails_the_commit() {
 }
 
 #[tokio::test]
+async fn a_query_that_fails_while_its_rows_are_read_fails_the_commit() {
+    let (_db, mut session) = table().await;
+    let done = session
+        .transaction(async |tx| {
+            tx.run("UPDATE t SET v = 99", &[]).await?;
+            assert_eq!(tx.run("SELECT 1 / (v - 99) FROM t", &[]).await.unwrap_err().code(), "22012");
+            assert_eq!(tx.run("SELECT 1", &[]).await.unwrap_err().code(), "25P02");
+            Ok::<_, Error>(())
+        })
+        .await;
+    assert_eq!(done.unwrap_err().code(), "25P02");
+    assert_eq!(total(&mut session).await, 10);
+}
+
+#[tokio::test]
 async fn a_transaction_given_up_in_the_middle_is_rolled_back_by_the_next_call() {
     let (_db, mut session) = table().await;
     let endless = session.transaction(async |tx| {

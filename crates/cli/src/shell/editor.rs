@@ -31,9 +31,9 @@ impl Person {
     }
 
     /// A whole statement: the editor keeps all its lines in hand until it is complete.
-    pub(super) fn statement(&mut self, begun: bool) -> Result<Input, CliError> {
+    pub(super) fn statement(&mut self, prompt: &str) -> Result<Input, CliError> {
         self.data_follows(false);
-        match self.editor.readline(if begun { "bennu-> " } else { "bennu=> " }) {
+        match self.editor.readline(prompt) {
             Ok(text) => {
                 if !text.trim().is_empty() {
                     self.editor.add_history_entry(text.trim_end())?;

@@ -47,8 +47,8 @@ impl Text {
 }
 
 impl Lines {
-    /// The next piece; `begun` says that a statement is not at its end.
-    pub(super) fn next(&mut self, begun: bool) -> Result<Input, CliError> {
+    /// The next piece. A person is asked for it with `prompt`.
+    pub(super) fn next(&mut self, prompt: &str) -> Result<Input, CliError> {
         match self {
             Self::Text(text) => Ok(match text.lines.next() {
                 Some(line) => {
@@ -57,7 +57,7 @@ impl Lines {
                 }
                 None => Input::End,
             }),
-            Self::Person(person) => person.statement(begun),
+            Self::Person(person) => person.statement(prompt),
         }
     }
 

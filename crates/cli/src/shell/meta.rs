@@ -5,7 +5,7 @@ use super::output::Format;
 use super::runner::{Runner, Step};
 use super::{describe, output};
 use crate::error::CliError;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 const HELP: &str = "\
 \\d [TABLE]        tables, or the columns and the key of one
@@ -35,6 +35,11 @@ impl Runner {
                 output::line(&format!("Timing is {}.", if self.timing { "on" } else { "off" }));
             }
             "format" => match <Format as clap::ValueEnum>::from_str(rest, true) {
+                Ok(Format::Arrow) if std::io::stdout().is_terminal() => {
+                    return Ok(wrong(
+                        "an Arrow file is nothing for a terminal: use `bennu sql --format arrow -c … > FILE`",
+                    ));
+                }
                 Ok(format) => self.format = format,
                 Err(_) => return Ok(wrong("\\format takes table, csv, json or arrow")),
             },

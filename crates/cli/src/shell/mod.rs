@@ -42,6 +42,11 @@ pub(crate) async fn run(args: &SqlArgs) -> Result<ExitCode, CliError> {
         Some(text) => runner.run_all(&mut Lines::Text(Text::new(&text))).await?,
         None => {
             let mut person = Lines::Person(Box::new(Person::new()?));
+            output::line(&format!(
+                "bennu {} on {}. \\? lists commands, \\q ends.\n",
+                env!("CARGO_PKG_VERSION"),
+                args.data
+            ));
             runner.run_all(&mut person).await?
         }
     };

@@ -4,9 +4,9 @@ use super::complete::is_complete;
 use super::failure::{self, Failure};
 use super::lines::{Input, Lines};
 use super::output::{self, Format};
-use super::wait::watched;
+use super::wait::{Progress, watched};
 use crate::error::CliError;
-use bennu::{Answer, CopyIn, CopyOut, Error, Session};
+use bennu::{Answer, CopyIn, CopyOut, Error, Session, TransactionStatus};
 use futures::StreamExt;
 use std::fs::File;
 use std::io::{Read, Write};
@@ -21,7 +21,7 @@ pub(super) struct Runner {
     pub(super) format: Format,
     pub(super) timing: bool,
     /// A person watches: progress is shown.
-    progress: bool,
+    person: bool,
     /// An answer was written as an Arrow file, which has room for one.
     arrow_written: bool,
 }
@@ -37,12 +37,12 @@ pub(super) enum Step {
 
 impl Runner {
     pub(super) fn new(session: Session, format: Format) -> Self {
-        Self { session, format, timing: false, progress: false, arrow_written: false }
+        Self { session, format, timing: false, person: false, arrow_written: false }
     }
 
     /// Runs all input; false when something failed, which ends the input unless a person gives it.
     pub(super) async fn run_all(&mut self, lines: &mut Lines) -> Result<bool, CliError> {
-        self.progress = lines.is_person();
+        self.person = lines.is_person();
         let mut text = String::new();
         let mut before = 0;
         loop {
@@ -50,7 +50,7 @@ impl Runner {
                 text.clear();
                 before = lines.read();
             }
-            match lines.next(!text.is_empty())? {
+            match lines.next(self.prompt(!text.is_empty()))? {
                 Input::Piece(piece) => text.push_str(&piece),
                 Input::Dropped => {
                     text.clear();
@@ -90,8 +90,9 @@ impl Runner {
             let cancel = self.session.cancel_handle();
             let session = &mut self.session;
             let run = async { Ok(session.inner().run(&statement).await.map_err(Error::from)?) };
-            let done = match watched(run, &cancel, self.progress).await {
-                Ok(answer) => self.show(answer, lines).await?,
+            let progress = Progress::new(self.person);
+            let done = match watched(run, &cancel, &progress).await {
+                Ok(answer) => self.show(answer, lines, &progress).await?,
                 Err(error) => Err(error),
             };
             self.notices();
@@ -103,7 +104,12 @@ impl Runner {
         Ok(Step::Done)
     }
 
-    async fn show(&mut self, answer: Answer, lines: &mut Lines) -> Result<Result<(), Failure>, CliError> {
+    async fn show(
+        &mut self,
+        answer: Answer,
+        lines: &mut Lines,
+        progress: &Progress,
+    ) -> Result<Result<(), Failure>, CliError> {
         let cancel = self.session.cancel_handle();
         Ok(match answer {
             Answer::Empty => Ok(()),
@@ -115,9 +121,13 @@ impl Runner {
                 if self.format == Format::Arrow && std::mem::replace(&mut self.arrow_written, true) {
                     return Ok(Err(Failure::Plain("an Arrow file has room for the rows of one statement".into())));
                 }
-                watched(output::rows(self.format, rows), &cancel, self.progress).await
+                watched(output::rows(self.format, rows, progress), &cancel, progress).await
             }
-            Answer::CopyOut(copy) => self.write_out(copy, &mut std::io::stdout()).await,
+            Answer::CopyOut(copy) => {
+                progress.output_begins();
+                let done = watched(write_out(copy, &mut std::io::stdout(), progress), &cancel, progress).await;
+                done.map(|tag| self.tag(&tag))
+            }
             Answer::CopyIn(mut copy) => {
                 while let Some(line) = lines.data()? {
                     if let Err(error) = copy.feed(format!("{line}\n").as_bytes()).await {
@@ -126,7 +136,7 @@ impl Runner {
                         return Ok(Err(Failure::Sql(error.into())));
                     }
                 }
-                self.finish(copy).await
+                self.finish(copy).await.map(|tag| self.tag(&tag))
             }
         })
     }
@@ -134,33 +144,39 @@ impl Runner {
     /// `\copy … FROM`: a file through COPY.
     pub(super) async fn copy_in(&mut self, sql: &str, mut file: File) -> Result<Step, CliError> {
         let started = Instant::now();
-        let (cancel, progress) = (self.session.cancel_handle(), self.progress);
+        let (cancel, progress) = (self.session.cancel_handle(), Progress::new(self.person));
+        let size = file.metadata().map_or(0, |about| about.len());
         let work = async {
-            let Answer::CopyIn(mut copy) = self.one(sql).await? else { return Ok(()) };
+            let mut read = 0;
+            let Answer::CopyIn(mut copy) = self.one(sql).await? else { return Ok(String::new()) };
             let mut piece = vec![0; PIECE];
             loop {
                 match file.read(&mut piece) {
                     Ok(0) => return self.finish(copy).await,
-                    Ok(count) => copy.feed(piece.get(..count).unwrap_or_default()).await.map_err(Error::from)?,
+                    Ok(count) => {
+                        copy.feed(piece.get(..count).unwrap_or_default()).await.map_err(Error::from)?;
+                        read += count as u64;
+                        progress.file(read, size);
+                    }
                     Err(error) => return Err(Failure::Plain(format!("the file cannot be read: {error}"))),
                 }
             }
         };
-        let done = watched(work, &cancel, progress).await;
+        let done = watched(work, &cancel, &progress).await;
         Ok(self.ended(sql, done, started))
     }
 
     /// `\copy … TO`: COPY into a file.
     pub(super) async fn copy_out(&mut self, sql: &str, mut file: File) -> Result<Step, CliError> {
         let started = Instant::now();
-        let (cancel, progress) = (self.session.cancel_handle(), self.progress);
+        let (cancel, progress) = (self.session.cancel_handle(), Progress::new(self.person));
         let work = async {
             match self.one(sql).await? {
-                Answer::CopyOut(copy) => self.write_out(copy, &mut file).await,
-                _ => Ok(()),
+                Answer::CopyOut(copy) => write_out(copy, &mut file, &progress).await,
+                _ => Ok(String::new()),
             }
         };
-        let done = watched(work, &cancel, progress).await;
+        let done = watched(work, &cancel, &progress).await;
         Ok(self.ended(sql, done, started))
     }
 
@@ -177,28 +193,31 @@ impl Runner {
         }
     }
 
-    async fn finish(&mut self, copy: Box<CopyIn>) -> Result<(), Failure> {
-        let tag = copy.finish(self.session.inner()).await.map_err(Error::from)?;
-        self.tag(&tag);
-        Ok(())
+    async fn finish(&mut self, copy: Box<CopyIn>) -> Result<String, Failure> {
+        Ok(copy.finish(self.session.inner()).await.map_err(Error::from)?)
     }
 
-    async fn write_out(&mut self, mut copy: CopyOut, out: &mut impl Write) -> Result<(), Failure> {
-        while let Some(data) = copy.data.next().await {
-            out.write_all(&data.map_err(Error::from)?)?;
-        }
-        self.tag(&format!("COPY {}", copy.rows()));
-        Ok(())
-    }
-
-    fn ended(&mut self, sql: &str, done: Result<(), Failure>, started: Instant) -> Step {
+    fn ended(&mut self, sql: &str, done: Result<String, Failure>, started: Instant) -> Step {
         self.notices();
         match done {
-            Ok(()) => {
+            Ok(tag) => {
+                self.tag(&tag);
                 self.took(started);
                 Step::Done
             }
             Err(error) => failed(sql, 0, &error),
+        }
+    }
+
+    /// What a person is asked with: as psql does it, `*` in a transaction and `!` in one that has failed.
+    fn prompt(&mut self, begun: bool) -> &'static str {
+        match (self.session.inner().status(), begun) {
+            (TransactionStatus::Idle, false) => "bennu=> ",
+            (TransactionStatus::Idle, true) => "bennu-> ",
+            (TransactionStatus::InTransaction, false) => "bennu=*> ",
+            (TransactionStatus::InTransaction, true) => "bennu-*> ",
+            (TransactionStatus::Failed, false) => "bennu=!> ",
+            (TransactionStatus::Failed, true) => "bennu-!> ",
         }
     }
 
@@ -222,6 +241,17 @@ impl Runner {
             let _ = writeln!(std::io::stderr(), "{}:  {}", notice.severity, notice.message);
         }
     }
+}
+
+/// All of the copy, and its command tag.
+async fn write_out(mut copy: CopyOut, out: &mut impl Write, progress: &Progress) -> Result<String, Failure> {
+    let mut told = 0;
+    while let Some(data) = copy.data.next().await {
+        out.write_all(&data.map_err(Error::from)?)?;
+        progress.rows(usize::try_from(copy.rows() - told).unwrap_or_default());
+        told = copy.rows();
+    }
+    Ok(format!("COPY {}", copy.rows()))
 }
 
 fn failed(text: &str, before: usize, error: &Failure) -> Step {

@@ -6,6 +6,7 @@ mod json;
 mod table;
 
 use super::failure::Failure;
+use super::wait::Progress;
 use bennu::{Batches, ColumnDesc, RowStream};
 use futures::StreamExt;
 use std::io::{BufWriter, Write};
@@ -24,16 +25,16 @@ pub(crate) enum Format {
 }
 
 /// Writes all rows of an answer. Only a table keeps them in memory: its widths are known at the end.
-pub(super) async fn rows(format: Format, rows: RowStream) -> Result<(), Failure> {
+pub(super) async fn rows(format: Format, rows: RowStream, progress: &Progress) -> Result<(), Failure> {
     let mut out = BufWriter::new(std::io::stdout());
     match format {
-        Format::Arrow => arrow_file::write(Batches::new(rows)?, &mut out).await?,
-        Format::Table => table::write(rows, &mut out).await?,
+        Format::Arrow => arrow_file::write(Batches::new(rows)?, &mut out, progress).await?,
+        Format::Table => table::write(rows, &mut out, progress).await?,
         Format::Csv => {
             csv::header(&rows.columns, &mut out)?;
-            each(rows, &mut out, csv::row).await?;
+            each(rows, &mut out, csv::row, progress).await?;
         }
-        Format::Json => each(rows, &mut out, json::row).await?,
+        Format::Json => each(rows, &mut out, json::row, progress).await?,
     }
     Ok(out.flush()?)
 }
@@ -41,9 +42,12 @@ pub(super) async fn rows(format: Format, rows: RowStream) -> Result<(), Failure>
 type WriteRow = fn(&[ColumnDesc], &[Option<String>], &mut dyn Write) -> std::io::Result<()>;
 
 /// Writes rows as they come.
-async fn each(mut rows: RowStream, out: &mut impl Write, write: WriteRow) -> Result<(), Failure> {
+async fn each(mut rows: RowStream, out: &mut impl Write, write: WriteRow, progress: &Progress) -> Result<(), Failure> {
     while let Some(chunk) = rows.chunks.next().await {
-        for row in chunk.and_then(|chunk| chunk.to_text(&rows.columns)).map_err(bennu::Error::from)? {
+        let text = chunk.and_then(|chunk| chunk.to_text(&rows.columns)).map_err(bennu::Error::from)?;
+        progress.rows(text.len());
+        progress.output_begins();
+        for row in text {
             write(&rows.columns, &row, out)?;
         }
     }

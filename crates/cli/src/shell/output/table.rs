@@ -1,18 +1,21 @@
 //! Aligned columns.
 
 use super::super::failure::Failure;
+use super::super::wait::Progress;
 use bennu::{ColumnDesc, DataType, RowStream};
 use futures::StreamExt;
 use std::io::{self, Write};
 
 /// Writes header, rows and count.
-pub(super) async fn write(mut rows: RowStream, out: &mut impl Write) -> Result<(), Failure> {
+pub(super) async fn write(mut rows: RowStream, out: &mut impl Write, progress: &Progress) -> Result<(), Failure> {
     let mut all: Vec<Vec<String>> = Vec::new();
     while let Some(chunk) = rows.chunks.next().await {
         let text = chunk.and_then(|chunk| chunk.to_text(&rows.columns)).map_err(bennu::Error::from)?;
+        progress.rows(text.len());
         // NULL shows as nothing, as in psql.
         all.extend(text.into_iter().map(|row| row.into_iter().map(Option::unwrap_or_default).collect()));
     }
+    progress.output_begins();
     Ok(print(&rows.columns, &all, out)?)
 }
 
