@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Pages that are linked and not written yet.
-const TO_COME: [&str; 4] = ["differences.md", "functions.md", "bench.md", "examples/embed/README.md"];
+const TO_COME: [&str; 1] = ["functions.md"];
 
 /// Is each relative link's file there, with the heading that it names?
 pub(crate) fn check(page: &Path, text: &str) -> Result<(), String> {
@@ -16,17 +16,31 @@ pub(crate) fn check(page: &Path, text: &str) -> Result<(), String> {
     Err(format!("dead links: {dead:?}, files that are not there: {absent:?}"))
 }
 
-/// Words in backticks that name a source file or a crate's folder.
+/// Words in backticks, outside of fenced blocks, that name a source file, a test file or a folder of the repository.
 fn named_files(text: &str) -> Vec<String> {
-    let words = text.split('`').skip(1).step_by(2).filter(|word| !word.contains(char::is_whitespace));
-    let path = |word: &&str| word.starts_with("crates/") || word.contains("/src/");
-    words.filter(path).filter(|word| !word.contains(['<', '*'])).map(str::to_owned).collect()
+    let mut code = false;
+    let prose: Vec<&str> = text
+        .lines()
+        .filter(|line| {
+            code ^= line.starts_with("```");
+            !code && !line.starts_with("```")
+        })
+        .collect();
+    let prose = prose.join("\n");
+    let words = prose.split('`').skip(1).step_by(2).filter(|word| !word.contains(char::is_whitespace));
+    let folders = ["crates/", "docs/", "examples/", "sql-tests/"];
+    let ends = [".rs", ".slt", ".toml", ".md"];
+    let path = |word: &&str| {
+        word.contains('/') && (word.contains("/src/") || ends.iter().any(|end| word.ends_with(end)))
+            || folders.iter().any(|folder| word.starts_with(folder))
+    };
+    words.filter(path).filter(|word| !word.contains(['<', '*', '…', '~'])).map(str::to_owned).collect()
 }
 
-/// Crates may be named without their folder: `engine/src/lib.rs`.
+/// Crates and SQL tests may be named without their folder: `engine/src/lib.rs`, `txn/blocks.slt`.
 fn is_file_of_ours(name: &str) -> bool {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    root.join(name).exists() || root.join("crates").join(name).exists()
+    ["", "crates", "sql-tests"].iter().any(|folder| root.join(folder).join(name).exists())
 }
 
 fn leads_somewhere(folder: &Path, page: &Path, target: &str) -> bool {
