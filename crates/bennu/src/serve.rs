@@ -11,6 +11,28 @@ impl Bennu {
     /// Serves PostgreSQL clients on `listener` until `stop` is cancelled and all sessions have ended. The program goes
     /// on using the database meanwhile.
     ///
+    /// ```
+    /// # use bennu::{Bennu, ServerOptions};
+    /// # use std::net::TcpListener;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let db = Bennu::in_memory().await?;
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// println!("psql -h 127.0.0.1 -p {} -d bennu", listener.local_addr()?.port());
+    ///
+    /// let stop = tokio_util::sync::CancellationToken::new();
+    /// let server = tokio::spawn({
+    ///     let (db, stop) = (db.clone(), stop.clone());
+    ///     async move { db.serve(listener, ServerOptions::default(), stop).await }
+    /// });
+    /// // … and when the program is about to end:
+    /// stop.cancel();
+    /// server.await??;
+    /// db.close().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When the listener fails.
     #[cfg(feature = "server")]

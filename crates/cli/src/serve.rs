@@ -20,7 +20,7 @@ pub(crate) async fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
     let http = if config.http == "off" { None } else { Some(listen(&config.http)?) };
     let db = open(&config).await?;
     let stop = CancellationToken::new();
-    tokio::spawn(stop_on_signal(stop.clone()));
+    stop_on_signal(stop.clone());
     announce(&config, &listener, http.as_ref());
     tracing::info!(data = config.data, listen = config.listen, http = config.http, "serving");
     let web = http.map(|listener| {
@@ -74,14 +74,17 @@ fn announce(config: &Config, listener: &TcpListener, http: Option<&TcpListener>)
     }
 }
 
-async fn stop_on_signal(stop: CancellationToken) {
+/// Watches for signals from now on: whoever reads that the server is there may stop it at once.
+fn stop_on_signal(stop: CancellationToken) {
     let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
         return tracing::warn!("signals cannot be watched: SIGTERM will not be graceful");
     };
-    tokio::select! {
-        _ = term.recv() => {}
-        _ = int.recv() => {}
-    }
-    tracing::info!("stopping: sessions are ended, the journal is synced");
-    stop.cancel();
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = int.recv() => {}
+        }
+        tracing::info!("stopping: sessions are ended, the journal is synced");
+        stop.cancel();
+    });
 }

@@ -48,3 +48,30 @@ fn every_dependency_is_an_arrow_of_the_document() {
     }
     assert!(wrong.is_empty(), "not allowed by docs/architecture/crates.md: {wrong:#?}");
 }
+
+/// Third-party crates that `bennu` brings with these features.
+fn tree(features: &[&str]) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "-p", "bennu", "-e", "normal", "--prefix", "none", "--offline", "--no-default-features"])
+        .args(features)
+        .current_dir(root)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn who_embeds_bennu_gets_no_server_and_no_console_unless_asked_for() {
+    let brings = |tree: &str, name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
+    let none = tree(&[]);
+    for absent in ["bennu-pg-server", "pgwire", "bennu-console", "axum", "clap", "rustyline", "sqllogictest"] {
+        assert!(!brings(&none, absent), "{absent} comes without being asked for");
+    }
+    assert!(brings(&none, "bennu-engine"));
+    let server = tree(&["--features", "server"]);
+    assert!(brings(&server, "bennu-pg-server") && !brings(&server, "axum"));
+    let console = tree(&["--features", "console"]);
+    assert!(brings(&console, "bennu-console") && !brings(&console, "pgwire"));
+}

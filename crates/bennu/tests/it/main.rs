@@ -4,6 +4,8 @@
 mod appender;
 mod function;
 mod rows;
+#[cfg(feature = "server")]
+mod serve;
 mod transaction;
 
 use bennu::{Bennu, Options, Session};
