@@ -39,6 +39,8 @@ fn texts_run_one_after_the_other() {
         run(&["sql", "--data", ":memory:", "-c", "CREATE TABLE t (k int)", "-c", "\\dt", "-c", "SELECT 7;"]);
     assert!(ok && out.contains("CREATE TABLE\n") && out.contains(" public | t    | table\n"), "{out}{err}");
     assert!(out.contains(" 7\n(1 row)"), "{out}");
+    let (ok, out, err) = run(&["sql", "--data", ":memory:", "-c", "SELECT 1\n", "-c", "SELEC 2", "-c", "SELECT 3"]);
+    assert!(!ok && err.contains("LINE 1: SELEC 2") && !out.contains('3'), "{out}{err}");
 }
 
 #[test]
