@@ -3,7 +3,7 @@
 DATA    ?= bennu-data
 LISTEN  ?= 127.0.0.1:5433
 
-.PHONY: build run test fuzz-wire test-clients check fmt clippy doc deps examples bench test-power-loss clean
+.PHONY: build run test fuzz-wire test-clients check fmt clippy embedded doc deps smoke examples bench test-power-loss clean
 
 build:                ## the release binary: target/release/bennu
 	cargo build --release -p bennu-cli
@@ -17,13 +17,16 @@ test:                 ## everything that needs only Rust and a C compiler
 fuzz-wire:            ## 100,000 sessions of changed frames against a server; `make test` runs 1,500
 	BENNU_WIRE_SESSIONS=100000 BENNU_WIRE_SEED=$$(date +%s) cargo test -p bennu-pg-server --test it mutated_sessions -- --nocapture
 
-check: fmt clippy doc deps
+check: fmt clippy embedded doc deps
 
 fmt:
 	cargo fmt --all --check
 
 clippy:
 	cargo clippy --workspace --all-targets -- -D warnings
+
+embedded:             ## the embedding crate without server and console
+	cargo check -p bennu --no-default-features
 
 doc:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
