@@ -12,13 +12,17 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// Serves `/healthz` (200 while the store takes writes, 503 with the reason once it does not) and
+/// Serves `/` (what there is), `/healthz` (200 while the store takes writes, 503 with the reason once it does not) and
 /// `/metrics`, until `stop` is cancelled.
 ///
 /// # Errors
 /// When the listener fails.
 pub async fn serve(listener: TcpListener, engine: Arc<Engine>, stop: CancellationToken) -> io::Result<()> {
-    let app = Router::new().route("/healthz", get(health)).route("/metrics", get(figures)).with_state(engine);
+    let app = Router::new()
+        .route("/", get(async || "bennu\n/healthz  does the store take writes?\n/metrics  figures for Prometheus\n"))
+        .route("/healthz", get(health))
+        .route("/metrics", get(figures))
+        .with_state(engine);
     axum::serve(listener, app).with_graceful_shutdown(stop.cancelled_owned()).await
 }
 

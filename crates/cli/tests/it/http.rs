@@ -8,6 +8,8 @@ async fn health_is_ok_and_metrics_count_what_clients_do() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(&folder.path().join("data"));
     assert_eq!(server.get("/healthz"), ("HTTP/1.1 200 OK".into(), "ok\n".into()));
+    assert!(server.get("/").1.contains("/metrics"));
+    assert_eq!(server.get("/nothing").0, "HTTP/1.1 404 Not Found");
     let client = server.connect().await;
     client.batch_execute("CREATE TABLE t (k integer PRIMARY KEY); INSERT INTO t VALUES (1), (2), (3)").await.unwrap();
     let (_, text) = server.get("/metrics");
