@@ -45,18 +45,31 @@ pub(crate) struct Settings {
     /// Seconds that a throughput measurement lasts.
     #[arg(long, default_value_t = 3)]
     pub(crate) seconds: u32,
-    /// TPC-H scale factor.
+    /// Rounds of COPY lineitem, at most as many as of all else.
+    #[arg(long, default_value_t = 3)]
+    pub(crate) loads: usize,
+    /// TPC-H scale factor; below 1, the other tables are as much smaller.
     #[arg(long, default_value_t = 1.0)]
     pub(crate) scale: f64,
     /// Only workloads whose name contains this.
     #[arg(long)]
     pub(crate) only: Option<String>,
-    /// A page whose table of these figures is replaced.
+    /// A Python that has the wheel of DataFusion (`make bench-peers`).
+    #[arg(long, default_value = "python3")]
+    pub(crate) python: PathBuf,
+    /// Where the servers' folders are made.
+    #[arg(long, default_value_os_t = std::env::temp_dir())]
+    pub(crate) folder: PathBuf,
+    /// A page whose tables of these figures are replaced, unless only some are measured.
     #[arg(long)]
     pub(crate) page: Option<PathBuf>,
 }
 
 impl Settings {
+    pub(crate) fn page(&self) -> Option<&std::path::Path> {
+        self.page.as_deref().filter(|_| self.only.is_none())
+    }
+
     pub(crate) fn wants(&self, name: &str) -> bool {
         self.only.as_ref().is_none_or(|only| name.contains(only.as_str()))
     }

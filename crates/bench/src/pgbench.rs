@@ -5,20 +5,34 @@ use crate::peer::Peer;
 use std::path::Path;
 use std::process::Command;
 
+/// What a transaction is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Script<'a> {
+    /// A file. Its variable `n` is 0 at first and then the client's own.
+    File(&'a Path),
+    /// One of those that pgbench brings, by its name.
+    Builtin(&'a str),
+    /// A file, with a connection for each transaction.
+    Reconnecting(&'a Path),
+}
+
 /// Runs `script` in prepared mode and returns transactions per second.
-pub(crate) fn run(peer: &dyn Peer, script: &Path, clients: u32, seconds: u32) -> Result<f64, BenchError> {
+pub(crate) fn run(peer: &dyn Peer, script: Script<'_>, clients: u32, seconds: u32) -> Result<f64, BenchError> {
     let (user, database) = peer.login();
-    let output = Command::new("pgbench")
-        .args(["-n", "-M", "prepared", "-h", "127.0.0.1", "-U", user])
-        .args(["-p", &peer.port().to_string(), "-c", &clients.to_string(), "-j", "2"])
-        .args(["-T", &seconds.to_string(), "-f"])
-        .arg(script)
-        .arg(database)
-        .output()?;
+    let mut command = Command::new("pgbench");
+    command.args(["-n", "-h", "127.0.0.1", "-U", user, "-p", &peer.port().to_string()]);
+    command.args(["-c", &clients.to_string(), "-j", "2", "-T", &seconds.to_string(), "-D", "n=0"]);
+    match script {
+        Script::File(path) => command.args(["-M", "prepared", "-f"]).arg(path),
+        Script::Builtin(name) => command.args(["-M", "prepared", "-b", name]),
+        Script::Reconnecting(path) => command.args(["-C", "-f"]).arg(path),
+    };
+    let output = command.arg(database).output()?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let rate = text.lines().find_map(|l| l.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());
-    match rate {
-        Some(rate) if output.status.success() => Ok(rate),
+    let figure = |label: &str| text.lines().find_map(|l| l.strip_prefix(label)?.split(' ').next()?.parse::<f64>().ok());
+    let failed = figure("number of failed transactions: ").unwrap_or(0.0);
+    match figure("tps = ") {
+        Some(rate) if output.status.success() && failed == 0.0 => Ok(rate),
         _ => Err(BenchError::Command {
             what: format!("pgbench against {}", peer.name()),
             output: format!("{text}{}", String::from_utf8_lossy(&output.stderr)),

@@ -21,19 +21,33 @@ pub(crate) struct Line {
     pub(crate) better: Better,
     pub(crate) ours: Vec<f64>,
     pub(crate) theirs: Vec<f64>,
-    /// The ratio to reach.
-    pub(crate) target: f64,
+    /// The ratio to reach, where one is set.
+    pub(crate) target: Option<f64>,
 }
 
 /// All lines; printed as they come, so that a long run shows its progress.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Report {
+    head: &'static str,
     lines: Vec<String>,
+    /// What could not be measured.
+    failures: Vec<String>,
 }
 
 const HEAD: &str = "| work | Bennu | peer | unit | ratio | target | |\n|---|---|---|---|---|---|---|";
 
+impl Default for Report {
+    fn default() -> Self {
+        Self::with_head(HEAD)
+    }
+}
+
 impl Report {
+    /// A table of other columns; its rows are given to [`Report::print`].
+    pub(crate) fn with_head(head: &'static str) -> Self {
+        Self { head, lines: Vec::new(), failures: Vec::new() }
+    }
+
     /// Prints the line (and the head before the first).
     pub(crate) fn add(&mut self, line: &Line) {
         let (ours, theirs) = (median(&line.ours), median(&line.theirs));
@@ -41,18 +55,42 @@ impl Report {
             Better::More => ours / theirs,
             Better::Less => theirs / ours,
         };
-        let verdict = if ratio >= line.target { "met" } else { "short" };
-        let (ours, theirs) = (figure(ours), figure(theirs));
-        let (name, unit, target) = (&line.name, line.unit, line.target);
-        self.print(format!("| {name} | {ours} | {theirs} | {unit} | {ratio:.2}x | {target}x | {verdict} |"));
+        let (target, verdict) = match line.target {
+            Some(target) if ratio >= target => (format!("{target}x"), "met"),
+            Some(target) => (format!("{target}x"), "short"),
+            None => (String::new(), ""),
+        };
+        let (name, unit, ours, theirs) = (&line.name, line.unit, figure(ours), figure(theirs));
+        self.print(format!("| {name} | {ours} | {theirs} | {unit} | {ratio:.2}x | {target} | {verdict} |"));
     }
 
-    fn print(&mut self, line: String) {
+    /// Adds a row as it is.
+    pub(crate) fn print(&mut self, line: String) {
         if self.lines.is_empty() {
-            println!("{HEAD}");
+            println!("{}", self.head);
         }
         println!("{line}");
         self.lines.push(line);
+    }
+
+    /// Notes why something is missing; the run fails in the end.
+    pub(crate) fn note(&mut self, failure: &str) {
+        println!("missing: {failure}");
+        self.failures.push(failure.into());
+    }
+
+    /// What a workload returned, if it did not fail.
+    pub(crate) fn settle<T>(&mut self, workload: &str, done: Result<T, BenchError>) -> Option<T> {
+        done.map_err(|error| self.note(&format!("{workload}: {error}"))).ok()
+    }
+
+    /// # Errors
+    /// When something was noted.
+    pub(crate) fn end(self) -> Result<(), BenchError> {
+        match self.failures.first() {
+            None => Ok(()),
+            Some(_) => Err(BenchError::Wrong(format!("not measured: {}", self.failures.join("; ")))),
+        }
     }
 
     /// Replaces the table of `part` on `page`, which has its marks already.
@@ -61,7 +99,7 @@ impl Report {
     /// When the page cannot be read or written, or has no such marks.
     pub(crate) fn write_to(&self, page: &Path, part: &str) -> Result<(), BenchError> {
         let text = std::fs::read_to_string(page)?;
-        let table = format!("{HEAD}\n{}", self.lines.join("\n"));
+        let table = format!("{}\n{}", self.head, self.lines.join("\n"));
         let Some(text) = between_marks(&text, part, &table) else {
             return Err(BenchError::Wrong(format!("{} has no marks of {part}", page.display())));
         };
@@ -84,13 +122,13 @@ fn between_marks(text: &str, part: &str, new: &str) -> Option<String> {
 }
 
 /// The middle value; with an even count the lower of the two.
-fn median(values: &[f64]) -> f64 {
+pub(crate) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or(f64::NAN)
 }
 
-fn figure(value: f64) -> String {
+pub(crate) fn figure(value: f64) -> String {
     if value >= 1000.0 {
         format!("{value:.0}")
     } else if value >= 10.0 {

@@ -22,7 +22,7 @@ pub(crate) async fn run(settings: &Settings) -> Result<(), BenchError> {
             theirs.push(point_fjall(&database, &keyspace, round)?);
         }
         let name = "in-process point select, 1 thread, beside a bare fjall get".to_string();
-        report.add(&Line { name, unit: "1/s", better: Better::More, ours, theirs, target: 0.5 });
+        report.add(&Line { name, unit: "1/s", better: Better::More, ours, theirs, target: Some(0.5) });
     }
     if settings.wants("full scan") {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
@@ -31,9 +31,9 @@ pub(crate) async fn run(settings: &Settings) -> Result<(), BenchError> {
             theirs.push(scan_fjall(&database, &keyspace)?);
         }
         let name = "full scan: sum of a column, beside a bare fjall iterator".to_string();
-        report.add(&Line { name, unit: "s", better: Better::Less, ours, theirs, target: 1.0 });
+        report.add(&Line { name, unit: "s", better: Better::Less, ours, theirs, target: Some(1.0) });
     }
-    if let Some(page) = &settings.page {
+    if let Some(page) = settings.page() {
         report.write_to(page, "store")?;
     }
     Ok(db.close().await?)

@@ -1,6 +1,6 @@
 //! The release binary.
 
-use super::{Peer, free_port, resident_of};
+use super::{Peer, free_port, memory_of};
 use crate::error::BenchError;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -51,7 +51,11 @@ impl Peer for BennuServer {
     }
 
     fn resident(&self) -> u64 {
-        resident_of(self.child.id())
+        memory_of(self.child.id(), "VmRSS")
+    }
+
+    fn peak(&self) -> u64 {
+        memory_of(self.child.id(), "VmHWM")
     }
 }
 

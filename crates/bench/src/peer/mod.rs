@@ -1,9 +1,11 @@
 //! The servers that are compared, each started on a folder of its own and stopped when dropped.
 
 mod bennu_server;
+mod datafusion;
 mod postgres;
 
 pub(crate) use bennu_server::BennuServer;
+pub(crate) use datafusion::DataFusion;
 pub(crate) use postgres::Postgres;
 
 use crate::error::BenchError;
@@ -20,6 +22,8 @@ pub(crate) trait Peer {
     fn login(&self) -> (&'static str, &'static str);
     /// Resident memory of all its processes, in bytes.
     fn resident(&self) -> u64;
+    /// The most that was ever resident of its main process, in bytes.
+    fn peak(&self) -> u64;
 }
 
 /// Connects, waiting up to a minute for the server to answer.
@@ -51,9 +55,9 @@ fn free_port() -> std::io::Result<u16> {
     Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
-/// Resident bytes of one process.
-fn resident_of(process: u32) -> u64 {
+/// Resident bytes of one process: `VmRSS` now, `VmHWM` at most.
+fn memory_of(process: u32, which: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|l| l.strip_prefix(which)?.strip_prefix(':'));
     line.and_then(|l| l.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) * 1024
 }

@@ -1,6 +1,6 @@
 //! PostgreSQL 15, as Debian packages it.
 
-use super::{Peer, free_port, resident_of};
+use super::{Peer, free_port, memory_of};
 use crate::error::BenchError;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,6 +30,11 @@ impl Postgres {
         as_postgres(&[&format!("{BIN}/pg_ctl"), "-D", &folder, "-o", &options, "-l", &log, "-w", "start"])?;
         Ok(Self { data: data.into(), port })
     }
+
+    fn process(&self) -> Option<u32> {
+        let pid = std::fs::read_to_string(self.data.join("postmaster.pid")).ok()?;
+        pid.lines().next()?.parse().ok()
+    }
 }
 
 impl Peer for Postgres {
@@ -46,8 +51,11 @@ impl Peer for Postgres {
     }
 
     fn resident(&self) -> u64 {
-        let pid = std::fs::read_to_string(self.data.join("postmaster.pid")).unwrap_or_default();
-        pid.lines().next().and_then(|p| p.parse().ok()).map_or(0, resident_of)
+        self.process().map_or(0, |pid| memory_of(pid, "VmRSS"))
+    }
+
+    fn peak(&self) -> u64 {
+        self.process().map_or(0, |pid| memory_of(pid, "VmHWM"))
     }
 }
 

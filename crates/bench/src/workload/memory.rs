@@ -7,7 +7,7 @@ use crate::peer::{Peer, connect};
 use crate::report::Report;
 use std::time::Instant;
 
-const IDLE: usize = 500;
+const IDLE: usize = 1_000;
 
 pub(super) async fn run(arena: &mut Arena, report: &mut Report, settings: &Settings) -> Result<(), BenchError> {
     if !settings.wants("memory") {
@@ -22,7 +22,7 @@ pub(super) async fn run(arena: &mut Arena, report: &mut Report, settings: &Setti
         clients.push(client);
     }
     let each = arena.bennu.resident().saturating_sub(before) as f64 / IDLE as f64;
-    report.limit("memory: idle connection", each / 1e3, "kB", 100.0);
+    report.limit("memory: each of 1,000 idle connections", each / 1e3, "kB", 100.0);
     drop(clients);
     let begin = Instant::now();
     arena.bennu.kill_and_restart()?;

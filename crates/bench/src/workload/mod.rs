@@ -2,24 +2,31 @@
 //! every round, and adds its lines.
 
 mod analytics;
+mod answer;
+mod connections;
+mod copy;
 mod memory;
 mod ranges;
 mod rows;
-#[cfg(test)]
+mod tpcb;
 mod tpch;
+mod ycsb;
 
 use crate::Settings;
 use crate::error::BenchError;
 use crate::peer::{BennuServer, Peer, Postgres, connect, run};
-use crate::pgbench;
+use crate::pgbench::{self, Script};
 use crate::report::{Better, Line, Report};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Both servers and a folder for scripts.
 pub(crate) struct Arena {
     pub(crate) bennu: BennuServer,
     pub(crate) postgres: Postgres,
     pub(crate) folder: PathBuf,
+    /// Counts the scripts that ran, for keys that no other run inserts.
+    pub(crate) runs: AtomicU32,
 }
 
 impl Arena {
@@ -35,45 +42,84 @@ impl Arena {
         Ok(())
     }
 
-    /// Measures a pgbench script on both sides, alternating.
+    /// Measures a pgbench script on both sides, alternating. `{run}` in it is another number in each run.
     pub(crate) fn script(
         &self,
         report: &mut Report,
         settings: &Settings,
-        (name, script, clients, target): (&str, &str, u32, f64),
+        (name, script, clients, target): (&str, &str, u32, Option<f64>),
     ) -> Result<(), BenchError> {
         let path = self.folder.join("script.sql");
-        std::fs::write(&path, script)?;
+        let run = self.runs.fetch_add(1, Ordering::Relaxed).to_string();
+        let renew = |round: usize| std::fs::write(&path, script.replace("{run}", &format!("{run}{round:02}")));
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for round in 0..settings.rounds {
+            renew(round)?;
+            ours.push(pgbench::run(&self.bennu, Script::File(&path), clients, settings.seconds)?);
+            theirs.push(pgbench::run(&self.postgres, Script::File(&path), clients, settings.seconds)?);
+        }
+        report.add(&Line { name: name.into(), unit: "1/s", better: Better::More, ours, theirs, target });
+        Ok(())
+    }
+
+    /// Measures a script that is the same in each run.
+    pub(crate) fn alternate(
+        &self,
+        report: &mut Report,
+        settings: &Settings,
+        (name, script, clients, target): (&str, Script<'_>, u32, Option<f64>),
+    ) -> Result<(), BenchError> {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..settings.rounds {
-            ours.push(pgbench::run(&self.bennu, &path, clients, settings.seconds)?);
-            theirs.push(pgbench::run(&self.postgres, &path, clients, settings.seconds)?);
+            ours.push(pgbench::run(&self.bennu, script, clients, settings.seconds)?);
+            theirs.push(pgbench::run(&self.postgres, script, clients, settings.seconds)?);
         }
         report.add(&Line { name: name.into(), unit: "1/s", better: Better::More, ours, theirs, target });
         Ok(())
     }
 }
 
-/// All workloads that `settings` wants.
+/// `rows` at scale 1, fewer at less, never more.
+fn rows_at(scale: f64, rows: u32) -> u64 {
+    (f64::from(rows) * scale.min(1.0)).ceil() as u64
+}
+
+/// All workloads that `settings` wants. One that fails is noted, and the others go on.
 pub(crate) async fn against_postgres(settings: &Settings) -> Result<(), BenchError> {
-    let folder = tempfile::Builder::new().prefix("bennu-bench").tempdir()?;
+    let folder = tempfile::Builder::new().prefix("bennu-bench").tempdir_in(&settings.folder)?;
     // PostgreSQL's user has to get through.
     std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
     let mut arena = Arena {
         bennu: BennuServer::start(&settings.bennu, &folder.path().join("bennu"))?,
         postgres: Postgres::start(&folder.path().join("postgres"))?,
         folder: folder.path().into(),
+        runs: AtomicU32::new(1),
     };
     syncs_its_commits(&arena).await?;
     let mut report = Report::default();
-    rows::run(&arena, &mut report, settings).await?;
-    ranges::run(&arena, &mut report, settings).await?;
-    analytics::run(&arena, &mut report, settings).await?;
-    memory::run(&mut arena, &mut report, settings).await?;
-    match &settings.page {
-        Some(page) => report.write_to(page, "postgres"),
-        None => Ok(()),
+    let done = rows::run(&arena, &mut report, settings).await;
+    report.settle("rows", done);
+    let done = ranges::run(&arena, &mut report, settings).await;
+    report.settle("ranges", done);
+    let done = analytics::run(&arena, &mut report, settings).await;
+    report.settle("lineitem", done);
+    let done = memory::run(&mut arena, &mut report, settings).await;
+    report.settle("memory", done);
+    let queries = tpch::run(&arena, &mut report, settings).await;
+    let queries = report.settle("TPC-H", queries).flatten();
+    let done = ycsb::run(&arena, &mut report, settings).await;
+    report.settle("YCSB", done);
+    let done = tpcb::run(&arena, &mut report, settings).await;
+    report.settle("pgbench", done);
+    let done = connections::run(&arena, &mut report, settings);
+    report.settle("connections", done);
+    if let Some(page) = settings.page() {
+        report.write_to(page, "postgres")?;
+        if let Some(queries) = queries {
+            queries.write_to(page, "tpch")?;
+        }
     }
+    report.end()
 }
 
 /// Both sides must make a commit durable before they acknowledge it, or the rates mean nothing.

@@ -51,7 +51,7 @@ pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings)
     arena.prepare(&bennu, &postgres).await?;
     for (name, script) in SCRIPTS {
         if settings.wants(name) {
-            arena.script(report, settings, (&format!("{name}, 8 connections"), script, 8, 1.2))?;
+            arena.script(report, settings, (&format!("{name}, 8 connections"), script, 8, Some(1.2)))?;
         }
     }
     Ok(())

@@ -27,7 +27,7 @@ pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings)
         let script = format!("{random}SELECT id, balance, filler FROM accounts WHERE id = :id;\n");
         for (clients, target) in SELECT {
             let name = format!("point select, {clients} connections");
-            arena.script(report, settings, (&name, &script, clients, target))?;
+            arena.script(report, settings, (&name, &script, clients, Some(target)))?;
         }
     }
     if upsert {
@@ -37,7 +37,7 @@ pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings)
         );
         for (clients, target) in UPSERT {
             let name = format!("durable upsert, {clients} connections");
-            arena.script(report, settings, (&name, &script, clients, target))?;
+            arena.script(report, settings, (&name, &script, clients, Some(target)))?;
         }
     }
     Ok(())

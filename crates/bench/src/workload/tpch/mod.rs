@@ -3,6 +3,9 @@
 //! Query 15 names its view by WITH. The answers beside the queries are PostgreSQL 15's at scale 0.01.
 
 pub(crate) mod data;
+mod run;
+
+pub(super) use run::{NAME, run};
 
 /// Statements that make the tables, one after the other.
 pub(crate) const TABLES: &str = include_str!("tables.sql");
@@ -32,6 +35,12 @@ pub(crate) const QUERIES: [&str; 22] = [
     include_str!("q21.sql"),
     include_str!("q22.sql"),
 ];
+
+/// The statement that makes `table`.
+pub(crate) fn table(name: &str) -> Option<&'static str> {
+    let head = format!("CREATE TABLE {name} ");
+    TABLES.split(';').map(str::trim).find(|statement| statement.starts_with(&head))
+}
 
 #[cfg(test)]
 mod tests;
