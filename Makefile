@@ -2,8 +2,12 @@
 
 DATA    ?= bennu-data
 LISTEN  ?= 127.0.0.1:5433
+TARGET   = $(or $(CARGO_TARGET_DIR),target)
+BENCH    = $(TARGET)/release/bennu-bench
+# Less of it: make bench BENCH_FLAGS="--rounds 3 --seconds 2"; one workload: BENCH_FLAGS="--only YCSB" (no page is written).
+BENCH_FLAGS ?=
 
-.PHONY: build run test fuzz-wire test-clients check fmt clippy embedded doc deps smoke examples bench test-power-loss clean
+.PHONY: build run test fuzz-wire test-clients check fmt clippy embedded doc deps smoke examples bench bench-peers test-power-loss clean
 
 build:                ## the release binary: target/release/bennu
 	cargo build --release -p bennu-cli
@@ -44,8 +48,12 @@ examples: build       ## runs every example: the flights story against the relea
 test-clients: build   ## psycopg, asyncpg, node-postgres and pgjdbc, beside PostgreSQL 15 (installs what is missing)
 	./crates/pg-server/clients/run target/release/bennu target/clients
 
-bench: build          ## the whole table: beside PostgreSQL 15 (installed and started here) and bare fjall
+bench: bench-peers    ## the whole table: beside PostgreSQL 15 (started here), DataFusion over Parquet, SQLite and bare fjall
+	cargo build --release -p bennu-cli -p bennu-bench --features bennu-bench/sqlite
+	$(BENCH) store --page docs/bench.md $(BENCH_FLAGS)
+	$(BENCH) postgres --bennu $(TARGET)/release/bennu --python $(TARGET)/bench-peers/bin/python --page docs/bench.md $(BENCH_FLAGS)
+
+bench-peers:          ## installs what `make bench` compares with, where it is missing
 	command -v pgbench > /dev/null || (apt-get update && apt-get install -y postgresql-15)
-	cargo build --release -p bennu-bench
-	./target/release/bennu-bench store --page docs/bench.md
-	./target/release/bennu-bench postgres --page docs/bench.md
+	$(TARGET)/bench-peers/bin/python -c 'import datafusion' 2> /dev/null || (python3 -m venv $(TARGET)/bench-peers && \
+	  $(TARGET)/bench-peers/bin/pip install -q datafusion==55.0.0)

@@ -12,6 +12,9 @@ pub(crate) enum BenchError {
     Store(#[from] store::StoreError),
     #[error("fjall: {0}")]
     Fjall(#[from] fjall::Error),
+    #[cfg(feature = "sqlite")]
+    #[error("SQLite: {0}")]
+    Sqlite(#[from] rusqlite::Error),
     #[error("{0}")]
     Bennu(#[from] bennu::Error),
     #[error("{0}")]

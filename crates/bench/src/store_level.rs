@@ -1,4 +1,4 @@
-//! In process, beside bare fjall: what Bennu's own layers cost.
+//! In process, beside bare fjall: what Bennu's own layers cost; and beside SQLite, if built with that feature.
 
 use crate::Settings;
 use crate::error::BenchError;
@@ -7,22 +7,35 @@ use bennu::{Bennu, Options, Row};
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, Readable};
 use std::time::Instant;
 
-const ROWS: u64 = 1_000_000;
-const READS: u64 = 200_000;
+/// At scale 1.
+const ROWS: f64 = 1_000_000.0;
+const READS: u32 = 200_000;
 
 pub(crate) async fn run(settings: &Settings) -> Result<(), BenchError> {
-    let folder = tempfile::tempdir()?;
-    let (database, keyspace) = fill_fjall(&folder.path().join("fjall"))?;
-    let db = fill_bennu(&folder.path().join("bennu")).await?;
+    let folder = tempfile::tempdir_in(&settings.folder)?;
+    let rows = (ROWS * settings.scale.min(1.0)).ceil() as u64;
+    let (database, keyspace) = fill_fjall(&folder.path().join("fjall"), rows)?;
+    let db = fill_bennu(&folder.path().join("bennu"), rows).await?;
     let mut report = Report::default();
     if settings.wants("point select") {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for round in 0..settings.rounds as u64 {
-            ours.push(point_bennu(&db, round).await?);
-            theirs.push(point_fjall(&database, &keyspace, round)?);
+            ours.push(point_bennu(&db, rows, round).await?);
+            theirs.push(point_fjall(&database, &keyspace, (rows, round))?);
         }
         let name = "in-process point select, 1 thread, beside a bare fjall get".to_string();
         report.add(&Line { name, unit: "1/s", better: Better::More, ours, theirs, target: Some(0.5) });
+    }
+    #[cfg(feature = "sqlite")]
+    if settings.wants("SQLite") {
+        let sqlite = crate::peer::Sqlite::fill(&folder.path().join("sqlite"), rows, filler)?;
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for round in 0..settings.rounds as u64 {
+            ours.push(point_bennu(&db, rows, round).await?);
+            theirs.push(sqlite.point_selects((0..READS).map(|i| key(rows, round, u64::from(i))))?);
+        }
+        let name = "in-process point select, 1 thread, beside SQLite, both prepared".to_string();
+        report.add(&Line { name, unit: "1/s", better: Better::More, ours, theirs, target: Some(1.0) });
     }
     if settings.wants("full scan") {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
@@ -44,7 +57,7 @@ fn filler(i: u64) -> String {
     format!("{i:016}{:084}", i * 7_919)
 }
 
-fn fill_fjall(path: &std::path::Path) -> Result<(Database, Keyspace), BenchError> {
+fn fill_fjall(path: &std::path::Path, rows: u64) -> Result<(Database, Keyspace), BenchError> {
     let database = Database::builder(path).cache_size(384 << 20).open()?;
     let options = || {
         KeyspaceCreateOptions::default()
@@ -53,14 +66,14 @@ fn fill_fjall(path: &std::path::Path) -> Result<(Database, Keyspace), BenchError
     };
     let keyspace = database.keyspace("rows", options)?;
     let mut ingestion = keyspace.start_ingestion()?;
-    for i in 0..ROWS {
+    for i in 0..rows {
         ingestion.write(i.to_be_bytes(), filler(i).into_bytes())?;
     }
     ingestion.finish()?;
     Ok((database, keyspace))
 }
 
-async fn fill_bennu(path: &std::path::Path) -> Result<Bennu, BenchError> {
+async fn fill_bennu(path: &std::path::Path, rows: u64) -> Result<Bennu, BenchError> {
     let db = Bennu::open_with_options(path, &Options::default()).await?;
     let mut session = db.session()?;
     session.execute("CREATE TABLE rows (id bigint PRIMARY KEY, n integer, filler varchar)").await?;
@@ -68,40 +81,40 @@ async fn fill_bennu(path: &std::path::Path) -> Result<Bennu, BenchError> {
         .execute(&format!(
             "INSERT INTO rows SELECT i, 1, lpad(i::varchar, 16, '0') || lpad((i * 7919)::varchar, 84, '0') \
              FROM generate_series(0, {}) AS g(i)",
-            ROWS - 1
+            rows - 1
         ))
         .await?;
     Ok(db)
 }
 
 /// Keys in an order that no cache can guess.
-fn key(round: u64, i: u64) -> u64 {
-    (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ round) % ROWS
+fn key(rows: u64, round: u64, i: u64) -> u64 {
+    (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ round) % rows
 }
 
-async fn point_bennu(db: &Bennu, round: u64) -> Result<f64, BenchError> {
+async fn point_bennu(db: &Bennu, rows: u64, round: u64) -> Result<f64, BenchError> {
     let mut session = db.session()?;
     let statement = session.prepare("SELECT id, n, filler FROM rows WHERE id = $1").await?;
     let begin = Instant::now();
-    for i in 0..READS {
-        let id = key(round, i).cast_signed();
+    for i in (0..READS).map(u64::from) {
+        let id = key(rows, round, i).cast_signed();
         let row: Option<(i64, i32, String)> = session.row(&statement, &[&id]).await?;
         if row.is_none() {
             return Err(BenchError::Wrong("a row is missing".into()));
         }
     }
-    Ok(READS as f64 / begin.elapsed().as_secs_f64())
+    Ok(f64::from(READS) / begin.elapsed().as_secs_f64())
 }
 
-fn point_fjall(database: &Database, keyspace: &Keyspace, round: u64) -> Result<f64, BenchError> {
+fn point_fjall(database: &Database, keyspace: &Keyspace, (rows, round): (u64, u64)) -> Result<f64, BenchError> {
     let begin = Instant::now();
-    for i in 0..READS {
+    for i in (0..READS).map(u64::from) {
         let snapshot = database.snapshot();
-        if snapshot.get(keyspace, key(round, i).to_be_bytes())?.is_none() {
+        if snapshot.get(keyspace, key(rows, round, i).to_be_bytes())?.is_none() {
             return Err(BenchError::Wrong("a row is missing".into()));
         }
     }
-    Ok(READS as f64 / begin.elapsed().as_secs_f64())
+    Ok(f64::from(READS) / begin.elapsed().as_secs_f64())
 }
 
 async fn scan_bennu(db: &Bennu) -> Result<f64, BenchError> {

@@ -3,10 +3,14 @@
 mod bennu_server;
 mod datafusion;
 mod postgres;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 
 pub(crate) use bennu_server::BennuServer;
 pub(crate) use datafusion::DataFusion;
 pub(crate) use postgres::Postgres;
+#[cfg(feature = "sqlite")]
+pub(crate) use sqlite::Sqlite;
 
 use crate::error::BenchError;
 use std::time::{Duration, Instant};
