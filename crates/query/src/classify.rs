@@ -185,6 +185,39 @@ fn from_plan(message: &str) -> QueryError {
         let position = position.split(' ').next().unwrap_or_default();
         return Refusal::Position.because(format!("GROUP BY position {position} is not in select list"));
     }
+    if line.starts_with("Order by index starts at 1") {
+        return Refusal::Position.because("ORDER BY position 0 is not in select list");
+    }
+    if line.starts_with("For SELECT DISTINCT, ORDER BY expressions") {
+        return Refusal::Position.because("for SELECT DISTINCT, ORDER BY expressions must appear in select list");
+    }
+    if line.starts_with("SELECT DISTINCT ON expressions must match") {
+        return Refusal::Position.because(line);
+    }
+    if let Some((available, specified)) = line
+        .strip_prefix("Source table contains ")
+        .and_then(|rest| rest.strip_suffix(" names given as column alias"))
+        .and_then(|rest| rest.split_once(" columns but only "))
+    {
+        return Refusal::Position
+            .because(format!("table has {available} columns available but {specified} columns specified"));
+    }
+    if let Some(ty) = line.strip_prefix("Join condition must be boolean type, but got ") {
+        let ty = arrow_name_in(ty).unwrap_or("text");
+        return QueryError::TypeMismatch {
+            message: format!("argument of JOIN/ON must be type boolean, not type {ty}"),
+        };
+    }
+    if let Some((name, _)) = line.strip_prefix('\'').and_then(|rest| rest.split_once("' does not support zero")) {
+        return QueryError::NoSuchFunction { signature: format!("{name}()") };
+    }
+    if let Some((_, ty)) = line.strip_prefix("Unary operator '-' ").and_then(|rest| rest.rsplit_once(", got ")) {
+        let right = arrow_name_in(ty).unwrap_or("text").to_owned();
+        return QueryError::NoSuchPrefixOperator { operator: "-".to_owned(), right };
+    }
+    if line.starts_with("Too many columns! The subquery should only return one column") {
+        return QueryError::Invalid { message: "subquery has too many columns".to_owned() };
+    }
     if line == "Step cannot be zero" {
         return Refusal::Argument.because("step size cannot equal zero");
     }

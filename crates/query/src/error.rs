@@ -285,8 +285,16 @@ pub enum Refusal {
     Subscript,
     /// A number in ORDER BY or GROUP BY that names no column (42P10).
     Position,
-    /// A window function without OVER (42809).
+    /// A window function without OVER, OVER behind what is none (42809).
     Window,
+    /// A window that is not defined (42704).
+    NoSuchWindow,
+    /// A window defined twice or changed, or a window function where none may stand (42P20).
+    WindowDefinition,
+    /// A name given twice (42712).
+    DuplicateName,
+    /// Several operators that fit equally well (42725).
+    AmbiguousOperator,
     /// A negative LIMIT (2201W).
     Limit,
     /// A negative OFFSET (2201X).

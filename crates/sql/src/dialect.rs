@@ -37,6 +37,35 @@ fn symmetric(between: Expr) -> Expr {
     Expr::Nested(Box::new(Expr::BinaryOp { left: Box::new(straight), op, right: Box::new(flipped) }))
 }
 
+/// `x IN ((SELECT …), …)`: a list whose first item stands in parentheses, which sqlparser reads as a query.
+fn list_of_subqueries(parser: &mut Parser<'_>, expr: &Expr) -> Option<Result<Expr, ParserError>> {
+    let is_word = |n: usize, keyword: Keyword| matches!(&parser.peek_nth_token_ref(n).token, Token::Word(word) if word.keyword == keyword);
+    let negated = is_word(0, Keyword::NOT);
+    let open = usize::from(negated);
+    let nested = [open + 1, open + 2].iter().all(|n| parser.peek_nth_token_ref(*n).token == Token::LParen);
+    if !is_word(open, Keyword::IN) || !nested {
+        return None;
+    }
+    let mut at = open + 3;
+    let mut depth = 1_usize;
+    while depth > 0 {
+        match parser.peek_nth_token_ref(at).token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth -= 1,
+            Token::EOF => return None,
+            _ => {}
+        }
+        at += 1;
+    }
+    if parser.peek_nth_token_ref(at).token != Token::Comma {
+        return None;
+    }
+    (0..open + 2).for_each(|_| drop(parser.next_token()));
+    let list = parser.parse_comma_separated(Parser::parse_expr);
+    let list = list.and_then(|list| parser.expect_token(&Token::RParen).map(|_| list));
+    Some(list.map(|list| Expr::InList { expr: Box::new(expr.clone()), list, negated }))
+}
+
 const POSTGRES: PostgreSqlDialect = PostgreSqlDialect {};
 
 impl Dialect for BennuDialect {
@@ -65,8 +94,20 @@ impl Dialect for BennuDialect {
         }
     }
 
-    /// `BETWEEN SYMMETRIC`, which sqlparser has not: between the two in either order.
+    /// `BETWEEN SYMMETRIC`, which sqlparser has not: between the two in either order. And `IS DISTINCT FROM`, whose
+    /// right side ends before an AND.
     fn parse_infix(&self, parser: &mut Parser<'_>, expr: &Expr, _precedence: u8) -> Option<Result<Expr, ParserError>> {
+        if parser.parse_keywords(&[Keyword::IS, Keyword::DISTINCT, Keyword::FROM]) {
+            let right = parser.parse_subexpr(self.prec_value(Precedence::Is));
+            return Some(right.map(|right| Expr::IsDistinctFrom(Box::new(expr.clone()), Box::new(right))));
+        }
+        if parser.parse_keywords(&[Keyword::IS, Keyword::NOT, Keyword::DISTINCT, Keyword::FROM]) {
+            let right = parser.parse_subexpr(self.prec_value(Precedence::Is));
+            return Some(right.map(|right| Expr::IsNotDistinctFrom(Box::new(expr.clone()), Box::new(right))));
+        }
+        if let Some(list) = list_of_subqueries(parser, expr) {
+            return Some(list);
+        }
         let words: [&[Keyword]; 4] = [
             &[Keyword::BETWEEN, Keyword::SYMMETRIC],
             &[Keyword::NOT, Keyword::BETWEEN, Keyword::SYMMETRIC],

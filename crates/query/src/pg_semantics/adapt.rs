@@ -7,8 +7,9 @@ use crate::functions::Argument;
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::functions::string::rtrim;
+use datafusion::functions::unicode::rpad;
 use datafusion::logical_expr::expr::Placeholder;
-use datafusion::logical_expr::{Expr, ExprSchemable};
+use datafusion::logical_expr::{Cast, Expr, ExprSchemable};
 use std::sync::Arc;
 use types::{DataType, Datum, ElementType, text};
 
@@ -105,6 +106,11 @@ pub(super) fn compare(left: &mut Expr, operator: &str, right: &mut Expr, schema:
         (Side::Known(x), Side::Known(y)) if class(x) != class(y) && !catalog_lists(x, y) => {
             Err(QueryError::NoSuchOperator { left: a.name(), operator: operator.to_owned(), right: b.name() })
         }
+        (Side::Known(x), Side::Known(y)) if is_float(x) != is_float(y) && x.is_number() && y.is_number() => {
+            let (float, other) = if is_float(x) { (&mut *left, &mut *right) } else { (&mut *right, &mut *left) };
+            beside_float(float, other, schema);
+            Ok(())
+        }
         (Side::Known(DataType::Char(_)), Side::Known(other)) if !matches!(other, DataType::Char(_)) => {
             trim_text(right, other)
         }
@@ -115,14 +121,45 @@ pub(super) fn compare(left: &mut Expr, operator: &str, right: &mut Expr, schema:
     }
 }
 
+fn is_float(ty: &DataType) -> bool {
+    matches!(ty, DataType::Real | DataType::Double)
+}
+
+/// A float and any other number are compared as doubles. A constant that a real holds exactly stays a real, so that
+/// key ranges can be made of it.
+fn beside_float(float: &mut Expr, other: &mut Expr, schema: &DFSchema) {
+    let real = float.get_type(schema).is_ok_and(|ty| ty == ArrowType::Float32);
+    if let Expr::Literal(value, _) = &*other
+        && let Ok(ScalarValue::Float64(Some(double))) = value.cast_to(&ArrowType::Float64)
+    {
+        let exact = f64::from(double as f32) == double;
+        let constant =
+            if real && exact { ScalarValue::Float32(Some(double as f32)) } else { ScalarValue::Float64(Some(double)) };
+        *other = Expr::Literal(constant, None);
+        if !real || exact {
+            return;
+        }
+    } else {
+        *other = as_double(std::mem::take(other));
+    }
+    if real {
+        *float = as_double(std::mem::take(float));
+    }
+}
+
+fn as_double(expr: Expr) -> Expr {
+    Expr::Cast(Cast::new(Box::new(expr), ArrowType::Float64))
+}
+
 /// Arrays of `pg_catalog` are of numbers of several widths.
 fn catalog_lists(x: &DataType, y: &DataType) -> bool {
     matches!((x, y), (DataType::Array(x), DataType::Array(y)) if x.data_type().is_integer() && y.data_type().is_integer())
 }
 
-/// A `char(n)` is kept without its blanks; constants cast to text beside it keep theirs, as in PostgreSQL.
+/// A `char(n)` is kept without its blanks; a text beside it keeps its own, a varchar does not: PostgreSQL compares it
+/// as a char.
 fn trim_text(expr: &mut Expr, ty: &DataType) -> QueryResult<()> {
-    if let (Expr::Placeholder(_), true) = (&*expr, ty.is_text()) {
+    if matches!(expr, Expr::Placeholder(_)) && ty.is_text() || matches!(ty, DataType::Varchar(_)) {
         *expr = rtrim().call(vec![expr.clone()]);
     }
     Ok(())
@@ -166,6 +203,14 @@ fn quoted_as(quoted: &str, ty: &DataType) -> QueryResult<ScalarValue> {
         }
         ty => datum_to_scalar(ty, &text::parse(ty, quoted)?)?,
     })
+}
+
+/// A `char(n)` with its blanks, where they count: in patterns and where any type is taken.
+pub(super) fn pad(expr: &mut Expr, side: &Side) {
+    if let Side::Known(DataType::Char(length)) = side {
+        let length = Expr::Literal(ScalarValue::Int64(Some(i64::from(*length))), None);
+        *expr = rpad().call(vec![std::mem::take(expr), length]);
+    }
 }
 
 /// Is it a decimal in Arrow?

@@ -1,9 +1,9 @@
 //! Operators and aggregates with PostgreSQL's meaning, chosen while names become a plan.
 
-use super::adapt::{Side, compare, give_type, is_decimal};
+use super::adapt::{self, Side, compare, give_type, is_decimal};
 use super::rows::{compare_rows, parts_of};
 use crate::convert::arrow_type;
-use crate::error::{QueryError, QueryResult};
+use crate::error::{QueryError, QueryResult, Refusal};
 use crate::functions::{self, average_of, numeric_quotient};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::{DFSchema, Result, ScalarValue};
@@ -94,6 +94,12 @@ fn plan(raw: RawBinaryExpr, schema: &DFSchema) -> QueryResult<PlannerResult<RawB
         BinaryOperator::And | BinaryOperator::Or => {
             for side in [&mut left, &mut right] {
                 let known = Side::of(side, schema);
+                if let Side::Known(ty) = &known
+                    && *ty != DataType::Boolean
+                {
+                    let message = format!("argument of {op} must be type boolean, not type {}", ty.base_name());
+                    return Err(QueryError::TypeMismatch { message });
+                }
                 give_type(side, &known, &DataType::Boolean)?;
             }
             Ok(PlannerResult::Original(RawBinaryExpr { op, left, right }))
@@ -110,12 +116,11 @@ fn plan(raw: RawBinaryExpr, schema: &DFSchema) -> QueryResult<PlannerResult<RawB
                     give_type(side, &Side::Parameter, &DataType::Text)?;
                 }
             }
-            let sides = [Side::of(&left, schema), Side::of(&right, schema)];
-            if let [a, b] = &sides
-                && sides.iter().any(|side| matches!(side, Side::Known(ty) if !ty.is_text()))
-            {
+            let (a, b) = (Side::of(&left, schema), Side::of(&right, schema));
+            if [&a, &b].iter().any(|side| matches!(side, Side::Known(ty) if !ty.is_text())) {
                 return Err(QueryError::NoSuchOperator { left: a.name(), operator: op.to_string(), right: b.name() });
             }
+            adapt::pad(&mut left, &a);
             Ok(PlannerResult::Original(RawBinaryExpr { op, left, right }))
         }
         op => match functions::operator(&op.to_string()) {
@@ -161,6 +166,10 @@ fn arithmetic(
     match (&a, &b) {
         (Side::Known(ty), Side::Quoted(_) | Side::Parameter) if ty.is_number() => give_type(&mut right, &b, ty)?,
         (Side::Quoted(_) | Side::Parameter, Side::Known(ty)) if ty.is_number() => give_type(&mut left, &a, ty)?,
+        (Side::Quoted(_), Side::Quoted(_)) => {
+            let message = format!("operator is not unique: unknown {op} unknown");
+            return Err(Refusal::AmbiguousOperator.because(message));
+        }
         (Side::Known(x), Side::Known(y)) if refuses(x, y) => {
             return Err(QueryError::NoSuchOperator { left: a.name(), operator: op.to_string(), right: b.name() });
         }

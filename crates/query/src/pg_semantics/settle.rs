@@ -145,6 +145,15 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
             Ok(Transformed::no(Expr::Case(case)))
         }
         Expr::BinaryExpr(binary) if is_comparison(binary.op) => Ok(settle_comparison(binary, schema)),
+        Expr::Not(inner) => {
+            if let Side::Known(ty) = Side::of(&inner, schema)
+                && ty != DataType::Boolean
+            {
+                let message = format!("argument of NOT must be type boolean, not type {}", ty.base_name());
+                return Err(QueryError::TypeMismatch { message }.into());
+            }
+            Ok(Transformed::no(Expr::Not(inner)))
+        }
         Expr::SimilarTo(like) => Ok(Transformed::yes(similar_to(like)?)),
         Expr::InList(list) => Ok(Transformed::yes(settle_list(list, schema)?)),
         Expr::Between(between) => Ok(Transformed::yes(settle_between(between, schema)?)),
@@ -190,6 +199,9 @@ fn can_cast(from: &DataType, to: &DataType) -> bool {
     }
 }
 
+/// Functions that take any type as it is shown, and so a `char(n)` with its blanks.
+const SHOWN: [&str; 4] = ["concat", "concat_ws", "format", "octet_length"];
+
 /// Gives a function of ours arguments of the types that its overload asks for.
 fn settle_call(mut call: ScalarFunction, schema: &DFSchema) -> QueryResult<Expr> {
     let Some(function) = call.func.inner().downcast_ref::<SqlFunction>() else { return Ok(Expr::ScalarFunction(call)) };
@@ -201,6 +213,7 @@ fn settle_call(mut call: ScalarFunction, schema: &DFSchema) -> QueryResult<Expr>
     })?;
     for ((arg, side), ty) in call.args.iter_mut().zip(&sides).zip(&chosen.types) {
         match side {
+            Side::Known(DataType::Char(_)) if SHOWN.contains(&function.definition.name) => adapt::pad(arg, side),
             Side::Known(own) => widen(arg, own, ty, schema)?,
             side => adapt::give_type(arg, side, ty)?,
         }
@@ -351,18 +364,52 @@ fn settle_list(list: InList, schema: &DFSchema) -> QueryResult<Expr> {
         }
         return join(if negated { Operator::And } else { Operator::Or }, rows);
     }
-    let mut items = Vec::with_capacity(list.len());
+    let mut pairs = Vec::with_capacity(list.len());
     for mut item in list {
         let mut left = expr.as_ref().clone();
         adapt::compare(&mut left, "=", &mut item, schema)?;
-        items.push(item);
+        pairs.push((left, item));
     }
     if Side::of(&expr, schema) == Side::Known(DataType::Interval) {
         let span = functions::interval_span;
-        let items = items.into_iter().map(span).collect();
-        return Ok(Expr::InList(InList::new(Box::new(span(*expr)), items, negated)));
+        pairs = pairs.into_iter().map(|(left, item)| (span(left), span(item))).collect();
     }
-    Ok(Expr::InList(InList::new(expr, items, negated)))
+    join(if negated { Operator::And } else { Operator::Or }, listed(pairs, op, negated))
+}
+
+/// Items that each want the value in the same type stay a list; of those that are computed the planner would take
+/// some for constants, so each is compared by itself.
+fn listed(pairs: Vec<(Expr, Expr)>, op: Operator, negated: bool) -> Vec<Expr> {
+    let mut lists: Vec<(Expr, Vec<Expr>)> = Vec::new();
+    let mut compared = Vec::new();
+    for (left, item) in pairs {
+        if !is_plain(&item) {
+            compared.push(Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(item))));
+            continue;
+        }
+        match lists.iter_mut().find(|(known, _)| *known == left) {
+            Some((_, items)) => items.push(item),
+            None => lists.push((left, vec![item])),
+        }
+    }
+    let lists = lists.into_iter().map(|(left, items)| Expr::InList(InList::new(Box::new(left), items, negated)));
+    lists.chain(compared).collect()
+}
+
+/// A column or what no row changes.
+fn is_plain(item: &Expr) -> bool {
+    match item {
+        Expr::Column(_) | Expr::Literal(..) | Expr::Placeholder(_) | Expr::ScalarSubquery(_) => true,
+        Expr::OuterReferenceColumn(..) => true,
+        other => {
+            !other.any_column_refs()
+                && !other
+                    .exists(|part| {
+                        Ok(matches!(part, Expr::OuterReferenceColumn(..) | Expr::ScalarSubquery(_) | Expr::Case(_)))
+                    })
+                    .unwrap_or(true)
+        }
+    }
 }
 
 fn comparison(mut left: Expr, op: Operator, mut right: Expr, schema: &DFSchema) -> QueryResult<Expr> {
@@ -372,14 +419,22 @@ fn comparison(mut left: Expr, op: Operator, mut right: Expr, schema: &DFSchema) 
 
 fn settle_between(between: Between, schema: &DFSchema) -> QueryResult<Expr> {
     let Between { expr, negated, mut low, mut high } = between;
-    let mut left = expr.as_ref().clone();
-    adapt::compare(&mut left, if negated { "<" } else { ">=" }, &mut low, schema)?;
-    adapt::compare(&mut left, if negated { ">" } else { "<=" }, &mut high, schema)?;
+    let (mut above, mut below) = (expr.as_ref().clone(), expr.as_ref().clone());
+    adapt::compare(&mut above, if negated { "<" } else { ">=" }, &mut low, schema)?;
+    adapt::compare(&mut below, if negated { ">" } else { "<=" }, &mut high, schema)?;
     if Side::of(&expr, schema) == Side::Known(DataType::Interval) {
         let span = |side: Box<Expr>| Box::new(functions::interval_span(*side));
         return Ok(Expr::Between(Between::new(span(expr), negated, span(low), span(high))));
     }
-    Ok(Expr::Between(Between::new(expr, negated, low, high)))
+    if above == below {
+        return Ok(Expr::Between(Between::new(Box::new(above), negated, low, high)));
+    }
+    let (first, second, both) = match negated {
+        false => (Operator::GtEq, Operator::LtEq, Operator::And),
+        true => (Operator::Lt, Operator::Gt, Operator::Or),
+    };
+    let binary = |left, op, right| Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, right));
+    Ok(binary(binary(above, first, low), both, Box::new(binary(below, second, high))))
 }
 
 /// LIKE is an operator of texts.
@@ -405,7 +460,17 @@ fn settle_like(mut like: Like, schema: &DFSchema) -> QueryResult<Expr> {
             right: right.name(),
         });
     }
+    adapt::pad(&mut like.expr, &left);
+    if let Expr::Literal(ScalarValue::Utf8(Some(pattern)), _) = like.pattern.as_ref()
+        && ends_in_escape(pattern)
+    {
+        return Err(Refusal::Escape.because("LIKE pattern must not end with escape character"));
+    }
     Ok(Expr::Like(like))
+}
+
+fn ends_in_escape(pattern: &str) -> bool {
+    pattern.chars().rev().take_while(|letter| *letter == '\\').count() % 2 == 1
 }
 
 /// A LIKE pattern with the planner's escape, a backslash, instead of its own.

@@ -7,14 +7,17 @@
 //! A [`Plan`] knows neither snapshot nor time of day: parameters and `now()` are named places in it.
 
 mod bind;
+mod checks;
 mod flatten;
 mod group_places;
 mod grouping_sets;
+mod limits;
 mod merged_columns;
 mod names;
 mod output;
 mod parameters;
 mod query_values;
+mod recursive;
 mod resolve;
 mod rewrite;
 mod rewrite_expr;
@@ -25,6 +28,7 @@ mod set_returning;
 mod stream;
 mod table_oid;
 mod view;
+mod windows;
 
 use crate::context::QueryContext;
 use crate::error::{QueryError, QueryResult};
@@ -176,10 +180,7 @@ impl Planner {
     ) -> QueryResult<Plan> {
         let count = sql::placeholders(&sql::Statement::Query(Box::new(query.clone())));
         let mut parameters = Parameters::new(count, types);
-        let mut statement = ast::Statement::Query(Box::new(query.clone()));
-        group_places::resolve_places(&mut statement);
-        names::name_columns(&mut statement);
-        rewrite::rewrite(&mut statement);
+        let statement = self.prepared(query)?;
         let Logical { plan, computed, .. } = self.logical(cx, &statement, &mut parameters, rows).await?;
         let (logical, columns) = output::settle_output(plan, self.state.config_options(), self.state.analyzer())?;
         let logical = self.optimise(logical)?;
@@ -209,6 +210,7 @@ impl Planner {
                 context = context.with_prepare_param_data_types(parameters.fields());
             }
             let plan = planner.sql_statement_to_plan_with_context(statement.clone(), &mut context)?;
+            let plan = recursive::align(plan)?;
             let plan = grouping_sets::compute_groups_first(set_operations::count_equal_rows(plan)?)?;
             Ok::<_, QueryError>(flatten::flatten(settle(plan)?)?)
         };
@@ -228,6 +230,16 @@ impl Planner {
         let windows = self.state.window_functions().keys().cloned();
         let tables = self.state.table_functions().keys().cloned();
         rewritten.chain(scalars).chain(aggregates).chain(windows).chain(tables).collect()
+    }
+
+    /// The query in forms that the planner below knows, its columns named.
+    fn prepared(&self, query: &ast::Query) -> QueryResult<ast::Statement> {
+        let mut statement = ast::Statement::Query(Box::new(query.clone()));
+        checks::check(&statement, self)?;
+        group_places::resolve_places(&mut statement);
+        names::name_columns(&mut statement);
+        rewrite::rewrite(&mut statement)?;
+        Ok(statement)
     }
 
     fn optimise(&self, plan: LogicalPlan) -> QueryResult<LogicalPlan> {
@@ -278,6 +290,20 @@ async fn guarded<T>(work: impl Future<Output = QueryResult<T>>) -> QueryResult<T
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
         Err(QueryError::internal(format!("the planner failed: {text}")))
     })
+}
+
+impl checks::FunctionKinds for Planner {
+    fn is_aggregate(&self, name: &str) -> bool {
+        rewrite::AGGREGATES.contains(&name) || self.state.aggregate_functions().contains_key(name)
+    }
+
+    fn is_window(&self, name: &str) -> bool {
+        self.state.window_functions().contains_key(name)
+    }
+
+    fn is_scalar(&self, name: &str) -> bool {
+        self.state.scalar_functions().contains_key(name)
+    }
 }
 
 impl Plan {

@@ -103,7 +103,7 @@ fn normalized(expr: &Expr) -> String {
     }
 }
 
-fn ident_name(ident: &Ident) -> String {
+pub(super) fn ident_name(ident: &Ident) -> String {
     if ident.quote_style.is_some() { ident.value.clone() } else { types::ident::fold(&ident.value) }
 }
 

@@ -2,30 +2,62 @@
 
 use super::rewrite::call;
 use super::set_functions::parse;
+use sql::ast::helpers::attached_token::AttachedToken;
 use sql::ast::{
-    BinaryOperator, Expr, Function, FunctionArgumentClause, FunctionArguments, GroupByExpr, Ident, OrderByExpr,
-    OrderByKind, Query, SelectItem, SetExpr, TableAliasColumnDef, TableFactor, Value,
+    BinaryOperator, CaseWhen, Expr, Function, FunctionArgumentClause, FunctionArguments, GroupByExpr, Ident,
+    OrderByExpr, OrderByKind, Query, SelectItem, SetExpr, TableAliasColumnDef, TableFactor, Value,
 };
 
-/// `(a, b) IN (query)` as a search for a row of it.
-pub(super) fn row_in_query(row: Expr, subquery: Box<Query>) -> Expr {
-    let parts = match row {
-        Expr::Tuple(parts) => parts,
-        other => vec![other],
+/// `(a, b) IN (query)`: true if a row of it is equal, unknown if one may be for its NULLs.
+///
+/// ```text
+///   SELECT CASE WHEN bool_or(e) THEN true WHEN bool_or(e IS NULL) THEN NULL ELSE false END
+///   FROM (query) AS _in(_in0, _in1)                             where e is a = _in0 AND b = _in1
+/// ```
+pub(super) fn row_in_query(parts: Vec<Expr>, subquery: Box<Query>, negated: bool) -> Expr {
+    let names = row_names(parts.len());
+    let equal = row_equal(&parts, &names);
+    let any = |expr: Expr| call("bool_or", vec![expr]);
+    let constant = |value: Value| Expr::value(value);
+    let when = |condition, result| CaseWhen { condition, result };
+    let unknown = Expr::IsNull(Box::new(Expr::Nested(Box::new(equal.clone()))));
+    let answer = Expr::Case {
+        case_token: AttachedToken::empty(),
+        end_token: AttachedToken::empty(),
+        operand: None,
+        conditions: vec![
+            when(any(equal), constant(Value::Boolean(!negated))),
+            when(any(unknown), constant(Value::Null)),
+        ],
+        else_result: Some(Box::new(constant(Value::Boolean(negated)))),
     };
-    let names: Vec<Ident> = (0..parts.len()).map(|at| Ident::new(format!("_in{at}"))).collect();
+    match select_from(subquery.clone(), names, SelectItem::UnnamedExpr(answer), None) {
+        Some(subquery) => Expr::Subquery(subquery),
+        None => Expr::InSubquery { expr: Box::new(Expr::Tuple(parts)), subquery, negated },
+    }
+}
+
+/// The same where unknown is as good as false, in WHERE: a search for such a row, which is a join.
+pub(super) fn row_exists(parts: &[Expr], subquery: Box<Query>) -> Option<Expr> {
+    let names = row_names(parts.len());
+    let equal = row_equal(parts, &names);
+    let one = SelectItem::UnnamedExpr(Expr::value(Value::Number("1".to_owned(), false)));
+    let subquery = select_from(subquery, names, one, Some(equal))?;
+    Some(Expr::Exists { subquery, negated: false })
+}
+
+fn row_names(count: usize) -> Vec<Ident> {
+    (0..count).map(|at| Ident::new(format!("_in{at}"))).collect()
+}
+
+fn row_equal(parts: &[Expr], names: &[Ident]) -> Expr {
     let equal = |(part, name): (&Expr, &Ident)| Expr::BinaryOp {
-        left: Box::new(part.clone()),
+        left: Box::new(Expr::Nested(Box::new(part.clone()))),
         op: BinaryOperator::Eq,
         right: Box::new(Expr::CompoundIdentifier(vec![Ident::new("_in"), name.clone()])),
     };
     let both = |a: Expr, b: Expr| Expr::BinaryOp { left: Box::new(a), op: BinaryOperator::And, right: Box::new(b) };
-    let all = parts.iter().zip(&names).map(equal).reduce(both);
-    let one = SelectItem::UnnamedExpr(Expr::value(Value::Number("1".to_owned(), false)));
-    match select_from(subquery.clone(), names, one, all) {
-        Some(subquery) => Expr::Exists { subquery, negated: false },
-        None => Expr::InSubquery { expr: Box::new(Expr::Tuple(parts)), subquery, negated: false },
-    }
+    parts.iter().zip(names).map(equal).reduce(both).unwrap_or_else(|| Expr::value(Value::Boolean(true)))
 }
 
 /// `SELECT item FROM (query) AS _in(names) WHERE condition`.

@@ -7,12 +7,13 @@
 //! - `t.tableoid` is `'t'::regclass`, see `table_oid`.
 //! - Set-returning functions in FROM whose arguments are columns are LATERAL subqueries, see `set_returning`.
 
-use super::{merged_columns, query_values, rewrite_expr, set_functions, set_returning, table_oid};
+use super::{limits, merged_columns, query_values, rewrite_expr, set_functions, set_returning, table_oid, windows};
+use crate::error::{QueryError, QueryResult};
 use sql::ast::{
     ArrayElemTypeDef, BinaryOperator, DataType, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentClause, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, Interval,
-    NamedWindowDefinition, NamedWindowExpr, ObjectName, OrderByExpr, OrderByOptions, Query, Select, SelectItem,
-    SetExpr, Statement, TableFactor, Value, VisitMut, VisitorMut, WindowFrame, WindowFrameBound, WindowType,
+    FunctionArgumentClause, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, Interval, ObjectName,
+    OrderByExpr, OrderByOptions, Query, Select, SelectItem, SetExpr, Statement, TableFactor, Value, VisitMut,
+    VisitorMut, WindowFrame, WindowFrameBound, WindowType,
 };
 use std::ops::ControlFlow;
 
@@ -31,19 +32,38 @@ pub(super) const FUNCTIONS: [&str; 11] = [
     "variance",
 ];
 
+/// Those of them that are aggregates.
+pub(super) const AGGREGATES: [&str; 4] = ["every", "mode", "percentile_disc", "variance"];
+
 /// Rewrites a whole statement.
-pub(super) fn rewrite(statement: &mut Statement) {
-    let _ = statement.visit(&mut Rewriter);
+///
+/// # Errors
+/// What is wrong with its windows and merged columns.
+pub(super) fn rewrite(statement: &mut Statement) -> QueryResult<()> {
+    match statement.visit(&mut Rewriter) {
+        ControlFlow::Break(error) => Err(error),
+        ControlFlow::Continue(()) => Ok(()),
+    }
 }
 
 struct Rewriter;
 
 impl VisitorMut for Rewriter {
-    type Break = ();
+    type Break = QueryError;
 
-    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<QueryError> {
+        let rewritten = windows::resolve(query).and_then(|()| merged_columns::rewrite(query));
+        match rewritten.and_then(|()| limits::settle(query)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
+        }
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<QueryError> {
         table_oid::rewrite(select);
-        merged_columns::rewrite(select);
+        if let Some(condition) = &mut select.selection {
+            rows_as_joins(condition);
+        }
         for item in &mut select.projection {
             if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
                 let _ = expr.visit(&mut ExistsToCount { depth: 0 });
@@ -52,27 +72,18 @@ impl VisitorMut for Rewriter {
         ControlFlow::Continue(())
     }
 
-    fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
-        for NamedWindowDefinition(_, window) in &mut select.named_window {
-            if let NamedWindowExpr::WindowSpec(window) = window {
-                restore_frame(window.window_frame.as_mut());
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<QueryError> {
         set_functions::rewrite(factor);
         set_returning::rewrite(factor);
         ControlFlow::Continue(())
     }
 
-    fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+    fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<QueryError> {
         set_functions::narrow_series(factor);
         ControlFlow::Continue(())
     }
 
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<QueryError> {
         let taken = std::mem::replace(expr, Expr::value(Value::Null));
         *expr = match taken {
             Expr::Function(function) => rewrite_function(function),
@@ -80,6 +91,24 @@ impl VisitorMut for Rewriter {
             other => rewrite_expr::rewrite(other),
         };
         ControlFlow::Continue(())
+    }
+}
+
+/// `(a, b) IN (query)` as a conjunct of WHERE.
+fn rows_as_joins(condition: &mut Expr) {
+    match condition {
+        Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
+            rows_as_joins(left);
+            rows_as_joins(right);
+        }
+        Expr::Nested(inner) => rows_as_joins(inner),
+        Expr::InSubquery { expr, subquery, negated: false } => {
+            let parts = rewrite_expr::row_parts(expr);
+            if let Some(found) = parts.and_then(|parts| query_values::row_exists(&parts, subquery.clone())) {
+                *condition = found;
+            }
+        }
+        _ => {}
     }
 }
 
@@ -143,7 +172,7 @@ fn rewrite_function(mut function: Function) -> Expr {
         }
         "percentile_disc" if !function.within_group.is_empty() => return percentile_disc(function),
         "mode" if !function.within_group.is_empty() => return mode(function),
-        "array_agg" => sort_distinct(&mut function),
+        "array_agg" | "string_agg" => sort_distinct(&mut function),
         "make_interval" => name_parts(&mut function),
         "string_to_table" => return unnested("string_to_array", function),
         "regexp_matches" => {
@@ -168,12 +197,13 @@ fn rewrite_function(mut function: Function) -> Expr {
     Expr::Function(function)
 }
 
-/// DISTINCT sorts in PostgreSQL, and an array shows it.
+/// DISTINCT sorts in PostgreSQL, and an array or a list shows it.
 fn sort_distinct(function: &mut Function) {
     let FunctionArguments::List(list) = &mut function.args else { return };
     let ordered = list.clauses.iter().any(|clause| matches!(clause, FunctionArgumentClause::OrderBy(_)));
     let distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
-    if let (true, false, [FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))]) = (distinct, ordered, list.args.as_slice())
+    if let (true, false, [FunctionArg::Unnamed(FunctionArgExpr::Expr(arg)), ..]) =
+        (distinct, ordered, list.args.as_slice())
     {
         let options = OrderByOptions { asc: None, nulls_first: None };
         let by = OrderByExpr { expr: arg.clone(), options, with_fill: None };

@@ -3,8 +3,8 @@
 use super::query_values::{array_of, row_in_query};
 use super::rewrite::call;
 use sql::ast::{
-    AccessExpr, BinaryOperator, CastKind, CeilFloorKind, DataType, DateTimeField, ExactNumberInfo, Expr, Interval,
-    Subscript, TrimWhereField, UnaryOperator, Value,
+    AccessExpr, BinaryOperator, CastKind, CeilFloorKind, DataType, DateTimeField, ExactNumberInfo, Expr, FunctionArg,
+    FunctionArgExpr, FunctionArguments, Interval, Subscript, TrimWhereField, UnaryOperator, Value,
 };
 
 /// The expression as the planner should see it.
@@ -40,9 +40,12 @@ pub(super) fn rewrite(expr: Expr) -> Expr {
         Expr::UnaryOp { op, expr } => unary(op, expr),
         Expr::AnyOp { left, compare_op, right, .. } => quantified(*left, &compare_op, *right, false),
         Expr::AllOp { left, compare_op, right } => quantified(*left, &compare_op, *right, true),
-        Expr::InSubquery { expr, subquery, negated: false } if matches!(*expr, Expr::Tuple(_)) => {
-            row_in_query(*expr, subquery)
-        }
+        // The planner's own tuples are of names and constants alone.
+        Expr::Tuple(parts) => call(ROW, parts),
+        Expr::InSubquery { expr, subquery, negated } => match row_parts(&expr) {
+            Some(parts) => row_in_query(parts, subquery, negated),
+            None => Expr::InSubquery { expr, subquery, negated },
+        },
         Expr::CompoundFieldAccess { root, access_chain } => access(*root, access_chain),
         Expr::BinaryOp { left, op: BinaryOperator::Overlaps, right } => overlaps(*left, *right),
         Expr::Value(value) => match &value.value {
@@ -52,6 +55,28 @@ pub(super) fn rewrite(expr: Expr) -> Expr {
             _ => Expr::Value(value),
         },
         other => other,
+    }
+}
+
+/// The planner's function that makes a row of values.
+const ROW: &str = "struct";
+
+/// The parts of a row value.
+pub(super) fn row_parts(expr: &Expr) -> Option<Vec<Expr>> {
+    match expr {
+        Expr::Tuple(parts) => Some(parts.clone()),
+        Expr::Function(function) if function.name.to_string() == ROW => match &function.args {
+            FunctionArguments::List(list) => list.args.iter().map(argument).collect(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn argument(arg: &FunctionArg) -> Option<Expr> {
+    match arg {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
+        _ => None,
     }
 }
 
@@ -114,7 +139,7 @@ fn quantified(left: Expr, op: &BinaryOperator, right: Expr, all: bool) -> Expr {
             rewrite(Expr::InSubquery { expr: Box::new(left), subquery, negated: false })
         }
         (BinaryOperator::NotEq, Expr::Subquery(subquery)) if all => {
-            Expr::InSubquery { expr: Box::new(left), subquery, negated: true }
+            rewrite(Expr::InSubquery { expr: Box::new(left), subquery, negated: true })
         }
         (op, Expr::Subquery(query)) => {
             let name = format!("{op} {}", if all { "all" } else { "any" });
@@ -157,10 +182,10 @@ fn access(root: Expr, chain: Vec<AccessExpr>) -> Expr {
 
 /// `(a, b) OVERLAPS (c, d)`.
 fn overlaps(left: Expr, right: Expr) -> Expr {
-    match (left, right) {
-        (Expr::Tuple(left), Expr::Tuple(right)) if left.len() == 2 && right.len() == 2 => {
-            call("overlaps", left.into_iter().chain(right).collect())
+    match (row_parts(&left), row_parts(&right)) {
+        (Some(first), Some(second)) if first.len() == 2 && second.len() == 2 => {
+            call("overlaps", first.into_iter().chain(second).collect())
         }
-        (left, right) => Expr::BinaryOp { left: Box::new(left), op: BinaryOperator::Overlaps, right: Box::new(right) },
+        _ => Expr::BinaryOp { left: Box::new(left), op: BinaryOperator::Overlaps, right: Box::new(right) },
     }
 }

@@ -2,7 +2,7 @@
 
 use super::output::fitted;
 use super::parameters::Parameters;
-use super::{OutputColumn, Planner, group_places, guarded, names, output, rewrite};
+use super::{OutputColumn, Planner, guarded, names, output};
 use crate::context::QueryContext;
 use crate::convert::{ORIGIN_KEY, TYPE_KEY};
 use crate::error::{QueryError, QueryResult};
@@ -33,7 +33,7 @@ impl Planner {
     /// As [`Planner::plan`].
     pub async fn view_definition(&self, cx: &QueryContext, query: &ast::Query) -> QueryResult<ViewDefinition> {
         guarded(Box::pin(async {
-            let statement = prepared(query);
+            let statement = self.prepared(query)?;
             let mut parameters = Parameters::new(0, &[]);
             let logical = self.logical(cx, &statement, &mut parameters, &[]).await?;
             let reads = reads(cx, &logical.plan, &logical.relations)?;
@@ -53,19 +53,11 @@ impl Planner {
             .map_err(|error| QueryError::internal(format!("the query of view {}: {error}", view.name)))?;
         let cx = QueryContext { search_path: view.search_path.clone(), ..cx.clone() };
         let mut parameters = Parameters::new(0, &[]);
-        let logical = self.logical(&cx, &prepared(&query), &mut parameters, &[]).await?;
+        let logical = self.logical(&cx, &self.prepared(&query)?, &mut parameters, &[]).await?;
         let columns = columns(view, &logical.plan)?;
         let plan = LogicalPlanBuilder::from(logical.plan).project(columns)?.build()?;
         Ok((Arc::new(ViewTable::new(plan, None)), logical.computed))
     }
-}
-
-fn prepared(query: &ast::Query) -> ast::Statement {
-    let mut statement = ast::Statement::Query(Box::new(query.clone()));
-    group_places::resolve_places(&mut statement);
-    names::name_columns(&mut statement);
-    rewrite::rewrite(&mut statement);
-    statement
 }
 
 /// The view's columns over those of its query. A `*` in it may have more of them now than when the view was made:

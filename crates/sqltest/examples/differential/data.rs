@@ -81,5 +81,9 @@ pub(crate) fn literal(kind: Kind, random: &mut Random) -> String {
             random.below(28) + 1,
             random.below(24)
         ),
+        Kind::Interval => {
+            let unit = random.of(&["month", "days 03:00", "hours", "minutes"]);
+            format!("interval '{} {unit}'", random.below(30))
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Expressions of a wanted type over the columns in scope.
 
+use crate::calls;
 use crate::data::literal;
 use crate::generate;
 use crate::random::Random;
@@ -14,10 +15,11 @@ pub(crate) enum Kind {
     Bool,
     Date,
     Timestamp,
+    Interval,
 }
 
-pub(crate) const KINDS: [Kind; 7] =
-    [Kind::Int, Kind::Text, Kind::Numeric, Kind::Float, Kind::Bool, Kind::Date, Kind::Timestamp];
+pub(crate) const KINDS: [Kind; 8] =
+    [Kind::Int, Kind::Text, Kind::Numeric, Kind::Float, Kind::Bool, Kind::Date, Kind::Timestamp, Kind::Interval];
 
 pub(crate) struct Table {
     pub(crate) name: &'static str,
@@ -40,6 +42,11 @@ pub(crate) fn expr(kind: Kind, depth: usize, scope: &Scope, random: &mut Random)
     if random.once_in(8) {
         return common(kind, depth - 1, scope, random);
     }
+    if random.once_in(3)
+        && let Some(call) = calls::call(kind, depth - 1, scope, random)
+    {
+        return call;
+    }
     match kind {
         Kind::Int => int(depth - 1, scope, random),
         Kind::Text => text(depth - 1, scope, random),
@@ -48,6 +55,11 @@ pub(crate) fn expr(kind: Kind, depth: usize, scope: &Scope, random: &mut Random)
         Kind::Bool => boolean(depth - 1, scope, random),
         Kind::Date => date(depth - 1, scope, random),
         Kind::Timestamp => timestamp(depth - 1, scope, random),
+        Kind::Interval => format!(
+            "({} - {})",
+            expr(Kind::Timestamp, depth - 1, scope, random),
+            expr(Kind::Timestamp, depth - 1, scope, random)
+        ),
     }
 }
 

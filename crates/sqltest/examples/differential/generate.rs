@@ -3,21 +3,23 @@
 use crate::data::{TABLES, literal};
 use crate::expr::{KINDS, Kind, Scope, expr};
 use crate::random::Random;
+use crate::shapes;
 
 /// A query of its own.
 pub(crate) fn query(random: &mut Random) -> String {
-    match random.below(12) {
+    match random.below(18) {
         0..5 => plain(random),
         5..8 => grouped(random),
         8 => set_operation(random),
         9 => with(random),
         10 => windowed(random),
-        _ => keyed(random),
+        11 => keyed(random),
+        _ => shapes::query(random),
     }
 }
 
 /// FROM, and what it brings into scope.
-fn from(random: &mut Random, outer: &Scope, queries: usize) -> (String, Scope) {
+pub(crate) fn from(random: &mut Random, outer: &Scope, queries: usize) -> (String, Scope) {
     let mut scope = Scope { columns: outer.columns.clone(), queries };
     let level = outer.columns.len();
     let add = |random: &mut Random, scope: &mut Scope, number: usize| {
@@ -51,26 +53,26 @@ fn equality(random: &mut Random, left: &[(String, Kind)], right: &[(String, Kind
     pairs[random.below(pairs.len())].clone()
 }
 
-fn kind(random: &mut Random) -> Kind {
+pub(crate) fn kind(random: &mut Random) -> Kind {
     KINDS[random.below(KINDS.len())]
 }
 
-fn filter(random: &mut Random, scope: &Scope) -> String {
+pub(crate) fn filter(random: &mut Random, scope: &Scope) -> String {
     if random.once_in(4) { String::new() } else { format!(" WHERE {}", expr(Kind::Bool, 3, scope, random)) }
 }
 
 /// `e AS o0, e AS o1, …`.
-fn items(random: &mut Random, scope: &Scope, kinds: &[Kind]) -> String {
+pub(crate) fn items(random: &mut Random, scope: &Scope, kinds: &[Kind]) -> String {
     let item = |(i, kind): (usize, &Kind)| format!("{} AS o{i}", expr(*kind, 3, scope, random));
     kinds.iter().enumerate().map(item).collect::<Vec<_>>().join(", ")
 }
 
-fn kinds(random: &mut Random) -> Vec<Kind> {
+pub(crate) fn kinds(random: &mut Random) -> Vec<Kind> {
     (0..=random.below(4)).map(|_| kind(random)).collect()
 }
 
 /// ` ORDER BY 1 …, 2 … LIMIT n`, sometimes.
-fn cut(random: &mut Random, columns: usize) -> String {
+pub(crate) fn cut(random: &mut Random, columns: usize) -> String {
     if !random.once_in(3) {
         return String::new();
     }

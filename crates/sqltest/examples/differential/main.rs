@@ -11,11 +11,13 @@
 #![allow(clippy::print_stdout, reason = "the report is what this program is for")]
 #![allow(clippy::indexing_slicing, reason = "a choice beyond its list is a bug of this test, and should stop it")]
 
+mod calls;
 mod data;
 mod expr;
 mod generate;
 mod listed;
 mod random;
+mod shapes;
 
 use bennu_sqltest::Server;
 use random::Random;
