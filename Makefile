@@ -45,8 +45,9 @@ examples: build       ## runs every example: the flights story against the relea
 	./.ci/smoke target/release/bennu
 	cargo run --release -p bennu-example-embed
 
-test-clients: build   ## psycopg, asyncpg, node-postgres and pgjdbc, beside PostgreSQL 15 (installs what is missing)
-	./crates/pg-server/clients/run target/release/bennu target/clients
+# make test-clients BENNU=target/debug/bennu: with another binary. CLIENTS="node jdbc": only these.
+test-clients: $(if $(BENNU),,build)   ## six drivers, SQLAlchemy, pg_dump and 5,000 generated queries, beside PostgreSQL 15 (installs what is missing)
+	./crates/pg-server/clients/run $(or $(BENNU),target/release/bennu) $(or $(CLIENT_FILES),target/clients) $(CLIENTS)
 
 bench: bench-peers    ## the whole table: beside PostgreSQL 15 (started here), DataFusion over Parquet, SQLite and bare fjall
 	cargo build --release -p bennu-cli -p bennu-bench --features bennu-bench/sqlite

@@ -134,9 +134,14 @@ impl Reader<'_> {
     }
 }
 
-/// Appends `{1,NULL,"a b"}`.
+/// Appends `{1,NULL,"a b"}`, times with a zone in UTC.
 pub fn print_array(element: ElementType, items: &[Datum], out: &mut String) {
     let ty = element.data_type();
+    print_array_by(items, &mut |item, word| text::print(&ty, item, word), out);
+}
+
+/// Appends an array whose elements, which are neither NULL nor arrays, `print` appends.
+pub fn print_array_by(items: &[Datum], print: &mut dyn FnMut(&Datum, &mut String), out: &mut String) {
     out.push('{');
     for (place, item) in items.iter().enumerate() {
         if place > 0 {
@@ -144,10 +149,10 @@ pub fn print_array(element: ElementType, items: &[Datum], out: &mut String) {
         }
         match item {
             Datum::Null => out.push_str("NULL"),
-            Datum::Array(inner) => print_array(element, inner, out),
+            Datum::Array(inner) => print_array_by(inner, print, out),
             item => {
                 let mut word = String::new();
-                text::print(&ty, item, &mut word);
+                print(item, &mut word);
                 push_quoted(&word, out);
             }
         }

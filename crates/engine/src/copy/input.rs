@@ -13,6 +13,10 @@ use std::sync::Arc;
 
 /// Lines between two looks at whether the statement was cancelled.
 const CHECK_EVERY: u64 = 4096;
+/// Most bytes of a line, so that data without line ends cannot fill the memory.
+const MAX_LINE: usize = 256 << 20;
+/// A line that is longer than this and not whole yet is looked at again when it has doubled.
+const LONG_LINE: usize = 1 << 20;
 
 /// A `COPY … FROM STDIN` under way. Dropping it undoes it.
 pub struct CopyIn {
@@ -26,6 +30,8 @@ pub struct CopyIn {
     names: Vec<String>,
     /// Data that is not read yet: at most one line and what came last.
     buffer: Vec<u8>,
+    /// The buffer is not looked at before it is this long.
+    look_at: usize,
     fields: Fields,
     /// Lines read, the header too.
     line: u64,
@@ -54,7 +60,7 @@ impl CopyIn {
         }
         let Some(tuples) = &mut self.tuples else {
             self.buffer.extend_from_slice(data);
-            return self.take_text().await;
+            return self.take_long_text().await;
         };
         // Rows before a bad one are read first, so that their lines are counted.
         let fed = tuples.feed(data, &self.format, &mut self.buffer);
@@ -63,6 +69,21 @@ impl CopyIn {
             let place = format!("COPY {}, line {}", self.loader.rows.target().table.name, self.line + 1);
             error.with_context(place)
         })
+    }
+
+    /// Reads what the buffer holds; a line that never ends is looked at seldom, and only so long.
+    async fn take_long_text(&mut self) -> EngineResult<()> {
+        if self.buffer.len() < self.look_at {
+            return Ok(());
+        }
+        self.take_text().await?;
+        let left = self.buffer.len();
+        if left > MAX_LINE {
+            self.line += 1;
+            return Err(self.at_line(Fault::LongCopyLine { limit: MAX_LINE }.into(), b""));
+        }
+        self.look_at = if left > LONG_LINE { (left * 2).min(MAX_LINE + 1) } else { 0 };
+        Ok(())
     }
 
     /// Reads what the buffer holds: long text is given to the query threads in blocks.
@@ -213,6 +234,7 @@ impl CopyIn {
     fn at_line(&self, error: EngineError, line: &[u8]) -> EngineError {
         let place = format!("COPY {}, line {}", self.loader.rows.target().table.name, self.line);
         let context = match error.context() {
+            None if line.is_empty() => place,
             Some(column) => format!("{place}, {column}"),
             None => format!("{place}: \"{}\"", shortened(line)),
         };
@@ -235,6 +257,7 @@ impl Session {
             format: Arc::new(format),
             names,
             buffer: Vec::new(),
+            look_at: 0,
             fields: Fields::default(),
             line: 0,
             ended: false,

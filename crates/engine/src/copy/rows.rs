@@ -112,7 +112,7 @@ impl RowWriter {
     /// Makes `key` and `fragment` of a line. False: WHERE leaves it out.
     pub(super) async fn write(&mut self, fields: &Fields, buffer: &[u8], id: i64) -> EngineResult<bool> {
         if self.long.is_some() {
-            self.check_width(fields)?;
+            self.check_width(fields, buffer)?;
             return self.write_long(fields, buffer, id).await;
         }
         self.write_short(fields, buffer, id)?;
@@ -141,7 +141,7 @@ impl RowWriter {
 
     /// As [`Self::write`], for rows that are made of their line alone.
     pub(super) fn write_short(&mut self, fields: &Fields, buffer: &[u8], id: i64) -> EngineResult<()> {
-        self.check_width(fields)?;
+        self.check_width(fields, buffer)?;
         self.cells.bytes.truncate(self.base_cells.bytes.len());
         self.cells.spans.clone_from_slice(&self.base_cells.spans);
         self.key_values.clone_from_slice(&self.base_key);
@@ -257,13 +257,15 @@ impl RowWriter {
         fail(Fault::Internal { detail: "a NULL that is none".to_string() })
     }
 
-    fn check_width(&self, fields: &Fields) -> EngineResult<()> {
+    fn check_width(&self, fields: &Fields, buffer: &[u8]) -> EngineResult<()> {
         if fields.list.len() > self.positions.len() {
             return fail(Fault::BadCopy { message: "extra data after last expected column".to_string() });
         }
         match self.positions.get(fields.list.len()) {
             None => Ok(()),
             Some(at) => {
+                // A value before it that cannot be read comes first.
+                self.row(fields, buffer)?;
                 let name = self.target.column(*at).map(|column| column.name.as_str()).unwrap_or_default();
                 fail(Fault::BadCopy { message: format!("missing data for column \"{name}\"") })
             }

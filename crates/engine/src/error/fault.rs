@@ -128,6 +128,8 @@ pub(crate) enum Fault {
     BadBinary,
     #[error("{message}")]
     BadCopy { message: String },
+    #[error("a line of COPY data is longer than {limit} bytes")]
+    LongCopyLine { limit: usize },
     #[error("{message}")]
     BadCopyOption { message: String },
     #[error("{message}")]

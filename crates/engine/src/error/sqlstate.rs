@@ -59,6 +59,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::ShuttingDown => "57P01",
         Fault::BadBinary => "22P03",
         Fault::BadCopy { .. } => "22P04",
+        Fault::LongCopyLine { .. } => "54000",
         Fault::BadCopyOption { .. } => "22023",
         Fault::BadCopyColumn { .. } => "42P10",
         Fault::Internal { .. } => "XX000",

@@ -2,7 +2,8 @@
 
 use bytes::{BufMut, BytesMut};
 use engine::TimeZone;
-use types::{DataType, Datum, temporal};
+use types::array::print_array_by;
+use types::{DataType, Datum, ElementType, temporal};
 
 /// What printing needs, so that a row needs no string of its own.
 pub(crate) struct Printer {
@@ -23,6 +24,14 @@ impl Printer {
             (DataType::Text | DataType::Varchar(_), Datum::Text(text)) => return out.put_slice(text.as_bytes()),
             (_, Datum::TimestampTz(micros)) => {
                 temporal::print_timestamptz(*micros, self.zone.offset_at(*micros), &mut self.scratch);
+            }
+            (DataType::Array(ElementType::TimestampTz), Datum::Array(items)) => {
+                let zone = self.zone;
+                let mut print = |item: &Datum, out: &mut String| match item {
+                    Datum::TimestampTz(micros) => temporal::print_timestamptz(*micros, zone.offset_at(*micros), out),
+                    other => types::text::print(&DataType::TimestampTz, other, out),
+                };
+                print_array_by(items, &mut print, &mut self.scratch);
             }
             _ => types::text::print(ty, value, &mut self.scratch),
         }

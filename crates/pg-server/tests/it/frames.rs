@@ -31,25 +31,37 @@ pub(crate) fn query(text: &str) -> Vec<u8> {
     frame(b'Q', &[text.as_bytes(), b"\0"])
 }
 
-fn parse(name: &str, text: &str, types: &[u32]) -> Vec<u8> {
+pub(crate) fn parse(name: &str, text: &str, types: &[u32]) -> Vec<u8> {
     let types: Vec<u8> = types.iter().flat_map(|oid| oid.to_be_bytes()).collect();
     let count = (types.len() as u16 / 4).to_be_bytes();
     frame(b'P', &[name.as_bytes(), b"\0", text.as_bytes(), b"\0", &count, &types])
 }
 
 /// All values and results in one format: 0 text, 1 binary.
-fn bind(portal: &str, name: &str, format: u16, values: &[Option<&[u8]>]) -> Vec<u8> {
-    let mut body = [portal.as_bytes(), b"\0", name.as_bytes(), b"\0\0\x01", &format.to_be_bytes()].concat();
+pub(crate) fn bind(portal: &str, name: &str, format: u16, values: &[Option<&[u8]>]) -> Vec<u8> {
+    bind_as(portal, name, &[format], values)
+}
+
+/// Each value in a format of its own; the results in the first.
+pub(crate) fn bind_as(portal: &str, name: &str, formats: &[u16], values: &[Option<&[u8]>]) -> Vec<u8> {
+    let mut body = [portal.as_bytes(), b"\0", name.as_bytes(), b"\0"].concat();
+    body.extend_from_slice(&(formats.len() as u16).to_be_bytes());
+    body.extend(formats.iter().flat_map(|format| format.to_be_bytes()));
     body.extend_from_slice(&(values.len() as u16).to_be_bytes());
     for value in values {
         body.extend_from_slice(&value.map_or(-1, |v| v.len() as i32).to_be_bytes());
         body.extend_from_slice(value.unwrap_or_default());
     }
-    body.extend_from_slice(&[&[0, 1][..], &format.to_be_bytes()].concat());
+    body.extend_from_slice(&[&[0, 1][..], &formats.first().copied().unwrap_or_default().to_be_bytes()].concat());
     frame(b'B', &[&body])
 }
 
-fn execute(portal: &str, rows: u32) -> Vec<u8> {
+/// A query without parameters, all its rows at once.
+pub(crate) fn extended(text: &str) -> Vec<Vec<u8>> {
+    vec![parse("", text, &[]), bind("", "", 0, &[]), execute("", 0), sync()]
+}
+
+pub(crate) fn execute(portal: &str, rows: u32) -> Vec<u8> {
     frame(b'E', &[portal.as_bytes(), b"\0", &rows.to_be_bytes()])
 }
 

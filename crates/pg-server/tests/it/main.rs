@@ -1,5 +1,10 @@
 //! The wire, over real sockets.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
+mod client;
 mod frames;
+mod limits;
+mod mistakes;
 mod mutated_sessions;
+mod time_zone;
+mod vanished;

@@ -12,6 +12,7 @@ use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::datasource::{DefaultTableSource, provider_as_source};
 use datafusion::logical_expr::expr::Placeholder;
+use datafusion::logical_expr::expr_rewriter::{NamePreserver, SavedName};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use std::sync::Arc;
 use types::{DataType, Datum, coerce, text};
@@ -45,8 +46,15 @@ pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarVa
         let node = bind_table(node, cx)?;
         let bound = node.map_data(|node| {
             let limits = matches!(node, LogicalPlan::Limit(_));
-            let bound = |expr| {
-                let bound = bind_expr(expr, cx, parameters)?;
+            // What is above them finds their results by name, and a parameter is part of the name.
+            let named = matches!(node, LogicalPlan::Aggregate(_) | LogicalPlan::Window(_));
+            let bound = |expr: Expr| {
+                let name = if named && !matches!(expr, Expr::GroupingSet(_)) {
+                    NamePreserver::new_for_projection().save(&expr)
+                } else {
+                    SavedName::None
+                };
+                let bound = bind_expr(expr, cx, parameters)?.update_data(|expr| name.restore(expr));
                 if limits { bound.map_data(constant) } else { Ok(bound) }
             };
             node.map_expressions(bound).data()

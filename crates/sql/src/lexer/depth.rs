@@ -1,7 +1,8 @@
 //! Bounds on how deep a tree may become, judged on tokens before any tree is built.
 //!
 //! Whoever walks, copies or drops a tree needs stack for its depth, and a tree is as deep as its parentheses and
-//! its chains: `a + b + c` leans to the left, one level per operator. Chains of AND and OR are put into balance by
+//! its chains: `a + b + c` leans to the left, one level per operator, and so do the tables of a FROM; each query of a
+//! WITH may read the one before. Chains of AND and OR are put into balance by
 //! `rewrite`, so they count only while the statement is being read, which is done on a stack of its own if need be.
 //!
 //! ```text
@@ -20,6 +21,8 @@ pub(crate) const MAX_PARSER_DEPTH: usize = 300;
 /// Deepest tree that is handed out. A copy of a tree takes up to 5 KB of stack per level in a debug build, and
 /// threads have 2 MB.
 const MAX_DEPTH: usize = 250;
+/// Most tables that one FROM joins, and most queries of one WITH.
+const MAX_TABLES: usize = 150;
 /// Deepest tree while AND and OR are not in balance.
 const MAX_RAW_DEPTH: usize = 20_000;
 /// Above this raw depth a statement is read on a stack of its own.
@@ -55,6 +58,24 @@ struct Level {
     betweens: usize,
     /// Set operations, which chain SELECTs.
     sets: usize,
+    /// Tables of the FROM that is being read, after its first.
+    tables: usize,
+    /// Queries of a WITH.
+    withs: usize,
+    /// Do commas stand between tables?
+    in_from: bool,
+    last: Last,
+}
+
+/// What the last token was, as far as the next one's meaning depends on it.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Last {
+    #[default]
+    Other,
+    /// A FROM after it belongs to the operator IS DISTINCT FROM.
+    Distinct,
+    /// A parenthesis after it holds a query of a WITH.
+    As,
 }
 
 impl Level {
@@ -68,7 +89,41 @@ impl Level {
         self.part = Depth::default();
     }
 
+    /// A FROM begins or ends.
+    fn from(&mut self, begins: bool) {
+        self.in_from = begins;
+        self.tables = 0;
+    }
+
+    /// Counts tables and queries.
+    fn count(&mut self, token: &Token) {
+        let last = std::mem::take(&mut self.last);
+        let word = match token {
+            Token::Word(word) if word.quote_style.is_none() => word.value.as_str(),
+            Token::Comma => {
+                self.tables += usize::from(self.in_from);
+                return;
+            }
+            _ => return,
+        };
+        let is = |words: &[&str]| words.iter().any(|w| word.eq_ignore_ascii_case(w));
+        if is(&["FROM"]) {
+            self.from(last != Last::Distinct);
+        } else if is(&["USING"]) && !self.in_from {
+            self.from(true);
+        } else if is(&["SELECT", "WHERE", "BY", "HAVING", "VALUES", "SET", "RETURNING"]) {
+            self.from(false);
+        } else if is(&["JOIN"]) {
+            self.tables += 1;
+        } else if is(&["DISTINCT"]) {
+            self.last = Last::Distinct;
+        } else if is(&["AS", "MATERIALIZED"]) {
+            self.last = Last::As;
+        }
+    }
+
     fn see(&mut self, token: &Token) {
+        self.count(token);
         match Link::of(token) {
             Link::None => {}
             Link::Operator => self.part = self.part.plus(1, 1),
@@ -158,6 +213,8 @@ pub(crate) fn check(text: &str, tokens: &[TokenWithSpan]) -> Result<bool, SqlErr
             Token::LParen | Token::LBracket => {
                 if matches!(token.token, Token::LBracket) {
                     level.see(&token.token); // a[1][2] is a chain.
+                } else if level.last == Last::As {
+                    level.withs += 1;
                 }
                 above.push(std::mem::take(&mut level));
                 if above.len() > MAX_NESTING {
@@ -170,6 +227,9 @@ pub(crate) fn check(text: &str, tokens: &[TokenWithSpan]) -> Result<bool, SqlErr
                 level.part = level.part.max(inner);
             }
             other => level.see(other),
+        }
+        if level.tables.max(level.withs) > MAX_TABLES {
+            return refuse("joined tables, or queries of one WITH", MAX_TABLES);
         }
         let depth = level.depth();
         if depth.balanced > MAX_DEPTH {

@@ -81,6 +81,29 @@ fn nested_from_is_read_in_no_time() {
 }
 
 #[test]
+fn tables_and_queries_are_chains_too() {
+    let texts = |count: usize| {
+        [
+            format!("SELECT a FROM t{}", ", t".repeat(count)),
+            format!("SELECT a FROM t{}", " JOIN t ON true".repeat(count)),
+            format!("UPDATE t SET a = 1 FROM t{}", ", t".repeat(count)),
+            format!("DELETE FROM t USING t{}", ", t".repeat(count)),
+            format!("WITH c AS (SELECT 1){} SELECT * FROM c", ", c AS (SELECT * FROM c)".repeat(count)),
+        ]
+    };
+    for text in texts(151) {
+        let result = parse(&text);
+        assert!(matches!(result, Err(SqlError::TooDeep { .. })), "{text:.60}: {result:?}");
+    }
+    for text in texts(100) {
+        assert_eq!(parse(&text).ok(), Some(1), "{text:.60}");
+    }
+    // Commas of a list are none.
+    let list = ", a IS DISTINCT FROM b, sum(extract(year FROM c))".repeat(1_000);
+    assert_eq!(parse(&format!("SELECT a{list} FROM t GROUP BY a{}", ", a".repeat(1_000))).ok(), Some(1));
+}
+
+#[test]
 fn chains_end_somewhere() {
     for link in [
         " + 1",

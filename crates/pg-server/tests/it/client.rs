@@ -1,0 +1,151 @@
+//! A server in this process and a client that speaks in frames.
+
+use crate::frames::{frame, query, startup};
+use bennu_pg_server::{ServerOptions, serve};
+use engine::{Engine, EngineOptions};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use store_testkit::ModelStore;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
+
+/// A server with an empty database in memory. Dropping it stops it.
+pub(crate) struct Server {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) address: SocketAddr,
+    stop: CancellationToken,
+}
+
+impl Server {
+    pub(crate) async fn start(max_connections: usize) -> Self {
+        let options = EngineOptions { query_threads: 2, ..EngineOptions::default() };
+        let engine = Engine::open(Arc::new(ModelStore::new()), options).await.unwrap();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let stop = CancellationToken::new();
+        let options = ServerOptions { max_connections, threads: 2 };
+        tokio::spawn(serve(listener, Arc::clone(&engine), options, stop.clone()));
+        Self { engine, address, stop }
+    }
+
+    pub(crate) async fn connect(&self) -> Client {
+        let mut client = Client { stream: TcpStream::connect(self.address).await.unwrap() };
+        client.send(&startup()).await;
+        client
+    }
+
+    /// A session without a time limit.
+    pub(crate) async fn session(&self) -> Client {
+        let mut client = self.connect().await;
+        assert_eq!(client.answer().await.last().unwrap().kind, b'Z');
+        client.run("SET statement_timeout = 0").await.unwrap();
+        client
+    }
+
+    /// Waits until so many sessions are left.
+    pub(crate) async fn sessions_are(&self, count: u64) {
+        let left = || self.engine.metrics().iter().find(|(name, _)| *name == "sessions").map(|(_, n)| *n);
+        for _ in 0..150 {
+            if left() == Some(count) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("{:?} sessions are left, not {count}", left());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+/// A message of the server.
+#[derive(Debug)]
+pub(crate) struct Message {
+    pub(crate) kind: u8,
+    pub(crate) body: Vec<u8>,
+}
+
+pub(crate) struct Client {
+    stream: TcpStream,
+}
+
+impl Client {
+    /// The server may close before it has read all.
+    pub(crate) async fn send(&mut self, bytes: &[u8]) {
+        let _ = self.stream.write_all(bytes).await;
+    }
+
+    /// The next message; `None` when the server has closed.
+    pub(crate) async fn message(&mut self) -> Option<Message> {
+        let read = async {
+            let kind = self.stream.read_u8().await.ok()?;
+            let length = self.stream.read_u32().await.ok()?;
+            let mut body = vec![0; length as usize - 4];
+            self.stream.read_exact(&mut body).await.ok()?;
+            Some(Message { kind, body })
+        };
+        tokio::time::timeout(Duration::from_secs(60), read).await.expect("the server does not answer")
+    }
+
+    /// Messages up to ReadyForQuery, or to the end of the connection.
+    pub(crate) async fn answer(&mut self) -> Vec<Message> {
+        let mut messages = Vec::new();
+        while let Some(message) = self.message().await {
+            let last = message.kind == b'Z';
+            messages.push(message);
+            if last {
+                break;
+            }
+        }
+        messages
+    }
+
+    /// Runs a simple query: the SQLSTATE of its error, or the first field of its first row, or its tag.
+    pub(crate) async fn run(&mut self, text: &str) -> Result<String, String> {
+        self.send(&query(text)).await;
+        result(&self.answer().await)
+    }
+
+    /// Sends frames of the extended protocol with a Sync after them.
+    pub(crate) async fn extended(&mut self, frames: &[Vec<u8>]) -> Result<String, String> {
+        self.send(&[frames.concat(), frame(b'S', &[])].concat()).await;
+        let answer = self.answer().await;
+        assert_eq!(answer.last().map(|message| message.kind), Some(b'Z'), "the session ended");
+        result(&answer)
+    }
+}
+
+/// The SQLSTATE of the first error, or the first field of the first row, or the last tag.
+pub(crate) fn result(messages: &[Message]) -> Result<String, String> {
+    if let Some(error) = messages.iter().find(|message| message.kind == b'E') {
+        return Err(field(error, b'C'));
+    }
+    if let Some(row) = messages.iter().find(|message| message.kind == b'D') {
+        return Ok(String::from_utf8_lossy(row.body.get(6..).unwrap_or_default()).into_owned());
+    }
+    let tag = messages.iter().rev().find(|message| message.kind == b'C');
+    Ok(tag.map_or(String::new(), |tag| String::from_utf8_lossy(&tag.body).trim_end_matches('\0').to_owned()))
+}
+
+/// A field of an error.
+pub(crate) fn field(error: &Message, tag: u8) -> String {
+    let mut fields = error.body.split(|byte| *byte == 0);
+    let found = fields.find(|field| field.first() == Some(&tag)).unwrap_or_default();
+    String::from_utf8_lossy(found.get(1..).unwrap_or_default()).into_owned()
+}
+
+/// An answer, to compare with what is written in a test.
+pub(crate) trait Strs {
+    fn strs(&self) -> Result<&str, &str>;
+}
+
+impl Strs for Result<String, String> {
+    fn strs(&self) -> Result<&str, &str> {
+        self.as_ref().map(String::as_str).map_err(String::as_str)
+    }
+}

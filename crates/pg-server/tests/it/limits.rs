@@ -1,0 +1,150 @@
+//! How much a client may ask for: connections, bytes, depth. Beyond it there is an error, and the process lives.
+
+use crate::client::Strs as _;
+use crate::client::{Server, field, result};
+use crate::frames::{bind, execute, frame, parse, query};
+
+#[tokio::test]
+async fn one_connection_too_many_is_refused_until_a_seat_is_free() {
+    let server = Server::start(2).await;
+    let (mut first, second) = (server.session().await, server.session().await);
+    let refused = server.connect().await.answer().await;
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    assert_eq!((field(&refused[0], b'S').as_str(), field(&refused[0], b'C').as_str()), ("FATAL", "53300"));
+    assert_eq!(first.run("SELECT 1").await.strs(), Ok("1"));
+    drop(second);
+    server.sessions_are(1).await;
+    assert_eq!(server.session().await.run("SELECT 2").await.strs(), Ok("2"));
+}
+
+#[tokio::test]
+async fn a_frame_that_is_too_long_ends_the_connection_before_it_is_read() {
+    let server = Server::start(10).await;
+    for length in [0x4000_0000_u32, 0xffff_ffff, 3] {
+        let mut client = server.session().await;
+        client.send(&[&b"Q"[..], &length.to_be_bytes(), b"SELECT 1\0"].concat()).await;
+        let answer = client.answer().await;
+        assert_eq!((answer.len(), result(&answer)), (1, Err("08P01".into())), "{length:x}");
+        assert_eq!(field(&answer[0], b'S'), "FATAL");
+    }
+    let mut client = server.session().await;
+    client.send(&0x4000_0000_u32.to_be_bytes()).await;
+    drop(client);
+    server.sessions_are(0).await;
+}
+
+#[tokio::test]
+async fn a_parameter_of_many_bytes_comes_back_whole() {
+    let server = Server::start(10).await;
+    let mut client = server.session().await;
+    let value = vec![b'x'; 20 << 20];
+    let frames = [parse("", "SELECT length($1::text)", &[]), bind("", "", 0, &[Some(&value)]), execute("", 0)];
+    assert_eq!(client.extended(&frames).await, Ok((20 << 20).to_string()));
+    let stored = [parse("", "INSERT INTO t VALUES (1, $1)", &[]), bind("", "", 0, &[Some(&value)]), execute("", 0)];
+    client.run("CREATE TABLE t (k integer PRIMARY KEY, v text)").await.unwrap();
+    assert_eq!(client.extended(&stored).await.strs(), Ok("INSERT 0 1"));
+    assert_eq!(client.run("SELECT length(v) FROM t").await, Ok((20 << 20).to_string()));
+}
+
+#[tokio::test]
+async fn a_line_of_copy_that_never_ends_is_an_error() {
+    let server = Server::start(10).await;
+    let mut client = server.session().await;
+    client.run("CREATE TABLE t (k integer PRIMARY KEY, v text)").await.unwrap();
+    client.send(&query("COPY t FROM STDIN")).await;
+    assert_eq!(client.message().await.unwrap().kind, b'G');
+    let block = frame(b'd', &[&vec![b'1'; 4 << 20]]);
+    for _ in 0..65 {
+        client.send(&block).await;
+    }
+    client.send(&frame(b'c', &[])).await;
+    let answer = client.answer().await;
+    assert_eq!(result(&answer), Err("54000".into()));
+    let error = answer.iter().find(|message| message.kind == b'E').unwrap();
+    assert_eq!(field(error, b'W'), "COPY t, line 1");
+    assert_eq!(client.run("SELECT count(*) FROM t").await.strs(), Ok("0"));
+}
+
+#[tokio::test]
+async fn a_long_line_of_copy_that_ends_is_read() {
+    let server = Server::start(10).await;
+    let mut client = server.session().await;
+    client.run("CREATE TABLE t (k integer PRIMARY KEY, v text)").await.unwrap();
+    for (key, options) in [("1\t", ""), ("2,", " (FORMAT csv)")] {
+        client.send(&query(&format!("COPY t FROM STDIN{options}"))).await;
+        assert_eq!(client.message().await.unwrap().kind, b'G');
+        client.send(&frame(b'd', &[key.as_bytes()])).await;
+        for _ in 0..40 {
+            client.send(&frame(b'd', &[&vec![b'x'; 100_000]])).await;
+        }
+        client.send(&frame(b'd', &[b"\n"])).await;
+        client.send(&frame(b'c', &[])).await;
+        assert_eq!(result(&client.answer().await).strs(), Ok("COPY 1"));
+    }
+    assert_eq!(client.run("SELECT sum(length(v)) FROM t").await.strs(), Ok("8000000"));
+}
+
+/// PostgreSQL's own codes for these are 54001 and 42601 (memory exhausted); some it runs.
+#[tokio::test]
+async fn statements_that_are_too_deep_or_too_long_are_refused_and_the_session_goes_on() {
+    let server = Server::start(10).await;
+    let mut client = server.session().await;
+    let nested =
+        |open: &str, close: &str, depth: usize| format!("SELECT {}1{}", open.repeat(depth), close.repeat(depth));
+    let chain = |item: &str, operator: &str| format!("SELECT {}", vec![item; 100_000].join(operator));
+    for statement in [
+        nested("(", ")", 100_000),
+        nested("(SELECT ", ")", 10_000),
+        nested("abs(", ")", 20_000),
+        nested("CASE WHEN true THEN ", " END", 20_000),
+        nested("ARRAY[", "]", 20_000),
+        nested("- ", "", 100_000),
+        nested("", "::integer", 100_000),
+        format!("SELECT {}true", "NOT ".repeat(100_000)),
+        format!("SELECT * FROM {}(SELECT 1) AS t{}", "(SELECT * FROM ".repeat(10_000), ") AS t".repeat(10_000)),
+        chain("true", " AND "),
+        chain("true", " OR "),
+        chain("1", " + "),
+        chain("'a'", " || "),
+        vec!["SELECT 1"; 5_000].join(" UNION ALL "),
+        format!("SELECT count(*) FROM {}", vec!["(SELECT 1) AS t"; 2_000].join(", ")),
+        format!("SELECT count(*) FROM (SELECT 1) AS t{}", " CROSS JOIN (SELECT 1) AS t".repeat(2_000)),
+        format!("WITH c AS (SELECT 1 AS a){} SELECT * FROM c", ", c AS (SELECT a FROM c)".repeat(2_000)),
+        format!("SELECT CASE {} END", "WHEN 1 = 2 THEN 3 ".repeat(100_000)),
+    ] {
+        let shown = statement.get(..60).unwrap_or_default();
+        let found = client.run(&statement).await;
+        assert!(matches!(found.strs(), Err("54001" | "54000")), "{shown}: {found:?}");
+        let found = client.extended(&[parse("", &statement, &[])]).await;
+        assert!(matches!(found.strs(), Err("54001" | "54000")), "{shown}: {found:?}");
+    }
+    assert_eq!(client.run("SELECT 1").await.strs(), Ok("1"));
+}
+
+/// As much as is allowed is answered, in a debug build too.
+#[tokio::test]
+async fn as_deep_as_is_allowed_is_answered() {
+    let server = Server::start(10).await;
+    let mut client = server.session().await;
+    let joins: String = (1..=100).map(|n| format!(" CROSS JOIN (SELECT 1) AS t{n}")).collect();
+    assert_eq!(client.run(&format!("SELECT count(*) FROM (SELECT 1) AS t0{joins}")).await.strs(), Ok("1"));
+    let queries: String = (1..150).map(|n| format!(", c{n} AS (SELECT a + 1 AS a FROM c{})", n - 1)).collect();
+    let text = format!("WITH c0 AS (SELECT 1 AS a){queries} SELECT a FROM c149");
+    assert_eq!(client.run(&text).await.strs(), Ok("150"));
+    let text = format!("SELECT * FROM {}(SELECT 1) AS t{}", "(SELECT * FROM ".repeat(90), ") AS t".repeat(90));
+    assert_eq!(client.run(&text).await.strs(), Ok("1"));
+    let text = vec!["SELECT 1"; 240].join(" UNION ALL ");
+    assert_eq!(client.run(&format!("SELECT count(*) FROM ({text}) AS u")).await.strs(), Ok("240"));
+    let text = format!("SELECT {}", vec!["1"; 240].join(" + "));
+    assert_eq!(client.run(&text).await.strs(), Ok("240"));
+}
+
+#[tokio::test]
+async fn a_long_list_is_not_deep() {
+    let server = Server::start(10).await;
+    let mut client = server.session().await;
+    let list = (0..20_000).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
+    assert_eq!(client.run(&format!("SELECT 19999 IN ({list})")).await.strs(), Ok("t"));
+    let rows = (0..2_000).map(|n| format!("({n})")).collect::<Vec<_>>().join(", ");
+    assert_eq!(client.run(&format!("SELECT count(*) FROM (VALUES {rows}) AS v")).await.strs(), Ok("2000"));
+}
