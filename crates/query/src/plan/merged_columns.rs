@@ -184,10 +184,11 @@ fn collect(table: &mut TableWithJoins, all: &mut Joins) -> QueryResult<()> {
             own.push((name.clone(), column));
         }
         // The planner would compare the left side's own column.
-        if all.outer && place > 0 {
-            if let Some(condition) = conditions.into_iter().reduce(both) {
-                *constraint = JoinConstraint::On(condition);
-            }
+        if all.outer
+            && place > 0
+            && let Some(condition) = conditions.into_iter().reduce(both)
+        {
+            *constraint = JoinConstraint::On(condition);
         }
     }
     all.merged.append(&mut own);
