@@ -1,7 +1,7 @@
 //! Two sides of a comparison or of arithmetic: constants without a type take the other side's, and sides that
 //! PostgreSQL does not compare are refused.
 
-use crate::convert::{datum_to_scalar, field, sql_type_of};
+use crate::convert::{arrow_type, datum_to_scalar, field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
 use crate::functions::Argument;
 use arrow::datatypes::DataType as ArrowType;
@@ -117,6 +117,8 @@ pub(super) fn compare(left: &mut Expr, operator: &str, right: &mut Expr, schema:
         (Side::Known(other), Side::Known(DataType::Char(_))) if !matches!(other, DataType::Char(_)) => {
             trim_text(left, other)
         }
+        (Side::Known(DataType::Date), Side::Known(DataType::Timestamp)) => as_timestamp(left),
+        (Side::Known(DataType::Timestamp), Side::Known(DataType::Date)) => as_timestamp(right),
         _ => Ok(()),
     }
 }
@@ -149,6 +151,13 @@ fn beside_float(float: &mut Expr, other: &mut Expr, schema: &DFSchema) {
 
 fn as_double(expr: Expr) -> Expr {
     Expr::Cast(Cast::new(Box::new(expr), ArrowType::Float64))
+}
+
+/// A date beside a timestamp is its midnight. The planner's own choice, nanoseconds, would end in the year 2262, and no
+/// range of a key or check on bytes is made of them.
+fn as_timestamp(date: &mut Expr) -> QueryResult<()> {
+    *date = Expr::Cast(Cast::new(Box::new(std::mem::take(date)), arrow_type(&DataType::Timestamp)));
+    Ok(())
 }
 
 /// Arrays of `pg_catalog` are of numbers of several widths.
