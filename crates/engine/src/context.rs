@@ -45,6 +45,7 @@ impl Session {
         let computed = PgCatalog::new(Arc::clone(&catalog), Arc::new(SessionState::of(self)));
         let schemas = computed.schemas();
         let sequences = SequenceFunctions::of(self);
+        let set_configs = Arc::clone(&self.set_configs);
         let own = Arc::clone(self.engine.functions());
         QueryContext {
             catalog,
@@ -57,7 +58,8 @@ impl Session {
             time_zone: effective.time_zone.to_string(),
             schemas,
             functions: Arc::new(move |name| {
-                sequences.find(name).or_else(|| own.get(name)).or_else(|| computed.function(name))
+                let session = sequences.find(name).or_else(|| set_configs.find(name));
+                session.or_else(|| own.get(name)).or_else(|| computed.function(name))
             }),
             settings: Arc::clone(effective) as Arc<dyn query::Settings>,
         }

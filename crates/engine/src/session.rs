@@ -3,6 +3,7 @@
 use crate::error::{Fault, fail};
 use crate::running::{Entry, RunGuard};
 use crate::sequences::Taken;
+use crate::set_config::SetConfigs;
 use crate::settings::{Settings, TimeZone};
 use crate::statement::Source;
 use crate::transaction_block::Block;
@@ -43,6 +44,7 @@ pub struct Session {
     pub(crate) notices: Vec<Notice>,
     /// Values of sequences that it took.
     pub(crate) taken: Arc<Taken>,
+    pub(crate) set_configs: Arc<SetConfigs>,
     /// Is EXPLAIN compiling?
     pub(crate) explaining: bool,
     entry: Arc<Entry>,
@@ -62,6 +64,7 @@ impl Session {
             last_commit: CommitNo(0),
             notices: Vec::new(),
             taken: Arc::default(),
+            set_configs: Arc::default(),
             explaining: false,
             entry,
             guard: None,
@@ -201,13 +204,19 @@ impl Session {
     pub(crate) fn begin_statement(&mut self) {
         self.engine.counters().statements.add(1);
         self.block.settle();
+        // What was noted while rows were read. It was checked then.
+        if self.block.status() == TransactionStatus::Failed || self.make_noted_changes().is_err() {
+            self.set_configs.forget();
+        }
         self.guard = None;
         self.guard = Some(self.running());
     }
 
     pub(crate) fn end_statement<T>(&mut self, done: Result<T, EngineError>) -> Result<T, EngineError> {
         self.guard = None;
+        let done = done.and_then(|done| self.make_noted_changes().map(|()| done));
         if done.is_err() {
+            self.set_configs.forget();
             self.engine.counters().failed.add(1);
             self.block.fail();
         }

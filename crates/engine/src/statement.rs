@@ -80,6 +80,7 @@ impl Session {
         match &source.statement {
             Statement::Commit => return self.commit().await.map(Answer::Done),
             Statement::Rollback => return self.rollback().map(Answer::Done),
+            Statement::RollbackTo(name) => return self.rollback_to(name).map(Answer::Done),
             _ => self.check_block()?,
         }
         match &source.statement {
@@ -132,6 +133,7 @@ impl Session {
     ) -> EngineResult<Answer> {
         // The snapshot comes first: all rows in it were written by definitions that the catalog then has.
         let view = self.read_view().await?;
+        self.set_configs.begin();
         let compiled = self.compile(source, prepared).await?;
         check_parameters(&compiled, prepared.is_some(), params)?;
         match &compiled.program {
@@ -145,6 +147,11 @@ impl Session {
                 let guard = self.running();
                 let cursor = guard.stoppable(program.open(&view, params)).await?;
                 self.read_range(cursor, compiled.columns(), guard).await.map(Answer::Rows)
+            }
+            Program::Query(plan) if self.set_configs.is_called() => {
+                // Settings change when the last row was made, and that is before the next statement.
+                let rows = self.collect(self.query_context(view), Arc::clone(plan), params.to_vec()).await?;
+                Ok(Answer::Rows(stream::ready(compiled.columns(), rows, "SELECT")))
             }
             Program::Query(plan) => self.start_query(plan, view, params).map(Answer::Rows),
             _ => fail(Fault::Internal { detail: "a query became a write".to_string() }),

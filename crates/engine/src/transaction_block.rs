@@ -4,10 +4,12 @@
 //!   Idle ──BEGIN──> Open(explicit) ──error──> Failed ──COMMIT, ROLLBACK──> Idle
 //!     └──simple query of several statements──> Open(implicit) ──end of the query──> Idle
 //! ```
-//! A statement takes the transaction out of the block while it writes. If it never puts it back (an error,
-//! or a front end that stopped waiting), the block has failed and the locks are gone already.
+//! A statement borrows the block's transaction while it writes. If it never ends its work (an error, or a front
+//! end that stopped waiting), the block has failed. Then its locks are gone already, unless there is a savepoint
+//! to go back to (`savepoint.rs`).
 
 use crate::error::{EngineResult, Fault, fail};
+use crate::savepoint::Savepoints;
 use crate::{Answer, Notice, Session, TransactionStatus};
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -15,6 +17,7 @@ use sql::{Isolation, TransactionModes};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::{Bytes, CommitNo, FamilyId, Store, TableId};
+use tokio::sync::{Mutex, OwnedMutexGuard};
 use txn::{LockWait, ReadView, Transaction, TransactionOptions};
 
 /// Where the session stands.
@@ -30,14 +33,17 @@ pub(crate) enum Block {
 /// A block under way.
 #[derive(Debug)]
 pub(crate) struct OpenBlock {
-    /// `None`: failed, or a statement has it.
-    txn: Option<Transaction>,
+    /// `None`: failed. Locked while a statement writes; only ever tried, since a session has one statement at a time.
+    pub(crate) txn: Option<Arc<Mutex<Transaction>>>,
+    /// Has a writing statement begun that did not end?
+    pub(crate) writing: bool,
     /// Of a simple query of several statements: ends with it.
-    implicit: bool,
-    failed: bool,
+    pub(crate) implicit: bool,
+    pub(crate) failed: bool,
     /// Set by a statement of the block that fails while its rows are read, which is after it has been answered.
     /// Read at the session's next step, so that no lock is needed.
-    broken: Arc<AtomicBool>,
+    pub(crate) broken: Arc<AtomicBool>,
+    pub(crate) savepoints: Savepoints,
     /// When it began, microseconds since 1970.
     started: i64,
     /// Has a statement run in it?
@@ -47,19 +53,19 @@ pub(crate) struct OpenBlock {
 impl Block {
     pub(crate) fn status(&self) -> TransactionStatus {
         match self {
-            Self::Open(open) if open.failed || open.txn.is_none() || open.broken.load(Ordering::Acquire) => {
-                TransactionStatus::Failed
-            }
+            Self::Open(open) if open.has_failed() => TransactionStatus::Failed,
             Self::Open(open) if !open.implicit => TransactionStatus::InTransaction,
             Self::Open(_) | Self::Idle => TransactionStatus::Idle,
         }
     }
 
-    /// Marks an open block failed; its locks go at once.
+    /// Marks an open block failed; its locks go at once if no savepoint needs what it wrote.
     pub(crate) fn fail(&mut self) {
         if let Self::Open(open) = self {
             open.failed = true;
-            open.txn = None;
+            if open.savepoints.is_empty() {
+                open.txn = None;
+            }
         }
     }
 
@@ -96,6 +102,18 @@ impl Block {
     }
 }
 
+impl OpenBlock {
+    fn has_failed(&self) -> bool {
+        self.failed || self.writing || self.txn.is_none() || self.broken.load(Ordering::Acquire)
+    }
+
+    /// The transaction, for one statement.
+    pub(crate) fn borrow(&self) -> EngineResult<OwnedMutexGuard<Transaction>> {
+        let txn = self.txn.as_ref().and_then(|txn| Arc::clone(txn).try_lock_owned().ok());
+        txn.ok_or_else(|| Fault::InFailedTransaction.into())
+    }
+}
+
 impl Session {
     /// Refuses everything but the end of a failed block.
     pub(crate) fn check_block(&self) -> EngineResult<()> {
@@ -125,8 +143,7 @@ impl Session {
     pub(crate) async fn read_view(&mut self) -> EngineResult<ReadView> {
         if let Block::Open(open) = &mut self.block {
             open.used = true;
-            let Some(txn) = open.txn.as_mut() else { return fail(Fault::InFailedTransaction) };
-            return Ok(txn.begin_statement().await?);
+            return Ok(open.borrow()?.begin_statement().await?);
         }
         let store = self.engine.store();
         let snapshot = store.snapshot(self.last_commit).await?;
@@ -139,12 +156,15 @@ impl Session {
         match &mut self.block {
             Block::Open(open) => {
                 open.used = true;
-                match open.txn.take() {
-                    Some(txn) => Ok(Work { txn, in_block: true, wait }),
-                    None => fail(Fault::InFailedTransaction),
-                }
+                let txn = open.borrow()?;
+                open.writing = true;
+                Ok(Work { txn, in_block: true, wait })
             }
-            Block::Idle => Ok(Work { txn: self.new_transaction(), in_block: false, wait }),
+            Block::Idle => {
+                let txn = Arc::new(Mutex::new(self.new_transaction()));
+                let txn = txn.try_lock_owned().map_err(|_| Fault::InFailedTransaction)?;
+                Ok(Work { txn, in_block: false, wait })
+            }
         }
     }
 
@@ -154,14 +174,19 @@ impl Session {
         if in_block {
             txn.end_statement();
             if let Block::Open(open) = &mut self.block {
-                open.txn = Some(txn);
+                open.writing = false;
             }
             return Ok(());
         }
-        self.commit_transaction(txn).await
+        let shared = Arc::clone(OwnedMutexGuard::mutex(&txn));
+        drop(txn);
+        self.commit_transaction(shared).await
     }
 
-    async fn commit_transaction(&mut self, txn: Transaction) -> EngineResult<()> {
+    async fn commit_transaction(&mut self, txn: Arc<Mutex<Transaction>>) -> EngineResult<()> {
+        let Some(txn) = Arc::into_inner(txn).map(Mutex::into_inner) else {
+            return fail(Fault::Internal { detail: "a statement still writes".to_string() });
+        };
         if txn.is_read_only() {
             return Ok(());
         }
@@ -183,10 +208,18 @@ impl Session {
 
     fn open_block(&mut self, implicit: bool) {
         let started = self.engine.now();
-        let txn = Some(self.new_transaction());
+        let txn = Some(Arc::new(Mutex::new(self.new_transaction())));
         self.settings.begin_block();
-        self.block =
-            Block::Open(OpenBlock { txn, implicit, failed: false, broken: Arc::default(), started, used: false });
+        self.block = Block::Open(OpenBlock {
+            txn,
+            writing: false,
+            implicit,
+            failed: false,
+            broken: Arc::default(),
+            savepoints: Savepoints::default(),
+            started,
+            used: false,
+        });
     }
 
     /// BEGIN.
@@ -333,7 +366,7 @@ fn on_off(on: bool) -> String {
 /// A writing statement's transaction.
 #[derive(Debug)]
 pub(crate) struct Work {
-    pub(crate) txn: Transaction,
+    pub(crate) txn: OwnedMutexGuard<Transaction>,
     /// Of a block, whose locks and writes outlive the statement?
     pub(crate) in_block: bool,
     pub(crate) wait: LockWait,

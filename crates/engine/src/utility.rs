@@ -39,6 +39,8 @@ impl Session {
                 "RESET".to_string()
             }
             Statement::Begin(modes) => self.begin(*modes)?,
+            Statement::Savepoint(name) => self.savepoint(name)?,
+            Statement::Release(name) => self.release(name)?,
             Statement::Prepare { name, types, statement, text } => {
                 self.prepare_named(name, types, statement, text).await?
             }

@@ -27,6 +27,7 @@ mod lock_queue;
 mod lock_table;
 mod overlay;
 mod overlay_scan;
+mod savepoint;
 mod transaction;
 mod view;
 
@@ -35,5 +36,6 @@ pub use error::{TxnError, TxnResult};
 pub use lock_owner::LockOwner;
 pub use lock_table::{HeldLock, LockMode, LockTable, LockWait, Obtained, TxnId};
 pub use overlay::{Overlay, Written};
+pub use savepoint::Savepoint;
 pub use transaction::{Transaction, TransactionOptions};
 pub use view::ReadView;

@@ -65,17 +65,30 @@ impl Overlay {
         self.bytes + cost(key, written)
     }
 
-    /// Writes or overwrites one row.
-    pub(crate) fn put(&mut self, table: TableId, family: FamilyId, key: Bytes, written: Written) {
-        let added = cost(&key, &written);
+    /// Writes or overwrites one row. Returns what was written to it before.
+    pub(crate) fn put(&mut self, table: TableId, family: FamilyId, key: Bytes, written: Written) -> Option<Written> {
+        self.bytes += cost(&key, &written);
         let key_len = key.len();
-        let rows = self.families.entry((table, family)).or_default();
-        match rows.insert(key, written) {
+        let old = self.families.entry((table, family)).or_default().insert(key, written);
+        match &old {
             // The same key again: only the fragments differ.
-            Some(old) => self.bytes -= ENTRY_BYTES + key_len + old.map_or(0, |fragment| fragment.len()),
+            Some(old) => self.bytes -= ENTRY_BYTES + key_len + old.as_ref().map_or(0, |fragment| fragment.len()),
             None => self.rows += 1,
         }
-        self.bytes += added;
+        old
+    }
+
+    /// Forgets that a row was written.
+    pub(crate) fn remove(&mut self, table: TableId, family: FamilyId, key: &[u8]) {
+        let Some(rows) = self.families.get_mut(&(table, family)) else { return };
+        if let Some(old) = rows.remove(key) {
+            self.bytes -= cost(key, &old);
+            self.rows -= 1;
+        }
+        // An entry says that the family is written to.
+        if rows.is_empty() {
+            self.families.remove(&(table, family));
+        }
     }
 
     /// Takes the writes of `later`, which win.
@@ -84,10 +97,8 @@ impl Overlay {
             std::mem::swap(self, later);
             return;
         }
-        for ((table, family), rows) in std::mem::take(later).families {
-            for (key, written) in rows {
-                self.put(table, family, key, written);
-            }
+        for (table, family, key, written) in std::mem::take(later).into_rows() {
+            self.put(table, family, key, written);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::commit::{self, Committed};
 use crate::overlay::{Overlay, Written};
+use crate::savepoint::{Savepoint, UndoLog};
 use crate::{LockOwner, LockTable, LockWait, ReadView, TxnError, TxnId, TxnResult};
 use std::sync::Arc;
 use store::{Bytes, CommitNo, Condition, Durability, FamilyId, Store, StoreResult, TableId};
@@ -32,6 +33,7 @@ pub struct Transaction {
     /// What the present statement has written.
     statement: Overlay,
     conditions: Vec<Condition>,
+    undo: UndoLog,
 }
 
 impl Transaction {
@@ -44,6 +46,7 @@ impl Transaction {
             before: Arc::default(),
             statement: Overlay::default(),
             conditions: Vec::new(),
+            undo: UndoLog::default(),
         }
     }
 
@@ -64,9 +67,35 @@ impl Transaction {
 
     /// Lets the next statement see what this one wrote. [`Self::begin_statement`] and [`Self::commit`] do it.
     pub fn end_statement(&mut self) {
-        if !self.statement.is_empty() {
-            Arc::make_mut(&mut self.before).absorb(&mut self.statement);
+        if self.statement.is_empty() {
+            return;
         }
+        let before = Arc::make_mut(&mut self.before);
+        if self.undo.is_kept() {
+            self.undo.absorb(before, &mut self.statement);
+        } else {
+            before.absorb(&mut self.statement);
+        }
+    }
+
+    /// A point to go back to: what the statements so far wrote.
+    pub fn savepoint(&mut self) -> Savepoint {
+        self.end_statement();
+        Savepoint { writes: self.undo.begin(), conditions: self.conditions.len() }
+    }
+
+    /// Takes back what was written after the savepoint, also by the present statement. Locks stay. Savepoints
+    /// made after it are no longer valid; this one is.
+    pub fn rollback_to(&mut self, savepoint: Savepoint) {
+        self.abort_statement();
+        self.conditions.truncate(savepoint.conditions);
+        self.undo.undo(Arc::make_mut(&mut self.before), savepoint.writes);
+    }
+
+    /// No savepoint is needed any more.
+    pub fn release_savepoints(&mut self) {
+        self.end_statement();
+        self.undo.end();
     }
 
     /// Forgets what the present statement wrote. Its locks stay.
@@ -164,7 +193,7 @@ impl Transaction {
 
     fn write(&mut self, table: TableId, family: FamilyId, key: Bytes, written: Written) -> TxnResult<()> {
         let limit = self.options.max_write_bytes;
-        if self.before.bytes() + self.statement.bytes_with(&key, &written) > limit {
+        if self.before.bytes() + self.undo.bytes() + self.statement.bytes_with(&key, &written) > limit {
             return Err(TxnError::TooManyWrites { limit });
         }
         self.statement.put(table, family, key, written);

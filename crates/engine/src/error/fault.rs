@@ -110,6 +110,10 @@ pub(crate) enum Fault {
     InFailedTransaction,
     #[error("{command} cannot run inside a transaction block")]
     InsideBlock { command: String },
+    #[error("{command} can only be used in transaction blocks")]
+    OutsideBlock { command: &'static str },
+    #[error("savepoint \"{name}\" does not exist")]
+    NoSuchSavepoint { name: String },
     #[error("could not serialize access due to concurrent update")]
     Concurrent { attempts: usize },
     #[error("SET TRANSACTION {what} must be called before any query")]
@@ -136,6 +140,9 @@ pub(crate) enum Fault {
     BadCopyColumn { message: String },
     #[error("COPY from stdin failed: {reason}")]
     CopyAborted { reason: String },
+
+    #[error("SET requires parameter name")]
+    SettingName,
 
     /// What must not happen. Names what did, for a report.
     #[error("internal error: {detail}")]

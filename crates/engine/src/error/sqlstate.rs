@@ -16,6 +16,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::Unsupported { .. } | Fault::CrossDatabase { .. } | Fault::ResultTypeChanged => "0A000",
         Fault::NoSuchDatabase { .. } => "3D000",
         Fault::NoSuchSetting { .. } => "42704",
+        Fault::SettingName => "22004",
         Fault::BadSetting { .. }
         | Fault::NotBoolean { .. }
         | Fault::SettingOutOfRange { .. }
@@ -53,6 +54,8 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::InvalidDefinition { .. } => "42P16",
         Fault::InFailedTransaction => "25P02",
         Fault::InsideBlock { .. } => "0A000",
+        Fault::OutsideBlock { .. } => "25P01",
+        Fault::NoSuchSavepoint { .. } => "3B001",
         Fault::Concurrent { .. } => "40001",
         Fault::TooLate { .. } => "25001",
         Fault::Canceled | Fault::StatementTimeout | Fault::CopyAborted { .. } => "57014",

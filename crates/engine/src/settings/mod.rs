@@ -19,6 +19,22 @@ use std::sync::Arc;
 /// Values that differ from the defaults, by canonical name.
 type Values = BTreeMap<String, String>;
 
+/// A change that was checked and is not made yet.
+#[derive(Clone, Debug)]
+pub(crate) struct SettingsChange {
+    key: String,
+    /// Canonical.
+    pub(crate) value: String,
+    pub(crate) local: bool,
+}
+
+/// What was set when a savepoint was made.
+#[derive(Clone, Debug)]
+pub(crate) struct SettingsMark {
+    session: Values,
+    local: Values,
+}
+
 /// The settings of one session.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -79,20 +95,27 @@ impl Settings {
 
     /// SET, SET LOCAL.
     pub(crate) fn set(&mut self, name: &str, values: &[String], local: bool) -> EngineResult<()> {
-        let (key, value) = match find(name) {
-            Some(def) if def.read_only => return fail(Fault::ReadOnlySetting { name: def.name.to_string() }),
-            Some(def) => (def.name.to_string(), def.kind.canonical(def.name, values)?),
-            // As in PostgreSQL, names with a dot are the client's own; ours must exist.
-            None if name.contains('.') && !name.starts_with("bennu.") => (name.to_string(), values.join(", ")),
-            None => return fail(Fault::NoSuchSetting { name: name.to_string() }),
-        };
+        self.make(check(name, values, local)?)
+    }
+
+    /// Checks what one text sets; a list of names comes as one text, too.
+    pub(crate) fn change(name: &str, value: &str, local: bool) -> EngineResult<SettingsChange> {
+        match find(name).map(|def| def.kind) {
+            Some(value::Kind::NameList | value::Kind::DateStyle) => check(name, &effective::split_path(value), local),
+            _ => check(name, &[value.to_string()], local),
+        }
+    }
+
+    /// Makes a change.
+    pub(crate) fn make(&mut self, change: SettingsChange) -> EngineResult<()> {
+        let SettingsChange { key, value, local } = change;
+        self.note_change(&key);
         if local {
             self.local.insert(key, value);
         } else {
             self.local.remove(&key);
             self.session.insert(key, value);
         }
-        self.note_change(name);
         self.refresh()
     }
 
@@ -148,6 +171,25 @@ impl Settings {
         self.refresh()
     }
 
+    /// What is set now.
+    pub(crate) fn mark(&self) -> SettingsMark {
+        SettingsMark { session: self.session.clone(), local: self.local.clone() }
+    }
+
+    /// What was set then is set again.
+    pub(crate) fn go_back(&mut self, mark: SettingsMark) -> EngineResult<()> {
+        let SettingsMark { session, local } = mark;
+        if session == self.session && local == self.local {
+            return Ok(());
+        }
+        let old = (std::mem::replace(&mut self.session, session), std::mem::replace(&mut self.local, local));
+        let names = [&old.0, &old.1, &self.session, &self.local].into_iter().flat_map(Values::keys);
+        for name in names.cloned().collect::<Vec<String>>() {
+            self.note_change(&name);
+        }
+        self.refresh()
+    }
+
     /// Reported settings and their values.
     pub(crate) fn reported(&self) -> Vec<(&'static str, String)> {
         SETTINGS.iter().filter(|def| def.reported).map(|def| (def.name, self.value_of(def))).collect()
@@ -183,6 +225,18 @@ impl Settings {
         self.effective = Arc::new(Effective::read(self)?);
         Ok(())
     }
+}
+
+/// May that be set, and to what in canonical form?
+fn check(name: &str, values: &[String], local: bool) -> EngineResult<SettingsChange> {
+    let (key, value) = match find(name) {
+        Some(def) if def.read_only => return fail(Fault::ReadOnlySetting { name: def.name.to_string() }),
+        Some(def) => (def.name.to_string(), def.kind.canonical(def.name, values)?),
+        // As in PostgreSQL, names with a dot are the client's own; ours must exist.
+        None if name.contains('.') && !name.starts_with("bennu.") => (name.to_string(), values.join(", ")),
+        None => return fail(Fault::NoSuchSetting { name: name.to_string() }),
+    };
+    Ok(SettingsChange { key, value, local })
 }
 
 /// The definition of that name; names of settings have no case.

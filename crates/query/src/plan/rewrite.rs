@@ -18,8 +18,9 @@ use sql::ast::{
 use std::ops::ControlFlow;
 
 /// Functions that exist as rewritten calls only.
-pub(super) const FUNCTIONS: [&str; 11] = [
+pub(super) const FUNCTIONS: [&str; 12] = [
     "every",
+    "generate_subscripts",
     "grouping",
     "mod",
     "mode",
@@ -154,6 +155,11 @@ fn rewrite_function(mut function: Function) -> Expr {
         // Sets of values are arrays taken apart.
         "regexp_split_to_table" => return unnested("regexp_split_to_array", function),
         "generate_series" => return unnested("generate_series", function),
+        "generate_subscripts" => {
+            if let Some(series) = subscripts(&function) {
+                return call("unnest", vec![series]);
+            }
+        }
         "unnest" => {
             // A set that is one already.
             if let FunctionArguments::List(list) = &function.args
@@ -276,6 +282,35 @@ fn name_parts(function: &mut Function) {
         }
     }
     list.args = all;
+}
+
+/// The subscripts of an array in one dimension, as an array: `generate_subscripts(array, dimension [, reverse])`.
+fn subscripts(function: &Function) -> Option<Expr> {
+    let FunctionArguments::List(list) = &function.args else { return None };
+    let arguments = list.args.iter().map(|argument| match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
+        _ => None,
+    });
+    subscripts_of(&arguments.collect::<Option<Vec<_>>>()?)
+}
+
+/// As [`subscripts`]: a series from the first to the last, or the other way round.
+pub(super) fn subscripts_of(arguments: &[Expr]) -> Option<Expr> {
+    let (array, dimension, reverse) = match arguments {
+        [array, dimension] => (array, dimension, false),
+        [array, dimension, Expr::Value(reverse)] => match reverse.value {
+            Value::Boolean(reverse) => (array, dimension, reverse),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let end = |name: &str| call(name, vec![array.clone(), dimension.clone()]);
+    let (lower, upper) = (end("array_lower"), end("array_upper"));
+    let step = |text: &str| sql::parse_expr(text).ok();
+    Some(match reverse {
+        false => call("generate_series", vec![lower, upper]),
+        true => call("generate_series", vec![upper, lower, step("-1")?]),
+    })
 }
 
 /// `unnest(name(arguments of the function))`.

@@ -4,7 +4,7 @@
 //! `generate_series(1, o.n)`, whose array has the name of the function that makes it. A series between constants stays
 //! what it is: the planner counts it without an array.
 
-use super::rewrite::call;
+use super::rewrite::{call, subscripts_of};
 use sql::ast::{
     Expr, FunctionArg, FunctionArgExpr, Ident, ObjectName, Query, SelectItem, SetExpr, TableAlias, TableFactor, Visit,
     Visitor,
@@ -58,6 +58,9 @@ fn arrays_of(factor: &TableFactor) -> Option<(String, Vec<Expr>, Option<TableAli
                 "generate_series" if arguments.iter().any(has_column) => {
                     let series = call("generate_series", arguments);
                     Some((name, vec![series], alias.clone()))
+                }
+                "generate_subscripts" if arguments.iter().any(has_column) => {
+                    Some((name, vec![subscripts_of(&arguments)?], alias.clone()))
                 }
                 _ => None,
             }

@@ -38,6 +38,9 @@ impl Display for Statement {
             | Self::Begin(_)
             | Self::Commit
             | Self::Rollback
+            | Self::Savepoint(_)
+            | Self::Release(_)
+            | Self::RollbackTo(_)
             | Self::Prepare { .. }
             | Self::Execute { .. }
             | Self::Deallocate(_)

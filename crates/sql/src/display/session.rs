@@ -19,6 +19,9 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
         Statement::Begin(modes) => write!(f, "BEGIN{modes}"),
         Statement::Commit => f.write_str("COMMIT"),
         Statement::Rollback => f.write_str("ROLLBACK"),
+        Statement::Savepoint(name) => write!(f, "SAVEPOINT {}", quote(name)),
+        Statement::Release(name) => write!(f, "RELEASE SAVEPOINT {}", quote(name)),
+        Statement::RollbackTo(name) => write!(f, "ROLLBACK TO SAVEPOINT {}", quote(name)),
         Statement::Prepare { name, types, statement: _, text } => {
             write!(f, "PREPARE {}", quote(name))?;
             if !types.is_empty() {

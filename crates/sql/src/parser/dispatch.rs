@@ -31,6 +31,7 @@ pub(super) fn statement(c: &mut Cursor<'_>) -> Parse<Statement> {
         "SHOW" => set::show(c),
         "RESET" => set::reset(c),
         "BEGIN" | "START" | "COMMIT" | "END" | "ROLLBACK" | "ABORT" => transaction::transaction(c),
+        "SAVEPOINT" | "RELEASE" => transaction::savepoint(c),
         "COPY" => copy::copy(c),
         "PREPARE" => prepare::prepare(c),
         "EXECUTE" => prepare::execute(c),

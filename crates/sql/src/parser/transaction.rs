@@ -24,14 +24,25 @@ pub(super) fn transaction(c: &mut Cursor<'_>) -> Parse<Statement> {
         c.next();
     }
     eat_noise(c);
-    if !commit && c.at("TO") {
-        return Err(c.unsupported("ROLLBACK TO SAVEPOINT"));
+    if !commit && c.eat("TO") {
+        c.eat("SAVEPOINT");
+        return Ok(Statement::RollbackTo(c.name()?));
     }
     if c.at_all(&["AND", "CHAIN"]) {
         return Err(c.unsupported("AND CHAIN"));
     }
     c.eat_all(&["AND", "NO", "CHAIN"]);
     Ok(if commit { Statement::Commit } else { Statement::Rollback })
+}
+
+/// SAVEPOINT and RELEASE.
+pub(super) fn savepoint(c: &mut Cursor<'_>) -> Parse<Statement> {
+    if c.eat("RELEASE") {
+        c.eat("SAVEPOINT");
+        return Ok(Statement::Release(c.name()?));
+    }
+    c.need("SAVEPOINT")?;
+    Ok(Statement::Savepoint(c.name()?))
 }
 
 fn eat_noise(c: &mut Cursor<'_>) {

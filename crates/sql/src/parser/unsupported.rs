@@ -5,8 +5,6 @@ use sqlparser::tokenizer::Token;
 
 /// First words of statements that exist elsewhere.
 const STATEMENTS: &[&str] = &[
-    "SAVEPOINT",
-    "RELEASE",
     "DECLARE",
     "FETCH",
     "MOVE",

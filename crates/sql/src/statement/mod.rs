@@ -139,6 +139,12 @@ pub enum Statement {
     Commit,
     /// ROLLBACK, ABORT.
     Rollback,
+    /// SAVEPOINT.
+    Savepoint(String),
+    /// RELEASE SAVEPOINT.
+    Release(String),
+    /// ROLLBACK TO SAVEPOINT.
+    RollbackTo(String),
     /// COPY from and to the client.
     Copy(Box<Copy>),
     /// PREPARE.

@@ -46,6 +46,9 @@ macro_rules! walker {
                     | Statement::Begin(_)
                     | Statement::Commit
                     | Statement::Rollback
+                    | Statement::Savepoint(_)
+                    | Statement::Release(_)
+                    | Statement::RollbackTo(_)
                     | Statement::Deallocate(_)
                     | Statement::Discard(_)
                     | Statement::Analyze { .. }

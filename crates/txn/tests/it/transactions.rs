@@ -238,3 +238,44 @@ async fn a_transaction_without_writes_commits_without_the_store() {
     assert!(txn.is_read_only());
     assert_eq!(txn.commit(Durability::Sync).await.unwrap().rows, 0);
 }
+
+#[tokio::test]
+async fn a_savepoint_takes_back_later_writes_and_conditions_and_keeps_earlier_ones() {
+    let world = World::new(MapStore::new());
+    let mut txn = world.begin();
+    txn.put(T, F, b("a"), b("1")).unwrap();
+    let outer = txn.savepoint();
+    txn.put(T, F, b("a"), b("2")).unwrap();
+    txn.put(T, F, b("b"), b("2")).unwrap();
+    txn.end_statement();
+    let inner = txn.savepoint();
+    txn.delete(T, F, b("a")).unwrap();
+    txn.put(T, F, b("b"), b("3")).unwrap();
+    txn.require(Condition { table: T, family: F, key: b("z"), expect: Some(store::CommitNo(9)) });
+    txn.rollback_to(inner);
+    let view = txn.begin_statement().await.unwrap();
+    assert_eq!(view.get(T, F, b"a").await.unwrap(), Some(b("2")));
+    assert_eq!(view.get(T, F, b"b").await.unwrap(), Some(b("2")));
+    txn.put(T, F, b("c"), b("3")).unwrap();
+    txn.rollback_to(outer);
+    assert_eq!(view.get(T, F, b"b").await.unwrap(), Some(b("2")), "a view stays as it was");
+    assert_eq!(txn.rows_written(), 1);
+    txn.release_savepoints();
+    txn.commit(Durability::Sync).await.unwrap();
+    assert_eq!(world.committed(), [(b("a"), b("1"))]);
+}
+
+#[tokio::test]
+async fn what_a_savepoint_keeps_counts_as_memory_until_it_is_released() {
+    let world = World::new(MapStore::new());
+    let mut txn = world.begin_with(TransactionOptions { max_write_bytes: 2000, ..TransactionOptions::default() });
+    txn.savepoint();
+    let mut kept = 0;
+    while txn.put(T, F, b("a"), b("1")).is_ok() {
+        txn.end_statement();
+        kept += 1;
+        assert!(kept < 1000, "the limit is never reached");
+    }
+    txn.release_savepoints();
+    txn.put(T, F, b("a"), b("1")).unwrap();
+}

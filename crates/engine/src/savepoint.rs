@@ -1,0 +1,78 @@
+//! SAVEPOINT, RELEASE and ROLLBACK TO: named points of a block, with its writes and settings.
+//!
+//! Names may repeat: the latest counts. A block with a savepoint keeps its transaction when it fails, so that
+//! ROLLBACK TO finds it.
+
+use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
+use crate::settings::SettingsMark;
+use crate::transaction_block::{Block, OpenBlock};
+use std::sync::Arc;
+use txn::Savepoint;
+
+/// The savepoints of a block, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Savepoints(Vec<Named>);
+
+#[derive(Debug)]
+struct Named {
+    name: String,
+    writes: Savepoint,
+    settings: SettingsMark,
+}
+
+impl Savepoints {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn position(&self, name: &str) -> EngineResult<usize> {
+        match self.0.iter().rposition(|savepoint| savepoint.name == name) {
+            Some(at) => Ok(at),
+            None => fail(Fault::NoSuchSavepoint { name: name.to_string() }),
+        }
+    }
+}
+
+impl Session {
+    /// SAVEPOINT.
+    pub(crate) fn savepoint(&mut self, name: &str) -> EngineResult<String> {
+        let settings = self.settings.mark();
+        let open = self.explicit_block("SAVEPOINT")?;
+        let writes = open.borrow()?.savepoint();
+        open.savepoints.0.push(Named { name: name.to_string(), writes, settings });
+        Ok("SAVEPOINT".to_string())
+    }
+
+    /// RELEASE: the savepoint and all after it are gone, what was done since stays.
+    pub(crate) fn release(&mut self, name: &str) -> EngineResult<String> {
+        let open = self.explicit_block("RELEASE SAVEPOINT")?;
+        let at = open.savepoints.position(name)?;
+        open.savepoints.0.truncate(at);
+        if open.savepoints.is_empty() {
+            open.borrow()?.release_savepoints();
+        }
+        Ok("RELEASE".to_string())
+    }
+
+    /// ROLLBACK TO: what was done since is gone, and all savepoints after it; a failed block goes on.
+    pub(crate) fn rollback_to(&mut self, name: &str) -> EngineResult<String> {
+        let open = self.explicit_block("ROLLBACK TO SAVEPOINT")?;
+        let at = open.savepoints.position(name)?;
+        open.savepoints.0.truncate(at + 1);
+        let mut txn = open.borrow()?;
+        let Some(savepoint) = open.savepoints.0.last() else { return fail(Fault::InFailedTransaction) };
+        txn.rollback_to(savepoint.writes);
+        let settings = savepoint.settings.clone();
+        (open.failed, open.writing, open.broken) = (false, false, Arc::default());
+        self.settings.go_back(settings)?;
+        Ok("ROLLBACK".to_string())
+    }
+
+    fn explicit_block(&mut self, command: &'static str) -> EngineResult<&mut OpenBlock> {
+        match &mut self.block {
+            Block::Open(open) if !open.implicit => Ok(open),
+            _ => fail(Fault::OutsideBlock { command }),
+        }
+    }
+}
