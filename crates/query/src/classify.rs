@@ -253,12 +253,23 @@ fn from_plan(message: &str) -> QueryError {
 /// PostgreSQL's words for a column that is neither grouped nor aggregated.
 fn grouping_message(line: &str) -> String {
     let column = line.split_once("column \"").and_then(|(_, rest)| rest.split_once('"')).map(|(column, _)| column);
+    let column = column.or_else(|| line.strip_prefix("HAVING clause references: ").and_then(bare_column));
     match column {
         Some(column) => {
             format!("column \"{column}\" must appear in the GROUP BY clause or be used in an aggregate function")
         }
         None => line.to_owned(),
     }
+}
+
+/// The first column of a condition that no call is around. (The planner shows the condition as a whole.)
+fn bare_column(condition: &str) -> Option<&str> {
+    let mut depth = 0_i32;
+    condition.split(' ').find(|word| {
+        let bare = depth == 0 && !word.contains(['(', '\'', '"']) && word.contains('.');
+        depth += word.matches('(').count() as i32 - word.matches(')').count() as i32;
+        bare && word.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
+    })
 }
 
 /// The function that a message about arguments is about.

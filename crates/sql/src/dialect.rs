@@ -5,7 +5,7 @@
 //! would swallow the NOT NULL behind a DEFAULT. (`x NOTNULL` is: see `lexer/spelling.rs`.)
 
 use crate::lexer::keyword::{is_no_operand, is_reserved};
-use sqlparser::ast::{BinaryOperator, Expr};
+use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -35,6 +35,19 @@ fn symmetric(between: Expr) -> Expr {
     let op = if negated { BinaryOperator::And } else { BinaryOperator::Or };
     let straight = Expr::Between { expr, negated, low, high };
     Expr::Nested(Box::new(Expr::BinaryOp { left: Box::new(straight), op, right: Box::new(flipped) }))
+}
+
+/// Above `^`, COLLATE and AT TIME ZONE, below subscripts and casts. sqlparser has no name for it.
+const SIGN_PRECEDENCE: u8 = 120;
+
+/// `- 2 ^ 2` is `(- 2) ^ 2`.
+fn signed(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    let op = match parser.next_token().token {
+        Token::Plus => UnaryOperator::Plus,
+        _ => UnaryOperator::Minus,
+    };
+    let operand = parser.parse_subexpr(SIGN_PRECEDENCE)?;
+    Ok(Expr::UnaryOp { op, expr: Box::new(operand) })
 }
 
 /// `x IN ((SELECT …), …)`: a list whose first item stands in parentheses, which sqlparser reads as a query.
@@ -74,8 +87,9 @@ impl Dialect for BennuDialect {
         POSTGRES.dialect()
     }
 
-    /// Reads no operand itself. It is the place to count them, and to stop: that error ends all attempts. And
-    /// sqlparser takes nearly every word for a column, so that `SELECT a, FROM t` would select a column `from`.
+    /// It is the place to count operands, and to stop: that error ends all attempts. Signs bind tighter than
+    /// sqlparser has it. And it takes nearly every word for a column, so that `SELECT a, FROM t` would select a column
+    /// `from`.
     fn parse_prefix(&self, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
         match self.fuel.get() {
             0 => return Some(Err(ParserError::RecursionLimitExceeded)),
@@ -90,6 +104,7 @@ impl Dialect for BennuDialect {
                 Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_) | Token::LParen | Token::Period => None,
                 _ => Some(parser.parse_identifier().map(Expr::Identifier)),
             },
+            Token::Minus | Token::Plus => Some(signed(parser)),
             _ => None,
         }
     }

@@ -84,6 +84,10 @@ pub(super) static FUNCTIONS: &[Definition] = &[
 ];
 
 pub(super) static OPERATORS: &[Definition] = &[
+    define_rule("operator <", |args| ordered(args, |args| order_is(args, std::cmp::Ordering::is_lt))),
+    define_rule("operator <=", |args| ordered(args, |args| order_is(args, std::cmp::Ordering::is_le))),
+    define_rule("operator >", |args| ordered(args, |args| order_is(args, std::cmp::Ordering::is_gt))),
+    define_rule("operator >=", |args| ordered(args, |args| order_is(args, std::cmp::Ordering::is_ge))),
     define_rule("operator ||", concat_rule),
     define_rule("operator @>", |args| {
         two_arrays(args, Returns::Known(Boolean), true, |args| {
@@ -179,6 +183,16 @@ fn two_arrays(args: &[Argument], returns: Returns, strict: bool, body: Body) -> 
     };
     let array = DataType::Array(item);
     Some(Chosen { types: vec![array, array], returns: returns.of(array), strict, body })
+}
+
+/// The planner compares arrays too, with NULLs before all other elements; here they come behind.
+fn ordered(args: &[Argument], body: Body) -> Option<Chosen> {
+    two_arrays(args, Returns::Known(Boolean), true, body)
+}
+
+fn order_is(args: &[Datum], wanted: fn(std::cmp::Ordering) -> bool) -> QueryResult<Datum> {
+    let [a, b] = args else { return Err(wrong(args)) };
+    Ok(Datum::Bool(wanted(types::compare::compare(a, b))))
 }
 
 fn array_and(args: &[Argument], more: &[DataType], returns: Returns, strict: bool, body: Body) -> Option<Chosen> {

@@ -133,7 +133,8 @@ pub(crate) fn quotient(a: Decimal, b: Decimal) -> QueryResult<Decimal> {
         .ok_or_else(overflow)
 }
 
-fn ten_to(exponent: u32) -> Option<i256> {
+/// A power of ten.
+pub(super) fn ten_to(exponent: u32) -> Option<i256> {
     let (mut power, ten) = (i256::ONE, i256::from_i128(10));
     for _ in 0..exponent {
         power = power.checked_mul(ten)?;
@@ -270,7 +271,11 @@ pub(crate) fn sqrt(value: Decimal) -> QueryResult<Decimal> {
     let (weight, _) = leading_group(value);
     // PostgreSQL's guess at the digits of the root before its point, from groups of four.
     let before_point = if weight >= 0 { weight * 2 + 1 } else { 1 - (1 - weight * 4) / 2 };
-    let scale = digits_for(f64::from(before_point), value.scale);
+    root(value, digits_for(f64::from(before_point), value.scale))
+}
+
+/// The square root of a number that is not negative, to so many digits behind the point.
+pub(super) fn root(value: Decimal, scale: u8) -> QueryResult<Decimal> {
     let shift = 2 * u32::from(scale) + 2;
     let scaled = if shift >= u32::from(value.scale) {
         i256::from_i128(value.unscaled).checked_mul(ten_to(shift - u32::from(value.scale)).ok_or_else(overflow)?)
@@ -314,6 +319,11 @@ pub(crate) fn exp(value: Decimal) -> QueryResult<Decimal> {
         // More than 17 digits in front of the point leave few behind it.
         None => float_result(approximate.exp(), scale),
     }
+}
+
+/// A double as a numeric, with the digits that a double has.
+pub(super) fn from_float(value: f64) -> QueryResult<Decimal> {
+    float_result(value, NUMERIC_MAX_SCALE)
 }
 
 /// A double as a numeric of as many digits.

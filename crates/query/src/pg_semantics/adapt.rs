@@ -100,12 +100,10 @@ fn class(ty: &DataType) -> Class {
 /// not of the other side's type.
 pub(super) fn compare(left: &mut Expr, operator: &str, right: &mut Expr, schema: &DFSchema) -> QueryResult<()> {
     let (a, b) = (Side::of(left, schema), Side::of(right, schema));
+    refuse_unlike(&a, operator, &b)?;
     match (&a, &b) {
         (Side::Known(ty), Side::Quoted(_) | Side::Parameter) => give_type(right, &b, ty),
         (Side::Quoted(_) | Side::Parameter, Side::Known(ty)) => give_type(left, &a, ty),
-        (Side::Known(x), Side::Known(y)) if class(x) != class(y) && !catalog_lists(x, y) => {
-            Err(QueryError::NoSuchOperator { left: a.name(), operator: operator.to_owned(), right: b.name() })
-        }
         (Side::Known(x), Side::Known(y)) if is_float(x) != is_float(y) && x.is_number() && y.is_number() => {
             let (float, other) = if is_float(x) { (&mut *left, &mut *right) } else { (&mut *right, &mut *left) };
             beside_float(float, other, schema);
@@ -119,6 +117,19 @@ pub(super) fn compare(left: &mut Expr, operator: &str, right: &mut Expr, schema:
         }
         (Side::Known(DataType::Date), Side::Known(DataType::Timestamp)) => as_timestamp(left),
         (Side::Known(DataType::Timestamp), Side::Known(DataType::Date)) => as_timestamp(right),
+        _ => Ok(()),
+    }
+}
+
+/// Types that PostgreSQL does not compare.
+///
+/// # Errors
+/// [`QueryError::NoSuchOperator`] for these.
+pub(super) fn refuse_unlike(a: &Side, operator: &str, b: &Side) -> QueryResult<()> {
+    match (a, b) {
+        (Side::Known(x), Side::Known(y)) if class(x) != class(y) && !catalog_lists(x, y) => {
+            Err(QueryError::NoSuchOperator { left: a.name(), operator: operator.to_owned(), right: b.name() })
+        }
         _ => Ok(()),
     }
 }

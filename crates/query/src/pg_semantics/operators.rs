@@ -4,7 +4,7 @@ use super::adapt::{self, Side, compare, give_type, is_decimal};
 use super::rows::{compare_rows, parts_of};
 use crate::convert::arrow_type;
 use crate::error::{QueryError, QueryResult, Refusal};
-use crate::functions::{self, average_of, numeric_quotient};
+use crate::functions::{self, Spread, average_of, numeric_quotient, square};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::functions_aggregate::count::count_udaf;
@@ -29,30 +29,29 @@ impl ExprPlanner for PostgresOperators {
 
     fn plan_aggregate(&self, raw: RawAggregateExpr) -> Result<PlannerResult<RawAggregateExpr>> {
         let raw = RawAggregateExpr { args: raw.args.into_iter().map(named_cast).collect(), ..raw };
-        if raw.func.name() != "avg" || raw.args.len() != 1 {
-            return Ok(PlannerResult::Original(raw));
-        }
-        let part = |function: Arc<AggregateUDF>| {
+        let part = |function: Arc<AggregateUDF>, args: Vec<Expr>| {
             Expr::AggregateFunction(AggregateFunction::new_udf(
                 function,
-                raw.args.clone(),
+                args,
                 raw.distinct,
                 raw.filter.clone(),
                 raw.order_by.clone(),
                 raw.null_treatment,
             ))
         };
-        Ok(PlannerResult::Planned(average_of(part(sum_udaf()), part(count_udaf()))))
+        Ok(match of_sums(&raw.func, &raw.args, raw.distinct, &part) {
+            Some(planned) => PlannerResult::Planned(planned),
+            None => PlannerResult::Original(raw),
+        })
     }
 
     fn plan_window(&self, raw: RawWindowExpr) -> Result<PlannerResult<RawWindowExpr>> {
-        let is_avg = matches!(&raw.func_def, WindowFunctionDefinition::AggregateUDF(udaf) if udaf.name() == "avg");
-        if !is_avg || raw.args.len() != 1 {
+        let WindowFunctionDefinition::AggregateUDF(udaf) = &raw.func_def else {
             return Ok(PlannerResult::Original(raw));
-        }
-        let part = |function: Arc<AggregateUDF>| {
+        };
+        let part = |function: Arc<AggregateUDF>, args: Vec<Expr>| {
             let params = WindowFunctionParams {
-                args: raw.args.clone(),
+                args,
                 partition_by: raw.partition_by.clone(),
                 order_by: raw.order_by.clone(),
                 window_frame: raw.window_frame.clone(),
@@ -65,8 +64,29 @@ impl ExprPlanner for PostgresOperators {
                 params,
             }))
         };
-        Ok(PlannerResult::Planned(average_of(part(sum_udaf()), part(count_udaf()))))
+        Ok(match of_sums(udaf, &raw.args, raw.distinct, &part) {
+            Some(planned) => PlannerResult::Planned(planned),
+            None => PlannerResult::Original(raw),
+        })
     }
+}
+
+/// Averages and variances as what they are of sums; `part` makes an aggregate like the one asked for.
+fn of_sums(
+    function: &Arc<AggregateUDF>,
+    args: &[Expr],
+    distinct: bool,
+    part: &dyn Fn(Arc<AggregateUDF>, Vec<Expr>) -> Expr,
+) -> Option<Expr> {
+    let [arg] = args else { return None };
+    let (sum, count) = (|| part(sum_udaf(), args.to_vec()), || part(count_udaf(), args.to_vec()));
+    if function.name() == "avg" {
+        return Some(average_of(sum(), count()));
+    }
+    // Of two values that differ the squares may not.
+    let spread = Spread::named(function.name()).filter(|_| !distinct)?;
+    let squares = part(sum_udaf(), vec![square(arg.clone())]);
+    Some(spread.of(sum(), squares, count(), part(Arc::clone(function), args.to_vec())))
 }
 
 /// A cast is not part of an expression's name for the planner, so that `sum(x::int)` and `sum(x::bigint)` had one name.

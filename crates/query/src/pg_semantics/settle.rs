@@ -11,10 +11,10 @@ use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, ScalarValue};
-use datafusion::logical_expr::expr::{Between, InList, Like, ScalarFunction};
+use datafusion::logical_expr::expr::{Between, InList, InSubquery, Like, ScalarFunction};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator};
+use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, lit, when};
 use std::sync::Arc;
 use types::DataType;
 
@@ -39,8 +39,7 @@ fn settle_node(node: LogicalPlan, narrow: bool) -> Result<Transformed<LogicalPla
     let sorted = matches!(node, LogicalPlan::Sort(_));
     let settled = node.map_expressions(|expr| {
         let name = names.save(&expr);
-        let settled =
-            expr.transform_down_up(|expr| Ok(skip_windows(expr)), |expr| settle_expr(expr, &schema, narrow))?;
+        let settled = settle_tree(expr, &schema, narrow)?;
         let settled = settled.update_data(|expr| name.restore(expr));
         if sorted && Side::of(&settled.data, &schema) == Side::Known(DataType::Interval) {
             return Ok(Transformed::yes(functions::interval_span(settled.data)));
@@ -108,11 +107,17 @@ fn narrow_values(node: LogicalPlan) -> Result<LogicalPlan> {
     Ok(LogicalPlan::Values(values))
 }
 
+fn settle_tree(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transformed<Expr>> {
+    expr.transform_down_up(|expr| settle_window(expr, schema), |expr| settle_expr(expr, schema, narrow))
+}
+
 /// Constants among the arguments of a window function (offsets, buckets) are read by it as bigint.
-fn skip_windows(expr: Expr) -> Transformed<Expr> {
-    let recursion =
-        if matches!(expr, Expr::WindowFunction(_)) { TreeNodeRecursion::Jump } else { TreeNodeRecursion::Continue };
-    Transformed::new(expr, false, recursion)
+fn settle_window(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    if !matches!(expr, Expr::WindowFunction(_)) {
+        return Ok(Transformed::no(expr));
+    }
+    let settled = expr.map_children(|child| settle_tree(child, schema, false))?;
+    Ok(Transformed::new(settled.data, settled.transformed, TreeNodeRecursion::Jump))
 }
 
 fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transformed<Expr>> {
@@ -128,6 +133,7 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
         Expr::ScalarFunction(call) if call.func.inner().downcast_ref::<SqlFunction>().is_some() => {
             Ok(Transformed::yes(settle_call(call, schema)?))
         }
+        Expr::ScalarFunction(call) if call.func.name() == "nullif" => settle_nullif(call, schema),
         Expr::ScalarFunction(call) => match session_constant(&call)? {
             Some(parameter) => Ok(Transformed::yes(parameter)),
             None => Ok(Transformed::no(Expr::ScalarFunction(call))),
@@ -144,7 +150,8 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
             }
             Ok(Transformed::no(Expr::Case(case)))
         }
-        Expr::BinaryExpr(binary) if is_comparison(binary.op) => Ok(settle_comparison(binary, schema)),
+        Expr::BinaryExpr(binary) if is_comparison(binary.op) => Ok(settle_comparison(binary, schema)?),
+        Expr::InSubquery(within) => Ok(Transformed::no(Expr::InSubquery(comparable_with_rows(within, schema)?))),
         Expr::Not(inner) => {
             if let Side::Known(ty) = Side::of(&inner, schema)
                 && ty != DataType::Boolean
@@ -275,7 +282,18 @@ fn is_comparison(op: Operator) -> bool {
 }
 
 /// Intervals are compared by their length: a day is 24 hours, a month 30 days.
-fn settle_comparison(mut binary: BinaryExpr, schema: &DFSchema) -> Transformed<Expr> {
+fn settle_comparison(mut binary: BinaryExpr, schema: &DFSchema) -> QueryResult<Transformed<Expr>> {
+    let array = |side: &Expr| matches!(Side::of(side, schema), Side::Known(DataType::Array(_)));
+    let order = matches!(binary.op, Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq);
+    if order
+        && array(&binary.left)
+        && array(&binary.right)
+        && let Some(definition) = functions::operator(&binary.op.to_string())
+        && let Expr::ScalarFunction(call) =
+            functions::call_of(definition, vec![*binary.left.clone(), *binary.right.clone()])
+    {
+        return Ok(Transformed::yes(settle_call(call, schema)?));
+    }
     let interval = |side: &Expr| Side::of(side, schema) == Side::Known(DataType::Interval);
     let both = interval(&binary.left) && interval(&binary.right);
     if both {
@@ -283,7 +301,30 @@ fn settle_comparison(mut binary: BinaryExpr, schema: &DFSchema) -> Transformed<E
             **side = functions::interval_span(std::mem::take(side.as_mut()));
         }
     }
-    Transformed::new_transformed(Expr::BinaryExpr(binary), both)
+    Ok(Transformed::new_transformed(Expr::BinaryExpr(binary), both))
+}
+
+/// `x IN (SELECT …)` compares as `=` does, whatever the planner could cast.
+fn comparable_with_rows(within: InSubquery, schema: &DFSchema) -> QueryResult<InSubquery> {
+    let rows = within.subquery.subquery.schema();
+    if let Some(column) = rows.columns().into_iter().next() {
+        let sides = (Side::of(&within.expr, schema), Side::of(&Expr::Column(column), rows));
+        adapt::refuse_unlike(&sides.0, "=", &sides.1)?;
+    }
+    Ok(within)
+}
+
+/// `nullif(a, b)` compares as `a = b` does, and gives `a` as it is.
+fn settle_nullif(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let [value, other] = call.args.as_mut_slice() else { return Ok(Transformed::no(Expr::ScalarFunction(call))) };
+    let mut compared = value.clone();
+    adapt::compare(&mut compared, "=", other, schema)?;
+    if compared == *value {
+        return Ok(Transformed::yes(Expr::ScalarFunction(call)));
+    }
+    let equal = compared.eq(std::mem::take(other));
+    let value = std::mem::take(value);
+    Ok(Transformed::yes(when(equal, lit(ScalarValue::Null)).otherwise(value)?))
 }
 
 /// A cast that the query wrote.

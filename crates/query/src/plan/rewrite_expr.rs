@@ -54,6 +54,10 @@ pub(super) fn rewrite(expr: Expr) -> Expr {
             }
             _ => Expr::Value(value),
         },
+        // The only one of its kind that sqlparser takes for a column.
+        Expr::Identifier(name) if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("current_schema") => {
+            call("current_schema", Vec::new())
+        }
         other => other,
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! - `TABLE t` as a query is `SELECT * FROM t` (sqlparser's form of it forgets quotes).
 //! - `FROM ONLY t` is `FROM t`, since no table inherits from another.
+//! - `ORDER BY x USING <` is `ORDER BY x ASC`, with `>` it is `DESC`.
 //! - `x ISNULL` and `x NOTNULL` are `x IS NULL` and `x IS NOT NULL`.
 
 use super::keyword::{is_keyword, is_reserved};
@@ -9,7 +10,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Replaces the spellings; the new words stand where the old ones stood.
 pub(super) fn expand(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    if !tokens.iter().any(|token| is_word(&token.token, &["TABLE", "ISNULL", "NOTNULL", "ONLY"])) {
+    if !tokens.iter().any(|token| is_word(&token.token, &["TABLE", "ISNULL", "NOTNULL", "ONLY", "USING"])) {
         return tokens;
     }
     let mut out = Vec::with_capacity(tokens.len() + 4);
@@ -34,6 +35,13 @@ fn long_form(tokens: &[TokenWithSpan], at: usize) -> Option<Vec<Token>> {
             matches!(before, Some(Token::Comma)) || before.is_some_and(|word| is_word(word, &["FROM", "JOIN"]));
         return (relation && names_table(tokens.get(at + 1))).then(Vec::new);
     }
+    if is_word(token, &["USING"]) {
+        let direction = direction_of(tokens.get(at + 1))?;
+        return Some(vec![Token::make_keyword(direction)]);
+    }
+    if direction_of(Some(tokens.get(at)?)).is_some() && before.is_some_and(|word| is_word(word, &["USING"])) {
+        return Some(Vec::new());
+    }
     // Behind an operand only: elsewhere they may be names.
     if !before.is_some_and(ends_operand) {
         return None;
@@ -50,6 +58,15 @@ fn names_table(next: Option<&TokenWithSpan>) -> bool {
         Token::Word(word) => word.quote_style.is_some() || !is_reserved(&word.value),
         _ => false,
     })
+}
+
+/// What `USING` and this operator are called in one word. No other USING stands in front of an operator.
+fn direction_of(operator: Option<&TokenWithSpan>) -> Option<&'static str> {
+    match operator?.token {
+        Token::Lt => Some("ASC"),
+        Token::Gt => Some("DESC"),
+        _ => None,
+    }
 }
 
 fn begins_query(before: Option<&Token>) -> bool {

@@ -14,6 +14,7 @@
 //! Done from the inside out: an operator whose subqueries have been joined knows of outer rows further out only.
 
 mod attach;
+mod counted;
 mod domain;
 mod lateral;
 mod push;
@@ -45,6 +46,9 @@ fn flatten_node(node: LogicalPlan, names: &mut Names) -> Result<Transformed<Logi
     })?;
     opened.transform_data(|node| match node {
         LogicalPlan::Join(join) => lateral::join(join, names),
+        LogicalPlan::Limit(limit) if counted::is_computed(&limit) => {
+            counted::rows_within(limit, names).map(Transformed::yes)
+        }
         node => attach::attach(node, names),
     })
 }

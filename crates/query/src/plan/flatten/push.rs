@@ -92,9 +92,9 @@ fn requalified(domain: &Domain, plan: LogicalPlan, schema: &DFSchema) -> Result<
 }
 
 /// `LIMIT fetch OFFSET skip`.
-struct Range {
-    skip: Option<Expr>,
-    fetch: Option<Expr>,
+pub(super) struct Range {
+    pub(super) skip: Option<Expr>,
+    pub(super) fetch: Option<Expr>,
 }
 
 impl Range {
@@ -145,7 +145,8 @@ fn limit(domain: &Domain, range: Range, input: LogicalPlan, names: &mut Names) -
     }
 }
 
-fn numbered(
+/// The rows whose number, counted in this order for each row of the domain, is in the range.
+pub(super) fn numbered(
     domain: &Domain,
     range: Range,
     rows: LogicalPlan,

@@ -1,8 +1,8 @@
 //! Which subqueries the planner below joins by itself, and which have one row at most.
 
 use super::references;
-use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::{DFSchema, JoinType};
 use datafusion::logical_expr::expr::{Exists, InSubquery};
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{
@@ -10,9 +10,15 @@ use datafusion::logical_expr::{
     SubqueryAlias,
 };
 
+/// The planner's checks look at a subquery twice for each subquery that it is in, so further levels are joined.
+const DEEPEST: usize = 3;
+
 /// Can the planner place this subquery expression of `node`?
 pub(super) fn planner_knows(node: &LogicalPlan, expr: &Expr) -> bool {
     let Some(subquery) = references::subquery_in(expr) else { return true };
+    if node.inputs().len() == 1 && nesting(&subquery.subquery) >= DEEPEST {
+        return false;
+    }
     let correlated = !subquery.outer_ref_columns.is_empty();
     let plan = subquery.subquery.as_ref();
     match expr {
@@ -32,6 +38,23 @@ pub(super) fn planner_knows(node: &LogicalPlan, expr: &Expr) -> bool {
         },
         _ => false,
     }
+}
+
+/// How many levels of subquery expressions a plan has.
+fn nesting(plan: &LogicalPlan) -> usize {
+    let mut deepest = 0;
+    // The visitors return no error of their own.
+    let _ = plan.apply(|node| {
+        node.apply_expressions(|expr| {
+            expr.apply(|expr| {
+                if let Some(subquery) = references::subquery_in(expr) {
+                    deepest = deepest.max(nesting(&subquery.subquery) + 1);
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    });
+    deepest
 }
 
 /// Is `IN (…)` wherever it stands a condition, for which NULL is as good as false? The planner makes false of it.
@@ -132,6 +155,9 @@ pub(super) fn is_one_row(plan: &LogicalPlan) -> bool {
         | LogicalPlan::Distinct(Distinct::All(input)) => is_one_row(input),
         LogicalPlan::Aggregate(Aggregate { group_expr, .. }) => group_expr.is_empty(),
         LogicalPlan::Limit(Limit { fetch, input, .. }) => is_at_most_one(fetch.as_deref()) || is_one_row(input),
+        LogicalPlan::Join(join) if join.join_type != JoinType::Full => {
+            is_one_row(&join.left) && is_one_row(&join.right)
+        }
         LogicalPlan::EmptyRelation(EmptyRelation { .. }) => true,
         LogicalPlan::Values(values) => values.values.len() <= 1,
         _ => false,

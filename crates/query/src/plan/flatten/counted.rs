@@ -1,0 +1,40 @@
+//! LIMIT and OFFSET that a subquery computes: the rows get numbers, in their order, and those within stay.
+
+use super::domain::{Domain, Names};
+use super::push::{Range, numbered};
+use super::references;
+use crate::Refusal;
+use crate::functions::row_count;
+use datafusion::common::Result;
+use datafusion::common::tree_node::TreeNode;
+use datafusion::logical_expr::{Expr, Limit, LogicalPlan, LogicalPlanBuilder, Projection};
+use std::sync::Arc;
+
+/// Is there a subquery in one of the two?
+pub(super) fn is_computed(limit: &Limit) -> bool {
+    let computed = |count: &Expr| count.exists(|part| Ok(references::subquery_in(part).is_some())).unwrap_or(false);
+    [&limit.skip, &limit.fetch].into_iter().flatten().any(|count| computed(count))
+}
+
+/// The rows within the limit.
+pub(super) fn rows_within(limit: Limit, names: &mut Names) -> Result<LogicalPlan> {
+    let skip = limit.skip.map(|skip| row_count(*skip, Refusal::Offset));
+    let fetch = limit.fetch.map(|fetch| row_count(*fetch, Refusal::Limit));
+    let domain = Domain::new(&limit.input, Vec::new(), names)?;
+    within(&domain, Range { skip, fetch }, Arc::unwrap_or_clone(limit.input), names)
+}
+
+fn within(domain: &Domain, range: Range, input: LogicalPlan, names: &mut Names) -> Result<LogicalPlan> {
+    match input {
+        // It only takes columns away that the order below needs.
+        LogicalPlan::Projection(Projection { expr, input, .. }) if matches!(input.as_ref(), LogicalPlan::Sort(_)) => {
+            let rows = within(domain, range, Arc::unwrap_or_clone(input), names)?;
+            LogicalPlanBuilder::from(rows).project(expr)?.build()
+        }
+        LogicalPlan::Sort(sort) if sort.fetch.is_none() => {
+            let rows = numbered(domain, range, Arc::unwrap_or_clone(sort.input), sort.expr.clone(), names)?;
+            LogicalPlanBuilder::from(rows).sort(sort.expr)?.build()
+        }
+        other => numbered(domain, range, other, Vec::new(), names),
+    }
+}
