@@ -138,18 +138,21 @@ fn interval(ty: &DataType, conditions: &[Condition]) -> Interval {
         [range] => {
             let mut lo = range.start.clone();
             lo.resize(width, 0);
-            Interval::One { lo, hi: last_before(range.end.as_deref(), width) }
+            match last_before(range.end.as_deref(), width) {
+                Some(hi) => Interval::One { lo, hi },
+                None => Interval::Nothing,
+            }
         }
         _ => Interval::Many,
     }
 }
 
-/// The largest `width` bytes below `end`.
-fn last_before(end: Option<&[u8]>, width: usize) -> Vec<u8> {
-    let Some(end) = end else { return vec![0xFF; width] };
+/// The largest `width` bytes below `end`; below the type's first value there are none.
+fn last_before(end: Option<&[u8]>, width: usize) -> Option<Vec<u8>> {
+    let Some(end) = end else { return Some(vec![0xFF; width]) };
     // A longer end (a point's successor) cuts behind its own first bytes.
     if end.len() > width {
-        return end.iter().copied().take(width).collect();
+        return Some(end.iter().copied().take(width).collect());
     }
     let mut last = end.to_vec();
     last.resize(width, 0);
@@ -157,8 +160,8 @@ fn last_before(end: Option<&[u8]>, width: usize) -> Vec<u8> {
         let (less, borrowed) = byte.overflowing_sub(1);
         *byte = less;
         if !borrowed {
-            break;
+            return Some(last);
         }
     }
-    last
+    None
 }

@@ -221,9 +221,8 @@ fn age(args: &[Datum]) -> QueryResult<Datum> {
         days -= 1;
     }
     while days < 0 {
-        // The month that is borrowed from is the earlier moment's, or the later's when time runs backwards.
-        let borrowed = if negative { days_in_month(to.year, to.month) } else { days_in_month(from.year, from.month) };
-        days += i64::from(borrowed);
+        // The month that is borrowed from is the earlier moment's.
+        days += i64::from(days_in_month(from.year, from.month));
         months -= 1;
     }
     let small = |value: i64| i32::try_from(value).map_err(|_| QueryError::IntervalRange);

@@ -437,10 +437,11 @@ fn listed(pairs: Vec<(Expr, Expr)>, op: Operator, negated: bool) -> Vec<Expr> {
     lists.chain(compared).collect()
 }
 
-/// A column or what no row changes.
+/// A column or what no row changes. Not a subquery: of a list that has nothing else the planner makes `IN (SELECT …)`,
+/// for which no row is not NULL.
 fn is_plain(item: &Expr) -> bool {
     match item {
-        Expr::Column(_) | Expr::Literal(..) | Expr::Placeholder(_) | Expr::ScalarSubquery(_) => true,
+        Expr::Column(_) | Expr::Literal(..) | Expr::Placeholder(_) => true,
         Expr::OuterReferenceColumn(..) => true,
         other => {
             !other.any_column_refs()
