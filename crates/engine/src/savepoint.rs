@@ -39,6 +39,7 @@ impl Session {
     pub(crate) fn savepoint(&mut self, name: &str) -> EngineResult<String> {
         let settings = self.settings.mark();
         let open = self.explicit_block("SAVEPOINT")?;
+        open.used = true;
         let writes = open.borrow()?.savepoint();
         open.savepoints.0.push(Named { name: name.to_string(), writes, settings });
         Ok("SAVEPOINT".to_string())

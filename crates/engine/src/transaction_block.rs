@@ -44,10 +44,12 @@ pub(crate) struct OpenBlock {
     /// Read at the session's next step, so that no lock is needed.
     pub(crate) broken: Arc<AtomicBool>,
     pub(crate) savepoints: Savepoints,
+    /// REPEATABLE READ: all statements read one state, and none writes.
+    repeats: bool,
     /// When it began, microseconds since 1970.
     started: i64,
     /// Has a statement run in it?
-    used: bool,
+    pub(crate) used: bool,
 }
 
 impl Block {
@@ -136,6 +138,9 @@ impl Session {
         if self.settings.effective().read_only {
             return fail(Fault::ReadOnlyTransaction { command });
         }
+        if matches!(&self.block, Block::Open(open) if open.repeats) {
+            return fail(Fault::Unsupported { feature: format!("{command} in isolation level REPEATABLE READ") });
+        }
         Ok(())
     }
 
@@ -217,6 +222,7 @@ impl Session {
             failed: false,
             broken: Arc::default(),
             savepoints: Savepoints::default(),
+            repeats: false,
             started,
             used: false,
         });
@@ -224,8 +230,11 @@ impl Session {
 
     /// BEGIN.
     pub(crate) fn begin(&mut self, modes: TransactionModes) -> EngineResult<String> {
-        check_modes(modes)?;
+        self.check_modes(modes)?;
         match &mut self.block {
+            Block::Open(open) if open.used && modes.isolation == Some(Isolation::RepeatableRead) => {
+                return fail(Fault::TooLate { what: "ISOLATION LEVEL" });
+            }
             Block::Open(open) if open.implicit => open.implicit = false,
             Block::Open(_) => {
                 self.notices.push(Notice::warning("25001", "there is already a transaction in progress"));
@@ -276,8 +285,13 @@ impl Session {
 
     /// SET TRANSACTION, SET SESSION CHARACTERISTICS.
     pub(crate) fn set_transaction(&mut self, modes: TransactionModes, session: bool) -> EngineResult<String> {
-        check_modes(modes)?;
+        self.check_modes(modes)?;
         if session {
+            if modes.isolation == Some(Isolation::RepeatableRead) {
+                return fail(Fault::Unsupported {
+                    feature: "isolation level REPEATABLE READ as a default".to_string(),
+                });
+            }
             if let Some(read_only) = modes.read_only {
                 self.settings.set("default_transaction_read_only", &[on_off(read_only)], false)?;
             }
@@ -297,10 +311,31 @@ impl Session {
     }
 
     fn apply_modes(&mut self, modes: TransactionModes) -> EngineResult<()> {
-        match modes.read_only {
-            Some(read_only) => self.settings.set("transaction_read_only", &[on_off(read_only)], true),
-            None => Ok(()),
+        if let Some(read_only) = modes.read_only {
+            self.settings.set("transaction_read_only", &[on_off(read_only)], true)?;
         }
+        let repeat = modes.isolation == Some(Isolation::RepeatableRead);
+        match &mut self.block {
+            Block::Open(open) if modes.isolation.is_some() && (repeat || open.repeats) => {
+                open.borrow()?.repeat_reads(repeat);
+                open.repeats = repeat;
+                self.settings.show_isolation(if repeat { "repeatable read" } else { "read committed" })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// READ COMMITTED is built, and REPEATABLE READ for blocks that only read: nothing weaker is promised and nothing
+    /// stronger pretended.
+    fn check_modes(&self, modes: TransactionModes) -> EngineResult<()> {
+        let read_only = modes.read_only.unwrap_or(self.settings.effective().read_only);
+        let feature = match (modes.isolation, modes.deferrable) {
+            (Some(Isolation::RepeatableRead), _) if !read_only => "isolation level REPEATABLE READ without READ ONLY",
+            (Some(Isolation::Serializable), _) => "isolation level SERIALIZABLE",
+            (_, Some(true)) => "DEFERRABLE",
+            _ => return Ok(()),
+        };
+        fail(Fault::Unsupported { feature: feature.to_string() })
     }
 
     /// Opens the implicit transaction of a simple query of several statements.
@@ -346,17 +381,6 @@ fn fails<T: 'static>(
         }
     };
     parts.inspect(seen).boxed()
-}
-
-/// Only READ COMMITTED is built: nothing weaker is promised and nothing stronger pretended.
-fn check_modes(modes: TransactionModes) -> EngineResult<()> {
-    let feature = match (modes.isolation, modes.deferrable) {
-        (Some(Isolation::RepeatableRead), _) => "isolation level REPEATABLE READ",
-        (Some(Isolation::Serializable), _) => "isolation level SERIALIZABLE",
-        (_, Some(true)) => "DEFERRABLE",
-        _ => return Ok(()),
-    };
-    fail(Fault::Unsupported { feature: feature.to_string() })
 }
 
 fn on_off(on: bool) -> String {

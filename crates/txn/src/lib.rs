@@ -6,7 +6,7 @@
 //!   commit() ──> one WriteBatch ──apply──> locks released ──sync──> answer
 //! ```
 //!
-//! READ COMMITTED: each statement has a snapshot of its own. A writer locks the row first and then reads
+//! READ COMMITTED: each statement has a snapshot of its own, unless reads are repeated. A writer locks the row first and then reads
 //! its newest state, so no update is lost; locks are held to the end of the transaction. They may go
 //! before the commit is durable: who builds on it comes later in the log and cannot survive without it.
 //!

@@ -5,7 +5,7 @@ use crate::overlay::{Overlay, Written};
 use crate::savepoint::{Savepoint, UndoLog};
 use crate::{LockOwner, LockTable, LockWait, ReadView, TxnError, TxnId, TxnResult};
 use std::sync::Arc;
-use store::{Bytes, CommitNo, Condition, Durability, FamilyId, Store, StoreResult, TableId};
+use store::{Bytes, CommitNo, Condition, Durability, FamilyId, Snapshot, Store, StoreResult, TableId};
 
 /// How a transaction behaves.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +34,17 @@ pub struct Transaction {
     statement: Overlay,
     conditions: Vec<Condition>,
     undo: UndoLog,
+    reads: Reads,
+}
+
+/// Which state statements read.
+#[derive(Debug, Default)]
+enum Reads {
+    /// Each its own: READ COMMITTED.
+    #[default]
+    Newest,
+    /// All that of the first one: REPEATABLE READ.
+    First(Option<Snapshot>),
 }
 
 impl Transaction {
@@ -47,6 +58,7 @@ impl Transaction {
             statement: Overlay::default(),
             conditions: Vec::new(),
             undo: UndoLog::default(),
+            reads: Reads::default(),
         }
     }
 
@@ -61,8 +73,20 @@ impl Transaction {
     /// As [`Store::snapshot`].
     pub async fn begin_statement(&mut self) -> StoreResult<ReadView> {
         self.end_statement();
-        let snapshot = self.store.snapshot(self.options.at_least).await?;
+        let snapshot = match &self.reads {
+            Reads::First(Some(snapshot)) => snapshot.clone(),
+            _ => self.store.snapshot(self.options.at_least).await?,
+        };
+        if let Reads::First(first) = &mut self.reads {
+            *first = Some(snapshot.clone());
+        }
         Ok(ReadView::with_overlay(Arc::clone(&self.store), snapshot, &self.before))
+    }
+
+    /// From now on all statements read one state, that of the first of them, or each its own. Writers still lock
+    /// and read the newest state of a row: who repeats reads must not write.
+    pub fn repeat_reads(&mut self, repeat: bool) {
+        self.reads = if repeat { Reads::First(None) } else { Reads::Newest };
     }
 
     /// Lets the next statement see what this one wrote. [`Self::begin_statement`] and [`Self::commit`] do it.

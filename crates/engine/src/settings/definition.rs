@@ -70,6 +70,7 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
     reported("standard_conforming_strings", "on", YES_ONLY, "Is a backslash in '...' just a backslash?"),
     plain("statement_timeout", "0", Kind::Duration, "Most time that a statement may take. 0 is forever."),
     plain("synchronous_commit", "on", Kind::SyncCommit, "Does COMMIT wait until it would survive a crash?"),
+    plain("synchronize_seqscans", "off", NO_ONLY, "Do scans of the same table run together?"),
     reported("TimeZone", "UTC", Kind::TimeZone, "Time zone in which times are read and shown."),
     plain("transaction_isolation", "read committed", ISOLATIONS, "Isolation level of this transaction."),
     plain("transaction_read_only", "off", Kind::Bool, "Is this transaction read-only?"),

@@ -149,6 +149,12 @@ impl Settings {
         self.refresh()
     }
 
+    /// The isolation level of the block, until it ends.
+    pub(crate) fn show_isolation(&mut self, level: &str) -> EngineResult<()> {
+        self.local.insert("transaction_isolation".to_string(), level.to_string());
+        self.refresh()
+    }
+
     /// A transaction block begins.
     pub(crate) fn begin_block(&mut self) {
         self.before_block = Some(self.session.clone());

@@ -113,7 +113,10 @@ async fn what_is_not_built_is_refused_by_name() {
     let mut c = Client::new().await;
     let cases = [
         ("BEGIN ISOLATION LEVEL SERIALIZABLE", "ERROR 0A000 isolation level SERIALIZABLE is not supported"),
-        ("BEGIN ISOLATION LEVEL REPEATABLE READ", "ERROR 0A000 isolation level REPEATABLE READ is not supported"),
+        (
+            "BEGIN ISOLATION LEVEL REPEATABLE READ",
+            "ERROR 0A000 isolation level REPEATABLE READ without READ ONLY is not supported",
+        ),
         ("BEGIN DEFERRABLE", "ERROR 0A000 DEFERRABLE is not supported"),
     ];
     for (text, answer) in cases {
@@ -158,4 +161,42 @@ async fn read_only_transactions_write_nothing() {
     assert_eq!(refused, "ERROR 25006 cannot execute INSERT in a read-only transaction");
     c.ok("ROLLBACK").await;
     c.ok("INSERT INTO t VALUES (1, 'x')").await;
+}
+
+#[tokio::test]
+async fn a_repeatable_read_block_sees_one_state_and_writes_nothing() {
+    let engine = engine().await;
+    let (mut a, mut b) = (Client::of(&engine), Client::of(&engine));
+    a.ok(TABLE).await;
+    a.ok("INSERT INTO t VALUES (1, 'before')").await;
+    b.ok("BEGIN; SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY").await;
+    // The state is that of the first statement, not of BEGIN.
+    a.ok("UPDATE t SET v = 'first' WHERE k = 1").await;
+    assert_eq!(b.run("SELECT v FROM t WHERE k = 1").await, "first\nSELECT 1");
+    a.ok("UPDATE t SET v = 'second' WHERE k = 1; INSERT INTO t VALUES (2, 'new')").await;
+    assert_eq!(b.run("SELECT v FROM t WHERE k = 1").await, "first\nSELECT 1");
+    assert_eq!(b.run("SELECT count(*) FROM t").await, "1\nSELECT 1");
+    assert_eq!(b.run("COMMIT").await, "COMMIT");
+    assert_eq!(b.run("SELECT count(*) FROM t").await, "2\nSELECT 1");
+    // What was read may be old, so nothing is written from it, not even where READ ONLY was taken back.
+    b.ok("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET transaction_read_only = off").await;
+    let refused = b.run("UPDATE t SET v = 'x'").await;
+    assert_eq!(refused, "ERROR 0A000 UPDATE in isolation level REPEATABLE READ is not supported");
+}
+
+#[tokio::test]
+async fn a_statement_that_fails_after_a_savepoint_leaves_what_was_before_it() {
+    let engine = engine().await;
+    let (mut a, mut b) = (Client::of(&engine), Client::of(&engine));
+    a.ok(TABLE).await;
+    a.ok("BEGIN; INSERT INTO t VALUES (1, 'a'); SAVEPOINT s; INSERT INTO t VALUES (2, 'a')").await;
+    b.ok("SET lock_timeout = '20ms'; BEGIN; INSERT INTO t VALUES (3, 'b'); SAVEPOINT s").await;
+    // Half of it is written when it meets the lock.
+    let answer = b.run("INSERT INTO t VALUES (4, 'b'), (1, 'b')").await;
+    assert_eq!(answer, "ERROR 55P03 canceling statement due to lock timeout");
+    b.ok("ROLLBACK TO s").await;
+    assert_eq!(b.run("COMMIT").await, "COMMIT");
+    a.ok("ROLLBACK TO s").await;
+    assert_eq!(a.run("COMMIT").await, "COMMIT");
+    assert_eq!(a.run("SELECT k FROM t ORDER BY k").await, "1\n3\nSELECT 2");
 }

@@ -151,6 +151,7 @@ pub(crate) static ALL: &[&Function] = &[
     &privileges::HAS_SCHEMA_PRIVILEGE,
     &privileges::HAS_DATABASE_PRIVILEGE,
     &privileges::PG_HAS_ROLE,
+    &privileges::ACLDEFAULT,
     &size::PG_RELATION_SIZE,
     &size::PG_TABLE_SIZE,
     &size::PG_TOTAL_RELATION_SIZE,

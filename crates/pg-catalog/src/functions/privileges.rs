@@ -3,9 +3,9 @@
 //! The functions take the user first or leave it out, so their arguments are read from the end.
 
 use super::names::{must_find_schema, relation_of};
-use super::{ANY, Arguments, Function, Returns, strict};
+use super::{ANY, Arguments, Function, OID, Returns, TEXT, strict};
 use crate::rows::Cell;
-use crate::source::{Relation, Source};
+use crate::source::{OWNER, Relation, Source};
 use datafusion::common::{Result, plan_err};
 
 pub(super) static HAS_TABLE_PRIVILEGE: Function =
@@ -94,4 +94,35 @@ impl Arguments<'_> {
     fn cell_from_end(&self, place: usize) -> &Cell {
         self.count().checked_sub(place).map_or(&Cell::Null, |number| self.cell(number))
     }
+}
+
+/// What an object without grants allows: entries `grantee=privileges/grantor`, the grantee empty for everyone.
+pub(super) static ACLDEFAULT: Function = strict("acldefault", &[TEXT, OID], Returns::Texts, |source, args| {
+    let kind = args.text(0).unwrap_or_default();
+    let (everyone, owner) = match kind {
+        "c" => ("", ""),
+        "r" => ("", "arwdDxt"),
+        "s" => ("", "rwU"),
+        "d" => ("Tc", "CTc"),
+        "f" => ("X", "X"),
+        "l" | "T" => ("U", "U"),
+        "L" => ("", "rw"),
+        "n" => ("", "UC"),
+        "p" => ("", "sA"),
+        "t" => ("", "C"),
+        "F" | "S" => ("", "U"),
+        _ => return plan_err!("unrecognized objtype abbreviation: {kind}"),
+    };
+    let name = match args.oid(1) {
+        Some(OWNER) => acl_name(source.live.user()),
+        other => other.unwrap_or_default().to_string(),
+    };
+    let entries = [("", everyone), (name.as_str(), owner)].into_iter().filter(|(_, granted)| !granted.is_empty());
+    Ok(entries.map(|(grantee, granted)| format!("{grantee}={granted}/{name}")).collect::<Vec<String>>().into())
+});
+
+/// A role's name in such an entry: quoted if it has other than letters, digits and underscores.
+fn acl_name(name: &str) -> String {
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
