@@ -79,7 +79,7 @@ async fn fill_bennu(path: &std::path::Path, rows: u64) -> Result<Bennu, BenchErr
     session.execute("CREATE TABLE rows (id bigint PRIMARY KEY, n integer, filler varchar)").await?;
     session
         .execute(&format!(
-            "INSERT INTO rows SELECT i, 1, lpad(i::varchar, 16, '0') || lpad((i * 7919)::varchar, 84, '0') \
+            "INSERT INTO rows SELECT i, 1, lpad(i::varchar, 16, '0') || lpad((i::bigint * 7919)::varchar, 84, '0') \
              FROM generate_series(0, {}) AS g(i)",
             rows - 1
         ))
