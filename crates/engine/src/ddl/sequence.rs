@@ -80,17 +80,9 @@ impl Session {
         cascade: bool,
     ) -> EngineResult<()> {
         let catalog = self.engine.catalog().current();
-        let mut oids = Vec::new();
-        for name in names {
-            match self.find_sequence(&catalog, name)? {
-                Some(sequence) => oids.push(sequence.oid),
-                None if if_exists => {
-                    self.skipped("00000", &format!("sequence \"{}\" does not exist", name.name));
-                }
-                None => return fail(Fault::NoSuchObject { kind: "sequence", name: shown(name) }),
-            }
-        }
-        self.drop_relations(&oids, cascade).await
+        let found = |name| Ok((name, self.find_sequence(&catalog, name)?.map(|it| it.oid)));
+        let found = names.iter().map(found).collect::<EngineResult<Vec<_>>>()?;
+        self.drop_named("sequence", found, if_exists, cascade).await
     }
 
     /// The sequence of that name; another object of that name is an error.

@@ -50,14 +50,25 @@ impl Session {
         cascade: bool,
     ) -> EngineResult<()> {
         let catalog = self.engine.catalog().current();
+        let found = |name| Ok((name, self.find_view(&catalog, name)?.map(|view| view.oid)));
+        let found = names.iter().map(found).collect::<EngineResult<Vec<_>>>()?;
+        self.drop_named("view", found, if_exists, cascade).await
+    }
+
+    /// Drops objects of a kind, each given as its name and what was found under it.
+    pub(super) async fn drop_named(
+        &mut self,
+        kind: &'static str,
+        found: Vec<(&ObjectName, Option<TableOid>)>,
+        if_exists: bool,
+        cascade: bool,
+    ) -> EngineResult<()> {
         let mut oids = Vec::new();
-        for name in names {
-            match self.find_view(&catalog, name)? {
-                Some(view) => oids.push(view.oid),
-                None if if_exists => {
-                    self.skipped("00000", &format!("view \"{}\" does not exist", name.name));
-                }
-                None => return fail(Fault::NoSuchObject { kind: "view", name: shown(name) }),
+        for (name, oid) in found {
+            match oid {
+                Some(oid) => oids.push(oid),
+                None if if_exists => self.skipped("00000", &format!("{kind} \"{}\" does not exist", name.name)),
+                None => return fail(Fault::NoSuchObject { kind, name: shown(name) }),
             }
         }
         self.drop_relations(&oids, cascade).await

@@ -239,18 +239,22 @@ pub(super) fn truncate(field: &str, value: &Datum) -> QueryResult<Datum> {
     })
 }
 
-fn truncate_moment(name: &str, moment: Moment) -> QueryResult<i64> {
-    let Moment { days, time, .. } = moment;
-    let date = moment.date();
-    let unit = match name {
+/// Microseconds of a unit that days are whole multiples of.
+fn unit_of_day(name: &str) -> Option<i64> {
+    match name {
         "microseconds" => Some(1),
         "milliseconds" => Some(1_000),
         "second" => Some(SECOND),
         "minute" => Some(60 * SECOND),
         "hour" => Some(3_600 * SECOND),
         _ => None,
-    };
-    if let Some(unit) = unit {
+    }
+}
+
+fn truncate_moment(name: &str, moment: Moment) -> QueryResult<i64> {
+    let Moment { days, time, .. } = moment;
+    let date = moment.date();
+    if let Some(unit) = unit_of_day(name) {
         return Ok(days * DAY + time / unit * unit);
     }
     let start = |year, month| days_from_civil(Civil { year, month, day: 1 });
@@ -273,15 +277,7 @@ fn truncate_moment(name: &str, moment: Moment) -> QueryResult<i64> {
 
 fn truncate_interval(name: &str, interval: Interval) -> QueryResult<Interval> {
     let Interval { months, days, micros } = interval;
-    let unit = match name {
-        "microseconds" => Some(1),
-        "milliseconds" => Some(1_000),
-        "second" => Some(SECOND),
-        "minute" => Some(60 * SECOND),
-        "hour" => Some(3_600 * SECOND),
-        _ => None,
-    };
-    if let Some(unit) = unit {
+    if let Some(unit) = unit_of_day(name) {
         return Ok(Interval { micros: micros / unit * unit, ..interval });
     }
     let to = |unit: i32| Interval { months: months / unit * unit, days: 0, micros: 0 };

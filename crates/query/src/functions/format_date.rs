@@ -1,6 +1,7 @@
 //! `to_char` of dates, times and intervals, and `to_date` and `to_timestamp`: PostgreSQL's patterns, both ways.
 
 use super::date_fields::{Moment, day_of_year, first_of, iso_week, iso_weekday};
+use super::format_number::ordinal_suffix;
 use super::sql::{arguments, wrong};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
@@ -145,23 +146,12 @@ pub(super) fn print(args: &[Datum]) -> QueryResult<Datum> {
                 let text = fields.print(name, &written, fill)?;
                 out.push_str(&text);
                 if let (Some(upper), true) = (ordinal, text.ends_with(|c: char| c.is_ascii_digit())) {
-                    out.push_str(&ordinal_of(&text, upper));
+                    out.push_str(&ordinal_suffix(&text, upper));
                 }
             }
         }
     }
     Ok(Datum::Text(out))
-}
-
-fn ordinal_of(number: &str, upper: bool) -> String {
-    let teen = number.len() > 1 && number.as_bytes().iter().rev().nth(1) == Some(&b'1');
-    let suffix = match number.as_bytes().last() {
-        Some(b'1') if !teen => "st",
-        Some(b'2') if !teen => "nd",
-        Some(b'3') if !teen => "rd",
-        _ => "th",
-    };
-    if upper { suffix.to_uppercase() } else { suffix.to_owned() }
 }
 
 /// As the field was written: `MONTH`, `Month`, `month`.

@@ -250,7 +250,7 @@ impl Pattern {
                 Mark::Minus | Mark::Plus => {}
                 Mark::PlusMinus => out.push(if digits.negative { '-' } else { '+' }),
                 Mark::Ordinal(upper) if !digits.negative && self.fraction == 0 => {
-                    out.push_str(&ordinal(digits.whole.as_deref().unwrap_or_default(), *upper));
+                    out.push_str(&ordinal_suffix(digits.whole.as_deref().unwrap_or_default(), *upper));
                 }
                 Mark::Other(letter) => out.push(*letter),
                 Mark::Angle if self.fill => out.push(if digits.negative { '>' } else { ' ' }),
@@ -289,7 +289,8 @@ impl Pattern {
     }
 }
 
-fn ordinal(number: &str, upper: bool) -> String {
+/// `st`, `nd`, `rd` or `th`.
+pub(super) fn ordinal_suffix(number: &str, upper: bool) -> String {
     let teen = number.len() > 1 && number.as_bytes().iter().rev().nth(1) == Some(&b'1');
     let suffix = match number.as_bytes().last() {
         Some(b'1') if !teen => "st",

@@ -9,14 +9,13 @@
 //! ```
 
 use super::names::ident_name;
+use super::own_level::each_expr;
 use super::rewrite::call;
 use crate::error::{QueryError, QueryResult};
 use sql::ast::{
     BinaryOperator, ExcludeSelectItem, Expr, Ident, JoinConstraint, JoinOperator, ObjectName, OrderByExpr, OrderByKind,
-    Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableFactor, TableWithJoins, VisitMut,
-    VisitorMut,
+    Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableFactor, TableWithJoins,
 };
-use std::ops::ControlFlow;
 
 /// Says in a query's SELECT what merged columns are.
 ///
@@ -68,23 +67,32 @@ fn rewrite_select(select: &mut Select, by: &mut [OrderByExpr]) -> QueryResult<()
     if all.outer {
         expand_wildcards(select, &all)?;
     }
-    let mut places = Places { merged: all.merged, depth: 0 };
+    let merged = &all.merged;
     for item in &mut select.projection {
-        name_item(item, &places.merged);
-        let _ = item.visit(&mut places);
+        name_item(item, merged);
+        each_expr(item, |expr| in_place(expr, merged));
     }
-    let _ = select.selection.visit(&mut places);
-    let _ = select.group_by.visit(&mut places);
-    let _ = select.having.visit(&mut places);
-    let _ = select.distinct.visit(&mut places);
+    each_expr(&mut select.selection, |expr| in_place(expr, merged));
+    each_expr(&mut select.group_by, |expr| in_place(expr, merged));
+    each_expr(&mut select.having, |expr| in_place(expr, merged));
+    each_expr(&mut select.distinct, |expr| in_place(expr, merged));
     for by in by {
         // A name in ORDER BY is first of all one of the answer's columns.
         let output = matches!(&by.expr, Expr::Identifier(name) if shown.contains(&ident_name(name)));
         if !output {
-            let _ = by.expr.visit(&mut places);
+            each_expr(&mut by.expr, |expr| in_place(expr, merged));
         }
     }
     Ok(())
+}
+
+/// Puts what it is in the place of a merged column.
+fn in_place(expr: &mut Expr, merged: &Merged) {
+    if let Expr::Identifier(column) = &*expr
+        && let Some((_, merged)) = find(merged, column)
+    {
+        *expr = merged.clone();
+    }
 }
 
 fn output_name(item: &SelectItem) -> Option<String> {
@@ -244,36 +252,5 @@ fn qualifier(factor: &TableFactor) -> Option<Vec<Ident>> {
         }
         TableFactor::Table { name, alias: None, .. } => name.0.iter().map(|part| part.as_ident().cloned()).collect(),
         _ => None,
-    }
-}
-
-/// Puts what they are in the place of merged columns.
-struct Places {
-    merged: Merged,
-    /// How many subqueries deep: what is named there may be theirs.
-    depth: usize,
-}
-
-impl VisitorMut for Places {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if self.depth == 0
-            && let Expr::Identifier(column) = &*expr
-            && let Some((_, merged)) = find(&self.merged, column)
-        {
-            *expr = merged.clone();
-        }
-        ControlFlow::Continue(())
     }
 }

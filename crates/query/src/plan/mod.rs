@@ -15,6 +15,7 @@ mod limits;
 mod merged_columns;
 mod names;
 mod output;
+mod own_level;
 mod parameters;
 mod query_values;
 mod recursive;

@@ -7,6 +7,7 @@
 //! - `t.tableoid` is `'t'::regclass`, see `table_oid`.
 //! - Set-returning functions in FROM whose arguments are columns are LATERAL subqueries, see `set_returning`.
 
+use super::own_level::each_expr;
 use super::{limits, merged_columns, query_values, rewrite_expr, set_functions, set_returning, table_oid, windows};
 use crate::error::{QueryError, QueryResult};
 use sql::ast::{
@@ -67,7 +68,8 @@ impl VisitorMut for Rewriter {
         }
         for item in &mut select.projection {
             if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
-                let _ = expr.visit(&mut ExistsToCount { depth: 0 });
+                // EXISTS in the WHERE of a query inside it is left to the planner.
+                each_expr(expr, exists_to_count);
             }
         }
         ControlFlow::Continue(())
@@ -319,36 +321,16 @@ fn unnested(name: &str, mut function: Function) -> Expr {
     call("unnest", vec![Expr::Function(function)])
 }
 
-/// Only in the expression itself: EXISTS in the WHERE of a query inside it is left to the planner.
-struct ExistsToCount {
-    depth: usize,
-}
-
-impl VisitorMut for ExistsToCount {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if self.depth == 0
-            && let Expr::Exists { subquery, negated } = expr
-            && counts_rows(subquery)
-        {
-            let op = if *negated { BinaryOperator::Eq } else { BinaryOperator::Gt };
-            let count = Expr::Subquery(subquery.clone());
-            let zero = Expr::value(Value::Number("0".to_owned(), false));
-            let compared = Expr::BinaryOp { left: Box::new(count), op, right: Box::new(zero) };
-            *expr = Expr::Nested(Box::new(compared));
-        }
-        ControlFlow::Continue(())
+/// `EXISTS (…)` of a plain query as a count of its rows.
+fn exists_to_count(expr: &mut Expr) {
+    if let Expr::Exists { subquery, negated } = expr
+        && counts_rows(subquery)
+    {
+        let op = if *negated { BinaryOperator::Eq } else { BinaryOperator::Gt };
+        let count = Expr::Subquery(subquery.clone());
+        let zero = Expr::value(Value::Number("0".to_owned(), false));
+        let compared = Expr::BinaryOp { left: Box::new(count), op, right: Box::new(zero) };
+        *expr = Expr::Nested(Box::new(compared));
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! A row of a plain table in FROM can be from no other, so the column is a constant: `regclass_oid('schema.table')`.
 
+use super::own_level::each_expr;
 use super::rewrite::call;
-use sql::ast::{Expr, Ident, ObjectName, Query, Select, TableFactor, Value, VisitMut, VisitorMut};
-use std::ops::ControlFlow;
+use sql::ast::{Expr, Ident, ObjectName, Select, TableFactor, Value};
 
 const COLUMN: &str = "tableoid";
 
@@ -15,9 +15,15 @@ pub(super) fn rewrite(select: &mut Select) {
         .iter()
         .flat_map(|table| std::iter::once(&table.relation).chain(table.joins.iter().map(|join| &join.relation)));
     let tables: Vec<(String, String)> = factors.filter_map(named).collect();
-    if !tables.is_empty() {
-        let _ = select.visit(&mut Replacer { tables, depth: 0 });
+    if tables.is_empty() {
+        return;
     }
+    each_expr(select, |expr| {
+        if let Some(table) = table_of(&tables, expr) {
+            let name = Expr::value(Value::SingleQuotedString(table.to_owned()));
+            *expr = call("regclass_oid", vec![name]);
+        }
+    });
 }
 
 /// The name that columns of a table are qualified with, and the table's own.
@@ -37,52 +43,21 @@ fn quoted(name: &ObjectName) -> Option<String> {
     Some(parts.collect::<Option<Vec<_>>>()?.join("."))
 }
 
-struct Replacer {
-    tables: Vec<(String, String)>,
-    /// How many subqueries deep.
-    depth: usize,
-}
-
-impl Replacer {
-    fn table_of(&self, expr: &Expr) -> Option<&str> {
-        let is_column = |ident: &Ident| folded(ident) == COLUMN;
-        match expr {
-            Expr::Identifier(column) if is_column(column) => match self.tables.as_slice() {
-                [(_, table)] => Some(table),
-                _ => None,
-            },
-            Expr::CompoundIdentifier(parts) => match parts.as_slice() {
-                [table, column] if is_column(column) => {
-                    let table = folded(table);
-                    self.tables.iter().find(|(alias, _)| *alias == table).map(|(_, table)| table.as_str())
-                }
-                _ => None,
-            },
+/// The table whose oid `expr` is.
+fn table_of<'a>(tables: &'a [(String, String)], expr: &Expr) -> Option<&'a str> {
+    let is_column = |ident: &Ident| folded(ident) == COLUMN;
+    match expr {
+        Expr::Identifier(column) if is_column(column) => match tables {
+            [(_, table)] => Some(table),
             _ => None,
-        }
-    }
-}
-
-impl VisitorMut for Replacer {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if self.depth == 0
-            && let Some(table) = self.table_of(expr)
-        {
-            let name = Expr::value(Value::SingleQuotedString(table.to_owned()));
-            *expr = call("regclass_oid", vec![name]);
-        }
-        ControlFlow::Continue(())
+        },
+        Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+            [table, column] if is_column(column) => {
+                let table = folded(table);
+                tables.iter().find(|(alias, _)| *alias == table).map(|(_, table)| table.as_str())
+            }
+            _ => None,
+        },
+        _ => None,
     }
 }
