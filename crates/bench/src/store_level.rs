@@ -58,7 +58,7 @@ fn filler(i: u64) -> String {
 }
 
 fn fill_fjall(path: &std::path::Path, rows: u64) -> Result<(Database, Keyspace), BenchError> {
-    let database = Database::builder(path).cache_size(384 << 20).open()?;
+    let database = Database::builder(path).cache_size(bennu::Options::default().cache_bytes).open()?;
     let options = || {
         KeyspaceCreateOptions::default()
             .data_block_size_policy(fjall::config::BlockSizePolicy::all(16 << 10))

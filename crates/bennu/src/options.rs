@@ -5,7 +5,7 @@ use std::path::PathBuf;
 /// Budgets and threads. The defaults suit one machine with a few GiB of memory.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Block cache in bytes (of uncompressed blocks).
+    /// Block cache in bytes (of uncompressed blocks); by default an eighth of the memory, 4 GiB at most.
     pub cache_bytes: u64,
     /// Memtables of all tables together, in bytes.
     pub memtable_bytes: u64,
@@ -20,7 +20,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            cache_bytes: 384 << 20,
+            cache_bytes: store_fjall::Options::default().cache_bytes,
             memtable_bytes: 256 << 20,
             query_memory_bytes: 1 << 30,
             spill_dir: None,

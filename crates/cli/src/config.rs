@@ -43,7 +43,7 @@ impl Default for Config {
             listen: "127.0.0.1:5433".into(),
             http: "127.0.0.1:5480".into(),
             max_connections: 2_000,
-            cache_mib: 384,
+            cache_mib: 0,
             memtable_mib: 256,
             query_memory_mib: 1_024,
             spill_dir: None,
@@ -71,8 +71,9 @@ impl Config {
 
     /// The part that opening a database takes.
     pub(crate) fn options(&self) -> bennu::Options {
+        let defaults = bennu::Options::default();
         bennu::Options {
-            cache_bytes: self.cache_mib << 20,
+            cache_bytes: if self.cache_mib == 0 { defaults.cache_bytes } else { self.cache_mib << 20 },
             memtable_bytes: self.memtable_mib << 20,
             query_memory_bytes: self.query_memory_mib << 20,
             spill_dir: self.spill_dir.clone(),

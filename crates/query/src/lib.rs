@@ -28,6 +28,7 @@ mod plan;
 pub mod provider;
 pub mod row_codec;
 mod row_reader;
+mod sample;
 
 pub use context::{FunctionLookup, QueryContext, Settings};
 pub use error::{QueryError, QueryResult, Refusal};

@@ -7,9 +7,10 @@ use crate::access_path::{AccessPath, pushdown};
 use crate::convert::expr_to_ranges::to_store_ranges;
 use crate::convert::{RowDecoder, table_schema};
 use crate::error::{QueryError, QueryResult};
-use crate::exec::running_scan::RowCheck;
+use crate::exec::row_checks::RowCheck;
 use crate::exec::scan::{FAMILY, RegionScanExec, ScanParts};
 use crate::row_codec::{Place, RowCodec};
+use crate::sample::{Estimate, Sampling};
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use catalog::Table;
@@ -18,7 +19,6 @@ use datafusion::common::{Column, Constraint, Constraints, DFSchema, Result};
 use datafusion::datasource::TableType;
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
-use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use rowkey::range::Access;
 use std::sync::Arc;
@@ -94,12 +94,26 @@ impl RegionTable {
             (false, 1) => vec![ranges.clone()],
             (false, pieces) => reader.split(table, FAMILY, &ranges, pieces).await?,
         };
-        let mut columns = projection.clone();
-        let row_check = self.row_check(session, &path.row_filters, &mut columns)?;
-        let decoder = RowDecoder::new(&self.codec, &columns)?;
-        let recheck = self.recheck(session, &path.byte_filters)?;
+        let decoder = RowDecoder::new(&self.codec, &projection)?;
+        let row_check = self.check(session, &path.row_filters)?;
+        let recheck = self.check(session, &path.byte_filters)?;
+        let checks = [recheck.as_ref(), row_check.as_ref()];
+        let codec = &self.codec;
+        let sampling = Sampling {
+            codec,
+            reader: &reader,
+            ranges: &ranges,
+            size,
+            checks,
+            decoder: &decoder,
+            projection: &projection,
+        };
+        let unsampled = Estimate { rows: size.rows, columns: None };
+        // A filter may fail on a row that the statement never comes to.
+        let estimate = if counted { unsampled } else { sampling.estimate().await.unwrap_or(unsampled) };
         let codec = Arc::clone(&self.codec);
-        let parts = ScanParts { codec, reader, path, projection, decoder, row_check, recheck, partitions, fetch, size };
+        let parts =
+            ScanParts { codec, reader, path, projection, decoder, row_check, recheck, partitions, fetch, estimate };
         RegionScanExec::new(parts)
     }
 
@@ -118,32 +132,14 @@ impl RegionTable {
         if small { 1 } else { session.config().target_partitions().max(1) }
     }
 
-    /// The filters that every row is checked with, over `columns`, to which it adds the columns they need.
-    fn row_check(
-        &self,
-        session: &dyn Session,
-        filters: &[Expr],
-        columns: &mut Vec<usize>,
-    ) -> QueryResult<Option<Arc<dyn PhysicalExpr>>> {
-        let Some(filter) = conjunction(filters.iter().cloned()) else { return Ok(None) };
-        for column in self.columns_of(&filter) {
-            if !columns.contains(&column) {
-                columns.push(column);
-            }
-        }
-        self.physical(session, filter, columns).map(Some)
-    }
-
-    fn recheck(&self, session: &dyn Session, filters: &[Expr]) -> QueryResult<Option<RowCheck>> {
+    /// All of `filters` as one check of rows.
+    fn check(&self, session: &dyn Session, filters: &[Expr]) -> QueryResult<Option<RowCheck>> {
         let Some(filter) = conjunction(filters.iter().cloned()) else { return Ok(None) };
         let columns = self.columns_of(&filter);
         let decoder = RowDecoder::new(&self.codec, &columns)?;
-        Ok(Some(RowCheck { predicate: self.physical(session, filter, &columns)?, decoder }))
-    }
-
-    fn physical(&self, session: &dyn Session, filter: Expr, columns: &[usize]) -> QueryResult<Arc<dyn PhysicalExpr>> {
-        let schema = DFSchema::try_from(self.schema.project(columns)?)?;
-        Ok(session.create_physical_expr(filter, &schema)?)
+        let schema = DFSchema::try_from(self.schema.project(&columns)?)?;
+        let predicate = session.create_physical_expr(filter, &schema)?;
+        Ok(Some(RowCheck { predicate, decoder }))
     }
 
     /// Indexes of the columns that an expression names, in ascending order.

@@ -37,6 +37,7 @@ mod inner;
 mod journal;
 mod limits;
 mod load;
+mod memory;
 mod memtable_budget;
 mod meta;
 mod open;

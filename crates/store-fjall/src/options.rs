@@ -1,5 +1,6 @@
 //! What an embedded store can be opened with.
 
+use crate::memory::default_cache_bytes;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Clock, SystemClock};
@@ -7,7 +8,7 @@ use store::{Clock, SystemClock};
 /// Settings of an embedded store. All have a default that suits a machine with a few GiB of memory.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Block cache, in bytes of uncompressed blocks.
+    /// Block cache, in bytes of uncompressed blocks. By default an eighth of the memory, 4 GiB at most.
     pub cache_bytes: u64,
     /// Memtables of all keyspaces together; beyond it the largest is written to disk.
     pub memtable_bytes: u64,
@@ -40,7 +41,7 @@ impl Default for Options {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Self {
-            cache_bytes: 384 << 20,
+            cache_bytes: default_cache_bytes(),
             memtable_bytes: 256 << 20,
             memtable_entries: 200_000,
             idle_flush: Duration::from_secs(60),

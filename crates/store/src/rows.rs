@@ -90,6 +90,37 @@ impl RowBatch {
         self.keys.get(start as usize..end as usize).unwrap_or_default()
     }
 
+    /// Some of the rows, `rows` ascending. They stay in the blocks that they lie in.
+    #[must_use]
+    pub fn select(&self, rows: impl IntoIterator<Item = usize>) -> Self {
+        let mut chosen = Self { undecided: self.undecided, ..Self::default() };
+        let mut segments = self.segments.iter().peekable();
+        for row in rows {
+            if let Some(span) = self.spans.get(row) {
+                while let Some((block, _)) = segments.next_if(|(_, end)| *end <= row) {
+                    chosen.close(block);
+                }
+                chosen.spans.push(*span);
+            }
+            if row < self.key_ends.len() {
+                chosen.keys.extend_from_slice(self.key(row));
+                chosen.key_ends.push(chosen.keys.len() as u32);
+            }
+            chosen.rows += 1;
+        }
+        if let Some((block, _)) = segments.next() {
+            chosen.close(block);
+        }
+        chosen
+    }
+
+    /// Rows since the last segment, if any, are in `block`.
+    fn close(&mut self, block: &Bytes) {
+        if self.segments.last().map_or(0, |(_, end)| *end) < self.spans.len() {
+            self.segments.push((block.clone(), self.spans.len()));
+        }
+    }
+
     /// The fragment of one row; empty when there is none.
     pub fn fragment(&self, row: usize) -> &[u8] {
         let segment = self.segments.partition_point(|(_, end)| *end <= row);
@@ -224,6 +255,26 @@ mod tests {
         assert!((0..4).map(|row| batch.key(row)).eq(batch.keys()));
         assert!((0..4).map(|row| batch.fragment(row)).eq(batch.fragments()));
         assert!(batch.key(4).is_empty() && batch.fragment(4).is_empty());
+    }
+
+    #[test]
+    fn any_rows_can_be_selected() {
+        let mut builder = RowBatchBuilder::default();
+        assert!(builder.push_block(Bytes::from_static(b"abc"), &[(0, 1), (1, 2), (2, 3)]));
+        builder.push_fragment(b"d");
+        assert!(builder.push_block(Bytes::from_static(b"ef"), &[(0, 1), (1, 2)]));
+        for key in [b"A", b"B", b"C", b"D", b"E", b"F"] {
+            builder.push_key(key, &[]);
+        }
+        let batch = builder.finish();
+        for wanted in 0..1_u32 << 6 {
+            let rows: Vec<usize> = (0..6).filter(|row| wanted & 1 << row != 0).collect();
+            let chosen = batch.select(rows.iter().copied());
+            assert_eq!(chosen.len(), rows.len());
+            assert!(chosen.fragments().eq(rows.iter().map(|row| batch.fragment(*row))), "{rows:?}");
+            assert!(chosen.keys().eq(rows.iter().map(|row| batch.key(*row))), "{rows:?}");
+        }
+        assert_eq!(RowBatch::count_only(6).select([1, 4]).len(), 2);
     }
 
     #[test]

@@ -15,7 +15,9 @@ impl Sqlite {
     /// Rows 0 to `rows`, as the peers have them.
     pub(crate) fn fill(path: &Path, rows: u64, filler: fn(u64) -> String) -> Result<Self, BenchError> {
         let mut connection = Connection::open(path)?;
-        connection.pragma_update(None, "cache_size", -(384 << 10))?;
+        // Negative: in KiB rather than in pages.
+        let cache_kib = (bennu::Options::default().cache_bytes >> 10).cast_signed();
+        connection.pragma_update(None, "cache_size", -cache_kib)?;
         connection.execute_batch("CREATE TABLE rows (id INTEGER PRIMARY KEY, n INTEGER, filler TEXT)")?;
         let transaction = connection.transaction()?;
         {

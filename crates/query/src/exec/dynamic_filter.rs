@@ -1,14 +1,18 @@
 //! Filters that other operators make while a statement runs: join keys, bounds of a TopK.
 //!
 //! A hash join offers the keys of its build side as `key IN (...)` or as bounds. On key columns they are more ranges
-//! to intersect with, so that a join reads the rows that it needs and no others.
+//! to intersect with, so that a join reads the rows that it needs and no others. On other columns they drop rows before
+//! these are decoded, see `row_checks`.
 
 use crate::convert::scalar::scalar_to_datum;
+use crate::error::QueryResult;
 use datafusion::common::ScalarValue;
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::{
     BinaryExpr, CaseExpr, CastExpr, Column, DynamicFilterPhysicalExpr, InListExpr, Literal,
 };
+use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use rowkey::range::{CompareOp, Condition};
 use std::sync::Arc;
@@ -20,6 +24,25 @@ pub(crate) fn conditions(
     part_of: &dyn Fn(usize) -> Option<usize>,
 ) -> Vec<Condition> {
     filters.iter().map(|filter| condition(filter, part_of)).filter(|found| *found != Condition::Unknown).collect()
+}
+
+/// All filters as one predicate over the output columns that they name, which come with it in its order.
+///
+/// # Errors
+/// [`QueryError::Planning`] for filters that cannot be rewritten.
+pub(crate) fn predicate(filters: &[Arc<dyn PhysicalExpr>]) -> QueryResult<Option<(Vec<usize>, Arc<dyn PhysicalExpr>)>> {
+    let Some(all) = filters.iter().cloned().reduce(|left, right| Arc::new(BinaryExpr::new(left, Operator::And, right)))
+    else {
+        return Ok(None);
+    };
+    let mut columns: Vec<usize> = collect_columns(&all).iter().map(Column::index).collect();
+    columns.sort_unstable();
+    let over_columns = all.transform_up(|expr| {
+        let Some(column) = expr.downcast_ref::<Column>() else { return Ok(Transformed::no(expr)) };
+        let place = columns.binary_search(&column.index()).unwrap_or_default();
+        Ok(Transformed::yes(Arc::new(Column::new(column.name(), place)) as Arc<dyn PhysicalExpr>))
+    })?;
+    Ok(Some((columns, over_columns.data)))
 }
 
 fn condition(expr: &Arc<dyn PhysicalExpr>, part_of: &dyn Fn(usize) -> Option<usize>) -> Condition {

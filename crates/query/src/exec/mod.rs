@@ -2,6 +2,7 @@
 
 mod dynamic_filter;
 mod order;
+pub(crate) mod row_checks;
 pub(crate) mod row_parameter;
 pub(crate) mod running_scan;
 pub mod scan;

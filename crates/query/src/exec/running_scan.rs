@@ -1,40 +1,17 @@
 //! A scan that runs: batches of rows from the store to batches of Arrow columns.
 
 use crate::convert::RowDecoder;
-use crate::error::{QueryError, QueryResult};
-use arrow::array::{BooleanArray, cast::AsArray};
-use arrow::compute::filter_record_batch;
+use crate::error::QueryResult;
+use crate::exec::row_checks::RowChecks;
 use arrow::record_batch::RecordBatch;
 use datafusion::common::DataFusionError;
-use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::metrics::{BaselineMetrics, Count, ExecutionPlanMetricsSet, MetricBuilder};
 use futures::Stream;
-use std::sync::Arc;
 use store::{Bytes, FamilyId, KeyRange, RowBatch, RowBatchBuilder, Scan, ScanCounters, ScanRequest, TableId};
 use txn::ReadView;
 
 /// Most rows that one point read asks the store for.
 const POINTS_AT_ONCE: usize = 1024;
-
-/// An expression over some columns of the table, and how to decode those.
-#[derive(Clone, Debug)]
-pub(crate) struct RowCheck {
-    pub(crate) decoder: RowDecoder,
-    pub(crate) predicate: Arc<dyn PhysicalExpr>,
-}
-
-impl RowCheck {
-    /// For each row whether it passes.
-    fn mask(&self, rows: &RowBatch) -> QueryResult<BooleanArray> {
-        mask(&self.predicate, &self.decoder.decode(rows)?)
-    }
-}
-
-fn mask(predicate: &Arc<dyn PhysicalExpr>, batch: &RecordBatch) -> QueryResult<BooleanArray> {
-    let array = predicate.evaluate(batch)?.into_array(batch.num_rows())?;
-    let answers = array.as_boolean_opt().ok_or_else(|| QueryError::internal("a filter that is not boolean"))?;
-    Ok(answers.clone())
-}
 
 /// What one partition reads and hands out.
 #[derive(Clone, Debug)]
@@ -46,14 +23,9 @@ pub(crate) struct ScanWork {
     pub(crate) reverse: bool,
     pub(crate) fetch: Option<usize>,
     pub(crate) filter: Option<store::Filter>,
-    /// Output columns first, then those that only `row_check` needs.
+    /// Of the output's columns.
     pub(crate) decoder: RowDecoder,
-    /// How many columns are output.
-    pub(crate) output: usize,
-    /// Over the decoder's columns.
-    pub(crate) row_check: Option<Arc<dyn PhysicalExpr>>,
-    /// What `filter` means, for rows that the store did not judge.
-    pub(crate) recheck: Option<RowCheck>,
+    pub(crate) checks: RowChecks,
     pub(crate) batch_rows: usize,
 }
 
@@ -72,7 +44,7 @@ impl ScanWork {
 
     fn request(&self) -> ScanRequest {
         // Rows that a check throws away do not count, so the store must not count for us.
-        let exact = self.filter.is_none() && self.row_check.is_none();
+        let exact = self.filter.is_none() && self.checks.are_none();
         // With checks, many rows may have to be read for the few that are wanted.
         let fewest = if exact { 64 } else { 1024 };
         let rows = self.fetch.map_or(self.batch_rows, |fetch| self.batch_rows.min(fetch.max(fewest)));
@@ -80,8 +52,8 @@ impl ScanWork {
             reverse: self.reverse,
             limit: self.fetch.filter(|_| exact).map(|fetch| fetch as u64),
             filter: self.filter.clone(),
-            keys: self.decoder.needs_keys() || self.recheck.as_ref().is_some_and(|check| check.decoder.needs_keys()),
-            values: self.decoder.needs_values() || self.filter.is_some(),
+            keys: self.decoder.needs_keys() || self.checks.need(RowDecoder::needs_keys),
+            values: self.decoder.needs_values() || self.checks.need(RowDecoder::needs_values) || self.filter.is_some(),
             batch_rows: rows,
             ..ScanRequest::new(self.table, self.family, self.ranges.clone())
         }
@@ -172,7 +144,7 @@ impl RunningScan {
     /// The next of a list of keys, those that are there.
     async fn next_points(&mut self) -> QueryResult<Option<RowBatch>> {
         let Source::Points(keys) = &mut self.source else { return Ok(None) };
-        let checked = self.work.filter.is_some() || self.work.row_check.is_some();
+        let checked = self.work.filter.is_some() || !self.work.checks.are_none();
         let most = self.left.filter(|_| !checked).map_or(POINTS_AT_ONCE, |left| left.clamp(16, POINTS_AT_ONCE));
         let asked: Vec<Bytes> = (0..most).map_while(|_| keys.pop()).collect();
         if asked.is_empty() {
@@ -208,26 +180,11 @@ impl RunningScan {
     }
 
     /// Decodes what the output needs of the rows that pass all checks.
-    fn decode(&self, rows: &RowBatch) -> QueryResult<RecordBatch> {
-        let mut batch = self.work.decoder.decode(rows)?;
-        let mut keep: Option<BooleanArray> = None;
-        if rows.undecided()
-            && let Some(recheck) = &self.work.recheck
-        {
-            keep = Some(recheck.mask(rows)?);
+    fn decode(&mut self, rows: &RowBatch) -> QueryResult<RecordBatch> {
+        match self.work.checks.apply(rows)? {
+            Some(chosen) => self.work.decoder.decode(&chosen),
+            None => self.work.decoder.decode(rows),
         }
-        if let Some(mask) = keep.take() {
-            batch = filter_record_batch(&batch, &mask)?;
-        }
-        if let Some(predicate) = &self.work.row_check {
-            let mask = mask(predicate, &batch)?;
-            batch = filter_record_batch(&batch, &mask)?;
-        }
-        if batch.num_columns() > self.work.output {
-            let output: Vec<usize> = (0..self.work.output).collect();
-            batch = batch.project(&output)?;
-        }
-        Ok(batch)
     }
 
     fn limited(&mut self, batch: RecordBatch) -> RecordBatch {

@@ -13,15 +13,16 @@ use crate::convert::expr_to_ranges::{ranges_of, to_store_ranges};
 use crate::error::{QueryError, QueryResult};
 use crate::exec::dynamic_filter;
 use crate::exec::order::KeyOrder;
-use crate::exec::running_scan::{RowCheck, ScanMetrics, ScanWork};
+use crate::exec::row_checks::{RowCheck, RowChecks, Sieve};
+use crate::exec::running_scan::{ScanMetrics, ScanWork};
 use crate::row_codec::{Place, RowCodec};
+use crate::sample::Estimate;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{Result, Statistics};
+use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{LexOrdering, Partitioning, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, ReplaceChildrenOptions};
 use datafusion::physical_plan::filter_pushdown::{
@@ -36,7 +37,7 @@ use datafusion::physical_plan::{
 };
 use std::fmt;
 use std::sync::Arc;
-use store::{FamilyId, KeyRange, RegionInfo, TableSize};
+use store::{FamilyId, KeyRange, RegionInfo};
 use txn::ReadView;
 
 /// All columns of a table are in this family at present.
@@ -50,9 +51,8 @@ pub struct RegionScanExec {
     path: Arc<AccessPath>,
     /// Indexes of the output's columns in the table.
     projection: Vec<usize>,
-    /// Output columns, then those that only the checks need.
     decoder: RowDecoder,
-    row_check: Option<Arc<dyn PhysicalExpr>>,
+    row_check: Option<RowCheck>,
     recheck: Option<RowCheck>,
     partitions: Vec<Vec<KeyRange>>,
     /// Do salt buckets have to be merged to keep key order?
@@ -62,7 +62,7 @@ pub struct RegionScanExec {
     fetch: Option<usize>,
     /// Filters that joins and the like make while the statement runs; used to read less, never relied on.
     dynamic: Vec<Arc<dyn PhysicalExpr>>,
-    size: TableSize,
+    estimate: Estimate,
     schema: SchemaRef,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
@@ -82,18 +82,17 @@ pub(crate) struct ScanParts {
     pub(crate) path: AccessPath,
     pub(crate) projection: Vec<usize>,
     pub(crate) decoder: RowDecoder,
-    pub(crate) row_check: Option<Arc<dyn PhysicalExpr>>,
+    pub(crate) row_check: Option<RowCheck>,
     pub(crate) recheck: Option<RowCheck>,
     pub(crate) partitions: Vec<Vec<KeyRange>>,
     pub(crate) fetch: Option<usize>,
-    pub(crate) size: TableSize,
+    pub(crate) estimate: Estimate,
 }
 
 impl RegionScanExec {
     pub(crate) fn new(parts: ScanParts) -> QueryResult<Self> {
         let ScanParts { codec, reader, path, projection, decoder, row_check, recheck, .. } = parts;
-        let output: Vec<usize> = (0..projection.len()).collect();
-        let schema = Arc::new(decoder.schema().project(&output)?);
+        let schema = Arc::clone(decoder.schema());
         let order = KeyOrder::new(&codec, &projection, path.ranges.equal_parts);
         let partitions = if parts.partitions.is_empty() { vec![Vec::new()] } else { parts.partitions };
         let properties = Arc::new(properties(&schema, &order, in_key_order(&path), false, partitions.len())?);
@@ -111,7 +110,7 @@ impl RegionScanExec {
             reverse: false,
             fetch: parts.fetch,
             dynamic: Vec::new(),
-            size: parts.size,
+            estimate: parts.estimate,
             schema,
             properties,
             metrics: ExecutionPlanMetricsSet::new(),
@@ -198,12 +197,21 @@ impl RegionScanExec {
         }
     }
 
-    fn is_about_key(&self, filter: &Arc<dyn PhysicalExpr>) -> bool {
-        collect_columns(filter).iter().any(|column| self.key_part(column.index()).is_some())
+    /// The dynamic filters as a check of rows. A scan that hands out its first rows only is not for it: which ones
+    /// these are must not depend on what is above.
+    fn sieve(&self) -> QueryResult<Option<Sieve>> {
+        if self.fetch.is_some() {
+            return Ok(None);
+        }
+        let Some((columns, predicate)) = dynamic_filter::predicate(&self.dynamic)? else { return Ok(None) };
+        let columns: Vec<usize> = columns.iter().filter_map(|output| self.projection.get(*output).copied()).collect();
+        let decoder = RowDecoder::new(&self.codec, &columns)?;
+        Ok(Some(Sieve::new(RowCheck { decoder, predicate })))
     }
 
-    fn work(&self, ranges: Vec<KeyRange>, batch_rows: usize) -> ScanWork {
-        ScanWork {
+    fn work(&self, ranges: Vec<KeyRange>, batch_rows: usize) -> QueryResult<ScanWork> {
+        let checks = RowChecks { recheck: self.recheck.clone(), filter: self.row_check.clone(), sieve: self.sieve()? };
+        Ok(ScanWork {
             reader: self.reader.clone(),
             table: self.codec.table().storage_id(),
             family: FAMILY,
@@ -212,11 +220,9 @@ impl RegionScanExec {
             fetch: self.fetch,
             filter: self.path.filter.clone(),
             decoder: self.decoder.clone(),
-            output: self.projection.len(),
-            row_check: self.row_check.clone(),
-            recheck: self.recheck.clone(),
+            checks,
             batch_rows,
-        }
+        })
     }
 
     /// One scan per bucket, merged in key order.
@@ -234,7 +240,7 @@ impl RegionScanExec {
         let mut streams: Vec<SendableRecordBatchStream> = Vec::new();
         for bucket in by_bucket(ranges) {
             // The merge counts what comes out; a bucket's own rows must not be counted too.
-            let stream = self.work(bucket, batch_rows).run(metrics.without_rows());
+            let stream = self.work(bucket, batch_rows)?.run(metrics.without_rows());
             streams.push(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), stream)));
         }
         if streams.is_empty() {
@@ -353,8 +359,10 @@ impl ExecutionPlan for RegionScanExec {
         let batch_rows = context.session_config().batch_size();
         let (scan, ranges) = (self.clone(), ranges.clone());
         // Narrowed at the first poll: by then a join has read its build side.
-        let stream = futures::stream::once(async move { scan.work(scan.narrowed(&ranges), batch_rows).run(metrics) });
-        let stream = futures::StreamExt::flatten(stream);
+        let stream = futures::stream::once(async move {
+            Ok::<_, DataFusionError>(scan.work(scan.narrowed(&ranges), batch_rows)?.run(metrics))
+        });
+        let stream = futures::TryStreamExt::try_flatten(stream);
         Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), stream)))
     }
 
@@ -365,7 +373,10 @@ impl ExecutionPlan for RegionScanExec {
     fn statistics_from_inputs(&self, _: &[Arc<Statistics>], args: &StatisticsArgs) -> Result<Arc<Statistics>> {
         let mut statistics = Statistics::new_unknown(&self.schema);
         let share = if args.partition().is_some() { self.partitions.len().max(1) as u64 } else { 1 };
-        let rows = usize::try_from(self.size.rows / share).unwrap_or(usize::MAX);
+        let rows = usize::try_from(self.estimate.rows / share).unwrap_or(usize::MAX);
+        if let Some(columns) = &self.estimate.columns {
+            statistics.column_statistics.clone_from(columns);
+        }
         statistics.num_rows = Precision::Inexact(self.fetch.map_or(rows, |fetch| fetch.min(rows)));
         Ok(Arc::new(statistics))
     }
@@ -392,9 +403,7 @@ impl ExecutionPlan for RegionScanExec {
         }
         let mut scan = self.clone();
         scan.metrics = ExecutionPlanMetricsSet::new();
-        let about_key =
-            result.parent_filters.iter().map(|filter| &filter.filter).filter(|filter| self.is_about_key(filter));
-        scan.dynamic.extend(about_key.cloned());
+        scan.dynamic.extend(result.parent_filters.iter().map(|filter| Arc::clone(&filter.filter)));
         let answers = vec![PushedDown::No; result.parent_filters.len()];
         Ok(FilterPushdownPropagation::with_parent_pushdown_result(answers).with_updated_node(Arc::new(scan)))
     }

@@ -347,9 +347,17 @@ fn config(options: &PlannerOptions, hash_joins: bool) -> SessionConfig {
     config
 }
 
+/// Rows of a hash join's build side up to which one task is to build it, on a machine with one core.
+const ROWS_BUILT_ALONE: usize = 2_000_000;
+
 /// Settings that differ from the planner's defaults, each for a reason.
 fn tune(options: &mut ConfigOptions, hash_joins: bool) {
     options.optimizer.prefer_hash_join = hash_joins;
+    // A table that one task builds for all spares both sides being dealt out by hash: each row of them is copied then.
+    // The more cores wait for that task, the sooner it is worth dealing.
+    let alone = ROWS_BUILT_ALONE / options.execution.target_partitions.max(1);
+    options.optimizer.hash_join_single_partition_threshold_rows = alone;
+    options.optimizer.hash_join_single_partition_threshold = alone * 64;
     // Keys of a join's smaller side become point reads of the larger: worth it far beyond the default of 150.
     options.optimizer.hash_join_inlist_pushdown_max_distinct_values = 4096;
     options.optimizer.hash_join_inlist_pushdown_max_size = 1 << 20;

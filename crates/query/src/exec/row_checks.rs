@@ -1,0 +1,132 @@
+//! Checks of rows that the store handed out, on Arrow columns.
+//!
+//! ```text
+//!   rows of a batch -> what the store did not judge -> the statement's filters -> what joins found out -> decoded
+//!                      columns of that filter only     their columns only         their columns only      the output's
+//! ```
+//! Each check decodes the columns that it looks at, and only of rows that are left; the output's columns are
+//! decoded of those that pass all.
+
+use crate::convert::RowDecoder;
+use crate::error::{QueryError, QueryResult};
+use arrow::array::{Array, BooleanArray, cast::AsArray};
+use arrow::buffer::BooleanBuffer;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::ColumnarValue;
+use datafusion::physical_expr::PhysicalExpr;
+use std::sync::Arc;
+use store::RowBatch;
+
+/// An expression over some columns of the table, and how to decode those.
+#[derive(Clone, Debug)]
+pub(crate) struct RowCheck {
+    pub(crate) decoder: RowDecoder,
+    pub(crate) predicate: Arc<dyn PhysicalExpr>,
+}
+
+impl RowCheck {
+    /// Which rows pass; `None` when all do.
+    pub(crate) fn passing(&self, rows: &RowBatch) -> QueryResult<Option<BooleanBuffer>> {
+        let batch = self.decoder.decode(rows)?;
+        let mask = match self.predicate.evaluate(&batch)? {
+            ColumnarValue::Scalar(ScalarValue::Boolean(Some(true))) => return Ok(None),
+            value => value.into_array(batch.num_rows())?,
+        };
+        let mask = mask.as_boolean_opt().ok_or_else(|| QueryError::internal("a filter that is not boolean"))?;
+        let passing = true_and_not_null(mask);
+        Ok((passing.count_set_bits() < passing.len()).then_some(passing))
+    }
+}
+
+fn true_and_not_null(mask: &BooleanArray) -> BooleanBuffer {
+    match mask.nulls() {
+        Some(valid) => mask.values() & valid.inner(),
+        None => mask.values().clone(),
+    }
+}
+
+/// All checks of one scan.
+#[derive(Clone, Debug)]
+pub(crate) struct RowChecks {
+    /// What the store's filter means, for rows that it did not judge.
+    pub(crate) recheck: Option<RowCheck>,
+    /// Filters that cannot be told from bytes.
+    pub(crate) filter: Option<RowCheck>,
+    pub(crate) sieve: Option<Sieve>,
+}
+
+impl RowChecks {
+    /// Does nothing but the store's own filter decide about a row?
+    pub(crate) fn are_none(&self) -> bool {
+        self.filter.is_none() && self.sieve.is_none()
+    }
+
+    /// Does one of them need what `part` asks for?
+    pub(crate) fn need(&self, part: impl Fn(&RowDecoder) -> bool) -> bool {
+        let sieve = self.sieve.as_ref().map(|sieve| &sieve.check);
+        [self.recheck.as_ref(), self.filter.as_ref(), sieve].into_iter().flatten().any(|check| part(&check.decoder))
+    }
+
+    /// The rows that pass; `None` when all do.
+    pub(crate) fn apply(&mut self, rows: &RowBatch) -> QueryResult<Option<RowBatch>> {
+        let mut left = None;
+        if rows.undecided()
+            && let Some(recheck) = &self.recheck
+        {
+            narrow(rows, &mut left, |rows| recheck.passing(rows))?;
+        }
+        if let Some(filter) = &self.filter {
+            narrow(rows, &mut left, |rows| filter.passing(rows))?;
+        }
+        if let Some(sieve) = &mut self.sieve {
+            narrow(rows, &mut left, |rows| sieve.passing(rows))?;
+        }
+        Ok(left)
+    }
+}
+
+/// Keeps those of the rows that are `left`, at first all of `rows`, that pass one more check.
+fn narrow(
+    rows: &RowBatch,
+    left: &mut Option<RowBatch>,
+    check: impl FnOnce(&RowBatch) -> QueryResult<Option<BooleanBuffer>>,
+) -> QueryResult<()> {
+    let rows = left.as_ref().unwrap_or(rows);
+    if let Some(passing) = check(rows)? {
+        *left = Some(rows.select(passing.set_indices()));
+    }
+    Ok(())
+}
+
+/// Drops rows that the operators above will not want, by what they found out while the statement runs.
+///
+/// A hash join says which keys its build side has. It checks the rows again, so leaving some in is no mistake, and
+/// costs less than asking where most rows pass.
+#[derive(Clone, Debug)]
+pub(crate) struct Sieve {
+    check: RowCheck,
+    /// Batches that go through as they are before the next is looked at.
+    rest: u32,
+}
+
+/// Batches between two looks when too few rows were dropped.
+const REST: u32 = 16;
+
+impl Sieve {
+    pub(crate) fn new(check: RowCheck) -> Self {
+        Self { check, rest: 0 }
+    }
+
+    fn passing(&mut self, rows: &RowBatch) -> QueryResult<Option<BooleanBuffer>> {
+        if self.rest > 0 {
+            self.rest -= 1;
+            return Ok(None);
+        }
+        let passing = self.check.passing(rows)?;
+        // A quarter must go, or looking costs more than it saves.
+        if passing.as_ref().is_none_or(|passing| passing.count_set_bits() > rows.len() / 4 * 3) {
+            self.rest = REST;
+        }
+        Ok(passing)
+    }
+}
