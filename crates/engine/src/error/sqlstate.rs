@@ -56,6 +56,8 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::InsideBlock { .. } => "0A000",
         Fault::OutsideBlock { .. } => "25P01",
         Fault::NoSuchSavepoint { .. } => "3B001",
+        Fault::NoSuchCursor { .. } => "34000",
+        Fault::DuplicateCursor { .. } => "42P03",
         Fault::Concurrent { .. } => "40001",
         Fault::TooLate { .. } => "25001",
         Fault::Canceled | Fault::StatementTimeout | Fault::CopyAborted { .. } => "57014",

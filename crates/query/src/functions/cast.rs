@@ -16,8 +16,12 @@ use types::{DataType, Datum, coerce, text};
 
 /// `expr::ty` as PostgreSQL does it; `None` when Arrow's own cast does just that.
 pub(crate) fn postgres_cast(expr: &Expr, from: &Field, ty: &DataType) -> Option<Expr> {
+    let own = sql_type_of(from);
+    if own == Some(DataType::Oid) && *ty == DataType::Oid {
+        return None;
+    }
     // Arrow has one type for both, and would go on taking the text for a char(n).
-    let was_char = matches!(sql_type_of(from), Some(DataType::Char(_)));
+    let was_char = matches!(own, Some(DataType::Char(_)));
     let from = from.data_type();
     if arrow_agrees(from, ty) && !(was_char && ty.is_text()) {
         return None;
@@ -33,6 +37,8 @@ fn arrow_agrees(from: &ArrowType, ty: &DataType) -> bool {
     match (from, ty) {
         (A::Null, _) => true,
         (_, DataType::Varchar(Some(_)) | DataType::Char(_) | DataType::Varbinary(_) | DataType::Binary(_)) => false,
+        // An oid has a range of its own.
+        (_, DataType::Oid) => false,
         (from, _) if *from == to => true,
         (A::Struct(_), _) => true,
         (from, _) if from.is_integer() => ty.is_number() || ty.is_text() || *ty == DataType::Boolean,

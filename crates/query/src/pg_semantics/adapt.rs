@@ -88,6 +88,7 @@ fn class(ty: &DataType) -> Class {
         DataType::Uuid => Class::Uuid,
         DataType::Interval => Class::Interval,
         DataType::Array(ElementType::Varchar) => Class::Array(ElementType::Text),
+        DataType::Array(ElementType::Oid) => Class::Array(ElementType::BigInt),
         DataType::Array(element) => Class::Array(*element),
         _ => Class::Moment,
     }

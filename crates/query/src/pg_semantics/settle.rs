@@ -11,7 +11,7 @@ use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, ScalarValue};
-use datafusion::logical_expr::expr::{Between, InList, InSubquery, Like, ScalarFunction};
+use datafusion::logical_expr::expr::{Between, Case, InList, InSubquery, Like, ScalarFunction};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, lit, when};
@@ -139,7 +139,8 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
             None => Ok(Transformed::no(Expr::ScalarFunction(call))),
         },
         Expr::Cast(cast) => settle_cast(cast, schema),
-        Expr::Case(case) if case.expr.is_none() => {
+        Expr::Case(mut case) if case.expr.is_none() => {
+            let changed = settle_arrays(&mut case, schema)?;
             for (when, _) in &case.when_then_expr {
                 if let Side::Known(ty) = Side::of(when, schema)
                     && ty != DataType::Boolean
@@ -148,7 +149,7 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
                     return Err(QueryError::TypeMismatch { message }.into());
                 }
             }
-            Ok(Transformed::no(Expr::Case(case)))
+            Ok(Transformed::new_transformed(Expr::Case(case), changed))
         }
         Expr::BinaryExpr(binary) if is_comparison(binary.op) => Ok(settle_comparison(binary, schema)?),
         Expr::InSubquery(within) => Ok(Transformed::no(Expr::InSubquery(comparable_with_rows(within, schema)?))),
@@ -177,6 +178,21 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
         }
         other => Ok(Transformed::no(other)),
     }
+}
+
+/// Quoted constants beside arrays are arrays, too: `CASE … THEN ARRAY[1] ELSE '{}' END`.
+fn settle_arrays(case: &mut Case, schema: &DFSchema) -> QueryResult<bool> {
+    let mut values = case.when_then_expr.iter().map(|(_, then)| then).chain(&case.else_expr);
+    let array = values.find_map(|value| match Side::of(value, schema) {
+        Side::Known(ty @ DataType::Array(_)) => Some(ty),
+        _ => None,
+    });
+    let Some(array) = array else { return Ok(false) };
+    for value in case.when_then_expr.iter_mut().map(|(_, then)| then).chain(&mut case.else_expr) {
+        let side = Side::of(value, schema);
+        adapt::give_type(value, &side, &array)?;
+    }
+    Ok(true)
 }
 
 /// Casts that PostgreSQL has none for.

@@ -11,6 +11,9 @@ pub(crate) fn reason(_query: &str, expected: &Answer, found: &Answer) -> Option<
         (Err((_, message)), Ok(_)) if message.starts_with("operator does not exist") && message.contains("[]") => {
             Some("arrays of types that are alike are compared")
         }
+        (Err((_, message)), Ok(_)) if ["min", "max"].iter().any(|name| *message == no_such(name)) => {
+            Some("booleans have a least and a greatest")
+        }
         (Err((a, _)), Err((b, _))) if is_of_a_value(a) && is_of_a_value(b) => {
             Some("of two errors in values, the other")
         }
@@ -26,11 +29,19 @@ pub(crate) fn alike(expected: &[String], found: &[String]) -> bool {
     }
     let plain = |rows: &[String]| {
         let mut rows: Vec<String> =
-            rows.iter().map(|row| row.split('|').map(without_zeros).collect::<Vec<_>>().join("|")).collect();
+            rows.iter().map(|row| row.split('|').map(plain_cell).collect::<Vec<_>>().join("|")).collect();
         rows.sort();
         rows
     };
     plain(expected) == plain(found)
+}
+
+/// A number, or an array whose elements are numbers.
+fn plain_cell(cell: &str) -> String {
+    match cell.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+        Some(items) => format!("{{{}}}", items.split(',').map(without_zeros).collect::<Vec<_>>().join(",")),
+        None => without_zeros(cell).to_owned(),
+    }
 }
 
 fn without_zeros(cell: &str) -> &str {
@@ -40,6 +51,10 @@ fn without_zeros(cell: &str) -> &str {
         return "0";
     }
     if is_number { cell.trim_end_matches('0').trim_end_matches('.') } else { cell }
+}
+
+fn no_such(aggregate: &str) -> String {
+    format!("function {aggregate}(boolean) does not exist")
 }
 
 /// Data exceptions depend on which expressions are evaluated for which rows.
