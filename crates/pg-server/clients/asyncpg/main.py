@@ -45,7 +45,6 @@ VALUES = {
     "timestamp[]": [dt.datetime(2020, 2, 29, 12)],
     "uuid[]": [uuid.UUID("00000000-0000-0000-0000-0000000000ff")],
     "bytea[]": [b"\x00\xff", b""],
-    "int[][]": [[1, 2], [3, 4]],
     "interval[]": [dt.timedelta(days=1), dt.timedelta(seconds=-1)],
 }
 
