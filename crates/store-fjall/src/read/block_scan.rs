@@ -47,12 +47,14 @@ struct Versions {
 }
 
 impl BlockScan {
-    /// Positions at the first key of `range`. `view` is without its base run, which is behind `cursor`.
+    /// Positions at the first key of `range`.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
-    pub(crate) fn open(source: &ReadSource, view: &View, cursor: RunCursor, range: StoredRange) -> StoreResult<Self> {
-        let overlay = Overlay::open(source, view, &range)?;
+    pub(crate) fn open(source: &ReadSource, view: &View, range: StoredRange) -> StoreResult<Self> {
+        let (base, rest) = view.base_and_rest(&range);
+        let cursor = source.blocks(&view.files, base, &range);
+        let overlay = Overlay::open(source, view, rest, &range)?;
         let prefix_len = source.prefix.len();
         let versions = Versions::default();
         let long = view.long_scan_caching();
