@@ -150,7 +150,8 @@ async fn buckets_that_fall_short_of_their_share_are_asked_again() {
     let mut c = Client::of(&engine);
     c.ok("CREATE TABLE l (a integer, b integer, PRIMARY KEY (a, b)) SALT_BUCKETS = 8").await;
     c.ok("INSERT INTO l SELECT 1, b FROM generate_series(1, 500) AS g(b)").await;
-    // Chance deals the rows out unevenly: with so many limits some bucket has more of the first rows than it was asked for.
+    // Chance deals the rows out unevenly: of so many limits there are some with which a bucket has more of the first
+    // rows than it was asked for.
     for limit in 1..=400 {
         let forward: String = (1..=limit).map(|b| format!("{b}\n")).collect();
         let answer = c.run(&format!("SELECT b FROM l WHERE a = 1 ORDER BY b LIMIT {limit}")).await;
