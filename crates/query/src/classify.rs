@@ -236,6 +236,7 @@ fn from_plan(message: &str) -> QueryError {
     if line.contains("does not match signature")
         || line.contains("coercion from")
         || line.contains("Failed to coerce arguments")
+        || line.contains("expected zero argument")
         || line.contains("Function '")
     {
         return QueryError::NoSuchFunction { signature: function_in(&line) };

@@ -17,7 +17,11 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define_rule("array_positions", |args| {
         with_element(args, (0, 1), Returns::Known(DataType::Array(ElementType::Integer)), false, positions)
     }),
-    define_rule("array_length", |args| array_and(args, &[Integer], Returns::Known(Integer), true, length)),
+    // With one argument it is Phoenix's, of arrays that have one dimension.
+    define_rule("array_length", |args| {
+        let chosen = array_and(args, &[Integer], Returns::Known(Integer), true, length);
+        chosen.or_else(|| array_and(args, &[], Returns::Known(Integer), true, count))
+    }),
     define_rule("array_upper", |args| array_and(args, &[Integer], Returns::Known(Integer), true, length)),
     define_rule("array_lower", |args| {
         array_and(args, &[Integer], Returns::Known(Integer), true, |args| {
@@ -37,12 +41,7 @@ pub(super) static FUNCTIONS: &[Definition] = &[
             Ok(if sizes.is_empty() { Datum::Null } else { Datum::Text(shown) })
         })
     }),
-    define_rule("cardinality", |args| {
-        array_and(args, &[], Returns::Known(Integer), true, |args| {
-            let sizes = dimensions(items(args, 0)?);
-            Ok(Datum::Int4(if sizes.is_empty() { 0 } else { sizes.iter().product::<usize>() as i32 }))
-        })
-    }),
+    define_rule("cardinality", |args| array_and(args, &[], Returns::Known(Integer), true, count)),
     define_rule("array_to_string", |args| {
         let chosen = array_and(args, &[Text], Returns::Known(Text), false, to_string);
         chosen.or_else(|| array_and(args, &[Text, Text], Returns::Known(Text), false, to_string))
@@ -219,11 +218,26 @@ fn array_replace(args: &[Argument]) -> Option<Chosen> {
     })
 }
 
+/// Of dimensions, or as Phoenix has it, of a number of elements.
 fn array_fill(args: &[Argument]) -> Option<Chosen> {
-    let [Argument::Known(element), _] = args else { return None };
+    let [Argument::Known(element), size] = args else { return None };
     let array = DataType::Array(ElementType::of(element)?);
+    if matches!(size, Argument::Known(size) if *size == Integer || widens(size, &Integer)) {
+        let fill_one = |args: &[Datum]| match args {
+            [_, Datum::Null] => fill(args),
+            [value, size] => fill(&[value.clone(), Datum::Array(vec![size.clone()])]),
+            other => Err(wrong(other)),
+        };
+        return Some(Chosen { types: vec![*element, Integer], returns: array, strict: false, body: fill_one });
+    }
     let types = vec![*element, DataType::Array(ElementType::Integer)];
     Some(Chosen { types, returns: array, strict: false, body: fill })
+}
+
+/// How many elements an array has in all.
+fn count(args: &[Datum]) -> QueryResult<Datum> {
+    let sizes = dimensions(items(args, 0)?);
+    Ok(Datum::Int4(if sizes.is_empty() { 0 } else { sizes.iter().product::<usize>() as i32 }))
 }
 
 fn subscript_rule(args: &[Argument]) -> Option<Chosen> {

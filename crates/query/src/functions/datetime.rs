@@ -87,9 +87,15 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     ),
     define(
         "make_timestamptz",
-        &[strict(&[Integer, Integer, Integer, Integer, Integer, Double], TimestampTz, |args| {
-            make_timestamp(args).map(Datum::TimestampTz)
-        })],
+        &[
+            strict(&[Integer, Integer, Integer, Integer, Integer, Double], TimestampTz, |args| {
+                make_timestamp(args).map(Datum::TimestampTz)
+            }),
+            strict(&[Integer, Integer, Integer, Integer, Integer, Double, Text], TimestampTz, |args| {
+                let Some((Datum::Text(zone), rest)) = args.split_last() else { return Err(wrong(args)) };
+                super::zone::moment_of(make_timestamp(rest)?, zone).map(Datum::TimestampTz)
+            }),
+        ],
     ),
     define(
         "make_interval",
@@ -115,10 +121,14 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     ),
     define(
         "to_date",
-        &[strict(&[Text, Text], Date, |args| {
-            let micros = format_date::parse(text(args, 0)?, text(args, 1)?)?;
-            i32::try_from(micros.div_euclid(DAY)).map(Datum::Date).map_err(|_| QueryError::TimestampRange)
-        })],
+        &[
+            strict(&[Text, Text], Date, |args| {
+                let micros = format_date::parse(text(args, 0)?, text(args, 1)?)?;
+                i32::try_from(micros.div_euclid(DAY)).map(Datum::Date).map_err(|_| QueryError::TimestampRange)
+            }),
+            // Phoenix's form: a date as dates are written.
+            strict(&[Text], Date, |args| Ok(types::text::parse(&Date, text(args, 0)?)?)),
+        ],
     ),
     define(
         "to_char",

@@ -30,6 +30,14 @@ pub(super) static FUNCTIONS: &[Definition] = &[
             position(&[part.clone(), text.clone()])
         })],
     ),
+    // Phoenix's name.
+    define(
+        "instr",
+        &[strict(&[Text, Text], Integer, |args| {
+            arguments!(args, [text, part]);
+            position(&[part.clone(), text.clone()])
+        })],
+    ),
     define("overlay", OVERLAY),
     define("repeat", &[strict(&[Text, Integer], Text, repeat)]),
     define("reverse", &[strict(&[Text], Text, |args| map(args, |text| text.chars().rev().collect()))]),
@@ -548,7 +556,7 @@ fn unknown_encoding(name: &str) -> QueryError {
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-fn encode(args: &[Datum]) -> QueryResult<Datum> {
+pub(super) fn encode(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [Datum::Bytes(bytes), Datum::Text(format)]);
     Ok(Datum::Text(match format.to_ascii_lowercase().as_str() {
         "hex" => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
@@ -584,7 +592,7 @@ fn to_base64(bytes: &[u8]) -> String {
     out
 }
 
-fn decode(args: &[Datum]) -> QueryResult<Datum> {
+pub(super) fn decode(args: &[Datum]) -> QueryResult<Datum> {
     let (input, format) = (text(args, 0)?, text(args, 1)?);
     Ok(Datum::Bytes(match format.to_ascii_lowercase().as_str() {
         "hex" => from_hex(input)?,

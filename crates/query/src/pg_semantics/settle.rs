@@ -1,7 +1,11 @@
 //! One pass over a fresh plan: types of constants, comparisons that are no operators, functions of the session.
 
+use super::absent::settle_scalar_subquery;
 use super::adapt::{self, Side};
+use super::char_columns::keep_char;
+use super::common_type::{as_char, settle_branches, settle_common};
 use super::rows::{compare_rows, join, parts_of};
+use super::signless_zero::{compared, distinct_rows, signless};
 use crate::Refusal;
 use crate::convert::{arrow_type, datum_to_scalar, expression_field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
@@ -11,12 +15,12 @@ use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, ScalarValue};
-use datafusion::logical_expr::expr::{Between, Case, InList, InSubquery, Like, ScalarFunction};
+use datafusion::logical_expr::expr::{Between, InList, InSubquery, Like, ScalarFunction};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, lit, when};
 use std::sync::Arc;
-use types::DataType;
+use types::{DataType, ElementType};
 
 /// Gives the plan PostgreSQL's types. See the module's head.
 ///
@@ -37,17 +41,25 @@ fn settle_node(node: LogicalPlan, narrow: bool) -> Result<Transformed<LogicalPla
     let schema = merge_schema(&node.inputs());
     let names = NamePreserver::new(&node);
     let sorted = matches!(node, LogicalPlan::Sort(_));
+    let grouped = matches!(node, LogicalPlan::Aggregate(_));
     let settled = node.map_expressions(|expr| {
         let name = names.save(&expr);
         let settled = settle_tree(expr, &schema, narrow)?;
+        let settled = if grouped { settled.update_data(|expr| signless_group(expr, &schema)) } else { settled };
         let settled = settled.update_data(|expr| name.restore(expr));
         if sorted && Side::of(&settled.data, &schema) == Side::Known(DataType::Interval) {
             return Ok(Transformed::yes(functions::interval_span(settled.data)));
         }
+        let settled = if sorted { settled.update_data(|expr| compared(expr, &schema)) } else { settled };
         Ok(settled)
     })?;
     // Types of the inputs may have changed too.
-    settled.map_data(LogicalPlan::recompute_schema)
+    settled.map_data(|node| distinct_rows(keep_char(node.recompute_schema()?)?))
+}
+
+/// What an aggregate groups by; its functions are seen to where they are settled.
+fn signless_group(expr: Expr, schema: &DFSchema) -> Expr {
+    if matches!(expr, Expr::AggregateFunction(_)) { expr } else { signless(expr, schema) }
 }
 
 /// Counts of rows are not negative.
@@ -117,7 +129,14 @@ fn settle_window(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         return Ok(Transformed::no(expr));
     }
     let settled = expr.map_children(|child| settle_tree(child, schema, false))?;
-    Ok(Transformed::new(settled.data, settled.transformed, TreeNodeRecursion::Jump))
+    let mut window = settled.data;
+    if let Expr::WindowFunction(call) = &mut window {
+        let by = call.params.partition_by.iter_mut();
+        for expr in by.chain(call.params.order_by.iter_mut().map(|by| &mut by.expr)) {
+            *expr = compared(std::mem::take(expr), schema);
+        }
+    }
+    Ok(Transformed::new(window, true, TreeNodeRecursion::Jump))
 }
 
 fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transformed<Expr>> {
@@ -130,6 +149,12 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
             let wide = ScalarValue::Decimal128(Some(i128::from(value)), 20, 0);
             Ok(Transformed::yes(Expr::Literal(wide, metadata)))
         }
+        Expr::ScalarFunction(call) if functions::planners_own(call.func.name()).is_some() => {
+            match settle_common(&call, schema)? {
+                Some(settled) => Ok(Transformed::yes(settled)),
+                None => Ok(Transformed::no(Expr::ScalarFunction(call))),
+            }
+        }
         Expr::ScalarFunction(call) if call.func.inner().downcast_ref::<SqlFunction>().is_some() => {
             Ok(Transformed::yes(settle_call(call, schema)?))
         }
@@ -139,8 +164,8 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
             None => Ok(Transformed::no(Expr::ScalarFunction(call))),
         },
         Expr::Cast(cast) => settle_cast(cast, schema),
-        Expr::Case(mut case) if case.expr.is_none() => {
-            let changed = settle_arrays(&mut case, schema)?;
+        Expr::ScalarSubquery(subquery) => settle_scalar_subquery(subquery),
+        Expr::Case(case) if case.expr.is_none() => {
             for (when, _) in &case.when_then_expr {
                 if let Side::Known(ty) = Side::of(when, schema)
                     && ty != DataType::Boolean
@@ -149,8 +174,9 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
                     return Err(QueryError::TypeMismatch { message }.into());
                 }
             }
-            Ok(Transformed::new_transformed(Expr::Case(case), changed))
+            Ok(settle_branches(case, schema)?)
         }
+        Expr::Case(case) => Ok(settle_branches(case, schema)?),
         Expr::BinaryExpr(binary) if is_comparison(binary.op) => Ok(settle_comparison(binary, schema)?),
         Expr::InSubquery(within) => Ok(Transformed::no(Expr::InSubquery(comparable_with_rows(within, schema)?))),
         Expr::Not(inner) => {
@@ -172,27 +198,17 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
             }
             Ok(Transformed::yes(Expr::AggregateFunction(call)))
         }
+        Expr::AggregateFunction(mut call) if call.params.distinct && call.func.name() == "count" => {
+            let args = std::mem::take(&mut call.params.args);
+            call.params.args = args.into_iter().map(|arg| signless(arg, schema)).collect();
+            Ok(Transformed::yes(Expr::AggregateFunction(call)))
+        }
         Expr::AggregateFunction(mut call) if call.func.name() == "sum" => {
             let wide = widen_sum(&mut call.params.args, schema);
             Ok(Transformed::new_transformed(Expr::AggregateFunction(call), wide))
         }
         other => Ok(Transformed::no(other)),
     }
-}
-
-/// Quoted constants beside arrays are arrays, too: `CASE … THEN ARRAY[1] ELSE '{}' END`.
-fn settle_arrays(case: &mut Case, schema: &DFSchema) -> QueryResult<bool> {
-    let mut values = case.when_then_expr.iter().map(|(_, then)| then).chain(&case.else_expr);
-    let array = values.find_map(|value| match Side::of(value, schema) {
-        Side::Known(ty @ DataType::Array(_)) => Some(ty),
-        _ => None,
-    });
-    let Some(array) = array else { return Ok(false) };
-    for value in case.when_then_expr.iter_mut().map(|(_, then)| then).chain(&mut case.else_expr) {
-        let side = Side::of(value, schema);
-        adapt::give_type(value, &side, &array)?;
-    }
-    Ok(true)
 }
 
 /// Casts that PostgreSQL has none for.
@@ -334,13 +350,17 @@ fn comparable_with_rows(within: InSubquery, schema: &DFSchema) -> QueryResult<In
 fn settle_nullif(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let [value, other] = call.args.as_mut_slice() else { return Ok(Transformed::no(Expr::ScalarFunction(call))) };
     let mut compared = value.clone();
+    let ty = match Side::of(value, schema) {
+        Side::Known(ty) => Some(ty),
+        _ => None,
+    };
     adapt::compare(&mut compared, "=", other, schema)?;
     if compared == *value {
-        return Ok(Transformed::yes(Expr::ScalarFunction(call)));
+        return Ok(Transformed::yes(as_char(Expr::ScalarFunction(call), ty)));
     }
     let equal = compared.eq(std::mem::take(other));
     let value = std::mem::take(value);
-    Ok(Transformed::yes(when(equal, lit(ScalarValue::Null)).otherwise(value)?))
+    Ok(Transformed::yes(as_char(when(equal, lit(ScalarValue::Null)).otherwise(value)?, ty)))
 }
 
 /// A cast that the query wrote.
@@ -348,8 +368,12 @@ fn settle_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
     // A quoted constant is read when the statement is planned.
     if let (Expr::Literal(ScalarValue::Utf8(Some(text)), _), Some(ty)) = (cast.expr.as_ref(), sql_type_of(&cast.field))
         && !ty.is_text()
+        && !matches!(ty, DataType::Array(ElementType::TimestampTz))
         && *cast.field.data_type() == arrow_type(&ty)
     {
+        if ty == DataType::TimestampTz {
+            return Ok(Transformed::yes(adapt::quoted_moment(text)?));
+        }
         let value = types::coerce::cast(&ty, types::text::parse(&ty, text).map_err(QueryError::from)?);
         let value = datum_to_scalar(&ty, &value.map_err(QueryError::from)?)?;
         return Ok(Transformed::yes(typed_literal(value, &ty)));
