@@ -38,8 +38,14 @@ impl ScalarUDFImpl for Sleep {
     }
 
     fn coerce_types(&self, args: &[ArrowType]) -> Result<Vec<ArrowType>> {
+        let number = |ty: &ArrowType| ty.is_integer() || ty.is_floating() || ty.is_decimal();
         match args {
-            [given] if given.is_numeric() == self.takes.is_numeric() || given.is_null() || given.is_string() => {
+            [given]
+                if *given == self.takes
+                    || number(given) && number(&self.takes)
+                    || given.is_null()
+                    || given.is_string() =>
+            {
                 Ok(vec![self.takes.clone()])
             }
             _ => Err(QueryError::NoSuchFunction { signature: self.name.to_owned() }.into()),

@@ -45,6 +45,7 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["setseed"], "random() has no seed. Generate repeatable numbers in the client."),
     (&["current_query"], "Plans are kept without their text. The client knows the statement that it sends."),
     (&["normalize", "is_normalized"], "There are no tables of Unicode here. Normalize texts in the client."),
+    (&["pg_sleep_until"], "Use pg_sleep() with the seconds that are left."),
     (&["convert"], "Texts are UTF-8 here, and bytes have no encoding."),
     (&["to_ascii"], "It takes encodings of one byte, and texts are UTF-8 here."),
 ];
