@@ -6,7 +6,9 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType as ArrowType, Float64Type, IntervalMonthDayNanoType, IntervalUnit};
 use datafusion::common::Result;
 use datafusion::logical_expr::async_udf::{AsyncScalarUDF, AsyncScalarUDFImpl};
-use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
+use datafusion::logical_expr::{
+    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +17,10 @@ pub(super) fn all() -> Vec<ScalarUDF> {
     let both = [("pg_sleep", ArrowType::Float64), ("pg_sleep_for", interval)];
     both.into_iter()
         .map(|(name, takes)| {
-            let signature = Signature::user_defined(Volatility::Volatile);
+            let signature = Signature::one_of(
+                vec![TypeSignature::Exact(vec![takes.clone()]), TypeSignature::String(1)],
+                Volatility::Volatile,
+            );
             AsyncScalarUDF::new(Arc::new(Sleep { name, takes, signature })).into_scalar_udf()
         })
         .collect()
@@ -37,21 +42,6 @@ impl ScalarUDFImpl for Sleep {
         &self.signature
     }
 
-    fn coerce_types(&self, args: &[ArrowType]) -> Result<Vec<ArrowType>> {
-        let number = |ty: &ArrowType| ty.is_integer() || ty.is_floating() || ty.is_decimal();
-        match args {
-            [given]
-                if *given == self.takes
-                    || number(given) && number(&self.takes)
-                    || given.is_null()
-                    || given.is_string() =>
-            {
-                Ok(vec![self.takes.clone()])
-            }
-            _ => Err(QueryError::NoSuchFunction { signature: self.name.to_owned() }.into()),
-        }
-    }
-
     /// Of type void in PostgreSQL, which is shown as an empty text.
     fn return_type(&self, _: &[ArrowType]) -> Result<ArrowType> {
         Ok(ArrowType::Utf8)
@@ -66,7 +56,7 @@ impl ScalarUDFImpl for Sleep {
 impl AsyncScalarUDFImpl for Sleep {
     async fn invoke_async_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let lengths = match args.args.first() {
-            Some(lengths) => lengths.to_array(args.number_rows)?,
+            Some(lengths) => cast(&lengths.to_array(args.number_rows)?, &self.takes)?,
             None => return Err(QueryError::internal(format!("{}() without its argument", self.name)).into()),
         };
         let mut slept = Vec::with_capacity(lengths.len());
@@ -90,7 +80,7 @@ fn seconds(lengths: &ArrayRef, row: usize) -> Result<Option<f64>> {
         let days = f64::from(interval.months) * 30.0 + f64::from(interval.days);
         return Ok(Some(days * 86_400.0 + interval.nanoseconds as f64 / 1e9));
     }
-    Ok(Some(cast(lengths, &ArrowType::Float64)?.as_primitive::<Float64Type>().value(row)))
+    Ok(Some(lengths.as_primitive::<Float64Type>().value(row)))
 }
 
 /// A year at most: what is longer is cancelled before.
