@@ -3,7 +3,7 @@
 use super::date_fields::{self, Moment};
 use super::sql::{Definition, Overload, arguments, define, lenient, strict, wrong};
 use super::text::text;
-use super::{format_date, format_number, series};
+use super::{format_date, format_number, read_date, series};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use types::DataType::{
@@ -115,7 +115,7 @@ pub(super) static FUNCTIONS: &[Definition] = &[
         &[
             strict(&[Double], TimestampTz, epoch),
             strict(&[Text, Text], TimestampTz, |args| {
-                format_date::parse(text(args, 0)?, text(args, 1)?).map(Datum::TimestampTz)
+                read_date::parse(text(args, 0)?, text(args, 1)?).map(Datum::TimestampTz)
             }),
         ],
     ),
@@ -123,7 +123,7 @@ pub(super) static FUNCTIONS: &[Definition] = &[
         "to_date",
         &[
             strict(&[Text, Text], Date, |args| {
-                let micros = format_date::parse(text(args, 0)?, text(args, 1)?)?;
+                let micros = read_date::parse(text(args, 0)?, text(args, 1)?)?;
                 i32::try_from(micros.div_euclid(DAY)).map(Datum::Date).map_err(|_| QueryError::TimestampRange)
             }),
             // Phoenix's form: a date as dates are written.

@@ -1,11 +1,15 @@
 //! Functions that PostgreSQL has and the planner lacks, or has with another meaning. One list: [`all`].
 
+mod any_type;
 mod array;
+mod array_types;
 mod average;
+mod bytes;
 mod cast;
 mod checked;
 mod common;
 mod date_fields;
+mod date_pattern;
 mod datetime;
 mod format_date;
 mod format_number;
@@ -18,6 +22,7 @@ mod operators;
 mod or_empty;
 mod parse_ident;
 mod phoenix;
+mod read_date;
 mod regex;
 mod row_count;
 mod rust;
@@ -74,6 +79,8 @@ fn definitions() -> impl Iterator<Item = &'static sql::Definition> {
     let lists = [
         math::FUNCTIONS,
         text::FUNCTIONS,
+        any_type::FUNCTIONS,
+        bytes::FUNCTIONS,
         regex::FUNCTIONS,
         datetime::FUNCTIONS,
         zone::FUNCTIONS,

@@ -163,7 +163,7 @@ fn encode_binary(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [bytes @ Datum::Bytes(plain), Datum::Text(format)]);
     match format.to_ascii_uppercase().as_str() {
         "HBASE" => Ok(Datum::Text(plain.iter().map(|byte| hbase_letter(*byte)).collect())),
-        "HEX" | "BASE64" => super::text::encode(&[bytes.clone(), Datum::Text(format.clone())]),
+        "HEX" | "BASE64" => super::bytes::encode(&[bytes.clone(), Datum::Text(format.clone())]),
         _ => Err(unknown_format(format)),
     }
 }
@@ -185,7 +185,7 @@ fn decode_binary(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [input @ Datum::Text(shown), Datum::Text(format)]);
     match format.to_ascii_uppercase().as_str() {
         "HBASE" => from_hbase(shown).map(Datum::Bytes),
-        "HEX" | "BASE64" => super::text::decode(&[input.clone(), Datum::Text(format.clone())]),
+        "HEX" | "BASE64" => super::bytes::decode(&[input.clone(), Datum::Text(format.clone())]),
         _ => Err(unknown_format(format)),
     }
 }

@@ -11,10 +11,13 @@
 mod absent;
 mod adapt;
 mod arithmetic;
+mod casts;
 mod char_columns;
 mod common_type;
 mod in_zone;
+mod lists;
 mod operators;
+mod patterns;
 mod rows;
 mod settle;
 mod signless_zero;
@@ -23,6 +26,7 @@ mod united_columns;
 
 pub(crate) use arithmetic::IntegerArithmetic;
 pub(crate) use in_zone::in_zone;
+pub(crate) use lists::in_list;
 pub(crate) use operators::PostgresOperators;
-pub(crate) use settle::{check_limit, in_list, settle};
+pub(crate) use settle::{check_limit, settle};
 pub(crate) use types::PostgresTypes;
