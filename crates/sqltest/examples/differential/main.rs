@@ -15,6 +15,7 @@ mod calls;
 mod data;
 mod expr;
 mod generate;
+mod known;
 mod listed;
 mod random;
 mod shapes;
