@@ -130,6 +130,14 @@ impl SequenceValues {
         (state.now.generation == sequence.generation && state.now.called).then_some(state.now.last)
     }
 
+    /// Where a sequence stands: its last value, and whether that was handed out; otherwise it is the next one.
+    pub async fn position(&self, sequence: &Sequence) -> (i64, bool) {
+        let state = self.state(sequence);
+        let mut state = state.lock().await;
+        state.begin(sequence);
+        (state.now.last, state.now.called)
+    }
+
     fn state(&self, sequence: &Sequence) -> Arc<Mutex<State>> {
         let new = || Arc::new(Mutex::new(State { now: SequenceValue::fresh(sequence), reserved: 0, ahead: FEWEST }));
         Arc::clone(self.states.lock().unwrap_or_else(PoisonError::into_inner).entry(sequence.oid).or_insert_with(new))

@@ -21,6 +21,8 @@ pub fn put(ty: &DataType, value: &Datum, out: &mut BytesMut) {
         Datum::Bool(v) => out.put_u8(u8::from(*v)),
         Datum::Int2(v) => out.put_i16(*v),
         Datum::Int4(v) => out.put_i32(*v),
+        // Of an oid, which is not negative and fits.
+        Datum::Int8(v) if *ty == DataType::Oid => out.put_u32(*v as u32),
         Datum::Int8(v) => out.put_i64(*v),
         Datum::Float4(v) => out.put_f32(*v),
         Datum::Float8(v) => out.put_f64(*v),
@@ -94,6 +96,7 @@ pub fn get(ty: &DataType, bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
         DataType::SmallInt => sized(bytes).map(|b| Datum::Int2(i16::from_be_bytes(b))),
         DataType::Integer => sized(bytes).map(|b| Datum::Int4(i32::from_be_bytes(b))),
         DataType::BigInt => sized(bytes).map(|b| Datum::Int8(i64::from_be_bytes(b))),
+        DataType::Oid => sized(bytes).map(|b| Datum::Int8(i64::from(u32::from_be_bytes(b)))),
         DataType::Real => sized(bytes).map(|b| Datum::Float4(f32::from_be_bytes(b))),
         DataType::Double => sized(bytes).map(|b| Datum::Float8(f64::from_be_bytes(b))),
         DataType::Numeric(_) => return get_numeric(bytes),

@@ -89,7 +89,7 @@ impl Entry {
         }
         state.active += 1;
         let deadline = timeout.map(|timeout| Instant::now() + timeout);
-        RunGuard { entry: Arc::clone(self), token: state.token.clone(), deadline }
+        RunGuard { entry: Some(Arc::clone(self)), token: state.token.clone(), deadline }
     }
 
     fn cancel(&self) {
@@ -103,12 +103,18 @@ impl Entry {
 /// A statement that runs.
 #[derive(Debug)]
 pub(crate) struct RunGuard {
-    entry: Arc<Entry>,
+    /// `None`: nothing stops it but that it is dropped.
+    entry: Option<Arc<Entry>>,
     token: CancellationToken,
     deadline: Option<Instant>,
 }
 
 impl RunGuard {
+    /// For what is read by other statements.
+    pub(crate) fn unbounded() -> Self {
+        Self { entry: None, token: CancellationToken::new(), deadline: None }
+    }
+
     /// Runs `work` until it is done, cancelled or out of time. Then it is dropped, so it must be something
     /// that can stop anywhere: reading, planning, waiting for a lock.
     pub(crate) async fn stoppable<T>(&self, work: impl Future<Output = EngineResult<T>>) -> EngineResult<T> {
@@ -134,7 +140,9 @@ impl RunGuard {
 
 impl Drop for RunGuard {
     fn drop(&mut self) {
-        self.entry.state.lock().active -= 1;
+        if let Some(entry) = &self.entry {
+            entry.state.lock().active -= 1;
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! SAVEPOINT, RELEASE and ROLLBACK TO: named points of a block, with its writes and settings.
+//! SAVEPOINT, RELEASE and ROLLBACK TO: named points of a block, with its writes, settings and cursors.
 //!
 //! Names may repeat: the latest counts. A block with a savepoint keeps its transaction when it fails, so that
 //! ROLLBACK TO finds it.
@@ -19,6 +19,8 @@ struct Named {
     name: String,
     writes: Savepoint,
     settings: SettingsMark,
+    /// Cursors declared before it.
+    cursors: u64,
 }
 
 impl Savepoints {
@@ -41,7 +43,8 @@ impl Session {
         let open = self.explicit_block("SAVEPOINT")?;
         open.used = true;
         let writes = open.borrow()?.savepoint();
-        open.savepoints.0.push(Named { name: name.to_string(), writes, settings });
+        let cursors = open.cursors.mark();
+        open.savepoints.0.push(Named { name: name.to_string(), writes, settings, cursors });
         Ok("SAVEPOINT".to_string())
     }
 
@@ -65,6 +68,7 @@ impl Session {
         let Some(savepoint) = open.savepoints.0.last() else { return fail(Fault::InFailedTransaction) };
         txn.rollback_to(savepoint.writes);
         let settings = savepoint.settings.clone();
+        open.cursors.go_back(savepoint.cursors);
         (open.failed, open.writing, open.broken) = (false, false, Arc::default());
         self.settings.go_back(settings)?;
         Ok("ROLLBACK".to_string())

@@ -8,6 +8,7 @@ use crate::settings::{Settings, TimeZone};
 use crate::statement::Source;
 use crate::transaction_block::Block;
 use crate::{Answer, Engine, EngineError, Notice, Prepared};
+use sql::Statement;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::CommitNo;
@@ -28,6 +29,47 @@ pub enum TransactionStatus {
 #[derive(Clone, Debug)]
 pub struct Script {
     pub(crate) source: Arc<Source>,
+}
+
+/// What a statement does with a cursor that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CursorStep<'a> {
+    /// FETCH or MOVE.
+    Fetch {
+        /// The cursor.
+        name: &'a str,
+        /// So many rows forward; `None` is all.
+        count: Option<u64>,
+        /// MOVE: the rows are passed over.
+        moves: bool,
+    },
+    /// CLOSE.
+    Close {
+        /// The cursor.
+        name: &'a str,
+    },
+}
+
+impl<'a> CursorStep<'a> {
+    /// The cursor's name.
+    pub fn name(&self) -> &'a str {
+        match self {
+            Self::Fetch { name, .. } | Self::Close { name } => name,
+        }
+    }
+}
+
+impl Script {
+    /// What it does with a cursor, for front ends that have portals of their own.
+    pub fn cursor_step(&self) -> Option<CursorStep<'_>> {
+        match &self.source.statement {
+            Statement::Fetch(fetch) => {
+                Some(CursorStep::Fetch { name: &fetch.name, count: fetch.count, moves: fetch.moves })
+            }
+            Statement::CloseCursor(name) => Some(CursorStep::Close { name }),
+            _ => None,
+        }
+    }
 }
 
 /// A session. One task uses it at a time.
@@ -193,6 +235,12 @@ impl Session {
             Some(guard) => Arc::clone(guard),
             None => Arc::new(self.entry.begin(self.settings.effective().statement_timeout)),
         }
+    }
+
+    /// The statement under way goes on without its timeout and is no longer what a cancel request stops: a cursor is
+    /// read by other statements, and those are stopped.
+    pub(crate) fn let_run(&mut self) {
+        self.guard = Some(Arc::new(RunGuard::unbounded()));
     }
 
     /// Schemas where names are looked up, `$user` resolved.

@@ -2,6 +2,7 @@
 
 use crate::Session;
 use crate::settings::{Effective, SETTINGS, SettingDef};
+use async_trait::async_trait;
 use futures::FutureExt;
 use pg_catalog::{LiveState, SettingInfo};
 use query::Settings;
@@ -49,6 +50,7 @@ impl SessionState {
     }
 }
 
+#[async_trait]
 impl LiveState for SessionState {
     fn user(&self) -> &str {
         &self.user
@@ -75,6 +77,27 @@ impl LiveState for SessionState {
 
     fn last_value(&self, sequence: &catalog::Sequence) -> Option<i64> {
         self.catalog.sequence_values().last(sequence)
+    }
+
+    fn view_query(&self, view: &catalog::View) -> String {
+        let catalog = self.catalog.current();
+        let relation = |schema: &str, name: &str| {
+            let table = catalog.table(schema, name).map(|table| table.oid);
+            let other = || catalog.view(schema, name).map(|view| view.oid);
+            table.or_else(other).or_else(|| catalog.sequence(schema, name).map(|sequence| sequence.oid))
+        };
+        let first = |path: &[String], name: &str| {
+            path.iter().find_map(|schema| relation(schema, name).map(|oid| (schema.clone(), oid)))
+        };
+        let schema_of = |name: &str| {
+            let (schema, oid) = first(&view.search_path, name)?;
+            (first(&self.search_path, name).map(|(_, found)| found) != Some(oid)).then_some(schema)
+        };
+        sql::qualify(&view.query, &schema_of).unwrap_or_else(|_| view.query.clone())
+    }
+
+    async fn position(&self, sequence: &catalog::Sequence) -> (i64, bool) {
+        self.catalog.sequence_values().position(sequence).await
     }
 
     fn settings(&self) -> Vec<SettingInfo> {

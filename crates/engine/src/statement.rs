@@ -1,5 +1,6 @@
 //! From a parsed statement to its answer: who does it.
 
+use crate::cursor::declared;
 use crate::error::{EngineResult, Fault, fail};
 use crate::plan_cache::{Compiled, Program};
 use crate::{Answer, ColumnDesc, Session, stream, utility};
@@ -49,7 +50,14 @@ impl Prepared {
 
 /// What is compiled: everything else runs straight from its statement.
 fn is_planned(statement: &Statement) -> bool {
-    matches!(statement, Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_))
+    matches!(
+        statement,
+        Statement::Query(_)
+            | Statement::Insert(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::DeclareCursor(_)
+    )
 }
 
 impl Session {
@@ -61,6 +69,17 @@ impl Session {
             return Ok(Arc::new(Prepared { parameters, columns, is_empty, source: Some(source), compiled }));
         }
         self.check_block()?;
+        if let Statement::DeclareCursor(declare) = &source.statement {
+            let parameters = self.compile(&declared(declare, &source.types), None).await?.parameters.clone();
+            let compiled = Mutex::default();
+            return Ok(Arc::new(Prepared {
+                parameters,
+                columns: None,
+                is_empty: false,
+                source: Some(source),
+                compiled,
+            }));
+        }
         let compiled = self.compile(&source, None).await?;
         Ok(Arc::new(Prepared {
             parameters: compiled.parameters.clone(),
@@ -103,6 +122,10 @@ impl Session {
                 self.engine.counters().utility.add(1);
                 self.outside_implicit(&source.statement).await
             }
+            Statement::DeclareCursor(declare) => {
+                self.declare_cursor(declare, &source.types, prepared, params).await.map(Answer::Done)
+            }
+            Statement::Fetch(fetch) => self.fetch(fetch).await,
             Statement::Explain(explain) => self.explain(explain, &source.types).await,
             Statement::Copy(copy) => self.copy(copy).await,
             other => {
@@ -125,7 +148,7 @@ impl Session {
         done.map(Answer::Done)
     }
 
-    async fn run_query(
+    pub(crate) async fn run_query(
         &mut self,
         source: &Arc<Source>,
         prepared: Option<&Arc<Prepared>>,

@@ -8,6 +8,7 @@
 //! end that stopped waiting), the block has failed. Then its locks are gone already, unless there is a savepoint
 //! to go back to (`savepoint.rs`).
 
+use crate::cursor::Cursors;
 use crate::error::{EngineResult, Fault, fail};
 use crate::savepoint::Savepoints;
 use crate::{Answer, Notice, Session, TransactionStatus};
@@ -44,6 +45,7 @@ pub(crate) struct OpenBlock {
     /// Read at the session's next step, so that no lock is needed.
     pub(crate) broken: Arc<AtomicBool>,
     pub(crate) savepoints: Savepoints,
+    pub(crate) cursors: Cursors,
     /// REPEATABLE READ: all statements read one state, and none writes.
     repeats: bool,
     /// When it began, microseconds since 1970.
@@ -222,6 +224,7 @@ impl Session {
             failed: false,
             broken: Arc::default(),
             savepoints: Savepoints::default(),
+            cursors: Cursors::default(),
             repeats: false,
             started,
             used: false,

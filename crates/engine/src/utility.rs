@@ -19,6 +19,7 @@ pub(crate) fn columns(session: &Session, statement: &Statement) -> Option<Arc<Ve
         Statement::Show(None) => &["name", "setting", "description"],
         Statement::Show(Some(name)) => return Some(Arc::new(vec![text_column(name)])),
         Statement::Explain(_) => &["QUERY PLAN"],
+        Statement::Fetch(fetch) if !fetch.moves => return session.cursor_columns(&fetch.name),
         Statement::Execute { name, .. } => return session.prepared.get(name).and_then(|p| p.columns.clone()),
         _ => return None,
     };
@@ -41,6 +42,8 @@ impl Session {
             Statement::Begin(modes) => self.begin(*modes)?,
             Statement::Savepoint(name) => self.savepoint(name)?,
             Statement::Release(name) => self.release(name)?,
+            Statement::Lock(lock) => self.lock_tables(lock).await?,
+            Statement::CloseCursor(name) => self.close_named(name)?,
             Statement::Prepare { name, types, statement, text } => {
                 self.prepare_named(name, types, statement, text).await?
             }
@@ -158,9 +161,12 @@ impl Session {
                 self.taken.forget();
                 Ok("DISCARD SEQUENCES".to_string())
             }
+            Discard::Cursors => {
+                self.close_cursors();
+                Ok("CLOSE CURSOR ALL".to_string())
+            }
             // A session has none of these: there is nothing to discard.
             Discard::Temp => Ok("DISCARD TEMP".to_string()),
-            Discard::Cursors => Ok("CLOSE CURSOR ALL".to_string()),
             Discard::Channels => Ok("UNLISTEN".to_string()),
         }
     }

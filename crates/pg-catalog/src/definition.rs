@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// Metadata key of a field: the type's name in `pg_type`, where SQL has no such type here (`oid`, `name`, `_text`).
 pub const PG_TYPE_KEY: &str = "bennu.pg_type";
 
+/// Metadata key of a field: the SQL type's name, where Arrow has the same type for several.
+pub(crate) const TYPE_KEY: &str = "bennu.type";
+
 /// A computed table.
 #[derive(Debug)]
 pub(crate) struct Definition {
@@ -87,7 +90,13 @@ impl Definition {
 
 impl ColumnDef {
     fn field(&self) -> Field {
-        let metadata = HashMap::from([(PG_TYPE_KEY.to_owned(), self.ty.name.to_owned())]);
+        let mut metadata = HashMap::from([(PG_TYPE_KEY.to_owned(), self.ty.name.to_owned())]);
+        let shown = match self.ty.name {
+            "oid" => Some("oid"),
+            "_oid" => Some("oid[]"),
+            _ => None,
+        };
+        metadata.extend(shown.map(|name| (TYPE_KEY.to_owned(), name.to_owned())));
         Field::new(self.name, self.arrow_type(), !self.not_null).with_metadata(metadata)
     }
 

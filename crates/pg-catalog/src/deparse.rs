@@ -37,7 +37,7 @@ pub(crate) fn index_column(table: &Table, number: usize) -> Option<String> {
     Some(ident::quote(&column.name).into_owned())
 }
 
-/// A view's query as `pg_get_viewdef` shows it.
-pub(crate) fn view_definition(view: &catalog::View) -> String {
-    format!(" {};", view.query)
+/// A view's query as `pg_get_viewdef` shows it: as it was written, with schemas where names would not be found without.
+pub(crate) fn view_definition(source: &Source, view: &catalog::View) -> String {
+    format!(" {};", source.live.view_query(view))
 }

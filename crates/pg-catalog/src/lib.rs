@@ -24,6 +24,7 @@ mod oid;
 mod pg_catalog;
 mod rows;
 mod schema;
+mod sequence_table;
 mod source;
 mod table;
 

@@ -1,5 +1,6 @@
 //! What the tables and functions must know beside the definitions: the session and its settings.
 
+use async_trait::async_trait;
 use std::fmt::Debug;
 
 /// A setting as `pg_settings` shows it.
@@ -22,6 +23,7 @@ pub struct SettingInfo {
 }
 
 /// Implemented by `engine` for each statement.
+#[async_trait]
 pub trait LiveState: Debug + Send + Sync {
     /// The session's user. The only role that there is, since there are none to create.
     fn user(&self) -> &str;
@@ -37,4 +39,8 @@ pub trait LiveState: Debug + Send + Sync {
     fn settings(&self) -> Vec<SettingInfo>;
     /// The last value that a sequence gave; `None` before the first.
     fn last_value(&self, sequence: &catalog::Sequence) -> Option<i64>;
+    /// The text of a view's query, with schemas before names that the session's search path would not find.
+    fn view_query(&self, view: &catalog::View) -> String;
+    /// Where a sequence stands: its last value, and whether that was handed out; otherwise it is the next one.
+    async fn position(&self, sequence: &catalog::Sequence) -> (i64, bool);
 }

@@ -2,6 +2,7 @@
 
 use crate::definition::Definition;
 use crate::live_state::LiveState;
+use crate::sequence_table::SequenceSchema;
 use crate::source::Source;
 use crate::table::ComputedTable;
 use crate::{functions, information_schema, pg_catalog};
@@ -24,13 +25,23 @@ impl PgCatalog {
         Self { source: Source { catalog, live } }
     }
 
-    /// The computed schemas by name.
+    /// The computed schemas by name, and those with sequences.
     pub fn schemas(&self) -> Vec<(String, Arc<dyn SchemaProvider>)> {
         let schema = |name: &str, tables| {
             let provider: Arc<dyn SchemaProvider> = Arc::new(ComputedSchema { tables, source: self.source.clone() });
             (name.to_owned(), provider)
         };
-        vec![schema("pg_catalog", pg_catalog::TABLES), schema("information_schema", information_schema::TABLES)]
+        let fixed =
+            [schema("pg_catalog", pg_catalog::TABLES), schema("information_schema", information_schema::TABLES)];
+        let mut all = Vec::from(fixed);
+        for sequence in self.source.catalog.sequences() {
+            let Some(name) = self.source.schema_name(sequence.schema.0) else { continue };
+            if !all.iter().any(|(known, _)| known == name) {
+                let provider = SequenceSchema { name: name.to_owned(), source: self.source.clone() };
+                all.push((name.to_owned(), Arc::new(provider)));
+            }
+        }
+        all
     }
 
     /// The function of that name, bound to this state.

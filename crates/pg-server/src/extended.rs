@@ -4,7 +4,7 @@ use crate::connection::{Connection, Failure};
 use crate::encode::{BadParameter, decode_parameter};
 use crate::frontend::{Bind, Target};
 use crate::rows::RowSource;
-use engine::{Answer, Prepared, TimeZone, TransactionStatus};
+use engine::{Answer, CursorStep, Prepared, Script, TimeZone, TransactionStatus};
 use std::collections::HashMap;
 use std::sync::Arc;
 use types::{DataType, Datum};
@@ -63,7 +63,9 @@ impl Connection {
 
     pub(crate) fn bind(&mut self, bind: Bind) -> Result<(), Failure> {
         let prepared = self.statement(&bind.statement)?.clone();
-        if !bind.portal.is_empty() && self.extended.portals.contains_key(&bind.portal) {
+        let taken =
+            self.extended.portals.contains_key(&bind.portal) || self.session.cursor_columns(&bind.portal).is_some();
+        if !bind.portal.is_empty() && taken {
             return Err(Failure::Front("42P03", format!("cursor \"{}\" already exists", bind.portal)));
         }
         let params = parameters(&prepared.parameters, &bind, self.session.time_zone())?;
@@ -84,13 +86,17 @@ impl Connection {
                     None => self.wire.out.no_data(),
                 }
             }
-            Target::Portal(name) => {
-                let portal = self.extended.portals.get(name).ok_or_else(|| no_portal(name))?;
-                match &portal.prepared.columns {
+            Target::Portal(name) => match self.extended.portals.get(name) {
+                Some(portal) => match &portal.prepared.columns {
                     Some(columns) => self.wire.out.row_description(columns, |i| format_of(&portal.results, i)),
                     None => self.wire.out.no_data(),
+                },
+                // A cursor of SQL is a portal, too.
+                None => {
+                    let columns = self.session.cursor_columns(name).ok_or_else(|| no_portal(name))?;
+                    self.wire.out.row_description(&columns, |_| 0);
                 }
-            }
+            },
         }
         Ok(())
     }
@@ -99,7 +105,11 @@ impl Connection {
     pub(crate) fn close(&mut self, target: &Target) {
         match target {
             Target::Statement(name) => drop(self.extended.statements.remove(name)),
-            Target::Portal(name) => drop(self.extended.portals.remove(name)),
+            Target::Portal(name) => {
+                if self.extended.portals.remove(name).is_none() {
+                    self.session.close_cursor(name);
+                }
+            }
         }
         self.wire.out.close_complete();
     }
@@ -143,6 +153,44 @@ impl Connection {
         }
         self.extended.portals.insert(name.to_string(), portal);
         Ok(self.wire.flush_if_full().await?)
+    }
+
+    /// FETCH, MOVE and CLOSE of a portal of this protocol; false for what is none, which the session then runs.
+    pub(crate) async fn cursor_statement(&mut self, statement: &Script) -> Result<bool, Failure> {
+        let failed = self.session.status() == TransactionStatus::Failed;
+        let Some(step) = statement.cursor_step().filter(|_| !failed) else { return Ok(false) };
+        let Some(mut portal) = self.extended.portals.remove(step.name()) else { return Ok(false) };
+        let CursorStep::Fetch { name, count, moves } = step else {
+            self.wire.out.complete("CLOSE CURSOR");
+            return Ok(true);
+        };
+        if let PortalState::Fresh = portal.state {
+            let answer = self.wire.watch(self.session.execute(&portal.prepared, &portal.params)).await??;
+            let Answer::Rows(stream) = answer else {
+                return Err(Failure::Front("24000", format!("portal \"{name}\" is no cursor")));
+            };
+            portal.state = PortalState::Open(Box::new(RowSource::new(stream, self.session.time_zone())));
+        }
+        let limit = count.map_or(0, |count| usize::try_from(count).unwrap_or(usize::MAX));
+        let columns = portal.prepared.columns.clone().unwrap_or_default();
+        if !moves {
+            self.wire.out.row_description(&columns, |_| 0);
+        }
+        let mut rows = 0;
+        if let PortalState::Open(source) = &mut portal.state {
+            let before = source.sent();
+            let ended = match moves {
+                true => source.pass(&mut self.wire, limit).await?,
+                false => source.send(&mut self.wire, &|_| false, limit).await?,
+            };
+            rows = source.sent() - before;
+            if ended {
+                portal.state = PortalState::Finished;
+            }
+        }
+        self.wire.out.complete(&format!("{} {rows}", if moves { "MOVE" } else { "FETCH" }));
+        self.extended.portals.insert(name.to_string(), portal);
+        Ok(true)
     }
 
     fn statement(&self, name: &str) -> Result<&Arc<Prepared>, Failure> {

@@ -30,6 +30,42 @@ impl RowSource {
         if self.stream.counted { format!("{} {}", self.stream.tag, self.sent) } else { self.stream.tag.into() }
     }
 
+    /// Rows that are behind it.
+    pub(crate) fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Passes over up to `limit` rows (0: all). True when the answer is at its end.
+    pub(crate) async fn pass(&mut self, wire: &mut Wire, limit: usize) -> Result<bool, Failure> {
+        let mut left = if limit == 0 { usize::MAX } else { limit };
+        while left > 0 {
+            let Some((chunk, start)) = self.next(wire).await? else { return Ok(true) };
+            let end = chunk.len().min(start.saturating_add(left));
+            left -= end - start;
+            self.leave(chunk, start, end);
+        }
+        Ok(false)
+    }
+
+    /// The chunk to read next and the row in it.
+    async fn next(&mut self, wire: &mut Wire) -> Result<Option<(Chunk, usize)>, Failure> {
+        if let Some(current) = self.current.take() {
+            return Ok(Some(current));
+        }
+        match wire.watch(self.stream.chunks.next()).await? {
+            Some(chunk) => Ok(Some((chunk?, 0))),
+            None => Ok(None),
+        }
+    }
+
+    /// Leaves a chunk whose rows up to `end` are done.
+    fn leave(&mut self, chunk: Chunk, start: usize, end: usize) {
+        self.sent += (end - start) as u64;
+        if end < chunk.len() {
+            self.current = Some((chunk, end));
+        }
+    }
+
     /// Writes up to `limit` rows (0: all). True when the answer is at its end.
     pub(crate) async fn send(
         &mut self,
@@ -41,20 +77,11 @@ impl RowSource {
         let formats: Vec<bool> = (0..columns.len()).map(binary).collect();
         let mut left = if limit == 0 { usize::MAX } else { limit };
         loop {
-            let (chunk, start) = match self.current.take() {
-                Some(current) => current,
-                None => match wire.watch(self.stream.chunks.next()).await? {
-                    Some(chunk) => (chunk?, 0),
-                    None => return Ok(true),
-                },
-            };
+            let Some((chunk, start)) = self.next(wire).await? else { return Ok(true) };
             let end = chunk.len().min(start.saturating_add(left));
             write_rows(wire, &columns, &formats, &chunk, start..end, &mut self.printer).await?;
             left -= end - start;
-            self.sent += (end - start) as u64;
-            if end < chunk.len() {
-                self.current = Some((chunk, end));
-            }
+            self.leave(chunk, start, end);
             if left == 0 {
                 return self.at_end(wire).await;
             }

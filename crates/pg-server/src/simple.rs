@@ -45,6 +45,9 @@ impl Connection {
     }
 
     async fn run_statement(&mut self, statement: &Script) -> Result<(), Failure> {
+        if self.cursor_statement(statement).await? {
+            return Ok(());
+        }
         let answer = self.wire.watch(self.session.run(statement)).await??;
         self.answer(answer).await
     }

@@ -163,91 +163,117 @@ fn no_such_column(field: &Column, valid: &[Column]) -> QueryError {
 
 fn from_plan(message: &str) -> QueryError {
     let line = first_line(message);
+    let known = name_fault(&line).or_else(|| type_fault(&line)).or_else(|| place_fault(&line));
+    known.or_else(|| other_fault(&line)).unwrap_or(QueryError::Invalid { message: line })
+}
+
+/// Functions that are not there, and columns that are neither grouped nor aggregated.
+fn name_fault(line: &str) -> Option<QueryError> {
     if let Some(rest) = line.strip_prefix("Invalid function '") {
         let name = rest.split('\'').next().unwrap_or_default();
-        return QueryError::NoSuchFunction { signature: format!("{name}()") };
+        return Some(QueryError::NoSuchFunction { signature: format!("{name}()") });
     }
     let grouping = ["must appear in the GROUP BY clause", "could not be resolved from available columns"];
     if grouping.iter().any(|words| line.contains(words)) {
-        return QueryError::Grouping { message: grouping_message(&line) };
+        return Some(QueryError::Grouping { message: grouping_message(line) });
     }
+    None
+}
+
+/// Conditions that are none, and operators that a type has not.
+fn type_fault(line: &str) -> Option<QueryError> {
     if let Some((_, ty)) =
         line.split_once("non-boolean predicate").and_then(|(_, rest)| rest.rsplit_once(" returning "))
     {
         let ty = arrow_name_in(ty).unwrap_or("text");
-        return QueryError::TypeMismatch { message: format!("argument of WHERE must be type boolean, not type {ty}") };
+        return Some(QueryError::TypeMismatch {
+            message: format!("argument of WHERE must be type boolean, not type {ty}"),
+        });
     }
+    if let Some(ty) = line.strip_prefix("Join condition must be boolean type, but got ") {
+        let ty = arrow_name_in(ty).unwrap_or("text");
+        return Some(QueryError::TypeMismatch {
+            message: format!("argument of JOIN/ON must be type boolean, not type {ty}"),
+        });
+    }
+    if let Some((name, _)) = line.strip_prefix('\'').and_then(|rest| rest.split_once("' does not support zero")) {
+        return Some(QueryError::NoSuchFunction { signature: format!("{name}()") });
+    }
+    if let Some((_, ty)) = line.strip_prefix("Unary operator '-' ").and_then(|rest| rest.rsplit_once(", got ")) {
+        let right = arrow_name_in(ty).unwrap_or("text").to_owned();
+        return Some(QueryError::NoSuchPrefixOperator { operator: "-".to_owned(), right });
+    }
+    None
+}
+
+/// Numbers of columns, and columns that must be in the list.
+fn place_fault(line: &str) -> Option<QueryError> {
     if let Some(rest) = line.strip_prefix("Order by column out of bounds, specified: ") {
         let position = rest.split(',').next().unwrap_or_default();
-        return Refusal::Position.because(format!("ORDER BY position {position} is not in select list"));
+        return Some(Refusal::Position.because(format!("ORDER BY position {position} is not in select list")));
     }
     if let Some(position) = line.strip_prefix("Cannot find column with position ") {
         let position = position.split(' ').next().unwrap_or_default();
-        return Refusal::Position.because(format!("GROUP BY position {position} is not in select list"));
+        return Some(Refusal::Position.because(format!("GROUP BY position {position} is not in select list")));
     }
     if line.starts_with("Order by index starts at 1") {
-        return Refusal::Position.because("ORDER BY position 0 is not in select list");
+        return Some(Refusal::Position.because("ORDER BY position 0 is not in select list"));
     }
     if line.starts_with("For SELECT DISTINCT, ORDER BY expressions") {
-        return Refusal::Position.because("for SELECT DISTINCT, ORDER BY expressions must appear in select list");
+        return Some(Refusal::Position.because("for SELECT DISTINCT, ORDER BY expressions must appear in select list"));
     }
     if line.starts_with("SELECT DISTINCT ON expressions must match") {
-        return Refusal::Position.because(line);
+        return Some(Refusal::Position.because(line));
     }
     if let Some((available, specified)) = line
         .strip_prefix("Source table contains ")
         .and_then(|rest| rest.strip_suffix(" names given as column alias"))
         .and_then(|rest| rest.split_once(" columns but only "))
     {
-        return Refusal::Position
-            .because(format!("table has {available} columns available but {specified} columns specified"));
+        return Some(
+            Refusal::Position
+                .because(format!("table has {available} columns available but {specified} columns specified")),
+        );
     }
-    if let Some(ty) = line.strip_prefix("Join condition must be boolean type, but got ") {
-        let ty = arrow_name_in(ty).unwrap_or("text");
-        return QueryError::TypeMismatch {
-            message: format!("argument of JOIN/ON must be type boolean, not type {ty}"),
-        };
-    }
-    if let Some((name, _)) = line.strip_prefix('\'').and_then(|rest| rest.split_once("' does not support zero")) {
-        return QueryError::NoSuchFunction { signature: format!("{name}()") };
-    }
-    if let Some((_, ty)) = line.strip_prefix("Unary operator '-' ").and_then(|rest| rest.rsplit_once(", got ")) {
-        let right = arrow_name_in(ty).unwrap_or("text").to_owned();
-        return QueryError::NoSuchPrefixOperator { operator: "-".to_owned(), right };
-    }
+    None
+}
+
+/// What the planner says in several words.
+fn other_fault(line: &str) -> Option<QueryError> {
     if line.starts_with("Too many columns! The subquery should only return one column") {
-        return QueryError::Invalid { message: "subquery has too many columns".to_owned() };
+        return Some(QueryError::Invalid { message: "subquery has too many columns".to_owned() });
     }
     if line == "Step cannot be zero" {
-        return Refusal::Argument.because("step size cannot equal zero");
+        return Some(Refusal::Argument.because("step size cannot equal zero"));
     }
     if line.contains("Aggregate function calls cannot be nested") {
-        return QueryError::Grouping { message: "aggregate function calls cannot be nested".to_owned() };
+        return Some(QueryError::Grouping { message: "aggregate function calls cannot be nested".to_owned() });
     }
     if line.contains("regex parse error") || line.contains("Regular expression did not compile") {
-        return Refusal::Pattern.because(format!("invalid regular expression: {line}"));
+        return Some(Refusal::Pattern.because(format!("invalid regular expression: {line}")));
     }
     if line.contains("nested aggregate") || line.contains("Aggregate functions are not allowed") {
-        return QueryError::Grouping { message: line };
+        return Some(QueryError::Grouping { message: line.to_owned() });
     }
     if line.contains("Cannot get result type") {
-        return QueryError::Unsupported { feature: line };
+        return Some(QueryError::Unsupported { feature: line.to_owned() });
     }
     if line.contains("does not match signature")
         || line.contains("coercion from")
         || line.contains("Failed to coerce arguments")
+        || line.contains("expected zero argument")
         || line.contains("Function '")
     {
-        return QueryError::NoSuchFunction { signature: function_in(&line) };
+        return Some(QueryError::NoSuchFunction { signature: function_in(line) });
     }
     if line.contains("Cannot infer common argument type")
         || line.contains("Cannot coerce")
         || line.contains("annot be coerced")
         || line.contains("to coerce")
     {
-        return QueryError::TypeMismatch { message: line };
+        return Some(QueryError::TypeMismatch { message: line.to_owned() });
     }
-    QueryError::Invalid { message: line }
+    None
 }
 
 /// PostgreSQL's words for a column that is neither grouped nor aggregated.

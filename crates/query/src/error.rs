@@ -131,6 +131,14 @@ pub enum QueryError {
         /// What.
         feature: String,
     },
+    /// A function that is not here, with what to use instead (0A000).
+    #[error("{feature} is not supported")]
+    NotBuilt {
+        /// What.
+        feature: String,
+        /// What to do about it.
+        hint: &'static str,
+    },
     /// Division by zero (22012).
     #[error("division by zero")]
     DivisionByZero,
@@ -242,6 +250,10 @@ impl QueryError {
             Self::NoSuchColumn { close: Some(close), .. } => {
                 Some(format!("Perhaps you meant to reference the column \"{close}\"."))
             }
+            Self::NotBuilt { hint, .. } => Some((*hint).to_owned()),
+            Self::Refused { reason: Refusal::Set, message } if !message.ends_with("WHERE") => {
+                Some("You might be able to move the set-returning function into a LATERAL FROM item.".to_owned())
+            }
             Self::NoSuchPrefixOperator { .. } => Some(
                 "No operator matches the given name and argument type. You might need to add an explicit type cast."
                     .to_owned(),
@@ -317,6 +329,8 @@ pub enum Refusal {
     Type,
     /// An index of a byte or bit beyond the value (2202E).
     Index,
+    /// A function that returns a set where one value stands (0A000).
+    Set,
 }
 
 impl Refusal {

@@ -36,6 +36,7 @@ pub use explain::ExplainOptions;
 pub use functions::{RustBody, RustFunction, RustFunctions};
 pub use plan::{
     Execution, OutputColumn, Plan, Planner, PlannerOptions, RowExprs, RowTable, ViewDefinition, WITH_ROW_IDS,
+    hint_for_missing_function,
 };
 pub use row_codec::RowCodec;
 pub use row_reader::{Cell, RowReader};

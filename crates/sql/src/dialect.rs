@@ -99,6 +99,13 @@ impl Dialect for BennuDialect {
         match &next.token {
             Token::Word(word) if word.quote_style.is_some() => None,
             Token::Word(word) if is_no_operand(&word.value) => Some(parser.expected_ref("an expression", next)),
+            // Functions like others, of which sqlparser takes none but numbers behind the comma.
+            Token::Word(word)
+                if matches!(word.keyword, Keyword::CEIL | Keyword::FLOOR)
+                    && parser.peek_nth_token_ref(1).token == Token::LParen =>
+            {
+                Some(parser.parse_object_name(false).and_then(|name| parser.parse_function(name)))
+            }
             // Without a string behind it, `interval` is a column.
             Token::Word(word) if word.keyword == Keyword::INTERVAL => match parser.peek_nth_token_ref(1).token {
                 Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_) | Token::LParen | Token::Period => None,

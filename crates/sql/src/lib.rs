@@ -25,6 +25,7 @@ mod parser;
 mod pg_catalog_rewrite;
 mod phoenix;
 mod placeholders;
+mod qualify;
 mod reject;
 mod rewrite;
 mod statement;
@@ -33,6 +34,7 @@ pub use data_type::data_type;
 pub use error::{Position, SqlError};
 pub use parser::{Parsed, parse, parse_expr, parse_query};
 pub use placeholders::placeholders;
+pub use qualify::qualify;
 /// sqlparser's form of queries and expressions: what the planner reads.
 pub use sqlparser::ast;
 pub use statement::*;

@@ -4,14 +4,18 @@
 //!   `regclass_name(x)`; so for `regtype`, `regnamespace`, `regrole` and `regproc`.
 //! - `ARRAY(SELECT x …)` is `array_or_empty((SELECT array_agg(x) …))`.
 //! - A function in FROM names its column by its alias: `generate_series(1, 3) AS i` is `… AS i(i)`.
+//! - `pg_options_to_table(x)` in FROM is a query over `unnest(x)`, whose elements read `name=value`.
+//! - `typname[0]` is a letter of a name, of which there is no array here: `substr(typname, 0 + 1, 1)`.
 //! - `generate_series(…, array_upper(a, 1)) AS s … = a[s]` is `= ANY (a)`.
 
+use crate::dialect::BennuDialect;
 use sqlparser::ast::{
     AccessExpr, BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
     FunctionArgumentClause, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, ObjectName, OrderBy,
     OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, Subscript, TableAlias, TableAliasColumnDef,
     TableFactor, Value,
 };
+use sqlparser::parser::Parser;
 
 /// Types that are an oid inside and a name outside.
 const ALIASES: [&str; 5] = ["regclass", "regtype", "regnamespace", "regrole", "regproc"];
@@ -28,6 +32,7 @@ pub(crate) fn expression(expr: &mut Expr) {
         }
         Expr::InSubquery { expr: tested, .. } => as_oid(tested),
         Expr::Function(function) => constants_as_oids(function),
+        Expr::CompoundFieldAccess { .. } => letter_of_name(expr),
         Expr::Cast { expr: inner, data_type, kind: CastKind::Cast | CastKind::DoubleColon, .. }
             if is_number(data_type) =>
         {
@@ -49,6 +54,8 @@ pub(crate) fn select(select: &mut Select) {
     }
     drop_series_of_subscripts(select);
     for table in &mut select.from {
+        options_to_table(&mut table.relation);
+        table.joins.iter_mut().for_each(|join| options_to_table(&mut join.relation));
         name_function_column(&mut table.relation);
         table.joins.iter_mut().for_each(|join| name_function_column(&mut join.relation));
     }
@@ -301,6 +308,44 @@ fn name_function_column(factor: &mut TableFactor) {
     if alias.columns.is_empty() {
         alias.columns.push(TableAliasColumnDef { name: alias.name.clone(), data_type: None });
     }
+}
+
+/// A letter of the one column of type `name` that clients take letters of.
+fn letter_of_name(expr: &mut Expr) {
+    let Expr::CompoundFieldAccess { root, access_chain } = expr else { return };
+    let [AccessExpr::Subscript(Subscript::Index { index })] = access_chain.as_slice() else { return };
+    if column_of(root).is_none_or(|column| !column.value.eq_ignore_ascii_case("typname")) {
+        return;
+    }
+    let one = || Expr::value(Value::Number("1".to_owned(), false));
+    let place = Expr::BinaryOp { left: Box::new(index.clone()), op: BinaryOperator::Plus, right: Box::new(one()) };
+    let mut letter = call("substr", root.as_ref().clone());
+    if let Expr::Function(Function { args: FunctionArguments::List(list), .. }) = &mut letter {
+        list.args.extend([place, one()].map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))));
+    }
+    *expr = letter;
+}
+
+/// `pg_options_to_table(x)` as the query that it stands for.
+fn options_to_table(factor: &mut TableFactor) {
+    let TableFactor::Table { name, alias, args: Some(args), .. } = factor else { return };
+    let called = name.to_string().to_lowercase();
+    if called.strip_prefix("pg_catalog.").unwrap_or(&called) != "pg_options_to_table" {
+        return;
+    }
+    let [argument] = args.args.as_slice() else { return };
+    let text = format!(
+        "SELECT split_part(o, '=', 1) AS option_name, \
+         CASE WHEN strpos(o, '=') > 0 THEN substr(o, strpos(o, '=') + 1) END AS option_value \
+         FROM unnest({argument}) AS options(o)"
+    );
+    let dialect = BennuDialect::for_tokens(0);
+    let Ok(subquery) = Parser::new(&dialect).try_with_sql(&text).and_then(|mut parser| parser.parse_query()) else {
+        return;
+    };
+    let named = |name| TableAlias { explicit: true, name: Ident::new(name), columns: Vec::new(), at: None };
+    let alias = alias.take().unwrap_or_else(|| named("pg_options_to_table"));
+    *factor = TableFactor::Derived { lateral: false, subquery, alias: Some(alias), sample: None };
 }
 
 /// A series over the subscripts of an array, used in one comparison with an element: is any element equal?

@@ -67,6 +67,7 @@ fn keep_house(inner: &Inner, stop: &Stop) {
     let mut purge = Purge::default();
     let mut follower = Follower::default();
     while !stop.wait(TICK) {
+        inner.pipeline.publisher.newest().views.forget_unused();
         if inner.pipeline.read_only.is_set() {
             continue;
         }

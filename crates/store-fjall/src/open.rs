@@ -40,7 +40,8 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
         commit: CommitNo(mark.commit_ceiling.saturating_sub(1)),
         stamp: options.clock.now().max(Timestamp(mark.last_stamp)),
     };
-    let state = State { commit: last.commit, snapshot: db.snapshot(), tables: Arc::new(found.tables) };
+    let snapshot = Arc::new(db.snapshot());
+    let state = State { commit: last.commit, snapshot, tables: Arc::new(found.tables), views: Arc::default() };
     let publisher = Arc::new(Publisher::new(state));
     let read_only = Arc::new(ReadOnly::default());
     let journal = Arc::new(JournalFile::open(&folder.database())?);

@@ -59,5 +59,10 @@ pub(crate) fn split(
 /// [`store::StoreError::NoSuchTable`], [`store::StoreError::NoSuchFamily`].
 pub(crate) fn source(state: &State, id: TableId, family: FamilyId) -> StoreResult<ReadSource> {
     let (_, place) = state.tables.place(id, family)?;
-    Ok(ReadSource { keyspace: place.keyspace.clone(), prefix: place.prefix.clone(), snapshot: state.snapshot.clone() })
+    Ok(ReadSource {
+        keyspace: place.keyspace.clone(),
+        prefix: place.prefix.clone(),
+        snapshot: state.snapshot.clone(),
+        views: state.views.clone(),
+    })
 }

@@ -2,6 +2,7 @@
 
 use crate::commit::pipeline::Dropped;
 use crate::commit::publish::State;
+use crate::commit::thread_use;
 use crate::error::engine;
 use crate::housekeeping::Housekeeper;
 use crate::inner::{Inner, snapshot_of, state_of};
@@ -96,6 +97,7 @@ impl Store for FjallStore {
 
     async fn snapshot(&self, at_least: CommitNo) -> StoreResult<Snapshot> {
         self.inner.check_open()?;
+        thread_use::note();
         let publisher = &self.inner.pipeline.publisher;
         if publisher.published().commit < at_least {
             if publisher.newest().commit < at_least {

@@ -21,6 +21,7 @@ pub fn assign(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
         DataType::SmallInt => to_integer(ty, &value)?.map(Datum::Int2),
         DataType::Integer => to_integer(ty, &value)?.map(Datum::Int4),
         DataType::BigInt => to_integer(ty, &value)?.map(Datum::Int8),
+        DataType::Oid => to_integer::<u32>(ty, &value)?.map(|oid| Datum::Int8(i64::from(oid))),
         DataType::Real => to_float4(&value)?.map(Datum::Float4),
         DataType::Double => to_float8(&value).map(Datum::Float8),
         DataType::Numeric(parameters) => to_numeric(*parameters, &value)?.map(Datum::Numeric),

@@ -49,6 +49,8 @@ pub enum DataType {
     Uuid,
     /// `interval`. Of expressions only: no column has it.
     Interval,
+    /// `oid`, the number of an object: a whole number of 0 to 2^32 - 1. Of expressions only: no column has it.
+    Oid,
     /// An array. Of expressions only: no column has it.
     Array(ElementType),
 }
@@ -88,6 +90,7 @@ impl DataType {
             Self::TimestampTz => "timestamp with time zone",
             Self::Uuid => "uuid",
             Self::Interval => "interval",
+            Self::Oid => "oid",
             Self::Array(element) => element.array_name(),
         }
     }
@@ -110,6 +113,7 @@ impl DataType {
             Self::SmallInt => 21,
             Self::Integer => 23,
             Self::Text => 25,
+            Self::Oid => 26,
             Self::Real => 700,
             Self::Double => 701,
             Self::Char(_) => 1042,
@@ -136,6 +140,7 @@ impl DataType {
             21 => Self::SmallInt,
             23 => Self::Integer,
             25 => Self::Text,
+            26 => Self::Oid,
             700 => Self::Real,
             701 => Self::Double,
             1042 => length.map_or(Self::Text, Self::Char),
@@ -169,7 +174,7 @@ impl DataType {
         match self {
             Self::Boolean => 1,
             Self::SmallInt => 2,
-            Self::Integer | Self::Real | Self::Date => 4,
+            Self::Integer | Self::Real | Self::Date | Self::Oid => 4,
             Self::BigInt | Self::Double | Self::Time | Self::Timestamp | Self::TimestampTz => 8,
             Self::Uuid | Self::Interval => 16,
             _ => -1,
@@ -199,13 +204,14 @@ impl DataType {
             | Self::Bytea
             | Self::Varbinary(_)
             | Self::Interval
+            | Self::Oid
             | Self::Array(_) => return None,
         })
     }
 
-    /// `smallint`, `integer` or `bigint`.
+    /// `smallint`, `integer`, `bigint` or `oid`.
     pub fn is_integer(&self) -> bool {
-        matches!(self, Self::SmallInt | Self::Integer | Self::BigInt)
+        matches!(self, Self::SmallInt | Self::Integer | Self::BigInt | Self::Oid)
     }
 
     /// `real` or `double precision`.
@@ -230,7 +236,7 @@ impl DataType {
 
     /// May a column of a table have it?
     pub fn is_storable(&self) -> bool {
-        !matches!(self, Self::Interval | Self::Array(_))
+        !matches!(self, Self::Interval | Self::Oid | Self::Array(_))
     }
 
     /// A date, a time or a timestamp.
@@ -254,7 +260,7 @@ pub(crate) mod tests {
         use DataType::*;
         let mut all = vec![Boolean, SmallInt, Integer, BigInt, Real, Double, Numeric(None), Text, Varchar(None), Bytea];
         all.extend([Date, Time, Timestamp, TimestampTz, Uuid, Varchar(Some(10)), Char(1), Char(5), Varbinary(4)]);
-        all.extend([Interval, Array(ElementType::Integer), Array(ElementType::Varchar)]);
+        all.extend([Interval, Oid, Array(ElementType::Integer), Array(ElementType::Varchar)]);
         all.extend([Binary(3), Numeric(Some((9, 9))), Numeric(Some((10, 2))), Numeric(Some((38, 10)))]);
         all
     }

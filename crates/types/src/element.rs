@@ -24,11 +24,12 @@ pub enum ElementType {
     TimestampTz,
     Uuid,
     Interval,
+    Oid,
 }
 
 impl ElementType {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Boolean,
         Self::SmallInt,
         Self::Integer,
@@ -45,6 +46,7 @@ impl ElementType {
         Self::TimestampTz,
         Self::Uuid,
         Self::Interval,
+        Self::Oid,
     ];
 
     /// The element for values of `ty`; `None` for arrays.
@@ -66,6 +68,7 @@ impl ElementType {
             DataType::TimestampTz => Self::TimestampTz,
             DataType::Uuid => Self::Uuid,
             DataType::Interval => Self::Interval,
+            DataType::Oid => Self::Oid,
             DataType::Array(_) => return None,
         })
     }
@@ -89,6 +92,7 @@ impl ElementType {
             Self::TimestampTz => DataType::TimestampTz,
             Self::Uuid => DataType::Uuid,
             Self::Interval => DataType::Interval,
+            Self::Oid => DataType::Oid,
         }
     }
 
@@ -103,6 +107,7 @@ impl ElementType {
             Self::Varchar => 1015,
             Self::BigInt => 1016,
             Self::Real => 1021,
+            Self::Oid => 1028,
             Self::Double => 1022,
             Self::Timestamp => 1115,
             Self::Date => 1182,
@@ -133,6 +138,7 @@ impl ElementType {
             Self::TimestampTz => "timestamp with time zone[]",
             Self::Uuid => "uuid[]",
             Self::Interval => "interval[]",
+            Self::Oid => "oid[]",
         }
     }
 }

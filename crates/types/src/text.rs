@@ -22,6 +22,7 @@ pub fn parse(ty: &DataType, text: &str) -> Result<Datum, TypeError> {
         DataType::SmallInt => Datum::Int2(parse_integer(ty, text)?),
         DataType::Integer => Datum::Int4(parse_integer(ty, text)?),
         DataType::BigInt => Datum::Int8(parse_integer(ty, text)?),
+        DataType::Oid => Datum::Int8(i64::from(parse_oid(text)?)),
         DataType::Real => Datum::Float4(parse_float(ty, text, |value: f32| (value.is_infinite(), value == 0.0))?),
         DataType::Double => Datum::Float8(parse_float(ty, text, |value: f64| (value.is_infinite(), value == 0.0))?),
         DataType::Numeric(parameters) => Datum::Numeric(parse_numeric(*parameters, text)?),
@@ -104,6 +105,13 @@ fn parse_integer<T: std::str::FromStr<Err = std::num::ParseIntError>>(
         PosOverflow | NegOverflow => out_of_range(ty, text),
         _ => invalid(ty, text),
     })
+}
+
+/// An oid; as in PostgreSQL a negative number stands for that number and 2^32.
+fn parse_oid(text: &str) -> Result<u32, TypeError> {
+    let number: i64 = parse_integer(&DataType::Oid, text)?;
+    let wrapped = i32::try_from(number).ok().map(i32::cast_unsigned);
+    u32::try_from(number).ok().or(wrapped).ok_or_else(|| out_of_range(&DataType::Oid, text))
 }
 
 /// Reads a float; `extremes` tells whether a value is infinite and whether it is zero, since an infinity or a zero

@@ -48,6 +48,7 @@ fn plain(name: &str) -> Option<DataType> {
         "timestamptz" | "timestamp with time zone" => DataType::TimestampTz,
         "uuid" => DataType::Uuid,
         "interval" => DataType::Interval,
+        "oid" => DataType::Oid,
         _ => return None,
     })
 }

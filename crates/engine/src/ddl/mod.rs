@@ -19,7 +19,7 @@ use catalog::{Catalog, RESERVED_SCHEMAS, Table};
 use sql::{ObjectName, Statement};
 use std::sync::Arc;
 use store::TableId;
-use txn::{LockMode, LockOwner};
+use txn::{LockMode, LockOwner, LockWait};
 
 impl Session {
     /// Runs a statement that changes definitions; the command tag.
@@ -88,11 +88,16 @@ impl Session {
 
     /// Keeps all writers of a table out until the owner is dropped.
     pub(crate) async fn lock_exclusive(&self, locks: &mut LockOwner, table: TableId) -> EngineResult<()> {
-        self.lock_whole(locks, table, LockMode::Exclusive).await
+        self.lock_whole(locks, table, LockMode::Exclusive, self.settings.effective().lock_wait).await
     }
 
-    async fn lock_whole(&self, locks: &mut LockOwner, table: TableId, mode: LockMode) -> EngineResult<()> {
-        let wait = self.settings.effective().lock_wait;
+    async fn lock_whole(
+        &self,
+        locks: &mut LockOwner,
+        table: TableId,
+        mode: LockMode,
+        wait: LockWait,
+    ) -> EngineResult<()> {
         let guard = self.running();
         guard.stoppable(async { Ok(locks.lock_table(table, mode, wait).await.map(drop)?) }).await
     }
@@ -104,10 +109,21 @@ impl Session {
         name: &ObjectName,
         mode: LockMode,
     ) -> EngineResult<Arc<Table>> {
+        self.lock_named(locks, name, mode, self.settings.effective().lock_wait).await
+    }
+
+    /// The same, waiting so long.
+    pub(crate) async fn lock_named(
+        &self,
+        locks: &mut LockOwner,
+        name: &ObjectName,
+        mode: LockMode,
+        wait: LockWait,
+    ) -> EngineResult<Arc<Table>> {
         let catalog = self.engine.catalog();
         let mut table = self.resolve(&catalog.current(), name)?;
         loop {
-            self.lock_whole(locks, table.storage_id(), mode).await?;
+            self.lock_whole(locks, table.storage_id(), mode, wait).await?;
             // While it waited, the name may have come to mean another table or other storage.
             let now = self.resolve(&catalog.current(), name)?;
             if now.storage == table.storage {

@@ -73,7 +73,7 @@ impl Target {
     /// The value as that column keeps it.
     pub(crate) fn assign(&self, at: usize, value: Datum) -> EngineResult<Datum> {
         let Some(column) = self.column(at) else { return Ok(value) };
-        coerce::assign(&column.ty, value).map_err(|error| match error {
+        coerce::assign(&column.ty, self.zone.seen_as(&column.ty, value)).map_err(|error| match error {
             TypeError::NoCast { from, .. } => {
                 Fault::NotAssignable { column: column.name.clone(), wanted: column.ty.sql_name(), given: from }.into()
             }

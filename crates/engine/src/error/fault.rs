@@ -114,6 +114,10 @@ pub(crate) enum Fault {
     OutsideBlock { command: &'static str },
     #[error("savepoint \"{name}\" does not exist")]
     NoSuchSavepoint { name: String },
+    #[error("cursor \"{name}\" does not exist")]
+    NoSuchCursor { name: String },
+    #[error("cursor \"{name}\" already exists")]
+    DuplicateCursor { name: String },
     #[error("could not serialize access due to concurrent update")]
     Concurrent { attempts: usize },
     #[error("SET TRANSACTION {what} must be called before any query")]

@@ -18,6 +18,25 @@ pub(super) fn name_in(text: &str, name: &str) -> Option<usize> {
     })
 }
 
+/// The character, from 1, at which a quoted constant begins that says `value`; `None` if several do.
+pub(super) fn constant_in(text: &str, value: &str) -> Option<usize> {
+    let quoted = format!("'{}'", value.replace('\'', "''"));
+    let mut places = tokens(text).filter(|(_, token)| *token == quoted).map(|(start, _)| start);
+    let start = places.next().filter(|_| places.next().is_none())?;
+    Some(text.get(..start).map_or(0, |before| before.chars().count()) + 1)
+}
+
+/// The pieces of a text, each with its first byte.
+fn tokens(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
+        let start = at;
+        at += length_of(rest);
+        Some((start, text.get(start..at).unwrap_or(rest)))
+    })
+}
+
 /// An identifier of a text.
 struct Word {
     name: String,
@@ -29,17 +48,13 @@ struct Word {
 fn words(text: &str) -> Vec<Word> {
     let mut found = Vec::new();
     let mut after_dot = false;
-    let mut at = 0;
-    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        let length = length_of(rest);
-        let token = rest.get(..length).unwrap_or(rest);
+    for (start, token) in tokens(text) {
         if let Some(name) = name_of(token) {
-            found.push(Word { name, start: at, after_dot });
+            found.push(Word { name, start, after_dot });
             after_dot = false;
         } else if !token.trim().is_empty() {
             after_dot = token == ".";
         }
-        at += length;
     }
     found
 }
@@ -73,7 +88,14 @@ fn length_of(rest: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::name_in;
+    use super::{constant_in, name_in};
+
+    #[test]
+    fn constants_are_found_when_there_is_one() {
+        assert_eq!(constant_in("SELECT timestamp 'x'", "x"), Some(18));
+        assert_eq!(constant_in("SELECT 'x', date 'x'", "x"), None);
+        assert_eq!(constant_in("SELECT \"x\", /* 'x' */ date 'x'", "x"), Some(28));
+    }
 
     #[test]
     fn names_are_found_as_words() {

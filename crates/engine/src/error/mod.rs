@@ -27,6 +27,8 @@ struct Report {
     position: Option<usize>,
     /// The name that is wrong, for whoever has the statement's text.
     named: Option<String>,
+    /// The wrong constant, to be found in the text.
+    quoted: Option<String>,
     context: Option<String>,
     schema: Option<String>,
     table: Option<String>,
@@ -114,7 +116,15 @@ impl EngineError {
         if self.report.position.is_none()
             && let Some(name) = self.report.named.take()
         {
-            self.report.position = locate::name_in(&source.text, &name).map(|place| source.before + place);
+            // The error may say more than the statement: `t.a` of an `a`.
+            let bare = name.rsplit('.').next().unwrap_or(&name);
+            let place = locate::name_in(&source.text, &name).or_else(|| locate::name_in(&source.text, bare));
+            self.report.position = place.map(|place| source.before + place);
+        }
+        if self.report.position.is_none()
+            && let Some(constant) = self.report.quoted.take()
+        {
+            self.report.position = locate::constant_in(&source.text, &constant).map(|place| source.before + place);
         }
         self
     }

@@ -56,6 +56,8 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::InsideBlock { .. } => "0A000",
         Fault::OutsideBlock { .. } => "25P01",
         Fault::NoSuchSavepoint { .. } => "3B001",
+        Fault::NoSuchCursor { .. } => "34000",
+        Fault::DuplicateCursor { .. } => "42P03",
         Fault::Concurrent { .. } => "40001",
         Fault::TooLate { .. } => "25001",
         Fault::Canceled | Fault::StatementTimeout | Fault::CopyAborted { .. } => "57014",
@@ -215,6 +217,7 @@ fn refusal_code(reason: Refusal) -> &'static str {
         Refusal::Null => "22004",
         Refusal::Encoding => "22021",
         Refusal::Type => "42804",
+        Refusal::Set => "0A000",
     }
 }
 
@@ -236,7 +239,7 @@ fn query_code(error: &QueryError) -> &'static str {
         QueryError::ParameterConflict { .. } => "42P08",
         QueryError::ParameterCount { .. } => "08P01",
         QueryError::Invalid { .. } => "42601",
-        QueryError::Unsupported { .. } => "0A000",
+        QueryError::Unsupported { .. } | QueryError::NotBuilt { .. } => "0A000",
         QueryError::DivisionByZero => "22012",
         QueryError::OutOfRange { .. } => "22003",
         QueryError::SubqueryRows => "21000",
@@ -337,12 +340,30 @@ impl From<StoreError> for EngineError {
     }
 }
 
+/// The text that is no value of its type: maybe a constant of the statement.
+fn quoted(error: &TypeError) -> Option<String> {
+    match error {
+        TypeError::InvalidText { input, .. } | TypeError::DateTimeRange { input } => Some(input.clone()),
+        _ => None,
+    }
+}
+
+/// The column of `column "t.a" must appear …`.
+fn named_column(message: &str) -> Option<String> {
+    let (name, _) = message.strip_prefix("column \"")?.split_once('"')?;
+    Some(name.to_owned())
+}
+
 impl From<QueryError> for EngineError {
     fn from(error: QueryError) -> Self {
         let mut report = report(query_code(&error), error.to_string());
         report.hint = error.hint();
         match error {
-            QueryError::Type(error) => report.detail = error.detail(),
+            QueryError::Type(error) => {
+                report.detail = error.detail();
+                report.quoted = quoted(&error);
+            }
+            QueryError::Grouping { message } => report.named = named_column(&message),
             QueryError::NoSuchTable { name, .. }
             | QueryError::MissingFrom { name, .. }
             | QueryError::AmbiguousColumn { name, .. } => report.named = Some(name),

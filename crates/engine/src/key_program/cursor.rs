@@ -5,7 +5,6 @@ use super::range_select::RangeSelect;
 use super::stored_rows::StoredRows;
 use crate::error::EngineResult;
 use rowkey::range::Condition;
-use std::cmp::Ordering;
 use std::sync::Arc;
 use store::{Bytes, KeyRange, RowBatch, Scan};
 use txn::ReadView;
@@ -18,6 +17,8 @@ pub(crate) struct Cursor {
     program: Arc<RangeSelect>,
     view: ReadView,
     sources: Vec<Source>,
+    /// While several sources are merged: those with a next row, the one that comes first at the end.
+    queue: Vec<usize>,
     /// Conditions that the ranges do not cover, with their parts.
     unsure: Vec<(usize, Condition)>,
     /// Rows still wanted.
@@ -51,7 +52,7 @@ impl Cursor {
         unsure: Vec<(usize, Condition)>,
         left: u64,
     ) -> Self {
-        Self { program, view, sources, unsure, left }
+        Self { program, view, sources, queue: Vec::new(), unsure, left }
     }
 
     /// Was the last row handed out? It may take one more chunk to find that out.
@@ -79,25 +80,29 @@ impl Cursor {
                 at += 1;
             }
         }
+        self.queue.clear();
+        (0..self.sources.len()).for_each(|at| self.enqueue(at));
         while self.left > 0 && rows.len() < CHUNK_ROWS {
-            let Some(least) = self.least() else { break };
-            self.take_row(least, rows)?;
-            self.fill(least).await?;
+            let Some(first) = self.queue.pop() else { break };
+            self.take_row(first, rows)?;
+            let before = self.sources.len();
+            if self.fill(first).await? {
+                self.enqueue(first);
+            } else {
+                // The last source has taken the place of the one that went.
+                let moved = self.queue.iter_mut().filter(|at| **at == before - 1);
+                moved.for_each(|at| *at = first);
+            }
         }
         Ok(())
     }
 
-    /// The source whose next row comes first.
-    fn least(&self) -> Option<usize> {
-        let first = if self.program.is_reverse() { Ordering::Greater } else { Ordering::Less };
-        let mut least: Option<(usize, &[u8])> = None;
-        for (at, source) in self.sources.iter().enumerate() {
-            let key = source.unsalted_key();
-            if least.is_none_or(|(_, best)| key.cmp(best) == first) {
-                least = Some((at, key));
-            }
-        }
-        least.map(|(at, _)| at)
+    /// Puts a source where its next row belongs among those of the others.
+    fn enqueue(&mut self, at: usize) {
+        let key = |at: &usize| self.sources.get(*at).map(Source::unsalted_key).unwrap_or_default();
+        let (own, reverse) = (key(&at), self.program.is_reverse());
+        let place = self.queue.partition_point(|other| if reverse { key(other) < own } else { key(other) > own });
+        self.queue.insert(place, at);
     }
 
     /// Takes the next row of a source if it passes. False at the end of the source's batch.

@@ -83,12 +83,7 @@ impl RangeSelect {
             _ => vec![found.ranges],
         };
         let exact = unsure.is_empty() && limit < u64::MAX;
-        // Buckets share the rows about evenly: of each a little more than its share is asked for at first.
-        let share = match lists.len() as u64 {
-            0 | 1 => limit,
-            buckets => limit.min(limit / buckets + limit / 16 + 8),
-        };
-        let share = exact.then_some(share);
+        let share = exact.then(|| first_share(limit, lists.len() as u64));
         let mut sources = Vec::with_capacity(lists.len());
         for ranges in lists {
             let range = |range: ByteRange| KeyRange { start: range.start.into(), end: range.end.map(Into::into) };
@@ -118,6 +113,16 @@ impl RangeSelect {
         let exact = found.exact.iter().copied().chain(std::iter::repeat(false));
         parts.zip(conditions).zip(exact).filter(|(_, exact)| !exact).map(|(unsure, _)| unsure).collect()
     }
+}
+
+/// How many of `limit` rows are asked for at first of each bucket: what chance gives one of them seldom goes two and a
+/// half standard deviations beyond its share, and who falls short is asked again.
+fn first_share(limit: u64, buckets: u64) -> u64 {
+    if buckets < 2 {
+        return limit;
+    }
+    let share = limit / buckets;
+    limit.min(share + share.isqrt().saturating_mul(5) / 2 + 2)
 }
 
 /// LIMIT alone; `None`: there is more.

@@ -1,7 +1,8 @@
 //! Time zones: names of the IANA list and fixed offsets.
 
 use chrono::{Offset, TimeZone as _};
-use types::temporal::ZoneRules;
+use types::temporal::{self, SECOND, ZoneRules};
+use types::{DataType, Datum, coerce};
 
 /// A session's time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,35 @@ impl TimeZone {
     }
 }
 
+impl TimeZone {
+    /// A moment as the zone's clocks show it, or what they show as a moment, where an assignment to a column of type
+    /// `ty` goes from one to the other. Any other value stays as it is.
+    pub(crate) fn seen_as(self, ty: &DataType, value: Datum) -> Datum {
+        let shifted = |micros: i64, seconds: i32| micros.saturating_add(i64::from(seconds) * SECOND);
+        match (ty, value) {
+            (_, value @ Datum::TimestampTz(i64::MIN | i64::MAX)) => value,
+            (DataType::Timestamp | DataType::Date | DataType::Time, Datum::TimestampTz(moment)) => {
+                Datum::Timestamp(shifted(moment, self.offset_at(moment)))
+            }
+            (ty, Datum::TimestampTz(moment)) if ty.is_text() => {
+                let mut text = String::new();
+                temporal::print_timestamptz(moment, self.offset_at(moment), &mut text);
+                Datum::Text(text)
+            }
+            (DataType::TimestampTz, Datum::Timestamp(local)) if local != i64::MIN && local != i64::MAX => {
+                Datum::TimestampTz(shifted(local, -self.offset_at_local(None, local).unwrap_or(0)))
+            }
+            (DataType::TimestampTz, value @ Datum::Date(_)) => {
+                match coerce::assign(&DataType::Timestamp, value.clone()) {
+                    Ok(midnight) => self.seen_as(ty, midnight),
+                    Err(_) => value,
+                }
+            }
+            (_, value) => value,
+        }
+    }
+}
+
 impl ZoneRules for TimeZone {
     fn offset_at_local(&self, name: Option<&str>, local_micros: i64) -> Option<i32> {
         let zone = match name {
@@ -43,9 +73,9 @@ impl ZoneRules for TimeZone {
         };
         let Some(local) = chrono::DateTime::from_timestamp_micros(local_micros) else { return Some(0) };
         let local = local.naive_utc();
-        // Twice in autumn: the first, as PostgreSQL takes it. Never in spring: as it was before the change.
+        // Twice in autumn: the second, standard time, as PostgreSQL takes it. Never in spring: as it was before.
         match named.offset_from_local_datetime(&local) {
-            chrono::LocalResult::Single(offset) | chrono::LocalResult::Ambiguous(offset, _) => {
+            chrono::LocalResult::Single(offset) | chrono::LocalResult::Ambiguous(_, offset) => {
                 Some(offset.fix().local_minus_utc())
             }
             chrono::LocalResult::None => {

@@ -143,3 +143,21 @@ async fn long_ranges_come_whole_and_own_writes_are_seen() {
     c.ok("ROLLBACK").await;
     assert_eq!(c.run("SELECT b FROM l WHERE a = 1 ORDER BY b LIMIT 3").await, "1\n2\n3\nSELECT 3");
 }
+
+#[tokio::test]
+async fn buckets_that_fall_short_of_their_share_are_asked_again() {
+    let engine = engine().await;
+    let mut c = Client::of(&engine);
+    c.ok("CREATE TABLE l (a integer, b integer, PRIMARY KEY (a, b)) SALT_BUCKETS = 8").await;
+    c.ok("INSERT INTO l SELECT 1, b FROM generate_series(1, 500) AS g(b)").await;
+    // Chance deals the rows out unevenly: of so many limits there are some with which a bucket has more of the first
+    // rows than it was asked for.
+    for limit in 1..=400 {
+        let forward: String = (1..=limit).map(|b| format!("{b}\n")).collect();
+        let answer = c.run(&format!("SELECT b FROM l WHERE a = 1 ORDER BY b LIMIT {limit}")).await;
+        assert_eq!(answer, format!("{forward}SELECT {limit}"));
+        let backward: String = (1..=limit).map(|b| format!("{}\n", 501 - b)).collect();
+        let answer = c.run(&format!("SELECT b FROM l ORDER BY a DESC, b DESC LIMIT {limit}")).await;
+        assert_eq!(answer, format!("{backward}SELECT {limit}"));
+    }
+}

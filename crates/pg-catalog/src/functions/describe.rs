@@ -49,7 +49,7 @@ pub(super) static PG_GET_CONSTRAINTDEF: Function =
 pub(super) static PG_GET_VIEWDEF: Function =
     strict("pg_get_viewdef", &[REGCLASS, BOOL], Returns::Text, |source, args| {
         Ok(match args.oid(0).and_then(|oid| source.relation(oid)) {
-            Some(Relation::View(view)) => view_definition(view).into(),
+            Some(Relation::View(view)) => view_definition(source, view).into(),
             _ => Cell::Null,
         })
     })

@@ -1,15 +1,19 @@
 //! A [`Function`] as the planner knows it.
 
 use super::{ANY, Arguments, BOOL, Function, INT, OID, REGCLASS, Returns};
+use crate::definition::TYPE_KEY;
 use crate::rows::Cell;
 use crate::source::Source;
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Int32Array, Int64Array, ListBuilder, StringArray, StringBuilder,
 };
 use arrow::compute::cast;
-use arrow::datatypes::{DataType as ArrowType, Field, Int64Type};
+use arrow::datatypes::{DataType as ArrowType, Field, FieldRef, Int64Type};
 use datafusion::common::{Result, ScalarValue, plan_err};
-use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
+use datafusion::logical_expr::{
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -68,6 +72,15 @@ impl ScalarUDFImpl for Bound {
             Returns::Text => ArrowType::Utf8,
             Returns::Texts => ArrowType::List(Arc::new(Field::new("item", ArrowType::Utf8, true))),
         })
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        let types: Vec<ArrowType> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
+        let field = Field::new(self.name(), self.return_type(&types)?, true);
+        Ok(Arc::new(match self.function.returns {
+            Returns::Oid => field.with_metadata(HashMap::from([(TYPE_KEY.to_owned(), "oid".to_owned())])),
+            _ => field,
+        }))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

@@ -30,7 +30,7 @@ fn views(source: &Source, rows: &mut Rows) {
             ("table_catalog", DATABASE_NAME.into()),
             ("table_schema", source.schema_name(view.schema.0).into()),
             ("table_name", view.name.as_str().into()),
-            ("view_definition", view_definition(view).into()),
+            ("view_definition", view_definition(source, view).into()),
             ("check_option", "NONE".into()),
             ("is_updatable", "NO".into()),
             ("is_insertable_into", "NO".into()),

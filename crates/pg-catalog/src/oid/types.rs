@@ -83,6 +83,8 @@ pub(crate) static TYPES: &[PgType] = types! {
     1183 "_time" -1 false "b" "A" false 1083 0 "d" "x" 0;
     1184 "timestamptz" 8 true "b" "D" true 0 1185 "d" "p" 0;
     1185 "_timestamptz" -1 false "b" "A" false 1184 0 "d" "x" 0;
+    1186 "interval" 16 false "b" "T" true 0 1187 "d" "p" 0;
+    1187 "_interval" -1 false "b" "A" false 1186 0 "d" "x" 0;
     1231 "_numeric" -1 false "b" "A" false 1700 0 "i" "x" 0;
     1700 "numeric" -1 false "b" "N" false 0 1231 "i" "m" 0;
     2205 "regclass" 4 true "b" "N" false 0 2210 "i" "p" 0;
@@ -119,7 +121,7 @@ impl PgType {
 
     /// The names of its input and output functions.
     pub(crate) fn functions(&self) -> [String; 4] {
-        const JOINED: [&str; 6] = ["date", "time", "timestamp", "timestamptz", "numeric", "uuid"];
+        const JOINED: [&str; 7] = ["date", "time", "timestamp", "timestamptz", "interval", "numeric", "uuid"];
         let underlined = JOINED.contains(&self.name)
             || matches!(self.name, "record" | "cstring" | "any" | "anyarray" | "pg_lsn" | "pg_node_tree");
         let base = if self.is_plain_array() { "array" } else { self.name };

@@ -75,14 +75,6 @@ pub(super) static PG_RANGE: Definition = Definition::empty(
     rngsubdiff:regproc!",
 );
 
-pub(super) static PG_REWRITE: Definition = Definition::empty(
-    2618,
-    "pg_rewrite",
-    Kind::Table,
-    "oid:oid! rulename:name! ev_class:oid! ev_type:char! ev_enabled:char! is_instead:bool! ev_qual:pg_node_tree! \
-    ev_action:pg_node_tree!",
-);
-
 pub(super) static PG_RULES: Definition =
     Definition::empty(12023, "pg_rules", Kind::View, "schemaname:name tablename:name rulename:name definition:text");
 
@@ -94,11 +86,12 @@ pub(super) static PG_STATISTIC_EXT: Definition = Definition::empty(
     stxkind:_char! stxexprs:pg_node_tree",
 );
 
+/// Its functions are numbers as in PostgreSQL, since they are compared with those of `pg_proc`.
 pub(super) static PG_TRANSFORM: Definition = Definition::empty(
     3576,
     "pg_transform",
     Kind::Table,
-    "oid:oid! trftype:oid! trflang:oid! trffromsql:regproc! trftosql:regproc!",
+    "oid:oid! trftype:oid! trflang:oid! trffromsql:oid! trftosql:oid!",
 );
 
 pub(super) static PG_TRIGGER: Definition = Definition::empty(

@@ -18,6 +18,7 @@ mod pg_indexes;
 mod pg_language;
 mod pg_namespace;
 mod pg_proc;
+mod pg_rewrite;
 mod pg_roles;
 mod pg_sequence;
 mod pg_settings;
@@ -90,7 +91,7 @@ pub(crate) static TABLES: &[&Definition] = &[
     &absent_objects::PG_RANGE,
     &absent_features::PG_REPLICATION_ORIGIN,
     &absent_features::PG_REPLICATION_SLOTS,
-    &absent_objects::PG_REWRITE,
+    &pg_rewrite::PG_REWRITE,
     &pg_roles::PG_ROLES,
     &absent_objects::PG_RULES,
     &absent_features::PG_SECLABEL,

@@ -1,6 +1,6 @@
 //! `pg_depend`: what goes when a table or a column of it goes.
 
-use super::{pg_attrdef, pg_class, pg_constraint, pg_namespace};
+use super::{pg_attrdef, pg_class, pg_constraint, pg_namespace, pg_rewrite};
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::source::{Source, default_oid, key_columns, key_constraint_oid, shown_columns};
@@ -21,9 +21,12 @@ fn rows(source: &Source, rows: &mut Rows) {
     for table in source.catalog.tables() {
         let oid = table.oid.0;
         depend(rows, (class, oid, 0), (pg_namespace::PG_NAMESPACE.oid, table.schema.0, 0), "n");
-        for (number, _) in shown_columns(table).filter(|(_, column)| column.default.is_some()) {
+        for (number, column) in shown_columns(table).filter(|(_, column)| column.default.is_some()) {
             let default = (pg_attrdef::PG_ATTRDEF.oid, default_oid(table, number), 0);
             depend(rows, default, (class, oid, number), "a");
+            if let Some(sequence) = column.sequence {
+                depend(rows, default, (class, sequence.0, 0), "n");
+            }
         }
         let Some(index) = table.key_oid else { continue };
         let constraint = (pg_constraint::PG_CONSTRAINT.oid, key_constraint_oid(index), 0);
@@ -41,7 +44,18 @@ fn rows(source: &Source, rows: &mut Rows) {
         }
     }
     for view in source.catalog.views() {
-        depend(rows, (class, view.oid.0, 0), (pg_namespace::PG_NAMESPACE.oid, view.schema.0, 0), "n");
+        let (oid, rule) = ((class, view.oid.0, 0), (pg_rewrite::PG_REWRITE.oid, view.oid.0, 0));
+        depend(rows, oid, (pg_namespace::PG_NAMESPACE.oid, view.schema.0, 0), "n");
+        depend(rows, rule, oid, "i");
+        for read in &view.reads {
+            if read.columns.is_empty() {
+                depend(rows, rule, (class, read.relation.0, 0), "n");
+            }
+            for column in &read.columns {
+                let number = i16::try_from(column.0).unwrap_or(i16::MAX);
+                depend(rows, rule, (class, read.relation.0, number), "n");
+            }
+        }
     }
 }
 

@@ -19,7 +19,7 @@ fn rows(source: &Source, rows: &mut Rows) {
             ("schemaname", source.schema_name(view.schema.0).into()),
             ("viewname", view.name.as_str().into()),
             ("viewowner", source.live.user().into()),
-            ("definition", view_definition(view).into()),
+            ("definition", view_definition(source, view).into()),
         ]);
     }
 }

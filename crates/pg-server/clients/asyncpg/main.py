@@ -33,6 +33,19 @@ VALUES = {
     "timestamp": dt.datetime(1999, 12, 31, 23, 59, 59, 999999),
     "timestamptz": dt.datetime(1999, 12, 31, 23, 59, 59, tzinfo=UTC),
     "uuid": uuid.UUID("00000000-0000-0000-0000-0000000000ff"),
+    "interval": dt.timedelta(days=400, seconds=-1, microseconds=1),
+    "int[]": [1, None, -3],
+    "bigint[]": [2**40],
+    "text[]": ["a", 'with " and \\', "", None],
+    "varchar[]": ["a", None],
+    "bool[]": [True, False],
+    "float8[]": [0.5, -1e300],
+    "numeric[]": [decimal.Decimal("1.25"), decimal.Decimal("-3")],
+    "date[]": [dt.date(2020, 2, 29), None],
+    "timestamp[]": [dt.datetime(2020, 2, 29, 12)],
+    "uuid[]": [uuid.UUID("00000000-0000-0000-0000-0000000000ff")],
+    "bytea[]": [b"\x00\xff", b""],
+    "interval[]": [dt.timedelta(days=1), dt.timedelta(seconds=-1)],
 }
 
 
@@ -137,6 +150,11 @@ async def copies(conn):
     await step("copy out", out)
     await step("copy out csv", lambda: out(format="csv", header=True))
     await step("copy out binary", lambda: out(format="binary"))
+    records = io.BytesIO()
+    await conn.copy_from_query("SELECT a + 100, b, c FROM copied", output=records, format="binary")
+    records.seek(0)
+    await step("copy binary in", lambda: conn.copy_to_table("copied", source=records, format="binary"))
+    await step("copied", lambda: conn.fetchval("SELECT count(*) || ' ' || sum(a) FROM copied"))
     await step("copy of a key twice", lambda: conn.copy_records_to_table("copied", records=[(1, "again", None)]))
 
 
@@ -159,6 +177,18 @@ async def failures(conn):
             return "cancelled", await conn.fetchval("SELECT 1")
 
     await step("timeout", timeout)
+
+
+async def notices(conn):
+    heard = []
+    conn.add_log_listener(lambda _, message: heard.append((message.severity, message.sqlstate, message.message)))
+    await conn.execute("DROP TABLE IF EXISTS never_there")
+    await asyncio.sleep(0.1)
+
+    async def all_heard():
+        return heard
+
+    await step("notices", all_heard)
 
 
 async def session(conn):
@@ -198,6 +228,7 @@ async def main():
     await transactions(conn)
     await copies(conn)
     await failures(conn)
+    await notices(conn)
     await session(conn)
     await conn.close()
 

@@ -23,6 +23,7 @@ import java.util.UUID;
 import org.postgresql.PGConnection;
 import org.postgresql.PGStatement;
 import org.postgresql.copy.CopyManager;
+import org.postgresql.util.PGInterval;
 
 /** What a program does with pgjdbc, each step as one line: {@code step | result}. Arguments: host and port. */
 public final class Main {
@@ -41,8 +42,10 @@ public final class Main {
             cursors(connection);
             batches(connection);
             copies(connection);
+            arrays(connection);
             metadata(connection);
             failures(connection);
+            session(connection);
         }
     }
 
@@ -120,6 +123,80 @@ public final class Main {
                 });
             }
         }
+    }
+
+    private static void arrays(Connection connection) {
+        Object[][] values = {
+            {"int4", new Integer[] {1, null, -3}}, {"int8", new Long[] {Long.MAX_VALUE}}, {"bool", new Boolean[] {true, false}},
+            {"text", new String[] {"a", "with \" and \\", "", null}}, {"float8", new Double[] {0.5, -1e300}},
+            {"numeric", new BigDecimal[] {new BigDecimal("1.25"), new BigDecimal("-3")}},
+            {"int4", new Integer[][] {{1, 2}, {3, 4}}},
+        };
+        for (boolean binary : new boolean[] {false, true}) {
+            for (Object[] value : values) {
+                boolean flat = !(value[1] instanceof Integer[][]);
+                step((binary ? "binary " : "text ") + value[0] + (flat ? "[]" : "[][]"), () -> {
+                    try (PreparedStatement statement = connection.prepareStatement("SELECT ?::" + value[0] + "[]")) {
+                        statement.unwrap(PGStatement.class).setPrepareThreshold(binary ? -1 : 0);
+                        statement.setArray(1, connection.createArrayOf((String) value[0], (Object[]) value[1]));
+                        ResultSet set = statement.executeQuery();
+                        set.next();
+                        return Arrays.deepToString((Object[]) set.getArray(1).getArray()) + " " + set.getArray(1).getBaseTypeName();
+                    }
+                });
+            }
+            step((binary ? "binary " : "text ") + "interval", () -> {
+                try (PreparedStatement statement = connection.prepareStatement("SELECT ?::interval * 2")) {
+                    statement.unwrap(PGStatement.class).setPrepareThreshold(binary ? -1 : 0);
+                    statement.setObject(1, new PGInterval(1, 2, 3, 4, 5, 6.5));
+                    ResultSet set = statement.executeQuery();
+                    set.next();
+                    return set.getObject(1) + " " + set.getObject(1).getClass().getSimpleName();
+                }
+            });
+        }
+    }
+
+    private static void session(Connection connection) {
+        step("warning", () -> {
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("DROP TABLE IF EXISTS never_there");
+                return statement.getWarnings().getSQLState() + " " + statement.getWarnings().getMessage();
+            }
+        });
+        step("cancel", () -> {
+            try (Statement statement = connection.createStatement()) {
+                Thread other = new Thread(() -> {
+                    try {
+                        Thread.sleep(300);
+                        statement.cancel();
+                    } catch (Exception e) {
+                        System.out.println("?cancel | " + e);
+                    }
+                });
+                other.start();
+                try {
+                    return statement.executeQuery("SELECT count(*) FROM numbers a, numbers b, numbers c, numbers d");
+                } finally {
+                    other.join();
+                }
+            }
+        });
+        step("declared cursor", () -> {
+            connection.setAutoCommit(false);
+            try {
+                query(connection, "SELECT 1");
+                try (Statement statement = connection.createStatement()) {
+                    statement.execute("DECLARE c CURSOR FOR SELECT n FROM numbers ORDER BY n");
+                    statement.execute("MOVE 10 FROM c");
+                }
+                return query(connection, "FETCH 3 FROM c");
+            } finally {
+                connection.rollback();
+                connection.setAutoCommit(true);
+            }
+        });
+        step("goes on", () -> query(connection, "SELECT 1"));
     }
 
     private static void prepared(Connection connection) {

@@ -32,6 +32,18 @@ const VALUES = [
   ['timestamp', '2020-02-29 12:34:56.789012'],
   ['timestamptz', '2020-02-29 12:34:56+02'],
   ['uuid', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'],
+  ['interval', '1 year 2 mons 3 days 04:05:06.5'],
+]
+const ARRAYS = [
+  ['int[]', [1, null, -3]],
+  ['bigint[]', ['9007199254740993']],
+  ['text[]', ['a', 'with " and \\', '', null]],
+  ['boolean[]', [true, false]],
+  ['float8[]', [0.5, -1e300]],
+  ['numeric[]', ['1.25', '-3']],
+  ['date[]', ['2020-02-29', null]],
+  ['uuid[]', ['a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11']],
+  ['int[][]', [[1, 2], [3, 4]]],
 ]
 
 async function step(name, work) {
@@ -53,6 +65,10 @@ async function typesThereAndBack(client) {
       return (await client.query(config)).rows[0].v
     })
   }
+  for (const [name, value] of ARRAYS) {
+    await step(name, async () => (await client.query(`SELECT ($1::${name})::text AS v`, [value])).rows[0].v)
+  }
+  await step('read arrays', async () => (await client.query("SELECT ARRAY[1, NULL] AS i, ARRAY['a', 'b c'] AS t, '{{1,2},{3,4}}'::int[] AS d")).rows[0])
   await step('fields', async () => {
     const { fields } = await client.query('SELECT n, s, 1 AS one FROM numbers LIMIT 0')
     return fields.map((f) => [f.name, f.dataTypeID, f.dataTypeSize, f.dataTypeModifier, f.columnID])
@@ -140,6 +156,16 @@ async function copies(client) {
   }
   await step('copy out', () => out('COPY copied TO STDOUT'))
   await step('copy csv out', () => out('COPY (SELECT * FROM copied WHERE a > 2) TO STDOUT WITH (FORMAT csv, HEADER)'))
+  await step('copy binary', async () => {
+    await client.query('DROP TABLE IF EXISTS copied_again')
+    await client.query('CREATE TABLE copied_again (a int PRIMARY KEY, b text)')
+    const source = client.query(copyTo('COPY copied TO STDOUT (FORMAT binary)'))
+    const parts = []
+    for await (const part of source) parts.push(part)
+    const target = client.query(copyFrom('COPY copied_again FROM STDIN (FORMAT binary)'))
+    await pipeline(Readable.from(parts), target)
+    return [target.rowCount, (await client.query('SELECT * FROM copied_again ORDER BY a')).rows]
+  })
   await step('copy of a bad row', async () => {
     const target = client.query(copyFrom('COPY copied FROM STDIN'))
     await pipeline(Readable.from([Buffer.from('x\ty\n')]), target)
@@ -193,6 +219,31 @@ async function session(client) {
   await step('no such database', async () => {
     const other = new Client({ ...where, database: 'nowhere' })
     await other.connect()
+  })
+  await step('cancelled', async () => {
+    const long = client.query('SELECT count(*) FROM numbers a, numbers b, numbers c, numbers d')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const other = new Client(where)
+    other.cancel(client, client.activeQuery || client._activeQuery)
+    try {
+      await long
+    } catch (error) {
+      return [error.code, (await client.query('SELECT 1 AS on_goes_it')).rows]
+    }
+  })
+  await step('timed out', async () => {
+    await client.query("SET statement_timeout = '200ms'")
+    try {
+      await client.query('SELECT count(*) FROM numbers a, numbers b, numbers c, numbers d')
+    } finally {
+      await client.query('RESET statement_timeout')
+    }
+  })
+  await step('sent at once', async () => {
+    const asked = [1, 2, 3].map((n) => client.query('SELECT $1::int AS n', [n]))
+    const failed = client.query('SELECT 1 / 0').catch((error) => error.code)
+    const last = client.query('SELECT 4 AS n')
+    return [(await Promise.all(asked)).map((r) => r.rows[0].n), await failed, (await last).rows[0].n]
   })
   await step('terminated', async () => {
     const other = new Client(where)

@@ -1,6 +1,8 @@
 """What pg_dump 15 writes of a schema, each entry of it as one line: `entry | its statements`.
 
-    main.py HOST PORT BIN
+    main.py HOST PORT BIN POSTGRES_PORT
+
+What was written of the schema is played back into PostgreSQL, and into the server that it is of.
 """
 
 import re
@@ -8,12 +10,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-HOST, PORT, BIN = sys.argv[1:]
-WHERE = ["-h", HOST, "-p", PORT, "-U", "clients", "-d", "bennu"]
+HOST, PORT, BIN, POSTGRES = sys.argv[1:]
 
 
-def run(name, *arguments, text=None):
-    done = subprocess.run([f"{BIN}/{name}", *WHERE, *arguments], input=text, capture_output=True, text=True)
+def run(name, *arguments, text=None, port=PORT):
+    where = ["-h", HOST, "-p", port, "-U", "clients", "-d", "bennu"]
+    done = subprocess.run([f"{BIN}/{name}", *where, *arguments], input=text, capture_output=True, text=True)
     return done.returncode, done.stdout, " ".join(done.stderr.split())
 
 
@@ -43,10 +45,11 @@ def main():
         for name, body in entries(dump):
             print(f"{what}: {name} | {plain(body)}")
         if what == "schema":
-            run("psql", "-X", "-q", "-c", "DROP SCHEMA IF EXISTS again CASCADE")
-            again = dump.replace("dumped", "again")
-            code, out, errors = run("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", text=again)
-            print(f"restored | {code} {errors}")
+            for name, port in [("in PostgreSQL", POSTGRES), ("where it is from", PORT)]:
+                run("psql", "-X", "-q", "-c", "DROP SCHEMA IF EXISTS again CASCADE", port=port)
+                again = dump.replace("dumped", "again")
+                code, out, errors = run("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", text=again, port=port)
+                print(f"restored {name} | {code} {errors}")
     code, dump, errors = run("pg_dump", "--schema-only")
     print(f"whole database: end | {code} {errors}")
 

@@ -35,7 +35,20 @@ VALUES = {
     "timestamp": dt.datetime(2013, 1, 31, 5, 15, 0, 123456),
     "timestamptz": dt.datetime(2013, 1, 31, 5, 15, 0, 123456, tzinfo=UTC),
     "uuid": uuid.UUID("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"),
+    "interval": dt.timedelta(days=3, hours=-4, microseconds=5),
+    "int[]": [1, None, -3],
+    "text[]": ["a", 'with " and \\', "", None],
+    "bool[]": [True, False],
+    "float8[]": [0.5, -1e300],
+    "numeric[]": [decimal.Decimal("1.25"), decimal.Decimal("-3")],
+    "date[]": [dt.date(2020, 2, 29), None],
+    "timestamptz[]": [dt.datetime(2020, 2, 29, 12, tzinfo=UTC)],
+    "uuid[]": [uuid.UUID("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11")],
+    "bytea[]": [b"\x00\xff", b""],
+    "interval[]": [dt.timedelta(days=1), dt.timedelta(seconds=-1)],
 }
+# Those that columns of tables have.
+STORED = {name: value for name, value in VALUES.items() if name != "interval" and not name.endswith("]")}
 
 
 def step(name, work):
@@ -74,14 +87,15 @@ def types_there_and_back(conn):
                 return row
 
             step(f"{form} {name}", one)
+            conn.rollback()
 
 
 def tables(conn):
-    columns = ", ".join(f"c{i} {name}" for i, name in enumerate(VALUES))
+    columns = ", ".join(f"c{i} {name}" for i, name in enumerate(STORED))
     define(conn, "DROP TABLE IF EXISTS every", f"CREATE TABLE every (id int PRIMARY KEY, {columns})")
-    marks = ", ".join(["%s"] * (len(VALUES) + 1))
-    step("insert", lambda: conn.execute(f"INSERT INTO every VALUES ({marks})", (1, *VALUES.values())).statusmessage)
-    step("insert NULLs", lambda: conn.execute(f"INSERT INTO every VALUES ({marks})", (2, *[None] * len(VALUES))).rowcount)
+    marks = ", ".join(["%s"] * (len(STORED) + 1))
+    step("insert", lambda: conn.execute(f"INSERT INTO every VALUES ({marks})", (1, *STORED.values())).statusmessage)
+    step("insert NULLs", lambda: conn.execute(f"INSERT INTO every VALUES ({marks})", (2, *[None] * len(STORED))).rowcount)
     step("read back", lambda: conn.execute("SELECT * FROM every ORDER BY id").fetchall())
     step("read back binary", lambda: conn.cursor(binary=True).execute("SELECT * FROM every ORDER BY id").fetchall())
     step("as dictionaries", lambda: conn.cursor(row_factory=dict_row).execute("SELECT id, c2 FROM every ORDER BY id").fetchall())
@@ -113,6 +127,15 @@ def cursors(conn):
             return len(first), first[-1], len(cur.fetchall())
 
     step("server side cursor", named)
+    conn.rollback()
+
+    def named_with_parameters():
+        with conn.cursor(name="with parameters", binary=True) as cur:
+            cur.execute("SELECT n, s FROM numbers WHERE n >= %s ORDER BY n", (995,))
+            cur.scroll(2)
+            return cur.description[1].name, [n for n, _ in cur]
+
+    step("server side cursor with parameters", named_with_parameters)
     conn.rollback()
     step("prepare", lambda: [conn.execute("SELECT s FROM numbers WHERE n = %s", (n,), prepare=True).fetchone()[0] for n in range(8)])
     conn.commit()
@@ -272,6 +295,17 @@ def transactions(conn):
     auto.close()
 
 
+def notices(conn):
+    heard = []
+    conn.add_notice_handler(lambda d: heard.append((d.severity, d.sqlstate, d.message_primary)))
+    conn.commit()
+    conn.autocommit = True
+    conn.execute("DROP TABLE IF EXISTS never_there")
+    conn.execute("COMMIT")
+    conn.autocommit = False
+    step("notices", lambda: heard)
+
+
 def session(conn):
     step("encoding", lambda: (conn.info.encoding, conn.info.parameter_status("server_version")[:2], conn.info.parameter_status("integer_datetimes")))
     step("time zone", lambda: (conn.execute("SET TIME ZONE 'Europe/Rome'").statusmessage, conn.info.parameter_status("TimeZone"), str(conn.execute("SELECT '2020-07-01 12:00+00'::timestamptz").fetchone()[0])))
@@ -328,6 +362,7 @@ def main():
     copies(conn)
     failures(conn)
     transactions(conn)
+    notices(conn)
     session(conn)
     conn.close()
 

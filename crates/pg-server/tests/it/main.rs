@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 mod client;
+mod cursors;
 mod frames;
 mod limits;
 mod mistakes;

@@ -27,7 +27,7 @@ pub fn arrow_type(ty: &DataType) -> ArrowType {
         DataType::Boolean => ArrowType::Boolean,
         DataType::SmallInt => ArrowType::Int16,
         DataType::Integer => ArrowType::Int32,
-        DataType::BigInt => ArrowType::Int64,
+        DataType::BigInt | DataType::Oid => ArrowType::Int64,
         DataType::Real => ArrowType::Float32,
         DataType::Double => ArrowType::Float64,
         DataType::Numeric(Some((precision, scale))) => ArrowType::Decimal128(*precision, *scale as i8),

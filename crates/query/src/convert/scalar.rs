@@ -25,7 +25,7 @@ pub fn datum_to_scalar(ty: &DataType, value: &Datum) -> QueryResult<ScalarValue>
         (DataType::Boolean, Datum::Bool(value)) => ScalarValue::Boolean(Some(*value)),
         (DataType::SmallInt, Datum::Int2(value)) => ScalarValue::Int16(Some(*value)),
         (DataType::Integer, Datum::Int4(value)) => ScalarValue::Int32(Some(*value)),
-        (DataType::BigInt, Datum::Int8(value)) => ScalarValue::Int64(Some(*value)),
+        (DataType::BigInt | DataType::Oid, Datum::Int8(value)) => ScalarValue::Int64(Some(*value)),
         (DataType::Real, Datum::Float4(value)) => ScalarValue::Float32(Some(*value)),
         (DataType::Double, Datum::Float8(value)) => ScalarValue::Float64(Some(*value)),
         (DataType::Numeric(Some((precision, scale))), Datum::Numeric(value)) => {
@@ -201,7 +201,7 @@ pub(crate) fn datums_to_array(ty: &DataType, values: Vec<Datum>) -> QueryResult<
     Ok(match ty {
         DataType::Boolean => primitive!(BooleanArray, Datum::Bool),
         DataType::Integer => primitive!(Int32Array, Datum::Int4),
-        DataType::BigInt => primitive!(Int64Array, Datum::Int8),
+        DataType::BigInt | DataType::Oid => primitive!(Int64Array, Datum::Int8),
         DataType::Double => primitive!(Float64Array, Datum::Float8),
         DataType::Text => {
             let texts = values.into_iter().map(|value| match value {
@@ -273,7 +273,7 @@ pub(crate) fn column_reader<'a>(ty: &DataType, array: &'a dyn Array) -> QueryRes
         }
         DataType::SmallInt => primitive::<Int16Type>(array, Datum::Int2),
         DataType::Integer => primitive::<Int32Type>(array, Datum::Int4),
-        DataType::BigInt => primitive::<Int64Type>(array, Datum::Int8),
+        DataType::BigInt | DataType::Oid => primitive::<Int64Type>(array, Datum::Int8),
         DataType::Real => primitive::<Float32Type>(array, Datum::Float4),
         DataType::Double => primitive::<Float64Type>(array, Datum::Float8),
         DataType::Date => primitive::<Date32Type>(array, Datum::Date),

@@ -87,6 +87,11 @@ fn own_operator(expr: &dyn PhysicalExpr) -> Option<&str> {
     expr.downcast_ref::<ScalarFunctionExpr>().and_then(|call| call.name().strip_prefix("operator "))
 }
 
+/// An aggregate's name: the planner counts ones where a query counts rows.
+pub(super) fn aggregate_text(name: &str) -> String {
+    without_numbers(name).replace("count(Int64(1))", "count(*)")
+}
+
 /// `delay@4 > 5` without `@4`.
 pub(super) fn without_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

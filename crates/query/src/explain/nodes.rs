@@ -1,6 +1,6 @@
 //! The other operators: what each does, in one line and a few details.
 
-use super::expr_text::{physical, without_numbers};
+use super::expr_text::{aggregate_text, physical, without_numbers};
 use super::scan_lines;
 use crate::exec::RegionScanExec;
 use crate::exec::scan::Regions;
@@ -105,8 +105,7 @@ fn order(order: &LexOrdering) -> String {
 
 fn aggregate_shown(aggregate: &AggregateExec, partial: bool) -> Shown {
     let groups: Vec<String> = aggregate.group_expr().expr().iter().map(|(expr, _)| physical(expr.as_ref())).collect();
-    let functions: Vec<String> =
-        aggregate.aggr_expr().iter().map(|function| without_numbers(function.name())).collect();
+    let functions: Vec<String> = aggregate.aggr_expr().iter().map(|function| aggregate_text(function.name())).collect();
     let title = match (partial, groups.is_empty()) {
         (true, _) => "Partial aggregate",
         (false, true) => "Aggregate",

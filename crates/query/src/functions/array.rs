@@ -1,6 +1,7 @@
 //! Functions and operators of arrays.
 
-use super::sql::{Argument, Body, Chosen, Definition, define_rule, text_of, widens, wrong};
+use super::array_types::{Returns, array_and, array_of, compare_all, ordered, two_arrays, with_element};
+use super::sql::{Argument, Chosen, Definition, define_rule, text_of, widens, wrong};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use types::DataType::{self, Boolean, Integer, Text};
@@ -17,7 +18,11 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define_rule("array_positions", |args| {
         with_element(args, (0, 1), Returns::Known(DataType::Array(ElementType::Integer)), false, positions)
     }),
-    define_rule("array_length", |args| array_and(args, &[Integer], Returns::Known(Integer), true, length)),
+    // With one argument it is Phoenix's, of arrays that have one dimension.
+    define_rule("array_length", |args| {
+        let chosen = array_and(args, &[Integer], Returns::Known(Integer), true, length);
+        chosen.or_else(|| array_and(args, &[], Returns::Known(Integer), true, count))
+    }),
     define_rule("array_upper", |args| array_and(args, &[Integer], Returns::Known(Integer), true, length)),
     define_rule("array_lower", |args| {
         array_and(args, &[Integer], Returns::Known(Integer), true, |args| {
@@ -37,12 +42,7 @@ pub(super) static FUNCTIONS: &[Definition] = &[
             Ok(if sizes.is_empty() { Datum::Null } else { Datum::Text(shown) })
         })
     }),
-    define_rule("cardinality", |args| {
-        array_and(args, &[], Returns::Known(Integer), true, |args| {
-            let sizes = dimensions(items(args, 0)?);
-            Ok(Datum::Int4(if sizes.is_empty() { 0 } else { sizes.iter().product::<usize>() as i32 }))
-        })
-    }),
+    define_rule("cardinality", |args| array_and(args, &[], Returns::Known(Integer), true, count)),
     define_rule("array_to_string", |args| {
         let chosen = array_and(args, &[Text], Returns::Known(Text), false, to_string);
         chosen.or_else(|| array_and(args, &[Text, Text], Returns::Known(Text), false, to_string))
@@ -107,106 +107,9 @@ pub(super) static OPERATORS: &[Definition] = &[
     }),
 ];
 
-/// The type of a result.
-#[derive(Clone, Copy)]
-enum Returns {
-    Known(DataType),
-    /// That of the array.
-    Array,
-}
-
-impl Returns {
-    fn of(self, array: DataType) -> DataType {
-        match self {
-            Self::Known(ty) => ty,
-            Self::Array => array,
-        }
-    }
-}
-
-/// The array type of an argument; an unknown one has none.
-fn array_of(arg: &Argument) -> Option<ElementType> {
-    match arg {
-        Argument::Known(DataType::Array(element)) => Some(*element),
-        _ => None,
-    }
-}
-
-/// An element type that both fit in.
-fn common(array: ElementType, other: &DataType) -> Option<ElementType> {
-    let own = array.data_type();
-    let other = match other {
-        DataType::Char(_) | DataType::Varchar(_) | DataType::Text if own.is_text() => return Some(array),
-        DataType::Numeric(_) => DataType::Numeric(None),
-        other => *other,
-    };
-    if own == other || widens(&other, &own) {
-        Some(array)
-    } else if widens(&own, &other) {
-        ElementType::of(&other)
-    } else {
-        None
-    }
-}
-
-/// An array and an element of it, at these places.
-fn with_element(args: &[Argument], at: (usize, usize), returns: Returns, strict: bool, body: Body) -> Option<Chosen> {
-    let [_, _] = args else {
-        // `array_position(array, element, start)`.
-        let [array, element, _] = args else { return None };
-        let mut chosen = with_element(&[array.clone(), element.clone()], at, returns, strict, body)?;
-        if !matches!(returns, Returns::Known(Integer)) {
-            return None;
-        }
-        chosen.types.push(Integer);
-        return Some(chosen);
-    };
-    let (array, element) = (args.get(at.0)?, args.get(at.1)?);
-    let item = match (array_of(array), element) {
-        (Some(item), Argument::Known(ty)) => common(item, ty)?,
-        (Some(item), Argument::Unknown) => item,
-        (None, Argument::Known(ty)) if *array == Argument::Unknown => ElementType::of(ty)?,
-        _ => return None,
-    };
-    let (array, element) = (DataType::Array(item), item.data_type());
-    let types = if at.0 == 0 { vec![array, element] } else { vec![element, array] };
-    Some(Chosen { types, returns: returns.of(array), strict, body })
-}
-
-fn two_arrays(args: &[Argument], returns: Returns, strict: bool, body: Body) -> Option<Chosen> {
-    let [a, b] = args else { return None };
-    let item = match (array_of(a), array_of(b)) {
-        (Some(a), Some(b)) => common(a, &b.data_type())?,
-        (Some(item), None) if *b == Argument::Unknown => item,
-        (None, Some(item)) if *a == Argument::Unknown => item,
-        _ => return None,
-    };
-    let array = DataType::Array(item);
-    Some(Chosen { types: vec![array, array], returns: returns.of(array), strict, body })
-}
-
-/// The planner compares arrays too, with NULLs before all other elements; here they come behind.
-fn ordered(args: &[Argument], body: Body) -> Option<Chosen> {
-    two_arrays(args, Returns::Known(Boolean), true, body)
-}
-
 fn order_is(args: &[Datum], wanted: fn(std::cmp::Ordering) -> bool) -> QueryResult<Datum> {
     let [a, b] = args else { return Err(wrong(args)) };
     Ok(Datum::Bool(wanted(types::compare::compare(a, b))))
-}
-
-fn array_and(args: &[Argument], more: &[DataType], returns: Returns, strict: bool, body: Body) -> Option<Chosen> {
-    let (array, rest) = args.split_first()?;
-    let fits = |(arg, ty): (&Argument, &DataType)| match arg {
-        Argument::Unknown => true,
-        Argument::Known(own) => own == ty || widens(own, ty) || own.is_text() && ty.is_text(),
-    };
-    if rest.len() != more.len() || !rest.iter().zip(more).all(fits) {
-        return None;
-    }
-    let array = DataType::Array(array_of(array)?);
-    let types = std::iter::once(array).chain(more.iter().copied()).collect();
-    Some(Chosen { types, returns: returns.of(array), strict, body })
 }
 
 fn array_replace(args: &[Argument]) -> Option<Chosen> {
@@ -219,11 +122,26 @@ fn array_replace(args: &[Argument]) -> Option<Chosen> {
     })
 }
 
+/// Of dimensions, or as Phoenix has it, of a number of elements.
 fn array_fill(args: &[Argument]) -> Option<Chosen> {
-    let [Argument::Known(element), _] = args else { return None };
+    let [Argument::Known(element), size] = args else { return None };
     let array = DataType::Array(ElementType::of(element)?);
+    if matches!(size, Argument::Known(size) if *size == Integer || widens(size, &Integer)) {
+        let fill_one = |args: &[Datum]| match args {
+            [_, Datum::Null] => fill(args),
+            [value, size] => fill(&[value.clone(), Datum::Array(vec![size.clone()])]),
+            other => Err(wrong(other)),
+        };
+        return Some(Chosen { types: vec![*element, Integer], returns: array, strict: false, body: fill_one });
+    }
     let types = vec![*element, DataType::Array(ElementType::Integer)];
     Some(Chosen { types, returns: array, strict: false, body: fill })
+}
+
+/// How many elements an array has in all.
+fn count(args: &[Datum]) -> QueryResult<Datum> {
+    let sizes = dimensions(items(args, 0)?);
+    Ok(Datum::Int4(if sizes.is_empty() { 0 } else { sizes.iter().product::<usize>() as i32 }))
 }
 
 fn subscript_rule(args: &[Argument]) -> Option<Chosen> {
@@ -231,23 +149,6 @@ fn subscript_rule(args: &[Argument]) -> Option<Chosen> {
     let item = array_of(array)?;
     let types = std::iter::once(DataType::Array(item)).chain(places.iter().map(|_| Integer)).collect();
     Some(Chosen { types, returns: item.data_type(), strict: true, body: subscript })
-}
-
-/// A value and an array to compare it with each item of.
-fn compare_all(args: &[Argument], body: Body) -> Option<Chosen> {
-    with_element(&flipped_arguments(args)?, (0, 1), Returns::Known(Boolean), false, body)
-        .map(|chosen| Chosen { types: chosen.types.into_iter().rev().collect(), ..chosen })
-}
-
-fn flipped_arguments(args: &[Argument]) -> Option<[Argument; 2]> {
-    let [value, array] = args else { return None };
-    let array = match (array, value) {
-        // `x = ANY ('{1,2}')`: an array of the value's type.
-        (Argument::Unknown, Argument::Known(ty)) => Argument::Known(DataType::Array(ElementType::of(ty)?)),
-        (Argument::Unknown, Argument::Unknown) => Argument::Known(DataType::Array(ElementType::Text)),
-        (array, _) => array.clone(),
-    };
-    Some([array, value.clone()])
 }
 
 /// `||`: arrays, an array and an element, or texts.
@@ -410,7 +311,7 @@ fn to_string(args: &[Datum]) -> QueryResult<Datum> {
         match (item, args.get(2)) {
             (Datum::Null, Some(Datum::Text(null))) => parts.push(null.clone()),
             (Datum::Null, _) => {}
-            (item, _) => parts.push(super::text::shown(&item)),
+            (item, _) => parts.push(super::any_type::shown(&item)),
         }
     }
     Ok(Datum::Text(parts.join(separator)))

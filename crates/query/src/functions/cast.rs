@@ -1,6 +1,8 @@
 //! Casts whose result in PostgreSQL differs from Arrow's: rounding to integers, limits of `varchar(n)`, texts of dates,
 //! everything that is read from text.
 
+use super::sql::without_views;
+use super::zone::Zone;
 use crate::convert::scalar::{column_reader, datums_to_array};
 use crate::convert::{arrow_type, expression_field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
@@ -12,19 +14,37 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use std::sync::Arc;
-use types::{DataType, Datum, coerce, text};
+use types::{DataType, Datum, ElementType, coerce, temporal, text};
 
 /// `expr::ty` as PostgreSQL does it; `None` when Arrow's own cast does just that.
 pub(crate) fn postgres_cast(expr: &Expr, from: &Field, ty: &DataType) -> Option<Expr> {
+    let own = sql_type_of(from);
+    if own == Some(DataType::Oid) && *ty == DataType::Oid {
+        return None;
+    }
     // Arrow has one type for both, and would go on taking the text for a char(n).
-    let was_char = matches!(sql_type_of(from), Some(DataType::Char(_)));
+    let was_char = matches!(own, Some(DataType::Char(_)));
     let from = from.data_type();
     if arrow_agrees(from, ty) && !(was_char && ty.is_text()) {
         return None;
     }
-    let function =
-        ScalarUDF::new_from_impl(PostgresCast { ty: *ty, signature: Signature::any(1, Volatility::Immutable) });
-    Some(Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), vec![expr.clone()])))
+    Some(call(expr.clone(), *ty, None))
+}
+
+/// The same where clocks of a zone matter.
+pub(crate) fn cast_in_zone(expr: Expr, ty: DataType, zone: &Zone) -> Expr {
+    call(expr, ty, Some(zone.clone()))
+}
+
+/// The type that such a call casts to.
+pub(crate) fn cast_target(call: &ScalarFunction) -> Option<DataType> {
+    call.func.inner().downcast_ref::<PostgresCast>().map(|cast| cast.ty)
+}
+
+fn call(expr: Expr, ty: DataType, zone: Option<Zone>) -> Expr {
+    let signature = Signature::any(1, Volatility::Immutable);
+    let function = ScalarUDF::new_from_impl(PostgresCast { ty, zone, signature });
+    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), vec![expr]))
 }
 
 fn arrow_agrees(from: &ArrowType, ty: &DataType) -> bool {
@@ -33,6 +53,8 @@ fn arrow_agrees(from: &ArrowType, ty: &DataType) -> bool {
     match (from, ty) {
         (A::Null, _) => true,
         (_, DataType::Varchar(Some(_)) | DataType::Char(_) | DataType::Varbinary(_) | DataType::Binary(_)) => false,
+        // An oid has a range of its own.
+        (_, DataType::Oid) => false,
         (from, _) if *from == to => true,
         (A::Struct(_), _) => true,
         (from, _) if from.is_integer() => ty.is_number() || ty.is_text() || *ty == DataType::Boolean,
@@ -42,10 +64,9 @@ fn arrow_agrees(from: &ArrowType, ty: &DataType) -> bool {
         // The other way Arrow makes infinities of what is too large.
         (A::Float32, DataType::Double) => true,
         (A::Decimal128(..) | A::Decimal256(..), DataType::Numeric(_)) => true,
-        (
-            A::Date32 | A::Timestamp(..),
-            DataType::Date | DataType::Time | DataType::Timestamp | DataType::TimestampTz,
-        ) => true,
+        (A::Date32, DataType::Date | DataType::Timestamp | DataType::TimestampTz) => true,
+        // The other way Arrow has no infinities.
+        (A::Timestamp(..), DataType::Timestamp | DataType::TimestampTz) => true,
         (A::Utf8 | A::LargeUtf8 | A::Utf8View, ty) => ty.is_text(),
         _ => false,
     }
@@ -54,6 +75,8 @@ fn arrow_agrees(from: &ArrowType, ty: &DataType) -> bool {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct PostgresCast {
     ty: DataType,
+    /// The session's, where it is not UTC and has a say.
+    zone: Option<Zone>,
     signature: Signature,
 }
 
@@ -95,32 +118,84 @@ impl ScalarUDFImpl for PostgresCast {
     }
 }
 
+/// Arrow's casts give NULL for what they cannot do, unless they are told to fail.
+const STRICT: arrow::compute::CastOptions<'static> =
+    arrow::compute::CastOptions { safe: false, format_options: arrow::util::display::FormatOptions::new() };
+
 impl PostgresCast {
     fn cast_array(&self, array: &ArrayRef, from: &DataType) -> QueryResult<ArrayRef> {
         let canonical = match from {
             // As they are, nested ones too.
-            DataType::Array(_) => Arc::clone(array),
+            DataType::Array(_) => without_views(array)?,
             from => arrow::compute::cast(array, &arrow_type(from))?,
         };
+        if self.zone.is_none()
+            && let (DataType::Timestamp | DataType::TimestampTz, DataType::Date | DataType::Time) = (from, &self.ty)
+            && let Ok(fast) = arrow::compute::cast_with_options(&canonical, &arrow_type(&self.ty), &STRICT)
+        {
+            return Ok(fast);
+        }
         let read = column_reader(from, canonical.as_ref())?;
         let mut values = Vec::with_capacity(canonical.len());
         for row in 0..canonical.len() {
-            values.push(if canonical.is_null(row) { Datum::Null } else { cast_value(&self.ty, read(row)?)? });
+            values.push(if canonical.is_null(row) {
+                Datum::Null
+            } else {
+                cast_value(&self.ty, read(row)?, self.zone.as_ref())?
+            });
         }
         datums_to_array(&self.ty, values)
     }
 }
 
-fn cast_value(ty: &DataType, value: Datum) -> QueryResult<Datum> {
+fn cast_value(ty: &DataType, value: Datum, zone: Option<&Zone>) -> QueryResult<Datum> {
     match (ty, value) {
+        (DataType::TimestampTz, Datum::Text(input)) => Ok(Datum::TimestampTz(moment_of_text(&input, zone)?)),
+        (DataType::Array(element), Datum::Text(input)) if element.data_type() == DataType::TimestampTz => {
+            let texts = text::parse(&DataType::Array(ElementType::Text), input.trim())?;
+            cast_value(ty, texts, zone)
+        }
         (ty, Datum::Text(input)) if !ty.is_text() => Ok(text::parse(ty, input.trim())?),
         (DataType::Array(element), Datum::Array(items)) => {
             let cast = |item: Datum| match item {
-                nested @ Datum::Array(_) => cast_value(ty, nested),
-                item => cast_value(&element.data_type(), item),
+                nested @ Datum::Array(_) => cast_value(ty, nested, zone),
+                item => cast_value(&element.data_type(), item, zone),
             };
             Ok(Datum::Array(items.into_iter().map(cast).collect::<QueryResult<_>>()?))
         }
-        (ty, value) => Ok(coerce::cast(ty, value)?),
+        (ty, value) => match zone {
+            Some(zone) => Ok(coerce::cast(ty, seen_in(zone, ty, value)?)?),
+            None => Ok(coerce::cast(ty, value)?),
+        },
     }
+}
+
+/// Without a zone in the text, and without one of the session's, it is UTC.
+fn moment_of_text(input: &str, zone: Option<&Zone>) -> QueryResult<i64> {
+    Ok(match zone {
+        Some(zone) => temporal::parse_timestamptz_in(input.trim(), zone)?,
+        None => temporal::parse_timestamptz_in(input.trim(), &Zone::utc())?,
+    })
+}
+
+/// A value as clocks of the zone have it, from which a cast to `ty` does the rest.
+fn seen_in(zone: &Zone, ty: &DataType, value: Datum) -> QueryResult<Datum> {
+    Ok(match value {
+        Datum::TimestampTz(micros) if ty.is_text() => Datum::Text(zone.print(micros)?),
+        Datum::TimestampTz(micros) if *ty != DataType::TimestampTz => Datum::Timestamp(zone.local_of(micros)?),
+        Datum::Timestamp(local) if *ty == DataType::TimestampTz => Datum::TimestampTz(zone.moment_of(local)?),
+        Datum::Date(_) if *ty == DataType::TimestampTz => match coerce::cast(&DataType::Timestamp, value)? {
+            Datum::Timestamp(local) => Datum::TimestampTz(zone.moment_of(local)?),
+            other => other,
+        },
+        Datum::Array(items) if ty.is_text() => {
+            let texts = items.into_iter().map(|item| match item {
+                Datum::Null => Ok(Datum::Null),
+                nested @ Datum::Array(_) => Ok(nested),
+                item => cast_value(&DataType::Text, item, Some(zone)),
+            });
+            Datum::Array(texts.collect::<QueryResult<_>>()?)
+        }
+        other => other,
+    })
 }

@@ -3,7 +3,7 @@
 use super::date_fields::{self, Moment};
 use super::sql::{Definition, Overload, arguments, define, lenient, strict, wrong};
 use super::text::text;
-use super::{format_date, format_number, series};
+use super::{format_date, format_number, read_date, series};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use types::DataType::{
@@ -87,9 +87,15 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     ),
     define(
         "make_timestamptz",
-        &[strict(&[Integer, Integer, Integer, Integer, Integer, Double], TimestampTz, |args| {
-            make_timestamp(args).map(Datum::TimestampTz)
-        })],
+        &[
+            strict(&[Integer, Integer, Integer, Integer, Integer, Double], TimestampTz, |args| {
+                make_timestamp(args).map(Datum::TimestampTz)
+            }),
+            strict(&[Integer, Integer, Integer, Integer, Integer, Double, Text], TimestampTz, |args| {
+                let Some((Datum::Text(zone), rest)) = args.split_last() else { return Err(wrong(args)) };
+                super::zone::moment_of(make_timestamp(rest)?, zone).map(Datum::TimestampTz)
+            }),
+        ],
     ),
     define(
         "make_interval",
@@ -109,16 +115,20 @@ pub(super) static FUNCTIONS: &[Definition] = &[
         &[
             strict(&[Double], TimestampTz, epoch),
             strict(&[Text, Text], TimestampTz, |args| {
-                format_date::parse(text(args, 0)?, text(args, 1)?).map(Datum::TimestampTz)
+                read_date::parse(text(args, 0)?, text(args, 1)?).map(Datum::TimestampTz)
             }),
         ],
     ),
     define(
         "to_date",
-        &[strict(&[Text, Text], Date, |args| {
-            let micros = format_date::parse(text(args, 0)?, text(args, 1)?)?;
-            i32::try_from(micros.div_euclid(DAY)).map(Datum::Date).map_err(|_| QueryError::TimestampRange)
-        })],
+        &[
+            strict(&[Text, Text], Date, |args| {
+                let micros = read_date::parse(text(args, 0)?, text(args, 1)?)?;
+                i32::try_from(micros.div_euclid(DAY)).map(Datum::Date).map_err(|_| QueryError::TimestampRange)
+            }),
+            // Phoenix's form: a date as dates are written.
+            strict(&[Text], Date, |args| Ok(types::text::parse(&Date, text(args, 0)?)?)),
+        ],
     ),
     define(
         "to_char",

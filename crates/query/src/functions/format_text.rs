@@ -1,7 +1,7 @@
 //! `format('%s is %I, %2$L', ...)`.
 
+use super::any_type::{quoted, shown};
 use super::sql::wrong;
-use super::text::{quoted, shown};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use types::Datum;

@@ -1,34 +1,47 @@
 //! Functions that PostgreSQL has and the planner lacks, or has with another meaning. One list: [`all`].
 
+mod any_type;
 mod array;
+mod array_types;
 mod average;
+mod bytes;
 mod cast;
 mod checked;
+mod common;
 mod date_fields;
+mod date_pattern;
 mod datetime;
 mod format_date;
 mod format_number;
 mod format_text;
+mod labelled;
 mod math;
 mod numeric;
 mod one_row;
 mod operators;
 mod or_empty;
+mod parse_ident;
+mod phoenix;
+mod read_date;
 mod regex;
 mod row_count;
 mod rust;
 mod series;
 mod session_constant;
 mod simple;
+mod sleep;
 mod spread;
+mod spread_of_values;
 mod sql;
 mod text;
 mod vector_text;
 mod zone;
 
 pub(crate) use average::average_of;
-pub(crate) use cast::postgres_cast;
+pub(crate) use cast::{cast_in_zone, cast_target, postgres_cast};
 pub(crate) use checked::checked_arithmetic;
+pub(crate) use common::planners_own;
+pub(crate) use labelled::{labelled, nullable};
 pub(crate) use one_row::one_row;
 pub(crate) use operators::{interval_span, numeric_quotient, operator};
 pub(crate) use regex::{operator_pattern as regex_pattern, similar as similar_pattern};
@@ -37,8 +50,9 @@ pub use rust::{RustBody, RustFunction, RustFunctions};
 use session_constant::SessionConstant;
 pub(crate) use session_constant::{session_constant, value_of as session_value};
 pub(crate) use spread::{Spread, square};
-pub(crate) use sql::{Argument, SqlFunction, call_of, resolve};
+pub(crate) use sql::{Argument, SqlFunction, call_of, resolve, widens};
 pub(crate) use vector_text::{prints_as_vector, vector_text};
+pub(crate) use zone::{Zone, offset_of};
 
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
@@ -50,13 +64,31 @@ pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
     functions.extend(average::all());
     functions.extend(checked::all());
     functions.push(or_empty::function());
+    functions.extend(sleep::all());
     functions.extend(definitions().map(|definition| ScalarUDF::new_from_impl(SqlFunction::new(*definition))));
     functions.into_iter().map(Arc::new).collect()
 }
 
+/// One of those written value by value.
+pub(crate) fn function_named(name: &str) -> Option<&'static sql::Definition> {
+    definitions().find(|definition| definition.name == name)
+}
+
 /// Those written value by value.
 fn definitions() -> impl Iterator<Item = &'static sql::Definition> {
-    let lists =
-        [math::FUNCTIONS, text::FUNCTIONS, regex::FUNCTIONS, datetime::FUNCTIONS, zone::FUNCTIONS, array::FUNCTIONS];
+    let lists = [
+        math::FUNCTIONS,
+        text::FUNCTIONS,
+        any_type::FUNCTIONS,
+        bytes::FUNCTIONS,
+        regex::FUNCTIONS,
+        datetime::FUNCTIONS,
+        zone::FUNCTIONS,
+        array::FUNCTIONS,
+        common::FUNCTIONS,
+        parse_ident::FUNCTIONS,
+        phoenix::FUNCTIONS,
+        spread_of_values::FUNCTIONS,
+    ];
     lists.into_iter().flatten().chain(operators::all())
 }

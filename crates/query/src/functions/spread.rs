@@ -42,6 +42,24 @@ impl Spread {
         Some(Self { sample, deviation })
     }
 
+    /// The name of the aggregate that gives it.
+    pub(super) fn name(self) -> &'static str {
+        match (self.sample, self.deviation) {
+            (true, true) => "stddev_samp",
+            (false, true) => "stddev_pop",
+            (true, false) => "var_samp",
+            (false, false) => "var_pop",
+        }
+    }
+
+    pub(super) fn is_sample(self) -> bool {
+        self.sample
+    }
+
+    pub(super) fn is_deviation(self) -> bool {
+        self.deviation
+    }
+
     /// Of the aggregates that these are; `float` is the planner's own.
     pub(crate) fn of(self, sum: Expr, squares: Expr, count: Expr, float: Expr) -> Expr {
         let function = match (self.sample, self.deviation) {
@@ -193,7 +211,7 @@ impl ScalarUDFImpl for OfSums {
 }
 
 /// `(n * squares - sum²) / (n * (n - 1))`, if the digits suffice.
-fn exact_spread(spread: Spread, sum: Decimal, squares: Decimal, count: i64) -> Option<Decimal> {
+pub(super) fn exact_spread(spread: Spread, sum: Decimal, squares: Decimal, count: i64) -> Option<Decimal> {
     let scale = sum.scale.checked_mul(2)?.max(squares.scale);
     let aligned = |digits: i256, own: u8| digits.checked_mul(ten_to(u32::from(scale.checked_sub(own)?))?);
     let n = i256::from_i128(i128::from(count));

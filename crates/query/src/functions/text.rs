@@ -1,8 +1,6 @@
 //! Functions of text and bytes.
 
-use super::sql::{
-    Argument, Chosen, Definition, Overload, arguments, define, define_rule, lenient, strict, text_of, wrong,
-};
+use super::sql::{Definition, Overload, arguments, define, lenient, strict, wrong};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use types::DataType::{self, BigInt, Boolean, Bytea, Integer, Text};
@@ -25,6 +23,14 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define("position", POSITION),
     define(
         "strpos",
+        &[strict(&[Text, Text], Integer, |args| {
+            arguments!(args, [text, part]);
+            position(&[part.clone(), text.clone()])
+        })],
+    ),
+    // Phoenix's name.
+    define(
+        "instr",
         &[strict(&[Text, Text], Integer, |args| {
             arguments!(args, [text, part]);
             position(&[part.clone(), text.clone()])
@@ -59,59 +65,6 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     ),
     define("starts_with", STARTS_WITH),
     define("quote_ident", &[strict(&[Text], Text, |args| map(args, |text| types::ident::quote(text).into_owned()))]),
-    define_rule("quote_literal", |args| {
-        any_arguments(args, 1, 1, true, |args| Ok(Datum::Text(quoted(&text_of(one(args)?)?))))
-    }),
-    define_rule("quote_nullable", |args| {
-        any_arguments(args, 1, 1, false, |args| match one(args)? {
-            Datum::Null => Ok(Datum::Text("NULL".to_owned())),
-            value => Ok(Datum::Text(quoted(&text_of(value)?))),
-        })
-    }),
-    define_rule("concat", |args| any_arguments(args, 1, usize::MAX, false, concat)),
-    define_rule("concat_ws", |args| any_arguments(args, 2, usize::MAX, false, concat_ws)),
-    define_rule("format", |args| any_arguments(args, 1, usize::MAX, false, super::format_text::format)),
-    define("encode", &[strict(&[Bytea, Text], Text, encode)]),
-    define("decode", &[strict(&[Text, Text], Bytea, decode)]),
-    define(
-        "convert_to",
-        &[strict(&[Text, Text], Bytea, |args| {
-            utf8_only(args)?;
-            Ok(Datum::Bytes(text(args, 0)?.as_bytes().to_vec()))
-        })],
-    ),
-    define(
-        "convert_from",
-        &[strict(&[Bytea, Text], Text, |args| {
-            utf8_only(args)?;
-            arguments!(args, [Datum::Bytes(bytes), _]);
-            let text = String::from_utf8(bytes.clone());
-            text.map(Datum::Text).map_err(|error| {
-                let at = error.utf8_error().valid_up_to();
-                let byte = bytes.get(at).copied().unwrap_or_default();
-                Refusal::Encoding.because(format!("invalid byte sequence for encoding \"UTF8\": 0x{byte:02x}"))
-            })
-        })],
-    ),
-    define(
-        "get_byte",
-        &[strict(&[Bytea, Integer], Integer, |args| {
-            arguments!(args, [Datum::Bytes(bytes), Datum::Int4(at)]);
-            let byte =
-                usize::try_from(*at).ok().and_then(|at| bytes.get(at)).ok_or_else(|| beyond(*at, bytes.len()))?;
-            Ok(Datum::Int4(i32::from(*byte)))
-        })],
-    ),
-    define(
-        "set_byte",
-        &[strict(&[Bytea, Integer, Integer], Bytea, |args| {
-            arguments!(args, [Datum::Bytes(bytes), Datum::Int4(at), Datum::Int4(value)]);
-            let mut changed = bytes.clone();
-            let byte = usize::try_from(*at).ok().and_then(|at| changed.get_mut(at));
-            *byte.ok_or_else(|| beyond(*at, bytes.len()))? = *value as u8;
-            Ok(Datum::Bytes(changed))
-        })],
-    ),
     define(
         "btrim",
         &[
@@ -135,42 +88,6 @@ pub(super) static FUNCTIONS: &[Definition] = &[
             strict(&[Text, Text], Text, |args| trimmed(args, false, true)),
             strict(&[Bytea, Bytea], Bytea, |args| trimmed(args, false, true)),
         ],
-    ),
-    define_rule("num_nulls", |args| {
-        counted(args, |args| Ok(Datum::Int4(size(args.iter().filter(|v| v.is_null()).count()))))
-    }),
-    define_rule("num_nonnulls", |args| {
-        counted(args, |args| Ok(Datum::Int4(size(args.iter().filter(|v| !v.is_null()).count()))))
-    }),
-    define(
-        "bit_count",
-        &[strict(&[Bytea], BigInt, |args| {
-            arguments!(args, [Datum::Bytes(bytes)]);
-            Ok(Datum::Int8(bytes.iter().map(|byte| i64::from(byte.count_ones())).sum()))
-        })],
-    ),
-    define(
-        "get_bit",
-        &[strict(&[Bytea, BigInt], Integer, |args| {
-            arguments!(args, [Datum::Bytes(bytes), Datum::Int8(at)]);
-            let byte = usize::try_from(*at / 8).ok().filter(|_| *at >= 0).and_then(|byte| bytes.get(byte));
-            let byte = byte.ok_or_else(|| bit_beyond(*at, bytes.len()))?;
-            Ok(Datum::Int4(i32::from(byte >> (at % 8) & 1)))
-        })],
-    ),
-    define(
-        "set_bit",
-        &[strict(&[Bytea, BigInt, Integer], Bytea, |args| {
-            arguments!(args, [Datum::Bytes(bytes), Datum::Int8(at), Datum::Int4(bit)]);
-            if !matches!(bit, 0 | 1) {
-                return Err(Refusal::Argument.because("new bit must be 0 or 1"));
-            }
-            let mut changed = bytes.clone();
-            let byte = usize::try_from(*at / 8).ok().filter(|_| *at >= 0).and_then(|byte| changed.get_mut(byte));
-            let byte = byte.ok_or_else(|| bit_beyond(*at, bytes.len()))?;
-            *byte = *byte & !(1 << (at % 8)) | ((*bit as u8) << (at % 8));
-            Ok(Datum::Bytes(changed))
-        })],
     ),
     define("unistr", &[strict(&[Text], Text, unistr)]),
     define(
@@ -230,10 +147,6 @@ pub(super) fn text(args: &[Datum], at: usize) -> QueryResult<&str> {
     }
 }
 
-fn one(args: &[Datum]) -> QueryResult<&Datum> {
-    args.first().ok_or_else(|| wrong(args))
-}
-
 fn map(args: &[Datum], op: impl Fn(&str) -> String) -> QueryResult<Datum> {
     Ok(Datum::Text(op(text(args, 0)?)))
 }
@@ -262,15 +175,6 @@ fn trimmed(args: &[Datum], front: bool, back: bool) -> QueryResult<Datum> {
     Ok(Datum::Text(rest.to_owned()))
 }
 
-/// Functions that count their arguments.
-fn counted(args: &[Argument], body: super::sql::Body) -> Option<Chosen> {
-    any_arguments(args, 1, usize::MAX, false, body).map(|chosen| Chosen { returns: Integer, ..chosen })
-}
-
-fn bit_beyond(at: i64, length: usize) -> QueryError {
-    Refusal::Index.because(format!("index {at} out of valid range, 0..{}", size(length) * 8 - 1))
-}
-
 /// `\\0441`, `\\+000061`, `\\u0061`, `\\U00000061` and `\\\\`.
 fn unistr(args: &[Datum]) -> QueryResult<Datum> {
     let invalid = || QueryError::Invalid { message: "invalid Unicode escape".to_owned() };
@@ -296,15 +200,6 @@ fn unistr(args: &[Datum]) -> QueryResult<Datum> {
     }
     out.push_str(rest);
     Ok(Datum::Text(out))
-}
-
-/// Functions of anything: arguments stay as they are, unknown ones are text.
-fn any_arguments(args: &[Argument], least: usize, most: usize, strict: bool, body: super::sql::Body) -> Option<Chosen> {
-    let types = args.iter().map(|arg| match arg {
-        Argument::Unknown => Text,
-        Argument::Known(ty) => *ty,
-    });
-    (least..=most).contains(&args.len()).then(|| Chosen { types: types.collect(), returns: Text, strict, body })
 }
 
 fn octets(args: &[Datum]) -> QueryResult<Datum> {
@@ -500,140 +395,6 @@ fn chr(args: &[Datum]) -> QueryResult<Datum> {
     letter
         .map(|letter| Datum::Text(letter.to_string()))
         .ok_or_else(|| Refusal::Size.because(format!("requested character too large for encoding: {code}")))
-}
-
-/// `'it''s'`; with a backslash inside it begins with E.
-pub(super) fn quoted(text: &str) -> String {
-    let inner = text.replace('\'', "''");
-    if inner.contains('\\') { format!("E'{}'", inner.replace('\\', "\\\\")) } else { format!("'{inner}'") }
-}
-
-/// A value as `concat` shows it: as it is printed, so a boolean is `t`.
-pub(super) fn shown(value: &Datum) -> String {
-    let mut out = String::new();
-    types::text::print(&Text, value, &mut out);
-    out
-}
-
-fn concat(args: &[Datum]) -> QueryResult<Datum> {
-    Ok(Datum::Text(args.iter().filter(|value| !value.is_null()).map(shown).collect()))
-}
-
-fn concat_ws(args: &[Datum]) -> QueryResult<Datum> {
-    match args.split_first() {
-        Some((Datum::Null, _)) => Ok(Datum::Null),
-        Some((separator, values)) => {
-            let values: Vec<String> = values.iter().filter(|value| !value.is_null()).map(shown).collect();
-            Ok(Datum::Text(values.join(&shown(separator))))
-        }
-        None => Err(wrong(args)),
-    }
-}
-
-fn utf8_only(args: &[Datum]) -> QueryResult<()> {
-    let name = text(args, 1)?;
-    if matches!(name.to_ascii_lowercase().as_str(), "utf8" | "utf-8" | "unicode") {
-        return Ok(());
-    }
-    Err(QueryError::Unsupported { feature: format!("encoding \"{name}\"") })
-}
-
-fn beyond(at: i32, length: usize) -> QueryError {
-    Refusal::Index.because(format!("index {at} out of valid range, 0..{}", size(length) - 1))
-}
-
-fn unknown_encoding(name: &str) -> QueryError {
-    Refusal::Argument.because(format!("unrecognized encoding: \"{name}\""))
-}
-
-const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-fn encode(args: &[Datum]) -> QueryResult<Datum> {
-    arguments!(args, [Datum::Bytes(bytes), Datum::Text(format)]);
-    Ok(Datum::Text(match format.to_ascii_lowercase().as_str() {
-        "hex" => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
-        "base64" => to_base64(bytes),
-        "escape" => bytes
-            .iter()
-            .map(|byte| match byte {
-                0 | 0x80.. => format!("\\{byte:03o}"),
-                b'\\' => "\\\\".to_owned(),
-                byte => char::from(*byte).to_string(),
-            })
-            .collect(),
-        _ => return Err(unknown_encoding(format)),
-    }))
-}
-
-/// In lines of 76 letters, as mail has them.
-fn to_base64(bytes: &[u8]) -> String {
-    let mut out = String::new();
-    let mut column = 0;
-    for group in bytes.chunks(3) {
-        if column == 76 {
-            out.push('\n');
-            column = 0;
-        }
-        let whole = group.iter().fold(0_u32, |sum, byte| sum << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
-        for place in 0..4 {
-            let letter = BASE64.get((whole >> (18 - 6 * place) & 63) as usize).copied().unwrap_or(b'=');
-            out.push(if place <= group.len() { char::from(letter) } else { '=' });
-        }
-        column += 4;
-    }
-    out
-}
-
-fn decode(args: &[Datum]) -> QueryResult<Datum> {
-    let (input, format) = (text(args, 0)?, text(args, 1)?);
-    Ok(Datum::Bytes(match format.to_ascii_lowercase().as_str() {
-        "hex" => from_hex(input)?,
-        "base64" => from_base64(input)?,
-        "escape" => match types::text::parse(&Bytea, input)? {
-            Datum::Bytes(bytes) => bytes,
-            other => return Err(wrong(&[other])),
-        },
-        _ => return Err(unknown_encoding(format)),
-    }))
-}
-
-fn from_hex(input: &str) -> QueryResult<Vec<u8>> {
-    let mut digits = Vec::new();
-    for letter in input.chars().filter(|letter| !letter.is_ascii_whitespace()) {
-        let bad = || Refusal::Argument.because(format!("invalid hexadecimal digit: \"{letter}\""));
-        digits.push(letter.to_digit(16).ok_or_else(bad)? as u8);
-    }
-    if digits.len() % 2 != 0 {
-        return Err(Refusal::Argument.because("invalid hexadecimal data: odd number of digits"));
-    }
-    Ok(digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect())
-}
-
-fn from_base64(input: &str) -> QueryResult<Vec<u8>> {
-    let (mut out, mut group, mut count, mut ended) = (Vec::new(), 0_u32, 0, 0);
-    for letter in input.chars().filter(|letter| !letter.is_ascii_whitespace()) {
-        let digit = BASE64.iter().position(|other| char::from(*other) == letter);
-        match digit {
-            Some(digit) if ended == 0 => group = group << 6 | digit as u32,
-            None if letter == '=' && count >= 2 => {
-                group <<= 6;
-                ended += 1;
-            }
-            _ => {
-                let message = format!("invalid symbol \"{letter}\" found while decoding base64 sequence");
-                return Err(Refusal::Argument.because(message));
-            }
-        }
-        count += 1;
-        if count == 4 {
-            out.extend(group.to_be_bytes().into_iter().skip(1).take(3 - ended));
-            (group, count) = (0, 0);
-        }
-    }
-    if count != 0 {
-        return Err(Refusal::Argument.because("invalid base64 end sequence"));
-    }
-    Ok(out)
 }
 
 fn string_to_array(args: &[Datum]) -> QueryResult<Datum> {

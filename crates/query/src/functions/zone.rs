@@ -1,23 +1,113 @@
-//! Time zones: `timezone(zone, x)`, and local times of moments.
+//! Time zones: `timezone(zone, x)`, local times of moments, and the session's zone where a function reads it.
 
-use super::sql::{Definition, define, strict, wrong};
+use super::sql::{Definition, arguments, define, strict, wrong};
 use crate::Refusal;
-use crate::error::QueryResult;
+use crate::error::{QueryError, QueryResult};
 use arrow::array::timezone::Tz;
 use chrono::{DateTime, Duration, TimeZone, Utc};
 use std::str::FromStr;
-use types::DataType::{Interval, Text, Timestamp, TimestampTz};
+use types::DataType::{Interval, Numeric, Text, Timestamp, TimestampTz};
 use types::Datum;
+use types::temporal::{self, SECOND, ZoneRules};
 
-pub(super) static FUNCTIONS: &[Definition] = &[define(
-    "timezone",
-    &[
-        strict(&[Text, TimestampTz], Timestamp, timezone),
-        strict(&[Text, Timestamp], TimestampTz, timezone),
-        strict(&[Interval, TimestampTz], Timestamp, timezone),
-        strict(&[Interval, Timestamp], TimestampTz, timezone),
-    ],
-)];
+pub(super) static FUNCTIONS: &[Definition] = &[
+    define(
+        "timezone",
+        &[
+            strict(&[Text, TimestampTz], Timestamp, timezone),
+            strict(&[Text, Timestamp], TimestampTz, timezone),
+            strict(&[Interval, TimestampTz], Timestamp, timezone),
+            strict(&[Interval, Timestamp], TimestampTz, timezone),
+        ],
+    ),
+    // What queries write without a zone becomes these in sessions that have one: no query can write their names.
+    define("plus in zone", &[strict(&[Text, TimestampTz, Interval], TimestampTz, plus)]),
+    define("minus in zone", &[strict(&[Text, TimestampTz, Interval], TimestampTz, minus)]),
+    define("offset in zone", &[strict(&[Text, Text, TimestampTz], Numeric(None), offset)]),
+];
+
+/// A session's zone, if it is not UTC, by its name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Zone(String);
+
+impl Zone {
+    /// Of the session's setting.
+    pub(crate) fn of_session(name: &str) -> Option<Self> {
+        let utc = ["utc", "gmt", "etc/utc", "z", "zulu", "universal"].contains(&name.to_ascii_lowercase().as_str());
+        (!utc).then(|| Self(name.to_owned()))
+    }
+
+    /// UTC, for the rules of zones that are named.
+    pub(crate) fn utc() -> Self {
+        Self("UTC".to_owned())
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.0
+    }
+
+    /// What clocks of the session show.
+    pub(crate) fn local_of(&self, micros: i64) -> QueryResult<i64> {
+        local_of(micros, &self.0)
+    }
+
+    /// When clocks of the session show it.
+    pub(crate) fn moment_of(&self, local: i64) -> QueryResult<i64> {
+        moment_of(local, &self.0)
+    }
+
+    /// A moment as text, with the zone's offset.
+    pub(crate) fn print(&self, micros: i64) -> QueryResult<String> {
+        let seconds = (self.local_of(micros)?.saturating_sub(micros)) / SECOND;
+        let mut text = String::new();
+        temporal::print_timestamptz(micros, i32::try_from(seconds).unwrap_or(0), &mut text);
+        Ok(text)
+    }
+}
+
+/// The rules for text without a zone, and for names of zones.
+impl ZoneRules for Zone {
+    fn offset_at_local(&self, name: Option<&str>, local_micros: i64) -> Option<i32> {
+        offset_of(name.unwrap_or(&self.0), local_micros)
+    }
+}
+
+/// Seconds that a zone is ahead of UTC when its clocks show that.
+pub(crate) fn offset_of(zone: &str, local: i64) -> Option<i32> {
+    let moment = moment_of(local, zone).ok()?;
+    i32::try_from(local.checked_sub(moment)? / SECOND).ok()
+}
+
+/// Days and months are those of local clocks, hours are hours.
+fn plus(args: &[Datum]) -> QueryResult<Datum> {
+    arguments!(args, [Datum::Text(zone), Datum::TimestampTz(micros), Datum::Interval(by)]);
+    let days = types::Interval { micros: 0, ..*by };
+    let moved = if by.months == 0 && by.days == 0 {
+        Some(*micros)
+    } else {
+        days.add_to(local_of(*micros, zone)?).map(|local| moment_of(local, zone)).transpose()?
+    };
+    let moved = moved.and_then(|moved| moved.checked_add(by.micros));
+    moved.map(Datum::TimestampTz).ok_or(QueryError::TimestampRange)
+}
+
+fn minus(args: &[Datum]) -> QueryResult<Datum> {
+    arguments!(args, [zone, moment, Datum::Interval(by)]);
+    let by = by.checked_neg().ok_or(QueryError::IntervalRange)?;
+    plus(&[zone.clone(), moment.clone(), Datum::Interval(by)])
+}
+
+/// `extract(timezone from moment)` and its parts.
+fn offset(args: &[Datum]) -> QueryResult<Datum> {
+    arguments!(args, [Datum::Text(part), Datum::Text(zone), Datum::TimestampTz(micros)]);
+    let seconds = (local_of(*micros, zone)? - micros) / SECOND;
+    let value = match part.as_str() {
+        "timezone_hour" => seconds / 3_600,
+        "timezone_minute" => seconds / 60 % 60,
+        _ => seconds,
+    };
+    Ok(Datum::Numeric(types::Decimal { unscaled: i128::from(value), scale: 0 }))
+}
 
 fn timezone(args: &[Datum]) -> QueryResult<Datum> {
     match args {

@@ -3,14 +3,16 @@
 
 use crate::convert::{arrow_type, datum_to_scalar, field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
-use crate::functions::Argument;
+use crate::functions::{Argument, offset_of};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::functions::string::rtrim;
 use datafusion::functions::unicode::rpad;
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Cast, Expr, ExprSchemable};
+use std::cell::Cell;
 use std::sync::Arc;
+use types::temporal::{self, ZoneRules};
 use types::{DataType, Datum, ElementType, text};
 
 /// What is known about the type of one side.
@@ -66,7 +68,7 @@ impl Side {
 
 /// Types that compare with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
+pub(super) enum Class {
     Boolean,
     Number,
     Text,
@@ -78,7 +80,7 @@ enum Class {
     Array(ElementType),
 }
 
-fn class(ty: &DataType) -> Class {
+pub(super) fn class(ty: &DataType) -> Class {
     match ty {
         DataType::Boolean => Class::Boolean,
         ty if ty.is_number() => Class::Number,
@@ -88,6 +90,7 @@ fn class(ty: &DataType) -> Class {
         DataType::Uuid => Class::Uuid,
         DataType::Interval => Class::Interval,
         DataType::Array(ElementType::Varchar) => Class::Array(ElementType::Text),
+        DataType::Array(ElementType::Oid) => Class::Array(ElementType::BigInt),
         DataType::Array(element) => Class::Array(*element),
         _ => Class::Moment,
     }
@@ -172,7 +175,7 @@ fn as_timestamp(date: &mut Expr) -> QueryResult<()> {
 }
 
 /// Arrays of `pg_catalog` are of numbers of several widths.
-fn catalog_lists(x: &DataType, y: &DataType) -> bool {
+pub(super) fn catalog_lists(x: &DataType, y: &DataType) -> bool {
     matches!((x, y), (DataType::Array(x), DataType::Array(y)) if x.data_type().is_integer() && y.data_type().is_integer())
 }
 
@@ -191,6 +194,7 @@ fn trim_text(expr: &mut Expr, ty: &DataType) -> QueryResult<()> {
 /// [`QueryError::Type`] for a constant that is no value of that type.
 pub(super) fn give_type(expr: &mut Expr, side: &Side, ty: &DataType) -> QueryResult<()> {
     match side {
+        Side::Quoted(text) if *ty == DataType::TimestampTz => *expr = quoted_moment(text)?,
         Side::Quoted(text) => *expr = Expr::Literal(quoted_as(text, ty)?, None),
         Side::Null => *expr = Expr::Literal(datum_to_scalar(ty, &Datum::Null)?, None),
         Side::Parameter => {
@@ -206,6 +210,38 @@ pub(super) fn give_type(expr: &mut Expr, side: &Side, ty: &DataType) -> QueryRes
         _ => {}
     }
     Ok(())
+}
+
+/// A quoted constant as a `timestamptz`. One that names no zone is a cast of a local time: the session's zone is known
+/// later, and maybe matters.
+///
+/// # Errors
+/// [`QueryError::Type`] for a constant that is no moment.
+pub(super) fn quoted_moment(quoted: &str) -> QueryResult<Expr> {
+    let rules = WithoutSession { asked: Cell::new(false) };
+    let micros = temporal::parse_timestamptz_in(quoted, &rules)?;
+    if !rules.asked.get() {
+        return Ok(Expr::Literal(datum_to_scalar(&DataType::TimestampTz, &Datum::TimestampTz(micros))?, None));
+    }
+    let local = Expr::Literal(datum_to_scalar(&DataType::Timestamp, &Datum::Timestamp(micros))?, None);
+    Ok(Expr::Cast(Cast::new(Box::new(local), arrow_type(&DataType::TimestampTz))))
+}
+
+/// Rules that remember whether the session's zone was asked for.
+struct WithoutSession {
+    asked: Cell<bool>,
+}
+
+impl ZoneRules for WithoutSession {
+    fn offset_at_local(&self, name: Option<&str>, local_micros: i64) -> Option<i32> {
+        match name {
+            Some(name) => offset_of(name, local_micros),
+            None => {
+                self.asked.set(true);
+                Some(0)
+            }
+        }
+    }
 }
 
 /// A quoted constant as a value of `ty`.

@@ -4,17 +4,29 @@
 //!   operators     while names become a plan   unknown literals, row values, text against numbers, char(n), numeric /
 //!   types         while names become a plan   what a cast names
 //!   settle        once, on the plan           integers are int4 if they fit; now() and the like become parameters
+//!   in_zone       then, if it is not UTC       what the session's time zone has a say in
 //!   arithmetic    after coercion              integer + - * fail on overflow
 //! ```
 
+mod absent;
 mod adapt;
 mod arithmetic;
+mod casts;
+mod char_columns;
+mod common_type;
+mod in_zone;
+mod lists;
 mod operators;
+mod patterns;
 mod rows;
 mod settle;
+mod signless_zero;
 mod types;
+mod united_columns;
 
 pub(crate) use arithmetic::IntegerArithmetic;
+pub(crate) use in_zone::in_zone;
+pub(crate) use lists::in_list;
 pub(crate) use operators::PostgresOperators;
-pub(crate) use settle::{check_limit, in_list, settle};
+pub(crate) use settle::{check_limit, settle};
 pub(crate) use types::PostgresTypes;

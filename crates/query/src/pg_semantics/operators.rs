@@ -1,12 +1,14 @@
 //! Operators and aggregates with PostgreSQL's meaning, chosen while names become a plan.
 
 use super::adapt::{self, Side, compare, give_type, is_decimal};
+use super::common_type::unify;
 use super::rows::{compare_rows, parts_of};
 use crate::convert::arrow_type;
 use crate::error::{QueryError, QueryResult, Refusal};
 use crate::functions::{self, Spread, average_of, numeric_quotient, square};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::functions_aggregate::array_agg::array_agg_udaf;
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::functions_aggregate::sum::sum_udaf;
 use datafusion::logical_expr::expr::{AggregateFunction, WindowFunction, WindowFunctionParams};
@@ -25,6 +27,14 @@ pub(crate) struct PostgresOperators;
 impl ExprPlanner for PostgresOperators {
     fn plan_binary_op(&self, expr: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
         Ok(plan(expr, schema)?)
+    }
+
+    fn plan_array_literal(&self, mut exprs: Vec<Expr>, schema: &DFSchema) -> Result<PlannerResult<Vec<Expr>>> {
+        let nested = |expr: &Expr| matches!(Side::of(expr, schema), Side::Known(DataType::Array(_)));
+        if !exprs.iter().any(nested) {
+            unify(&mut exprs.iter_mut().collect::<Vec<_>>(), "ARRAY", schema)?;
+        }
+        Ok(PlannerResult::Original(exprs))
     }
 
     fn plan_aggregate(&self, raw: RawAggregateExpr) -> Result<PlannerResult<RawAggregateExpr>> {
@@ -83,8 +93,11 @@ fn of_sums(
     if function.name() == "avg" {
         return Some(average_of(sum(), count()));
     }
-    // Of two values that differ the squares may not.
-    let spread = Spread::named(function.name()).filter(|_| !distinct)?;
+    let spread = Spread::named(function.name())?;
+    if distinct {
+        // Of two values that differ the squares may not: the values themselves are collected.
+        return Some(spread.of_values(part(array_agg_udaf(), args.to_vec())));
+    }
     let squares = part(sum_udaf(), vec![square(arg.clone())]);
     Some(spread.of(sum(), squares, count(), part(Arc::clone(function), args.to_vec())))
 }

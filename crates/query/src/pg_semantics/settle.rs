@@ -1,17 +1,21 @@
 //! One pass over a fresh plan: types of constants, comparisons that are no operators, functions of the session.
 
+use super::absent::settle_scalar_subquery;
 use super::adapt::{self, Side};
-use super::rows::{compare_rows, join, parts_of};
+use super::casts::settle_cast;
+use super::char_columns::keep_char;
+use super::common_type::{as_char, settle_branches, settle_common};
+use super::lists::{in_list, settle_between, settle_list};
+use super::patterns::{settle_like, similar_to};
+use super::signless_zero::{compared, distinct_rows, signless};
 use crate::Refusal;
-use crate::convert::{arrow_type, datum_to_scalar, expression_field, sql_type_of};
+use crate::convert::arrow_type;
 use crate::error::{QueryError, QueryResult};
-use crate::functions::{self, Argument, SqlFunction, postgres_cast, resolve, session_constant, similar_pattern};
-use arrow::array::Array;
-use arrow::datatypes::{DataType as ArrowType, Field};
-use datafusion::common::metadata::FieldMetadata;
+use crate::functions::{self, Argument, SqlFunction, postgres_cast, resolve, session_constant};
+use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, ScalarValue};
-use datafusion::logical_expr::expr::{Between, InList, InSubquery, Like, ScalarFunction};
+use datafusion::logical_expr::expr::{InSubquery, ScalarFunction};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, lit, when};
@@ -37,17 +41,25 @@ fn settle_node(node: LogicalPlan, narrow: bool) -> Result<Transformed<LogicalPla
     let schema = merge_schema(&node.inputs());
     let names = NamePreserver::new(&node);
     let sorted = matches!(node, LogicalPlan::Sort(_));
+    let grouped = matches!(node, LogicalPlan::Aggregate(_));
     let settled = node.map_expressions(|expr| {
         let name = names.save(&expr);
         let settled = settle_tree(expr, &schema, narrow)?;
+        let settled = if grouped { settled.update_data(|expr| signless_group(expr, &schema)) } else { settled };
         let settled = settled.update_data(|expr| name.restore(expr));
         if sorted && Side::of(&settled.data, &schema) == Side::Known(DataType::Interval) {
             return Ok(Transformed::yes(functions::interval_span(settled.data)));
         }
+        let settled = if sorted { settled.update_data(|expr| compared(expr, &schema)) } else { settled };
         Ok(settled)
     })?;
     // Types of the inputs may have changed too.
-    settled.map_data(LogicalPlan::recompute_schema)
+    settled.map_data(|node| distinct_rows(keep_char(node.recompute_schema()?)?))
+}
+
+/// What an aggregate groups by; its functions are seen to where they are settled.
+fn signless_group(expr: Expr, schema: &DFSchema) -> Expr {
+    if matches!(expr, Expr::AggregateFunction(_)) { expr } else { signless(expr, schema) }
 }
 
 /// Counts of rows are not negative.
@@ -117,7 +129,14 @@ fn settle_window(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         return Ok(Transformed::no(expr));
     }
     let settled = expr.map_children(|child| settle_tree(child, schema, false))?;
-    Ok(Transformed::new(settled.data, settled.transformed, TreeNodeRecursion::Jump))
+    let mut window = settled.data;
+    if let Expr::WindowFunction(call) = &mut window {
+        let by = call.params.partition_by.iter_mut();
+        for expr in by.chain(call.params.order_by.iter_mut().map(|by| &mut by.expr)) {
+            *expr = compared(std::mem::take(expr), schema);
+        }
+    }
+    Ok(Transformed::new(window, true, TreeNodeRecursion::Jump))
 }
 
 fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transformed<Expr>> {
@@ -130,6 +149,12 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
             let wide = ScalarValue::Decimal128(Some(i128::from(value)), 20, 0);
             Ok(Transformed::yes(Expr::Literal(wide, metadata)))
         }
+        Expr::ScalarFunction(call) if functions::planners_own(call.func.name()).is_some() => {
+            match settle_common(&call, schema)? {
+                Some(settled) => Ok(Transformed::yes(settled)),
+                None => Ok(Transformed::no(Expr::ScalarFunction(call))),
+            }
+        }
         Expr::ScalarFunction(call) if call.func.inner().downcast_ref::<SqlFunction>().is_some() => {
             Ok(Transformed::yes(settle_call(call, schema)?))
         }
@@ -139,26 +164,16 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
             None => Ok(Transformed::no(Expr::ScalarFunction(call))),
         },
         Expr::Cast(cast) => settle_cast(cast, schema),
+        Expr::ScalarSubquery(subquery) => settle_scalar_subquery(subquery),
         Expr::Case(case) if case.expr.is_none() => {
-            for (when, _) in &case.when_then_expr {
-                if let Side::Known(ty) = Side::of(when, schema)
-                    && ty != DataType::Boolean
-                {
-                    let message = format!("argument of CASE/WHEN must be type boolean, not type {}", ty.base_name());
-                    return Err(QueryError::TypeMismatch { message }.into());
-                }
-            }
-            Ok(Transformed::no(Expr::Case(case)))
+            case.when_then_expr.iter().try_for_each(|(when, _)| must_be_boolean(when, "CASE/WHEN", schema))?;
+            Ok(settle_branches(case, schema)?)
         }
+        Expr::Case(case) => Ok(settle_branches(case, schema)?),
         Expr::BinaryExpr(binary) if is_comparison(binary.op) => Ok(settle_comparison(binary, schema)?),
         Expr::InSubquery(within) => Ok(Transformed::no(Expr::InSubquery(comparable_with_rows(within, schema)?))),
         Expr::Not(inner) => {
-            if let Side::Known(ty) = Side::of(&inner, schema)
-                && ty != DataType::Boolean
-            {
-                let message = format!("argument of NOT must be type boolean, not type {}", ty.base_name());
-                return Err(QueryError::TypeMismatch { message }.into());
-            }
+            must_be_boolean(&inner, "NOT", schema)?;
             Ok(Transformed::no(Expr::Not(inner)))
         }
         Expr::SimilarTo(like) => Ok(Transformed::yes(similar_to(like)?)),
@@ -171,6 +186,11 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
             }
             Ok(Transformed::yes(Expr::AggregateFunction(call)))
         }
+        Expr::AggregateFunction(mut call) if call.params.distinct && call.func.name() == "count" => {
+            let args = std::mem::take(&mut call.params.args);
+            call.params.args = args.into_iter().map(|arg| signless(arg, schema)).collect();
+            Ok(Transformed::yes(Expr::AggregateFunction(call)))
+        }
         Expr::AggregateFunction(mut call) if call.func.name() == "sum" => {
             let wide = widen_sum(&mut call.params.args, schema);
             Ok(Transformed::new_transformed(Expr::AggregateFunction(call), wide))
@@ -179,30 +199,13 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
     }
 }
 
-/// Casts that PostgreSQL has none for.
-fn refuse_cast(from: &Field, to: &DataType) -> QueryResult<()> {
-    let Some(own) = sql_type_of(from).filter(|_| !from.data_type().is_null()) else { return Ok(()) };
-    if can_cast(&own, to) {
-        return Ok(());
-    }
-    Err(QueryError::CannotCast { from: own.base_name().to_owned(), to: to.base_name().to_owned() })
-}
-
-fn can_cast(from: &DataType, to: &DataType) -> bool {
-    use DataType as T;
-    match (from, to) {
-        // By way of text.
-        (from, to) if from.is_text() || to.is_text() => true,
-        (T::Array(from), T::Array(to)) => can_cast(&from.data_type(), &to.data_type()),
-        (from, to) if from.is_number() && to.is_number() => true,
-        (from, to) if from.is_bytes() && to.is_bytes() => true,
-        (T::Integer, T::Boolean) | (T::Boolean, T::Integer) => true,
-        // Names of catalogs are shown as numbers of this type.
-        (T::Boolean, T::BigInt) => true,
-        (T::Date, T::Date | T::Timestamp | T::TimestampTz) => true,
-        (T::Timestamp | T::TimestampTz, T::Date | T::Time | T::Timestamp | T::TimestampTz) => true,
-        (T::Time, T::Time | T::Interval) | (T::Interval, T::Interval | T::Time) => true,
-        (from, to) => from == to,
+fn must_be_boolean(expr: &Expr, place: &str, schema: &DFSchema) -> QueryResult<()> {
+    match Side::of(expr, schema) {
+        Side::Known(ty) if ty != DataType::Boolean => {
+            let message = format!("argument of {place} must be type boolean, not type {}", ty.base_name());
+            Err(QueryError::TypeMismatch { message })
+        }
+        _ => Ok(()),
     }
 }
 
@@ -226,26 +229,6 @@ fn settle_call(mut call: ScalarFunction, schema: &DFSchema) -> QueryResult<Expr>
         }
     }
     Ok(in_list(&call)?.unwrap_or(Expr::ScalarFunction(call)))
-}
-
-/// `x = ANY (constant array)` as `x IN (...)`, of which key ranges are made, and `x <> ALL (...)` likewise.
-///
-/// # Errors
-/// What taking the array apart gives.
-pub(crate) fn in_list(call: &ScalarFunction) -> QueryResult<Option<Expr>> {
-    let negated = match call.func.name() {
-        "= any" => false,
-        "<> all" => true,
-        _ => return Ok(None),
-    };
-    let [value, Expr::Literal(ScalarValue::List(lists), _)] = call.args.as_slice() else { return Ok(None) };
-    let items = lists.value(0);
-    if items.is_empty() || matches!(items.data_type(), ArrowType::List(_)) || lists.is_null(0) {
-        return Ok(None);
-    }
-    let item = |at| Ok(Expr::Literal(ScalarValue::try_from_array(&items, at)?, None));
-    let list = (0..items.len()).map(item).collect::<Result<Vec<_>>>()?;
-    Ok(Some(Expr::InList(InList::new(Box::new(value.clone()), list, negated))))
 }
 
 /// Operators are functions whose name no query can write.
@@ -318,67 +301,17 @@ fn comparable_with_rows(within: InSubquery, schema: &DFSchema) -> QueryResult<In
 fn settle_nullif(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let [value, other] = call.args.as_mut_slice() else { return Ok(Transformed::no(Expr::ScalarFunction(call))) };
     let mut compared = value.clone();
+    let ty = match Side::of(value, schema) {
+        Side::Known(ty) => Some(ty),
+        _ => None,
+    };
     adapt::compare(&mut compared, "=", other, schema)?;
     if compared == *value {
-        return Ok(Transformed::yes(Expr::ScalarFunction(call)));
+        return Ok(Transformed::yes(as_char(Expr::ScalarFunction(call), ty)));
     }
     let equal = compared.eq(std::mem::take(other));
     let value = std::mem::take(value);
-    Ok(Transformed::yes(when(equal, lit(ScalarValue::Null)).otherwise(value)?))
-}
-
-/// A cast that the query wrote.
-fn settle_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<Expr>> {
-    // A quoted constant is read when the statement is planned.
-    if let (Expr::Literal(ScalarValue::Utf8(Some(text)), _), Some(ty)) = (cast.expr.as_ref(), sql_type_of(&cast.field))
-        && !ty.is_text()
-        && *cast.field.data_type() == arrow_type(&ty)
-    {
-        let value = types::coerce::cast(&ty, types::text::parse(&ty, text).map_err(QueryError::from)?);
-        let value = datum_to_scalar(&ty, &value.map_err(QueryError::from)?)?;
-        return Ok(Transformed::yes(typed_literal(value, &ty)));
-    }
-    let replaced = match (cast.expr.to_field(schema), sql_type_of(&cast.field)) {
-        // A parameter without a type takes the cast's.
-        _ if matches!(cast.expr.as_ref(), Expr::Placeholder(parameter) if parameter.field.is_none()) => None,
-        (Ok((_, from)), Some(ty)) if *cast.field.data_type() == arrow_type(&ty) => {
-            refuse_cast(&from, &ty)?;
-            postgres_cast(&cast.expr, &from, &ty)
-        }
-        _ => None,
-    };
-    match replaced {
-        Some(call) => Ok(Transformed::yes(call)),
-        None => Ok(anew(cast)),
-    }
-}
-
-/// A cast makes a value of no column and of its own type: a target field without a name would take both over from
-/// what is cast.
-fn anew(mut cast: Cast) -> Transformed<Expr> {
-    if !cast.field.name().is_empty() {
-        return Transformed::no(Expr::Cast(cast));
-    }
-    cast.field = Arc::new(cast.field.as_ref().clone().with_name("cast"));
-    Transformed::yes(Expr::Cast(cast))
-}
-
-/// A constant whose type's name the Arrow type does not tell, such as `varchar(3)[]`, keeps it.
-fn typed_literal(value: ScalarValue, ty: &DataType) -> Expr {
-    let field = expression_field(ty);
-    Expr::Literal(value, (!field.metadata().is_empty()).then(|| FieldMetadata::from(&field)))
-}
-
-/// `SIMILAR TO` as the regular expression that it means.
-fn similar_to(like: Like) -> QueryResult<Expr> {
-    let Expr::Literal(ScalarValue::Utf8(Some(pattern)), _) = like.pattern.as_ref() else {
-        return Err(QueryError::Unsupported { feature: "SIMILAR TO with a pattern that varies".to_owned() });
-    };
-    let escape = like.escape_char.or(Some('\\'));
-    let regex = format!("(?s)^(?:{})$", similar_pattern(pattern, escape));
-    let op = if like.negated { Operator::RegexNotMatch } else { Operator::RegexMatch };
-    let regex = Expr::Literal(ScalarValue::Utf8(Some(regex)), None);
-    Ok(Expr::BinaryExpr(BinaryExpr::new(like.expr, op, Box::new(regex))))
+    Ok(Transformed::yes(as_char(when(equal, lit(ScalarValue::Null)).otherwise(value)?, ty)))
 }
 
 /// The sum of bigints is numeric: it may be larger than a bigint.
@@ -390,154 +323,4 @@ fn widen_sum(args: &mut [Expr], schema: &DFSchema) -> bool {
     let inner = std::mem::take(arg);
     *arg = Expr::Cast(Cast::new(Box::new(inner), ArrowType::Decimal128(19, 0)));
     true
-}
-
-fn settle_list(list: InList, schema: &DFSchema) -> QueryResult<Expr> {
-    let InList { expr, list, negated } = list;
-    let op = if negated { Operator::NotEq } else { Operator::Eq };
-    if let Some(parts) = parts_of(&expr) {
-        let mut rows = Vec::with_capacity(list.len());
-        for item in &list {
-            let row = parts_of(item).ok_or_else(|| QueryError::TypeMismatch {
-                message: "a row value can only be IN a list of row values".to_owned(),
-            })?;
-            rows.push(compare_rows(parts, op, row, &|a, op, b| comparison(a, op, b, schema))?);
-        }
-        return join(if negated { Operator::And } else { Operator::Or }, rows);
-    }
-    let mut pairs = Vec::with_capacity(list.len());
-    for mut item in list {
-        let mut left = expr.as_ref().clone();
-        adapt::compare(&mut left, "=", &mut item, schema)?;
-        pairs.push((left, item));
-    }
-    if Side::of(&expr, schema) == Side::Known(DataType::Interval) {
-        let span = functions::interval_span;
-        pairs = pairs.into_iter().map(|(left, item)| (span(left), span(item))).collect();
-    }
-    join(if negated { Operator::And } else { Operator::Or }, listed(pairs, op, negated))
-}
-
-/// Items that each want the value in the same type stay a list; of those that are computed the planner would take
-/// some for constants, so each is compared by itself.
-fn listed(pairs: Vec<(Expr, Expr)>, op: Operator, negated: bool) -> Vec<Expr> {
-    let mut lists: Vec<(Expr, Vec<Expr>)> = Vec::new();
-    let mut compared = Vec::new();
-    for (left, item) in pairs {
-        if !is_plain(&item) {
-            compared.push(Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(item))));
-            continue;
-        }
-        match lists.iter_mut().find(|(known, _)| *known == left) {
-            Some((_, items)) => items.push(item),
-            None => lists.push((left, vec![item])),
-        }
-    }
-    let lists = lists.into_iter().map(|(left, items)| Expr::InList(InList::new(Box::new(left), items, negated)));
-    lists.chain(compared).collect()
-}
-
-/// A column or what no row changes. Not a subquery: of a list that has nothing else the planner makes `IN (SELECT …)`,
-/// for which no row is not NULL.
-fn is_plain(item: &Expr) -> bool {
-    match item {
-        Expr::Column(_) | Expr::Literal(..) | Expr::Placeholder(_) => true,
-        Expr::OuterReferenceColumn(..) => true,
-        other => {
-            !other.any_column_refs()
-                && !other
-                    .exists(|part| {
-                        Ok(matches!(part, Expr::OuterReferenceColumn(..) | Expr::ScalarSubquery(_) | Expr::Case(_)))
-                    })
-                    .unwrap_or(true)
-        }
-    }
-}
-
-fn comparison(mut left: Expr, op: Operator, mut right: Expr, schema: &DFSchema) -> QueryResult<Expr> {
-    adapt::compare(&mut left, &op.to_string(), &mut right, schema)?;
-    Ok(Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right))))
-}
-
-fn settle_between(between: Between, schema: &DFSchema) -> QueryResult<Expr> {
-    let Between { expr, negated, mut low, mut high } = between;
-    let (mut above, mut below) = (expr.as_ref().clone(), expr.as_ref().clone());
-    adapt::compare(&mut above, if negated { "<" } else { ">=" }, &mut low, schema)?;
-    adapt::compare(&mut below, if negated { ">" } else { "<=" }, &mut high, schema)?;
-    if Side::of(&expr, schema) == Side::Known(DataType::Interval) {
-        let span = |side: Box<Expr>| Box::new(functions::interval_span(*side));
-        return Ok(Expr::Between(Between::new(span(expr), negated, span(low), span(high))));
-    }
-    if above == below {
-        return Ok(Expr::Between(Between::new(Box::new(above), negated, low, high)));
-    }
-    let (first, second, both) = match negated {
-        false => (Operator::GtEq, Operator::LtEq, Operator::And),
-        true => (Operator::Lt, Operator::Gt, Operator::Or),
-    };
-    let binary = |left, op, right| Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, right));
-    Ok(binary(binary(above, first, low), both, Box::new(binary(below, second, high))))
-}
-
-/// LIKE is an operator of texts.
-fn settle_like(mut like: Like, schema: &DFSchema) -> QueryResult<Expr> {
-    for side in [&mut like.expr, &mut like.pattern] {
-        if adapt::Side::of(side, schema) == adapt::Side::Parameter {
-            adapt::give_type(side, &adapt::Side::Parameter, &DataType::Text)?;
-        }
-    }
-    if let (Some(escape), Expr::Literal(ScalarValue::Utf8(Some(pattern)), _)) =
-        (like.escape_char, like.pattern.as_mut())
-    {
-        *pattern = with_backslashes(pattern, escape);
-        like.escape_char = None;
-    }
-    let (left, right) = (adapt::Side::of(&like.expr, schema), adapt::Side::of(&like.pattern, schema));
-    let not_text = |side: &adapt::Side| matches!(side, adapt::Side::Known(ty) if !ty.is_text());
-    if not_text(&left) || not_text(&right) {
-        let operator = if like.case_insensitive { "~~*" } else { "~~" };
-        return Err(QueryError::NoSuchOperator {
-            left: left.name(),
-            operator: operator.to_owned(),
-            right: right.name(),
-        });
-    }
-    adapt::pad(&mut like.expr, &left);
-    if let Expr::Literal(ScalarValue::Utf8(Some(pattern)), _) = like.pattern.as_ref()
-        && ends_in_escape(pattern)
-    {
-        return Err(Refusal::Escape.because("LIKE pattern must not end with escape character"));
-    }
-    Ok(Expr::Like(like))
-}
-
-fn ends_in_escape(pattern: &str) -> bool {
-    pattern.chars().rev().take_while(|letter| *letter == '\\').count() % 2 == 1
-}
-
-/// A LIKE pattern with the planner's escape, a backslash, instead of its own.
-fn with_backslashes(pattern: &str, escape: char) -> String {
-    let mut out = String::with_capacity(pattern.len());
-    let mut letters = pattern.chars();
-    while let Some(letter) = letters.next() {
-        if letter == escape {
-            out.push('\\');
-            out.extend(letters.next());
-        } else if letter == '\\' {
-            out.push_str("\\\\");
-        } else {
-            out.push(letter);
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_keep_their_meaning() {
-        assert_eq!(with_backslashes(r"10!%\x%", '!'), r"10\%\\x%");
-    }
 }

@@ -29,7 +29,7 @@ impl TypePlanner for PostgresTypes {
 fn oid_alias(name: &str) -> Option<FieldRef> {
     let lower = name.to_lowercase();
     let ty = match lower.strip_prefix("pg_catalog.").unwrap_or(&lower) {
-        "oid" | "xid" | "cid" => types::DataType::BigInt,
+        "xid" | "cid" => types::DataType::BigInt,
         "name" | "\"char\"" | "cstring" | "regtype" | "regclass" | "regproc" | "regnamespace" | "regrole" => {
             types::DataType::Text
         }

@@ -1,5 +1,6 @@
 //! What PostgreSQL refuses by the form of a query alone, and the planner would refuse in other words or not at all.
 
+use super::refused_functions;
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use sql::ast::{
@@ -14,6 +15,10 @@ pub(super) trait FunctionKinds {
     fn is_aggregate(&self, name: &str) -> bool;
     fn is_window(&self, name: &str) -> bool;
     fn is_scalar(&self, name: &str) -> bool;
+    /// Is it any of them?
+    fn is_known(&self, name: &str) -> bool {
+        self.is_aggregate(name) || self.is_window(name) || self.is_scalar(name)
+    }
 }
 
 /// Looks a statement through.
@@ -65,7 +70,13 @@ impl Visitor for Checker<'_> {
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> Verdict {
         match expr {
-            Expr::Function(function) => self.check_call(function),
+            Expr::Function(function) => {
+                if name_of(function) == "coalesce" {
+                    arguments(function).try_for_each(|arg| one_value(arg, "COALESCE"))?;
+                }
+                self.check_call(function)
+            }
+            Expr::Case { .. } => one_value(expr, "CASE"),
             _ => ControlFlow::Continue(()),
         }
     }
@@ -112,6 +123,7 @@ impl Checker<'_> {
     fn check_select(&self, select: &Select) -> Verdict {
         if let Some(condition) = &select.selection {
             self.plain(condition, "WHERE")?;
+            one_value(condition, "WHERE")?;
         }
         if let GroupByExpr::Expressions(groups, _) = &select.group_by {
             for group in groups {
@@ -176,6 +188,10 @@ impl Checker<'_> {
 
     fn check_call(&self, call: &Function) -> Verdict {
         let name = name_of(call);
+        if let (false, Some(hint)) = (self.kinds.is_known(&name), refused_functions::hint_for_missing_function(&name)) {
+            let feature = format!("function {name}()");
+            return ControlFlow::Break(QueryError::NotBuilt { feature, hint });
+        }
         let (aggregate, window) = (self.kinds.is_aggregate(&name), self.kinds.is_window(&name));
         if call.over.is_some() {
             return self.check_window(call, &name, aggregate || window);
@@ -211,7 +227,30 @@ impl Checker<'_> {
     }
 }
 
+/// No set of values stands here.
+fn one_value(expr: &Expr, place: &str) -> Verdict {
+    match find(expr, &mut returns_set) {
+        true => refuse(Refusal::Set, format!("set-returning functions are not allowed in {place}")),
+        false => ControlFlow::Continue(()),
+    }
+}
+
+fn returns_set(expr: &Expr) -> bool {
+    const SETS: [&str; 6] = [
+        "generate_series",
+        "generate_subscripts",
+        "regexp_matches",
+        "regexp_split_to_table",
+        "string_to_table",
+        "unnest",
+    ];
+    matches!(expr, Expr::Function(call) if SETS.contains(&name_of(call).as_str()))
+}
+
 fn check_aggregate(call: &Function, name: &str) -> Verdict {
+    if arguments(call).any(|arg| find(arg, &mut returns_set)) {
+        return refuse(Refusal::Set, "aggregate function calls cannot contain set-returning function calls");
+    }
     if arguments(call).any(|arg| find(arg, &mut is_windowed)) {
         return ungrouped("aggregate function calls cannot contain window function calls".to_owned());
     }

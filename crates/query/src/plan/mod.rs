@@ -19,9 +19,11 @@ mod own_level;
 mod parameters;
 mod query_values;
 mod recursive;
+mod refused_functions;
 mod resolve;
 mod rewrite;
 mod rewrite_expr;
+mod rewrite_phoenix;
 mod row_exprs;
 mod set_functions;
 mod set_operations;
@@ -33,7 +35,7 @@ mod windows;
 
 use crate::context::QueryContext;
 use crate::error::{QueryError, QueryResult};
-use crate::pg_semantics::{PostgresOperators, PostgresTypes, settle};
+use crate::pg_semantics::{PostgresOperators, PostgresTypes, in_zone, settle};
 use crate::{functions, optimizer};
 use arrow::datatypes::SchemaRef;
 use catalog::TableOid;
@@ -53,6 +55,7 @@ use datafusion::sql::planner::{NullOrdering, ParserOptions, PlannerContext, SqlT
 use datafusion::sql::resolve::resolve_table_references;
 use futures::FutureExt;
 use parameters::Parameters;
+pub use refused_functions::hint_for_missing_function;
 pub use resolve::WITH_ROW_IDS;
 pub use row_exprs::{RowExprs, RowTable};
 use sql::ast;
@@ -204,6 +207,7 @@ impl Planner {
             let (table, computed) = Box::pin(self.view_table(cx, &view)).await?;
             names.add_view(schema, &view, table, computed);
         }
+        let zone = functions::Zone::of_session(&cx.time_zone);
         let planner = SqlToRel::new_with_options(&names, parser_options());
         let make = |parameters: &Parameters| {
             let mut context = PlannerContext::new();
@@ -213,7 +217,12 @@ impl Planner {
             let plan = planner.sql_statement_to_plan_with_context(statement.clone(), &mut context)?;
             let plan = recursive::align(plan)?;
             let plan = grouping_sets::compute_groups_first(set_operations::count_equal_rows(plan)?)?;
-            Ok::<_, QueryError>(flatten::flatten(settle(plan)?)?)
+            let settled = settle(plan)?;
+            let settled = match &zone {
+                Some(zone) => in_zone(settled, zone)?,
+                None => settled,
+            };
+            Ok::<_, QueryError>(flatten::flatten(settled)?)
         };
         let mut plan = make(parameters)?;
         if parameters.incomplete() {
@@ -225,7 +234,7 @@ impl Planner {
 
     /// Names of all functions that a query may call, in any place.
     pub fn function_names(&self) -> BTreeSet<String> {
-        let rewritten = rewrite::FUNCTIONS.iter().map(|name| (*name).to_owned());
+        let rewritten = rewrite::functions().map(str::to_owned);
         let scalars = self.state.scalar_functions().keys().cloned();
         let aggregates = self.state.aggregate_functions().keys().cloned();
         let windows = self.state.window_functions().keys().cloned();
@@ -295,7 +304,7 @@ async fn guarded<T>(work: impl Future<Output = QueryResult<T>>) -> QueryResult<T
 
 impl checks::FunctionKinds for Planner {
     fn is_aggregate(&self, name: &str) -> bool {
-        rewrite::AGGREGATES.contains(&name) || self.state.aggregate_functions().contains_key(name)
+        rewrite::is_aggregate(name) || self.state.aggregate_functions().contains_key(name)
     }
 
     fn is_window(&self, name: &str) -> bool {

@@ -91,7 +91,11 @@ fn wider(a: DataType, b: DataType) -> Option<DataType> {
         DataType::Double,
     ];
     let rank = |ty: DataType| {
-        let plain = if matches!(ty, DataType::Numeric(_)) { DataType::Numeric(None) } else { ty };
+        let plain = match ty {
+            DataType::Numeric(_) => DataType::Numeric(None),
+            DataType::Oid => DataType::BigInt,
+            other => other,
+        };
         ORDER.iter().position(|candidate| *candidate == plain)
     };
     ORDER.get(rank(a)?.max(rank(b)?)).copied()

@@ -8,7 +8,10 @@
 //! - Set-returning functions in FROM whose arguments are columns are LATERAL subqueries, see `set_returning`.
 
 use super::own_level::each_expr;
-use super::{limits, merged_columns, query_values, rewrite_expr, set_functions, set_returning, table_oid, windows};
+use super::{
+    limits, merged_columns, query_values, rewrite_expr, rewrite_phoenix, set_functions, set_returning, table_oid,
+    windows,
+};
 use crate::error::{QueryError, QueryResult};
 use sql::ast::{
     ArrayElemTypeDef, BinaryOperator, DataType, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
@@ -19,7 +22,7 @@ use sql::ast::{
 use std::ops::ControlFlow;
 
 /// Functions that exist as rewritten calls only.
-pub(super) const FUNCTIONS: [&str; 12] = [
+const FUNCTIONS: [&str; 12] = [
     "every",
     "generate_subscripts",
     "grouping",
@@ -35,7 +38,17 @@ pub(super) const FUNCTIONS: [&str; 12] = [
 ];
 
 /// Those of them that are aggregates.
-pub(super) const AGGREGATES: [&str; 4] = ["every", "mode", "percentile_disc", "variance"];
+const AGGREGATES: [&str; 4] = ["every", "mode", "percentile_disc", "variance"];
+
+/// All names that exist as rewritten calls only.
+pub(super) fn functions() -> impl Iterator<Item = &'static str> {
+    FUNCTIONS.into_iter().chain(rewrite_phoenix::FUNCTIONS)
+}
+
+/// Is it one of them, and an aggregate?
+pub(super) fn is_aggregate(name: &str) -> bool {
+    AGGREGATES.contains(&name) || rewrite_phoenix::AGGREGATES.contains(&name)
+}
 
 /// Rewrites a whole statement.
 ///
@@ -152,6 +165,9 @@ fn rewrite_function(mut function: Function) -> Expr {
         restore_frame(window.window_frame.as_mut());
     }
     let name = function.name.to_string().to_lowercase();
+    if let Some(rewritten) = rewrite_phoenix::rewrite(&name, &function) {
+        return rewritten;
+    }
     match name.as_str() {
         "variance" => function.name = ObjectName::from(vec![Ident::new("var_samp")]),
         // Sets of values are arrays taken apart.
@@ -206,7 +222,7 @@ fn rewrite_function(mut function: Function) -> Expr {
 }
 
 /// DISTINCT sorts in PostgreSQL, and an array or a list shows it.
-fn sort_distinct(function: &mut Function) {
+pub(super) fn sort_distinct(function: &mut Function) {
     let FunctionArguments::List(list) = &mut function.args else { return };
     let ordered = list.clauses.iter().any(|clause| matches!(clause, FunctionArgumentClause::OrderBy(_)));
     let distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
@@ -219,6 +235,18 @@ fn sort_distinct(function: &mut Function) {
     }
 }
 
+/// A call's own FILTER and one more condition.
+pub(super) fn both(own: Option<Box<Expr>>, more: Expr) -> Expr {
+    match own {
+        Some(own) => Expr::BinaryOp {
+            left: Box::new(Expr::Nested(own)),
+            op: BinaryOperator::And,
+            right: Box::new(Expr::Nested(Box::new(more))),
+        },
+        None => more,
+    }
+}
+
 /// All values that are not NULL in the order of WITHIN GROUP, as an array.
 fn sorted_values(function: &Function) -> Option<(Expr, Expr)> {
     let [by] = function.within_group.as_slice() else { return None };
@@ -226,14 +254,7 @@ fn sorted_values(function: &Function) -> Option<(Expr, Expr)> {
     if let Expr::Function(Function { args: FunctionArguments::List(list), filter, .. }) = &mut values {
         list.clauses.push(FunctionArgumentClause::OrderBy(vec![by.clone()]));
         let known = Expr::IsNotNull(Box::new(by.expr.clone()));
-        *filter = Some(Box::new(match function.filter.clone() {
-            Some(own) => Expr::BinaryOp {
-                left: Box::new(Expr::Nested(own)),
-                op: BinaryOperator::And,
-                right: Box::new(Expr::Nested(Box::new(known))),
-            },
-            None => known,
-        }));
+        *filter = Some(Box::new(both(function.filter.clone(), known)));
     }
     Some((values, by.expr.clone()))
 }

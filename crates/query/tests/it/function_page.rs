@@ -42,24 +42,41 @@ fn page() -> String {
     records(Path::new(RECORDS), &mut tested);
     let mut page = String::from(
         "# Functions\n\nMade from the registry by `crates/query/tests/it/function_page.rs`; do not edit by hand. The list is \
-         that of PostgreSQL 15's manual, for the types that are here.\n\n- **compared**: it is here, and records in \
-         `sql-tests` hold its answers against PostgreSQL's\n- **here**: it is here\n- **missing**: it is not built\n",
+         that of PostgreSQL 15's manual, for the types that are here, and below it Phoenix's.\n\n- **compared**: it is \
+         here, and records in `sql-tests` hold its answers against PostgreSQL's (of Phoenix's own: against answers \
+         worked out by hand)\n- **here**: it is here\n- **missing**: it is not built, and why\n",
     );
+    let state = |name: &str| match (ours.contains(name), is_called(&tested, name)) {
+        (true, true) => "compared".to_owned(),
+        (true, false) => "here".to_owned(),
+        (false, _) => format!("missing. {}", query::hint_for_missing_function(name).unwrap_or("")).trim().to_owned(),
+    };
     for line in include_str!("postgres_functions.txt").lines().filter(|line| !line.is_empty()) {
         if let Some(title) = line.strip_prefix("# ") {
             write!(page, "\n## {title}\n\n| function | state |\n|---|---|\n").unwrap();
             continue;
         }
         for name in line.split(' ') {
-            let state = match (ours.contains(name), is_called(&tested, name)) {
-                (true, true) => "compared",
-                (true, false) => "here",
-                (false, _) => "missing",
-            };
-            writeln!(page, "| `{name}` | {state} |").unwrap();
+            writeln!(page, "| `{name}` | {} |", state(name)).unwrap();
         }
     }
+    page.push_str("\n# Phoenix's functions\n\nWhere the two disagree PostgreSQL wins: the note says how.\n");
+    for line in include_str!("phoenix_functions.txt").lines().filter(|line| !line.is_empty()) {
+        if let Some(title) = line.strip_prefix("# ") {
+            write!(page, "\n## {title} in Phoenix\n\n| function | state | note |\n|---|---|---|\n").unwrap();
+            continue;
+        }
+        let (name, note) = line.split_once(" | ").unwrap_or((line, ""));
+        writeln!(page, "| `{name}` | {} | {note} |", state(name)).unwrap();
+    }
     page
+}
+
+#[test]
+fn what_is_missing_says_why() {
+    let made = page();
+    let silent: Vec<&str> = made.lines().filter(|line| line.contains("| missing |")).collect();
+    assert!(silent.is_empty(), "{silent:?}");
 }
 
 #[test]

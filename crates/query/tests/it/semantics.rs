@@ -108,7 +108,7 @@ async fn columns_have_postgresqls_names_and_types() {
             "count bigint",
             "sum bigint",
             "avg numeric",
-            "max text",
+            "max character(3)",
             "sum numeric(20,2)",
             "min timestamp without time zone",
             "carrier character varying",

@@ -41,6 +41,10 @@ impl Display for Statement {
             | Self::Savepoint(_)
             | Self::Release(_)
             | Self::RollbackTo(_)
+            | Self::Lock(_)
+            | Self::DeclareCursor(_)
+            | Self::Fetch(_)
+            | Self::CloseCursor(_)
             | Self::Prepare { .. }
             | Self::Execute { .. }
             | Self::Deallocate(_)

@@ -22,6 +22,20 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
         Statement::Savepoint(name) => write!(f, "SAVEPOINT {}", quote(name)),
         Statement::Release(name) => write!(f, "RELEASE SAVEPOINT {}", quote(name)),
         Statement::RollbackTo(name) => write!(f, "ROLLBACK TO SAVEPOINT {}", quote(name)),
+        Statement::Lock(it) => {
+            let (_, words) = TableLockMode::ALL.into_iter().find(|(mode, _)| *mode == it.mode).ok_or(fmt::Error)?;
+            write!(f, "LOCK TABLE {} IN {} MODE{}", List(&it.names), words.join(" "), when(it.no_wait, " NOWAIT"))
+        }
+        Statement::DeclareCursor(it) => write!(f, "DECLARE {} CURSOR FOR {}", quote(&it.name), it.text),
+        Statement::Fetch(it) => {
+            f.write_str(if it.moves { "MOVE" } else { "FETCH" })?;
+            match it.count {
+                Some(count) => write!(f, " FORWARD {count}")?,
+                None => f.write_str(" FORWARD ALL")?,
+            }
+            write!(f, " FROM {}", quote(&it.name))
+        }
+        Statement::CloseCursor(name) => write!(f, "CLOSE {}", quote(name)),
         Statement::Prepare { name, types, statement: _, text } => {
             write!(f, "PREPARE {}", quote(name))?;
             if !types.is_empty() {

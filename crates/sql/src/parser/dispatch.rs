@@ -1,9 +1,9 @@
 //! The first words of a statement choose its grammar.
 
 use super::{
-    Cursor, Parse, alter, copy, create, delete, drop, explain, insert, maintenance, prepare, set, transaction,
+    Cursor, Parse, alter, copy, create, cursor_statements, delete, drop, explain, insert, lock, maintenance, prepare,
 };
-use super::{unsupported, update};
+use super::{set, transaction, unsupported, update};
 use crate::Statement;
 use sqlparser::tokenizer::Token;
 
@@ -37,7 +37,10 @@ pub(super) fn statement(c: &mut Cursor<'_>) -> Parse<Statement> {
         "EXECUTE" => prepare::execute(c),
         "DEALLOCATE" => prepare::deallocate(c),
         "DISCARD" => prepare::discard(c),
-        "CLOSE" => prepare::close(c),
+        "DECLARE" => cursor_statements::declare(c),
+        "FETCH" | "MOVE" => cursor_statements::fetch(c),
+        "CLOSE" => cursor_statements::close(c),
+        "LOCK" => lock::lock(c),
         "UNLISTEN" => prepare::unlisten(c),
         "ANALYZE" | "ANALYSE" => maintenance::analyze(c),
         "VACUUM" => maintenance::vacuum(c),

@@ -57,17 +57,6 @@ pub(super) fn discard(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::Discard(what))
 }
 
-/// CLOSE ALL: what connection pools send. There are no cursors to close one by one.
-pub(super) fn close(c: &mut Cursor<'_>) -> Parse<Statement> {
-    if !matches!(c.peek_nth(1), Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("all"))
-    {
-        return Err(c.unsupported("CLOSE"));
-    }
-    c.need("CLOSE")?;
-    c.need("ALL")?;
-    Ok(Statement::Discard(Discard::Cursors))
-}
-
 /// UNLISTEN *. Nobody listens to a single channel.
 pub(super) fn unlisten(c: &mut Cursor<'_>) -> Parse<Statement> {
     if !matches!(c.peek_nth(1), Token::Mul) {

@@ -5,10 +5,6 @@ use sqlparser::tokenizer::Token;
 
 /// First words of statements that exist elsewhere.
 const STATEMENTS: &[&str] = &[
-    "DECLARE",
-    "FETCH",
-    "MOVE",
-    "LOCK",
     "COMMENT",
     "GRANT",
     "REVOKE",

@@ -4,8 +4,10 @@
 //! stay in sqlparser's form ([`crate::ast`]): the planner reads that, and folds names there itself.
 
 mod copy;
+mod cursor;
 mod ddl;
 mod dml;
+mod lock;
 pub(crate) mod names;
 mod sequence;
 mod session;
@@ -13,6 +15,7 @@ mod view;
 pub(crate) mod walk;
 
 pub use copy::{Copy, CopyColumns, CopyDirection, CopyFormat, CopyHeader, CopyOptions, CopyTarget};
+pub use cursor::{DeclareCursor, FetchCursor};
 pub use ddl::{
     AlterAction, AlterTable, AsQuery, ColumnDef, CreateTable, DefaultExpr, KeyPartDef, OptionValue, PrimaryKeyDef,
     TableOption,
@@ -21,6 +24,7 @@ pub use dml::{
     Assignment, Conflict, ConflictAction, ConflictTarget, Delete, Insert, InsertSource, InsertValue, OnDuplicate,
     Update,
 };
+pub use lock::{LockTables, TableLockMode};
 pub use names::{ColumnName, ObjectName};
 pub use sequence::{AlterSequence, CreateSequence, Generated, Overriding, SequenceChange, SequenceOptions};
 pub use session::{
@@ -145,6 +149,14 @@ pub enum Statement {
     Release(String),
     /// ROLLBACK TO SAVEPOINT.
     RollbackTo(String),
+    /// LOCK TABLE.
+    Lock(LockTables),
+    /// DECLARE … CURSOR.
+    DeclareCursor(Box<DeclareCursor>),
+    /// FETCH and MOVE.
+    Fetch(FetchCursor),
+    /// CLOSE; of all cursors it is [`Discard::Cursors`].
+    CloseCursor(String),
     /// COPY from and to the client.
     Copy(Box<Copy>),
     /// PREPARE.

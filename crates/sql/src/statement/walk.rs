@@ -21,6 +21,7 @@ macro_rules! walker {
                     Statement::CreateTable(it) => create_table(it, v),
                     Statement::CreateView(it) => it.query.visit(v),
                     Statement::AlterTable(it) => alter_table(it, v),
+                    Statement::DeclareCursor(it) => it.query.visit(v),
                     Statement::Explain(it) => self::statement(& $($mutability)? it.statement, v),
                     Statement::Prepare { statement, .. } => self::statement(statement, v),
                     Statement::Execute { arguments, .. } => arguments.visit(v),
@@ -49,6 +50,9 @@ macro_rules! walker {
                     | Statement::Savepoint(_)
                     | Statement::Release(_)
                     | Statement::RollbackTo(_)
+                    | Statement::Lock(_)
+                    | Statement::Fetch(_)
+                    | Statement::CloseCursor(_)
                     | Statement::Deallocate(_)
                     | Statement::Discard(_)
                     | Statement::Analyze { .. }

@@ -15,6 +15,7 @@ mod calls;
 mod data;
 mod expr;
 mod generate;
+mod known;
 mod listed;
 mod random;
 mod shapes;
@@ -30,7 +31,7 @@ use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 type Answer = Result<Vec<String>, (String, String)>;
 
 /// How many queries of one kind of difference are shown.
-const SHOWN: usize = 10;
+const SHOWN: usize = 25;
 
 #[tokio::main]
 async fn main() -> Result<ExitCode, Box<dyn Error>> {
@@ -118,7 +119,8 @@ impl Counts {
         let seen = self.kinds.entry(kind.clone()).or_default();
         *seen += 1;
         if *seen <= SHOWN {
-            println!("--- {kind}\n{query};\n  PostgreSQL: {}\n  Bennu:      {}", short(expected), short(found));
+            let (expected, found) = (short(expected, found), short(found, expected));
+            println!("--- {kind}\n{query};\n  PostgreSQL: {expected}\n  Bennu:      {found}");
         }
     }
 
@@ -138,9 +140,19 @@ fn first_words(message: &str) -> String {
     message.split_whitespace().take(6).collect::<Vec<_>>().join(" ")
 }
 
-fn short(answer: &Answer) -> String {
-    match answer {
-        Ok(rows) => format!("{} rows: {}", rows.len(), rows.iter().take(6).cloned().collect::<Vec<_>>().join("  ")),
-        Err((code, message)) => format!("{code} {}", message.lines().next().unwrap_or_default()),
-    }
+/// The rows that the other answer has not.
+fn short(answer: &Answer, other: &Answer) -> String {
+    let rows = match answer {
+        Ok(rows) => rows,
+        Err((code, message)) => return format!("{code} {}", message.lines().next().unwrap_or_default()),
+    };
+    let mut others: Vec<&String> = other.iter().flatten().collect();
+    let own = rows.iter().filter(|row| match others.iter().position(|other| other == row) {
+        Some(place) => {
+            others.swap_remove(place);
+            false
+        }
+        None => true,
+    });
+    format!("{} rows, of its own: {}", rows.len(), own.take(6).cloned().collect::<Vec<_>>().join("  "))
 }

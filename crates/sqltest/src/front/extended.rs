@@ -83,6 +83,7 @@ fn decode(ty: &DataType, bytes: &[u8]) -> Option<Datum> {
         DataType::SmallInt => Datum::Int2(i16::from_be_bytes(bytes.try_into().ok()?)),
         DataType::Integer => Datum::Int4(i32::from_be_bytes(bytes.try_into().ok()?)),
         DataType::BigInt => Datum::Int8(i64::from_be_bytes(bytes.try_into().ok()?)),
+        DataType::Oid => Datum::Int8(i64::from(u32::from_be_bytes(bytes.try_into().ok()?))),
         DataType::Real => Datum::Float4(f32::from_be_bytes(bytes.try_into().ok()?)),
         DataType::Double => Datum::Float8(f64::from_be_bytes(bytes.try_into().ok()?)),
         DataType::Numeric(_) => Datum::Numeric(numeric(bytes)?),

@@ -3,15 +3,16 @@
 //! A task that wants its commit durable joins the waiters, lets the other tasks of its thread run
 //! once (those with a commit ready join too), and then one of them leads:
 //!
-//! - Few wait: the leader syncs on its own thread. A hop to another thread costs about as much as a
-//!   sync of a fast disk, and a single client would pay it on every commit.
-//! - Many wait: the sync thread does it, so that no thread of the runtime stands still meanwhile and
-//!   the next group gathers.
+//! - Few wait, and nobody else uses the leader's thread: the leader syncs there. A hop to another thread
+//!   costs about as much as a sync of a fast disk, and a single client would pay it on every commit.
+//! - Otherwise the sync thread does it, so that no thread of the runtime stands still meanwhile: the
+//!   next group gathers there, and those who only read do not wait for other people's commits.
 //!
 //! Whoever does not lead is parked, never a blocked thread.
 
 use crate::commit::journal_file::JournalFile;
 use crate::commit::publish::{Publisher, Turn};
+use crate::commit::thread_use;
 use crate::read_only::ReadOnly;
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
@@ -72,7 +73,7 @@ impl GroupSync {
             return outcome;
         }
         // Whoever leads leaves those who came meanwhile to the sync thread.
-        if self.publisher.waiting() > INLINE_WAITERS || self.sync_once() {
+        if thread_use::is_shared() || self.publisher.waiting() > INLINE_WAITERS || self.sync_once() {
             self.ask(Request::Now);
         }
         done.await.unwrap_or(Err(StoreError::Closed))

@@ -1,4 +1,4 @@
-//! From a batch to a durable, visible commit, in three files in the order of events.
+//! From a batch to a durable, visible commit, in three files in the order of events; `thread_use` tells who may block.
 //!
 //! ```text
 //!            pipeline                          group_sync                     publish
@@ -10,3 +10,4 @@ pub(crate) mod group_sync;
 pub(crate) mod journal_file;
 pub(crate) mod pipeline;
 pub(crate) mod publish;
+pub(crate) mod thread_use;

@@ -180,7 +180,8 @@ impl Pipeline {
     pub(crate) fn applied(&self, last: &mut Last, stamp: Last, tables: Arc<TableMap>, durability: Durability) {
         *last = stamp;
         self.watermark.stamped(stamp.stamp);
-        let state = State { commit: stamp.commit, snapshot: self.db.snapshot(), tables };
+        let views = self.publisher.newest().views.clone();
+        let state = State { commit: stamp.commit, snapshot: Arc::new(self.db.snapshot()), tables, views };
         self.publisher.applied(state, durability);
         self.commits.fetch_add(1, Ordering::Relaxed);
     }

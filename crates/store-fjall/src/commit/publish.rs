@@ -12,6 +12,7 @@
 //! commit is applied: three states at most are alive here (published, that one, newest).
 
 use crate::placement::TableMap;
+use crate::read::Views;
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -22,10 +23,12 @@ use tokio::sync::oneshot;
 pub(crate) struct State {
     /// The last commit inside.
     pub(crate) commit: CommitNo,
-    /// Reads of fjall go through this.
-    pub(crate) snapshot: fjall::Snapshot,
+    /// Reads of fjall go through this. Shared: a clone of its own goes through the list of all snapshots.
+    pub(crate) snapshot: Arc<fjall::Snapshot>,
     /// The tables.
     pub(crate) tables: Arc<TableMap>,
+    /// What the keyspaces consist of: one for all states.
+    pub(crate) views: Arc<Views>,
 }
 
 /// Holds the newest and the published state.
@@ -116,7 +119,8 @@ impl Publisher {
     pub(crate) fn refresh(&self, snapshot: fjall::Snapshot) {
         let progress = self.progress.lock();
         let newest = self.newest.load_full();
-        let state = Arc::new(State { commit: newest.commit, snapshot, tables: newest.tables.clone() });
+        let (tables, views) = (newest.tables.clone(), newest.views.clone());
+        let state = Arc::new(State { commit: newest.commit, snapshot: Arc::new(snapshot), tables, views });
         self.newest.store(state.clone());
         if self.published.load().commit == state.commit && progress.in_flight.is_none() {
             self.published.store(state);

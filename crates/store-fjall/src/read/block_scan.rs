@@ -47,12 +47,14 @@ struct Versions {
 }
 
 impl BlockScan {
-    /// Positions at the first key of `range`. `view` is without its base run, which is behind `cursor`.
+    /// Positions at the first key of `range`.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
-    pub(crate) fn open(source: &ReadSource, view: &View, cursor: RunCursor, range: StoredRange) -> StoreResult<Self> {
-        let overlay = Overlay::open(source, view, &range)?;
+    pub(crate) fn open(source: &ReadSource, view: &View, range: StoredRange) -> StoreResult<Self> {
+        let (base, rest) = view.base_and_rest(&range);
+        let cursor = source.blocks(&view.files, base, &range);
+        let overlay = Overlay::open(source, view, rest, &range)?;
         let prefix_len = source.prefix.len();
         let versions = Versions::default();
         let long = view.long_scan_caching();
@@ -203,15 +205,16 @@ impl Merge<'_, '_> {
         .map_err(damaged)?;
         let end_from = borders.end.map_or(Ok(u32::MAX), |end| self.below(end))?;
         let mut change_from = self.next_change()?;
-        let mut newest = None;
+        let (mut start, mut newest) = (borders.start, None);
         while let Some(entry) = entries.next_entry().map_err(damaged)? {
             let position = data.trailer.items - entries.left() - 1;
             if !block.plain && !versions.is_newest(&entry, block.visible_below, &mut newest) {
                 continue;
             }
-            if borders.start.is_some_and(|start| compare_key(entry.head, entry.rest, start).is_lt()) {
+            if start.is_some_and(|start| compare_key(entry.head, entry.rest, start).is_lt()) {
                 continue;
             }
+            start = None;
             if position >= end_from && borders.end.is_some_and(|end| compare_key(entry.head, entry.rest, end).is_ge()) {
                 self.push_changes(|_| true, walk)?;
                 return Ok(false);

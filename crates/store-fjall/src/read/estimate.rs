@@ -31,7 +31,7 @@ pub(crate) fn estimate(source: &ReadSource, ranges: &[KeyRange]) -> StoreResult<
 
 fn run_share(view: &View, run: &Run, range: &StoredRange) -> StoreResult<TableSize> {
     let mut size = TableSize::default();
-    for table in run.overlapping(range) {
+    for table in run.within(range).tables() {
         let meta = &table.metadata;
         let (blocks, all) = if range.covers(meta.key_range.min(), meta.key_range.max()) {
             (1, 1)

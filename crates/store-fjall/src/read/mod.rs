@@ -26,6 +26,7 @@ mod source;
 pub(crate) mod split;
 pub(crate) mod verify;
 
+pub(crate) use blocks::Views;
 pub(crate) use get::get_many;
 pub(crate) use source::ReadSource;
 

@@ -14,6 +14,9 @@ const COPY_BELOW: usize = 8;
 /// So few fragments are copied, too: that is cheaper than another segment of the batch.
 const COPY_UP_TO: usize = 24;
 
+/// Room is made at once for the rows of a scan that asks for no more than these.
+const FEW_ROWS: u64 = 1024;
+
 /// Collects rows into batches. Every way of reading pushes here.
 #[derive(Debug)]
 pub(crate) struct Output {
@@ -114,7 +117,12 @@ impl Output {
             counters: ScanCounters::default(),
             batch_rows: request.batch_rows.max(1),
             left: request.limit.unwrap_or(u64::MAX),
-            batch: RowBatchBuilder::default(),
+            batch: match request.limit {
+                Some(limit @ ..=FEW_ROWS) => {
+                    RowBatchBuilder::with_capacity(limit as usize, request.values, request.keys)
+                }
+                _ => RowBatchBuilder::default(),
+            },
             spans: Vec::new(),
         }
     }

@@ -2,11 +2,12 @@
 
 use super::ReadSource;
 use super::block_scan::BlockScan;
-use super::blocks::{Run, RunCursor, View};
+use super::blocks::View;
 use super::iterate::RangeIterator;
 use super::output::Output;
 use super::range::StoredRange;
 use async_trait::async_trait;
+use std::sync::Arc;
 use std::vec;
 use store::{KeyRange, RowBatch, Scan, ScanCounters, ScanRequest, StoreResult};
 
@@ -14,19 +15,21 @@ use store::{KeyRange, RowBatch, Scan, ScanCounters, ScanRequest, StoreResult};
 const ROWS_PER_TURN: usize = 16_384;
 /// Turns are counted in rows; a point read or an empty range costs as much as these.
 const ROWS_PER_SEEK: usize = 16;
+
 /// Begins a scan of `source`.
 ///
 /// # Errors
 /// I/O failures and damaged bytes.
 pub(crate) fn open(source: ReadSource, request: ScanRequest) -> StoreResult<Box<dyn Scan>> {
     let output = Output::new(&request);
-    let blocks = if request.reverse { None } else { Blocks::open(&source, &request.ranges) };
+    let only_points = request.ranges.iter().all(|range| range.as_point().is_some());
+    let view = if request.reverse || only_points { None } else { source.view() };
     let mut ranges = request.ranges;
     if request.reverse {
         ranges.reverse();
     }
     let (ranges, reverse) = (ranges.into_iter(), request.reverse);
-    Ok(Box::new(RangeScan { source, ranges, reverse, blocks, open: None, output, begun: false }))
+    Ok(Box::new(RangeScan { source, ranges, reverse, view, open: None, output, begun: false }))
 }
 
 /// The scan of this store.
@@ -36,7 +39,7 @@ struct RangeScan {
     ranges: vec::IntoIter<KeyRange>,
     reverse: bool,
     /// What ranges are read from; `None` when all go by the iterator.
-    blocks: Option<Blocks>,
+    view: Option<Arc<View>>,
     open: Option<OpenRange>,
     output: Output,
     /// Was a batch handed out?
@@ -47,14 +50,6 @@ struct RangeScan {
 enum OpenRange {
     Iterator(RangeIterator),
     Blocks(Box<BlockScan>),
-}
-
-/// The base run of a scan, and all else that may hold its rows.
-struct Blocks {
-    /// `None` when all rows are in the memtable.
-    base: Option<Run>,
-    /// Without the base run.
-    rest: View,
 }
 
 #[async_trait]
@@ -111,9 +106,9 @@ impl RangeScan {
             return Ok(());
         }
         let Some(range) = StoredRange::new(&self.source.prefix, range) else { return Ok(()) };
-        self.open = Some(match &self.blocks {
-            Some(blocks) => {
-                let scan = blocks.begin(&self.source, range)?;
+        self.open = Some(match &self.view {
+            Some(view) => {
+                let scan = BlockScan::open(&self.source, view, range)?;
                 self.output.counters.seeks += scan.overlay_sources() as u64;
                 OpenRange::Blocks(Box::new(scan))
             }
@@ -129,24 +124,5 @@ impl OpenRange {
             Self::Iterator(iterator) => iterator.read(rows, prefix_len, output),
             Self::Blocks(scan) => scan.read(rows, output),
         }
-    }
-}
-
-impl Blocks {
-    fn open(source: &ReadSource, ranges: &[KeyRange]) -> Option<Self> {
-        let mut ranges = ranges.iter().filter(|range| range.as_point().is_none());
-        let first = ranges.next()?;
-        let hull = KeyRange { start: first.start.clone(), end: ranges.next_back().unwrap_or(first).end.clone() };
-        let mut view = View::open(source, &StoredRange::new(&source.prefix, &hull)?)?;
-        let base = view.take_base();
-        Some(Self { base, rest: view })
-    }
-
-    fn begin(&self, source: &ReadSource, range: StoredRange) -> StoreResult<BlockScan> {
-        let cursor = match &self.base {
-            Some(base) => source.blocks(&self.rest.files, base, &range),
-            None => RunCursor::empty(),
-        };
-        BlockScan::open(source, &self.rest, cursor, range)
     }
 }

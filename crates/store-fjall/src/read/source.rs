@@ -1,9 +1,11 @@
 //! Where the rows of one (table, family) are, and as of when.
 
+use super::blocks::{View, Views};
 use crate::error::engine;
 use bytes::Bytes;
 use fjall::{Keyspace, Readable, Slice, Snapshot};
 use std::fmt;
+use std::sync::Arc;
 use store::StoreResult;
 
 /// Longest key that fjall holds, with its prefix.
@@ -17,7 +19,9 @@ pub(crate) struct ReadSource {
     /// What stands in front of their rowkeys there: a slot, or nothing in a keyspace of their own.
     pub(crate) prefix: Bytes,
     /// The state to read. Always a published one: see the invariants of the crate.
-    pub(crate) snapshot: Snapshot,
+    pub(crate) snapshot: Arc<Snapshot>,
+    /// What the keyspaces consist of.
+    pub(crate) views: Arc<Views>,
 }
 
 impl ReadSource {
@@ -27,6 +31,11 @@ impl ReadSource {
         key.extend_from_slice(&self.prefix);
         key.extend_from_slice(rowkey);
         key
+    }
+
+    /// What the blocks of the keyspace are reached by; `None` when they cannot serve this source.
+    pub(crate) fn view(&self) -> Option<Arc<View>> {
+        self.views.of(&self.keyspace, self.snapshot.seqno())
     }
 
     /// The fragment of one row.

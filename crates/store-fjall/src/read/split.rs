@@ -49,7 +49,7 @@ fn stretches(source: &ReadSource, range: &KeyRange, pieces: usize) -> StoreResul
     };
     let view = View::roughly(&source.keyspace, &stored);
     let Some(base) = view.base() else { return Ok(Vec::new()) };
-    if base.overlapping(&stored).count() >= pieces.saturating_mul(TABLES_PER_PIECE) {
+    if base.within(&stored).tables().count() >= pieces.saturating_mul(TABLES_PER_PIECE) {
         return Ok(by_table(base, &stored));
     }
     let fine = base.blocks(&stored) / (pieces as u64).saturating_mul(STRETCHES_PER_PIECE).max(1);
@@ -57,8 +57,9 @@ fn stretches(source: &ReadSource, range: &KeyRange, pieces: usize) -> StoreResul
 }
 
 fn by_table(base: &Run, range: &StoredRange) -> Vec<Stretch> {
-    let within = base.overlapping(range).filter(|table| !range.is_past(table.metadata.key_range.max()));
-    within
+    let within = base.within(range);
+    let whole = within.tables().filter(|table| !range.is_past(table.metadata.key_range.max()));
+    whole
         .map(|table| Stretch { last: table.metadata.key_range.max().to_vec(), weight: table.metadata.data_block_count })
         .collect()
 }

@@ -41,7 +41,7 @@ pub(crate) fn verify(source: &ReadSource) -> StoreResult<Verified> {
 
 impl Verified {
     fn check_run(&mut self, source: &ReadSource, view: &View, run: &Run, range: &StoredRange) {
-        let mut blocks = source.blocks(&view.files, run, range).past_the_cache();
+        let mut blocks = source.blocks(&view.files, Some(run.within(range)), range).past_the_cache();
         let mut last = Vec::new();
         loop {
             match self.check_next_block(&mut blocks, range, &mut last) {

@@ -26,6 +26,7 @@ pub(crate) fn data_type() -> impl Strategy<Value = DataType> {
         Just(DataType::TimestampTz),
         Just(DataType::Uuid),
         Just(DataType::Interval),
+        Just(DataType::Oid),
         Just(DataType::Array(ElementType::Integer)),
         Just(DataType::Array(ElementType::Text)),
     ]
@@ -75,6 +76,7 @@ pub(crate) fn value(ty: DataType) -> BoxedStrategy<Datum> {
         DataType::Timestamp => moment().prop_map(Datum::Timestamp).boxed(),
         DataType::TimestampTz => moment().prop_map(Datum::TimestampTz).boxed(),
         DataType::Uuid => any::<[u8; 16]>().prop_map(Datum::Uuid).boxed(),
+        DataType::Oid => any::<u32>().prop_map(|oid| Datum::Int8(i64::from(oid))).boxed(),
         DataType::Interval => (any::<i32>(), any::<i32>(), any::<i32>())
             .prop_map(|(months, days, micros)| Datum::Interval(Interval { months, days, micros: i64::from(micros) }))
             .boxed(),

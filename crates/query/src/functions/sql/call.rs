@@ -180,6 +180,22 @@ fn coerced(ty: &DataType, given: &ArrowType) -> ArrowType {
     }
 }
 
+/// Lists as they are, but for texts in the planner's other form: some of its functions make views.
+pub(crate) fn without_views(lists: &ArrayRef) -> QueryResult<ArrayRef> {
+    let plain = plain_items(lists.data_type());
+    Ok(if plain == *lists.data_type() { Arc::clone(lists) } else { cast(lists, &plain)? })
+}
+
+fn plain_items(ty: &ArrowType) -> ArrowType {
+    match ty {
+        ArrowType::List(item) => {
+            ArrowType::List(Arc::new(item.as_ref().clone().with_data_type(plain_items(item.data_type()))))
+        }
+        ArrowType::Utf8View | ArrowType::LargeUtf8 => ArrowType::Utf8,
+        other => other.clone(),
+    }
+}
+
 fn evaluate(chosen: &Chosen, arrays: &[ArrayRef], rows: usize) -> QueryResult<ArrayRef> {
     let canonical: Vec<(DataType, ArrayRef)> = chosen
         .types
@@ -187,7 +203,7 @@ fn evaluate(chosen: &Chosen, arrays: &[ArrayRef], rows: usize) -> QueryResult<Ar
         .zip(arrays)
         .map(|(ty, array)| match (ty, sql_type(array.data_type())) {
             (DataType::Numeric(None), Some(own @ DataType::Numeric(Some(_)))) => Ok((own, Arc::clone(array))),
-            (DataType::Array(_), Some(DataType::Array(_))) => Ok((*ty, Arc::clone(array))),
+            (DataType::Array(_), Some(DataType::Array(_))) => Ok((*ty, without_views(array)?)),
             _ => Ok::<_, QueryError>((*ty, cast(array, &arrow_type(ty))?)),
         })
         .collect::<QueryResult<_>>()?;

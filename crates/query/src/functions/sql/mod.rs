@@ -11,7 +11,7 @@
 mod call;
 mod resolve;
 
-pub(crate) use call::{SqlFunction, call_of};
+pub(crate) use call::{SqlFunction, call_of, without_views};
 pub(crate) use resolve::{Argument, resolve, widens};
 
 use crate::error::{QueryError, QueryResult};

@@ -116,6 +116,8 @@ pub(crate) fn widens(from: &DataType, to: &DataType) -> bool {
         (DataType::Date, DataType::Timestamp | DataType::TimestampTz)
             | (DataType::Timestamp, DataType::TimestampTz)
             | (DataType::Time, DataType::Interval)
+            // Wider than in PostgreSQL: numbers of objects are bigints to all functions.
+            | (DataType::Oid, DataType::BigInt)
     )
 }
 

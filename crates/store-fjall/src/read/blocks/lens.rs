@@ -6,7 +6,7 @@
 //! version, but keeps its tables private; what it does tell is the current version of a tree. So the
 //! version found is made the current one of an empty tree of our own, the lens, and looked at there.
 
-use fjall::{AbstractTree, AnyTree, Slice};
+use fjall::{AbstractTree, AnyTree};
 use lsm_tree::{Config, Memtable, SequenceNumberCounter, Table};
 use parking_lot::Mutex;
 use std::io::ErrorKind;
@@ -25,15 +25,16 @@ pub(super) struct Seen {
     pub(super) memtable: Arc<Memtable>,
     /// Memtables that wait for their flush. They cannot be reached.
     pub(super) sealed: usize,
-    /// Runs from the newest to the oldest; only tables that were asked for.
+    /// Runs from the newest to the oldest.
     pub(super) runs: Vec<Vec<Table>>,
+    /// The number of the tree's version that has them.
+    pub(super) version: u64,
     /// Bytes on disk of all tables.
     pub(super) bytes: u64,
 }
 
-/// Looks at `tree` as of sequence number `seqno`, which a held snapshot protects; at tables whose first and
-/// last key satisfy `wanted`. `None` when there is no lens.
-pub(super) fn look(tree: &AnyTree, seqno: u64, wanted: impl Fn(&Slice, &Slice) -> bool) -> Option<Seen> {
+/// Looks at `tree` as of sequence number `seqno`, which a held snapshot protects. `None` when there is no lens.
+pub(super) fn look(tree: &AnyTree, seqno: u64) -> Option<Seen> {
     let lens = LENS.get_or_init(|| make().map(Mutex::new)).as_ref()?.lock();
     let version = tree.get_version_history_lock().get_version_for_snapshot(seqno);
     let memtable = version.active_memtable.clone();
@@ -42,13 +43,9 @@ pub(super) fn look(tree: &AnyTree, seqno: u64, wanted: impl Fn(&Slice, &Slice) -
     let (sealed, current) = (lens.sealed_memtable_count(), lens.current_version());
     lens.get_version_history_lock().replace_latest_version(empty);
     drop(lens);
-    let mut runs = Vec::new();
-    for run in current.iter_levels().flat_map(|level| level.iter()) {
-        let keys = |table: &&Table| wanted(table.metadata.key_range.min(), table.metadata.key_range.max());
-        runs.push(run.iter().filter(keys).cloned().collect());
-    }
+    let runs = current.iter_levels().flat_map(|level| level.iter()).map(|run| run.iter().cloned().collect()).collect();
     let bytes = current.iter_tables().map(|table| table.metadata.file_size).sum();
-    Some(Seen { memtable, sealed, runs, bytes })
+    Some(Seen { memtable, sealed, runs, version: current.id(), bytes })
 }
 
 /// Makes the lens. Its folder is needed only while it is made: nothing is ever written to it.

@@ -22,9 +22,11 @@ mod overlay;
 mod run;
 mod table;
 mod view;
+mod views;
 
 pub(crate) use format::{Entries, Entry, Malformed, compare_key};
 pub(crate) use overlay::{Change, Overlay};
 pub(crate) use run::{Run, RunBlock, RunCursor, Stretch};
-pub(crate) use table::{Caching, DataBlock, TableReader};
+pub(crate) use table::{Caching, DataBlock};
 pub(crate) use view::{Files, View};
+pub(crate) use views::Views;

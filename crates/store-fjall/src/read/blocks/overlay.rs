@@ -5,7 +5,7 @@
 
 use super::format::Pause;
 use super::table::{Caching, DataBlock};
-use super::{Entries, Malformed, RunCursor, View};
+use super::{Entries, Malformed, Run, RunCursor, View};
 use crate::read::ReadSource;
 use crate::read::range::StoredRange;
 use fjall::Slice;
@@ -63,16 +63,16 @@ enum Versions {
 }
 
 impl Overlay {
-    /// The changes of `range` in `view`, from which the base run was taken out.
+    /// The changes of `range` in the memtable of `view` and in `runs` of it.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
-    pub(crate) fn open(source: &ReadSource, view: &View, range: &StoredRange) -> StoreResult<Self> {
+    pub(crate) fn open(source: &ReadSource, view: &View, runs: Vec<Run>, range: &StoredRange) -> StoreResult<Self> {
         let seqno = source.snapshot.seqno();
         let memtable = Versions::Memtable(MemtableEntries::new(view.memtable.clone(), range, seqno));
-        let run = |run| Versions::Run(Box::new(RunEntries::new(source.blocks(&view.files, run, range), range)));
+        let run = |run| Versions::Run(Box::new(RunEntries::new(source.blocks(&view.files, Some(run), range), range)));
         let mut sources = Vec::new();
-        for mut versions in std::iter::once(memtable).chain(view.runs.iter().map(run)) {
+        for mut versions in std::iter::once(memtable).chain(runs.into_iter().map(run)) {
             if let Some(head) = versions.next_version()? {
                 sources.push(Source { head, rest: versions });
             }

@@ -4,26 +4,64 @@ use super::Files;
 use super::table::{BlockRef, Caching, DataBlock, IndexCursor, TableReader};
 use crate::read::range::StoredRange;
 use lsm_tree::Table;
-use std::sync::Arc;
-use std::vec;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 use store::StoreResult;
 
 /// Up to so many data blocks are walked one by one for a cut: finer than needed is cheap enough.
 const WALKED_BLOCKS: u64 = 4096;
 
-/// Tables of one run.
+/// Neighbouring tables of one run. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Run(Arc<[Table]>);
+pub(crate) struct Run {
+    /// The whole run.
+    all: Arc<[KnownTable]>,
+    /// Those that are meant.
+    part: Range<usize>,
+}
+
+/// A table and what was found out about it.
+pub(super) struct KnownTable {
+    table: Table,
+    /// See [`TableReader::has_one_version_per_key`].
+    one_version_per_key: OnceLock<bool>,
+}
 
 impl Run {
     /// `None` when there is no table.
     pub(crate) fn new(tables: Vec<Table>) -> Option<Self> {
-        (!tables.is_empty()).then(|| Self(tables.into()))
+        let part = 0..tables.len();
+        let known = |table| KnownTable { table, one_version_per_key: OnceLock::new() };
+        (!tables.is_empty()).then(|| Self { all: tables.into_iter().map(known).collect(), part })
+    }
+
+    fn known(&self) -> &[KnownTable] {
+        self.all.get(self.part.clone()).unwrap_or_default()
+    }
+
+    /// Its tables.
+    pub(crate) fn tables(&self) -> impl DoubleEndedIterator<Item = &Table> {
+        self.known().iter().map(|known| &known.table)
+    }
+
+    /// Has it no table?
+    pub(crate) fn is_empty(&self) -> bool {
+        self.part.is_empty()
     }
 
     /// Entries: versions and tombstones are counted too.
     pub(crate) fn items(&self) -> u64 {
-        self.0.iter().map(|table| table.metadata.item_count).sum()
+        self.tables().map(|table| table.metadata.item_count).sum()
+    }
+
+    /// The tables that may hold keys of `range`.
+    pub(crate) fn within(&self, range: &StoredRange) -> Self {
+        let known = self.known();
+        let from = known.partition_point(|known| &known.table.metadata.key_range.max()[..] < range.start.as_slice());
+        let tail = known.get(from..).unwrap_or_default();
+        let taken = tail.partition_point(|known| !range.is_past(known.table.metadata.key_range.min()));
+        let from = self.part.start + from;
+        Self { all: Arc::clone(&self.all), part: from..from + taken }
     }
 
     /// Divides `range`, but for its last part, into stretches of at least `blocks` data blocks. Where there are
@@ -35,7 +73,7 @@ impl Run {
         let mut stretches = Vec::new();
         let mut weight = 0;
         let every_block = self.blocks(range) <= WALKED_BLOCKS;
-        for table in self.overlapping(range) {
+        for table in self.within(range).tables() {
             let reader = TableReader::new(files, table.clone());
             let mut index = if every_block {
                 IndexCursor::seek(&reader, &range.start, Caching::Fill)?
@@ -60,7 +98,7 @@ impl Run {
 
     /// Data blocks in tables that may hold keys of `range`.
     pub(crate) fn blocks(&self, range: &StoredRange) -> u64 {
-        self.overlapping(range).map(|table| table.metadata.data_block_count).sum()
+        self.within(range).tables().map(|table| table.metadata.data_block_count).sum()
     }
 
     /// The part of `table`'s blocks that `range` takes, as a fraction, to about the fineness of the top
@@ -79,12 +117,28 @@ impl Run {
         let all = u64::from(all) * 2;
         Ok(((u64::from(to.saturating_sub(from)) * 2 + 1).min(all), all))
     }
+}
 
-    /// The tables that may hold keys of `range`.
-    pub(crate) fn overlapping<'a>(&'a self, range: &'a StoredRange) -> impl Iterator<Item = &'a Table> {
-        let first = self.0.partition_point(|table| &table.metadata.key_range.max()[..] < range.start.as_slice());
-        let tail = self.0.get(first..).unwrap_or_default();
-        tail.iter().take_while(|table| !range.is_past(table.metadata.key_range.min()))
+impl KnownTable {
+    fn reader(&self, files: &Files) -> TableReader {
+        TableReader::new(files, self.table.clone())
+    }
+
+    /// Can no entry be a tombstone, invisible at `seqno`, or an older version of a key of this table?
+    /// Then each entry is one row as of this run. `reader` is the table's own.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    fn is_plain(&self, reader: &TableReader, seqno: u64) -> StoreResult<bool> {
+        let meta = &self.table.metadata;
+        if meta.tombstone_count > 0 || meta.weak_tombstone_count > 0 || self.table.get_highest_seqno() >= seqno {
+            return Ok(false);
+        }
+        if let Some(known) = self.one_version_per_key.get() {
+            return Ok(*known);
+        }
+        let found = reader.has_one_version_per_key()?;
+        Ok(*self.one_version_per_key.get_or_init(|| found))
     }
 }
 
@@ -99,7 +153,9 @@ pub(crate) struct RunCursor {
     start: Vec<u8>,
     /// Sequence number of the snapshot.
     seqno: u64,
-    tables: vec::IntoIter<TableReader>,
+    files: Files,
+    /// Tables not yet begun; `None` over no tables.
+    ahead: Option<Run>,
     open: Option<OpenTable>,
     index_caching: Caching,
 }
@@ -114,7 +170,7 @@ struct OpenTable {
 pub(crate) struct RunBlock<'a> {
     reader: &'a TableReader,
     at: BlockRef,
-    /// Is every entry a row? See [`TableReader::is_plain`].
+    /// Is every entry a row? See [`KnownTable::is_plain`].
     pub(crate) plain: bool,
     /// Entries are visible when their sequence number, as it stands in the block, is below this.
     pub(crate) visible_below: u64,
@@ -123,14 +179,9 @@ pub(crate) struct RunBlock<'a> {
 }
 
 impl RunCursor {
-    /// At the first block of `tables` that may hold a key of at least `start`.
-    pub(crate) fn new(tables: Vec<TableReader>, start: Vec<u8>, seqno: u64) -> Self {
-        Self { start, seqno, tables: tables.into_iter(), open: None, index_caching: Caching::Fill }
-    }
-
-    /// Over no tables.
-    pub(crate) fn empty() -> Self {
-        Self::new(Vec::new(), Vec::new(), 0)
+    /// At the first block of `run` that may hold a key of at least `start`.
+    pub(crate) fn new(files: &Files, run: Option<Run>, start: Vec<u8>, seqno: u64) -> Self {
+        Self { start, seqno, files: files.clone(), ahead: run, open: None, index_caching: Caching::Fill }
     }
 
     /// Reads indexes from disk, too.
@@ -147,13 +198,14 @@ impl RunCursor {
         if self.open.is_some() {
             return Ok(None);
         }
-        let Some(reader) = self.tables.as_slice().first() else { return Ok(None) };
-        let keys = &reader.table.metadata.key_range;
-        if !fits(keys.min(), keys.max()) || !reader.is_plain(self.seqno)? {
+        let Some(run) = &mut self.ahead else { return Ok(None) };
+        let Some(known) = run.known().first() else { return Ok(None) };
+        let keys = &known.table.metadata.key_range;
+        if !fits(keys.min(), keys.max()) || !known.is_plain(&known.reader(&self.files), self.seqno)? {
             return Ok(None);
         }
-        let items = reader.table.metadata.item_count;
-        self.tables.next();
+        let items = known.table.metadata.item_count;
+        run.part.start += 1;
         Ok(Some(items))
     }
 
@@ -164,9 +216,12 @@ impl RunCursor {
     pub(crate) fn next_block(&mut self) -> StoreResult<Option<RunBlock<'_>>> {
         loop {
             if self.open.is_none() {
-                let Some(reader) = self.tables.next() else { return Ok(None) };
+                let Some(run) = &mut self.ahead else { return Ok(None) };
+                let Some(known) = run.known().first() else { return Ok(None) };
+                let reader = known.reader(&self.files);
                 let index = IndexCursor::seek(&reader, &self.start, self.index_caching)?;
-                let plain = reader.is_plain(self.seqno)?;
+                let plain = known.is_plain(&reader, self.seqno)?;
+                run.part.start += 1;
                 self.open = Some(OpenTable { reader, index, plain });
             }
             let Some(open) = &mut self.open else { return Ok(None) };

@@ -88,17 +88,12 @@ impl TableReader {
         Ok(DataBlock { bytes, trailer })
     }
 
-    /// Can no entry be a tombstone, invisible at `seqno`, or an older version of a key of this table?
-    /// Then each entry is one row as of this run.
+    /// Are there as many keys in it as entries?
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
-    pub(crate) fn is_plain(&self, seqno: u64) -> StoreResult<bool> {
-        let meta = &self.table.metadata;
-        if meta.tombstone_count > 0 || meta.weak_tombstone_count > 0 || self.table.get_highest_seqno() >= seqno {
-            return Ok(false);
-        }
-        Ok(self.meta_number(b"key_count")? == Some(meta.item_count))
+    pub(crate) fn has_one_version_per_key(&self) -> StoreResult<bool> {
+        Ok(self.meta_number(b"key_count")? == Some(self.table.metadata.item_count))
     }
 
     /// A number that the meta block has and lsm-tree does not hand out.

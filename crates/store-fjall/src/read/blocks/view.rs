@@ -2,7 +2,7 @@
 
 use super::lens;
 use super::overlay::MemtableEntries;
-use super::{Caching, Run, RunCursor, TableReader};
+use super::{Caching, Run, RunCursor};
 use crate::read::ReadSource;
 use crate::read::range::StoredRange;
 use fjall::{AbstractTree, AnyTree, Keyspace};
@@ -12,12 +12,14 @@ use store::TableSize;
 
 /// A memtable and tables that together hold every version visible at a snapshot. Holding it keeps the
 /// files: compaction removes a table's file only when the last handle is gone.
-#[derive(Clone)]
 pub(crate) struct View {
     pub(crate) memtable: Arc<Memtable>,
     /// Runs from the newest to the oldest.
     pub(crate) runs: Vec<Run>,
     pub(crate) files: Files,
+    /// The version of the tree that has these runs, and a sequence number for which it is complete.
+    version: u64,
+    seqno: u64,
     /// Bytes on disk of the whole tree.
     bytes: u64,
     /// What the block cache holds, in bytes of uncompressed blocks.
@@ -32,16 +34,27 @@ pub(crate) struct Files {
 }
 
 impl View {
-    /// The view for reading `range` of `source`, restricted to tables that overlap it. `None` when the
+    /// The view for readers at `seqno`, which a held snapshot protects. `None` when the
     /// blocks cannot serve a reader: some rows are in sealed memtables, which are out of reach until
     /// they are flushed and a newer snapshot is taken, or values are kept apart from keys.
-    pub(crate) fn open(source: &ReadSource, range: &StoredRange) -> Option<Self> {
-        let tree = &source.keyspace.tree;
+    pub(crate) fn open(tree: &AnyTree, seqno: u64) -> Option<Self> {
         if matches!(tree, AnyTree::Blob(_)) {
             return None;
         }
-        let seen = lens::look(tree, source.snapshot.seqno(), |min, max| range.overlaps(min, max))?;
-        (seen.sealed == 0).then(|| Self::new(tree, seen.memtable, seen.runs, seen.bytes))
+        let seen = lens::look(tree, seqno)?;
+        (seen.sealed == 0).then(|| Self {
+            version: seen.version,
+            seqno,
+            ..Self::new(tree, seen.memtable, seen.runs, seen.bytes)
+        })
+    }
+
+    /// Is it the view for readers at `seqno`, too? Versions of a tree and its memtables follow one another, and
+    /// none comes again: when both are still those of this view, there was no other in between.
+    pub(crate) fn serves(&self, tree: &AnyTree, seqno: u64) -> bool {
+        self.seqno <= seqno
+            && tree.current_version().id() == self.version
+            && Arc::ptr_eq(&tree.active_memtable(), &self.memtable)
     }
 
     /// What `keyspace` consists of now, as far as it overlaps `range`: for estimates and checks, which do not
@@ -65,7 +78,8 @@ impl View {
     fn new(tree: &AnyTree, memtable: Arc<Memtable>, runs: Vec<Vec<Table>>, bytes: u64) -> Self {
         let files = Files { tree_id: tree.id(), descriptors: tree.tree_config().descriptor_table.clone() };
         let cache_bytes = tree.tree_config().cache.capacity();
-        Self { memtable, runs: runs.into_iter().filter_map(Run::new).collect(), files, bytes, cache_bytes }
+        let runs = runs.into_iter().filter_map(Run::new).collect();
+        Self { memtable, runs, files, version: 0, seqno: 0, bytes, cache_bytes }
     }
 
     /// How long scans cache blocks: they may fill half of the cache.
@@ -89,10 +103,16 @@ impl View {
         TableSize { rows, bytes: self.memtable.size().saturating_mul(rows) / all.max(1) }
     }
 
-    /// The run with most entries, taken out of the view; what is left is the overlay.
-    pub(crate) fn take_base(&mut self) -> Option<Run> {
-        let (base, _) = self.runs.iter().enumerate().max_by_key(|(_, run)| run.items())?;
-        Some(self.runs.remove(base))
+    /// What may hold keys of `range`: the run with most entries in its tables, and the others.
+    pub(crate) fn base_and_rest(&self, range: &StoredRange) -> (Option<Run>, Vec<Run>) {
+        let mut rest: Vec<Run> = self.runs.iter().map(|run| run.within(range)).collect();
+        rest.retain(|run| !run.is_empty());
+        let base = match rest.as_slice() {
+            [] => None,
+            [_] => Some(0),
+            several => several.iter().enumerate().max_by_key(|(_, run)| run.items()).map(|(at, _)| at),
+        };
+        (base.map(|base| rest.remove(base)), rest)
     }
 
     /// The run with most entries.
@@ -102,9 +122,8 @@ impl View {
 }
 
 impl ReadSource {
-    /// The blocks of `run` that may hold keys of `range`, as of this source's snapshot.
-    pub(crate) fn blocks(&self, files: &Files, run: &Run, range: &StoredRange) -> RunCursor {
-        let tables = run.overlapping(range).map(|table| TableReader::new(files, table.clone()));
-        RunCursor::new(tables.collect(), range.start.clone(), self.snapshot.seqno())
+    /// The blocks of `run` from the first that may hold keys of `range`, as of this source's snapshot.
+    pub(crate) fn blocks(&self, files: &Files, run: Option<Run>, range: &StoredRange) -> RunCursor {
+        RunCursor::new(files, run, range.start.clone(), self.snapshot.seqno())
     }
 }

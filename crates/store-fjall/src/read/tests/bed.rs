@@ -1,10 +1,11 @@
 //! A keyspace with small blocks, the map that it must equal, and scans collected into plain vectors.
 
-use crate::read::{ReadSource, scan};
+use crate::read::{ReadSource, Views, scan};
 use bytes::Bytes;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, PartitioningPolicy, PinningPolicy};
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, Snapshot};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use store::{FamilyId, Filter, FixedPredicate, KeyRange, Scan, ScanCounters, ScanRequest, TableId};
 use tempfile::TempDir;
 
@@ -32,6 +33,8 @@ pub(super) struct Bed {
     /// What a reader must see now.
     pub(super) rows: Rows,
     pub(super) folder: TempDir,
+    /// Shared by all readers, as in a store.
+    views: Arc<Views>,
 }
 
 /// Rows as a scan gave them.
@@ -67,7 +70,7 @@ impl Bed {
         };
         let keyspace = db.keyspace("rows", options).unwrap();
         let prefix = if kind.shared { Bytes::from_static(&[0, 0, 1, 0xFF]) } else { Bytes::new() };
-        let bed = Self { db, keyspace, prefix, rows: Rows::new(), folder };
+        let bed = Self { db, keyspace, prefix, rows: Rows::new(), folder, views: Arc::default() };
         if kind.shared {
             bed.put_neighbours();
         }
@@ -116,7 +119,8 @@ impl Bed {
     }
 
     pub(super) fn source_at(&self, snapshot: Snapshot) -> ReadSource {
-        ReadSource { keyspace: self.keyspace.clone(), prefix: self.prefix.clone(), snapshot }
+        let (keyspace, views) = (self.keyspace.clone(), Arc::clone(&self.views));
+        ReadSource { keyspace, prefix: self.prefix.clone(), snapshot: Arc::new(snapshot), views }
     }
 
     pub(super) fn source(&self) -> ReadSource {

@@ -7,3 +7,4 @@ mod damage;
 mod histories;
 mod planning;
 mod rates;
+mod views;

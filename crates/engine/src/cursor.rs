@@ -1,0 +1,238 @@
+//! DECLARE, FETCH, MOVE and CLOSE: queries of a block whose rows are asked for piece by piece.
+//!
+//! A cursor reads the state that it was declared in, forward only, and ends with its block. Its rows are made while
+//! they are fetched, a few batches ahead.
+
+use crate::error::{EngineResult, Fault, fail};
+use crate::running::RunGuard;
+use crate::statement::Source;
+use crate::transaction_block::{Block, OpenBlock};
+use crate::{Answer, Chunk, ColumnDesc, Prepared, RowStream, Session};
+use futures::StreamExt;
+use futures::stream;
+use sql::{DeclareCursor, FetchCursor, Statement};
+use std::sync::Arc;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+use types::{DataType, Datum};
+
+/// The cursors of a block, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Cursors {
+    open: Vec<OpenCursor>,
+    /// The number of the next one.
+    next: u64,
+}
+
+#[derive(Debug)]
+struct OpenCursor {
+    name: String,
+    number: u64,
+    columns: Arc<Vec<ColumnDesc>>,
+    /// Locked while rows are fetched; only ever tried, since a session has one statement at a time.
+    rows: Arc<Mutex<Rows>>,
+}
+
+/// The rows of a cursor with the place reached in them.
+struct Rows {
+    stream: RowStream,
+    /// What is left of the chunk being read.
+    current: Option<Chunk>,
+    /// Reading it ended in an error.
+    failed: bool,
+}
+
+impl std::fmt::Debug for Rows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rows").field("failed", &self.failed).finish_non_exhaustive()
+    }
+}
+
+impl Cursors {
+    /// Which cursors there have been so far.
+    pub(crate) fn mark(&self) -> u64 {
+        self.next
+    }
+
+    /// Closes those declared after a mark.
+    pub(crate) fn go_back(&mut self, mark: u64) {
+        self.open.retain(|cursor| cursor.number < mark);
+    }
+
+    fn find(&self, name: &str) -> Option<&OpenCursor> {
+        self.open.iter().find(|cursor| cursor.name == name)
+    }
+
+    fn add(&mut self, name: &str, mut stream: RowStream) {
+        // It is asked again after its end.
+        stream.chunks = stream.chunks.fuse().boxed();
+        let columns = Arc::clone(&stream.columns);
+        let rows = Arc::new(Mutex::new(Rows { stream, current: None, failed: false }));
+        self.open.push(OpenCursor { name: name.to_string(), number: self.next, columns, rows });
+        self.next += 1;
+    }
+
+    fn close(&mut self, name: &str) -> bool {
+        let before = self.open.len();
+        self.open.retain(|cursor| cursor.name != name);
+        self.open.len() < before
+    }
+}
+
+impl OpenCursor {
+    fn lock(&self) -> EngineResult<OwnedMutexGuard<Rows>> {
+        match Arc::clone(&self.rows).try_lock_owned() {
+            Ok(rows) if !rows.failed => Ok(rows),
+            Ok(_) => fail(Fault::Refused { message: format!("portal \"{}\" cannot be run", self.name) }),
+            Err(_) => fail(Fault::Refused { message: format!("cursor \"{}\" is being fetched from", self.name) }),
+        }
+    }
+}
+
+impl Rows {
+    /// At most `limit` rows of those that come next; `None` at the end.
+    async fn next(&mut self, limit: u64) -> EngineResult<Option<Chunk>> {
+        let chunk = match self.current.take() {
+            Some(chunk) => chunk,
+            None => match self.stream.chunks.next().await {
+                None => return Ok(None),
+                Some(chunk) => chunk.inspect_err(|_| self.failed = true)?,
+            },
+        };
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        if chunk.len() <= limit {
+            return Ok(Some(chunk));
+        }
+        let (first, rest) = chunk.split(limit, &self.stream.columns)?;
+        self.current = Some(rest);
+        Ok(Some(first))
+    }
+}
+
+impl Chunk {
+    /// The first `count` rows and the others.
+    fn split(self, count: usize, columns: &[ColumnDesc]) -> EngineResult<(Self, Self)> {
+        if let Self::Batch(batch) = &self {
+            let count = count.min(batch.num_rows());
+            return Ok((Self::Batch(batch.slice(0, count)), Self::Batch(batch.slice(count, batch.num_rows() - count))));
+        }
+        let mut rows = self.to_rows(columns)?.into_owned();
+        let rest = rows.split_off(count.min(rows.len()));
+        Ok((Self::Rows(rows), Self::Rows(rest)))
+    }
+}
+
+/// What a cursor reads, as a statement of its own.
+pub(crate) fn declared(declare: &DeclareCursor, types: &[Option<DataType>]) -> Arc<Source> {
+    let statement = Statement::Query(declare.query.clone());
+    Arc::new(Source { text: Arc::from(declare.text.as_str()), before: 0, statement, types: types.to_vec() })
+}
+
+impl Session {
+    /// The columns of a cursor of the open block.
+    pub fn cursor_columns(&self, name: &str) -> Option<Arc<Vec<ColumnDesc>>> {
+        let Block::Open(open) = &self.block else { return None };
+        open.cursors.find(name).map(|cursor| Arc::clone(&cursor.columns))
+    }
+
+    /// Closes a cursor of the open block. Was there one?
+    pub fn close_cursor(&mut self, name: &str) -> bool {
+        match &mut self.block {
+            Block::Open(open) => open.cursors.close(name),
+            Block::Idle => false,
+        }
+    }
+
+    /// DECLARE.
+    pub(crate) async fn declare_cursor(
+        &mut self,
+        declare: &DeclareCursor,
+        types: &[Option<DataType>],
+        prepared: Option<&Arc<Prepared>>,
+        params: &[Datum],
+    ) -> EngineResult<String> {
+        self.cursors("DECLARE CURSOR")?;
+        if self.cursor_columns(&declare.name).is_some() {
+            return fail(Fault::DuplicateCursor { name: declare.name.clone() });
+        }
+        let source = declared(declare, types);
+        let query = match prepared {
+            Some(_) => Some(self.prepare_source(Arc::clone(&source)).await?),
+            None => None,
+        };
+        // What is left to read when DECLARE is done is read in the time of other statements.
+        let guard = self.running();
+        self.let_run();
+        let answer = guard.stoppable(Box::pin(self.run_query(&source, query.as_ref(), params))).await?;
+        let Answer::Rows(stream) = answer else {
+            return fail(Fault::Internal { detail: "a query without rows".to_string() });
+        };
+        self.cursors("DECLARE CURSOR")?.add(&declare.name, stream);
+        Ok("DECLARE CURSOR".to_string())
+    }
+
+    /// FETCH and MOVE.
+    pub(crate) async fn fetch(&mut self, fetch: &FetchCursor) -> EngineResult<Answer> {
+        let found = match &self.block {
+            Block::Open(open) => open.cursors.find(&fetch.name),
+            Block::Idle => None,
+        };
+        let Some(cursor) = found else { return fail(Fault::NoSuchCursor { name: fetch.name.clone() }) };
+        let columns = Arc::clone(&cursor.columns);
+        let (rows, left, guard) = (cursor.lock()?, fetch.count.unwrap_or(u64::MAX), self.running());
+        if fetch.moves {
+            let moved = pass(rows, left, &guard).await?;
+            return Ok(Answer::Done(format!("MOVE {moved}")));
+        }
+        let chunks = stream::unfold(Some((rows, left, guard)), next_chunk).boxed();
+        Ok(Answer::Rows(RowStream { columns, chunks, tag: "FETCH", counted: true }))
+    }
+
+    /// CLOSE.
+    pub(crate) fn close_named(&mut self, name: &str) -> EngineResult<String> {
+        if self.close_cursor(name) {
+            return Ok("CLOSE CURSOR".to_string());
+        }
+        fail(Fault::NoSuchCursor { name: name.to_string() })
+    }
+
+    /// CLOSE ALL.
+    pub(crate) fn close_cursors(&mut self) {
+        if let Block::Open(open) = &mut self.block {
+            open.cursors.go_back(0);
+        }
+    }
+
+    fn cursors(&mut self, command: &'static str) -> EngineResult<&mut Cursors> {
+        match &mut self.block {
+            Block::Open(OpenBlock { cursors, .. }) => Ok(cursors),
+            Block::Idle => fail(Fault::OutsideBlock { command }),
+        }
+    }
+}
+
+/// Passes over rows and counts them.
+async fn pass(mut rows: OwnedMutexGuard<Rows>, limit: u64, guard: &RunGuard) -> EngineResult<u64> {
+    let mut passed = 0;
+    while passed < limit {
+        match guard.stoppable(rows.next(limit - passed)).await? {
+            Some(chunk) => passed += chunk.len() as u64,
+            None => break,
+        }
+    }
+    Ok(passed)
+}
+
+/// A cursor's rows, how many more are wanted, and the FETCH that wants them.
+type Fetching = (OwnedMutexGuard<Rows>, u64, Arc<RunGuard>);
+
+async fn next_chunk(fetching: Option<Fetching>) -> Option<(EngineResult<Chunk>, Option<Fetching>)> {
+    let (mut rows, left, guard) = fetching.filter(|(_, left, _)| *left > 0)?;
+    match guard.stoppable(rows.next(left)).await {
+        Ok(Some(chunk)) => {
+            let left = left - chunk.len() as u64;
+            Some((Ok(chunk), Some((rows, left, guard))))
+        }
+        Ok(None) => None,
+        Err(error) => Some((Err(error), None)),
+    }
+}

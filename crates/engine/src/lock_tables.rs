@@ -1,0 +1,45 @@
+//! LOCK TABLE: a table's lock, held to the end of the block.
+//!
+//! There are two: shared, which keeps definitions, and exclusive, which keeps writers out too. A mode takes the one that
+//! keeps out all that it promises to. Readers take no lock, so that ACCESS EXCLUSIVE could not keep its promise.
+
+use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
+use crate::transaction_block::Block;
+use sql::{LockTables, ObjectName, TableLockMode};
+use txn::{LockMode, LockWait};
+
+impl Session {
+    /// LOCK TABLE.
+    pub(crate) async fn lock_tables(&mut self, lock: &LockTables) -> EngineResult<String> {
+        let Block::Open(open) = &mut self.block else {
+            return fail(Fault::OutsideBlock { command: "LOCK TABLE" });
+        };
+        open.used = true;
+        let mut txn = open.borrow()?;
+        let mode = match lock.mode {
+            TableLockMode::AccessShare | TableLockMode::RowShare | TableLockMode::RowExclusive => LockMode::Shared,
+            TableLockMode::ShareUpdateExclusive
+            | TableLockMode::Share
+            | TableLockMode::ShareRowExclusive
+            | TableLockMode::Exclusive => LockMode::Exclusive,
+            TableLockMode::AccessExclusive => {
+                return fail(Fault::Unsupported { feature: "LOCK TABLE in ACCESS EXCLUSIVE mode".to_string() });
+            }
+        };
+        for name in &lock.names {
+            self.refuse_view(name)?;
+            let wait = if lock.no_wait { LockWait::Never } else { self.settings.effective().lock_wait };
+            self.lock_named(txn.locks(), name, mode, wait).await?;
+        }
+        Ok("LOCK TABLE".to_string())
+    }
+
+    fn refuse_view(&self, name: &ObjectName) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        match self.schemas_of(name).iter().any(|schema| catalog.view(schema, &name.name).is_some()) {
+            true => fail(Fault::Unsupported { feature: "LOCK TABLE of a view".to_string() }),
+            false => Ok(()),
+        }
+    }
+}

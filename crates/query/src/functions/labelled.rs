@@ -1,0 +1,71 @@
+//! Values as they are, of which the planner is told more than it sees: that they are of a `char(n)`, that they may be NULL.
+
+use crate::convert::expression_field;
+use crate::error::QueryError;
+use arrow::datatypes::{DataType as ArrowType, FieldRef};
+use datafusion::common::Result;
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use std::sync::Arc;
+use types::DataType;
+
+/// A text that is one of `ty`: the planner's functions forget which text type their arguments are of.
+pub(crate) fn labelled(value: Expr, ty: DataType) -> Expr {
+    call(Label::Type(ty), value)
+}
+
+/// A value that may be absent: the field of a scalar subquery says whether its rows have NULLs, and not whether there
+/// is a row.
+pub(crate) fn nullable(value: Expr) -> Expr {
+    call(Label::Nullable, value)
+}
+
+fn call(label: Label, value: Expr) -> Expr {
+    // Of a constant the planner would make a constant again, which is never NULL.
+    let volatility = if label == Label::Nullable { Volatility::Volatile } else { Volatility::Immutable };
+    let function = ScalarUDF::new_from_impl(Labelled { label, signature: Signature::any(1, volatility) });
+    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), vec![value]))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Label {
+    Type(DataType),
+    Nullable,
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Labelled {
+    label: Label,
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for Labelled {
+    fn name(&self) -> &str {
+        match &self.label {
+            Label::Type(ty) => ty.base_name(),
+            Label::Nullable => "nullable",
+        }
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, args: &[ArrowType]) -> Result<ArrowType> {
+        args.first().cloned().ok_or_else(|| QueryError::internal("a label without a value").into())
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        let value = args.arg_fields.first().ok_or_else(|| QueryError::internal("a label without a value"))?;
+        Ok(Arc::new(match &self.label {
+            Label::Type(ty) => expression_field(ty).with_data_type(value.data_type().clone()),
+            Label::Nullable => value.as_ref().clone().with_nullable(true),
+        }))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        args.args.into_iter().next().ok_or_else(|| QueryError::internal("a label without a value").into())
+    }
+}

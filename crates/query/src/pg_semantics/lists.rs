@@ -1,0 +1,120 @@
+//! Comparisons with several values: IN, BETWEEN, `= ANY` of a constant array.
+
+use super::adapt::{self, Side};
+use super::rows::{compare_rows, join, parts_of};
+use crate::error::{QueryError, QueryResult};
+use crate::functions;
+use arrow::array::Array;
+use arrow::datatypes::DataType as ArrowType;
+use datafusion::common::tree_node::TreeNode;
+use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::logical_expr::expr::{Between, InList, ScalarFunction};
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use types::DataType;
+
+/// `x = ANY (constant array)` as `x IN (...)`, of which key ranges are made, and `x <> ALL (...)` likewise.
+///
+/// # Errors
+/// What taking the array apart gives.
+pub(crate) fn in_list(call: &ScalarFunction) -> QueryResult<Option<Expr>> {
+    let negated = match call.func.name() {
+        "= any" => false,
+        "<> all" => true,
+        _ => return Ok(None),
+    };
+    let [value, Expr::Literal(ScalarValue::List(lists), _)] = call.args.as_slice() else { return Ok(None) };
+    let items = lists.value(0);
+    if items.is_empty() || matches!(items.data_type(), ArrowType::List(_)) || lists.is_null(0) {
+        return Ok(None);
+    }
+    let item = |at| Ok(Expr::Literal(ScalarValue::try_from_array(&items, at)?, None));
+    let list = (0..items.len()).map(item).collect::<Result<Vec<_>>>()?;
+    Ok(Some(Expr::InList(InList::new(Box::new(value.clone()), list, negated))))
+}
+
+pub(super) fn settle_list(list: InList, schema: &DFSchema) -> QueryResult<Expr> {
+    let InList { expr, list, negated } = list;
+    let op = if negated { Operator::NotEq } else { Operator::Eq };
+    if let Some(parts) = parts_of(&expr) {
+        let mut rows = Vec::with_capacity(list.len());
+        for item in &list {
+            let row = parts_of(item).ok_or_else(|| QueryError::TypeMismatch {
+                message: "a row value can only be IN a list of row values".to_owned(),
+            })?;
+            rows.push(compare_rows(parts, op, row, &|a, op, b| comparison(a, op, b, schema))?);
+        }
+        return join(if negated { Operator::And } else { Operator::Or }, rows);
+    }
+    let mut pairs = Vec::with_capacity(list.len());
+    for mut item in list {
+        let mut left = expr.as_ref().clone();
+        adapt::compare(&mut left, "=", &mut item, schema)?;
+        pairs.push((left, item));
+    }
+    if Side::of(&expr, schema) == Side::Known(DataType::Interval) {
+        let span = functions::interval_span;
+        pairs = pairs.into_iter().map(|(left, item)| (span(left), span(item))).collect();
+    }
+    join(if negated { Operator::And } else { Operator::Or }, listed(pairs, op, negated))
+}
+
+/// Items that each want the value in the same type stay a list; of those that are computed the planner would take
+/// some for constants, so each is compared by itself.
+fn listed(pairs: Vec<(Expr, Expr)>, op: Operator, negated: bool) -> Vec<Expr> {
+    let mut lists: Vec<(Expr, Vec<Expr>)> = Vec::new();
+    let mut compared = Vec::new();
+    for (left, item) in pairs {
+        if !is_plain(&item) {
+            compared.push(Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(item))));
+            continue;
+        }
+        match lists.iter_mut().find(|(known, _)| *known == left) {
+            Some((_, items)) => items.push(item),
+            None => lists.push((left, vec![item])),
+        }
+    }
+    let lists = lists.into_iter().map(|(left, items)| Expr::InList(InList::new(Box::new(left), items, negated)));
+    lists.chain(compared).collect()
+}
+
+/// A column or what no row changes. Not a subquery: of a list that has nothing else the planner makes `IN (SELECT …)`,
+/// for which no row is not NULL.
+fn is_plain(item: &Expr) -> bool {
+    match item {
+        Expr::Column(_) | Expr::Literal(..) | Expr::Placeholder(_) => true,
+        Expr::OuterReferenceColumn(..) => true,
+        other => {
+            !other.any_column_refs()
+                && !other
+                    .exists(|part| {
+                        Ok(matches!(part, Expr::OuterReferenceColumn(..) | Expr::ScalarSubquery(_) | Expr::Case(_)))
+                    })
+                    .unwrap_or(true)
+        }
+    }
+}
+
+fn comparison(mut left: Expr, op: Operator, mut right: Expr, schema: &DFSchema) -> QueryResult<Expr> {
+    adapt::compare(&mut left, &op.to_string(), &mut right, schema)?;
+    Ok(Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right))))
+}
+
+pub(super) fn settle_between(between: Between, schema: &DFSchema) -> QueryResult<Expr> {
+    let Between { expr, negated, mut low, mut high } = between;
+    let (mut above, mut below) = (expr.as_ref().clone(), expr.as_ref().clone());
+    adapt::compare(&mut above, if negated { "<" } else { ">=" }, &mut low, schema)?;
+    adapt::compare(&mut below, if negated { ">" } else { "<=" }, &mut high, schema)?;
+    if Side::of(&expr, schema) == Side::Known(DataType::Interval) {
+        let span = |side: Box<Expr>| Box::new(functions::interval_span(*side));
+        return Ok(Expr::Between(Between::new(span(expr), negated, span(low), span(high))));
+    }
+    if above == below {
+        return Ok(Expr::Between(Between::new(Box::new(above), negated, low, high)));
+    }
+    let (first, second, both) = match negated {
+        false => (Operator::GtEq, Operator::LtEq, Operator::And),
+        true => (Operator::Lt, Operator::Gt, Operator::Or),
+    };
+    let binary = |left, op, right| Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, right));
+    Ok(binary(binary(above, first, low), both, Box::new(binary(below, second, high))))
+}

@@ -1,0 +1,85 @@
+//! Patterns: LIKE and SIMILAR TO.
+
+use super::adapt;
+use crate::Refusal;
+use crate::error::{QueryError, QueryResult};
+use crate::functions::similar_pattern;
+use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::logical_expr::expr::Like;
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use types::DataType;
+
+/// `SIMILAR TO` as the regular expression that it means.
+pub(super) fn similar_to(like: Like) -> QueryResult<Expr> {
+    let Expr::Literal(ScalarValue::Utf8(Some(pattern)), _) = like.pattern.as_ref() else {
+        return Err(QueryError::Unsupported { feature: "SIMILAR TO with a pattern that varies".to_owned() });
+    };
+    let escape = like.escape_char.or(Some('\\'));
+    let regex = format!("(?s)^(?:{})$", similar_pattern(pattern, escape));
+    let op = if like.negated { Operator::RegexNotMatch } else { Operator::RegexMatch };
+    let regex = Expr::Literal(ScalarValue::Utf8(Some(regex)), None);
+    Ok(Expr::BinaryExpr(BinaryExpr::new(like.expr, op, Box::new(regex))))
+}
+
+/// LIKE is an operator of texts.
+pub(super) fn settle_like(mut like: Like, schema: &DFSchema) -> QueryResult<Expr> {
+    for side in [&mut like.expr, &mut like.pattern] {
+        if adapt::Side::of(side, schema) == adapt::Side::Parameter {
+            adapt::give_type(side, &adapt::Side::Parameter, &DataType::Text)?;
+        }
+    }
+    if let (Some(escape), Expr::Literal(ScalarValue::Utf8(Some(pattern)), _)) =
+        (like.escape_char, like.pattern.as_mut())
+    {
+        *pattern = with_backslashes(pattern, escape);
+        like.escape_char = None;
+    }
+    let (left, right) = (adapt::Side::of(&like.expr, schema), adapt::Side::of(&like.pattern, schema));
+    let not_text = |side: &adapt::Side| matches!(side, adapt::Side::Known(ty) if !ty.is_text());
+    if not_text(&left) || not_text(&right) {
+        let operator = if like.case_insensitive { "~~*" } else { "~~" };
+        return Err(QueryError::NoSuchOperator {
+            left: left.name(),
+            operator: operator.to_owned(),
+            right: right.name(),
+        });
+    }
+    adapt::pad(&mut like.expr, &left);
+    if let Expr::Literal(ScalarValue::Utf8(Some(pattern)), _) = like.pattern.as_ref()
+        && ends_in_escape(pattern)
+    {
+        return Err(Refusal::Escape.because("LIKE pattern must not end with escape character"));
+    }
+    Ok(Expr::Like(like))
+}
+
+fn ends_in_escape(pattern: &str) -> bool {
+    pattern.chars().rev().take_while(|letter| *letter == '\\').count() % 2 == 1
+}
+
+/// A LIKE pattern with the planner's escape, a backslash, instead of its own.
+fn with_backslashes(pattern: &str, escape: char) -> String {
+    let mut out = String::with_capacity(pattern.len());
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        if letter == escape {
+            out.push('\\');
+            out.extend(letters.next());
+        } else if letter == '\\' {
+            out.push_str("\\\\");
+        } else {
+            out.push(letter);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_keep_their_meaning() {
+        assert_eq!(with_backslashes(r"10!%\x%", '!'), r"10\%\\x%");
+    }
+}

@@ -1,0 +1,66 @@
+//! Does one task have a thread of the runtime for itself, or do several take turns on it?
+//!
+//! Each statement takes a snapshot, so whoever does that is noted, by thread. A task that is alone may block
+//! its thread for a sync; where others take turns they would all stand still.
+
+use std::cell::Cell;
+use tokio::task::{self, Id};
+
+thread_local! {
+    static LAST: Cell<Use> = const { Cell::new(Use { task: None, shared: false }) };
+}
+
+/// What was noted on a thread.
+#[derive(Clone, Copy)]
+struct Use {
+    /// Who was there last.
+    task: Option<Id>,
+    /// Was there another one since somebody asked?
+    shared: bool,
+}
+
+/// Notes that the present task uses this thread.
+pub(crate) fn note() {
+    let task = task::try_id();
+    LAST.with(|last| {
+        let before = last.get();
+        let shared = before.shared || (before.task.is_some() && before.task != task);
+        last.set(Use { task, shared });
+    });
+}
+
+/// Has another task used this thread since the last call?
+pub(crate) fn is_shared() -> bool {
+    LAST.with(|last| {
+        let now = last.get();
+        last.set(Use { shared: false, ..now });
+        now.shared
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_thread_is_shared_while_tasks_take_turns() {
+        let alone = task::spawn(async {
+            note();
+            is_shared();
+            note();
+            is_shared()
+        });
+        assert!(!alone.await.unwrap(), "alone");
+        let other = task::spawn(async {
+            note();
+            is_shared()
+        });
+        assert!(other.await.unwrap(), "after another one");
+        let again = task::spawn(async {
+            note();
+            (is_shared(), is_shared())
+        });
+        assert_eq!(again.await.unwrap(), (true, false), "told once");
+    }
+}

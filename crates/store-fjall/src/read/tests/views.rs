@@ -1,0 +1,57 @@
+//! Views that are kept from scan to scan: the same while the tree is, and never a wrong one.
+
+use super::bed::{Bed, Form, Kind, collect, fragment, request};
+use crate::read::ReadSource;
+use std::sync::Arc;
+use store::KeyRange;
+
+fn put(bed: &mut Bed, key: &[u8]) {
+    bed.put(key.to_vec(), fragment(1, 0, Form::Dense));
+}
+
+fn keys(source: &ReadSource) -> Vec<Vec<u8>> {
+    collect(source, request(vec![KeyRange::all()])).keys
+}
+
+#[test]
+fn a_view_is_kept_until_the_tree_changes() {
+    let mut bed = Bed::new(Kind::OWN);
+    put(&mut bed, b"a");
+    bed.flush();
+    let first = bed.source().view().unwrap();
+    put(&mut bed, b"b");
+    assert!(Arc::ptr_eq(&first, &bed.source().view().unwrap()), "a write is in the same memtable");
+    assert_eq!(keys(&bed.source()), [b"a", b"b"]);
+    bed.flush();
+    assert!(!Arc::ptr_eq(&first, &bed.source().view().unwrap()), "a flush makes another memtable");
+    assert_eq!(keys(&bed.source()), [b"a", b"b"]);
+}
+
+#[test]
+fn an_older_snapshot_is_not_read_by_a_newer_view() {
+    let mut bed = Bed::new(Kind::OWN);
+    put(&mut bed, b"a");
+    let before = bed.source();
+    assert_eq!(keys(&before), [b"a"]);
+    bed.delete(b"a");
+    put(&mut bed, b"b");
+    bed.flush();
+    bed.compact();
+    let after = bed.source();
+    assert_eq!(keys(&after), [b"b"]);
+    assert_eq!(keys(&before), [b"a"], "compaction has dropped this row from the newer view");
+    assert!(Arc::ptr_eq(&after.view().unwrap(), &bed.source().view().unwrap()), "the newer one is kept");
+}
+
+#[test]
+fn views_that_nobody_uses_are_forgotten() {
+    let mut bed = Bed::new(Kind::OWN);
+    put(&mut bed, b"a");
+    let source = bed.source();
+    let view = Arc::downgrade(&source.view().unwrap());
+    source.views.forget_unused();
+    assert!(view.upgrade().is_some(), "it was used");
+    source.views.forget_unused();
+    assert!(view.upgrade().is_none());
+    assert_eq!(keys(&source), [b"a"]);
+}
