@@ -26,11 +26,18 @@ pub(crate) fn conditions(
     filters.iter().map(|filter| condition(filter, part_of)).filter(|found| *found != Condition::Unknown).collect()
 }
 
-/// All filters as one predicate over the output columns that they name, which come with it in its order.
+/// A predicate over some columns.
+pub(crate) struct Predicate {
+    /// The output columns, in ascending order; the predicate's first column is the first of them.
+    pub(crate) columns: Vec<usize>,
+    pub(crate) expr: Arc<dyn PhysicalExpr>,
+}
+
+/// All filters as one predicate over the output columns that they name.
 ///
 /// # Errors
-/// [`QueryError::Planning`] for filters that cannot be rewritten.
-pub(crate) fn predicate(filters: &[Arc<dyn PhysicalExpr>]) -> QueryResult<Option<(Vec<usize>, Arc<dyn PhysicalExpr>)>> {
+/// Filters that cannot be rewritten.
+pub(crate) fn predicate(filters: &[Arc<dyn PhysicalExpr>]) -> QueryResult<Option<Predicate>> {
     let Some(all) = filters.iter().cloned().reduce(|left, right| Arc::new(BinaryExpr::new(left, Operator::And, right)))
     else {
         return Ok(None);
@@ -42,7 +49,7 @@ pub(crate) fn predicate(filters: &[Arc<dyn PhysicalExpr>]) -> QueryResult<Option
         let place = columns.binary_search(&column.index()).unwrap_or_default();
         Ok(Transformed::yes(Arc::new(Column::new(column.name(), place)) as Arc<dyn PhysicalExpr>))
     })?;
-    Ok(Some((columns, over_columns.data)))
+    Ok(Some(Predicate { columns, expr: over_columns.data }))
 }
 
 fn condition(expr: &Arc<dyn PhysicalExpr>, part_of: &dyn Fn(usize) -> Option<usize>) -> Condition {

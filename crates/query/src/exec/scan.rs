@@ -203,10 +203,11 @@ impl RegionScanExec {
         if self.fetch.is_some() {
             return Ok(None);
         }
-        let Some((columns, predicate)) = dynamic_filter::predicate(&self.dynamic)? else { return Ok(None) };
-        let columns: Vec<usize> = columns.iter().filter_map(|output| self.projection.get(*output).copied()).collect();
+        let Some(predicate) = dynamic_filter::predicate(&self.dynamic)? else { return Ok(None) };
+        let columns: Vec<usize> =
+            predicate.columns.iter().filter_map(|output| self.projection.get(*output).copied()).collect();
         let decoder = RowDecoder::new(&self.codec, &columns)?;
-        Ok(Some(Sieve::new(RowCheck { decoder, predicate })))
+        Ok(Some(Sieve::new(RowCheck { decoder, predicate: predicate.expr })))
     }
 
     fn work(&self, ranges: Vec<KeyRange>, batch_rows: usize) -> QueryResult<ScanWork> {
