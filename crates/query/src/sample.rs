@@ -23,7 +23,7 @@ use store::{KeyRange, ScanRequest, TableSize};
 use txn::ReadView;
 
 /// Scans of fewer rows are not sampled: whatever the planner chooses for them is soon done.
-const ROWS_WORTH_SAMPLING: u64 = 100_000;
+const ROWS_WORTH_SAMPLING: u64 = 50_000;
 const PIECES: usize = 24;
 const ROWS_OF_A_PIECE: usize = 96;
 

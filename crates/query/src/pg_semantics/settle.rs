@@ -1,6 +1,6 @@
 //! One pass over a fresh plan: types of constants, comparisons that are no operators, functions of the session.
 
-use super::absent::settle_scalar_subquery;
+use super::absent::{settle_not_in, settle_scalar_subquery};
 use super::adapt::{self, Side};
 use super::casts::settle_cast;
 use super::char_columns::keep_char;
@@ -171,7 +171,7 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
         }
         Expr::Case(case) => Ok(settle_branches(case, schema)?),
         Expr::BinaryExpr(binary) if is_comparison(binary.op) => Ok(settle_comparison(binary, schema)?),
-        Expr::InSubquery(within) => Ok(Transformed::no(Expr::InSubquery(comparable_with_rows(within, schema)?))),
+        Expr::InSubquery(within) => settle_not_in(comparable_with_rows(within, schema)?, schema),
         Expr::Not(inner) => {
             must_be_boolean(&inner, "NOT", schema)?;
             Ok(Transformed::no(Expr::Not(inner)))

@@ -53,6 +53,7 @@ async fn a_range_says_what_it_checks_and_what_stays_above() {
             "              Regions: 1 of 1",
             "              Key filter: carrier = 'UA' AND flight > 3",
             "              Checked on bytes: delay > 5",
+            "              Narrowed while running by the operators above",
         ]
     );
     let counters = analyze(&db, query).await.pop().unwrap();
