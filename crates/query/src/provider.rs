@@ -37,6 +37,7 @@ pub struct RegionTable {
     schema: SchemaRef,
     constraints: Constraints,
     reader: Option<ReadView>,
+    sampled: bool,
 }
 
 impl RegionTable {
@@ -55,17 +56,18 @@ impl RegionTable {
             Constraint::PrimaryKey(codec.key_columns().to_vec())
         };
         let constraints = Constraints::new_unverified(vec![key]);
-        Ok(Self { codec: Arc::new(codec), schema, constraints, reader: None })
+        Ok(Self { codec: Arc::new(codec), schema, constraints, reader: None, sampled: false })
     }
 
-    /// The same table, read from `reader`.
+    /// The same table, read from `reader`; `sampled` if a look at its rows is worth while for a better plan.
     #[must_use]
-    pub fn bind(&self, reader: &ReadView) -> Self {
+    pub fn bind(&self, reader: &ReadView, sampled: bool) -> Self {
         Self {
             codec: Arc::clone(&self.codec),
             schema: Arc::clone(&self.schema),
             constraints: self.constraints.clone(),
             reader: Some(reader.clone()),
+            sampled,
         }
     }
 
@@ -110,7 +112,7 @@ impl RegionTable {
         };
         let unsampled = Estimate { rows: size.rows, columns: None };
         // A filter may fail on a row that the statement never comes to.
-        let estimate = if counted { unsampled } else { sampling.estimate().await.unwrap_or(unsampled) };
+        let estimate = if self.sampled { sampling.estimate().await.unwrap_or(unsampled) } else { unsampled };
         let codec = Arc::clone(&self.codec);
         let parts =
             ScanParts { codec, reader, path, projection, decoder, row_check, recheck, partitions, fetch, estimate };

@@ -242,23 +242,29 @@ impl Pattern {
                         out.push(' ');
                     }
                 }
-                Mark::Currency => out.push(' '),
-                Mark::Sign if !leading_sign => out.push(if digits.negative { '-' } else { '+' }),
-                Mark::Minus if digits.negative => out.push('-'),
-                Mark::Plus if !digits.negative => out.push('+'),
-                Mark::Minus | Mark::Plus if self.fill => out.push(' '),
-                Mark::Minus | Mark::Plus => {}
-                Mark::PlusMinus => out.push(if digits.negative { '-' } else { '+' }),
-                Mark::Ordinal(upper) if !digits.negative && self.fraction == 0 => {
-                    out.push_str(&ordinal_suffix(digits.whole.as_deref().unwrap_or_default(), *upper));
-                }
-                Mark::Other(letter) => out.push(*letter),
-                Mark::Angle if self.fill => out.push(if digits.negative { '>' } else { ' ' }),
-                Mark::Angle if digits.negative => out.push('>'),
-                _ => {}
+                Mark::Sign if leading_sign => {}
+                mark => self.print_beside(mark, digits, &mut out),
             }
         }
         out
+    }
+
+    /// What stands beside the digits and is the same wherever it stands.
+    fn print_beside(&self, mark: &Mark, digits: &Digits, out: &mut String) {
+        match mark {
+            Mark::Currency => out.push(' '),
+            Mark::Sign | Mark::PlusMinus => out.push(if digits.negative { '-' } else { '+' }),
+            Mark::Minus if digits.negative => out.push('-'),
+            Mark::Plus if !digits.negative => out.push('+'),
+            Mark::Minus | Mark::Plus if self.fill => out.push(' '),
+            Mark::Ordinal(upper) if !digits.negative && self.fraction == 0 => {
+                out.push_str(&ordinal_suffix(digits.whole.as_deref().unwrap_or_default(), *upper));
+            }
+            Mark::Other(letter) => out.push(*letter),
+            Mark::Angle if self.fill => out.push(if digits.negative { '>' } else { ' ' }),
+            Mark::Angle if digits.negative => out.push('>'),
+            _ => {}
+        }
     }
 
     /// In front of the first digit: a sign, or a blank in its place.

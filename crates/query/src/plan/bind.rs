@@ -9,7 +9,7 @@ use crate::pg_semantics::{check_limit, in_list};
 use crate::provider::RegionTable;
 use datafusion::common::Result;
 use datafusion::common::ScalarValue;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::datasource::{DefaultTableSource, provider_as_source};
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::expr_rewriter::{NamePreserver, SavedName};
@@ -42,8 +42,9 @@ pub(super) fn fitted(ty: &DataType, value: &Datum) -> QueryResult<Datum> {
 /// # Errors
 /// [`QueryError::Internal`] for a parameter without a value.
 pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarValue]) -> QueryResult<LogicalPlan> {
+    let sampled = reads_several(plan)?;
     let bound = plan.clone().transform_down_with_subqueries(|node| {
-        let node = bind_table(node, cx)?;
+        let node = bind_table(node, cx, sampled)?;
         let bound = node.map_data(|node| {
             let limits = matches!(node, LogicalPlan::Limit(_));
             // What is above them finds their results by name, and a parameter is part of the name.
@@ -76,7 +77,17 @@ fn constant(expr: Expr) -> Result<Expr> {
     }
 }
 
-fn bind_table(node: LogicalPlan, cx: &QueryContext) -> Result<Transformed<LogicalPlan>> {
+/// Only where tables are joined does the planner choose by how many rows they give.
+fn reads_several(plan: &LogicalPlan) -> Result<bool> {
+    let mut scans = 0;
+    plan.apply_with_subqueries(|node| {
+        scans += usize::from(matches!(node, LogicalPlan::TableScan(_)));
+        Ok(if scans > 1 { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    Ok(scans > 1)
+}
+
+fn bind_table(node: LogicalPlan, cx: &QueryContext, sampled: bool) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::TableScan(mut scan) = node else { return Ok(Transformed::no(node)) };
     let provider = (scan.source.as_ref() as &dyn std::any::Any)
         .downcast_ref::<DefaultTableSource>()
@@ -84,7 +95,7 @@ fn bind_table(node: LogicalPlan, cx: &QueryContext) -> Result<Transformed<Logica
     match provider {
         None => Ok(Transformed::no(LogicalPlan::TableScan(scan))),
         Some(table) => {
-            scan.source = provider_as_source(Arc::new(table.bind(&cx.reader)));
+            scan.source = provider_as_source(Arc::new(table.bind(&cx.reader, sampled)));
             Ok(Transformed::yes(LogicalPlan::TableScan(scan)))
         }
     }
