@@ -13,7 +13,7 @@ build:                ## the release binary: target/release/bennu
 	cargo build --release -p bennu-cli
 
 run: build            ## serve the embedded store in ./bennu-data on 127.0.0.1:5433
-	./target/release/bennu serve --data $(DATA) --listen $(LISTEN)
+	$(TARGET)/release/bennu serve --data $(DATA) --listen $(LISTEN)
 
 test:                 ## everything that needs only Rust and a C compiler
 	cargo test --workspace --no-fail-fast
@@ -39,15 +39,15 @@ deps:                 ## the crate arrows of docs/architecture/crates.md
 	cargo test -p bennu-sqltest --test arrows
 
 smoke: build          ## starts the release binary on a fresh folder and runs the flights story's statements in it
-	./.ci/smoke target/release/bennu
+	./.ci/smoke $(TARGET)/release/bennu
 
 examples: build       ## runs every example: the flights story against the release binary, and the embedding program
-	./.ci/smoke target/release/bennu
+	./.ci/smoke $(TARGET)/release/bennu
 	cargo run --release -p bennu-example-embed
 
 # make test-clients BENNU=target/debug/bennu: with another binary. CLIENTS="node jdbc": only these.
 test-clients: $(if $(BENNU),,build)   ## six drivers, SQLAlchemy, pg_dump and 5,000 generated queries, beside PostgreSQL 15 (installs what is missing)
-	./crates/pg-server/clients/run $(or $(BENNU),target/release/bennu) $(or $(CLIENT_FILES),target/clients) $(CLIENTS)
+	./crates/pg-server/clients/run $(or $(BENNU),$(TARGET)/release/bennu) $(or $(CLIENT_FILES),$(TARGET)/clients) $(CLIENTS)
 
 bench: bench-peers    ## the whole table: beside PostgreSQL 15 (started here), DataFusion over Parquet, SQLite and bare fjall
 	cargo build --release -p bennu-cli -p bennu-bench --features bennu-bench/sqlite
