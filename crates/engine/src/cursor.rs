@@ -115,7 +115,10 @@ impl Chunk {
             let count = count.min(batch.num_rows());
             return Ok((Self::Batch(batch.slice(0, count)), Self::Batch(batch.slice(count, batch.num_rows() - count))));
         }
-        let mut rows = self.to_rows(columns)?.into_owned();
+        let mut rows = match self {
+            Self::Rows(rows) => rows,
+            chunk => chunk.to_rows(columns)?.into_owned(),
+        };
         let rest = rows.split_off(count.min(rows.len()));
         Ok((Self::Rows(rows), Self::Rows(rest)))
     }

@@ -69,6 +69,7 @@ impl Block {
             open.failed = true;
             if open.savepoints.is_empty() {
                 open.txn = None;
+                open.cursors.go_back(0);
             }
         }
     }

@@ -164,11 +164,13 @@ impl Connection {
             self.wire.out.complete("CLOSE CURSOR");
             return Ok(true);
         };
+        let cannot_run = || Failure::Front("24000", format!("portal \"{name}\" cannot be run"));
+        if portal.prepared.columns.is_none() {
+            return Err(cannot_run());
+        }
         if let PortalState::Fresh = portal.state {
             let answer = self.wire.watch(self.session.execute(&portal.prepared, &portal.params)).await??;
-            let Answer::Rows(stream) = answer else {
-                return Err(Failure::Front("24000", format!("portal \"{name}\" is no cursor")));
-            };
+            let Answer::Rows(stream) = answer else { return Err(cannot_run()) };
             portal.state = PortalState::Open(Box::new(RowSource::new(stream, self.session.time_zone())));
         }
         let limit = count.map_or(0, |count| usize::try_from(count).unwrap_or(usize::MAX));

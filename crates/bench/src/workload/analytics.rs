@@ -2,7 +2,7 @@
 
 use super::answer::{answer, must_agree};
 use super::copy::copy;
-use super::{Arena, tpch};
+use super::{Arena, memory, tpch};
 use crate::Settings;
 use crate::error::BenchError;
 use crate::peer::{Peer, connect, run as execute};
@@ -78,6 +78,7 @@ pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings)
             Line { name: "COPY lineitem".into(), unit: "s", better: Better::Less, ours, theirs, target: Some(3.0) };
         report.add(&line);
     }
+    memory::after_load(arena, report, settings);
     let client = connect(&arena.postgres).await?;
     execute(&arena.postgres, &client, "VACUUM ANALYZE lineitem").await?;
     run_scans(arena, report, settings).await

@@ -79,7 +79,7 @@ impl RowChecks {
             narrow(rows, &mut left, |rows| filter.passing(rows))?;
         }
         if let Some(sieve) = &mut self.sieve {
-            narrow(rows, &mut left, |rows| sieve.passing(rows))?;
+            narrow(rows, &mut left, |rows| Ok(sieve.passing(rows)))?;
         }
         Ok(left)
     }
@@ -117,16 +117,17 @@ impl Sieve {
         Self { check, rest: 0 }
     }
 
-    fn passing(&mut self, rows: &RowBatch) -> QueryResult<Option<BooleanBuffer>> {
+    fn passing(&mut self, rows: &RowBatch) -> Option<BooleanBuffer> {
         if self.rest > 0 {
             self.rest -= 1;
-            return Ok(None);
+            return None;
         }
-        let passing = self.check.passing(rows)?;
+        // An expression may fail on a row that a filter above the scan takes out: if it is wanted, it fails there.
+        let passing = self.check.passing(rows).unwrap_or(None);
         // A quarter must go, or looking costs more than it saves.
         if passing.as_ref().is_none_or(|passing| passing.count_set_bits() > rows.len() / 4 * 3) {
             self.rest = REST;
         }
-        Ok(passing)
+        passing
     }
 }

@@ -2,6 +2,7 @@
 
 mod cooperate;
 mod min_max;
+mod running_filters;
 
 use crate::pg_semantics::IntegerArithmetic;
 use chrono::{DateTime, Utc};
@@ -16,6 +17,7 @@ use datafusion::optimizer::{AnalyzerRule, OptimizerConfig, OptimizerRule};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use min_max::MinMaxOfKey;
+use running_filters::RunningFilters;
 use std::sync::Arc;
 
 /// Rules that make a plan's meaning explicit. Ours come when all types are settled.
@@ -34,6 +36,10 @@ fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
 /// Rules that make a physical plan cheaper.
 fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     let mut rules = PhysicalOptimizer::new().rules;
+    let ours: Arc<dyn PhysicalOptimizerRule + Send + Sync> = Arc::new(RunningFilters::new());
+    for rule in rules.iter_mut().filter(|rule| rule.name() == ours.name()) {
+        *rule = Arc::clone(&ours);
+    }
     rules.push(Arc::new(cooperate::CooperativeJoins));
     rules
 }

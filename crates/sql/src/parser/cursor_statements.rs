@@ -27,6 +27,10 @@ pub(super) fn declare(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.eat_all(&["WITHOUT", "HOLD"]);
     c.need("FOR")?;
     let start = c.location();
+    // Asked first: a DECLARE within a DECLARE within … would use up the stack.
+    if !["SELECT", "VALUES", "TABLE", "WITH"].iter().any(|verb| c.at(verb)) && !matches!(c.peek(), Token::LParen) {
+        return Err(c.unsupported_at(start, "a cursor over a statement that is no query"));
+    }
     match dispatch::statement(c)? {
         Statement::Query(query) => {
             let text = c.text_since(start);

@@ -52,3 +52,9 @@ fn sqlstate(error: &SqlError) -> &'static str {
         },
     }
 }
+
+#[test]
+fn a_declare_of_declares_is_refused_before_it_is_parsed() {
+    let text = "DECLARE a CURSOR FOR ".repeat(100_000);
+    assert!(sql::parse(&text).is_err());
+}

@@ -96,7 +96,10 @@ impl GroupSync {
         let newest = self.publisher.newest().commit;
         while self.publisher.durable() < newest {
             self.read_only.check()?;
-            if !self.sync_once() {
+            if self.sync_once() {
+                // Those who came meanwhile found a sync under way, and asked the sync thread in vain.
+                self.ask(Request::Now);
+            } else {
                 // Somebody else syncs: that takes a fraction of a millisecond.
                 std::thread::yield_now();
             }

@@ -9,39 +9,43 @@ use fjall::Keyspace;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The views of a store's keyspaces.
 #[derive(Default)]
 pub(crate) struct Views {
     /// By the number of their keyspace. Held for one lookup or change.
-    kept: Mutex<HashMap<u64, Kept>>,
+    kept: Mutex<HashMap<u64, Arc<Kept>>>,
 }
 
 struct Kept {
     view: Arc<View>,
     /// Was it handed out since [`Views::forget_unused`] came by?
-    used: bool,
+    used: AtomicBool,
 }
 
 impl Views {
     /// The view of `keyspace` for readers at `seqno`, which a held snapshot protects. `None` as for [`View::open`].
     pub(crate) fn of(&self, keyspace: &Keyspace, seqno: u64) -> Option<Arc<View>> {
-        let kept = self.kept.lock().get_mut(&keyspace.id()).map(|kept| {
-            kept.used = true;
-            Arc::clone(&kept.view)
-        });
-        if let Some(view) = kept.filter(|view| view.serves(&keyspace.tree, seqno)) {
-            return Some(view);
+        let kept = self.kept.lock().get(&keyspace.id()).cloned();
+        if let Some(kept) = kept.filter(|kept| kept.view.serves(&keyspace.tree, seqno)) {
+            kept.used.store(true, Ordering::Relaxed);
+            return Some(Arc::clone(&kept.view));
         }
         let view = Arc::new(View::open(&keyspace.tree, seqno)?);
         if view.serves(&keyspace.tree, seqno) {
-            self.kept.lock().insert(keyspace.id(), Kept { view: Arc::clone(&view), used: true });
+            let kept = Arc::new(Kept { view: Arc::clone(&view), used: AtomicBool::new(true) });
+            let replaced = self.kept.lock().insert(keyspace.id(), kept);
+            // Its memtable and files may go with it: not while others wait for the lock.
+            drop(replaced);
         }
         Some(view)
     }
 
     /// Forgets what was not used since the last call.
     pub(crate) fn forget_unused(&self) {
-        self.kept.lock().retain(|_, kept| std::mem::take(&mut kept.used));
+        let is_unused = |kept: &Kept| !kept.used.swap(false, Ordering::Relaxed);
+        let unused: Vec<_> = self.kept.lock().extract_if(|_, kept| is_unused(kept)).collect();
+        drop(unused);
     }
 }
