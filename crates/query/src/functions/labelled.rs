@@ -22,6 +22,12 @@ pub(crate) fn nullable(value: Expr) -> Expr {
     call(Label::Nullable, value)
 }
 
+/// Is it a [`nullable`] value? That is volatile in name only.
+pub(crate) fn is_nullable(expr: &Expr) -> bool {
+    let Expr::ScalarFunction(call) = expr else { return false };
+    call.func.inner().downcast_ref::<Labelled>().is_some_and(|labelled| labelled.label == Label::Nullable)
+}
+
 fn call(label: Label, value: Expr) -> Expr {
     // Of a constant the planner would make a constant again, which is never NULL.
     let volatility = if label == Label::Nullable { Volatility::Volatile } else { Volatility::Immutable };

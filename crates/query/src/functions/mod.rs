@@ -41,7 +41,7 @@ pub(crate) use average::average_of;
 pub(crate) use cast::{cast_in_zone, cast_target, postgres_cast};
 pub(crate) use checked::checked_arithmetic;
 pub(crate) use common::planners_own;
-pub(crate) use labelled::{labelled, nullable};
+pub(crate) use labelled::{is_nullable, labelled, nullable};
 pub(crate) use one_row::one_row;
 pub(crate) use operators::{interval_span, numeric_quotient, operator};
 pub(crate) use regex::{operator_pattern as regex_pattern, similar as similar_pattern};

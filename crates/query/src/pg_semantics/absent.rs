@@ -18,6 +18,10 @@ pub(super) fn settle_scalar_subquery(subquery: Subquery) -> Result<Transformed<E
     if !subquery.outer_ref_columns.is_empty() || has_a_row(plan) {
         return Ok(Transformed::no(Expr::ScalarSubquery(subquery)));
     }
+    let never_null = plan.schema().fields().first().is_some_and(|field| !field.is_nullable());
+    if !never_null {
+        return Ok(Transformed::no(Expr::ScalarSubquery(subquery)));
+    }
     Ok(maybe_null(subquery)?.update_data(Expr::ScalarSubquery))
 }
 
@@ -34,15 +38,11 @@ pub(super) fn settle_not_in(within: InSubquery, schema: &DFSchema) -> Result<Tra
     Ok(maybe_null(subquery)?.update_data(|subquery| Expr::InSubquery(InSubquery { expr, subquery, negated })))
 }
 
-/// Says of the one column of a subquery that it may be NULL.
+/// Says of the one column of a subquery that it may be NULL, whatever becomes of it when constants are computed.
 fn maybe_null(subquery: Subquery) -> Result<Transformed<Subquery>> {
     let plan = &subquery.subquery;
-    let never_null = plan.schema().fields().first().is_some_and(|field| !field.is_nullable());
     let columns = plan.schema().columns();
     let [column] = columns.as_slice() else { return Ok(Transformed::no(subquery)) };
-    if !never_null {
-        return Ok(Transformed::no(subquery));
-    }
     let value = nullable(Expr::Column(column.clone())).alias_qualified(column.relation.clone(), &column.name);
     let plan = LogicalPlanBuilder::from(plan.as_ref().clone()).project([value])?.build()?;
     Ok(Transformed::yes(Subquery { subquery: Arc::new(plan), ..subquery }))

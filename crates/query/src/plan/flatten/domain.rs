@@ -2,6 +2,7 @@
 
 use super::references::Renaming;
 use crate::error::QueryError;
+use crate::functions::is_nullable;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, JoinType, NullEquality, Result};
 use datafusion::logical_expr::utils::conjunction;
@@ -98,7 +99,7 @@ fn refuse_volatile(outer: &LogicalPlan) -> Result<()> {
     let volatile = outer.exists(|node| {
         let mut found = false;
         node.apply_expressions(|expr| {
-            found |= expr.is_volatile();
+            found |= expr.exists(|expr| Ok(expr.is_volatile_node() && !is_nullable(expr)))?;
             Ok(TreeNodeRecursion::Continue)
         })?;
         Ok(found)
