@@ -236,15 +236,20 @@ ssize_t sendfile64(int to, int from, off_t *offset, size_t length) {
     return syscall(SYS_sendfile, to, from, offset, length);
 }
 
+/* Each sync has a number, which its end repeats: syncs of one file may overlap and end in any order. */
+static uint64_t syncs; /* guarded by order */
+
 static int do_sync(int fd) {
     if (!is_tracked(fd)) return (int)syscall(SYS_fsync, fd);
     pthread_mutex_lock(&order);
-    record(SYNC_BEGIN, fd, 0, NULL, 0, NULL, 0);
+    uint64_t number = ++syncs;
+    record(SYNC_BEGIN, fd, number, NULL, 0, NULL, 0);
     pthread_mutex_unlock(&order);
-    /* The simulated disk takes its time too, so that writes can fall into a sync. */
-    usleep(150);
+    /* The simulated disk takes its time too, now and then a long one: writes and whole other syncs
+     * can fall into a sync. */
+    usleep(number % 16 == 0 ? 4000 : 150);
     pthread_mutex_lock(&order);
-    record(SYNC_END, fd, 0, NULL, 0, NULL, 0);
+    record(SYNC_END, fd, number, NULL, 0, NULL, 0);
     pthread_mutex_unlock(&order);
     return 0;
 }

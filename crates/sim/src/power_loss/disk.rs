@@ -33,8 +33,7 @@ type Skip = Box<dyn Fn(&Path) -> bool>;
 
 enum Pending {
     File(u64, Syncing),
-    /// Its number among all syncs of folders.
-    Folder(u64, PathBuf, BTreeMap<PathBuf, Node>),
+    Folder(PathBuf, BTreeMap<PathBuf, Node>),
 }
 
 /// The state after some prefix of a log.
@@ -46,11 +45,10 @@ pub struct Disk {
     seen: BTreeMap<PathBuf, Node>,
     durable: BTreeMap<PathBuf, Node>,
     open: HashMap<i32, Open>,
-    /// Syncs under way. Several may be, of one descriptor too: they end in any order, so the oldest first is the strictest.
-    pending: HashMap<i32, Vec<Pending>>,
+    /// Syncs under way, by number. Several may be, of one file too, and they end in any order.
+    pending: HashMap<u64, Pending>,
     skip: Option<Skip>,
     names: HashMap<u64, PathBuf>,
-    folder_syncs: u64,
     /// The newest sync that ended, by folder.
     folders_ended: HashMap<PathBuf, u64>,
     skipped: usize,
@@ -93,8 +91,8 @@ impl Disk {
                     file.truncate(*length);
                 }
             }
-            Event::SyncBegin { fd } => self.begin_sync(*fd),
-            Event::SyncEnd { fd } => self.end_sync(*fd),
+            Event::SyncBegin { fd, number } => self.begin_sync(*fd, *number),
+            Event::SyncEnd { number } => self.end_sync(*number),
             Event::Rename { from, to } => self.rename(from, to),
             Event::Unlink { path } | Event::RemoveFolder { path } => drop(self.seen.remove(path)),
             Event::MakeFolder { path } => drop(self.seen.insert(path.clone(), Node::Folder)),
@@ -213,7 +211,7 @@ impl Disk {
         }
     }
 
-    fn begin_sync(&mut self, fd: i32) {
+    fn begin_sync(&mut self, fd: i32, number: u64) {
         let path = match self.open.get(&fd) {
             Some(Open::Folder(path)) => path.clone(),
             Some(Open::File(id)) => self.names.get(id).cloned().unwrap_or_default(),
@@ -232,22 +230,21 @@ impl Disk {
             _ => {
                 let inside = self.seen.iter().filter(|(p, _)| p.parent() == Some(&path));
                 let names = inside.map(|(p, n)| (p.clone(), *n)).collect();
-                self.folder_syncs += 1;
-                Pending::Folder(self.folder_syncs, path, names)
+                Pending::Folder(path, names)
             }
         };
-        self.pending.entry(fd).or_default().push(pending);
+        self.pending.insert(number, pending);
     }
 
-    fn end_sync(&mut self, fd: i32) {
-        let Some(list) = self.pending.get_mut(&fd).filter(|l| !l.is_empty()) else { return };
-        match list.remove(0) {
-            Pending::File(id, syncing) => {
+    fn end_sync(&mut self, number: u64) {
+        match self.pending.remove(&number) {
+            None => {}
+            Some(Pending::File(id, syncing)) => {
                 if let Some(file) = self.files.get_mut(&id) {
                     file.end_sync(syncing);
                 }
             }
-            Pending::Folder(number, folder, names) => {
+            Some(Pending::Folder(folder, names)) => {
                 let ended = self.folders_ended.entry(folder.clone()).or_default();
                 if number < *ended {
                     return;
@@ -275,7 +272,8 @@ mod tests {
     }
 
     fn sync(fd: i32) -> [Event; 2] {
-        [Event::SyncBegin { fd }, Event::SyncEnd { fd }]
+        let number = fd as u64;
+        [Event::SyncBegin { fd, number }, Event::SyncEnd { number }]
     }
 
     fn write(fd: i32, data: &[u8]) -> Event {
@@ -294,6 +292,17 @@ mod tests {
         assert!(
             matches!(id, Some(Node::File(id)) if disk.files.get(&id).map(|f| f.durable.bytes()) == Some(b"x".to_vec()))
         );
+    }
+
+    #[test]
+    fn a_sync_that_overtakes_another_of_its_file_counts() {
+        let begin = |number| Event::SyncBegin { fd: 3, number };
+        let events = [open(3, "/r/a"), begin(1), write(3, b"x"), begin(2), Event::SyncEnd { number: 2 }];
+        let mut disk = run(&events);
+        let durable = |disk: &Disk| disk.files.values().map(|f| f.durable.bytes()).collect::<Vec<_>>();
+        assert_eq!(durable(&disk), [b"x"]);
+        disk.apply(&Event::SyncEnd { number: 1 });
+        assert_eq!(durable(&disk), [b"x"]);
     }
 
     #[test]

@@ -21,9 +21,9 @@ pub enum Event {
     /// The file is this long now.
     Truncate { fd: i32, length: u64 },
     /// A sync began: what was written until here will be durable at its end.
-    SyncBegin { fd: i32 },
-    /// It ended.
-    SyncEnd { fd: i32 },
+    SyncBegin { fd: i32, number: u64 },
+    /// The sync of this number ended.
+    SyncEnd { number: u64 },
     /// A name moved, over what had the new one.
     Rename { from: PathBuf, to: PathBuf },
     /// A file's name went away.
@@ -97,8 +97,8 @@ fn record(rest: &mut &[u8], at: usize) -> Result<Event, LogError> {
         3 => Event::Duplicate { fd, made: number as i32 },
         4 => Event::Write { fd, offset: number, data: a },
         5 => Event::Truncate { fd, length: number },
-        6 => Event::SyncBegin { fd },
-        7 => Event::SyncEnd { fd },
+        6 => Event::SyncBegin { fd, number },
+        7 => Event::SyncEnd { number },
         8 => Event::Rename { from: path(a), to: path(b) },
         9 => Event::Unlink { path: path(a) },
         10 => Event::MakeFolder { path: path(a) },
