@@ -1,6 +1,6 @@
 //! What a statement answers: rows, a command tag, or a COPY stream.
 
-use crate::{CopyIn, CopyOut, EngineError, StoredRows};
+use crate::{CopyIn, CopyOut, EngineError, StoredRows, TimeZone};
 use arrow::datatypes::Schema;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use futures::stream::BoxStream;
@@ -74,15 +74,15 @@ impl Chunk {
         Ok(query::convert::rows_to_batch(&named, &self.to_rows(columns)?)?)
     }
 
-    /// Every row as text, NULL as `None`.
+    /// Every row as text, NULL as `None`, moments as clocks of `zone` show them.
     ///
     /// # Errors
     /// As [`Self::to_rows`].
-    pub fn to_text(&self, columns: &[ColumnDesc]) -> Result<Vec<Vec<Option<String>>>, EngineError> {
+    pub fn to_text(&self, columns: &[ColumnDesc], zone: TimeZone) -> Result<Vec<Vec<Option<String>>>, EngineError> {
         let print = |(value, column): (&Datum, &ColumnDesc)| {
             (!matches!(value, Datum::Null)).then(|| {
                 let mut text = String::new();
-                types::text::print(&column.ty, value, &mut text);
+                zone.print(&column.ty, value, &mut text);
                 text
             })
         };

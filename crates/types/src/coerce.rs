@@ -21,7 +21,12 @@ pub fn assign(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
         DataType::SmallInt => to_integer(ty, &value)?.map(Datum::Int2),
         DataType::Integer => to_integer(ty, &value)?.map(Datum::Int4),
         DataType::BigInt => to_integer(ty, &value)?.map(Datum::Int8),
-        DataType::Oid => to_integer::<u32>(ty, &value)?.map(|oid| Datum::Int8(i64::from(oid))),
+        DataType::Oid => match value {
+            // The bits of an integer are those of an oid.
+            Datum::Int2(integer) => Some(Datum::Int8(i64::from(i32::from(integer).cast_unsigned()))),
+            Datum::Int4(integer) => Some(Datum::Int8(i64::from(integer.cast_unsigned()))),
+            ref value => to_integer::<u32>(ty, value)?.map(|oid| Datum::Int8(i64::from(oid))),
+        },
         DataType::Real => to_float4(&value)?.map(Datum::Float4),
         DataType::Double => to_float8(&value).map(Datum::Float8),
         DataType::Numeric(parameters) => to_numeric(*parameters, &value)?.map(Datum::Numeric),

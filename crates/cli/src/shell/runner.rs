@@ -121,7 +121,8 @@ impl Runner {
                 if self.format == Format::Arrow && std::mem::replace(&mut self.arrow_written, true) {
                     return Ok(Err(Failure::Plain("an Arrow file has room for the rows of one statement".into())));
                 }
-                watched(output::rows(self.format, rows, progress), &cancel, progress).await
+                let zone = self.session.inner().time_zone();
+                watched(output::rows(self.format, rows, zone, progress), &cancel, progress).await
             }
             Answer::CopyOut(copy) => {
                 progress.output_begins();

@@ -28,6 +28,16 @@ fn text(arguments: &[&str], input: &str) -> (i32, String, String) {
 const ROWS: &str = "SELECT * FROM (VALUES (1, 'a,b', true), (2, NULL, false)) AS v (n, \"the word\", yes)";
 
 #[test]
+fn moments_are_shown_as_the_clocks_of_the_sessions_zone() {
+    let sql = "SET TimeZone = 'Europe/Berlin'; SELECT '2026-07-01 12:00+00'::timestamptz AS at";
+    for (format, wanted) in [("csv", "at\n2026-07-01 14:00:00+02\n"), ("json", "{\"at\":\"2026-07-01 14:00:00+02\"}\n")]
+    {
+        let (_, out, _) = text(&["--format", format, "-c", sql], "");
+        assert!(out.ends_with(wanted), "{out}");
+    }
+}
+
+#[test]
 fn rows_are_a_table_csv_or_json() {
     let (_, table, _) = text(&["-c", ROWS], "");
     assert_eq!(table, " n | the word | yes\n---+----------+-----\n 1 | a,b      | t\n 2 |          | f\n(2 rows)\n\n");

@@ -13,8 +13,7 @@ use parking_lot::Mutex;
 use sql::{Copy, CopyHeader, CopyTarget, Statement, ast};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use types::array::print_array_by;
-use types::{DataType, Datum, ElementType, temporal, text};
+use types::{DataType, Datum};
 
 /// A `COPY … TO STDOUT` under way. Dropping it cancels it.
 pub struct CopyOut {
@@ -128,16 +127,8 @@ fn encode(format: &Format, types: &[DataType], zone: TimeZone, rows: &[Vec<Datum
             value.clear();
             match datum {
                 Datum::Null => field(format, i, None, false, &mut out),
-                Datum::TimestampTz(micros) => {
-                    temporal::print_timestamptz(*micros, zone.offset_at(*micros), &mut value);
-                    field(format, i, Some(&value), types.len() == 1, &mut out);
-                }
-                Datum::Array(items) if *ty == DataType::Array(ElementType::TimestampTz) => {
-                    print_times(items, zone, &mut value);
-                    field(format, i, Some(&value), types.len() == 1, &mut out);
-                }
                 datum => {
-                    text::print(ty, datum, &mut value);
+                    zone.print(ty, datum, &mut value);
                     field(format, i, Some(&value), types.len() == 1, &mut out);
                 }
             }
@@ -146,15 +137,6 @@ fn encode(format: &Format, types: &[DataType], zone: TimeZone, rows: &[Vec<Datum
         ends.push(out.len());
     }
     CopyBlock::new(Bytes::from(out), ends)
-}
-
-/// An array of times with a zone, in the session's.
-fn print_times(items: &[Datum], zone: TimeZone, out: &mut String) {
-    let mut print = |item: &Datum, out: &mut String| match item {
-        Datum::TimestampTz(micros) => temporal::print_timestamptz(*micros, zone.offset_at(*micros), out),
-        other => text::print(&DataType::TimestampTz, other, out),
-    };
-    print_array_by(items, &mut print, out);
 }
 
 /// Appends one field with the delimiter before it. A delimiter is an ASCII character.

@@ -1,8 +1,9 @@
 //! Time zones: names of the IANA list and fixed offsets.
 
 use chrono::{Offset, TimeZone as _};
+use types::array::print_array_by;
 use types::temporal::{self, SECOND, ZoneRules};
-use types::{DataType, Datum, coerce};
+use types::{DataType, Datum, ElementType, coerce, text};
 
 /// A session's time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,18 @@ impl TimeZone {
 }
 
 impl TimeZone {
+    /// Appends the text of a value as [`text::print`] does, and moments as the zone's clocks show them.
+    pub fn print(self, ty: &DataType, value: &Datum, out: &mut String) {
+        match (ty, value) {
+            (_, Datum::TimestampTz(moment)) => temporal::print_timestamptz(*moment, self.offset_at(*moment), out),
+            (DataType::Array(ElementType::TimestampTz), Datum::Array(items)) => {
+                let mut print = |item: &Datum, out: &mut String| self.print(&DataType::TimestampTz, item, out);
+                print_array_by(items, &mut print, out);
+            }
+            _ => text::print(ty, value, out),
+        }
+    }
+
     /// A moment as the zone's clocks show it, or what they show as a moment, where an assignment to a column of type
     /// `ty` goes from one to the other. Any other value stays as it is.
     pub(crate) fn seen_as(self, ty: &DataType, value: Datum) -> Datum {
@@ -44,7 +57,7 @@ impl TimeZone {
             }
             (ty, Datum::TimestampTz(moment)) if ty.is_text() => {
                 let mut text = String::new();
-                temporal::print_timestamptz(moment, self.offset_at(moment), &mut text);
+                self.print(&DataType::TimestampTz, &Datum::TimestampTz(moment), &mut text);
                 Datum::Text(text)
             }
             (DataType::TimestampTz, Datum::Timestamp(local)) if local != i64::MIN && local != i64::MAX => {

@@ -2,8 +2,7 @@
 
 use bytes::{BufMut, BytesMut};
 use engine::TimeZone;
-use types::array::print_array_by;
-use types::{DataType, Datum, ElementType, temporal};
+use types::{DataType, Datum};
 
 /// What printing needs, so that a row needs no string of its own.
 pub(crate) struct Printer {
@@ -25,18 +24,7 @@ impl Printer {
             (_, Datum::Int2(value)) => return put_integer((*value).into(), out),
             (_, Datum::Int4(value)) => return put_integer((*value).into(), out),
             (_, Datum::Int8(value)) => return put_integer(*value, out),
-            (_, Datum::TimestampTz(micros)) => {
-                temporal::print_timestamptz(*micros, self.zone.offset_at(*micros), &mut self.scratch);
-            }
-            (DataType::Array(ElementType::TimestampTz), Datum::Array(items)) => {
-                let zone = self.zone;
-                let mut print = |item: &Datum, out: &mut String| match item {
-                    Datum::TimestampTz(micros) => temporal::print_timestamptz(*micros, zone.offset_at(*micros), out),
-                    other => types::text::print(&DataType::TimestampTz, other, out),
-                };
-                print_array_by(items, &mut print, &mut self.scratch);
-            }
-            _ => types::text::print(ty, value, &mut self.scratch),
+            _ => self.zone.print(ty, value, &mut self.scratch),
         }
         out.put_slice(self.scratch.as_bytes());
     }

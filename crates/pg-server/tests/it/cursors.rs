@@ -147,6 +147,7 @@ async fn oids_are_parameters_and_columns_of_their_own_type() {
     for (text, found) in [
         ("SELECT 4294967295::oid", Ok("4294967295")),
         ("SELECT '-1'::oid", Ok("4294967295")),
+        ("SELECT (-1)::oid", Ok("4294967295")),
         ("SELECT '7'::text::oid::integer + 1", Ok("8")),
         ("SELECT '{1,2}'::oid[]", Ok("{1,2}")),
         ("SELECT pg_typeof(1::oid)::text", Ok("oid")),

@@ -22,9 +22,11 @@ impl AsyncDB for Library {
             last = match session.run(&statement).await.map_err(|e| failed(e.into()))? {
                 Answer::Done(tag) => DBOutput::StatementComplete(answer::count(&tag)),
                 Answer::Rows(mut stream) => {
+                    let zone = session.time_zone();
                     let mut rows = Vec::new();
                     while let Some(chunk) = stream.chunks.next().await {
-                        let text = chunk.and_then(|c| c.to_text(&stream.columns)).map_err(|e| failed(e.into()))?;
+                        let text =
+                            chunk.and_then(|c| c.to_text(&stream.columns, zone)).map_err(|e| failed(e.into()))?;
                         rows.extend(text.iter().map(|r| r.iter().map(|v| answer::cell(v.as_deref())).collect()));
                     }
                     answer::rows(stream.columns.len(), rows)

@@ -91,10 +91,11 @@ impl Page {
                 Answer::Empty => None,
                 Answer::Done(tag) => Some(vec![tag]),
                 Answer::Rows(mut rows) => {
+                    let zone = session.time_zone();
                     let names: Vec<&str> = rows.columns.iter().map(|c| c.name.as_str()).collect();
                     let mut lines = vec![normal(&names.join("|"))];
                     while let Some(chunk) = rows.chunks.next().await {
-                        for row in chunk?.to_text(&rows.columns)? {
+                        for row in chunk?.to_text(&rows.columns, zone)? {
                             let row: Vec<String> = row.into_iter().map(Option::unwrap_or_default).collect();
                             lines.push(normal(&row.join("|")));
                         }

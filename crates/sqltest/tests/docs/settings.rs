@@ -31,7 +31,7 @@ async fn show_all() -> Result<Vec<(String, String)>, bennu::Error> {
     let Answer::Rows(mut rows) = session.inner().run(&statements[0]).await? else { panic!("SHOW ALL has rows") };
     let mut found = Vec::new();
     while let Some(chunk) = rows.chunks.next().await {
-        for row in chunk?.to_text(&rows.columns)? {
+        for row in chunk?.to_text(&rows.columns, bennu::TimeZone::UTC)? {
             found.push((row[0].clone().unwrap_or_default(), row[1].clone().unwrap_or_default()));
         }
     }

@@ -7,7 +7,7 @@ mod table;
 
 use super::failure::Failure;
 use super::wait::Progress;
-use bennu::{Batches, ColumnDesc, RowStream};
+use bennu::{Batches, ColumnDesc, RowStream, TimeZone};
 use futures::StreamExt;
 use std::io::{BufWriter, Write};
 
@@ -24,17 +24,17 @@ pub(crate) enum Format {
     Arrow,
 }
 
-/// Writes all rows of an answer. Only a table keeps them in memory: its widths are known at the end.
-pub(super) async fn rows(format: Format, rows: RowStream, progress: &Progress) -> Result<(), Failure> {
+/// Writes all rows of an answer, moments as clocks of `zone` show them. Only a table keeps them in memory: its widths are known at the end.
+pub(super) async fn rows(format: Format, rows: RowStream, zone: TimeZone, progress: &Progress) -> Result<(), Failure> {
     let mut out = BufWriter::new(std::io::stdout());
     match format {
         Format::Arrow => arrow_file::write(Batches::new(rows)?, &mut out, progress).await?,
-        Format::Table => table::write(rows, &mut out, progress).await?,
+        Format::Table => table::write(rows, zone, &mut out, progress).await?,
         Format::Csv => {
             csv::header(&rows.columns, &mut out)?;
-            each(rows, &mut out, csv::row, progress).await?;
+            each(rows, zone, &mut out, csv::row, progress).await?;
         }
-        Format::Json => each(rows, &mut out, json::row, progress).await?,
+        Format::Json => each(rows, zone, &mut out, json::row, progress).await?,
     }
     Ok(out.flush()?)
 }
@@ -42,9 +42,15 @@ pub(super) async fn rows(format: Format, rows: RowStream, progress: &Progress) -
 type WriteRow = fn(&[ColumnDesc], &[Option<String>], &mut dyn Write) -> std::io::Result<()>;
 
 /// Writes rows as they come.
-async fn each(mut rows: RowStream, out: &mut impl Write, write: WriteRow, progress: &Progress) -> Result<(), Failure> {
+async fn each(
+    mut rows: RowStream,
+    zone: TimeZone,
+    out: &mut impl Write,
+    write: WriteRow,
+    progress: &Progress,
+) -> Result<(), Failure> {
     while let Some(chunk) = rows.chunks.next().await {
-        let text = chunk.and_then(|chunk| chunk.to_text(&rows.columns)).map_err(bennu::Error::from)?;
+        let text = chunk.and_then(|chunk| chunk.to_text(&rows.columns, zone)).map_err(bennu::Error::from)?;
         progress.rows(text.len());
         progress.output_begins();
         for row in text {

@@ -2,15 +2,20 @@
 
 use super::super::failure::Failure;
 use super::super::wait::Progress;
-use bennu::{ColumnDesc, DataType, RowStream};
+use bennu::{ColumnDesc, DataType, RowStream, TimeZone};
 use futures::StreamExt;
 use std::io::{self, Write};
 
 /// Writes header, rows and count.
-pub(super) async fn write(mut rows: RowStream, out: &mut impl Write, progress: &Progress) -> Result<(), Failure> {
+pub(super) async fn write(
+    mut rows: RowStream,
+    zone: TimeZone,
+    out: &mut impl Write,
+    progress: &Progress,
+) -> Result<(), Failure> {
     let mut all: Vec<Vec<String>> = Vec::new();
     while let Some(chunk) = rows.chunks.next().await {
-        let text = chunk.and_then(|chunk| chunk.to_text(&rows.columns)).map_err(bennu::Error::from)?;
+        let text = chunk.and_then(|chunk| chunk.to_text(&rows.columns, zone)).map_err(bennu::Error::from)?;
         progress.rows(text.len());
         // NULL shows as nothing, as in psql.
         all.extend(text.into_iter().map(|row| row.into_iter().map(Option::unwrap_or_default).collect()));
