@@ -19,8 +19,10 @@ use types::{DataType, Datum};
 #[derive(Debug, Default)]
 pub(crate) struct Cursors {
     open: Vec<OpenCursor>,
-    /// The number of the next one.
-    next: u64,
+    /// The number of the last one; a front end's portals are counted, too.
+    last: u64,
+    /// What ROLLBACK TO went back to, until the front end asks.
+    undone: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -50,12 +52,22 @@ impl std::fmt::Debug for Rows {
 impl Cursors {
     /// Which cursors there have been so far.
     pub(crate) fn mark(&self) -> u64 {
-        self.next
+        self.last
     }
 
-    /// Closes those declared after a mark.
+    /// Closes those declared after a mark, and lets the front end know.
     pub(crate) fn go_back(&mut self, mark: u64) {
-        self.open.retain(|cursor| cursor.number < mark);
+        self.open.retain(|cursor| cursor.number <= mark);
+        self.undone = Some(self.undone.map_or(mark, |earlier| earlier.min(mark)));
+    }
+
+    pub(crate) fn close_all(&mut self) {
+        self.open.clear();
+    }
+
+    fn number(&mut self) -> u64 {
+        self.last += 1;
+        self.last
     }
 
     fn find(&self, name: &str) -> Option<&OpenCursor> {
@@ -67,8 +79,8 @@ impl Cursors {
         stream.chunks = stream.chunks.fuse().boxed();
         let columns = Arc::clone(&stream.columns);
         let rows = Arc::new(Mutex::new(Rows { stream, current: None, failed: false }));
-        self.open.push(OpenCursor { name: name.to_string(), number: self.next, columns, rows });
-        self.next += 1;
+        let number = self.number();
+        self.open.push(OpenCursor { name: name.to_string(), number, columns, rows });
     }
 
     fn close(&mut self, name: &str) -> bool {
@@ -145,6 +157,22 @@ impl Session {
         }
     }
 
+    /// The number of a portal that a front end makes now, for [`Self::take_undone_portals`].
+    pub fn number_portal(&mut self) -> u64 {
+        match &mut self.block {
+            Block::Open(open) => open.cursors.number(),
+            Block::Idle => 0,
+        }
+    }
+
+    /// After ROLLBACK TO: portals with a higher number than this are gone.
+    pub fn take_undone_portals(&mut self) -> Option<u64> {
+        match &mut self.block {
+            Block::Open(open) => open.cursors.undone.take(),
+            Block::Idle => None,
+        }
+    }
+
     /// DECLARE.
     pub(crate) async fn declare_cursor(
         &mut self,
@@ -201,7 +229,7 @@ impl Session {
     /// CLOSE ALL.
     pub(crate) fn close_cursors(&mut self) {
         if let Block::Open(open) = &mut self.block {
-            open.cursors.go_back(0);
+            open.cursors.close_all();
         }
     }
 

@@ -31,9 +31,14 @@ pub struct Script {
     pub(crate) source: Arc<Source>,
 }
 
-/// What a statement does with a cursor that is there.
+/// What a statement does with cursors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CursorStep<'a> {
+    /// DECLARE.
+    Declare {
+        /// The cursor.
+        name: &'a str,
+    },
     /// FETCH or MOVE.
     Fetch {
         /// The cursor.
@@ -48,25 +53,33 @@ pub enum CursorStep<'a> {
         /// The cursor.
         name: &'a str,
     },
-}
-
-impl<'a> CursorStep<'a> {
-    /// The cursor's name.
-    pub fn name(&self) -> &'a str {
-        match self {
-            Self::Fetch { name, .. } | Self::Close { name } => name,
-        }
-    }
+    /// CLOSE ALL.
+    CloseAll,
 }
 
 impl Script {
-    /// What it does with a cursor, for front ends that have portals of their own.
+    /// What it does with cursors, for front ends that have portals of their own.
     pub fn cursor_step(&self) -> Option<CursorStep<'_>> {
-        match &self.source.statement {
+        self.source.cursor_step()
+    }
+}
+
+impl Prepared {
+    /// As [`Script::cursor_step`].
+    pub fn cursor_step(&self) -> Option<CursorStep<'_>> {
+        self.source.as_ref()?.cursor_step()
+    }
+}
+
+impl Source {
+    fn cursor_step(&self) -> Option<CursorStep<'_>> {
+        match &self.statement {
+            Statement::DeclareCursor(declare) => Some(CursorStep::Declare { name: &declare.name }),
             Statement::Fetch(fetch) => {
                 Some(CursorStep::Fetch { name: &fetch.name, count: fetch.count, moves: fetch.moves })
             }
             Statement::CloseCursor(name) => Some(CursorStep::Close { name }),
+            Statement::Discard(sql::Discard::Cursors) => Some(CursorStep::CloseAll),
             _ => None,
         }
     }

@@ -69,7 +69,7 @@ impl Block {
             open.failed = true;
             if open.savepoints.is_empty() {
                 open.txn = None;
-                open.cursors.go_back(0);
+                open.cursors.close_all();
             }
         }
     }
@@ -121,7 +121,10 @@ impl OpenBlock {
 
 impl Session {
     /// Refuses everything but the end of a failed block.
-    pub(crate) fn check_block(&self) -> EngineResult<()> {
+    ///
+    /// # Errors
+    /// 25P02.
+    pub fn check_block(&self) -> EngineResult<()> {
         match self.block.status() {
             TransactionStatus::Failed => fail(Fault::InFailedTransaction),
             _ => Ok(()),

@@ -257,8 +257,11 @@ impl Connection {
         Ok(())
     }
 
-    /// Notices and changed settings that the last statement left.
+    /// What the last statement left: portals that it ended, notices and changed settings.
     pub(crate) fn asides(&mut self) {
+        if let Some(last) = self.session.take_undone_portals() {
+            self.extended.undo(last);
+        }
         for notice in self.session.take_notices() {
             self.wire.out.notice(&notice);
         }

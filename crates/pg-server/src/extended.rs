@@ -25,6 +25,8 @@ struct Portal {
     params: Vec<Datum>,
     results: Vec<i16>,
     state: PortalState,
+    /// Its place among the portals and cursors of its block.
+    number: u64,
 }
 
 enum PortalState {
@@ -39,6 +41,11 @@ impl Extended {
         if status == TransactionStatus::Idle {
             self.portals.clear();
         }
+    }
+
+    /// ROLLBACK TO: portals made since are gone.
+    pub(crate) fn undo(&mut self, last: u64) {
+        self.portals.retain(|_, portal| portal.number <= last);
     }
 
     /// A simple query drops the unnamed statement and portal.
@@ -66,11 +73,12 @@ impl Connection {
         let taken =
             self.extended.portals.contains_key(&bind.portal) || self.session.cursor_columns(&bind.portal).is_some();
         if !bind.portal.is_empty() && taken {
-            return Err(Failure::Front("42P03", format!("cursor \"{}\" already exists", bind.portal)));
+            return Err(portal_exists(&bind.portal));
         }
         let params = parameters(&prepared.parameters, &bind, self.session.time_zone())?;
         check_results(&prepared, &bind.results)?;
-        let portal = Portal { prepared, params, results: bind.results, state: PortalState::Fresh };
+        let number = self.session.number_portal();
+        let portal = Portal { prepared, params, results: bind.results, state: PortalState::Fresh, number };
         self.extended.portals.insert(bind.portal, portal);
         self.wire.out.bind_complete();
         Ok(())
@@ -117,7 +125,13 @@ impl Connection {
     pub(crate) async fn execute(&mut self, name: &str, max_rows: i32) -> Result<(), Failure> {
         // Taken out while it runs: an error leaves it closed, as PostgreSQL's failed portals are.
         let mut portal = self.extended.portals.remove(name).ok_or_else(|| no_portal(name))?;
-        if let PortalState::Fresh = portal.state {
+        let closed = match portal.state {
+            PortalState::Fresh => self.portal_step(portal.prepared.cursor_step())?,
+            PortalState::Open(_) | PortalState::Finished => self.session.check_block().map(|()| false)?,
+        };
+        if closed {
+            portal.state = PortalState::Finished;
+        } else if let PortalState::Fresh = portal.state {
             // Statements up to the next Sync are one transaction; a lone one needs none around it.
             if self.session.status() == TransactionStatus::Idle && !self.wire.sync_is_next().await? {
                 self.session.begin_pipeline();
@@ -155,15 +169,31 @@ impl Connection {
         Ok(self.wire.flush_if_full().await?)
     }
 
-    /// FETCH, MOVE and CLOSE of a portal of this protocol; false for what is none, which the session then runs.
+    /// DECLARE and CLOSE where a portal of this protocol has the name; false leaves the statement to the session.
+    fn portal_step(&mut self, step: Option<CursorStep<'_>>) -> Result<bool, Failure> {
+        let portals = &mut self.extended.portals;
+        match step.filter(|_| self.session.status() != TransactionStatus::Failed) {
+            Some(CursorStep::Declare { name }) if portals.contains_key(name) => Err(portal_exists(name)),
+            Some(CursorStep::Close { name }) if portals.remove(name).is_some() => {
+                self.wire.out.complete("CLOSE CURSOR");
+                Ok(true)
+            }
+            Some(CursorStep::CloseAll) => {
+                portals.clear();
+                Ok(false)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// A simple query's statement about a portal of this protocol; false for any other, which the session then runs.
     pub(crate) async fn cursor_statement(&mut self, statement: &Script) -> Result<bool, Failure> {
-        let failed = self.session.status() == TransactionStatus::Failed;
-        let Some(step) = statement.cursor_step().filter(|_| !failed) else { return Ok(false) };
-        let Some(mut portal) = self.extended.portals.remove(step.name()) else { return Ok(false) };
-        let CursorStep::Fetch { name, count, moves } = step else {
-            self.wire.out.complete("CLOSE CURSOR");
-            return Ok(true);
-        };
+        let step = statement.cursor_step();
+        let Some(CursorStep::Fetch { name, count, moves }) = step else { return self.portal_step(step) };
+        if self.session.status() == TransactionStatus::Failed {
+            return Ok(false);
+        }
+        let Some(mut portal) = self.extended.portals.remove(name) else { return Ok(false) };
         let cannot_run = || Failure::Front("24000", format!("portal \"{name}\" cannot be run"));
         if portal.prepared.columns.is_none() {
             return Err(cannot_run());
@@ -208,6 +238,10 @@ impl Connection {
 
 fn no_portal(name: &str) -> Failure {
     Failure::Front("34000", format!("portal \"{name}\" does not exist"))
+}
+
+fn portal_exists(name: &str) -> Failure {
+    Failure::Front("42P03", format!("cursor \"{name}\" already exists"))
 }
 
 fn parameter_type(oid: u32) -> Result<Option<DataType>, Failure> {

@@ -83,16 +83,11 @@ impl RowSource {
             left -= end - start;
             self.leave(chunk, start, end);
             if left == 0 {
-                return self.at_end(wire).await;
+                // Not known to be at its end, even if it is: PostgreSQL says the same here.
+                wire.flush_if_full().await?;
+                return Ok(false);
             }
         }
-    }
-
-    /// After the limit was reached: is there nothing left? Looks one chunk ahead, as PostgreSQL does
-    /// not: it suspends also when the limit was met exactly, and so does this.
-    async fn at_end(&mut self, wire: &mut Wire) -> Result<bool, Failure> {
-        wire.flush_if_full().await?;
-        Ok(false)
     }
 }
 

@@ -100,6 +100,45 @@ async fn a_portal_is_moved_and_fetched_from_by_name() {
 }
 
 #[tokio::test]
+async fn portals_end_with_their_savepoint_and_share_their_names_with_cursors() {
+    let server = server().await;
+    let mut client = server.session().await;
+    client.extended(&[parse("s", "SELECT k FROM t ORDER BY k", &[])]).await.unwrap();
+    client.run("BEGIN").await.unwrap();
+    client.extended(&[bind("before", "s", 0, &[])]).await.unwrap();
+    client.run("SAVEPOINT a").await.unwrap();
+    client.extended(&[bind("after", "s", 0, &[])]).await.unwrap();
+    assert_eq!(client.run("FETCH 2 FROM after").await.strs(), Ok("1"));
+    assert_eq!(client.run("DECLARE after CURSOR FOR SELECT 1").await.strs(), Err("42P03"));
+    client.run("ROLLBACK TO a").await.unwrap();
+    assert_eq!(client.run("FETCH before").await.strs(), Ok("1"));
+    assert_eq!(client.extended(&[execute("after", 1)]).await.strs(), Err("34000"));
+    client.run("ROLLBACK TO a").await.unwrap();
+
+    // By prepared statements, too.
+    client.extended(&[bind("after", "s", 0, &[])]).await.unwrap();
+    let declare = [parse("", "DECLARE after CURSOR FOR SELECT 1", &[]), bind("", "", 0, &[]), execute("", 0)];
+    assert_eq!(client.extended(&declare).await.strs(), Err("42P03"));
+    let back = [parse("", "ROLLBACK TO a", &[]), bind("", "", 0, &[]), execute("", 0)];
+    client.extended(&back).await.unwrap();
+    assert_eq!(client.extended(&declare).await.strs(), Ok("DECLARE CURSOR"));
+    let close = [parse("", "CLOSE before", &[]), bind("", "", 0, &[]), execute("", 0)];
+    assert_eq!(client.extended(&close).await.strs(), Ok("CLOSE CURSOR"));
+    assert_eq!(client.run("FETCH before").await.strs(), Err("34000"));
+
+    client.run("ROLLBACK TO a").await.unwrap();
+    client.extended(&[bind("p", "s", 0, &[]), execute("p", 1)]).await.unwrap();
+    assert_eq!(client.run("CLOSE ALL").await.strs(), Ok("CLOSE CURSOR ALL"));
+    assert_eq!(client.run("FETCH p").await.strs(), Err("34000"));
+
+    // Nor does one go on in a block that failed.
+    client.run("ROLLBACK; BEGIN").await.unwrap();
+    client.extended(&[bind("p", "s", 0, &[]), execute("p", 1)]).await.unwrap();
+    assert_eq!(client.run("SELECT 1 / 0").await.strs(), Err("22012"));
+    assert_eq!(client.extended(&[execute("p", 1)]).await.strs(), Err("25P02"));
+}
+
+#[tokio::test]
 async fn the_timeout_of_declare_does_not_end_the_cursor_and_that_of_fetch_does() {
     let server = server().await;
     let mut client = server.session().await;
