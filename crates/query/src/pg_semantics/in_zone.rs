@@ -9,6 +9,7 @@
 //! A pass of its own over settled plans: in UTC, which most sessions have, none of it is there. Plans are kept by zone.
 
 use super::adapt::Side;
+use super::zoned_rows::{zoned_join, zoned_union, zoned_within};
 use crate::convert::{arrow_type, sql_type_of};
 use crate::error::QueryError;
 use crate::functions::{self, SqlFunction, Zone, cast_in_zone, cast_target};
@@ -33,18 +34,34 @@ pub(crate) fn in_zone(plan: LogicalPlan, zone: &Zone) -> Result<LogicalPlan> {
             let zoned = expr.transform_up(|expr| zoned(expr, &Place { schema: &schema, zone }))?;
             Ok(zoned.update_data(|expr| name.restore(expr)))
         })?;
+        let place = Place { schema: &schema, zone };
+        let zoned = zoned.map_data(|node| match node {
+            LogicalPlan::Union(union) => Ok(LogicalPlan::Union(zoned_union(union, &place)?)),
+            LogicalPlan::Join(join) => Ok(LogicalPlan::Join(zoned_join(join, &place))),
+            node => Ok(node),
+        })?;
         zoned.map_data(LogicalPlan::recompute_schema)
     })
     .data()
 }
 
 /// Where an expression stands.
-struct Place<'a> {
+pub(super) struct Place<'a> {
     schema: &'a DFSchema,
     zone: &'a Zone,
 }
 
-impl Place<'_> {
+impl<'a> Place<'a> {
+    /// The same zone over other columns.
+    pub(super) fn within(&self, schema: &'a DFSchema) -> Self {
+        Self { schema, zone: self.zone }
+    }
+
+    /// Is the column at `at` one of moments?
+    pub(super) fn is_moment_at(&self, at: usize) -> bool {
+        self.schema.columns().into_iter().nth(at).is_some_and(|column| self.is_moment(&Expr::Column(column)))
+    }
+
     fn ty(&self, expr: &Expr) -> Option<DataType> {
         match Side::of(expr, self.schema) {
             Side::Known(ty) => Some(ty),
@@ -53,7 +70,7 @@ impl Place<'_> {
         }
     }
 
-    fn is_moment(&self, expr: &Expr) -> bool {
+    pub(super) fn is_moment(&self, expr: &Expr) -> bool {
         self.ty(expr) == Some(DataType::TimestampTz)
     }
 
@@ -66,7 +83,7 @@ impl Place<'_> {
         call("timezone", vec![self.zone(), expr])
     }
 
-    fn as_moment(&self, expr: Expr) -> Expr {
+    pub(super) fn as_moment(&self, expr: Expr) -> Expr {
         match self.ty(&expr) {
             Some(DataType::Timestamp | DataType::Date) => cast_in_zone(expr, DataType::TimestampTz, self.zone),
             _ => expr,
@@ -98,6 +115,9 @@ fn zoned(expr: Expr, place: &Place<'_>) -> Result<Transformed<Expr>> {
         Expr::InList(InList { expr, list, negated }) if place.is_moment(&expr) => {
             let list = list.into_iter().map(|item| place.as_moment(item)).collect();
             Ok(Transformed::yes(Expr::InList(InList::new(expr, list, negated))))
+        }
+        Expr::InSubquery(within) => {
+            zoned_within(within, place).map(|within| Transformed::yes(Expr::InSubquery(within)))
         }
         other => Ok(Transformed::no(other)),
     }

@@ -23,6 +23,7 @@ mod settle;
 mod signless_zero;
 mod types;
 mod united_columns;
+mod zoned_rows;
 
 pub(crate) use arithmetic::IntegerArithmetic;
 pub(crate) use in_zone::in_zone;
