@@ -11,6 +11,7 @@ mod checks;
 mod flatten;
 mod group_places;
 mod grouping_sets;
+mod hidden_names;
 mod limits;
 mod merged_columns;
 mod names;

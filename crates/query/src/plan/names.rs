@@ -3,19 +3,20 @@
 //! The planner wants them unique within a SELECT and PostgreSQL does not, so repeated ones get a mark and a number
 //! that [`shown`] takes off again.
 
+use super::hidden_names::unhide;
 use sql::ast::{
     DataType, Expr, FunctionArguments, Ident, Query, Select, SelectItem, SetExpr, Statement, TrimWhereField, Value,
     VisitMut, VisitorMut,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 /// Between a name and its number. No client sends a control character in a name.
-const MARK: char = '\u{1}';
+pub(super) const MARK: char = '\u{1}';
 
 /// Names all select items of a query and the queries inside it.
 pub(super) fn name_columns(statement: &mut Statement) {
-    let _ = statement.visit(&mut Namer);
+    let _ = statement.visit(&mut Namer { depth: 0 });
 }
 
 /// A column's name without the mark that made it unique.
@@ -23,10 +24,24 @@ pub(super) fn shown(name: &str) -> &str {
     name.split(MARK).next().unwrap_or(name)
 }
 
-struct Namer;
+struct Namer {
+    /// How many queries deep.
+    depth: usize,
+}
 
 impl VisitorMut for Namer {
     type Break = ();
+
+    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        self.depth -= 1;
+        unhide(query, self.depth == 0);
+        ControlFlow::Continue(())
+    }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
         name_select(select);
@@ -39,6 +54,7 @@ fn name_select(select: &mut Select) {
         .projection
         .iter()
         .any(|item| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)));
+    let columns: HashSet<String> = select.projection.iter().filter_map(column_of_table).collect();
     let mut seen: HashMap<String, usize> = HashMap::new();
     for item in &mut select.projection {
         let (key, wanted) = match &*item {
@@ -55,11 +71,21 @@ fn name_select(select: &mut Select) {
             SelectItem::ExprWithAlias { alias, .. } => (ident_name(alias), None),
             _ => continue,
         };
+        // `t.k` and any other `k` do not.
+        let hides = columns.contains(&key);
         let number = seen.entry(key).and_modify(|count| *count += 1).or_insert(0);
-        let repeated = *number > 0 || (wildcard && wanted.is_none() && is_column(item));
+        let repeated = *number > 0 || hides || (wildcard && wanted.is_none() && is_column(item));
         if repeated || wanted.is_some() {
             rename(item, wanted, repeated.then_some(*number));
         }
+    }
+}
+
+/// The name of `t.k`.
+fn column_of_table(item: &SelectItem) -> Option<String> {
+    match item {
+        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => parts.last().map(ident_name),
+        _ => None,
     }
 }
 
