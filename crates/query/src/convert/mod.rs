@@ -8,6 +8,7 @@ pub(crate) mod expr_to_ranges;
 pub mod rows_to_arrow;
 pub mod scalar;
 
+pub(crate) use arrow_type::NUMERIC_PRECISION;
 pub use arrow_type::{
     ORIGIN_KEY, TYPE_KEY, arrow_type, expression_field, field, origin_of, sql_type, sql_type_of, table_schema,
 };

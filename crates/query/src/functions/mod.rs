@@ -35,6 +35,7 @@ mod spread_of_values;
 mod sql;
 mod text;
 mod vector_text;
+mod wide_sum;
 mod zone;
 
 pub(crate) use average::average_of;
@@ -52,6 +53,7 @@ pub(crate) use session_constant::{session_constant, value_of as session_value};
 pub(crate) use spread::{Spread, square};
 pub(crate) use sql::{Argument, SqlFunction, call_of, resolve, widens};
 pub(crate) use vector_text::{prints_as_vector, vector_text};
+pub(crate) use wide_sum::wide_sum;
 pub(crate) use zone::{Zone, offset_of};
 
 use datafusion::logical_expr::ScalarUDF;

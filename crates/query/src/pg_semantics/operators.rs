@@ -59,6 +59,8 @@ impl ExprPlanner for PostgresOperators {
         let WindowFunctionDefinition::AggregateUDF(udaf) = &raw.func_def else {
             return Ok(PlannerResult::Original(raw));
         };
+        let udaf = Arc::clone(udaf);
+        let raw = RawWindowExpr { args: raw.args.into_iter().map(named_cast).collect(), ..raw };
         let part = |function: Arc<AggregateUDF>, args: Vec<Expr>| {
             let params = WindowFunctionParams {
                 args,
@@ -74,7 +76,7 @@ impl ExprPlanner for PostgresOperators {
                 params,
             }))
         };
-        Ok(match of_sums(udaf, &raw.args, raw.distinct, &part) {
+        Ok(match of_sums(&udaf, &raw.args, raw.distinct, &part) {
             Some(planned) => PlannerResult::Planned(planned),
             None => PlannerResult::Original(raw),
         })

@@ -9,7 +9,7 @@ use super::lists::{in_list, settle_between, settle_list};
 use super::patterns::{settle_like, similar_to};
 use super::signless_zero::{compared, distinct_rows, signless};
 use crate::Refusal;
-use crate::convert::arrow_type;
+use crate::convert::{NUMERIC_PRECISION, arrow_type};
 use crate::error::{QueryError, QueryResult};
 use crate::functions::{self, Argument, SqlFunction, postgres_cast, resolve, session_constant};
 use arrow::datatypes::DataType as ArrowType;
@@ -18,7 +18,9 @@ use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{InSubquery, ScalarFunction};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, lit, when};
+use datafusion::logical_expr::{
+    AggregateUDF, BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, WindowFunctionDefinition, lit, when,
+};
 use std::sync::Arc;
 use types::DataType;
 
@@ -123,7 +125,8 @@ fn settle_tree(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
     expr.transform_down_up(|expr| settle_window(expr, schema), |expr| settle_expr(expr, schema, narrow))
 }
 
-/// Constants among the arguments of a window function (offsets, buckets) are read by it as bigint.
+/// Constants among the arguments of a window function (offsets, buckets) are read by it as bigint. Sums are as wide as
+/// those of groups.
 fn settle_window(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     if !matches!(expr, Expr::WindowFunction(_)) {
         return Ok(Transformed::no(expr));
@@ -134,6 +137,11 @@ fn settle_window(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         let by = call.params.partition_by.iter_mut();
         for expr in by.chain(call.params.order_by.iter_mut().map(|by| &mut by.expr)) {
             *expr = compared(std::mem::take(expr), schema);
+        }
+        if let WindowFunctionDefinition::AggregateUDF(function) = &mut call.fun
+            && function.name() == "sum"
+        {
+            widen_sum(function, &mut call.params.args, call.params.distinct, schema);
         }
     }
     Ok(Transformed::new(window, true, TreeNodeRecursion::Jump))
@@ -192,7 +200,7 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
             Ok(Transformed::yes(Expr::AggregateFunction(call)))
         }
         Expr::AggregateFunction(mut call) if call.func.name() == "sum" => {
-            let wide = widen_sum(&mut call.params.args, schema);
+            let wide = widen_sum(&mut call.func, &mut call.params.args, call.params.distinct, schema);
             Ok(Transformed::new_transformed(Expr::AggregateFunction(call), wide))
         }
         other => Ok(Transformed::no(other)),
@@ -314,13 +322,19 @@ fn settle_nullif(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transfor
     Ok(Transformed::yes(as_char(when(equal, lit(ScalarValue::Null)).otherwise(value)?, ty)))
 }
 
-/// The sum of bigints is numeric: it may be larger than a bigint.
-fn widen_sum(args: &mut [Expr], schema: &DFSchema) -> bool {
+/// The sum of bigints is numeric: it may be larger than a bigint. That of long numerics must not wrap.
+fn widen_sum(function: &mut Arc<AggregateUDF>, args: &mut [Expr], distinct: bool, schema: &DFSchema) -> bool {
     let [arg] = args else { return false };
-    if !arg.get_type(schema).is_ok_and(|ty| ty == ArrowType::Int64) {
-        return false;
-    }
-    let inner = std::mem::take(arg);
-    *arg = Expr::Cast(Cast::new(Box::new(inner), ArrowType::Decimal128(19, 0)));
+    let Ok(ty) = arg.get_type(schema) else { return false };
+    let wide = match (&ty, functions::wide_sum(&ty)) {
+        (ArrowType::Int64, _) => ArrowType::Decimal128(19, 0),
+        (ArrowType::Decimal128(_, scale), Some(_)) if distinct => ArrowType::Decimal256(NUMERIC_PRECISION, *scale),
+        (_, Some(sum)) => {
+            *function = sum;
+            return true;
+        }
+        _ => return false,
+    };
+    *arg = Expr::Cast(Cast::new(Box::new(std::mem::take(arg)), wide));
     true
 }

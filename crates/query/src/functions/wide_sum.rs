@@ -1,0 +1,138 @@
+//! `sum` of decimals whose sums may have more digits than they: added up in 256 bits, and refused beyond 38 digits.
+//!
+//! The planner's own adds decimals up in 128 bits and wraps. With at most 28 digits a value, that takes 10^10 rows.
+
+use super::numeric;
+use crate::error::QueryError;
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::{
+    DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType as ArrowType, Decimal128Type, Decimal256Type,
+    DecimalType, Field, FieldRef, i256,
+};
+use datafusion::common::{Result, ScalarValue};
+use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::utils::format_state_name;
+use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, ReversedUDAF, Signature, Volatility};
+use std::sync::{Arc, LazyLock};
+
+/// Values with more digits are summed up here.
+const MOST_DIGITS: u8 = DECIMAL128_MAX_PRECISION - 10;
+
+/// The function that sums values of this type up, if the planner's own could wrap.
+pub(crate) fn wide_sum(ty: &ArrowType) -> Option<Arc<AggregateUDF>> {
+    matches!(ty, ArrowType::Decimal128(digits, _) if *digits > MOST_DIGITS).then(|| Arc::clone(&WIDE_SUM))
+}
+
+static WIDE_SUM: LazyLock<Arc<AggregateUDF>> = LazyLock::new(|| {
+    Arc::new(AggregateUDF::new_from_impl(WideSum { signature: Signature::any(1, Volatility::Immutable) }))
+});
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct WideSum {
+    signature: Signature,
+}
+
+impl AggregateUDFImpl for WideSum {
+    fn name(&self) -> &str {
+        "sum"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, args: &[ArrowType]) -> Result<ArrowType> {
+        match args {
+            [ArrowType::Decimal128(_, scale)] => Ok(ArrowType::Decimal128(DECIMAL128_MAX_PRECISION, *scale)),
+            _ => Err(QueryError::internal("a wide sum is one of decimals").into()),
+        }
+    }
+
+    fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        match args.return_field.data_type() {
+            ArrowType::Decimal128(_, scale) => Ok(Box::new(Sum { scale: *scale, total: i256::ZERO, values: 0 })),
+            _ => Err(QueryError::internal("a wide sum is a decimal").into()),
+        }
+    }
+
+    fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
+        let scale = match args.return_field.data_type() {
+            ArrowType::Decimal128(_, scale) => *scale,
+            _ => 0,
+        };
+        let ty = ArrowType::Decimal256(DECIMAL256_MAX_PRECISION, scale);
+        Ok(vec![Arc::new(Field::new(format_state_name(args.name, "sum"), ty, true))])
+    }
+
+    fn reverse_expr(&self) -> ReversedUDAF {
+        ReversedUDAF::Identical
+    }
+}
+
+#[derive(Debug)]
+struct Sum {
+    scale: i8,
+    total: i256,
+    /// How many values are in it; states of others count as one.
+    values: u64,
+}
+
+impl Sum {
+    fn total(&self) -> Option<i256> {
+        (self.values > 0).then_some(self.total)
+    }
+}
+
+impl Accumulator for Sum {
+    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        for value in decimals(values)?.as_primitive::<Decimal128Type>().iter().flatten() {
+            self.total = self.total.checked_add(i256::from_i128(value)).ok_or_else(numeric::overflow)?;
+            self.values += 1;
+        }
+        Ok(())
+    }
+
+    fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        for value in decimals(values)?.as_primitive::<Decimal128Type>().iter().flatten() {
+            self.total = self.total.checked_sub(i256::from_i128(value)).ok_or_else(numeric::overflow)?;
+            self.values -= 1;
+        }
+        Ok(())
+    }
+
+    fn supports_retract_batch(&self) -> bool {
+        true
+    }
+
+    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
+        for total in decimals(states)?.as_primitive::<Decimal256Type>().iter().flatten() {
+            self.total = self.total.checked_add(total).ok_or_else(numeric::overflow)?;
+            self.values += 1;
+        }
+        Ok(())
+    }
+
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        Ok(vec![ScalarValue::Decimal256(self.total(), DECIMAL256_MAX_PRECISION, self.scale)])
+    }
+
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        let fits = |total: i256| {
+            let total = total.to_i128()?;
+            Decimal128Type::is_valid_decimal_precision(total, DECIMAL128_MAX_PRECISION).then_some(total)
+        };
+        let sum = self.total().map(|total| fits(total).ok_or_else(numeric::overflow)).transpose()?;
+        Ok(ScalarValue::Decimal128(sum, DECIMAL128_MAX_PRECISION, self.scale))
+    }
+
+    fn size(&self) -> usize {
+        size_of_val(self)
+    }
+}
+
+fn decimals(arrays: &[ArrayRef]) -> Result<&ArrayRef> {
+    match arrays {
+        [array] if array.data_type().is_decimal() => Ok(array),
+        _ => Err(QueryError::internal("a wide sum is one of decimals").into()),
+    }
+}
