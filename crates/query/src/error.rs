@@ -299,6 +299,10 @@ pub enum Refusal {
     Position,
     /// A window function without OVER, OVER behind what is none (42809).
     Window,
+    /// A field of what has none (42809).
+    NoRecord,
+    /// A field that a record has not (42703).
+    NoSuchField,
     /// A window that is not defined (42704).
     NoSuchWindow,
     /// A window defined twice or changed, or a window function where none may stand (42P20).

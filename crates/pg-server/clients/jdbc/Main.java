@@ -91,6 +91,10 @@ public final class Main {
         try (Statement statement = connection.createStatement()) {
             statement.execute("DROP TABLE IF EXISTS numbers");
             statement.execute("CREATE TABLE numbers (n int PRIMARY KEY, s text NOT NULL DEFAULT 'x', d numeric(10,2))");
+            statement.execute("DROP VIEW IF EXISTS paired_view");
+            statement.execute("DROP TABLE IF EXISTS paired");
+            statement.execute("CREATE TABLE paired (a int, \"B c\" text, d date, PRIMARY KEY (d, \"B c\"))");
+            statement.execute("CREATE VIEW paired_view AS SELECT a FROM paired");
             statement.execute("INSERT INTO numbers SELECT n, 'n' || n, n FROM generate_series(0, 999) AS n");
         }
     }
@@ -357,6 +361,43 @@ public final class Main {
             return found;
         });
         step("imported keys", () -> rows(metadata.getImportedKeys(null, "public", "numbers")));
+        step("exported keys", () -> rows(metadata.getExportedKeys(null, "public", "numbers")));
+        step("cross reference", () -> rows(metadata.getCrossReference(null, "public", "numbers", null, "public", "paired")));
+        step("paired key", () -> rows(metadata.getPrimaryKeys(null, "public", "paired")));
+        step("paired indexes", () -> {
+            List<String> found = new ArrayList<>();
+            ResultSet set = metadata.getIndexInfo(null, "public", "paired", true, true);
+            while (set.next()) {
+                found.add(set.getString("INDEX_NAME") + " " + set.getShort("TYPE") + " " + set.getShort("ORDINAL_POSITION")
+                    + " " + set.getString("COLUMN_NAME") + " " + set.getString("ASC_OR_DESC"));
+            }
+            return found;
+        });
+        step("best row", () -> rows(metadata.getBestRowIdentifier(null, "public", "paired", DatabaseMetaData.bestRowSession, true)));
+        step("version columns", () -> rows(metadata.getVersionColumns(null, "public", "numbers")));
+        step("catalogs", () -> rows(metadata.getCatalogs()).contains("bennu"));
+        step("table types", () -> rows(metadata.getTableTypes()).size());
+        step("views", () -> rows(metadata.getTables(null, null, "paired_view", null)));
+        step("table privileges", () -> rows(metadata.getTablePrivileges(null, "public", "paired")).size() > 0);
+        step("column privileges", () -> rows(metadata.getColumnPrivileges(null, "public", "paired", "a")).size() > 0);
+        step("user types", () -> rows(metadata.getUDTs(null, "public", "%", null)));
+        step("procedures", () -> rows(metadata.getProcedures(null, "public", "%")));
+        step("functions", () -> rows(metadata.getFunctions(null, "public", "%")));
+        step("function columns", () -> rows(metadata.getFunctionColumns(null, "public", "%", "%")));
+        step("type info", () -> {
+            ResultSet set = metadata.getTypeInfo();
+            while (set.next()) {
+                if (set.getString("TYPE_NAME").equals("timestamptz")) {
+                    return set.getInt("DATA_TYPE") + " " + set.getShort("SEARCHABLE");
+                }
+            }
+            return null;
+        });
+        step("name length", () -> metadata.getMaxColumnNameLength());
+        step("index keys", () -> metadata.getMaxColumnsInIndex());
+        step("isolation", () -> metadata.getDefaultTransactionIsolation());
+        step("keywords", () -> metadata.getSQLKeywords().contains("ilike"));
+        step("client info", () -> rows(metadata.getClientInfoProperties()));
         step("result", () -> {
             try (Statement statement = connection.createStatement()) {
                 ResultSetMetaData result = statement.executeQuery("SELECT n, s, d, d + 1 AS more FROM numbers LIMIT 0").getMetaData();

@@ -36,6 +36,7 @@ mod sql;
 mod text;
 mod vector_text;
 mod wide_sum;
+mod with_places;
 mod zone;
 
 pub(crate) use average::average_of;
@@ -66,6 +67,7 @@ pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
     functions.extend(average::all());
     functions.extend(checked::all());
     functions.push(or_empty::function());
+    functions.push(with_places::function());
     functions.extend(sleep::all());
     functions.extend(definitions().map(|definition| ScalarUDF::new_from_impl(SqlFunction::new(*definition))));
     functions.into_iter().map(Arc::new).collect()

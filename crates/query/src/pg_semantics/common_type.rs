@@ -3,6 +3,7 @@
 //! Constants without a type take that of the others. Of texts the first type is the result's, of all others the widest.
 
 use super::adapt::{Side, catalog_lists, class, give_type};
+use super::named_columns::needs_name;
 use crate::Refusal;
 use crate::convert::arrow_type;
 use crate::error::QueryResult;
@@ -75,10 +76,10 @@ fn convert(value: &mut Expr, own: &DataType, ty: &DataType) {
     }
 }
 
-/// A value that the planner takes for text, when it is of a `char(n)`.
-pub(super) fn as_char(value: Expr, ty: Option<DataType>) -> Expr {
+/// A value of a type that its Arrow type does not tell, such as a `char(n)`, says so.
+pub(super) fn as_named(value: Expr, ty: Option<DataType>) -> Expr {
     match ty {
-        Some(ty @ DataType::Char(_)) => labelled(value, ty),
+        Some(ty) if needs_name(&ty) => labelled(value, ty),
         _ => value,
     }
 }
@@ -94,8 +95,8 @@ pub(super) fn settle_branches(mut case: Case, schema: &DFSchema) -> QueryResult<
     let mut branches: Vec<&mut Expr> =
         last.chain(case.when_then_expr.iter_mut().map(|(_, then)| then.as_mut())).collect();
     let ty = unify(&mut branches, "CASE", schema)?;
-    let changed = case != before || matches!(ty, Some(DataType::Char(_)));
-    Ok(Transformed::new_transformed(as_char(Expr::Case(case), ty), changed))
+    let changed = case != before || ty.as_ref().is_some_and(needs_name);
+    Ok(Transformed::new_transformed(as_named(Expr::Case(case), ty), changed))
 }
 
 /// `coalesce` and its like: a call of the planner's function with arguments of one type.
@@ -109,5 +110,5 @@ pub(super) fn settle_common(call: &ScalarFunction, schema: &DFSchema) -> Result<
     let Some((function, what)) = functions::planners_own(call.func.name()) else { return Ok(None) };
     let mut args = call.args.clone();
     let ty = unify(&mut args.iter_mut().collect::<Vec<_>>(), what, schema)?;
-    Ok(Some(as_char(Expr::ScalarFunction(ScalarFunction::new_udf(function, args)), ty)))
+    Ok(Some(as_named(Expr::ScalarFunction(ScalarFunction::new_udf(function, args)), ty)))
 }

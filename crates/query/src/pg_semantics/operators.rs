@@ -2,6 +2,7 @@
 
 use super::adapt::{self, Side, compare, give_type, is_decimal};
 use super::common_type::unify;
+use super::fields;
 use super::rows::{compare_rows, parts_of};
 use crate::convert::arrow_type;
 use crate::error::{QueryError, QueryResult, Refusal};
@@ -12,9 +13,11 @@ use datafusion::functions_aggregate::array_agg::array_agg_udaf;
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::functions_aggregate::sum::sum_udaf;
 use datafusion::logical_expr::expr::{AggregateFunction, WindowFunction, WindowFunctionParams};
-use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawAggregateExpr, RawBinaryExpr, RawWindowExpr};
+use datafusion::logical_expr::planner::{
+    ExprPlanner, PlannerResult, RawAggregateExpr, RawBinaryExpr, RawFieldAccessExpr, RawWindowExpr,
+};
 use datafusion::logical_expr::{
-    AggregateUDF, BinaryExpr, Cast, Expr, ExprSchemable, Operator, WindowFunctionDefinition,
+    AggregateUDF, BinaryExpr, Cast, Expr, ExprSchemable, GetFieldAccess, Operator, WindowFunctionDefinition,
 };
 use sql::ast::BinaryOperator;
 use std::sync::Arc;
@@ -35,6 +38,20 @@ impl ExprPlanner for PostgresOperators {
             unify(&mut exprs.iter_mut().collect::<Vec<_>>(), "ARRAY", schema)?;
         }
         Ok(PlannerResult::Original(exprs))
+    }
+
+    fn plan_field_access(
+        &self,
+        mut raw: RawFieldAccessExpr,
+        schema: &DFSchema,
+    ) -> Result<PlannerResult<RawFieldAccessExpr>> {
+        if let GetFieldAccess::NamedStructField { name } = &mut raw.field_access
+            && let Some(asked) = name.try_as_str().flatten()
+        {
+            let field = fields::find(asked, &raw.expr, schema)?;
+            *name = ScalarValue::from(field);
+        }
+        Ok(PlannerResult::Original(raw))
     }
 
     fn plan_aggregate(&self, raw: RawAggregateExpr) -> Result<PlannerResult<RawAggregateExpr>> {

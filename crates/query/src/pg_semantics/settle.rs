@@ -3,15 +3,16 @@
 use super::absent::{settle_not_in, settle_scalar_subquery};
 use super::adapt::{self, Side};
 use super::casts::settle_cast;
-use super::char_columns::keep_char;
-use super::common_type::{as_char, settle_branches, settle_common};
+use super::common_type::{as_named, settle_branches, settle_common};
 use super::lists::{in_list, settle_between, settle_list};
+use super::named_columns::{keep_types, needs_name};
 use super::patterns::{settle_like, similar_to};
+use super::recursive::settle_recursive;
 use super::signless_zero::{compared, distinct_rows, signless};
 use crate::Refusal;
 use crate::convert::{NUMERIC_PRECISION, arrow_type};
 use crate::error::{QueryError, QueryResult};
-use crate::functions::{self, Argument, SqlFunction, postgres_cast, resolve, session_constant};
+use crate::functions::{self, Argument, SqlFunction, postgres_cast, prints_as_vector, resolve, session_constant};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, ScalarValue};
@@ -29,17 +30,27 @@ use types::DataType;
 /// # Errors
 /// [`QueryError::NoSuchOperator`] and [`QueryError::Type`] as comparisons ask for.
 pub(crate) fn settle(plan: LogicalPlan) -> QueryResult<LogicalPlan> {
-    // The two sides of a recursive query were made for each other: narrower constants on one would part them.
-    let recursive = plan.exists(|node| Ok(matches!(node, LogicalPlan::RecursiveQuery(_))))?;
-    let settled = plan.transform_up_with_subqueries(|node| settle_node(node, !recursive)).data()?;
-    Ok(settled)
+    let settled = plan.transform_down_up_with_subqueries(
+        |node| match node {
+            LogicalPlan::RecursiveQuery(query) => {
+                let settled = LogicalPlan::RecursiveQuery(settle_recursive(query)?);
+                Ok(Transformed::new(settled, true, TreeNodeRecursion::Jump))
+            }
+            node => Ok(Transformed::no(node)),
+        },
+        |node| match node {
+            LogicalPlan::RecursiveQuery(_) => Ok(Transformed::no(node)),
+            node => settle_node(node),
+        },
+    );
+    Ok(settled.data()?)
 }
 
-fn settle_node(node: LogicalPlan, narrow: bool) -> Result<Transformed<LogicalPlan>> {
+fn settle_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     check_limit(&node)?;
-    let node = if narrow { narrow_values(node)? } else { node };
+    let node = narrow_values(node)?;
     // LIMIT wants bigint constants, and the columns of VALUES are typed as a whole.
-    let narrow = narrow && !matches!(node, LogicalPlan::Limit(_) | LogicalPlan::Values(_));
+    let narrow = !matches!(node, LogicalPlan::Limit(_) | LogicalPlan::Values(_));
     let schema = merge_schema(&node.inputs());
     let names = NamePreserver::new(&node);
     let sorted = matches!(node, LogicalPlan::Sort(_));
@@ -56,7 +67,7 @@ fn settle_node(node: LogicalPlan, narrow: bool) -> Result<Transformed<LogicalPla
         Ok(settled)
     })?;
     // Types of the inputs may have changed too.
-    settled.map_data(|node| distinct_rows(keep_char(node.recompute_schema()?)?))
+    settled.map_data(|node| distinct_rows(keep_types(node.recompute_schema()?)?))
 }
 
 /// What an aggregate groups by; its functions are seen to where they are settled.
@@ -167,9 +178,9 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
             Ok(Transformed::yes(settle_call(call, schema)?))
         }
         Expr::ScalarFunction(call) if call.func.name() == "nullif" => settle_nullif(call, schema),
-        Expr::ScalarFunction(call) => match session_constant(&call)? {
-            Some(parameter) => Ok(Transformed::yes(parameter)),
-            None => Ok(Transformed::no(Expr::ScalarFunction(call))),
+        Expr::ScalarFunction(call) => match (name_of_type(&call, schema), session_constant(&call)?) {
+            (Some(constant), _) | (None, Some(constant)) => Ok(Transformed::yes(constant)),
+            (None, None) => Ok(Transformed::no(Expr::ScalarFunction(call))),
         },
         Expr::Cast(cast) => settle_cast(cast, schema),
         Expr::ScalarSubquery(subquery) => settle_scalar_subquery(subquery),
@@ -207,6 +218,15 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
     }
 }
 
+/// `pg_typeof` of a type that its Arrow type does not tell: operators drop the name on its way.
+fn name_of_type(call: &ScalarFunction, schema: &DFSchema) -> Option<Expr> {
+    let [value] = call.args.as_slice() else { return None };
+    match Side::of(value, schema) {
+        Side::Known(ty) if call.func.name() == "pg_typeof" && needs_name(&ty) => Some(lit(ty.base_name())),
+        _ => None,
+    }
+}
+
 fn must_be_boolean(expr: &Expr, place: &str, schema: &DFSchema) -> QueryResult<()> {
     match Side::of(expr, schema) {
         Side::Known(ty) if ty != DataType::Boolean => {
@@ -222,6 +242,7 @@ const SHOWN: [&str; 4] = ["concat", "concat_ws", "format", "octet_length"];
 
 /// Gives a function of ours arguments of the types that its overload asks for.
 fn settle_call(mut call: ScalarFunction, schema: &DFSchema) -> QueryResult<Expr> {
+    let vector = from_zero(&mut call, schema)?;
     let Some(function) = call.func.inner().downcast_ref::<SqlFunction>() else { return Ok(Expr::ScalarFunction(call)) };
     let sides: Vec<Side> = call.args.iter().map(|arg| Side::of(arg, schema)).collect();
     let arguments: Vec<Argument> = sides.iter().map(Side::argument).collect();
@@ -236,7 +257,34 @@ fn settle_call(mut call: ScalarFunction, schema: &DFSchema) -> QueryResult<Expr>
             side => adapt::give_type(arg, side, ty)?,
         }
     }
-    Ok(in_list(&call)?.unwrap_or(Expr::ScalarFunction(call)))
+    let call = in_list(&call)?.unwrap_or(Expr::ScalarFunction(call));
+    Ok(if vector == Vector::Bound { call - lit(1_i32) } else { call })
+}
+
+/// What a call asks of a vector, whose subscripts begin with 0.
+#[derive(PartialEq, Eq)]
+enum Vector {
+    /// Its first or last subscript.
+    Bound,
+    Other,
+}
+
+/// Vectors of catalogs are kept as arrays, whose subscripts begin with 1.
+fn from_zero(call: &mut ScalarFunction, schema: &DFSchema) -> Result<Vector> {
+    let Some((array, places)) = call.args.split_first_mut() else { return Ok(Vector::Other) };
+    if !matches!(array, Expr::Column(_)) || !prints_as_vector(&array.to_field(schema)?.1) {
+        return Ok(Vector::Other);
+    }
+    match call.func.name() {
+        "array_lower" | "array_upper" => return Ok(Vector::Bound),
+        "array subscript" | "array slice" => {
+            for place in places {
+                *place = std::mem::take(place) + lit(1_i32);
+            }
+        }
+        _ => {}
+    }
+    Ok(Vector::Other)
 }
 
 /// Operators are functions whose name no query can write.
@@ -315,11 +363,11 @@ fn settle_nullif(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transfor
     };
     adapt::compare(&mut compared, "=", other, schema)?;
     if compared == *value {
-        return Ok(Transformed::yes(as_char(Expr::ScalarFunction(call), ty)));
+        return Ok(Transformed::yes(as_named(Expr::ScalarFunction(call), ty)));
     }
     let equal = compared.eq(std::mem::take(other));
     let value = std::mem::take(value);
-    Ok(Transformed::yes(as_char(when(equal, lit(ScalarValue::Null)).otherwise(value)?, ty)))
+    Ok(Transformed::yes(as_named(when(equal, lit(ScalarValue::Null)).otherwise(value)?, ty)))
 }
 
 /// The sum of bigints is numeric: it may be larger than a bigint. That of long numerics must not wrap.

@@ -19,7 +19,6 @@ mod output;
 mod own_level;
 mod parameters;
 mod query_values;
-mod recursive;
 mod refused_functions;
 mod resolve;
 mod rewrite;
@@ -216,7 +215,6 @@ impl Planner {
                 context = context.with_prepare_param_data_types(parameters.fields());
             }
             let plan = planner.sql_statement_to_plan_with_context(statement.clone(), &mut context)?;
-            let plan = recursive::align(plan)?;
             let plan = grouping_sets::compute_groups_first(set_operations::count_equal_rows(plan)?)?;
             let settled = settle(plan)?;
             let settled = match &zone {

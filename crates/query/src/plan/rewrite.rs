@@ -198,6 +198,7 @@ fn rewrite_function(mut function: Function) -> Expr {
         "mode" if !function.within_group.is_empty() => return mode(function),
         "array_agg" | "string_agg" => sort_distinct(&mut function),
         "make_interval" => name_parts(&mut function),
+        "information_schema._pg_expandarray" => return unnested("array with places", function),
         "string_to_table" => return unnested("string_to_array", function),
         "regexp_matches" => {
             let texts = DataType::Array(ArrayElemTypeDef::SquareBracket(Box::new(DataType::Text), None));

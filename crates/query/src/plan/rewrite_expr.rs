@@ -165,23 +165,50 @@ fn quantified(left: Expr, op: &BinaryOperator, right: Expr, all: bool) -> Expr {
 
 /// Subscripts and slices; fields of rows stay.
 fn access(root: Expr, chain: Vec<AccessExpr>) -> Expr {
-    let all_subscripts = chain.iter().all(|access| matches!(access, AccessExpr::Subscript(_)));
-    if !all_subscripts {
-        return Expr::CompoundFieldAccess { root: Box::new(root), access_chain: chain };
-    }
-    let mut value = root;
+    let (mut value, rest) = whole_name(root, chain);
     let mut places = Vec::new();
-    for access in chain {
+    for access in rest {
         match access {
             AccessExpr::Subscript(Subscript::Index { index }) => places.push(index),
             AccessExpr::Subscript(Subscript::Slice { lower_bound, upper_bound, .. }) => {
                 let bound = |bound: Option<Expr>| bound.unwrap_or_else(|| Expr::value(Value::Null));
                 value = call("array slice", vec![value, bound(lower_bound), bound(upper_bound)]);
             }
-            AccessExpr::Dot(_) => {}
+            AccessExpr::Dot(field) => value = field_of(subscripted(value, std::mem::take(&mut places)), field),
         }
     }
-    if places.is_empty() { value } else { call("array subscript", std::iter::once(value).chain(places).collect()) }
+    subscripted(value, places)
+}
+
+/// Without parentheses `t.a` is a name, whatever comes behind it.
+fn whole_name(root: Expr, chain: Vec<AccessExpr>) -> (Expr, Vec<AccessExpr>) {
+    let mut parts = match &root {
+        Expr::Identifier(name) => vec![name.clone()],
+        Expr::CompoundIdentifier(parts) => parts.clone(),
+        _ => return (root, chain),
+    };
+    let own = parts.len();
+    let named = chain.iter().map_while(|access| match access {
+        AccessExpr::Dot(Expr::Identifier(name)) => Some(name.clone()),
+        _ => None,
+    });
+    parts.extend(named);
+    let rest = chain.into_iter().skip(parts.len() - own).collect();
+    if parts.len() == own { (root, rest) } else { (Expr::CompoundIdentifier(parts), rest) }
+}
+
+fn subscripted(array: Expr, places: Vec<Expr>) -> Expr {
+    if places.is_empty() { array } else { call("array subscript", std::iter::once(array).chain(places).collect()) }
+}
+
+/// The planner wants the field's name quoted.
+fn field_of(record: Expr, field: Expr) -> Expr {
+    let name = match &field {
+        Expr::Identifier(name) if name.quote_style.is_none() => quoted(&types::ident::fold(&name.value)),
+        Expr::Identifier(name) => quoted(&name.value),
+        _ => field,
+    };
+    Expr::CompoundFieldAccess { root: Box::new(record), access_chain: vec![AccessExpr::Dot(name)] }
 }
 
 /// `(a, b) OVERLAPS (c, d)`.

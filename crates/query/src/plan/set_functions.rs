@@ -67,7 +67,11 @@ fn taken_apart(factor: &TableFactor) -> Option<Calls> {
             }
             let shown: Vec<String> = args.args.iter().map(ToString::to_string).collect();
             let call = format!("{name}({})", shown.join(", "));
-            Some((vec![(function, call)], *with_ordinality, alias.clone()))
+            let calls = match function.as_str() {
+                "_pg_expandarray" => ["x", "n"].map(|field| (field.to_owned(), format!("({call}).{field}"))).to_vec(),
+                _ => vec![(function, call)],
+            };
+            Some((calls, *with_ordinality, alias.clone()))
         }
         _ => None,
     }

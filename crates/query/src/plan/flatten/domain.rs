@@ -27,6 +27,8 @@ pub(super) struct Domain {
     pub(super) plan: LogicalPlan,
     /// An outer column and its name here.
     pub(super) columns: Vec<(Column, String)>,
+    /// Recursive queries whose work tables have its columns, too.
+    pub(super) carriers: Vec<String>,
 }
 
 impl Domain {
@@ -34,12 +36,19 @@ impl Domain {
     pub(super) fn new(outer: &LogicalPlan, columns: Vec<Column>, names: &mut Names) -> Result<Self> {
         let columns: Vec<(Column, String)> = columns.into_iter().map(|column| (column, names.fresh())).collect();
         if columns.is_empty() {
-            return Ok(Self { plan: LogicalPlanBuilder::empty(true).build()?, columns });
+            return Ok(Self { plan: LogicalPlanBuilder::empty(true).build()?, columns, carriers: Vec::new() });
         }
         refuse_volatile(outer)?;
         let values = columns.iter().map(|(column, name)| Expr::Column(column.clone()).alias(name));
         let plan = LogicalPlanBuilder::from(outer.clone()).project(values)?.distinct()?.build()?;
-        Ok(Self { plan, columns })
+        Ok(Self { plan, columns, carriers: Vec::new() })
+    }
+
+    /// For the recursive term of a query over this domain.
+    pub(super) fn carried_by(&self, query: &str) -> Self {
+        let mut carried = self.clone();
+        carried.carriers.push(query.to_owned());
+        carried
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {

@@ -18,6 +18,7 @@ mod counted;
 mod domain;
 mod lateral;
 mod push;
+mod recursion;
 mod references;
 mod shape;
 
@@ -30,7 +31,7 @@ use std::sync::Arc;
 /// Joins all subqueries that the planner could not.
 ///
 /// # Errors
-/// `Unsupported` for what cannot be computed row by row (recursive queries and grouping sets that read the outer row).
+/// `Unsupported` for what cannot be computed row by row (grouping sets that read the outer row).
 pub(super) fn flatten(plan: LogicalPlan) -> Result<LogicalPlan> {
     let mut names = Names::default();
     plan.transform_up_with_subqueries(|node| flatten_node(node, &mut names)).data()

@@ -5,7 +5,7 @@
 //! turn filters over that into keys of a join.
 
 use super::domain::{Domain, Names, null_safe_join};
-use super::references;
+use super::{recursion, references};
 use crate::error::QueryError;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{DFSchema, JoinType, NullEquality, Result};
@@ -61,6 +61,8 @@ pub(super) fn push(domain: &Domain, plan: LogicalPlan, names: &mut Names) -> Res
             Ok(LogicalPlan::Unnest(Unnest::try_new(Arc::new(input), exec_columns, options)?))
         }
         LogicalPlan::Values(values) => listed(domain, values),
+        LogicalPlan::RecursiveQuery(query) => recursion::recursive(domain, query, names),
+        LogicalPlan::TableScan(scan) => recursion::work_table(domain, scan),
         other => Err(unsupported(&format!("{}", other.display()))),
     }
 }
@@ -73,17 +75,17 @@ fn depends(domain: &Domain, plan: &LogicalPlan) -> bool {
     references::expressions(plan).iter().any(|expr| match expr {
         Expr::OuterReferenceColumn(_, column) => domain.columns.iter().any(|(known, _)| known == column),
         _ => false,
-    })
+    }) || recursion::reads_carrier(domain, plan)
 }
 
 /// The columns of `schema` and the domain's, in this order and no other.
-fn arranged(domain: &Domain, plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> {
+pub(super) fn arranged(domain: &Domain, plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> {
     let columns = schema.columns().into_iter().map(Expr::Column);
     LogicalPlanBuilder::from(plan).project(columns.chain(domain.exprs()))?.build()
 }
 
 /// The columns of `plan` under the names that `schema` has at the same places, then the domain's.
-fn requalified(domain: &Domain, plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> {
+pub(super) fn requalified(domain: &Domain, plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> {
     let columns = plan.schema().columns().into_iter().zip(schema.iter());
     let columns: Vec<Expr> = columns
         .map(|(column, (qualifier, field))| Expr::Column(column).alias_qualified(qualifier.cloned(), field.name()))

@@ -1,7 +1,7 @@
-//! `char(n)` through operators that have columns of their own: aggregates, windows, UNION.
+//! `char(n)`, `oid` and their like through operators that have columns of their own: aggregates, windows, UNION.
 //!
 //! Arrow has one type for all texts, and a `char(n)` is kept without its blanks: which text type a column is of says
-//! its field, and the planner's operators drop that or keep one of two.
+//! its field, and the planner's operators drop that or keep one of two. The same goes for what is an `oid`.
 
 use super::adapt::Side;
 use super::united_columns::unite;
@@ -12,21 +12,21 @@ use datafusion::functions::string::rtrim;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Union};
 use std::sync::Arc;
-use types::DataType;
+use types::{DataType, ElementType};
 
 /// Aggregates and window functions whose value is one of their argument's.
 const PICKS: [&str; 7] = ["min", "max", "first_value", "last_value", "nth_value", "lag", "lead"];
 
-/// Says of the columns of an aggregate, window or UNION which are of a `char(n)`.
+/// Says of the columns of an aggregate or window, and of a UNION for `char(n)`, which are of such a type.
 ///
 /// # Errors
 /// None of a plan that the planner made.
-pub(super) fn keep_char(node: LogicalPlan) -> Result<LogicalPlan> {
+pub(super) fn keep_types(node: LogicalPlan) -> Result<LogicalPlan> {
     let picked = match &node {
         LogicalPlan::Aggregate(aggregate) => {
-            chars_of(&aggregate.aggr_expr, &aggregate.schema, &merge_schema(&node.inputs()))
+            named_of(&aggregate.aggr_expr, &aggregate.schema, &merge_schema(&node.inputs()))
         }
-        LogicalPlan::Window(window) => chars_of(&window.window_expr, &window.schema, &merge_schema(&node.inputs())),
+        LogicalPlan::Window(window) => named_of(&window.window_expr, &window.schema, &merge_schema(&node.inputs())),
         LogicalPlan::Union(_) => return united(node),
         _ => return Ok(node),
     };
@@ -48,16 +48,30 @@ fn relabelled(column: Column, ty: DataType) -> Expr {
 }
 
 /// Places among the node's columns, and types: the expressions' columns are the last.
-fn chars_of(exprs: &[Expr], own: &DFSchema, input: &DFSchema) -> Vec<(usize, DataType)> {
+fn named_of(exprs: &[Expr], own: &DFSchema, input: &DFSchema) -> Vec<(usize, DataType)> {
     let first = own.fields().len().saturating_sub(exprs.len());
     let ty = |expr: &Expr| match Side::of(picked(expr)?, input) {
-        Side::Known(ty @ DataType::Char(_)) => Some(ty),
+        Side::Known(own) => Some(if is_array_agg(expr) { DataType::Array(ElementType::of(&own)?) } else { own }),
         _ => None,
     };
-    exprs.iter().enumerate().filter_map(|(at, expr)| Some((first + at, ty(expr)?))).collect()
+    let wanted = exprs.iter().map(|expr| ty(expr).filter(needs_name)).enumerate();
+    wanted.filter_map(|(at, ty)| Some((first + at, ty?))).collect()
 }
 
-/// The argument whose value is the expression's.
+/// Is it a type that its Arrow type does not tell, and that the value of an expression may have?
+pub(super) fn needs_name(ty: &DataType) -> bool {
+    matches!(ty, DataType::Char(_) | DataType::Oid | DataType::Array(ElementType::Oid | ElementType::Varchar))
+}
+
+fn is_array_agg(expr: &Expr) -> bool {
+    match expr {
+        Expr::Alias(alias) => is_array_agg(&alias.expr),
+        Expr::AggregateFunction(call) => call.func.name() == "array_agg",
+        _ => false,
+    }
+}
+
+/// The argument whose value, or array of values, is the expression's.
 fn picked(expr: &Expr) -> Option<&Expr> {
     let (name, args) = match expr {
         Expr::Alias(alias) => return picked(&alias.expr),
@@ -65,7 +79,7 @@ fn picked(expr: &Expr) -> Option<&Expr> {
         Expr::WindowFunction(call) => (call.fun.name(), &call.params.args),
         _ => return None,
     };
-    args.first().filter(|_| PICKS.contains(&name))
+    args.first().filter(|_| PICKS.contains(&name) || is_array_agg(expr))
 }
 
 /// The first side's type is the column's, as far as there is a `char(n)` in it.

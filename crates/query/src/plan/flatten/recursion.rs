@@ -1,0 +1,61 @@
+//! Recursive queries that refer to the outer row: all recursions run at once, each row with its row of the domain.
+//!
+//! The static term is computed over the domain, so the work table has the domain's columns too; the recursive term
+//! takes them from there.
+
+use super::domain::{Domain, Names};
+use super::push::{arranged, push, requalified};
+use crate::pg_semantics::is_work_table;
+use arrow::datatypes::Schema;
+use datafusion::catalog::cte_worktable::CteWorkTable;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{Column, Result};
+use datafusion::datasource::provider_as_source;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, RecursiveQuery, TableScan};
+use std::sync::Arc;
+
+/// A recursive query over the domain.
+pub(super) fn recursive(domain: &Domain, query: RecursiveQuery, names: &mut Names) -> Result<LogicalPlan> {
+    let over = |domain: &Domain, term: Arc<LogicalPlan>, names: &mut Names| {
+        let schema = Arc::clone(term.schema());
+        arranged(domain, push(domain, Arc::unwrap_or_clone(term), names)?, &schema)
+    };
+    let first = over(domain, query.static_term, names)?;
+    let next = over(&domain.carried_by(&query.name), query.recursive_term, names)?;
+    let whole = LogicalPlanBuilder::from(first).to_recursive_query(query.name, next, query.is_distinct)?.build()?;
+    requalified(domain, whole, &query.schema)
+}
+
+/// Does a plan read a work table that has the domain's columns? One inside of the same name hides it.
+pub(super) fn reads_carrier(domain: &Domain, plan: &LogicalPlan) -> bool {
+    let mut found = false;
+    // The visitor returns no error of its own.
+    let _ = plan.apply_with_subqueries(|node| {
+        Ok(match node {
+            LogicalPlan::RecursiveQuery(query) if domain.carriers.contains(&query.name) => TreeNodeRecursion::Jump,
+            LogicalPlan::TableScan(scan) if is_work_table(scan) => {
+                found |= domain.carriers.iter().any(|name| name == scan.table_name.table());
+                TreeNodeRecursion::Continue
+            }
+            _ => TreeNodeRecursion::Continue,
+        })
+    });
+    found
+}
+
+/// The work table of such a query, with the domain's columns.
+pub(super) fn work_table(domain: &Domain, scan: TableScan) -> Result<LogicalPlan> {
+    let known = domain.plan.schema().fields().iter().zip(domain.names());
+    // As with the query's own columns: what further rounds find may be NULL.
+    let more = known.map(|(field, name)| Arc::new(field.as_ref().clone().with_name(name).with_nullable(true)));
+    let fields: Vec<_> = scan.source.schema().fields().iter().cloned().chain(more).collect();
+    let table = CteWorkTable::new(scan.table_name.table(), Arc::new(Schema::new(fields)));
+    let whole =
+        LogicalPlanBuilder::scan(scan.table_name.clone(), provider_as_source(Arc::new(table)), None)?.build()?;
+    let own = scan.projected_schema.columns().into_iter().map(Expr::Column);
+    let carried = domain.names().map(|name| {
+        let column = Column::new(Some(scan.table_name.clone()), name);
+        Expr::Column(column).alias(name)
+    });
+    LogicalPlanBuilder::from(whole).project(own.chain(carried).collect::<Vec<_>>())?.build()
+}
