@@ -61,6 +61,7 @@ impl Session {
                 let session = sequences.find(name).or_else(|| set_configs.find(name));
                 session.or_else(|| own.get(name)).or_else(|| computed.function(name))
             }),
+            stop: self.running(),
             settings: Arc::clone(effective) as Arc<dyn query::Settings>,
         }
     }

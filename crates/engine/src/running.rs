@@ -122,7 +122,8 @@ impl RunGuard {
             biased;
             () = self.token.cancelled() => fail(Fault::Canceled),
             () = sleep_until(self.deadline) => fail(Fault::StatementTimeout),
-            done = work => done,
+            // What fails once it has been stopped fails for that.
+            done = work => done.or_else(|error| self.check().and(Err(error))),
         }
     }
 
@@ -135,6 +136,12 @@ impl RunGuard {
             Some(deadline) if Instant::now() >= deadline => fail(Fault::StatementTimeout),
             _ => Ok(()),
         }
+    }
+}
+
+impl query::Stop for RunGuard {
+    fn is_stopped(&self) -> bool {
+        self.check().is_err()
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a statement is planned and run with.
 
-use crate::Reader;
+use crate::{Reader, Stop};
 use catalog::Catalog;
 use datafusion::catalog::SchemaProvider;
 use datafusion::logical_expr::ScalarUDF;
@@ -39,6 +39,8 @@ pub struct QueryContext {
     pub schemas: Vec<(String, Arc<dyn SchemaProvider>)>,
     /// Functions beside the planner's, bound to this statement: those of `pg_catalog`.
     pub functions: FunctionLookup,
+    /// Whether the statement is to stop.
+    pub stop: Arc<dyn Stop>,
     /// The session's settings.
     pub settings: Arc<dyn Settings>,
 }

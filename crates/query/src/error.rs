@@ -9,6 +9,9 @@ pub type QueryResult<T> = Result<T, QueryError>;
 /// A statement that cannot be planned, or failed while it ran.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum QueryError {
+    /// The statement was cancelled or ran out of time (57014).
+    #[error("canceling statement")]
+    Stopped,
     /// No such table or view (42P01).
     #[error("relation \"{name}\" does not exist")]
     NoSuchTable {

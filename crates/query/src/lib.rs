@@ -35,7 +35,7 @@ pub use error::{QueryError, QueryResult, Refusal};
 pub use explain::ExplainOptions;
 pub use functions::{RustBody, RustFunction, RustFunctions};
 pub use plan::{
-    Execution, OutputColumn, Plan, Planner, PlannerOptions, RowExprs, RowTable, ViewDefinition, WITH_ROW_IDS,
+    Execution, OutputColumn, Plan, Planner, PlannerOptions, RowExprs, RowTable, Stop, ViewDefinition, WITH_ROW_IDS,
     hint_for_missing_function,
 };
 pub use row_codec::RowCodec;

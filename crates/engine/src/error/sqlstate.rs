@@ -224,6 +224,7 @@ fn refusal_code(reason: Refusal) -> &'static str {
 
 fn query_code(error: &QueryError) -> &'static str {
     match error {
+        QueryError::Stopped => "57014",
         QueryError::NoSuchTable { .. } | QueryError::MissingFrom { .. } => "42P01",
         QueryError::NoSuchColumn { .. } => "42703",
         QueryError::AmbiguousColumn { .. } => "42702",

@@ -1,7 +1,9 @@
 //! Which rules run, in which order: one list for each of the three phases.
 
 mod cooperate;
+mod dependencies;
 mod min_max;
+mod null_safe_keys;
 mod running_filters;
 
 use crate::pg_semantics::IntegerArithmetic;
@@ -16,7 +18,11 @@ use datafusion::optimizer::optimizer::Optimizer;
 use datafusion::optimizer::{AnalyzerRule, OptimizerConfig, OptimizerRule};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
+use dependencies::before_readers;
+pub(crate) use dependencies::corrected;
 use min_max::MinMaxOfKey;
+use null_safe_keys::NullSafeKeys;
+pub(crate) use null_safe_keys::null_safe_keys;
 use running_filters::RunningFilters;
 use std::sync::Arc;
 
@@ -27,7 +33,11 @@ fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
 
 /// Rules that make a logical plan cheaper.
 fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
-    let mut rules = Optimizer::new().rules;
+    let mut rules = before_readers(Optimizer::new().rules);
+    let ours: Arc<dyn OptimizerRule + Send + Sync> = Arc::new(NullSafeKeys::default());
+    for rule in rules.iter_mut().filter(|rule| rule.name() == ours.name()) {
+        *rule = Arc::clone(&ours);
+    }
     // Last: it reads the filters that scans have taken.
     rules.push(Arc::new(MinMaxOfKey));
     rules

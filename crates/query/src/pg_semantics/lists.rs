@@ -2,6 +2,7 @@
 
 use super::adapt::{self, Side};
 use super::rows::{compare_rows, join, parts_of};
+use super::signless_zero::{compared, zero};
 use crate::error::{QueryError, QueryResult};
 use crate::functions;
 use arrow::array::Array;
@@ -55,6 +56,8 @@ pub(super) fn settle_list(list: InList, schema: &DFSchema) -> QueryResult<Expr> 
         let span = functions::interval_span;
         pairs = pairs.into_iter().map(|(left, item)| (span(left), span(item))).collect();
     }
+    // Lists are looked up by bits.
+    let pairs = pairs.into_iter().map(|(left, item)| (compared(left, schema), zero(compared(item, schema)))).collect();
     join(if negated { Operator::And } else { Operator::Or }, listed(pairs, op, negated))
 }
 

@@ -17,13 +17,24 @@ pub(super) fn signless(expr: Expr, schema: &DFSchema) -> Expr {
 /// A value that is compared with those of other rows, without the sign of zero.
 pub(super) fn compared(expr: Expr, schema: &DFSchema) -> Expr {
     let zero = match expr.get_type(schema) {
-        _ if matches!(unaliased(&expr), Expr::Literal(..) | Expr::GroupingSet(_)) => return expr,
+        _ if matches!(unaliased(&expr), Expr::Literal(..) | Expr::Placeholder(_) | Expr::GroupingSet(_)) => {
+            return expr;
+        }
         _ if is_of_table(&expr, schema) => return expr,
         Ok(ArrowType::Float32) => ScalarValue::Float32(Some(0.0)),
         Ok(ArrowType::Float64) => ScalarValue::Float64(Some(0.0)),
         _ => return expr,
     };
     binary_expr(expr, Operator::Plus, Expr::Literal(zero, None))
+}
+
+/// The constant zero instead of minus zero.
+pub(super) fn zero(expr: Expr) -> Expr {
+    match expr {
+        Expr::Literal(ScalarValue::Float32(Some(0.0)), data) => Expr::Literal(ScalarValue::Float32(Some(0.0)), data),
+        Expr::Literal(ScalarValue::Float64(Some(0.0)), data) => Expr::Literal(ScalarValue::Float64(Some(0.0)), data),
+        expr => expr,
+    }
 }
 
 fn is_of_table(expr: &Expr, schema: &DFSchema) -> bool {

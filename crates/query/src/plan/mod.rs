@@ -8,6 +8,7 @@
 
 mod bind;
 mod checks;
+mod derived;
 mod flatten;
 mod group_places;
 mod grouping_sets;
@@ -28,6 +29,7 @@ mod row_exprs;
 mod set_functions;
 mod set_operations;
 mod set_returning;
+mod stop;
 mod stream;
 mod table_oid;
 mod view;
@@ -64,6 +66,7 @@ use std::num::NonZeroUsize;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
+pub use stop::Stop;
 use types::{DataType, Datum};
 pub use view::ViewDefinition;
 
@@ -261,7 +264,7 @@ impl Planner {
     /// [`crate::QueryError::ParameterCount`], [`crate::QueryError::Type`] for parameters; store failures.
     pub async fn execute(self: &Arc<Self>, cx: &QueryContext, plan: &Plan, params: &[Datum]) -> QueryResult<Execution> {
         let scalars = bind::parameter_scalars(&plan.parameters, params)?;
-        let bound = bind::bind(&plan.logical, cx, &scalars)?;
+        let bound = stop::stoppable(bind::bind(&plan.logical, cx, &scalars)?, &cx.stop)?;
         let physical = self.physical(&bound, false).await?;
         let stream = stream::with_fall_back(Arc::clone(self), bound, physical)?;
         Ok(Execution { columns: Arc::clone(&plan.columns), stream })
@@ -369,6 +372,8 @@ fn tune(options: &mut ConfigOptions, hash_joins: bool) {
     // Keys of a join's smaller side become point reads of the larger: worth it far beyond the default of 150.
     options.optimizer.hash_join_inlist_pushdown_max_distinct_values = 4096;
     options.optimizer.hash_join_inlist_pushdown_max_size = 1 << 20;
+    // Rows of an ordered query in FROM come in its order, as people expect.
+    options.sql_parser.enable_subquery_sort_elimination = false;
     // A merge of ordered partitions needs a little buffer, not a gigabyte of it.
     options.execution.sort_pushdown_buffer_capacity = 1 << 20;
     options.execution.collect_statistics = false;

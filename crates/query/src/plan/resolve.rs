@@ -1,5 +1,6 @@
 //! What names in a query mean: tables by search path, functions by the registry.
 
+use super::derived::SoundRelations;
 use super::row_exprs::RowTable;
 use crate::classify::close_name;
 use crate::context::QueryContext;
@@ -14,7 +15,7 @@ use datafusion::common::{DFSchema, Result, TableReference};
 use datafusion::datasource::{ViewTable, provider_as_source};
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::builder::LogicalTableSource;
-use datafusion::logical_expr::planner::{ContextProvider, ExprPlanner, TypePlanner};
+use datafusion::logical_expr::planner::{ContextProvider, ExprPlanner, RelationPlanner, TypePlanner};
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::{
     AggregateUDF, Expr, HigherOrderUDF, LogicalPlanBuilder, ScalarUDF, TableSource, WindowUDF,
@@ -22,7 +23,7 @@ use datafusion::logical_expr::{
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// As the database of a table's name it asks for all columns, the hidden row id too. For statements that the engine
 /// makes to find the rows that it writes.
@@ -210,6 +211,11 @@ impl ContextProvider for Names<'_> {
 
     fn get_expr_planners(&self) -> &[Arc<dyn ExprPlanner>] {
         self.state.expr_planners()
+    }
+
+    fn get_relation_planners(&self) -> &[Arc<dyn RelationPlanner>] {
+        static PLANNERS: LazyLock<[Arc<dyn RelationPlanner>; 1]> = LazyLock::new(|| [Arc::new(SoundRelations)]);
+        PLANNERS.as_slice()
     }
 
     fn get_type_planner(&self) -> Option<Arc<dyn TypePlanner>> {

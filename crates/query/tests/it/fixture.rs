@@ -20,6 +20,15 @@ pub struct Fixture {
 
 struct NoSettings;
 
+#[derive(Debug)]
+struct NeverStops;
+
+impl query::Stop for NeverStops {
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
+
 impl Settings for NoSettings {
     fn get(&self, name: &str) -> Option<String> {
         (name == "server_version").then(|| "15.0".to_owned())
@@ -129,6 +138,7 @@ impl Fixture {
             time_zone: "UTC".to_owned(),
             schemas: Vec::new(),
             functions: Arc::new(|_| None),
+            stop: Arc::new(NeverStops),
             settings: Arc::new(NoSettings),
         }
     }

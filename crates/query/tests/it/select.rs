@@ -184,3 +184,30 @@ async fn old_layouts_are_read_with_their_defaults() {
     assert_eq!(db.query("select k from t where b = 7").await, ["1", "2"]);
     assert_eq!(db.query("select sum(b) from t where b > 6 and k > 1").await, ["37"]);
 }
+
+/// Is asked so often, and then tells to stop.
+#[derive(Debug)]
+struct StopsAfter(std::sync::atomic::AtomicI32);
+
+impl query::Stop for StopsAfter {
+    fn is_stopped(&self) -> bool {
+        self.0.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) <= 0
+    }
+}
+
+#[tokio::test]
+async fn joins_that_turn_all_pairs_down_stop_with_their_statement() {
+    let f = Fixture::new().await;
+    let series = "generate_series(1, 100000) AS";
+    for text in [
+        format!("SELECT count(*) FROM {series} a (x), {series} b (x) WHERE a.x + b.x = 1"),
+        format!("SELECT count(*) FROM {series} a (x) JOIN {series} b (x) ON a.x % 3 = b.x % 3 AND a.x + b.x = 1"),
+        format!("SELECT count(*) FROM {series} a (x) WHERE NOT EXISTS (SELECT 1 FROM {series} b (x) WHERE b.x < -a.x)"),
+    ] {
+        let plan = f.plan(&text, &[]).await.unwrap();
+        let mut cx = f.context().await;
+        cx.stop = std::sync::Arc::new(StopsAfter(3.into()));
+        let stopped = f.run_in(&cx, &plan, &[]).await;
+        assert!(matches!(stopped, Err(query::QueryError::Stopped)), "{text}: {stopped:?}");
+    }
+}

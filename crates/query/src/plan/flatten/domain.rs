@@ -3,8 +3,9 @@
 use super::references::Renaming;
 use crate::error::QueryError;
 use crate::functions::is_nullable;
+use crate::optimizer::null_safe_keys;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, JoinType, NullEquality, Result};
+use datafusion::common::{Column, JoinType, Result};
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, ident, lit};
 
@@ -98,9 +99,13 @@ pub(super) fn null_safe_join(
         let filter = conjunction(filter).unwrap_or_else(|| lit(true));
         return LogicalPlanBuilder::from(left).join_on(right, join_type, [filter])?.build();
     }
-    LogicalPlanBuilder::from(left)
-        .join_detailed(right, join_type, keys, conjunction(filter), NullEquality::NullEqualsNull)?
-        .build()
+    let sides = (left.schema().as_ref(), right.schema().as_ref());
+    let mut pairs = Vec::with_capacity(keys.0.len());
+    for (left, right) in keys.0.into_iter().zip(keys.1) {
+        pairs.extend(null_safe_keys(Expr::Column(left), Expr::Column(right), sides)?);
+    }
+    let keys: (Vec<Expr>, Vec<Expr>) = pairs.into_iter().unzip();
+    LogicalPlanBuilder::from(left).join_with_expr_keys(right, join_type, keys, conjunction(filter))?.build()
 }
 
 /// The domain reads the outer plan a second time: its rows must be the same.

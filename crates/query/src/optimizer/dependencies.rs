@@ -1,0 +1,90 @@
+//! What columns of a group depend on, told right.
+//!
+//! A table's key determines its columns, and rules drop keys of ORDER BY and GROUP BY that others determine. Of a group
+//! over a join the planner says that the key of one joined table determines *all* columns of the group, those of the
+//! other tables, too. So before those rules run, each group is told what is always true: the columns that it is grouped
+//! by determine the others.
+
+use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
+use datafusion::common::{Dependency, FunctionalDependence, FunctionalDependencies, Result};
+use datafusion::logical_expr::{Aggregate, LogicalPlan};
+use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+use std::sync::Arc;
+
+/// Rules that go by what depends on what.
+const READERS: [&str; 3] = ["eliminate_join", "eliminate_duplicated_expr", "optimize_projections"];
+
+/// Puts [`SoundDependencies`] before each rule that reads them.
+pub(super) fn before_readers(
+    rules: Vec<Arc<dyn OptimizerRule + Send + Sync>>,
+) -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
+    let mut all: Vec<Arc<dyn OptimizerRule + Send + Sync>> = Vec::with_capacity(rules.len() + READERS.len());
+    for rule in rules {
+        if READERS.contains(&rule.name()) {
+            all.push(Arc::new(SoundDependencies));
+        }
+        all.push(rule);
+    }
+    all
+}
+
+/// Corrects the dependencies of groups, and of all that is made of them.
+#[derive(Debug)]
+struct SoundDependencies;
+
+impl OptimizerRule for SoundDependencies {
+    fn name(&self) -> &str {
+        "sound_dependencies"
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        // No plan is another one for it: other rules need no new turn.
+        Ok(Transformed::no(corrected(plan)?))
+    }
+}
+
+/// The plan with sound dependencies, in its subqueries as well.
+///
+/// # Errors
+/// None of a plan that is one.
+pub(crate) fn corrected(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let mut doubtful = false;
+    plan.apply_with_subqueries(|node| {
+        doubtful |= matches!(node, LogicalPlan::Aggregate(aggregate) if is_doubtful(aggregate));
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    if !doubtful {
+        return Ok(plan);
+    }
+    let corrected = plan.transform_up_with_subqueries(|node| match node {
+        LogicalPlan::Aggregate(aggregate) => Ok(Transformed::yes(LogicalPlan::Aggregate(of_group(aggregate)?))),
+        // A scan depends on nothing that was changed.
+        node if node.inputs().is_empty() => Ok(Transformed::no(node)),
+        node => Ok(Transformed::yes(node.recompute_schema()?)),
+    })?;
+    Ok(corrected.data)
+}
+
+/// Is there more said than that the grouping columns determine the others?
+fn is_doubtful(aggregate: &Aggregate) -> bool {
+    let input = aggregate.input.schema().functional_dependencies();
+    input.iter().any(|dependence| dependence.mode == Dependency::Multi)
+        && !aggregate.schema.functional_dependencies().is_empty()
+}
+
+fn of_group(mut aggregate: Aggregate) -> Result<Aggregate> {
+    if !is_doubtful(&aggregate) {
+        return Ok(aggregate);
+    }
+    let count = aggregate.group_expr_len()?;
+    let fields = aggregate.schema.fields();
+    let nullable = fields.iter().take(count).any(|field| field.is_nullable());
+    let keys = FunctionalDependence::new((0..count).collect(), (0..fields.len()).collect(), nullable)
+        .with_mode(Dependency::Single);
+    let dependencies = if count == 0 { Vec::new() } else { vec![keys] };
+    let schema = aggregate.schema.as_ref().clone();
+    let schema = schema.with_functional_dependencies(FunctionalDependencies::new(dependencies))?;
+    // Not by its constructor: that is what goes wrong.
+    aggregate.schema = Arc::new(schema);
+    Ok(aggregate)
+}

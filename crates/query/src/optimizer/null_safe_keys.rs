@@ -1,0 +1,76 @@
+//! Joins on `a IS NOT DISTINCT FROM b` as joins on equal values.
+//!
+//! The planner has joins in which NULLs of *all* keys are equal, and rules that hand plain equalities on to them as
+//! further keys: there NULL would be equal to NULL, too. So such a key becomes two that are never NULL:
+//!
+//! ```text
+//!   a IS NOT DISTINCT FROM b      a IS NULL = b IS NULL  AND  coalesce(a, zero) = coalesce(b, zero)
+//!                                 a = b                       where one of them is never NULL
+//! ```
+
+use datafusion::common::tree_node::Transformed;
+use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::functions::core::expr_fn::coalesce;
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, lit};
+use datafusion::optimizer::extract_equijoin_predicate::ExtractEquijoinPredicate;
+use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
+
+/// Takes the place of the planner's rule, and is that with such keys told first.
+#[derive(Debug, Default)]
+pub(super) struct NullSafeKeys {
+    rule: ExtractEquijoinPredicate,
+}
+
+impl OptimizerRule for NullSafeKeys {
+    fn name(&self) -> &str {
+        self.rule.name()
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        self.rule.apply_order()
+    }
+
+    fn rewrite(&self, mut plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        if let LogicalPlan::Join(join) = &mut plan
+            && let Some(filter) = join.filter.take()
+        {
+            let sides = (join.left.schema().as_ref(), join.right.schema().as_ref());
+            let parts = split_conjunction_owned(filter).into_iter().map(|part| told(part, sides));
+            join.filter = conjunction(parts.collect::<Result<Vec<_>>>()?);
+        }
+        self.rule.rewrite(plan, config)
+    }
+}
+
+/// A condition of a join, as equalities if it is a null-safe one between the sides.
+fn told(part: Expr, sides: (&DFSchema, &DFSchema)) -> Result<Expr> {
+    let Expr::BinaryExpr(BinaryExpr { left, op: Operator::IsNotDistinctFrom, right }) = part else { return Ok(part) };
+    let of = |expr: &Expr, schema: &DFSchema| {
+        let columns = expr.column_refs();
+        !columns.is_empty() && columns.iter().all(|column| schema.has_column(column))
+    };
+    let (left, right) = match (of(&left, sides.0) && of(&right, sides.1), of(&right, sides.0) && of(&left, sides.1)) {
+        (true, _) => (*left, *right),
+        (_, true) => (*right, *left),
+        _ => return Ok(Expr::BinaryExpr(BinaryExpr::new(left, Operator::IsNotDistinctFrom, right))),
+    };
+    let keys = null_safe_keys(left, right, sides)?.into_iter().map(|(left, right)| left.eq(right));
+    Ok(conjunction(keys).unwrap_or_else(|| lit(true)))
+}
+
+/// Pairs that are equal where `left` and `right` are, or are both NULL.
+///
+/// # Errors
+/// Those of their types.
+pub(crate) fn null_safe_keys(left: Expr, right: Expr, sides: (&DFSchema, &DFSchema)) -> Result<Vec<(Expr, Expr)>> {
+    if !left.nullable(sides.0)? || !right.nullable(sides.1)? {
+        return Ok(vec![(left, right)]);
+    }
+    let known = |expr: &Expr, schema: &DFSchema| {
+        let zero = ScalarValue::new_default(&expr.get_type(schema)?)?;
+        Ok::<Expr, datafusion::common::DataFusionError>(coalesce(vec![expr.clone(), lit(zero)]))
+    };
+    let values = (known(&left, sides.0)?, known(&right, sides.1)?);
+    Ok(vec![(left.is_null(), right.is_null()), values])
+}

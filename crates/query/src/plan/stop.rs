@@ -1,0 +1,90 @@
+//! Joins that stop with their statement in the middle of a batch.
+//!
+//! A statement is stopped where its task gives way. A join tries all pairs of two batches before it does, and of pairs
+//! that its condition turns down there may be millions. So the condition itself asks, once for each batch of pairs.
+
+use crate::error::QueryError;
+use arrow::datatypes::DataType as ArrowType;
+use datafusion::common::tree_node::{Transformed, TransformedResult};
+use datafusion::common::{Result, ScalarValue};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, LogicalPlan, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// Tells whether a statement is to stop: cancelled, or out of time.
+pub trait Stop: fmt::Debug + Send + Sync {
+    /// Is it?
+    fn is_stopped(&self) -> bool;
+}
+
+/// The plan with joins that ask `stop`.
+///
+/// # Errors
+/// None of a plan that is one.
+pub(super) fn stoppable(plan: LogicalPlan, stop: &Arc<dyn Stop>) -> Result<LogicalPlan> {
+    let mut goes_on = None;
+    plan.transform_up_with_subqueries(|node| match node {
+        LogicalPlan::Join(mut join) if join.filter.is_some() => {
+            let asked = goes_on.get_or_insert_with(|| GoesOn::expr(stop));
+            join.filter = join.filter.map(|filter| asked.clone().and(filter));
+            Ok(Transformed::yes(LogicalPlan::Join(join)))
+        }
+        node => Ok(Transformed::no(node)),
+    })
+    .data()
+}
+
+/// `true`, or an error once the statement is stopped.
+#[derive(Debug)]
+struct GoesOn {
+    stop: Arc<dyn Stop>,
+    signature: Signature,
+}
+
+impl GoesOn {
+    fn expr(stop: &Arc<dyn Stop>) -> Expr {
+        // Volatile, or it would be asked when the plan is made.
+        let signature = Signature::nullary(Volatility::Volatile);
+        let function = ScalarUDF::new_from_impl(Self { stop: Arc::clone(stop), signature });
+        Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), Vec::new()))
+    }
+}
+
+impl PartialEq for GoesOn {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.stop, &other.stop)
+    }
+}
+
+impl Eq for GoesOn {}
+
+impl Hash for GoesOn {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+impl ScalarUDFImpl for GoesOn {
+    fn name(&self) -> &str {
+        "goes_on"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[ArrowType]) -> Result<ArrowType> {
+        Ok(ArrowType::Boolean)
+    }
+
+    fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        if self.stop.is_stopped() {
+            return Err(QueryError::Stopped.into());
+        }
+        Ok(ColumnarValue::Scalar(ScalarValue::Boolean(Some(true))))
+    }
+}
