@@ -58,7 +58,9 @@ fn listen(address: &str) -> Result<TcpListener, CliError> {
 fn start_log(config: &Config) {
     let filter = tracing_subscriber::EnvFilter::new(&config.log);
     let colours = std::io::stderr().is_terminal();
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr);
+    // Nobody may read stderr any more: the server goes on, and stops when it is told to.
+    let log = tracing_subscriber::fmt().log_internal_errors(false);
+    let log = log.with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr);
     match config.log_format {
         LogFormat::Text => log.init(),
         LogFormat::Json => log.json().init(),

@@ -140,10 +140,8 @@ async fn connection(stream: std::net::TcpStream, shared: Arc<Shared>) {
     }
     let mut wire = Wire::new(stream);
     let _seat = Seat::take(&shared);
-    if shared.connected.load(Ordering::Relaxed) > shared.max_connections {
-        return startup::refuse(&mut wire, "53300", "sorry, too many clients already").await;
-    }
-    let opened = startup::open(&mut wire, &shared.engine, peer.ip());
+    let full = shared.connected.load(Ordering::Relaxed) > shared.max_connections;
+    let opened = startup::open(&mut wire, &shared.engine, peer.ip(), full);
     let opened = tokio::select! {
         opened = tokio::time::timeout(STARTUP_TIMEOUT, opened) => opened,
         () = shared.stop.cancelled() => return,

@@ -16,9 +16,13 @@ pub(crate) enum Opened {
     Done,
 }
 
-/// Leads a new connection to its session.
-pub(crate) async fn open(wire: &mut Wire, engine: &Arc<Engine>, peer: IpAddr) -> Opened {
+/// Leads a new connection to its session, if there is room: cancel requests are served all the same.
+pub(crate) async fn open(wire: &mut Wire, engine: &Arc<Engine>, peer: IpAddr, full: bool) -> Opened {
     match opening(wire, engine).await {
+        Ok(Some(_)) if full => {
+            refuse(wire, "53300", "sorry, too many clients already").await;
+            Opened::Done
+        }
         Ok(Some((minor, parameters))) => begin(wire, engine, peer, minor, parameters).await,
         Ok(None) | Err(Err(_)) => Opened::Done,
         Err(Ok(malformed)) => {
@@ -106,7 +110,7 @@ async fn greet(wire: &mut Wire, session: Session) -> Opened {
 }
 
 /// A FATAL error before the session.
-pub(crate) async fn refuse(wire: &mut Wire, code: &str, message: &str) {
+async fn refuse(wire: &mut Wire, code: &str, message: &str) {
     wire.out.plain_error("FATAL", code, message);
     let _ = wire.flush().await;
 }

@@ -19,11 +19,16 @@ pub(crate) fn bennu() -> Command {
 impl Server {
     /// Starts it on `data` and waits until it tells its port.
     pub(crate) fn start(data: &Path) -> Self {
+        Self::start_with_log(data, Stdio::null())
+    }
+
+    /// As [`Self::start`], with stderr somewhere; a pipe is read until the port is told, and no longer.
+    pub(crate) fn start_with_log(data: &Path, log: Stdio) -> Self {
         let mut child = bennu()
             .args(["serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data"])
             .arg(data)
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(log)
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
@@ -31,6 +36,7 @@ impl Server {
         let port = line.split_whitespace().skip_while(|w| *w != "-p").nth(1).unwrap().parse().unwrap();
         let line = lines.find(|l| l.contains("/metrics")).expect("the HTTP port is told");
         let http_port = line.split(['/', ':']).find_map(|word| word.parse().ok()).unwrap();
+        drop(child.stderr.take());
         Self { child, port, http_port }
     }
 

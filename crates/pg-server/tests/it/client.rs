@@ -31,9 +31,14 @@ impl Server {
     }
 
     pub(crate) async fn connect(&self) -> Client {
-        let mut client = Client { stream: TcpStream::connect(self.address).await.unwrap() };
+        let mut client = self.opened().await;
         client.send(&startup()).await;
         client
+    }
+
+    /// A connection that has sent nothing.
+    pub(crate) async fn opened(&self) -> Client {
+        Client { stream: TcpStream::connect(self.address).await.unwrap() }
     }
 
     /// A session without a time limit.
@@ -93,6 +98,11 @@ impl Client {
     }
 
     /// Messages up to ReadyForQuery, or to the end of the connection.
+    /// What answers a request for encryption.
+    pub(crate) async fn byte(&mut self) -> u8 {
+        self.stream.read_u8().await.unwrap()
+    }
+
     pub(crate) async fn answer(&mut self) -> Vec<Message> {
         let mut messages = Vec::new();
         while let Some(message) = self.message().await {

@@ -2,7 +2,7 @@
 
 use crate::client::Strs as _;
 use crate::client::{Server, field, result};
-use crate::frames::{bind, execute, frame, parse, query};
+use crate::frames::{bind, execute, frame, parse, query, startup};
 
 #[tokio::test]
 async fn one_connection_too_many_is_refused_until_a_seat_is_free() {
@@ -11,6 +11,12 @@ async fn one_connection_too_many_is_refused_until_a_seat_is_free() {
     let refused = server.connect().await.answer().await;
     assert_eq!(refused.len(), 1, "{refused:?}");
     assert_eq!((field(&refused[0], b'S').as_str(), field(&refused[0], b'C').as_str()), ("FATAL", "53300"));
+    // One that asks for encryption first is told in words, too, and a cancel request needs no seat.
+    let mut refused = server.opened().await;
+    refused.send(&[&8_u32.to_be_bytes()[..], &80_877_103_u32.to_be_bytes()].concat()).await;
+    assert_eq!(refused.byte().await, b'N');
+    refused.send(&startup()).await;
+    assert_eq!(field(&refused.answer().await[0], b'C'), "53300");
     assert_eq!(first.run("SELECT 1").await.strs(), Ok("1"));
     drop(second);
     server.sessions_are(1).await;
