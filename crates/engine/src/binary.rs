@@ -5,7 +5,7 @@
 
 mod array;
 
-use bytes::{Buf, BufMut, BytesMut};
+use bytes::{Buf, BufMut};
 use types::{DataType, Datum, Decimal, Interval, TypeError};
 
 /// Days from 1970-01-01 to 2000-01-01.
@@ -15,7 +15,7 @@ const EPOCH_MICROS: i64 = EPOCH_DAYS as i64 * 86_400_000_000;
 const NUMERIC_NEGATIVE: u16 = 0x4000;
 
 /// Appends the binary form of `value`.
-pub fn put(ty: &DataType, value: &Datum, out: &mut BytesMut) {
+pub fn put(ty: &DataType, value: &Datum, out: &mut Vec<u8>) {
     match value {
         Datum::Null => {}
         Datum::Bool(v) => out.put_u8(u8::from(*v)),
@@ -57,7 +57,7 @@ fn shift_time(micros: i64, by: i64) -> i64 {
     if micros == i64::MIN || micros == i64::MAX { micros } else { micros.saturating_add(by) }
 }
 
-fn put_numeric(value: &Decimal, out: &mut BytesMut) {
+fn put_numeric(value: &Decimal, out: &mut Vec<u8>) {
     let mut digits = Vec::with_capacity(12);
     // Groups of four digits are counted from the point, so the fraction is filled up to a multiple of four.
     let fill = (4 - u32::from(value.scale) % 4) % 4;
@@ -175,9 +175,9 @@ mod tests {
     use super::*;
 
     fn numeric(unscaled: i128, scale: u8) -> Vec<u8> {
-        let mut out = BytesMut::new();
+        let mut out = Vec::new();
         put_numeric(&Decimal { unscaled, scale }, &mut out);
-        out.to_vec()
+        out
     }
 
     fn words(words: &[u16]) -> Vec<u8> {
@@ -210,9 +210,10 @@ mod tests {
 
     #[test]
     fn dates_count_from_2000_and_infinity_stays() {
-        let mut out = BytesMut::new();
+        let mut out = Vec::new();
         put(&DataType::Date, &Datum::Date(EPOCH_DAYS + 1), &mut out);
         put(&DataType::Timestamp, &Datum::Timestamp(i64::MAX), &mut out);
+        let mut out = out.as_slice();
         assert_eq!(out.get_i32(), 1);
         assert_eq!(out.get_i64(), i64::MAX);
     }

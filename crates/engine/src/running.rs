@@ -118,12 +118,14 @@ impl RunGuard {
     /// Runs `work` until it is done, cancelled or out of time. Then it is dropped, so it must be something
     /// that can stop anywhere: reading, planning, waiting for a lock.
     pub(crate) async fn stoppable<T>(&self, work: impl Future<Output = EngineResult<T>>) -> EngineResult<T> {
+        self.check()?;
         tokio::select! {
             biased;
+            // First: mostly it is done at once, and nobody has to be told that it waits. What fails once it has been
+            // stopped fails for that.
+            done = work => done.or_else(|error| self.check().and(Err(error))),
             () = self.token.cancelled() => fail(Fault::Canceled),
             () = sleep_until(self.deadline) => fail(Fault::StatementTimeout),
-            // What fails once it has been stopped fails for that.
-            done = work => done.or_else(|error| self.check().and(Err(error))),
         }
     }
 

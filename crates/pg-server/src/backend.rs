@@ -4,29 +4,31 @@ use bytes::{BufMut, BytesMut};
 use engine::{ColumnDesc, EngineError, Notice, TransactionStatus};
 use pgwire::messages::Message as _;
 use pgwire::messages::copy::{CopyData, CopyDone, CopyInResponse, CopyOutResponse};
-use pgwire::messages::data::{FieldDescription, NoData, ParameterDescription, RowDescription};
-use pgwire::messages::extendedquery::{BindComplete, CloseComplete, ParseComplete, PortalSuspended};
-use pgwire::messages::response::{
-    self, CommandComplete, EmptyQueryResponse, ErrorResponse, NoticeResponse, ReadyForQuery,
-};
+use pgwire::messages::data::ParameterDescription;
+use pgwire::messages::extendedquery::PortalSuspended;
+use pgwire::messages::response::{EmptyQueryResponse, ErrorResponse, NoticeResponse};
 use pgwire::messages::startup::{Authentication, BackendKeyData, NegotiateProtocolVersion, ParameterStatus, SecretKey};
 use types::DataType;
 
-/// The output buffer of a connection.
+/// Longer pieces of COPY are left to pgwire, which knows what is too long for a message.
+const PLAIN_COPY_DATA: usize = 1024 * 1024;
+
+/// The output buffer of a connection. What each statement sends is written here by hand, the rest by pgwire.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
-    pub(crate) buffer: BytesMut,
+    pub(crate) buffer: Vec<u8>,
 }
 
 /// A message that pgwire's encoders refuse is one beyond its size limit.
-fn put(buffer: &mut BytesMut, message: &impl pgwire::messages::Message) {
-    let start = buffer.len();
-    if message.encode(buffer).is_err() {
-        buffer.truncate(start);
+fn put(buffer: &mut Vec<u8>, message: &impl pgwire::messages::Message) {
+    let mut encoded = BytesMut::new();
+    if message.encode(&mut encoded).is_err() {
+        encoded.clear();
         let fields = fields("ERROR", "54000", "message too large for the protocol");
         // Cannot fail: its length is fixed and small.
-        drop(ErrorResponse::new(fields).encode(buffer));
+        drop(ErrorResponse::new(fields).encode(&mut encoded));
     }
+    buffer.extend_from_slice(&encoded);
 }
 
 fn fields(severity: &str, code: &str, message: &str) -> Vec<(u8, String)> {
@@ -52,23 +54,23 @@ impl Output {
 
     pub(crate) fn ready(&mut self, status: TransactionStatus) {
         let status = match status {
-            TransactionStatus::Idle => response::TransactionStatus::Idle,
-            TransactionStatus::InTransaction => response::TransactionStatus::Transaction,
-            TransactionStatus::Failed => response::TransactionStatus::Error,
+            TransactionStatus::Idle => b'I',
+            TransactionStatus::InTransaction => b'T',
+            TransactionStatus::Failed => b'E',
         };
-        put(&mut self.buffer, &ReadyForQuery::new(status));
+        self.buffer.extend_from_slice(&[b'Z', 0, 0, 0, 5, status]);
     }
 
     pub(crate) fn parse_complete(&mut self) {
-        put(&mut self.buffer, &ParseComplete::new());
+        self.buffer.extend_from_slice(b"1\0\0\0\x04");
     }
 
     pub(crate) fn bind_complete(&mut self) {
-        put(&mut self.buffer, &BindComplete::new());
+        self.buffer.extend_from_slice(b"2\0\0\0\x04");
     }
 
     pub(crate) fn close_complete(&mut self) {
-        put(&mut self.buffer, &CloseComplete::new());
+        self.buffer.extend_from_slice(b"3\0\0\0\x04");
     }
 
     pub(crate) fn portal_suspended(&mut self) {
@@ -80,11 +82,13 @@ impl Output {
     }
 
     pub(crate) fn no_data(&mut self) {
-        put(&mut self.buffer, &NoData::new());
+        self.buffer.extend_from_slice(b"n\0\0\0\x04");
     }
 
     pub(crate) fn complete(&mut self, tag: &str) {
-        put(&mut self.buffer, &CommandComplete::new(tag.into()));
+        let start = self.begin(b'C');
+        self.put_text(tag);
+        self.end(start);
     }
 
     pub(crate) fn parameter_description(&mut self, types: &[DataType]) {
@@ -93,18 +97,18 @@ impl Output {
 
     /// `format` tells the format code of a column.
     pub(crate) fn row_description(&mut self, columns: &[ColumnDesc], format: impl Fn(usize) -> i16) {
-        let field = |(i, column): (usize, &ColumnDesc)| {
-            FieldDescription::new(
-                column.name.clone(),
-                column.table_oid.cast_signed(),
-                column.column_number,
-                column.ty.oid(),
-                column.ty.wire_len(),
-                column.ty.typmod(),
-                format(i),
-            )
-        };
-        put(&mut self.buffer, &RowDescription::new(columns.iter().enumerate().map(field).collect()));
+        let start = self.begin(b'T');
+        self.buffer.put_u16(columns.len() as u16);
+        for (i, column) in columns.iter().enumerate() {
+            self.put_text(&column.name);
+            self.buffer.put_u32(column.table_oid);
+            self.buffer.put_i16(column.column_number);
+            self.buffer.put_u32(column.ty.oid());
+            self.buffer.put_i16(column.ty.wire_len());
+            self.buffer.put_i32(column.ty.typmod());
+            self.buffer.put_i16(format(i));
+        }
+        self.end(start);
     }
 
     pub(crate) fn error(&mut self, severity: &str, error: &EngineError) {
@@ -146,23 +150,40 @@ impl Output {
     }
 
     pub(crate) fn copy_data(&mut self, data: bytes::Bytes) {
-        put(&mut self.buffer, &CopyData::new(data));
+        if data.len() > PLAIN_COPY_DATA {
+            return put(&mut self.buffer, &CopyData::new(data));
+        }
+        let start = self.begin(b'd');
+        self.buffer.extend_from_slice(&data);
+        self.end(start);
     }
 
     pub(crate) fn copy_done(&mut self) {
         put(&mut self.buffer, &CopyDone::new());
     }
 
-    /// Begins a DataRow; [`Self::end_row`] fills in its length.
+    /// Begins a DataRow; [`Self::end`] fills in its length.
     pub(crate) fn begin_row(&mut self, columns: usize) -> usize {
-        let start = self.buffer.len();
-        self.buffer.put_u8(b'D');
-        self.buffer.put_i32(0);
+        let start = self.begin(b'D');
         self.buffer.put_u16(columns as u16);
         start
     }
 
-    pub(crate) fn end_row(&mut self, start: usize) {
+    /// Begins a message; [`Self::end`] fills in its length.
+    fn begin(&mut self, kind: u8) -> usize {
+        let start = self.buffer.len();
+        self.buffer.extend_from_slice(&[kind, 0, 0, 0, 0]);
+        start
+    }
+
+    /// Text of SQL, which has no zero byte in it.
+    fn put_text(&mut self, text: &str) {
+        self.buffer.extend_from_slice(text.as_bytes());
+        self.buffer.push(0);
+    }
+
+    /// Ends what [`Self::begin_row`] began at `start`.
+    pub(crate) fn end(&mut self, start: usize) {
         let length = (self.buffer.len() - start - 1) as u32;
         if let Some(field) = self.buffer.get_mut(start + 1..start + 5) {
             field.copy_from_slice(&length.to_be_bytes());

@@ -114,7 +114,7 @@ impl Wire {
         self.stream.write_all(&self.out.buffer).await?;
         self.out.buffer.clear();
         if self.out.buffer.capacity() > FLUSH_AT * 4 {
-            self.out.buffer = BytesMut::new();
+            self.out.buffer = Vec::new();
         }
         Ok(())
     }
@@ -148,7 +148,7 @@ impl Wire {
             self.input = BytesMut::new();
         }
         if self.out.buffer.is_empty() && self.out.buffer.capacity() > KEEP {
-            self.out.buffer = BytesMut::new();
+            self.out.buffer = Vec::new();
         }
     }
 }

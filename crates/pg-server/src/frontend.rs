@@ -3,7 +3,7 @@
 //! pgwire's own decoders trust the lengths inside a frame; these do not. A frame is cut whole first,
 //! and everything read from it stays inside it.
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use std::fmt;
 
 /// Longest frame, as in PostgreSQL: 1 GiB less one byte.
@@ -111,7 +111,7 @@ pub(crate) fn opening(input: &mut BytesMut) -> Result<Option<Opening>, Malformed
     if input.len() < length {
         return Ok(None);
     }
-    let mut body = Reader { rest: input.split_to(length).freeze().slice(4..), what: "startup" };
+    let mut body = Reader::new(input.split_to(length).freeze().slice(4..), "startup");
     match body.int32()? {
         SSL_REQUEST | GSS_REQUEST => Ok(Some(Opening::Encryption)),
         CANCEL_REQUEST => Ok(Some(Opening::Cancel { process: body.int32()?, secret: body.int32()? })),
@@ -168,7 +168,7 @@ pub(crate) fn next_but_close(input: &[u8]) -> Option<u8> {
 }
 
 fn decode(kind: u8, body: Bytes) -> Result<Message, Malformed> {
-    let mut r = Reader { rest: body, what: "" };
+    let mut r = Reader::new(body, "");
     Ok(match kind {
         b'Q' => Message::Query(r.named("Query").string()?),
         b'P' => {
@@ -187,7 +187,7 @@ fn decode(kind: u8, body: Bytes) -> Result<Message, Malformed> {
         }
         b'H' => Message::Flush,
         b'S' => Message::Sync,
-        b'd' => Message::CopyData(r.rest),
+        b'd' => Message::CopyData(r.frame),
         b'c' => Message::CopyDone,
         b'f' => Message::CopyFail(r.named("CopyFail").string()?),
         b'X' => Message::Terminate,
@@ -210,7 +210,7 @@ fn bind(r: &mut Reader) -> Result<Bind, Malformed> {
 }
 
 fn target(r: &mut Reader) -> Result<Target, Malformed> {
-    match r.bytes(1)?.first().copied().unwrap_or_default() {
+    match u8::from_be_bytes(r.array()?) {
         b'S' => Ok(Target::Statement(r.string()?)),
         b'P' => Ok(Target::Portal(r.string()?)),
         other => Err(Malformed::Target(other)),
@@ -225,29 +225,46 @@ fn peek_length(input: &[u8], offset: usize) -> Option<usize> {
 
 /// Reads from one frame and never past it.
 struct Reader {
-    rest: Bytes,
+    frame: Bytes,
+    at: usize,
     what: &'static str,
 }
 
 impl Reader {
+    fn new(frame: Bytes, what: &'static str) -> Self {
+        Self { frame, at: 0, what }
+    }
+
     fn named(&mut self, what: &'static str) -> &mut Self {
         self.what = what;
         self
     }
 
+    fn rest(&self) -> &[u8] {
+        self.frame.get(self.at..).unwrap_or_default()
+    }
+
     fn bytes(&mut self, length: usize) -> Result<Bytes, Malformed> {
-        if self.rest.len() < length {
+        if self.rest().len() < length {
             return Err(Malformed::Truncated(self.what));
         }
-        Ok(self.rest.split_to(length))
+        let bytes = self.frame.slice(self.at..self.at + length);
+        self.at += length;
+        Ok(bytes)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        let array = *self.rest().first_chunk().ok_or(Malformed::Truncated(self.what))?;
+        self.at += N;
+        Ok(array)
     }
 
     fn int32(&mut self) -> Result<i32, Malformed> {
-        Ok(self.bytes(4)?.get_i32())
+        self.array().map(i32::from_be_bytes)
     }
 
     fn int16(&mut self) -> Result<i16, Malformed> {
-        Ok(self.bytes(2)?.get_i16())
+        self.array().map(i16::from_be_bytes)
     }
 
     /// Counts are unsigned on the wire.
@@ -261,10 +278,11 @@ impl Reader {
     }
 
     fn string(&mut self) -> Result<String, Malformed> {
-        let end = self.rest.iter().position(|&b| b == 0).ok_or(Malformed::Truncated(self.what))?;
-        let bytes = self.rest.split_to(end);
-        self.rest.advance(1);
-        String::from_utf8(bytes.into()).map_err(|_| Malformed::Encoding(self.what))
+        let end = self.rest().iter().position(|&b| b == 0).ok_or(Malformed::Truncated(self.what))?;
+        let bytes = self.rest().get(..end).unwrap_or_default();
+        let text = std::str::from_utf8(bytes).map(str::to_string);
+        self.at += end + 1;
+        text.map_err(|_| Malformed::Encoding(self.what))
     }
 }
 

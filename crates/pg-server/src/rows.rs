@@ -123,7 +123,7 @@ async fn write_rows(
                 for ((column, binary), value) in columns.iter().zip(binary).zip(row) {
                     put_field(&column.ty, value, *binary, printer, &mut wire.out.buffer);
                 }
-                wire.out.end_row(start);
+                wire.out.end(start);
                 wire.flush_if_full().await?;
             }
         }
@@ -147,7 +147,7 @@ fn write_stored(
         (Cell::Value(_), ..) => {}
     });
     match done {
-        Ok(()) => wire.out.end_row(start),
+        Ok(()) => wire.out.end(start),
         Err(error) => {
             wire.out.buffer.truncate(start);
             return Err(error.into());
@@ -176,7 +176,7 @@ fn write_batch(
                 return Err(Failure::Front("22003", format!("value of column \"{}\" out of range", column.name)));
             }
         }
-        wire.out.end_row(start);
+        wire.out.end(start);
     }
     Ok(())
 }

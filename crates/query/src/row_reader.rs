@@ -4,7 +4,9 @@
 use crate::error::{QueryError, QueryResult};
 use crate::row_codec::{Place, RowCodec};
 use fragment::{FixedColumn, VariableColumn, is_dense_of};
-use rowkey::cell_value;
+use rowkey::integer::Ordered;
+use rowkey::{KeySchema, cell_value};
+use std::ops::Range;
 use types::{DataType, Datum};
 
 /// One value of a row.
@@ -33,7 +35,10 @@ struct Column {
 /// Where a column lies in rows of the newest layout.
 #[derive(Debug)]
 enum Source {
+    /// A part of the key.
     Key(usize),
+    /// A part whose bytes are its cell and lie here in every key.
+    KeyCell(Range<usize>, usize),
     Fixed(FixedColumn),
     Variable(VariableColumn),
 }
@@ -50,7 +55,7 @@ impl RowReader {
         for &index in wanted {
             let column = codec.table().columns.get(index).ok_or_else(|| broken(index))?;
             let source = match codec.places().get(index) {
-                Some(Place::Key(part)) => Source::Key(*part),
+                Some(Place::Key(part)) => key_source(codec.key_schema(), *part),
                 Some(Place::Value(at)) => match current.layout.fixed_column(*at) {
                     Some(fixed) => Source::Fixed(fixed),
                     None => Source::Variable(current.layout.variable_column(*at).ok_or_else(|| broken(index))?),
@@ -78,6 +83,11 @@ impl RowReader {
         for (at, column) in self.columns.iter().enumerate() {
             let cell = match (&column.source, &other) {
                 (Source::Key(part), _) => Cell::Value(self.codec.decode_key_part(key, *part, buffer)?),
+                (Source::KeyCell(place, part), _) => match key.get(place.clone()) {
+                    Some(bytes) => self.cell(column, Some(bytes))?,
+                    // Too short: this says so.
+                    None => Cell::Value(self.codec.decode_key_part(key, *part, buffer)?),
+                },
                 (_, Some(reader)) => Cell::Value(reader.value(&self.codec, column.index)?),
                 (Source::Fixed(place), None) => self.cell(column, place.read(fragment))?,
                 (Source::Variable(place), None) => {
@@ -89,15 +99,28 @@ impl RowReader {
         Ok(())
     }
 
+    /// Integers and text, which most columns are, are read right here.
+    #[inline]
     fn cell<'a>(&self, column: &Column, bytes: Option<&'a [u8]>) -> QueryResult<Cell<'a>> {
-        match (bytes, &column.ty) {
-            (None, _) => Ok(Cell::Value(Datum::Null)),
-            (Some(bytes), DataType::Text | DataType::Varchar(_)) => {
+        let Some(bytes) = bytes else { return Ok(Cell::Value(Datum::Null)) };
+        match (&column.ty, bytes) {
+            (DataType::Integer, &[a, b, c, d]) => Ok(Cell::Value(Datum::Int4(i32::from_ordered([a, b, c, d])))),
+            (DataType::BigInt, &[a, b, c, d, e, f, g, h]) => {
+                Ok(Cell::Value(Datum::Int8(i64::from_ordered([a, b, c, d, e, f, g, h]))))
+            }
+            (DataType::Text | DataType::Varchar(_), bytes) => {
                 std::str::from_utf8(bytes).map(Cell::Text).map_err(|error| self.codec.corrupted(&error))
             }
-            (Some(bytes), ty) => {
-                cell_value::decode(ty, bytes).map(Cell::Value).map_err(|error| self.codec.corrupted(&error))
-            }
+            (ty, bytes) => cell_value::decode(ty, bytes).map(Cell::Value).map_err(|error| self.codec.corrupted(&error)),
         }
+    }
+}
+
+/// Descending parts are inverted, and those of varying width are escaped and have no place of their own.
+fn key_source(schema: &KeySchema, part: usize) -> Source {
+    let ascending = schema.parts.get(part).is_some_and(|part| !part.descending);
+    match schema.fixed_slot(part).filter(|_| ascending) {
+        Some((start, width)) => Source::KeyCell(start..start + width, part),
+        None => Source::Key(part),
     }
 }

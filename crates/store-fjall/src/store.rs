@@ -3,7 +3,6 @@
 use crate::commit::pipeline::Dropped;
 use crate::commit::publish::State;
 use crate::commit::thread_use;
-use crate::error::engine;
 use crate::housekeeping::Housekeeper;
 use crate::inner::{Inner, snapshot_of, state_of};
 use crate::limits::{MAX_FRAGMENT_BYTES, MAX_KEY_BYTES, is_possible_key, within_limits};
@@ -12,7 +11,6 @@ use crate::read;
 use crate::{load, open, regions, stats};
 use async_trait::async_trait;
 use bytes::Bytes;
-use fjall::Readable;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -47,15 +45,12 @@ impl FjallStore {
     }
 
     fn get_at(state: &State, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
-        let (counters, place) = state.tables.place(table, family)?;
+        let source = regions::source(state, table, family)?;
         if !is_possible_key(key) {
             return Ok(None);
         }
-        counters.count_read(key);
-        let found = place.with_key(key, |key| state.snapshot.get(&place.keyspace, key));
-        // Copied: a view would pin its whole block for as long as the caller keeps it.
-        let found = found.map_err(engine(format_args!("reading a row of {table}")))?;
-        Ok(found.map(|fragment| Bytes::copy_from_slice(&fragment)))
+        state.tables.table(table)?.count_read(key);
+        read::get(&source, key)
     }
 
     /// Hands what dropped tables left behind to the housekeeper.

@@ -141,6 +141,9 @@ impl RowBatch {
     }
 }
 
+/// Most bytes of keys that room is made for at the first one.
+const FIRST_KEY_BYTES: usize = 64 * 1024;
+
 /// Builds a [`RowBatch`]: begin a block, add its rows, begin the next.
 #[derive(Debug, Default)]
 pub struct RowBatchBuilder {
@@ -187,6 +190,11 @@ impl RowBatchBuilder {
         true
     }
 
+    /// Makes room for fragments of so many bytes that are to be copied.
+    pub fn reserve_fragments(&mut self, bytes: usize) {
+        self.loose.reserve(bytes);
+    }
+
     /// Adds one fragment by copying it.
     pub fn push_fragment(&mut self, fragment: &[u8]) {
         // Spans are 32-bit: begin a new block well before that.
@@ -206,6 +214,11 @@ impl RowBatchBuilder {
 
     /// Adds the rowkey of the next row: `head` and `rest`, one after the other.
     pub fn push_key(&mut self, head: &[u8], rest: &[u8]) {
+        if self.batch.keys.is_empty() {
+            // The others will be about as long.
+            let rows = self.batch.key_ends.capacity().max(1);
+            self.batch.keys.reserve(rows.saturating_mul(head.len() + rest.len()).min(FIRST_KEY_BYTES));
+        }
         self.batch.keys.extend_from_slice(head);
         self.batch.keys.extend_from_slice(rest);
         self.batch.key_ends.push(self.batch.keys.len() as u32);

@@ -4,13 +4,13 @@
 //!   dimensions i32 | has NULLs i32 | element oid u32 | per dimension: size i32, lower bound i32 | fields, length first
 //! ```
 
-use bytes::{Buf, BufMut, BytesMut};
+use bytes::{Buf, BufMut};
 use types::{DataType, Datum, ElementType, TypeError};
 
 /// PostgreSQL's limit.
 const MAX_DIMENSIONS: usize = 6;
 
-pub(super) fn put(ty: &DataType, items: &[Datum], out: &mut BytesMut) {
+pub(super) fn put(ty: &DataType, items: &[Datum], out: &mut Vec<u8>) {
     let element = match ty {
         DataType::Array(element) => element.data_type(),
         _ => DataType::Text,
@@ -33,7 +33,7 @@ fn has_null(items: &[Datum]) -> bool {
     })
 }
 
-fn put_items(element: &DataType, items: &[Datum], out: &mut BytesMut) {
+fn put_items(element: &DataType, items: &[Datum], out: &mut Vec<u8>) {
     for item in items {
         match item {
             Datum::Array(inner) => put_items(element, inner, out),
@@ -42,7 +42,7 @@ fn put_items(element: &DataType, items: &[Datum], out: &mut BytesMut) {
     }
 }
 
-fn put_item(element: &DataType, item: &Datum, out: &mut BytesMut) {
+fn put_item(element: &DataType, item: &Datum, out: &mut Vec<u8>) {
     if item.is_null() {
         return out.put_i32(-1);
     }
@@ -129,7 +129,7 @@ mod tests {
         ];
         for (element, text) in cases {
             let Datum::Array(items) = read(element, text) else { unreachable!() };
-            let mut out = BytesMut::new();
+            let mut out = Vec::new();
             put(&DataType::Array(element), &items, &mut out);
             assert_eq!(get(element, &out).unwrap(), Some(Datum::Array(items)), "{text}");
             assert_eq!(get(element, &out[..out.len() - 1]).unwrap(), None);
@@ -140,10 +140,10 @@ mod tests {
     fn the_bytes_are_those_of_postgresql() {
         // select array_send('{1,NULL}'::int[])
         let Datum::Array(items) = read(ElementType::Integer, "{1,NULL}") else { unreachable!() };
-        let mut out = BytesMut::new();
+        let mut out = Vec::new();
         put(&DataType::Array(ElementType::Integer), &items, &mut out);
         let want =
             [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 23, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 1, 255, 255, 255, 255];
-        assert_eq!(out.as_ref(), want);
+        assert_eq!(out, want);
     }
 }

@@ -167,7 +167,7 @@ pub(super) fn encode(types: &[DataType], rows: &[Vec<Datum>]) -> CopyBlock {
                 out.put_i32(-1);
                 continue;
             }
-            let mut field = BytesMut::new();
+            let mut field = Vec::new();
             put(ty, value, &mut field);
             out.put_u32(field.len() as u32);
             out.extend_from_slice(&field);

@@ -18,11 +18,17 @@ pub(crate) struct Cursor {
     view: ReadView,
     sources: Vec<Source>,
     /// While several sources are merged: those with a next row, the one that comes first at the end.
-    queue: Vec<usize>,
+    queue: Vec<Next>,
     /// Conditions that the ranges do not cover, with their parts.
     unsure: Vec<(usize, Condition)>,
     /// Rows still wanted.
     left: u64,
+}
+
+/// A source and how its next key begins, salt left out: mostly that tells which comes first.
+struct Next {
+    head: u64,
+    source: usize,
 }
 
 /// One list of ranges: the scan under way, its present batch and the next row in it.
@@ -83,15 +89,15 @@ impl Cursor {
         self.queue.clear();
         (0..self.sources.len()).for_each(|at| self.enqueue(at));
         while self.left > 0 && rows.len() < CHUNK_ROWS {
-            let Some(first) = self.queue.pop() else { break };
+            let Some(Next { source: first, .. }) = self.queue.pop() else { break };
             self.take_row(first, rows)?;
             let before = self.sources.len();
-            if self.fill(first).await? {
+            if self.sources.get(first).is_some_and(Source::has_next) || self.fill(first).await? {
                 self.enqueue(first);
             } else {
                 // The last source has taken the place of the one that went.
-                let moved = self.queue.iter_mut().filter(|at| **at == before - 1);
-                moved.for_each(|at| *at = first);
+                let moved = self.queue.iter_mut().filter(|next| next.source == before - 1);
+                moved.for_each(|next| next.source = first);
             }
         }
         Ok(())
@@ -99,10 +105,15 @@ impl Cursor {
 
     /// Puts a source where its next row belongs among those of the others.
     fn enqueue(&mut self, at: usize) {
-        let key = |at: &usize| self.sources.get(*at).map(Source::unsalted_key).unwrap_or_default();
-        let (own, reverse) = (key(&at), self.program.is_reverse());
-        let place = self.queue.partition_point(|other| if reverse { key(other) < own } else { key(other) > own });
-        self.queue.insert(place, at);
+        let key = |at: usize| self.sources.get(at).map(Source::unsalted_key).unwrap_or_default();
+        let (own, reverse) = (key(at), self.program.is_reverse());
+        let head = head_of(own);
+        let comes_later = |other: &Next| {
+            let order = other.head.cmp(&head).then_with(|| key(other.source).cmp(own));
+            if reverse { order.is_lt() } else { order.is_gt() }
+        };
+        let place = self.queue.partition_point(comes_later);
+        self.queue.insert(place, Next { head, source: at });
     }
 
     /// Takes the next row of a source if it passes. False at the end of the source's batch.
@@ -129,7 +140,7 @@ impl Cursor {
     async fn fill(&mut self, at: usize) -> EngineResult<bool> {
         let Some(source) = self.sources.get_mut(at) else { return Ok(false) };
         loop {
-            if source.next < source.batch.len() {
+            if source.has_next() {
                 return Ok(true);
             }
             if let Some(batch) = source.scan.next().await? {
@@ -166,7 +177,22 @@ impl Source {
         !self.ranges.is_empty()
     }
 
+    /// Is there a row in the batch?
+    fn has_next(&self) -> bool {
+        self.next < self.batch.len()
+    }
+
     fn unsalted_key(&self) -> &[u8] {
         self.batch.key(self.next).get(1..).unwrap_or_default()
     }
+}
+
+/// The first bytes of a key as a number: where two differ, the keys are in their order.
+fn head_of(key: &[u8]) -> u64 {
+    if let Some(head) = key.first_chunk() {
+        return u64::from_be_bytes(*head);
+    }
+    let mut head = [0; 8];
+    head.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
+    u64::from_be_bytes(head)
 }

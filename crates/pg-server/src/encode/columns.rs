@@ -8,7 +8,7 @@ use arrow::datatypes::{
     DataType as ArrowType, Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int16Type, Int32Type,
     Int64Type, IntervalMonthDayNanoType, IntervalUnit, Time64MicrosecondType, TimeUnit, TimestampMicrosecondType,
 };
-use bytes::{BufMut, BytesMut};
+use bytes::BufMut;
 use types::{DataType, Datum, Decimal, Interval};
 
 /// A column of a batch, downcast once.
@@ -89,7 +89,7 @@ impl<'a> ColumnReader<'a> {
         ty: &DataType,
         binary: bool,
         printer: &mut Printer,
-        out: &mut BytesMut,
+        out: &mut Vec<u8>,
     ) -> bool {
         if self.is_null(row) {
             out.put_i32(-1);

@@ -9,15 +9,18 @@ pub(crate) use columns::ColumnReader;
 pub(crate) use parameter::{BadParameter, decode_parameter};
 pub(crate) use text::Printer;
 
-use bytes::{BufMut, BytesMut};
+use bytes::BufMut;
 use engine::binary;
 use types::{DataType, Datum};
 
 /// Appends one field: its length and its bytes, or -1 for NULL.
-pub(crate) fn put_field(ty: &DataType, value: &Datum, binary: bool, printer: &mut Printer, out: &mut BytesMut) {
-    if matches!(value, Datum::Null) {
-        out.put_i32(-1);
-        return;
+pub(crate) fn put_field(ty: &DataType, value: &Datum, binary: bool, printer: &mut Printer, out: &mut Vec<u8>) {
+    match value {
+        Datum::Null => return out.put_i32(-1),
+        Datum::Int2(value) if !binary => return text::put_integer_field((*value).into(), out),
+        Datum::Int4(value) if !binary => return text::put_integer_field((*value).into(), out),
+        Datum::Int8(value) if !binary => return text::put_integer_field(*value, out),
+        _ => {}
     }
     let start = out.len();
     out.put_i32(0);
@@ -33,7 +36,7 @@ pub(crate) fn put_field(ty: &DataType, value: &Datum, binary: bool, printer: &mu
 }
 
 /// Appends one field that is bytes already (text in both formats, `bytea` in binary).
-pub(crate) fn put_bytes(bytes: &[u8], out: &mut BytesMut) {
+pub(crate) fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     out.put_u32(bytes.len() as u32);
-    out.put_slice(bytes);
+    out.extend_from_slice(bytes);
 }

@@ -1,6 +1,5 @@
 //! The text format: what `types::text` prints, times in the session's zone.
 
-use bytes::{BufMut, BytesMut};
 use engine::TimeZone;
 use types::{DataType, Datum};
 
@@ -17,38 +16,56 @@ impl Printer {
     }
 
     /// Appends `value` as PostgreSQL prints it.
-    pub(super) fn put(&mut self, ty: &DataType, value: &Datum, out: &mut BytesMut) {
+    pub(super) fn put(&mut self, ty: &DataType, value: &Datum, out: &mut Vec<u8>) {
         self.scratch.clear();
         match (ty, value) {
-            (DataType::Text | DataType::Varchar(_), Datum::Text(text)) => return out.put_slice(text.as_bytes()),
-            (_, Datum::Int2(value)) => return put_integer((*value).into(), out),
-            (_, Datum::Int4(value)) => return put_integer((*value).into(), out),
-            (_, Datum::Int8(value)) => return put_integer(*value, out),
+            (DataType::Text | DataType::Varchar(_), Datum::Text(text)) => {
+                return out.extend_from_slice(text.as_bytes());
+            }
             _ => self.zone.print(ty, value, &mut self.scratch),
         }
-        out.put_slice(self.scratch.as_bytes());
+        out.extend_from_slice(self.scratch.as_bytes());
     }
 }
 
-/// Appends an integer in decimal: numbers are most of what is sent, and the standard library's formatting takes
-/// several times as long.
-fn put_integer(value: i64, out: &mut BytesMut) {
-    // Digits from the last to the first, at the end; then the sign.
-    let mut text = [0_u8; 20];
-    let mut start = text.len();
+/// Bytes of the longest integer, and those of a field's length.
+const INTEGER_FIELD: usize = 4 + 20;
+
+/// Appends an integer in decimal, its length in front: numbers are most of what is sent, and the standard library's
+/// formatting takes several times as long.
+pub(super) fn put_integer_field(value: i64, out: &mut Vec<u8>) {
+    // From the last digit to the first, then the sign, then the length.
+    let mut field = [0_u8; INTEGER_FIELD];
+    let mut left = field.as_mut_slice();
     let mut rest = value.unsigned_abs();
-    for place in text.iter_mut().rev() {
-        *place = b'0' + (rest % 10) as u8;
-        start -= 1;
+    loop {
+        left = put_in_front(left, b'0' + (rest % 10) as u8);
         rest /= 10;
         if rest == 0 {
             break;
         }
     }
     if value < 0 {
-        out.put_u8(b'-');
+        left = put_in_front(left, b'-');
     }
-    out.put_slice(text.get(start..).unwrap_or_default());
+    let length = (INTEGER_FIELD - left.len()) as u32;
+    if let Some(place) = left.last_chunk_mut() {
+        *place = length.to_be_bytes();
+    }
+    let start = left.len().saturating_sub(4);
+    out.extend_from_slice(field.get(start..).unwrap_or_default());
+}
+
+/// Puts a byte at the end of what is left, and gives the rest.
+#[inline]
+fn put_in_front(left: &mut [u8], byte: u8) -> &mut [u8] {
+    match left.split_last_mut() {
+        Some((last, left)) => {
+            *last = byte;
+            left
+        }
+        None => &mut [],
+    }
 }
 
 #[cfg(test)]
@@ -59,9 +76,10 @@ mod tests {
     fn integers_look_as_the_standard_library_prints_them() {
         let edges = [0, 1, 9, 10, 11, 99, 100, 12_345, i64::from(i32::MIN), i64::MAX - 1, i64::MAX, i64::MIN];
         for value in edges.into_iter().flat_map(|value| [value, value.wrapping_neg()]) {
-            let mut out = BytesMut::new();
-            put_integer(value, &mut out);
-            assert_eq!(out, value.to_string());
+            let mut out = Vec::new();
+            put_integer_field(value, &mut out);
+            let text = value.to_string();
+            assert_eq!(out, [&(text.len() as u32).to_be_bytes(), text.as_bytes()].concat());
         }
     }
 }

@@ -122,12 +122,13 @@ impl ByteRange {
 
     /// The keys inside both; `None` when there can be none.
     pub fn intersect(&self, other: &ByteRange) -> Option<ByteRange> {
-        let start = self.start.clone().max(other.start.clone());
+        let start = (&self.start).max(&other.start);
         let end = match (&self.end, &other.end) {
-            (Some(a), Some(b)) => Some(a.min(b).clone()),
-            (end, None) | (None, end) => end.clone(),
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (end, None) | (None, end) => end.as_ref(),
         };
-        end.as_ref().is_none_or(|end| *end > start).then_some(ByteRange { start, end })
+        let inside = end.is_none_or(|end| end > start);
+        inside.then(|| ByteRange { start: start.clone(), end: end.cloned() })
     }
 }
 
@@ -167,7 +168,11 @@ impl KeyRanges {
     /// The ranges inside one salt bucket, for scans that merge buckets in key order.
     pub fn in_bucket(&self, bucket: u8) -> Vec<ByteRange> {
         let whole = ByteRange { start: vec![bucket], end: bucket.checked_add(1).map(|next| vec![next]) };
-        self.ranges.iter().filter_map(|range| range.intersect(&whole)).collect()
+        let salt = |key: &[u8]| key.first().copied().unwrap_or_default();
+        let touches = |range: &&ByteRange| {
+            salt(&range.start) <= bucket && range.end.as_deref().is_none_or(|end| salt(end) >= bucket)
+        };
+        self.ranges.iter().filter(touches).filter_map(|range| range.intersect(&whole)).collect()
     }
 
     /// Is `key` in one of the ranges?

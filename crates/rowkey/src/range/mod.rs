@@ -10,14 +10,14 @@
 //! never narrower, and is reported as not exact: whoever scans must check it on each row. Comparisons never match
 //! NULL, as in SQL.
 //!
-//! Read in this order: [`condition`], `interval`, `bound`, `normalize`, `skip_scan`, `describe`; `equality` is a
+//! Read in this order: [`condition`], `interval`, `bound`, `normalize`, `skip_scan`, `describe`; `leading` is a
 //! short cut for the commonest case.
 
 mod bound;
 pub mod condition;
 mod describe;
-mod equality;
 mod interval;
+mod leading;
 mod normalize;
 mod skip_scan;
 
@@ -31,7 +31,7 @@ use crate::KeySchema;
 /// Never fails: a value that is not of its part's type, or a part that does not exist, is a condition that says
 /// nothing.
 pub fn key_ranges(schema: &KeySchema, conditions: &[Condition], limits: &RangeLimits) -> KeyRanges {
-    if let Some(ranges) = equality::ranges(schema, conditions, limits) {
+    if let Some(ranges) = leading::ranges(schema, conditions, limits) {
         return ranges;
     }
     let boxes = normalize::conjunction(schema, conditions, limits.max_ranges);

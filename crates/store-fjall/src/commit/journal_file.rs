@@ -29,6 +29,8 @@ pub(crate) struct JournalFile {
 struct Current {
     id: u64,
     file: Arc<File>,
+    /// Where its successor will be: looked for at each sync.
+    next: PathBuf,
 }
 
 impl JournalFile {
@@ -39,8 +41,8 @@ impl JournalFile {
     pub(crate) fn open(folder: &Path) -> StoreResult<Self> {
         let newest = journal_ids(folder)?.last().copied();
         let id = newest.ok_or_else(|| StoreError::Corrupted { detail: "the store has no journal".into() })?;
-        let file = open_journal(folder, id)?;
-        Ok(Self { folder: folder.to_owned(), current: Mutex::new(Current { id, file }) })
+        let current = Current::open(folder, id)?;
+        Ok(Self { folder: folder.to_owned(), current: Mutex::new(current) })
     }
 
     /// Makes everything that was applied before this call durable.
@@ -49,7 +51,7 @@ impl JournalFile {
     /// I/O failures.
     pub(crate) fn sync(&self) -> StoreResult<()> {
         let (id, file) = self.active()?;
-        file.sync_data().map_err(io(format!("syncing journal {id}")))
+        file.sync_data().map_err(io(format_args!("syncing journal {id}")))
     }
 
     /// The number of the active journal and a handle to it.
@@ -59,18 +61,21 @@ impl JournalFile {
     pub(crate) fn active(&self) -> StoreResult<(u64, Arc<File>)> {
         let mut current = self.current.lock();
         loop {
-            let next = journal_path(&self.folder, current.id + 1);
-            if !next.try_exists().map_err(io(format!("looking for {}", next.display())))? {
+            let next = current.next.display();
+            if !current.next.try_exists().map_err(io(format_args!("looking for {next}")))? {
                 return Ok((current.id, current.file.clone()));
             }
-            *current = Current { id: current.id + 1, file: open_journal(&self.folder, current.id + 1)? };
+            *current = Current::open(&self.folder, current.id + 1)?;
         }
     }
 }
 
-fn open_journal(folder: &Path, id: u64) -> StoreResult<Arc<File>> {
-    let path = journal_path(folder, id);
-    File::open(&path).map(Arc::new).map_err(io(format!("opening journal {}", path.display())))
+impl Current {
+    fn open(folder: &Path, id: u64) -> StoreResult<Self> {
+        let path = journal_path(folder, id);
+        let file = File::open(&path).map_err(io(format!("opening journal {}", path.display())))?;
+        Ok(Self { id, file: Arc::new(file), next: journal_path(folder, id + 1) })
+    }
 }
 
 /// Where fjall keeps a journal.

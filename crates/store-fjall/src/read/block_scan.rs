@@ -20,7 +20,7 @@ use store::StoreResult;
 const ROWS_PER_BLOCK: usize = 8;
 
 /// The first blocks of a range stay in the cache: short ranges are read again and again.
-const SHORT_BLOCKS: u32 = 32;
+pub(super) const SHORT_BLOCKS: u32 = 32;
 
 /// One range under way.
 pub(crate) struct BlockScan {
@@ -162,7 +162,9 @@ impl Versions {
         let damaged = |damage: Malformed| block.damaged(damage);
         let mut entries = Entries::new(&data.bytes, &data.trailer).map_err(damaged)?;
         if block.plain {
-            while let Some(entry) = entries.next_entry().map_err(damaged)? {
+            while !walk.is_exhausted()
+                && let Some(entry) = entries.next_entry().map_err(damaged)?
+            {
                 walk.push(&entry);
             }
             return Ok(());

@@ -1,15 +1,17 @@
 //! Point reads: bloom filters keep them from runs that lack the key.
 
 use super::ReadSource;
+use super::blocks::Points;
 use bytes::Bytes;
 use store::StoreResult;
 
-/// The fragment of one row, copied: a view would pin its whole block for as long as the caller keeps it.
+/// The fragment of one row, copied: a part of a block would keep the whole of it in memory.
 ///
 /// # Errors
 /// I/O failures and damaged bytes.
 pub(crate) fn get(source: &ReadSource, rowkey: &[u8]) -> StoreResult<Option<Bytes>> {
-    Ok(source.get(rowkey)?.map(|fragment| Bytes::copy_from_slice(&fragment)))
+    let found = source.get(rowkey, source.settled_view().as_deref(), &mut Points::default())?;
+    Ok(found.map(|fragment| Bytes::copy_from_slice(fragment.bytes())))
 }
 
 /// As [`get`] for many keys, answers in their order.
@@ -17,5 +19,7 @@ pub(crate) fn get(source: &ReadSource, rowkey: &[u8]) -> StoreResult<Option<Byte
 /// # Errors
 /// As [`get`].
 pub(crate) fn get_many(source: &ReadSource, rowkeys: &[Bytes]) -> StoreResult<Vec<Option<Bytes>>> {
-    rowkeys.iter().map(|rowkey| get(source, rowkey)).collect()
+    let (view, mut points) = (source.settled_view(), Points::default());
+    let mut get = |rowkey: &Bytes| source.get(rowkey, view.as_deref(), &mut points);
+    rowkeys.iter().map(|key| Ok(get(key)?.map(|fragment| Bytes::copy_from_slice(fragment.bytes())))).collect()
 }

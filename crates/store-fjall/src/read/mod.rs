@@ -1,9 +1,10 @@
 //! Reading the embedded store: points, ranges, estimates, and the check of what is on disk.
 //!
 //! ```text
-//!   ScanRequest ──> scan ──> points:   get (bloom filters)
+//!   ScanRequest ──> scan ──> points:   get (bloom filters, one block)
 //!                     │──── forward:   block_scan, data blocks of the largest run, all else merged in
-//!                     └──── otherwise: iterate, fjall's merging iterator (reverse; rows that blocks cannot serve)
+//!                     │──── backward:  reverse_scan, data blocks where there is nothing to merge
+//!                     └──── otherwise: iterate, fjall's merging iterator
 //!                                             │
 //!   split, estimate, verify ──────────────> blocks/  the one module that knows lsm-tree's hidden types
 //! ```
@@ -21,13 +22,14 @@ mod get;
 mod iterate;
 mod output;
 mod range;
+mod reverse_scan;
 pub(crate) mod scan;
 mod source;
 pub(crate) mod split;
 pub(crate) mod verify;
 
 pub(crate) use blocks::Views;
-pub(crate) use get::get_many;
+pub(crate) use get::{get, get_many};
 pub(crate) use source::ReadSource;
 
 #[cfg(test)]

@@ -17,6 +17,9 @@ const COPY_UP_TO: usize = 24;
 /// Room is made at once for the rows of a scan that asks for no more than these.
 const FEW_ROWS: u64 = 1024;
 
+/// And for so many where that is not known.
+const UNKNOWN_ROWS: u64 = 64;
+
 /// Collects rows into batches. Every way of reading pushes here.
 #[derive(Debug)]
 pub(crate) struct Output {
@@ -93,6 +96,7 @@ impl BlockWalk<'_> {
         // A batch of few rows from each of many blocks would hold all of these in memory.
         let few = self.lent.is_none() && spans.len() * COPY_BELOW < self.data.trailer.items as usize;
         if few || spans.len() <= COPY_UP_TO {
+            batch.reserve_fragments(spans.iter().map(|(start, end)| (end - start) as usize).sum());
             for &(start, end) in spans.iter() {
                 batch.push_fragment(self.data.bytes.get(start as usize..end as usize).unwrap_or_default());
             }
@@ -110,6 +114,7 @@ impl Output {
     /// For one scan.
     pub(crate) fn new(request: &ScanRequest) -> Self {
         let filter = request.filter.as_ref().filter(|filter| !filter.is_empty());
+        let few = request.limit.filter(|limit| *limit <= FEW_ROWS).unwrap_or(UNKNOWN_ROWS) as usize;
         Self {
             keys: request.keys,
             values: request.values,
@@ -117,13 +122,8 @@ impl Output {
             counters: ScanCounters::default(),
             batch_rows: request.batch_rows.max(1),
             left: request.limit.unwrap_or(u64::MAX),
-            batch: match request.limit {
-                Some(limit @ ..=FEW_ROWS) => {
-                    RowBatchBuilder::with_capacity(limit as usize, request.values, request.keys)
-                }
-                _ => RowBatchBuilder::default(),
-            },
-            spans: Vec::new(),
+            batch: RowBatchBuilder::with_capacity(few, request.values, request.keys),
+            spans: Vec::with_capacity(few),
         }
     }
 

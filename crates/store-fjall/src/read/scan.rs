@@ -2,10 +2,11 @@
 
 use super::ReadSource;
 use super::block_scan::BlockScan;
-use super::blocks::View;
+use super::blocks::{Points, View};
 use super::iterate::RangeIterator;
 use super::output::Output;
 use super::range::StoredRange;
+use super::reverse_scan::ReverseScan;
 use async_trait::async_trait;
 use std::sync::Arc;
 use std::vec;
@@ -22,14 +23,14 @@ const ROWS_PER_SEEK: usize = 16;
 /// I/O failures and damaged bytes.
 pub(crate) fn open(source: ReadSource, request: ScanRequest) -> StoreResult<Box<dyn Scan>> {
     let output = Output::new(&request);
-    let only_points = request.ranges.iter().all(|range| range.as_point().is_some());
-    let view = if request.reverse || only_points { None } else { source.view() };
+    let view = source.view();
     let mut ranges = request.ranges;
     if request.reverse {
         ranges.reverse();
     }
     let (ranges, reverse) = (ranges.into_iter(), request.reverse);
-    Ok(Box::new(RangeScan { source, ranges, reverse, view, open: None, output, begun: false }))
+    let points = Points::default();
+    Ok(Box::new(RangeScan { source, ranges, reverse, view, points, open: None, output, begun: false }))
 }
 
 /// The scan of this store.
@@ -38,8 +39,9 @@ struct RangeScan {
     /// Ranges not yet begun.
     ranges: vec::IntoIter<KeyRange>,
     reverse: bool,
-    /// What ranges are read from; `None` when all go by the iterator.
+    /// What ranges and points are read from; `None` when all go by fjall.
     view: Option<Arc<View>>,
+    points: Points,
     open: Option<OpenRange>,
     output: Output,
     /// Was a batch handed out?
@@ -50,6 +52,7 @@ struct RangeScan {
 enum OpenRange {
     Iterator(RangeIterator),
     Blocks(Box<BlockScan>),
+    Reverse(Box<ReverseScan>),
 }
 
 #[async_trait]
@@ -100,13 +103,17 @@ impl RangeScan {
     fn begin(&mut self, range: &KeyRange) -> StoreResult<()> {
         self.output.counters.seeks += 1;
         if let Some(key) = range.as_point() {
-            if let Some(fragment) = self.source.get(key)? {
-                self.output.push(key, &[], &fragment);
+            if let Some(fragment) = self.source.get(key, self.view.as_deref(), &mut self.points)? {
+                self.output.push(key, &[], fragment.bytes());
             }
             return Ok(());
         }
         let Some(range) = StoredRange::new(&self.source.prefix, range) else { return Ok(()) };
         self.open = Some(match &self.view {
+            Some(view) if self.reverse => match ReverseScan::open(&self.source, view, &range)? {
+                Some(scan) => OpenRange::Reverse(Box::new(scan)),
+                None => OpenRange::Iterator(RangeIterator::open(&self.source, &range, true)),
+            },
             Some(view) => {
                 let scan = BlockScan::open(&self.source, view, range)?;
                 self.output.counters.seeks += scan.overlay_sources() as u64;
@@ -123,6 +130,7 @@ impl OpenRange {
         match self {
             Self::Iterator(iterator) => iterator.read(rows, prefix_len, output),
             Self::Blocks(scan) => scan.read(rows, output),
+            Self::Reverse(scan) => scan.read(rows, output),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Where the rows of one (table, family) are, and as of when.
 
-use super::blocks::{View, Views};
+use super::blocks::{Lent, Points, View, Views};
 use crate::error::engine;
 use bytes::Bytes;
-use fjall::{Keyspace, Readable, Slice, Snapshot};
+use fjall::{AbstractTree, Keyspace, Readable, Snapshot};
 use std::fmt;
 use std::sync::Arc;
 use store::StoreResult;
@@ -38,17 +38,31 @@ impl ReadSource {
         self.views.of(&self.keyspace, self.snapshot.seqno())
     }
 
-    /// The fragment of one row.
+    /// The same for a few rows: where a view would have to be looked for again and again, there is none.
+    pub(crate) fn settled_view(&self) -> Option<Arc<View>> {
+        if self.keyspace.tree.sealed_memtable_count() > 0 { None } else { self.view() }
+    }
+
+    /// The fragment of one row, from the blocks of `view` if there is one.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
-    pub(crate) fn get(&self, rowkey: &[u8]) -> StoreResult<Option<Slice>> {
+    pub(crate) fn get(&self, rowkey: &[u8], view: Option<&View>, points: &mut Points) -> StoreResult<Option<Lent>> {
         let key = self.stored_key(rowkey);
         // fjall panics at keys that it cannot hold.
         if key.is_empty() || key.len() > MAX_STORED_KEY {
             return Ok(None);
         }
-        self.snapshot.get(&self.keyspace, key).map_err(engine("reading a row"))
+        match view {
+            Some(view) => points.get(view, self.snapshot.seqno(), &key),
+            None => self.fjall_get(&key),
+        }
+    }
+
+    /// The fragment under a stored key, as fjall finds it.
+    pub(super) fn fjall_get(&self, key: &[u8]) -> StoreResult<Option<Lent>> {
+        let found = self.snapshot.get(&self.keyspace, key).map_err(engine("reading a row"))?;
+        Ok(found.map(Lent::whole))
     }
 }
 

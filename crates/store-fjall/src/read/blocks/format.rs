@@ -52,6 +52,11 @@ impl Trailer {
         if restart_interval == 0 || !matches!(step, 2 | 4) { Err(Malformed) } else { Ok(trailer) }
     }
 
+    /// Intervals of the block; those of an index block are its entries.
+    pub(crate) fn intervals(&self) -> u32 {
+        self.restarts
+    }
+
     /// Where the `n`-th interval begins.
     fn restart(&self, block: &[u8], n: u32) -> Result<usize, Malformed> {
         let at = self.index_offset as usize + n as usize * usize::from(self.step);
@@ -163,6 +168,16 @@ impl<'a> Entries<'a> {
         Ok(entries)
     }
 
+    /// The entries of the `n`-th interval.
+    pub(crate) fn interval(block: &'a [u8], trailer: &Trailer, n: u32) -> Result<Self, Malformed> {
+        let mut entries = Self::new(block, trailer)?;
+        entries.unread = block.get(trailer.restart(block, n)?..).ok_or(Malformed)?;
+        let length = u32::from(trailer.restart_interval);
+        let behind = n.checked_mul(length).and_then(|skipped| trailer.items.checked_sub(skipped)).ok_or(Malformed)?;
+        entries.left = behind.min(length);
+        Ok(entries)
+    }
+
     /// How many entries of `block`, from its first, are certainly below `key`: whole intervals are told.
     pub(crate) fn below(block: &'a [u8], trailer: &Trailer, key: &[u8]) -> Result<u32, Malformed> {
         let below = Self::intervals_below(block, trailer, key)?;
@@ -170,7 +185,7 @@ impl<'a> Entries<'a> {
     }
 
     /// How many intervals begin with a key below `key`.
-    fn intervals_below(block: &'a [u8], trailer: &Trailer, key: &[u8]) -> Result<u32, Malformed> {
+    pub(crate) fn intervals_below(block: &'a [u8], trailer: &Trailer, key: &[u8]) -> Result<u32, Malformed> {
         trailer.partition(|n| {
             let mut probe = Self::new(block, trailer)?;
             probe.unread = block.get(trailer.restart(block, n)?..).ok_or(Malformed)?;

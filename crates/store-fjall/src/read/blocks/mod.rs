@@ -19,14 +19,16 @@
 mod format;
 mod lens;
 mod overlay;
+mod points;
 mod run;
 mod table;
 mod view;
 mod views;
 
 pub(crate) use format::{Entries, Entry, Malformed, compare_key};
-pub(crate) use overlay::{Change, Overlay};
-pub(crate) use run::{Run, RunBlock, RunCursor, Stretch};
+pub(crate) use overlay::{Change, Lent, Overlay};
+pub(crate) use points::Points;
+pub(crate) use run::{BackCursor, Run, RunBlock, RunCursor, Stretch};
 pub(crate) use table::{Caching, DataBlock};
 pub(crate) use view::{Files, View};
 pub(crate) use views::Views;

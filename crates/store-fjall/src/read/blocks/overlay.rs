@@ -37,6 +37,17 @@ pub(crate) struct Lent {
 }
 
 impl Lent {
+    /// The bytes of `owner` from one place to another.
+    pub(super) fn new(owner: &Slice, (start, end): (u32, u32)) -> Self {
+        Self { owner: owner.clone(), start, end }
+    }
+
+    /// All of them.
+    pub(crate) fn whole(owner: Slice) -> Self {
+        let end = owner.len() as u32;
+        Self { owner, start: 0, end }
+    }
+
     /// The bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.owner.get(self.start as usize..self.end as usize).unwrap_or_default()
@@ -69,10 +80,11 @@ impl Overlay {
     /// I/O failures and damaged bytes.
     pub(crate) fn open(source: &ReadSource, view: &View, runs: Vec<Run>, range: &StoredRange) -> StoreResult<Self> {
         let seqno = source.snapshot.seqno();
-        let memtable = Versions::Memtable(MemtableEntries::new(view.memtable.clone(), range, seqno));
+        let memtable = (!view.memtable.is_empty())
+            .then(|| Versions::Memtable(MemtableEntries::new(view.memtable.clone(), range, seqno)));
         let run = |run| Versions::Run(Box::new(RunEntries::new(source.blocks(&view.files, Some(run), range), range)));
         let mut sources = Vec::new();
-        for mut versions in std::iter::once(memtable).chain(runs.into_iter().map(run)) {
+        for mut versions in memtable.into_iter().chain(runs.into_iter().map(run)) {
             if let Some(head) = versions.next_version()? {
                 sources.push(Source { head, rest: versions });
             }
@@ -214,8 +226,7 @@ impl MemtableEntries {
             }
             let InternalValue { key, value } = self.chunk.pop_front()?;
             if key.seqno < self.seqno {
-                let end = value.len() as u32;
-                let fragment = (!key.is_tombstone()).then_some(Lent { owner: value, start: 0, end });
+                let fragment = (!key.is_tombstone()).then(|| Lent::whole(value));
                 return Some(Change { key: key.user_key, seqno: key.seqno, fragment });
             }
         }
@@ -304,8 +315,7 @@ impl OpenBlock {
                 continue;
             }
             self.pause = entries.pause();
-            let (start, end) = entry.span();
-            let fragment = (!entry.tombstone).then(|| Lent { owner: self.data.bytes.clone(), start, end });
+            let fragment = (!entry.tombstone).then(|| Lent::new(&self.data.bytes, entry.span()));
             let seqno = entry.seqno.saturating_add(self.base_seqno);
             return Ok(Some(Change { key: Slice::from(key.as_slice()), seqno, fragment }));
         }

@@ -11,6 +11,9 @@ use store::StoreResult;
 /// Up to so many data blocks are walked one by one for a cut: finer than needed is cheap enough.
 const WALKED_BLOCKS: u64 = 4096;
 
+/// A walk backward over more tables is left to others.
+const MOST_TABLES: usize = 4;
+
 /// Neighbouring tables of one run. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Run {
@@ -62,6 +65,14 @@ impl Run {
         let taken = tail.partition_point(|known| !range.is_past(known.table.metadata.key_range.min()));
         let from = self.part.start + from;
         Self { all: Arc::clone(&self.all), part: from..from + taken }
+    }
+
+    /// The table that may hold `key`.
+    pub(crate) fn table_for(&self, key: &[u8]) -> Option<&Table> {
+        let known = self.known();
+        let at = known.partition_point(|known| &known.table.metadata.key_range.max()[..] < key);
+        let table = &known.get(at)?.table;
+        (&table.metadata.key_range.min()[..] <= key).then_some(table)
     }
 
     /// Divides `range`, but for its last part, into stretches of at least `blocks` data blocks. Where there are
@@ -230,6 +241,67 @@ impl RunCursor {
                 return Ok(self.open.as_ref().map(|open| open.block(at, self.seqno)));
             }
             self.open = None;
+        }
+    }
+}
+
+/// Walks the data blocks of a run backward.
+pub(crate) struct BackCursor {
+    files: Files,
+    /// Up to which key, not inclusive.
+    end: Option<Vec<u8>>,
+    /// Tables not yet begun; `None` over no tables.
+    ahead: Option<Run>,
+    open: Option<(TableReader, IndexCursor)>,
+    /// Where the last block was.
+    offset: u64,
+}
+
+impl BackCursor {
+    /// At the last block of `run` that may hold a key below `end`. `None` when some entries may be no rows, or the
+    /// tables are too many to be asked.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn new(files: &Files, run: Option<Run>, end: Option<&[u8]>, seqno: u64) -> StoreResult<Option<Self>> {
+        let tables = run.as_ref().map_or(&[][..], Run::known);
+        if tables.len() > MOST_TABLES {
+            return Ok(None);
+        }
+        for known in tables {
+            if !known.is_plain(&known.reader(files), seqno)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(Self { files: files.clone(), end: end.map(<[u8]>::to_vec), ahead: run, open: None, offset: 0 }))
+    }
+
+    /// The block before; `None` in front of the first.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn next_block(&mut self, caching: Caching) -> StoreResult<Option<DataBlock>> {
+        loop {
+            if let Some((reader, index)) = &mut self.open
+                && let Some(at) = index.block_before(reader)?
+            {
+                self.offset = at.offset;
+                return reader.data_block(&at, caching).map(Some);
+            }
+            let Some(run) = &mut self.ahead else { return Ok(None) };
+            let Some(known) = run.known().last() else { return Ok(None) };
+            let reader = known.reader(&self.files);
+            let index = IndexCursor::seek_end(&reader, self.end.as_deref())?;
+            run.part.end -= 1;
+            self.open = Some((reader, index));
+        }
+    }
+
+    /// The error for malformed entries in the last block.
+    pub(crate) fn damaged(&self, damage: super::Malformed) -> store::StoreError {
+        match &self.open {
+            Some((reader, _)) => reader.damaged(self.offset, damage),
+            None => store::StoreError::Corrupted { detail: "a malformed block".to_string() },
         }
     }
 }

@@ -5,6 +5,7 @@ use super::view::Files;
 use crate::error::storage;
 use fjall::{CompressionType, Slice};
 use lsm_tree::table::block::BlockType;
+use lsm_tree::table::filter::standard_bloom::StandardBloomFilterReader;
 use lsm_tree::table::{Block, BlockHandle, BlockOffset};
 use lsm_tree::{DescriptorTable, GlobalTableId, Table};
 use std::fs::File;
@@ -94,6 +95,29 @@ impl TableReader {
     /// I/O failures and damaged bytes.
     pub(crate) fn has_one_version_per_key(&self) -> StoreResult<bool> {
         Ok(self.meta_number(b"key_count")? == Some(self.table.metadata.item_count))
+    }
+
+    /// May a key with this hash be in it? Its filter says so, if it has one.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn may_hold(&self, key: &[u8], hash: u64) -> StoreResult<bool> {
+        let failed = |error: lsm_tree::Error| storage(format!("filter of {}", self.table.path.display()))(&error);
+        if let Some(filter) = &self.table.pinned_filter_block {
+            return filter.maybe_contains_hash(hash).map_err(failed);
+        }
+        let handle = match self.table.regions.filter_tli {
+            // In parts, each for a stretch of keys.
+            Some(parts) => {
+                let mut parts = Page::load(self, parts, Caching::Fill)?;
+                parts.seek(self, key)?;
+                parts.next_entry(self)?.map(|at| BlockHandle::new(BlockOffset(at.offset), at.size))
+            }
+            None => self.table.regions.filter,
+        };
+        let Some(handle) = handle else { return Ok(true) };
+        let bytes = self.load(handle, BlockType::Filter, CompressionType::None, Caching::Fill)?;
+        StandardBloomFilterReader::new(&bytes).map(|filter| filter.contains_hash(hash)).map_err(failed)
     }
 
     /// A number that the meta block has and lsm-tree does not hand out.
@@ -217,6 +241,40 @@ impl IndexCursor {
         }
     }
 
+    /// Behind the last block that may hold a key below `end`: [`Self::block_before`] goes back from there.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn seek_end(reader: &TableReader, end: Option<&[u8]>) -> StoreResult<Self> {
+        let regions = &reader.table.regions;
+        let mut top = Page::load(reader, regions.tli, Caching::Fill)?;
+        top.seek_end(reader, end)?;
+        let mut cursor = Self { caching: Caching::Fill, top, two_levels: regions.index.is_some(), leaf: None };
+        if cursor.two_levels && cursor.leaf_before(reader)? {
+            cursor.leaf.iter_mut().try_for_each(|leaf| leaf.seek_end(reader, end))?;
+        }
+        Ok(cursor)
+    }
+
+    /// The block before; `None` in front of the first.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn block_before(&mut self, reader: &TableReader) -> StoreResult<Option<BlockRef>> {
+        if !self.two_levels {
+            return self.top.entry_before(reader);
+        }
+        loop {
+            let Some(leaf) = &mut self.leaf else { return Ok(None) };
+            if let Some(block) = leaf.entry_before(reader)? {
+                return Ok(Some(block));
+            }
+            if self.leaf_before(reader)? {
+                self.leaf.iter_mut().try_for_each(|leaf| leaf.seek_end(reader, None))?;
+            }
+        }
+    }
+
     /// As [`IndexCursor::seek`], but stays on the top level: its entries, which may be index blocks, come one by one.
     ///
     /// # Errors
@@ -243,7 +301,17 @@ impl IndexCursor {
     }
 
     fn next_leaf(&mut self, reader: &TableReader) -> StoreResult<bool> {
-        self.leaf = match self.top.next_entry(reader)? {
+        let at = self.top.next_entry(reader)?;
+        self.load_leaf(reader, at)
+    }
+
+    fn leaf_before(&mut self, reader: &TableReader) -> StoreResult<bool> {
+        let at = self.top.entry_before(reader)?;
+        self.load_leaf(reader, at)
+    }
+
+    fn load_leaf(&mut self, reader: &TableReader, at: Option<BlockRef>) -> StoreResult<bool> {
+        self.leaf = match at {
             Some(at) => Some(Page::load(reader, BlockHandle::new(BlockOffset(at.offset), at.size), self.caching)?),
             None => None,
         };
@@ -264,6 +332,25 @@ impl Page {
         let found = format::seek_index(&self.bytes, &self.trailer, key);
         self.next = found.map_err(|damage| reader.damaged(self.offset, damage))?;
         Ok(())
+    }
+
+    /// Behind the first entry whose keys reach `end`, or behind all.
+    fn seek_end(&mut self, reader: &TableReader, end: Option<&[u8]>) -> StoreResult<()> {
+        let entries = self.trailer.intervals();
+        self.next = entries;
+        if let Some(end) = end {
+            self.seek(reader, end)?;
+            self.next = self.next.saturating_add(1).min(entries);
+        }
+        Ok(())
+    }
+
+    fn entry_before(&mut self, reader: &TableReader) -> StoreResult<Option<BlockRef>> {
+        let Some(before) = self.next.checked_sub(1) else { return Ok(None) };
+        self.next = before;
+        let found = self.next_entry(reader);
+        self.next = before;
+        found
     }
 
     fn next_entry(&mut self, reader: &TableReader) -> StoreResult<Option<BlockRef>> {

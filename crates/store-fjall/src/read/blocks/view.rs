@@ -103,6 +103,11 @@ impl View {
         TableSize { rows, bytes: self.memtable.size().saturating_mul(rows) / all.max(1) }
     }
 
+    /// Has the memtable an entry in `range`, visible or not?
+    pub(crate) fn memtable_has_any(&self, range: &StoredRange) -> bool {
+        !self.memtable.is_empty() && MemtableEntries::new(self.memtable.clone(), range, u64::MAX).count_up_to(1) > 0
+    }
+
     /// What may hold keys of `range`: the run with most entries in its tables, and the others.
     pub(crate) fn base_and_rest(&self, range: &StoredRange) -> (Option<Run>, Vec<Run>) {
         let mut rest: Vec<Run> = self.runs.iter().map(|run| run.within(range)).collect();

@@ -15,8 +15,8 @@ fn loaded(kind: Kind, n: u32) -> Bed {
 }
 
 #[test]
-fn ranges_are_read_from_blocks_and_in_reverse_by_the_iterator() {
-    let bed = loaded(Kind::OWN, 2000);
+fn ranges_are_read_from_blocks_forward_and_where_nothing_is_merged_backward() {
+    let mut bed = loaded(Kind::OWN, 2000);
     let all = collect(&bed.source(), request(vec![KeyRange::all()]));
     assert_eq!((all.rows, all.counters.rows_read, all.counters.block_rows), (2000, 2000, 2000));
     let few = KeyRange { start: key(10).into(), end: Some(key(14).into()) };
@@ -24,9 +24,40 @@ fn ranges_are_read_from_blocks_and_in_reverse_by_the_iterator() {
     let forward = collect(&bed.source(), few.clone());
     assert_eq!((forward.rows, forward.counters.block_rows, forward.counters.seeks), (5, 4, 2));
     few.reverse = true;
-    let back = collect(&bed.source(), few);
-    assert_eq!((back.rows, back.counters.block_rows), (5, 0));
+    let back = collect(&bed.source(), few.clone());
+    assert_eq!((back.rows, back.counters.block_rows), (5, 4));
     assert!(back.keys.iter().rev().eq(&forward.keys));
+    // A change elsewhere is no hindrance; one in the range is the iterator's.
+    bed.put(key(15), fragment(1, 0, Form::Dense));
+    assert_eq!(collect(&bed.source(), few.clone()).counters.block_rows, 4);
+    bed.put(key(11), fragment(1, 0, Form::Dense));
+    let merged = collect(&bed.source(), few);
+    assert_eq!((merged.rows, merged.counters.block_rows), (5, 0));
+    assert_eq!(merged.fragments[3], fragment(1, 0, Form::Dense));
+}
+
+#[test]
+fn a_walk_backward_gives_what_the_walk_forward_gives() {
+    for kind in [Kind::OWN, Kind { shared: true, ..Kind::OWN }, Kind { partitioned: true, ..Kind::OWN }] {
+        let bed = loaded(kind, 2000);
+        for (start, end) in [(0, 2000), (0, 1), (17, 18), (700, 1400), (1990, 3000), (2000, 3000), (15, 16), (31, 33)] {
+            let range = KeyRange { start: key(start).into(), end: Some(key(end).into()) };
+            let mut wanted = request(vec![range]);
+            wanted.batch_rows = 100;
+            let forward = collect(&bed.source(), wanted.clone());
+            wanted.reverse = true;
+            let back = collect(&bed.source(), wanted.clone());
+            // Among rows of other slots there are tables that overlap.
+            let from_blocks = if kind.shared { 0 } else { u64::from(end.min(2000) - start.min(2000)) };
+            assert_eq!(back.counters.block_rows, from_blocks, "{kind:?} {start} {end}");
+            assert!(back.keys.iter().rev().eq(&forward.keys), "{kind:?} {start} {end}");
+            assert!(back.fragments.iter().rev().eq(&forward.fragments), "{kind:?} {start} {end}");
+            wanted.limit = Some(10);
+            let last = collect(&bed.source(), wanted);
+            assert!(last.keys.iter().eq(back.keys.iter().take(10)), "{kind:?} {start} {end}");
+            assert!(last.counters.rows_read <= 10, "{:?}", last.counters);
+        }
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::bed::{Bed, Form, Kind, Rows, between, collect, fragment, request};
 use crate::read::ReadSource;
+use crate::read::blocks::{Lent, Points};
 use fragment::Verdict;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -97,7 +98,7 @@ fn question() -> impl Strategy<Value = Question> {
     let limit = prop::option::weighted(0.3, prop_oneof![1..20_u64, 250..600_u64]);
     let filter = prop::option::weighted(0.4, (any::<u32>(), any::<u32>()));
     let wanted = (any::<bool>(), any::<bool>());
-    (cuts, prop::bool::weighted(0.2), limit, filter, wanted, prop_oneof![1..50_usize, Just(8192)]).prop_map(
+    (cuts, prop::bool::weighted(0.4), limit, filter, wanted, prop_oneof![1..50_usize, Just(8192)]).prop_map(
         |(cuts, reverse, limit, filter, (keys, values), batch_rows)| Question {
             cuts,
             reverse,
@@ -188,6 +189,22 @@ proptest! {
         held.push((bed.source(), bed.rows.clone()));
         for (source, rows) in &held {
             questions.iter().for_each(|question| question.check(source, rows));
+            check_points(source, rows);
+        }
+    }
+}
+
+/// Single rows, there or not: from blocks, from the block of the row before, and as fjall finds them.
+fn check_points(source: &ReadSource, rows: &Rows) {
+    let (view, mut points) = (source.view(), Points::default());
+    for n in (0..KEYS).chain((0..KEYS).rev()) {
+        let key = key(n);
+        let expected = rows.get(&key).map(Vec::as_slice);
+        let near = source.get(&key, view.as_deref(), &mut points).unwrap();
+        let alone = source.get(&key, view.as_deref(), &mut Points::default()).unwrap();
+        let plain = source.fjall_get(&source.stored_key(&key)).unwrap();
+        for found in [near, alone, plain] {
+            assert_eq!(found.as_ref().map(Lent::bytes), expected, "key {n}");
         }
     }
 }

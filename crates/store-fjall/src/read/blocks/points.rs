@@ -1,0 +1,113 @@
+//! One row by its key, out of the memtable, filters and blocks of a view. It finds what fjall's own get finds, with
+//! less work; keys that lie near each other find the block that was read for the one before.
+
+use super::format::{Entries, compare_key};
+use super::overlay::Lent;
+use super::table::{BlockRef, Caching, DataBlock, IndexCursor, TableReader};
+use super::{Malformed, View};
+use lsm_tree::table::filter::standard_bloom::Builder as Bloom;
+use std::cmp::Ordering;
+use store::StoreResult;
+
+/// Looks up one key after the other.
+#[derive(Default)]
+pub(crate) struct Points {
+    /// The block of the last key.
+    last: Option<LastBlock>,
+}
+
+struct LastBlock {
+    table: u64,
+    at: BlockRef,
+    data: DataBlock,
+}
+
+/// What a block says about a key.
+enum Found {
+    /// The newest visible version; `None`: a tombstone.
+    Version(Option<Lent>),
+    /// No visible version, and none in later blocks.
+    Nothing,
+    /// No visible version so far.
+    ReadOn,
+}
+
+impl Points {
+    /// The newest version of the stored key `key` that is visible at `seqno`; `None` when there is none or it is a
+    /// tombstone.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn get(&mut self, view: &View, seqno: u64, key: &[u8]) -> StoreResult<Option<Lent>> {
+        if !view.memtable.is_empty()
+            && let Some(found) = view.memtable.get(key, seqno)
+        {
+            return Ok((!found.key.is_tombstone()).then(|| Lent::whole(found.value)));
+        }
+        let mut hash = None;
+        for run in &view.runs {
+            let Some(table) = run.table_for(key) else { continue };
+            let table = TableReader::new(&view.files, table.clone());
+            let visible_below = seqno.saturating_sub(table.table.global_seqno());
+            if let Some(last) = self.last.as_ref().filter(|last| last.table == table.table.id()) {
+                match last.find(&table, key, visible_below)? {
+                    Some(Found::Version(version)) => return Ok(version),
+                    Some(Found::Nothing) => continue,
+                    Some(Found::ReadOn) | None => {}
+                }
+            }
+            if table.may_hold(key, *hash.get_or_insert_with(|| Bloom::get_hash(key)))?
+                && let Some(version) = self.read(&table, key, visible_below)?
+            {
+                return Ok(version);
+            }
+        }
+        Ok(None)
+    }
+
+    /// From the first block of the table that may hold the key.
+    fn read(&mut self, table: &TableReader, key: &[u8], visible_below: u64) -> StoreResult<Option<Option<Lent>>> {
+        let mut index = IndexCursor::seek(table, key, Caching::Fill)?;
+        while let Some(at) = index.next_block(table)? {
+            let data = table.data_block(&at, Caching::Fill)?;
+            let found = find(&data, key, visible_below).map_err(|damage| table.damaged(at.offset, damage))?;
+            self.last = Some(LastBlock { table: table.table.id(), at, data });
+            match found {
+                Found::Version(version) => return Ok(Some(version)),
+                Found::Nothing => return Ok(None),
+                Found::ReadOn => {}
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl LastBlock {
+    /// `None`: the key is not one of those that this block would be read for.
+    fn find(&self, table: &TableReader, key: &[u8], visible_below: u64) -> StoreResult<Option<Found>> {
+        if key > self.at.end_key() {
+            return Ok(None);
+        }
+        let damaged = |damage| table.damaged(self.at.offset, damage);
+        let first = Entries::new(&self.data.bytes, &self.data.trailer).and_then(|mut entries| entries.next_entry());
+        // Newer versions of the first key may lie in the block before.
+        match first.map_err(damaged)? {
+            Some(first) if first.head < key => find(&self.data, key, visible_below).map(Some).map_err(damaged),
+            _ => Ok(None),
+        }
+    }
+}
+
+fn find(data: &DataBlock, key: &[u8], visible_below: u64) -> Result<Found, Malformed> {
+    let mut entries = Entries::seek(&data.bytes, &data.trailer, key)?;
+    while let Some(entry) = entries.next_entry()? {
+        match compare_key(entry.head, entry.rest, key) {
+            Ordering::Equal if entry.seqno < visible_below => {
+                return Ok(Found::Version((!entry.tombstone).then(|| Lent::new(&data.bytes, entry.span()))));
+            }
+            Ordering::Greater => return Ok(Found::Nothing),
+            Ordering::Less | Ordering::Equal => {}
+        }
+    }
+    Ok(Found::ReadOn)
+}

@@ -1,0 +1,111 @@
+//! Reading a range backward, block by block, where nothing has to be merged: all entries of the range lie in one run,
+//! and every one is a row. Elsewhere the iterator does it.
+
+use super::ReadSource;
+use super::blocks::{BackCursor, Caching, DataBlock, Entries, Malformed, View, compare_key};
+use super::output::Output;
+use super::range::StoredRange;
+use store::StoreResult;
+
+/// One range under way.
+pub(crate) struct ReverseScan {
+    range: StoredRange,
+    blocks: BackCursor,
+    /// How blocks are cached when there are many of them.
+    long: Caching,
+    blocks_read: u32,
+    block: Option<OpenBlock>,
+    prefix_len: usize,
+}
+
+struct OpenBlock {
+    data: DataBlock,
+    /// Intervals of the block that are not yet read.
+    intervals: u32,
+}
+
+impl ReverseScan {
+    /// Positions at the last key of `range`. `None`: there is something to merge.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn open(source: &ReadSource, view: &View, range: &StoredRange) -> StoreResult<Option<Self>> {
+        let (base, rest) = view.base_and_rest(range);
+        if !rest.is_empty() || view.memtable_has_any(range) {
+            return Ok(None);
+        }
+        let blocks = BackCursor::new(&view.files, base, range.end.as_deref(), source.snapshot.seqno())?;
+        Ok(blocks.map(|blocks| Self {
+            range: range.clone(),
+            blocks,
+            long: view.long_scan_caching(),
+            blocks_read: 0,
+            block: None,
+            prefix_len: source.prefix.len(),
+        }))
+    }
+
+    /// Looks at about `rows` rows; `false` when the range is at its end.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn read(&mut self, rows: usize, output: &mut Output) -> StoreResult<bool> {
+        let until = output.counters.rows_read.saturating_add(rows as u64);
+        while output.counters.rows_read < until {
+            if output.is_full() {
+                return Ok(true);
+            }
+            let Some(mut block) = self.block.take().filter(|block| block.intervals > 0) else {
+                if !self.open_block()? {
+                    return Ok(false);
+                }
+                continue;
+            };
+            block.intervals -= 1;
+            let goes_on = self.read_interval(&block, output).map_err(|damage| self.blocks.damaged(damage))?;
+            if !goes_on {
+                return Ok(false);
+            }
+            self.block = Some(block);
+        }
+        Ok(true)
+    }
+
+    fn open_block(&mut self) -> StoreResult<bool> {
+        let caching = if self.blocks_read < super::block_scan::SHORT_BLOCKS { Caching::Fill } else { self.long };
+        let Some(data) = self.blocks.next_block(caching)? else { return Ok(false) };
+        let intervals = match &self.range.end {
+            Some(end) if self.blocks_read == 0 => Entries::intervals_below(&data.bytes, &data.trailer, end)
+                .map_err(|damage| self.blocks.damaged(damage))?,
+            _ => data.trailer.intervals(),
+        };
+        self.blocks_read = self.blocks_read.saturating_add(1);
+        self.block = Some(OpenBlock { data, intervals });
+        Ok(true)
+    }
+
+    /// `false`: the range begins here.
+    fn read_interval(&self, block: &OpenBlock, output: &mut Output) -> Result<bool, Malformed> {
+        let mut entries = Entries::interval(&block.data.bytes, &block.data.trailer, block.intervals)?;
+        let mut inside = Vec::with_capacity(entries.left() as usize);
+        let mut begins = false;
+        while let Some(entry) = entries.next_entry()? {
+            if compare_key(entry.head, entry.rest, &self.range.start).is_lt() {
+                begins = true;
+            } else if self.range.end.as_ref().is_some_and(|end| compare_key(entry.head, entry.rest, end).is_ge()) {
+                break;
+            } else {
+                inside.push(entry);
+            }
+        }
+        let mut walk = output.begin_block(&block.data, self.prefix_len);
+        for entry in inside.iter().rev() {
+            if walk.is_exhausted() {
+                break;
+            }
+            walk.push(entry);
+        }
+        walk.finish();
+        Ok(!begins)
+    }
+}
