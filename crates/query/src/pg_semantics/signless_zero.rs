@@ -28,11 +28,15 @@ pub(super) fn compared(expr: Expr, schema: &DFSchema) -> Expr {
     binary_expr(expr, Operator::Plus, Expr::Literal(zero, None))
 }
 
-/// The constant zero instead of minus zero.
+/// The constant zero instead of minus zero: that is what their sum is.
 pub(super) fn zero(expr: Expr) -> Expr {
     match expr {
-        Expr::Literal(ScalarValue::Float32(Some(0.0)), data) => Expr::Literal(ScalarValue::Float32(Some(0.0)), data),
-        Expr::Literal(ScalarValue::Float64(Some(0.0)), data) => Expr::Literal(ScalarValue::Float64(Some(0.0)), data),
+        Expr::Literal(ScalarValue::Float32(Some(value)), data) => {
+            Expr::Literal(ScalarValue::Float32(Some(value + 0.0)), data)
+        }
+        Expr::Literal(ScalarValue::Float64(Some(value)), data) => {
+            Expr::Literal(ScalarValue::Float64(Some(value + 0.0)), data)
+        }
         expr => expr,
     }
 }
