@@ -4,6 +4,7 @@ use super::expr_text::{aggregate_text, physical, without_numbers};
 use super::scan_lines;
 use crate::exec::RegionScanExec;
 use crate::exec::scan::Regions;
+use crate::optimizer::UnorderedExec;
 use datafusion::common::JoinType;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr};
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
@@ -65,6 +66,7 @@ pub(super) fn describe(node: &dyn ExecutionPlan, regions: Option<Regions>, verbo
 /// Batches go through unchanged: between tasks, or with pauses.
 fn only_moves_rows(node: &dyn ExecutionPlan) -> bool {
     node.is::<CooperativeExec>()
+        || node.is::<UnorderedExec>()
         || node.is::<BufferExec>()
         || node.is::<CoalescePartitionsExec>() && node.fetch().is_none()
         || node.is::<RepartitionExec>()

@@ -2,7 +2,7 @@
 //! everything that is read from text.
 
 use super::sql::without_views;
-use super::zone::Zone;
+use super::zone::{Zone, without_zone};
 use crate::convert::scalar::{column_reader, datums_to_array};
 use crate::convert::{arrow_type, expression_field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
@@ -155,7 +155,7 @@ fn cast_value(ty: &DataType, value: Datum, zone: Option<&Zone>) -> QueryResult<D
             let texts = text::parse(&DataType::Array(ElementType::Text), input.trim())?;
             cast_value(ty, texts, zone)
         }
-        (ty, Datum::Text(input)) if !ty.is_text() => Ok(text::parse(ty, input.trim())?),
+        (ty, Datum::Text(input)) if !ty.is_text() => Ok(text::parse(ty, without_zone(input.trim(), ty))?),
         (DataType::Array(element), Datum::Array(items)) => {
             let cast = |item: Datum| match item {
                 nested @ Datum::Array(_) => cast_value(ty, nested, zone),

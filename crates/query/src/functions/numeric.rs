@@ -1,8 +1,7 @@
 //! Arithmetic of numerics beyond `+`, `-` and `*`: quotients, roots, logarithms with the digits that PostgreSQL shows,
 //! as far as a numeric keeps them.
-//!
-//! Inexact functions count in fixed point, integers of 76 digits of which [`POINT`] stand after the point.
 
+use super::long_decimal::LongDecimal;
 use super::sql::arguments;
 use crate::error::{QueryError, QueryResult};
 use arrow::datatypes::i256;
@@ -155,105 +154,6 @@ pub(crate) fn rounded_quotient(above: i256, below: i256) -> Option<i256> {
     }
 }
 
-/// Digits after the point in fixed point. Products need twice as many, and quotients too.
-const POINT: u8 = 34;
-
-/// A number in fixed point.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-struct Fixed(i256);
-
-impl Fixed {
-    fn one() -> Option<i256> {
-        ten_to(u32::from(POINT))
-    }
-
-    fn from_decimal(value: Decimal) -> Option<Self> {
-        let digits = i256::from_i128(value.unscaled);
-        if value.scale <= POINT {
-            return digits.checked_mul(ten_to(u32::from(POINT - value.scale))?).map(Self);
-        }
-        rounded_quotient(digits, ten_to(u32::from(value.scale - POINT))?).map(Self)
-    }
-
-    fn from_int(value: i64) -> Option<Self> {
-        i256::from_i128(i128::from(value)).checked_mul(Self::one()?).map(Self)
-    }
-
-    fn times(self, other: Self) -> Option<Self> {
-        rounded_quotient(self.0.checked_mul(other.0)?, Self::one()?).map(Self)
-    }
-
-    fn over(self, other: Self) -> Option<Self> {
-        rounded_quotient(self.0.checked_mul(Self::one()?)?, other.0).map(Self)
-    }
-
-    fn over_int(self, divisor: i64) -> Option<Self> {
-        rounded_quotient(self.0, i256::from_i128(i128::from(divisor))).map(Self)
-    }
-
-    fn plus(self, other: Self) -> Option<Self> {
-        self.0.checked_add(other.0).map(Self)
-    }
-
-    fn rounded(self, scale: u8) -> Option<Decimal> {
-        let digits = rounded_quotient(self.0, ten_to(u32::from(POINT.saturating_sub(scale)))?)?;
-        Decimal::new(digits.to_i128()?, scale)
-    }
-
-    /// The natural logarithm of a number above zero: powers of two are taken out, the rest is a series in
-    /// `(x - 1) / (x + 1)`.
-    fn ln(self) -> Option<Self> {
-        let (one, two) = (Self::from_int(1)?, Self::from_int(2)?);
-        let (mut rest, mut doublings) = (self, 0_i64);
-        while rest > two {
-            rest = rest.over_int(2)?;
-            doublings += 1;
-        }
-        while rest < one {
-            rest = rest.plus(rest)?;
-            doublings -= 1;
-        }
-        let twos = Self::atanh_series(Self::from_int(1)?.over_int(3)?)?;
-        let part = Self::atanh_series(rest.plus(Self(one.0.checked_neg()?))?.over(rest.plus(one)?)?)?;
-        let twos = twos.0.checked_mul(i256::from_i128(i128::from(doublings)))?;
-        let half = part.0.checked_add(twos)?;
-        half.checked_add(half).map(Self)
-    }
-
-    /// `x + x^3/3 + x^5/5 + ...`.
-    fn atanh_series(x: Self) -> Option<Self> {
-        let square = x.times(x)?;
-        let (mut power, mut sum, mut divisor) = (x, x, 1);
-        while power.0 != i256::ZERO {
-            power = power.times(square)?;
-            divisor += 2;
-            sum = sum.plus(power.over_int(divisor)?)?;
-        }
-        Some(sum)
-    }
-
-    /// `e^x` for small x: halved until tiny, a series, and squared again.
-    fn exp(self) -> Option<Self> {
-        let one = Self::from_int(1)?;
-        let limit = one.over_int(8)?;
-        let (mut x, mut halvings) = (self, 0);
-        while x.0.wrapping_abs() > limit.0 {
-            x = x.over_int(2)?;
-            halvings += 1;
-        }
-        let (mut term, mut sum, mut n) = (one, one, 0);
-        while term.0 != i256::ZERO {
-            n += 1;
-            term = term.times(x)?.over_int(n)?;
-            sum = sum.plus(term)?;
-        }
-        for _ in 0..halvings {
-            sum = sum.times(sum)?;
-        }
-        Some(sum)
-    }
-}
-
 /// Digits after the point for a result of about `10^weight`: 16 significant ones, no fewer than the argument has.
 fn digits_for(weight: f64, argument: u8) -> u8 {
     let wanted = (16.0 - weight).max(f64::from(argument)).max(0.0);
@@ -302,46 +202,55 @@ fn integer_sqrt(value: i256) -> Option<i256> {
 
 /// `e^value`.
 pub(crate) fn exp(value: Decimal) -> QueryResult<Decimal> {
-    let approximate = value.to_f64();
+    exponential(value.to_f64(), &LongDecimal::from_decimal(value), value.scale)
+}
+
+/// `e^value` with at least so many digits after the point; `approximate` is about `value`.
+fn exponential(approximate: f64, value: &LongDecimal, digits: u8) -> QueryResult<Decimal> {
     if approximate > 88.0 {
         return Err(overflow());
     }
     if approximate < -60.0 {
         return Ok(Decimal { unscaled: 0, scale: NUMERIC_MAX_SCALE });
     }
-    let weight = approximate * std::f64::consts::LOG10_E;
-    let scale = digits_for(weight.trunc(), value.scale);
-    let small = approximate.abs() < 40.0;
-    let result =
-        if small { Fixed::from_decimal(value).and_then(Fixed::exp).and_then(|e| e.rounded(scale)) } else { None };
-    match result {
-        Some(result) => Ok(result),
-        // More than 17 digits in front of the point leave few behind it.
-        None => float_result(approximate.exp(), scale),
+    let scale = digits_for((approximate * std::f64::consts::LOG10_E).trunc(), digits);
+    rounded(&value.exp(), scale)
+}
+
+/// With fewer digits after the point where they are zeros and there is no room for them.
+fn rounded(value: &LongDecimal, scale: u8) -> QueryResult<Decimal> {
+    if let Some(result) = value.rounded(scale) {
+        return Ok(result);
     }
+    let fewer = (0..scale).rev().find_map(|scale| value.rounded(scale));
+    let exact = fewer.filter(|fewer| value.minus(&LongDecimal::from_decimal(*fewer)).is_zero());
+    exact.ok_or_else(overflow)
 }
 
 /// A double as a numeric, with the digits that a double has.
 pub(super) fn from_float(value: f64) -> QueryResult<Decimal> {
-    float_result(value, NUMERIC_MAX_SCALE)
-}
-
-/// A double as a numeric of as many digits.
-fn float_result(value: f64, scale: u8) -> QueryResult<Decimal> {
-    let exact = types::decimal::Literal::parse(&format!("{value:.14e}")).and_then(|literal| literal.rounded(scale));
-    exact.ok_or_else(overflow)
+    let literal = types::decimal::Literal::parse(&format!("{value:.14e}"));
+    literal.and_then(|literal| literal.rounded(NUMERIC_MAX_SCALE)).ok_or_else(overflow)
 }
 
 /// The natural logarithm; the argument is above zero.
 pub(crate) fn ln(value: Decimal) -> QueryResult<Decimal> {
-    let approximate = value.to_f64().ln();
-    let scale = digits_for(logarithm_weight(approximate), value.scale);
-    Fixed::from_decimal(value).and_then(Fixed::ln).and_then(|ln| ln.rounded(scale)).ok_or_else(overflow)
+    let scale = digits_for(logarithm_weight(value), value.scale);
+    rounded(&LongDecimal::from_decimal(value).ln(), scale)
 }
 
-/// The place of the first digit of a logarithm.
-fn logarithm_weight(approximate: f64) -> f64 {
-    if approximate == 0.0 { 0.0 } else { approximate.abs().log10().trunc() }
+/// The place of the first digit of a natural logarithm, as PostgreSQL guesses it.
+fn logarithm_weight(value: Decimal) -> f64 {
+    let float = value.to_f64();
+    if !(0.9..=1.1).contains(&float) {
+        return float.ln().abs().log10().trunc();
+    }
+    let from_one = Decimal::from(1).rescale(value.scale).map_or(0, |one| value.unscaled - one.unscaled);
+    if from_one == 0 {
+        return 0.0;
+    }
+    let (weight, first) = leading_group(Decimal { unscaled: from_one, scale: value.scale });
+    f64::from(weight * 4) + (first as f64).log10().trunc()
 }
 
 /// The logarithm to base 10.
@@ -351,24 +260,17 @@ pub(crate) fn log10(value: Decimal) -> QueryResult<Decimal> {
 
 /// The logarithm to any base.
 pub(crate) fn log(base: Decimal, value: Decimal) -> QueryResult<Decimal> {
-    let approximate = value.to_f64().ln() / base.to_f64().ln();
-    let scale = digits_for(logarithm_weight(approximate), base.scale.max(value.scale));
-    let below = Fixed::from_decimal(base).and_then(Fixed::ln).ok_or_else(overflow)?;
-    if below.0 == i256::ZERO {
+    let weight = logarithm_weight(value) - logarithm_weight(base);
+    let scale = digits_for(weight, base.scale.max(value.scale));
+    let below = LongDecimal::from_decimal(base).ln();
+    if below.is_zero() {
         return Err(QueryError::DivisionByZero);
     }
-    let above = Fixed::from_decimal(value).and_then(Fixed::ln).ok_or_else(overflow)?;
-    above.over(below).and_then(|log| log.rounded(scale)).ok_or_else(overflow)
+    rounded(&LongDecimal::from_decimal(value).ln().over(&below), scale)
 }
 
 /// `base ^ exponent`; the caller has refused what has no real result.
 pub(crate) fn power(base: Decimal, exponent: Decimal) -> QueryResult<Decimal> {
-    let approximate = base.to_f64().abs().powf(exponent.to_f64());
-    if !approximate.is_finite() || approximate > 1e38 {
-        return Err(overflow());
-    }
-    let weight = if approximate > 0.0 { approximate.log10().trunc() } else { 0.0 };
-    let scale = digits_for(weight, base.scale.max(exponent.scale));
     let whole = exponent.normalized();
     if base.unscaled == 0 {
         let result = if exponent.unscaled == 0 { Decimal::from(1) } else { Decimal::ZERO };
@@ -376,36 +278,42 @@ pub(crate) fn power(base: Decimal, exponent: Decimal) -> QueryResult<Decimal> {
     }
     if whole.scale == 0
         && let Ok(count) = i32::try_from(whole.unscaled)
-        && let Some(result) = whole_power(base, count).and_then(|power| power.rounded(scale.max(16)))
     {
-        return Ok(result);
+        return whole_power(base, count);
     }
-    let product = Fixed::from_decimal(Decimal { unscaled: base.unscaled.abs(), ..base })
-        .and_then(Fixed::ln)
-        .zip(Fixed::from_decimal(exponent))
-        .and_then(|(ln, exponent)| ln.times(exponent));
+    let size = LongDecimal::from_decimal(Decimal { unscaled: base.unscaled.abs(), ..base });
+    let product = size.ln().times(&LongDecimal::from_decimal(exponent));
+    let approximate = base.to_f64().abs().ln() * exponent.to_f64();
+    let result = exponential(approximate, &product, base.scale.max(exponent.scale))?;
     let odd = base.unscaled < 0 && whole.unscaled % 2 != 0;
-    let result = match product.and_then(Fixed::exp).and_then(|power| power.rounded(scale)) {
-        Some(result) => result,
-        None => float_result(approximate, scale)?,
-    };
     Ok(if odd { Decimal { unscaled: -result.unscaled, ..result } } else { result })
 }
 
-fn whole_power(base: Decimal, count: i32) -> Option<Fixed> {
-    let base = Fixed::from_decimal(base)?;
-    let mut result = Fixed::from_int(1)?;
-    let (mut factor, mut rest) = (base, count.unsigned_abs());
+/// Squares and multiplies.
+fn whole_power(base: Decimal, count: i32) -> QueryResult<Decimal> {
+    let weight = base.to_f64().abs().log10() * f64::from(count);
+    let scale = base.scale.clamp(16, NUMERIC_MAX_SCALE);
+    if weight > 38.5 {
+        return Err(overflow());
+    }
+    if weight < -f64::from(scale) - 1.0 {
+        return Ok(Decimal { unscaled: 0, scale });
+    }
+    let mut factor = LongDecimal::from_decimal(base);
+    let (mut result, mut rest) = (LongDecimal::one(), count.unsigned_abs());
     while rest > 0 {
         if rest % 2 == 1 {
-            result = result.times(factor)?;
+            result = result.times(&factor);
         }
         rest /= 2;
         if rest > 0 {
-            factor = factor.times(factor)?;
+            factor = factor.times(&factor);
         }
     }
-    if count < 0 { Fixed::from_int(1)?.over(result) } else { Some(result) }
+    if count < 0 {
+        result = LongDecimal::one().over(&result);
+    }
+    rounded(&result, scale)
 }
 
 #[cfg(test)]

@@ -12,7 +12,8 @@ use chrono::{DateTime, Utc};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::{Placeholder, ScalarFunction};
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    BinaryExpr, Cast, ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
 };
 use std::str::FromStr;
 use std::sync::Arc;
@@ -139,6 +140,36 @@ pub(crate) fn session_constant(call: &ScalarFunction) -> QueryResult<Option<Expr
     };
     let field: FieldRef = Arc::new(Field::new("", ArrowType::Utf8, true));
     Ok(Some(Expr::Placeholder(Placeholder::new_with_field(format!("{prefix}{name}"), Some(field)))))
+}
+
+/// What `'now'`, `'today'`, `'tomorrow'` and `'yesterday'` are as a date or time; `None` for other texts and types.
+pub(crate) fn session_moment(text: &str, ty: &DataType) -> Option<Expr> {
+    let word = text.trim().to_ascii_lowercase();
+    let days = match word.as_str() {
+        "now" => {
+            let kind = match ty {
+                DataType::Date => SessionConstant::CurrentDate,
+                DataType::Time => SessionConstant::CurrentTime,
+                DataType::Timestamp => SessionConstant::LocalTimestamp,
+                DataType::TimestampTz => SessionConstant::Now,
+                _ => return None,
+            };
+            return Some(kind.placeholder());
+        }
+        "today" => 0,
+        "tomorrow" => 1,
+        "yesterday" => -1,
+        _ => return None,
+    };
+    let cast = |value: Expr, ty: &DataType| Expr::Cast(Cast::new(Box::new(value), arrow_type(ty)));
+    let midnight = cast(SessionConstant::CurrentDate.placeholder(), &DataType::Timestamp);
+    let day = Expr::Literal(ScalarValue::new_interval_mdn(0, days, 0), None);
+    let moved = Expr::BinaryExpr(BinaryExpr::new(Box::new(midnight), Operator::Plus, Box::new(day)));
+    match ty {
+        DataType::Timestamp => Some(moved),
+        DataType::Date | DataType::TimestampTz => Some(cast(moved, ty)),
+        _ => None,
+    }
 }
 
 /// The value of a parameter that stands for one of these functions.

@@ -7,8 +7,8 @@ use arrow::array::timezone::Tz;
 use chrono::{DateTime, Duration, TimeZone, Utc};
 use std::str::FromStr;
 use types::DataType::{Interval, Numeric, Text, Timestamp, TimestampTz};
-use types::Datum;
 use types::temporal::{self, SECOND, ZoneRules};
+use types::{DataType, Datum};
 
 pub(super) static FUNCTIONS: &[Definition] = &[
     define(
@@ -78,6 +78,16 @@ pub(crate) fn offset_of(zone: &str, local: i64) -> Option<i32> {
     i32::try_from(local.checked_sub(moment)? / SECOND).ok()
 }
 
+/// The text of a date or time without the name of a zone, where the type has none.
+pub(crate) fn without_zone<'a>(text: &'a str, ty: &DataType) -> &'a str {
+    match ty {
+        DataType::Date | DataType::Time | DataType::Timestamp => {
+            temporal::without_zone_name(text, &Zone::utc()).unwrap_or(text)
+        }
+        _ => text,
+    }
+}
+
 /// Days and months are those of local clocks, hours are hours.
 fn plus(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [Datum::Text(zone), Datum::TimestampTz(micros), Datum::Interval(by)]);
@@ -110,6 +120,18 @@ fn offset(args: &[Datum]) -> QueryResult<Datum> {
 }
 
 fn timezone(args: &[Datum]) -> QueryResult<Datum> {
+    // Abbreviations come first: CET is one hour all year round, the zone of that name is not.
+    if let [Datum::Text(zone), moment] = args
+        && let Some(seconds) = temporal::abbreviation(zone)
+    {
+        let offset = i64::from(seconds) * SECOND;
+        let moved = |micros: i64, by: i64| if finite(micros).is_some() { micros.saturating_add(by) } else { micros };
+        return match moment {
+            Datum::TimestampTz(micros) => Ok(Datum::Timestamp(moved(*micros, offset))),
+            Datum::Timestamp(micros) => Ok(Datum::TimestampTz(moved(*micros, -offset))),
+            _ => Err(wrong(args)),
+        };
+    }
     match args {
         [Datum::Text(zone), Datum::TimestampTz(micros)] => local_of(*micros, zone).map(Datum::Timestamp),
         [Datum::Text(zone), Datum::Timestamp(micros)] => moment_of(*micros, zone).map(Datum::TimestampTz),

@@ -3,6 +3,7 @@
 mod cooperate;
 mod dependencies;
 mod min_max;
+mod misplaced_keys;
 mod null_safe_keys;
 mod running_filters;
 
@@ -17,10 +18,13 @@ use datafusion::optimizer::analyzer::type_coercion::TypeCoercion;
 use datafusion::optimizer::optimizer::Optimizer;
 use datafusion::optimizer::{AnalyzerRule, OptimizerConfig, OptimizerRule};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::ensure_requirements::EnsureRequirements;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use dependencies::before_readers;
 pub(crate) use dependencies::corrected;
 use min_max::MinMaxOfKey;
+use misplaced_keys::HideMisplacedKeys;
+pub(crate) use misplaced_keys::UnorderedExec;
 use null_safe_keys::NullSafeKeys;
 pub(crate) use null_safe_keys::null_safe_keys;
 use running_filters::RunningFilters;
@@ -49,6 +53,9 @@ fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     let ours: Arc<dyn PhysicalOptimizerRule + Send + Sync> = Arc::new(RunningFilters::new());
     for rule in rules.iter_mut().filter(|rule| rule.name() == ours.name()) {
         *rule = Arc::clone(&ours);
+    }
+    if let Some(at) = rules.iter().position(|rule| rule.name() == EnsureRequirements::new().name()) {
+        rules.insert(at, Arc::new(HideMisplacedKeys));
     }
     rules.push(Arc::new(cooperate::CooperativeJoins));
     rules

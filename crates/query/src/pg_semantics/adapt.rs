@@ -3,7 +3,7 @@
 
 use crate::convert::{arrow_type, datum_to_scalar, field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
-use crate::functions::{Argument, offset_of};
+use crate::functions::{Argument, offset_of, session_moment, without_zone};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::functions::string::rtrim;
@@ -193,6 +193,12 @@ fn trim_text(expr: &mut Expr, ty: &DataType) -> QueryResult<()> {
 /// # Errors
 /// [`QueryError::Type`] for a constant that is no value of that type.
 pub(super) fn give_type(expr: &mut Expr, side: &Side, ty: &DataType) -> QueryResult<()> {
+    if let Side::Quoted(text) = side
+        && let Some(moment) = session_moment(text, ty)
+    {
+        *expr = moment;
+        return Ok(());
+    }
     match side {
         Side::Quoted(text) if *ty == DataType::TimestampTz => *expr = quoted_moment(text)?,
         Side::Quoted(text) => *expr = Expr::Literal(quoted_as(text, ty)?, None),
@@ -257,7 +263,7 @@ fn quoted_as(quoted: &str, ty: &DataType) -> QueryResult<ScalarValue> {
         DataType::Varbinary(_) | DataType::Binary(_) => {
             datum_to_scalar(&DataType::Bytea, &text::parse(&DataType::Bytea, quoted)?)?
         }
-        ty => datum_to_scalar(ty, &text::parse(ty, quoted)?)?,
+        ty => datum_to_scalar(ty, &text::parse(ty, without_zone(quoted, ty))?)?,
     })
 }
 

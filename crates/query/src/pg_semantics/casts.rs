@@ -3,7 +3,7 @@
 use super::adapt;
 use crate::convert::{arrow_type, datum_to_scalar, expression_field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
-use crate::functions::postgres_cast;
+use crate::functions::{postgres_cast, session_moment, without_zone};
 use arrow::datatypes::Field;
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::tree_node::Transformed;
@@ -47,10 +47,14 @@ pub(super) fn settle_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<E
         && !matches!(ty, DataType::Array(ElementType::TimestampTz))
         && *cast.field.data_type() == arrow_type(&ty)
     {
+        if let Some(moment) = session_moment(text, &ty) {
+            return Ok(Transformed::yes(moment));
+        }
         if ty == DataType::TimestampTz {
             return Ok(Transformed::yes(adapt::quoted_moment(text)?));
         }
-        let value = types::coerce::cast(&ty, types::text::parse(&ty, text).map_err(QueryError::from)?);
+        let value =
+            types::coerce::cast(&ty, types::text::parse(&ty, without_zone(text, &ty)).map_err(QueryError::from)?);
         let value = datum_to_scalar(&ty, &value.map_err(QueryError::from)?)?;
         return Ok(Transformed::yes(typed_literal(value, &ty)));
     }

@@ -62,10 +62,10 @@ pub(super) fn wider(a: DataType, b: DataType, what: &str) -> QueryResult<DataTyp
     })
 }
 
-/// Numbers are left to the planner.
-fn convert(value: &mut Expr, own: &DataType, ty: &DataType) {
+/// Integers and decimals are left to the planner; of a decimal and a float it would make a decimal.
+pub(super) fn convert(value: &mut Expr, own: &DataType, ty: &DataType) {
     match ty {
-        DataType::Timestamp | DataType::TimestampTz if own != ty => {
+        DataType::Timestamp | DataType::TimestampTz | DataType::Real | DataType::Double if own != ty => {
             *value = Expr::Cast(Cast::new(Box::new(std::mem::take(value)), arrow_type(ty)));
         }
         // A char(n) is kept without its blanks.

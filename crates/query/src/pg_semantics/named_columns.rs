@@ -1,23 +1,27 @@
-//! `char(n)`, `oid` and their like through operators that have columns of their own: aggregates, windows, UNION.
+//! Types of the columns of operators that have some of their own: `char(n)`, `oid` and their like through aggregates,
+//! windows, UNION; numbers of rows.
 //!
 //! Arrow has one type for all texts, and a `char(n)` is kept without its blanks: which text type a column is of says
-//! its field, and the planner's operators drop that or keep one of two. The same goes for what is an `oid`.
+//! its field, and the planner's operators drop that or keep one of two. The same goes for what is an `oid`. Their counts
+//! of rows are unsigned, which SQL has no type for.
 
 use super::adapt::Side;
 use super::united_columns::unite;
-use crate::convert::sql_type_of;
+use crate::convert::{arrow_type, sql_type_of};
 use crate::functions::{labelled, postgres_cast};
+use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::{Column, DFSchema, Result};
 use datafusion::functions::string::rtrim;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Union};
+use datafusion::logical_expr::{Cast, Expr, LogicalPlan, LogicalPlanBuilder, Union};
 use std::sync::Arc;
 use types::{DataType, ElementType};
 
 /// Aggregates and window functions whose value is one of their argument's.
 const PICKS: [&str; 7] = ["min", "max", "first_value", "last_value", "nth_value", "lag", "lead"];
 
-/// Says of the columns of an aggregate or window, and of a UNION for `char(n)`, which are of such a type.
+/// Says of the columns of an aggregate or window, and of a UNION for `char(n)`, which are of such a type, and makes
+/// bigints of the numbers that `row_number` and its like give.
 ///
 /// # Errors
 /// None of a plan that the planner made.
@@ -26,7 +30,10 @@ pub(super) fn keep_types(node: LogicalPlan) -> Result<LogicalPlan> {
         LogicalPlan::Aggregate(aggregate) => {
             named_of(&aggregate.aggr_expr, &aggregate.schema, &merge_schema(&node.inputs()))
         }
-        LogicalPlan::Window(window) => named_of(&window.window_expr, &window.schema, &merge_schema(&node.inputs())),
+        LogicalPlan::Window(window) => {
+            let named = named_of(&window.window_expr, &window.schema, &merge_schema(&node.inputs()));
+            named.into_iter().chain(counts(&window.schema)).collect()
+        }
         LogicalPlan::Union(_) => return united(node),
         _ => return Ok(node),
     };
@@ -44,7 +51,18 @@ pub(super) fn keep_types(node: LogicalPlan) -> Result<LogicalPlan> {
 }
 
 fn relabelled(column: Column, ty: DataType) -> Expr {
-    labelled(Expr::Column(column.clone()), ty).alias_qualified(column.relation, column.name)
+    let value = Expr::Column(column.clone());
+    let value = match ty {
+        DataType::BigInt => Expr::Cast(Cast::new(Box::new(value), arrow_type(&ty))),
+        ty => labelled(value, ty),
+    };
+    value.alias_qualified(column.relation, column.name)
+}
+
+/// Places of unsigned numbers.
+fn counts(schema: &DFSchema) -> impl Iterator<Item = (usize, DataType)> {
+    let unsigned = schema.fields().iter().enumerate().filter(|(_, field)| field.data_type() == &ArrowType::UInt64);
+    unsigned.map(|(at, _)| (at, DataType::BigInt))
 }
 
 /// Places among the node's columns, and types: the expressions' columns are the last.

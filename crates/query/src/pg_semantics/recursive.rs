@@ -7,6 +7,7 @@
 use super::settle::settle;
 use crate::convert::{ORIGIN_KEY, TYPE_KEY, arrow_type, sql_type_of};
 use crate::error::{QueryError, QueryResult};
+use crate::functions::widens;
 use arrow::datatypes::{DataType as ArrowType, Field, Schema};
 use datafusion::catalog::cte_worktable::CteWorkTable;
 use datafusion::common::metadata::FieldMetadata;
@@ -24,7 +25,7 @@ use types::DataType;
 /// Settles both terms.
 ///
 /// # Errors
-/// 42804 where the second term has larger integers than the first.
+/// 42804 where the second term has larger numbers than the first.
 pub(super) fn settle_recursive(query: RecursiveQuery) -> Result<RecursiveQuery> {
     let planned = Arc::clone(query.static_term.schema());
     let computed: Vec<bool> = (0..planned.fields().len()).map(|at| is_computed(&query.static_term, at)).collect();
@@ -120,8 +121,8 @@ fn without_casts(term: LogicalPlan, planned: &DFSchema, settled: &DFSchema, comp
 fn refuse_larger(name: &str, first: &DFSchema, next: &DFSchema) -> QueryResult<()> {
     for (place, (first, next)) in first.fields().iter().zip(next.fields()).enumerate() {
         let (Some(first), Some(next)) = (sql_type_of(first), sql_type_of(next)) else { continue };
-        if first.is_integer() && next.is_integer() && first.fixed_width() < next.fixed_width() {
-            let column = place + 1;
+        if first.is_number() && next.is_number() && widens(&first, &next) {
+            let (column, next) = (place + 1, next.base_name());
             let message = format!(
                 "recursive query \"{name}\" column {column} has type {first} in non-recursive term but type {next} overall"
             );

@@ -9,6 +9,7 @@ use super::named_columns::{keep_types, needs_name};
 use super::patterns::{settle_like, similar_to};
 use super::recursive::settle_recursive;
 use super::signless_zero::{compared, distinct_rows, signless};
+use super::united_columns::unite_values;
 use crate::Refusal;
 use crate::convert::{NUMERIC_PRECISION, arrow_type};
 use crate::error::{QueryError, QueryResult};
@@ -20,8 +21,10 @@ use datafusion::logical_expr::expr::{InSubquery, ScalarFunction};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
-    AggregateUDF, BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, WindowFunctionDefinition, lit, when,
+    AggregateUDF, BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, Values, WindowFunctionDefinition, lit,
+    when,
 };
+use datafusion::sql::utils::UNNEST_PLACEHOLDER;
 use std::sync::Arc;
 use types::DataType;
 
@@ -48,7 +51,10 @@ pub(crate) fn settle(plan: LogicalPlan) -> QueryResult<LogicalPlan> {
 
 fn settle_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     check_limit(&node)?;
-    let node = narrow_values(node)?;
+    let node = match node {
+        LogicalPlan::Values(values) => narrow_values(unite_values(values)?)?,
+        node => node,
+    };
     // LIMIT wants bigint constants, and the columns of VALUES are typed as a whole.
     let narrow = !matches!(node, LogicalPlan::Limit(_) | LogicalPlan::Values(_));
     let schema = merge_schema(&node.inputs());
@@ -58,6 +64,7 @@ fn settle_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let settled = node.map_expressions(|expr| {
         let name = names.save(&expr);
         let settled = settle_tree(expr, &schema, narrow)?;
+        let settled = settled.update_data(|expr| elements(expr, &schema));
         let settled = if grouped { settled.update_data(|expr| signless_group(expr, &schema)) } else { settled };
         let settled = settled.update_data(|expr| name.restore(expr));
         if sorted && Side::of(&settled.data, &schema) == Side::Known(DataType::Interval) {
@@ -68,6 +75,20 @@ fn settle_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     })?;
     // Types of the inputs may have changed too.
     settled.map_data(|node| distinct_rows(keep_types(node.recompute_schema()?)?))
+}
+
+/// What the planner is to take apart into rows: of an array of more dimensions its innermost elements.
+fn elements(expr: Expr, schema: &DFSchema) -> Expr {
+    match expr {
+        Expr::Alias(mut alias)
+            if alias.name.starts_with(UNNEST_PLACEHOLDER)
+                && alias.expr.get_type(schema).is_ok_and(|ty| functions::is_nested(&ty)) =>
+        {
+            alias.expr = Box::new(functions::flat(*alias.expr));
+            Expr::Alias(alias)
+        }
+        other => other,
+    }
 }
 
 /// What an aggregate groups by; its functions are seen to where they are settled.
@@ -98,8 +119,7 @@ pub(crate) fn check_limit(node: &LogicalPlan) -> QueryResult<()> {
 }
 
 /// A column of VALUES that has nothing but small integers is one of integers.
-fn narrow_values(node: LogicalPlan) -> Result<LogicalPlan> {
-    let LogicalPlan::Values(mut values) = node else { return Ok(node) };
+fn narrow_values(mut values: Values) -> Result<LogicalPlan> {
     let small = |expr: &Expr| match expr {
         Expr::Literal(ScalarValue::Int64(Some(value)), None) => i32::try_from(*value).is_ok(),
         Expr::Literal(value, None) => value.is_null(),
@@ -178,6 +198,11 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
             Ok(Transformed::yes(settle_call(call, schema)?))
         }
         Expr::ScalarFunction(call) if call.func.name() == "nullif" => settle_nullif(call, schema),
+        Expr::ScalarFunction(call) if call.func.name() == "make_array" => {
+            let array = Expr::ScalarFunction(call);
+            let nested = array.get_type(schema).is_ok_and(|ty| functions::is_nested(&ty));
+            Ok(Transformed::new_transformed(if nested { functions::even(array) } else { array }, nested))
+        }
         Expr::ScalarFunction(call) => match (name_of_type(&call, schema), session_constant(&call)?) {
             (Some(constant), _) | (None, Some(constant)) => Ok(Transformed::yes(constant)),
             (None, None) => Ok(Transformed::no(Expr::ScalarFunction(call))),
@@ -353,7 +378,7 @@ fn comparable_with_rows(within: InSubquery, schema: &DFSchema) -> QueryResult<In
     Ok(within)
 }
 
-/// `nullif(a, b)` compares as `a = b` does, and gives `a` as it is.
+/// `nullif(a, b)` compares as `a = b` does, and gives `a` as it is, or as the double that it is compared as.
 fn settle_nullif(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let [value, other] = call.args.as_mut_slice() else { return Ok(Transformed::no(Expr::ScalarFunction(call))) };
     let mut compared = value.clone();
@@ -365,8 +390,9 @@ fn settle_nullif(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transfor
     if compared == *value {
         return Ok(Transformed::yes(as_named(Expr::ScalarFunction(call), ty)));
     }
+    let float = compared.get_type(schema).is_ok_and(|ty| ty.is_floating());
+    let value = if float { compared.clone() } else { std::mem::take(value) };
     let equal = compared.eq(std::mem::take(other));
-    let value = std::mem::take(value);
     Ok(Transformed::yes(as_named(when(equal, lit(ScalarValue::Null)).otherwise(value)?, ty)))
 }
 

@@ -1,15 +1,19 @@
-//! Columns of UNION: of one type on all sides, which constants without a type take.
+//! Columns of UNION and VALUES: of one type on all sides, which constants without a type take.
 
 use super::adapt::{Side, give_type};
-use super::common_type::wider;
+use super::common_type::{convert, unify, wider};
+use super::types::is_written;
+use crate::convert::{arrow_type, sql_type};
 use crate::error::QueryResult;
-use datafusion::common::Result;
+use arrow::datatypes::DataType as ArrowType;
+use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::{Expr, LogicalPlan, Projection, Union};
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Projection, Union, Values};
+use datafusion::optimizer::analyzer::type_coercion::coerce_union_schema;
 use std::sync::Arc;
 use types::DataType;
 
-/// Gives the constants of a UNION the types of the other sides.
+/// Gives the columns of a UNION one type on all sides.
 ///
 /// # Errors
 /// 42804 for types that do not go together; what is wrong with a constant.
@@ -18,11 +22,15 @@ pub(super) fn unite(union: Union) -> Result<Union> {
     for at in 0..union.schema.fields().len() {
         wanted.push(column_type(&union, at)?);
     }
-    let inputs = union.inputs.into_iter().map(|input| match input.as_ref() {
-        LogicalPlan::Projection(projection) if has_constants(projection) => Ok(Arc::new(typed(projection, &wanted)?)),
-        _ => Ok(input),
+    let inputs = union.inputs.into_iter().map(|input| fit(input, &wanted)).collect::<Result<Vec<_>>>()?;
+    // Sides have got types since the planner made the union.
+    let common = coerce_union_schema(&inputs)?;
+    let fields = union.schema.iter().zip(common.fields()).map(|((qualifier, field), common)| {
+        let (ty, nullable) = (common.data_type().clone(), common.is_nullable());
+        (qualifier.cloned(), Arc::new(field.as_ref().clone().with_data_type(ty).with_nullable(nullable)))
     });
-    Ok(Union { inputs: inputs.collect::<Result<_>>()?, schema: union.schema })
+    let schema = DFSchema::new_with_metadata(fields.collect(), union.schema.metadata().clone())?;
+    Ok(Union { inputs, schema: Arc::new(schema) })
 }
 
 /// `None` if all sides are without a type.
@@ -45,7 +53,10 @@ fn side_of(input: &LogicalPlan, at: usize) -> Side {
             None => Side::Other,
         },
         // Constants of VALUES are not told from texts.
-        LogicalPlan::Values(_) => Side::Other,
+        LogicalPlan::Values(values) => match values.schema.field(at).data_type() {
+            ArrowType::Utf8 => Side::Other,
+            ty => sql_type(ty).map_or(Side::Other, Side::Known),
+        },
         input => match input.schema().columns().into_iter().nth(at) {
             Some(column) => Side::of(&Expr::Column(column), input.schema()),
             None => Side::Other,
@@ -53,22 +64,85 @@ fn side_of(input: &LogicalPlan, at: usize) -> Side {
     }
 }
 
-fn has_constants(projection: &Projection) -> bool {
-    let schema = projection.input.schema();
-    projection.expr.iter().any(|expr| matches!(Side::of(expr, schema), Side::Quoted(_) | Side::Parameter))
+/// The input with constants and floats of the wanted types.
+fn fit(input: Arc<LogicalPlan>, wanted: &[Option<DataType>]) -> Result<Arc<LogicalPlan>> {
+    let (below, exprs) = match input.as_ref() {
+        LogicalPlan::Projection(projection) => (Arc::clone(&projection.input), projection.expr.clone()),
+        other => (Arc::clone(&input), other.schema().columns().into_iter().map(Expr::Column).collect()),
+    };
+    let names = NamePreserver::new_for_projection();
+    let mut changed = false;
+    let mut fitted = Vec::with_capacity(exprs.len());
+    for (expr, wanted) in exprs.into_iter().zip(wanted) {
+        let mut value = expr.clone().unalias();
+        if let Some(ty) = wanted {
+            match Side::of(&value, below.schema()) {
+                side @ (Side::Quoted(_) | Side::Parameter) => give_type(&mut value, &side, ty)?,
+                Side::Known(own) if is_float(ty) => convert(&mut value, &own, ty),
+                _ => {}
+            }
+        }
+        if value == expr.clone().unalias() {
+            fitted.push(expr);
+            continue;
+        }
+        changed = true;
+        fitted.push(names.save(&expr).restore(value));
+    }
+    if !changed {
+        return Ok(input);
+    }
+    Ok(Arc::new(LogicalPlan::Projection(Projection::try_new(fitted, below)?)))
 }
 
-fn typed(projection: &Projection, wanted: &[Option<DataType>]) -> Result<LogicalPlan> {
-    let names = NamePreserver::new_for_projection();
-    let mut exprs = projection.expr.clone();
-    for (expr, wanted) in exprs.iter_mut().zip(wanted) {
-        let side = Side::of(expr, projection.input.schema());
-        if let (Some(ty), Side::Quoted(_) | Side::Parameter) = (wanted, &side) {
-            let name = names.save(expr);
-            let mut constant = std::mem::take(expr).unalias();
-            give_type(&mut constant, &side, ty)?;
-            *expr = name.restore(constant);
+fn is_float(ty: &DataType) -> bool {
+    matches!(ty, DataType::Real | DataType::Double)
+}
+
+/// Makes floats of a column of VALUES that has floats and decimals: the planner made decimals of them.
+///
+/// # Errors
+/// What [`unify`] gives.
+pub(super) fn unite_values(mut values: Values) -> Result<Values> {
+    let none = DFSchema::empty();
+    let mut types = Vec::with_capacity(values.schema.fields().len());
+    for (at, field) in values.schema.fields().iter().enumerate() {
+        let ty = field.data_type();
+        types.push(ty.clone());
+        let mut column: Vec<&mut Expr> = values.values.iter_mut().filter_map(|row| row.get_mut(at)).collect();
+        let floats = |value: &&mut Expr| added_cast(value, ty).is_some_and(|inner| is_floating(inner, &none));
+        if !ty.is_decimal() || !column.iter().any(floats) {
+            continue;
+        }
+        for value in &mut column {
+            if let Some(inner) = added_cast(value, ty) {
+                **value = inner.clone();
+            }
+        }
+        if let (Some(common), Some(last)) = (unify(&mut column, "VALUES", &none)?, types.last_mut()) {
+            *last = arrow_type(&common);
+            for value in column {
+                *value = std::mem::take(value).cast_to(last, &none)?;
+            }
         }
     }
-    Ok(LogicalPlan::Projection(Projection::try_new(exprs, Arc::clone(&projection.input))?))
+    let fields = values
+        .schema
+        .iter()
+        .zip(types)
+        .map(|((qualifier, field), ty)| (qualifier.cloned(), Arc::new(field.as_ref().clone().with_data_type(ty))));
+    values.schema = Arc::new(DFSchema::new_with_metadata(fields.collect(), values.schema.metadata().clone())?);
+    Ok(values)
+}
+
+/// What the planner cast to a column's type.
+fn added_cast<'a>(value: &'a Expr, column: &ArrowType) -> Option<&'a Expr> {
+    match value {
+        Expr::Cast(cast) if !is_written(cast) && cast.field.data_type() == column => Some(&cast.expr),
+        _ => None,
+    }
+}
+
+fn is_floating(value: &Expr, schema: &DFSchema) -> bool {
+    value.get_type(schema).is_ok_and(|ty| ty.is_floating())
 }

@@ -121,8 +121,13 @@ fn named(alias: Option<TableAlias>, functions: Vec<String>, ordinality: bool) ->
     let mut alias =
         alias.unwrap_or_else(|| TableAlias { explicit: true, name: Ident::new(first), columns: Vec::new(), at: None });
     let lone = functions.len() == 1;
-    let own = |function: String| if lone { alias.name.clone() } else { Ident::new(function) };
-    let all = functions.into_iter().map(own).chain(ordinality.then(|| Ident::new("ordinality")));
+    // Two columns of one name are told apart behind a character that no name has.
+    let own = |(place, function): (usize, String)| match place {
+        _ if lone => alias.name.clone(),
+        0 => Ident::new(function),
+        place => Ident::new(format!("{function}\u{1}{place}")),
+    };
+    let all = functions.into_iter().enumerate().map(own).chain(ordinality.then(|| Ident::new("ordinality")));
     let missing: Vec<Ident> = all.skip(alias.columns.len()).collect();
     alias.columns.extend(missing.into_iter().map(|name| TableAliasColumnDef { name, data_type: None }));
     alias

@@ -28,7 +28,21 @@ pub(super) fn check(text: &str, tokens: &[TokenWithSpan]) -> Result<(), SqlError
             _ => {}
         }
     }
-    tokens.iter().try_for_each(|token| check_hex(text, token))
+    tokens.iter().try_for_each(|token| {
+        check_digits(text, token)?;
+        check_hex(text, token)
+    })
+}
+
+/// `1_000` is a number only from PostgreSQL 16 on.
+fn check_digits(text: &str, token: &TokenWithSpan) -> Result<(), SqlError> {
+    match &token.token {
+        Token::Number(digits, _) if digits.contains('_') => {
+            let message = format!("trailing junk after numeric literal at or near \"{digits}\"");
+            Err(SqlError::Invalid { message, position: position_of(text, token.span.start) })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// `0x1F` reads as the bytes of `X'1F'`: told apart by the text, which is looked at for these only.

@@ -4,6 +4,7 @@
 //! nesting, chains of operators, hints, parameters. Blanks and comments end here.
 
 mod depth;
+mod escape;
 pub(crate) mod keyword;
 mod literal;
 mod operators;
@@ -16,7 +17,7 @@ pub(crate) use place::{Places, byte_of, end_of, position_at, position_of};
 use crate::SqlError;
 use crate::dialect::BennuDialect;
 use crate::phoenix::{hint, next_value, parameter};
-use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer, Whitespace};
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, TokenizerError, Whitespace};
 use std::ops::Range;
 
 pub(crate) use depth::MAX_PARSER_DEPTH;
@@ -117,10 +118,30 @@ fn append(token: &mut Token, more: &str) {
 fn tokenize(text: &str) -> Result<Vec<TokenWithSpan>, SqlError> {
     let dialect = BennuDialect::for_tokens(0);
     let mut tokens = Vec::new();
-    let Err(error) = Tokenizer::new(&dialect, text).tokenize_with_location_into_buf(&mut tokens) else {
-        return Ok(tokens);
-    };
-    let start = tokens.last().map_or(0, |last| byte_of(text, last.span.end));
+    // Where the tokenizer begins: the byte, and its line and column.
+    let (mut begin, mut origin) = (0, Location::new(1, 1));
+    loop {
+        let mut found = Vec::new();
+        let rest = text.get(begin..).unwrap_or_default();
+        let outcome = Tokenizer::new(&dialect, rest).tokenize_with_location_into_buf(&mut found);
+        tokens.extend(found.into_iter().map(|token| escape::moved(token, origin)));
+        let Err(error) = outcome else { return Ok(tokens) };
+        let start = tokens.last().map_or(begin, |last| byte_of(text, last.span.end));
+        let rest = text.get(start..).unwrap_or_default();
+        match escape::read(rest) {
+            Some(Ok((value, length))) => {
+                let from = tokens.last().map_or(origin, |last| last.span.end);
+                let end = escape::after(from, rest.get(..length).unwrap_or_default());
+                tokens.push(TokenWithSpan::new(Token::EscapedStringLiteral(value), Span::new(from, end)));
+                (begin, origin) = (start + length, end);
+            }
+            Some(Err(source)) => return Err(SqlError::Type { source, position: position_at(text, start) }),
+            None => return Err(unterminated(text, start, error)),
+        }
+    }
+}
+
+fn unterminated(text: &str, start: usize, error: TokenizerError) -> SqlError {
     let rest = text.get(start..).unwrap_or_default();
     let what = if rest.starts_with("/*") {
         "unterminated /* comment"
@@ -131,8 +152,8 @@ fn tokenize(text: &str) -> Result<Vec<TokenWithSpan>, SqlError> {
     } else if rest.contains('\'') {
         "unterminated quoted string"
     } else {
-        return Err(SqlError::Invalid { message: error.message, position: position_of(text, error.location) });
+        return SqlError::Invalid { message: error.message, position: position_of(text, error.location) };
     };
     let shown: String = rest.chars().take(MAX_SHOWN).collect();
-    Err(SqlError::Invalid { message: format!("{what} at or near \"{shown}\""), position: position_at(text, start) })
+    SqlError::Invalid { message: format!("{what} at or near \"{shown}\""), position: position_at(text, start) }
 }

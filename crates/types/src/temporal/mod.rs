@@ -3,13 +3,15 @@
 //! All count from 1970-01-01 (days or microseconds) in the proleptic Gregorian calendar, as PostgreSQL does. Ranges
 //! are PostgreSQL's but for one end: microseconds since 1970 in an `i64` end in the year 294247, not 294276.
 //!
-//! Zones: this crate knows `Z`, `UTC`, `GMT` and numeric offsets. Named zones need a database of rules, so callers
-//! that have one pass it as [`ZoneRules`].
+//! Zones: this crate knows abbreviations and numeric offsets. Named zones need a database of rules, so callers that have
+//! one pass it as [`ZoneRules`].
 
+mod abbreviation;
 mod parse;
 mod print;
 
-pub use parse::{parse_date, parse_time, parse_timestamp, parse_timestamptz, parse_timestamptz_in};
+pub use abbreviation::abbreviation;
+pub use parse::{parse_date, parse_time, parse_timestamp, parse_timestamptz, parse_timestamptz_in, without_zone_name};
 pub use print::{print_date, print_time, print_timestamp, print_timestamptz};
 
 use crate::Datum;

@@ -5,7 +5,8 @@
 //!   date      |time       |zone  |era        any of them may be missing where the type allows it
 //! ```
 //!
-//! Words that depend on the clock (`now`, `today`) are not values and are refused here.
+//! Words that depend on the clock (`now`, `today`) are not values and are refused here; `epoch`, `allballs` (midnight)
+//! and the infinities are.
 
 mod fields;
 
@@ -40,6 +41,9 @@ pub fn parse_date(text: &str) -> Result<i32, TypeError> {
 /// [`TypeError::InvalidText`] or [`TypeError::DateTimeRange`].
 pub fn parse_time(text: &str) -> Result<i64, TypeError> {
     let digits = text.trim();
+    if digits.eq_ignore_ascii_case("allballs") {
+        return Ok(0);
+    }
     if matches!(digits.len(), 4 | 6) && digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return packed_time(digits).map_err(|error| fault("time", text, error));
     }
@@ -91,6 +95,15 @@ pub fn parse_timestamptz_in(text: &str, rules: &dyn ZoneRules) -> Result<i64, Ty
     };
     let offset = offset.ok_or_else(|| fault(name, text, Fault::Form))?;
     in_range(local - i128::from(offset) * i128::from(SECOND)).map_err(|error| fault(name, text, error))
+}
+
+/// The text without the name of a zone at its end, if `rules` know that zone: to types without one it says nothing.
+/// `None` without such a name.
+pub fn without_zone_name<'a>(text: &'a str, rules: &dyn ZoneRules) -> Option<&'a str> {
+    let fields = fields(text).ok()?;
+    let (Some(Zone::Name(name)), Some(_)) = (fields.zone, fields.date) else { return None };
+    rules.offset_at_local(Some(name), 0)?;
+    text.trim_end().strip_suffix(name).map(str::trim_end)
 }
 
 fn fault(ty: &str, text: &str, fault: Fault) -> TypeError {

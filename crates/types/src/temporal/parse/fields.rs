@@ -2,7 +2,7 @@
 //!
 //! Numbers that have the right form but do not exist (month 13) are told apart from text that is no date at all.
 
-use crate::temporal::{Civil, DAY, SECOND, days_from_civil, days_in_month};
+use crate::temporal::{Civil, DAY, SECOND, abbreviation, days_from_civil, days_in_month};
 
 /// Why a text is no date: its form (22007) or its numbers (22008).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,12 +117,17 @@ fn before_packed_time(text: &str) -> Option<usize> {
     (enough && date.ends_with(|c: char| c.is_ascii_digit())).then_some(at + 1)
 }
 
-/// `2013-01-31 UTC`, `2013-01-31Z`, `2013-01-31+02`: a zone without a time.
+/// `2013-01-31 UTC`, `2013-01-31Z`, `2013-01-31+02`, `2013-01-31 Europe/Berlin`: a zone without a time.
 fn before_zone(text: &str) -> Option<usize> {
     let zone = text.rfind(['+', ' ']).or_else(|| text.len().checked_sub(1).filter(|_| text.ends_with(['Z', 'z'])))?;
     let (date, tail) = text.split_at_checked(zone)?;
     let stands_behind_a_date = date.trim_end().ends_with(|c: char| c.is_ascii_digit());
-    (stands_behind_a_date && matches!(zone_of(tail), Ok(Zone::Offset(_)))).then_some(zone)
+    let is_zone = match zone_of(tail) {
+        Ok(Zone::Offset(_)) => true,
+        Ok(Zone::Name(name)) => name.contains('/'),
+        Err(_) => false,
+    };
+    (stands_behind_a_date && is_zone).then_some(zone)
 }
 
 /// Takes off the `T` between date and time.
@@ -143,6 +148,11 @@ fn date_of(text: &str, before_christ: Option<bool>) -> Result<i64, Fault> {
     }
     let separates = |c: char| matches!(c, '-' | '/' | ',') || c.is_ascii_whitespace();
     let parts: Vec<&str> = text.split(separates).filter(|part| !part.is_empty()).collect();
+    if let ([day], None) = (parts.as_slice(), before_christ)
+        && let Some(day) = day.strip_prefix(['J', 'j'])
+    {
+        return Ok(number(day)? - JULIAN_1970);
+    }
     let (year, month, day) = match parts.as_slice() {
         [digits] => packed_date(digits)?,
         [a, b, c] => three_parts(a, b, c)?,
@@ -158,6 +168,9 @@ fn date_of(text: &str, before_christ: Option<bool>) -> Result<i64, Fault> {
     }
     Ok(days_from_civil(Civil { year, month, day }))
 }
+
+/// The Julian day of 1970-01-01.
+const JULIAN_1970: i64 = 2_440_588;
 
 type YearMonthDay = (i64, u8, u8);
 
@@ -256,9 +269,10 @@ fn unpacked(time: &str) -> Result<String, Fault> {
     Ok(if second.is_empty() { format!("{hour}:{minute}") } else { format!("{hour}:{minute}:{second}") })
 }
 
-/// `AM` or `PM` in front of the rest; the flag says PM.
+/// `AM` or `PM` in front of the rest; the flag says PM. `America/New_York` begins so too.
 fn half_of_day(text: &str) -> (Option<bool>, &str) {
-    match text.split_at_checked(2) {
+    let word = text.split_at_checked(2).filter(|(_, rest)| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()));
+    match word {
         Some((half, rest)) if half.eq_ignore_ascii_case("am") => (Some(false), rest.trim_start()),
         Some((half, rest)) if half.eq_ignore_ascii_case("pm") => (Some(true), rest.trim_start()),
         _ => (None, text),
@@ -305,11 +319,11 @@ fn micros_of(digits: &str) -> Result<i64, Fault> {
     Ok((fraction * 1e6).round_ties_even() as i64)
 }
 
-/// `Z`, `UTC`, `GMT`, `+02`, `-0330`, `+05:30:15`, or a name for [`ZoneRules`].
+/// An abbreviation, `+02`, `-0330`, `+05:30:15`, or a name for [`ZoneRules`].
 fn zone_of(text: &str) -> Result<Zone<'_>, Fault> {
     let text = text.trim();
-    if ["z", "utc", "gmt", "zulu", "ut"].iter().any(|name| text.eq_ignore_ascii_case(name)) {
-        return Ok(Zone::Offset(0));
+    if let Some(offset) = abbreviation(text) {
+        return Ok(Zone::Offset(offset));
     }
     let (sign, digits) = match text.split_at_checked(1) {
         Some(("+", digits)) => (1, digits),

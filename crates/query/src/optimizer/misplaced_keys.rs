@@ -1,0 +1,208 @@
+//! Keys of groups that a projection puts in another column.
+//!
+//! An aggregate says which of its columns tell its rows apart, and rows in the order of such columns need no further
+//! sort keys. The planner's projections pass that on by place, not by column:
+//!
+//! ```text
+//!   Sort r, b                       no sort needed: rows are in order of r, and "column 0 tells rows apart"
+//!     Project rank() AS r, b        column 0 is r here
+//!       Window rank() OVER c        in order of c, so in order of rank()
+//!         Group by b: b, count c    column 0, b, tells rows apart
+//! ```
+//!
+//! What stands over such a projection is said to have neither keys nor order. It stays: a sort that runs asks once more
+//! whether it is needed.
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Constraint, Constraints, Result, Statistics, internal_err};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::execution_plan::CardinalityEffect;
+use datafusion::physical_plan::filter_pushdown::{
+    ChildPushdownResult, FilterDescription, FilterPushdownPhase, FilterPushdownPropagation,
+};
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
+use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties};
+use std::fmt;
+use std::sync::Arc;
+
+/// Hides what is wrongly said of rows, before sorts are placed.
+#[derive(Debug)]
+pub(super) struct HideMisplacedKeys;
+
+impl PhysicalOptimizerRule for HideMisplacedKeys {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        plan.transform_up(|plan| {
+            Ok(if misplaces_keys(plan.as_ref()) {
+                Transformed::yes(Arc::new(UnorderedExec::new(plan)) as Arc<dyn ExecutionPlan>)
+            } else {
+                Transformed::no(plan)
+            })
+        })
+        .data()
+    }
+
+    fn name(&self) -> &str {
+        "hide_misplaced_keys"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// Does a node say of columns that they tell rows apart, of which its input does not say so?
+fn misplaces_keys(plan: &dyn ExecutionPlan) -> bool {
+    if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
+        let columns: Vec<_> = projection.expr().iter().map(|part| column_of(&part.expr)).collect();
+        // Without these no rows are in the order of anything but their keys.
+        return !all_hold(plan, &columns, projection.input().as_ref()) && orders_rows(projection.input().as_ref());
+    }
+    if let Some(aggregate) = plan.downcast_ref::<AggregateExec>() {
+        let groups = aggregate.group_expr();
+        let columns: Vec<_> = groups.expr().iter().map(|(expr, _)| column_of(expr)).collect();
+        return !all_hold(plan, &columns, aggregate.input().as_ref());
+    }
+    false
+}
+
+fn column_of(expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
+    expr.downcast_ref::<Column>().map(Column::index)
+}
+
+/// `columns`: which of the input's columns each of the node's is.
+fn all_hold(plan: &dyn ExecutionPlan, columns: &[Option<usize>], input: &dyn ExecutionPlan) -> bool {
+    let known = input.properties().equivalence_properties().constraints();
+    let grouped = plan.is::<AggregateExec>();
+    plan.properties().equivalence_properties().constraints().iter().all(|claim| {
+        let claimed = places(claim);
+        if grouped && (0..columns.len()).all(|at| claimed.contains(&at)) {
+            return true;
+        }
+        let meant: Vec<usize> = claimed.iter().filter_map(|at| columns.get(*at).copied().flatten()).collect();
+        known.iter().any(|key| places(key).iter().all(|at| meant.contains(at)))
+    })
+}
+
+fn places(key: &Constraint) -> &[usize] {
+    match key {
+        Constraint::PrimaryKey(places) | Constraint::Unique(places) => places,
+    }
+}
+
+fn orders_rows(plan: &dyn ExecutionPlan) -> bool {
+    let mut open = vec![plan];
+    while let Some(plan) = open.pop() {
+        if plan.is::<SortExec>() || plan.is::<WindowAggExec>() || plan.is::<BoundedWindowAggExec>() {
+            return true;
+        }
+        open.extend(plan.children().into_iter().map(AsRef::as_ref));
+    }
+    false
+}
+
+/// Rows as they come, of which nothing is known.
+#[derive(Debug)]
+pub(crate) struct UnorderedExec {
+    input: Arc<dyn ExecutionPlan>,
+    properties: Arc<PlanProperties>,
+}
+
+impl UnorderedExec {
+    fn new(input: Arc<dyn ExecutionPlan>) -> Self {
+        let mut known = input.equivalence_properties().clone().with_constraints(Constraints::default());
+        known.clear_orderings();
+        let properties = input.properties().as_ref().clone().with_eq_properties(known);
+        Self { input, properties: Arc::new(properties) }
+    }
+}
+
+impl DisplayAs for UnorderedExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("UnorderedExec")
+    }
+}
+
+impl ExecutionPlan for UnorderedExec {
+    fn name(&self) -> &str {
+        "UnorderedExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        match <[_; 1]>::try_from(children) {
+            Ok([input]) => Ok(Arc::new(Self::new(input))),
+            Err(_) => internal_err!("one input is wanted"),
+        }
+    }
+
+    fn supports_limit_pushdown(&self) -> bool {
+        true
+    }
+
+    fn cardinality_effect(&self) -> CardinalityEffect {
+        CardinalityEffect::Equal
+    }
+
+    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
+        vec![ChildStats::At(partition)]
+    }
+
+    fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        match inputs {
+            [input] => Ok(Arc::clone(input)),
+            _ => internal_err!("one input is wanted"),
+        }
+    }
+
+    fn gather_filters_for_pushdown(
+        &self,
+        _: FilterPushdownPhase,
+        filters: Vec<Arc<dyn PhysicalExpr>>,
+        _: &ConfigOptions,
+    ) -> Result<FilterDescription> {
+        FilterDescription::from_children(filters, &self.children())
+    }
+
+    fn handle_child_pushdown_result(
+        &self,
+        _: FilterPushdownPhase,
+        result: ChildPushdownResult,
+        _: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
+        Ok(FilterPushdownPropagation::if_all(result))
+    }
+
+    fn execute(&self, partition: usize, tasks: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        self.input.execute(partition, tasks)
+    }
+}

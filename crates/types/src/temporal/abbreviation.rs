@@ -1,0 +1,59 @@
+//! Abbreviations of time zones as PostgreSQL knows them unless it is told otherwise: those that never meant another
+//! offset.
+//!
+//! Each stands for one offset all year round: EST is five hours behind UTC in summer too, where clocks show EDT.
+
+/// Minutes east of UTC, and what they are called.
+const ABBREVIATIONS: &[(i32, &str)] = &[
+    (-600, "HST"),
+    (-540, "AKST"),
+    (-480, "AKDT PST"),
+    (-420, "MST PDT"),
+    (-360, "CST MDT"),
+    (-300, "CDT EST PET"),
+    (-240, "AST BOT EDT"),
+    (-210, "NFT NST"),
+    (-180, "ADT BRT PMST"),
+    (-150, "NDT"),
+    (-120, "BRST PMDT"),
+    (0, "GMT UCT UT UTC WET Z ZULU"),
+    (60, "BST CET MET MEZ WAT WETDST"),
+    (120, "CEST CETDST EET IST MEST MESZ METDST SAST"),
+    (180, "EAT EEST EETDST IDT"),
+    (300, "PKT"),
+    (345, "NPT"),
+    (420, "ICT"),
+    (480, "AWST HKT MYT PHT SGT"),
+    (525, "ACWST"),
+    (540, "JST KST"),
+    (570, "ACST"),
+    (600, "AEST"),
+    (630, "ACDT"),
+    (660, "AEDT"),
+    (720, "NZST NZT"),
+    (765, "CHAST"),
+    (780, "NZDT"),
+    (825, "CHADT"),
+];
+
+/// Seconds east of UTC, of an abbreviation in any case.
+pub fn abbreviation(name: &str) -> Option<i32> {
+    let is = |known: &str| known.eq_ignore_ascii_case(name);
+    let found = ABBREVIATIONS.iter().find(|(_, names)| names.split(' ').any(is));
+    found.map(|(minutes, _)| minutes * 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn abbreviations_are_found_in_any_case() {
+        assert_eq!(abbreviation("PDT"), Some(-7 * 3600));
+        assert_eq!(abbreviation("cest"), Some(2 * 3600));
+        assert_eq!(abbreviation("NPT"), Some(5 * 3600 + 45 * 60));
+        assert_eq!(abbreviation("Z"), Some(0));
+        assert_eq!(abbreviation("XYZ"), None);
+        assert_eq!(abbreviation(""), None);
+    }
+}
