@@ -156,6 +156,11 @@ fn no_such_column(field: &Column, valid: &[Column]) -> QueryError {
             return QueryError::MissingFrom { name: relation.table().to_owned() };
         }
     }
+    // PostgreSQL takes a table's name for its whole row where no column has it.
+    let is_table = |column: &Column| column.relation.as_ref().is_some_and(|relation| relation.table() == field.name);
+    if field.relation.is_none() && valid.iter().any(is_table) {
+        return QueryError::Unsupported { feature: "a whole row of a table as a value".to_owned() };
+    }
     let close = close_name(&field.name, valid.iter().map(|column| column.name.as_str()));
     let relation = field.relation.as_ref().map(|relation| relation.table().to_owned());
     QueryError::NoSuchColumn { relation, name: field.name.clone(), close: close.map(str::to_owned) }

@@ -163,6 +163,12 @@ pub(super) static FUNCTIONS: &[Definition] = &[
             lenient(&[Time, Span, Time, Span], Boolean, overlaps),
             lenient(&[Timestamp, Span, Timestamp, Span], Boolean, overlaps),
             lenient(&[TimestampTz, Span, TimestampTz, Span], Boolean, overlaps),
+            lenient(&[Time, Span, Time, Time], Boolean, overlaps),
+            lenient(&[Time, Time, Time, Span], Boolean, overlaps),
+            lenient(&[Timestamp, Span, Timestamp, Timestamp], Boolean, overlaps),
+            lenient(&[Timestamp, Timestamp, Timestamp, Span], Boolean, overlaps),
+            lenient(&[TimestampTz, Span, TimestampTz, TimestampTz], Boolean, overlaps),
+            lenient(&[TimestampTz, TimestampTz, TimestampTz, Span], Boolean, overlaps),
         ],
     ),
 ];

@@ -5,8 +5,8 @@
 
 use super::hidden_names::unhide;
 use sql::ast::{
-    DataType, Expr, FunctionArguments, Ident, Query, Select, SelectItem, SetExpr, Statement, TrimWhereField, Value,
-    VisitMut, VisitorMut,
+    AccessExpr, BinaryOperator, DataType, Expr, FunctionArguments, Ident, Query, Select, SelectItem, SetExpr,
+    Statement, TrimWhereField, Value, VisitMut, VisitorMut,
 };
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -179,7 +179,16 @@ fn figure(expr: &Expr) -> Option<(String, Strength)> {
         Expr::Ceil { .. } => strong("ceil"),
         Expr::Floor { .. } => strong("floor"),
         Expr::Position { .. } => strong("position"),
+        Expr::Substring { shorthand: true, .. } => strong("substr"),
         Expr::Substring { .. } => strong("substring"),
+        Expr::CompoundFieldAccess { root, access_chain } => {
+            let field = access_chain.iter().rev().find_map(|access| match access {
+                AccessExpr::Dot(Expr::Identifier(field)) => Some(ident_name(field)),
+                _ => None,
+            });
+            field.map_or_else(|| figure(root), |field| strong(&field))
+        }
+        Expr::BinaryOp { op: BinaryOperator::Overlaps, .. } => strong("overlaps"),
         Expr::Overlay { .. } => strong("overlay"),
         Expr::Trim { trim_where, .. } => strong(match trim_where {
             Some(TrimWhereField::Leading) => "ltrim",
@@ -213,25 +222,33 @@ fn first_name(body: &SetExpr) -> Option<(String, Strength)> {
     }
 }
 
-/// PostgreSQL's internal name of a type.
+/// PostgreSQL's internal name of a type; of an array that of its elements.
 fn type_name(ty: &DataType) -> String {
-    use types::DataType as Sql;
     match sql::data_type(ty) {
-        Ok(Sql::Boolean) => "bool".to_owned(),
-        Ok(Sql::SmallInt) => "int2".to_owned(),
-        Ok(Sql::Integer) => "int4".to_owned(),
-        Ok(Sql::BigInt) => "int8".to_owned(),
-        Ok(Sql::Real) => "float4".to_owned(),
-        Ok(Sql::Double) => "float8".to_owned(),
-        Ok(Sql::Varchar(_)) => "varchar".to_owned(),
-        Ok(Sql::Char(_)) => "bpchar".to_owned(),
-        Ok(Sql::Varbinary(_) | Sql::Binary(_)) => "bytea".to_owned(),
-        Ok(Sql::Time) => "time".to_owned(),
-        Ok(Sql::Timestamp) => "timestamp".to_owned(),
-        Ok(Sql::TimestampTz) => "timestamptz".to_owned(),
-        Ok(other) => other.base_name().to_owned(),
+        Ok(types::DataType::Array(element)) => internal_name(&element.data_type()),
+        Ok(ty) => internal_name(&ty),
         Err(_) => types::ident::fold(&ty.to_string()),
     }
+}
+
+fn internal_name(ty: &types::DataType) -> String {
+    use types::DataType as Sql;
+    let name = match ty {
+        Sql::Boolean => "bool",
+        Sql::SmallInt => "int2",
+        Sql::Integer => "int4",
+        Sql::BigInt => "int8",
+        Sql::Real => "float4",
+        Sql::Double => "float8",
+        Sql::Varchar(_) => "varchar",
+        Sql::Char(_) => "bpchar",
+        Sql::Varbinary(_) | Sql::Binary(_) => "bytea",
+        Sql::Time => "time",
+        Sql::Timestamp => "timestamp",
+        Sql::TimestampTz => "timestamptz",
+        other => other.base_name(),
+    };
+    name.to_owned()
 }
 
 #[cfg(test)]
@@ -265,6 +282,11 @@ mod tests {
             names("select true, (select max(x) from t), exists (select 1), current_date"),
             ["bool", "max", "exists", "current_date"]
         );
+        assert_eq!(
+            names("select (array[1])[1], a[1], '{1}'::int[], '{a}'::text[], substr('abc', 2), substring('abc', 2)"),
+            ["array", "a", "int4", "text", "substr", "substring"]
+        );
+        assert_eq!(names("select (a, b) overlaps (c, d)"), ["overlaps"]);
     }
 
     #[test]

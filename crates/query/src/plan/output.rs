@@ -71,7 +71,7 @@ fn columns_of(schema: &DFSchema) -> QueryResult<Vec<OutputColumn>> {
         let vector = prints_as_vector(field).then_some(DataType::Text);
         let ty = vector
             .or_else(|| sql_type_of(field))
-            .ok_or_else(|| QueryError::Unsupported { feature: format!("a column of type {}", field.data_type()) })?;
+            .ok_or_else(|| QueryError::Unsupported { feature: "a row value as a column".to_owned() })?;
         let (table_oid, column_number) = origin_of(field);
         columns.push(OutputColumn { name: shown(field.name()).to_owned(), ty, table_oid, column_number });
     }

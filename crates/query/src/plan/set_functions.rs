@@ -122,12 +122,14 @@ fn named(alias: Option<TableAlias>, functions: Vec<String>, ordinality: bool) ->
         alias.unwrap_or_else(|| TableAlias { explicit: true, name: Ident::new(first), columns: Vec::new(), at: None });
     let lone = functions.len() == 1;
     // Two columns of one name are told apart behind a character that no name has.
-    let own = |(place, function): (usize, String)| match place {
+    let own = |place: usize| match functions.get(place) {
         _ if lone => alias.name.clone(),
-        0 => Ident::new(function),
-        place => Ident::new(format!("{function}\u{1}{place}")),
+        Some(name) if functions.iter().take(place).any(|other| other == name) => {
+            Ident::new(format!("{name}\u{1}{place}"))
+        }
+        name => Ident::new(name.cloned().unwrap_or_default()),
     };
-    let all = functions.into_iter().enumerate().map(own).chain(ordinality.then(|| Ident::new("ordinality")));
+    let all = (0..functions.len()).map(own).chain(ordinality.then(|| Ident::new("ordinality")));
     let missing: Vec<Ident> = all.skip(alias.columns.len()).collect();
     alias.columns.extend(missing.into_iter().map(|name| TableAliasColumnDef { name, data_type: None }));
     alias

@@ -12,6 +12,11 @@ const RUNS: &[(&[&str], &str)] = &[
     (&["FOR", "SYSTEM_TIME"], "FOR SYSTEM_TIME"),
     (&["FOR", "NO", "KEY", "UPDATE"], "FOR NO KEY UPDATE"),
     (&["FOR", "KEY", "SHARE"], "FOR KEY SHARE"),
+    (&["ROWS", "FROM"], "ROWS FROM"),
+    (&["EXCLUDE", "CURRENT", "ROW"], "EXCLUDE in a window's frame"),
+    (&["EXCLUDE", "GROUP"], "EXCLUDE in a window's frame"),
+    (&["EXCLUDE", "TIES"], "EXCLUDE in a window's frame"),
+    (&["EXCLUDE", "NO", "OTHERS"], "EXCLUDE in a window's frame"),
 ];
 
 /// What the tokens around `at` (the one that did not fit) are called: its name, and where it begins.

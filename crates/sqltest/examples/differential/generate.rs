@@ -2,18 +2,20 @@
 
 use crate::data::{TABLES, literal};
 use crate::expr::{KINDS, Kind, Scope, expr};
+use crate::ordered;
 use crate::random::Random;
 use crate::shapes;
 
 /// A query of its own.
 pub(crate) fn query(random: &mut Random) -> String {
-    match random.below(18) {
+    match random.below(20) {
         0..5 => plain(random),
         5..8 => grouped(random),
         8 => set_operation(random),
         9 => with(random),
         10 => windowed(random),
         11 => keyed(random),
+        12 | 13 => ordered::query(random),
         _ => shapes::query(random),
     }
 }

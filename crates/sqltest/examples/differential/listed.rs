@@ -30,15 +30,21 @@ pub(crate) fn reason(query: &str, expected: &Answer, found: &Answer) -> Option<&
 
 /// Are these the same rows? Zeros at the end of a numeric's fraction do not count: `numeric` without precision does
 /// not keep them.
-pub(crate) fn alike(expected: &[String], found: &[String]) -> bool {
+pub(crate) fn alike(expected: &[String], found: &[String], in_order: bool) -> bool {
+    if in_order {
+        return plain_rows(expected, plain_cell) == plain_rows(found, plain_cell);
+    }
     expected == found || same(expected, found, plain_cell)
+}
+
+fn plain_rows(rows: &[String], plain: impl Fn(&str) -> String) -> Vec<String> {
+    rows.iter().map(|row| row.split('|').map(&plain).collect::<Vec<_>>().join("|")).collect()
 }
 
 /// Are these the same rows when every cell is made plain?
 fn same(expected: &[String], found: &[String], plain: impl Fn(&str) -> String) -> bool {
     let all = |rows: &[String]| {
-        let row = |row: &String| row.split('|').map(&plain).collect::<Vec<_>>().join("|");
-        let mut rows: Vec<String> = rows.iter().map(row).collect();
+        let mut rows = plain_rows(rows, &plain);
         rows.sort();
         rows
     };
