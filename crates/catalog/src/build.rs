@@ -121,7 +121,7 @@ fn row_id_column() -> Column {
     }
 }
 
-fn make_key(table: &str, columns: &[Column], key: &[NewKeyPart]) -> CatalogResult<Vec<KeyColumn>> {
+pub(crate) fn make_key(table: &str, columns: &[Column], key: &[NewKeyPart]) -> CatalogResult<Vec<KeyColumn>> {
     if key.is_empty() {
         return Ok(vec![KeyColumn { column: ColumnId(0), descending: false, nulls_first: false }]);
     }

@@ -132,7 +132,8 @@ impl Draft {
     /// # Errors
     /// All that can be wrong with a definition, [`CatalogError::NoSuchSchema`], [`CatalogError::DuplicateTable`].
     pub fn create_table(&mut self, new: NewTable) -> CatalogResult<Arc<Table>> {
-        let table = self.build(new)?;
+        let mut table = self.build(new)?;
+        table.storage = self.take_storage()?;
         self.stores.push(TableChange::Create(store_spec(&table)));
         Ok(self.put_table(table))
     }
@@ -143,6 +144,12 @@ impl Draft {
     /// As [`Self::create_table`].
     pub fn prepare_table(&mut self, new: NewTable) -> CatalogResult<PreparedTable> {
         let table = self.build(new)?;
+        self.stage(table)
+    }
+
+    /// Storage of its own for a table that nobody sees yet.
+    pub(crate) fn stage(&mut self, mut table: Table) -> CatalogResult<PreparedTable> {
+        table.storage = self.take_storage()?;
         self.stores.push(TableChange::Create(store_spec(&table)));
         self.next.staged.insert(table.storage);
         self.dirty.staged.insert(table.storage);
@@ -215,7 +222,6 @@ impl Draft {
         if !table.has_hidden_row_id() {
             table.key_oid = Some(self.take_oid()?);
         }
-        table.storage = self.take_storage()?;
         table.version = self.next.version;
         Ok(table)
     }
@@ -266,7 +272,7 @@ impl Draft {
     }
 
     /// Drops storage; what this draft itself would make is just not made.
-    fn drop_storage(&mut self, storage: u32) {
+    pub(crate) fn drop_storage(&mut self, storage: u32) {
         let id = TableId(storage);
         let before = self.stores.len();
         self.stores.retain(|change| !matches!(change, TableChange::Create(spec) if spec.id == id));
@@ -275,7 +281,7 @@ impl Draft {
         }
     }
 
-    fn unstage(&mut self, prepared: &PreparedTable) -> CatalogResult<()> {
+    pub(crate) fn unstage(&mut self, prepared: &PreparedTable) -> CatalogResult<()> {
         let storage = prepared.table.storage;
         if !self.next.staged.remove(&storage) {
             return Err(CatalogError::NoSuchTable { schema: None, name: prepared.table.name.clone() });

@@ -13,6 +13,7 @@
 //!
 //! Read next: `query` (plans over these tables).
 
+mod add_key;
 mod alter;
 mod build;
 mod cache;

@@ -28,7 +28,9 @@ impl PgCatalog {
     /// The computed schemas by name, and those with sequences.
     pub fn schemas(&self) -> Vec<(String, Arc<dyn SchemaProvider>)> {
         let schema = |name: &str, tables| {
-            let provider: Arc<dyn SchemaProvider> = Arc::new(ComputedSchema { tables, source: self.source.clone() });
+            let sets = if name == "pg_catalog" { pg_catalog::SETS } else { &[] };
+            let provider: Arc<dyn SchemaProvider> =
+                Arc::new(ComputedSchema { tables, sets, source: self.source.clone() });
             (name.to_owned(), provider)
         };
         let fixed =
@@ -58,12 +60,14 @@ impl PgCatalog {
 #[derive(Debug)]
 struct ComputedSchema {
     tables: &'static [&'static Definition],
+    /// Tables that only a query's text names.
+    sets: &'static [&'static Definition],
     source: Source,
 }
 
 impl ComputedSchema {
     fn find(&self, name: &str) -> Option<&'static Definition> {
-        self.tables.iter().find(|table| table.name == name).copied()
+        self.tables.iter().chain(self.sets).find(|table| table.name == name).copied()
     }
 }
 

@@ -5,6 +5,7 @@
 //! - `ARRAY(SELECT x …)` is `array_or_empty((SELECT array_agg(x) …))`.
 //! - A function in FROM names its column by its alias: `generate_series(1, 3) AS i` is `… AS i(i)`.
 //! - `pg_options_to_table(x)` in FROM is a query over `unnest(x)`, whose elements read `name=value`.
+//! - `pg_get_keywords()` and `pg_show_all_settings()` in FROM are computed tables.
 //! - `typname[0]` is a letter of a name, of which there is no array here: `substr(typname, 0 + 1, 1)`.
 //! - `generate_series(…, array_upper(a, 1)) AS s … = a[s]` is `= ANY (a)`.
 
@@ -54,8 +55,8 @@ pub(crate) fn select(select: &mut Select) {
     }
     drop_series_of_subscripts(select);
     for table in &mut select.from {
-        options_to_table(&mut table.relation);
-        table.joins.iter_mut().for_each(|join| options_to_table(&mut join.relation));
+        set_of_rows(&mut table.relation);
+        table.joins.iter_mut().for_each(|join| set_of_rows(&mut join.relation));
         name_function_column(&mut table.relation);
         table.joins.iter_mut().for_each(|join| name_function_column(&mut join.relation));
     }
@@ -324,6 +325,25 @@ fn letter_of_name(expr: &mut Expr) {
         list.args.extend([place, one()].map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))));
     }
     *expr = letter;
+}
+
+/// Functions of the catalog that have rows of several columns.
+fn set_of_rows(factor: &mut TableFactor) {
+    options_to_table(factor);
+    let TableFactor::Table { name, alias, args, .. } = factor else { return };
+    let called = name.to_string().to_lowercase();
+    let function = called.strip_prefix("pg_catalog.").unwrap_or(&called);
+    let table = match function {
+        "pg_get_keywords" => "pg_get_keywords()",
+        "pg_show_all_settings" => "pg_settings",
+        _ => return,
+    };
+    if args.as_ref().is_some_and(|args| args.args.is_empty()) {
+        *args = None;
+        let own = TableAlias { explicit: true, name: Ident::new(function), columns: Vec::new(), at: None };
+        alias.get_or_insert(own);
+        *name = ObjectName::from(vec![Ident::new("pg_catalog"), Ident::with_quote('"', table)]);
+    }
 }
 
 /// `pg_options_to_table(x)` as the query that it stands for.

@@ -1,25 +1,59 @@
 //! `\d` and its relatives: queries over pg_catalog.
 
-/// Objects that are not the system's, of these kinds.
-fn list(kinds: &str) -> String {
+/// Objects that are not the system's, of these kinds, and like the pattern if there is one.
+fn list(kinds: &str, pattern: &str, sizes: bool) -> String {
+    let size = if sizes { ", pg_size_pretty(pg_catalog.pg_table_size(c.oid)) AS \"Size\"" } else { "" };
+    let like = match pattern {
+        "" => String::new(),
+        pattern => {
+            let (schema, name) = split(pattern);
+            let schema = schema.map(|schema| format!(" AND n.nspname ~ {}", literal(&regex(&schema))));
+            format!("{} AND c.relname ~ {}", schema.unwrap_or_default(), literal(&regex(&name)))
+        }
+    };
     format!(
         "SELECT n.nspname AS \"Schema\", c.relname AS \"Name\",
                 CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'S' THEN 'sequence'
-                               WHEN 'i' THEN 'index' ELSE c.relkind::text END AS \"Type\"
+                               WHEN 'i' THEN 'index' ELSE c.relkind::text END AS \"Type\"{size}
          FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-         WHERE c.relkind IN ({kinds}) AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
+         WHERE c.relkind IN ({kinds}) AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast'){like}
          ORDER BY 1, 2"
     )
 }
 
-/// The queries of a command without argument; `None` for a command that there is not.
-pub(super) fn lists(command: &str) -> Option<String> {
+/// A pattern as psql has them, `*` for any letters and `?` for one, as a regular expression.
+fn regex(pattern: &str) -> String {
+    let letters = pattern.chars().map(|letter| match letter {
+        '*' => ".*".to_owned(),
+        '?' => ".".to_owned(),
+        letter if letter.is_alphanumeric() || letter == '_' => letter.to_string(),
+        letter => format!("\\{letter}"),
+    });
+    format!("^{}$", letters.collect::<String>())
+}
+
+/// The query of a command and its pattern; `None` for a command that there is not.
+pub(super) fn lists(command: &str, pattern: &str) -> Option<String> {
+    let (command, more) = command.strip_suffix('+').map_or((command, false), |command| (command, true));
     Some(match command {
-        "d" => list("'r', 'v', 'S'"),
-        "dt" => list("'r'"),
-        "dv" => list("'v'"),
-        "ds" => list("'S'"),
-        "di" => list("'i'"),
+        "d" => list("'r', 'v', 'S'", pattern, more),
+        "dt" => list("'r'", pattern, more),
+        "dv" => list("'v'", pattern, more),
+        "ds" => list("'S'", pattern, more),
+        "di" => list("'i'", pattern, more),
+        "df" => "SELECT n.nspname AS \"Schema\", p.proname AS \"Name\",
+                        pg_catalog.pg_get_function_result(p.oid) AS \"Result data type\",
+                        pg_catalog.pg_get_function_arguments(p.oid) AS \"Argument data types\"
+                 FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+                 WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2, 4"
+            .to_owned(),
+        "dT" => "SELECT n.nspname AS \"Schema\", pg_catalog.format_type(t.oid, NULL) AS \"Name\"
+                 FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
+                 WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2"
+            .to_owned(),
+        "dx" => {
+            "SELECT extname AS \"Name\", extversion AS \"Version\" FROM pg_catalog.pg_extension ORDER BY 1".to_owned()
+        }
         "dn" => "SELECT nspname AS \"Name\" FROM pg_catalog.pg_namespace
                  WHERE nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema' ORDER BY 1"
             .to_owned(),
@@ -27,6 +61,15 @@ pub(super) fn lists(command: &str) -> Option<String> {
         "du" => "SELECT rolname AS \"Role name\" FROM pg_catalog.pg_roles ORDER BY 1".to_owned(),
         _ => return None,
     })
+}
+
+/// The statement that would make a view.
+pub(super) fn view(name: &str) -> String {
+    let name = literal(name);
+    format!(
+        "SELECT 'CREATE OR REPLACE VIEW ' || v.oid::regclass || E' AS\\n' || pg_catalog.pg_get_viewdef(v.oid) AS \"View\"
+         FROM pg_catalog.pg_class v WHERE v.oid = {name}::regclass AND v.relkind = 'v'"
+    )
 }
 
 /// The columns of a table, and its key.
@@ -82,7 +125,12 @@ fn literal(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::split;
+    use super::{regex, split};
+
+    #[test]
+    fn patterns_know_two_signs() {
+        assert_eq!(regex("t*_?.b"), "^t.*_.\\.b$");
+    }
 
     #[test]
     fn names_are_folded_outside_of_quotes() {

@@ -9,10 +9,14 @@ use std::io::{IsTerminal, Write};
 
 const HELP: &str = "\
 \\d [TABLE]        tables, or the columns and the key of one
-\\dt \\dv \\ds \\di   tables, views, sequences, indexes
+\\dt \\dv \\ds \\di   tables, views, sequences, indexes [like PATTERN]; with + their sizes, too
 \\dn \\l \\du        schemas, databases, roles
+\\df \\dT \\dx       functions, types, extensions of users
+\\sv VIEW         the query of a view
+\\x [on|off]      shows each column on a line of its own
+\\echo TEXT       writes TEXT
 \\copy TABLE FROM 'FILE' [OPTIONS]      as COPY, with a file of this machine (also: (QUERY) TO 'FILE')
-\\format FORM      table, csv, json (an object a line) or arrow
+\\format FORM      table, expanded, csv, json (an object a line) or arrow
 \\timing [on|off]  shows how long each statement took
 \\i FILE           runs a file
 \\q                ends
@@ -41,12 +45,19 @@ impl Runner {
                     ));
                 }
                 Ok(format) => self.format = format,
-                Err(_) => return Ok(wrong("\\format takes table, csv, json or arrow")),
+                Err(_) => return Ok(wrong("\\format takes table, expanded, csv, json or arrow")),
             },
+            "x" => {
+                let on = if rest.is_empty() { self.format != Format::Expanded } else { rest == "on" };
+                self.format = if on { Format::Expanded } else { Format::Table };
+                output::line(&format!("Expanded display is {}.", if on { "on" } else { "off" }));
+            }
+            "echo" => output::line(rest),
+            "sv" if !rest.is_empty() => return self.own(&describe::view(rest)).await,
             "copy" => return self.copy(rest).await,
             "i" => return self.include(rest).await,
-            "d" if !rest.is_empty() => return self.describe(rest).await,
-            word => match describe::lists(word) {
+            "d" | "d+" if !rest.is_empty() => return self.describe(rest).await,
+            word => match describe::lists(word, rest) {
                 Some(query) => return self.own(&query).await,
                 None => return Ok(wrong(&format!("unknown command \\{word}; \\? lists them"))),
             },

@@ -75,6 +75,35 @@ fn a_script_on_standard_input_holds_data_and_commands() {
 }
 
 #[test]
+fn a_row_is_shown_with_a_line_for_each_column() {
+    let input = "\\x\nSELECT 1 AS n, 'one' AS word UNION ALL SELECT 2, E'two\\nlines' ORDER BY 1;\nSELECT 1 WHERE false;\n\\x off\n\\echo done\n";
+    let (code, out, err) = text(&[], input);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let wanted = "Expanded display is on.\n-[ RECORD 1 ]\nn    | 1\nword | one\n-[ RECORD 2 ]\nn    | 2\nword | two  +\n     | lines\n\n(0 rows)\n\nExpanded display is off.\ndone\n";
+    assert_eq!(out, wanted);
+}
+
+#[test]
+fn lists_take_patterns_and_tell_sizes() {
+    let input = "CREATE TABLE first_one (k integer PRIMARY KEY);\nCREATE TABLE other (k integer PRIMARY KEY);\n\
+                 CREATE VIEW seen AS SELECT k FROM other;\n\\dt f*\n\\dt+ public.othe?\n\\sv seen\n\\df\n\\dT\n\\dx\n\\d+ other\n";
+    let (code, out, err) = text(&[], input);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let (first, rest) = out.split_once("\\sv").unwrap_or((&out, ""));
+    assert_eq!(rest, "", "commands are not shown");
+    for part in [
+        " first_one | table\n(1 row)",
+        "| Size",
+        "bytes\n(1 row)",
+        "CREATE OR REPLACE VIEW seen AS",
+        "Result data type",
+        " Version",
+    ] {
+        assert!(first.contains(part), "{part:?} is not in\n{out}");
+    }
+}
+
+#[test]
 fn a_script_ends_at_its_first_error_with_the_line_of_the_script() {
     let (code, out, err) = text(&[], "SELECT 1 AS before;\n\nSELECT\n  nope;\nSELECT 2 AS behind;\n");
     assert_eq!(code, 1);

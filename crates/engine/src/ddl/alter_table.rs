@@ -5,7 +5,7 @@ use super::create_table::{new_column, property};
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use catalog::{CatalogResult, Draft, NewColumn, Table, TableOid};
-use sql::{AlterAction, AlterTable, ColumnDef};
+use sql::{AlterAction, AlterTable, ColumnDef, PrimaryKeyDef};
 use std::collections::BTreeMap;
 use txn::{LockMode, LockOwner};
 use types::Datum;
@@ -32,6 +32,9 @@ impl Session {
             }
             found => found?,
         };
+        if let Some(key) = added_key(&alter.actions)? {
+            return self.add_key(&table, key).await;
+        }
         let mut steps = Vec::new();
         for action in &alter.actions {
             steps.extend(self.step(&table, action).await?);
@@ -51,6 +54,7 @@ impl Session {
                 }
                 self.add_column(table, def).await?
             }
+            AlterAction::AddKey(_) => return unsupported(BESIDE_A_KEY),
             AlterAction::DropColumn { if_exists, column, .. } => {
                 if *if_exists && table.column_by_name(&column.name).is_none() {
                     let what = format!("column \"{}\" of relation \"{}\" does not exist", column.name, table.name);
@@ -108,7 +112,7 @@ impl Session {
     }
 
     /// Has the table a row (with NULL in that column)?
-    async fn has_row(&mut self, table: &Table, null_column: Option<&str>) -> EngineResult<bool> {
+    pub(super) async fn has_row(&mut self, table: &Table, null_column: Option<&str>) -> EngineResult<bool> {
         let catalog = self.engine.catalog().current();
         let quote = types::ident::quote;
         let mut text = format!("SELECT 1 FROM {}.{}", quote(catalog.schema_name(table)), quote(&table.name));
@@ -117,6 +121,17 @@ impl Session {
         }
         text.push_str(" LIMIT 1");
         Ok(!self.own_query(&text).await?.is_empty())
+    }
+}
+
+const BESIDE_A_KEY: &str = "ALTER TABLE ... ADD PRIMARY KEY beside other actions";
+
+/// The key that a statement adds, all by itself: it makes the table anew.
+fn added_key(actions: &[AlterAction]) -> EngineResult<Option<&PrimaryKeyDef>> {
+    match actions {
+        [AlterAction::AddKey(key)] => Ok(Some(key)),
+        actions if actions.iter().any(|action| matches!(action, AlterAction::AddKey(_))) => unsupported(BESIDE_A_KEY),
+        _ => Ok(None),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::Session;
 use crate::dml::Target;
 use crate::error::{EngineResult, Fault, fail};
-use catalog::{CatalogError, NewColumn, NewTable, PreparedTable};
+use catalog::{NewColumn, NewTable, PreparedTable};
 use query::Plan;
 use sql::{AsQuery, CreateTable};
 use std::sync::Arc;
@@ -32,11 +32,7 @@ impl Session {
         match done {
             Ok(rows) => Ok(format!("SELECT {rows}")),
             Err(error) => {
-                // Its storage would else stay until the next start.
-                match self.engine.catalog().change(|draft| draft.discard_table(&prepared)).await {
-                    Ok(()) | Err(CatalogError::NoSuchTable { .. }) => {}
-                    Err(discard) => tracing::warn!(%discard, "storage of a failed CREATE TABLE AS stays until restart"),
-                }
+                self.give_up(&prepared, "CREATE TABLE AS").await;
                 Err(error)
             }
         }

@@ -66,7 +66,7 @@ pub(super) fn new_column(def: &ColumnDef) -> NewColumn {
     }
 }
 
-fn new_key_part(part: &KeyPartDef) -> NewKeyPart {
+pub(super) fn new_key_part(part: &KeyPartDef) -> NewKeyPart {
     NewKeyPart { column: part.column.clone(), descending: part.descending, nulls_first: part.nulls_first }
 }
 

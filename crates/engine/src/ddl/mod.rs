@@ -1,5 +1,6 @@
 //! Statements that change definitions. Each is one change of the catalog, atomic and durable by itself.
 
+mod add_key;
 mod alter_table;
 mod as_query;
 mod create_table;

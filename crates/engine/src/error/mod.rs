@@ -103,6 +103,18 @@ impl EngineError {
         Fault::Unsupported { feature: feature.into() }.into()
     }
 
+    /// A duplicate key among rows that are to get that key.
+    pub(crate) fn of_new_key(mut self) -> Self {
+        if self.code() == "23505"
+            && let Some(constraint) = self.report.constraint.as_deref()
+        {
+            self.report.message = format!("could not create unique index \"{constraint}\"");
+            let rows = self.report.detail.as_deref().and_then(|detail| detail.strip_suffix("already exists."));
+            self.report.detail = rows.map(|rows| format!("{rows}is duplicated."));
+        }
+        self
+    }
+
     /// The same with a context line.
     #[must_use]
     pub fn with_context(mut self, context: impl Into<String>) -> Self {

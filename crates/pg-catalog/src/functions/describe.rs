@@ -1,5 +1,6 @@
 //! What things are, as text: types, keys, defaults, comments.
 
+use super::names::relation_of;
 use super::{BOOL, Function, INT, OID, REGCLASS, Returns, TEXT, by_oid, nothing, strict};
 use crate::deparse::{constraint_definition, index_column, index_definition, view_definition};
 use crate::oid::format_type;
@@ -103,6 +104,35 @@ pub(super) static OBJ_DESCRIPTION: Function =
     strict("obj_description", &[OID, TEXT], Returns::Text, nothing).optional(1);
 pub(super) static SHOBJ_DESCRIPTION: Function = strict("shobj_description", &[OID, TEXT], Returns::Text, nothing);
 pub(super) static COL_DESCRIPTION: Function = strict("col_description", &[OID, INT], Returns::Text, nothing);
+
+/// Functions are built in, and none has a body in SQL.
+pub(super) static PG_GET_FUNCTION_SQLBODY: Function = strict("pg_get_function_sqlbody", &[OID], Returns::Text, nothing);
+
+/// Scans are not counted for each index.
+pub(super) static PG_STAT_GET_NUMSCANS: Function = strict("pg_stat_get_numscans", &[OID], Returns::BigInt, nothing);
+
+pub(super) static PG_SEQUENCE_LAST_VALUE: Function =
+    strict("pg_sequence_last_value", &[REGCLASS], Returns::BigInt, |source, args| {
+        Ok(match relation_of(source, args.cell(0))? {
+            Some(Relation::Sequence(sequence)) => source.live.last_value(sequence).into(),
+            _ => Cell::Null,
+        })
+    });
+
+/// The number of a table's data in the store, which TRUNCATE changes.
+pub(super) static PG_RELATION_FILENODE: Function =
+    strict("pg_relation_filenode", &[REGCLASS], Returns::Oid, |source, args| {
+        Ok(match relation_of(source, args.cell(0))? {
+            Some(Relation::Table(table)) => table.storage.into(),
+            _ => Cell::Null,
+        })
+    });
+
+/// There are no policies.
+pub(super) static ROW_SECURITY_ACTIVE: Function =
+    strict("row_security_active", &[REGCLASS], Returns::Bool, |source, args| {
+        Ok(relation_of(source, args.cell(0))?.map(|_| false).into())
+    });
 
 /// Nothing can be published.
 pub(super) static PG_RELATION_IS_PUBLISHABLE: Function =

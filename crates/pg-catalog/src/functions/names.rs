@@ -37,6 +37,12 @@ pub(super) static PG_OPERATOR_IS_VISIBLE: Function = strict("pg_operator_is_visi
 pub(super) static PG_OPCLASS_IS_VISIBLE: Function = strict("pg_opclass_is_visible", &[OID], Returns::Bool, nothing);
 pub(super) static PG_CONVERSION_IS_VISIBLE: Function =
     strict("pg_conversion_is_visible", &[OID], Returns::Bool, nothing);
+pub(super) static PG_OPFAMILY_IS_VISIBLE: Function = strict("pg_opfamily_is_visible", &[OID], Returns::Bool, nothing);
+pub(super) static PG_TS_CONFIG_IS_VISIBLE: Function = strict("pg_ts_config_is_visible", &[OID], Returns::Bool, nothing);
+pub(super) static PG_TS_DICT_IS_VISIBLE: Function = strict("pg_ts_dict_is_visible", &[OID], Returns::Bool, nothing);
+pub(super) static PG_TS_PARSER_IS_VISIBLE: Function = strict("pg_ts_parser_is_visible", &[OID], Returns::Bool, nothing);
+pub(super) static PG_TS_TEMPLATE_IS_VISIBLE: Function =
+    strict("pg_ts_template_is_visible", &[OID], Returns::Bool, nothing);
 pub(super) static PG_STATISTICS_OBJ_IS_VISIBLE: Function =
     strict("pg_statistics_obj_is_visible", &[OID], Returns::Bool, nothing);
 

@@ -33,6 +33,21 @@ fn on_relation(source: &Source, args: &Arguments<'_>, place: usize) -> Result<Ce
     Ok(wanted.iter().any(|privilege| !computed || privilege == "SELECT").into())
 }
 
+const SEQUENCE_PRIVILEGES: [&str; 3] = ["USAGE", "SELECT", "UPDATE"];
+
+pub(super) static HAS_SEQUENCE_PRIVILEGE: Function =
+    strict("has_sequence_privilege", &[ANY, ANY, ANY], Returns::Bool, |source, args| {
+        let Some(relation) = relation_of(source, args.cell_from_end(2))? else { return Ok(Cell::Null) };
+        if !matches!(relation, Relation::Sequence(_)) {
+            return plan_err!("\"{}\" is not a sequence", relation.name());
+        }
+        match privileges(args.cell_from_end(1))?.iter().find(|one| !SEQUENCE_PRIVILEGES.contains(&one.as_str())) {
+            Some(odd) => plan_err!("unrecognized privilege type: \"{odd}\""),
+            None => Ok(true.into()),
+        }
+    })
+    .optional(1);
+
 pub(super) static HAS_SCHEMA_PRIVILEGE: Function =
     strict("has_schema_privilege", &[ANY, ANY, ANY], Returns::Bool, |source, args| {
         let name = match args.cell_from_end(2) {

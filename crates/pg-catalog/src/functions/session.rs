@@ -29,6 +29,18 @@ pub(super) static PG_BACKEND_PID: Function =
 pub(super) static PG_IS_IN_RECOVERY: Function =
     strict("pg_is_in_recovery", &[], Returns::Bool, |_, _| Ok(false.into()));
 
+pub(super) static PG_IS_WAL_REPLAY_PAUSED: Function =
+    strict("pg_is_wal_replay_paused", &[], Returns::Bool, |_, _| plan_err!("recovery is not in progress"));
+
+pub(super) static PG_CLIENT_ENCODING: Function =
+    strict("pg_client_encoding", &[], Returns::Text, |source, _| Ok(source.live.setting("client_encoding").into()));
+
+/// There are no triggers.
+pub(super) static PG_TRIGGER_DEPTH: Function = strict("pg_trigger_depth", &[], Returns::Int, |_, _| Ok(0.into()));
+
+/// Nothing is compiled to machine code.
+pub(super) static PG_JIT_AVAILABLE: Function = strict("pg_jit_available", &[], Returns::Bool, |_, _| Ok(false.into()));
+
 /// There are no temporary tables.
 pub(super) static PG_MY_TEMP_SCHEMA: Function = strict("pg_my_temp_schema", &[], Returns::Oid, |_, _| Ok(0_u32.into()));
 pub(super) static PG_IS_OTHER_TEMP_SCHEMA: Function =

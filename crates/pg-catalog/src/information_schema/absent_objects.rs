@@ -85,3 +85,15 @@ pub(super) static ELEMENT_TYPES: Definition = Definition::empty(
     udt_schema:name udt_name:name scope_catalog:name scope_schema:name scope_name:name maximum_cardinality:int4 \
     dtd_identifier:name",
 );
+
+/// The one role is a member of no other.
+pub(super) static APPLICABLE_ROLES: Definition =
+    Definition::empty(13236, "applicable_roles", Kind::View, "grantee:name role_name:name is_grantable:varchar");
+
+pub(super) static UDT_PRIVILEGES: Definition = Definition::empty(
+    13445,
+    "udt_privileges",
+    Kind::View,
+    "grantor:name grantee:name udt_catalog:name udt_schema:name udt_name:name privilege_type:varchar \
+    is_grantable:varchar",
+);

@@ -2,11 +2,13 @@
 
 mod absent_objects;
 mod check_constraints;
+mod collations;
 mod columns;
 mod constraint_column_usage;
 mod enabled_roles;
 mod information_schema_catalog_name;
 mod key_column_usage;
+mod privileges;
 mod schemata;
 mod sequences;
 mod table_constraints;
@@ -17,7 +19,11 @@ use crate::definition::Definition;
 
 /// All of them.
 pub(crate) static TABLES: &[&Definition] = &[
+    &absent_objects::APPLICABLE_ROLES,
+    &collations::CHARACTER_SETS,
     &check_constraints::CHECK_CONSTRAINTS,
+    &collations::COLLATIONS_VIEW,
+    &privileges::COLUMN_PRIVILEGES,
     &columns::COLUMNS,
     &constraint_column_usage::CONSTRAINT_COLUMN_USAGE,
     &absent_objects::DOMAINS,
@@ -28,11 +34,14 @@ pub(crate) static TABLES: &[&Definition] = &[
     &absent_objects::PARAMETERS,
     &absent_objects::REFERENTIAL_CONSTRAINTS,
     &absent_objects::ROUTINES,
+    &privileges::ROLE_TABLE_GRANTS,
     &schemata::SCHEMATA,
     &sequences::SEQUENCES,
     &table_constraints::TABLE_CONSTRAINTS,
+    &privileges::TABLE_PRIVILEGES,
     &tables::TABLES,
     &absent_objects::TRIGGERS,
+    &absent_objects::UDT_PRIVILEGES,
     &views::VIEW_TABLE_USAGE,
     &views::VIEWS,
 ];

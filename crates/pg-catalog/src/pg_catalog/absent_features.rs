@@ -119,6 +119,24 @@ pub(super) static PG_SECLABELS: Definition = Definition::empty(
     "objoid:oid classoid:oid objsubid:int4 objtype:text objnamespace:oid objname:text provider:text label:text",
 );
 
+/// What databases share does not depend on anything.
+pub(super) static PG_SHDEPEND: Definition = Definition::empty(
+    1214,
+    "pg_shdepend",
+    Kind::Table,
+    "dbid:oid! classid:oid! objid:oid! objsubid:int4! refclassid:oid! refobjid:oid! deptype:char!",
+);
+
+/// There is no replication.
+pub(super) static PG_STAT_REPLICATION: Definition = Definition::empty(
+    12227,
+    "pg_stat_replication",
+    Kind::View,
+    "pid:int4 usesysid:oid usename:name application_name:text client_addr:text client_hostname:text client_port:int4 \
+    backend_start:timestamptz backend_xmin:xid state:text sent_lsn:text write_lsn:text flush_lsn:text replay_lsn:text \
+    write_lag:text flush_lag:text replay_lag:text sync_priority:int4 sync_state:text reply_time:timestamptz",
+);
+
 pub(super) static PG_SHDESCRIPTION: Definition =
     Definition::empty(2396, "pg_shdescription", Kind::Table, "objoid:oid! classoid:oid! description:text!");
 

@@ -12,6 +12,7 @@ mod pg_collation;
 mod pg_constraint;
 mod pg_database;
 mod pg_depend;
+mod pg_get_keywords;
 mod pg_group;
 mod pg_index;
 mod pg_indexes;
@@ -23,6 +24,7 @@ mod pg_roles;
 mod pg_sequence;
 mod pg_settings;
 mod pg_shadow;
+mod pg_stat;
 mod pg_tables;
 mod pg_tablespace;
 mod pg_type;
@@ -31,6 +33,9 @@ mod pg_views;
 
 use crate::definition::Definition;
 pub(crate) use pg_collation::COLLATIONS;
+
+/// What functions without arguments have in FROM, by the name that the parser gives them there.
+pub(crate) static SETS: &[&Definition] = &[&pg_get_keywords::PG_GET_KEYWORDS];
 
 /// All of them.
 pub(crate) static TABLES: &[&Definition] = &[
@@ -100,8 +105,16 @@ pub(crate) static TABLES: &[&Definition] = &[
     &pg_sequence::PG_SEQUENCES,
     &pg_settings::PG_SETTINGS,
     &pg_shadow::PG_SHADOW,
+    &absent_features::PG_SHDEPEND,
     &absent_features::PG_SHDESCRIPTION,
     &absent_features::PG_SHSECLABEL,
+    &pg_stat::PG_STAT_ALL_INDEXES,
+    &pg_stat::PG_STAT_ALL_TABLES,
+    &pg_stat::PG_STAT_GSSAPI,
+    &absent_features::PG_STAT_REPLICATION,
+    &pg_stat::PG_STAT_USER_INDEXES,
+    &pg_stat::PG_STAT_USER_TABLES,
+    &pg_stat::PG_STATIO_USER_TABLES,
     &absent_objects::PG_STATISTIC_EXT,
     &absent_features::PG_SUBSCRIPTION,
     &absent_features::PG_SUBSCRIPTION_REL,

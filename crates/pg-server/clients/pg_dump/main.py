@@ -33,6 +33,33 @@ def plain(body):
     return re.sub(r"\\(un)?restrict \S+", r"\\\1restrict", " ".join(" ".join(lines).split()))
 
 
+LOOSE = [
+    "DROP SCHEMA IF EXISTS loose CASCADE",
+    "DROP SCHEMA IF EXISTS back CASCADE",
+    "CREATE SCHEMA loose",
+    "CREATE TABLE loose.a (id serial PRIMARY KEY, v varchar(5) DEFAULT 'x', n numeric(8,2))",
+    "INSERT INTO loose.a (v, n) SELECT 'v' || i, i FROM generate_series(1, 500) AS i",
+    "CREATE TABLE loose.b (k text, d date, x bytea, CONSTRAINT \"b key\" PRIMARY KEY (d, k))",
+    "INSERT INTO loose.b VALUES ('q', '2020-01-01', '\\x00ff'), ('q', '2020-01-02', NULL)",
+    "CREATE TABLE loose.keyless (a integer)",
+    "INSERT INTO loose.keyless VALUES (1), (1)",
+]
+
+
+def dump_of(schema):
+    code, dump, errors = run("pg_dump", "--no-owner", f"--schema={schema}")
+    return "\n".join(line for line in dump.splitlines() if "restrict" not in line) if code == 0 else errors
+
+
+def there_and_back():
+    """Definitions and rows, without owners and identity columns, into the server that they are of."""
+    for statement in LOOSE:
+        run("psql", "-X", "-q", "-c", statement)
+    dump = dump_of("loose")
+    code, _, errors = run("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", text=dump.replace("loose", "back"))
+    print(f"there and back | {code} {errors} {dump_of('back').replace('back', 'loose') == dump} {len(dump.splitlines()) > 500}")
+
+
 def main():
     for statement in Path(__file__).with_name("schema.sql").read_text().split(";\n"):
         if statement.strip():
@@ -50,6 +77,7 @@ def main():
                 again = dump.replace("dumped", "again")
                 code, out, errors = run("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", text=again, port=port)
                 print(f"restored {name} | {code} {errors}")
+    there_and_back()
     code, dump, errors = run("pg_dump", "--schema-only")
     print(f"whole database: end | {code} {errors}")
 

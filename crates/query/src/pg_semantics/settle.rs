@@ -297,7 +297,9 @@ enum Vector {
 /// Vectors of catalogs are kept as arrays, whose subscripts begin with 1.
 fn from_zero(call: &mut ScalarFunction, schema: &DFSchema) -> Result<Vector> {
     let Some((array, places)) = call.args.split_first_mut() else { return Ok(Vector::Other) };
-    if !matches!(array, Expr::Column(_)) || !prints_as_vector(&array.to_field(schema)?.1) {
+    if !matches!(array, Expr::Column(_) | Expr::OuterReferenceColumn(..))
+        || !prints_as_vector(&array.to_field(schema)?.1)
+    {
         return Ok(Vector::Other);
     }
     match call.func.name() {

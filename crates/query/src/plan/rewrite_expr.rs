@@ -58,6 +58,9 @@ pub(super) fn rewrite(expr: Expr) -> Expr {
         Expr::Identifier(name) if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("current_schema") => {
             call("current_schema", Vec::new())
         }
+        Expr::Identifier(name) if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("current_role") => {
+            call("current_user", Vec::new())
+        }
         other => other,
     }
 }

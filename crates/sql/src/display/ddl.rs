@@ -132,6 +132,7 @@ impl Display for AlterAction {
             Self::AddColumn { if_not_exists, def } => {
                 write!(f, "ADD COLUMN {}{def}", when(*if_not_exists, "IF NOT EXISTS "))
             }
+            Self::AddKey(key) => write!(f, "ADD {key}"),
             Self::DropColumn { if_exists, column, cascade } => {
                 write!(f, "DROP COLUMN {}{column}{}", when(*if_exists, "IF EXISTS "), when(*cascade, " CASCADE"))
             }

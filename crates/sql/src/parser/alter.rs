@@ -1,6 +1,6 @@
 //! ALTER TABLE and ALTER SCHEMA.
 
-use super::column::{InlineKey, column_def};
+use super::column::{InlineKey, column_def, primary_key};
 use super::{Cursor, Parse, drop, sequence, unsupported};
 use crate::Statement;
 use crate::phoenix::options;
@@ -95,11 +95,17 @@ fn at_verb(c: &Cursor<'_>) -> bool {
 
 fn action(c: &mut Cursor<'_>, actions: &mut Vec<AlterAction>) -> Parse<()> {
     if c.eat("ADD") {
-        if let Some(word) =
-            ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "EXCLUDE"].iter().find(|word| c.at(word))
-        {
-            return Err(c.unsupported(format!("ALTER TABLE … ADD {word}")));
+        if c.at_all(&["PRIMARY", "KEY"]) {
+            actions.push(AlterAction::AddKey(primary_key(c, None)?));
+            return Ok(());
         }
+        if c.eat("CONSTRAINT") {
+            let name = c.name()?;
+            refuse_constraint(c)?;
+            actions.push(AlterAction::AddKey(primary_key(c, Some(name))?));
+            return Ok(());
+        }
+        refuse_constraint(c)?;
         c.eat("COLUMN");
         let if_not_exists = c.if_not_exists();
         actions.push(add_column(c, if_not_exists)?);
@@ -122,6 +128,13 @@ fn action(c: &mut Cursor<'_>, actions: &mut Vec<AlterAction>) -> Parse<()> {
         return Err(refused(c));
     }
     Ok(())
+}
+
+fn refuse_constraint(c: &Cursor<'_>) -> Parse<()> {
+    match ["UNIQUE", "CHECK", "FOREIGN", "EXCLUDE"].iter().find(|word| c.at(word)) {
+        Some(word) => Err(c.unsupported(format!("ALTER TABLE … ADD {word}"))),
+        None => Ok(()),
+    }
 }
 
 fn add_column(c: &mut Cursor<'_>, if_not_exists: bool) -> Parse<AlterAction> {

@@ -144,16 +144,23 @@ fn table_constraint(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<bool> 
     }
     if c.at_all(&["PRIMARY", "KEY"]) {
         let place = c.location();
-        c.need_all(&["PRIMARY", "KEY"])?;
-        let parts = c.parenthesised(key_part)?;
-        elements.set_key(c, place, PrimaryKeyDef { name, parts })?;
-        refuse_key_tail(c)?;
+        let key = primary_key(c, name)?;
+        elements.set_key(c, place, key)?;
         return Ok(true);
     }
     if name.is_some() {
         return Err(c.syntax());
     }
     Ok(false)
+}
+
+/// `PRIMARY KEY (…)`.
+pub(super) fn primary_key(c: &mut Cursor<'_>, name: Option<String>) -> Parse<PrimaryKeyDef> {
+    c.need_all(&["PRIMARY", "KEY"])?;
+    refuse_key_tail(c)?;
+    let parts = c.parenthesised(key_part)?;
+    refuse_key_tail(c)?;
+    Ok(PrimaryKeyDef { name, parts })
 }
 
 fn refuse_key_tail(c: &Cursor<'_>) -> Parse<()> {

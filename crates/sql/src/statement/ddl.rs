@@ -129,6 +129,8 @@ pub enum AlterAction {
         /// The column.
         def: Box<ColumnDef>,
     },
+    /// ADD `[CONSTRAINT name]` PRIMARY KEY (…).
+    AddKey(PrimaryKeyDef),
     /// DROP `[COLUMN]`.
     DropColumn {
         /// No error when it is absent.

@@ -150,7 +150,8 @@ macro_rules! walker {
                     match action {
                         AlterAction::AddColumn { def, .. } => column_def(def, v)?,
                         AlterAction::SetDefault { default, .. } => default.expr.visit(v)?,
-                        AlterAction::DropColumn { .. }
+                        AlterAction::AddKey(_)
+                        | AlterAction::DropColumn { .. }
                         | AlterAction::RenameColumn { .. }
                         | AlterAction::RenameTable { .. }
                         | AlterAction::RenameConstraint { .. }

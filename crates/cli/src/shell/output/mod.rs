@@ -2,6 +2,7 @@
 
 mod arrow_file;
 mod csv;
+mod expanded;
 mod json;
 mod table;
 
@@ -16,6 +17,8 @@ use std::io::{BufWriter, Write};
 pub(crate) enum Format {
     /// Aligned columns, as psql shows them.
     Table,
+    /// A line for each column.
+    Expanded,
     /// CSV with a header.
     Csv,
     /// A JSON object a line.
@@ -30,6 +33,7 @@ pub(super) async fn rows(format: Format, rows: RowStream, zone: TimeZone, progre
     match format {
         Format::Arrow => arrow_file::write(Batches::new(rows)?, &mut out, progress).await?,
         Format::Table => table::write(rows, zone, &mut out, progress).await?,
+        Format::Expanded => expanded::write(rows, zone, &mut out, progress).await?,
         Format::Csv => {
             csv::header(&rows.columns, &mut out)?;
             each(rows, zone, &mut out, csv::row, progress).await?;

@@ -13,6 +13,17 @@ pub(super) async fn write(
     out: &mut impl Write,
     progress: &Progress,
 ) -> Result<(), Failure> {
+    let all = all_rows(&mut rows, zone, progress).await?;
+    progress.output_begins();
+    Ok(print(&rows.columns, &all, out)?)
+}
+
+/// The text of all values.
+pub(super) async fn all_rows(
+    rows: &mut RowStream,
+    zone: TimeZone,
+    progress: &Progress,
+) -> Result<Vec<Vec<String>>, Failure> {
     let mut all: Vec<Vec<String>> = Vec::new();
     while let Some(chunk) = rows.chunks.next().await {
         let text = chunk.and_then(|chunk| chunk.to_text(&rows.columns, zone)).map_err(bennu::Error::from)?;
@@ -20,8 +31,7 @@ pub(super) async fn write(
         // NULL shows as nothing, as in psql.
         all.extend(text.into_iter().map(|row| row.into_iter().map(Option::unwrap_or_default).collect()));
     }
-    progress.output_begins();
-    Ok(print(&rows.columns, &all, out)?)
+    Ok(all)
 }
 
 fn print(columns: &[ColumnDesc], rows: &[Vec<String>], out: &mut impl Write) -> io::Result<()> {

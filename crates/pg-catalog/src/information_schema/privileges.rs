@@ -1,0 +1,77 @@
+//! Who may do what with tables and their columns: their owner everything, and grants nothing to others.
+
+use crate::definition::{Definition, Kind};
+use crate::rows::Rows;
+use crate::source::{Relation, Source, shown_columns};
+
+const TABLE_COLUMNS: &str = "grantor:name grantee:name table_catalog:name table_schema:name table_name:name \
+    privilege_type:varchar is_grantable:varchar with_hierarchy:varchar";
+
+pub(super) static TABLE_PRIVILEGES: Definition = Definition {
+    oid: 13416,
+    name: "table_privileges",
+    kind: Kind::View,
+    columns: TABLE_COLUMNS,
+    rows: Some(of_tables),
+};
+
+pub(super) static ROLE_TABLE_GRANTS: Definition = Definition {
+    oid: 13421,
+    name: "role_table_grants",
+    kind: Kind::View,
+    columns: TABLE_COLUMNS,
+    rows: Some(of_tables),
+};
+
+pub(super) static COLUMN_PRIVILEGES: Definition = Definition {
+    oid: 13285,
+    name: "column_privileges",
+    kind: Kind::View,
+    columns: "grantor:name grantee:name table_catalog:name table_schema:name table_name:name column_name:name \
+    privilege_type:varchar is_grantable:varchar",
+    rows: Some(of_columns),
+};
+
+fn of_tables(source: &Source, rows: &mut Rows) {
+    for relation in source.relations() {
+        if !matches!(relation, Relation::Table(_) | Relation::View(_)) {
+            continue;
+        }
+        for privilege in ["INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"] {
+            rows.add([
+                ("grantor", source.live.user().into()),
+                ("grantee", source.live.user().into()),
+                ("table_catalog", catalog::DATABASE_NAME.into()),
+                ("table_schema", source.schema_name(relation.schema()).into()),
+                ("table_name", relation.name().into()),
+                ("privilege_type", privilege.into()),
+                ("is_grantable", "YES".into()),
+                ("with_hierarchy", if privilege == "SELECT" { "YES" } else { "NO" }.into()),
+            ]);
+        }
+    }
+}
+
+fn of_columns(source: &Source, rows: &mut Rows) {
+    for relation in source.relations() {
+        let columns: Vec<&str> = match &relation {
+            Relation::Table(table) => shown_columns(table).map(|(_, column)| column.name.as_str()).collect(),
+            Relation::View(view) => view.columns.iter().map(|column| column.name.as_str()).collect(),
+            _ => continue,
+        };
+        for column in columns {
+            for privilege in ["INSERT", "SELECT", "UPDATE", "REFERENCES"] {
+                rows.add([
+                    ("grantor", source.live.user().into()),
+                    ("grantee", source.live.user().into()),
+                    ("table_catalog", catalog::DATABASE_NAME.into()),
+                    ("table_schema", source.schema_name(relation.schema()).into()),
+                    ("table_name", relation.name().into()),
+                    ("column_name", column.into()),
+                    ("privilege_type", privilege.into()),
+                    ("is_grantable", "YES".into()),
+                ]);
+            }
+        }
+    }
+}
