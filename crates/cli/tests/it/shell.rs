@@ -89,17 +89,15 @@ fn lists_take_patterns_and_tell_sizes() {
                  CREATE VIEW seen AS SELECT k FROM other;\n\\dt f*\n\\dt+ public.othe?\n\\sv seen\n\\df\n\\dT\n\\dx\n\\d+ other\n";
     let (code, out, err) = text(&[], input);
     assert_eq!((code, err.as_str()), (0, ""));
-    let (first, rest) = out.split_once("\\sv").unwrap_or((&out, ""));
-    assert_eq!(rest, "", "commands are not shown");
     for part in [
         " first_one | table\n(1 row)",
-        "| Size",
-        "bytes\n(1 row)",
+        "|  Size\n",
+        " bytes\n(1 row)",
         "CREATE OR REPLACE VIEW seen AS",
         "Result data type",
         " Version",
     ] {
-        assert!(first.contains(part), "{part:?} is not in\n{out}");
+        assert!(out.contains(part), "{part:?} is not in\n{out}");
     }
 }
 
