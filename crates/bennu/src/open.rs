@@ -85,7 +85,7 @@ impl Bennu {
     pub async fn check(path: impl AsRef<Path>) -> Result<CheckReport, Error> {
         let path = path.as_ref();
         if !path.exists() {
-            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+            let missing = std::io::Error::new(std::io::ErrorKind::NotFound, "there is no such folder");
             return Err(Error::io(&format!("data folder \"{}\"", path.display()), &missing));
         }
         check::run(open_store(path, &Options::default())?).await

@@ -66,7 +66,19 @@ impl Config {
             // BENNU_CONFIG names the file itself.
             .merge(Env::prefixed("BENNU_").ignore(&["config"]))
             .merge(Serialized::defaults(args));
-        Ok(figment.extract()?)
+        figment.extract::<Self>()?.checked()
+    }
+
+    fn checked(self) -> Result<Self, CliError> {
+        let at_least_one = [
+            ("max_connections", self.max_connections as u64),
+            ("memtable_mib", self.memtable_mib),
+            ("query_memory_mib", self.query_memory_mib as u64),
+        ];
+        match at_least_one.into_iter().find(|(_, value)| *value == 0) {
+            Some((name, value)) => Err(CliError::TooSmall { name, value }),
+            None => Ok(self),
+        }
     }
 
     /// The part that opening a database takes.
@@ -115,6 +127,31 @@ mod tests {
             assert!(error.contains("cash_mib"), "{error}");
             Ok(())
         });
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        let told = |variable: &str, value: &str| {
+            let mut told = String::new();
+            Jail::expect_with(|jail| {
+                jail.set_env(variable, value);
+                told = Config::load(&args()).unwrap_err().to_string();
+                Ok(())
+            });
+            told
+        };
+        assert_eq!(
+            told("BENNU_CACHE_MIB", "x"),
+            "configuration: setting \"cache_mib\" (environment variable BENNU_CACHE_MIB): \"x\" is not a whole number"
+        );
+        assert_eq!(
+            told("BENNU_LOG_FORMAT", "xml"),
+            "configuration: setting \"log_format\" (environment variable BENNU_LOG_FORMAT): \"xml\" is none of text, json"
+        );
+        assert_eq!(
+            told("BENNU_MAX_CONNECTIONS", "0"),
+            "configuration: setting \"max_connections\": 0 is too small: it is at least 1"
+        );
     }
 
     #[test]

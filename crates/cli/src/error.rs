@@ -1,13 +1,18 @@
 //! What can go wrong before and around a database.
 
+use crate::config_error::describe;
 use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
     #[error("the runtime could not be started: {0}")]
     Runtime(std::io::Error),
-    #[error("configuration: {0}")]
+    #[error("configuration: {}", describe(.0))]
     Config(Box<figment::Error>),
+    #[error("configuration: setting \"{name}\": {value} is too small: it is at least 1")]
+    TooSmall { name: &'static str, value: u64 },
+    #[error("configuration: setting \"log\": {0}; it is a list such as \"info,fjall=warn\"")]
+    LogFilter(tracing_subscriber::filter::ParseError),
     #[error("configuration file \"{0}\" does not exist")]
     NoConfig(PathBuf),
     #[error("cannot listen on \"{address}\": {error}")]

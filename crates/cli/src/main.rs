@@ -6,6 +6,7 @@
 mod args;
 mod check;
 mod config;
+mod config_error;
 mod error;
 mod serve;
 mod shell;

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 /// Opens the database and serves it until SIGTERM or SIGINT.
 pub(crate) async fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
     let config = Config::load(args)?;
-    start_log(&config);
+    start_log(&config)?;
     // Before the store is opened: a port that is taken should not cost a recovery.
     let listener = listen(&config.listen)?;
     let http = if config.http == "off" { None } else { Some(listen(&config.http)?) };
@@ -55,8 +55,8 @@ fn listen(address: &str) -> Result<TcpListener, CliError> {
     TcpListener::bind(address).map_err(|error| CliError::Listen { address: address.into(), error })
 }
 
-fn start_log(config: &Config) {
-    let filter = tracing_subscriber::EnvFilter::new(&config.log);
+fn start_log(config: &Config) -> Result<(), CliError> {
+    let filter = tracing_subscriber::EnvFilter::try_new(&config.log).map_err(CliError::LogFilter)?;
     let colours = std::io::stderr().is_terminal();
     // Nobody may read stderr any more: the server goes on, and stops when it is told to.
     let log = tracing_subscriber::fmt().log_internal_errors(false);
@@ -65,6 +65,7 @@ fn start_log(config: &Config) {
         LogFormat::Text => log.init(),
         LogFormat::Json => log.json().init(),
     }
+    Ok(())
 }
 
 fn announce(config: &Config, listener: &TcpListener, http: Option<&TcpListener>) {

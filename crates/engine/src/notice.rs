@@ -16,6 +16,15 @@ pub struct Notice {
 }
 
 impl Notice {
+    /// Does a client get it whose `client_min_messages` is this?
+    pub(crate) fn is_wanted(&self, least: &str) -> bool {
+        match least {
+            "error" => self.severity == "INFO",
+            "warning" => self.severity != "NOTICE",
+            _ => true,
+        }
+    }
+
     /// A plain notice: something was left out, since it was there (or not there) already.
     pub(crate) fn info(code: &'static str, message: impl Into<String>) -> Self {
         Self { severity: "NOTICE", code, message: message.into(), detail: None, hint: None }

@@ -143,7 +143,12 @@ impl Session {
 
     /// Notices since the last call.
     pub fn take_notices(&mut self) -> Vec<Notice> {
-        std::mem::take(&mut self.notices)
+        let mut notices = std::mem::take(&mut self.notices);
+        if !notices.is_empty() {
+            let least = self.settings.get("client_min_messages").unwrap_or("notice");
+            notices.retain(|notice| notice.is_wanted(least));
+        }
+        notices
     }
 
     /// Reported settings that changed since the last call.

@@ -64,6 +64,8 @@ pub(crate) enum Target {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Malformed {
     Truncated(&'static str),
+    /// A parameter of a negative length other than -1, which is NULL.
+    Parameter(i32),
     Length(usize),
     Type(u8),
     Version(u16, u16),
@@ -91,6 +93,7 @@ impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated(what) => write!(f, "invalid {what} message: it ends before its contents do"),
+            Self::Parameter(n) => write!(f, "invalid Bind message: a parameter of length {n}"),
             Self::Length(n) => write!(f, "invalid message length {n}"),
             Self::Type(t) => write!(f, "invalid frontend message type {t}"),
             Self::Version(major, minor) => {
@@ -201,9 +204,11 @@ fn bind(r: &mut Reader) -> Result<Bind, Malformed> {
     let count = r.count()?;
     let mut values = Vec::with_capacity(count.min(1024));
     for _ in 0..count {
-        values.push(match usize::try_from(r.int32()?) {
+        let length = r.int32()?;
+        values.push(match usize::try_from(length) {
             Ok(length) => Some(r.bytes(length)?),
-            Err(_) => None,
+            Err(_) if length == -1 => None,
+            Err(_) => return Err(Malformed::Parameter(length)),
         });
     }
     Ok(Bind { portal, statement, formats, values, results: r.formats()? })

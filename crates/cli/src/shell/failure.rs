@@ -16,10 +16,11 @@ pub(super) enum Failure {
     Plain(String),
 }
 
-/// Shows `failure` with the line of `text` it points at. `before` lines of the input stand in front of `text`.
-pub(super) fn show(text: &str, before: usize, failure: &Failure) {
+/// Shows `failure` with the line of `text` it points at; of a script also one that it does not point at. `before` lines
+/// of the input stand in front of `text`.
+pub(super) fn show(text: &str, before: usize, script: bool, failure: &Failure) {
     let report = match failure {
-        Failure::Sql(error) => report(text, before, error),
+        Failure::Sql(error) => report(text, before, script, error),
         // A reader that went away is not told.
         Failure::Write(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return,
         other => format!("ERROR:  {other}\n"),
@@ -28,11 +29,14 @@ pub(super) fn show(text: &str, before: usize, failure: &Failure) {
     let _ = std::io::stderr().lock().write_all(report.as_bytes());
 }
 
-fn report(text: &str, before: usize, error: &Error) -> String {
+fn report(text: &str, before: usize, script: bool, error: &Error) -> String {
     let mut out = format!("ERROR:  {}: {}\n", error.code(), error.message());
     if let Some((number, content, column)) = error.position().and_then(|p| place(text, p)) {
         let label = format!("LINE {}: ", before + number);
         out += &format!("{label}{content}\n{}^\n", " ".repeat(label.chars().count() + column));
+    } else if let Some((number, content)) = text.lines().enumerate().find(|(_, line)| script && !line.trim().is_empty())
+    {
+        out += &format!("LINE {}: {content}\n", before + number + 1);
     }
     for (label, part) in [("DETAIL", error.detail()), ("HINT", error.hint()), ("CONTEXT", error.context())] {
         if let Some(part) = part {

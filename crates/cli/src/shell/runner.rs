@@ -83,7 +83,7 @@ impl Runner {
     pub(super) async fn statement(&mut self, text: &str, before: usize, lines: &mut Lines) -> Result<Step, CliError> {
         let statements = match self.session.inner().parse(text) {
             Ok(statements) => statements,
-            Err(error) => return Ok(failed(text, before, &Failure::Sql(error.into()))),
+            Err(error) => return Ok(self.failed(text, before, &Failure::Sql(error.into()))),
         };
         for statement in statements {
             let started = Instant::now();
@@ -97,7 +97,7 @@ impl Runner {
             };
             self.notices();
             if let Err(error) = done {
-                return Ok(failed(text, before, &error));
+                return Ok(self.failed(text, before, &error));
             }
             self.took(started);
         }
@@ -198,6 +198,11 @@ impl Runner {
         Ok(copy.finish(self.session.inner()).await.map_err(Error::from)?)
     }
 
+    fn failed(&self, text: &str, before: usize, error: &Failure) -> Step {
+        failure::show(text, before, !self.person, error);
+        Step::Failed
+    }
+
     fn ended(&mut self, sql: &str, done: Result<String, Failure>, started: Instant) -> Step {
         self.notices();
         match done {
@@ -206,7 +211,7 @@ impl Runner {
                 self.took(started);
                 Step::Done
             }
-            Err(error) => failed(sql, 0, &error),
+            Err(error) => self.failed(sql, 0, &error),
         }
     }
 
@@ -253,9 +258,4 @@ async fn write_out(mut copy: CopyOut, out: &mut impl Write, progress: &Progress)
         told = copy.rows();
     }
     Ok(format!("COPY {}", copy.rows()))
-}
-
-fn failed(text: &str, before: usize, error: &Failure) -> Step {
-    failure::show(text, before, error);
-    Step::Failed
 }

@@ -28,6 +28,12 @@ fn text(arguments: &[&str], input: &str) -> (i32, String, String) {
 const ROWS: &str = "SELECT * FROM (VALUES (1, 'a,b', true), (2, NULL, false)) AS v (n, \"the word\", yes)";
 
 #[test]
+fn an_error_of_a_script_names_its_line_though_it_points_at_no_place() {
+    let (code, _, err) = text(&[], "SELECT 1;\n\nSELECT 2 / 0;\n");
+    assert!(code != 0 && err.contains("22012") && err.contains("LINE 3: SELECT 2 / 0;"), "{err}");
+}
+
+#[test]
 fn moments_are_shown_as_the_clocks_of_the_sessions_zone() {
     let sql = "SET TimeZone = 'Europe/Berlin'; SELECT '2026-07-01 12:00+00'::timestamptz AS at";
     for (format, wanted) in [("csv", "at\n2026-07-01 14:00:00+02\n"), ("json", "{\"at\":\"2026-07-01 14:00:00+02\"}\n")]
