@@ -392,8 +392,9 @@ fn settle_nullif(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transfor
     if compared == *value {
         return Ok(Transformed::yes(as_named(Expr::ScalarFunction(call), ty)));
     }
-    let float = compared.get_type(schema).is_ok_and(|ty| ty.is_floating());
-    let value = if float { compared.clone() } else { std::mem::take(value) };
+    // A real stays one, which is compared with doubles.
+    let is_float = |expr: &Expr| expr.get_type(schema).is_ok_and(|ty| ty.is_floating());
+    let value = if is_float(&compared) && !is_float(value) { compared.clone() } else { std::mem::take(value) };
     let equal = compared.eq(std::mem::take(other));
     Ok(Transformed::yes(as_named(when(equal, lit(ScalarValue::Null)).otherwise(value)?, ty)))
 }
