@@ -2,7 +2,7 @@
 
 use super::references;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::common::{DFSchema, JoinType};
+use datafusion::common::{Column, DFSchema, JoinType};
 use datafusion::logical_expr::expr::{Exists, InSubquery};
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{
@@ -21,6 +21,9 @@ pub(super) fn planner_knows(node: &LogicalPlan, expr: &Expr) -> bool {
     }
     let correlated = !subquery.outer_ref_columns.is_empty();
     let plan = subquery.subquery.as_ref();
+    if correlated && names_clash(plan) {
+        return false;
+    }
     match expr {
         Expr::ScalarSubquery(_) if correlated => {
             matches!(node, LogicalPlan::Projection(_) | LogicalPlan::Filter(_)) && is_aggregated(plan)
@@ -38,6 +41,26 @@ pub(super) fn planner_knows(node: &LogicalPlan, expr: &Expr) -> bool {
         },
         _ => false,
     }
+}
+
+/// The planner gives the columns of a subquery one qualifier, and then takes those of one name for one: are there two of
+/// which its join reads one?
+fn names_clash(plan: &LogicalPlan) -> bool {
+    let mut read = Vec::new();
+    // The visitor returns no error of its own.
+    let _ = plan.apply(|node| {
+        if let LogicalPlan::Filter(Filter { predicate, input, .. }) = node {
+            let joined = split_conjunction(predicate).into_iter().filter(|conjunct| refers(conjunct, input.schema()));
+            read.extend(joined.flat_map(|conjunct| conjunct.column_refs().into_iter().cloned()));
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    let shown = plan.schema().columns();
+    let clash = |column: &Column| {
+        let others = read.iter().chain(&shown).filter(|other| other.name == column.name);
+        others.into_iter().any(|other| other.relation != column.relation)
+    };
+    read.iter().any(clash)
 }
 
 /// How many levels of subquery expressions a plan has.
