@@ -44,20 +44,25 @@ impl AggregateUDFImpl for WideSum {
     fn return_type(&self, args: &[ArrowType]) -> Result<ArrowType> {
         match args {
             [ArrowType::Decimal128(_, scale)] => Ok(ArrowType::Decimal128(DECIMAL128_MAX_PRECISION, *scale)),
+            // What was chosen for its type may have another when its constants are computed.
+            [ArrowType::Decimal256(_, scale)] => Ok(ArrowType::Decimal256(DECIMAL256_MAX_PRECISION, *scale)),
             _ => Err(QueryError::internal("a wide sum is one of decimals").into()),
         }
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         match args.return_field.data_type() {
-            ArrowType::Decimal128(_, scale) => Ok(Box::new(Sum { scale: *scale, total: i256::ZERO, values: 0 })),
+            ty @ (ArrowType::Decimal128(_, scale) | ArrowType::Decimal256(_, scale)) => {
+                let wide = matches!(ty, ArrowType::Decimal256(..));
+                Ok(Box::new(Sum { scale: *scale, wide, total: i256::ZERO, values: 0 }))
+            }
             _ => Err(QueryError::internal("a wide sum is a decimal").into()),
         }
     }
 
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
         let scale = match args.return_field.data_type() {
-            ArrowType::Decimal128(_, scale) => *scale,
+            ArrowType::Decimal128(_, scale) | ArrowType::Decimal256(_, scale) => *scale,
             _ => 0,
         };
         let ty = ArrowType::Decimal256(DECIMAL256_MAX_PRECISION, scale);
@@ -72,12 +77,30 @@ impl AggregateUDFImpl for WideSum {
 #[derive(Debug)]
 struct Sum {
     scale: i8,
+    /// Is the sum as wide as its state?
+    wide: bool,
     total: i256,
     /// How many values are in it; states of others count as one.
     values: u64,
 }
 
 impl Sum {
+    fn add(&mut self, values: impl Iterator<Item = i256>) -> Result<()> {
+        for value in values {
+            self.total = self.total.checked_add(value).ok_or_else(numeric::overflow)?;
+            self.values += 1;
+        }
+        Ok(())
+    }
+
+    fn subtract(&mut self, values: impl Iterator<Item = i256>) -> Result<()> {
+        for value in values {
+            self.total = self.total.checked_sub(value).ok_or_else(numeric::overflow)?;
+            self.values -= 1;
+        }
+        Ok(())
+    }
+
     fn total(&self) -> Option<i256> {
         (self.values > 0).then_some(self.total)
     }
@@ -85,19 +108,19 @@ impl Sum {
 
 impl Accumulator for Sum {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        for value in decimals(values)?.as_primitive::<Decimal128Type>().iter().flatten() {
-            self.total = self.total.checked_add(i256::from_i128(value)).ok_or_else(numeric::overflow)?;
-            self.values += 1;
+        let values = decimals(values)?;
+        if let Some(wide) = values.as_primitive_opt::<Decimal256Type>() {
+            return self.add(wide.iter().flatten());
         }
-        Ok(())
+        self.add(values.as_primitive::<Decimal128Type>().iter().flatten().map(i256::from_i128))
     }
 
     fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        for value in decimals(values)?.as_primitive::<Decimal128Type>().iter().flatten() {
-            self.total = self.total.checked_sub(i256::from_i128(value)).ok_or_else(numeric::overflow)?;
-            self.values -= 1;
+        let values = decimals(values)?;
+        if let Some(wide) = values.as_primitive_opt::<Decimal256Type>() {
+            return self.subtract(wide.iter().flatten());
         }
-        Ok(())
+        self.subtract(values.as_primitive::<Decimal128Type>().iter().flatten().map(i256::from_i128))
     }
 
     fn supports_retract_batch(&self) -> bool {
@@ -105,11 +128,7 @@ impl Accumulator for Sum {
     }
 
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
-        for total in decimals(states)?.as_primitive::<Decimal256Type>().iter().flatten() {
-            self.total = self.total.checked_add(total).ok_or_else(numeric::overflow)?;
-            self.values += 1;
-        }
-        Ok(())
+        self.add(decimals(states)?.as_primitive::<Decimal256Type>().iter().flatten())
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
@@ -117,6 +136,9 @@ impl Accumulator for Sum {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
+        if self.wide {
+            return Ok(ScalarValue::Decimal256(self.total(), DECIMAL256_MAX_PRECISION, self.scale));
+        }
         let fits = |total: i256| {
             let total = total.to_i128()?;
             Decimal128Type::is_valid_decimal_precision(total, DECIMAL128_MAX_PRECISION).then_some(total)

@@ -16,8 +16,8 @@ use crate::error::{QueryError, QueryResult};
 use sql::ast::{
     ArrayElemTypeDef, BinaryOperator, DataType, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
     FunctionArgumentClause, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, Interval, ObjectName,
-    OrderByExpr, OrderByOptions, Query, Select, SelectItem, SetExpr, Statement, TableFactor, Value, VisitMut,
-    VisitorMut, WindowFrame, WindowFrameBound, WindowType,
+    OrderByExpr, OrderByKind, OrderByOptions, Query, Select, SelectItem, SetExpr, Statement, TableFactor, Value,
+    VisitMut, VisitorMut, WindowFrame, WindowFrameBound, WindowType,
 };
 use std::ops::ControlFlow;
 
@@ -67,6 +67,7 @@ impl VisitorMut for Rewriter {
     type Break = QueryError;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<QueryError> {
+        order_once(query);
         let rewritten = windows::resolve(query).and_then(|()| merged_columns::rewrite(query));
         match rewritten.and_then(|()| limits::settle(query)) {
             Ok(()) => ControlFlow::Continue(()),
@@ -108,6 +109,19 @@ impl VisitorMut for Rewriter {
         };
         ControlFlow::Continue(())
     }
+}
+
+/// What rows have been ordered by orders nothing a second time, whatever its direction.
+fn order_once(query: &mut Query) {
+    let Some(OrderByKind::Expressions(by)) = query.order_by.as_mut().map(|order| &mut order.kind) else { return };
+    let mut seen: Vec<Expr> = Vec::with_capacity(by.len());
+    by.retain(|by| {
+        let first = !seen.contains(&by.expr);
+        if first {
+            seen.push(by.expr.clone());
+        }
+        first
+    });
 }
 
 /// `(a, b) IN (query)` as a conjunct of WHERE.
