@@ -392,9 +392,13 @@ fn settle_nullif(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transfor
     if compared == *value {
         return Ok(Transformed::yes(as_named(Expr::ScalarFunction(call), ty)));
     }
-    // A real stays one, which is compared with doubles.
+    // A real stays one, which is compared with doubles; another number is a double, though a constant is compared as a real.
     let is_float = |expr: &Expr| expr.get_type(schema).is_ok_and(|ty| ty.is_floating());
-    let value = if is_float(&compared) && !is_float(value) { compared.clone() } else { std::mem::take(value) };
+    let value = match (is_float(&compared) && !is_float(value), &ty) {
+        (true, Some(_)) => Expr::Cast(Cast::new(Box::new(std::mem::take(value)), ArrowType::Float64)),
+        (true, None) => compared.clone(),
+        (false, _) => std::mem::take(value),
+    };
     let equal = compared.eq(std::mem::take(other));
     Ok(Transformed::yes(as_named(when(equal, lit(ScalarValue::Null)).otherwise(value)?, ty)))
 }

@@ -1,24 +1,10 @@
 //! A line for each column, for rows that are wider than the screen.
 
-use super::super::failure::Failure;
-use super::super::wait::Progress;
-use super::table::all_rows;
-use bennu::{ColumnDesc, RowStream, TimeZone};
+use bennu::ColumnDesc;
 use std::io::{self, Write};
 
 /// Writes each row as a block of lines, as psql's `\\x` does.
-pub(super) async fn write(
-    mut rows: RowStream,
-    zone: TimeZone,
-    out: &mut impl Write,
-    progress: &Progress,
-) -> Result<(), Failure> {
-    let all = all_rows(&mut rows, zone, progress).await?;
-    progress.output_begins();
-    Ok(print(&rows.columns, &all, out)?)
-}
-
-fn print(columns: &[ColumnDesc], rows: &[Vec<String>], out: &mut impl Write) -> io::Result<()> {
+pub(super) fn print(columns: &[ColumnDesc], rows: &[Vec<String>], out: &mut impl Write) -> io::Result<()> {
     if rows.is_empty() {
         return writeln!(out, "(0 rows)\n");
     }

@@ -27,13 +27,14 @@ pub(crate) enum Format {
     Arrow,
 }
 
-/// Writes all rows of an answer, moments as clocks of `zone` show them. Only a table keeps them in memory: its widths are known at the end.
+/// Writes all rows of an answer, moments as clocks of `zone` show them. Only aligned rows are kept in memory: their widths
+/// are known at the end.
 pub(super) async fn rows(format: Format, rows: RowStream, zone: TimeZone, progress: &Progress) -> Result<(), Failure> {
     let mut out = BufWriter::new(std::io::stdout());
     match format {
         Format::Arrow => arrow_file::write(Batches::new(rows)?, &mut out, progress).await?,
-        Format::Table => table::write(rows, zone, &mut out, progress).await?,
-        Format::Expanded => expanded::write(rows, zone, &mut out, progress).await?,
+        Format::Table => aligned(rows, zone, &mut out, table::print, progress).await?,
+        Format::Expanded => aligned(rows, zone, &mut out, expanded::print, progress).await?,
         Format::Csv => {
             csv::header(&rows.columns, &mut out)?;
             each(rows, zone, &mut out, csv::row, progress).await?;
@@ -41,6 +42,27 @@ pub(super) async fn rows(format: Format, rows: RowStream, zone: TimeZone, progre
         Format::Json => each(rows, zone, &mut out, json::row, progress).await?,
     }
     Ok(out.flush()?)
+}
+
+type Print<W> = fn(&[ColumnDesc], &[Vec<String>], &mut W) -> std::io::Result<()>;
+
+/// Writes rows when all are there.
+async fn aligned<W: Write>(
+    mut rows: RowStream,
+    zone: TimeZone,
+    out: &mut W,
+    print: Print<W>,
+    progress: &Progress,
+) -> Result<(), Failure> {
+    let mut all: Vec<Vec<String>> = Vec::new();
+    while let Some(chunk) = rows.chunks.next().await {
+        let text = chunk.and_then(|chunk| chunk.to_text(&rows.columns, zone)).map_err(bennu::Error::from)?;
+        progress.rows(text.len());
+        // NULL shows as nothing, as in psql.
+        all.extend(text.into_iter().map(|row| row.into_iter().map(Option::unwrap_or_default).collect()));
+    }
+    progress.output_begins();
+    Ok(print(&rows.columns, &all, out)?)
 }
 
 type WriteRow = fn(&[ColumnDesc], &[Option<String>], &mut dyn Write) -> std::io::Result<()>;

@@ -1,40 +1,10 @@
 //! Aligned columns.
 
-use super::super::failure::Failure;
-use super::super::wait::Progress;
-use bennu::{ColumnDesc, DataType, RowStream, TimeZone};
-use futures::StreamExt;
+use bennu::{ColumnDesc, DataType};
 use std::io::{self, Write};
 
 /// Writes header, rows and count.
-pub(super) async fn write(
-    mut rows: RowStream,
-    zone: TimeZone,
-    out: &mut impl Write,
-    progress: &Progress,
-) -> Result<(), Failure> {
-    let all = all_rows(&mut rows, zone, progress).await?;
-    progress.output_begins();
-    Ok(print(&rows.columns, &all, out)?)
-}
-
-/// The text of all values.
-pub(super) async fn all_rows(
-    rows: &mut RowStream,
-    zone: TimeZone,
-    progress: &Progress,
-) -> Result<Vec<Vec<String>>, Failure> {
-    let mut all: Vec<Vec<String>> = Vec::new();
-    while let Some(chunk) = rows.chunks.next().await {
-        let text = chunk.and_then(|chunk| chunk.to_text(&rows.columns, zone)).map_err(bennu::Error::from)?;
-        progress.rows(text.len());
-        // NULL shows as nothing, as in psql.
-        all.extend(text.into_iter().map(|row| row.into_iter().map(Option::unwrap_or_default).collect()));
-    }
-    Ok(all)
-}
-
-fn print(columns: &[ColumnDesc], rows: &[Vec<String>], out: &mut impl Write) -> io::Result<()> {
+pub(super) fn print(columns: &[ColumnDesc], rows: &[Vec<String>], out: &mut impl Write) -> io::Result<()> {
     let mut widths: Vec<usize> = columns.iter().map(|c| c.name.chars().count()).collect();
     for row in rows {
         for (width, value) in widths.iter_mut().zip(row) {
