@@ -1,13 +1,14 @@
 //! `+`, `-` and `*` of integers that fail on overflow (22003), where the planner's own would wrap; `/` of floats that
-//! fails on zero (22012), where its own makes an infinity.
+//! fails on zero (22012), where its own makes an infinity. A NaN that comes of floats is the one without a sign: only
+//! that is above infinity in the order of bits.
 
 use crate::error::{QueryError, Refusal};
 use arrow::array::cast::AsArray;
 use arrow::array::{Array, ArrayRef};
-use arrow::compute::kernels::numeric::{add, div, mul, sub};
+use arrow::compute::kernels::numeric::{add, div, mul, neg, sub};
 use arrow::datatypes::{DataType as ArrowType, Float32Type, Float64Type};
 use arrow::error::ArrowError;
-use datafusion::common::Result;
+use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
@@ -27,17 +28,23 @@ pub(crate) fn checked_arithmetic(op: Operator, left: Expr, right: Expr) -> Optio
     Some(Expr::ScalarFunction(ScalarFunction::new_udf(Arc::clone(function), vec![left, right])))
 }
 
-pub(super) fn all() -> Vec<ScalarUDF> {
-    [&ADD, &SUB, &MUL, &DIV].into_iter().map(|function| function.as_ref().clone()).collect()
+/// `-value` of an integer or float: the smallest integer has none.
+pub(crate) fn checked_negative(value: Expr) -> Expr {
+    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::clone(&NEG), vec![value]))
 }
 
-static ADD: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| function("checked_add", "+"));
-static SUB: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| function("checked_sub", "-"));
-static MUL: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| function("checked_mul", "*"));
-static DIV: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| function("checked_div", "/"));
+pub(super) fn all() -> Vec<ScalarUDF> {
+    [&ADD, &SUB, &MUL, &DIV, &NEG].into_iter().map(|function| function.as_ref().clone()).collect()
+}
 
-fn function(name: &'static str, symbol: &'static str) -> Arc<ScalarUDF> {
-    let signature = Signature::any(2, Volatility::Immutable);
+static ADD: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| function("checked_add", "+", 2));
+static SUB: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| function("checked_sub", "-", 2));
+static MUL: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| function("checked_mul", "*", 2));
+static DIV: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| function("checked_div", "/", 2));
+static NEG: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| function("checked_neg", "-", 1));
+
+fn function(name: &'static str, symbol: &'static str, operands: usize) -> Arc<ScalarUDF> {
+    let signature = Signature::any(operands, Volatility::Immutable);
     Arc::new(ScalarUDF::new_from_impl(Checked { name, symbol, signature }))
 }
 
@@ -55,6 +62,9 @@ impl ScalarUDFImpl for Checked {
 
     fn display_name(&self, args: &[Expr]) -> Result<String> {
         let shown: Vec<String> = args.iter().map(ToString::to_string).collect();
+        if let [operand] = shown.as_slice() {
+            return Ok(format!("(- {operand})"));
+        }
         Ok(shown.join(&format!(" {} ", self.symbol)))
     }
 
@@ -67,22 +77,19 @@ impl ScalarUDFImpl for Checked {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let [left, right] = args.args.as_slice() else {
-            return Err(QueryError::internal("arithmetic takes two operands").into());
-        };
-        let result = match self.symbol {
-            "+" => apply(left, right, add),
-            "-" => apply(left, right, sub),
-            "/" => {
+        let result = match (self.symbol, args.args.as_slice()) {
+            ("-", [value]) => negative(value),
+            ("+", [left, right]) => apply(left, right, add),
+            ("-", [left, right]) => apply(left, right, sub),
+            ("*", [left, right]) => apply(left, right, mul),
+            ("/", [left, right]) => {
                 refuse_zero(right)?;
                 apply(left, right, div)
             }
-            _ => apply(left, right, mul),
+            _ => Err(QueryError::internal("arithmetic takes one operand or two").into()),
         };
         if args.return_field.data_type().is_floating() {
-            let result = result?;
-            refuse_infinity(&result, left, right)?;
-            return Ok(result);
+            return sound_floats(result?, &args.args);
         }
         result.map_err(|error| {
             let overflow = matches!(
@@ -106,33 +113,62 @@ fn refuse_zero(divisor: &ColumnarValue) -> Result<()> {
     if zero { Err(QueryError::DivisionByZero.into()) } else { Ok(()) }
 }
 
-/// An infinity that neither side had is an overflow.
-fn refuse_infinity(result: &ColumnarValue, left: &ColumnarValue, right: &ColumnarValue) -> Result<()> {
-    let count = match result {
-        ColumnarValue::Array(array) => array.len(),
-        ColumnarValue::Scalar(_) => 1,
+fn negative(value: &ColumnarValue) -> Result<ColumnarValue> {
+    Ok(match value {
+        ColumnarValue::Array(array) => ColumnarValue::Array(neg(array.as_ref())?),
+        ColumnarValue::Scalar(scalar) => {
+            ColumnarValue::Scalar(ScalarValue::try_from_array(&neg(scalar.to_array()?.as_ref())?, 0)?)
+        }
+    })
+}
+
+/// An infinity that no operand had is an overflow, and a NaN has no sign.
+fn sound_floats(result: ColumnarValue, operands: &[ColumnarValue]) -> Result<ColumnarValue> {
+    let array = match &result {
+        ColumnarValue::Array(array) => Arc::clone(array),
+        ColumnarValue::Scalar(scalar) => scalar.to_array()?,
     };
-    if !has_infinity(result, count)? {
-        return Ok(());
+    let finite = match array.data_type() {
+        ArrowType::Float32 => array.as_primitive::<Float32Type>().values().iter().all(|value| value.is_finite()),
+        ArrowType::Float64 => array.as_primitive::<Float64Type>().values().iter().all(|value| value.is_finite()),
+        _ => true,
+    };
+    if finite {
+        return Ok(result);
     }
-    // Rarely reached: row by row, which one made it?
-    let (result, left, right) = (result.to_array(count)?, left.to_array(count)?, right.to_array(count)?);
-    for row in 0..count {
-        let infinite = |array: &ArrayRef| has_infinity(&ColumnarValue::Array(array.slice(row, 1)), 1);
-        if infinite(&result)? && !infinite(&left)? && !infinite(&right)? {
+    refuse_infinity(&array, operands)?;
+    let unsigned: ArrayRef = match array.data_type() {
+        ArrowType::Float32 => Arc::new(
+            array.as_primitive::<Float32Type>().unary::<_, Float32Type>(|x| if x.is_nan() { f32::NAN } else { x }),
+        ),
+        _ => Arc::new(
+            array.as_primitive::<Float64Type>().unary::<_, Float64Type>(|x| if x.is_nan() { f64::NAN } else { x }),
+        ),
+    };
+    Ok(match result {
+        ColumnarValue::Array(_) => ColumnarValue::Array(unsigned),
+        ColumnarValue::Scalar(_) => ColumnarValue::Scalar(ScalarValue::try_from_array(&unsigned, 0)?),
+    })
+}
+
+/// Rarely reached: row by row, which one made it?
+fn refuse_infinity(result: &ArrayRef, operands: &[ColumnarValue]) -> Result<()> {
+    let operands = operands.iter().map(|operand| operand.to_array(result.len())).collect::<Result<Vec<_>>>()?;
+    for row in 0..result.len() {
+        if is_infinite(result, row) && !operands.iter().any(|operand| is_infinite(operand, row)) {
             return Err(Refusal::Range.because("value out of range: overflow").into());
         }
     }
     Ok(())
 }
 
-fn has_infinity(value: &ColumnarValue, rows: usize) -> Result<bool> {
-    let array = value.to_array(rows)?;
-    Ok(match array.data_type() {
-        ArrowType::Float32 => array.as_primitive::<Float32Type>().iter().flatten().any(f32::is_infinite),
-        ArrowType::Float64 => array.as_primitive::<Float64Type>().iter().flatten().any(f64::is_infinite),
-        _ => false,
-    })
+fn is_infinite(array: &ArrayRef, row: usize) -> bool {
+    array.is_valid(row)
+        && match array.data_type() {
+            ArrowType::Float32 => array.as_primitive::<Float32Type>().value(row).is_infinite(),
+            ArrowType::Float64 => array.as_primitive::<Float64Type>().value(row).is_infinite(),
+            _ => false,
+        }
 }
 
 fn out_of_range(ty: &ArrowType) -> datafusion::common::DataFusionError {

@@ -11,6 +11,7 @@ mod common;
 mod date_fields;
 mod date_pattern;
 mod datetime;
+mod extremes;
 mod format_date;
 mod format_number;
 mod format_text;
@@ -43,8 +44,9 @@ mod zone;
 
 pub(crate) use average::average_of;
 pub(crate) use cast::{cast_in_zone, cast_target, postgres_cast};
-pub(crate) use checked::checked_arithmetic;
+pub(crate) use checked::{checked_arithmetic, checked_negative};
 pub(crate) use common::planners_own;
+pub(crate) use extremes::extremes;
 pub(crate) use labelled::{is_nullable, labelled, nullable};
 pub(crate) use nested_array::{even, flat, is_nested};
 pub(crate) use one_row::one_row;

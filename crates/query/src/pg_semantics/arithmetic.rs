@@ -1,6 +1,6 @@
 //! Arithmetic fails on overflow instead of wrapping or going to infinity, and float division on zero.
 
-use crate::functions::checked_arithmetic;
+use crate::functions::{checked_arithmetic, checked_negative};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -33,7 +33,11 @@ fn check_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     plan.map_expressions(|expr| {
         let name = names.save(&expr);
         let checked = expr.transform_up(|expr| {
-            let Expr::BinaryExpr(BinaryExpr { left, op, right }) = &expr else { return Ok(Transformed::no(expr)) };
+            let (left, op, right) = match expr {
+                Expr::BinaryExpr(BinaryExpr { ref left, op, ref right }) => (left, op, right),
+                Expr::Negative(operand) => return Ok(Transformed::yes(negative(*operand, &schema))),
+                expr => return Ok(Transformed::no(expr)),
+            };
             let checked = match op {
                 Operator::Plus | Operator::Minus | Operator::Multiply => {
                     both(left, right, &schema, |ty| ty.is_signed_integer() || ty.is_floating())
@@ -44,13 +48,20 @@ fn check_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
             if !checked {
                 return Ok(Transformed::no(expr));
             }
-            match checked_arithmetic(*op, left.as_ref().clone(), right.as_ref().clone()) {
+            match checked_arithmetic(op, left.as_ref().clone(), right.as_ref().clone()) {
                 Some(checked) => Ok(Transformed::yes(checked)),
                 None => Ok(Transformed::no(expr)),
             }
         })?;
         Ok(checked.update_data(|expr| name.restore(expr)))
     })
+}
+
+fn negative(operand: Expr, schema: &DFSchema) -> Expr {
+    match operand.get_type(schema) {
+        Ok(ty) if ty.is_signed_integer() || ty.is_floating() => checked_negative(operand),
+        _ => Expr::Negative(Box::new(operand)),
+    }
 }
 
 /// Are both of one type, and of that kind?

@@ -342,6 +342,7 @@ fn session_state(options: &PlannerOptions, runtime: &Arc<RuntimeEnv>, hash_joins
         .with_default_features();
     let ours = functions::all().into_iter().chain(options.functions.iter().cloned());
     builder.scalar_functions().get_or_insert_with(Vec::new).extend(ours);
+    builder.aggregate_functions().get_or_insert_with(Vec::new).extend(functions::extremes());
     builder.expr_planners().get_or_insert_with(Vec::new).insert(0, Arc::new(PostgresOperators));
     optimizer::install(builder).build()
 }

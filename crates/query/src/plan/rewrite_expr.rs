@@ -4,7 +4,7 @@ use super::query_values::{array_of, row_in_query};
 use super::rewrite::call;
 use sql::ast::{
     AccessExpr, BinaryOperator, CastKind, CeilFloorKind, DataType, DateTimeField, ExactNumberInfo, Expr, FunctionArg,
-    FunctionArgExpr, FunctionArguments, Interval, Subscript, TrimWhereField, UnaryOperator, Value,
+    FunctionArgExpr, FunctionArguments, Interval, Subscript, TrimWhereField, UnaryOperator, Value, ValueWithSpan,
 };
 
 /// The expression as the planner should see it.
@@ -131,7 +131,28 @@ fn unary(op: UnaryOperator, expr: Box<Expr>) -> Expr {
         UnaryOperator::PGSquareRoot => call("sqrt", vec![*expr]),
         UnaryOperator::PGCubeRoot => call("cbrt", vec![*expr]),
         UnaryOperator::BitwiseNot => call("prefix ~", vec![*expr]),
+        UnaryOperator::Minus => match negated_constant(&expr) {
+            Some(constant) => constant,
+            None => Expr::UnaryOp { op, expr },
+        },
         op => Expr::UnaryOp { op, expr },
+    }
+}
+
+/// `-(5)` and `-(-5)` are constants, and so of the smallest type that holds them.
+fn negated_constant(operand: &Expr) -> Option<Expr> {
+    match operand {
+        Expr::Nested(inner) => match inner.as_ref() {
+            Expr::Value(ValueWithSpan { value: Value::Number(..), .. }) => {
+                Some(Expr::UnaryOp { op: UnaryOperator::Minus, expr: inner.clone() })
+            }
+            inner => negated_constant(inner),
+        },
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => match expr.as_ref() {
+            number @ Expr::Value(ValueWithSpan { value: Value::Number(..), .. }) => Some(number.clone()),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
