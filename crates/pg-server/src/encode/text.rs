@@ -34,19 +34,20 @@ const INTEGER_FIELD: usize = 4 + 20;
 /// Appends an integer in decimal, its length in front: numbers are most of what is sent, and the standard library's
 /// formatting takes several times as long.
 pub(super) fn put_integer_field(value: i64, out: &mut Vec<u8>) {
-    // From the last digit to the first, then the sign, then the length.
+    // From the last two digits to the first, then the sign, then the length.
     let mut field = [0_u8; INTEGER_FIELD];
     let mut left = field.as_mut_slice();
     let mut rest = value.unsigned_abs();
-    loop {
-        left = put_in_front(left, b'0' + (rest % 10) as u8);
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
+    while rest >= 100 {
+        left = put_in_front(left, two_digits((rest % 100) as u8));
+        rest /= 100;
     }
+    left = match rest as u8 {
+        one @ 0..10 => put_in_front(left, [b'0' + one]),
+        two => put_in_front(left, two_digits(two)),
+    };
     if value < 0 {
-        left = put_in_front(left, b'-');
+        left = put_in_front(left, *b"-");
     }
     let length = (INTEGER_FIELD - left.len()) as u32;
     if let Some(place) = left.last_chunk_mut() {
@@ -56,12 +57,17 @@ pub(super) fn put_integer_field(value: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(field.get(start..).unwrap_or_default());
 }
 
-/// Puts a byte at the end of what is left, and gives the rest.
 #[inline]
-fn put_in_front(left: &mut [u8], byte: u8) -> &mut [u8] {
-    match left.split_last_mut() {
-        Some((last, left)) => {
-            *last = byte;
+fn two_digits(number: u8) -> [u8; 2] {
+    [b'0' + number / 10, b'0' + number % 10]
+}
+
+/// Puts bytes at the end of what is left, and gives the rest.
+#[inline]
+fn put_in_front<const N: usize>(left: &mut [u8], bytes: [u8; N]) -> &mut [u8] {
+    match left.split_last_chunk_mut() {
+        Some((left, last)) => {
+            *last = bytes;
             left
         }
         None => &mut [],
