@@ -167,6 +167,9 @@ fn no_such_column(field: &Column, valid: &[Column]) -> QueryError {
 }
 
 fn from_plan(message: &str) -> QueryError {
+    if let Some(signature) = signature_in(message) {
+        return QueryError::NoSuchFunction { signature };
+    }
     let line = first_line(message);
     let known = name_fault(&line).or_else(|| type_fault(&line)).or_else(|| place_fault(&line));
     known.or_else(|| other_fault(&line)).unwrap_or(QueryError::Invalid { message: line })
@@ -301,6 +304,50 @@ fn bare_column(condition: &str) -> Option<&str> {
         depth += word.matches('(').count() as i32 - word.matches(')').count() as i32;
         bare && word.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
     })
+}
+
+/// A function with the SQL names of its arguments, where a message has it with Arrow's, or already as we say it.
+fn signature_in(message: &str) -> Option<String> {
+    if let Some((before, _)) = message.split_once(" does not exist")
+        && let Some((_, ours)) = before.rsplit_once("function ")
+        && ours.ends_with(')')
+    {
+        return Some(ours.to_owned());
+    }
+    let (_, rest) = message.split_once("given name and argument types '")?;
+    let (name, types) = rest.split_once("'.")?.0.strip_suffix(')')?.split_once('(')?;
+    let names: Vec<String> = split_types(types).into_iter().map(sql_name_of).collect();
+    Some(format!("{name}({})", names.join(", ")))
+}
+
+/// Cuts at commas outside of parentheses.
+fn split_types(types: &str) -> Vec<&str> {
+    let mut depth = 0_i32;
+    let cut = |letter: char| {
+        depth += i32::from(letter == '(') - i32::from(letter == ')');
+        letter == ',' && depth == 0
+    };
+    types.split(cut).map(str::trim).filter(|ty| !ty.is_empty()).collect()
+}
+
+fn sql_name_of(ty: &str) -> String {
+    if let Some(item) = ty.strip_prefix("List(").and_then(|rest| rest.strip_suffix(')')) {
+        return format!("{}[]", sql_name_of(item));
+    }
+    let names = [
+        ("Null", "unknown"),
+        ("Utf8", "text"),
+        ("LargeUtf8", "text"),
+        ("Binary", "bytea"),
+        ("FixedSizeBinary", "uuid"),
+        ("UInt", "bigint"),
+        ("Interval", "interval"),
+        ("Struct", "record"),
+    ];
+    let zoned = ty.starts_with("Timestamp") && ty.contains('"');
+    let known = names.iter().find(|(arrow, _)| ty.starts_with(arrow)).map(|(_, sql)| *sql);
+    let name = if zoned { Some("timestamp with time zone") } else { known.or_else(|| arrow_name_in(ty)) };
+    name.unwrap_or("record").to_owned()
 }
 
 /// The function that a message about arguments is about.

@@ -328,6 +328,8 @@ pub enum Refusal {
     Text,
     /// More than a value can hold (54000).
     Size,
+    /// More parts than a statement may have (54001).
+    Complexity,
     /// NULL where none may be (22004).
     Null,
     /// Bytes that are no text (22021).

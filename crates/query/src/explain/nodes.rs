@@ -2,8 +2,8 @@
 
 use super::expr_text::{aggregate_text, physical, without_numbers};
 use super::scan_lines;
-use crate::exec::RegionScanExec;
 use crate::exec::scan::Regions;
+use crate::exec::{KeepOrderExec, RegionScanExec};
 use crate::optimizer::UnorderedExec;
 use datafusion::common::JoinType;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr};
@@ -67,6 +67,7 @@ pub(super) fn describe(node: &dyn ExecutionPlan, regions: Option<Regions>, verbo
 fn only_moves_rows(node: &dyn ExecutionPlan) -> bool {
     node.is::<CooperativeExec>()
         || node.is::<UnorderedExec>()
+        || node.is::<KeepOrderExec>()
         || node.is::<BufferExec>()
         || node.is::<CoalescePartitionsExec>() && node.fetch().is_none()
         || node.is::<RepartitionExec>()

@@ -46,6 +46,7 @@ impl ScalarUDFImpl for Average {
         match args.first() {
             Some(ArrowType::Float16 | ArrowType::Float32 | ArrowType::Float64) => Ok(ArrowType::Float64),
             Some(ty) if ty.is_integer() || ty.is_decimal() || ty.is_null() => Ok(arrow_type(&DataType::Numeric(None))),
+            Some(ty @ ArrowType::Interval(_)) => Ok(ty.clone()),
             Some(ty) => {
                 let name = crate::convert::sql_type(ty).map_or_else(|| ty.to_string(), |ty| ty.sql_name());
                 Err(QueryError::NoSuchFunction { signature: format!("avg({name})") }.into())
@@ -61,6 +62,7 @@ impl ScalarUDFImpl for Average {
         };
         let averages: ArrayRef = match args.return_field.data_type() {
             ArrowType::Float64 => float_averages(sums, counts)?,
+            ArrowType::Interval(_) => interval_averages(sums, counts)?,
             _ => numeric_averages(sums, counts)?,
         };
         Ok(ColumnarValue::Array(averages))
@@ -76,6 +78,24 @@ fn float_averages(sums: &ArrayRef, counts: &ArrayRef) -> Result<ArrayRef> {
         _ => None,
     };
     Ok(Arc::new(pairs.map(average).collect::<Float64Array>()))
+}
+
+fn interval_averages(sums: &ArrayRef, counts: &ArrayRef) -> Result<ArrayRef> {
+    let counts = cast(counts, &ArrowType::Int64)?;
+    let read = column_reader(&DataType::Interval, sums.as_ref())?;
+    let mut averages = Vec::with_capacity(sums.len());
+    for (row, count) in counts.as_primitive::<Int64Type>().iter().enumerate() {
+        averages.push(match count {
+            Some(count) if count > 0 && sums.is_valid(row) => match read(row)? {
+                Datum::Interval(sum) => {
+                    Datum::Interval(sum.checked_div(count as f64).ok_or(QueryError::IntervalRange)?)
+                }
+                _ => Datum::Null,
+            },
+            _ => Datum::Null,
+        });
+    }
+    Ok(datums_to_array(&DataType::Interval, averages)?)
 }
 
 /// With as many digits as a quotient has.

@@ -65,6 +65,12 @@ pub(crate) use zone::{Zone, offset_of, without_zone};
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 
+/// The function round the count of FETCH FIRST … WITH TIES, which no query can write.
+pub(crate) const WITH_TIES: &str = "with ties";
+
+/// The function that refuses to be true, for patterns that end with their escape.
+pub(crate) const PATTERN_ENDS: &str = "pattern ends";
+
 /// Every scalar function of ours; one of the planner's of the same name gives way.
 pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
     let mut functions: Vec<ScalarUDF> = SessionConstant::ALL.iter().map(|kind| kind.function()).collect();

@@ -1,6 +1,7 @@
 //! Functions of text and bytes.
 
 use super::sql::{Definition, Overload, arguments, define, lenient, strict, wrong};
+use super::{PATTERN_ENDS, WITH_TIES};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use types::DataType::{self, BigInt, Boolean, Bytea, Integer, Text};
@@ -9,6 +10,8 @@ use types::{Datum, ElementType};
 const TEXTS: DataType = DataType::Array(ElementType::Text);
 
 pub(super) static FUNCTIONS: &[Definition] = &[
+    define(PATTERN_ENDS, &[strict(&[Boolean], Boolean, pattern_ends)]),
+    define(WITH_TIES, &[strict(&[BigInt], BigInt, |args| args.first().cloned().ok_or_else(|| wrong(args)))]),
     define("substr", SUBSTR),
     define("substring", SUBSTRING),
     define("left", &[strict(&[Text, Integer], Text, left)]),
@@ -414,4 +417,13 @@ fn string_to_array(args: &[Datum]) -> QueryResult<Datum> {
         Some(Datum::Text(separator)) => text.split(separator.as_str()).map(item).collect(),
         _ => return Err(wrong(args)),
     }))
+}
+
+/// The text goes on where the pattern has nothing but its escape.
+fn pattern_ends(args: &[Datum]) -> QueryResult<Datum> {
+    match args {
+        [Datum::Bool(false)] => Ok(Datum::Bool(false)),
+        [Datum::Bool(true)] => Err(Refusal::Escape.because("LIKE pattern must not end with escape character")),
+        other => Err(wrong(other)),
+    }
 }

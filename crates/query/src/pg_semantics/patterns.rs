@@ -1,9 +1,8 @@
 //! Patterns: LIKE and SIMILAR TO.
 
 use super::adapt;
-use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
-use crate::functions::similar_pattern;
+use crate::functions::{PATTERN_ENDS, call_of, function_named, similar_pattern};
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::Like;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
@@ -45,12 +44,25 @@ pub(super) fn settle_like(mut like: Like, schema: &DFSchema) -> QueryResult<Expr
         });
     }
     adapt::pad(&mut like.expr, &left);
-    if let Expr::Literal(ScalarValue::Utf8(Some(pattern)), _) = like.pattern.as_ref()
-        && ends_in_escape(pattern)
-    {
-        return Err(Refusal::Escape.because("LIKE pattern must not end with escape character"));
+    match like.pattern.as_ref() {
+        Expr::Literal(ScalarValue::Utf8(Some(pattern)), _) if ends_in_escape(pattern) => {
+            let begins = pattern.strip_suffix('\\').map(|begins| format!("{begins}_%"));
+            Ok(without_end(like, begins.unwrap_or_default()))
+        }
+        _ => Ok(Expr::Like(like)),
     }
-    Ok(Expr::Like(like))
+}
+
+/// A pattern that ends with its escape matches nothing, and is wrong as soon as a text goes on at that place.
+fn without_end(mut like: Like, begins: String) -> Expr {
+    let negated = std::mem::replace(&mut like.negated, false);
+    *like.pattern = Expr::Literal(ScalarValue::Utf8(Some(begins)), None);
+    let goes_on = Expr::Like(like);
+    let never = match function_named(PATTERN_ENDS) {
+        Some(definition) => call_of(definition, vec![goes_on]),
+        None => goes_on,
+    };
+    if negated { Expr::Not(Box::new(never)) } else { never }
 }
 
 fn ends_in_escape(pattern: &str) -> bool {

@@ -3,7 +3,7 @@
 use super::absent::{settle_not_in, settle_scalar_subquery};
 use super::adapt::{self, Side};
 use super::casts::settle_cast;
-use super::common_type::{as_named, settle_branches, settle_common};
+use super::common_type::{as_named, settle_branches, settle_common, unify};
 use super::lists::{in_list, settle_between, settle_list};
 use super::named_columns::{keep_types, needs_name};
 use super::patterns::{settle_like, similar_to};
@@ -25,8 +25,9 @@ use datafusion::logical_expr::{
     when,
 };
 use datafusion::sql::utils::UNNEST_PLACEHOLDER;
+use std::ops::Range;
 use std::sync::Arc;
-use types::DataType;
+use types::{DataType, ElementType};
 
 /// Gives the plan PostgreSQL's types. See the module's head.
 ///
@@ -156,13 +157,18 @@ fn settle_tree(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
     expr.transform_down_up(|expr| settle_window(expr, schema), |expr| settle_expr(expr, schema, narrow))
 }
 
-/// Constants among the arguments of a window function (offsets, buckets) are read by it as bigint. Sums are as wide as
-/// those of groups.
+/// Offsets and buckets are read by a window function as bigint. Sums are as wide as those of groups.
 fn settle_window(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     if !matches!(expr, Expr::WindowFunction(_)) {
         return Ok(Transformed::no(expr));
     }
-    let settled = expr.map_children(|child| settle_tree(child, schema, false))?;
+    // Its arguments come first among its children.
+    let counts = counting_arguments(&expr);
+    let mut at = 0;
+    let settled = expr.map_children(|child| {
+        at += 1;
+        settle_tree(child, schema, !counts.contains(&(at - 1)))
+    })?;
     let mut window = settled.data;
     if let Expr::WindowFunction(call) = &mut window {
         let by = call.params.partition_by.iter_mut();
@@ -176,6 +182,18 @@ fn settle_window(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         }
     }
     Ok(Transformed::new(window, true, TreeNodeRecursion::Jump))
+}
+
+/// The places of those arguments of a window function that count rows.
+fn counting_arguments(window: &Expr) -> Range<usize> {
+    match window {
+        Expr::WindowFunction(call) => match (&call.fun, call.fun.name()) {
+            (WindowFunctionDefinition::AggregateUDF(_), _) => 0..0,
+            (_, "ntile") => 0..call.params.args.len().min(1),
+            _ => 1..call.params.args.len().min(2),
+        },
+        _ => 0..0,
+    }
 }
 
 fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transformed<Expr>> {
@@ -198,11 +216,7 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
             Ok(Transformed::yes(settle_call(call, schema)?))
         }
         Expr::ScalarFunction(call) if call.func.name() == "nullif" => settle_nullif(call, schema),
-        Expr::ScalarFunction(call) if call.func.name() == "make_array" => {
-            let array = Expr::ScalarFunction(call);
-            let nested = array.get_type(schema).is_ok_and(|ty| functions::is_nested(&ty));
-            Ok(Transformed::new_transformed(if nested { functions::even(array) } else { array }, nested))
-        }
+        Expr::ScalarFunction(call) if call.func.name() == "make_array" => settle_array(call, schema),
         Expr::ScalarFunction(call) => match (name_of_type(&call, schema), session_constant(&call)?) {
             (Some(constant), _) | (None, Some(constant)) => Ok(Transformed::yes(constant)),
             (None, None) => Ok(Transformed::no(Expr::ScalarFunction(call))),
@@ -268,7 +282,11 @@ const SHOWN: [&str; 4] = ["concat", "concat_ws", "format", "octet_length"];
 /// Gives a function of ours arguments of the types that its overload asks for.
 fn settle_call(mut call: ScalarFunction, schema: &DFSchema) -> QueryResult<Expr> {
     let vector = from_zero(&mut call, schema)?;
-    let Some(function) = call.func.inner().downcast_ref::<SqlFunction>() else { return Ok(Expr::ScalarFunction(call)) };
+    let func = Arc::clone(&call.func);
+    let Some(function) = func.inner().downcast_ref::<SqlFunction>() else { return Ok(Expr::ScalarFunction(call)) };
+    if function.definition.name == "array_to_string" {
+        pad_elements(&mut call.args, schema);
+    }
     let sides: Vec<Side> = call.args.iter().map(|arg| Side::of(arg, schema)).collect();
     let arguments: Vec<Argument> = sides.iter().map(Side::argument).collect();
     let chosen = resolve(&function.definition.forms, &arguments).ok_or_else(|| {
@@ -284,6 +302,18 @@ fn settle_call(mut call: ScalarFunction, schema: &DFSchema) -> QueryResult<Expr>
     }
     let call = in_list(&call)?.unwrap_or(Expr::ScalarFunction(call));
     Ok(if vector == Vector::Bound { call - lit(1_i32) } else { call })
+}
+
+/// Elements of an array that is only made to be shown.
+fn pad_elements(args: &mut [Expr], schema: &DFSchema) {
+    if let Some(Expr::ScalarFunction(array)) = args.first_mut()
+        && array.func.name() == "make_array"
+    {
+        for element in &mut array.args {
+            let side = Side::of(element, schema);
+            adapt::pad(element, &side);
+        }
+    }
 }
 
 /// What a call asks of a vector, whose subscripts begin with 0.
@@ -389,7 +419,10 @@ fn settle_nullif(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transfor
         _ => None,
     };
     adapt::compare(&mut compared, "=", other, schema)?;
-    if compared == *value {
+    let other_ty = Side::of(other, schema);
+    let stays =
+        matches!((&ty, &other_ty), (Some(ty), Side::Known(other)) if ty != other && keeps_type_beside(ty, other));
+    if compared == *value && !stays {
         return Ok(Transformed::yes(as_named(Expr::ScalarFunction(call), ty)));
     }
     // A real stays one, which is compared with doubles; another number is a double, though a constant is compared as a real.
@@ -401,6 +434,31 @@ fn settle_nullif(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transfor
     };
     let equal = compared.eq(std::mem::take(other));
     Ok(Transformed::yes(as_named(when(equal, lit(ScalarValue::Null)).otherwise(value)?, ty)))
+}
+
+/// Types that `=` compares without making one of them the other.
+fn keeps_type_beside(ty: &DataType, other: &DataType) -> bool {
+    let moment = |ty: &DataType| matches!(ty, DataType::Date | DataType::Timestamp | DataType::TimestampTz);
+    ty.is_integer() && other.is_integer() || moment(ty) && moment(other)
+}
+
+/// ARRAY[…]: its elements are of one type, and arrays among them of one size.
+fn settle_array(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    // Of nothing but empty arrays PostgreSQL makes one.
+    if !call.args.is_empty() && call.args.iter().all(is_empty_array) {
+        return Ok(Transformed::yes(call.args.swap_remove(0)));
+    }
+    let ty = unify(&mut call.args.iter_mut().collect::<Vec<_>>(), "ARRAY", schema)?;
+    let array = Expr::ScalarFunction(call);
+    if array.get_type(schema).is_ok_and(|ty| functions::is_nested(&ty)) {
+        return Ok(Transformed::yes(functions::even(array)));
+    }
+    let ty = ty.and_then(|ty| ElementType::of(&ty)).map(DataType::Array);
+    Ok(Transformed::yes(as_named(array, ty)))
+}
+
+fn is_empty_array(expr: &Expr) -> bool {
+    matches!(expr, Expr::ScalarFunction(call) if call.func.name() == "make_array" && call.args.is_empty())
 }
 
 /// The sum of bigints is numeric: it may be larger than a bigint. That of long numerics must not wrap.

@@ -1,28 +1,50 @@
-//! Places of the select list inside ROLLUP, CUBE and GROUPING SETS: `GROUP BY ROLLUP (1, 2)`.
+//! GROUP BY with sets of groups, in forms that the planner knows.
 //!
-//! The planner knows them outside of these only.
+//! - Places of the select list inside ROLLUP, CUBE and GROUPING SETS (`GROUP BY ROLLUP (1, 2)`) are the expressions there.
+//! - Sets that name an expression twice, or several at once (`ROLLUP ((a, b), c)`), are written out: `ROLLUP (a, a)` is
+//!   `GROUPING SETS ((a), (a), ())`.
 
+use crate::Refusal;
+use crate::error::{QueryError, QueryResult};
 use sql::ast::{Expr, GroupByExpr, Select, SelectItem, Statement, Value, VisitMut, VisitorMut};
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-/// Puts expressions for their places.
-pub(super) fn resolve_places(statement: &mut Statement) {
-    let _ = statement.visit(&mut Resolver);
+/// As many sets as PostgreSQL makes of one GROUP BY.
+const MOST_SETS: usize = 4096;
+
+/// Brings the groups of all queries into these forms.
+///
+/// # Errors
+/// 54001 for too many sets.
+pub(super) fn resolve_places(statement: &mut Statement) -> QueryResult<()> {
+    match statement.visit(&mut Resolver) {
+        ControlFlow::Break(error) => Err(error),
+        ControlFlow::Continue(()) => Ok(()),
+    }
 }
 
 struct Resolver;
 
 impl VisitorMut for Resolver {
-    type Break = ();
+    type Break = QueryError;
 
-    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<QueryError> {
         let Select { group_by, projection, .. } = select;
-        if let GroupByExpr::Expressions(groups, _) = group_by {
-            let sets = groups.iter_mut().filter_map(|group| match group {
-                Expr::Rollup(sets) | Expr::Cube(sets) | Expr::GroupingSets(sets) => Some(sets),
-                _ => None,
-            });
-            sets.flatten().flatten().for_each(|expr| resolve(expr, projection));
+        let GroupByExpr::Expressions(groups, _) = group_by else { return ControlFlow::Continue(()) };
+        let sets = groups.iter_mut().filter_map(|group| match group {
+            Expr::Rollup(sets) | Expr::Cube(sets) | Expr::GroupingSets(sets) => Some(sets),
+            _ => None,
+        });
+        sets.flatten().flatten().for_each(|expr| resolve(expr, projection));
+        if needs_writing_out(groups) {
+            match written_out(groups) {
+                Some(sets) => *groups = vec![Expr::GroupingSets(sets)],
+                None => {
+                    let message = format!("too many grouping sets present (maximum {MOST_SETS})");
+                    return ControlFlow::Break(Refusal::Complexity.because(message));
+                }
+            }
         }
         ControlFlow::Continue(())
     }
@@ -36,4 +58,57 @@ fn resolve(expr: &mut Expr, projection: &[SelectItem]) {
     if let Some(SelectItem::UnnamedExpr(found) | SelectItem::ExprWithAlias { expr: found, .. }) = item {
         *expr = found.clone();
     }
+}
+
+fn needs_writing_out(groups: &[Expr]) -> bool {
+    let repeats = |sets: &[Vec<Expr>]| {
+        let mut seen = HashSet::new();
+        sets.iter().any(|set| set.len() > 1) || !sets.iter().flatten().all(|expr| seen.insert(expr))
+    };
+    groups.iter().any(|group| match group {
+        Expr::Rollup(sets) | Expr::Cube(sets) => repeats(sets),
+        Expr::GroupingSets(sets) => sets.iter().any(|set| without_repeats(set.clone()).len() < set.len()),
+        _ => false,
+    })
+}
+
+/// All of GROUP BY as one list of sets; `None` if it is too long.
+fn written_out(groups: &[Expr]) -> Option<Vec<Vec<Expr>>> {
+    let mut all: Vec<Vec<Expr>> = vec![Vec::new()];
+    for group in groups {
+        let own = match group {
+            Expr::Rollup(parts) => {
+                (0..=parts.len()).rev().map(|count| parts.iter().take(count).flatten().cloned().collect()).collect()
+            }
+            Expr::Cube(parts) => subsets(parts)?,
+            Expr::GroupingSets(sets) => sets.clone(),
+            expr => vec![vec![expr.clone()]],
+        };
+        if all.len().checked_mul(own.len())? > MOST_SETS {
+            return None;
+        }
+        let joined = |before: &Vec<Expr>| own.iter().map(|set| [before.as_slice(), set].concat()).collect::<Vec<_>>();
+        all = all.iter().flat_map(joined).collect();
+    }
+    Some(all.into_iter().map(without_repeats).collect())
+}
+
+/// With all of its parts first, as CUBE lists them.
+fn subsets(parts: &[Vec<Expr>]) -> Option<Vec<Vec<Expr>>> {
+    let count = 1_usize.checked_shl(u32::try_from(parts.len()).ok()?).filter(|count| *count <= MOST_SETS)?;
+    let subset = |mask: usize| {
+        let chosen = parts.iter().enumerate().filter(|(at, _)| (mask >> at) & 1 == 1);
+        chosen.flat_map(|(_, part)| part.clone()).collect()
+    };
+    Some((0..count).rev().map(subset).collect())
+}
+
+fn without_repeats(set: Vec<Expr>) -> Vec<Expr> {
+    let mut kept: Vec<Expr> = Vec::with_capacity(set.len());
+    for expr in set {
+        if !kept.contains(&expr) {
+            kept.push(expr);
+        }
+    }
+    kept
 }

@@ -5,7 +5,7 @@
 
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{Column, Result};
-use datafusion::logical_expr::{Aggregate, Expr, GroupingSet, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Aggregate, Expr, GroupingSet, LogicalPlan, LogicalPlanBuilder, Projection};
 use std::sync::Arc;
 
 /// Computes the groups' expressions first.
@@ -65,7 +65,9 @@ fn grouped_by_columns(mut aggregate: Aggregate) -> Result<Transformed<LogicalPla
         if known { expr } else { expr.alias_qualified(qualifier.cloned(), field.name()) }
     });
     let shown: Vec<Expr> = shown.collect();
-    LogicalPlanBuilder::from(LogicalPlan::Aggregate(aggregate)).project(shown)?.build().map(Transformed::yes)
+    // The builder would take `t.a` and a cast of it, which has that name as one word, for two of one name.
+    let shown = Projection::try_new(shown, Arc::new(LogicalPlan::Aggregate(aggregate)))?;
+    Ok(Transformed::yes(LogicalPlan::Projection(shown)))
 }
 
 /// Is there a `grouping()`?

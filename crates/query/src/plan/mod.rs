@@ -16,6 +16,8 @@ mod hidden_names;
 mod limits;
 mod merged_columns;
 mod names;
+mod once;
+mod operators;
 mod output;
 mod own_level;
 mod parameters;
@@ -26,6 +28,7 @@ mod rewrite;
 mod rewrite_expr;
 mod rewrite_phoenix;
 mod row_exprs;
+mod seen_order;
 mod set_functions;
 mod set_operations;
 mod set_returning;
@@ -48,7 +51,7 @@ use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::planner::TypePlanner;
-use datafusion::logical_expr::{LogicalPlan, ScalarUDF};
+use datafusion::logical_expr::{LogicalPlan, ScalarUDF, Volatility};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::prelude::SessionConfig;
@@ -187,7 +190,7 @@ impl Planner {
     ) -> QueryResult<Plan> {
         let count = sql::placeholders(&sql::Statement::Query(Box::new(query.clone())));
         let mut parameters = Parameters::new(count, types);
-        let statement = self.prepared(query)?;
+        let statement = self.prepared(cx, query)?;
         let Logical { plan, computed, .. } = self.logical(cx, &statement, &mut parameters, rows).await?;
         let (logical, columns) = output::settle_output(plan, self.state.config_options(), self.state.analyzer())?;
         let logical = self.optimise(logical)?;
@@ -224,7 +227,7 @@ impl Planner {
                 Some(zone) => in_zone(settled, zone)?,
                 None => settled,
             };
-            Ok::<_, QueryError>(flatten::flatten(settled)?)
+            Ok::<_, QueryError>(seen_order::keep(flatten::flatten(once::share(settled)?)?)?)
         };
         let mut plan = make(parameters)?;
         if parameters.incomplete() {
@@ -245,13 +248,19 @@ impl Planner {
     }
 
     /// The query in forms that the planner below knows, its columns named.
-    fn prepared(&self, query: &ast::Query) -> QueryResult<ast::Statement> {
+    fn prepared(&self, cx: &QueryContext, query: &ast::Query) -> QueryResult<ast::Statement> {
         let mut statement = ast::Statement::Query(Box::new(query.clone()));
         checks::check(&statement, self)?;
-        group_places::resolve_places(&mut statement);
+        group_places::resolve_places(&mut statement)?;
         names::name_columns(&mut statement);
         rewrite::rewrite(&mut statement)?;
+        once::mark(&mut statement, |name| self.is_volatile(cx, name));
         Ok(statement)
+    }
+
+    fn is_volatile(&self, cx: &QueryContext, name: &str) -> bool {
+        let function = self.state.scalar_functions().get(name).cloned().or_else(|| (cx.functions)(name));
+        function.is_some_and(|function| function.signature().volatility == Volatility::Volatile)
     }
 
     fn optimise(&self, plan: LogicalPlan) -> QueryResult<LogicalPlan> {
@@ -273,7 +282,9 @@ impl Planner {
     /// The operators of a bound plan.
     pub(crate) async fn physical(&self, bound: &LogicalPlan, thrifty: bool) -> QueryResult<Arc<dyn ExecutionPlan>> {
         let state = if thrifty { &self.thrifty } else { &self.state };
-        guarded(async { Ok(DefaultPhysicalPlanner::default().create_physical_plan(bound, state).await?) }).await
+        let fresh = once::fresh(bound)?;
+        let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(operators::Operators)]);
+        guarded(async { Ok(planner.create_physical_plan(fresh.as_ref().unwrap_or(bound), state).await?) }).await
     }
 
     /// Is there a function of that name, whatever its kind?

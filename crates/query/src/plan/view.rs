@@ -33,7 +33,7 @@ impl Planner {
     /// As [`Planner::plan`].
     pub async fn view_definition(&self, cx: &QueryContext, query: &ast::Query) -> QueryResult<ViewDefinition> {
         guarded(Box::pin(async {
-            let statement = self.prepared(query)?;
+            let statement = self.prepared(cx, query)?;
             let mut parameters = Parameters::new(0, &[]);
             let logical = self.logical(cx, &statement, &mut parameters, &[]).await?;
             let reads = reads(cx, &logical.plan, &logical.relations)?;
@@ -53,7 +53,7 @@ impl Planner {
             .map_err(|error| QueryError::internal(format!("the query of view {}: {error}", view.name)))?;
         let cx = QueryContext { search_path: view.search_path.clone(), ..cx.clone() };
         let mut parameters = Parameters::new(0, &[]);
-        let logical = self.logical(&cx, &self.prepared(&query)?, &mut parameters, &[]).await?;
+        let logical = self.logical(&cx, &self.prepared(&cx, &query)?, &mut parameters, &[]).await?;
         let columns = columns(view, &logical.plan)?;
         let plan = LogicalPlanBuilder::from(logical.plan).project(columns)?.build()?;
         Ok((Arc::new(ViewTable::new(plan, None)), logical.computed))

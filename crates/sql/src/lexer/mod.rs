@@ -9,6 +9,7 @@ pub(crate) mod keyword;
 mod literal;
 mod operators;
 mod place;
+mod similar;
 mod spelling;
 
 pub(crate) use keyword::is_keyword;
@@ -75,7 +76,7 @@ fn finish(
     let span = start..places.byte_of(last.span.end);
     literal::check(text, &tokens)?;
     parameter::number(text, &mut tokens)?;
-    let tokens = next_value::expand(tokens);
+    let tokens = similar::replace(next_value::expand(tokens));
     let deep = depth::check(text, &tokens)?;
     pieces.push(Piece { tokens: spelling::expand(tokens), span, deep });
     Ok(())

@@ -23,7 +23,7 @@ pub(super) fn check(query: &Query) -> Verdict {
         check_limit(limit)?;
     }
     if let Some(fetch) = fetch {
-        check_fetch(fetch)?;
+        check_fetch(fetch, order_by.as_ref(), limit_clause.as_ref())?;
     }
     if let Some(lock) = locks.first() {
         check_lock(lock)?;
@@ -111,10 +111,18 @@ fn check_limit(limit: &LimitClause) -> Verdict {
 }
 
 /// What [`crate::rewrite`] left is more than a LIMIT.
-fn check_fetch(fetch: &Fetch) -> Verdict {
+fn check_fetch(fetch: &Fetch, order_by: Option<&OrderBy>, limit: Option<&LimitClause>) -> Verdict {
     let Fetch { with_ties, percent, quantity: _ } = fetch;
-    refuse_if(*with_ties, "FETCH FIRST … WITH TIES", Place::Words(&["WITH", "TIES"]))?;
     refuse_if(*percent, "FETCH FIRST … PERCENT", Place::Words(&["PERCENT"]))?;
+    if *with_ties {
+        return match (order_by, limit) {
+            (None, _) => {
+                invalid("WITH TIES cannot be specified without ORDER BY clause", Place::Words(&["WITH", "TIES"]))
+            }
+            (Some(_), None | Some(LimitClause::LimitOffset { limit: None, .. })) => ControlFlow::Continue(()),
+            (Some(_), Some(_)) => invalid("multiple LIMIT clauses not allowed", Place::Words(&["FETCH"])),
+        };
+    }
     invalid("multiple LIMIT clauses not allowed", Place::Words(&["FETCH"]))
 }
 

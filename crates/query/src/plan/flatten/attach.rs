@@ -1,6 +1,6 @@
 //! A node's subqueries as columns of its input.
 
-use super::domain::{Domain, Names};
+use super::domain::{Domain, Names, steady};
 use super::push::push;
 use super::{references, shape};
 use crate::error::QueryError;
@@ -144,6 +144,7 @@ fn replaced(expr: Expr, values: &Values) -> Result<Expr> {
 
 /// The input with what the subqueries need, and what to write in the place of each.
 fn attach_all(input: LogicalPlan, wanted: &[Expr], names: &mut Names) -> Result<(LogicalPlan, Values)> {
+    let input = if wanted.iter().any(is_correlated) { steady(input) } else { input };
     let mut joined = input.clone();
     let mut values = Values::new();
     for expr in wanted {
@@ -170,6 +171,10 @@ fn attach_all(input: LogicalPlan, wanted: &[Expr], names: &mut Names) -> Result<
         values.push((expr.clone(), value));
     }
     Ok((joined, values))
+}
+
+fn is_correlated(expr: &Expr) -> bool {
+    references::subquery_in(expr).is_some_and(|subquery| !references::expressions(&subquery.subquery).is_empty())
 }
 
 /// The subquery over the values that `outer` has for it.
@@ -233,6 +238,12 @@ struct Compared {
     all: bool,
 }
 
+/// The same for all rows. (As a key of a join it would have one name on both sides.)
+fn is_constant(left: &Expr) -> bool {
+    let outer = |part: &Expr| Ok(matches!(part, Expr::OuterReferenceColumn(..)));
+    left.column_refs().is_empty() && !left.is_volatile() && !left.exists(outer).unwrap_or(true)
+}
+
 /// SQL's three answers: decided by one row, unknown because of a NULL, or decided by no row.
 fn compare(
     joined: LogicalPlan,
@@ -241,13 +252,24 @@ fn compare(
     names: &mut Names,
 ) -> Result<(LogicalPlan, Expr)> {
     let (left, decided, unknown) = (names.fresh(), names.fresh(), names.fresh());
-    let columns: Vec<Expr> = joined.schema().columns().into_iter().map(Expr::Column).collect();
-    let outer = LogicalPlanBuilder::from(joined).project(columns.into_iter().chain([compared.left.alias(&left)]))?;
-    let outer = outer.build()?;
+    let outer = match is_constant(&compared.left) {
+        true => joined,
+        false => {
+            let columns: Vec<Expr> = joined.schema().columns().into_iter().map(Expr::Column).collect();
+            let value = compared.left.clone().alias(&left);
+            LogicalPlanBuilder::from(joined).project(columns.into_iter().chain([value]))?.build()?
+        }
+    };
+    let outer = steady(outer);
     let mut reads = references::columns_of(subquery, outer.schema());
-    reads.push(Column::from_name(&left));
+    if !is_constant(&compared.left) {
+        reads.push(Column::from_name(&left));
+    }
     let domain = Domain::new(&outer, reads, names)?;
-    let own = domain.exprs().last().unwrap_or_else(|| ident(&left));
+    let own = match is_constant(&compared.left) {
+        true => compared.left.clone(),
+        false => domain.exprs().last().unwrap_or_else(|| ident(&left)),
+    };
     let column = Expr::Column(first_column(subquery)?);
     let plan = push(&domain, subquery.clone(), names)?;
     let holds = binary_expr(own, compared.op, column);

@@ -1,27 +1,40 @@
-//! LIMIT and OFFSET that a subquery computes: the rows get numbers, in their order, and those within stay.
+//! LIMIT and OFFSET that a subquery computes, and FETCH FIRST … WITH TIES: the rows get numbers, in their order, and those
+//! within stay.
 
 use super::domain::{Domain, Names};
 use super::push::{Range, numbered};
 use super::references;
 use crate::Refusal;
-use crate::functions::row_count;
+use crate::functions::{WITH_TIES, row_count};
 use datafusion::common::Result;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::{Expr, Limit, LogicalPlan, LogicalPlanBuilder, Projection};
 use std::sync::Arc;
 
-/// Is there a subquery in one of the two?
+/// Is there a subquery in one of the two, or do ties stay?
 pub(super) fn is_computed(limit: &Limit) -> bool {
-    let computed = |count: &Expr| count.exists(|part| Ok(references::subquery_in(part).is_some())).unwrap_or(false);
+    let is_known = |part: &Expr| Ok(references::subquery_in(part).is_some() || with_ties(part).is_some());
+    let computed = |count: &Expr| count.exists(is_known).unwrap_or(false);
     [&limit.skip, &limit.fetch].into_iter().flatten().any(|count| computed(count))
 }
 
 /// The rows within the limit.
 pub(super) fn rows_within(limit: Limit, names: &mut Names) -> Result<LogicalPlan> {
     let skip = limit.skip.map(|skip| row_count(*skip, Refusal::Offset));
-    let fetch = limit.fetch.map(|fetch| row_count(*fetch, Refusal::Limit));
+    let ties = limit.fetch.as_deref().and_then(with_ties);
+    let fetch = ties.clone().or_else(|| limit.fetch.map(|fetch| *fetch));
+    let fetch = fetch.map(|fetch| row_count(fetch, Refusal::Limit));
     let domain = Domain::new(&limit.input, Vec::new(), names)?;
-    within(&domain, Range { skip, fetch }, Arc::unwrap_or_clone(limit.input), names)
+    within(&domain, Range { skip, fetch, ties: ties.is_some() }, Arc::unwrap_or_clone(limit.input), names)
+}
+
+/// The count of rows whose equals stay, too.
+fn with_ties(fetch: &Expr) -> Option<Expr> {
+    match fetch {
+        Expr::ScalarFunction(call) if call.func.name() == WITH_TIES => call.args.first().cloned(),
+        Expr::Cast(cast) => with_ties(&cast.expr),
+        _ => None,
+    }
 }
 
 fn within(domain: &Domain, range: Range, input: LogicalPlan, names: &mut Names) -> Result<LogicalPlan> {

@@ -1,10 +1,8 @@
 //! The values of outer columns that a subquery is computed for.
 
 use super::references::Renaming;
-use crate::error::QueryError;
-use crate::functions::is_nullable;
 use crate::optimizer::null_safe_keys;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use crate::plan::once;
 use datafusion::common::{Column, JoinType, Result};
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, ident, lit};
@@ -33,13 +31,12 @@ pub(super) struct Domain {
 }
 
 impl Domain {
-    /// Without columns it is one empty row.
+    /// Without columns it is one empty row. The outer plan must be [`steady`].
     pub(super) fn new(outer: &LogicalPlan, columns: Vec<Column>, names: &mut Names) -> Result<Self> {
         let columns: Vec<(Column, String)> = columns.into_iter().map(|column| (column, names.fresh())).collect();
         if columns.is_empty() {
             return Ok(Self { plan: LogicalPlanBuilder::empty(true).build()?, columns, carriers: Vec::new() });
         }
-        refuse_volatile(outer)?;
         let values = columns.iter().map(|(column, name)| Expr::Column(column.clone()).alias(name));
         let plan = LogicalPlanBuilder::from(outer.clone()).project(values)?.distinct()?.build()?;
         Ok(Self { plan, columns, carriers: Vec::new() })
@@ -108,16 +105,7 @@ pub(super) fn null_safe_join(
     LogicalPlanBuilder::from(left).join_with_expr_keys(right, join_type, keys, conjunction(filter))?.build()
 }
 
-/// The domain reads the outer plan a second time: its rows must be the same.
-fn refuse_volatile(outer: &LogicalPlan) -> Result<()> {
-    let volatile = outer.exists(|node| {
-        let mut found = false;
-        node.apply_expressions(|expr| {
-            found |= expr.exists(|expr| Ok(expr.is_volatile_node() && !is_nullable(expr)))?;
-            Ok(TreeNodeRecursion::Continue)
-        })?;
-        Ok(found)
-    })?;
-    let feature = || "a correlated subquery beside rows computed by a volatile function".to_owned();
-    if volatile { Err(QueryError::Unsupported { feature: feature() }.into()) } else { Ok(()) }
+/// Outer rows that a domain is made of are read a second time: they must be the same.
+pub(super) fn steady(outer: LogicalPlan) -> LogicalPlan {
+    if once::is_volatile(&outer) { once::once(outer) } else { outer }
 }

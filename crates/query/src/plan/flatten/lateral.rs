@@ -1,6 +1,6 @@
 //! Joins whose right side reads columns of the left: LATERAL.
 
-use super::domain::{Domain, Names};
+use super::domain::{Domain, Names, steady};
 use super::push::push;
 use super::{attach, references};
 use crate::error::QueryError;
@@ -19,7 +19,7 @@ pub(super) fn join(join: Join, names: &mut Names) -> Result<Transformed<LogicalP
         let feature = format!("a LATERAL reference in a {} JOIN", join.join_type);
         return Err(QueryError::Unsupported { feature }.into());
     }
-    let outer = Arc::unwrap_or_clone(join.left);
+    let outer = steady(Arc::unwrap_or_clone(join.left));
     let inner = Arc::unwrap_or_clone(join.right);
     let wanted = [outer.schema().columns(), inner.schema().columns()].concat();
     let domain = Domain::new(&outer, columns, names)?;

@@ -9,7 +9,7 @@ use super::{recursion, references};
 use crate::error::QueryError;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{DFSchema, JoinType, NullEquality, Result};
-use datafusion::functions_window::expr_fn::row_number;
+use datafusion::functions_window::expr_fn::{rank, row_number};
 use datafusion::logical_expr::{
     Aggregate, Distinct, DistinctOn, EmptyRelation, Expr, ExprFunctionExt, ExprSchemable, Filter, Join, Limit,
     LogicalPlan, LogicalPlanBuilder, Projection, SubqueryAlias, Union, Unnest, Values, Window, cast, ident, lit,
@@ -43,7 +43,7 @@ pub(super) fn push(domain: &Domain, plan: LogicalPlan, names: &mut Names) -> Res
         // Only a LIMIT makes the order of a subquery's rows matter, and takes it along.
         LogicalPlan::Sort(sort) if sort.fetch.is_none() => push(domain, Arc::unwrap_or_clone(sort.input), names),
         LogicalPlan::Limit(Limit { skip, fetch, input }) => {
-            let range = Range { skip: skip.map(|skip| *skip), fetch: fetch.map(|fetch| *fetch) };
+            let range = Range { skip: skip.map(|skip| *skip), fetch: fetch.map(|fetch| *fetch), ties: false };
             limit(domain, range, Arc::unwrap_or_clone(input), names)
         }
         LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => whole(domain, aggregate, names),
@@ -97,17 +97,20 @@ pub(super) fn requalified(domain: &Domain, plan: LogicalPlan, schema: &DFSchema)
 pub(super) struct Range {
     pub(super) skip: Option<Expr>,
     pub(super) fetch: Option<Expr>,
+    /// Do rows stay that are equal, in their order, to the last one?
+    pub(super) ties: bool,
 }
 
 impl Range {
-    fn condition(self, number: &Expr) -> Expr {
+    /// Of a row with this number, and this rank.
+    fn condition(self, number: &Expr, rank: &Expr) -> Expr {
         use arrow::datatypes::DataType::Int64;
         let first = self.skip.map_or_else(|| lit(0_i64), |skip| coalesce(vec![cast(skip, Int64), lit(0_i64)]));
         let after = number.clone().gt(first.clone());
         match self.fetch.map(|fetch| cast(fetch, Int64)) {
             None => after,
             Some(fetch) => {
-                let within = (number.clone() - first).lt_eq(fetch.clone());
+                let within = (rank.clone() - first).lt_eq(fetch.clone());
                 after.and(fetch.is_null().or(within))
             }
         }
@@ -157,12 +160,22 @@ pub(super) fn numbered(
 ) -> Result<LogicalPlan> {
     let columns: Vec<Expr> = rows.schema().columns().into_iter().map(Expr::Column).collect();
     let number = names.fresh();
-    let counted = row_number().partition_by(domain.exprs().collect());
-    let counted = if order.is_empty() { counted } else { counted.order_by(order) };
-    let counted = counted.build()?.alias(&number);
+    let counted = |function: Expr, name: &str| {
+        let counted = function.partition_by(domain.exprs().collect());
+        let counted = if order.is_empty() { counted } else { counted.order_by(order.clone()) };
+        Ok::<_, datafusion::error::DataFusionError>(counted.build()?.alias(name))
+    };
+    let as_number = |name: &str| cast(ident(name), arrow::datatypes::DataType::Int64);
+    let mut numbers = vec![counted(row_number(), &number)?];
+    let mut condition = (as_number(&number), as_number(&number));
+    if range.ties {
+        let first = names.fresh();
+        numbers.push(counted(rank(), &first)?);
+        condition.1 = as_number(&first);
+    }
     LogicalPlanBuilder::from(rows)
-        .window([counted])?
-        .filter(range.condition(&cast(ident(&number), arrow::datatypes::DataType::Int64)))?
+        .window(numbers)?
+        .filter(range.condition(&condition.0, &condition.1))?
         .project(columns)?
         .build()
 }

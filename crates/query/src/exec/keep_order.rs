@@ -1,0 +1,101 @@
+//! Rows whose order someone above sees, so that the sort below stays.
+
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{Result, internal_err};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{LexOrdering, OrderingRequirements, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::CardinalityEffect;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, ExecutionPlanProperties, Partitioning, PlanProperties,
+};
+use std::fmt;
+use std::sync::Arc;
+
+/// Wants its rows in an order and in one stream, and hands them on.
+#[derive(Debug)]
+pub(crate) struct KeepOrderExec {
+    input: Arc<dyn ExecutionPlan>,
+    order: LexOrdering,
+    properties: Arc<PlanProperties>,
+}
+
+impl KeepOrderExec {
+    /// Over a plan, in the order that it has; a plan without order stays as it is.
+    pub(crate) fn over(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+        match input.output_ordering().cloned() {
+            Some(order) => Arc::new(Self::new(input, order)),
+            None => input,
+        }
+    }
+
+    fn new(input: Arc<dyn ExecutionPlan>, order: LexOrdering) -> Self {
+        let properties = input.properties().as_ref().clone().with_partitioning(Partitioning::UnknownPartitioning(1));
+        Self { input, order, properties: Arc::new(properties) }
+    }
+}
+
+impl DisplayAs for KeepOrderExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeepOrderExec")
+    }
+}
+
+impl ExecutionPlan for KeepOrderExec {
+    fn name(&self) -> &str {
+        "KeepOrderExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn required_input_distribution(&self) -> Vec<Distribution> {
+        vec![Distribution::SinglePartition]
+    }
+
+    fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
+        vec![Some(OrderingRequirements::from(self.order.clone()))]
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn apply_expressions(
+        &self,
+        visit: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        let mut recursion = TreeNodeRecursion::Continue;
+        for sort in &self.order {
+            recursion = recursion.visit_sibling(|| visit(&sort.expr))?;
+        }
+        Ok(recursion)
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        match <[_; 1]>::try_from(children) {
+            Ok([input]) => Ok(Arc::new(Self::new(input, self.order.clone()))),
+            Err(_) => internal_err!("one input is wanted"),
+        }
+    }
+
+    fn supports_limit_pushdown(&self) -> bool {
+        true
+    }
+
+    fn cardinality_effect(&self) -> CardinalityEffect {
+        CardinalityEffect::Equal
+    }
+
+    fn execute(&self, partition: usize, tasks: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        self.input.execute(partition, tasks)
+    }
+}

@@ -1,0 +1,35 @@
+//! The operators of our own nodes of plans.
+
+use super::{once, seen_order};
+use crate::exec::KeptRowsExec;
+use async_trait::async_trait;
+use datafusion::catalog::Session;
+use datafusion::common::{Result, internal_datafusion_err};
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
+use datafusion::logical_expr::{LogicalPlan, UserDefinedLogicalNode};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_planner::{ExtensionPlanner, PhysicalPlanner};
+use std::sync::Arc;
+
+/// Makes them.
+pub(super) struct Operators;
+
+#[async_trait]
+impl ExtensionPlanner for Operators {
+    async fn plan_extension(
+        &self,
+        _: &dyn PhysicalPlanner,
+        node: &dyn UserDefinedLogicalNode,
+        _: &[&LogicalPlan],
+        inputs: &[Arc<dyn ExecutionPlan>],
+        _: &dyn Session,
+        _: &PhysicalPlanningContext,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let [input] = inputs else { return Ok(None) };
+        if let Some(once) = once::downcast(node) {
+            let rows = once.rows.clone().ok_or_else(|| internal_datafusion_err!("rows without a place"))?;
+            return Ok(Some(Arc::new(KeptRowsExec::new(Arc::clone(input), rows))));
+        }
+        Ok(seen_order::operator(node, input))
+    }
+}

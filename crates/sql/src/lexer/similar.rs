@@ -1,0 +1,56 @@
+//! `substring(x SIMILAR pattern ESCAPE e)`: `substring(x FROM pattern FOR e)`, which means the same.
+
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+/// Puts the older words in place of the newer ones.
+pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    if !tokens.iter().any(|token| is(token, "SIMILAR")) {
+        return tokens;
+    }
+    let mut calls: Vec<Call> = Vec::new();
+    let mut before: Option<Token> = None;
+    let following: Vec<Token> = tokens.iter().skip(1).map(|token| token.token.clone()).collect();
+    for (at, token) in tokens.iter_mut().enumerate() {
+        match &token.token {
+            Token::LParen => {
+                let substring = before.as_ref().is_some_and(|before| is_word(before, "SUBSTRING"));
+                calls.push(if substring { Call::Substring } else { Call::Other });
+            }
+            Token::RParen => {
+                calls.pop();
+            }
+            word if is_word(word, "SIMILAR") && !following.get(at).is_some_and(|next| is_word(next, "TO")) => {
+                if let Some(call @ Call::Substring) = calls.last_mut() {
+                    *call = Call::Similar;
+                    token.token = Token::make_keyword("FROM");
+                }
+            }
+            word if is_word(word, "ESCAPE") => {
+                if let Some(call @ Call::Similar) = calls.last_mut() {
+                    *call = Call::Other;
+                    token.token = Token::make_keyword("FOR");
+                }
+            }
+            _ => {}
+        }
+        before = Some(token.token.clone());
+    }
+    tokens
+}
+
+/// What a parenthesis belongs to.
+enum Call {
+    /// `substring`.
+    Substring,
+    /// The same behind SIMILAR.
+    Similar,
+    Other,
+}
+
+fn is(token: &TokenWithSpan, word: &str) -> bool {
+    is_word(&token.token, word)
+}
+
+fn is_word(token: &Token, word: &str) -> bool {
+    matches!(token, Token::Word(found) if found.quote_style.is_none() && found.value.eq_ignore_ascii_case(word))
+}
