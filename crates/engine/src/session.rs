@@ -181,14 +181,13 @@ impl Session {
         self.end_statement(done.map_err(|error| error.located(&statement.source)))
     }
 
-    /// Begins a simple query of that many statements: several are one implicit transaction.
-    pub async fn begin_batch(&mut self, statements: usize) {
-        if statements > 1 {
-            self.begin_implicit();
-        }
+    /// Before each statement of a simple query of several: they are one implicit transaction, and those that stand
+    /// behind a COMMIT or ROLLBACK are one more.
+    pub fn begin_in_batch(&mut self) {
+        self.begin_implicit();
     }
 
-    /// Ends it: commits if `ok`, else rolls back.
+    /// Ends a simple query of several statements: commits if `ok`, else rolls back.
     ///
     /// # Errors
     /// The commit's.

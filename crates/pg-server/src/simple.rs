@@ -32,9 +32,9 @@ impl Connection {
             }
             return Ok(());
         }
-        self.session.begin_batch(statements.len()).await;
         let mut done = Ok(());
         for statement in &statements {
+            self.session.begin_in_batch();
             done = self.run_statement(statement).await;
             if done.is_err() {
                 break;

@@ -22,6 +22,9 @@ impl From<DataFusionError> for QueryError {
             DataFusionError::Plan(message) => from_plan(&message),
             DataFusionError::Execution(message) => from_execution(&message),
             DataFusionError::ExecutionJoin(join) if join.is_cancelled() => Self::Cancelled,
+            DataFusionError::Internal(message) if message.contains("Cannot run range queries on datatype") => {
+                Self::Unsupported { feature: "RANGE with a distance over values of this type".to_owned() }
+            }
             other => Self::internal(first_line(&other.to_string())),
         }
     }

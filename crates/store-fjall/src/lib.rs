@@ -35,6 +35,7 @@ mod folder;
 mod housekeeping;
 mod inner;
 mod journal;
+mod keyspace_files;
 mod limits;
 mod load;
 mod memory;

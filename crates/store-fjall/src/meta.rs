@@ -63,6 +63,17 @@ pub(crate) struct Meta {
     pub(crate) purges: Vec<u32>,
 }
 
+/// Looks for the keyspaces that a store has once it was written to.
+///
+/// # Errors
+/// [`StoreError::Corrupted`]: one is missing.
+pub(crate) fn must_be_there(db: &Database) -> StoreResult<()> {
+    match [META, SHARED].iter().find(|name| !db.keyspace_exists(name)) {
+        Some(name) => Err(StoreError::Corrupted { detail: format!("keyspace \"{name}\" is missing") }),
+        None => Ok(()),
+    }
+}
+
 /// Reads all records.
 ///
 /// # Errors

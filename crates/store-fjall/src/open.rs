@@ -7,6 +7,7 @@ use crate::commit::publish::{Publisher, State};
 use crate::error::{engine, io};
 use crate::folder::{Folder, sync_folder};
 use crate::inner::Inner;
+use crate::keyspace_files::StandIns;
 use crate::meta;
 use crate::options::Options;
 use crate::read_only::ReadOnly;
@@ -29,7 +30,12 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     let watermark = Arc::new(Watermark::open(&folder.watermark(), fresh)?);
     let mark = watermark.mark();
     recovery::repair_journals(&folder.database(), &mark)?;
-    let db = open_database(&folder, &options)?;
+    let stand_ins = if fresh { StandIns::default() } else { StandIns::put(&folder.database())? };
+    let db = open_database(&folder, &options).map_err(|error| stand_ins.explain(error))?;
+    drop(stand_ins);
+    if mark.commit_ceiling > 0 {
+        meta::must_be_there(&db)?;
+    }
     let meta = keyspace(&db, meta::META)?;
     let shared = keyspace(&db, meta::SHARED)?;
     let snapshot = db.snapshot();

@@ -48,7 +48,7 @@ use types::{DataType, Datum};
 use update::UpdateProgram;
 
 /// How often a statement runs again because others changed its rows, before it gives up with 40001.
-const MAX_ATTEMPTS: usize = 32;
+const MAX_ATTEMPTS: usize = 128;
 
 /// A writing statement, compiled.
 #[derive(Debug)]

@@ -9,9 +9,9 @@ use store::{Bytes, CommitNo};
 
 /// A row set under its locks.
 pub(crate) enum Locked {
-    /// All as it was read. For each row its newest state; `None`: deleted meanwhile, or met before.
+    /// All as it was read. For each row its newest state; `None`: deleted by the same transaction, or met before.
     Same(Vec<Option<Row>>),
-    /// Others changed rows, the last time at this commit.
+    /// Others changed rows: the next look must see this commit at least.
     Changed(CommitNo),
 }
 
@@ -28,7 +28,7 @@ impl Session {
         let guard = self.running();
         let mut rows = Vec::with_capacity(keys.len());
         let mut met = HashSet::with_capacity(keys.len());
-        let mut changed = CommitNo(0);
+        let mut changed = None;
         for key in keys {
             // A join may bring a row several times: the first counts.
             if !met.insert(key) {
@@ -38,18 +38,22 @@ impl Session {
             let own = work.txn.own_write(target.storage, FAMILY, key).is_some();
             let newest = work.newest(target.storage, FAMILY, key).await?;
             let Some(fragment) = newest else {
+                // Who deleted it has committed, or its lock would still be held. It may have gone to another key.
+                if !own {
+                    changed = changed.max(Some(read));
+                }
                 rows.push(None);
                 continue;
             };
             let written = fragment::header::commit_of(&fragment).unwrap_or(CommitNo(0));
             if !own && written > read {
-                changed = changed.max(written);
+                changed = changed.max(Some(written));
             }
             rows.push(Some(target.decode(key, &fragment)?));
             if met.len().is_multiple_of(1024) {
                 guard.check()?;
             }
         }
-        Ok(if changed > CommitNo(0) { Locked::Changed(changed) } else { Locked::Same(rows) })
+        Ok(changed.map_or(Locked::Same(rows), Locked::Changed))
     }
 }

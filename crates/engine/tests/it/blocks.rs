@@ -58,6 +58,24 @@ async fn a_second_writer_of_a_row_waits_and_builds_on_the_first() {
 }
 
 #[tokio::test]
+async fn rows_that_move_while_a_writer_waits_are_found_where_they_went() {
+    let engine = engine().await;
+    let (mut a, mut b, mut c) = (Client::of(&engine), Client::of(&engine), Client::of(&engine));
+    a.ok(TABLE).await;
+    a.ok("INSERT INTO t VALUES (1, 'x'), (2, 'y'), (3, 'z')").await;
+    a.ok("BEGIN; UPDATE t SET k = k + 10 WHERE k < 3; DELETE FROM t WHERE k = 3").await;
+    let update = tokio::spawn(async move { b.run("UPDATE t SET v = v || '!'").await });
+    let delete = tokio::spawn(async move { c.run("DELETE FROM t WHERE v LIKE 'y%'").await });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert!(!update.is_finished() && !delete.is_finished());
+    a.ok("COMMIT").await;
+    assert_eq!(delete.await.unwrap(), "DELETE 1");
+    let updated = update.await.unwrap();
+    assert!(updated == "UPDATE 2" || updated == "UPDATE 1", "{updated}");
+    assert_eq!(a.run("SELECT k, v FROM t").await, "11|x!\nSELECT 1");
+}
+
+#[tokio::test]
 async fn a_circle_of_waits_is_broken() {
     let engine = engine().await;
     let (mut a, mut b) = (Client::of(&engine), Client::of(&engine));
@@ -144,6 +162,13 @@ async fn a_query_of_several_statements_is_all_or_nothing() {
     assert!(answer.starts_with("INSERT 0 1\nERROR 23505"), "{answer}");
     assert_eq!(c.run("SELECT v FROM t WHERE k = 1").await, "SELECT 0");
     assert_eq!(c.session.status(), engine::TransactionStatus::Idle);
+    // Behind a COMMIT or ROLLBACK in it one more transaction begins.
+    for end in ["BEGIN; INSERT INTO t VALUES (2, 'x'); COMMIT", "INSERT INTO t VALUES (3, 'x'); COMMIT", "ROLLBACK"] {
+        let answer = c.run(&format!("{end}; INSERT INTO t VALUES (4, 'y'); SELECT 1 / 0")).await;
+        assert!(answer.contains("ERROR 22012"), "{answer}");
+        assert_eq!(c.session.status(), engine::TransactionStatus::Idle);
+    }
+    assert_eq!(c.run("SELECT k FROM t ORDER BY k").await, "2\n3\nSELECT 2");
     // Definitions among them work: what stands before is committed.
     c.ok(
         "CREATE TABLE u (k integer PRIMARY KEY); INSERT INTO u VALUES (1); DROP TABLE u; INSERT INTO t VALUES (9, '')",

@@ -61,9 +61,11 @@ impl Client {
 
     async fn try_run(&mut self, text: &str, out: &mut String) -> Result<(), EngineError> {
         let statements = self.session.parse(text)?;
-        self.session.begin_batch(statements.len()).await;
         let mut done = Ok(());
         for statement in &statements {
+            if statements.len() > 1 {
+                self.session.begin_in_batch();
+            }
             done = match self.session.run(statement).await {
                 Ok(answer) => render(answer, out).await,
                 Err(error) => Err(error),

@@ -25,6 +25,7 @@ mod settle;
 mod signless_zero;
 mod types;
 mod united_columns;
+mod window_frames;
 mod zoned_rows;
 
 pub(crate) use arithmetic::IntegerArithmetic;

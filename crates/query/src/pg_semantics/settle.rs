@@ -10,6 +10,7 @@ use super::patterns::{settle_like, similar_to};
 use super::recursive::settle_recursive;
 use super::signless_zero::{compared, distinct_rows, signless};
 use super::united_columns::unite_values;
+use super::window_frames::count_peers;
 use crate::Refusal;
 use crate::convert::{NUMERIC_PRECISION, arrow_type};
 use crate::error::{QueryError, QueryResult};
@@ -175,6 +176,7 @@ fn settle_window(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         for expr in by.chain(call.params.order_by.iter_mut().map(|by| &mut by.expr)) {
             *expr = compared(std::mem::take(expr), schema);
         }
+        count_peers(&mut call.params, schema);
         if let WindowFunctionDefinition::AggregateUDF(function) = &mut call.fun
             && function.name() == "sum"
         {

@@ -14,7 +14,9 @@ mod group_places;
 mod grouping_sets;
 mod hidden_names;
 mod limits;
+mod memory;
 mod merged_columns;
+mod mixed_values;
 mod names;
 mod once;
 mod operators;
@@ -45,9 +47,7 @@ use crate::{functions, optimizer};
 use arrow::datatypes::SchemaRef;
 use catalog::TableOid;
 use datafusion::common::config::ConfigOptions;
-use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
-use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
-use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::planner::TypePlanner;
@@ -164,7 +164,7 @@ impl Planner {
     /// # Errors
     /// [`crate::QueryError`] when the spill folder cannot be used.
     pub fn new(options: PlannerOptions) -> QueryResult<Arc<Self>> {
-        let runtime = Arc::new(runtime(&options)?);
+        let runtime = Arc::new(memory::runtime(&options)?);
         let state = session_state(&options, &runtime, true);
         let thrifty = session_state(&options, &runtime, false);
         let tasks = state.task_ctx();
@@ -251,6 +251,7 @@ impl Planner {
     fn prepared(&self, cx: &QueryContext, query: &ast::Query) -> QueryResult<ast::Statement> {
         let mut statement = ast::Statement::Query(Box::new(query.clone()));
         checks::check(&statement, self)?;
+        mixed_values::unite(&mut statement);
         group_places::resolve_places(&mut statement)?;
         names::name_columns(&mut statement);
         rewrite::rewrite(&mut statement)?;
@@ -336,16 +337,6 @@ impl Plan {
     }
 }
 
-fn runtime(options: &PlannerOptions) -> QueryResult<RuntimeEnv> {
-    let disk = match &options.spill_dir {
-        Some(folder) => DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.clone()])),
-        None => DiskManagerBuilder::default().with_mode(DiskManagerMode::OsTmpDirectory),
-    };
-    // Names the three largest consumers in the error when memory runs out.
-    let pool = TrackConsumersPool::new(FairSpillPool::new(options.memory_bytes), NonZeroUsize::MIN.saturating_add(2));
-    Ok(RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool)).with_disk_manager_builder(disk).build()?)
-}
-
 fn session_state(options: &PlannerOptions, runtime: &Arc<RuntimeEnv>, hash_joins: bool) -> SessionState {
     let mut builder = SessionStateBuilder::new()
         .with_config(config(options, hash_joins))
@@ -367,6 +358,7 @@ fn config(options: &PlannerOptions, hash_joins: bool) -> SessionConfig {
         .with_information_schema(false)
         .with_round_robin_repartition(false);
     tune(config.options_mut(), hash_joins);
+    config.options_mut().execution.sort_spill_reservation_bytes = memory::bytes_for_merging(options.memory_bytes);
     config
 }
 

@@ -108,3 +108,21 @@ async fn a_hash_join_that_runs_out_of_memory_is_tried_as_a_merge_join() {
                  where a.y < b.y";
     assert_eq!(db.query(query).await, ["300000"]);
 }
+
+#[tokio::test]
+async fn joins_and_groups_that_spill_leave_each_other_room() {
+    let options = PlannerOptions { memory_bytes: 24 << 20, partitions: 2, ..PlannerOptions::default() };
+    let db = Fixture::with(options).await;
+    let side = "(select x, md5(x::text) m, repeat('x', 100) y from generate_series(1, 120000) x)";
+    for (query, rows) in [
+        (format!("select count(*) from {side} a join {side} b on a.m = b.m and a.y <= b.y"), "120000"),
+        (
+            format!(
+                "select count(*) from {side} a join {side} b on a.m = b.m join {side} c on c.m = md5((b.x + 1)::text)"
+            ),
+            "119999",
+        ),
+    ] {
+        assert_eq!(db.query(&query).await, [rows], "{query}");
+    }
+}

@@ -122,6 +122,42 @@ async fn missing_files_are_refused_by_name() {
 }
 
 #[tokio::test]
+async fn a_keyspace_that_lost_a_file_or_its_folder_is_refused_and_nothing_is_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let store = open(&path);
+    commit(&store, create(1)).await;
+    commit(&store, batch((0..3000).map(|n| put(1, &format!("{n:05}"), &format!("value {n}"))).collect())).await;
+    store.flush(store::TableId(1), false).await.unwrap();
+    store.close().await.unwrap();
+    drop(store);
+    let keyspaces = fs::read_dir(path.join("db/keyspaces")).unwrap().map(|entry| entry.unwrap().file_name());
+    for keyspace in keyspaces.collect::<Vec<_>>() {
+        let keyspace = keyspace.to_str().unwrap();
+        let damaged = folder.path().join(format!("current-{keyspace}"));
+        copy(&path, &damaged);
+        let current = damaged.join("db/keyspaces").join(keyspace).join("current");
+        let kept = fs::read(&current).unwrap();
+        fs::remove_file(&current).unwrap();
+        for _ in 0..2 {
+            assert_refused(&damaged, &format!("keyspaces/{keyspace}/current is missing"));
+        }
+        fs::write(&current, kept).unwrap();
+        let report = reopen(&damaged).unwrap().check().await.unwrap();
+        assert!(
+            report.problems.is_empty() && report.rows.iter().map(|(_, _, rows)| rows).sum::<u64>() == 3000,
+            "{report:?}"
+        );
+        let gone = folder.path().join(format!("gone-{keyspace}"));
+        copy(&path, &gone);
+        fs::remove_dir_all(gone.join("db/keyspaces").join(keyspace)).unwrap();
+        for _ in 0..2 {
+            assert_refused(&gone, "missing");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_damaged_block_is_an_error_and_not_a_wrong_row() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");

@@ -1,0 +1,146 @@
+//! The memory that all running queries share, and where they spill when it is used up.
+//!
+//! Operators that can spill get equal shares of two thirds of it. The last third is kept for those that cannot:
+//! what merges spilled runs is one of them, and without room to merge nobody could come back from disk.
+
+use super::PlannerOptions;
+use crate::error::QueryResult;
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The smallest part of the pool that an operator may fill before it has to spill, however many there are.
+const SMALLEST_SHARE: usize = 32;
+
+/// What runs queries within `options`.
+pub(super) fn runtime(options: &PlannerOptions) -> QueryResult<RuntimeEnv> {
+    let disk = match &options.spill_dir {
+        Some(folder) => DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.clone()])),
+        None => DiskManagerBuilder::default().with_mode(DiskManagerMode::OsTmpDirectory),
+    };
+    let pool = QueryMemory::new(options.memory_bytes);
+    Ok(RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool)).with_disk_manager_builder(disk).build()?)
+}
+
+/// Bytes that a sort keeps for merging its runs: of many sorts at once, each has to find room beside the others.
+pub(super) fn bytes_for_merging(memory_bytes: usize) -> usize {
+    (memory_bytes / 64).min(10 << 20)
+}
+
+/// A pool of bytes, dealt out fairly between operators that spill.
+#[derive(Debug)]
+struct QueryMemory {
+    bytes: usize,
+    used: Mutex<Used>,
+}
+
+#[derive(Debug, Default)]
+struct Used {
+    /// Operators that can spill.
+    spillers: usize,
+    spillable: usize,
+    unspillable: usize,
+}
+
+impl QueryMemory {
+    fn new(bytes: usize) -> Self {
+        Self { bytes, used: Mutex::default() }
+    }
+
+    fn used(&self) -> MutexGuard<'_, Used> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn for_spillers(&self) -> usize {
+        self.bytes / 3 * 2
+    }
+
+    /// Bytes that one more operator that spills may hold. Those that held more before others came spill when they grow.
+    fn share(&self, used: &Used) -> usize {
+        let all = self.for_spillers().min(self.bytes.saturating_sub(used.unspillable));
+        (all / used.spillers.max(1)).max(self.bytes / SMALLEST_SHARE)
+    }
+
+    /// Bytes that are left for operators that cannot spill.
+    fn left(&self, used: &Used) -> usize {
+        self.bytes.saturating_sub(used.unspillable).saturating_sub(used.spillable.min(self.for_spillers()))
+    }
+}
+
+impl std::fmt::Display for QueryMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "query memory of {} MB", self.bytes >> 20)
+    }
+}
+
+impl MemoryPool for QueryMemory {
+    fn name(&self) -> &str {
+        "queries"
+    }
+
+    fn register(&self, consumer: &MemoryConsumer) {
+        if consumer.can_spill() {
+            self.used().spillers += 1;
+        }
+    }
+
+    fn unregister(&self, consumer: &MemoryConsumer) {
+        if consumer.can_spill() {
+            let mut used = self.used();
+            used.spillers = used.spillers.saturating_sub(1);
+        }
+    }
+
+    fn grow(&self, reservation: &MemoryReservation, additional: usize) {
+        let mut used = self.used();
+        if reservation.consumer().can_spill() {
+            used.spillable += additional;
+        } else {
+            used.unspillable += additional;
+        }
+    }
+
+    fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
+        let mut used = self.used();
+        let part = if reservation.consumer().can_spill() { &mut used.spillable } else { &mut used.unspillable };
+        *part = part.saturating_sub(shrink);
+    }
+
+    fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
+        let mut used = self.used();
+        if reservation.consumer().can_spill() {
+            if reservation.size() + additional > self.share(&used) {
+                return Err(self.used_up(reservation, additional));
+            }
+            used.spillable += additional;
+        } else {
+            if additional > self.left(&used) {
+                return Err(self.used_up(reservation, additional));
+            }
+            used.unspillable += additional;
+        }
+        Ok(())
+    }
+
+    fn reserved(&self) -> usize {
+        let used = self.used();
+        used.spillable + used.unspillable
+    }
+
+    fn memory_limit(&self) -> MemoryLimit {
+        MemoryLimit::Finite(self.bytes)
+    }
+}
+
+impl QueryMemory {
+    fn used_up(&self, reservation: &MemoryReservation, additional: usize) -> DataFusionError {
+        DataFusionError::ResourcesExhausted(format!(
+            "{} asked for {} kB beside its {} kB, and the {self} are used up",
+            reservation.consumer().name(),
+            additional.div_ceil(1 << 10),
+            reservation.size() >> 10,
+        ))
+    }
+}
