@@ -118,6 +118,7 @@ impl Session {
             | Statement::DropSchema { .. }
             | Statement::AlterTable(_)
             | Statement::RenameSchema { .. }
+            | Statement::ChangeOwner(_)
             | Statement::Truncate { .. } => {
                 self.engine.counters().utility.add(1);
                 self.outside_implicit(&source.statement).await

@@ -217,9 +217,18 @@ impl Connection {
             }
             Message::Execute { portal, max_rows } => self.execute(&portal, max_rows).await,
             Message::Flush => Ok(self.wire.flush().await?),
+            Message::FunctionCall => Ok(self.refuse_function_call().await?),
             // Left over from a COPY that failed: PostgreSQL ignores them too.
             Message::CopyData(_) | Message::CopyDone | Message::CopyFail(_) | Message::Terminate => Ok(()),
         }
+    }
+
+    /// Like a simple query it ends with ReadyForQuery, also in PostgreSQL.
+    async fn refuse_function_call(&mut self) -> Result<(), End> {
+        let message = "calls of functions by their numbers (FunctionCall) are not supported".to_owned();
+        self.report(&Failure::Front("0A000", message));
+        self.session.fail();
+        self.ready().await
     }
 
     /// Tells the client of an error; in the extended protocol the rest up to Sync is skipped.

@@ -39,6 +39,7 @@ impl VisitorMut for Rewriter {
         balance(expr);
         match expr {
             Expr::BinaryOp { op, .. } => plain_operator(op),
+            Expr::AnyOp { compare_op, .. } | Expr::AllOp { compare_op, .. } => plain_operator(compare_op),
             Expr::UnaryOp { op, expr } if !matches!(op, UnaryOperator::Not) => separate(expr),
             Expr::Function(function) => {
                 strip_pg_catalog(&mut function.name);

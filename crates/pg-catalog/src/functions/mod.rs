@@ -1,7 +1,6 @@
 //! Functions that read the definitions or the session. One list: [`ALL`].
 
 mod describe;
-mod json;
 mod names;
 mod privileges;
 mod session;
@@ -122,7 +121,6 @@ pub(crate) static ALL: &[&Function] = &[
     &describe::GETDATABASEENCODING,
     &describe::PG_TABLESPACE_LOCATION,
     &describe::PG_SIZE_PRETTY,
-    &json::JSON_BUILD_OBJECT,
     &names::PG_TABLE_IS_VISIBLE,
     &names::PG_TYPE_IS_VISIBLE,
     &names::PG_FUNCTION_IS_VISIBLE,
