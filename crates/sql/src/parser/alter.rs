@@ -47,7 +47,7 @@ fn alter_table(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.eat("ONLY"); // There is no inheritance.
     let name = c.object_name()?;
     c.eat_token(&Token::Mul);
-    if c.at_all(&["OWNER", "TO"]) {
+    if c.at("OWNER") {
         return owner::owner_to(c, OwnedObject::Table(name), if_exists);
     }
     let actions = match renaming(c)? {

@@ -34,7 +34,7 @@ pub(super) fn alter_sequence(c: &mut Cursor<'_>) -> Parse<Statement> {
     } else if c.at_end() {
         return Err(c.syntax());
     } else {
-        SequenceChange::Options(plain_options(c)?)
+        SequenceChange::Options(Box::new(plain_options(c)?))
     };
     Ok(Statement::AlterSequence(Box::new(AlterSequence { name, if_exists, change })))
 }

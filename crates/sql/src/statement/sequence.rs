@@ -29,7 +29,7 @@ pub struct AlterSequence {
 #[derive(Clone, Debug, PartialEq)]
 pub enum SequenceChange {
     /// How it counts.
-    Options(SequenceOptions),
+    Options(Box<SequenceOptions>),
     /// RENAME TO.
     Rename {
         /// Its new name.
