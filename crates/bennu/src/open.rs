@@ -68,7 +68,7 @@ impl Bennu {
     /// # Errors
     /// When the engine is closed.
     pub fn session(&self) -> Result<Session, Error> {
-        let start = SessionStart { user: "bennu".into(), database: "bennu".into(), parameters: Vec::new() };
+        let start = SessionStart { user: "bennu".into(), database: "bennu".into(), ..SessionStart::default() };
         Ok(Session::new(self.engine.session(start)?, Arc::clone(&self.engine)))
     }
 

@@ -25,7 +25,7 @@ const READ_AHEAD: usize = 256 * 1024;
 pub(crate) enum End {
     /// The client said so or is gone, or the socket failed.
     Closed,
-    /// The server stops.
+    /// The server stops, or another session ended this one.
     Shutdown,
     /// The client broke the protocol beyond repair.
     Protocol,
@@ -175,12 +175,9 @@ impl Connection {
             }
             let message = tokio::select! {
                 biased;
+                () = self.session.terminated() => return self.shut_down().await,
                 message = self.wire.message() => message,
-                () = stop.cancelled() => {
-                    self.wire.out.plain_error("FATAL", "57P01", "terminating connection due to administrator command");
-                    let _ = self.wire.flush().await;
-                    return End::Shutdown;
-                }
+                () = stop.cancelled() => return self.shut_down().await,
             };
             let done = match message {
                 Ok(Message::Terminate) => return End::Closed,
@@ -198,6 +195,12 @@ impl Connection {
                 return end;
             }
         }
+    }
+
+    async fn shut_down(&mut self) -> End {
+        self.wire.out.plain_error("FATAL", "57P01", "terminating connection due to administrator command");
+        let _ = self.wire.flush().await;
+        End::Shutdown
     }
 
     async fn handle(&mut self, message: Message) -> Result<(), Failure> {

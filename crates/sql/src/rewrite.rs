@@ -11,8 +11,9 @@
 use crate::dialect::BennuDialect;
 use crate::pg_catalog_rewrite;
 use sqlparser::ast::{
-    ArrayElemTypeDef, BinaryOperator, CharacterLength, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    LimitClause, ObjectName, Query, Select, TableFactor, UnaryOperator, Value, ValueWithSpan, VisitorMut,
+    ArrayElemTypeDef, BinaryOperator, CharacterLength, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArguments, LimitClause, ObjectName, Query, Select, TableFactor, UnaryOperator, Value, ValueWithSpan,
+    VisitorMut,
 };
 use sqlparser::parser::Parser;
 use std::ops::ControlFlow;

@@ -26,6 +26,7 @@ mod pg_sequence;
 mod pg_settings;
 mod pg_shadow;
 mod pg_stat;
+mod pg_stat_activity;
 mod pg_tables;
 mod pg_tablespace;
 mod pg_type;
@@ -110,6 +111,7 @@ pub(crate) static TABLES: &[&Definition] = &[
     &absent_features::PG_SHDEPEND,
     &absent_features::PG_SHDESCRIPTION,
     &absent_features::PG_SHSECLABEL,
+    &pg_stat_activity::PG_STAT_ACTIVITY,
     &pg_stat::PG_STAT_ALL_INDEXES,
     &pg_stat::PG_STAT_ALL_TABLES,
     &pg_stat::PG_STAT_GSSAPI,
