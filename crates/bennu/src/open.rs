@@ -68,7 +68,7 @@ impl Bennu {
     /// # Errors
     /// When the engine is closed.
     pub fn session(&self) -> Result<Session, Error> {
-        let start = SessionStart { user: "bennu".into(), database: "bennu".into(), parameters: Vec::new() };
+        let start = SessionStart { user: "bennu".into(), database: "bennu".into(), ..SessionStart::default() };
         Ok(Session::new(self.engine.session(start)?, Arc::clone(&self.engine)))
     }
 
@@ -102,6 +102,10 @@ impl Bennu {
 }
 
 fn open_store(path: &Path, options: &Options) -> Result<Arc<FjallStore>, Error> {
+    if path.exists() && !path.is_dir() {
+        let no_folder = std::io::Error::new(std::io::ErrorKind::NotADirectory, "it is a file, not a folder");
+        return Err(Error::io(&format!("data folder \"{}\"", path.display()), &no_folder));
+    }
     let store_options = store_fjall::Options {
         cache_bytes: options.cache_bytes,
         memtable_bytes: options.memtable_bytes,

@@ -3,7 +3,10 @@
 use crate::build::{check_column_name, check_family};
 use crate::definition::NewColumn;
 use crate::property::check_changes;
-use crate::{CatalogError, CatalogResult, Column, ColumnId, Draft, LayoutDef, MAX_COLUMNS, Table, TableOid};
+use crate::{
+    CatalogError, CatalogResult, Column, ColumnId, Draft, Identity, LayoutDef, MAX_COLUMNS, SequenceOwner, Table,
+    TableOid,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::Datum;
@@ -95,6 +98,34 @@ impl Draft {
     ) -> CatalogResult<Arc<Table>> {
         self.alter_column(oid, name, |table, id| {
             set(table, id, |column| (column.default, column.sequence) = (default, sequence));
+            Ok(())
+        })
+    }
+
+    /// ADD GENERATED … AS IDENTITY with a sequence that is there, and DROP IDENTITY (`None`), which drops its sequence.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`].
+    pub fn set_identity(
+        &mut self,
+        oid: TableOid,
+        name: &str,
+        identity: Option<(TableOid, Identity)>,
+    ) -> CatalogResult<Arc<Table>> {
+        let column = visible_column(self.table(oid)?.as_ref(), name)?.id;
+        match identity {
+            None => self.drop_owned(oid, column),
+            Some((sequence, _)) => {
+                let owner = SequenceOwner { table: oid, column, identity: true };
+                self.alter_sequence(sequence, |sequence| {
+                    sequence.owner = Some(owner);
+                    Ok(())
+                })?;
+            }
+        }
+        let (sequence, identity) = identity.unzip();
+        self.alter_column(oid, name, |table, id| {
+            set(table, id, |column| (column.sequence, column.identity) = (sequence, identity));
             Ok(())
         })
     }

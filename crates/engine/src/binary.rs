@@ -101,6 +101,10 @@ pub fn get(ty: &DataType, bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
         DataType::Double => sized(bytes).map(|b| Datum::Float8(f64::from_be_bytes(b))),
         DataType::Numeric(_) => return get_numeric(bytes),
         DataType::Text | DataType::Varchar(_) | DataType::Char(_) => return text(bytes).map(Some),
+        DataType::Json => match text(bytes)? {
+            Datum::Text(json) => Some(types::text::parse(ty, &json)?),
+            _ => None,
+        },
         DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_) => Some(Datum::Bytes(bytes.to_vec())),
         DataType::Date => sized(bytes).map(|b| Datum::Date(shift_date(i32::from_be_bytes(b), EPOCH_DAYS))),
         DataType::Time => sized(bytes).map(|b| Datum::Time(i64::from_be_bytes(b))),

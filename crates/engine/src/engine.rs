@@ -9,6 +9,7 @@ use crate::settings::Settings;
 use crate::{EngineError, metrics::Counters};
 use catalog::CatalogCache;
 use query::{Planner, PlannerOptions, RustFunction, RustFunctions};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use store::{Clock, Store, SystemClock};
@@ -50,6 +51,8 @@ pub struct SessionStart {
     pub database: String,
     /// Settings given at the start, name and value.
     pub parameters: Vec<(String, String)>,
+    /// Where its client is; `None` is in this process.
+    pub client: Option<SocketAddr>,
 }
 
 /// The engine over one store.
@@ -109,7 +112,7 @@ impl Engine {
     /// # Errors
     /// 3D000 for an unknown database, and those of SET for the settings given.
     pub fn session(self: &Arc<Self>, start: SessionStart) -> Result<Session, EngineError> {
-        let SessionStart { user, database, parameters } = start;
+        let SessionStart { user, database, parameters, client } = start;
         if !database.is_empty() && database != catalog::DATABASE_NAME {
             return fail(Fault::NoSuchDatabase { name: database });
         }
@@ -118,7 +121,7 @@ impl Engine {
             parameters.push(("session_authorization".to_string(), user.clone()));
         }
         let settings = Settings::new(&self.settings, &parameters)?;
-        Ok(Session::new(Arc::clone(self), user, settings))
+        Ok(Session::new(Arc::clone(self), user, client, settings))
     }
 
     /// Makes a function of the embedding program known to SQL, in place of one registered before under its name.
@@ -217,9 +220,13 @@ impl Engine {
         &self.runtime
     }
 
+    pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
     /// Microseconds since 1970.
     pub(crate) fn now(&self) -> i64 {
-        i64::try_from(self.clock.now().0).unwrap_or(i64::MAX / 1000).saturating_mul(1000)
+        crate::activity::micros(self.clock.as_ref())
     }
 
     /// Runs a query's work on the query threads.

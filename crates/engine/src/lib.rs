@@ -18,6 +18,7 @@
 //!
 //! Read next: `pg-server` (this face on the wire).
 
+mod activity;
 mod answer;
 pub mod binary;
 mod context;

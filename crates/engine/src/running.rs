@@ -3,8 +3,12 @@
 //! Each session has an entry with one token for all that it runs. A statement holds a [`RunGuard`] until its
 //! last row was handed out; a cancel that comes while nothing runs does nothing, as in PostgreSQL.
 
+use crate::TransactionStatus;
+use crate::activity::{Activity, Client, micros};
 use crate::error::{EngineResult, Fault, fail};
+use crate::settings::Effective;
 use parking_lot::Mutex;
+use pg_catalog::SessionInfo;
 use std::collections::HashMap;
 use std::future::Future;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -12,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 
 /// All sessions of an engine.
 #[derive(Debug)]
@@ -27,15 +31,21 @@ pub(crate) struct Running {
 pub(crate) struct Entry {
     pub(crate) process: i32,
     pub(crate) secret: i32,
+    pub(crate) client: Client,
+    /// Microseconds since 1970.
+    pub(crate) started: i64,
+    /// Cancelled when another session ends this one.
+    ended: CancellationToken,
     /// Held for one change, never across an await.
     state: Mutex<State>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     token: CancellationToken,
     /// Statements that run: more than one when portals are open.
     active: usize,
+    activity: Activity,
 }
 
 impl Default for Running {
@@ -46,11 +56,15 @@ impl Default for Running {
 
 impl Running {
     /// Enters a session.
-    pub(crate) fn enter(&self) -> Arc<Entry> {
+    pub(crate) fn enter(&self, client: Client, settings: &Arc<Effective>) -> Arc<Entry> {
         let process = self.next.fetch_add(1, Ordering::Relaxed);
         // Keyed by the operating system's randomness: others cannot guess it.
         let secret = RandomState::new().build_hasher().finish() as i32;
-        let entry = Arc::new(Entry { process, secret, state: Mutex::default() });
+        let started = micros(client.clock.as_ref());
+        let activity = Activity::new(started, Arc::clone(settings));
+        let state = Mutex::new(State { token: CancellationToken::new(), active: 0, activity });
+        let ended = CancellationToken::new();
+        let entry = Arc::new(Entry { process, secret, client, started, ended, state });
         self.sessions.lock().insert(process, Arc::clone(&entry));
         entry
     }
@@ -66,6 +80,27 @@ impl Running {
         let Some(entry) = entry.filter(|entry| entry.secret == secret) else { return false };
         entry.cancel();
         true
+    }
+
+    /// Cancels what a session runs, and ends it if that is asked for. False: there is no such session.
+    pub(crate) fn stop(&self, process: i32, end: bool) -> bool {
+        let Some(entry) = self.sessions.lock().get(&process).cloned() else { return false };
+        entry.cancel();
+        if end {
+            entry.ended.cancel();
+        }
+        true
+    }
+
+    /// All sessions, the oldest first.
+    pub(crate) fn infos(&self) -> Vec<SessionInfo> {
+        let mut entries: Vec<Arc<Entry>> = self.sessions.lock().values().cloned().collect();
+        entries.sort_by_key(|entry| entry.process);
+        let info = |entry: Arc<Entry>| {
+            let state = entry.state.lock();
+            state.activity.info(&entry, state.active > 0)
+        };
+        entries.into_iter().map(info).collect()
     }
 
     /// Cancels what all sessions run.
@@ -90,6 +125,22 @@ impl Entry {
         state.active += 1;
         let deadline = timeout.map(|timeout| Instant::now() + timeout);
         RunGuard { entry: Some(Arc::clone(self)), token: state.token.clone(), deadline }
+    }
+
+    /// Notes which statement begins.
+    pub(crate) fn note_begin(&self, query: &Arc<str>) {
+        let now = micros(self.client.clock.as_ref());
+        self.state.lock().activity.begin(query, now);
+    }
+
+    /// Notes where a statement left the session.
+    pub(crate) fn note_end(&self, status: TransactionStatus, block_start: Option<i64>, settings: &Arc<Effective>) {
+        self.state.lock().activity.end(status, block_start, settings);
+    }
+
+    /// Has another session ended this one? Completes when it does.
+    pub(crate) fn terminated(&self) -> WaitForCancellationFuture<'_> {
+        self.ended.cancelled()
     }
 
     fn cancel(&self) {
@@ -150,7 +201,11 @@ impl query::Stop for RunGuard {
 impl Drop for RunGuard {
     fn drop(&mut self) {
         if let Some(entry) = &self.entry {
-            entry.state.lock().active -= 1;
+            let mut state = entry.state.lock();
+            state.active -= 1;
+            if state.active == 0 {
+                state.activity.rest(micros(entry.client.clock.as_ref()));
+            }
         }
     }
 }

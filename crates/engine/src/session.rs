@@ -1,5 +1,6 @@
 //! A session: one client, its settings, prepared statements and transaction block.
 
+use crate::activity::Client;
 use crate::error::{Fault, fail};
 use crate::running::{Entry, RunGuard};
 use crate::sequences::Taken;
@@ -10,6 +11,7 @@ use crate::transaction_block::Block;
 use crate::{Answer, Engine, EngineError, Notice, Prepared};
 use sql::Statement;
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use store::CommitNo;
 use types::{DataType, Datum};
@@ -108,8 +110,9 @@ pub struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(engine: Arc<Engine>, user: String, settings: Settings) -> Self {
-        let entry = engine.running().enter();
+    pub(crate) fn new(engine: Arc<Engine>, user: String, address: Option<SocketAddr>, settings: Settings) -> Self {
+        let client = Client { user: user.clone(), address, clock: Arc::clone(engine.clock()) };
+        let entry = engine.running().enter(client, settings.effective());
         Self {
             engine,
             user,
@@ -134,6 +137,11 @@ impl Session {
     /// What a cancel request proves itself with.
     pub fn secret(&self) -> i32 {
         self.entry.secret
+    }
+
+    /// Completes when another session ends this one: its front end says so and goes.
+    pub async fn terminated(&self) {
+        self.entry.terminated().await;
     }
 
     /// Where the session stands.
@@ -285,7 +293,13 @@ impl Session {
             self.engine.counters().failed.add(1);
             self.block.fail();
         }
+        self.entry.note_end(self.block.status(), self.block.started(), self.settings.effective());
         done
+    }
+
+    /// Notes which statement runs.
+    pub(crate) fn note(&self, query: &Arc<str>) {
+        self.entry.note_begin(query);
     }
 }
 

@@ -1,12 +1,12 @@
 //! What pg_catalog shows of a session.
 
-use crate::Session;
 use crate::settings::{Effective, SETTINGS, SettingDef};
+use crate::{Engine, Session};
 use async_trait::async_trait;
 use futures::FutureExt;
-use pg_catalog::{LiveState, SettingInfo};
+use pg_catalog::{LiveState, SessionInfo, SettingInfo};
 use query::Settings;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use store::{FamilyId, KeyRange, Store, TableId};
 
 /// A session as a statement found it.
@@ -17,6 +17,8 @@ pub(crate) struct SessionState {
     effective: Arc<Effective>,
     catalog: Arc<catalog::CatalogCache>,
     store: Arc<dyn Store>,
+    /// Its sessions are asked for when they are shown.
+    engine: Weak<Engine>,
 }
 
 impl std::fmt::Debug for SessionState {
@@ -34,6 +36,7 @@ impl SessionState {
             effective: Arc::clone(session.settings.effective()),
             catalog: Arc::clone(session.engine.catalog()),
             store: Arc::clone(session.engine.store()),
+            engine: Arc::downgrade(&session.engine),
         }
     }
 
@@ -98,6 +101,14 @@ impl LiveState for SessionState {
 
     async fn position(&self, sequence: &catalog::Sequence) -> (i64, bool) {
         self.catalog.sequence_values().position(sequence).await
+    }
+
+    fn sessions(&self) -> Vec<SessionInfo> {
+        self.engine.upgrade().map(|engine| engine.running().infos()).unwrap_or_default()
+    }
+
+    fn stop_session(&self, process_id: i32, end: bool) -> bool {
+        self.engine.upgrade().is_some_and(|engine| engine.running().stop(process_id, end))
     }
 
     fn settings(&self) -> Vec<SettingInfo> {

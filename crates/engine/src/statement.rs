@@ -96,6 +96,7 @@ impl Session {
         prepared: Option<&Arc<Prepared>>,
         params: &[Datum],
     ) -> EngineResult<Answer> {
+        self.note(&source.text);
         match &source.statement {
             Statement::Commit => return self.commit().await.map(Answer::Done),
             Statement::Rollback => return self.rollback().map(Answer::Done),
@@ -118,6 +119,7 @@ impl Session {
             | Statement::DropSchema { .. }
             | Statement::AlterTable(_)
             | Statement::RenameSchema { .. }
+            | Statement::ChangeOwner(_)
             | Statement::Truncate { .. } => {
                 self.engine.counters().utility.add(1);
                 self.outside_implicit(&source.statement).await

@@ -1,9 +1,23 @@
 //! A column's default as PostgreSQL prints it: a quoted constant names its type.
 
+use crate::oid::relation_name;
+use crate::source::{Relation, Source};
+use catalog::Column;
 use types::DataType;
 
+/// The default of a column; `None` without one. A sequence in it has its schema before it if the search path would not
+/// find it.
+pub(crate) fn column_default(source: &Source, column: &Column) -> Option<String> {
+    let written = column.default.as_ref()?;
+    let Some(sequence) = column.sequence.and_then(|oid| source.catalog.sequence_by_oid(oid)) else {
+        return Some(default_text(written, &column.ty));
+    };
+    let name = relation_name(source, &Relation::Sequence(sequence)).replace('\'', "''");
+    Some(format!("nextval('{name}'::regclass)"))
+}
+
 /// `'x'` of a varchar column is `'x'::character varying`; -1 is `'-1'::integer`; all else is as it was written.
-pub(crate) fn default_text(written: &str, ty: &DataType) -> String {
+fn default_text(written: &str, ty: &DataType) -> String {
     let text = written.trim();
     let quoted = is_quoted(text);
     let negative = text.strip_prefix('-').map(str::trim_start).filter(|digits| is_number(digits));

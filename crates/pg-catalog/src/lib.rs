@@ -29,5 +29,5 @@ mod source;
 mod table;
 
 pub use definition::PG_TYPE_KEY;
-pub use live_state::{LiveState, SettingInfo};
+pub use live_state::{LiveState, SessionInfo, SettingInfo};
 pub use schema::PgCatalog;

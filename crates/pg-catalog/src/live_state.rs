@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use std::fmt::Debug;
+use std::net::SocketAddr;
 
 /// A setting as `pg_settings` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,31 @@ pub struct SettingInfo {
     pub read_only: bool,
 }
 
+/// A session as `pg_stat_activity` shows it. Times are microseconds since 1970.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionInfo {
+    /// What `pg_backend_pid()` says in it.
+    pub process_id: i32,
+    /// Its user.
+    pub user: String,
+    /// Its `application_name`.
+    pub application_name: String,
+    /// Where its client is; `None` is in the server's own process.
+    pub client: Option<SocketAddr>,
+    /// When it began.
+    pub backend_start: i64,
+    /// When its transaction began, if it is in one.
+    pub xact_start: Option<i64>,
+    /// When its last statement began.
+    pub query_start: Option<i64>,
+    /// When `state` last changed.
+    pub state_change: i64,
+    /// `active`, `idle`, `idle in transaction` or `idle in transaction (aborted)`.
+    pub state: &'static str,
+    /// Its last statement.
+    pub query: String,
+}
+
 /// Implemented by `engine` for each statement.
 #[async_trait]
 pub trait LiveState: Debug + Send + Sync {
@@ -35,6 +61,10 @@ pub trait LiveState: Debug + Send + Sync {
     fn setting(&self, name: &str) -> Option<String>;
     /// The store's estimate of a table's bytes, on disk and in memory.
     fn table_bytes(&self, table: &catalog::Table) -> u64;
+    /// All sessions of the server.
+    fn sessions(&self) -> Vec<SessionInfo>;
+    /// Cancels what a session runs, and with `end` the session itself. False: there is no such session.
+    fn stop_session(&self, process_id: i32, end: bool) -> bool;
     /// All settings.
     fn settings(&self) -> Vec<SettingInfo>;
     /// The last value that a sequence gave; `None` before the first.

@@ -25,7 +25,7 @@ const READ_AHEAD: usize = 256 * 1024;
 pub(crate) enum End {
     /// The client said so or is gone, or the socket failed.
     Closed,
-    /// The server stops.
+    /// The server stops, or another session ended this one.
     Shutdown,
     /// The client broke the protocol beyond repair.
     Protocol,
@@ -175,12 +175,9 @@ impl Connection {
             }
             let message = tokio::select! {
                 biased;
+                () = self.session.terminated() => return self.shut_down().await,
                 message = self.wire.message() => message,
-                () = stop.cancelled() => {
-                    self.wire.out.plain_error("FATAL", "57P01", "terminating connection due to administrator command");
-                    let _ = self.wire.flush().await;
-                    return End::Shutdown;
-                }
+                () = stop.cancelled() => return self.shut_down().await,
             };
             let done = match message {
                 Ok(Message::Terminate) => return End::Closed,
@@ -200,6 +197,12 @@ impl Connection {
         }
     }
 
+    async fn shut_down(&mut self) -> End {
+        self.wire.out.plain_error("FATAL", "57P01", "terminating connection due to administrator command");
+        let _ = self.wire.flush().await;
+        End::Shutdown
+    }
+
     async fn handle(&mut self, message: Message) -> Result<(), Failure> {
         match message {
             Message::Sync => self.sync().await,
@@ -217,9 +220,18 @@ impl Connection {
             }
             Message::Execute { portal, max_rows } => self.execute(&portal, max_rows).await,
             Message::Flush => Ok(self.wire.flush().await?),
+            Message::FunctionCall => Ok(self.refuse_function_call().await?),
             // Left over from a COPY that failed: PostgreSQL ignores them too.
             Message::CopyData(_) | Message::CopyDone | Message::CopyFail(_) | Message::Terminate => Ok(()),
         }
+    }
+
+    /// Like a simple query it ends with ReadyForQuery, also in PostgreSQL.
+    async fn refuse_function_call(&mut self) -> Result<(), End> {
+        let message = "calls of functions by their numbers (FunctionCall) are not supported".to_owned();
+        self.report(&Failure::Front("0A000", message));
+        self.session.fail();
+        self.ready().await
     }
 
     /// Tells the client of an error; in the extended protocol the rest up to Sync is skipped.

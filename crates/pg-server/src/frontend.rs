@@ -30,16 +30,25 @@ pub(crate) enum Opening {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Message {
     Query(String),
-    Parse { name: String, text: String, types: Vec<u32> },
+    Parse {
+        name: String,
+        text: String,
+        types: Vec<u32>,
+    },
     Bind(Bind),
     Describe(Target),
     Close(Target),
-    Execute { portal: String, max_rows: i32 },
+    Execute {
+        portal: String,
+        max_rows: i32,
+    },
     Flush,
     Sync,
     CopyData(Bytes),
     CopyDone,
     CopyFail(String),
+    /// A call of a function by its oid, whose contents nobody reads.
+    FunctionCall,
     Terminate,
 }
 
@@ -193,6 +202,7 @@ fn decode(kind: u8, body: Bytes) -> Result<Message, Malformed> {
         b'd' => Message::CopyData(r.frame),
         b'c' => Message::CopyDone,
         b'f' => Message::CopyFail(r.named("CopyFail").string()?),
+        b'F' => Message::FunctionCall,
         b'X' => Message::Terminate,
         other => return Err(Malformed::Type(other)),
     })

@@ -141,7 +141,7 @@ async fn connection(stream: std::net::TcpStream, shared: Arc<Shared>) {
     let mut wire = Wire::new(stream);
     let _seat = Seat::take(&shared);
     let full = shared.connected.load(Ordering::Relaxed) > shared.max_connections;
-    let opened = startup::open(&mut wire, &shared.engine, peer.ip(), full);
+    let opened = startup::open(&mut wire, &shared.engine, peer, full);
     let opened = tokio::select! {
         opened = tokio::time::timeout(STARTUP_TIMEOUT, opened) => opened,
         () = shared.stop.cancelled() => return,

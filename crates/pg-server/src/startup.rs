@@ -5,7 +5,7 @@ use crate::frontend::{self, Malformed, Opening};
 use crate::startup_options::{self, NotASetting};
 use bytes::BufMut;
 use engine::{Engine, Session, SessionStart};
-use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// What the opening packets led to.
@@ -17,7 +17,7 @@ pub(crate) enum Opened {
 }
 
 /// Leads a new connection to its session, if there is room: cancel requests are served all the same.
-pub(crate) async fn open(wire: &mut Wire, engine: &Arc<Engine>, peer: IpAddr, full: bool) -> Opened {
+pub(crate) async fn open(wire: &mut Wire, engine: &Arc<Engine>, peer: SocketAddr, full: bool) -> Opened {
     match opening(wire, engine).await {
         Ok(Some(_)) if full => {
             refuse(wire, "53300", "sorry, too many clients already").await;
@@ -51,7 +51,7 @@ async fn opening(wire: &mut Wire, engine: &Engine) -> Result<Option<(u16, Parame
     }
 }
 
-async fn begin(wire: &mut Wire, engine: &Arc<Engine>, peer: IpAddr, minor: u16, given: Parameters) -> Opened {
+async fn begin(wire: &mut Wire, engine: &Arc<Engine>, peer: SocketAddr, minor: u16, given: Parameters) -> Opened {
     // Names that begin with _pq_. are protocol options: none is known.
     let (options, mut parameters): (Parameters, Parameters) = given.into_iter().partition(|p| p.0.starts_with("_pq_."));
     if minor > 0 || !options.is_empty() {
@@ -81,12 +81,13 @@ async fn begin(wire: &mut Wire, engine: &Arc<Engine>, peer: IpAddr, minor: u16, 
             }
         };
     }
-    if !peer.to_canonical().is_loopback() {
-        let message = format!("connections from {peer} are not accepted: only loopback is, until there are roles");
+    if !peer.ip().to_canonical().is_loopback() {
+        let message =
+            format!("connections from {} are not accepted: only loopback is, until there are roles", peer.ip());
         refuse(wire, "28000", &message).await;
         return Opened::Done;
     }
-    match engine.session(SessionStart { user, database, parameters }) {
+    match engine.session(SessionStart { user, database, parameters, client: Some(peer) }) {
         Ok(session) => greet(wire, session).await,
         Err(error) => {
             wire.out.error("FATAL", &error);

@@ -338,6 +338,8 @@ pub enum Refusal {
     Type,
     /// An index of a byte or bit beyond the value (2202E).
     Index,
+    /// A type without the order or the equality that is asked for (42883).
+    Incomparable,
     /// A function that returns a set where one value stands (0A000).
     Set,
 }

@@ -79,6 +79,41 @@ fn list_of_subqueries(parser: &mut Parser<'_>, expr: &Expr) -> Option<Result<Exp
     Some(list.map(|list| Expr::InList { expr: Box::new(expr.clone()), list, negated }))
 }
 
+/// `x OPERATOR(pg_catalog.=) ANY (…)`: sqlparser takes ANY and ALL behind bare operators only.
+fn named_operator_any(parser: &mut Parser<'_>, expr: &Expr) -> Option<Result<Expr, ParserError>> {
+    let token = |n: usize| &parser.peek_nth_token_ref(n).token;
+    if !matches!(token(0), Token::Word(word) if word.keyword == Keyword::OPERATOR) || *token(1) != Token::LParen {
+        return None;
+    }
+    // Names and points, the symbol, and the parenthesis.
+    let close = (3..8).find(|n| *token(*n) == Token::RParen)?;
+    let Token::Word(word) = token(close + 1) else { return None };
+    let quantifier = word.keyword;
+    if !matches!(quantifier, Keyword::ANY | Keyword::SOME | Keyword::ALL) {
+        return None;
+    }
+    let parts = (2..close).map(token).filter(|token| **token != Token::Period).map(ToString::to_string).collect();
+    (0..close + 2).for_each(|_| drop(parser.next_token()));
+    Some(operand_of_any(parser).map(|right| {
+        let (left, right) = (Box::new(expr.clone()), Box::new(right));
+        let compare_op = BinaryOperator::PGCustomBinaryOperator(parts);
+        match quantifier {
+            Keyword::ALL => Expr::AllOp { left, compare_op, right },
+            _ => Expr::AnyOp { left, compare_op, right, is_some: quantifier == Keyword::SOME },
+        }
+    }))
+}
+
+/// An array or a query, in parentheses.
+fn operand_of_any(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.expect_token(&Token::LParen)?;
+    let queries = [Keyword::SELECT, Keyword::WITH, Keyword::VALUES];
+    let is_query = matches!(&parser.peek_token_ref().token, Token::Word(word) if queries.contains(&word.keyword));
+    let operand = if is_query { parser.parse_query().map(Expr::Subquery)? } else { parser.parse_expr()? };
+    parser.expect_token(&Token::RParen)?;
+    Ok(operand)
+}
+
 const POSTGRES: PostgreSqlDialect = PostgreSqlDialect {};
 
 impl Dialect for BennuDialect {
@@ -126,6 +161,9 @@ impl Dialect for BennuDialect {
         if parser.parse_keywords(&[Keyword::IS, Keyword::NOT, Keyword::DISTINCT, Keyword::FROM]) {
             let right = parser.parse_subexpr(self.prec_value(Precedence::Is));
             return Some(right.map(|right| Expr::IsNotDistinctFrom(Box::new(expr.clone()), Box::new(right))));
+        }
+        if let Some(any) = named_operator_any(parser, expr) {
+            return Some(any);
         }
         if let Some(list) = list_of_subqueries(parser, expr) {
             return Some(list);

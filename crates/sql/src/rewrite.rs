@@ -11,8 +11,9 @@
 use crate::dialect::BennuDialect;
 use crate::pg_catalog_rewrite;
 use sqlparser::ast::{
-    ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    LimitClause, ObjectName, Query, Select, TableFactor, UnaryOperator, Value, ValueWithSpan, VisitorMut,
+    ArrayElemTypeDef, BinaryOperator, CharacterLength, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArguments, LimitClause, ObjectName, Query, Select, TableFactor, UnaryOperator, Value, ValueWithSpan,
+    VisitorMut,
 };
 use sqlparser::parser::Parser;
 use std::ops::ControlFlow;
@@ -39,6 +40,7 @@ impl VisitorMut for Rewriter {
         balance(expr);
         match expr {
             Expr::BinaryOp { op, .. } => plain_operator(op),
+            Expr::AnyOp { compare_op, .. } | Expr::AllOp { compare_op, .. } => plain_operator(compare_op),
             Expr::UnaryOp { op, expr } if !matches!(op, UnaryOperator::Not) => separate(expr),
             Expr::Function(function) => {
                 strip_pg_catalog(&mut function.name);
@@ -46,7 +48,10 @@ impl VisitorMut for Rewriter {
                     *expr = tuple;
                 }
             }
-            Expr::Cast { data_type, .. } => plain_type(data_type),
+            Expr::Cast { expr, data_type, .. } => {
+                plain_type(data_type);
+                measure_bpchar(expr, data_type);
+            }
             Expr::TypedString(typed) => plain_type(&mut typed.data_type),
             _ => {}
         }
@@ -182,6 +187,16 @@ fn plain_type(data_type: &mut DataType) {
     let read = Parser::new(&dialect).try_with_sql(&text).and_then(|mut parser| parser.parse_data_type());
     if let Ok(plain) = read {
         *data_type = plain;
+    }
+}
+
+/// `'ab'::bpchar`, as dumps write defaults of `char(n)`, is `'ab'::char(2)`.
+fn measure_bpchar(operand: &Expr, data_type: &mut DataType) {
+    let DataType::Custom(name, modifiers) = &*data_type else { return };
+    let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) = operand else { return };
+    if modifiers.is_empty() && name.to_string().eq_ignore_ascii_case("bpchar") {
+        let length = u64::try_from(text.chars().count().max(1)).unwrap_or(u64::MAX);
+        *data_type = DataType::Char(Some(CharacterLength::IntegerLength { length, unit: None }));
     }
 }
 

@@ -33,6 +33,8 @@ pub fn assign(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
         DataType::Text | DataType::Varchar(_) | DataType::Char(_) => return to_text(ty, value),
         DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_) => return to_bytes(ty, value),
         DataType::Boolean => matches!(value, Datum::Bool(_)).then(|| value.clone()),
+        // What is read from text is checked there.
+        DataType::Json => matches!(value, Datum::Text(_)).then(|| value.clone()),
         DataType::Uuid => matches!(value, Datum::Uuid(_)).then(|| value.clone()),
         DataType::Interval => match value {
             Datum::Time(micros) => Some(Datum::Interval(Interval { months: 0, days: 0, micros })),

@@ -51,6 +51,8 @@ pub enum DataType {
     Interval,
     /// `oid`, the number of an object: a whole number of 0 to 2^32 - 1. Of expressions only: no column has it.
     Oid,
+    /// `json`, a text that is JSON. Of expressions only: no column has it.
+    Json,
     /// An array. Of expressions only: no column has it.
     Array(ElementType),
 }
@@ -91,6 +93,7 @@ impl DataType {
             Self::Uuid => "uuid",
             Self::Interval => "interval",
             Self::Oid => "oid",
+            Self::Json => "json",
             Self::Array(element) => element.array_name(),
         }
     }
@@ -114,6 +117,7 @@ impl DataType {
             Self::Integer => 23,
             Self::Text => 25,
             Self::Oid => 26,
+            Self::Json => 114,
             Self::Real => 700,
             Self::Double => 701,
             Self::Char(_) => 1042,
@@ -141,6 +145,7 @@ impl DataType {
             23 => Self::Integer,
             25 => Self::Text,
             26 => Self::Oid,
+            114 => Self::Json,
             700 => Self::Real,
             701 => Self::Double,
             1042 => length.map_or(Self::Text, Self::Char),
@@ -205,6 +210,7 @@ impl DataType {
             | Self::Varbinary(_)
             | Self::Interval
             | Self::Oid
+            | Self::Json
             | Self::Array(_) => return None,
         })
     }
@@ -236,7 +242,7 @@ impl DataType {
 
     /// May a column of a table have it?
     pub fn is_storable(&self) -> bool {
-        !matches!(self, Self::Interval | Self::Oid | Self::Array(_))
+        !matches!(self, Self::Interval | Self::Oid | Self::Json | Self::Array(_))
     }
 
     /// A date, a time or a timestamp.
@@ -260,7 +266,7 @@ pub(crate) mod tests {
         use DataType::*;
         let mut all = vec![Boolean, SmallInt, Integer, BigInt, Real, Double, Numeric(None), Text, Varchar(None), Bytea];
         all.extend([Date, Time, Timestamp, TimestampTz, Uuid, Varchar(Some(10)), Char(1), Char(5), Varbinary(4)]);
-        all.extend([Interval, Oid, Array(ElementType::Integer), Array(ElementType::Varchar)]);
+        all.extend([Interval, Oid, Json, Array(ElementType::Integer), Array(ElementType::Varchar)]);
         all.extend([Binary(3), Numeric(Some((9, 9))), Numeric(Some((10, 2))), Numeric(Some((38, 10)))]);
         all
     }

@@ -69,7 +69,7 @@ impl ElementType {
             DataType::Uuid => Self::Uuid,
             DataType::Interval => Self::Interval,
             DataType::Oid => Self::Oid,
-            DataType::Array(_) => return None,
+            DataType::Json | DataType::Array(_) => return None,
         })
     }
 

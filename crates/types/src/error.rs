@@ -35,6 +35,12 @@ pub enum TypeError {
         /// One line for a person.
         message: String,
     },
+    /// Text that is no JSON (22P02).
+    #[error("invalid input syntax for type json")]
+    BadJson {
+        /// What is wrong with it.
+        detail: String,
+    },
     /// Text of a number outside the type's range (22003).
     #[error("{}\"{input}\" is out of range for type {ty}", value_word(ty))]
     TextOutOfRange {
@@ -112,6 +118,7 @@ impl TypeError {
                     digits => format!("10^{digits}"),
                 }
             )),
+            Self::BadJson { detail } => Some(detail.clone()),
             _ => None,
         }
     }

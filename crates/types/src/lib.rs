@@ -24,6 +24,7 @@ mod element;
 mod error;
 pub mod ident;
 mod interval;
+pub mod json;
 pub mod temporal;
 pub mod text;
 mod type_name;

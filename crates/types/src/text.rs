@@ -8,7 +8,7 @@ mod float;
 pub use float::{print_float4, print_float8};
 
 use crate::decimal::{self, Literal};
-use crate::{DataType, Datum, Decimal, ElementType, NUMERIC_MAX_SCALE, TypeError, array, coerce, temporal};
+use crate::{DataType, Datum, Decimal, ElementType, NUMERIC_MAX_SCALE, TypeError, array, coerce, json, temporal};
 use std::fmt::Write;
 
 /// Reads a value of type `ty`, limits of its parameters included: what COPY and quoted literals do.
@@ -39,6 +39,10 @@ pub fn parse(ty: &DataType, text: &str) -> Result<Datum, TypeError> {
         DataType::TimestampTz => Datum::TimestampTz(temporal::parse_timestamptz(text)?),
         DataType::Uuid => Datum::Uuid(parse_uuid(text).ok_or_else(|| invalid(ty, text))?),
         DataType::Interval => Datum::Interval(crate::parse_interval(text)?),
+        DataType::Json => {
+            json::check(text)?;
+            Datum::Text(text.to_owned())
+        }
         DataType::Array(element) => return array::parse_array(*element, text),
     })
 }

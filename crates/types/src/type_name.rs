@@ -49,6 +49,7 @@ fn plain(name: &str) -> Option<DataType> {
         "uuid" => DataType::Uuid,
         "interval" => DataType::Interval,
         "oid" => DataType::Oid,
+        "json" => DataType::Json,
         _ => return None,
     })
 }
@@ -154,7 +155,8 @@ fn unknown(name: &str) -> TypeError {
         "unsigned_date" => "; use date",
         "unsigned_time" => "; use time",
         "unsigned_timestamp" => "; use timestamp",
-        "json" | "jsonb" | "bson" | "xml" => "; use text",
+        "jsonb" => "; use json, or text to store it",
+        "bson" | "xml" => "; use text",
         "serial" | "serial4" | "bigserial" | "serial8" | "smallserial" | "serial2" => "; use an integer type",
         "money" => "; use numeric",
         "timetz" | "time with time zone" => "; use time or timestamptz",

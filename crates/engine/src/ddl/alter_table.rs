@@ -2,10 +2,11 @@
 
 use super::check_default;
 use super::create_table::{new_column, property};
+use super::generated::OwnSequence;
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use catalog::{CatalogResult, Draft, NewColumn, Table, TableOid};
-use sql::{AlterAction, AlterTable, ColumnDef, PrimaryKeyDef};
+use sql::{AlterAction, AlterTable, ColumnDef, Generated, PrimaryKeyDef};
 use std::collections::BTreeMap;
 use txn::{LockMode, LockOwner};
 use types::Datum;
@@ -19,6 +20,8 @@ enum Step {
     SetDefault(String, Option<(String, Option<TableOid>)>),
     SetNotNull(String),
     DropNotNull(String),
+    AddIdentity(OwnSequence),
+    DropIdentity(String),
     Properties(BTreeMap<String, Option<String>>),
 }
 
@@ -82,6 +85,20 @@ impl Session {
                 Step::SetNotNull(column.clone())
             }
             AlterAction::DropNotNull { column } => Step::DropNotNull(column.clone()),
+            AlterAction::AddIdentity { column, generated } => {
+                Step::AddIdentity(self.own_sequence(table, column, generated)?)
+            }
+            AlterAction::DropIdentity { column, if_exists } => {
+                if table.must_get_column(column)?.identity.is_some() {
+                    return Ok(Some(Step::DropIdentity(column.clone())));
+                }
+                let what = format!("column \"{column}\" of relation \"{}\" is not an identity column", table.name);
+                if !*if_exists {
+                    return fail(Fault::Refused { message: what });
+                }
+                self.skipped("00000", &what);
+                return Ok(None);
+            }
             AlterAction::SetOptions(options) => {
                 Step::Properties(options.iter().map(property).collect::<EngineResult<_>>()?)
             }
@@ -89,6 +106,24 @@ impl Session {
                 Step::Properties(names.iter().map(|name| (name.clone(), None)).collect())
             }
         }))
+    }
+
+    /// The sequence of a column that becomes an identity.
+    fn own_sequence(&self, table: &Table, name: &str, generated: &Generated) -> EngineResult<OwnSequence> {
+        let column = table.must_get_column(name)?;
+        let what = format!("column \"{name}\" of relation \"{}\"", table.name);
+        let catalog = self.engine.catalog().current();
+        let sequence = OwnSequence::new(name, column.ty, generated, catalog.schema_name(table))?;
+        let message = if !column.not_null {
+            format!("{what} must be declared NOT NULL before identity can be added")
+        } else if column.identity.is_some() {
+            format!("{what} is already an identity column")
+        } else if column.default.is_some() {
+            format!("{what} already has a default value")
+        } else {
+            return Ok(sequence);
+        };
+        fail(Fault::Refused { message })
     }
 
     /// Rows that are there read the default as it is now, and no row is touched.
@@ -151,6 +186,8 @@ fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> CatalogResult<()> {
         }
         Step::SetNotNull(name) => draft.set_not_null(oid, &name).map(drop),
         Step::DropNotNull(name) => draft.drop_not_null(oid, &name).map(drop),
+        Step::AddIdentity(sequence) => sequence.add_identity(draft, oid),
+        Step::DropIdentity(name) => draft.set_identity(oid, &name, None).map(drop),
         Step::Properties(changes) => draft.set_properties(oid, &changes).map(drop),
     }
 }

@@ -16,7 +16,7 @@ impl Session {
         let mut sequences = Vec::new();
         for def in &create.columns {
             check_default(self, def.default.as_ref(), &def.name, def.data_type).await?;
-            sequences.extend(OwnSequence::of(def)?);
+            sequences.extend(OwnSequence::of(def, &new.schema)?);
             let mut column = new_column(def);
             if let Some(default) = &def.default {
                 column.sequence = self.sequence_of_default(&default.expr)?;

@@ -3,7 +3,7 @@
 use super::sequence::counting;
 use crate::Session;
 use crate::error::EngineResult;
-use catalog::{CatalogResult, Counting, Draft, Identity, NewSequence, NewTable, SequenceOwner};
+use catalog::{CatalogResult, Counting, Draft, Identity, NewSequence, NewTable, SequenceOwner, TableOid};
 use sql::ast::{self, Expr};
 use sql::{ColumnDef, Generated, SequenceOptions};
 use types::DataType;
@@ -11,32 +11,55 @@ use types::DataType;
 /// A sequence to be made with its table.
 pub(super) struct OwnSequence {
     column: String,
+    /// As it is to be called; `None` is after its column.
+    name: Option<String>,
     counting: Counting,
     identity: Option<Identity>,
 }
 
 impl OwnSequence {
-    /// What the column asks for.
-    pub(super) fn of(def: &ColumnDef) -> EngineResult<Option<Self>> {
-        let Some(generated) = &def.generated else { return Ok(None) };
+    /// What a column of a table in `schema` asks for.
+    pub(super) fn of(def: &ColumnDef, schema: &str) -> EngineResult<Option<Self>> {
+        def.generated.as_ref().map(|generated| Self::new(&def.name, def.data_type, generated, schema)).transpose()
+    }
+
+    /// The same, by its parts.
+    pub(super) fn new(column: &str, ty: DataType, generated: &Generated, schema: &str) -> EngineResult<Self> {
         let (mut options, identity) = match generated {
             Generated::Serial => (SequenceOptions::default(), None),
             Generated::Identity { always: true, options } => (options.as_ref().clone(), Some(Identity::Always)),
             Generated::Identity { always: false, options } => (options.as_ref().clone(), Some(Identity::ByDefault)),
         };
-        if !matches!(def.data_type, DataType::SmallInt | DataType::Integer | DataType::BigInt) {
+        if !matches!(ty, DataType::SmallInt | DataType::Integer | DataType::BigInt) {
             let message = "identity column type must be smallint, integer, or bigint".to_string();
             return crate::error::fail(crate::error::Fault::BadSequence { message });
         }
-        options.data_type.get_or_insert(def.data_type);
-        Ok(Some(Self { column: def.name.clone(), counting: counting(&options, None)?, identity }))
+        options.data_type.get_or_insert(ty);
+        let name = options.name.take();
+        if name.as_ref().and_then(|name| name.schema.as_ref()).is_some_and(|named| named != schema) {
+            let message = "sequence must be in same schema as table it is linked to".to_string();
+            return crate::error::fail(crate::error::Fault::Refused { message });
+        }
+        let name = name.map(|name| name.name);
+        Ok(Self { column: column.to_owned(), name, counting: counting(&options, None)?, identity })
+    }
+
+    /// Makes the sequence of an identity, and its column one.
+    pub(super) fn add_identity(self, draft: &mut Draft, table: TableOid) -> CatalogResult<()> {
+        let Some(identity) = self.identity else { return Ok(()) };
+        let old = draft.table(table)?;
+        let schema = draft.catalog().schema_name(&old).to_owned();
+        let name = self.name.unwrap_or_else(|| free_name(draft, &schema, &old.name, &self.column));
+        let new = NewSequence { schema, name, counting: self.counting, owner: None };
+        let sequence = draft.create_sequence(new)?.oid;
+        draft.set_identity(table, &self.column, Some((sequence, identity))).map(drop)
     }
 
     /// Makes the sequences, their table, and them part of it.
     pub(super) fn create(draft: &mut Draft, mut new: NewTable, sequences: &[Self]) -> CatalogResult<()> {
         let mut made = Vec::with_capacity(sequences.len());
         for own in sequences {
-            let name = free_name(draft, &new, &own.column);
+            let name = own.name.clone().unwrap_or_else(|| free_name(draft, &new.schema, &new.name, &own.column));
             let sequence =
                 NewSequence { schema: new.schema.clone(), name: name.clone(), counting: own.counting, owner: None };
             let oid = draft.create_sequence(sequence)?.oid;
@@ -60,14 +83,14 @@ impl OwnSequence {
 }
 
 /// `<table>_<column>_seq`, with a number if that is taken.
-fn free_name(draft: &Draft, new: &NewTable, column: &str) -> String {
-    let base = format!("{}_{column}_seq", new.name);
+fn free_name(draft: &Draft, schema: &str, table: &str, column: &str) -> String {
+    let base = format!("{table}_{column}_seq");
     let catalog = draft.catalog();
     let taken = |name: &str| {
-        *name == new.name
-            || catalog.table(&new.schema, name).is_some()
-            || catalog.view(&new.schema, name).is_some()
-            || catalog.sequence(&new.schema, name).is_some()
+        name == table
+            || catalog.table(schema, name).is_some()
+            || catalog.view(schema, name).is_some()
+            || catalog.sequence(schema, name).is_some()
     };
     if !taken(&base) {
         return base;
@@ -87,7 +110,7 @@ fn default_text(schema: &str, name: &str) -> String {
 
 impl Session {
     /// The sequence whose next value an expression is, and nothing more.
-    pub(crate) fn sequence_of_default(&self, expr: &Expr) -> EngineResult<Option<catalog::TableOid>> {
+    pub(crate) fn sequence_of_default(&self, expr: &Expr) -> EngineResult<Option<TableOid>> {
         let Some(name) = nextval_argument(expr) else { return Ok(None) };
         let catalog = self.engine.catalog().current();
         let name = crate::sequences::read_name(&name)?;

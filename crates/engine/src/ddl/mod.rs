@@ -7,6 +7,7 @@ mod create_table;
 mod drop;
 mod expression;
 mod generated;
+mod owner;
 mod schema;
 mod sequence;
 mod view;
@@ -17,7 +18,7 @@ pub(crate) use sequence::find_sequence;
 use crate::error::{EngineResult, Fault, fail};
 use crate::{EngineError, Notice, Session};
 use catalog::{Catalog, RESERVED_SCHEMAS, Table};
-use sql::{ObjectName, Statement};
+use sql::{ObjectName, OwnedObject, Statement};
 use std::sync::Arc;
 use store::TableId;
 use txn::{LockMode, LockOwner, LockWait};
@@ -46,6 +47,7 @@ impl Session {
                 self.drop_schemas(names, *if_exists, *cascade).await?;
             }
             Statement::RenameSchema { name, to } => self.rename_schema(name, to).await?,
+            Statement::ChangeOwner(change) => self.change_owner(change)?,
             _ => return fail(Fault::Internal { detail: format!("{command} is no definition") }),
         }
         Ok(command.to_string())
@@ -169,6 +171,12 @@ fn command_of(statement: &Statement) -> &'static str {
         Statement::CreateSchema { .. } => "CREATE SCHEMA",
         Statement::DropSchema { .. } => "DROP SCHEMA",
         Statement::RenameSchema { .. } => "ALTER SCHEMA",
+        Statement::ChangeOwner(change) => match change.object {
+            OwnedObject::Table(_) => "ALTER TABLE",
+            OwnedObject::View(_) => "ALTER VIEW",
+            OwnedObject::Sequence(_) => "ALTER SEQUENCE",
+            OwnedObject::Schema(_) => "ALTER SCHEMA",
+        },
         _ => "statement",
     }
 }

@@ -95,7 +95,7 @@ impl Session {
         Ok(())
     }
 
-    fn find_view(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Option<Arc<View>>> {
+    pub(super) fn find_view(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Option<Arc<View>>> {
         super::check_database(name)?;
         for schema in self.schemas_of(name) {
             if let Some(view) = catalog.view(&schema, &name.name) {

@@ -94,6 +94,8 @@ pub(crate) enum Fault {
     NoSuchObject { kind: &'static str, name: String },
     #[error("infinite recursion detected in rules for relation \"{view}\"")]
     ViewReadsItself { view: String },
+    #[error("role \"{name}\" does not exist")]
+    NoSuchRole { name: String },
 
     // Sequences.
     #[error("{message}")]

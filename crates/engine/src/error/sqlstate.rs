@@ -37,7 +37,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::NotNull { .. } | Fault::ContainsNulls { .. } => "23502",
         Fault::RowTwice => "21000",
         Fault::NoSuchUniqueness => "42P10",
-        Fault::NoSuchConstraint { .. } => "42704",
+        Fault::NoSuchConstraint { .. } | Fault::NoSuchRole { .. } => "42704",
         Fault::ColumnTwice { .. } => "42701",
         Fault::DuplicateFunction { .. } => "42723",
         Fault::NoSuchColumn { .. } => "42703",
@@ -74,7 +74,7 @@ fn fault_code(fault: &Fault) -> &'static str {
 fn type_code(error: &TypeError) -> &'static str {
     match error {
         TypeError::InvalidText { ty, .. } if is_date_or_time(ty) => "22007",
-        TypeError::InvalidText { .. } | TypeError::BadArray { .. } => "22P02",
+        TypeError::InvalidText { .. } | TypeError::BadArray { .. } | TypeError::BadJson { .. } => "22P02",
         TypeError::IntervalRange { .. } => "22015",
         TypeError::InvalidHex { .. } => "22023",
         TypeError::DateTimeRange { .. } => "22008",
@@ -219,6 +219,7 @@ fn refusal_code(reason: Refusal) -> &'static str {
         Refusal::Null => "22004",
         Refusal::Encoding => "22021",
         Refusal::Type => "42804",
+        Refusal::Incomparable => "42883",
         Refusal::Set => "0A000",
     }
 }

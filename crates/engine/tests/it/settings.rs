@@ -34,6 +34,7 @@ async fn the_start_of_a_session_is_checked() {
         user: "ada".to_string(),
         database: database.to_string(),
         parameters: parameters.iter().map(|(n, v)| ((*n).to_string(), (*v).to_string())).collect(),
+        client: None,
     };
     let code = |engine: &Arc<Engine>, start| engine.session(start).map(drop).unwrap_err().code();
     assert_eq!(code(&engine, start("other", &[])), "3D000");

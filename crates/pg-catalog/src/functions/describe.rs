@@ -4,6 +4,7 @@ use super::names::relation_of;
 use super::{BOOL, Function, INT, OID, REGCLASS, Returns, TEXT, by_oid, nothing, strict};
 use crate::deparse::{constraint_definition, index_column, index_definition, view_definition};
 use crate::oid::format_type;
+use crate::pg_catalog::schema_comment;
 use crate::rows::Cell;
 use crate::source::{OWNER, Relation, index_of_constraint};
 
@@ -99,9 +100,13 @@ fn arguments_of(oid: Option<u32>) -> Option<String> {
     Some(names.join(", "))
 }
 
-/// There are no comments.
-pub(super) static OBJ_DESCRIPTION: Function =
-    strict("obj_description", &[OID, TEXT], Returns::Text, nothing).optional(1);
+pub(super) static OBJ_DESCRIPTION: Function = strict("obj_description", &[OID, TEXT], Returns::Text, |source, args| {
+    let is_schema = args.text(1).is_none_or(|catalog| catalog == "pg_namespace");
+    let schema = args.oid(0).filter(|_| is_schema).and_then(|oid| source.schema_name(oid));
+    Ok(schema.and_then(schema_comment).into())
+})
+.optional(1);
+/// There are no other comments.
 pub(super) static SHOBJ_DESCRIPTION: Function = strict("shobj_description", &[OID, TEXT], Returns::Text, nothing);
 pub(super) static COL_DESCRIPTION: Function = strict("col_description", &[OID, INT], Returns::Text, nothing);
 

@@ -1,7 +1,6 @@
 //! Functions that read the definitions or the session. One list: [`ALL`].
 
 mod describe;
-mod json;
 mod names;
 mod privileges;
 mod session;
@@ -24,6 +23,8 @@ pub(crate) struct Function {
     pub(crate) returns: Returns,
     /// Is it called for NULLs? Else they give NULL.
     pub(crate) takes_null: bool,
+    /// Does it do something? Then it is called once for each row, and never while a statement is planned.
+    pub(crate) acts: bool,
     pub(crate) body: fn(&Source, &Arguments<'_>) -> Result<Cell>,
 }
 
@@ -122,7 +123,6 @@ pub(crate) static ALL: &[&Function] = &[
     &describe::GETDATABASEENCODING,
     &describe::PG_TABLESPACE_LOCATION,
     &describe::PG_SIZE_PRETTY,
-    &json::JSON_BUILD_OBJECT,
     &names::PG_TABLE_IS_VISIBLE,
     &names::PG_TYPE_IS_VISIBLE,
     &names::PG_FUNCTION_IS_VISIBLE,
@@ -180,6 +180,8 @@ pub(crate) static ALL: &[&Function] = &[
     &session::PG_TRIGGER_DEPTH,
     &session::PG_MY_TEMP_SCHEMA,
     &session::PG_IS_OTHER_TEMP_SCHEMA,
+    &session::PG_CANCEL_BACKEND,
+    &session::PG_TERMINATE_BACKEND,
 ];
 
 /// The function of that name, bound to `source`.
@@ -209,13 +211,19 @@ const fn strict(
     returns: Returns,
     body: fn(&Source, &Arguments<'_>) -> Result<Cell>,
 ) -> Function {
-    Function { name, arguments, optional: 0, returns, takes_null: false, body }
+    Function { name, arguments, optional: 0, returns, takes_null: false, acts: false, body }
 }
 
 impl Function {
     /// The last `count` arguments may be left out.
     const fn optional(mut self, count: usize) -> Self {
         self.optional = count;
+        self
+    }
+
+    /// It does something.
+    const fn acting(mut self) -> Self {
+        self.acts = true;
         self
     }
 

@@ -1,6 +1,6 @@
 //! The session and its server.
 
-use super::{BOOL, Function, OID, Returns, TEXT, strict};
+use super::{BOOL, Function, INT, OID, Returns, TEXT, strict};
 use crate::rows::Cell;
 use datafusion::common::plan_err;
 
@@ -24,6 +24,19 @@ pub(super) static CURRENT_SETTING: Function =
 
 pub(super) static PG_BACKEND_PID: Function =
     strict("pg_backend_pid", &[], Returns::Int, |source, _| Ok(source.live.process_id().into()));
+
+pub(super) static PG_CANCEL_BACKEND: Function = strict("pg_cancel_backend", &[INT], Returns::Bool, |source, args| {
+    let process = args.int(0).and_then(|process| i32::try_from(process).ok());
+    Ok(process.is_some_and(|process| source.live.stop_session(process, false)).into())
+})
+.acting();
+
+pub(super) static PG_TERMINATE_BACKEND: Function =
+    strict("pg_terminate_backend", &[INT], Returns::Bool, |source, args| {
+        let process = args.int(0).and_then(|process| i32::try_from(process).ok());
+        Ok(process.is_some_and(|process| source.live.stop_session(process, true)).into())
+    })
+    .acting();
 
 /// There are no standby servers.
 pub(super) static PG_IS_IN_RECOVERY: Function =

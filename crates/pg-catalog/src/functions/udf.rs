@@ -20,7 +20,8 @@ use std::sync::Arc;
 /// The function, reading that state.
 pub(super) fn bind(function: &'static Function, source: Source) -> ScalarUDF {
     // Not of its arguments alone, but the same for the whole statement.
-    let signature = Signature::user_defined(Volatility::Stable);
+    let volatility = if function.acts { Volatility::Volatile } else { Volatility::Stable };
+    let signature = Signature::user_defined(volatility);
     ScalarUDF::new_from_impl(Bound { function, source, signature })
 }
 
@@ -84,7 +85,7 @@ impl ScalarUDFImpl for Bound {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let scalar = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
+        let scalar = !self.function.acts && args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
         let rows = if scalar { 1 } else { args.number_rows };
         let columns = args.args.iter().map(|arg| cells(&arg.to_array(rows)?)).collect::<Result<Vec<_>>>()?;
         let mut values = Vec::with_capacity(rows);

@@ -1,5 +1,6 @@
 //! `columns`: columns of tables, of the computed ones too.
 
+use crate::default_text::column_default;
 use crate::definition::{Definition, Kind};
 use crate::oid::format_type;
 use crate::oid::types::PgType;
@@ -34,7 +35,7 @@ struct Shown<'a> {
     ty: &'a PgType,
     typmod: i32,
     not_null: bool,
-    default: Option<&'a str>,
+    default: Option<String>,
     identity: Option<Identity>,
     sequence: Option<&'a Arc<Sequence>>,
     writable: bool,
@@ -87,7 +88,7 @@ fn of_table<'a>(source: &'a Source, number: i16, column: &'a Column) -> Option<S
         ty: PgType::by_oid(column.ty.oid())?,
         typmod: column.ty.typmod(),
         not_null: column.not_null,
-        default: column.default.as_deref(),
+        default: column_default(source, column),
         identity: column.identity,
         sequence: column.sequence.and_then(|oid| source.catalog.sequence_by_oid(oid)),
         writable: true,
@@ -105,7 +106,7 @@ fn add(rows: &mut Rows, schema: &str, table: &str, column: &Shown<'_>) {
         ("table_name", table.into()),
         ("column_name", column.name.into()),
         ("ordinal_position", column.number.into()),
-        ("column_default", column.default.into()),
+        ("column_default", column.default.clone().into()),
         ("is_nullable", yes_no(!column.not_null)),
         ("data_type", data_type.into()),
         ("character_maximum_length", facts.length.into()),

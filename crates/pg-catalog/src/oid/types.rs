@@ -50,7 +50,9 @@ pub(crate) static TYPES: &[PgType] = types! {
       28 "xid" 4 true "b" "U" false 0 1011 "i" "p" 0;
       29 "cid" 4 true "b" "U" false 0 0 "i" "p" 0;
       30 "oidvector" -1 false "b" "A" false 26 1013 "i" "p" 0;
+     114 "json" -1 false "b" "U" false 0 199 "i" "x" 0;
      194 "pg_node_tree" -1 false "b" "Z" false 0 0 "i" "x" 100;
+     199 "_json" -1 false "b" "A" false 114 0 "i" "x" 0;
      700 "float4" 4 true "b" "N" false 0 1021 "i" "p" 0;
      701 "float8" 8 true "b" "N" true 0 1022 "d" "p" 0;
      705 "unknown" -2 false "p" "X" false 0 0 "c" "p" 0;
@@ -123,7 +125,7 @@ impl PgType {
     pub(crate) fn functions(&self) -> [String; 4] {
         const JOINED: [&str; 7] = ["date", "time", "timestamp", "timestamptz", "interval", "numeric", "uuid"];
         let underlined = JOINED.contains(&self.name)
-            || matches!(self.name, "record" | "cstring" | "any" | "anyarray" | "pg_lsn" | "pg_node_tree");
+            || matches!(self.name, "record" | "cstring" | "any" | "anyarray" | "pg_lsn" | "pg_node_tree" | "json");
         let base = if self.is_plain_array() { "array" } else { self.name };
         let join = if underlined || self.is_plain_array() { "_" } else { "" };
         ["in", "out", "recv", "send"].map(|end| format!("{base}{join}{end}"))

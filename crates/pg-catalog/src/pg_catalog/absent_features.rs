@@ -30,13 +30,6 @@ pub(super) static PG_DEFAULT_ACL: Definition = Definition::empty(
     "oid:oid! defaclrole:oid! defaclnamespace:oid! defaclobjtype:char! defaclacl:_aclitem!",
 );
 
-pub(super) static PG_DESCRIPTION: Definition = Definition::empty(
-    2609,
-    "pg_description",
-    Kind::Table,
-    "objoid:oid! classoid:oid! objsubid:int4! description:text!",
-);
-
 pub(super) static PG_EXTENSION: Definition = Definition::empty(
     3079,
     "pg_extension",

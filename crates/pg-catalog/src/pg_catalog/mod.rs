@@ -12,6 +12,7 @@ mod pg_collation;
 mod pg_constraint;
 mod pg_database;
 mod pg_depend;
+mod pg_description;
 mod pg_get_keywords;
 mod pg_group;
 mod pg_index;
@@ -25,6 +26,7 @@ mod pg_sequence;
 mod pg_settings;
 mod pg_shadow;
 mod pg_stat;
+mod pg_stat_activity;
 mod pg_tables;
 mod pg_tablespace;
 mod pg_type;
@@ -33,6 +35,7 @@ mod pg_views;
 
 use crate::definition::Definition;
 pub(crate) use pg_collation::COLLATIONS;
+pub(crate) use pg_description::schema_comment;
 
 /// What functions without arguments have in FROM, by the name that the parser gives them there.
 pub(crate) static SETS: &[&Definition] = &[&pg_get_keywords::PG_GET_KEYWORDS];
@@ -66,7 +69,7 @@ pub(crate) static TABLES: &[&Definition] = &[
     &absent_features::PG_DB_ROLE_SETTING,
     &absent_features::PG_DEFAULT_ACL,
     &pg_depend::PG_DEPEND,
-    &absent_features::PG_DESCRIPTION,
+    &pg_description::PG_DESCRIPTION,
     &absent_objects::PG_ENUM,
     &absent_objects::PG_EVENT_TRIGGER,
     &absent_features::PG_EXTENSION,
@@ -108,6 +111,7 @@ pub(crate) static TABLES: &[&Definition] = &[
     &absent_features::PG_SHDEPEND,
     &absent_features::PG_SHDESCRIPTION,
     &absent_features::PG_SHSECLABEL,
+    &pg_stat_activity::PG_STAT_ACTIVITY,
     &pg_stat::PG_STAT_ALL_INDEXES,
     &pg_stat::PG_STAT_ALL_TABLES,
     &pg_stat::PG_STAT_GSSAPI,

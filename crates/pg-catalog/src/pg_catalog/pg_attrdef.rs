@@ -1,6 +1,6 @@
 //! `pg_attrdef`: defaults of columns. `adbin` is their source text.
 
-use crate::default_text::default_text;
+use crate::default_text::column_default;
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::source::{Source, default_oid, shown_columns};
@@ -16,12 +16,12 @@ pub(super) static PG_ATTRDEF: Definition = Definition {
 fn rows(source: &Source, rows: &mut Rows) {
     for table in source.catalog.tables() {
         for (number, column) in shown_columns(table) {
-            let Some(default) = &column.default else { continue };
+            let Some(default) = column_default(source, column) else { continue };
             rows.add([
                 ("oid", default_oid(table, number).into()),
                 ("adrelid", table.oid.0.into()),
                 ("adnum", number.into()),
-                ("adbin", default_text(default, &column.ty).into()),
+                ("adbin", default.into()),
             ]);
         }
     }

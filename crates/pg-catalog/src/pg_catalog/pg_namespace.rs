@@ -14,6 +14,15 @@ pub(super) static PG_NAMESPACE: Definition = Definition {
 
 fn rows(source: &Source, rows: &mut Rows) {
     for (oid, name) in source.schemas() {
-        rows.add([("oid", oid.into()), ("nspname", name.into()), ("nspowner", OWNER.into())]);
+        // What a dump takes for granted of this schema: all may use it.
+        let owner = types::ident::quote(source.live.user());
+        let rights =
+            (name == catalog::PUBLIC_SCHEMA).then(|| vec![format!("{owner}=UC/{owner}"), format!("=U/{owner}")]);
+        rows.add([
+            ("oid", oid.into()),
+            ("nspname", name.into()),
+            ("nspowner", OWNER.into()),
+            ("nspacl", rights.into()),
+        ]);
     }
 }

@@ -29,7 +29,7 @@ fn rows(_: &Source, rows: &mut Rows) {
             ("prolang", pg_language::INTERNAL.into()),
             ("procost", 1.0.into()),
             ("prokind", "f".into()),
-            ("provolatile", "s".into()),
+            ("provolatile", if function.acts { "v" } else { "s" }.into()),
             ("proparallel", "s".into()),
             ("pronargs", arguments.len().into()),
             ("pronargdefaults", function.optional.into()),

@@ -8,6 +8,7 @@ What was written of the schema is played back into PostgreSQL, and into the serv
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 HOST, PORT, BIN, POSTGRES = sys.argv[1:]
@@ -60,6 +61,43 @@ def there_and_back():
     print(f"there and back | {code} {errors} {dump_of('back').replace('back', 'loose') == dump} {len(dump.splitlines()) > 500}")
 
 
+SWITCHES = [
+    "-t dumped.orders -t dumped.counted",
+    "-t dumped.o*",
+    "--table=dumped.*",
+    "-T dumped.orders -n dumped",
+    "-n dumped -N loose",
+    "-n d*d",
+    "-n dumped --exclude-table-data=dumped.orders",
+    "-n dumped -a --column-inserts",
+    "-n dumped -a --inserts --rows-per-insert=2 --on-conflict-do-nothing",
+    "-n dumped -O -x --no-comments",
+    "-n dumped --section=pre-data",
+    "-n dumped --section=post-data",
+    "-n dumped -Fc",
+    "-t nothing",
+    "-n nothing",
+    "--strict-names -n dumped -t nothing",
+]
+
+
+def switches():
+    """Which entries each choice of pg_dump writes."""
+    for options in SWITCHES:
+        code, dump, errors = run("pg_dump", *options.split()) if "-Fc" not in options else archive(options)
+        print(f"{options} | {code} {errors} {sorted(name for name, _ in entries(dump) if name != 'settings')}")
+
+
+def archive(options):
+    """What pg_restore reads of an archive."""
+    with tempfile.NamedTemporaryFile() as file:
+        code, _, errors = run("pg_dump", *options.split(), "-f", file.name)
+        if code:
+            return code, "", errors
+        done = subprocess.run([f"{BIN}/pg_restore", "-f", "-", file.name], capture_output=True, text=True)
+        return done.returncode, done.stdout, " ".join(done.stderr.split())
+
+
 def main():
     for statement in Path(__file__).with_name("schema.sql").read_text().split(";\n"):
         if statement.strip():
@@ -78,6 +116,7 @@ def main():
                 code, out, errors = run("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", text=again, port=port)
                 print(f"restored {name} | {code} {errors}")
     there_and_back()
+    switches()
     code, dump, errors = run("pg_dump", "--schema-only")
     print(f"whole database: end | {code} {errors}")
 

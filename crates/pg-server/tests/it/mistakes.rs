@@ -1,7 +1,7 @@
 //! What a client gets wrong in the extended protocol: PostgreSQL's code, and the session goes on.
 
-use crate::client::Server;
 use crate::client::Strs as _;
+use crate::client::{Server, result};
 use crate::frames::{bind, bind_as, execute, frame, parse};
 
 #[tokio::test]
@@ -26,6 +26,21 @@ async fn names_that_do_not_exist_or_exist_twice() {
     // Closing what does not exist is fine.
     let closed = [frame(b'C', &[b"Snothing\0"]), frame(b'C', &[b"Pnothing\0"])];
     assert_eq!(client.extended(&closed).await.strs(), Ok(""));
+}
+
+/// Like a simple query it is answered at once, and needs no Sync.
+#[tokio::test]
+async fn a_call_of_a_function_by_its_number() {
+    let server = Server::start(10).await;
+    let mut client = server.session().await;
+    let call = frame(b'F', &[&[0, 0, 5, 0xa0, 0, 0, 0, 0, 0, 0]]);
+    client.send(&call).await;
+    assert_eq!(result(&client.answer().await).strs(), Err("0A000"));
+    assert_eq!(client.run("SELECT 'goes on'").await.strs(), Ok("goes on"));
+    client.run("BEGIN").await.unwrap();
+    client.send(&call).await;
+    assert_eq!(result(&client.answer().await).strs(), Err("0A000"));
+    assert_eq!(client.run("SELECT 1").await.strs(), Err("25P02"));
 }
 
 #[tokio::test]
@@ -55,6 +70,8 @@ async fn parameters_that_do_not_parse() {
         ("integer[]", 0, b"{1,x}", "22P02"),
         ("integer[]", 1, b"\0\0\0\x01", "22P03"),
         ("integer", 2, b"1", "22023"),
+        ("json", 0, b"{", "22P02"),
+        ("json", 1, b"{\"a\"}", "22P02"),
     ] {
         let frames =
             [parse("", &format!("SELECT $1::{ty}"), &[]), bind_as("", "", &[format], &[Some(value)]), execute("", 0)];
@@ -107,7 +124,7 @@ async fn counts_that_do_not_fit() {
 
 #[tokio::test]
 async fn a_bad_line_of_copy_is_named_with_its_column() {
-    use crate::client::{field, result};
+    use crate::client::field;
     use crate::frames::query;
     let server = Server::start(10).await;
     let mut client = server.session().await;

@@ -32,7 +32,7 @@ pub fn arrow_type(ty: &DataType) -> ArrowType {
         DataType::Double => ArrowType::Float64,
         DataType::Numeric(Some((precision, scale))) => ArrowType::Decimal128(*precision, *scale as i8),
         DataType::Numeric(None) => ArrowType::Decimal256(NUMERIC_PRECISION, NUMERIC_SCALE),
-        DataType::Text | DataType::Varchar(_) | DataType::Char(_) => ArrowType::Utf8,
+        DataType::Text | DataType::Varchar(_) | DataType::Char(_) | DataType::Json => ArrowType::Utf8,
         DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_) => ArrowType::Binary,
         DataType::Date => ArrowType::Date32,
         DataType::Time => ArrowType::Time64(TimeUnit::Microsecond),
@@ -143,7 +143,9 @@ mod tests {
         use DataType::*;
         let all = [Boolean, SmallInt, Integer, BigInt, Real, Double, Numeric(None), Text, Varchar(None), Bytea, Date];
         let more = [Time, Timestamp, TimestampTz, Uuid, Varchar(Some(10)), Char(1), Varbinary(4), Binary(3)];
-        for ty in all.into_iter().chain(more).chain([Numeric(Some((10, 2))), Interval, Array(ElementType::Varchar)]) {
+        for ty in
+            all.into_iter().chain(more).chain([Numeric(Some((10, 2))), Interval, Json, Array(ElementType::Varchar)])
+        {
             assert_eq!(sql_type_of(&field("c", &ty, true)), Some(ty), "{ty}");
         }
     }

@@ -37,6 +37,7 @@ pub fn datum_to_scalar(ty: &DataType, value: &Datum) -> QueryResult<ScalarValue>
             let wide = numeric_to_i256(value).ok_or_else(|| out_of_range(ty))?;
             ScalarValue::Decimal256(Some(wide), NUMERIC_PRECISION, NUMERIC_SCALE)
         }
+        (DataType::Json, Datum::Text(value)) => ScalarValue::Utf8(Some(value.clone())),
         (ty, Datum::Text(value)) if ty.is_text() => ScalarValue::Utf8(Some(value.clone())),
         (ty, Datum::Bytes(value)) if ty.is_bytes() => ScalarValue::Binary(Some(value.clone())),
         (DataType::Date, Datum::Date(value)) => ScalarValue::Date32(Some(*value)),
@@ -291,7 +292,7 @@ pub(crate) fn column_reader<'a>(ty: &DataType, array: &'a dyn Array) -> QueryRes
             let array = array.as_primitive::<Decimal256Type>();
             Box::new(move |row| decimal(array.value(row), NUMERIC_SCALE))
         }
-        DataType::Text | DataType::Varchar(_) | DataType::Char(_) => {
+        DataType::Text | DataType::Varchar(_) | DataType::Char(_) | DataType::Json => {
             let array = array.as_string::<i32>();
             Box::new(move |row| Ok(Datum::Text(array.value(row).to_owned())))
         }

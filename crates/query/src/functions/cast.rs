@@ -19,13 +19,13 @@ use types::{DataType, Datum, ElementType, coerce, temporal, text};
 /// `expr::ty` as PostgreSQL does it; `None` when Arrow's own cast does just that.
 pub(crate) fn postgres_cast(expr: &Expr, from: &Field, ty: &DataType) -> Option<Expr> {
     let own = sql_type_of(from);
-    if own == Some(DataType::Oid) && *ty == DataType::Oid {
+    if own == Some(*ty) && matches!(ty, DataType::Oid | DataType::Json) {
         return None;
     }
-    // Arrow has one type for both, and would go on taking the text for a char(n).
-    let was_char = matches!(own, Some(DataType::Char(_)));
+    // Arrow has one type for both, and would go on taking the text for a char(n) or for JSON.
+    let was_other = matches!(own, Some(DataType::Char(_) | DataType::Json));
     let from = from.data_type();
-    if arrow_agrees(from, ty) && !(was_char && ty.is_text()) {
+    if arrow_agrees(from, ty) && !(was_other && ty.is_text()) {
         return None;
     }
     Some(call(expr.clone(), *ty, None))
@@ -53,8 +53,8 @@ fn arrow_agrees(from: &ArrowType, ty: &DataType) -> bool {
     match (from, ty) {
         (A::Null, _) => true,
         (_, DataType::Varchar(Some(_)) | DataType::Char(_) | DataType::Varbinary(_) | DataType::Binary(_)) => false,
-        // An oid has a range of its own.
-        (_, DataType::Oid) => false,
+        // An oid has a range of its own, and not every text is JSON.
+        (_, DataType::Oid | DataType::Json) => false,
         (from, _) if *from == to => true,
         (A::Struct(_), _) => true,
         (from, _) if from.is_integer() => ty.is_number() || ty.is_text() || *ty == DataType::Boolean,
@@ -155,6 +155,8 @@ fn cast_value(ty: &DataType, value: Datum, zone: Option<&Zone>) -> QueryResult<D
             let texts = text::parse(&DataType::Array(ElementType::Text), input.trim())?;
             cast_value(ty, texts, zone)
         }
+        // It keeps its blanks.
+        (DataType::Json, Datum::Text(input)) => Ok(text::parse(ty, &input)?),
         (ty, Datum::Text(input)) if !ty.is_text() => Ok(text::parse(ty, without_zone(input.trim(), ty))?),
         (DataType::Array(element), Datum::Array(items)) => {
             let cast = |item: Datum| match item {

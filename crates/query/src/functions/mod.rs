@@ -15,6 +15,7 @@ mod extremes;
 mod format_date;
 mod format_number;
 mod format_text;
+mod json;
 mod labelled;
 mod long_decimal;
 mod math;
@@ -80,6 +81,7 @@ pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
     functions.push(or_empty::function());
     functions.push(with_places::function());
     functions.extend(sleep::all());
+    functions.extend(json::all());
     functions.extend(definitions().map(|definition| ScalarUDF::new_from_impl(SqlFunction::new(*definition))));
     functions.into_iter().map(Arc::new).collect()
 }

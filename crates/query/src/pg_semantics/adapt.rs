@@ -4,7 +4,7 @@
 use crate::convert::{arrow_type, datum_to_scalar, field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
 use crate::functions::{Argument, offset_of, session_moment, without_zone};
-use arrow::datatypes::DataType as ArrowType;
+use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::functions::string::rtrim;
 use datafusion::functions::unicode::rpad;
@@ -40,11 +40,13 @@ impl Side {
             }
             Expr::Placeholder(Placeholder { field: None, .. }) => Self::Parameter,
             Expr::Alias(alias) => Self::of(&alias.expr, schema),
-            _ => match expr.to_field(schema) {
-                Ok((_, field)) if !field.data_type().is_null() => sql_type_of(&field).map_or(Self::Other, Self::Known),
-                _ => Self::Other,
-            },
+            _ => expr.to_field(schema).map_or(Self::Other, |(_, field)| Self::of_field(&field)),
         }
+    }
+
+    /// Of a column.
+    pub(super) fn of_field(field: &Field) -> Self {
+        if field.data_type().is_null() { Self::Other } else { sql_type_of(field).map_or(Self::Other, Self::Known) }
     }
 
     /// As overloads are chosen by.
@@ -77,6 +79,7 @@ pub(super) enum Class {
     Time,
     Uuid,
     Interval,
+    Json,
     Array(ElementType),
 }
 
@@ -89,6 +92,7 @@ pub(super) fn class(ty: &DataType) -> Class {
         DataType::Time => Class::Time,
         DataType::Uuid => Class::Uuid,
         DataType::Interval => Class::Interval,
+        DataType::Json => Class::Json,
         DataType::Array(ElementType::Varchar) => Class::Array(ElementType::Text),
         DataType::Array(ElementType::Oid) => Class::Array(ElementType::BigInt),
         DataType::Array(element) => Class::Array(*element),
@@ -130,6 +134,10 @@ pub(super) fn compare(left: &mut Expr, operator: &str, right: &mut Expr, schema:
 /// [`QueryError::NoSuchOperator`] for these.
 pub(super) fn refuse_unlike(a: &Side, operator: &str, b: &Side) -> QueryResult<()> {
     match (a, b) {
+        // JSON is not even equal to itself.
+        (Side::Known(DataType::Json), _) | (_, Side::Known(DataType::Json)) => {
+            Err(QueryError::NoSuchOperator { left: a.name(), operator: operator.to_owned(), right: b.name() })
+        }
         (Side::Known(x), Side::Known(y)) if class(x) != class(y) && !catalog_lists(x, y) => {
             Err(QueryError::NoSuchOperator { left: a.name(), operator: operator.to_owned(), right: b.name() })
         }

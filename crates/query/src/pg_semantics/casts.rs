@@ -44,6 +44,7 @@ pub(super) fn settle_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<E
     // A quoted constant is read when the statement is planned.
     if let (Expr::Literal(ScalarValue::Utf8(Some(text)), _), Some(ty)) = (cast.expr.as_ref(), sql_type_of(&cast.field))
         && !ty.is_text()
+        && ty != DataType::Json
         && !matches!(ty, DataType::Array(ElementType::TimestampTz))
         && *cast.field.data_type() == arrow_type(&ty)
     {

@@ -78,7 +78,10 @@ fn named_of(exprs: &[Expr], own: &DFSchema, input: &DFSchema) -> Vec<(usize, Dat
 
 /// Is it a type that its Arrow type does not tell, and that the value of an expression may have?
 pub(super) fn needs_name(ty: &DataType) -> bool {
-    matches!(ty, DataType::Char(_) | DataType::Oid | DataType::Array(ElementType::Oid | ElementType::Varchar))
+    matches!(
+        ty,
+        DataType::Char(_) | DataType::Oid | DataType::Json | DataType::Array(ElementType::Oid | ElementType::Varchar)
+    )
 }
 
 fn is_array_agg(expr: &Expr) -> bool {

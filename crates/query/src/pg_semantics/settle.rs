@@ -53,6 +53,11 @@ pub(crate) fn settle(plan: LogicalPlan) -> QueryResult<LogicalPlan> {
 
 fn settle_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     check_limit(&node)?;
+    if let LogicalPlan::Distinct(distinct) = &node {
+        for field in distinct.input().schema().fields() {
+            refuse_json(&Side::of_field(field), "equality")?;
+        }
+    }
     let node = match node {
         LogicalPlan::Values(values) => narrow_values(unite_values(values)?)?,
         node => node,
@@ -69,6 +74,9 @@ fn settle_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         let settled = settled.update_data(|expr| elements(expr, &schema));
         let settled = if grouped { settled.update_data(|expr| signless_group(expr, &schema)) } else { settled };
         let settled = settled.update_data(|expr| name.restore(expr));
+        if sorted || grouped && !matches!(settled.data, Expr::AggregateFunction(_)) {
+            refuse_json(&Side::of(&settled.data, &schema), if sorted { "ordering" } else { "equality" })?;
+        }
         if sorted && Side::of(&settled.data, &schema) == Side::Known(DataType::Interval) {
             return Ok(Transformed::yes(functions::interval_span(settled.data)));
         }
@@ -77,6 +85,14 @@ fn settle_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     })?;
     // Types of the inputs may have changed too.
     settled.map_data(|node| distinct_rows(keep_types(node.recompute_schema()?)?))
+}
+
+/// JSON has neither order nor equality.
+fn refuse_json(side: &Side, operator: &str) -> QueryResult<()> {
+    if *side != Side::Known(DataType::Json) {
+        return Ok(());
+    }
+    Err(Refusal::Incomparable.because(format!("could not identify an {operator} operator for type json")))
 }
 
 /// What the planner is to take apart into rows: of an array of more dimensions its innermost elements.

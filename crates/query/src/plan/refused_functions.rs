@@ -8,8 +8,25 @@ pub fn hint_for_missing_function(name: &str) -> Option<&'static str> {
 /// The names, and why.
 const REFUSED: &[(&[&str], &str)] = &[
     (
-        &["json_value", "json_query", "json_exists", "json_modify"],
-        "There is no JSON type here. Keep documents as text, and what queries look for in columns.",
+        &[
+            "json_value",
+            "json_query",
+            "json_exists",
+            "json_modify",
+            "array_to_json",
+            "json_agg",
+            "json_array_elements",
+            "json_array_length",
+            "json_each",
+            "json_extract_path",
+            "json_object",
+            "json_object_agg",
+            "json_object_keys",
+            "json_strip_nulls",
+            "json_typeof",
+            "row_to_json",
+        ],
+        "JSON is made of values, not taken apart. Keep documents as text, and what queries look for in columns.",
     ),
     (
         &["bson_value", "bson_value_type", "bson_condition_expression", "bson_update_expression"],

@@ -67,7 +67,7 @@ pub(crate) fn value(ty: DataType) -> BoxedStrategy<Datum> {
         DataType::Time => (0..=temporal::DAY).prop_map(Datum::Time).boxed(),
         DataType::Timestamp => moment().prop_map(Datum::Timestamp).boxed(),
         DataType::TimestampTz => moment().prop_map(Datum::TimestampTz).boxed(),
-        DataType::Interval | DataType::Oid | DataType::Array(_) => unreachable!("no key has {ty}"),
+        DataType::Interval | DataType::Oid | DataType::Json | DataType::Array(_) => unreachable!("no key has {ty}"),
         DataType::Uuid => {
             proptest::collection::vec(any::<u8>(), 16).prop_map(|bytes| Datum::Uuid(bytes.try_into().unwrap())).boxed()
         }

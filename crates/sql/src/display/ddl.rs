@@ -20,6 +20,7 @@ pub(super) fn write_short(statement: &Statement, f: &mut Formatter<'_>) -> fmt::
             write!(f, "DROP SCHEMA {}{}{}", when(*if_exists, "IF EXISTS "), List(&names), when(*cascade, " CASCADE"))
         }
         Statement::RenameSchema { name, to } => write!(f, "ALTER SCHEMA {} RENAME TO {}", quote(name), quote(to)),
+        Statement::ChangeOwner(it) => write!(f, "{it}"),
         Statement::Truncate { names, restart_identity, cascade } => {
             let restart = when(*restart_identity, " RESTART IDENTITY");
             write!(f, "TRUNCATE TABLE {}{restart}{}", List(names), when(*cascade, " CASCADE"))
@@ -126,6 +127,22 @@ impl Display for AlterTable {
     }
 }
 
+impl Display for ChangeOwner {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let if_exists = when(self.if_exists, "IF EXISTS ");
+        match &self.object {
+            OwnedObject::Table(name) => write!(f, "ALTER TABLE {if_exists}{name}")?,
+            OwnedObject::View(name) => write!(f, "ALTER VIEW {if_exists}{name}")?,
+            OwnedObject::Sequence(name) => write!(f, "ALTER SEQUENCE {if_exists}{name}")?,
+            OwnedObject::Schema(name) => write!(f, "ALTER SCHEMA {}", quote(name))?,
+        }
+        match &self.to {
+            Some(role) => write!(f, " OWNER TO {}", quote(role)),
+            None => f.write_str(" OWNER TO CURRENT_USER"),
+        }
+    }
+}
+
 impl Display for AlterAction {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -146,6 +163,10 @@ impl Display for AlterAction {
             Self::DropDefault { column } => write!(f, "ALTER COLUMN {} DROP DEFAULT", quote(column)),
             Self::SetNotNull { column } => write!(f, "ALTER COLUMN {} SET NOT NULL", quote(column)),
             Self::DropNotNull { column } => write!(f, "ALTER COLUMN {} DROP NOT NULL", quote(column)),
+            Self::AddIdentity { column, generated } => write!(f, "ALTER COLUMN {} ADD{generated}", quote(column)),
+            Self::DropIdentity { column, if_exists } => {
+                write!(f, "ALTER COLUMN {} DROP IDENTITY{}", quote(column), when(*if_exists, " IF EXISTS"))
+            }
             Self::SetOptions(options) => write!(f, "SET ({})", List(options)),
             Self::ResetOptions(options) => write!(f, "RESET {}", names(options)),
         }

@@ -25,6 +25,7 @@ impl Display for Statement {
             | Self::DropTable { .. }
             | Self::DropSchema { .. }
             | Self::RenameSchema { .. }
+            | Self::ChangeOwner(_)
             | Self::Truncate { .. } => ddl::write_short(self, f),
             Self::CreateView(_)
             | Self::DropView { .. }

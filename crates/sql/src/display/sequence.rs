@@ -47,6 +47,9 @@ impl Display for SequenceOptions {
             Some(value) => write!(f, " {word} {value}"),
             None => Ok(()),
         };
+        if let Some(name) = &self.name {
+            write!(f, " SEQUENCE NAME {name}")?;
+        }
         if let Some(ty) = &self.data_type {
             write!(f, " AS {}", ty.sql_name())?;
         }

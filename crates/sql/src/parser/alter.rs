@@ -1,10 +1,10 @@
-//! ALTER TABLE and ALTER SCHEMA.
+//! ALTER TABLE, ALTER SCHEMA and ALTER VIEW.
 
 use super::column::{InlineKey, column_def, primary_key};
-use super::{Cursor, Parse, drop, sequence, unsupported};
+use super::{Cursor, Parse, drop, owner, sequence, unsupported};
 use crate::Statement;
 use crate::phoenix::options;
-use crate::statement::{AlterAction, AlterTable, DefaultExpr};
+use crate::statement::{AlterAction, AlterTable, DefaultExpr, OwnedObject};
 use sqlparser::tokenizer::Token;
 
 /// ALTER ….
@@ -16,7 +16,7 @@ pub(super) fn alter(c: &mut Cursor<'_>) -> Parse<Statement> {
         c.need_all(&["ALTER", "SCHEMA"])?;
         let name = c.name()?;
         if c.at("OWNER") {
-            return Err(c.unsupported("ALTER SCHEMA … OWNER TO"));
+            return owner::owner_to(c, OwnedObject::Schema(name), false);
         }
         c.need_all(&["RENAME", "TO"])?;
         return Ok(Statement::RenameSchema { name, to: c.name()? });
@@ -24,7 +24,22 @@ pub(super) fn alter(c: &mut Cursor<'_>) -> Parse<Statement> {
     if c.at_nth(1, "SEQUENCE") {
         return sequence::alter_sequence(c);
     }
+    if c.at_nth(1, "VIEW") {
+        return alter_view(c);
+    }
     Err(unsupported::statement(c))
+}
+
+/// Nothing of a view can be changed but its owner, who stays the same.
+fn alter_view(c: &mut Cursor<'_>) -> Parse<Statement> {
+    let place = c.location();
+    c.need_all(&["ALTER", "VIEW"])?;
+    let if_exists = c.if_exists();
+    let name = c.object_name()?;
+    if !c.at("OWNER") {
+        return Err(c.unsupported_at(place, "ALTER VIEW"));
+    }
+    owner::owner_to(c, OwnedObject::View(name), if_exists)
 }
 
 fn alter_table(c: &mut Cursor<'_>) -> Parse<Statement> {
@@ -33,6 +48,9 @@ fn alter_table(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.eat("ONLY"); // There is no inheritance.
     let name = c.object_name()?;
     c.eat_token(&Token::Mul);
+    if c.at("OWNER") {
+        return owner::owner_to(c, OwnedObject::Table(name), if_exists);
+    }
     let actions = match renaming(c)? {
         Some(action) => vec![action],
         None => actions(c)?,
@@ -167,6 +185,12 @@ fn alter_column(c: &mut Cursor<'_>) -> Parse<AlterAction> {
     }
     if c.eat_all(&["DROP", "NOT", "NULL"]) {
         return Ok(AlterAction::DropNotNull { column });
+    }
+    if c.eat_all(&["ADD", "GENERATED"]) {
+        return Ok(AlterAction::AddIdentity { column, generated: sequence::identity(c)? });
+    }
+    if c.eat_all(&["DROP", "IDENTITY"]) {
+        return Ok(AlterAction::DropIdentity { column, if_exists: c.if_exists() });
     }
     if c.at("TYPE") || c.at_all(&["SET", "DATA", "TYPE"]) {
         return Err(c.unsupported("ALTER TABLE … ALTER COLUMN … TYPE"));

@@ -16,6 +16,7 @@ mod fault;
 mod insert;
 mod lock;
 mod maintenance;
+mod owner;
 mod prepare;
 mod sequence;
 mod set;

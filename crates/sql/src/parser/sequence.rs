@@ -1,9 +1,11 @@
 //! CREATE, ALTER and DROP SEQUENCE, and the options that identity columns share with them.
 
 use super::data_type::data_type;
-use super::{Cursor, Parse, drop};
+use super::{Cursor, Parse, drop, owner};
 use crate::Statement;
-use crate::statement::{AlterSequence, CreateSequence, Generated, ObjectName, SequenceChange, SequenceOptions};
+use crate::statement::{
+    AlterSequence, CreateSequence, Generated, ObjectName, OwnedObject, SequenceChange, SequenceOptions,
+};
 use sqlparser::tokenizer::Token;
 
 /// CREATE SEQUENCE.
@@ -11,7 +13,7 @@ pub(super) fn create_sequence(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need_all(&["CREATE", "SEQUENCE"])?;
     let if_not_exists = c.if_not_exists();
     let name = c.object_name()?;
-    let options = options(c)?;
+    let options = plain_options(c)?;
     if options.restart.is_some() {
         return Err(c.syntax());
     }
@@ -28,11 +30,11 @@ pub(super) fn alter_sequence(c: &mut Cursor<'_>) -> Parse<Statement> {
     } else if c.at("SET") {
         return Err(c.unsupported("ALTER SEQUENCE … SET"));
     } else if c.at_all(&["OWNER", "TO"]) {
-        return Err(c.unsupported("ALTER SEQUENCE … OWNER TO"));
+        return owner::owner_to(c, OwnedObject::Sequence(name), if_exists);
     } else if c.at_end() {
         return Err(c.syntax());
     } else {
-        SequenceChange::Options(options(c)?)
+        SequenceChange::Options(Box::new(plain_options(c)?))
     };
     Ok(Statement::AlterSequence(Box::new(AlterSequence { name, if_exists, change })))
 }
@@ -63,6 +65,15 @@ pub(super) fn identity(c: &mut Cursor<'_>) -> Parse<Generated> {
         c.need_token(&Token::RParen)?;
     }
     Ok(Generated::Identity { always, options: Box::new(found) })
+}
+
+/// Options of a sequence that has its name already.
+fn plain_options(c: &mut Cursor<'_>) -> Parse<SequenceOptions> {
+    let options = options(c)?;
+    match options.name {
+        Some(_) => Err(c.invalid("invalid sequence option SEQUENCE NAME")),
+        None => Ok(options),
+    }
 }
 
 /// Options in any order, each once.
@@ -98,7 +109,9 @@ fn options(c: &mut Cursor<'_>) -> Parse<SequenceOptions> {
         } else if c.eat("CYCLE") {
             found.cycle.replace(true).is_none()
         } else if c.eat_all(&["OWNED", "BY"]) {
-            found.owned_by.replace(owner(c)?).is_none()
+            found.owned_by.replace(owned_by(c)?).is_none()
+        } else if c.eat_all(&["SEQUENCE", "NAME"]) {
+            found.name.replace(c.object_name()?).is_none()
         } else {
             return Ok(found);
         };
@@ -121,7 +134,7 @@ fn integer(c: &mut Cursor<'_>) -> Parse<i64> {
 }
 
 /// `NONE`, or `[[d.]s.]table.column`.
-fn owner(c: &mut Cursor<'_>) -> Parse<Option<(ObjectName, String)>> {
+fn owned_by(c: &mut Cursor<'_>) -> Parse<Option<(ObjectName, String)>> {
     if c.eat("NONE") {
         return Ok(None);
     }

@@ -186,6 +186,20 @@ pub enum AlterAction {
         /// The column.
         column: String,
     },
+    /// ALTER COLUMN … ADD GENERATED … AS IDENTITY.
+    AddIdentity {
+        /// The column.
+        column: String,
+        /// Always an identity.
+        generated: Generated,
+    },
+    /// ALTER COLUMN … DROP IDENTITY.
+    DropIdentity {
+        /// The column.
+        column: String,
+        /// No error when it is none.
+        if_exists: bool,
+    },
     /// SET k = v, … and SET (k = v, …).
     SetOptions(Vec<TableOption>),
     /// RESET (k, …): names in lower case.

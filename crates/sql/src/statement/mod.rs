@@ -9,6 +9,7 @@ mod ddl;
 mod dml;
 mod lock;
 pub(crate) mod names;
+mod owner;
 mod sequence;
 mod session;
 mod view;
@@ -26,6 +27,7 @@ pub use dml::{
 };
 pub use lock::{LockTables, TableLockMode};
 pub use names::{ColumnName, ObjectName};
+pub use owner::{ChangeOwner, OwnedObject};
 pub use sequence::{AlterSequence, CreateSequence, Generated, Overriding, SequenceChange, SequenceOptions};
 pub use session::{
     Discard, Explain, ExplainFormat, Isolation, SettingName, SettingValue, TransactionModes, VacuumOptions,
@@ -106,6 +108,8 @@ pub enum Statement {
         /// Its new name.
         to: String,
     },
+    /// ALTER … OWNER TO ….
+    ChangeOwner(ChangeOwner),
     /// TRUNCATE.
     Truncate {
         /// The tables.

@@ -29,7 +29,7 @@ pub struct AlterSequence {
 #[derive(Clone, Debug, PartialEq)]
 pub enum SequenceChange {
     /// How it counts.
-    Options(SequenceOptions),
+    Options(Box<SequenceOptions>),
     /// RENAME TO.
     Rename {
         /// Its new name.
@@ -40,6 +40,8 @@ pub enum SequenceChange {
 /// Options of a sequence; those that are not written are `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SequenceOptions {
+    /// SEQUENCE NAME, of an identity column.
+    pub name: Option<ObjectName>,
     /// AS: smallint, integer or bigint.
     pub data_type: Option<DataType>,
     /// INCREMENT BY.

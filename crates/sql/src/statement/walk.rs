@@ -39,6 +39,7 @@ macro_rules! walker {
                     | Statement::DropSequence { .. }
                     | Statement::DropSchema { .. }
                     | Statement::RenameSchema { .. }
+                    | Statement::ChangeOwner(_)
                     | Statement::Truncate { .. }
                     | Statement::Set { .. }
                     | Statement::SetTransaction { .. }
@@ -159,6 +160,8 @@ macro_rules! walker {
                         | AlterAction::DropDefault { .. }
                         | AlterAction::SetNotNull { .. }
                         | AlterAction::DropNotNull { .. }
+                        | AlterAction::AddIdentity { .. }
+                        | AlterAction::DropIdentity { .. }
                         | AlterAction::SetOptions(_)
                         | AlterAction::ResetOptions(_) => {}
                     }

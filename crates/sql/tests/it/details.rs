@@ -164,7 +164,7 @@ fn types_of_casts_resolve() {
         let ast::Expr::Cast { data_type, .. } = sql::parse_expr(text).unwrap() else { panic!("{text}") };
         assert_eq!(sql::data_type(&data_type).unwrap(), expected, "{text}");
     }
-    for text in ["x::nosuch", "x::nosuch[]", "x::json"] {
+    for text in ["x::nosuch", "x::nosuch[]", "x::jsonb"] {
         let ast::Expr::Cast { data_type, .. } = sql::parse_expr(text).unwrap() else { panic!("{text}") };
         assert!(sql::data_type(&data_type).is_err(), "{text}");
     }

@@ -87,7 +87,7 @@ fn decode(ty: &DataType, bytes: &[u8]) -> Option<Datum> {
         DataType::Real => Datum::Float4(f32::from_be_bytes(bytes.try_into().ok()?)),
         DataType::Double => Datum::Float8(f64::from_be_bytes(bytes.try_into().ok()?)),
         DataType::Numeric(_) => Datum::Numeric(numeric(bytes)?),
-        DataType::Text | DataType::Varchar(_) | DataType::Char(_) => {
+        DataType::Text | DataType::Varchar(_) | DataType::Char(_) | DataType::Json => {
             Datum::Text(String::from_utf8(bytes.to_vec()).ok()?)
         }
         DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_) => Datum::Bytes(bytes.to_vec()),

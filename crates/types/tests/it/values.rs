@@ -76,6 +76,7 @@ pub(crate) fn value(ty: DataType) -> BoxedStrategy<Datum> {
         DataType::Timestamp => moment().prop_map(Datum::Timestamp).boxed(),
         DataType::TimestampTz => moment().prop_map(Datum::TimestampTz).boxed(),
         DataType::Uuid => any::<[u8; 16]>().prop_map(Datum::Uuid).boxed(),
+        DataType::Json => "[0-9]{1,5}".prop_map(|digits| Datum::Text(format!("[{}]", digits.len()))).boxed(),
         DataType::Oid => any::<u32>().prop_map(|oid| Datum::Int8(i64::from(oid))).boxed(),
         DataType::Interval => (any::<i32>(), any::<i32>(), any::<i32>())
             .prop_map(|(months, days, micros)| Datum::Interval(Interval { months, days, micros: i64::from(micros) }))

@@ -1,0 +1,84 @@
+//! What sessions do, as `pg_stat_activity` shows it: noted where a statement begins and ends.
+
+use crate::TransactionStatus;
+use crate::running::Entry;
+use crate::settings::Effective;
+use pg_catalog::SessionInfo;
+use query::Settings;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use store::Clock;
+
+/// Who a session is; it does not change.
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub(crate) user: String,
+    pub(crate) address: Option<SocketAddr>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+/// What a session does, or did last.
+#[derive(Debug)]
+pub(crate) struct Activity {
+    /// Its last statement.
+    query: Arc<str>,
+    query_start: Option<i64>,
+    /// When its transaction block began.
+    block_start: Option<i64>,
+    /// When it last began or ended a statement.
+    changed: i64,
+    status: TransactionStatus,
+    settings: Arc<Effective>,
+}
+
+impl Activity {
+    pub(crate) fn new(now: i64, settings: Arc<Effective>) -> Self {
+        let status = TransactionStatus::Idle;
+        Self { query: Arc::from(""), query_start: None, block_start: None, changed: now, status, settings }
+    }
+
+    /// A statement begins.
+    pub(crate) fn begin(&mut self, query: &Arc<str>, now: i64) {
+        (self.query, self.query_start, self.changed) = (Arc::clone(query), Some(now), now);
+    }
+
+    /// It was answered, though its rows may still be read.
+    pub(crate) fn end(&mut self, status: TransactionStatus, block_start: Option<i64>, settings: &Arc<Effective>) {
+        (self.status, self.block_start) = (status, block_start);
+        if !Arc::ptr_eq(&self.settings, settings) {
+            self.settings = Arc::clone(settings);
+        }
+    }
+
+    /// Its last row was read.
+    pub(crate) fn rest(&mut self, now: i64) {
+        self.changed = now;
+    }
+
+    /// As a row of `pg_stat_activity`.
+    pub(crate) fn info(&self, entry: &Entry, active: bool) -> SessionInfo {
+        let state = match self.status {
+            _ if active => "active",
+            TransactionStatus::Idle => "idle",
+            TransactionStatus::InTransaction => "idle in transaction",
+            TransactionStatus::Failed => "idle in transaction (aborted)",
+        };
+        SessionInfo {
+            process_id: entry.process,
+            user: entry.client.user.clone(),
+            application_name: self.settings.get("application_name").unwrap_or_default(),
+            client: entry.client.address,
+            backend_start: entry.started,
+            xact_start: self.block_start.or(self.query_start.filter(|_| active)),
+            query_start: self.query_start,
+            state_change: self.changed,
+            state,
+            query: self.query.to_string(),
+        }
+    }
+}
+
+/// Microseconds since 1970.
+pub(crate) fn micros(clock: &dyn Clock) -> i64 {
+    i64::try_from(clock.now().0).unwrap_or(i64::MAX / 1000).saturating_mul(1000)
+}
