@@ -139,7 +139,10 @@ impl Pipeline {
         self.commit(&mut last, batch, stamp, tables, durability)?;
         drop(last);
         self.rows_written.fetch_add(rows, Ordering::Relaxed);
-        self.group_sync.soon(stamp.commit);
+        // Whoever asks for `Sync` waits for it and leads; if it is cancelled first, the housekeeper sees to it.
+        if durability == Durability::Buffered {
+            self.group_sync.soon(stamp.commit);
+        }
         Ok((stamp.commit, dropped))
     }
 

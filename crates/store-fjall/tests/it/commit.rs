@@ -40,6 +40,74 @@ async fn a_buffered_commit_is_seen_at_once_and_soon_durable() {
     panic!("still not durable after a second");
 }
 
+#[tokio::test]
+async fn a_sync_commit_that_nobody_waits_for_is_soon_seen_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    commit(&store, create(1)).await;
+    let applied = store.apply(batch(vec![put(1, "a", "1")]), Durability::Sync).await.unwrap();
+    for _ in 0..2_000 {
+        if now(&store).await.commit() >= applied {
+            assert!(durable(&store) >= applied.0);
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    panic!("still not seen after ten seconds");
+}
+
+/// Commits of `tasks` tasks that take turns on one thread. Some stop waiting half-way.
+fn commits_of_a_thread(store: Arc<store_fjall::FjallStore>, thread: usize, tasks: usize) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let committing = async move {
+        let mut running = tokio::task::JoinSet::new();
+        for task in 0..tasks {
+            let store = store.clone();
+            running.spawn(async move {
+                for round in 0..30 {
+                    let row = put(1, &format!("{thread} {task} {round}"), "x");
+                    let applied = store.apply(batch(vec![row]), Durability::Sync).await.unwrap();
+                    let wait = store.sync(applied);
+                    if (round + task) % 3 == 0 {
+                        let polls = round % 4;
+                        tokio::select! {
+                            biased;
+                            done = wait => done.unwrap(),
+                            () = async { for _ in 0..polls { tokio::task::yield_now().await } } => {}
+                        }
+                    } else {
+                        wait.await.unwrap();
+                        assert!(now(&store).await.commit() >= applied, "acknowledged, so it is seen");
+                    }
+                }
+            });
+        }
+        while let Some(done) = running.join_next().await {
+            done.unwrap();
+        }
+    };
+    let limited = async { tokio::time::timeout(std::time::Duration::from_secs(120), committing).await };
+    runtime.block_on(limited).expect("somebody waits for ever");
+}
+
+#[tokio::test]
+async fn nobody_waits_for_ever_though_leaders_are_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    commit(&store, create(1)).await;
+    // A thread with one task, one with a few, and a crowded one: each has another way to its syncs.
+    let threads = [1, 4, 20].into_iter().enumerate().map(|(thread, tasks)| {
+        let store = store.clone();
+        std::thread::spawn(move || commits_of_a_thread(store, thread, tasks))
+    });
+    for thread in threads.collect::<Vec<_>>() {
+        thread.join().unwrap();
+    }
+    let last = store.apply(batch(vec![put(1, "last", "x")]), Durability::Sync).await.unwrap();
+    store.sync(last).await.unwrap();
+    assert_eq!(scan(&store, 1, &now(&store).await).await.len(), 25 * 30 + 1);
+}
+
 fn durable(store: &store_fjall::FjallStore) -> u64 {
     figure(store, "durable_commit")
 }
