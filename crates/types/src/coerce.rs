@@ -163,7 +163,7 @@ fn from_float(parameters: Option<(u8, u8)>, text: &str) -> Result<Decimal, TypeE
     let literal = Literal::parse(text);
     let number = literal.and_then(|literal| match parameters {
         Some((precision, scale)) => literal.rounded(scale).filter(|value| value.fits_precision(precision)),
-        None => literal.rounded(NUMERIC_MAX_SCALE),
+        None => literal.exact(NUMERIC_MAX_SCALE).or_else(|| literal.rounded(NUMERIC_MAX_SCALE)),
     });
     number.ok_or_else(|| match parameters {
         Some((precision, scale)) => TypeError::NumericOverflow { value: text.to_owned(), precision, scale },
