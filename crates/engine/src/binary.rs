@@ -6,7 +6,7 @@
 mod array;
 
 use bytes::{Buf, BufMut};
-use types::{DataType, Datum, Decimal, Interval, TypeError};
+use types::{DataType, Datum, Decimal, Interval, TypeError, temporal};
 
 /// Days from 1970-01-01 to 2000-01-01.
 const EPOCH_DAYS: i32 = 10_957;
@@ -97,8 +97,12 @@ pub fn get(ty: &DataType, bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
         DataType::Integer => sized(bytes).map(|b| Datum::Int4(i32::from_be_bytes(b))),
         DataType::BigInt => sized(bytes).map(|b| Datum::Int8(i64::from_be_bytes(b))),
         DataType::Oid => sized(bytes).map(|b| Datum::Int8(i64::from(u32::from_be_bytes(b)))),
-        DataType::Real => sized(bytes).map(|b| Datum::Float4(f32::from_be_bytes(b))),
-        DataType::Double => sized(bytes).map(|b| Datum::Float8(f64::from_be_bytes(b))),
+        DataType::Real => {
+            sized(bytes).map(f32::from_be_bytes).map(|v| Datum::Float4(if v.is_nan() { f32::NAN } else { v }))
+        }
+        DataType::Double => {
+            sized(bytes).map(f64::from_be_bytes).map(|v| Datum::Float8(if v.is_nan() { f64::NAN } else { v }))
+        }
         DataType::Numeric(_) => return get_numeric(bytes),
         DataType::Text | DataType::Varchar(_) | DataType::Char(_) => return text(bytes).map(Some),
         DataType::Json => match text(bytes)? {
@@ -106,16 +110,35 @@ pub fn get(ty: &DataType, bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
             _ => None,
         },
         DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_) => Some(Datum::Bytes(bytes.to_vec())),
-        DataType::Date => sized(bytes).map(|b| Datum::Date(shift_date(i32::from_be_bytes(b), EPOCH_DAYS))),
-        DataType::Time => sized(bytes).map(|b| Datum::Time(i64::from_be_bytes(b))),
-        DataType::Timestamp => sized(bytes).map(|b| Datum::Timestamp(shift_time(i64::from_be_bytes(b), EPOCH_MICROS))),
-        DataType::TimestampTz => {
-            sized(bytes).map(|b| Datum::TimestampTz(shift_time(i64::from_be_bytes(b), EPOCH_MICROS)))
-        }
+        DataType::Date | DataType::Time | DataType::Timestamp | DataType::TimestampTz => return moment(ty, bytes),
         DataType::Uuid => sized(bytes).map(Datum::Uuid),
         DataType::Interval => sized::<16>(bytes).map(|b| interval(&b)),
         DataType::Array(element) => return array::get(*element, bytes),
     })
+}
+
+/// A date or time, counted from 1970. Infinities are the extremes of the integer, and what would become one by counting
+/// from elsewhere is out of range.
+fn moment(ty: &DataType, bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
+    let micros = |value: i64| match value {
+        i64::MIN | i64::MAX => Some(value),
+        _ => value.checked_add(EPOCH_MICROS).filter(|micros| *micros != i64::MAX),
+    };
+    let days = |value: i32| match value {
+        i32::MIN | i32::MAX => Some(value),
+        _ => value.checked_add(EPOCH_DAYS),
+    };
+    let value = match ty {
+        DataType::Date => sized(bytes).map(|b| days(i32::from_be_bytes(b)).map(Datum::Date)),
+        DataType::Time => sized(bytes).map(|b| Some(Datum::Time(i64::from_be_bytes(b)))),
+        DataType::Timestamp => sized(bytes).map(|b| micros(i64::from_be_bytes(b)).map(Datum::Timestamp)),
+        _ => sized(bytes).map(|b| micros(i64::from_be_bytes(b)).map(Datum::TimestampTz)),
+    };
+    match value {
+        None => Ok(None),
+        Some(Some(value)) if temporal::in_range(&value) => Ok(Some(value)),
+        Some(_) => Err(TypeError::MomentRange { what: ty.base_name().to_owned() }),
+    }
 }
 
 /// Microseconds, days, months.
@@ -220,5 +243,18 @@ mod tests {
         let mut out = out.as_slice();
         assert_eq!(out.get_i32(), 1);
         assert_eq!(out.get_i64(), i64::MAX);
+    }
+
+    #[test]
+    fn moments_beyond_the_range_are_no_infinities() {
+        let micros = |value: i64| get(&DataType::Timestamp, &value.to_be_bytes());
+        let last = i64::MAX - 1 - EPOCH_MICROS;
+        assert_eq!(micros(last).unwrap(), Some(Datum::Timestamp(i64::MAX - 1)));
+        assert_eq!(micros(i64::MAX).unwrap(), Some(Datum::Timestamp(i64::MAX)));
+        for beyond in [last + 1, last + 2, i64::MAX - 1, i64::MIN + 1] {
+            assert!(micros(beyond).is_err(), "{beyond}");
+        }
+        assert!(get(&DataType::Date, &(i32::MAX - 1).to_be_bytes()).is_err());
+        assert!(get(&DataType::Time, &(-1i64).to_be_bytes()).is_err());
     }
 }

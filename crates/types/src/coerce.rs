@@ -97,6 +97,10 @@ fn no_cast(ty: &DataType, value: &Datum) -> TypeError {
     TypeError::NoCast { from: value.kind_name().to_owned(), to: ty.sql_name() }
 }
 
+fn moment_range(ty: &DataType) -> TypeError {
+    TypeError::MomentRange { what: ty.base_name().to_owned() }
+}
+
 fn out_of_range(ty: &DataType) -> TypeError {
     TypeError::OutOfRange { what: ty.base_name().to_owned() }
 }
@@ -161,7 +165,7 @@ fn from_float(parameters: Option<(u8, u8)>, text: &str) -> Result<Decimal, TypeE
     let literal = Literal::parse(text);
     let number = literal.and_then(|literal| match parameters {
         Some((precision, scale)) => literal.rounded(scale).filter(|value| value.fits_precision(precision)),
-        None => literal.exact(NUMERIC_MAX_SCALE),
+        None => literal.exact(NUMERIC_MAX_SCALE).or_else(|| literal.rounded(NUMERIC_MAX_SCALE)),
     });
     number.ok_or_else(|| match parameters {
         Some((precision, scale)) => TypeError::NumericOverflow { value: text.to_owned(), precision, scale },
@@ -232,21 +236,21 @@ fn to_temporal(ty: &DataType, value: &Datum) -> Result<Option<Datum>, TypeError>
         (DataType::Timestamp, Datum::TimestampTz(micros)) => Datum::Timestamp(*micros),
         (DataType::TimestampTz, Datum::Timestamp(micros)) => Datum::TimestampTz(*micros),
         (DataType::Date, Datum::Timestamp(micros) | Datum::TimestampTz(micros)) => Datum::Date(day_of(*micros)),
-        (DataType::Time, Datum::Timestamp(micros) | Datum::TimestampTz(micros))
-            if !matches!(*micros, i64::MIN | i64::MAX) =>
-        {
-            Datum::Time(micros.rem_euclid(DAY))
+        // Infinity has no time of day.
+        (DataType::Time, Datum::Timestamp(i64::MIN | i64::MAX) | Datum::TimestampTz(i64::MIN | i64::MAX)) => {
+            Datum::Null
         }
+        (DataType::Time, Datum::Timestamp(micros) | Datum::TimestampTz(micros)) => Datum::Time(micros.rem_euclid(DAY)),
         _ => return Ok(None),
     };
-    if temporal::in_range(&cast) { Ok(Some(cast)) } else { Err(out_of_range(ty)) }
+    if temporal::in_range(&cast) { Ok(Some(cast)) } else { Err(moment_range(ty)) }
 }
 
 fn midnight(ty: &DataType, days: i32) -> Result<i64, TypeError> {
     match days {
         i32::MIN => Ok(i64::MIN),
         i32::MAX => Ok(i64::MAX),
-        _ => i64::from(days).checked_mul(DAY).ok_or_else(|| out_of_range(ty)),
+        _ => i64::from(days).checked_mul(DAY).ok_or_else(|| moment_range(ty)),
     }
 }
 

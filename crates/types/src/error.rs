@@ -55,6 +55,12 @@ pub enum TypeError {
         /// The type.
         what: String,
     },
+    /// A date or time beyond the type's range that was computed (22008).
+    #[error("{what} out of range")]
+    MomentRange {
+        /// The type.
+        what: String,
+    },
     /// A numeric with more digits than its column takes (22003).
     #[error("numeric field overflow")]
     NumericOverflow {

@@ -77,7 +77,7 @@ fn type_code(error: &TypeError) -> &'static str {
         TypeError::InvalidText { .. } | TypeError::BadArray { .. } | TypeError::BadJson { .. } => "22P02",
         TypeError::IntervalRange { .. } => "22015",
         TypeError::InvalidHex { .. } => "22023",
-        TypeError::DateTimeRange { .. } => "22008",
+        TypeError::DateTimeRange { .. } | TypeError::MomentRange { .. } => "22008",
         TypeError::TextOutOfRange { .. } | TypeError::OutOfRange { .. } | TypeError::NumericOverflow { .. } => "22003",
         TypeError::TooLong { .. } => "22001",
         TypeError::InvalidEncoding { .. } => "22021",

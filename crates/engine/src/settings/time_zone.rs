@@ -24,7 +24,7 @@ impl TimeZone {
     pub fn offset_at(self, micros: i64) -> i32 {
         match self.0 {
             Kind::Offset(seconds) => seconds,
-            Kind::Named(zone) => match chrono::DateTime::from_timestamp_micros(micros) {
+            Kind::Named(zone) => match chrono::DateTime::from_timestamp_micros(temporal::with_known_rules(micros)) {
                 Some(time) => zone.offset_from_utc_datetime(&time.naive_utc()).fix().local_minus_utc(),
                 // Infinity and times beyond the calendar have no local time.
                 None => 0,
@@ -84,7 +84,8 @@ impl ZoneRules for TimeZone {
             Kind::Offset(seconds) => return Some(seconds),
             Kind::Named(named) => named,
         };
-        let Some(local) = chrono::DateTime::from_timestamp_micros(local_micros) else { return Some(0) };
+        let known = temporal::with_known_rules(local_micros);
+        let Some(local) = chrono::DateTime::from_timestamp_micros(known) else { return Some(0) };
         let local = local.naive_utc();
         // Twice in autumn: the second, standard time, as PostgreSQL takes it. Never in spring: as it was before.
         match named.offset_from_local_datetime(&local) {
@@ -92,8 +93,12 @@ impl ZoneRules for TimeZone {
                 Some(offset.fix().local_minus_utc())
             }
             chrono::LocalResult::None => {
-                let before = local.checked_sub_signed(chrono::TimeDelta::hours(3))?;
-                Some(named.offset_from_local_datetime(&before).earliest()?.fix().local_minus_utc())
+                // Hours that never come are at most the day that some islands left out.
+                let before = [3, 25].into_iter().find_map(|hours| {
+                    let before = local.checked_sub_signed(chrono::TimeDelta::hours(hours))?;
+                    named.offset_from_local_datetime(&before).earliest()
+                });
+                Some(before?.fix().local_minus_utc())
             }
         }
     }
@@ -105,25 +110,17 @@ pub(crate) fn parse_zone(value: &str) -> Option<TimeZone> {
     if ["utc", "gmt", "z", "zulu", "default", "local"].contains(&value.to_ascii_lowercase().as_str()) {
         return Some(TimeZone::UTC);
     }
-    if let Some(offset) = parse_offset(value) {
-        return Some(TimeZone(Kind::Offset(offset)));
-    }
     let named = chrono_tz::TZ_VARIANTS.iter().find(|zone| zone.name().eq_ignore_ascii_case(value));
-    named.map(|zone| TimeZone(Kind::Named(*zone)))
+    let named = named.map(|zone| Kind::Named(*zone));
+    named.or_else(|| temporal::posix_zone(value).map(Kind::Offset)).map(TimeZone)
 }
 
-/// `+02`, `-03:30`, `+0530`, `2`: hours east of UTC, as PostgreSQL takes it in SET TIME ZONE.
-fn parse_offset(value: &str) -> Option<i32> {
-    let (sign, digits) = match value.strip_prefix('-') {
-        Some(digits) => (-1, digits),
-        None => (1, value.strip_prefix('+').unwrap_or(value)),
-    };
-    let (hours, minutes) = match digits.split_once(':') {
-        Some(parts) => parts,
-        None if digits.len() == 4 => digits.split_at_checked(2)?,
-        None => (digits, "0"),
-    };
-    let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<i32>().ok()).flatten();
-    let (hours, minutes) = (number(hours)?, number(minutes)?);
-    (hours <= 15 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
+/// A plain number is one of hours east of UTC, `5` or `-3.5`, in seconds. Everything else counts as POSIX has it.
+pub(super) fn hours_east(value: &str) -> Option<i32> {
+    let value = value.trim();
+    if !value.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.')) {
+        return None;
+    }
+    let hours: f64 = value.parse().ok()?;
+    (hours.abs() <= 24.0).then_some((hours * 3_600.0) as i32)
 }

@@ -1,5 +1,6 @@
 //! What values a setting takes, and their canonical text.
 
+use super::time_zone::{hours_east, parse_zone};
 use crate::error::{EngineResult, Fault, fail};
 use std::time::Duration;
 
@@ -88,9 +89,10 @@ impl Kind {
             Self::Name => Ok(cut(value, 63).to_string()),
             Self::Word(allowed, known) => word(name, value, allowed, known),
             Self::Encoding => encoding(name, value),
-            Self::TimeZone => match super::time_zone::parse_zone(value) {
-                Some(_) => Ok(zone_text(value)),
-                None => bad(name, value, None),
+            Self::TimeZone => match (hours_east(value), parse_zone(value)) {
+                (Some(seconds), _) => Ok(types::temporal::posix_text(seconds)),
+                (None, Some(_)) => Ok(zone_text(value)),
+                (None, None) => bad(name, value, None),
             },
             Self::SyncCommit => match value.to_ascii_lowercase().as_str() {
                 "local" | "remote_write" | "remote_apply" => Ok("on".to_string()),

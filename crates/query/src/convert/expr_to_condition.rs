@@ -8,6 +8,7 @@
 
 use crate::convert::arrow_type::arrow_type;
 use crate::convert::scalar::scalar_to_datum;
+use crate::functions::cast_target;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType as ArrowType, Schema, TimeUnit};
 use arrow::record_batch::RecordBatchOptions;
@@ -177,6 +178,12 @@ impl<'a> ConditionBuilder<'a> {
                 let target = self.target(&cast.expr)?;
                 let to = cast.field.data_type();
                 keeps_order(&target.seen_as, to).then(|| Target { seen_as: to.clone(), ..target })
+            }
+            // Of a date: Arrow's cast of it has no infinities.
+            Expr::ScalarFunction(call) if cast_target(call) == Some(DataType::Timestamp) => {
+                let target = self.target(call.args.first()?)?;
+                let to = arrow_type(&DataType::Timestamp);
+                (target.seen_as == ArrowType::Date32).then_some(Target { seen_as: to, ..target })
             }
             Expr::Alias(alias) => self.target(&alias.expr),
             _ => None,

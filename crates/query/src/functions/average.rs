@@ -74,6 +74,8 @@ fn float_averages(sums: &ArrayRef, counts: &ArrayRef) -> Result<ArrayRef> {
     let counts = cast(counts, &ArrowType::Int64)?;
     let pairs = sums.as_primitive::<Float64Type>().iter().zip(counts.as_primitive::<Int64Type>());
     let average = |(sum, count): (Option<f64>, Option<i64>)| match (sum, count) {
+        // Without a sign: see `checked`.
+        (Some(sum), Some(_)) if sum.is_nan() => Some(f64::NAN),
         (Some(sum), Some(count)) if count > 0 => Some(sum / count as f64),
         _ => None,
     };

@@ -6,8 +6,9 @@ use super::zone::{Zone, without_zone};
 use crate::convert::scalar::{column_reader, datums_to_array};
 use crate::convert::{arrow_type, expression_field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
+use arrow::array::cast::AsArray;
 use arrow::array::{Array, ArrayRef};
-use arrow::datatypes::{DataType as ArrowType, Field, FieldRef};
+use arrow::datatypes::{DataType as ArrowType, Date32Type, Field, FieldRef, TimestampMicrosecondType};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
@@ -64,9 +65,6 @@ fn arrow_agrees(from: &ArrowType, ty: &DataType) -> bool {
         // The other way Arrow makes infinities of what is too large.
         (A::Float32, DataType::Double) => true,
         (A::Decimal128(..) | A::Decimal256(..), DataType::Numeric(_)) => true,
-        (A::Date32, DataType::Date | DataType::Timestamp | DataType::TimestampTz) => true,
-        // The other way Arrow has no infinities.
-        (A::Timestamp(..), DataType::Timestamp | DataType::TimestampTz) => true,
         (A::Utf8 | A::LargeUtf8 | A::Utf8View, ty) => ty.is_text(),
         _ => false,
     }
@@ -135,6 +133,11 @@ impl PostgresCast {
         {
             return Ok(fast);
         }
+        if self.zone.is_none()
+            && let Some(fast) = finite_moments(&canonical, &self.ty)
+        {
+            return Ok(fast);
+        }
         let read = column_reader(from, canonical.as_ref())?;
         let mut values = Vec::with_capacity(canonical.len());
         for row in 0..canonical.len() {
@@ -146,6 +149,22 @@ impl PostgresCast {
         }
         datums_to_array(&self.ty, values)
     }
+}
+
+/// Dates and timestamps as timestamps, if none is infinite or beyond the range: Arrow knows neither.
+fn finite_moments(array: &ArrayRef, ty: &DataType) -> Option<ArrayRef> {
+    if !matches!(ty, DataType::Timestamp | DataType::TimestampTz) {
+        return None;
+    }
+    let to = arrow_type(ty);
+    if let Some(dates) = array.as_primitive_opt::<Date32Type>() {
+        const LAST: i32 = (temporal::MAX_TIMESTAMP / temporal::DAY) as i32;
+        let finite = dates.values().iter().all(|days| (temporal::MIN_DATE..LAST).contains(days));
+        return finite.then(|| arrow::compute::cast_with_options(array, &to, &STRICT).ok()).flatten();
+    }
+    let moments = array.as_primitive_opt::<TimestampMicrosecondType>()?;
+    // Both count from 1970 in UTC.
+    Some(Arc::new(moments.clone().with_data_type(to)))
 }
 
 fn cast_value(ty: &DataType, value: Datum, zone: Option<&Zone>) -> QueryResult<Datum> {

@@ -125,7 +125,12 @@ pub(super) fn extract(field: &str, value: &Datum) -> QueryResult<Option<Decimal>
         },
         None => {
             // Infinities have the fields that grow without end, as infinities, which no numeric is.
-            calendar_field(&name, Moment { days: 0, time: 0, kind: value.kind_name() }, value)?;
+            let start = Moment { days: 0, time: 0, kind: value.kind_name() };
+            if clock_field(&name, start)?.is_some() {
+                let date = matches!(value, Datum::Date(_));
+                return if date { Err(unsupported(&name, start.kind)) } else { Ok(None) };
+            }
+            calendar_field(&name, start, value)?;
             Ok(None)
         }
     }

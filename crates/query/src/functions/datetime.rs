@@ -193,6 +193,11 @@ fn extract(args: &[Datum]) -> QueryResult<Datum> {
 
 fn date_part(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [Datum::Text(field), value]);
+    // Of a date those of its midnight: it has hours here, where EXTRACT has none.
+    let value = match value {
+        Datum::Date(_) => &types::coerce::cast(&Timestamp, value.clone())?,
+        value => value,
+    };
     let found = date_fields::extract(field, value)?;
     if found.is_none()
         && matches!(

@@ -62,8 +62,10 @@ const REPLACE: &[Overload] = &[
 struct Flags {
     global: bool,
     ignore_case: bool,
-    /// Do `^`, `$` and `.` know lines?
-    lines: bool,
+    /// Do `^` and `$` stand at the ends of lines?
+    anchors: bool,
+    /// Do `.` and brackets such as `[^a]` stop at line ends?
+    dots: bool,
     literal: bool,
     expanded: bool,
 }
@@ -78,14 +80,7 @@ impl Flags {
                     let message = format!("{function}() does not support the \"global\" option");
                     return Err(Refusal::Argument.because(message));
                 }
-                'i' => all.ignore_case = true,
-                'c' => all.ignore_case = false,
-                'n' | 'm' => all.lines = true,
-                's' => all.lines = false,
-                'q' => all.literal = true,
-                'x' => all.expanded = true,
-                't' => all.expanded = false,
-                'e' | 'b' => {}
+                flag if all.set(flag)? => {}
                 other => {
                     let message = format!("invalid regular expression option: \"{other}\"");
                     return Err(Refusal::Argument.because(message));
@@ -93,6 +88,25 @@ impl Flags {
             }
         }
         Ok(all)
+    }
+
+    /// Sets what a letter says; false: it says nothing.
+    fn set(&mut self, letter: char) -> QueryResult<bool> {
+        match letter {
+            'i' => self.ignore_case = true,
+            'c' => self.ignore_case = false,
+            'n' | 'm' => (self.anchors, self.dots) = (true, true),
+            's' => (self.anchors, self.dots) = (false, false),
+            'w' => (self.anchors, self.dots) = (true, false),
+            'p' => (self.anchors, self.dots) = (false, true),
+            'q' => self.literal = true,
+            'x' => self.expanded = true,
+            't' => self.expanded = false,
+            'e' => {}
+            'b' => return Err(QueryError::Unsupported { feature: "a basic regular expression".to_owned() }),
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 }
 
@@ -110,13 +124,13 @@ fn compiled(pattern: &str, flags: Flags) -> QueryResult<Regex> {
     if let Some(regex) = known {
         return Ok(regex);
     }
-    let translated = if flags.literal { regex::escape(pattern) } else { translated(pattern)? };
-    let regex = RegexBuilder::new(&translated)
-        .case_insensitive(flags.ignore_case)
-        .multi_line(flags.lines)
+    let (own, spelled) = spelled(pattern, flags)?;
+    let regex = RegexBuilder::new(&spelled)
+        .case_insensitive(own.ignore_case)
+        .multi_line(own.anchors)
         // A dot is any character, line ends too, unless lines count.
-        .dot_matches_new_line(!flags.lines)
-        .ignore_whitespace(flags.expanded)
+        .dot_matches_new_line(!own.dots)
+        .ignore_whitespace(own.expanded)
         .build()
         .map_err(|error| invalid(&error))?;
     LAST.set(Some((pattern.to_owned(), flags, regex.clone())));
@@ -129,10 +143,41 @@ fn compiled(pattern: &str, flags: Flags) -> QueryResult<Regex> {
 /// 2201B for one that is none.
 pub(crate) fn operator_pattern(pattern: &str) -> QueryResult<String> {
     compiled(pattern, Flags::default())?;
-    let translated = translated(pattern)?;
+    let (flags, spelled) = spelled(pattern, Flags::default())?;
     // Only a dot and a negated class care for line ends; all else stays simple enough to become LIKE.
-    let any = translated.contains('.') && !translated.contains("(?s)");
-    Ok(if any { format!("(?s){translated}") } else { translated })
+    let any = !flags.dots && spelled.contains('.');
+    let letters = [(any, 's'), (flags.anchors, 'm'), (flags.ignore_case, 'i'), (flags.expanded, 'x')];
+    let letters: String = letters.iter().filter(|(set, _)| *set).map(|(_, letter)| *letter).collect();
+    Ok(if letters.is_empty() { spelled } else { format!("(?{letters}){spelled}") })
+}
+
+/// Is it a pattern?
+///
+/// # Errors
+/// 2201B if not.
+pub(crate) fn check_pattern(pattern: &str) -> QueryResult<()> {
+    compiled(pattern, Flags::default()).map(|_| ())
+}
+
+/// A pattern in the library's spelling, with the options that it begins with: `***=`, `***:`, `(?in)`.
+fn spelled(pattern: &str, mut flags: Flags) -> QueryResult<(Flags, String)> {
+    let mut rest = pattern;
+    if let Some(literal) = pattern.strip_prefix("***=") {
+        (flags.literal, rest) = (true, literal);
+    } else if !flags.literal {
+        rest = rest.strip_prefix("***:").unwrap_or(rest);
+        let options = rest.strip_prefix("(?").filter(|options| options.starts_with(|c: char| c.is_ascii_alphabetic()));
+        if let Some((letters, behind)) = options.and_then(|options| options.split_once(')')) {
+            for letter in letters.chars() {
+                if !flags.set(letter)? {
+                    return Err(Refusal::Pattern.because("invalid regular expression: invalid embedded option"));
+                }
+            }
+            rest = behind;
+        }
+    }
+    let spelled = if flags.literal { regex::escape(rest) } else { translated(rest, flags.dots)? };
+    Ok((flags, spelled))
 }
 
 /// In PostgreSQL's words.
@@ -154,9 +199,9 @@ fn invalid(error: &regex::Error) -> QueryError {
     Refusal::Pattern.because(format!("invalid regular expression: {reason}"))
 }
 
-/// Escapes and brackets of PostgreSQL in the library's spelling.
-fn translated(pattern: &str) -> QueryResult<String> {
-    let pattern = pattern.strip_prefix("***:").unwrap_or(pattern);
+/// Escapes and brackets of PostgreSQL in the library's spelling; with `dots`, `[^a]` stops at line ends.
+fn translated(pattern: &str, dots: bool) -> QueryResult<String> {
+    let pattern = pattern.replace("[[:<:]]", r"\m").replace("[[:>:]]", r"\M");
     let mut out = String::with_capacity(pattern.len());
     let mut letters = pattern.chars().peekable();
     let mut in_brackets = false;
@@ -192,7 +237,7 @@ fn translated(pattern: &str) -> QueryResult<String> {
                 in_brackets = true;
                 out.push('[');
                 if letters.next_if_eq(&'^').is_some() {
-                    out.push('^');
+                    out.push_str(if dots { r"^\n" } else { "^" });
                 }
                 if letters.next_if_eq(&']').is_some() {
                     out.push_str(r"\]");
@@ -246,7 +291,7 @@ fn all(args: &[Datum]) -> QueryResult<Datum> {
     let flags = Flags::parse(optional(args, 2, ""), "regexp_matches", true)?;
     let regex = compiled(text(args, 1)?, flags)?;
     let most = if flags.global { usize::MAX } else { 1 };
-    let matches = regex.captures_iter(text(args, 0)?).take(most).map(|captures| {
+    let matches = matches(&regex, text(args, 0)?, 0).take(most).map(|captures| {
         let mut shown = String::new();
         types::text::print(&TEXTS, &groups(&captures), &mut shown);
         Datum::Text(shown)
@@ -274,15 +319,28 @@ fn push_replacement(replacement: &str, captures: &Captures<'_>, out: &mut String
     }
 }
 
+/// The matches from that byte on. An empty one may stand right behind another.
+fn matches<'t>(regex: &Regex, whole: &'t str, start: usize) -> impl Iterator<Item = Captures<'t>> {
+    let mut next = Some(start);
+    std::iter::from_fn(move || {
+        let captures = regex.captures_at(whole, next?)?;
+        let found = captures.get(0)?;
+        next = match whole.get(found.end()..).and_then(|rest| rest.chars().next()) {
+            _ if !found.is_empty() => Some(found.end()),
+            Some(letter) => Some(found.end() + letter.len_utf8()),
+            None => None,
+        };
+        Some(captures)
+    })
+}
+
 /// Replaces the matches whose number, counted from 1, `wanted` takes.
 fn replaced(regex: &Regex, whole: &str, replacement: &str, start: usize, wanted: impl Fn(i32) -> bool) -> String {
     let mut out = String::with_capacity(whole.len());
     let mut copied = 0;
-    let mut matches = 0;
-    for captures in regex.captures_iter(whole) {
-        let Some(found) = captures.get(0).filter(|found| found.start() >= start) else { continue };
-        matches += 1;
-        if wanted(matches) {
+    for (captures, number) in matches(regex, whole, start).zip(1..) {
+        let Some(found) = captures.get(0) else { continue };
+        if wanted(number) {
             out.push_str(whole.get(copied..found.start()).unwrap_or_default());
             push_replacement(replacement, &captures, &mut out);
             copied = found.end();
@@ -326,9 +384,10 @@ fn split(args: &[Datum]) -> QueryResult<Datum> {
     let whole = text(args, 0)?;
     let mut parts = Vec::new();
     let mut copied = 0;
-    for found in regex.find_iter(whole) {
+    for captures in matches(&regex, whole, 0) {
+        let Some(found) = captures.get(0) else { continue };
         // An empty match at either end, or right behind the last one, parts nothing.
-        if found.is_empty() && (found.start() == copied && found.start() == 0 || found.end() == whole.len()) {
+        if found.start() == whole.len() || found.end() == copied {
             continue;
         }
         parts.push(Datum::Text(whole.get(copied..found.start()).unwrap_or_default().to_owned()));
@@ -347,7 +406,7 @@ fn count(args: &[Datum]) -> QueryResult<Datum> {
     let start = byte_at(text(args, 0)?, number(args, 2, 1))?;
     let flags = Flags::parse(optional(args, 3, ""), "regexp_count", false)?;
     let regex = compiled(text(args, 1)?, flags)?;
-    Ok(Datum::Int4(size(regex.find_iter(text(args, 0)?).filter(|found| found.start() >= start).count())))
+    Ok(Datum::Int4(size(matches(&regex, text(args, 0)?, start).count())))
 }
 
 /// The wanted occurrence's group, as bytes from and to.
@@ -359,8 +418,9 @@ fn occurrence(args: &[Datum], function: &str, (flags, group): (&str, i32)) -> Qu
         usize::try_from(which).ok().and_then(|which| which.checked_sub(1)).ok_or_else(|| bad_parameter("n", which))?;
     let group = usize::try_from(group).map_err(|_| bad_parameter("subexpr", group))?;
     let regex = compiled(text(args, 1)?, Flags::parse(flags, function, false)?)?;
-    let mut found = regex.captures_iter(whole).filter(|found| found.get(0).is_some_and(|found| found.start() >= start));
-    Ok(found.nth(nth).and_then(|captures| captures.get(group).map(|group| (group.start(), group.end()))))
+    Ok(matches(&regex, whole, start)
+        .nth(nth)
+        .and_then(|captures| captures.get(group).map(|group| (group.start(), group.end()))))
 }
 
 fn substr(args: &[Datum]) -> QueryResult<Datum> {
@@ -451,7 +511,7 @@ mod tests {
     #[test]
     fn patterns_keep_their_meaning() {
         assert_eq!(similar("a%(b|c)_.d", Some('\\')), r"a.*(?:b|c).\.d");
-        assert_eq!(translated(r"\mfoo\M[]a[:alpha:]]").unwrap(), r"\b{start}foo\b{end}[\]a[:alpha:]]");
-        assert!(matches!(translated(r"(a)\1"), Err(QueryError::Unsupported { .. })));
+        assert_eq!(translated(r"\mfoo\M[]a[:alpha:]]", false).unwrap(), r"\b{start}foo\b{end}[\]a[:alpha:]]");
+        assert!(matches!(translated(r"(a)\1", false), Err(QueryError::Unsupported { .. })));
     }
 }

@@ -4,7 +4,7 @@ use super::sql::{Definition, arguments, define, strict, wrong};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use arrow::array::timezone::Tz;
-use chrono::{DateTime, Duration, TimeZone, Utc};
+use chrono::{DateTime, Duration, NaiveDateTime, Offset, TimeZone, Utc};
 use std::str::FromStr;
 use types::DataType::{Interval, Numeric, Text, Timestamp, TimestampTz};
 use types::temporal::{self, SECOND, ZoneRules};
@@ -125,7 +125,7 @@ fn timezone(args: &[Datum]) -> QueryResult<Datum> {
         && let Some(seconds) = temporal::abbreviation(zone)
     {
         let offset = i64::from(seconds) * SECOND;
-        let moved = |micros: i64, by: i64| if finite(micros).is_some() { micros.saturating_add(by) } else { micros };
+        let moved = |micros: i64, by: i64| if is_infinite(micros) { micros } else { micros.saturating_add(by) };
         return match moment {
             Datum::TimestampTz(micros) => Ok(Datum::Timestamp(moved(*micros, offset))),
             Datum::Timestamp(micros) => Ok(Datum::TimestampTz(moved(*micros, -offset))),
@@ -136,20 +136,38 @@ fn timezone(args: &[Datum]) -> QueryResult<Datum> {
         [Datum::Text(zone), Datum::TimestampTz(micros)] => local_of(*micros, zone).map(Datum::Timestamp),
         [Datum::Text(zone), Datum::Timestamp(micros)] => moment_of(*micros, zone).map(Datum::TimestampTz),
         [Datum::Interval(offset), Datum::TimestampTz(micros)] => {
-            Ok(Datum::Timestamp(micros.saturating_add(offset.micros)))
+            Ok(Datum::Timestamp(if is_infinite(*micros) { *micros } else { micros.saturating_add(offset.micros) }))
         }
         [Datum::Interval(offset), Datum::Timestamp(micros)] => {
-            Ok(Datum::TimestampTz(micros.saturating_sub(offset.micros)))
+            Ok(Datum::TimestampTz(if is_infinite(*micros) { *micros } else { micros.saturating_sub(offset.micros) }))
         }
         other => Err(wrong(other)),
     }
 }
 
-fn zone_of(name: &str) -> QueryResult<Tz> {
+/// A zone of the list, or seconds east of UTC.
+enum Found {
+    Named(Tz),
+    Offset(i32),
+}
+
+fn zone_of(name: &str) -> QueryResult<Found> {
+    // Offsets count westwards here, in the list they do not.
+    if !name.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        let offset = temporal::posix_zone(name).map(Found::Offset);
+        return offset.ok_or_else(|| no_zone(name));
+    }
     // Names are found in any case, as in PostgreSQL.
     let found =
         Tz::from_str(name).or_else(|_| Tz::from_str(&name.to_uppercase())).or_else(|_| Tz::from_str(&title(name)));
-    found.map_err(|_| Refusal::Argument.because(format!("time zone \"{name}\" not recognized")))
+    match found {
+        Ok(zone) => Ok(Found::Named(zone)),
+        Err(_) => temporal::posix_zone(name).map(Found::Offset).ok_or_else(|| no_zone(name)),
+    }
+}
+
+fn no_zone(name: &str) -> QueryError {
+    Refusal::Argument.because(format!("time zone \"{name}\" not recognized"))
 }
 
 /// `europe/berlin` as `Europe/Berlin`.
@@ -166,23 +184,54 @@ fn title(name: &str) -> String {
 /// What clocks in that zone show at a moment.
 pub(super) fn local_of(micros: i64, zone: &str) -> QueryResult<i64> {
     let zone = zone_of(zone)?;
-    let Some(moment) = finite(micros) else { return Ok(micros) };
-    Ok(moment.with_timezone(&zone).naive_local().and_utc().timestamp_micros())
+    if is_infinite(micros) {
+        return Ok(micros);
+    }
+    let east = match zone {
+        Found::Offset(seconds) => seconds,
+        Found::Named(zone) => match date_time(temporal::with_known_rules(micros)) {
+            Some(moment) => zone.offset_from_utc_datetime(&moment.naive_utc()).fix().local_minus_utc(),
+            None => 0,
+        },
+    };
+    shifted(micros, i64::from(east))
 }
 
 /// The moment at which clocks show it: of a local time that comes twice the later one (standard time), of one that
 /// never comes the time as if clocks had not been set.
 pub(super) fn moment_of(micros: i64, zone: &str) -> QueryResult<i64> {
     let zone = zone_of(zone)?;
-    let Some(local) = finite(micros) else { return Ok(micros) };
-    let local = local.naive_utc();
-    if let Some(moment) = zone.from_local_datetime(&local).latest() {
-        return Ok(moment.timestamp_micros());
+    if is_infinite(micros) {
+        return Ok(micros);
     }
-    let before = zone.from_local_datetime(&(local - Duration::hours(1))).latest();
-    Ok(before.map_or(micros, |moment| moment.timestamp_micros() + 3_600_000_000))
+    let east = match zone {
+        Found::Offset(seconds) => seconds,
+        Found::Named(zone) => match date_time(temporal::with_known_rules(micros)) {
+            Some(local) => east_at(&zone, local.naive_utc()),
+            None => 0,
+        },
+    };
+    shifted(micros, -i64::from(east))
 }
 
-fn finite(micros: i64) -> Option<DateTime<Utc>> {
-    if micros == i64::MIN || micros == i64::MAX { None } else { DateTime::<Utc>::from_timestamp_micros(micros) }
+fn east_at(zone: &Tz, local: NaiveDateTime) -> i32 {
+    // Hours that never come are at most the day that some islands left out.
+    let found = [0, 1, 3, 25].into_iter().find_map(|hours| {
+        let before = local.checked_sub_signed(Duration::hours(hours))?;
+        zone.offset_from_local_datetime(&before).latest()
+    });
+    found.map_or(0, |offset| offset.fix().local_minus_utc())
+}
+
+fn shifted(micros: i64, seconds: i64) -> QueryResult<i64> {
+    let shifted = micros.checked_add(seconds * SECOND).filter(|micros| !is_infinite(*micros));
+    shifted.ok_or(QueryError::TimestampRange)
+}
+
+fn is_infinite(micros: i64) -> bool {
+    micros == i64::MIN || micros == i64::MAX
+}
+
+fn date_time(micros: i64) -> Option<DateTime<Utc>> {
+    DateTime::<Utc>::from_timestamp_micros(micros)
 }

@@ -122,8 +122,14 @@ pub(super) fn compare(left: &mut Expr, operator: &str, right: &mut Expr, schema:
         (Side::Known(other), Side::Known(DataType::Char(_))) if !matches!(other, DataType::Char(_)) => {
             trim_text(left, other)
         }
-        (Side::Known(DataType::Date), Side::Known(DataType::Timestamp)) => as_timestamp(left),
-        (Side::Known(DataType::Timestamp), Side::Known(DataType::Date)) => as_timestamp(right),
+        (Side::Known(DataType::Date), Side::Known(ty @ (DataType::Timestamp | DataType::TimestampTz))) => {
+            *left = midnight(std::mem::take(left), ty);
+            Ok(())
+        }
+        (Side::Known(ty @ (DataType::Timestamp | DataType::TimestampTz)), Side::Known(DataType::Date)) => {
+            *right = midnight(std::mem::take(right), ty);
+            Ok(())
+        }
         _ => Ok(()),
     }
 }
@@ -177,9 +183,8 @@ fn as_double(expr: Expr) -> Expr {
 
 /// A date beside a timestamp is its midnight. The planner's own choice, nanoseconds, would end in the year 2262, and no
 /// range of a key or check on bytes is made of them.
-fn as_timestamp(date: &mut Expr) -> QueryResult<()> {
-    *date = Expr::Cast(Cast::new(Box::new(std::mem::take(date)), arrow_type(&DataType::Timestamp)));
-    Ok(())
+fn midnight(date: Expr, ty: &DataType) -> Expr {
+    Expr::Cast(Cast::new(Box::new(date), arrow_type(ty)))
 }
 
 /// Arrays of `pg_catalog` are of numbers of several widths.

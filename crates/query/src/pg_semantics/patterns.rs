@@ -2,7 +2,7 @@
 
 use super::adapt;
 use crate::error::{QueryError, QueryResult};
-use crate::functions::{PATTERN_ENDS, call_of, function_named, similar_pattern};
+use crate::functions::{PATTERN_ENDS, call_of, check_pattern, function_named, similar_pattern};
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::Like;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
@@ -15,6 +15,7 @@ pub(super) fn similar_to(like: Like) -> QueryResult<Expr> {
     };
     let escape = like.escape_char.or(Some('\\'));
     let regex = format!("(?s)^(?:{})$", similar_pattern(pattern, escape));
+    check_pattern(&regex)?;
     let op = if like.negated { Operator::RegexNotMatch } else { Operator::RegexMatch };
     let regex = Expr::Literal(ScalarValue::Utf8(Some(regex)), None);
     Ok(Expr::BinaryExpr(BinaryExpr::new(like.expr, op, Box::new(regex))))

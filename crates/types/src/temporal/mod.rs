@@ -7,11 +7,15 @@
 //! one pass it as [`ZoneRules`].
 
 mod abbreviation;
+mod far_future;
 mod parse;
+mod posix_zone;
 mod print;
 
 pub use abbreviation::abbreviation;
+pub use far_future::with_known_rules;
 pub use parse::{parse_date, parse_time, parse_timestamp, parse_timestamptz, parse_timestamptz_in, without_zone_name};
+pub use posix_zone::{posix_text, posix_zone};
 pub use print::{print_date, print_time, print_timestamp, print_timestamptz};
 
 use crate::Datum;

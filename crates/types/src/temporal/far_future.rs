@@ -1,0 +1,48 @@
+//! Summer time beyond the last year of tables of zones.
+
+use super::{Civil, DAY, civil_from_days, days_from_civil};
+
+/// The first year whose clocks tables of zones do not know.
+const FIRST_UNKNOWN: i64 = 2100;
+
+/// A moment, or a local time, at which clocks of every zone are set as they are at this one: itself, or in the far
+/// future the same day of a year that tables know and that has the same calendar. Rules say "the last Sunday of March",
+/// so clocks change on the same days in both.
+pub fn with_known_rules(micros: i64) -> i64 {
+    let year = civil_from_days(micros.div_euclid(DAY)).year;
+    if year < FIRST_UNKNOWN {
+        return micros;
+    }
+    let (first, length) = calendar(year);
+    // Calendars of years come again within 28 years, where no century is between them.
+    let alike = (FIRST_UNKNOWN - 28..FIRST_UNKNOWN)
+        .map(calendar)
+        .find(|(known, known_length)| known.rem_euclid(7) == first.rem_euclid(7) && *known_length == length);
+    alike.map_or(micros, |(known, _)| micros - (first - known) * DAY)
+}
+
+/// The year's first day, and how many it has.
+fn calendar(year: i64) -> (i64, i64) {
+    let first = |year| days_from_civil(Civil { year, month: 1, day: 1 });
+    (first(year), first(year + 1) - first(year))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_year_has_one_with_its_calendar() {
+        for year in (2100..2600).chain([10_000, 294_246]) {
+            for (month, day) in [(1, 1), (2, 28), (12, 31)] {
+                let days = days_from_civil(Civil { year, month, day });
+                let known = with_known_rules(days * DAY + 5).div_euclid(DAY);
+                let date = civil_from_days(known);
+                assert_eq!((date.month, date.day), (month, day), "{year}");
+                assert_eq!(known.rem_euclid(7), days.rem_euclid(7), "{year}");
+                assert!((2072..2100).contains(&date.year), "{year}");
+            }
+        }
+        assert_eq!(with_known_rules(5), 5);
+    }
+}
