@@ -247,6 +247,7 @@ impl Session {
     /// Marks an open transaction block failed after an error that the front end met.
     pub fn fail(&mut self) {
         self.block.fail();
+        self.entry.note_end(self.block.status(), self.block.started(), self.settings.effective());
     }
 
     /// The zone in which the session's times are read and shown.

@@ -151,7 +151,7 @@ fn startup(major: u16, minor: u16, mut body: Reader) -> Result<Opening, Malforme
 /// The frame was taken from `input` unless the error [`Malformed::is_fatal`].
 pub(crate) fn message(input: &mut BytesMut) -> Result<Option<Message>, Malformed> {
     let Some(&kind) = input.first() else { return Ok(None) };
-    if !b"QPBDCEHSdcfXp".contains(&kind) {
+    if !b"QPBDCEHSdcfFXp".contains(&kind) {
         return Err(Malformed::Type(kind));
     }
     let Some(length) = peek_length(input, 1) else { return Ok(None) };

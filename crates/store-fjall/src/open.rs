@@ -30,10 +30,12 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     let watermark = Arc::new(Watermark::open(&folder.watermark(), fresh)?);
     let mark = watermark.mark();
     recovery::repair_journals(&folder.database(), &mark)?;
-    let stand_ins = if fresh { StandIns::default() } else { StandIns::put(&folder.database())? };
+    // Before the first commit a creation may really have been interrupted, also by a power loss.
+    let written = mark.commit_ceiling > 0;
+    let stand_ins = if written { StandIns::put(&folder.database())? } else { StandIns::default() };
     let db = open_database(&folder, &options).map_err(|error| stand_ins.explain(error))?;
     drop(stand_ins);
-    if mark.commit_ceiling > 0 {
+    if written {
         meta::must_be_there(&db)?;
     }
     let meta = keyspace(&db, meta::META)?;

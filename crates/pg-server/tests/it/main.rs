@@ -1,6 +1,7 @@
 //! The wire, over real sockets.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
+mod activity;
 mod client;
 mod cursors;
 mod frames;

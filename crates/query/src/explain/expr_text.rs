@@ -5,6 +5,7 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr, Operator};
 use datafusion::physical_expr::expressions::BinaryExpr;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
+use types::DataType;
 
 /// A planner's expression.
 pub(super) fn logical(expr: &Expr) -> String {
@@ -41,8 +42,17 @@ pub(super) fn logical(expr: &Expr) -> String {
             let ty = sql_type_of(&cast.field).map_or_else(|| cast.field.data_type().to_string(), |ty| ty.sql_name());
             format!("{}::{ty}", logical(&cast.expr))
         }
+        Expr::ScalarFunction(call) if is_type(call.name()) => match call.args.as_slice() {
+            [value] => format!("{}::{}", logical(value), call.name()),
+            _ => expr.to_string(),
+        },
         other => other.to_string(),
     }
+}
+
+/// Is a function called like a type, as our casts are?
+fn is_type(name: &str) -> bool {
+    DataType::from_name(name, &[]).is_ok_and(|ty| ty.sql_name() == name)
 }
 
 /// Needs `inner` brackets below `outer`?

@@ -1,7 +1,8 @@
 //! The memory that all running queries share, and where they spill when it is used up.
 //!
-//! Operators that can spill get equal shares of two thirds of it. The last third is kept for those that cannot:
-//! what merges spilled runs is one of them, and without room to merge nobody could come back from disk.
+//! Operators that can spill fill two thirds of it; then each may still grow to an equal share of them, or to what a few
+//! batches need. The last third is kept for those that cannot spill: what merges spilled runs is one of them, and
+//! without room to merge nobody could come back from disk.
 
 use super::PlannerOptions;
 use crate::error::QueryResult;
@@ -11,8 +12,10 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The smallest part of the pool that an operator may fill before it has to spill, however many there are.
-const SMALLEST_SHARE: usize = 32;
+/// The part of the pool that each operator may fill before it has to spill, however many there are, and the bytes
+/// that are enough for any: with less than a batch or two nobody has anything to spill.
+const SMALLEST_SHARE: usize = 6;
+const ENOUGH: usize = 16 << 20;
 
 /// What runs queries within `options`.
 pub(super) fn runtime(options: &PlannerOptions) -> QueryResult<RuntimeEnv> {
@@ -57,10 +60,11 @@ impl QueryMemory {
         self.bytes / 3 * 2
     }
 
-    /// Bytes that one more operator that spills may hold. Those that held more before others came spill when they grow.
-    fn share(&self, used: &Used) -> usize {
+    /// May an operator that spills come to hold `wanted` bytes, `additional` of them new?
+    fn may_hold(&self, used: &Used, wanted: usize, additional: usize) -> bool {
         let all = self.for_spillers().min(self.bytes.saturating_sub(used.unspillable));
-        (all / used.spillers.max(1)).max(self.bytes / SMALLEST_SHARE)
+        let share = (all / used.spillers.max(1)).max((self.bytes / SMALLEST_SHARE).min(ENOUGH));
+        wanted <= share || used.spillable + additional <= all
     }
 
     /// Bytes that are left for operators that cannot spill.
@@ -111,7 +115,7 @@ impl MemoryPool for QueryMemory {
     fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
         let mut used = self.used();
         if reservation.consumer().can_spill() {
-            if reservation.size() + additional > self.share(&used) {
+            if !self.may_hold(&used, reservation.size() + additional, additional) {
                 return Err(self.used_up(reservation, additional));
             }
             used.spillable += additional;

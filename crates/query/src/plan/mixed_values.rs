@@ -1,17 +1,9 @@
 //! VALUES whose rows give a column a type in some rows and leave it to the others: `VALUES (date '2024-01-01'), (NULL)`.
 //!
-//! The planner wants every row to have the same type. Plain constants take the type that is said once; where several
-//! types are said, or one with a length, the rows become the parts of a UNION ALL, whose columns find their common type.
+//! The planner wants every row to have the same type. Plain constants take the type that the others say.
 
-use super::set_functions::parse;
-use sql::ast::{
-    CastKind, DataType, Expr, Ident, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement, Value,
-    Values, VisitMut, VisitorMut,
-};
+use sql::ast::{CastKind, DataType, Expr, Query, SetExpr, Statement, Value, Values, VisitMut, VisitorMut};
 use std::ops::ControlFlow;
-
-/// Rows that become parts of a UNION; a query has no room for many more.
-const MOST_PARTS: usize = 100;
 
 /// Gives the columns of all VALUES of a statement one type.
 pub(super) fn unite(statement: &mut Statement) {
@@ -27,11 +19,7 @@ impl VisitorMut for Uniter {
         let mut rest = vec![query.body.as_mut()];
         while let Some(body) = rest.pop() {
             match body {
-                SetExpr::Values(values) => {
-                    if let Some(union) = unite_values(values) {
-                        *body = union;
-                    }
-                }
+                SetExpr::Values(values) => unite_values(values),
                 SetExpr::SetOperation { left, right, .. } => rest.extend([left.as_mut(), right.as_mut()]),
                 _ => {}
             }
@@ -40,46 +28,36 @@ impl VisitorMut for Uniter {
     }
 }
 
-/// What a column's rows say of its type.
-enum Said {
-    /// Nothing, or all the same.
-    Alike,
-    /// This, but not in every row.
-    Once(DataType),
-    /// Several types, or one with a length beside rows without.
-    Several,
-}
-
-fn unite_values(values: &mut Values) -> Option<SetExpr> {
+fn unite_values(values: &mut Values) {
     let columns = values.rows.first().map_or(0, |row| row.content.len());
-    if values.rows.len() < 2 || values.rows.iter().any(|row| row.content.len() != columns) {
-        return None;
-    }
     for column in 0..columns {
-        match said(values, column) {
-            Said::Alike => {}
-            Said::Once(ty) => {
-                let cells = values.rows.iter_mut().filter_map(|row| row.content.get_mut(column));
-                cells.filter(|cell| is_plain(cell)).for_each(|cell| cast(cell, &ty));
-            }
-            Said::Several if values.rows.len() <= MOST_PARTS => return union_of(values),
-            Said::Several => {}
-        }
+        let Some(ty) = said(values, column) else { continue };
+        // A text beside a type with a length has none, and then nothing has.
+        let loose = ty.to_string().contains('(') && column_of(values, column).any(is_text);
+        let ty = if loose { without_length(ty) } else { ty };
+        let cells = values.rows.iter_mut().filter_map(|row| row.content.get_mut(column));
+        cells.filter(|cell| loose || is_plain(cell)).for_each(|cell| cast(cell, &ty));
     }
-    None
 }
 
-fn said(values: &Values, column: usize) -> Said {
-    let mut cells = values.rows.iter().filter_map(|row| row.content.get(column)).map(type_of).peekable();
-    let mut types = cells.clone().flatten();
-    let Some(first) = types.next() else { return Said::Alike };
-    if types.any(|other| other != first) {
-        return Said::Several;
+fn column_of(values: &Values, column: usize) -> impl Iterator<Item = &Expr> {
+    values.rows.iter().filter_map(move |row| row.content.get(column))
+}
+
+/// The one type that some cells of a column name while others are plain.
+fn said(values: &Values, column: usize) -> Option<DataType> {
+    let mut types = column_of(values, column).filter_map(type_of);
+    let first = types.next()?;
+    let one = types.all(|other| other == first);
+    (one && column_of(values, column).any(is_plain)).then(|| first.clone())
+}
+
+fn without_length(ty: DataType) -> DataType {
+    match ty {
+        DataType::Varchar(_) | DataType::CharacterVarying(_) | DataType::CharVarying(_) => DataType::Varchar(None),
+        DataType::Char(_) | DataType::Character(_) => DataType::Text,
+        other => other,
     }
-    if cells.all(|cell| cell.is_some()) {
-        return Said::Alike;
-    }
-    if first.to_string().contains('(') { Said::Several } else { Said::Once(first.clone()) }
 }
 
 /// The type that an expression names.
@@ -94,30 +72,15 @@ fn type_of(expr: &Expr) -> Option<&DataType> {
 
 /// A text or NULL without a type.
 fn is_plain(expr: &Expr) -> bool {
+    is_text(expr) || matches!(expr, Expr::Value(value) if value.value == Value::Null)
+}
+
+fn is_text(expr: &Expr) -> bool {
     let Expr::Value(value) = expr else { return false };
-    matches!(value.value, Value::SingleQuotedString(_) | Value::EscapedStringLiteral(_) | Value::Null)
+    matches!(value.value, Value::SingleQuotedString(_) | Value::EscapedStringLiteral(_))
 }
 
 fn cast(cell: &mut Expr, ty: &DataType) {
     let expr = Box::new(std::mem::replace(cell, Expr::value(Value::Null)));
     *cell = Expr::Cast { kind: CastKind::DoubleColon, expr, data_type: ty.clone(), array: false, format: None };
-}
-
-fn union_of(values: &mut Values) -> Option<SetExpr> {
-    let SetExpr::Select(pattern) = *parse("SELECT 1")?.body else { return None };
-    let rows = std::mem::take(&mut values.rows).into_iter();
-    let parts = rows.map(|row| SetExpr::Select(Box::new(select(row.content, (*pattern).clone()))));
-    parts.reduce(|left, right| SetExpr::SetOperation {
-        op: SetOperator::Union,
-        set_quantifier: SetQuantifier::All,
-        left: Box::new(left),
-        right: Box::new(right),
-    })
-}
-
-/// `SELECT a AS column1, b AS column2`.
-fn select(row: Vec<Expr>, mut pattern: Select) -> Select {
-    let named = |(at, expr)| SelectItem::ExprWithAlias { expr, alias: Ident::new(format!("column{}", at + 1)) };
-    pattern.projection = row.into_iter().enumerate().map(named).collect();
-    pattern
 }
