@@ -1,12 +1,13 @@
 //! GROUP BY with sets of groups, in forms that the planner knows.
 //!
 //! - Places of the select list inside ROLLUP, CUBE and GROUPING SETS (`GROUP BY ROLLUP (1, 2)`) are the expressions there.
+//! - Places inside DISTINCT ON likewise.
 //! - Sets that name an expression twice, or several at once (`ROLLUP ((a, b), c)`), are written out: `ROLLUP (a, a)` is
 //!   `GROUPING SETS ((a), (a), ())`.
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
-use sql::ast::{Expr, GroupByExpr, Select, SelectItem, Statement, Value, VisitMut, VisitorMut};
+use sql::ast::{Distinct, Expr, GroupByExpr, Select, SelectItem, Statement, Value, VisitMut, VisitorMut};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
@@ -30,7 +31,10 @@ impl VisitorMut for Resolver {
     type Break = QueryError;
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<QueryError> {
-        let Select { group_by, projection, .. } = select;
+        let Select { group_by, projection, distinct, .. } = select;
+        if let Some(Distinct::On(exprs)) = distinct {
+            exprs.iter_mut().for_each(|expr| resolve(expr, projection));
+        }
         let GroupByExpr::Expressions(groups, _) = group_by else { return ControlFlow::Continue(()) };
         let sets = groups.iter_mut().filter_map(|group| match group {
             Expr::Rollup(sets) | Expr::Cube(sets) | Expr::GroupingSets(sets) => Some(sets),

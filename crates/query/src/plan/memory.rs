@@ -12,9 +12,9 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The part of the pool that each operator may fill before it has to spill, however many there are, and the bytes
-/// that are enough for any: with less than a batch or two nobody has anything to spill.
-const SMALLEST_SHARE: usize = 6;
+/// An operator may always hold this part of the pool, but not more than what a few batches need: with less it can
+/// neither spill nor merge what it spilled, however full the pool is.
+const SMALLEST_SHARE: usize = 4;
 const ENOUGH: usize = 16 << 20;
 
 /// What runs queries within `options`.
@@ -63,8 +63,12 @@ impl QueryMemory {
     /// May an operator that spills come to hold `wanted` bytes, `additional` of them new?
     fn may_hold(&self, used: &Used, wanted: usize, additional: usize) -> bool {
         let all = self.for_spillers().min(self.bytes.saturating_sub(used.unspillable));
-        let share = (all / used.spillers.max(1)).max((self.bytes / SMALLEST_SHARE).min(ENOUGH));
-        wanted <= share || used.spillable + additional <= all
+        wanted <= self.always().max(all / used.spillers.max(1)) || used.spillable + additional <= all
+    }
+
+    /// Bytes that nobody is refused.
+    fn always(&self) -> usize {
+        (self.bytes / SMALLEST_SHARE).min(ENOUGH)
     }
 
     /// Bytes that are left for operators that cannot spill.
@@ -120,7 +124,7 @@ impl MemoryPool for QueryMemory {
             }
             used.spillable += additional;
         } else {
-            if additional > self.left(&used) {
+            if reservation.size() + additional > self.always() && additional > self.left(&used) {
                 return Err(self.used_up(reservation, additional));
             }
             used.unspillable += additional;
