@@ -71,7 +71,6 @@ fn keep_house(inner: &Inner, stop: &Stop) {
         if inner.pipeline.read_only.is_set() {
             continue;
         }
-        inner.pipeline.group_sync.look_after();
         if let Err(error) = pipeline_is_sound(inner) {
             inner.pipeline.read_only.set(&error);
             continue;

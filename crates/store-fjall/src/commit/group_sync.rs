@@ -3,15 +3,15 @@
 //! A task that wants its commit durable joins the waiters, lets the other tasks of its thread run
 //! once (those with a commit ready join too), and then one of them leads:
 //!
-//! - All who use the leader's thread wait: the leader syncs there, at once or when the sync under way ends. Hops to
-//!   another thread and back cost about as much as a sync of a fast disk, and nobody is held up.
+//! - Few wait, and nobody else uses the leader's thread: the leader syncs there. A hop to another thread
+//!   costs about as much as a sync of a fast disk, and a single client would pay it on every commit.
 //! - Otherwise the sync thread does it, so that no thread of the runtime stands still meanwhile: the
 //!   next group gathers there, and those who only read do not wait for other people's commits.
 //!
 //! Whoever does not lead is parked, never a blocked thread.
 
 use crate::commit::journal_file::JournalFile;
-use crate::commit::publish::{Publisher, Turn, Word};
+use crate::commit::publish::{Publisher, Turn};
 use crate::commit::thread_use;
 use crate::read_only::ReadOnly;
 use parking_lot::{Condvar, Mutex};
@@ -19,6 +19,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use store::{CommitNo, StoreError, StoreResult};
+
+/// With at most this many waiting, the leader syncs on its own thread.
+const INLINE_WAITERS: usize = 2;
 
 /// Makes commits durable.
 pub(crate) struct GroupSync {
@@ -62,56 +65,18 @@ impl GroupSync {
     /// # Errors
     /// [`StoreError::ReadOnly`] when the journal could not be synced.
     pub(crate) async fn sync(&self, commit: CommitNo) -> StoreResult<()> {
-        thread_use::note();
         let Turn::Wait(mut done) = self.publisher.wait_for(commit) else {
             return Ok(());
         };
         tokio::task::yield_now().await;
-        let mut told = done.try_recv().ok();
-        if told.is_none() {
-            self.choose_leader(commit);
+        if let Ok(outcome) = done.try_recv() {
+            return outcome;
         }
-        loop {
-            let word = match told.take() {
-                Some(word) => word,
-                None => (&mut done).await.map_err(|_| StoreError::Closed)?,
-            };
-            match word {
-                Word::Durable(_others) => return Ok(()),
-                Word::Failed(error) => return Err(error),
-                Word::Lead => {
-                    let Turn::Wait(again) = self.publisher.wait_for(commit) else {
-                        return Ok(());
-                    };
-                    done = again;
-                    self.lead();
-                }
-            }
-        }
-    }
-
-    /// Sees to it that somebody syncs for the task that waits for `commit`.
-    fn choose_leader(&self, commit: CommitNo) {
-        if !thread_use::all_wait(self.publisher.waiting_here()) {
-            self.ask(Request::Now);
-        } else if !self.publisher.lead_next(commit) {
-            self.lead();
-        }
-    }
-
-    /// Syncs here. Whoever leads leaves those who came meanwhile to the sync thread.
-    fn lead(&self) {
-        if self.sync_once() {
+        // Whoever leads leaves those who came meanwhile to the sync thread.
+        if thread_use::is_shared() || self.publisher.waiting() > INLINE_WAITERS || self.sync_once() {
             self.ask(Request::Now);
         }
-    }
-
-    /// Sees to it that nothing stays undurable for long that nobody waits for any more.
-    pub(crate) fn look_after(&self) {
-        let newest = self.publisher.newest().commit;
-        if newest > self.publisher.durable() {
-            self.soon(newest);
-        }
+        done.await.unwrap_or(Err(StoreError::Closed))
     }
 
     /// Sees to it that `commit` becomes durable even if nobody waits for it.
@@ -162,13 +127,20 @@ impl GroupSync {
         loop {
             match self.next_request(interval) {
                 Request::Stop => break,
-                // Those after it get an interval of their own.
-                Request::Soon(commit) if self.publisher.durable() >= commit => self.look_after(),
+                Request::Soon(commit) if self.publisher.durable() >= commit => self.look_again(),
                 _ => while self.sync_once() {},
             }
         }
         // What waits now would wait for ever.
         while self.sync_once() {}
+    }
+
+    /// The commit that was to be durable soon is; those after it get an interval of their own.
+    fn look_again(&self) {
+        let newest = self.publisher.newest().commit;
+        if newest > self.publisher.durable() {
+            self.soon(newest);
+        }
     }
 
     /// Sleeps until there is something to do. `Soon` is handed out only after `interval`, unless

@@ -139,10 +139,7 @@ impl Pipeline {
         self.commit(&mut last, batch, stamp, tables, durability)?;
         drop(last);
         self.rows_written.fetch_add(rows, Ordering::Relaxed);
-        // Whoever asks for `Sync` waits for it and leads; if it is cancelled first, the housekeeper sees to it.
-        if durability == Durability::Buffered {
-            self.group_sync.soon(stamp.commit);
-        }
+        self.group_sync.soon(stamp.commit);
         Ok((stamp.commit, dropped))
     }
 

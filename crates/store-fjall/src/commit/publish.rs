@@ -16,8 +16,7 @@ use crate::read::Views;
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::thread::{self, ThreadId};
-use store::{CommitNo, Durability, StoreError, StoreResult};
+use store::{CommitNo, Durability, StoreResult};
 use tokio::sync::oneshot;
 
 /// All commits up to one: the fjall snapshot, and where the tables were then.
@@ -52,42 +51,8 @@ struct Progress {
     last_sync_commit: CommitNo,
     /// The state just before the first `Sync` commit that the sync under way does not cover.
     before_next_sync: Option<Arc<State>>,
-    /// Who waits, in no order.
-    waiters: Vec<Waiter>,
-}
-
-/// A task that waits until a commit is durable.
-struct Waiter {
-    commit: CommitNo,
-    /// Where it ran when it joined.
-    thread: ThreadId,
-    /// Would it make the next sync itself?
-    leads: bool,
-    sender: oneshot::Sender<Word>,
-}
-
-/// What a waiter is told.
-pub(crate) enum Word {
-    /// Its commit is durable and published.
-    Durable(Others),
-    /// It never will be, as far as anybody knows.
-    Failed(StoreError),
-    /// The sync that was under way ended without it: the next is its own. If it is gone by now, the
-    /// housekeeper sees to it.
-    Lead,
-}
-
-/// The other waiters of a thread: told when this is dropped, which is on that thread unless the one that was told
-/// is gone. A word to another thread wakes it by a system call, so each thread gets one.
-pub(crate) struct Others(Vec<oneshot::Sender<Word>>);
-
-impl Drop for Others {
-    fn drop(&mut self) {
-        for waiter in self.0.drain(..) {
-            // A waiter that was cancelled is gone; its commit is durable all the same.
-            let _ = waiter.send(Word::Durable(Others(Vec::new())));
-        }
-    }
+    /// Who waits for which commit, in no order.
+    waiters: Vec<(CommitNo, oneshot::Sender<StoreResult<()>>)>,
 }
 
 /// What a task that wants a commit durable has to do.
@@ -95,7 +60,7 @@ pub(crate) enum Turn {
     /// Nothing: it is.
     Done,
     /// Wait: a sync is under way or about to begin.
-    Wait(oneshot::Receiver<Word>),
+    Wait(oneshot::Receiver<StoreResult<()>>),
 }
 
 impl Publisher {
@@ -169,28 +134,13 @@ impl Publisher {
             return Turn::Done;
         }
         let (sender, receiver) = oneshot::channel();
-        progress.waiters.push(Waiter { commit, thread: thread::current().id(), leads: false, sender });
+        progress.waiters.push((commit, sender));
         Turn::Wait(receiver)
     }
 
-    /// How many wait that joined on this thread.
-    pub(crate) fn waiting_here(&self) -> usize {
-        let here = thread::current().id();
-        self.progress.lock().waiters.iter().filter(|waiter| waiter.thread == here).count()
-    }
-
-    /// If a sync is under way: lets the task that waits for `commit` make the next one.
-    pub(crate) fn lead_next(&self, commit: CommitNo) -> bool {
-        let here = thread::current().id();
-        let mut progress = self.progress.lock();
-        if progress.in_flight.is_none() {
-            return false;
-        }
-        let own = progress.waiters.iter_mut().find(|waiter| waiter.commit == commit && waiter.thread == here);
-        if let Some(own) = own {
-            own.leads = true;
-        }
-        true
+    /// How many wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.progress.lock().waiters.len()
     }
 
     /// Begins a sync of everything applied, unless one is under way or nothing needs one.
@@ -210,13 +160,13 @@ impl Publisher {
     }
 
     /// Ends the sync that [`Self::begin_sync`] began: publishes and wakes, or hands out the failure.
-    /// Returns whether somebody waits for a later commit and nobody was told to lead.
+    /// Returns whether somebody waits for a later commit.
     pub(crate) fn end_sync(&self, target: &State, outcome: StoreResult<()>) -> bool {
         let mut progress = self.progress.lock();
         progress.in_flight = None;
         if let Err(error) = outcome {
-            for waiter in progress.waiters.drain(..) {
-                let _ = waiter.sender.send(Word::Failed(error.clone()));
+            for (_, waiter) in progress.waiters.drain(..) {
+                let _ = waiter.send(Err(error.clone()));
             }
             return false;
         }
@@ -226,24 +176,19 @@ impl Publisher {
             self.published.store(publishable);
         }
         let durable = progress.durable;
-        let (done, mut later): (Vec<_>, Vec<_>) =
-            progress.waiters.drain(..).partition(|waiter| waiter.commit <= durable);
-        let leader = later.iter().position(|waiter| waiter.leads).map(|at| later.swap_remove(at));
-        let more = !later.is_empty();
+        let (done, later) = progress.waiters.drain(..).partition(|(commit, _)| *commit <= durable);
         progress.waiters = later;
+        let more = !progress.waiters.is_empty();
         drop(progress);
-        // The next sync need not wait until all are woken.
-        let led = leader.map(|leader| leader.sender.send(Word::Lead).is_ok());
         wake(done);
-        led.map_or(more, |led| !led)
+        more
     }
 }
 
-/// Outside of the lock: each word may be a system call.
-fn wake(mut done: Vec<Waiter>) {
-    while let Some(first) = done.pop() {
-        let others = done.extract_if(.., |waiter| waiter.thread == first.thread).map(|waiter| waiter.sender);
-        let others = Others(others.collect());
-        let _ = first.sender.send(Word::Durable(others));
+/// Outside of the lock: each wake-up may be a system call.
+fn wake(done: Vec<(CommitNo, oneshot::Sender<StoreResult<()>>)>) {
+    for (_, waiter) in done {
+        // A waiter that was cancelled is gone; its commit is durable all the same.
+        let _ = waiter.send(Ok(()));
     }
 }
