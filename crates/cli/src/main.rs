@@ -45,14 +45,27 @@ fn main() -> ExitCode {
 async fn run(command: Command) -> Result<ExitCode, CliError> {
     match command {
         Command::Serve(args) => serve::run(&args).await,
-        Command::Sql(args) => shell::run(&args).await,
-        Command::Check(args) => check::run(&args).await,
+        Command::Sql(args) => {
+            tell_warnings();
+            shell::run(&args).await
+        }
+        Command::Check(args) => {
+            tell_warnings();
+            check::run(&args).await
+        }
         Command::Sqllogictest(args) => sqllogictest::run(&args).await,
         Command::Version => {
             print_line(&format!("bennu {}", env!("CARGO_PKG_VERSION")));
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+/// What the store warns of, such as a torn tail that it cut, on stderr: only `serve` has a log.
+fn tell_warnings() {
+    let log = tracing_subscriber::fmt().log_internal_errors(false).with_max_level(tracing::Level::WARN);
+    // Whoever has a log already hears of it there.
+    let _ = log.without_time().with_target(false).with_ansi(false).with_writer(std::io::stderr).try_init();
 }
 
 fn fail(error: &CliError) -> ExitCode {

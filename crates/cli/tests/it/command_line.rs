@@ -112,6 +112,25 @@ fn check_counts_the_rows_and_names_a_damaged_file() {
 }
 
 #[test]
+fn check_tells_of_a_torn_tail_that_it_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let (ok, _, err) = run(&["sql", "--data", &shown(&data), "-c", "CREATE TABLE t (k integer PRIMARY KEY)"]);
+    assert!(ok, "{err}");
+    let (ok, _, err) = run(&["check", "--data", &shown(&data)]);
+    assert!(ok && err.is_empty(), "{err}");
+    let journals = files(&data).into_iter().filter(|f| f.extension().is_some_and(|e| e == "jnl"));
+    let newest = journals.max().expect("there is a journal");
+    let mut bytes = std::fs::read(&newest).unwrap();
+    // Journals are made longer than what is in them: the tail begins where only zeros follow.
+    bytes.truncate(bytes.iter().rposition(|byte| *byte != 0).unwrap() + 1);
+    bytes.extend([7; 100]);
+    std::fs::write(&newest, bytes).unwrap();
+    let (ok, _, err) = run(&["check", "--data", &shown(&data)]);
+    assert!(ok && err.contains("WARN") && err.contains("was never synced: cut"), "{err}");
+}
+
+#[test]
 fn check_refuses_what_is_no_data_folder() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("letter.txt"), "dear reader").unwrap();
