@@ -121,16 +121,20 @@ async fn missing_files_are_refused_by_name() {
     }
 }
 
-#[tokio::test]
-async fn a_keyspace_that_lost_a_file_or_its_folder_is_refused_and_nothing_is_deleted() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("s");
-    let store = open(&path);
+/// A store that was closed with 3,000 rows in table 1, all of them in tables.
+async fn flushed(path: &Path) {
+    let store = open(path);
     commit(&store, create(1)).await;
     commit(&store, batch((0..3000).map(|n| put(1, &format!("{n:05}"), &format!("value {n}"))).collect())).await;
     store.flush(store::TableId(1), false).await.unwrap();
     store.close().await.unwrap();
-    drop(store);
+}
+
+#[tokio::test]
+async fn a_keyspace_that_lost_a_file_or_its_folder_is_refused_and_nothing_is_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    flushed(&path).await;
     let keyspaces = fs::read_dir(path.join("db/keyspaces")).unwrap().map(|entry| entry.unwrap().file_name());
     for keyspace in keyspaces.collect::<Vec<_>>() {
         let keyspace = keyspace.to_str().unwrap();
@@ -161,12 +165,7 @@ async fn a_keyspace_that_lost_a_file_or_its_folder_is_refused_and_nothing_is_del
 async fn a_damaged_block_is_an_error_and_not_a_wrong_row() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");
-    let store = open(&path);
-    commit(&store, create(1)).await;
-    commit(&store, batch((0..3000).map(|n| put(1, &format!("{n:05}"), &format!("value {n}"))).collect())).await;
-    store.flush(store::TableId(1), false).await.unwrap();
-    store.close().await.unwrap();
-    drop(store);
+    flushed(&path).await;
     let table = find_table(&path.join("db/keyspaces")).expect("a table was flushed");
     overwrite(&table, 2000, &[0x5A; 16]);
     let store = reopen(&path).unwrap();
