@@ -6,6 +6,7 @@
 use crate::backend::Output;
 use crate::extended::Extended;
 use crate::frontend::{self, Malformed, Message};
+use crate::idle_poll;
 use bytes::BytesMut;
 use engine::{EngineError, Session};
 use std::io;
@@ -83,7 +84,10 @@ impl Wire {
         self.input.reserve(4096);
         match self.stream.read_buf(&mut self.input).await? {
             0 => Err(End::Closed),
-            _ => Ok(()),
+            _ => {
+                idle_poll::arrived();
+                Ok(())
+            }
         }
     }
 

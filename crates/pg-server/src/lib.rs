@@ -19,6 +19,7 @@ mod copy;
 mod encode;
 mod extended;
 mod frontend;
+mod idle_poll;
 mod listener;
 mod rows;
 mod simple;

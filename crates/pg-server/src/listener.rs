@@ -4,6 +4,7 @@
 //! then; the engine moves everything longer to its query threads, so a worker never stalls.
 
 use crate::connection::{Connection, Wire};
+use crate::idle_poll::{self, Pollers};
 use crate::startup::{self, Opened};
 use engine::Engine;
 use std::io;
@@ -42,6 +43,7 @@ struct Shared {
     stop: Arc<CancellationToken>,
     connected: AtomicUsize,
     max_connections: usize,
+    pollers: Pollers,
 }
 
 /// Serves `listener` until `stop` is cancelled, then waits until every session has ended.
@@ -54,14 +56,16 @@ pub async fn serve(
     options: ServerOptions,
     stop: CancellationToken,
 ) -> io::Result<()> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let shared = Arc::new(Shared {
         engine,
         stop: Arc::new(stop.clone()),
         connected: AtomicUsize::new(0),
         max_connections: options.max_connections,
+        pollers: Pollers::new(cores),
     });
     let threads = match options.threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        0 => cores,
         n => n,
     };
     let mut workers = Vec::with_capacity(threads);
@@ -119,11 +123,14 @@ fn start_worker(
     let work = move || {
         runtime.block_on(async move {
             let tasks = TaskTracker::new();
+            let pollers = Arc::clone(&shared);
+            let poller = tokio::spawn(async move { idle_poll::run(&pollers.pollers).await });
             while let Some(stream) = connections.recv().await {
                 tasks.spawn(connection(stream, shared.clone()));
             }
             tasks.close();
             tasks.wait().await;
+            poller.abort();
         });
     };
     std::thread::Builder::new().name(format!("bennu-wire-{number}")).stack_size(STACK).spawn(work)
