@@ -169,12 +169,44 @@ fn no_such_column(field: &Column, valid: &[Column]) -> QueryError {
     QueryError::NoSuchColumn { relation, name: field.name.clone(), close: close.map(str::to_owned) }
 }
 
+/// What the planner says of functions in words of its own.
+fn function_fault(line: &str) -> Option<QueryError> {
+    if let Some(rest) = line.strip_prefix("Percentile value must be between 0.0 and 1.0 inclusive, ") {
+        let value = rest.split(' ').next().unwrap_or_default();
+        return Some(Refusal::Range.because(format!("percentile value {value} is not between 0 and 1")));
+    }
+    if line.starts_with("Argument ") && line.contains(" to grouping function is not in grouping columns") {
+        let message = "arguments to GROUPING must be grouping expressions of the associated query level".to_owned();
+        return Some(QueryError::Grouping { message });
+    }
+    if line.starts_with("In an aggregate with DISTINCT, ORDER BY expressions") {
+        let message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list";
+        return Some(Refusal::Position.because(message));
+    }
+    if line.starts_with("Invalid escape character in LIKE") || line.starts_with("Invalid escape character in SIMILAR") {
+        return Some(Refusal::Escape.because("invalid escape string"));
+    }
+    if line.starts_with("unnest() can only be applied to") {
+        return Some(QueryError::NoSuchFunction { signature: "unnest()".to_owned() });
+    }
+    if line.starts_with("unnest() requires exactly one") {
+        return Some(QueryError::NoSuchFunction { signature: "unnest()".to_owned() });
+    }
+    if line.starts_with("NTILE requires a positive integer") {
+        return Some(Refusal::Ntile.because("argument of ntile must be greater than zero"));
+    }
+    line.strip_prefix("Invalid qualifier ").map(|name| QueryError::MissingFrom { name: name.to_owned() })
+}
+
 fn from_plan(message: &str) -> QueryError {
     if let Some(signature) = signature_in(message) {
         return QueryError::NoSuchFunction { signature };
     }
     let line = first_line(message);
-    let known = name_fault(&line).or_else(|| type_fault(&line)).or_else(|| place_fault(&line));
+    let known = function_fault(&line)
+        .or_else(|| name_fault(&line))
+        .or_else(|| type_fault(&line))
+        .or_else(|| place_fault(&line));
     known.or_else(|| other_fault(&line)).unwrap_or(QueryError::Invalid { message: line })
 }
 
@@ -210,9 +242,13 @@ fn type_fault(line: &str) -> Option<QueryError> {
     if let Some((name, _)) = line.strip_prefix('\'').and_then(|rest| rest.split_once("' does not support zero")) {
         return Some(QueryError::NoSuchFunction { signature: format!("{name}()") });
     }
-    if let Some((_, ty)) = line.strip_prefix("Unary operator '-' ").and_then(|rest| rest.rsplit_once(", got ")) {
-        let right = arrow_name_in(ty).unwrap_or("text").to_owned();
-        return Some(QueryError::NoSuchPrefixOperator { operator: "-".to_owned(), right });
+    if let Some((operator, rest)) = line.strip_prefix("Unary operator '").and_then(|rest| rest.split_once("' ")) {
+        let ty = rest.rsplit_once(", got ").and_then(|(_, ty)| arrow_name_in(ty)).unwrap_or("text");
+        if operator == "NOT" {
+            let message = format!("argument of NOT must be type boolean, not type {ty}");
+            return Some(QueryError::TypeMismatch { message });
+        }
+        return Some(QueryError::NoSuchPrefixOperator { operator: operator.to_owned(), right: ty.to_owned() });
     }
     None
 }
@@ -364,6 +400,9 @@ fn function_in(line: &str) -> String {
 
 fn from_execution(message: &str) -> QueryError {
     let line = first_line(message);
+    if let Some(known) = function_fault(&line) {
+        return known;
+    }
     let lower = line.to_lowercase();
     if lower.contains("divide by zero") || lower.contains("division by zero") {
         QueryError::DivisionByZero

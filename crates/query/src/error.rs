@@ -314,6 +314,16 @@ pub enum Refusal {
     DuplicateName,
     /// Several operators that fit equally well (42725).
     AmbiguousOperator,
+    /// A negative distance of a frame's bound (22013).
+    FrameOffset,
+    /// No buckets for `ntile` (22014).
+    Ntile,
+    /// A place before the first for `nth_value` (22016).
+    NthValue,
+    /// More than two separators in `substring(x SIMILAR p ESCAPE e)` (2200C).
+    Separators,
+    /// A recursive query of a form that has no meaning (42P19).
+    Recursion,
     /// A negative LIMIT (2201W).
     Limit,
     /// A negative OFFSET (2201X).

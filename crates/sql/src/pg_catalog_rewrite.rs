@@ -14,9 +14,10 @@ use sqlparser::ast::{
     AccessExpr, BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
     FunctionArgumentClause, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, ObjectName, OrderBy,
     OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, Subscript, TableAlias, TableAliasColumnDef,
-    TableFactor, Value,
+    TableFactor, Value, visit_expressions,
 };
 use sqlparser::parser::Parser;
+use std::ops::ControlFlow;
 
 /// Types that are an oid inside and a name outside.
 const ALIASES: [&str; 5] = ["regclass", "regtype", "regnamespace", "regrole", "regproc"];
@@ -263,6 +264,22 @@ fn array_of_subquery(expr: &mut Expr) {
 const SETS: [&str; 6] =
     ["unnest", "generate_series", "regexp_matches", "regexp_split_to_table", "string_to_table", "generate_subscripts"];
 
+/// Functions of which one call is for many rows.
+const AGGREGATES: [&str; 8] = ["count", "sum", "avg", "min", "max", "array_agg", "string_agg", "bool_and"];
+
+/// Is it more than a value of its row?
+fn spans_rows(value: &Expr) -> bool {
+    let spans = |expr: &Expr| match expr {
+        Expr::Function(call) => {
+            let name = call.name.to_string().to_lowercase();
+            let spans = call.over.is_some() || SETS.contains(&name.as_str()) || AGGREGATES.contains(&name.as_str());
+            if spans { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }
+        _ => ControlFlow::Continue(()),
+    };
+    visit_expressions(value, spans).is_break()
+}
+
 /// Puts `array_agg` round the one column of a plain SELECT; `None` for any other query, which stays as it is.
 fn collect(query: &mut Query) -> Option<()> {
     let order = match &query.order_by {
@@ -278,9 +295,8 @@ fn collect(query: &mut Query) -> Option<()> {
     }
     let [item] = select.projection.as_mut_slice() else { return None };
     let (SelectItem::UnnamedExpr(value) | SelectItem::ExprWithAlias { expr: value, .. }) = &*item else { return None };
-    // A set is taken apart before it is collected.
-    let set = matches!(value, Expr::Function(call) if SETS.contains(&call.name.to_string().to_lowercase().as_str()));
-    if set {
+    // Sets are taken apart, and aggregates made, before they are collected.
+    if spans_rows(value) {
         return None;
     }
     let order: Vec<OrderByExpr> = order.into_iter().map(|by| by_column(by, value)).collect();

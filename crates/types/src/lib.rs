@@ -34,4 +34,4 @@ pub use datum::Datum;
 pub use decimal::Decimal;
 pub use element::ElementType;
 pub use error::TypeError;
-pub use interval::{Interval, parse_interval, print_interval};
+pub use interval::{Interval, IntervalField, IntervalFields, parse_interval, parse_interval_of, print_interval};

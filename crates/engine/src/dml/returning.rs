@@ -75,6 +75,11 @@ impl Session {
         if items.is_empty() {
             return Ok(None);
         }
+        for item in items {
+            if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
+                self.engine.planner().check_clause(expr, "RETURNING")?;
+            }
+        }
         let (columns, compiled, exprs) = (Vec::new(), Vec::new(), Vec::new());
         let mut list = List { target, alias, joined, joined_columns, columns, items: compiled, exprs };
         items.iter().try_for_each(|item| list.add(item))?;

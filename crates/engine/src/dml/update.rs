@@ -105,6 +105,7 @@ impl Session {
         let alone = update.from.is_empty() && update.with.is_none();
         let rows = if alone { row_value::Rows::Own { alias: &alias } } else { row_value::Rows::None };
         let assignments = compile_assignments(&target, &update.assignments, rows, params, &mut computed)?;
+        computed.0.iter().try_for_each(|expr| self.engine.planner().check_clause(expr, "UPDATE"))?;
         let joined = JoinedColumns::find(&target, &alias, &update.returning, &update.from)?;
         let set = RowSet {
             target: &target,

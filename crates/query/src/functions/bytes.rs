@@ -22,6 +22,9 @@ pub(super) static FUNCTIONS: &[Definition] = &[
         &[strict(&[Bytea, Text], Text, |args| {
             utf8_only(args)?;
             arguments!(args, [Datum::Bytes(bytes), _]);
+            if bytes.contains(&0) {
+                return Err(Refusal::Encoding.because("invalid byte sequence for encoding \"UTF8\": 0x00"));
+            }
             let text = String::from_utf8(bytes.clone());
             text.map(Datum::Text).map_err(|error| {
                 let at = error.utf8_error().valid_up_to();

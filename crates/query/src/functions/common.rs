@@ -1,15 +1,20 @@
-//! `coalesce`, `greatest` and `least`: their arguments are of one type, which constants without a type take.
+//! `coalesce`, `greatest`, `least` and `nullif`: their arguments are of one type, which constants without a type take.
 //!
 //! The planner's own refuse such constants before anybody can give them a type. These stand in their place until types
 //! are settled, and never run.
 
-use super::sql::{Argument, Chosen, Definition, define_rule, widens, wrong};
+use super::sql::{Argument, Body, Chosen, Definition, define_rule, widens, wrong};
 use datafusion::logical_expr::ScalarUDF;
+use std::cmp::Ordering;
 use std::sync::Arc;
-use types::DataType;
+use types::{DataType, Datum};
 
-pub(super) static FUNCTIONS: &[Definition] =
-    &[define_rule("coalesce", rule), define_rule("greatest", rule), define_rule("least", rule)];
+pub(super) static FUNCTIONS: &[Definition] = &[
+    define_rule("coalesce", rule),
+    define_rule("greatest", rule),
+    define_rule("least", rule),
+    define_rule("nullif", pair),
+];
 
 /// The planner's function of that name, and what PostgreSQL calls it in errors.
 pub(crate) fn planners_own(name: &str) -> Option<(Arc<ScalarUDF>, &'static str)> {
@@ -19,6 +24,32 @@ pub(crate) fn planners_own(name: &str) -> Option<(Arc<ScalarUDF>, &'static str)>
         "least" => (datafusion::functions::core::least(), "LEAST"),
         _ => return None,
     })
+}
+
+/// `greatest` or `least` of types that the planner's own does not compare as PostgreSQL does.
+pub(crate) fn largest_or_smallest(name: &str) -> Option<&'static Definition> {
+    CHOOSERS.iter().find(|definition| definition.name.strip_prefix("chosen ") == Some(name))
+}
+
+static CHOOSERS: &[Definition] = &[
+    define_rule("chosen greatest", |args| chooser(args, |args| Ok(chosen(args, Ordering::Greater)))),
+    define_rule("chosen least", |args| chooser(args, |args| Ok(chosen(args, Ordering::Less)))),
+];
+
+/// Of two arguments the first is the result.
+fn pair(args: &[Argument]) -> Option<Chosen> {
+    rule(args).filter(|chosen| chosen.types.len() == 2)
+}
+
+fn chooser(args: &[Argument], body: Body) -> Option<Chosen> {
+    rule(args).map(|chosen| Chosen { body, ..chosen })
+}
+
+/// The first of those that no other is beyond, NULLs aside.
+fn chosen(args: &[Datum], beyond: Ordering) -> Datum {
+    let known = args.iter().filter(|value| !value.is_null());
+    let best = known.reduce(|best, value| if types::compare::compare(value, best) == beyond { value } else { best });
+    best.cloned().unwrap_or(Datum::Null)
 }
 
 /// Types that do not go together are refused when types are settled.

@@ -40,7 +40,14 @@ pub(super) fn pieces(pattern: &str) -> Vec<Piece> {
     let mut out: Vec<Piece> = Vec::new();
     let mut rest = pattern;
     let mut fill = true;
+    // Names of months and days in the words of the locale, which are these here, and never filled up.
+    let mut local = false;
     while let Some(first) = rest.chars().next() {
+        if let Some(tail) = rest.strip_prefix("TM").or_else(|| rest.strip_prefix("tm")) {
+            local = true;
+            rest = tail;
+            continue;
+        }
         if let Some(tail) = rest.strip_prefix("FM").or_else(|| rest.strip_prefix("fm")) {
             fill = false;
             rest = tail;
@@ -60,10 +67,12 @@ pub(super) fn pieces(pattern: &str) -> Vec<Piece> {
             if ordinal.is_some() {
                 rest = rest.get(2..).unwrap_or_default();
             }
-            out.push(Piece::Field { name, written, fill, ordinal });
-            fill = true;
+            let filled = fill && !(local && matches!(*name, "MONTH" | "DAY"));
+            out.push(Piece::Field { name, written, fill: filled, ordinal });
+            (fill, local) = (true, false);
             continue;
         }
+        local = false;
         let letter = if first == '\\' && rest.starts_with("\\\"") { '"' } else { first };
         rest = rest.get(if letter == first { first.len_utf8() } else { 2 }..).unwrap_or_default();
         out.push(Piece::Text { text: letter.to_string(), quoted: false });

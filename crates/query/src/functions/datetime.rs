@@ -153,6 +153,9 @@ pub(super) static FUNCTIONS: &[Definition] = &[
             Ok(Datum::Numeric(types::Decimal { unscaled: interval.span(), scale: 0 }))
         })],
     ),
+    define("to_char in zone", &[strict(&[Text, TimestampTz, Text], Text, format_date::print_in_zone)]),
+    // Casts to intervals of some fields: their bounds as two digits, and the digits of seconds; -1 is none.
+    define("limit interval", &[strict(&[Span, Integer, Integer], Span, limit_interval)]),
     define("to_number", &[strict(&[Text, Text], NUMERIC, format_number::parse)]),
     define(
         "overlaps",
@@ -393,4 +396,13 @@ fn overlaps(args: &[Datum]) -> QueryResult<Datum> {
         return Ok(Datum::Bool(true));
     }
     Ok(if second_end.is_null() { Datum::Null } else { Datum::Bool(false) })
+}
+
+fn limit_interval(args: &[Datum]) -> QueryResult<Datum> {
+    use types::IntervalField::{Day, Hour, Minute, Month, Second, Year};
+    arguments!(args, [Datum::Interval(interval), Datum::Int4(bounds), Datum::Int4(digits)]);
+    let field = |code: i32| [Year, Month, Day, Hour, Minute, Second].get(usize::try_from(code).ok()?).copied();
+    let bounds = if *bounds < 0 { None } else { field(bounds / 10).zip(field(bounds % 10)) };
+    let fields = types::IntervalFields { bounds, digits: u8::try_from(*digits).ok() };
+    Ok(Datum::Interval(fields.limit(*interval)))
 }

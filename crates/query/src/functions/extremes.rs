@@ -1,11 +1,13 @@
-//! `min` and `max`: the planner's own, but for groups of floats, where those begin with the largest finite number and
-//! so lose infinities and NaN.
+//! `min` and `max`: the planner's own, but for intervals, see `interval_extremes`, and for groups of floats, where those
+//! begin with the largest finite number and so lose infinities and NaN.
 //!
 //! ```text
 //!   -inf < … < -1 < 0 < 1 < … < inf < NaN      floats as PostgreSQL orders them
 //!      =>  integers in the same order, whose extremes the planner's own finds, and back
 //! ```
 
+use super::afresh::moving;
+use super::interval_extremes::of_intervals;
 use crate::error::QueryError;
 use arrow::array::cast::AsArray;
 use arrow::array::{Array, ArrayRef, BooleanArray};
@@ -48,15 +50,23 @@ impl AggregateUDFImpl for Extreme {
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        self.own.accumulator(args)
+        match args.return_field.data_type() {
+            ArrowType::Interval(_) => Ok(of_intervals(self.name() == "max")),
+            _ => self.own.accumulator(args),
+        }
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        self.own.create_sliding_accumulator(args)
+        let largest = self.name() == "max";
+        match args.return_field.data_type() {
+            ArrowType::Interval(_) => Ok(moving(move || Ok(of_intervals(largest)))),
+            _ => self.own.create_sliding_accumulator(args),
+        }
     }
 
     fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
-        self.own.groups_accumulator_supported(args)
+        let interval = matches!(args.return_field.data_type(), ArrowType::Interval(_));
+        !interval && self.own.groups_accumulator_supported(args)
     }
 
     fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {

@@ -4,6 +4,7 @@ use super::date_fields::{Moment, day_of_year, iso_week, iso_weekday};
 use super::date_pattern::{DAYS, MONTHS, Piece, ROMAN, pieces};
 use super::format_number::ordinal_suffix;
 use super::sql::{arguments, wrong};
+use super::zone;
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use types::temporal::SECOND;
@@ -20,7 +21,10 @@ struct Fields {
     micros: i64,
     /// Days since 1970; `None` for intervals.
     days: Option<i64>,
-    zoned: bool,
+    /// Seconds east of UTC, of a moment.
+    offset: Option<i64>,
+    /// Is that the zone of the session, which has a name of its own?
+    named: bool,
 }
 
 fn fields_of(value: &Datum) -> Option<Fields> {
@@ -37,15 +41,17 @@ fn fields_of(value: &Datum) -> Option<Fields> {
             second,
             micros,
             days: None,
-            zoned: false,
+            offset: None,
+            named: false,
         });
     }
     let moment = Moment::of(value)?;
     let date = moment.date();
     let (hour, minute, second, micros) = clock(moment.time);
     let (month, day) = (i64::from(date.month), i64::from(date.day));
-    let zoned = matches!(value, Datum::TimestampTz(_));
-    Some(Fields { year: date.year, month, day, hour, minute, second, micros, days: Some(moment.days), zoned })
+    let offset = matches!(value, Datum::TimestampTz(_)).then_some(0);
+    let days = Some(moment.days);
+    Some(Fields { year: date.year, month, day, hour, minute, second, micros, days, offset, named: false })
 }
 
 /// `to_char(value, pattern)`.
@@ -58,20 +64,39 @@ pub(super) fn print(args: &[Datum]) -> QueryResult<Datum> {
         let infinite = matches!(value, Datum::Date(_) | Datum::Timestamp(_) | Datum::TimestampTz(_));
         return if infinite { Ok(Datum::Null) } else { Err(wrong(args)) };
     };
-    let mut out = String::new();
-    for piece in pieces(pattern) {
-        match piece {
-            Piece::Text { text, .. } => out.push_str(&text),
-            Piece::Field { name, written, fill, ordinal } => {
-                let text = fields.print(name, &written, fill)?;
-                out.push_str(&text);
-                if let (Some(upper), true) = (ordinal, text.ends_with(|c: char| c.is_ascii_digit())) {
-                    out.push_str(&ordinal_suffix(&text, upper));
+    fields.print_all(pattern)
+}
+
+/// `to_char(moment, pattern)` in a session whose zone is not UTC.
+pub(super) fn print_in_zone(args: &[Datum]) -> QueryResult<Datum> {
+    arguments!(args, [Datum::Text(zone), Datum::TimestampTz(micros), pattern @ Datum::Text(text)]);
+    let local = zone::local_of(*micros, zone)?;
+    match fields_of(&Datum::Timestamp(local)) {
+        Some(fields) => {
+            let offset = Some(local.saturating_sub(*micros) / SECOND);
+            Fields { offset, named: true, ..fields }.print_all(text)
+        }
+        None => print(&[Datum::Timestamp(local), pattern.clone()]),
+    }
+}
+
+impl Fields {
+    fn print_all(&self, pattern: &str) -> QueryResult<Datum> {
+        let mut out = String::new();
+        for piece in pieces(pattern) {
+            match piece {
+                Piece::Text { text, .. } => out.push_str(&text),
+                Piece::Field { name, written, fill, ordinal } => {
+                    let text = self.print(name, &written, fill)?;
+                    out.push_str(&text);
+                    if let (Some(upper), true) = (ordinal, text.ends_with(|c: char| c.is_ascii_digit())) {
+                        out.push_str(&ordinal_suffix(&text, upper));
+                    }
                 }
             }
         }
+        Ok(Datum::Text(out))
     }
-    Ok(Datum::Text(out))
 }
 
 /// As the field was written: `MONTH`, `Month`, `month`.
@@ -95,10 +120,10 @@ impl Fields {
             "A.M." | "P.M." => cased_all(if afternoon { "P.M." } else { "A.M." }, written),
             "MM" => number(self.month, 2, fill),
             "DD" => number(self.day, 2, fill),
+            "RM" if self.month == 0 && self.year == 0 => String::new(),
             "RM" => {
-                let at = usize::try_from(self.month - 1).ok();
-                let roman = at.and_then(|at| ROMAN.get(at)).copied().unwrap_or_default();
-                let text = cased_all(roman, written);
+                let roman = usize::try_from(self.roman_month() - 1).ok().and_then(|at| ROMAN.get(at)).copied();
+                let text = cased_all(roman.unwrap_or_default(), written);
                 if fill { format!("{text:<4}") } else { text }
             }
             "Q" if self.days.is_none() && self.month == 0 => String::new(),
@@ -106,11 +131,23 @@ impl Fields {
             "BC" | "AD" => cased_all(self.era("BC", "AD"), written),
             "B.C." | "A.D." => cased_all(self.era("B.C.", "A.D."), written),
             "FX" => String::new(),
-            "TZ" | "TZH" | "TZM" | "OF" if !self.zoned => String::new(),
-            "TZ" => cased_all("UTC", written),
-            "TZH" | "OF" => "+00".to_owned(),
-            "TZM" => "00".to_owned(),
+            "TZ" | "TZH" | "TZM" | "OF" => return self.print_zone(name, written),
             name => return self.print_date(name, written, fill),
+        })
+    }
+
+    fn print_zone(&self, name: &str, written: &str) -> QueryResult<String> {
+        let Some(offset) = self.offset else { return Ok(String::new()) };
+        let (sign, hours, minutes) = (if offset < 0 { '-' } else { '+' }, offset.abs() / 3_600, offset.abs() / 60 % 60);
+        Ok(match name {
+            "TZ" if self.named => {
+                let feature = "TZ in to_char() in a session whose zone is not UTC".to_owned();
+                return Err(QueryError::Unsupported { feature });
+            }
+            "TZ" => cased_all("UTC", written),
+            "OF" if minutes != 0 => format!("{sign}{hours:02}:{minutes:02}"),
+            "TZM" => format!("{minutes:02}"),
+            _ => format!("{sign}{hours:02}"),
         })
     }
 
@@ -150,6 +187,16 @@ impl Fields {
         })
     }
 
+    /// Whole years of an interval are their last month, and months before zero count from the year's end.
+    fn roman_month(&self) -> i64 {
+        match self.month {
+            0 if self.year >= 0 => 12,
+            0 => 1,
+            month if month < 0 => 13 + month,
+            month => month,
+        }
+    }
+
     fn era(&self, before: &'static str, after: &'static str) -> &'static str {
         if self.days.is_some() && self.year <= 0 { before } else { after }
     }
@@ -169,6 +216,7 @@ impl Fields {
             .days
             .ok_or_else(|| Refusal::DateTimeText.because("invalid format specification for an interval value"))?;
         let (iso_year, iso_number) = iso_week(days);
+        let iso_year = if iso_year > 0 { iso_year } else { 1 - iso_year };
         Ok(match name {
             "MONTH" => padded(cased(&at(&MONTHS, self.month - 1), written)),
             "MON" => cased(at(&MONTHS, self.month - 1).get(..3).unwrap_or_default(), written),

@@ -1,12 +1,14 @@
-//! Values as they are, of which the planner is told more than it sees: that they are of a `char(n)`, that they may be NULL.
+//! Values as they are, of which the planner is told more than it sees: that they are of a `char(n)`, that they may be NULL,
+//! that an average is made of their sum.
 
 use crate::convert::expression_field;
 use crate::error::QueryError;
 use arrow::datatypes::{DataType as ArrowType, FieldRef};
-use datafusion::common::Result;
+use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    Cast, ColumnarValue, Expr, ExprSchemable, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
 };
 use std::sync::Arc;
 use types::DataType;
@@ -28,6 +30,21 @@ pub(crate) fn is_nullable(expr: &Expr) -> bool {
     call.func.inner().downcast_ref::<Labelled>().is_some_and(|labelled| labelled.label == Label::Nullable)
 }
 
+/// A value whose sum is one part of an average: of reals that is a double, unlike their sum.
+pub(crate) fn summand(value: Expr) -> Expr {
+    call(Label::Summand, value)
+}
+
+/// The value in [`summand`], as it is added up.
+pub(crate) fn as_summed(call: &ScalarFunction, schema: &DFSchema) -> Option<Expr> {
+    let [value] = call.args.as_slice() else { return None };
+    let labelled = call.func.inner().downcast_ref::<Labelled>().filter(|labelled| labelled.label == Label::Summand);
+    labelled.map(|_| match value.get_type(schema) {
+        Ok(ArrowType::Float32) => Expr::Cast(Cast::new(Box::new(value.clone()), ArrowType::Float64)),
+        _ => value.clone(),
+    })
+}
+
 fn call(label: Label, value: Expr) -> Expr {
     // Of a constant the planner would make a constant again, which is never NULL.
     let volatility = if label == Label::Nullable { Volatility::Volatile } else { Volatility::Immutable };
@@ -39,6 +56,7 @@ fn call(label: Label, value: Expr) -> Expr {
 enum Label {
     Type(DataType),
     Nullable,
+    Summand,
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -52,6 +70,7 @@ impl ScalarUDFImpl for Labelled {
         match &self.label {
             Label::Type(ty) => ty.base_name(),
             Label::Nullable => "nullable",
+            Label::Summand => "summand",
         }
     }
 
@@ -68,6 +87,7 @@ impl ScalarUDFImpl for Labelled {
         Ok(Arc::new(match &self.label {
             Label::Type(ty) => expression_field(ty).with_data_type(value.data_type().clone()),
             Label::Nullable => value.as_ref().clone().with_nullable(true),
+            Label::Summand => value.as_ref().clone(),
         }))
     }
 

@@ -1,5 +1,6 @@
 //! Functions that PostgreSQL has and the planner lacks, or has with another meaning. One list: [`all`].
 
+mod afresh;
 mod any_type;
 mod array;
 mod array_types;
@@ -12,9 +13,11 @@ mod date_fields;
 mod date_pattern;
 mod datetime;
 mod extremes;
+mod float_sum;
 mod format_date;
 mod format_number;
 mod format_text;
+mod interval_extremes;
 mod json;
 mod labelled;
 mod long_decimal;
@@ -43,12 +46,14 @@ mod wide_sum;
 mod with_places;
 mod zone;
 
+pub(crate) use afresh::afresh;
 pub(crate) use average::average_of;
 pub(crate) use cast::{cast_in_zone, cast_target, postgres_cast};
 pub(crate) use checked::{checked_arithmetic, checked_negative};
-pub(crate) use common::planners_own;
+pub(crate) use common::{largest_or_smallest, planners_own};
 pub(crate) use extremes::extremes;
-pub(crate) use labelled::{is_nullable, labelled, nullable};
+pub(crate) use float_sum::float_sum;
+pub(crate) use labelled::{as_summed, is_nullable, labelled, nullable, summand};
 pub(crate) use nested_array::{even, flat, is_nested};
 pub(crate) use one_row::one_row;
 pub(crate) use operators::{interval_span, numeric_quotient, operator};

@@ -1,6 +1,6 @@
 //! Regular expressions with PostgreSQL's flags and escapes. Back references and look-ahead are refused.
 
-use super::sql::{Definition, Overload, arguments, define, strict, wrong};
+use super::sql::{Definition, Overload, arguments, define, strict};
 use super::text::{size, text};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
@@ -465,7 +465,15 @@ pub(super) fn substring_similar(args: &[Datum]) -> QueryResult<Datum> {
             let part = |part: &str| similar(part, Some(escape));
             format!("^(?:{})({})(?:{})$", part(before), part(inside), part(after))
         }
-        _ => return Err(wrong(args)),
+        [before, inside] => {
+            // The second separator may be left out.
+            let part = |part: &str| similar(part, Some(escape));
+            format!("^(?:{})({})$", part(before), part(inside))
+        }
+        _ => {
+            let message = "SQL regular expression may not contain more than two escape-double-quote separators";
+            return Err(Refusal::Separators.because(message));
+        }
     };
     let regex = compiled(&regex, Flags::default())?;
     let found = regex.captures(whole).and_then(|captures| captures.get(1).map(|group| group.as_str().to_owned()));

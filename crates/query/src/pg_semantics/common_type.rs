@@ -110,5 +110,15 @@ pub(super) fn settle_common(call: &ScalarFunction, schema: &DFSchema) -> Result<
     let Some((function, what)) = functions::planners_own(call.func.name()) else { return Ok(None) };
     let mut args = call.args.clone();
     let ty = unify(&mut args.iter_mut().collect::<Vec<_>>(), what, schema)?;
+    if ty.is_none() {
+        for arg in &mut args {
+            let side = Side::of(arg, schema);
+            give_type(arg, &side, &DataType::Text)?;
+        }
+    }
+    let bits = ty.as_ref().is_some_and(|ty| ty.is_bytes() || matches!(ty, DataType::Interval | DataType::Array(_)));
+    if let Some(definition) = functions::largest_or_smallest(call.func.name()).filter(|_| bits) {
+        return Ok(Some(functions::call_of(definition, args)));
+    }
     Ok(Some(as_named(Expr::ScalarFunction(ScalarFunction::new_udf(function, args)), ty)))
 }

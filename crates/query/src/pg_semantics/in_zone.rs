@@ -162,7 +162,10 @@ fn zoned_call(call: ScalarFunction, place: &Place<'_>) -> Result<Transformed<Exp
     let replaced = match (name.as_str(), moments.as_slice()) {
         ("extract" | "date_part", [_, true]) => extract(call, place)?,
         ("date_trunc", [_, true]) => with_zone_last(call, place),
-        ("to_char", [true, _]) | ("age", [true, true]) => local_arguments(call, place)?,
+        ("to_char", [true, _]) => {
+            self::call("to_char in zone", std::iter::once(place.zone()).chain(call.args).collect())?
+        }
+        ("age", [true, true]) => local_arguments(call, place)?,
         (name, [true]) if FIELDS.contains(&name) => local_arguments(call, place)?,
         ("operator +", [true, false]) => shifted("plus in zone", call, false, place)?,
         ("operator +", [false, true]) => shifted("plus in zone", call, true, place)?,

@@ -10,11 +10,13 @@
 
 mod absent;
 mod adapt;
+mod aggregates;
 mod arithmetic;
 mod casts;
 mod common_type;
 mod fields;
 mod in_zone;
+mod interval_keys;
 mod lists;
 mod named_columns;
 mod operators;
@@ -22,9 +24,12 @@ mod patterns;
 mod recursive;
 mod rows;
 mod settle;
+mod shared_aggregates;
 mod signless_zero;
+mod simple_case;
 mod types;
 mod united_columns;
+mod window_calls;
 mod window_frames;
 mod zoned_rows;
 

@@ -6,7 +6,7 @@
 //! of rows are unsigned, which SQL has no type for.
 
 use super::adapt::Side;
-use super::united_columns::unite;
+use super::united_columns::{match_sides, unite};
 use crate::convert::{arrow_type, sql_type_of};
 use crate::functions::{labelled, postgres_cast};
 use arrow::datatypes::DataType as ArrowType;
@@ -35,6 +35,7 @@ pub(super) fn keep_types(node: LogicalPlan) -> Result<LogicalPlan> {
             named.into_iter().chain(counts(&window.schema)).collect()
         }
         LogicalPlan::Union(_) => return united(node),
+        LogicalPlan::Join(join) => return LogicalPlan::Join(match_sides(join.clone())?).recompute_schema(),
         _ => return Ok(node),
     };
     if picked.is_empty() {

@@ -4,9 +4,10 @@ use super::adapt::{self, Side, compare, give_type, is_decimal};
 use super::common_type::unify;
 use super::fields;
 use super::rows::{compare_rows, parts_of};
+use super::window_calls::plan_window_function;
 use crate::convert::arrow_type;
 use crate::error::{QueryError, QueryResult, Refusal};
-use crate::functions::{self, Spread, average_of, numeric_quotient, square};
+use crate::functions::{self, Spread, average_of, numeric_quotient, square, summand};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::functions_aggregate::array_agg::array_agg_udaf;
@@ -55,6 +56,10 @@ impl ExprPlanner for PostgresOperators {
     }
 
     fn plan_aggregate(&self, raw: RawAggregateExpr) -> Result<PlannerResult<RawAggregateExpr>> {
+        // The sum of nothing but NULL is of no type.
+        if let ("sum", [Expr::Literal(ScalarValue::Null, _)]) = (raw.func.name(), raw.args.as_slice()) {
+            return Err(Refusal::AmbiguousOperator.because("function sum(unknown) is not unique").into());
+        }
         let raw = RawAggregateExpr { args: raw.args.into_iter().map(named_cast).collect(), ..raw };
         let part = |function: Arc<AggregateUDF>, args: Vec<Expr>| {
             Expr::AggregateFunction(AggregateFunction::new_udf(
@@ -74,7 +79,7 @@ impl ExprPlanner for PostgresOperators {
 
     fn plan_window(&self, raw: RawWindowExpr) -> Result<PlannerResult<RawWindowExpr>> {
         let WindowFunctionDefinition::AggregateUDF(udaf) = &raw.func_def else {
-            return Ok(PlannerResult::Original(raw));
+            return plan_window_function(raw);
         };
         let udaf = Arc::clone(udaf);
         let raw = RawWindowExpr { args: raw.args.into_iter().map(named_cast).collect(), ..raw };
@@ -108,7 +113,7 @@ fn of_sums(
     part: &dyn Fn(Arc<AggregateUDF>, Vec<Expr>) -> Expr,
 ) -> Option<Expr> {
     let [arg] = args else { return None };
-    let (sum, count) = (|| part(sum_udaf(), args.to_vec()), || part(count_udaf(), args.to_vec()));
+    let (sum, count) = (|| part(sum_udaf(), vec![summand(arg.clone())]), || part(count_udaf(), args.to_vec()));
     if function.name() == "avg" {
         return Some(average_of(sum(), count()));
     }

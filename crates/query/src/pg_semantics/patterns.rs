@@ -9,7 +9,9 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use types::DataType;
 
 /// `SIMILAR TO` as the regular expression that it means.
-pub(super) fn similar_to(like: Like) -> QueryResult<Expr> {
+pub(super) fn similar_to(mut like: Like, schema: &DFSchema) -> QueryResult<Expr> {
+    let side = adapt::Side::of(&like.expr, schema);
+    adapt::pad(&mut like.expr, &side);
     let Expr::Literal(ScalarValue::Utf8(Some(pattern)), _) = like.pattern.as_ref() else {
         return Err(QueryError::Unsupported { feature: "SIMILAR TO with a pattern that varies".to_owned() });
     };

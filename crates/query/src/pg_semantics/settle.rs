@@ -2,19 +2,26 @@
 
 use super::absent::{settle_not_in, settle_scalar_subquery};
 use super::adapt::{self, Side};
+use super::aggregates::{settle_aggregate, settle_function};
 use super::casts::settle_cast;
 use super::common_type::{as_named, settle_branches, settle_common, unify};
+use super::interval_keys::{by_length, keyed_by_length, within_by_length};
 use super::lists::{in_list, settle_between, settle_list};
 use super::named_columns::{keep_types, needs_name};
 use super::patterns::{settle_like, similar_to};
 use super::recursive::settle_recursive;
+use super::shared_aggregates::share;
 use super::signless_zero::{compared, distinct_rows, signless};
+use super::simple_case::compare_operand;
 use super::united_columns::unite_values;
-use super::window_frames::count_peers;
+use super::window_calls::settle_neighbour;
+use super::window_frames::{count_peers, settle_range};
 use crate::Refusal;
-use crate::convert::{NUMERIC_PRECISION, arrow_type};
+use crate::convert::arrow_type;
 use crate::error::{QueryError, QueryResult};
-use crate::functions::{self, Argument, SqlFunction, postgres_cast, prints_as_vector, resolve, session_constant};
+use crate::functions::{
+    self, Argument, SqlFunction, as_summed, postgres_cast, prints_as_vector, resolve, session_constant,
+};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, ScalarValue};
@@ -22,8 +29,7 @@ use datafusion::logical_expr::expr::{InSubquery, ScalarFunction};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
-    AggregateUDF, BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, Values, WindowFunctionDefinition, lit,
-    when,
+    BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, Values, WindowFunctionDefinition, lit, when,
 };
 use datafusion::sql::utils::UNNEST_PLACEHOLDER;
 use std::ops::Range;
@@ -84,7 +90,10 @@ fn settle_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         Ok(settled)
     })?;
     // Types of the inputs may have changed too.
-    settled.map_data(|node| distinct_rows(keep_types(node.recompute_schema()?)?))
+    settled.map_data(|node| {
+        let node = share(distinct_rows(keep_types(node.recompute_schema()?)?)?)?;
+        keyed_by_length(node)
+    })
 }
 
 /// JSON has neither order nor equality.
@@ -188,15 +197,17 @@ fn settle_window(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     })?;
     let mut window = settled.data;
     if let Expr::WindowFunction(call) = &mut window {
+        settle_range(&mut call.params, schema)?;
+        if matches!(call.fun.name(), "lag" | "lead" | "nth_value") {
+            settle_neighbour(call.fun.name(), &mut call.params.args, schema)?;
+        }
         let by = call.params.partition_by.iter_mut();
         for expr in by.chain(call.params.order_by.iter_mut().map(|by| &mut by.expr)) {
-            *expr = compared(std::mem::take(expr), schema);
+            *expr = by_length(compared(std::mem::take(expr), schema), schema);
         }
         count_peers(&mut call.params, schema);
-        if let WindowFunctionDefinition::AggregateUDF(function) = &mut call.fun
-            && function.name() == "sum"
-        {
-            widen_sum(function, &mut call.params.args, call.params.distinct, schema);
+        if let WindowFunctionDefinition::AggregateUDF(function) = &mut call.fun {
+            settle_function(function, &mut call.params.args, call.params.distinct, schema)?;
         }
     }
     Ok(Transformed::new(window, true, TreeNodeRecursion::Jump))
@@ -224,6 +235,7 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
             let wide = ScalarValue::Decimal128(Some(i128::from(value)), 20, 0);
             Ok(Transformed::yes(Expr::Literal(wide, metadata)))
         }
+        Expr::ScalarFunction(call) if call.func.name() == "nullif" => settle_nullif(call, schema),
         Expr::ScalarFunction(call) if functions::planners_own(call.func.name()).is_some() => {
             match settle_common(&call, schema)? {
                 Some(settled) => Ok(Transformed::yes(settled)),
@@ -233,8 +245,8 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
         Expr::ScalarFunction(call) if call.func.inner().downcast_ref::<SqlFunction>().is_some() => {
             Ok(Transformed::yes(settle_call(call, schema)?))
         }
-        Expr::ScalarFunction(call) if call.func.name() == "nullif" => settle_nullif(call, schema),
         Expr::ScalarFunction(call) if call.func.name() == "make_array" => settle_array(call, schema),
+        Expr::ScalarFunction(call) if let Some(value) = as_summed(&call, schema) => Ok(Transformed::yes(value)),
         Expr::ScalarFunction(call) => match (name_of_type(&call, schema), session_constant(&call)?) {
             (Some(constant), _) | (None, Some(constant)) => Ok(Transformed::yes(constant)),
             (None, None) => Ok(Transformed::no(Expr::ScalarFunction(call))),
@@ -245,32 +257,20 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
             case.when_then_expr.iter().try_for_each(|(when, _)| must_be_boolean(when, "CASE/WHEN", schema))?;
             Ok(settle_branches(case, schema)?)
         }
-        Expr::Case(case) => Ok(settle_branches(case, schema)?),
+        Expr::Case(case) => Ok(settle_branches(compare_operand(case, schema)?, schema)?),
         Expr::BinaryExpr(binary) if is_comparison(binary.op) => Ok(settle_comparison(binary, schema)?),
-        Expr::InSubquery(within) => settle_not_in(comparable_with_rows(within, schema)?, schema),
+        Expr::InSubquery(within) => {
+            settle_not_in(within_by_length(comparable_with_rows(within, schema)?, schema)?, schema)
+        }
         Expr::Not(inner) => {
             must_be_boolean(&inner, "NOT", schema)?;
             Ok(Transformed::no(Expr::Not(inner)))
         }
-        Expr::SimilarTo(like) => Ok(Transformed::yes(similar_to(like)?)),
+        Expr::SimilarTo(like) => Ok(Transformed::yes(similar_to(like, schema)?)),
         Expr::InList(list) => Ok(Transformed::yes(settle_list(list, schema)?)),
         Expr::Between(between) => Ok(Transformed::yes(settle_between(between, schema)?)),
         Expr::Like(like) => Ok(Transformed::yes(settle_like(like, schema)?)),
-        Expr::AggregateFunction(mut call) if call.func.name() == "percentile_cont" => {
-            for arg in &mut call.params.args {
-                *arg = Expr::Cast(Cast::new(Box::new(std::mem::take(arg)), ArrowType::Float64));
-            }
-            Ok(Transformed::yes(Expr::AggregateFunction(call)))
-        }
-        Expr::AggregateFunction(mut call) if call.params.distinct && call.func.name() == "count" => {
-            let args = std::mem::take(&mut call.params.args);
-            call.params.args = args.into_iter().map(|arg| signless(arg, schema)).collect();
-            Ok(Transformed::yes(Expr::AggregateFunction(call)))
-        }
-        Expr::AggregateFunction(mut call) if call.func.name() == "sum" => {
-            let wide = widen_sum(&mut call.func, &mut call.params.args, call.params.distinct, schema);
-            Ok(Transformed::new_transformed(Expr::AggregateFunction(call), wide))
-        }
+        Expr::AggregateFunction(call) => Ok(settle_aggregate(call, schema)?),
         other => Ok(Transformed::no(other)),
     }
 }
@@ -284,7 +284,11 @@ fn name_of_type(call: &ScalarFunction, schema: &DFSchema) -> Option<Expr> {
     }
 }
 
-fn must_be_boolean(expr: &Expr, place: &str, schema: &DFSchema) -> QueryResult<()> {
+/// Anything but a boolean is refused, `place` it stands in.
+///
+/// # Errors
+/// 42804.
+pub(super) fn must_be_boolean(expr: &Expr, place: &str, schema: &DFSchema) -> QueryResult<()> {
     match Side::of(expr, schema) {
         Side::Known(ty) if ty != DataType::Boolean => {
             let message = format!("argument of {place} must be type boolean, not type {}", ty.base_name());
@@ -430,6 +434,7 @@ fn comparable_with_rows(within: InSubquery, schema: &DFSchema) -> QueryResult<In
 
 /// `nullif(a, b)` compares as `a = b` does, and gives `a` as it is, or as the double that it is compared as.
 fn settle_nullif(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    call.func = datafusion::functions::core::nullif();
     let [value, other] = call.args.as_mut_slice() else { return Ok(Transformed::no(Expr::ScalarFunction(call))) };
     let mut compared = value.clone();
     let ty = match Side::of(value, schema) {
@@ -440,7 +445,7 @@ fn settle_nullif(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transfor
     let other_ty = Side::of(other, schema);
     let stays =
         matches!((&ty, &other_ty), (Some(ty), Side::Known(other)) if ty != other && keeps_type_beside(ty, other));
-    if compared == *value && !stays {
+    if compared == *value && !stays && ty != Some(DataType::Interval) {
         return Ok(Transformed::yes(as_named(Expr::ScalarFunction(call), ty)));
     }
     // A real stays one, which is compared with doubles; another number is a double, though a constant is compared as a real.
@@ -450,7 +455,7 @@ fn settle_nullif(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transfor
         (true, None) => compared.clone(),
         (false, _) => std::mem::take(value),
     };
-    let equal = compared.eq(std::mem::take(other));
+    let equal = by_length(compared, schema).eq(by_length(std::mem::take(other), schema));
     Ok(Transformed::yes(as_named(when(equal, lit(ScalarValue::Null)).otherwise(value)?, ty)))
 }
 
@@ -477,21 +482,4 @@ fn settle_array(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transform
 
 fn is_empty_array(expr: &Expr) -> bool {
     matches!(expr, Expr::ScalarFunction(call) if call.func.name() == "make_array" && call.args.is_empty())
-}
-
-/// The sum of bigints is numeric: it may be larger than a bigint. That of long numerics must not wrap.
-fn widen_sum(function: &mut Arc<AggregateUDF>, args: &mut [Expr], distinct: bool, schema: &DFSchema) -> bool {
-    let [arg] = args else { return false };
-    let Ok(ty) = arg.get_type(schema) else { return false };
-    let wide = match (&ty, functions::wide_sum(&ty)) {
-        (ArrowType::Int64, _) => ArrowType::Decimal128(19, 0),
-        (ArrowType::Decimal128(_, scale), Some(_)) if distinct => ArrowType::Decimal256(NUMERIC_PRECISION, *scale),
-        (_, Some(sum)) => {
-            *function = sum;
-            return true;
-        }
-        _ => return false,
-    };
-    *arg = Expr::Cast(Cast::new(Box::new(std::mem::take(arg)), wide));
-    true
 }

@@ -1,4 +1,4 @@
-//! Columns of UNION and VALUES: of one type on all sides, which constants without a type take.
+//! Columns of UNION, INTERSECT, EXCEPT and VALUES: of one type on all sides, which constants without a type take.
 
 use super::adapt::{Side, give_type};
 use super::common_type::{convert, unify, wider};
@@ -6,9 +6,11 @@ use super::types::is_written;
 use crate::convert::{arrow_type, sql_type};
 use crate::error::QueryResult;
 use arrow::datatypes::DataType as ArrowType;
-use datafusion::common::{DFSchema, Result};
+use datafusion::common::{DFSchema, JoinType, NullEquality, Result};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Projection, Union, Values};
+use datafusion::logical_expr::{
+    Distinct, Expr, ExprSchemable, Join, LogicalPlan, Projection, SubqueryAlias, Union, Values,
+};
 use datafusion::optimizer::analyzer::type_coercion::coerce_union_schema;
 use std::sync::Arc;
 use types::DataType;
@@ -31,6 +33,62 @@ pub(super) fn unite(union: Union) -> Result<Union> {
     });
     let schema = DFSchema::new_with_metadata(fields.collect(), union.schema.metadata().clone())?;
     Ok(Union { inputs, schema: Arc::new(schema) })
+}
+
+/// Gives the rows of INTERSECT and EXCEPT, which the planner makes joins of, columns of one type on both sides.
+///
+/// # Errors
+/// As [`unite`].
+pub(super) fn match_sides(mut join: Join) -> Result<Join> {
+    let what = match join.join_type {
+        JoinType::LeftSemi => "INTERSECT",
+        JoinType::LeftAnti => "EXCEPT",
+        _ => return Ok(join),
+    };
+    let (left, right) = (rows_of(&join.left), rows_of(&join.right));
+    if join.null_equality != NullEquality::NullEqualsNull
+        || left.schema().fields().len() != right.schema().fields().len()
+    {
+        return Ok(join);
+    }
+    let mut wanted = Vec::with_capacity(left.schema().fields().len());
+    for at in 0..left.schema().fields().len() {
+        wanted.push(match (side_of(&left, at), side_of(&right, at)) {
+            (Side::Known(a), Side::Known(b)) => Some(wider(a, b, what)?),
+            (Side::Known(ty), _) | (_, Side::Known(ty)) => Some(ty),
+            _ => None,
+        });
+    }
+    join.left = fit_rows(join.left, &wanted)?;
+    join.right = fit_rows(join.right, &wanted)?;
+    Ok(join)
+}
+
+/// What a side had as rows before they were made distinct or numbered.
+fn rows_of(side: &Arc<LogicalPlan>) -> Arc<LogicalPlan> {
+    match side.as_ref() {
+        LogicalPlan::Distinct(Distinct::All(input)) => rows_of(input),
+        LogicalPlan::Window(window) => rows_of(&window.input),
+        // Of sides whose columns have the same names the planner makes two tables.
+        LogicalPlan::SubqueryAlias(alias) => rows_of(&alias.input),
+        _ => Arc::clone(side),
+    }
+}
+
+fn fit_rows(side: Arc<LogicalPlan>, wanted: &[Option<DataType>]) -> Result<Arc<LogicalPlan>> {
+    match side.as_ref() {
+        LogicalPlan::Distinct(Distinct::All(input)) => {
+            let input = fit_rows(Arc::clone(input), wanted)?;
+            Ok(Arc::new(LogicalPlan::Distinct(Distinct::All(input))))
+        }
+        LogicalPlan::SubqueryAlias(alias) => {
+            let input = fit_rows(Arc::clone(&alias.input), wanted)?;
+            Ok(Arc::new(LogicalPlan::SubqueryAlias(SubqueryAlias::try_new(input, alias.alias.clone())?)))
+        }
+        // Numbers are given by columns that stay what they are.
+        LogicalPlan::Window(_) => Ok(side),
+        _ => fit(side, wanted),
+    }
 }
 
 /// `None` if all sides are without a type.
@@ -78,7 +136,7 @@ fn fit(input: Arc<LogicalPlan>, wanted: &[Option<DataType>]) -> Result<Arc<Logic
         if let Some(ty) = wanted {
             match Side::of(&value, below.schema()) {
                 side @ (Side::Quoted(_) | Side::Parameter) => give_type(&mut value, &side, ty)?,
-                Side::Known(own) if is_float(ty) => convert(&mut value, &own, ty),
+                Side::Known(own) if is_float(ty) || is_moment(ty) => convert(&mut value, &own, ty),
                 _ => {}
             }
         }
@@ -93,6 +151,10 @@ fn fit(input: Arc<LogicalPlan>, wanted: &[Option<DataType>]) -> Result<Arc<Logic
         return Ok(input);
     }
     Ok(Arc::new(LogicalPlan::Projection(Projection::try_new(fitted, below)?)))
+}
+
+fn is_moment(ty: &DataType) -> bool {
+    matches!(ty, DataType::Timestamp | DataType::TimestampTz)
 }
 
 fn is_float(ty: &DataType) -> bool {

@@ -1,12 +1,17 @@
-//! Windows ordered by times of day, uuids, bytes or intervals.
+//! Frames of windows, and windows ordered by times of day, uuids, bytes or intervals.
 //!
 //! The planner knows RANGE frames over types that can be subtracted only. A frame whose ends are the partition's or
 //! the current row's peers needs no subtraction: it is the same in GROUPS, which count peers.
 
+use super::adapt::Side;
+use crate::Refusal;
+use crate::convert::datum_to_scalar;
+use crate::error::QueryResult;
 use arrow::datatypes::DataType as ArrowType;
-use datafusion::common::DFSchema;
+use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::WindowFunctionParams;
 use datafusion::logical_expr::{ExprSchemable, WindowFrame, WindowFrameBound, WindowFrameUnits};
+use types::{DataType, Datum, Decimal};
 
 /// Puts GROUPS for RANGE where the planner has no RANGE and both mean the same.
 pub(super) fn count_peers(params: &mut WindowFunctionParams, schema: &DFSchema) {
@@ -16,6 +21,53 @@ pub(super) fn count_peers(params: &mut WindowFunctionParams, schema: &DFSchema) 
     if frame.units == WindowFrameUnits::Range && plain && first.is_some_and(|ty| cannot_be_subtracted(&ty)) {
         params.window_frame =
             WindowFrame::new_bounds(WindowFrameUnits::Groups, frame.start_bound.clone(), frame.end_bound.clone());
+    }
+}
+
+/// Distances of RANGE: of numbers they are numbers, of dates and times intervals, of others there are none. Intervals
+/// are ordered by their lengths.
+///
+/// # Errors
+/// 0A000 for types that have no distance, 22013 for a negative one.
+pub(super) fn settle_range(params: &mut WindowFunctionParams, schema: &DFSchema) -> QueryResult<()> {
+    let frame = &mut params.window_frame;
+    if frame.units != WindowFrameUnits::Range {
+        return Ok(());
+    }
+    let Some(Side::Known(ty)) = params.order_by.first().map(|by| Side::of(&by.expr, schema)) else { return Ok(()) };
+    for bound in [&mut frame.start_bound, &mut frame.end_bound] {
+        if let WindowFrameBound::Preceding(distance) | WindowFrameBound::Following(distance) = bound
+            && let ScalarValue::Utf8(Some(text)) = &*distance
+            && let Some(settled) = settle_distance(text, &ty)?
+        {
+            *distance = settled;
+        }
+    }
+    Ok(())
+}
+
+/// The distance in another form than the planner reads it from.
+fn settle_distance(text: &str, ty: &DataType) -> QueryResult<Option<ScalarValue>> {
+    let number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let moment = ty.is_temporal() || *ty == DataType::Interval;
+    if !ty.is_number() && (!moment || number) {
+        let kind = if text.contains('.') { "numeric" } else { "integer" };
+        let offset = if moment { format!(" and offset type {kind}") } else { String::new() };
+        let what = format!("RANGE with offset PRECEDING/FOLLOWING is not supported for column type {}", ty.base_name());
+        return Err(Refusal::Set.because(format!("{what}{offset}")));
+    }
+    if !moment {
+        return Ok(None);
+    }
+    let Datum::Interval(interval) = types::text::parse(&DataType::Interval, text)? else { return Ok(None) };
+    if interval.span() < 0 {
+        let message = "invalid preceding or following size in window function";
+        return Err(Refusal::FrameOffset.because(message));
+    }
+    let length = || Datum::Numeric(Decimal { unscaled: interval.span(), scale: 0 });
+    match ty {
+        DataType::Interval => Ok(Some(datum_to_scalar(&DataType::Numeric(Some((38, 0))), &length())?)),
+        _ => Ok(None),
     }
 }
 

@@ -1,12 +1,12 @@
 //! What PostgreSQL refuses by the form of a query alone, and the planner would refuse in other words or not at all.
 
-use super::refused_functions;
+use super::{frames, refused_functions};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use sql::ast::{
-    DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments,
-    GroupByExpr, JoinConstraint, JoinOperator, LimitClause, OrderByKind, Query, Select, Statement, TableWithJoins,
-    Value, Visit, Visitor,
+    Distinct, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
+    FunctionArguments, GroupByExpr, JoinConstraint, JoinOperator, LimitClause, NamedWindowExpr, OrderByKind, Query,
+    Select, Statement, TableWithJoins, Value, Visit, Visitor,
 };
 use std::ops::ControlFlow;
 
@@ -33,6 +33,19 @@ pub(super) fn check(statement: &Statement, kinds: &dyn FunctionKinds) -> QueryRe
     }
 }
 
+/// Looks at an expression of a writing statement's clause, where each row stands for itself.
+///
+/// # Errors
+/// 42803, 42P20 and 0A000 for functions over several rows, or of several.
+pub(super) fn check_clause(expr: &Expr, clause: &str, kinds: &dyn FunctionKinds) -> QueryResult<()> {
+    let checker = Checker { kinds, depth: 0 };
+    let checked = checker.plain(expr, clause);
+    match if checked.is_continue() { one_value(expr, clause) } else { checked } {
+        ControlFlow::Break(error) => Err(error),
+        ControlFlow::Continue(()) => Ok(()),
+    }
+}
+
 type Verdict = ControlFlow<QueryError>;
 
 struct Checker<'a> {
@@ -49,6 +62,11 @@ impl Visitor for Checker<'_> {
         names_once(query)?;
         if let Some(OrderByKind::Expressions(by)) = query.order_by.as_ref().map(|order| &order.kind) {
             by.iter().try_for_each(|by| place_or_expression(&by.expr, "ORDER BY"))?;
+        }
+        if let Some(Expr::Value(rows)) = query.fetch.as_ref().and_then(|fetch| fetch.quantity.as_ref())
+            && matches!(&rows.value, Value::Number(rows, _) if rows.starts_with('-'))
+        {
+            return refuse(Refusal::Limit, "LIMIT must not be negative");
         }
         match &query.limit_clause {
             Some(LimitClause::LimitOffset { limit, offset, .. }) => {
@@ -119,6 +137,16 @@ fn place_or_expression(expr: &Expr, clause: &str) -> Verdict {
     ControlFlow::Break(QueryError::Invalid { message: format!("non-integer constant in {clause}") })
 }
 
+/// A number in DISTINCT ON is a place of the list.
+fn distinct_place(expr: &Expr, columns: usize) -> Verdict {
+    let Expr::Value(value) = expr else { return ControlFlow::Continue(()) };
+    let Value::Number(number, _) = &value.value else { return ControlFlow::Continue(()) };
+    match number.parse::<usize>() {
+        Ok(place) if (1..=columns).contains(&place) => ControlFlow::Continue(()),
+        _ => refuse(Refusal::Position, format!("DISTINCT ON position {number} is not in select list")),
+    }
+}
+
 impl Checker<'_> {
     fn check_select(&self, select: &Select) -> Verdict {
         if let Some(condition) = &select.selection {
@@ -130,6 +158,16 @@ impl Checker<'_> {
                 place_or_expression(group, "GROUP BY")?;
                 self.plain(group, "GROUP BY")?;
             }
+        }
+        for clause in &select.named_window {
+            if let NamedWindowExpr::WindowSpec(spec) = &clause.1
+                && let Err(error) = frames::check(spec)
+            {
+                return ControlFlow::Break(error);
+            }
+        }
+        if let Some(Distinct::On(exprs)) = &select.distinct {
+            exprs.iter().try_for_each(|expr| distinct_place(expr, select.projection.len()))?;
         }
         if let Some(condition) = &select.having {
             self.without_windows(condition, "HAVING")?;
@@ -213,7 +251,23 @@ impl Checker<'_> {
             let message = format!("OVER specified, but {name} is not a window function nor an aggregate function");
             return refuse(Refusal::Window, message);
         }
+        if let FunctionArguments::List(list) = &call.args
+            && list.duplicate_treatment == Some(DuplicateTreatment::Distinct)
+        {
+            return refuse(Refusal::Set, "DISTINCT is not implemented for window functions");
+        }
+        let fewest = match name {
+            "nth_value" => 2,
+            "first_value" | "lag" | "last_value" | "lead" | "ntile" => 1,
+            _ => 0,
+        };
+        if known && list_length(call) < fewest {
+            return ControlFlow::Break(QueryError::NoSuchFunction { signature: format!("{name}()") });
+        }
         if let Some(sql::ast::WindowType::WindowSpec(spec)) = &call.over {
+            if let Err(error) = frames::check(spec) {
+                return ControlFlow::Break(error);
+            }
             let by = spec.order_by.iter().map(|by| &by.expr);
             if spec.partition_by.iter().chain(by).any(|expr| find(expr, &mut is_windowed)) {
                 let message = "window functions are not allowed in window definitions";
@@ -224,6 +278,13 @@ impl Checker<'_> {
             return refuse(Refusal::WindowDefinition, "window function calls cannot be nested");
         }
         ControlFlow::Continue(())
+    }
+}
+
+fn list_length(call: &Function) -> usize {
+    match &call.args {
+        FunctionArguments::List(list) => list.args.len(),
+        _ => 0,
     }
 }
 

@@ -2,12 +2,16 @@
 //!
 //! - Places of the select list inside ROLLUP, CUBE and GROUPING SETS (`GROUP BY ROLLUP (1, 2)`) are the expressions there.
 //! - Places inside DISTINCT ON likewise.
+//! - ROLLUP and CUBE inside GROUPING SETS are the sets that they stand for.
 //! - Sets that name an expression twice, or several at once (`ROLLUP ((a, b), c)`), are written out: `ROLLUP (a, a)` is
 //!   `GROUPING SETS ((a), (a), ())`.
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
-use sql::ast::{Distinct, Expr, GroupByExpr, Select, SelectItem, Statement, Value, VisitMut, VisitorMut};
+use sql::ast::{
+    Distinct, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Select, SelectItem, Statement, Value,
+    VisitMut, VisitorMut,
+};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
@@ -41,6 +45,13 @@ impl VisitorMut for Resolver {
             _ => None,
         });
         sets.flatten().flatten().for_each(|expr| resolve(expr, projection));
+        for group in groups.iter_mut() {
+            if let Expr::GroupingSets(sets) = group
+                && let Some(flat) = flattened(sets)
+            {
+                *sets = flat;
+            }
+        }
         if needs_writing_out(groups) {
             match written_out(groups) {
                 Some(sets) => *groups = vec![Expr::GroupingSets(sets)],
@@ -52,6 +63,42 @@ impl VisitorMut for Resolver {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// Sets of which some are ROLLUP or CUBE, which stand for several; `None` if there are none, or too many.
+fn flattened(sets: &[Vec<Expr>]) -> Option<Vec<Vec<Expr>>> {
+    if !sets.iter().any(|set| matches!(set.as_slice(), [expr] if several(expr).is_some())) {
+        return None;
+    }
+    let mut flat = Vec::with_capacity(sets.len());
+    for set in sets {
+        match set.as_slice() {
+            [expr] if let Some((rollup, parts)) = several(expr) => {
+                flat.extend(if rollup { prefixes(&parts) } else { subsets(&parts)? });
+            }
+            _ => flat.push(set.clone()),
+        }
+    }
+    Some(flat)
+}
+
+/// The parts of `ROLLUP (…)`, or of `CUBE (…)`, which reads as a function within GROUPING SETS.
+fn several(expr: &Expr) -> Option<(bool, Vec<Vec<Expr>>)> {
+    let Expr::Function(call) = expr else { return None };
+    let name = call.name.to_string().to_lowercase();
+    let FunctionArguments::List(list) = &call.args else { return None };
+    let part = |arg: &FunctionArg| match arg {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Tuple(parts))) => Some(parts.clone()),
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(vec![expr.clone()]),
+        _ => None,
+    };
+    let parts = list.args.iter().map(part).collect::<Option<Vec<_>>>()?;
+    matches!(name.as_str(), "rollup" | "cube").then(|| (name == "rollup", parts))
+}
+
+/// All parts, all but the last, and so on.
+fn prefixes(parts: &[Vec<Expr>]) -> Vec<Vec<Expr>> {
+    (0..=parts.len()).rev().map(|count| parts.iter().take(count).flatten().cloned().collect()).collect()
 }
 
 /// A place beyond the list stays for the planner, which says so.
@@ -81,9 +128,7 @@ fn written_out(groups: &[Expr]) -> Option<Vec<Vec<Expr>>> {
     let mut all: Vec<Vec<Expr>> = vec![Vec::new()];
     for group in groups {
         let own = match group {
-            Expr::Rollup(parts) => {
-                (0..=parts.len()).rev().map(|count| parts.iter().take(count).flatten().cloned().collect()).collect()
-            }
+            Expr::Rollup(parts) => prefixes(parts),
             Expr::Cube(parts) => subsets(parts)?,
             Expr::GroupingSets(sets) => sets.clone(),
             expr => vec![vec![expr.clone()]],

@@ -8,12 +8,16 @@
 
 mod bind;
 mod checks;
+mod constant_rows;
 mod derived;
 mod flatten;
+mod frames;
 mod group_places;
 mod grouping_sets;
 mod hidden_names;
+mod intervals;
 mod limits;
+mod long_choices;
 mod memory;
 mod merged_columns;
 mod mixed_values;
@@ -227,6 +231,7 @@ impl Planner {
                 Some(zone) => in_zone(settled, zone)?,
                 None => settled,
             };
+            let settled = constant_rows::tabulate(settled)?;
             Ok::<_, QueryError>(seen_order::keep(flatten::flatten(once::share(settled)?)?)?)
         };
         let mut plan = make(parameters)?;
@@ -250,6 +255,7 @@ impl Planner {
     /// The query in forms that the planner below knows, its columns named.
     fn prepared(&self, cx: &QueryContext, query: &ast::Query) -> QueryResult<ast::Statement> {
         let mut statement = ast::Statement::Query(Box::new(query.clone()));
+        long_choices::shorten(&mut statement);
         checks::check(&statement, self)?;
         mixed_values::unite(&mut statement);
         group_places::resolve_places(&mut statement)?;
@@ -286,6 +292,14 @@ impl Planner {
         let fresh = once::fresh(bound)?;
         let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(operators::Operators)]);
         guarded(async { Ok(planner.create_physical_plan(fresh.as_ref().unwrap_or(bound), state).await?) }).await
+    }
+
+    /// Refuses what computes one value of several rows, or several of one, in a clause of a writing statement.
+    ///
+    /// # Errors
+    /// 42803 for aggregates, 42P20 for window functions, 0A000 for sets.
+    pub fn check_clause(&self, expr: &ast::Expr, clause: &str) -> QueryResult<()> {
+        checks::check_clause(expr, clause, self)
     }
 
     /// Is there a function of that name, whatever its kind?
@@ -344,7 +358,10 @@ fn session_state(options: &PlannerOptions, runtime: &Arc<RuntimeEnv>, hash_joins
         .with_default_features();
     let ours = functions::all().into_iter().chain(options.functions.iter().cloned());
     builder.scalar_functions().get_or_insert_with(Vec::new).extend(ours);
-    builder.aggregate_functions().get_or_insert_with(Vec::new).extend(functions::extremes());
+    builder
+        .aggregate_functions()
+        .get_or_insert_with(Vec::new)
+        .extend(functions::extremes().into_iter().chain(functions::afresh()));
     builder.expr_planners().get_or_insert_with(Vec::new).insert(0, Arc::new(PostgresOperators));
     optimizer::install(builder).build()
 }

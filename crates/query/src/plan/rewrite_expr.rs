@@ -1,17 +1,23 @@
 //! Expressions with a syntax of their own as calls of functions: `EXTRACT`, `SUBSTRING`, subscripts, `= ANY (array)`.
 
+use super::intervals;
 use super::query_values::{array_of, row_in_query};
 use super::rewrite::call;
 use sql::ast::{
     AccessExpr, BinaryOperator, CastKind, CeilFloorKind, DataType, DateTimeField, ExactNumberInfo, Expr, FunctionArg,
-    FunctionArgExpr, FunctionArguments, Interval, Subscript, TrimWhereField, UnaryOperator, Value, ValueWithSpan,
+    FunctionArgExpr, FunctionArguments, Subscript, TrimWhereField, UnaryOperator, Value, ValueWithSpan,
 };
 
 /// The expression as the planner should see it.
 pub(super) fn rewrite(expr: Expr) -> Expr {
     match expr {
         Expr::AtTimeZone { timestamp, time_zone } => call("timezone", vec![*time_zone, *timestamp]),
-        Expr::Interval(interval) => interval_literal(interval),
+        Expr::Interval(interval) => intervals::literal(interval),
+        Expr::Cast { expr, data_type: DataType::Interval { fields, precision }, .. }
+            if fields.is_some() || precision.is_some() =>
+        {
+            intervals::limited(*expr, fields, precision)
+        }
         Expr::Extract { field, expr, .. } => call("extract", vec![quoted(&field.to_string()), *expr]),
         Expr::Substring { expr, substring_from, substring_for, .. } => {
             let from = substring_from.map_or_else(|| Expr::value(Value::Number("1".to_owned(), false)), |from| *from);
@@ -87,7 +93,7 @@ fn argument(arg: &FunctionArg) -> Option<Expr> {
     }
 }
 
-fn quoted(text: &str) -> Expr {
+pub(super) fn quoted(text: &str) -> Expr {
     Expr::value(Value::SingleQuotedString(text.to_owned()))
 }
 
@@ -103,26 +109,6 @@ fn fits_numeric(number: &str) -> bool {
     let literal = types::decimal::Literal::parse(number);
     // What is no decimal number is left to the planner: 0x1F.
     literal.is_none_or(|literal| literal.exact(types::NUMERIC_MAX_SCALE).is_some())
-}
-
-/// `INTERVAL '90' DAY` is `'90 DAY'::interval`.
-fn interval_literal(interval: Interval) -> Expr {
-    let Interval { value, leading_field, last_field, .. } = interval;
-    let text = match value.as_ref() {
-        Expr::Value(text) => match &text.value {
-            Value::SingleQuotedString(text) => text.clone(),
-            Value::Number(number, _) => number.clone(),
-            other => other.to_string().trim_matches('\'').to_owned(),
-        },
-        other => other.to_string(),
-    };
-    let plain = text.trim().trim_start_matches(['-', '+']).bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let text = match last_field.or(leading_field) {
-        // `'1-2' YEAR TO MONTH` and `'1 02:03' DAY TO MINUTE` say their units themselves.
-        Some(field) if plain => format!("{text} {field}"),
-        _ => text,
-    };
-    cast(quoted(&text), DataType::Interval { fields: None, precision: None })
 }
 
 fn unary(op: UnaryOperator, expr: Box<Expr>) -> Expr {

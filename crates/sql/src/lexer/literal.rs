@@ -30,6 +30,7 @@ pub(super) fn check(text: &str, tokens: &[TokenWithSpan]) -> Result<(), SqlError
     }
     tokens.iter().try_for_each(|token| {
         check_digits(text, token)?;
+        check_unicode(text, token)?;
         check_hex(text, token)
     })
 }
@@ -39,6 +40,17 @@ fn check_digits(text: &str, token: &TokenWithSpan) -> Result<(), SqlError> {
     match &token.token {
         Token::Number(digits, _) if digits.contains('_') => {
             let message = format!("trailing junk after numeric literal at or near \"{digits}\"");
+            Err(SqlError::Invalid { message, position: position_of(text, token.span.start) })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// No text has a zero byte.
+fn check_unicode(text: &str, token: &TokenWithSpan) -> Result<(), SqlError> {
+    match &token.token {
+        Token::UnicodeStringLiteral(value) if value.contains('\0') => {
+            let message = "invalid Unicode escape value".to_owned();
             Err(SqlError::Invalid { message, position: position_of(text, token.span.start) })
         }
         _ => Ok(()),

@@ -11,6 +11,7 @@ mod operators;
 mod place;
 mod similar;
 mod spelling;
+mod word_order;
 
 pub(crate) use keyword::is_keyword;
 pub(crate) use place::{Places, byte_of, end_of, position_at, position_of};
@@ -76,7 +77,7 @@ fn finish(
     let span = start..places.byte_of(last.span.end);
     literal::check(text, &tokens)?;
     parameter::number(text, &mut tokens)?;
-    let tokens = similar::replace(next_value::expand(tokens));
+    let tokens = word_order::replace(similar::replace(next_value::expand(tokens)));
     let deep = depth::check(text, &tokens)?;
     pieces.push(Piece { tokens: spelling::expand(tokens), span, deep });
     Ok(())

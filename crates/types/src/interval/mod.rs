@@ -3,10 +3,12 @@
 //!
 //! They compare as if a month had 30 days and a day 24 hours, so `1 month = 30 days`, as in PostgreSQL.
 
+mod fields;
 mod parse;
 mod print;
 
-pub use parse::parse_interval;
+pub use fields::{IntervalField, IntervalFields};
+pub use parse::{parse_interval, parse_interval_of};
 pub use print::print_interval;
 
 use crate::temporal::{Civil, DAY, civil_from_days, days_from_civil, days_in_month};

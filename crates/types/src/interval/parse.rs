@@ -1,6 +1,6 @@
 //! Text to intervals: `1 year 2 mons -3 days 04:05:06.5`, `@ 1 minute ago`, `1-2` (years and months), `P1Y2M3DT4H5M6S`.
 
-use super::Interval;
+use super::{Interval, IntervalField, IntervalFields};
 use crate::TypeError;
 use crate::temporal::DAY;
 
@@ -9,13 +9,21 @@ use crate::temporal::DAY;
 /// # Errors
 /// [`TypeError::InvalidText`], and [`TypeError::IntervalRange`] for parts that are too large.
 pub fn parse_interval(text: &str) -> Result<Interval, TypeError> {
+    parse_interval_of(text, IntervalFields::default())
+}
+
+/// Reads an interval of some fields: `5:06` of MINUTE TO SECOND, `7` of DAY.
+///
+/// # Errors
+/// Those of [`parse_interval`].
+pub fn parse_interval_of(text: &str, fields: IntervalFields) -> Result<Interval, TypeError> {
     let fault = |fault| match fault {
         Fault::Form => TypeError::InvalidText { ty: "interval".to_owned(), input: text.to_owned() },
         Fault::Range => TypeError::IntervalRange { input: text.to_owned() },
     };
     let lower = text.trim().to_ascii_lowercase();
-    let sum = if lower.starts_with('p') { iso(&lower) } else { verbose(&lower) };
-    sum.and_then(|sum| sum.interval()).map_err(fault)
+    let sum = if lower.starts_with('p') { iso(&lower) } else { verbose(&lower, fields) };
+    sum.and_then(|sum| sum.interval()).map(|interval| fields.limit(interval)).map_err(fault)
 }
 
 enum Fault {
@@ -29,9 +37,28 @@ struct Sum {
     months: i128,
     days: i128,
     micros: i128,
+    /// Units that were read, a bit each.
+    units: u32,
 }
 
 impl Sum {
+    /// A unit stands once.
+    fn claim(&mut self, units: u32) -> Result<(), Fault> {
+        if self.units & units != 0 {
+            return Err(Fault::Form);
+        }
+        self.units |= units;
+        Ok(())
+    }
+
+    /// A number of a unit that may stand once.
+    fn add_once(&mut self, number: Number, unit: Unit) -> Result<(), Fault> {
+        let seconds_in_part = matches!(unit, Unit::Micros(1_000_000)) && number.fraction != 0.0;
+        self.claim(if seconds_in_part { SECONDS_IN_PART } else { unit.bit() })?;
+        self.add(number, unit);
+        Ok(())
+    }
+
     fn interval(self) -> Result<Interval, Fault> {
         Ok(Interval {
             months: i32::try_from(self.months).map_err(|_| Fault::Range)?,
@@ -100,6 +127,41 @@ enum Unit {
     Micros(i128),
 }
 
+/// Hours, minutes and seconds.
+const CLOCK: u32 = 0b1_1100;
+/// Seconds, milliseconds and microseconds.
+const SECONDS_IN_PART: u32 = 0b111;
+
+impl Unit {
+    fn bit(self) -> u32 {
+        match self {
+            Self::Micros(1) => 1,
+            Self::Micros(1_000) => 1 << 1,
+            Self::Micros(1_000_000) => 1 << 2,
+            Self::Micros(60_000_000) => 1 << 3,
+            Self::Micros(_) => 1 << 4,
+            Self::Days(1) => 1 << 5,
+            Self::Days(_) => 1 << 6,
+            Self::Months(1) => 1 << 7,
+            Self::Months(12) => 1 << 8,
+            Self::Months(120) => 1 << 9,
+            Self::Months(1_200) => 1 << 10,
+            Self::Months(_) => 1 << 11,
+        }
+    }
+
+    fn of(field: IntervalField) -> Self {
+        match field {
+            IntervalField::Year => Self::Months(12),
+            IntervalField::Month => Self::Months(1),
+            IntervalField::Day => Self::Days(1),
+            IntervalField::Hour => Self::Micros(3_600_000_000),
+            IntervalField::Minute => Self::Micros(60_000_000),
+            IntervalField::Second => Self::Micros(1_000_000),
+        }
+    }
+}
+
 fn unit(word: &str) -> Option<Unit> {
     const SECOND: i128 = 1_000_000;
     Some(match word {
@@ -124,7 +186,7 @@ fn unit(word: &str) -> Option<Unit> {
 }
 
 /// PostgreSQL's own form and the standard's.
-fn verbose(text: &str) -> Result<Sum, Fault> {
+fn verbose(text: &str, fields: IntervalFields) -> Result<Sum, Fault> {
     let mut words = split(text);
     if words.first() == Some(&"@") {
         words.remove(0);
@@ -141,27 +203,33 @@ fn verbose(text: &str) -> Result<Sum, Fault> {
     while let Some((word, tail)) = rest.split_first() {
         rest = tail;
         if word.contains(':') {
-            sum.micros += clock(word)?;
+            sum.claim(CLOCK)?;
+            sum.micros += clock(word, fields.begins_with_minutes())?;
             continue;
         }
         if let Some(months) = years_and_months(word)? {
+            sum.claim(Unit::Months(1).bit())?;
             sum.months += months;
             continue;
         }
         let number = Number::parse(word).ok_or(Fault::Form)?;
         match rest.split_first() {
             Some((next, tail)) if unit(next).is_some() => {
-                sum.add(number, unit(next).ok_or(Fault::Form)?);
+                sum.add_once(number, unit(next).ok_or(Fault::Form)?)?;
                 rest = tail;
             }
             // `3 04:05:06` is days and time.
-            Some((next, _)) if next.contains(':') => sum.add(number, Unit::Days(1)),
+            Some((next, _)) if next.contains(':') => sum.add_once(number, Unit::Days(1))?,
+            // `1 2` DAY TO HOUR is days and hours.
+            Some((next, [])) if fields.last() == IntervalField::Hour && Number::parse(next).is_some() => {
+                sum.add_once(number, Unit::Days(1))?;
+            }
             Some(_) => return Err(Fault::Form),
-            None => sum.add(number, Unit::Micros(1_000_000)),
+            None => sum.add_once(number, Unit::of(fields.last()))?,
         }
     }
     if ago {
-        sum = Sum { months: -sum.months, days: -sum.days, micros: -sum.micros };
+        sum = Sum { months: -sum.months, days: -sum.days, micros: -sum.micros, ..sum };
     }
     Ok(sum)
 }
@@ -199,7 +267,7 @@ fn years_and_months(word: &str) -> Result<Option<i128>, Fault> {
 }
 
 /// `hh:mm`, `hh:mm:ss.fff`, `mm:ss.fff` with a sign for all of it.
-fn clock(word: &str) -> Result<i128, Fault> {
+fn clock(word: &str, from_minutes: bool) -> Result<i128, Fault> {
     let (negative, digits) = match word.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, word.strip_prefix('+').unwrap_or(word)),
@@ -208,7 +276,9 @@ fn clock(word: &str) -> Result<i128, Fault> {
     let (hours, minutes, seconds) = match parts.as_slice() {
         [hours, minutes, seconds] => (*hours, *minutes, *seconds),
         // A fraction stands behind seconds only.
-        [minutes, seconds] if seconds.fraction != 0.0 => (Number { whole: 0, fraction: 0.0 }, *minutes, *seconds),
+        [minutes, seconds] if seconds.fraction != 0.0 || from_minutes => {
+            (Number { whole: 0, fraction: 0.0 }, *minutes, *seconds)
+        }
         [hours, minutes] => (*hours, *minutes, Number { whole: 0, fraction: 0.0 }),
         _ => return Err(Fault::Form),
     };
@@ -248,7 +318,7 @@ fn iso(text: &str) -> Result<Sum, Fault> {
         })?;
     }
     match time {
-        Some(time) if time.contains(':') => sum.micros += clock(time)?,
+        Some(time) if time.contains(':') => sum.micros += clock(time, false)?,
         Some(time) => designated(time, &mut sum, |letter| match letter {
             'h' => Some(Unit::Micros(3_600_000_000)),
             'm' => Some(Unit::Micros(60_000_000)),

@@ -1,0 +1,237 @@
+//! Aggregates over frames that move, computed afresh for each row.
+//!
+//! The planner's own take a row that leaves the frame away from what they have added up. Of floats that is another
+//! number: `1e20 + 1 - 1e20` is 0, and NaN never goes away.
+
+use crate::error::QueryError;
+use arrow::array::{Array, ArrayRef};
+use arrow::compute::concat;
+use arrow::datatypes::{DataType as ArrowType, FieldRef, Schema};
+use datafusion::common::{Result, ScalarValue};
+use datafusion::functions_aggregate::all_default_aggregate_functions;
+use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::utils::AggregateOrderSensitivity;
+use datafusion::logical_expr::{
+    Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, SetMonotonicity, Signature,
+};
+use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Aggregates of floats but `sum`.
+const OF_FLOATS: [&str; 17] = [
+    "corr",
+    "covar_pop",
+    "covar_samp",
+    "regr_avgx",
+    "regr_avgy",
+    "regr_count",
+    "regr_intercept",
+    "regr_r2",
+    "regr_slope",
+    "regr_sxx",
+    "regr_sxy",
+    "regr_syy",
+    "stddev",
+    "stddev_pop",
+    "var",
+    "var_pop",
+    "var_samp",
+];
+
+/// The planner's own of that kind, computed afresh over frames that move.
+pub(crate) fn afresh() -> Vec<Arc<AggregateUDF>> {
+    let all = all_default_aggregate_functions().into_iter().filter(|own| OF_FLOATS.contains(&own.name()));
+    all.map(|own| Arc::new(AggregateUDF::new_from_impl(Afresh { own }))).collect()
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Afresh {
+    own: Arc<AggregateUDF>,
+}
+
+impl AggregateUDFImpl for Afresh {
+    fn name(&self) -> &str {
+        self.own.name()
+    }
+
+    fn aliases(&self) -> &[String] {
+        self.own.aliases()
+    }
+
+    fn signature(&self) -> &Signature {
+        self.own.signature()
+    }
+
+    fn return_type(&self, args: &[ArrowType]) -> Result<ArrowType> {
+        self.own.return_type(args)
+    }
+
+    fn coerce_types(&self, args: &[ArrowType]) -> Result<Vec<ArrowType>> {
+        self.own.coerce_types(args)
+    }
+
+    fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
+        self.own.state_fields(args)
+    }
+
+    fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        self.own.accumulator(args)
+    }
+
+    fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        let kept = Kept::of(&args);
+        let own = Arc::clone(&self.own);
+        Ok(moving(move || own.accumulator(kept.args())))
+    }
+
+    fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
+        self.own.groups_accumulator_supported(args)
+    }
+
+    fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
+        self.own.create_groups_accumulator(args)
+    }
+
+    fn order_sensitivity(&self) -> AggregateOrderSensitivity {
+        self.own.order_sensitivity()
+    }
+
+    fn reverse_expr(&self) -> ReversedUDAF {
+        ReversedUDAF::Identical
+    }
+
+    fn set_monotonicity(&self, ty: &ArrowType) -> SetMonotonicity {
+        self.own.inner().set_monotonicity(ty)
+    }
+}
+
+/// What accumulators are made with, for as long as the frame moves.
+struct Kept {
+    return_field: FieldRef,
+    schema: Schema,
+    ignore_nulls: bool,
+    order_bys: Vec<PhysicalSortExpr>,
+    name: String,
+    exprs: Vec<Arc<dyn PhysicalExpr>>,
+    expr_fields: Vec<FieldRef>,
+}
+
+impl Kept {
+    fn of(args: &AccumulatorArgs<'_>) -> Self {
+        Self {
+            return_field: Arc::clone(&args.return_field),
+            schema: args.schema.clone(),
+            ignore_nulls: args.ignore_nulls,
+            order_bys: args.order_bys.to_vec(),
+            name: args.name.to_owned(),
+            exprs: args.exprs.to_vec(),
+            expr_fields: args.expr_fields.to_vec(),
+        }
+    }
+
+    fn args(&self) -> AccumulatorArgs<'_> {
+        AccumulatorArgs {
+            return_field: Arc::clone(&self.return_field),
+            schema: &self.schema,
+            ignore_nulls: self.ignore_nulls,
+            order_bys: &self.order_bys,
+            is_reversed: false,
+            name: &self.name,
+            is_distinct: false,
+            exprs: &self.exprs,
+            expr_fields: &self.expr_fields,
+        }
+    }
+}
+
+/// What makes an accumulator that has seen nothing.
+type Make = Box<dyn Fn() -> Result<Box<dyn Accumulator>> + Send + Sync>;
+
+/// An accumulator of a frame that moves, from those that `make` makes.
+pub(super) fn moving(make: impl Fn() -> Result<Box<dyn Accumulator>> + Send + Sync + 'static) -> Box<dyn Accumulator> {
+    Box::new(Moving { make: Box::new(make), rows: VecDeque::new() })
+}
+
+/// Pieces of a frame beyond which they are made one.
+const PIECES: usize = 32;
+
+struct Moving {
+    make: Make,
+    /// The arguments of the frame's rows, in pieces as they came.
+    rows: VecDeque<Vec<ArrayRef>>,
+}
+
+impl std::fmt::Debug for Moving {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Moving").field("pieces", &self.rows.len()).finish_non_exhaustive()
+    }
+}
+
+impl Moving {
+    fn join_pieces(&mut self) -> Result<()> {
+        if self.rows.len() <= PIECES {
+            return Ok(());
+        }
+        let arguments = self.rows.front().map_or(0, Vec::len);
+        let joined = (0..arguments).map(|at| {
+            let pieces: Vec<&dyn Array> =
+                self.rows.iter().filter_map(|piece| piece.get(at)).map(AsRef::as_ref).collect();
+            Ok(concat(&pieces)?)
+        });
+        let joined = joined.collect::<Result<Vec<_>>>()?;
+        self.rows = VecDeque::from([joined]);
+        Ok(())
+    }
+
+    fn filled(&mut self) -> Result<Box<dyn Accumulator>> {
+        self.join_pieces()?;
+        let mut fresh = (self.make)()?;
+        self.rows.iter().try_for_each(|piece| fresh.update_batch(piece))?;
+        Ok(fresh)
+    }
+}
+
+impl Accumulator for Moving {
+    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        self.rows.push_back(values.to_vec());
+        Ok(())
+    }
+
+    fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        let mut leaving = values.first().map_or(0, |column| column.len());
+        while let Some(piece) = self.rows.front_mut().filter(|_| leaving > 0) {
+            let length = piece.first().map_or(0, |column| column.len());
+            if length > leaving {
+                for column in piece {
+                    *column = column.slice(leaving, length - leaving);
+                }
+                break;
+            }
+            leaving -= length;
+            self.rows.pop_front();
+        }
+        Ok(())
+    }
+
+    fn supports_retract_batch(&self) -> bool {
+        true
+    }
+
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        self.filled()?.evaluate()
+    }
+
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        self.filled()?.state()
+    }
+
+    fn merge_batch(&mut self, _: &[ArrayRef]) -> Result<()> {
+        Err(QueryError::internal("frames are not merged").into())
+    }
+
+    fn size(&self) -> usize {
+        let columns = self.rows.iter().flatten();
+        size_of_val(self) + columns.map(|column| column.get_array_memory_size()).sum::<usize>()
+    }
+}

@@ -1,0 +1,80 @@
+//! Window functions that the planner has for constants only, or of another type.
+
+use super::adapt::Side;
+use super::common_type::unify;
+use crate::Refusal;
+use crate::convert::arrow_type;
+use crate::error::QueryResult;
+use arrow::datatypes::DataType as ArrowType;
+use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::logical_expr::expr::{WindowFunction, WindowFunctionParams};
+use datafusion::logical_expr::planner::{PlannerResult, RawWindowExpr};
+use datafusion::logical_expr::{Cast, Expr, ExprSchemable, lit, when};
+
+/// `lag(x, n, d)` with a default that varies is `lag(x, n)` where there is such a row and `d` elsewhere. `ntile` is an
+/// integer.
+///
+/// # Errors
+/// None.
+pub(super) fn plan_window_function(raw: RawWindowExpr) -> Result<PlannerResult<RawWindowExpr>> {
+    match (raw.func_def.name(), raw.args.as_slice()) {
+        ("ntile", _) => {
+            let buckets = call(&raw, raw.args.clone());
+            Ok(PlannerResult::Planned(Expr::Cast(Cast::new(Box::new(buckets), ArrowType::Int32))))
+        }
+        ("lag" | "lead", [_, _, Expr::Literal(..)]) => Ok(PlannerResult::Original(raw)),
+        ("lag" | "lead", [value, offset, default]) => {
+            let is_there = call(&raw, vec![lit(true), offset.clone()]).is_not_null();
+            let is_null = matches!(offset, Expr::Literal(ScalarValue::Null, _));
+            let default = if is_null { Expr::Literal(ScalarValue::Null, None) } else { default.clone() };
+            let taken = call(&raw, vec![value.clone(), offset.clone()]);
+            Ok(PlannerResult::Planned(when(is_there, taken).otherwise(default)?))
+        }
+        _ => Ok(PlannerResult::Original(raw)),
+    }
+}
+
+/// The value that a window function takes of another row, in one type with the default; and which row that is.
+///
+/// # Errors
+/// 22016 for a place before the first, 42804 for types that do not go together.
+pub(super) fn settle_neighbour(name: &str, args: &mut [Expr], schema: &DFSchema) -> QueryResult<()> {
+    if let ("nth_value", [_, Expr::Literal(ScalarValue::Int64(Some(..=0)), _) | Expr::Negative(_)]) = (name, &*args) {
+        return Err(Refusal::NthValue.because("argument of nth_value must be greater than zero"));
+    }
+    let [value, _, default] = args else { return Ok(()) };
+    let Some(ty) = unify(&mut [value, default], name, schema)? else { return Ok(()) };
+    let wanted = arrow_type(&ty);
+    for side in [value, default] {
+        let known = matches!(Side::of(side, schema), Side::Known(_));
+        if known && side.get_type(schema).is_ok_and(|own| own != wanted && own.is_numeric()) {
+            *side = cast_constant(std::mem::take(side), &wanted);
+        }
+    }
+    Ok(())
+}
+
+/// Defaults must stay constants.
+fn cast_constant(value: Expr, wanted: &ArrowType) -> Expr {
+    match &value {
+        Expr::Literal(constant, _) => match constant.cast_to(wanted) {
+            Ok(cast) => Expr::Literal(cast, None),
+            Err(_) => value,
+        },
+        _ => Expr::Cast(Cast::new(Box::new(value), wanted.clone())),
+    }
+}
+
+/// The same function with other arguments.
+fn call(raw: &RawWindowExpr, args: Vec<Expr>) -> Expr {
+    let params = WindowFunctionParams {
+        args,
+        partition_by: raw.partition_by.clone(),
+        order_by: raw.order_by.clone(),
+        window_frame: raw.window_frame.clone(),
+        filter: raw.filter.clone(),
+        null_treatment: raw.null_treatment,
+        distinct: raw.distinct,
+    };
+    Expr::WindowFunction(Box::new(WindowFunction { fun: raw.func_def.clone(), params }))
+}

@@ -1,0 +1,54 @@
+//! Words in an order that sqlparser reads: `'1 day'::interval PRECEDING` is `INTERVAL '1 day' PRECEDING`, `INTERVAL(2) '1.234'`
+//! is `INTERVAL '1.234' SECOND(2)`, and the number of `FETCH FIRST -1 ROWS` is one token.
+
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+/// Puts tokens that sqlparser reads in place of those that it does not.
+pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let mut at = 0;
+    while let Some(rest) = tokens.get(at..) {
+        match rest {
+            [string, colons, kind, bound, ..]
+                if matches!(string.token, Token::SingleQuotedString(_))
+                    && colons.token == Token::DoubleColon
+                    && is_one_of(&kind.token, &["INTERVAL"])
+                    && is_one_of(&bound.token, &["PRECEDING", "FOLLOWING"]) =>
+            {
+                let keyword = TokenWithSpan::new(Token::make_keyword("INTERVAL"), string.span);
+                let string = string.clone();
+                tokens.splice(at..at + 3, [keyword, string]);
+            }
+            [kind, open, digits, close, string, ..]
+                if is_one_of(&kind.token, &["INTERVAL"])
+                    && open.token == Token::LParen
+                    && matches!(digits.token, Token::Number(..))
+                    && close.token == Token::RParen
+                    && matches!(string.token, Token::SingleQuotedString(_)) =>
+            {
+                let second = TokenWithSpan::new(Token::make_keyword("SECOND"), string.span);
+                let moved = [string.clone(), second, open.clone(), digits.clone(), close.clone()];
+                tokens.splice(at + 1..at + 5, moved);
+            }
+            [fetch, first, minus, number, ..]
+                if is_one_of(&fetch.token, &["FETCH"])
+                    && is_one_of(&first.token, &["FIRST", "NEXT"])
+                    && minus.token == Token::Minus =>
+            {
+                if let Token::Number(digits, long) = &number.token {
+                    let negative = Token::Number(format!("-{digits}"), *long);
+                    let negative = TokenWithSpan::new(negative, minus.span);
+                    tokens.splice(at + 2..at + 4, [negative]);
+                }
+            }
+            [] => break,
+            _ => {}
+        }
+        at += 1;
+    }
+    tokens
+}
+
+fn is_one_of(token: &Token, words: &[&str]) -> bool {
+    matches!(token, Token::Word(found) if found.quote_style.is_none()
+        && words.iter().any(|word| found.value.eq_ignore_ascii_case(word)))
+}
