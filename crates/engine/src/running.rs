@@ -13,10 +13,11 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
+use txn::TxnId;
 
 /// All sessions of an engine.
 #[derive(Debug)]
@@ -34,6 +35,11 @@ pub(crate) struct Entry {
     pub(crate) client: Client,
     /// Microseconds since 1970.
     pub(crate) started: i64,
+    /// The transaction of its block: an id of an owner of locks, 0 without one. It is not taken back at the end, since
+    /// no other transaction ever has it.
+    block_txn: AtomicU64,
+    /// That of a statement which has its own.
+    statement_txn: AtomicU64,
     /// Cancelled when another session ends this one.
     ended: CancellationToken,
     /// Held for one change, never across an await.
@@ -64,7 +70,16 @@ impl Running {
         let activity = Activity::new(started, Arc::clone(settings));
         let state = Mutex::new(State { token: CancellationToken::new(), active: 0, activity });
         let ended = CancellationToken::new();
-        let entry = Arc::new(Entry { process, secret, client, started, ended, state });
+        let entry = Arc::new(Entry {
+            process,
+            secret,
+            client,
+            started,
+            block_txn: AtomicU64::new(0),
+            statement_txn: AtomicU64::new(0),
+            ended,
+            state,
+        });
         self.sessions.lock().insert(process, Arc::clone(&entry));
         entry
     }
@@ -103,6 +118,15 @@ impl Running {
         entries.into_iter().map(info).collect()
     }
 
+    /// The session whose transaction that is.
+    pub(crate) fn owner_of(&self, txn: TxnId) -> Option<i32> {
+        let sessions = self.sessions.lock();
+        let has = |entry: &&Arc<Entry>| {
+            [&entry.block_txn, &entry.statement_txn].iter().any(|id| id.load(Ordering::Relaxed) == txn.0)
+        };
+        sessions.values().find(has).map(|entry| entry.process)
+    }
+
     /// Cancels what all sessions run.
     pub(crate) fn cancel_all(&self) {
         let entries: Vec<_> = self.sessions.lock().values().cloned().collect();
@@ -125,6 +149,16 @@ impl Entry {
         state.active += 1;
         let deadline = timeout.map(|timeout| Instant::now() + timeout);
         RunGuard { entry: Some(Arc::clone(self)), token: state.token.clone(), deadline }
+    }
+
+    /// Notes the transaction of its block.
+    pub(crate) fn note_transaction(&self, txn: TxnId) {
+        self.block_txn.store(txn.0, Ordering::Relaxed);
+    }
+
+    /// Notes the transaction of a statement beside it.
+    pub(crate) fn note_statement_locks(&self, txn: TxnId) {
+        self.statement_txn.store(txn.0, Ordering::Relaxed);
     }
 
     /// Notes which statement begins.

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use store::CommitNo;
+use txn::LockOwner;
 use types::{DataType, Datum};
 
 /// Where a session stands between statements.
@@ -104,7 +105,7 @@ pub struct Session {
     pub(crate) set_configs: Arc<SetConfigs>,
     /// Is EXPLAIN compiling?
     pub(crate) explaining: bool,
-    entry: Arc<Entry>,
+    pub(crate) entry: Arc<Entry>,
     /// Of the statement under way.
     guard: Option<Arc<RunGuard>>,
 }
@@ -229,6 +230,13 @@ impl Session {
         let done = self.dispatch(source, Some(prepared), params).await;
         let done = done.map(|answer| self.block.watch(answer));
         self.end_statement(done)
+    }
+
+    /// Locks of a statement that are not its block's.
+    pub(crate) fn own_locks(&self) -> LockOwner {
+        let owner = LockOwner::new(Arc::clone(self.engine.locks()));
+        self.entry.note_statement_locks(owner.id());
+        owner
     }
 
     /// Makes the statements up to [`Self::sync`] one implicit transaction, unless a block is open.

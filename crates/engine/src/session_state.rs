@@ -4,10 +4,11 @@ use crate::settings::{Effective, SETTINGS, SettingDef};
 use crate::{Engine, Session};
 use async_trait::async_trait;
 use futures::FutureExt;
-use pg_catalog::{LiveState, SessionInfo, SettingInfo};
+use pg_catalog::{FunctionInfo, LiveState, LockInfo, SessionInfo, SettingInfo, TimeZoneInfo};
 use query::Settings;
 use std::sync::{Arc, Weak};
 use store::{FamilyId, KeyRange, Store, TableId};
+use txn::{HeldLock, LockMode};
 
 /// A session as a statement found it.
 pub(crate) struct SessionState {
@@ -101,6 +102,36 @@ impl LiveState for SessionState {
 
     async fn position(&self, sequence: &catalog::Sequence) -> (i64, bool) {
         self.catalog.sequence_values().position(sequence).await
+    }
+
+    fn functions(&self) -> Vec<FunctionInfo> {
+        let functions = self.engine.upgrade().map(|engine| engine.functions().all()).unwrap_or_default();
+        let info = |function: query::RustFunction| FunctionInfo {
+            name: function.name,
+            arguments: function.arguments,
+            returns: function.returns,
+            immutable: function.immutable,
+            strict: function.strict,
+        };
+        functions.into_iter().map(info).collect()
+    }
+
+    fn locks(&self) -> Vec<LockInfo> {
+        let Some(engine) = self.engine.upgrade() else { return Vec::new() };
+        let info = |lock: HeldLock| LockInfo {
+            owner: lock.owner.0,
+            process_id: engine.running().owner_of(lock.owner),
+            storage: lock.table.0,
+            of_row: lock.row.is_some(),
+            exclusive: lock.mode == LockMode::Exclusive,
+            granted: lock.granted,
+        };
+        engine.locks().locks().into_iter().map(info).collect()
+    }
+
+    fn time_zones(&self) -> Vec<TimeZoneInfo> {
+        let now = self.engine.upgrade().map_or(0, |engine| engine.now());
+        crate::settings::time_zones(now)
     }
 
     fn sessions(&self) -> Vec<SessionInfo> {

@@ -214,7 +214,9 @@ impl Session {
 
     fn new_transaction(&self) -> Transaction {
         let options = TransactionOptions { at_least: self.last_commit, ..TransactionOptions::default() };
-        Transaction::begin(self.engine.store().clone(), self.engine.locks(), options)
+        let mut txn = Transaction::begin(self.engine.store().clone(), self.engine.locks(), options);
+        self.entry.note_transaction(txn.locks().id());
+        txn
     }
 
     fn open_block(&mut self, implicit: bool) {

@@ -92,7 +92,7 @@ impl ColumnDef {
     fn field(&self) -> Field {
         let mut metadata = HashMap::from([(PG_TYPE_KEY.to_owned(), self.ty.name.to_owned())]);
         let shown = match self.ty.name {
-            "oid" => Some("oid"),
+            "oid" | "regproc" => Some("oid"),
             "_oid" => Some("oid[]"),
             _ => None,
         };
@@ -107,10 +107,11 @@ impl ColumnDef {
             "bool" => ArrowType::Boolean,
             "int2" => ArrowType::Int16,
             "int4" => ArrowType::Int32,
-            "int8" | "oid" | "xid" => ArrowType::Int64,
+            "int8" | "oid" | "regproc" | "xid" => ArrowType::Int64,
             "float4" => ArrowType::Float32,
             "float8" => ArrowType::Float64,
             "timestamptz" => ArrowType::Timestamp(arrow::datatypes::TimeUnit::Microsecond, Some(Arc::from("UTC"))),
+            "interval" => ArrowType::Interval(arrow::datatypes::IntervalUnit::MonthDayNano),
             "bytea" => ArrowType::Binary,
             "int2vector" | "_int2" => list(ArrowType::Int16),
             "oidvector" | "_oid" => list(ArrowType::Int64),

@@ -10,10 +10,12 @@
 //! - Every row is computed from one [`catalog::Catalog`] and one [`LiveState`]; nothing is kept.
 //! - A table that is always empty is one of objects that cannot exist here; what may exist is computed.
 //! - Oids and column names are those of PostgreSQL 15, so that its clients' queries mean the same.
-//! - `oid` is `bigint`, `name`, `"char"` and `regproc` are text, vectors are lists.
+//! - `oid` and `regproc` are `bigint` (the planner shows a `regproc` as a name), `name` and `"char"` are text, vectors
+//!   are lists.
 //!
 //! Read next: `engine` (which hands both to every statement).
 
+mod builtin;
 mod default_text;
 mod definition;
 mod deparse;
@@ -29,5 +31,5 @@ mod source;
 mod table;
 
 pub use definition::PG_TYPE_KEY;
-pub use live_state::{LiveState, SessionInfo, SettingInfo};
+pub use live_state::{FunctionInfo, LiveState, LockInfo, SessionInfo, SettingInfo, TimeZoneInfo};
 pub use schema::PgCatalog;

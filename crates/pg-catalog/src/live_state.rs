@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use std::fmt::Debug;
 use std::net::SocketAddr;
+use types::DataType;
 
 /// A setting as `pg_settings` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,51 @@ pub struct SettingInfo {
     pub values: Vec<String>,
     /// Can it only be shown?
     pub read_only: bool,
+}
+
+/// A function of the embedding program as `pg_proc` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionInfo {
+    /// Its name, folded.
+    pub name: String,
+    /// Types of its arguments.
+    pub arguments: Vec<DataType>,
+    /// Type of its value.
+    pub returns: DataType,
+    /// Does it give the same value for the same arguments, always?
+    pub immutable: bool,
+    /// Is it NULL whenever an argument is?
+    pub strict: bool,
+}
+
+/// A lock as `pg_locks` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockInfo {
+    /// Number of the transaction that holds it or waits.
+    pub owner: u64,
+    /// The session of that transaction, if it is one's.
+    pub process_id: Option<i32>,
+    /// The store's number of the table.
+    pub storage: u32,
+    /// Is it one of its rows, rather than the table?
+    pub of_row: bool,
+    /// Does it keep out all others?
+    pub exclusive: bool,
+    /// Held, rather than waited for?
+    pub granted: bool,
+}
+
+/// A time zone as `pg_timezone_names` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimeZoneInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// What its time is called now.
+    pub abbreviation: String,
+    /// Seconds east of UTC now.
+    pub offset: i32,
+    /// Is it summer time now?
+    pub is_dst: bool,
 }
 
 /// A session as `pg_stat_activity` shows it. Times are microseconds since 1970.
@@ -61,6 +107,12 @@ pub trait LiveState: Debug + Send + Sync {
     fn setting(&self, name: &str) -> Option<String>;
     /// The store's estimate of a table's bytes, on disk and in memory.
     fn table_bytes(&self, table: &catalog::Table) -> u64;
+    /// The functions of the embedding program.
+    fn functions(&self) -> Vec<FunctionInfo>;
+    /// All locks of the server.
+    fn locks(&self) -> Vec<LockInfo>;
+    /// All time zones.
+    fn time_zones(&self) -> Vec<TimeZoneInfo>;
     /// All sessions of the server.
     fn sessions(&self) -> Vec<SessionInfo>;
     /// Cancels what a session runs, and with `end` the session itself. False: there is no such session.

@@ -3,9 +3,9 @@
 use crate::definition::{ColumnDef, Definition};
 use arrow::array::{
     ArrayRef, BinaryArray, BooleanArray, Float32Array, Float64Array, Int16Array, Int16Builder, Int32Array, Int64Array,
-    Int64Builder, ListBuilder, StringArray, StringBuilder, TimestampMicrosecondArray,
+    Int64Builder, IntervalMonthDayNanoArray, ListBuilder, StringArray, StringBuilder, TimestampMicrosecondArray,
 };
-use arrow::datatypes::{DataType as ArrowType, SchemaRef};
+use arrow::datatypes::{DataType as ArrowType, IntervalMonthDayNano, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::{Result, internal_datafusion_err, internal_err};
 use std::sync::Arc;
@@ -18,6 +18,8 @@ pub(crate) enum Cell {
     Int(i64),
     Float(f64),
     Text(String),
+    /// An interval.
+    Seconds(i64),
     Ints(Vec<i64>),
     Texts(Vec<String>),
 }
@@ -74,7 +76,6 @@ impl ColumnDef {
         match self.arrow_type() {
             ArrowType::Boolean => Cell::Bool(false),
             ArrowType::Float32 | ArrowType::Float64 => Cell::Float(0.0),
-            ArrowType::Utf8 if self.ty.name == "regproc" => Cell::Text("-".to_owned()),
             ArrowType::Utf8 | ArrowType::Binary => Cell::Text(String::new()),
             ArrowType::List(item) if item.data_type() == &ArrowType::Utf8 => Cell::Texts(Vec::new()),
             ArrowType::List(_) => Cell::Ints(Vec::new()),
@@ -97,6 +98,9 @@ impl ColumnDef {
             ArrowType::Timestamp(..) => {
                 let times = self.read(cells, Cell::into_int::<i64>)?.collect::<TimestampMicrosecondArray>();
                 Arc::new(times.with_timezone("UTC"))
+            }
+            ArrowType::Interval(_) => {
+                Arc::new(self.read(cells, Cell::into_interval)?.collect::<IntervalMonthDayNanoArray>())
             }
             ArrowType::Binary => {
                 let texts: Vec<Option<String>> = self.read(cells, Cell::into_text)?.collect();
@@ -161,6 +165,14 @@ impl Cell {
         if let Self::Float(value) = self { Some(value) } else { None }
     }
 
+    fn into_interval(self) -> Option<IntervalMonthDayNano> {
+        if let Self::Seconds(value) = self {
+            Some(IntervalMonthDayNano::new(0, 0, value.checked_mul(1_000_000_000)?))
+        } else {
+            None
+        }
+    }
+
     fn into_text(self) -> Option<String> {
         if let Self::Text(value) = self { Some(value) } else { None }
     }
@@ -214,6 +226,12 @@ impl From<f64> for Cell {
 impl From<usize> for Cell {
     fn from(value: usize) -> Self {
         Self::Int(i64::try_from(value).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<char> for Cell {
+    fn from(value: char) -> Self {
+        Self::Text(value.to_string())
     }
 }
 

@@ -1,9 +1,11 @@
 //! What rows and functions are computed from.
 
+use crate::builtin::{self, Routine};
 use crate::definition::Definition;
 use crate::live_state::LiveState;
 use crate::{information_schema, pg_catalog};
 use catalog::{Catalog, Column, KeyColumn, Sequence, Table, TableOid, View};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Oid of the one role.
@@ -79,6 +81,29 @@ impl Source {
             return Some(Relation::Table(table));
         }
         self.relations().find(|relation| relation.oid() == oid)
+    }
+
+    /// All functions: what is built in, and those of the embedding program.
+    pub(crate) fn routines(&self) -> impl Iterator<Item = Cow<'static, Routine>> {
+        builtin::routines().iter().map(Cow::Borrowed).chain(self.embedded())
+    }
+
+    /// The functions of that name.
+    pub(crate) fn routines_named(&self, name: &str) -> Vec<Cow<'static, Routine>> {
+        let embedded = self.embedded().filter(|routine| routine.name == name);
+        builtin::routines_named(name).map(Cow::Borrowed).chain(embedded).collect()
+    }
+
+    /// The function of that oid.
+    pub(crate) fn routine(&self, oid: u32) -> Option<Cow<'static, Routine>> {
+        match builtin::routines().binary_search_by_key(&oid, |routine| routine.oid) {
+            Ok(place) => builtin::routines().get(place).map(Cow::Borrowed),
+            Err(_) => self.embedded().find(|routine| routine.oid == oid),
+        }
+    }
+
+    fn embedded(&self) -> impl Iterator<Item = Cow<'static, Routine>> {
+        self.live.functions().into_iter().map(|function| Cow::Owned(Routine::embedded(&function)))
     }
 
     /// Schemas with their oids, the computed ones first.

@@ -11,6 +11,8 @@ use types::{DataType, Datum};
 
 /// `unknown`: what a driver sends when it leaves the type to the server.
 const OID_UNKNOWN: u32 = 705;
+/// `"char"` and `name`: types of catalogs, which are text here.
+const OIDS_OF_TEXT: [u32; 2] = [18, 19];
 
 /// Statements and portals of a connection, by name; the unnamed one is `""`.
 #[derive(Default)]
@@ -32,7 +34,10 @@ struct Portal {
 enum PortalState {
     Fresh,
     Open(Box<RowSource>),
-    Finished,
+    /// Run to its end: a query has no more rows, as this tag says; anything else cannot run again.
+    Finished(Option<String>),
+    /// An empty statement, which is that each time.
+    Empty,
 }
 
 impl Extended {
@@ -127,19 +132,22 @@ impl Connection {
         let mut portal = self.extended.portals.remove(name).ok_or_else(|| no_portal(name))?;
         let closed = match portal.state {
             PortalState::Fresh => self.portal_step(portal.prepared.cursor_step())?,
-            PortalState::Open(_) | PortalState::Finished => self.session.check_block().map(|()| false)?,
+            _ => self.session.check_block().map(|()| false)?,
         };
         if closed {
-            portal.state = PortalState::Finished;
+            portal.state = PortalState::Finished(None);
         } else if let PortalState::Fresh = portal.state {
             // Statements up to the next Sync are one transaction; a lone one needs none around it.
             if self.session.status() == TransactionStatus::Idle && !self.wire.sync_is_next().await? {
                 self.session.begin_pipeline();
             }
             let answer = self.wire.watch(self.session.execute(&portal.prepared, &portal.params)).await??;
-            portal.state = PortalState::Finished;
+            portal.state = PortalState::Finished(None);
             match answer {
-                Answer::Empty => self.wire.out.empty_query(),
+                Answer::Empty => {
+                    self.wire.out.empty_query();
+                    portal.state = PortalState::Empty;
+                }
                 Answer::Done(tag) => {
                     self.asides();
                     self.wire.out.complete(&tag);
@@ -150,17 +158,23 @@ impl Connection {
                 Answer::CopyIn(copy) => self.copy_in(copy).await?,
                 Answer::CopyOut(copy) => self.copy_out(copy).await?,
             }
-        } else if let PortalState::Finished = portal.state {
-            // Run to its end before: no more rows.
-            self.wire.out.complete(if portal.prepared.columns.is_some() { "SELECT 0" } else { "" });
+        } else {
+            match &portal.state {
+                PortalState::Finished(Some(tag)) => self.wire.out.complete(tag),
+                PortalState::Finished(None) => return Err(cannot_run("55000", name)),
+                PortalState::Empty => self.wire.out.empty_query(),
+                PortalState::Fresh | PortalState::Open(_) => {}
+            }
         }
         if let PortalState::Open(rows) = &mut portal.state {
             let limit = usize::try_from(max_rows).unwrap_or(0);
             let results = &portal.results;
+            let before = rows.sent();
             if rows.send(&mut self.wire, &|i| format_of(results, i) == 1, limit).await? {
                 self.asides();
-                self.wire.out.complete(&rows.tag());
-                portal.state = PortalState::Finished;
+                // Rows of this Execute: those of earlier ones were theirs.
+                self.wire.out.complete(&rows.tag(rows.sent() - before));
+                portal.state = PortalState::Finished(Some(rows.tag(0)));
             } else {
                 self.wire.out.portal_suspended();
             }
@@ -194,13 +208,12 @@ impl Connection {
             return Ok(false);
         }
         let Some(mut portal) = self.extended.portals.remove(name) else { return Ok(false) };
-        let cannot_run = || Failure::Front("24000", format!("portal \"{name}\" cannot be run"));
         if portal.prepared.columns.is_none() {
-            return Err(cannot_run());
+            return Err(cannot_run("24000", name));
         }
         if let PortalState::Fresh = portal.state {
             let answer = self.wire.watch(self.session.execute(&portal.prepared, &portal.params)).await??;
-            let Answer::Rows(stream) = answer else { return Err(cannot_run()) };
+            let Answer::Rows(stream) = answer else { return Err(cannot_run("24000", name)) };
             portal.state = PortalState::Open(Box::new(RowSource::new(stream, self.session.time_zone())));
         }
         let limit = count.map_or(0, |count| usize::try_from(count).unwrap_or(usize::MAX));
@@ -217,7 +230,7 @@ impl Connection {
             };
             rows = source.sent() - before;
             if ended {
-                portal.state = PortalState::Finished;
+                portal.state = PortalState::Finished(Some(source.tag(0)));
             }
         }
         self.wire.out.complete(&format!("{} {rows}", if moves { "MOVE" } else { "FETCH" }));
@@ -240,6 +253,10 @@ fn no_portal(name: &str) -> Failure {
     Failure::Front("34000", format!("portal \"{name}\" does not exist"))
 }
 
+fn cannot_run(code: &'static str, name: &str) -> Failure {
+    Failure::Front(code, format!("portal \"{name}\" cannot be run"))
+}
+
 fn portal_exists(name: &str) -> Failure {
     Failure::Front("42P03", format!("cursor \"{name}\" already exists"))
 }
@@ -247,6 +264,7 @@ fn portal_exists(name: &str) -> Failure {
 fn parameter_type(oid: u32) -> Result<Option<DataType>, Failure> {
     match oid {
         0 | OID_UNKNOWN => Ok(None),
+        _ if OIDS_OF_TEXT.contains(&oid) => Ok(Some(DataType::Text)),
         _ => match DataType::from_oid(oid, -1) {
             Some(ty) => Ok(Some(ty)),
             None => Err(Failure::Front("0A000", format!("parameters of the type with OID {oid} are not supported"))),
@@ -302,6 +320,7 @@ fn bad_parameter(index: usize, bad: BadParameter) -> Failure {
     let number = index + 1;
     match bad {
         BadParameter::Type(error) => Failure::Statement(EngineErrorFromParameter::build(error, number)),
+        BadParameter::Short => Failure::Front("08P01", "insufficient data left in message".to_string()),
         BadParameter::Binary => {
             Failure::Front("22P03", format!("incorrect binary data format in bind parameter {number}"))
         }

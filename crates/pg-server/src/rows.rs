@@ -25,9 +25,9 @@ impl RowSource {
         self.stream.columns.clone()
     }
 
-    /// The command tag once all rows were sent.
-    pub(crate) fn tag(&self) -> String {
-        if self.stream.counted { format!("{} {}", self.stream.tag, self.sent) } else { self.stream.tag.into() }
+    /// The command tag for that many rows.
+    pub(crate) fn tag(&self, rows: u64) -> String {
+        if self.stream.counted { format!("{} {rows}", self.stream.tag) } else { self.stream.tag.into() }
     }
 
     /// Rows that are behind it.

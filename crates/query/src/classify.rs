@@ -290,6 +290,9 @@ fn other_fault(line: &str) -> Option<QueryError> {
     if line.starts_with("Too many columns! The subquery should only return one column") {
         return Some(QueryError::Invalid { message: "subquery has too many columns".to_owned() });
     }
+    if let Some(refusal) = refused_name(line) {
+        return Some(refusal.because(line));
+    }
     if line == "Step cannot be zero" {
         return Some(Refusal::Argument.because("step size cannot equal zero"));
     }
@@ -323,6 +326,18 @@ fn other_fault(line: &str) -> Option<QueryError> {
     None
 }
 
+/// What functions of catalogs say of a name that they are called with.
+fn refused_name(line: &str) -> Option<Refusal> {
+    let starts = |start: &str| line.starts_with(start);
+    Some(match () {
+        () if starts("unrecognized privilege type:") => Refusal::Argument,
+        () if starts("more than one function named ") => Refusal::AmbiguousFunction,
+        () if starts("expected a left parenthesis") || starts("expected a right parenthesis") => Refusal::Signature,
+        () if (starts("type \"") || starts("role \"")) && line.ends_with("\" does not exist") => Refusal::NoSuchObject,
+        () => return None,
+    })
+}
+
 /// PostgreSQL's words for a column that is neither grouped nor aggregated.
 fn grouping_message(line: &str) -> String {
     let column = line.split_once("column \"").and_then(|(_, rest)| rest.split_once('"')).map(|(column, _)| column);
@@ -349,7 +364,7 @@ fn bare_column(condition: &str) -> Option<&str> {
 fn signature_in(message: &str) -> Option<String> {
     if let Some((before, _)) = message.split_once(" does not exist")
         && let Some((_, ours)) = before.rsplit_once("function ")
-        && ours.ends_with(')')
+        && ours.ends_with([')', '"'])
     {
         return Some(ours.to_owned());
     }

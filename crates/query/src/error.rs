@@ -308,6 +308,12 @@ pub enum Refusal {
     NoSuchField,
     /// A window that is not defined (42704).
     NoSuchWindow,
+    /// A type or role that is not there, in a call (42704).
+    NoSuchObject,
+    /// A name that several functions have (42725).
+    AmbiguousFunction,
+    /// The text of a function with its types that is none (22P02).
+    Signature,
     /// A window defined twice or changed, or a window function where none may stand (42P20).
     WindowDefinition,
     /// A name given twice (42712).

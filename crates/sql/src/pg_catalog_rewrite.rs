@@ -1,7 +1,7 @@
 //! What clients of PostgreSQL's catalogs write, in the form that the planner reads.
 //!
 //! - `x::regclass` is a number where it is compared and a name where it is shown: `regclass_oid(x)`,
-//!   `regclass_name(x)`; so for `regtype`, `regnamespace`, `regrole` and `regproc`.
+//!   `regclass_name(x)`; so for `regtype`, `regnamespace`, `regrole`, `regproc` and `regprocedure`.
 //! - `ARRAY(SELECT x …)` is `array_or_empty((SELECT array_agg(x) …))`.
 //! - A function in FROM names its column by its alias: `generate_series(1, 3) AS i` is `… AS i(i)`.
 //! - `pg_options_to_table(x)` in FROM is a query over `unnest(x)`, whose elements read `name=value`.
@@ -20,7 +20,7 @@ use sqlparser::parser::Parser;
 use std::ops::ControlFlow;
 
 /// Types that are an oid inside and a name outside.
-const ALIASES: [&str; 5] = ["regclass", "regtype", "regnamespace", "regrole", "regproc"];
+const ALIASES: [&str; 6] = ["regclass", "regtype", "regnamespace", "regrole", "regproc", "regprocedure"];
 
 /// Rewrites one expression, before those inside it.
 pub(crate) fn expression(expr: &mut Expr) {
@@ -38,7 +38,6 @@ pub(crate) fn expression(expr: &mut Expr) {
         Expr::Cast { expr: inner, data_type, kind: CastKind::Cast | CastKind::DoubleColon, .. }
             if is_number(data_type) =>
         {
-            function_as_oid(inner);
             as_oid(inner);
         }
         _ => {}
@@ -89,7 +88,7 @@ fn compared(left: &mut Expr, right: &mut Expr) {
 
 /// A quoted constant beside a `regclass` is one, too.
 fn constant_as_oid(expr: &mut Expr, alias: &'static str) {
-    if alias != "regproc" && is_quoted(expr) {
+    if is_quoted(expr) {
         *expr = call(&format!("{alias}_oid"), std::mem::replace(expr, Expr::value(Value::Null)));
     }
 }
@@ -135,28 +134,17 @@ fn is_number(data_type: &DataType) -> bool {
     matches!(text.strip_prefix("pg_catalog.").unwrap_or(&text), "oid" | "int8" | "bigint" | "int4" | "int" | "integer")
 }
 
-/// `'now'::regproc::oid`: the one place where a function is a number.
-fn function_as_oid(expr: &mut Expr) {
-    if alias_of(expr) == Some("regproc")
-        && let Expr::Cast { expr: name, .. } = &*expr
-        && is_quoted(name)
-    {
-        as_call(expr, "oid");
-    }
-}
-
-/// A cast to an alias type as a number. Functions have names only.
+/// A cast to an alias type as a number.
 fn as_oid(expr: &mut Expr) {
     let target = match expr {
         Expr::Nested(inner) => return as_oid(inner),
         other => other,
     };
     match (alias_of(target), &mut *target) {
-        (None, _) | (Some("regproc"), Expr::Function(_)) => {}
+        (None, _) => {}
         (Some(alias), Expr::Function(function)) => {
             function.name = ObjectName::from(vec![Ident::new(format!("to_{alias}_oid"))]);
         }
-        (Some("regproc"), _) => as_call(target, "name"),
         (Some(_), _) => as_call(target, "oid"),
     }
 }

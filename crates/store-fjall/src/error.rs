@@ -3,11 +3,23 @@
 //! What was being done is taken as something to be shown, so that nothing is put together unless it failed.
 
 use std::fmt::Display;
+use std::io::ErrorKind;
 use store::StoreError;
+
+/// All that fjall says once one of its own threads has failed.
+pub(crate) const POISONED: &str = "an earlier write or flush failed";
 
 /// An I/O failure while `action` was done.
 pub(crate) fn io(action: impl Display) -> impl FnOnce(std::io::Error) -> StoreError {
-    move |error| StoreError::Io { action: action.to_string(), reason: error.to_string() }
+    move |error| failed(&action, &error)
+}
+
+fn failed(action: &dyn Display, error: &std::io::Error) -> StoreError {
+    let (action, reason) = (action.to_string(), error.to_string());
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::DiskFull { action, reason },
+        _ => StoreError::Io { action, reason },
+    }
 }
 
 /// A failure of fjall while `action` was done: damaged bytes are [`StoreError::Corrupted`], all else is I/O.
@@ -20,6 +32,7 @@ pub(crate) fn engine(action: impl Display) -> impl FnOnce(fjall::Error) -> Store
         | fjall::Error::InvalidTrailer
         | fjall::Error::InvalidTag(_)
         | fjall::Error::Unrecoverable => StoreError::Corrupted { detail: format!("{action}: {error:?}") },
+        fjall::Error::Io(inner) => failed(&action, inner),
         _ => StoreError::Io { action: action.to_string(), reason: describe(&error) },
     }
 }
@@ -27,15 +40,14 @@ pub(crate) fn engine(action: impl Display) -> impl FnOnce(fjall::Error) -> Store
 /// As [`engine`] for failures of the LSM tree itself.
 pub(crate) fn storage(action: impl Display) -> impl FnOnce(&lsm_tree::Error) -> StoreError {
     move |error| match error {
-        lsm_tree::Error::Io(inner) => StoreError::Io { action: action.to_string(), reason: inner.to_string() },
+        lsm_tree::Error::Io(inner) => failed(&action, inner),
         _ => StoreError::Corrupted { detail: format!("{action}: {error:?}") },
     }
 }
 
 fn describe(error: &fjall::Error) -> String {
     match error {
-        fjall::Error::Io(inner) => inner.to_string(),
-        fjall::Error::Poisoned => "an earlier write or flush failed".to_owned(),
+        fjall::Error::Poisoned => POISONED.to_owned(),
         other => format!("{other:?}"),
     }
 }

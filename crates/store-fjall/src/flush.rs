@@ -57,7 +57,9 @@ fn flush_all(inner: &Inner) -> StoreResult<()> {
         }
     }
     let begun = Instant::now();
-    while keyspaces.iter().any(|keyspace| keyspace.sealed_memtable_count() > 0) && begun.elapsed() < CLOSE_PATIENCE {
+    let unflushed = || keyspaces.iter().any(|keyspace| keyspace.sealed_memtable_count() > 0);
+    // After a failure nothing will be flushed: the journal has it all.
+    while unflushed() && begun.elapsed() < CLOSE_PATIENCE && !inner.pipeline.read_only.is_set() {
         std::thread::sleep(Duration::from_millis(1));
     }
     Ok(())

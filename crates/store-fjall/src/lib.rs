@@ -29,6 +29,7 @@
 mod admission;
 mod check;
 mod commit;
+mod disk_space;
 mod error;
 mod flush;
 mod folder;

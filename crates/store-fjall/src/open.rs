@@ -51,7 +51,7 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     let snapshot = Arc::new(db.snapshot());
     let state = State { commit: last.commit, snapshot, tables: Arc::new(found.tables), views: Arc::default() };
     let publisher = Arc::new(Publisher::new(state));
-    let read_only = Arc::new(ReadOnly::default());
+    let read_only = Arc::new(ReadOnly::new(folder.path().to_owned()));
     let journal = Arc::new(JournalFile::open(&folder.database())?);
     // What was replayed may never have been synced: it is published now, so it must be durable first.
     journal.sync()?;

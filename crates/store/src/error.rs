@@ -69,6 +69,16 @@ pub enum StoreError {
     ReadOnly {
         /// The first failure.
         reason: String,
+        /// Was it that the disk is full?
+        disk_full: bool,
+    },
+    /// The disk, or what this user may have of it, is full.
+    #[error("{action} failed: {reason}")]
+    DiskFull {
+        /// What was being done.
+        action: String,
+        /// The operating system's words.
+        reason: String,
     },
     /// Bytes that are not what the store wrote.
     #[error("data corrupted: {detail}")]

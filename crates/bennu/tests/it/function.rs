@@ -69,3 +69,19 @@ async fn a_volatile_one_is_called_every_time_and_may_see_null() {
     db.register(or_zero.called_on_null()).unwrap();
     assert_eq!(session.row::<(i32,)>("SELECT or_zero(NULL)", &[]).await.unwrap(), Some((0,)));
 }
+
+#[tokio::test]
+async fn it_stands_in_the_catalog_until_it_is_replaced() {
+    let (db, mut session) = session().await;
+    db.register(twice(2)).unwrap();
+    let ask = "SELECT oid::regprocedure::text, pg_get_function_result(oid), provolatile::text, proisstrict
+        FROM pg_proc WHERE proname = 'twice' AND pg_function_is_visible(oid)";
+    let listed: Vec<(String, String, String, bool)> = session.rows(ask, &[]).await.unwrap();
+    assert_eq!(listed, [("twice(bigint)".to_string(), "bigint".to_string(), "i".to_string(), true)]);
+    let oid = "SELECT 'twice'::regproc::oid::bigint";
+    let before: Option<(i64,)> = session.row(oid, &[]).await.unwrap();
+    db.register(twice(3).volatile()).unwrap();
+    assert_eq!(session.row::<(i64,)>(oid, &[]).await.unwrap(), before);
+    let listed: Vec<(String, String, String, bool)> = session.rows(ask, &[]).await.unwrap();
+    assert_eq!(listed.first().map(|row| row.2.as_str()), Some("v"));
+}

@@ -32,7 +32,7 @@ async fn a_change_that_is_not_durable_is_not_shown_and_a_crash_takes_all_of_it()
     let (model, plan, store) = with_faults();
     let cache = open(&store).await;
     let before = shown(&cache.current());
-    plan.fail(Point::Sync, 1, StoreError::ReadOnly { reason: "injected".into() });
+    plan.fail(Point::Sync, 1, StoreError::ReadOnly { reason: "injected".into(), disk_full: false });
     let failed = create(&cache, new_table("t")).await;
     assert!(matches!(failed, Err(CatalogError::Store(StoreError::ReadOnly { .. }))), "{failed:?}");
     assert_eq!(shown(&cache.current()), before);

@@ -34,6 +34,9 @@ impl Tuples {
     /// Takes the next bytes and appends the lines of the tuples that are whole.
     pub(super) fn feed(&mut self, data: &[u8], format: &Format, lines: &mut Vec<u8>) -> EngineResult<()> {
         self.pending.extend_from_slice(data);
+        if self.ended {
+            return self.nothing_follows();
+        }
         if !self.begun && !self.begin()? {
             return Ok(());
         }
@@ -54,7 +57,11 @@ impl Tuples {
             line.push('\n');
             lines.extend_from_slice(line.as_bytes());
         }
-        Ok(())
+        if self.ended { self.nothing_follows() } else { Ok(()) }
+    }
+
+    fn nothing_follows(&self) -> EngineResult<()> {
+        if self.pending.is_empty() { Ok(()) } else { bad("received copy data after EOF marker".to_string()) }
     }
 
     /// The data ends: not within a tuple.
@@ -97,6 +104,7 @@ impl Tuples {
         }
         let count = rest.get_i16();
         if count == -1 {
+            self.pending.advance(2);
             self.ended = true;
             return Ok(None);
         }

@@ -11,6 +11,7 @@ use super::format::Format;
 use super::lines::{Fields, Line};
 use super::rows::RowWriter;
 use crate::EngineError;
+use crate::error::Fault;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use store::LoadRows;
@@ -53,7 +54,16 @@ pub(super) fn encode(mut writer: RowWriter, format: &Arc<Format>, text: &[u8]) -
     let mut rows = LoadRows::with_capacity(text.len() + text.len() / 2);
     let mut fields = Fields::default();
     let (mut at, mut lines) = (0, 0);
-    while let Line::Whole { text: line, next } = fields.read(format, text, at, true) {
+    loop {
+        let (line, next) = match fields.read(format, text, at, true) {
+            Line::Whole { text, next } => (text, next),
+            Line::Bad(message) => {
+                let text = text.get(at..).unwrap_or_default().to_vec();
+                let error = Fault::BadCopy { message: message.to_string() }.into();
+                return Err(BadLine { lines: lines + 1, text, error });
+            }
+            Line::Partial | Line::End | Line::OpenQuote => return Ok(rows),
+        };
         lines += 1;
         if let Err(error) = writer.write_short(&fields, text, 0) {
             return Err(BadLine { lines, text: text.get(line).unwrap_or_default().to_vec(), error });
@@ -61,5 +71,4 @@ pub(super) fn encode(mut writer: RowWriter, format: &Arc<Format>, text: &[u8]) -
         rows.push(&writer.key, &writer.fragment);
         at = next;
     }
-    Ok(rows)
 }

@@ -59,9 +59,11 @@ impl Format {
         } else if self.csv && self.quote == self.delimiter {
             "delimiter and quote must be different"
         } else if self.null.bytes().any(|b| b == self.delimiter) {
-            "delimiter must not appear in the NULL specification"
+            let message = "COPY delimiter must not appear in the NULL specification".to_string();
+            return fail(Fault::CopyOptionsClash { message });
         } else if self.csv && self.null.bytes().any(|b| b == self.quote) {
-            "CSV quote character must not appear in the NULL specification"
+            let message = "CSV quote character must not appear in the NULL specification".to_string();
+            return fail(Fault::CopyOptionsClash { message });
         } else if !self.csv && b"\\.abcdefghijklmnopqrstuvwxyz0123456789".contains(&self.delimiter) {
             "delimiter cannot be a lower case letter, digit, period or backslash"
         } else {

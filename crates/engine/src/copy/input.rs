@@ -5,10 +5,11 @@ use super::blocks::{self, BLOCK, BadLine, Block, Blocks, UNDER_WAY, is_plain};
 use super::format::Format;
 use super::lines::{Fields, Line};
 use super::loader::Loader;
-use super::rows::{header_text, shortened};
+use super::rows::{header_text, shortened, utf8};
 use crate::error::{EngineResult, Fault, fail};
 use crate::{EngineError, Session};
 use sql::{Copy, CopyHeader, ObjectName};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Lines between two looks at whether the statement was cancelled.
@@ -177,7 +178,7 @@ impl CopyIn {
             match self.fields.read(&self.format, &self.buffer, at, last) {
                 Line::Whole { text, next } => {
                     self.line += 1;
-                    if let Err(error) = self.take_line().await {
+                    if let Err(error) = self.take_line(&text).await {
                         let line = self.buffer.get(text).unwrap_or_default();
                         return Err(self.at_line(error, line));
                     }
@@ -188,20 +189,24 @@ impl CopyIn {
                 }
                 Line::End => self.ended = true,
                 Line::Partial => break,
-                Line::OpenQuote => {
-                    let error = Fault::BadCopy { message: "unterminated CSV quoted field".to_string() };
-                    self.line += 1;
-                    let rest = self.buffer.get(at..).unwrap_or_default();
-                    return Err(self.at_line(error.into(), rest));
-                }
+                Line::OpenQuote => return Err(self.bad_line("unterminated CSV quoted field", at)),
+                Line::Bad(message) => return Err(self.bad_line(message, at)),
             }
         }
         self.buffer.drain(..at.min(self.buffer.len()));
         Ok(())
     }
 
-    async fn take_line(&mut self) -> EngineResult<()> {
+    /// What is wrong with the line that begins at `at`.
+    fn bad_line(&mut self, message: &str, at: usize) -> EngineError {
+        self.line += 1;
+        let error = Fault::BadCopy { message: message.to_string() };
+        self.at_line(error.into(), self.buffer.get(at..).unwrap_or_default())
+    }
+
+    async fn take_line(&mut self, text: &Range<usize>) -> EngineResult<()> {
         if self.header != CopyHeader::Off {
+            utf8(self.buffer.get(text.clone()).unwrap_or_default())?;
             let header = std::mem::replace(&mut self.header, CopyHeader::Off);
             return if header == CopyHeader::Match { self.check_header() } else { Ok(()) };
         }

@@ -35,6 +35,8 @@ pub(super) enum Line {
     Partial,
     /// The data ended inside of quotes.
     OpenQuote,
+    /// A line that is none, and what is wrong with it.
+    Bad(&'static str),
 }
 
 impl Fields {
@@ -66,7 +68,7 @@ impl Fields {
         }
         let special = if format.csv { format.quote } else { b'\\' };
         let line = buffer.get(text.clone()).unwrap_or_default();
-        if memchr(special, line).is_none() {
+        if memchr2(special, b'\r', line).is_none() {
             self.split_plain(format, line, start);
             return Line::Whole { text, next: end + 1 };
         }
@@ -106,6 +108,7 @@ impl Fields {
                 return Line::Whole { text: start..at, next: at + 1 };
             };
             match byte {
+                b'\\' if ends_wrong(buffer, at) => return Line::Bad("end-of-copy marker corrupt"),
                 b'\\' => {
                     escaped = true;
                     at += 2;
@@ -115,6 +118,9 @@ impl Fields {
                     let end = trim_return(buffer, from, at);
                     self.push_text(format, buffer, from..end, escaped);
                     return Line::Whole { text: start..end, next: at + 1 };
+                }
+                b'\r' if buffer.get(at + 1).is_some_and(|next| *next != b'\n') => {
+                    return Line::Bad("literal carriage return found in data");
                 }
                 byte if byte == format.delimiter => {
                     self.push_text(format, buffer, from..at, escaped);
@@ -153,6 +159,10 @@ impl Fields {
                     Some(b'\n') => break Some(at),
                     Some(b'\r') if buffer.get(at + 1) == Some(&b'\n') => break Some(at),
                     Some(b'\r') if buffer.get(at + 1).is_none() && !last => return Line::Partial,
+                    Some(b'\r') if buffer.get(at + 1).is_none() => break Some(at),
+                    Some(b'\r') => {
+                        return Line::Bad("unquoted carriage return found in data");
+                    }
                     Some(&byte) if byte == format.delimiter => break None,
                     Some(&byte) if byte == format.quote => {
                         quoted = true;
@@ -215,6 +225,11 @@ impl Fields {
         let null = same && ((!quoted && !is(&format.force_not_null)) || (quoted && is(&format.force_null)));
         self.list.push(if null { Field::Null } else { Field::Unescaped(from..self.scratch.len()) });
     }
+}
+
+/// Is it `\.` with more of a line behind it?
+fn ends_wrong(buffer: &[u8], at: usize) -> bool {
+    buffer.get(at + 1) == Some(&b'.') && buffer.get(at + 2).is_some_and(|next| !matches!(next, b'\n' | b'\r'))
 }
 
 /// The line's end without a carriage return before it.

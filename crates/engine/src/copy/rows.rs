@@ -302,7 +302,8 @@ pub(super) fn shortened(bytes: &[u8]) -> String {
     if bytes.len() > SHOWN { format!("{text}...") } else { text.into_owned() }
 }
 
-fn utf8(bytes: &[u8]) -> EngineResult<&str> {
+/// Bytes as text, which has no zero byte.
+pub(super) fn utf8(bytes: &[u8]) -> EngineResult<&str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(text),
         Err(error) => {

@@ -8,7 +8,7 @@ use crate::error::{EngineResult, Fault, fail};
 use catalog::{CatalogResult, Draft, NewColumn, Table, TableOid};
 use sql::{AlterAction, AlterTable, ColumnDef, Generated, PrimaryKeyDef};
 use std::collections::BTreeMap;
-use txn::{LockMode, LockOwner};
+use txn::LockMode;
 use types::Datum;
 
 /// An action whose expressions and conditions were looked at.
@@ -27,7 +27,7 @@ enum Step {
 
 impl Session {
     pub(super) async fn alter_table(&mut self, alter: &AlterTable) -> EngineResult<()> {
-        let mut locks = LockOwner::new(self.engine.locks().clone());
+        let mut locks = self.own_locks();
         let table = match self.lock_table_by_name(&mut locks, &alter.name, LockMode::Exclusive).await {
             Err(error) if alter.if_exists && error.code() == "42P01" => {
                 self.skipped("00000", &format!("relation \"{}\" does not exist", alter.name.name));

@@ -46,6 +46,13 @@ impl Session {
                 return fail(Fault::Invalid { message });
             }
         }
+        // As in Phoenix: a bucket is a region, so there is nothing left to cut.
+        let salted = new.properties.get("salt_buckets").is_some_and(|buckets| !matches!(buckets.as_str(), "" | "0"));
+        if salted && !create.split_on.is_empty() {
+            let message =
+                "split points cannot be given for a salted table: each of its buckets is a region".to_string();
+            return fail(Fault::InvalidDefinition { message });
+        }
         let types = key_types(new);
         for point in &create.split_on {
             new.splits.push(split_point(point, &types, self.time_zone())?);

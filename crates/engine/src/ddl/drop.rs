@@ -5,7 +5,7 @@ use crate::error::{EngineError, EngineResult};
 use catalog::{CatalogError, Table};
 use sql::ObjectName;
 use std::sync::Arc;
-use txn::{LockMode, LockOwner};
+use txn::LockMode;
 
 impl Session {
     pub(super) async fn drop_tables(
@@ -14,7 +14,7 @@ impl Session {
         if_exists: bool,
         cascade: bool,
     ) -> EngineResult<()> {
-        let mut locks = LockOwner::new(self.engine.locks().clone());
+        let mut locks = self.own_locks();
         let mut tables: Vec<Arc<Table>> = Vec::new();
         for name in in_lock_order(self, names) {
             match self.lock_table_by_name(&mut locks, name, LockMode::Exclusive).await {
@@ -30,7 +30,7 @@ impl Session {
     }
 
     pub(super) async fn truncate(&mut self, names: &[ObjectName], restart: bool) -> EngineResult<()> {
-        let mut locks = LockOwner::new(self.engine.locks().clone());
+        let mut locks = self.own_locks();
         let mut tables: Vec<Arc<Table>> = Vec::new();
         for name in in_lock_order(self, names) {
             tables.push(self.lock_table_by_name(&mut locks, name, LockMode::Exclusive).await?);

@@ -3,7 +3,6 @@
 use crate::Session;
 use crate::error::EngineResult;
 use catalog::CatalogError;
-use txn::LockOwner;
 
 impl Session {
     pub(super) async fn create_schema(&mut self, name: &str, if_not_exists: bool) -> EngineResult<()> {
@@ -26,7 +25,7 @@ impl Session {
                 there.push(name.as_str());
             }
         }
-        let mut locks = LockOwner::new(self.engine.locks().clone());
+        let mut locks = self.own_locks();
         let mut tables: Vec<_> = there.iter().flat_map(|name| catalog.tables_in(name)).collect();
         // In one order, so that two such statements do not wait for each other.
         tables.sort_by_key(|table| table.storage);

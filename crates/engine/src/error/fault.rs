@@ -142,6 +142,9 @@ pub(crate) enum Fault {
     LongCopyLine { limit: usize },
     #[error("{message}")]
     BadCopyOption { message: String },
+    /// Options of COPY that PostgreSQL has not built to go together.
+    #[error("{message}")]
+    CopyOptionsClash { message: String },
     #[error("{message}")]
     BadCopyColumn { message: String },
     #[error("COPY from stdin failed: {reason}")]

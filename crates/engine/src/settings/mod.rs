@@ -11,6 +11,7 @@ mod value;
 pub(crate) use definition::{SETTINGS, SettingDef};
 pub(crate) use effective::Effective;
 pub use time_zone::TimeZone;
+pub(crate) use time_zone::time_zones;
 
 use crate::error::{EngineResult, Fault, fail};
 use std::collections::BTreeMap;

@@ -1,6 +1,8 @@
 //! Time zones: names of the IANA list and fixed offsets.
 
 use chrono::{Offset, TimeZone as _};
+use chrono_tz::{OffsetComponents as _, OffsetName as _};
+use pg_catalog::TimeZoneInfo;
 use types::array::print_array_by;
 use types::temporal::{self, SECOND, ZoneRules};
 use types::{DataType, Datum, ElementType, coerce, text};
@@ -30,6 +32,31 @@ impl TimeZone {
                 None => 0,
             },
         }
+    }
+}
+
+/// All zones as they are at a time in microseconds since 1970.
+pub(crate) fn time_zones(now: i64) -> Vec<TimeZoneInfo> {
+    let Some(now) = chrono::DateTime::from_timestamp_micros(now) else { return Vec::new() };
+    let info = |zone: &chrono_tz::Tz| {
+        let offset = zone.offset_from_utc_datetime(&now.naive_utc());
+        let seconds = offset.fix().local_minus_utc();
+        TimeZoneInfo {
+            name: zone.name(),
+            abbreviation: offset.abbreviation().map_or_else(|| shown_offset(seconds), str::to_owned),
+            offset: seconds,
+            is_dst: !offset.dst_offset().is_zero(),
+        }
+    };
+    chrono_tz::TZ_VARIANTS.iter().map(info).collect()
+}
+
+/// What the time of a zone without letters is called: `+03`, `+0530`.
+fn shown_offset(seconds: i32) -> String {
+    let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.abs() / 60);
+    match minutes % 60 {
+        0 => format!("{sign}{:02}", minutes / 60),
+        rest => format!("{sign}{:02}{rest:02}", minutes / 60),
     }
 }
 

@@ -41,6 +41,8 @@ async fn salted_and_split_tables_keep_their_rows() {
         c.ok(&format!("INSERT INTO {table} VALUES ('a', 1), ('h', 2), ('z', 3)")).await;
         assert_eq!(c.run(&format!("SELECT v FROM {table} WHERE k = 'h'")).await, "2\nSELECT 1");
     }
+    let both = c.run("CREATE TABLE x (k text PRIMARY KEY) SALT_BUCKETS = 2 SPLIT ON ('g')").await;
+    assert!(both.starts_with("ERROR 42P16 split points cannot be given for a salted table"), "{both}");
     assert!(c.run("CREATE TABLE x (k text PRIMARY KEY) SALT_BUCKETS = 1").await.starts_with("ERROR 22023"));
     assert!(c.run("CREATE TABLE x (k text PRIMARY KEY) WITH (no_such = 1)").await.starts_with("ERROR 22023"));
 }

@@ -13,10 +13,12 @@ extern crate bennu_engine as engine;
 
 mod as_query;
 mod blocks;
+mod built_in;
 mod client;
 mod copy;
 mod definitions;
 mod errors;
+mod locks;
 mod pipelines;
 mod point;
 mod range;

@@ -1,7 +1,7 @@
 //! What things are, as text: types, keys, defaults, comments.
 
 use super::names::relation_of;
-use super::{BOOL, Function, INT, OID, REGCLASS, Returns, TEXT, by_oid, nothing, strict};
+use super::{BOOL, Function, INT, OID, REGCLASS, Returns, TEXT, nothing, strict};
 use crate::deparse::{constraint_definition, index_column, index_definition, view_definition};
 use crate::oid::format_type;
 use crate::pg_catalog::schema_comment;
@@ -82,23 +82,6 @@ pub(super) static PG_GET_SERIAL_SEQUENCE: Function =
         };
         Ok(owned.map(name).into())
     });
-
-pub(super) static PG_GET_FUNCTION_RESULT: Function =
-    strict("pg_get_function_result", &[OID], Returns::Text, |_, args| {
-        let function = args.oid(0).and_then(by_oid);
-        Ok(function.map(|function| format_type(function.returns.oid(), None)).into())
-    });
-
-pub(super) static PG_GET_FUNCTION_ARGUMENTS: Function =
-    strict("pg_get_function_arguments", &[OID], Returns::Text, |_, args| Ok(arguments_of(args.oid(0)).into()));
-pub(super) static PG_GET_FUNCTION_IDENTITY_ARGUMENTS: Function =
-    strict("pg_get_function_identity_arguments", &[OID], Returns::Text, |_, args| Ok(arguments_of(args.oid(0)).into()));
-
-fn arguments_of(oid: Option<u32>) -> Option<String> {
-    let function = oid.and_then(by_oid)?;
-    let names: Vec<String> = function.arguments.iter().map(|ty| format_type(*ty, None)).collect();
-    Some(names.join(", "))
-}
 
 pub(super) static OBJ_DESCRIPTION: Function = strict("obj_description", &[OID, TEXT], Returns::Text, |source, args| {
     let is_schema = args.text(1).is_none_or(|catalog| catalog == "pg_namespace");

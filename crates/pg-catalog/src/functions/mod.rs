@@ -3,6 +3,7 @@
 mod describe;
 mod names;
 mod privileges;
+mod routines;
 mod session;
 mod size;
 mod udf;
@@ -37,20 +38,6 @@ pub(crate) enum Returns {
     Oid,
     Text,
     Texts,
-}
-
-impl Returns {
-    /// Its oid in `pg_type`.
-    pub(crate) fn oid(self) -> u32 {
-        match self {
-            Self::Bool => 16,
-            Self::Int => 23,
-            Self::BigInt => 20,
-            Self::Oid => 26,
-            Self::Text => 25,
-            Self::Texts => 1003,
-        }
-    }
 }
 
 /// Argument types.
@@ -106,9 +93,6 @@ pub(crate) static ALL: &[&Function] = &[
     &describe::PG_GET_PARTKEYDEF,
     &describe::PG_GET_STATISTICSOBJDEF_COLUMNS,
     &describe::PG_GET_SERIAL_SEQUENCE,
-    &describe::PG_GET_FUNCTION_RESULT,
-    &describe::PG_GET_FUNCTION_ARGUMENTS,
-    &describe::PG_GET_FUNCTION_IDENTITY_ARGUMENTS,
     &describe::OBJ_DESCRIPTION,
     &describe::SHOBJ_DESCRIPTION,
     &describe::COL_DESCRIPTION,
@@ -125,9 +109,7 @@ pub(crate) static ALL: &[&Function] = &[
     &describe::PG_SIZE_PRETTY,
     &names::PG_TABLE_IS_VISIBLE,
     &names::PG_TYPE_IS_VISIBLE,
-    &names::PG_FUNCTION_IS_VISIBLE,
     &names::PG_COLLATION_IS_VISIBLE,
-    &names::PG_OPERATOR_IS_VISIBLE,
     &names::PG_OPCLASS_IS_VISIBLE,
     &names::PG_CONVERSION_IS_VISIBLE,
     &names::PG_OPFAMILY_IS_VISIBLE,
@@ -144,8 +126,6 @@ pub(crate) static ALL: &[&Function] = &[
     &names::REGNAMESPACE_NAME,
     &names::REGROLE_OID,
     &names::REGROLE_NAME,
-    &names::REGPROC_OID,
-    &names::REGPROC_NAME,
     &names::TO_REGCLASS,
     &names::TO_REGCLASS_OID,
     &names::TO_REGTYPE,
@@ -163,6 +143,20 @@ pub(crate) static ALL: &[&Function] = &[
     &privileges::HAS_DATABASE_PRIVILEGE,
     &privileges::PG_HAS_ROLE,
     &privileges::ACLDEFAULT,
+    &routines::PG_GET_FUNCTION_RESULT,
+    &routines::PG_GET_FUNCTION_ARGUMENTS,
+    &routines::PG_GET_FUNCTION_IDENTITY_ARGUMENTS,
+    &routines::PG_FUNCTION_IS_VISIBLE,
+    &routines::PG_OPERATOR_IS_VISIBLE,
+    &routines::REGPROC_OID,
+    &routines::REGPROC_NAME,
+    &routines::TO_REGPROC,
+    &routines::TO_REGPROC_OID,
+    &routines::REGPROCEDURE_OID,
+    &routines::REGPROCEDURE_NAME,
+    &routines::TO_REGPROCEDURE,
+    &routines::TO_REGPROCEDURE_OID,
+    &routines::HAS_FUNCTION_PRIVILEGE,
     &size::PG_RELATION_SIZE,
     &size::PG_TABLE_SIZE,
     &size::PG_TOTAL_RELATION_SIZE,
@@ -188,20 +182,6 @@ pub(crate) static ALL: &[&Function] = &[
 pub(crate) fn find(name: &str, source: &Source) -> Option<ScalarUDF> {
     let function = ALL.iter().find(|function| function.name == name)?;
     Some(udf::bind(function, source.clone()))
-}
-
-/// Oids of functions: from here on in the order of the list.
-const FIRST_OID: usize = 14_000;
-
-/// The oid of a function in `pg_proc`.
-pub(crate) fn oid_of(function: &Function) -> u32 {
-    let place = ALL.iter().position(|other| std::ptr::eq(*other, function)).unwrap_or_default();
-    u32::try_from(FIRST_OID + place).unwrap_or(u32::MAX)
-}
-
-/// The function of that oid.
-fn by_oid(oid: u32) -> Option<&'static Function> {
-    ALL.get(usize::try_from(oid).ok()?.checked_sub(FIRST_OID)?).copied()
 }
 
 /// A function that gives NULL for NULLs.

@@ -3,7 +3,7 @@
 //! `x::regclass` and its like are calls of these: `regclass_oid(x)` where a number is meant, `regclass_name(x)` where
 //! it is shown. Both take a number or a name. So for `to_regclass(x)`, which gives NULL for a name of nothing.
 
-use super::{ALL, ANY, Arguments, Function, OID, Returns, TEXT, by_oid, nothing, oid_of, strict};
+use super::{ANY, Arguments, Function, OID, Returns, TEXT, nothing, strict};
 use crate::oid::types::PgType;
 use crate::oid::{format_type, relation_name, split_name, type_oid};
 use crate::pg_catalog::COLLATIONS;
@@ -19,21 +19,15 @@ pub(super) static PG_TABLE_IS_VISIBLE: Function =
         Ok(relation.map(|relation| source.is_visible(&relation)).into())
     });
 
-/// All types and functions are in `pg_catalog`, which the search path always has.
+/// All types are in `pg_catalog`, which the search path always has.
 pub(super) static PG_TYPE_IS_VISIBLE: Function = strict("pg_type_is_visible", &[OID], Returns::Bool, |_, args| {
     Ok(args.oid(0).and_then(PgType::by_oid).map(|_| true).into())
 });
-pub(super) static PG_FUNCTION_IS_VISIBLE: Function =
-    strict("pg_function_is_visible", &[OID], Returns::Bool, |_, args| {
-        Ok(args.oid(0).and_then(by_oid).map(|_| true).into())
-    });
-
 pub(super) static PG_COLLATION_IS_VISIBLE: Function =
     strict("pg_collation_is_visible", &[OID], Returns::Bool, |_, args| {
         Ok(args.oid(0).filter(|oid| COLLATIONS.iter().any(|(known, ..)| known == oid)).map(|_| true).into())
     });
 /// There are none of these, so no oid is one's.
-pub(super) static PG_OPERATOR_IS_VISIBLE: Function = strict("pg_operator_is_visible", &[OID], Returns::Bool, nothing);
 pub(super) static PG_OPCLASS_IS_VISIBLE: Function = strict("pg_opclass_is_visible", &[OID], Returns::Bool, nothing);
 pub(super) static PG_CONVERSION_IS_VISIBLE: Function =
     strict("pg_conversion_is_visible", &[OID], Returns::Bool, nothing);
@@ -134,30 +128,6 @@ pub(super) static REGROLE_NAME: Function = strict("regrole_name", &[ANY], Return
     Ok(unknown_number(oid))
 });
 
-pub(super) static REGPROC_OID: Function = strict("regproc_oid", &[ANY], Returns::Oid, |_, args| {
-    let name = args.text(0).unwrap_or_default();
-    match number(args).or_else(|| function_named(name).map(|function| i64::from(oid_of(function)))) {
-        Some(oid) => Ok(oid.into()),
-        None => plan_err!("function \"{name}\" does not exist"),
-    }
-});
-
-fn function_named(name: &str) -> Option<&'static Function> {
-    let (_, name) = split_name(name).filter(|(schema, _)| schema.as_deref().is_none_or(|name| name == "pg_catalog"))?;
-    ALL.iter().find(|function| function.name == name).copied()
-}
-
-/// A column of type `regproc` holds names already.
-pub(super) static REGPROC_NAME: Function = strict("regproc_name", &[ANY], Returns::Text, |_, args| {
-    Ok(match number(args) {
-        Some(oid) => match u32::try_from(oid).ok().and_then(by_oid) {
-            Some(function) => function.name.into(),
-            None => unknown_number(oid),
-        },
-        None => args.text(0).map(|name| name.strip_prefix("pg_catalog.").unwrap_or(name)).into(),
-    })
-});
-
 pub(super) static QUOTE_IDENT: Function = strict("quote_ident", &[TEXT], Returns::Text, |_, args| {
     Ok(args.text(0).map(|name| ident::quote(name).into_owned()).into())
 });
@@ -176,12 +146,12 @@ fn quoted_literal(text: &str) -> String {
 }
 
 /// A number, also as text.
-fn number(args: &Arguments<'_>) -> Option<i64> {
+pub(super) fn number(args: &Arguments<'_>) -> Option<i64> {
     args.int(0).or_else(|| args.text(0).and_then(|text| text.trim().parse().ok()))
 }
 
 /// How an oid of nothing is shown.
-fn unknown_number(oid: i64) -> Cell {
+pub(super) fn unknown_number(oid: i64) -> Cell {
     if oid == 0 { "-".into() } else { oid.to_string().into() }
 }
 

@@ -95,7 +95,7 @@ pub(super) static PG_HAS_ROLE: Function = strict("pg_has_role", &[ANY, ANY, ANY]
 .optional(1);
 
 /// `SELECT, INSERT WITH GRANT OPTION` one by one; the option goes with ownership.
-fn privileges(cell: &Cell) -> Result<Vec<String>> {
+pub(super) fn privileges(cell: &Cell) -> Result<Vec<String>> {
     let Cell::Text(text) = cell else { return plan_err!("a privilege is named as text") };
     let one = |part: &str| {
         let upper = part.trim().to_uppercase();
@@ -106,7 +106,7 @@ fn privileges(cell: &Cell) -> Result<Vec<String>> {
 
 impl Arguments<'_> {
     /// The `place`th argument from the end, 1 the last.
-    fn cell_from_end(&self, place: usize) -> &Cell {
+    pub(super) fn cell_from_end(&self, place: usize) -> &Cell {
         self.count().checked_sub(place).map_or(&Cell::Null, |number| self.cell(number))
     }
 }

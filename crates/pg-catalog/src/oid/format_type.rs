@@ -17,6 +17,7 @@ pub(crate) fn format_type(oid: u32, typmod: Option<i32>) -> String {
         (1042, Some(_)) if typmod == Some(-1) => "bpchar".to_owned(),
         (1042, None) => "character".to_owned(),
         (18, _) => "\"char\"".to_owned(),
+        (2276, _) => "\"any\"".to_owned(),
         _ => DataType::from_oid(oid, typmod.unwrap_or(-1)).map_or_else(|| ty.name.to_owned(), |ty| ty.sql_name()),
     }
 }

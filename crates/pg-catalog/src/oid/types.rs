@@ -1,5 +1,7 @@
 //! The rows of `pg_type`: types that columns have here, those of the catalogs' own columns, and their arrays.
 
+use crate::builtin::routines_named;
+
 /// A type.
 #[derive(Debug)]
 pub(crate) struct PgType {
@@ -98,6 +100,9 @@ pub(crate) static TYPES: &[PgType] = types! {
     2276 "any" 4 true "p" "P" false 0 0 "i" "p" 0;
     2277 "anyarray" -1 false "p" "P" false 0 0 "d" "x" 0;
     2278 "void" 4 true "p" "P" false 0 0 "i" "p" 0;
+    2281 "internal" 8 true "p" "P" false 0 0 "d" "p" 0;
+    2283 "anyelement" 4 true "p" "P" false 0 0 "i" "p" 0;
+    2776 "anynonarray" 4 true "p" "P" false 0 0 "i" "p" 0;
     2950 "uuid" 16 false "b" "U" false 0 2951 "c" "p" 0;
     2951 "_uuid" -1 false "b" "A" false 2950 0 "i" "x" 0;
     3220 "pg_lsn" 8 true "b" "U" false 0 0 "d" "p" 0;
@@ -105,6 +110,9 @@ pub(crate) static TYPES: &[PgType] = types! {
     4090 "_regnamespace" -1 false "b" "A" false 4089 0 "i" "x" 0;
     4096 "regrole" 4 true "b" "N" false 0 4097 "i" "p" 0;
     4097 "_regrole" -1 false "b" "A" false 4096 0 "i" "x" 0;
+    5077 "anycompatible" 4 true "p" "P" false 0 0 "i" "p" 0;
+    5078 "anycompatiblearray" -1 false "p" "P" false 0 0 "d" "x" 0;
+    5079 "anycompatiblenonarray" 4 true "p" "P" false 0 0 "i" "p" 0;
 };
 
 impl PgType {
@@ -121,15 +129,28 @@ impl PgType {
         self.name.starts_with('_')
     }
 
-    /// The names of its input and output functions.
-    pub(crate) fn functions(&self) -> [String; 4] {
-        const JOINED: [&str; 7] = ["date", "time", "timestamp", "timestamptz", "interval", "numeric", "uuid"];
-        let underlined = JOINED.contains(&self.name)
-            || matches!(self.name, "record" | "cstring" | "any" | "anyarray" | "pg_lsn" | "pg_node_tree" | "json");
+    /// Its functions for input, output, and both in binary form: 0 where it has none.
+    pub(crate) fn functions(&self) -> [u32; 4] {
         let base = if self.is_plain_array() { "array" } else { self.name };
-        let join = if underlined || self.is_plain_array() { "_" } else { "" };
-        ["in", "out", "recv", "send"].map(|end| format!("{base}{join}{end}"))
+        ["in", "out", "recv", "send"].map(|end| match oid_of(&format!("{base}{end}")) {
+            0 => oid_of(&format!("{base}_{end}")),
+            oid => oid,
+        })
     }
+
+    /// What takes its values apart by subscripts.
+    pub(crate) fn subscripts(&self) -> u32 {
+        match self {
+            Self { element: 0, .. } => 0,
+            Self { name: "name", .. } => oid_of("raw_array_subscript_handler"),
+            _ => oid_of("array_subscript_handler"),
+        }
+    }
+}
+
+/// The oid of the one function of that name, or 0.
+fn oid_of(name: &str) -> u32 {
+    routines_named(name).next().map_or(0, |routine| routine.oid)
 }
 
 #[cfg(test)]

@@ -1,18 +1,7 @@
-//! What PostgreSQL keeps of its own operators, casts and text search in tables. Here these are parts of the program that
-//! nobody can add to, and the tables are empty; clients ask them for what users have added.
+//! What PostgreSQL keeps of operators in indexes, conversions and text search in tables. Here nothing reads them and
+//! nobody can add to them, and the tables are empty; clients ask them for what users have added.
 
 use crate::definition::{Definition, Kind};
-
-pub(super) static PG_AGGREGATE: Definition = Definition::empty(
-    2600,
-    "pg_aggregate",
-    Kind::Table,
-    "aggfnoid:regproc! aggkind:char! aggnumdirectargs:int2! aggtransfn:regproc! aggfinalfn:regproc! \
-    aggcombinefn:regproc! aggserialfn:regproc! aggdeserialfn:regproc! aggmtransfn:regproc! \
-    aggminvtransfn:regproc! aggmfinalfn:regproc! aggfinalextra:bool! aggmfinalextra:bool! \
-    aggfinalmodify:char! aggmfinalmodify:char! aggsortop:oid! aggtranstype:oid! aggtransspace:int4! \
-    aggmtranstype:oid! aggmtransspace:int4! agginitval:text aggminitval:text",
-);
 
 pub(super) static PG_AMOP: Definition = Definition::empty(
     2602,
@@ -29,13 +18,6 @@ pub(super) static PG_AMPROC: Definition = Definition::empty(
     "oid:oid! amprocfamily:oid! amproclefttype:oid! amprocrighttype:oid! amprocnum:int2! amproc:regproc!",
 );
 
-pub(super) static PG_CAST: Definition = Definition::empty(
-    2605,
-    "pg_cast",
-    Kind::Table,
-    "oid:oid! castsource:oid! casttarget:oid! castfunc:oid! castcontext:char! castmethod:char!",
-);
-
 pub(super) static PG_CONVERSION: Definition = Definition::empty(
     2607,
     "pg_conversion",
@@ -50,15 +32,6 @@ pub(super) static PG_OPCLASS: Definition = Definition::empty(
     Kind::Table,
     "oid:oid! opcmethod:oid! opcname:name! opcnamespace:oid! opcowner:oid! opcfamily:oid! opcintype:oid! \
     opcdefault:bool! opckeytype:oid!",
-);
-
-pub(super) static PG_OPERATOR: Definition = Definition::empty(
-    2617,
-    "pg_operator",
-    Kind::Table,
-    "oid:oid! oprname:name! oprnamespace:oid! oprowner:oid! oprkind:char! oprcanmerge:bool! oprcanhash:bool! \
-    oprleft:oid! oprright:oid! oprresult:oid! oprcom:oid! oprnegate:oid! oprcode:regproc! oprrest:regproc! \
-    oprjoin:regproc!",
 );
 
 pub(super) static PG_OPFAMILY: Definition = Definition::empty(

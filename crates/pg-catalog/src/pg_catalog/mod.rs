@@ -3,10 +3,12 @@
 mod absent_catalogs;
 mod absent_features;
 mod absent_objects;
+mod pg_aggregate;
 mod pg_am;
 mod pg_attrdef;
 mod pg_attribute;
 mod pg_authid;
+mod pg_cast;
 mod pg_class;
 mod pg_collation;
 mod pg_constraint;
@@ -18,7 +20,9 @@ mod pg_group;
 mod pg_index;
 mod pg_indexes;
 mod pg_language;
+mod pg_locks;
 mod pg_namespace;
+mod pg_operator;
 mod pg_proc;
 mod pg_rewrite;
 mod pg_roles;
@@ -29,6 +33,7 @@ mod pg_stat;
 mod pg_stat_activity;
 mod pg_tables;
 mod pg_tablespace;
+mod pg_timezone;
 mod pg_type;
 mod pg_user;
 mod pg_views;
@@ -42,13 +47,13 @@ pub(crate) static SETS: &[&Definition] = &[&pg_get_keywords::PG_GET_KEYWORDS];
 
 /// All of them.
 pub(crate) static TABLES: &[&Definition] = &[
-    &absent_catalogs::PG_AGGREGATE,
+    &pg_aggregate::PG_AGGREGATE,
     &absent_catalogs::PG_AMOP,
     &absent_catalogs::PG_AMPROC,
-    &absent_catalogs::PG_CAST,
+    &pg_cast::PG_CAST,
     &absent_catalogs::PG_CONVERSION,
     &absent_catalogs::PG_OPCLASS,
-    &absent_catalogs::PG_OPERATOR,
+    &pg_operator::PG_OPERATOR,
     &absent_catalogs::PG_OPFAMILY,
     &absent_catalogs::PG_TS_CONFIG,
     &absent_catalogs::PG_TS_CONFIG_MAP,
@@ -85,6 +90,7 @@ pub(crate) static TABLES: &[&Definition] = &[
     &absent_features::PG_LARGEOBJECT,
     &absent_features::PG_LARGEOBJECT_METADATA,
     &absent_objects::PG_MATVIEWS,
+    &pg_locks::PG_LOCKS,
     &pg_namespace::PG_NAMESPACE,
     &absent_features::PG_PARAMETER_ACL,
     &absent_objects::PG_PARTITIONED_TABLE,
@@ -124,6 +130,8 @@ pub(crate) static TABLES: &[&Definition] = &[
     &absent_features::PG_SUBSCRIPTION_REL,
     &pg_tables::PG_TABLES,
     &pg_tablespace::PG_TABLESPACE,
+    &pg_timezone::PG_TIMEZONE_ABBREVS,
+    &pg_timezone::PG_TIMEZONE_NAMES,
     &absent_objects::PG_TRANSFORM,
     &absent_objects::PG_TRIGGER,
     &pg_type::PG_TYPE,

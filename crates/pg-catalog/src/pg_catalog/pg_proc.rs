@@ -1,8 +1,8 @@
-//! `pg_proc`: the functions of this crate. Those of the planner are not listed yet.
+//! `pg_proc`: what is built in, and the functions of the embedding program.
 
 use super::pg_language;
+use crate::builtin::Routine;
 use crate::definition::{Definition, Kind};
-use crate::functions::{ALL, oid_of};
 use crate::rows::Rows;
 use crate::source::{OWNER, PG_CATALOG, Source};
 
@@ -18,24 +18,30 @@ pub(super) static PG_PROC: Definition = Definition {
     rows: Some(rows),
 };
 
-fn rows(_: &Source, rows: &mut Rows) {
-    for function in ALL {
-        let arguments: Vec<i64> = function.arguments.iter().map(|ty| i64::from(*ty)).collect();
-        rows.add([
-            ("oid", oid_of(function).into()),
-            ("proname", function.name.into()),
-            ("pronamespace", PG_CATALOG.into()),
-            ("proowner", OWNER.into()),
-            ("prolang", pg_language::INTERNAL.into()),
-            ("procost", 1.0.into()),
-            ("prokind", "f".into()),
-            ("provolatile", if function.acts { "v" } else { "s" }.into()),
-            ("proparallel", "s".into()),
-            ("pronargs", arguments.len().into()),
-            ("pronargdefaults", function.optional.into()),
-            ("prorettype", function.returns.oid().into()),
-            ("proargtypes", arguments.into()),
-            ("prosrc", function.name.into()),
-        ]);
-    }
+fn rows(source: &Source, rows: &mut Rows) {
+    source.routines().for_each(|routine| add(rows, &routine));
+}
+
+fn add(rows: &mut Rows, routine: &Routine) {
+    let arguments: Vec<i64> = routine.arguments.iter().map(|ty| i64::from(*ty)).collect();
+    rows.add([
+        ("oid", routine.oid.into()),
+        ("proname", routine.name.as_str().into()),
+        ("pronamespace", PG_CATALOG.into()),
+        ("proowner", OWNER.into()),
+        ("prolang", pg_language::INTERNAL.into()),
+        ("procost", 1.0.into()),
+        ("prorows", if routine.returns_set { 1000.0 } else { 0.0 }.into()),
+        ("provariadic", routine.variadic.into()),
+        ("prokind", routine.kind.into()),
+        ("proisstrict", routine.strict.into()),
+        ("proretset", routine.returns_set.into()),
+        ("provolatile", routine.volatility.into()),
+        ("proparallel", routine.parallel.into()),
+        ("pronargs", arguments.len().into()),
+        ("pronargdefaults", routine.defaults.into()),
+        ("prorettype", routine.result.into()),
+        ("proargtypes", arguments.into()),
+        ("prosrc", routine.name.as_str().into()),
+    ]);
 }

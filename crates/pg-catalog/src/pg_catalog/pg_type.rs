@@ -26,8 +26,6 @@ fn rows(_: &Source, rows: &mut Rows) {
 
 fn add(rows: &mut Rows, ty: &PgType) {
     let [input, output, receive, send] = ty.functions();
-    // What can be subscripted.
-    let subscript = if ty.element == 0 { "-" } else { "array_subscript_handler" };
     rows.add([
         ("oid", ty.oid.into()),
         ("typname", ty.name.into()),
@@ -40,7 +38,7 @@ fn add(rows: &mut Rows, ty: &PgType) {
         ("typispreferred", ty.preferred.into()),
         ("typisdefined", true.into()),
         ("typdelim", ",".into()),
-        ("typsubscript", subscript.into()),
+        ("typsubscript", ty.subscripts().into()),
         ("typelem", ty.element.into()),
         ("typarray", ty.array.into()),
         ("typinput", input.into()),

@@ -8,6 +8,8 @@ use types::{DataType, Datum, TypeError, temporal};
 pub(crate) enum BadParameter {
     /// The bytes are not of the type's form.
     Type(TypeError),
+    /// Fewer binary bytes than the type has (08P01).
+    Short,
     /// Binary bytes of a wrong length or shape (22P03).
     Binary,
     /// A format code other than 0 and 1 (08P01).
@@ -36,6 +38,7 @@ pub(crate) fn decode_parameter(
             }
             .map_err(BadParameter::Type)
         }
+        1 if usize::try_from(ty.wire_len()).is_ok_and(|length| bytes.len() < length) => Err(BadParameter::Short),
         1 => {
             let value = binary::get(ty, bytes).map_err(BadParameter::Type)?.ok_or(BadParameter::Binary)?;
             types::coerce::assign(ty, value).map_err(BadParameter::Type)

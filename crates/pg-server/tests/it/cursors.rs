@@ -216,3 +216,45 @@ async fn a_locked_table_keeps_its_definition_and_a_share_lock_its_rows() {
     holder.run("COMMIT").await.unwrap();
     assert_eq!(other.run("DROP TABLE t").await.strs(), Ok("DROP TABLE"));
 }
+
+#[tokio::test]
+async fn a_portal_run_to_its_end_has_no_more_rows_and_what_gives_none_runs_once() {
+    let server = server().await;
+    let mut client = server.session().await;
+    client.run("CREATE TABLE o (a integer PRIMARY KEY)").await.unwrap();
+    let tags = |messages: &[Message]| -> Vec<String> {
+        let shown = messages.iter().filter(|message| matches!(message.kind, b'C' | b's' | b'I' | b'E'));
+        shown
+            .map(|message| match message.kind {
+                b'C' => String::from_utf8_lossy(&message.body).trim_end_matches('\0').to_string(),
+                b'E' if String::from_utf8_lossy(&message.body).contains("C55000\0") => "55000".to_string(),
+                other => char::from(other).to_string(),
+            })
+            .collect()
+    };
+    for (text, limit, expected) in [
+        ("INSERT INTO o VALUES (1)", 0, ["INSERT 0 1", "55000"].as_slice()),
+        ("SET statement_timeout = '20s'", 0, &["SET", "55000"]),
+        ("SELECT k FROM t WHERE k < 3 ORDER BY k", 0, &["SELECT 2", "SELECT 0", "SELECT 0"]),
+        ("SELECT k FROM t WHERE k < 4 ORDER BY k", 2, &["s", "SELECT 1", "SELECT 0"]),
+        ("INSERT INTO o VALUES (2), (3), (4) RETURNING a", 2, &["s", "INSERT 0 1", "INSERT 0 0"]),
+        ("SHOW work_mem", 0, &["SHOW", "SHOW"]),
+        ("", 0, &["I", "I"]),
+    ] {
+        let mut frames = vec![parse("", text, &[]), bind("", "", 0, &[])];
+        frames.extend(expected.iter().map(|_| execute("", limit)));
+        frames.push(sync());
+        client.send(&frames.concat()).await;
+        assert_eq!(tags(&client.answer().await), expected, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn parameters_of_types_of_catalogs_are_text() {
+    let server = server().await;
+    let mut client = server.session().await;
+    for oid in [18, 19, 1042] {
+        let frames = [parse("", "SELECT $1::text || '.'", &[oid]), bind("", "", 0, &[Some(b"r")]), execute("", 0)];
+        assert_eq!(client.extended(&frames).await.strs(), Ok("r."), "{oid}");
+    }
+}

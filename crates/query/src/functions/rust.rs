@@ -44,7 +44,7 @@ impl std::fmt::Debug for RustFunction {
 #[derive(Debug, Default)]
 pub struct RustFunctions {
     /// A lock because functions may come at any time; it is held for a lookup only.
-    by_name: RwLock<BTreeMap<String, Arc<ScalarUDF>>>,
+    by_name: RwLock<BTreeMap<String, (RustFunction, Arc<ScalarUDF>)>>,
 }
 
 impl RustFunctions {
@@ -52,12 +52,18 @@ impl RustFunctions {
     pub fn insert(&self, function: RustFunction) {
         let name = function.name.clone();
         let mut by_name = self.by_name.write().unwrap_or_else(PoisonError::into_inner);
-        by_name.insert(name, Arc::new(function.into_udf()));
+        by_name.insert(name, (function.clone(), Arc::new(function.into_udf())));
     }
 
     /// The function of that name.
     pub fn get(&self, name: &str) -> Option<Arc<ScalarUDF>> {
-        self.by_name.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+        self.by_name.read().unwrap_or_else(PoisonError::into_inner).get(name).map(|(_, planned)| Arc::clone(planned))
+    }
+
+    /// All of them, by name.
+    pub fn all(&self) -> Vec<RustFunction> {
+        let by_name = self.by_name.read().unwrap_or_else(PoisonError::into_inner);
+        by_name.values().map(|(function, _)| function.clone()).collect()
     }
 }
 

@@ -42,9 +42,8 @@ fn oid_alias(name: &str) -> Option<FieldRef> {
     let lower = name.to_lowercase();
     let ty = match lower.strip_prefix("pg_catalog.").unwrap_or(&lower) {
         "xid" | "cid" => types::DataType::BigInt,
-        "name" | "\"char\"" | "cstring" | "regtype" | "regclass" | "regproc" | "regnamespace" | "regrole" => {
-            types::DataType::Text
-        }
+        "name" | "\"char\"" | "cstring" | "regtype" | "regclass" | "regproc" | "regprocedure" | "regnamespace"
+        | "regrole" => types::DataType::Text,
         _ => return None,
     };
     Some(Arc::new(convert::field("", &ty, true)))

@@ -7,6 +7,7 @@
 //! A [`Plan`] knows neither snapshot nor time of day: parameters and `now()` are named places in it.
 
 mod bind;
+mod cast_calls;
 mod checks;
 mod constant_rows;
 mod derived;
@@ -29,6 +30,7 @@ mod own_level;
 mod parameters;
 mod query_values;
 mod refused_functions;
+mod regproc;
 mod resolve;
 mod rewrite;
 mod rewrite_expr;
@@ -42,6 +44,7 @@ mod stop;
 mod stream;
 mod table_oid;
 mod view;
+mod wildcard_names;
 mod windows;
 
 use crate::context::QueryContext;
@@ -196,7 +199,9 @@ impl Planner {
         let mut parameters = Parameters::new(count, types);
         let statement = self.prepared(cx, query)?;
         let Logical { plan, computed, .. } = self.logical(cx, &statement, &mut parameters, rows).await?;
-        let (logical, columns) = output::settle_output(plan, self.state.config_options(), self.state.analyzer())?;
+        let fitting = output::Fitting::of(cx);
+        let (logical, columns) =
+            output::settle_output(plan, self.state.config_options(), self.state.analyzer(), &fitting)?;
         let logical = self.optimise(logical)?;
         Ok(Plan { parameters: parameters.types(), columns: Arc::new(columns), cacheable: !computed, logical })
     }
@@ -226,6 +231,7 @@ impl Planner {
             }
             let plan = planner.sql_statement_to_plan_with_context(statement.clone(), &mut context)?;
             let plan = grouping_sets::compute_groups_first(set_operations::count_equal_rows(plan)?)?;
+            let plan = if names.reads_computed() { regproc::settle(plan, cx)? } else { plan };
             let settled = settle(plan)?;
             let settled = match &zone {
                 Some(zone) => in_zone(settled, zone)?,

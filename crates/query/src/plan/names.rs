@@ -4,6 +4,7 @@
 //! that [`shown`] takes off again.
 
 use super::hidden_names::unhide;
+use super::wildcard_names;
 use sql::ast::{
     AccessExpr, BinaryOperator, DataType, Expr, FunctionArguments, Ident, Query, Select, SelectItem, SetExpr,
     Statement, TrimWhereField, Value, VisitMut, VisitorMut,
@@ -39,12 +40,18 @@ impl VisitorMut for Namer {
 
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         self.depth -= 1;
+        wildcard_names::follow_query(query);
         unhide(query, self.depth == 0);
         ControlFlow::Continue(())
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
         name_select(select);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        wildcard_names::follow(select);
         ControlFlow::Continue(())
     }
 }

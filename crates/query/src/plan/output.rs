@@ -2,13 +2,15 @@
 
 use super::OutputColumn;
 use super::names::shown;
+use super::regproc::is_regproc;
+use crate::context::QueryContext;
 use crate::convert::{arrow_type, origin_of, sql_type_of};
 use crate::error::{QueryError, QueryResult};
 use crate::functions::{prints_as_vector, vector_text};
 use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{Column, DFSchema};
-use datafusion::logical_expr::{Cast, Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Cast, Expr, LogicalPlan, LogicalPlanBuilder, ScalarUDF};
 use datafusion::optimizer::Analyzer;
 use std::sync::Arc;
 use types::DataType;
@@ -21,15 +23,13 @@ pub(super) fn settle_output(
     plan: LogicalPlan,
     options: &ConfigOptions,
     analyzer: &Analyzer,
+    fitting: &Fitting,
 ) -> QueryResult<(LogicalPlan, Vec<OutputColumn>)> {
     let plan = analyzer.execute_and_check(plan, options, |_, _| {})?;
     let columns = columns_of(plan.schema())?;
-    let fits = plan
-        .schema()
-        .fields()
-        .iter()
-        .zip(&columns)
-        .all(|(field, out)| *field.data_type() == arrow_type(&out.ty) || is_nested(field.data_type()));
+    let fits = plan.schema().fields().iter().zip(&columns).all(|(field, out)| {
+        *field.data_type() == arrow_type(&out.ty) && !is_regproc(field) || is_nested(field.data_type())
+    });
     if fits {
         return Ok((plan, columns));
     }
@@ -40,24 +40,39 @@ pub(super) fn settle_output(
         .enumerate()
         .map(|(number, ((qualifier, field), out))| {
             let column = Expr::Column(Column::new(qualifier.cloned(), field.name()));
-            fitted(column, field, &out.ty).alias(format!("{number}"))
+            fitting.fit(column, field, &out.ty).alias(format!("{number}"))
         })
         .collect();
     let plan = LogicalPlanBuilder::from(plan).project(casts)?.build()?;
     Ok((plan, columns))
 }
 
-/// The column in the Arrow type of that SQL type; lists that print as vectors become text.
-pub(super) fn fitted(column: Expr, field: &Arc<Field>, ty: &DataType) -> Expr {
-    if prints_as_vector(field) {
-        return vector_text(column);
+/// How columns get the form in which they are shown.
+pub(super) struct Fitting {
+    /// Names of functions for their oids, where catalogs are there.
+    regproc_name: Option<Arc<ScalarUDF>>,
+}
+
+impl Fitting {
+    pub(super) fn of(cx: &QueryContext) -> Self {
+        Self { regproc_name: (cx.functions)("regproc_name") }
     }
-    let wanted = arrow_type(ty);
-    // A cast would make lists of a list of lists.
-    if *field.data_type() == wanted || is_nested(field.data_type()) {
-        return column;
+
+    /// The column in the Arrow type of that SQL type; lists that print as vectors, and functions, become text.
+    pub(super) fn fit(&self, column: Expr, field: &Arc<Field>, ty: &DataType) -> Expr {
+        if prints_as_vector(field) {
+            return vector_text(column);
+        }
+        if let Some(name) = self.regproc_name.as_ref().filter(|_| is_regproc(field)) {
+            return name.call(vec![column]);
+        }
+        let wanted = arrow_type(ty);
+        // A cast would make lists of a list of lists.
+        if *field.data_type() == wanted || is_nested(field.data_type()) {
+            return column;
+        }
+        Expr::Cast(Cast::new(Box::new(column), wanted))
     }
-    Expr::Cast(Cast::new(Box::new(column), wanted))
 }
 
 /// Is it a list of lists?
@@ -68,8 +83,8 @@ fn is_nested(ty: &ArrowType) -> bool {
 fn columns_of(schema: &DFSchema) -> QueryResult<Vec<OutputColumn>> {
     let mut columns = Vec::with_capacity(schema.fields().len());
     for field in schema.fields() {
-        let vector = prints_as_vector(field).then_some(DataType::Text);
-        let ty = vector
+        let text = (prints_as_vector(field) || is_regproc(field)).then_some(DataType::Text);
+        let ty = text
             .or_else(|| sql_type_of(field))
             .ok_or_else(|| QueryError::Unsupported { feature: "a row value as a column".to_owned() })?;
         let (table_oid, column_number) = origin_of(field);

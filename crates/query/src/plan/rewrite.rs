@@ -2,6 +2,7 @@
 //!
 //! - `mod(a, b)` is `a % b`; `variance` is `var_samp`; sets such as `string_to_table` are `unnest` of arrays; the rest
 //!   is in `rewrite_expr`.
+//! - `date(x)` is a cast, see `cast_calls`.
 //! - `EXISTS (…)` in a SELECT list is `(SELECT count(*) …) > 0`.
 //! - `ARRAY[a, 1]` is `make_array(a, 1)`: in the former the planner does not see columns of outer queries.
 //! - `t.tableoid` is `'t'::regclass`, see `table_oid`.
@@ -9,8 +10,8 @@
 
 use super::own_level::each_expr;
 use super::{
-    limits, merged_columns, query_values, rewrite_expr, rewrite_phoenix, set_functions, set_returning, table_oid,
-    windows,
+    cast_calls, limits, merged_columns, query_values, rewrite_expr, rewrite_phoenix, set_functions, set_returning,
+    table_oid, windows,
 };
 use crate::error::{QueryError, QueryResult};
 use sql::ast::{
@@ -42,7 +43,7 @@ const AGGREGATES: [&str; 4] = ["every", "mode", "percentile_disc", "variance"];
 
 /// All names that exist as rewritten calls only.
 pub(super) fn functions() -> impl Iterator<Item = &'static str> {
-    FUNCTIONS.into_iter().chain(rewrite_phoenix::FUNCTIONS)
+    FUNCTIONS.into_iter().chain(rewrite_phoenix::FUNCTIONS).chain(cast_calls::names())
 }
 
 /// Is it one of them, and an aggregate?
@@ -181,6 +182,9 @@ fn rewrite_function(mut function: Function) -> Expr {
     let name = function.name.to_string().to_lowercase();
     if let Some(rewritten) = rewrite_phoenix::rewrite(&name, &function) {
         return rewritten;
+    }
+    if let Some(cast) = cast_calls::rewrite(&name, &function) {
+        return cast;
     }
     match name.as_str() {
         "variance" => function.name = ObjectName::from(vec![Ident::new("var_samp")]),

@@ -1,6 +1,6 @@
 //! Views: where a query names one, the view's own query stands in its place.
 
-use super::output::fitted;
+use super::output::Fitting;
 use super::parameters::Parameters;
 use super::{OutputColumn, Planner, guarded, names, output};
 use crate::context::QueryContext;
@@ -37,7 +37,12 @@ impl Planner {
             let mut parameters = Parameters::new(0, &[]);
             let logical = self.logical(cx, &statement, &mut parameters, &[]).await?;
             let reads = reads(cx, &logical.plan, &logical.relations)?;
-            let (_, columns) = output::settle_output(logical.plan, self.state.config_options(), self.state.analyzer())?;
+            let (_, columns) = output::settle_output(
+                logical.plan,
+                self.state.config_options(),
+                self.state.analyzer(),
+                &Fitting::of(cx),
+            )?;
             Ok(ViewDefinition { columns, reads })
         }))
         .await
@@ -54,7 +59,7 @@ impl Planner {
         let cx = QueryContext { search_path: view.search_path.clone(), ..cx.clone() };
         let mut parameters = Parameters::new(0, &[]);
         let logical = self.logical(&cx, &self.prepared(&cx, &query)?, &mut parameters, &[]).await?;
-        let columns = columns(view, &logical.plan)?;
+        let columns = columns(view, &logical.plan, &Fitting::of(&cx))?;
         let plan = LogicalPlanBuilder::from(logical.plan).project(columns)?.build()?;
         Ok((Arc::new(ViewTable::new(plan, None)), logical.computed))
     }
@@ -62,7 +67,7 @@ impl Planner {
 
 /// The view's columns over those of its query. A `*` in it may have more of them now than when the view was made:
 /// then they are found by their names.
-fn columns(view: &View, plan: &LogicalPlan) -> QueryResult<Vec<Expr>> {
+fn columns(view: &View, plan: &LogicalPlan, fitting: &Fitting) -> QueryResult<Vec<Expr>> {
     let schema = plan.schema();
     let by_place = schema.fields().len() == view.columns.len();
     let mut found = Vec::with_capacity(view.columns.len());
@@ -74,7 +79,7 @@ fn columns(view: &View, plan: &LogicalPlan) -> QueryResult<Vec<Expr>> {
         let Some((_, (qualifier, field))) = schema.iter().enumerate().find(fits) else {
             return Err(QueryError::internal(format!("view {} lost its column {}", view.name, column.name)));
         };
-        let expr = fitted(Expr::Column(Column::new(qualifier.cloned(), field.name())), field, &column.ty);
+        let expr = fitting.fit(Expr::Column(Column::new(qualifier.cloned(), field.name())), field, &column.ty);
         let origin = format!("{}.{}", view.oid.0, place + 1);
         let metadata = BTreeMap::from([(TYPE_KEY.to_owned(), column.ty.sql_name()), (ORIGIN_KEY.to_owned(), origin)]);
         found.push(expr.alias_with_metadata(column.name.clone(), Some(FieldMetadata::from(metadata))));

@@ -43,7 +43,7 @@ async fn the_nth_call_fails_and_the_next_works() {
 #[tokio::test]
 async fn a_lasting_fault_stays_until_it_is_cleared() {
     let (store, plan) = faulty().await;
-    let read_only = StoreError::ReadOnly { reason: "planned".into() };
+    let read_only = StoreError::ReadOnly { reason: "planned".into(), disk_full: false };
     plan.fail_from(Point::Sync, 1, read_only.clone());
     for _ in 0..3 {
         assert_eq!(commit(&store, batch(vec![replace("a", b"1")])).await, Err(read_only.clone()));

@@ -43,6 +43,25 @@ pub fn abbreviation(name: &str) -> Option<i32> {
     found.map(|(minutes, _)| minutes * 60)
 }
 
+/// Those that are of summer time.
+const SUMMER: &str = "ACDT ADT AEDT AKDT BRST BST CDT CEST CETDST CHADT EDT EEST EETDST IDT MDT MEST MESZ METDST NDT NZDT \
+    PDT PMDT WETDST";
+
+/// All of them by name, with their seconds east of UTC.
+pub fn abbreviations() -> impl Iterator<Item = (&'static str, i32)> {
+    let mut all: Vec<(&str, i32)> = ABBREVIATIONS
+        .iter()
+        .flat_map(|(minutes, names)| names.split(' ').map(move |name| (name, minutes * 60)))
+        .collect();
+    all.sort_unstable();
+    all.into_iter()
+}
+
+/// Is it an abbreviation of summer time?
+pub fn is_summer_time(abbreviation: &str) -> bool {
+    SUMMER.split_whitespace().any(|name| name.eq_ignore_ascii_case(abbreviation))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,7 +12,7 @@ mod parse;
 mod posix_zone;
 mod print;
 
-pub use abbreviation::abbreviation;
+pub use abbreviation::{abbreviation, abbreviations, is_summer_time};
 pub use far_future::with_known_rules;
 pub use parse::{parse_date, parse_time, parse_timestamp, parse_timestamptz, parse_timestamptz_in, without_zone_name};
 pub use posix_zone::{posix_text, posix_zone};

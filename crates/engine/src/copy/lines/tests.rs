@@ -30,6 +30,11 @@ fn rows_of_pieces(format: &Format, pieces: &[&[u8]]) -> Vec<String> {
                     buffer.clear();
                     return;
                 }
+                Line::Bad(message) => {
+                    rows.push(format!("! {message}"));
+                    buffer.clear();
+                    return;
+                }
                 Line::OpenQuote => {
                     rows.push("!".to_string());
                     buffer.clear();
@@ -84,6 +89,28 @@ fn csv_lines_have_quotes() {
 }
 
 #[test]
+fn a_carriage_return_alone_ends_no_line_and_is_no_data() {
+    let (text, csv) = (format(false, |_| {}), format(true, |_| {}));
+    let bad = "! literal carriage return found in data";
+    check(&text, "1\t2\n2\r\tx\n", &["1|2", bad]);
+    check(&text, "1\\\\\t2\r\t\n", &[bad]);
+    check(&text, "1\\r\t2\r\n", &["1\r|2"]);
+    let bad = "! unquoted carriage return found in data";
+    check(&csv, "1,2\n2\r,x\n", &["1|2", bad]);
+    check(&csv, "\"1\r\",2\n\"a\",\r3\n", &["1\r|2", bad]);
+    check(&csv, "\"1\",2\r", &["1|2"]);
+}
+
+#[test]
+fn the_end_marker_stands_alone() {
+    let text = format(false, |_| {});
+    check(&text, "1\t2\n\\.x\n", &["1|2", "! end-of-copy marker corrupt"]);
+    check(&text, "1\t\\.2\n", &["! end-of-copy marker corrupt"]);
+    check(&text, "1\t\\\\.2\n", &["1|\\.2"]);
+    check(&format(true, |_| {}), "\\.x\n", &["\\.x"]);
+}
+
+#[test]
 fn csv_options_change_quote_escape_and_null() {
     let f = format(true, |o| {
         o.delimiter = Some(b';');
@@ -110,6 +137,6 @@ fn ambiguous_options_are_refused() {
     };
     assert_eq!(refused(true, |o| o.delimiter = Some(b'"')), "22023");
     assert_eq!(refused(false, |o| o.delimiter = Some(b'x')), "22023");
-    assert_eq!(refused(true, |o| o.null = Some(",".to_string())), "22023");
+    assert_eq!(refused(true, |o| o.null = Some(",".to_string())), "0A000");
     assert_eq!(refused(true, |o| o.force_null = sql::CopyColumns::Named(vec!["z".to_string()])), "42P10");
 }

@@ -1,0 +1,179 @@
+//! Functions: those of the lists and those of the embedding program.
+
+use crate::live_state::FunctionInfo;
+use crate::oid::format_type;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// A row of `pg_proc`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Routine {
+    pub(crate) oid: u32,
+    pub(crate) name: String,
+    /// `f` function, `a` aggregate, `w` window function.
+    pub(crate) kind: char,
+    /// `i` immutable, `s` stable, `v` volatile.
+    pub(crate) volatility: char,
+    /// `s` safe, `r` restricted, `u` unsafe.
+    pub(crate) parallel: char,
+    pub(crate) strict: bool,
+    pub(crate) returns_set: bool,
+    pub(crate) result: u32,
+    pub(crate) arguments: Vec<u32>,
+    /// The type of the last arguments if there may be any number of them, else 0.
+    pub(crate) variadic: u32,
+    /// How many of the last arguments have defaults.
+    pub(crate) defaults: usize,
+    /// Of an aggregate: `n` normal, `o` of an ordered set, and how many of its arguments stand outside of WITHIN GROUP.
+    pub(crate) aggregate: (char, usize),
+    /// The arguments with names and defaults, where they have some.
+    shown: Option<&'static str>,
+}
+
+/// Oids of the embedding program's functions: made of their names, in a range that no counter of the catalog reaches.
+const EMBEDDED: u32 = 1 << 29;
+
+static BUILT_IN: LazyLock<Vec<Routine>> = LazyLock::new(|| {
+    let lists = [include_str!("functions.txt"), include_str!("own.txt")];
+    let mut all: Vec<Routine> = lists.iter().flat_map(|list| list.lines()).filter_map(Routine::read).collect();
+    all.sort_by_key(|routine| routine.oid);
+    all
+});
+
+/// All that is built in, by oid.
+pub(crate) fn routines() -> &'static [Routine] {
+    &BUILT_IN
+}
+
+/// Places in the list by name.
+static BY_NAME: LazyLock<HashMap<&str, Vec<usize>>> = LazyLock::new(|| {
+    let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (place, routine) in routines().iter().enumerate() {
+        by_name.entry(&routine.name).or_default().push(place);
+    }
+    by_name
+});
+
+/// What is built in under that name.
+pub(crate) fn routines_named(name: &str) -> impl Iterator<Item = &'static Routine> {
+    let places = BY_NAME.get(name).map(Vec::as_slice).unwrap_or_default();
+    places.iter().filter_map(|place| routines().get(*place))
+}
+
+impl Routine {
+    /// A line of a list; `None` for one with a fault.
+    fn read(line: &'static str) -> Option<Self> {
+        let (facts, shown) = line.split_once(" | ").map_or((line, None), |(facts, shown)| (facts, Some(shown)));
+        let mut words = facts.split(' ');
+        let (oid, name) = (words.next()?.parse().ok()?, words.next()?.to_owned());
+        let mut flags = words.next()?.chars();
+        let (kind, volatility, parallel) = (flags.next()?, flags.next()?, flags.next()?);
+        let rest = flags.as_str();
+        let result = words.next()?.parse().ok()?;
+        let arguments = words.next().filter(|list| *list != "-").unwrap_or_default();
+        let arguments = arguments.split(',').filter(|one| !one.is_empty()).map(|one| one.parse().ok());
+        let mut routine = Self {
+            oid,
+            name,
+            kind,
+            volatility,
+            parallel,
+            strict: rest.contains('s'),
+            returns_set: rest.contains('r'),
+            result,
+            arguments: arguments.collect::<Option<_>>()?,
+            variadic: 0,
+            defaults: 0,
+            aggregate: ('n', 0),
+            shown,
+        };
+        words.try_for_each(|word| routine.read_word(word))?;
+        Some(routine)
+    }
+
+    fn read_word(&mut self, word: &str) -> Option<()> {
+        let mut letters = word.chars();
+        match letters.next()? {
+            'v' => self.variadic = letters.as_str().parse().ok()?,
+            'd' => self.defaults = letters.as_str().parse().ok()?,
+            'k' => self.aggregate = (letters.next()?, letters.as_str().parse().ok()?),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// A function of the embedding program.
+    pub(crate) fn embedded(function: &FunctionInfo) -> Self {
+        Self {
+            oid: EMBEDDED | (hash(&function.name) & (EMBEDDED - 1)),
+            name: function.name.clone(),
+            kind: 'f',
+            volatility: if function.immutable { 'i' } else { 'v' },
+            parallel: 's',
+            strict: function.strict,
+            returns_set: false,
+            result: function.returns.oid(),
+            arguments: function.arguments.iter().map(types::DataType::oid).collect(),
+            variadic: 0,
+            defaults: 0,
+            aggregate: ('n', 0),
+            shown: None,
+        }
+    }
+
+    /// What it gives, as `pg_get_function_result()` says it.
+    pub(crate) fn result_text(&self) -> String {
+        let result = format_type(self.result, None);
+        if self.returns_set { format!("SETOF {result}") } else { result }
+    }
+
+    /// Its arguments with names and defaults.
+    pub(crate) fn arguments_text(&self) -> String {
+        self.shown.map_or_else(|| self.types_text(", "), str::to_owned)
+    }
+
+    /// Its arguments without defaults.
+    pub(crate) fn identity_text(&self) -> String {
+        let text = self.arguments_text();
+        let bare = |part: &str| part.split_once(" DEFAULT ").map_or(part, |(before, _)| before).to_owned();
+        text.split(", ").map(bare).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The types alone.
+    pub(crate) fn types_text(&self, between: &str) -> String {
+        self.arguments.iter().map(|ty| format_type(*ty, None)).collect::<Vec<_>>().join(between)
+    }
+}
+
+/// FNV-1a: the same for a name in every run.
+fn hash(name: &str) -> u32 {
+    name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::oid::types::PgType;
+
+    #[test]
+    fn every_line_is_read_and_names_known_types() {
+        let lines = include_str!("functions.txt").lines().count() + include_str!("own.txt").lines().count();
+        assert_eq!(routines().len(), lines);
+        assert!(routines().windows(2).all(|pair| matches!(pair, [a, b] if a.oid < b.oid)), "oids are used once");
+        for routine in routines() {
+            for ty in routine.arguments.iter().chain([&routine.result]) {
+                assert!(PgType::by_oid(*ty).is_some(), "{} has a type {ty}", routine.name);
+            }
+        }
+    }
+
+    #[test]
+    fn arguments_are_shown_with_names_and_defaults() {
+        let find = |name: &str| routines().iter().find(|routine| routine.name == name).unwrap();
+        assert_eq!(find("parse_ident").arguments_text(), "str text, strict boolean DEFAULT true");
+        assert_eq!(find("parse_ident").identity_text(), "str text, strict boolean");
+        assert_eq!(find("concat_ws").arguments_text(), "text, VARIADIC \"any\"");
+        assert_eq!(find("generate_series").result_text(), "SETOF integer");
+    }
+}

@@ -1,0 +1,163 @@
+//! Functions about functions: their names, their arguments, who may call them.
+//!
+//! A function's name as `regproc` shows it is bare only where no other has it; `regprocedure` has the types with it.
+
+use super::names::{number, unknown_number};
+use super::privileges::privileges;
+use super::{ANY, Arguments, Function, OID, Returns, TEXT, strict};
+use crate::builtin::{Routine, operators};
+use crate::oid::{split_name, type_oid};
+use crate::rows::Cell;
+use crate::source::Source;
+use datafusion::common::{Result, plan_err};
+use std::borrow::Cow;
+use types::ident;
+
+pub(super) static PG_GET_FUNCTION_RESULT: Function =
+    strict("pg_get_function_result", &[OID], Returns::Text, |source, args| told(source, args, Routine::result_text));
+
+pub(super) static PG_GET_FUNCTION_ARGUMENTS: Function =
+    strict("pg_get_function_arguments", &[OID], Returns::Text, |source, args| {
+        told(source, args, Routine::arguments_text)
+    });
+
+pub(super) static PG_GET_FUNCTION_IDENTITY_ARGUMENTS: Function =
+    strict("pg_get_function_identity_arguments", &[OID], Returns::Text, |source, args| {
+        told(source, args, Routine::identity_text)
+    });
+
+fn told(source: &Source, args: &Arguments<'_>, tell: fn(&Routine) -> String) -> Result<Cell> {
+    Ok(args.oid(0).and_then(|oid| source.routine(oid)).map(|routine| tell(&routine)).into())
+}
+
+/// All of them are in `pg_catalog`, which the search path always has.
+pub(super) static PG_FUNCTION_IS_VISIBLE: Function =
+    strict("pg_function_is_visible", &[OID], Returns::Bool, |source, args| {
+        Ok(args.oid(0).and_then(|oid| source.routine(oid)).map(|_| true).into())
+    });
+
+pub(super) static PG_OPERATOR_IS_VISIBLE: Function =
+    strict("pg_operator_is_visible", &[OID], Returns::Bool, |_, args| {
+        Ok(operators().iter().find(|operator| Some(operator.oid) == args.oid(0)).map(|_| true).into())
+    });
+
+pub(super) static REGPROC_OID: Function = strict("regproc_oid", &[ANY], Returns::Oid, |source, args| {
+    Ok(match number(args) {
+        Some(oid) => oid.into(),
+        None => must_be_one(source, args.text(0).unwrap_or_default())?.oid.into(),
+    })
+});
+
+pub(super) static REGPROC_NAME: Function = strict("regproc_name", &[ANY], Returns::Text, |source, args| {
+    let routine = match number(args) {
+        Some(oid) => match u32::try_from(oid).ok().and_then(|oid| source.routine(oid)) {
+            Some(routine) => routine,
+            None => return Ok(unknown_number(oid)),
+        },
+        None => must_be_one(source, args.text(0).unwrap_or_default())?,
+    };
+    Ok(name_of(source, &routine).into())
+});
+
+pub(super) static TO_REGPROC: Function = strict("to_regproc", &[TEXT], Returns::Text, |source, args| {
+    Ok(the_one(source, args).map(|routine| name_of(source, &routine)).into())
+});
+
+pub(super) static TO_REGPROC_OID: Function = strict("to_regproc_oid", &[TEXT], Returns::Oid, |source, args| {
+    Ok(the_one(source, args).map(|routine| routine.oid).into())
+});
+
+pub(super) static REGPROCEDURE_OID: Function = strict("regprocedure_oid", &[ANY], Returns::Oid, |source, args| {
+    Ok(match number(args) {
+        Some(oid) => oid.into(),
+        None => must_have(source, args.text(0).unwrap_or_default())?.oid.into(),
+    })
+});
+
+pub(super) static REGPROCEDURE_NAME: Function = strict("regprocedure_name", &[ANY], Returns::Text, |source, args| {
+    let routine = match number(args) {
+        Some(oid) => match u32::try_from(oid).ok().and_then(|oid| source.routine(oid)) {
+            Some(routine) => routine,
+            None => return Ok(unknown_number(oid)),
+        },
+        None => must_have(source, args.text(0).unwrap_or_default())?,
+    };
+    Ok(signature_of(&routine).into())
+});
+
+pub(super) static TO_REGPROCEDURE: Function = strict("to_regprocedure", &[TEXT], Returns::Text, |source, args| {
+    let found = must_have(source, args.text(0).unwrap_or_default()).ok();
+    Ok(found.map(|routine| signature_of(&routine)).into())
+});
+
+pub(super) static TO_REGPROCEDURE_OID: Function =
+    strict("to_regprocedure_oid", &[TEXT], Returns::Oid, |source, args| {
+        Ok(must_have(source, args.text(0).unwrap_or_default()).ok().map(|routine| routine.oid).into())
+    });
+
+/// Who is connected may call all there is.
+pub(super) static HAS_FUNCTION_PRIVILEGE: Function =
+    strict("has_function_privilege", &[ANY, ANY, ANY], Returns::Bool, |source, args| {
+        let found = match args.cell_from_end(2) {
+            Cell::Int(oid) => u32::try_from(*oid).ok().and_then(|oid| source.routine(oid)),
+            Cell::Text(signature) => Some(must_have(source, signature)?),
+            _ => None,
+        };
+        match privileges(args.cell_from_end(1))?.iter().find(|one| *one != "EXECUTE") {
+            Some(odd) => plan_err!("unrecognized privilege type: \"{odd}\""),
+            None => Ok(found.map(|_| true).into()),
+        }
+    })
+    .optional(1);
+
+/// Those that a name, with a schema or without, means.
+fn named(source: &Source, name: &str) -> Vec<Cow<'static, Routine>> {
+    match split_name(name) {
+        Some((schema, name)) if schema.as_deref().is_none_or(|schema| schema == "pg_catalog") => {
+            source.routines_named(&name)
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn the_one(source: &Source, args: &Arguments<'_>) -> Option<Cow<'static, Routine>> {
+    must_be_one(source, args.text(0)?).ok()
+}
+
+fn must_be_one(source: &Source, name: &str) -> Result<Cow<'static, Routine>> {
+    let mut found = named(source, name).into_iter();
+    match (found.next(), found.next()) {
+        (Some(one), None) => Ok(one),
+        (Some(_), Some(_)) => plan_err!("more than one function named \"{name}\""),
+        (None, _) => plan_err!("function \"{name}\" does not exist"),
+    }
+}
+
+/// The function of a name with types behind it, as in `upper(text)`.
+fn must_have(source: &Source, signature: &str) -> Result<Cow<'static, Routine>> {
+    let Some((name, rest)) = signature.split_once('(') else { return plan_err!("expected a left parenthesis") };
+    let Some(types) = rest.trim_end().strip_suffix(')') else { return plan_err!("expected a right parenthesis") };
+    let mut wanted = Vec::new();
+    for ty in types.split(',').map(str::trim).filter(|ty| !ty.is_empty()) {
+        match type_oid(ty) {
+            Some(oid) => wanted.push(oid),
+            None => return plan_err!("type \"{ty}\" does not exist"),
+        }
+    }
+    match named(source, name.trim()).into_iter().find(|routine| routine.arguments == wanted) {
+        Some(routine) => Ok(routine),
+        None => plan_err!("function \"{signature}\" does not exist"),
+    }
+}
+
+fn name_of(source: &Source, routine: &Routine) -> String {
+    let name = ident::quote(&routine.name);
+    match source.routines_named(&routine.name).len() {
+        0 | 1 => name.into_owned(),
+        _ => format!("pg_catalog.{name}"),
+    }
+}
+
+fn signature_of(routine: &Routine) -> String {
+    format!("{}({})", ident::quote(&routine.name), routine.types_text(","))
+}
