@@ -15,6 +15,9 @@ struct Marked {
     own: String,
 }
 
+/// Outputs of a query that are marked: their names without and with the mark.
+type Outputs = Vec<(String, String)>;
+
 /// Lets a SELECT's expressions name the marked columns of the queries in its FROM.
 pub(super) fn follow(select: &mut Select) {
     let marked = in_from(select, &|_| None);
@@ -46,7 +49,7 @@ pub(super) fn follow_query(query: &mut Query) {
 }
 
 /// The marked columns of the tables in FROM; `defined` knows those of WITH.
-fn in_from(select: &Select, defined: &dyn Fn(&str) -> Option<Vec<(String, String)>>) -> Vec<Marked> {
+fn in_from(select: &Select, defined: &dyn Fn(&str) -> Option<Outputs>) -> Vec<Marked> {
     let mut all = Vec::new();
     let factors = select
         .from
@@ -80,7 +83,7 @@ fn alias_of(alias: Option<&TableAlias>, name: String) -> Option<String> {
 }
 
 /// The marked columns beside `t.*`, by their names: those that come once.
-fn outputs(query: &Query) -> Vec<(String, String)> {
+fn outputs(query: &Query) -> Outputs {
     let SetExpr::Select(select) = query.body.as_ref() else { return Vec::new() };
     let items = &select.projection;
     let beside = items.iter().any(|item| matches!(item, SelectItem::QualifiedWildcard(..)));
