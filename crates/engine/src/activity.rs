@@ -80,5 +80,5 @@ impl Activity {
 
 /// Microseconds since 1970.
 pub(crate) fn micros(clock: &dyn Clock) -> i64 {
-    i64::try_from(clock.now().0).unwrap_or(i64::MAX / 1000).saturating_mul(1000)
+    clock.micros()
 }

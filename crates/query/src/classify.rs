@@ -1,6 +1,7 @@
 //! DataFusion's and Arrow's errors to ours: sorted by variant, and by their words only where no variant says it.
 
 use crate::error::{QueryError, Refusal};
+use crate::plan::is_of_several;
 use arrow::error::ArrowError;
 use datafusion::common::{Column, DataFusionError, SchemaError};
 use types::TypeError;
@@ -153,6 +154,11 @@ fn from_schema(error: &SchemaError) -> QueryError {
 }
 
 fn no_such_column(field: &Column, valid: &[Column]) -> QueryError {
+    let table = |column: &Column| column.relation.as_ref().map(|relation| relation.table().to_owned());
+    let there = valid.iter().filter(|column| field.relation.is_none() || table(field) == table(column));
+    if let Some(name) = is_of_several(&field.name, there) {
+        return QueryError::AmbiguousColumn { name: name.to_owned() };
+    }
     if let Some(relation) = &field.relation {
         let known = valid.iter().any(|column| column.relation.as_ref().is_some_and(|r| r.table() == relation.table()));
         if !known && !valid.is_empty() {

@@ -330,6 +330,10 @@ pub enum Refusal {
     Separators,
     /// A recursive query of a form that has no meaning (42P19).
     Recursion,
+    /// A name that two outputs have (42702).
+    AmbiguousName,
+    /// A value of which nothing tells the type (42P18).
+    IndeterminateType,
     /// A negative LIMIT (2201W).
     Limit,
     /// A negative OFFSET (2201X).

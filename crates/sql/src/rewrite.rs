@@ -1,6 +1,6 @@
 //! Puts queries and expressions into the form that the planner reads, where two spellings mean the same.
 //!
-//! - `FETCH FIRST n ROWS ONLY` is `LIMIT n`.
+//! - `FETCH FIRST n ROWS ONLY` is `LIMIT n`; `x LIKE ANY (ARRAY[p, q])` is `x LIKE p OR x LIKE q`.
 //! - `OPERATOR(pg_catalog.~)` is `~`; `pg_catalog.lower(x)` is `lower(x)`; `x::pg_catalog.text` is `x::text`.
 //! - `COLLATE "C"` and `COLLATE pg_catalog.default` go: text is compared by bytes anyway.
 //! - Long chains of AND or of OR become balanced trees, so that their depth is the logarithm of their length.
@@ -38,6 +38,7 @@ impl VisitorMut for Rewriter {
         strip_collation(expr);
         pg_catalog_rewrite::expression(expr);
         balance(expr);
+        like_any(expr);
         match expr {
             Expr::BinaryOp { op, .. } => plain_operator(op),
             Expr::AnyOp { compare_op, .. } | Expr::AllOp { compare_op, .. } => plain_operator(compare_op),
@@ -95,6 +96,32 @@ fn fetch_to_limit(query: &mut Query) {
     let one = || Expr::value(Value::Number("1".into(), false));
     let limit = query.fetch.take().map(|fetch| fetch.quantity.unwrap_or_else(one));
     query.limit_clause = Some(LimitClause::LimitOffset { limit, offset, limit_by: Vec::new() });
+}
+
+/// `x LIKE ANY (ARRAY[p, q])`: `x LIKE p OR x LIKE q`.
+fn like_any(expr: &mut Expr) {
+    let (Expr::Like { any, pattern, .. } | Expr::ILike { any, pattern, .. }) = &mut *expr else { return };
+    let Some(patterns) = elements(pattern).filter(|_| *any) else { return };
+    *any = false;
+    let one = |own: Expr| {
+        let mut like = expr.clone();
+        if let Expr::Like { pattern, .. } | Expr::ILike { pattern, .. } = &mut like {
+            **pattern = own;
+        }
+        like
+    };
+    let either = |a: Expr, b: Expr| Expr::BinaryOp { left: Box::new(a), op: BinaryOperator::Or, right: Box::new(b) };
+    let likes = patterns.into_iter().map(one).reduce(either);
+    *expr = Expr::Nested(Box::new(likes.unwrap_or_else(|| Expr::value(Value::Boolean(false)))));
+}
+
+/// Those of an array that is written out.
+fn elements(array: &Expr) -> Option<Vec<Expr>> {
+    match array {
+        Expr::Nested(inner) => elements(inner),
+        Expr::Array(array) => Some(array.elem.clone()),
+        _ => None,
+    }
 }
 
 /// Collations that say what is the case without them.

@@ -2,12 +2,17 @@
 
 use crate::Timestamp;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Tells the time.
 pub trait Clock: Send + Sync + std::fmt::Debug {
     /// Milliseconds since 1970. May step back; the store stamps with the larger of this and its last stamp.
     fn now(&self) -> Timestamp;
+
+    /// Microseconds since 1970, as exact as the clock is.
+    fn micros(&self) -> i64 {
+        i64::try_from(self.now().0).unwrap_or(i64::MAX / 1000).saturating_mul(1000)
+    }
 }
 
 /// The machine's clock.
@@ -15,12 +20,19 @@ pub trait Clock: Send + Sync + std::fmt::Debug {
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "the one place that asks the machine")]
     fn now(&self) -> Timestamp {
-        // A clock before 1970 reads as 0; stamps stay monotonic all the same.
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Timestamp(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+        Timestamp(u64::try_from(since_1970().as_millis()).unwrap_or(u64::MAX))
     }
+
+    fn micros(&self) -> i64 {
+        i64::try_from(since_1970().as_micros()).unwrap_or(i64::MAX)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place that asks the machine")]
+fn since_1970() -> Duration {
+    // A clock before 1970 reads as 0; stamps stay monotonic all the same.
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 /// A clock that a test sets.

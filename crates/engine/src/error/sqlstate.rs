@@ -216,6 +216,8 @@ fn refusal_code(reason: Refusal) -> &'static str {
         Refusal::NthValue => "22016",
         Refusal::Separators => "2200C",
         Refusal::Recursion => "42P19",
+        Refusal::AmbiguousName => "42702",
+        Refusal::IndeterminateType => "42P18",
         Refusal::Limit => "2201W",
         Refusal::Offset => "2201X",
         Refusal::DateTime => "22008",

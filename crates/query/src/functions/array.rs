@@ -53,12 +53,19 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define_rule("value at share", |args| {
         let [array, share] = args else { return None };
         let item = array_of(array)?;
-        let fits = match share {
-            Argument::Unknown => true,
-            Argument::Known(ty) => *ty == DataType::Double || widens(ty, &DataType::Double),
-        };
-        let types = vec![DataType::Array(item), DataType::Double];
-        fits.then(|| Chosen { types, returns: item.data_type(), strict: true, body: value_at_share })
+        let is_share = |ty: &DataType| *ty == DataType::Double || widens(ty, &DataType::Double);
+        let values = DataType::Array(item);
+        match share {
+            Argument::Known(DataType::Array(shares)) if is_share(&shares.data_type()) => {
+                let types = vec![values, DataType::Array(ElementType::Double)];
+                Some(Chosen { types, returns: values, strict: true, body: values_at_shares })
+            }
+            Argument::Known(ty) if !is_share(ty) => None,
+            _ => {
+                let types = vec![values, DataType::Double];
+                Some(Chosen { types, returns: item.data_type(), strict: true, body: value_at_share })
+            }
+        }
     }),
     define_rule("most frequent", |args| {
         let [array] = args else { return None };
@@ -324,6 +331,20 @@ fn value_at_share(args: &[Datum]) -> QueryResult<Datum> {
     }
     let number = (share * sorted.len() as f64).ceil().max(1.0) as usize;
     Ok(sorted.get(number - 1).cloned().unwrap_or(Datum::Null))
+}
+
+/// A value for each of several shares; none has no share that is NULL.
+fn values_at_shares(args: &[Datum]) -> QueryResult<Datum> {
+    let [Datum::Array(sorted), Datum::Array(shares)] = args else { return Err(wrong(args)) };
+    if sorted.is_empty() {
+        return Ok(Datum::Null);
+    }
+    let at = |share: &Datum| match share {
+        Datum::Null => Ok(Datum::Null),
+        Datum::Array(_) => values_at_shares(&[Datum::Array(sorted.clone()), share.clone()]),
+        share => value_at_share(&[Datum::Array(sorted.clone()), share.clone()]),
+    };
+    Ok(Datum::Array(shares.iter().map(at).collect::<QueryResult<_>>()?))
 }
 
 fn most_frequent(args: &[Datum]) -> QueryResult<Datum> {

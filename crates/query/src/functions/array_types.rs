@@ -113,8 +113,16 @@ pub(super) fn array_and(
     Some(Chosen { types, returns: returns.of(array), strict, body })
 }
 
-/// A value and an array to compare it with each item of.
+/// A value and an array to compare it with each item of: as operators do, so a real and any other number as doubles.
 pub(super) fn compare_all(args: &[Argument], body: Body) -> Option<Chosen> {
+    if let [Argument::Known(value), Argument::Known(DataType::Array(item))] = args
+        && (*value == DataType::Real) != (*item == ElementType::Real)
+        && value.is_number()
+        && item.data_type().is_number()
+    {
+        let types = vec![DataType::Double, DataType::Array(ElementType::Double)];
+        return Some(Chosen { types, returns: Boolean, strict: false, body });
+    }
     with_element(&flipped_arguments(args)?, (0, 1), Returns::Known(Boolean), false, body)
         .map(|chosen| Chosen { types: chosen.types.into_iter().rev().collect(), ..chosen })
 }

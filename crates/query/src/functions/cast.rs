@@ -8,7 +8,9 @@ use crate::convert::{arrow_type, expression_field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
 use arrow::array::cast::AsArray;
 use arrow::array::{Array, ArrayRef};
-use arrow::datatypes::{DataType as ArrowType, Date32Type, Field, FieldRef, TimestampMicrosecondType};
+use arrow::datatypes::{
+    DataType as ArrowType, Date32Type, Decimal128Type, Field, FieldRef, Float64Type, TimestampMicrosecondType,
+};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
@@ -138,6 +140,9 @@ impl PostgresCast {
         {
             return Ok(fast);
         }
+        if let Some(fast) = short_numerics(&canonical, &self.ty) {
+            return Ok(fast);
+        }
         let read = column_reader(from, canonical.as_ref())?;
         let mut values = Vec::with_capacity(canonical.len());
         for row in 0..canonical.len() {
@@ -165,6 +170,21 @@ fn finite_moments(array: &ArrayRef, ty: &DataType) -> Option<ArrayRef> {
     let moments = array.as_primitive_opt::<TimestampMicrosecondType>()?;
     // Both count from 1970 in UTC.
     Some(Arc::new(moments.clone().with_data_type(to)))
+}
+
+/// Numerics as doubles, if all have so few digits that a double holds them and the power of ten: then their quotient is
+/// the double next to them.
+fn short_numerics(array: &ArrayRef, ty: &DataType) -> Option<ArrayRef> {
+    const LARGEST: u128 = 1 << f64::MANTISSA_DIGITS;
+    const LARGEST_POWER: i8 = 22;
+    let numerics = array.as_primitive_opt::<Decimal128Type>().filter(|_| *ty == DataType::Double)?;
+    let scale = numerics.scale();
+    if !(0..=LARGEST_POWER).contains(&scale) || !numerics.values().iter().all(|digits| digits.unsigned_abs() <= LARGEST)
+    {
+        return None;
+    }
+    let power: f64 = format!("1e{scale}").parse().ok()?;
+    Some(Arc::new(numerics.unary::<_, Float64Type>(|digits| digits as f64 / power)))
 }
 
 fn cast_value(ty: &DataType, value: Datum, zone: Option<&Zone>) -> QueryResult<Datum> {

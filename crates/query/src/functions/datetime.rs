@@ -62,6 +62,15 @@ pub(super) static FUNCTIONS: &[Definition] = &[
             strict(&[Span], Boolean, is_finite),
         ],
     ),
+    // `current_timestamp(3)`, which no query writes by this name.
+    define(
+        "in digits",
+        &[
+            strict(&[TimestampTz, Integer], TimestampTz, in_digits),
+            strict(&[Timestamp, Integer], Timestamp, in_digits),
+            strict(&[Time, Integer], Time, in_digits),
+        ],
+    ),
     define("justify_days", &[strict(&[Span], Span, |args| justified(args, Interval::justify_days))]),
     define("justify_hours", &[strict(&[Span], Span, |args| justified(args, Interval::justify_hours))]),
     define("justify_interval", &[strict(&[Span], Span, |args| justified(args, Interval::justify))]),
@@ -291,6 +300,22 @@ fn is_finite(args: &[Datum]) -> QueryResult<Datum> {
 fn justified(args: &[Datum], op: fn(Interval) -> Option<Interval>) -> QueryResult<Datum> {
     arguments!(args, [Datum::Interval(interval)]);
     op(*interval).map(Datum::Interval).ok_or(QueryError::IntervalRange)
+}
+
+/// Rounded to so many digits of a second; there are six.
+fn in_digits(args: &[Datum]) -> QueryResult<Datum> {
+    let [moment, Datum::Int4(digits)] = args else { return Err(wrong(args)) };
+    let unit = 10_i64.pow(6 - u32::try_from(*digits).unwrap_or(0).min(6));
+    let rounded = |micros: i64| {
+        let half = micros.saturating_add(unit / 2);
+        half - half.rem_euclid(unit)
+    };
+    match moment {
+        Datum::TimestampTz(micros) => Ok(Datum::TimestampTz(rounded(*micros))),
+        Datum::Timestamp(micros) => Ok(Datum::Timestamp(rounded(*micros))),
+        Datum::Time(micros) => Ok(Datum::Time(rounded(*micros))),
+        _ => Err(wrong(args)),
+    }
 }
 
 fn make_days(year: i32, month: i32, day: i32) -> QueryResult<i32> {

@@ -1,7 +1,7 @@
 //! Two sides of a comparison or of arithmetic: constants without a type take the other side's, and sides that
 //! PostgreSQL does not compare are refused.
 
-use crate::convert::{arrow_type, datum_to_scalar, field, sql_type_of};
+use crate::convert::{arrow_type, datum_to_scalar, field, scalar_to_datum, sql_type_of};
 use crate::error::{QueryError, QueryResult};
 use crate::functions::{Argument, offset_of, session_moment, without_zone};
 use arrow::datatypes::{DataType as ArrowType, Field};
@@ -13,7 +13,7 @@ use datafusion::logical_expr::{Cast, Expr, ExprSchemable};
 use std::cell::Cell;
 use std::sync::Arc;
 use types::temporal::{self, ZoneRules};
-use types::{DataType, Datum, ElementType, text};
+use types::{DataType, Datum, ElementType, coerce, text};
 
 /// What is known about the type of one side.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,18 +103,25 @@ pub(super) fn class(ty: &DataType) -> Class {
 /// Makes the sides of `left operator right` comparable as PostgreSQL does.
 ///
 /// # Errors
-/// [`QueryError::NoSuchOperator`] for types that do not compare; [`QueryError::Type`] for a quoted constant that is
-/// not of the other side's type.
+/// As [`compare_sides`].
 pub(super) fn compare(left: &mut Expr, operator: &str, right: &mut Expr, schema: &DFSchema) -> QueryResult<()> {
     let (a, b) = (Side::of(left, schema), Side::of(right, schema));
-    refuse_unlike(&a, operator, &b)?;
-    match (&a, &b) {
-        (Side::Known(ty), Side::Quoted(_) | Side::Parameter) => give_type(right, &b, ty),
-        (Side::Quoted(_) | Side::Parameter, Side::Known(ty)) => give_type(left, &a, ty),
+    compare_sides((left, &a), operator, (right, &b))
+}
+
+/// The same of two sides of which it is known what they are.
+///
+/// # Errors
+/// [`QueryError::NoSuchOperator`] for types that do not compare; [`QueryError::Type`] for a quoted constant that is
+/// not of the other side's type.
+pub(super) fn compare_sides(left: (&mut Expr, &Side), operator: &str, right: (&mut Expr, &Side)) -> QueryResult<()> {
+    let ((left, a), (right, b)) = (left, right);
+    refuse_unlike(a, operator, b)?;
+    match (a, b) {
+        (Side::Known(ty), Side::Quoted(_) | Side::Parameter) => give_type(right, b, ty),
+        (Side::Quoted(_) | Side::Parameter, Side::Known(ty)) => give_type(left, a, ty),
         (Side::Known(x), Side::Known(y)) if is_float(x) != is_float(y) && x.is_number() && y.is_number() => {
-            let (float, other) = if is_float(x) { (&mut *left, &mut *right) } else { (&mut *right, &mut *left) };
-            beside_float(float, other, schema);
-            Ok(())
+            if is_float(x) { beside_float((left, x), right) } else { beside_float((right, y), left) }
         }
         (Side::Known(DataType::Char(_)), Side::Known(other)) if !matches!(other, DataType::Char(_)) => {
             trim_text(right, other)
@@ -157,24 +164,30 @@ fn is_float(ty: &DataType) -> bool {
 
 /// A float and any other number are compared as doubles. A constant that a real holds exactly stays a real, so that
 /// key ranges can be made of it.
-fn beside_float(float: &mut Expr, other: &mut Expr, schema: &DFSchema) {
-    let real = float.get_type(schema).is_ok_and(|ty| ty == ArrowType::Float32);
-    if let Expr::Literal(value, _) = &*other
-        && let Ok(ScalarValue::Float64(Some(double))) = value.cast_to(&ArrowType::Float64)
-    {
-        let exact = f64::from(double as f32) == double;
-        let constant =
-            if real && exact { ScalarValue::Float32(Some(double as f32)) } else { ScalarValue::Float64(Some(double)) };
-        *other = Expr::Literal(constant, None);
-        if !real || exact {
-            return;
+fn beside_float((float, ty): (&mut Expr, &DataType), other: &mut Expr) -> QueryResult<()> {
+    let real = *ty == DataType::Real;
+    match &*other {
+        Expr::Literal(value, _) if !value.is_null() => {
+            let exact = coerce::cast(&DataType::Double, scalar_to_datum(value)?)?;
+            let single = coerce::cast(&DataType::Real, exact.clone()).ok();
+            let kept = single.filter(|single| {
+                real && coerce::cast(&DataType::Double, single.clone()).is_ok_and(|double| double == exact)
+            });
+            let constant = match &kept {
+                Some(single) => datum_to_scalar(&DataType::Real, single)?,
+                None => datum_to_scalar(&DataType::Double, &exact)?,
+            };
+            *other = Expr::Literal(constant, None);
+            if !real || kept.is_some() {
+                return Ok(());
+            }
         }
-    } else {
-        *other = as_double(std::mem::take(other));
+        _ => *other = as_double(std::mem::take(other)),
     }
     if real {
         *float = as_double(std::mem::take(float));
     }
+    Ok(())
 }
 
 fn as_double(expr: Expr) -> Expr {

@@ -1,14 +1,16 @@
-//! Arithmetic fails on overflow instead of wrapping or going to infinity, and float division on zero.
+//! Arithmetic fails on overflow instead of wrapping or going to infinity, and float division on zero. Numerics beside
+//! floats become the floats next to them, as a cast that the query wrote would make them.
 
-use crate::functions::{checked_arithmetic, checked_negative};
+use crate::functions::{checked_arithmetic, checked_negative, postgres_cast};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
+use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator};
 use datafusion::optimizer::AnalyzerRule;
+use types::DataType;
 
 /// The rule. Runs when both sides of every operator have one type.
 #[derive(Debug)]
@@ -35,6 +37,12 @@ fn check_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         let checked = expr.transform_up(|expr| {
             let (left, op, right) = match expr {
                 Expr::BinaryExpr(BinaryExpr { ref left, op, ref right }) => (left, op, right),
+                Expr::Cast(ref cast) => {
+                    return Ok(match nearest_float(cast, &schema) {
+                        Some(float) => Transformed::yes(float),
+                        None => Transformed::no(expr),
+                    });
+                }
                 Expr::Negative(operand) => return Ok(Transformed::yes(negative(*operand, &schema))),
                 expr => return Ok(Transformed::no(expr)),
             };
@@ -55,6 +63,17 @@ fn check_node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         })?;
         Ok(checked.update_data(|expr| name.restore(expr)))
     })
+}
+
+/// Arrow divides a numeric's digits, of which not all have room in a double, by a power of ten.
+fn nearest_float(cast: &Cast, schema: &DFSchema) -> Option<Expr> {
+    let ty = match cast.field.data_type() {
+        ArrowType::Float32 => DataType::Real,
+        ArrowType::Float64 => DataType::Double,
+        _ => return None,
+    };
+    let (_, from) = cast.expr.to_field(schema).ok()?;
+    if from.data_type().is_decimal() { postgres_cast(&cast.expr, &from, &ty) } else { None }
 }
 
 fn negative(operand: Expr, schema: &DFSchema) -> Expr {

@@ -1,4 +1,4 @@
-//! Intervals of one length are one value: `1 day` and `24:00:00` are one group, one row of DISTINCT, one key of a join.
+//! Intervals of one length are one value: `1 day` and `24:00:00` are one group, one row of DISTINCT.
 //!
 //! The planner compares their parts. So it is given their lengths, and a group shows the first interval that it met:
 //!
@@ -14,10 +14,7 @@ use crate::functions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{Column, DFSchema, Result, ScalarValue};
 use datafusion::functions_aggregate::expr_fn::first_value;
-use datafusion::logical_expr::expr::InSubquery;
-use datafusion::logical_expr::{
-    Aggregate, Distinct, Expr, GroupingSet, Join, LogicalPlan, LogicalPlanBuilder, Projection, SortExpr, Subquery, when,
-};
+use datafusion::logical_expr::{Aggregate, Distinct, Expr, GroupingSet, LogicalPlan, Projection, SortExpr, when};
 use std::sync::Arc;
 use types::DataType;
 
@@ -37,7 +34,7 @@ pub(super) fn sorted_by_length(by: &mut [SortExpr], schema: &DFSchema) {
     }
 }
 
-/// Groups, distinct rows and keys of joins by the lengths of intervals.
+/// Groups and distinct rows by the lengths of intervals.
 ///
 /// # Errors
 /// None of a plan that the planner made.
@@ -54,42 +51,12 @@ pub(super) fn keyed_by_length(node: LogicalPlan) -> Result<LogicalPlan> {
             sorted_by_length(on.sort_expr.as_deref_mut().unwrap_or_default(), &schema);
             Ok(LogicalPlan::Distinct(Distinct::On(on)))
         }
-        LogicalPlan::Join(join) => Ok(LogicalPlan::Join(joined(join))),
         node => Ok(node),
     }
 }
 
 fn has_interval(schema: &DFSchema) -> bool {
     schema.fields().iter().any(|field| Side::of_field(field) == Side::Known(DataType::Interval))
-}
-
-fn joined(mut join: Join) -> Join {
-    for (left, right) in &mut join.on {
-        let both = is_interval(left, join.left.schema()) && is_interval(right, join.right.schema());
-        for side in [left, right].into_iter().filter(|_| both) {
-            *side = functions::interval_span(std::mem::take(side));
-        }
-    }
-    join
-}
-
-/// `x IN (SELECT …)`.
-///
-/// # Errors
-/// None of a plan that the planner made.
-pub(super) fn within_by_length(within: InSubquery, schema: &DFSchema) -> Result<InSubquery> {
-    let rows = &within.subquery.subquery;
-    if !is_interval(&within.expr, schema) || !has_interval(rows.schema()) {
-        return Ok(within);
-    }
-    let lengths = rows.schema().columns().into_iter().map(|column| {
-        let name = column.name.clone();
-        functions::interval_span(Expr::Column(column)).alias(name)
-    });
-    let lengths: Vec<Expr> = lengths.collect();
-    let plan = LogicalPlanBuilder::from(rows.as_ref().clone()).project(lengths)?.build()?;
-    let subquery = Subquery { subquery: Arc::new(plan), ..within.subquery };
-    Ok(InSubquery::new(Box::new(functions::interval_span(*within.expr)), subquery, within.negated))
 }
 
 /// The lengths that stand for intervals among the groups.

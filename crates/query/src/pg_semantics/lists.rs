@@ -3,6 +3,7 @@
 use super::adapt::{self, Side};
 use super::rows::{compare_rows, join, parts_of};
 use super::signless_zero::{compared, zero};
+use crate::convert::{datum_to_scalar, scalar_to_datum};
 use crate::error::{QueryError, QueryResult};
 use crate::functions;
 use arrow::array::Array;
@@ -10,8 +11,8 @@ use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{Between, InList, ScalarFunction};
-use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
-use types::DataType;
+use datafusion::logical_expr::{BinaryExpr, Cast, Expr, Operator};
+use types::{DataType, coerce};
 
 /// `x = ANY (constant array)` as `x IN (...)`, of which key ranges are made, and `x <> ALL (...)` likewise.
 ///
@@ -47,7 +48,7 @@ pub(super) fn settle_list(list: InList, schema: &DFSchema) -> QueryResult<Expr> 
         return join(if negated { Operator::And } else { Operator::Or }, rows);
     }
     let mut pairs = Vec::with_capacity(list.len());
-    for mut item in list {
+    for mut item in of_one_type(&expr, list, schema)? {
         let mut left = expr.as_ref().clone();
         adapt::compare(&mut left, "=", &mut item, schema)?;
         pairs.push((left, item));
@@ -59,6 +60,35 @@ pub(super) fn settle_list(list: InList, schema: &DFSchema) -> QueryResult<Expr> 
     // Lists are looked up by bits.
     let pairs = pairs.into_iter().map(|(left, item)| (compared(left, schema), zero(compared(item, schema)))).collect();
     join(if negated { Operator::And } else { Operator::Or }, listed(pairs, op, negated))
+}
+
+/// Several items that no row changes are an array for PostgreSQL: of numbers beside a real one of reals.
+fn of_one_type(value: &Expr, mut list: Vec<Expr>, schema: &DFSchema) -> QueryResult<Vec<Expr>> {
+    let known = |expr: &Expr| match Side::of(expr, schema) {
+        Side::Known(ty) => Some(ty),
+        _ => None,
+    };
+    let is_fixed = |item: &Expr| !item.any_column_refs();
+    let types: Vec<DataType> =
+        list.iter().filter(|item| is_fixed(item)).filter_map(known).chain(known(value)).collect();
+    let real = |ty: &DataType| *ty == DataType::Real;
+    let reals = types.iter().any(real) && types.iter().all(|ty| ty.is_number() && *ty != DataType::Double);
+    if !reals || list.iter().filter(|item| is_fixed(item)).count() < 2 {
+        return Ok(list);
+    }
+    for item in list.iter_mut().filter(|item| is_fixed(item)) {
+        *item = match &*item {
+            Expr::Literal(constant, _) if known(item).is_some() => {
+                let single = coerce::cast(&DataType::Real, scalar_to_datum(constant)?)?;
+                Expr::Literal(datum_to_scalar(&DataType::Real, &single)?, None)
+            }
+            item if known(item).is_some_and(|ty| !real(&ty)) => {
+                Expr::Cast(Cast::new(Box::new(item.clone()), ArrowType::Float32))
+            }
+            item => item.clone(),
+        };
+    }
+    Ok(list)
 }
 
 /// Items that each want the value in the same type stay a list; of those that are computed the planner would take

@@ -24,6 +24,11 @@ use sql::ast::BinaryOperator;
 use std::sync::Arc;
 use types::DataType;
 
+/// What `IS DISTINCT FROM` is written as, so that it comes here: no query writes such operators.
+pub(crate) const DISTINCT: &str = "IS DISTINCT FROM";
+/// The same of `IS NOT DISTINCT FROM`.
+pub(crate) const NOT_DISTINCT: &str = "IS NOT DISTINCT FROM";
+
 /// The hook: it comes before the planner's own.
 #[derive(Debug)]
 pub(crate) struct PostgresOperators;
@@ -195,6 +200,8 @@ fn comparison(op: &BinaryOperator) -> Option<Operator> {
         BinaryOperator::LtEq => Operator::LtEq,
         BinaryOperator::Gt => Operator::Gt,
         BinaryOperator::GtEq => Operator::GtEq,
+        BinaryOperator::Custom(name) if name == DISTINCT => Operator::IsDistinctFrom,
+        BinaryOperator::Custom(name) if name == NOT_DISTINCT => Operator::IsNotDistinctFrom,
         _ => return None,
     })
 }
@@ -204,6 +211,16 @@ fn compared(mut left: Expr, op: Operator, mut right: Expr, schema: &DFSchema) ->
     if let (Some(a), Some(b)) = (parts_of(&left), parts_of(&right)) {
         let part = |a, op, b| compared(a, op, b, schema);
         return compare_rows(a, op, b, &part);
+    }
+    if matches!(op, Operator::IsDistinctFrom | Operator::IsNotDistinctFrom) {
+        // Even of types without `=`.
+        let null = |side: &Expr| Side::of(side, schema) == Side::Null;
+        if let Some(other) = [(&left, &right), (&right, &left)].into_iter().find(|(side, _)| null(side)) {
+            let other = other.1.clone();
+            return Ok(if op == Operator::IsDistinctFrom { other.is_not_null() } else { other.is_null() });
+        }
+        compare(&mut left, "=", &mut right, schema)?;
+        return Ok(binary(left, op, right));
     }
     compare(&mut left, &op.to_string(), &mut right, schema)?;
     Ok(binary(left, op, right))

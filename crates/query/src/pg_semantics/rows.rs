@@ -30,8 +30,12 @@ pub(super) fn compare_rows(
     let pair = |(a, b): (&Expr, &Expr), op| compare(a.clone(), op, b.clone());
     let pairs = || left.iter().zip(right);
     match op {
-        Operator::Eq => join(Operator::And, pairs().map(|p| pair(p, op)).collect::<QueryResult<_>>()?),
-        Operator::NotEq => join(Operator::Or, pairs().map(|p| pair(p, op)).collect::<QueryResult<_>>()?),
+        Operator::Eq | Operator::IsNotDistinctFrom => {
+            join(Operator::And, pairs().map(|p| pair(p, op)).collect::<QueryResult<_>>()?)
+        }
+        Operator::NotEq | Operator::IsDistinctFrom => {
+            join(Operator::Or, pairs().map(|p| pair(p, op)).collect::<QueryResult<_>>()?)
+        }
         Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq => {
             let strict = if matches!(op, Operator::Lt | Operator::LtEq) { Operator::Lt } else { Operator::Gt };
             let mut terms = Vec::with_capacity(left.len());

@@ -5,7 +5,8 @@ use super::adapt::{self, Side};
 use super::aggregates::{settle_aggregate, settle_function};
 use super::casts::settle_cast;
 use super::common_type::{as_named, settle_branches, settle_common, unify};
-use super::interval_keys::{by_length, keyed_by_length, within_by_length};
+use super::equality::{equal, settle_distinct, settle_keys, settle_within};
+use super::interval_keys::{by_length, keyed_by_length};
 use super::lists::{in_list, settle_between, settle_list};
 use super::named_columns::{keep_types, needs_name};
 use super::patterns::{settle_like, similar_to};
@@ -25,7 +26,8 @@ use crate::functions::{
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, ScalarValue};
-use datafusion::logical_expr::expr::{InSubquery, ScalarFunction};
+use datafusion::functions::core::nullif;
+use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
@@ -90,9 +92,13 @@ fn settle_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         Ok(settled)
     })?;
     // Types of the inputs may have changed too.
+    let settled = settled.update_data(|node| whole_counts(node, &schema));
     settled.map_data(|node| {
         let node = share(distinct_rows(keep_types(node.recompute_schema()?)?)?)?;
-        keyed_by_length(node)
+        match keyed_by_length(node)? {
+            LogicalPlan::Join(join) => Ok(LogicalPlan::Join(settle_keys(join)?)),
+            node => Ok(node),
+        }
     })
 }
 
@@ -121,6 +127,21 @@ fn elements(expr: Expr, schema: &DFSchema) -> Expr {
 /// What an aggregate groups by; its functions are seen to where they are settled.
 fn signless_group(expr: Expr, schema: &DFSchema) -> Expr {
     if matches!(expr, Expr::AggregateFunction(_)) { expr } else { signless(expr, schema) }
+}
+
+/// `LIMIT 1.5` is of two rows.
+fn whole_counts(mut node: LogicalPlan, schema: &DFSchema) -> LogicalPlan {
+    if let LogicalPlan::Limit(limit) = &mut node {
+        for count in [&mut limit.skip, &mut limit.fetch].into_iter().flatten() {
+            if let Ok((_, field)) = count.to_field(schema)
+                && (field.data_type().is_decimal() || field.data_type().is_floating())
+                && let Some(whole) = postgres_cast(count, &field, &DataType::BigInt)
+            {
+                **count = whole;
+            }
+        }
+    }
+    node
 }
 
 /// Counts of rows are not negative.
@@ -242,6 +263,7 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
                 None => Ok(Transformed::no(Expr::ScalarFunction(call))),
             }
         }
+        Expr::ScalarFunction(call) if call.func.name() == "nullif" => settle_nullif(call, schema),
         Expr::ScalarFunction(call) if call.func.inner().downcast_ref::<SqlFunction>().is_some() => {
             Ok(Transformed::yes(settle_call(call, schema)?))
         }
@@ -258,10 +280,11 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
             Ok(settle_branches(case, schema)?)
         }
         Expr::Case(case) => Ok(settle_branches(compare_operand(case, schema)?, schema)?),
-        Expr::BinaryExpr(binary) if is_comparison(binary.op) => Ok(settle_comparison(binary, schema)?),
-        Expr::InSubquery(within) => {
-            settle_not_in(within_by_length(comparable_with_rows(within, schema)?, schema)?, schema)
+        Expr::BinaryExpr(binary) if matches!(binary.op, Operator::IsDistinctFrom | Operator::IsNotDistinctFrom) => {
+            Ok(Transformed::yes(settle_distinct(binary, schema)?))
         }
+        Expr::BinaryExpr(binary) if is_comparison(binary.op) => Ok(settle_comparison(binary, schema)?),
+        Expr::InSubquery(within) => settle_not_in(settle_within(within, schema)?, schema),
         Expr::Not(inner) => {
             must_be_boolean(&inner, "NOT", schema)?;
             Ok(Transformed::no(Expr::Not(inner)))
@@ -310,6 +333,7 @@ fn settle_call(mut call: ScalarFunction, schema: &DFSchema) -> QueryResult<Expr>
         pad_elements(&mut call.args, schema);
     }
     let sides: Vec<Side> = call.args.iter().map(|arg| Side::of(arg, schema)).collect();
+    refuse_untyped(function.definition.name, &sides)?;
     let arguments: Vec<Argument> = sides.iter().map(Side::argument).collect();
     let chosen = resolve(&function.definition.forms, &arguments).ok_or_else(|| {
         let names: Vec<String> = sides.iter().map(Side::name).collect();
@@ -324,6 +348,22 @@ fn settle_call(mut call: ScalarFunction, schema: &DFSchema) -> QueryResult<Expr>
     }
     let call = in_list(&call)?.unwrap_or(Expr::ScalarFunction(call));
     Ok(if vector == Vector::Bound { call - lit(1_i32) } else { call })
+}
+
+/// Functions of moments and of other things, asked of a constant that may be any of them.
+fn refuse_untyped(name: &str, sides: &[Side]) -> QueryResult<()> {
+    let subject = match name {
+        "extract" | "date_part" => sides.get(1),
+        "to_char" => sides.first(),
+        _ => None,
+    };
+    if !matches!(subject, Some(Side::Quoted(_))) {
+        return Ok(());
+    }
+    let schema = if name == "extract" { "pg_catalog." } else { "" };
+    let types: Vec<String> = sides.iter().map(Side::name).collect();
+    let message = format!("function {schema}{name}({}) is not unique", types.join(", "));
+    Err(Refusal::AmbiguousOperator.because(message))
 }
 
 /// Elements of an array that is only made to be shown.
@@ -396,11 +436,16 @@ fn widen(arg: &mut Expr, own: &DataType, ty: &DataType, schema: &DFSchema) -> Qu
 }
 
 fn is_comparison(op: Operator) -> bool {
-    op.supports_propagation() || matches!(op, Operator::NotEq | Operator::IsDistinctFrom | Operator::IsNotDistinctFrom)
+    op.supports_propagation()
 }
 
 /// Intervals are compared by their length: a day is 24 hours, a month 30 days.
 fn settle_comparison(mut binary: BinaryExpr, schema: &DFSchema) -> QueryResult<Transformed<Expr>> {
+    // Columns of VALUES and UNION have got their types since.
+    let float = |side: &Expr| matches!(Side::of(side, schema), Side::Known(DataType::Real | DataType::Double));
+    if float(&binary.left) != float(&binary.right) {
+        adapt::compare(&mut binary.left, &binary.op.to_string(), &mut binary.right, schema)?;
+    }
     let array = |side: &Expr| matches!(Side::of(side, schema), Side::Known(DataType::Array(_)));
     let order = matches!(binary.op, Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq);
     if order
@@ -422,40 +467,33 @@ fn settle_comparison(mut binary: BinaryExpr, schema: &DFSchema) -> QueryResult<T
     Ok(Transformed::new_transformed(Expr::BinaryExpr(binary), both))
 }
 
-/// `x IN (SELECT …)` compares as `=` does, whatever the planner could cast.
-fn comparable_with_rows(within: InSubquery, schema: &DFSchema) -> QueryResult<InSubquery> {
-    let rows = within.subquery.subquery.schema();
-    if let Some(column) = rows.columns().into_iter().next() {
-        let sides = (Side::of(&within.expr, schema), Side::of(&Expr::Column(column), rows));
-        adapt::refuse_unlike(&sides.0, "=", &sides.1)?;
-    }
-    Ok(within)
-}
-
 /// `nullif(a, b)` compares as `a = b` does, and gives `a` as it is, or as the double that it is compared as.
-fn settle_nullif(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<Expr>> {
-    call.func = datafusion::functions::core::nullif();
-    let [value, other] = call.args.as_mut_slice() else { return Ok(Transformed::no(Expr::ScalarFunction(call))) };
-    let mut compared = value.clone();
-    let ty = match Side::of(value, schema) {
+fn settle_nullif(call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let Ok([value, mut other]) = <[Expr; 2]>::try_from(call.args) else {
+        return Err(no_such_function("nullif", &[]).into());
+    };
+    let ty = match Side::of(&value, schema) {
         Side::Known(ty) => Some(ty),
         _ => None,
     };
-    adapt::compare(&mut compared, "=", other, schema)?;
-    let other_ty = Side::of(other, schema);
+    let mut compared = value.clone();
+    adapt::compare(&mut compared, "=", &mut other, schema)?;
+    let other_ty = Side::of(&other, schema);
     let stays =
         matches!((&ty, &other_ty), (Some(ty), Side::Known(other)) if ty != other && keeps_type_beside(ty, other));
-    if compared == *value && !stays && ty != Some(DataType::Interval) {
-        return Ok(Transformed::yes(as_named(Expr::ScalarFunction(call), ty)));
+    // The planner's own function has no form of these.
+    let strange = matches!(&ty, Some(DataType::Boolean | DataType::Uuid | DataType::Interval));
+    if compared == value && !stays && !strange {
+        return Ok(Transformed::yes(as_named(nullif().call(vec![value, other]), ty)));
     }
     // A real stays one, which is compared with doubles; another number is a double, though a constant is compared as a real.
     let is_float = |expr: &Expr| expr.get_type(schema).is_ok_and(|ty| ty.is_floating());
-    let value = match (is_float(&compared) && !is_float(value), &ty) {
-        (true, Some(_)) => Expr::Cast(Cast::new(Box::new(std::mem::take(value)), ArrowType::Float64)),
+    let value = match (is_float(&compared) && !is_float(&value), &ty) {
+        (true, Some(_)) => Expr::Cast(Cast::new(Box::new(value), ArrowType::Float64)),
         (true, None) => compared.clone(),
-        (false, _) => std::mem::take(value),
+        (false, _) => value,
     };
-    let equal = by_length(compared, schema).eq(by_length(std::mem::take(other), schema));
+    let equal = equal(compared, other, schema)?;
     Ok(Transformed::yes(as_named(when(equal, lit(ScalarValue::Null)).otherwise(value)?, ty)))
 }
 

@@ -7,13 +7,16 @@ use crate::error::{QueryError, QueryResult};
 use crate::functions::session_value;
 use crate::pg_semantics::{check_limit, in_list};
 use crate::provider::RegionTable;
-use datafusion::common::Result;
-use datafusion::common::ScalarValue;
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::datasource::{DefaultTableSource, provider_as_source};
+use datafusion::execution::context::ExecutionProps;
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::expr_rewriter::{NamePreserver, SavedName};
 use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::physical_expr::create_physical_expr;
 use std::sync::Arc;
 use types::{DataType, Datum, coerce, text};
 
@@ -66,15 +69,37 @@ pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarVa
     Ok(bound.data()?)
 }
 
-/// LIMIT and OFFSET must be constants, not casts of them.
+/// Computes LIMIT and OFFSET of constants: the planner takes what is computed for any number.
+///
+/// # Errors
+/// 2201W and 2201X; what computing gives.
+pub(super) fn fold_limits(plan: LogicalPlan) -> QueryResult<LogicalPlan> {
+    let folded = plan.transform_up_with_subqueries(|node| {
+        if !matches!(node, LogicalPlan::Limit(_)) {
+            return Ok(Transformed::no(node));
+        }
+        let folded = node.map_expressions(|expr| {
+            let is_open = expr.exists(|part| Ok(matches!(part, Expr::Placeholder(_))))?;
+            if is_open { Ok(Transformed::no(expr)) } else { Ok(Transformed::yes(constant(expr)?)) }
+        })?;
+        check_limit(&folded.data)?;
+        Ok(folded)
+    });
+    Ok(folded.data()?)
+}
+
+/// LIMIT and OFFSET must be constants, not what is computed of some.
 fn constant(expr: Expr) -> Result<Expr> {
-    match &expr {
-        Expr::Cast(cast) => match cast.expr.as_ref() {
-            Expr::Literal(value, _) => Ok(Expr::Literal(value.cast_to(cast.field.data_type())?, None)),
-            _ => Ok(expr),
-        },
-        _ => Ok(expr),
+    let is_fixed = |part: &Expr| !matches!(part, Expr::ScalarSubquery(_) | Expr::OuterReferenceColumn(..));
+    if matches!(expr, Expr::Literal(..)) || expr.any_column_refs() || expr.exists(|part| Ok(!is_fixed(part)))? {
+        return Ok(expr);
     }
+    let none = DFSchema::empty();
+    let one_row = RecordBatchOptions::new().with_row_count(Some(1));
+    let row = RecordBatch::try_new_with_options(Arc::clone(none.inner()), Vec::new(), &one_row)?;
+    let value = create_physical_expr(&expr, &none, &ExecutionProps::new(), &Default::default())?.evaluate(&row)?;
+    let value = ScalarValue::try_from_array(&value.into_array(1)?, 0)?;
+    Ok(Expr::Literal(value.cast_to(&ArrowType::Int64)?, None))
 }
 
 /// Only where tables are joined does the planner choose by how many rows they give.

@@ -1,6 +1,6 @@
 //! What PostgreSQL refuses by the form of a query alone, and the planner would refuse in other words or not at all.
 
-use super::{frames, refused_functions};
+use super::{frames, output_names, refused_functions};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use sql::ast::{
@@ -27,7 +27,7 @@ pub(super) trait FunctionKinds {
 /// 42803, 42P20 and 42809 for functions where they may not stand, 42712 for names given twice, 42P10 and 42601 for
 /// what ORDER BY, GROUP BY and LIMIT do not take.
 pub(super) fn check(statement: &Statement, kinds: &dyn FunctionKinds) -> QueryResult<()> {
-    match statement.visit(&mut Checker { kinds, depth: 0 }) {
+    match statement.visit(&mut Checker { kinds, depth: 0, typed_arrays: Vec::new() }) {
         ControlFlow::Break(error) => Err(error),
         ControlFlow::Continue(()) => Ok(()),
     }
@@ -38,7 +38,7 @@ pub(super) fn check(statement: &Statement, kinds: &dyn FunctionKinds) -> QueryRe
 /// # Errors
 /// 42803, 42P20 and 0A000 for functions over several rows, or of several.
 pub(super) fn check_clause(expr: &Expr, clause: &str, kinds: &dyn FunctionKinds) -> QueryResult<()> {
-    let checker = Checker { kinds, depth: 0 };
+    let checker = Checker { kinds, depth: 0, typed_arrays: Vec::new() };
     let checked = checker.plain(expr, clause);
     match if checked.is_continue() { one_value(expr, clause) } else { checked } {
         ControlFlow::Break(error) => Err(error),
@@ -48,10 +48,19 @@ pub(super) fn check_clause(expr: &Expr, clause: &str, kinds: &dyn FunctionKinds)
 
 type Verdict = ControlFlow<QueryError>;
 
+fn verdict(result: QueryResult<()>) -> Verdict {
+    match result {
+        Err(error) => ControlFlow::Break(error),
+        Ok(()) => ControlFlow::Continue(()),
+    }
+}
+
 struct Checker<'a> {
     kinds: &'a dyn FunctionKinds,
     /// How many queries deep.
     depth: usize,
+    /// The places of arrays that a cast gives a type.
+    typed_arrays: Vec<*const Expr>,
 }
 
 impl Visitor for Checker<'_> {
@@ -62,6 +71,7 @@ impl Visitor for Checker<'_> {
         names_once(query)?;
         if let Some(OrderByKind::Expressions(by)) = query.order_by.as_ref().map(|order| &order.kind) {
             by.iter().try_for_each(|by| place_or_expression(&by.expr, "ORDER BY"))?;
+            verdict(output_names::check_order(query, by))?;
         }
         if let Some(Expr::Value(rows)) = query.fetch.as_ref().and_then(|fetch| fetch.quantity.as_ref())
             && matches!(&rows.value, Value::Number(rows, _) if rows.starts_with('-'))
@@ -95,9 +105,30 @@ impl Visitor for Checker<'_> {
                 self.check_call(function)
             }
             Expr::Case { .. } => one_value(expr, "CASE"),
+            Expr::Cast { expr: inner, .. } => {
+                self.typed_arrays.extend(arrays_of(inner));
+                ControlFlow::Continue(())
+            }
+            Expr::Array(array) if array.elem.is_empty() && !self.typed_arrays.contains(&place_of(expr)) => {
+                refuse(Refusal::IndeterminateType, "cannot determine type of empty array")
+            }
             _ => ControlFlow::Continue(()),
         }
     }
+}
+
+/// An array that is cast, and those inside it.
+fn arrays_of(expr: &Expr) -> Vec<*const Expr> {
+    match expr {
+        Expr::Nested(inner) => arrays_of(inner),
+        Expr::Array(array) => array.elem.iter().flat_map(arrays_of).chain([place_of(expr)]).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Where an expression is: one is told from an equal one by that.
+fn place_of(expr: &Expr) -> *const Expr {
+    std::ptr::from_ref(expr)
 }
 
 fn refuse<T>(reason: Refusal, message: impl Into<String>) -> ControlFlow<QueryError, T> {
@@ -171,6 +202,10 @@ impl Checker<'_> {
         }
         if let Some(condition) = &select.having {
             self.without_windows(condition, "HAVING")?;
+            // Inside another query the name may be one of its columns.
+            if self.depth == 1 {
+                verdict(output_names::check_having(select, condition, &|expr| self.aggregates(expr)))?;
+            }
         }
         select.from.iter().try_for_each(|table| self.check_joins(table))
     }

@@ -1,8 +1,10 @@
-//! Queries in FROM and in WITH: what their columns depend on is told right before they are grouped by.
+//! Queries in FROM and in WITH: what their columns depend on is told right before they are grouped by, and none of
+//! several columns of one name has it.
 //!
 //! The planner adds to GROUP BY what its columns determine, as it finds them; see `optimizer::dependencies`.
 
 use super::names::MARK;
+use super::repeated_names::{tell_apart, told_apart};
 use crate::optimizer::corrected;
 use datafusion::common::Result;
 use datafusion::logical_expr::LogicalPlan;
@@ -37,7 +39,10 @@ impl RelationPlanner for SoundRelations {
             LogicalPlan::SubqueryAlias(named) => Arc::unwrap_or_clone(named.input),
             plan => plan,
         };
-        Ok(RelationPlanning::Planned(Box::new(PlannedRelation::new(corrected(planned)?, wanted))))
+        let mut wanted = wanted;
+        wanted.iter_mut().for_each(tell_apart);
+        let planned = told_apart(corrected(planned)?)?;
+        Ok(RelationPlanning::Planned(Box::new(PlannedRelation::new(planned, wanted))))
     }
 }
 

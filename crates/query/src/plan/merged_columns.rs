@@ -64,7 +64,8 @@ fn rewrite_select(select: &mut Select, by: &mut [OrderByExpr]) -> QueryResult<()
         return Ok(());
     }
     let shown: Vec<String> = select.projection.iter().filter_map(output_name).collect();
-    if all.outer {
+    // The planner would leave out the merged column of whichever table's name comes last.
+    if all.outer || all.uniform {
         expand_wildcards(select, &all)?;
     }
     let merged = &all.merged;

@@ -23,14 +23,17 @@ mod memory;
 mod merged_columns;
 mod mixed_values;
 mod names;
+mod natural;
 mod once;
 mod operators;
 mod output;
+mod output_names;
 mod own_level;
 mod parameters;
 mod query_values;
 mod refused_functions;
 mod regproc;
+mod repeated_names;
 mod resolve;
 mod rewrite;
 mod rewrite_expr;
@@ -68,6 +71,7 @@ use datafusion::sql::resolve::resolve_table_references;
 use futures::FutureExt;
 use parameters::Parameters;
 pub use refused_functions::hint_for_missing_function;
+pub(crate) use repeated_names::is_of_several;
 pub use resolve::WITH_ROW_IDS;
 pub use row_exprs::{RowExprs, RowTable};
 use sql::ast;
@@ -202,7 +206,7 @@ impl Planner {
         let fitting = output::Fitting::of(cx);
         let (logical, columns) =
             output::settle_output(plan, self.state.config_options(), self.state.analyzer(), &fitting)?;
-        let logical = self.optimise(logical)?;
+        let logical = self.optimise(bind::fold_limits(logical)?)?;
         Ok(Plan { parameters: parameters.types(), columns: Arc::new(columns), cacheable: !computed, logical })
     }
 
@@ -266,6 +270,7 @@ impl Planner {
         mixed_values::unite(&mut statement);
         group_places::resolve_places(&mut statement)?;
         names::name_columns(&mut statement);
+        natural::resolve(&mut statement, cx);
         rewrite::rewrite(&mut statement)?;
         once::mark(&mut statement, |name| self.is_volatile(cx, name));
         Ok(statement)

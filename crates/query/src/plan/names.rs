@@ -4,6 +4,7 @@
 //! that [`shown`] takes off again.
 
 use super::hidden_names::unhide;
+use super::repeated_names::tell_apart;
 use super::wildcard_names;
 use sql::ast::{
     AccessExpr, BinaryOperator, DataType, Expr, FunctionArguments, Ident, Query, Select, SelectItem, SetExpr,
@@ -33,8 +34,9 @@ struct Namer {
 impl VisitorMut for Namer {
     type Break = ();
 
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         self.depth += 1;
+        query.with.iter_mut().flat_map(|with| &mut with.cte_tables).for_each(|table| tell_apart(&mut table.alias));
         ControlFlow::Continue(())
     }
 

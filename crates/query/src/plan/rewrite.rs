@@ -179,6 +179,9 @@ fn rewrite_function(mut function: Function) -> Expr {
     if let Some(WindowType::WindowSpec(window)) = &mut function.over {
         restore_frame(window.window_frame.as_mut());
     }
+    if let Some(rounded) = rewrite_expr::in_digits(&function) {
+        return rounded;
+    }
     let name = function.name.to_string().to_lowercase();
     if let Some(rewritten) = rewrite_phoenix::rewrite(&name, &function) {
         return rewritten;

@@ -3,9 +3,10 @@
 use super::intervals;
 use super::query_values::{array_of, row_in_query};
 use super::rewrite::call;
+use crate::pg_semantics::{DISTINCT, NOT_DISTINCT};
 use sql::ast::{
-    AccessExpr, BinaryOperator, CastKind, CeilFloorKind, DataType, DateTimeField, ExactNumberInfo, Expr, FunctionArg,
-    FunctionArgExpr, FunctionArguments, Subscript, TrimWhereField, UnaryOperator, Value, ValueWithSpan,
+    AccessExpr, BinaryOperator, CastKind, CeilFloorKind, DataType, DateTimeField, ExactNumberInfo, Expr, Function,
+    FunctionArg, FunctionArgExpr, FunctionArguments, Subscript, TrimWhereField, UnaryOperator, Value, ValueWithSpan,
 };
 
 /// The expression as the planner should see it.
@@ -60,6 +61,12 @@ pub(super) fn rewrite(expr: Expr) -> Expr {
             }
             _ => Expr::Value(value),
         },
+        Expr::IsDistinctFrom(left, right) => {
+            Expr::BinaryOp { left, op: BinaryOperator::Custom(DISTINCT.to_owned()), right }
+        }
+        Expr::IsNotDistinctFrom(left, right) => {
+            Expr::BinaryOp { left, op: BinaryOperator::Custom(NOT_DISTINCT.to_owned()), right }
+        }
         // The only one of its kind that sqlparser takes for a column.
         Expr::Identifier(name) if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("current_schema") => {
             call("current_schema", Vec::new())
@@ -68,6 +75,21 @@ pub(super) fn rewrite(expr: Expr) -> Expr {
             call("current_user", Vec::new())
         }
         other => other,
+    }
+}
+
+/// `current_timestamp(3)`: rounded to three digits of a second.
+pub(super) fn in_digits(function: &Function) -> Option<Expr> {
+    const CLOCKS: [&str; 4] = ["current_time", "current_timestamp", "localtime", "localtimestamp"];
+    let name = function.name.to_string().to_lowercase();
+    let FunctionArguments::List(list) = &function.args else { return None };
+    match list.args.as_slice() {
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(digits @ Expr::Value(value)))]
+            if CLOCKS.contains(&name.as_str()) && matches!(value.value, Value::Number(..)) =>
+        {
+            Some(call("in digits", vec![call(&name, Vec::new()), digits.clone()]))
+        }
+        _ => None,
     }
 }
 
@@ -163,14 +185,30 @@ fn quantified(left: Expr, op: &BinaryOperator, right: Expr, all: bool) -> Expr {
             }
         }
         // A list of values is what key ranges are made of.
-        (BinaryOperator::Eq, Expr::Array(array)) if !all && !array.elem.is_empty() => {
-            Expr::InList { expr: Box::new(left), list: array.elem, negated: false }
-        }
+        (BinaryOperator::Eq, Expr::Array(array)) if !all && !array.elem.is_empty() => in_lists(left, array.elem, false),
         (BinaryOperator::NotEq, Expr::Array(array)) if all && !array.elem.is_empty() => {
-            Expr::InList { expr: Box::new(left), list: array.elem, negated: true }
+            in_lists(left, array.elem, true)
         }
         (op, right) => call(&format!("{op} {}", if all { "all" } else { "any" }), vec![left, right]),
     }
+}
+
+/// The items of an array as a list. PostgreSQL makes reals of a list's numerics beside a real, and not of an array's: a
+/// list of one item is compared as the item is.
+fn in_lists(left: Expr, items: Vec<Expr>, negated: bool) -> Expr {
+    let list = |items: Vec<Expr>| Expr::InList { expr: Box::new(left.clone()), list: items, negated };
+    let (numerics, others): (Vec<Expr>, Vec<Expr>) = items.into_iter().partition(is_numeric);
+    let op = || if negated { BinaryOperator::And } else { BinaryOperator::Or };
+    let first = (!others.is_empty()).then(|| list(others));
+    let lists = first.into_iter().chain(numerics.into_iter().map(|item| list(vec![item])));
+    let joined = lists.reduce(|a, b| Expr::BinaryOp { left: Box::new(a), op: op(), right: Box::new(b) });
+    Expr::Nested(Box::new(joined.unwrap_or_else(|| list(Vec::new()))))
+}
+
+/// A constant with a point or an exponent.
+fn is_numeric(item: &Expr) -> bool {
+    let Expr::Value(value) = item else { return false };
+    matches!(&value.value, Value::Number(number, _) if !number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Subscripts and slices; fields of rows stay.

@@ -5,6 +5,7 @@
 
 mod depth;
 mod escape;
+mod fetch_rows;
 pub(crate) mod keyword;
 mod literal;
 mod operators;
@@ -77,7 +78,7 @@ fn finish(
     let span = start..places.byte_of(last.span.end);
     literal::check(text, &tokens)?;
     parameter::number(text, &mut tokens)?;
-    let tokens = word_order::replace(similar::replace(next_value::expand(tokens)));
+    let tokens = fetch_rows::replace(word_order::replace(similar::replace(next_value::expand(tokens))));
     let deep = depth::check(text, &tokens)?;
     pieces.push(Piece { tokens: spelling::expand(tokens), span, deep });
     Ok(())

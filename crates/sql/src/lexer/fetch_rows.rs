@@ -1,0 +1,53 @@
+//! `FETCH FIRST (expression) ROWS ONLY`: `LIMIT (expression)`, since sqlparser reads a number there and no more.
+
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+/// Puts LIMIT in place of FETCH where its number of rows stands in parentheses. Before WITH TIES a number loses them.
+pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let mut at = 0;
+    while at < tokens.len() {
+        let Some((close, only)) = tokens.get(at..).and_then(rows) else {
+            at += 1;
+            continue;
+        };
+        if only {
+            // ROWS ONLY goes, then FIRST.
+            tokens.drain(at + close + 1..at + close + 3);
+            tokens.remove(at + 1);
+            if let Some(fetch) = tokens.get_mut(at) {
+                fetch.token = Token::make_keyword("LIMIT");
+            }
+        } else if close == 4 {
+            tokens.remove(at + close);
+            tokens.remove(at + 2);
+        }
+        at += 1;
+    }
+    tokens
+}
+
+/// Where the parenthesis closes of `FETCH FIRST (…) ROWS ONLY` or `… WITH TIES`, and whether it is the former.
+fn rows(tokens: &[TokenWithSpan]) -> Option<(usize, bool)> {
+    let [fetch, first, open, ..] = tokens else { return None };
+    let begins = is_one_of(fetch, &["FETCH"]) && is_one_of(first, &["FIRST", "NEXT"]) && open.token == Token::LParen;
+    if !begins {
+        return None;
+    }
+    let mut depth = 0_usize;
+    let closes = |token: &TokenWithSpan| {
+        match token.token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    };
+    let close = 2 + tokens.get(2..)?.iter().position(closes)?;
+    let [rows, only, ..] = tokens.get(close + 1..)? else { return None };
+    is_one_of(rows, &["ROW", "ROWS"]).then(|| (close, is_one_of(only, &["ONLY"])))
+}
+
+fn is_one_of(token: &TokenWithSpan, words: &[&str]) -> bool {
+    matches!(&token.token, Token::Word(found) if found.quote_style.is_none()
+        && words.iter().any(|word| found.value.eq_ignore_ascii_case(word)))
+}
