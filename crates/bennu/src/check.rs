@@ -2,9 +2,9 @@
 
 use crate::Error;
 use engine::{Engine, EngineOptions};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use store::Store;
+use store::{FamilyId, Store, TableId};
 
 /// What [`crate::Bennu::check`] read and found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,16 +12,18 @@ use store::Store;
 pub struct CheckReport {
     /// Rows by table, the catalog's own first.
     pub tables: Vec<(String, u64)>,
+    /// Tables that could not be read whole: their rows are not counted.
+    pub damaged: Vec<String>,
     /// Bytes of keys and rows that were read.
     pub bytes: u64,
-    /// One line for each thing that is wrong. Empty means sound.
+    /// One line for each thing that is wrong, with its table. Empty means sound.
     pub problems: Vec<String>,
 }
 
 /// Checks `store` and closes it.
 pub(crate) async fn run(store: Arc<dyn Store>) -> Result<CheckReport, Error> {
     let found = store.check().await?;
-    let mut problems = found.problems;
+    let mut problems = Vec::new();
     let names: HashMap<_, _> = match Engine::open(Arc::clone(&store), EngineOptions::default()).await {
         Ok(engine) => engine.tables_by_storage().into_iter().collect(),
         // Rows may be whole and yet make no catalog.
@@ -30,12 +32,17 @@ pub(crate) async fn run(store: Arc<dyn Store>) -> Result<CheckReport, Error> {
             HashMap::new()
         }
     };
-    let tables = found.rows.into_iter().map(|(table, family, rows)| {
+    let name = |(table, family): (TableId, FamilyId)| {
         let name = names.get(&table).cloned().unwrap_or_else(|| format!("storage {table}"));
-        let family = if family.0 == 0 { String::new() } else { format!(", family {}", family.0) };
-        (name + &family, rows)
-    });
-    let tables = tables.collect();
+        if family.0 == 0 { name } else { format!("{name}, family {}", family.0) }
+    };
+    let damaged: BTreeSet<_> = found.problems.iter().filter_map(|problem| problem.place).collect();
+    problems.extend(found.problems.into_iter().map(|problem| match problem.place {
+        Some(place) => format!("{}: {}", name(place), problem.what),
+        None => problem.what,
+    }));
+    let sound = found.rows.into_iter().filter(|(table, family, _)| !damaged.contains(&(*table, *family)));
+    let tables = sound.map(|(table, family, rows)| (name((table, family)), rows)).collect();
     store.close().await?;
-    Ok(CheckReport { tables, bytes: found.bytes, problems })
+    Ok(CheckReport { tables, damaged: damaged.into_iter().map(name).collect(), bytes: found.bytes, problems })
 }

@@ -84,9 +84,10 @@ impl Bennu {
     /// When it cannot be opened; what is wrong inside is in the report.
     pub async fn check(path: impl AsRef<Path>) -> Result<CheckReport, Error> {
         let path = path.as_ref();
-        if !path.exists() {
-            let missing = std::io::Error::new(std::io::ErrorKind::NotFound, "there is no such folder");
-            return Err(Error::io(&format!("data folder \"{}\"", path.display()), &missing));
+        let unseen = |error| Error::io(&format!("data folder \"{}\"", path.display()), &error);
+        // An error of its own: a folder above that may not be read hides what is in it.
+        if !path.try_exists().map_err(unseen)? {
+            return Err(unseen(std::io::Error::new(std::io::ErrorKind::NotFound, "there is no such folder")));
         }
         check::run(open_store(path, &Options::default())?).await
     }

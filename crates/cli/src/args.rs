@@ -27,19 +27,26 @@ pub(crate) enum Command {
     Version,
 }
 
+/// What `serve --help` ends with.
+const SETTINGS: &str = "\
+Settings left out come from the environment, then from the configuration file, then from their defaults: BENNU_DATA,
+BENNU_LISTEN, BENNU_HTTP, BENNU_MAX_CONNECTIONS, BENNU_CACHE_MIB, BENNU_MEMTABLE_MIB, BENNU_QUERY_MEMORY_MIB,
+BENNU_SPILL_DIR, BENNU_QUERY_THREADS, BENNU_LOG, BENNU_LOG_FORMAT. docs/operations/running.md explains them.";
+
 /// Options left out come from the environment (`BENNU_DATA`, …), then the file, then the defaults.
-#[derive(Debug, clap::Args, Serialize)]
+#[derive(Debug, Default, clap::Args, Serialize)]
+#[command(after_help = SETTINGS)]
 pub(crate) struct ServeArgs {
     /// Data folder, made if it does not exist, or `:memory:` [default: bennu-data].
     #[arg(long, value_name = "DIR")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) data: Option<String>,
     /// Address for PostgreSQL clients [default: 127.0.0.1:5433].
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "HOST:PORT")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) listen: Option<String>,
     /// Address for health and metrics, or `off` [default: 127.0.0.1:5480].
-    #[arg(long, value_name = "ADDR|off")]
+    #[arg(long, value_name = "HOST:PORT|off")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) http: Option<String>,
     /// Configuration file (TOML) [default: bennu.toml, if it is there].
@@ -50,9 +57,8 @@ pub(crate) struct ServeArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SqlArgs {
-    /// Data folder, or `:memory:`.
-    #[arg(long, value_name = "DIR", env = "BENNU_DATA", default_value = "bennu-data")]
-    pub(crate) data: String,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
     /// Run this text and stop; several are run one after the other.
     #[arg(short = 'c', value_name = "SQL", conflicts_with = "file")]
     pub(crate) commands: Vec<String>,
@@ -66,9 +72,26 @@ pub(crate) struct SqlArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckArgs {
-    /// Data folder.
-    #[arg(long, value_name = "DIR", env = "BENNU_DATA")]
-    pub(crate) data: PathBuf,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+}
+
+/// Which database, without a server: the one that `serve` would open.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PlaceArgs {
+    /// Data folder, or `:memory:` [default: BENNU_DATA, or what the configuration file says, or bennu-data].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<String>,
+    /// Configuration file (TOML) [default: bennu.toml, if it is there].
+    #[arg(long, value_name = "FILE", env = "BENNU_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+impl PlaceArgs {
+    /// As `serve` has it.
+    pub(crate) fn options(&self) -> ServeArgs {
+        ServeArgs { data: self.data.clone(), config: self.config.clone(), ..ServeArgs::default() }
+    }
 }
 
 #[derive(Debug, clap::Args)]

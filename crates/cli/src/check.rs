@@ -1,6 +1,7 @@
 //! `bennu check`.
 
 use crate::args::CheckArgs;
+use crate::config::Config;
 use crate::error::CliError;
 use crate::print_line;
 use bennu::Bennu;
@@ -8,11 +9,15 @@ use std::process::ExitCode;
 
 /// Prints what was read and what is wrong; the exit code tells which.
 pub(crate) async fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
-    let report = Bennu::check(&args.data).await?;
+    let config = Config::load(&args.place.options())?;
+    let report = Bennu::check(&config.data).await?;
     let mut total = 0;
     for (table, rows) in &report.tables {
         print_line(&format!("{table}: {rows} rows"));
         total += rows;
+    }
+    for table in &report.damaged {
+        print_line(&format!("{table}: damaged, its rows are not counted"));
     }
     print_line(&format!("{total} rows, {} bytes read, {} problems", report.bytes, report.problems.len()));
     for problem in &report.problems {

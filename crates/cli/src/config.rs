@@ -77,8 +77,16 @@ impl Config {
         ];
         match at_least_one.into_iter().find(|(_, value)| *value == 0) {
             Some((name, value)) => Err(CliError::TooSmall { name, value }),
-            None => Ok(self),
+            None => match &self.spill_dir {
+                Some(folder) if !folder.is_dir() => Err(CliError::NoSpillDir(folder.clone())),
+                _ => Ok(self),
+            },
         }
+    }
+
+    /// Is the data folder about to be made?
+    pub(crate) fn is_new_folder(&self) -> bool {
+        self.data != ":memory:" && !std::path::Path::new(&self.data).exists()
     }
 
     /// The part that opening a database takes.
@@ -101,7 +109,7 @@ mod tests {
     use figment::Jail;
 
     fn args() -> ServeArgs {
-        ServeArgs { data: None, listen: None, http: None, config: None }
+        ServeArgs::default()
     }
 
     #[test]
@@ -168,6 +176,25 @@ mod tests {
             assert_eq!(told.collect::<std::collections::BTreeSet<_>>(), all.into_keys().collect());
             Ok(())
         });
+    }
+
+    #[test]
+    fn a_folder_to_spill_into_must_exist() {
+        Jail::expect_with(|jail| {
+            jail.set_env("BENNU_SPILL_DIR", "/nonexistent/spill");
+            let told = Config::load(&args()).unwrap_err().to_string();
+            assert_eq!(told, "configuration: setting \"spill_dir\": there is no folder \"/nonexistent/spill\"");
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn the_help_names_the_variable_of_each_setting() {
+        let help = <crate::args::Args as clap::CommandFactory>::command();
+        let help = help.find_subcommand("serve").unwrap().clone().render_long_help().to_string();
+        for name in figment::value::Value::serialize(Config::default()).unwrap().into_dict().unwrap().keys() {
+            assert!(help.contains(&format!("BENNU_{}", name.to_uppercase())), "{name}");
+        }
     }
 
     #[test]

@@ -15,14 +15,29 @@ pub(crate) enum CliError {
     LogFilter(tracing_subscriber::filter::ParseError),
     #[error("configuration file \"{0}\" does not exist")]
     NoConfig(PathBuf),
-    #[error("cannot listen on \"{address}\": {error}")]
-    Listen { address: String, error: std::io::Error },
+    #[error("configuration: setting \"spill_dir\": there is no folder \"{}\"", .0.display())]
+    NoSpillDir(PathBuf),
+    #[error("cannot listen on \"{address}\" (--{option}): {error}{}", listen_advice(.option, .error))]
+    Listen { option: &'static str, address: String, error: std::io::Error },
+    #[error("no files named *.slt or *.test in \"{}\"", .0.display())]
+    NoTests(PathBuf),
     #[error("\"{path}\" cannot be read: {error}")]
     Read { path: PathBuf, error: std::io::Error },
     #[error("{message}", message = full_message(.0))]
     Database(#[from] bennu::Error),
     #[error("line editing failed: {0}")]
     Readline(#[from] rustyline::error::ReadlineError),
+}
+
+/// What to do about an address that cannot be had.
+fn listen_advice(option: &str, error: &std::io::Error) -> String {
+    let off = if option == "http" { ", or --http off" } else { "" };
+    match error.kind() {
+        std::io::ErrorKind::InvalidInput => {
+            format!("\nHINT:  An address is HOST:PORT, such as 127.0.0.1:5433{off}.")
+        }
+        _ => format!("\nHINT:  Choose another one with --{option} HOST:PORT{off}."),
+    }
 }
 
 impl From<figment::Error> for CliError {

@@ -63,7 +63,9 @@ async fn run(command: Command) -> Result<ExitCode, CliError> {
 
 /// What the store warns of, such as a torn tail that it cut, on stderr: only `serve` has a log.
 fn tell_warnings() {
-    let log = tracing_subscriber::fmt().log_internal_errors(false).with_max_level(tracing::Level::WARN);
+    // What the LSM tree says of damaged blocks comes back as an error, in words.
+    let filter = tracing_subscriber::EnvFilter::new("warn,lsm_tree=off");
+    let log = tracing_subscriber::fmt().log_internal_errors(false).with_env_filter(filter);
     // Whoever has a log already hears of it there.
     let _ = log.without_time().with_target(false).with_ansi(false).with_writer(std::io::stderr).try_init();
 }

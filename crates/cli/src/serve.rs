@@ -6,8 +6,9 @@ use crate::error::CliError;
 use crate::print_line;
 use bennu::{Bennu, ServerOptions};
 use std::io::IsTerminal;
-use std::net::TcpListener;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::process::ExitCode;
+use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -16,12 +17,13 @@ pub(crate) async fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
     let config = Config::load(args)?;
     start_log(&config)?;
     // Before the store is opened: a port that is taken should not cost a recovery.
-    let listener = listen(&config.listen)?;
-    let http = if config.http == "off" { None } else { Some(listen(&config.http)?) };
+    let listener = listen("listen", &config.listen)?;
+    let http = if config.http == "off" { None } else { Some(listen("http", &config.http)?) };
+    let new = config.is_new_folder();
     let db = open(&config).await?;
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone());
-    announce(&config, &listener, http.as_ref());
+    announce(&config, new, &listener, http.as_ref());
     tracing::info!(data = config.data, listen = config.listen, http = config.http, "serving");
     let web = http.map(|listener| {
         let (db, stop) = (db.clone(), stop.clone());
@@ -31,10 +33,11 @@ pub(crate) async fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
     let served = db.serve(listener, options, stop.clone()).await;
     stop.cancel();
     if let Some(web) = web {
-        match web.await {
-            Ok(Ok(())) => {}
+        // Whoever keeps a connection open is not waited for.
+        match tokio::time::timeout(Duration::from_millis(500), web).await {
+            Ok(Ok(Ok(()))) | Err(_) => {}
+            Ok(Ok(Err(error))) => tracing::warn!(%error, "the HTTP port failed"),
             Ok(Err(error)) => tracing::warn!(%error, "the HTTP port failed"),
-            Err(error) => tracing::warn!(%error, "the HTTP port failed"),
         }
     }
     db.close().await?;
@@ -43,7 +46,8 @@ pub(crate) async fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn open(config: &Config) -> Result<Bennu, CliError> {
+/// Opens the database that `config` names.
+pub(crate) async fn open(config: &Config) -> Result<Bennu, CliError> {
     let options = config.options();
     Ok(match config.data.as_str() {
         ":memory:" => Bennu::open_in_memory(&options).await?,
@@ -51,8 +55,8 @@ async fn open(config: &Config) -> Result<Bennu, CliError> {
     })
 }
 
-fn listen(address: &str) -> Result<TcpListener, CliError> {
-    TcpListener::bind(address).map_err(|error| CliError::Listen { address: address.into(), error })
+fn listen(option: &'static str, address: &str) -> Result<TcpListener, CliError> {
+    TcpListener::bind(address).map_err(|error| CliError::Listen { option, address: address.into(), error })
 }
 
 fn start_log(config: &Config) -> Result<(), CliError> {
@@ -68,10 +72,19 @@ fn start_log(config: &Config) -> Result<(), CliError> {
     Ok(())
 }
 
-fn announce(config: &Config, listener: &TcpListener, http: Option<&TcpListener>) {
+fn announce(config: &Config, new: bool, listener: &TcpListener, http: Option<&TcpListener>) {
     let Ok(address) = listener.local_addr() else { return };
-    print_line(&format!("bennu {} serves {} on {address}", env!("CARGO_PKG_VERSION"), config.data));
-    print_line(&format!("connect with:  psql -h {} -p {} -d bennu", address.ip(), address.port()));
+    let what = if new { "a new database in " } else { "" };
+    print_line(&format!("bennu {} serves {what}{} on {address}", env!("CARGO_PKG_VERSION"), config.data));
+    let host = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    if !host.is_loopback() || host != address.ip() {
+        tracing::warn!("only clients on this machine are let in, by its loopback address, until there are roles");
+    }
+    print_line(&format!("connect with:  psql -h {host} -p {} -d bennu", address.port()));
     if let Some(address) = http.and_then(|h| h.local_addr().ok()) {
         print_line(&format!("health and metrics:  http://{address}/healthz  http://{address}/metrics"));
     }
@@ -87,7 +100,7 @@ fn stop_on_signal(stop: CancellationToken) {
             _ = term.recv() => {}
             _ = int.recv() => {}
         }
-        tracing::info!("stopping: sessions are ended, the journal is synced");
+        tracing::info!("stopping: statements are cancelled, sessions are ended, the journal is synced");
         stop.cancel();
     });
 }

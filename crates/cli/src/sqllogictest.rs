@@ -33,6 +33,7 @@ pub(crate) async fn run(args: &SqllogictestArgs) -> Result<ExitCode, CliError> {
 /// On a task, because plans of large statements need the stack of a worker.
 async fn one(args: &SqllogictestArgs, file: &Path) -> Result<Report, String> {
     let compare = if args.exact { Compare::Exact } else { Compare::Words };
+    std::fs::metadata(file).map_err(|error| format!("cannot be read: {error}"))?;
     let (file, address, way) = (file.to_path_buf(), args.address.as_deref().map(config), args.front);
     let work = async move {
         match address {
@@ -81,6 +82,9 @@ fn all_files(given: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
         if path.is_dir() {
             let mut inside = Vec::new();
             collect(path, &mut inside)?;
+            if inside.is_empty() {
+                return Err(CliError::NoTests(path.clone()));
+            }
             inside.sort();
             found.extend(inside);
         } else {

@@ -1,4 +1,4 @@
-//! What runs now, and how it is stopped: by CancelRequest, statement_timeout or shutdown.
+//! What runs now, and how it is stopped: by CancelRequest, by statement_timeout, or with its whole session.
 //!
 //! Each session has an entry with one token for all that it runs. A statement holds a [`RunGuard`] until its
 //! last row was handed out; a cancel that comes while nothing runs does nothing, as in PostgreSQL.
@@ -40,7 +40,7 @@ pub(crate) struct Entry {
     block_txn: AtomicU64,
     /// That of a statement which has its own.
     statement_txn: AtomicU64,
-    /// Cancelled when another session ends this one.
+    /// Cancelled when the session is to end: another one says so, or its server stops.
     ended: CancellationToken,
     /// Held for one change, never across an await.
     state: Mutex<State>,
@@ -100,10 +100,7 @@ impl Running {
     /// Cancels what a session runs, and ends it if that is asked for. False: there is no such session.
     pub(crate) fn stop(&self, process: i32, end: bool) -> bool {
         let Some(entry) = self.sessions.lock().get(&process).cloned() else { return false };
-        entry.cancel();
-        if end {
-            entry.ended.cancel();
-        }
+        if end { entry.end() } else { entry.cancel() }
         true
     }
 
@@ -143,7 +140,7 @@ impl Entry {
     /// A statement begins.
     pub(crate) fn begin(self: &Arc<Self>, timeout: Option<Duration>) -> RunGuard {
         let mut state = self.state.lock();
-        if state.token.is_cancelled() {
+        if state.token.is_cancelled() && !self.ended.is_cancelled() {
             state.token = CancellationToken::new();
         }
         state.active += 1;
@@ -172,9 +169,25 @@ impl Entry {
         self.state.lock().activity.end(status, block_start, settings);
     }
 
-    /// Has another session ended this one? Completes when it does.
+    /// Completes when the session is to end.
     pub(crate) fn terminated(&self) -> WaitForCancellationFuture<'_> {
         self.ended.cancelled()
+    }
+
+    /// Is the session to end?
+    pub(crate) fn is_terminated(&self) -> bool {
+        self.ended.is_cancelled()
+    }
+
+    /// The session is to end: what it runs fails, and nothing begins any more.
+    pub(crate) fn end(&self) {
+        // First: whoever finds its statement stopped asks why.
+        self.ended.cancel();
+        self.state.lock().token.cancel();
+    }
+
+    fn stopped(&self) -> Fault {
+        if self.is_terminated() { Fault::Terminated } else { Fault::Canceled }
     }
 
     fn cancel(&self) {
@@ -209,15 +222,19 @@ impl RunGuard {
             // First: mostly it is done at once, and nobody has to be told that it waits. What fails once it has been
             // stopped fails for that.
             done = work => done.or_else(|error| self.check().and(Err(error))),
-            () = self.token.cancelled() => fail(Fault::Canceled),
+            () = self.token.cancelled() => fail(self.stopped()),
             () = sleep_until(self.deadline) => fail(Fault::StatementTimeout),
         }
+    }
+
+    fn stopped(&self) -> Fault {
+        self.entry.as_ref().map_or(Fault::Canceled, |entry| entry.stopped())
     }
 
     /// Has it been stopped? For long loops without an await.
     pub(crate) fn check(&self) -> EngineResult<()> {
         if self.token.is_cancelled() {
-            return fail(Fault::Canceled);
+            return fail(self.stopped());
         }
         match self.deadline {
             Some(deadline) if Instant::now() >= deadline => fail(Fault::StatementTimeout),

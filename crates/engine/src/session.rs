@@ -88,6 +88,29 @@ impl Source {
     }
 }
 
+/// The end of a session: its front end says so to the client and goes.
+#[derive(Clone, Debug)]
+pub struct SessionEnd {
+    entry: Arc<Entry>,
+}
+
+impl SessionEnd {
+    /// Asks for it: the statement that runs fails with 57P01, and so does each one that follows.
+    pub fn ask(&self) {
+        self.entry.end();
+    }
+
+    /// Was it asked for?
+    pub fn is_asked(&self) -> bool {
+        self.entry.is_terminated()
+    }
+
+    /// Completes when it is asked for.
+    pub async fn asked(&self) {
+        self.entry.terminated().await;
+    }
+}
+
 /// A session. One task uses it at a time.
 #[derive(Debug)]
 pub struct Session {
@@ -140,9 +163,9 @@ impl Session {
         self.entry.secret
     }
 
-    /// Completes when another session ends this one: its front end says so and goes.
-    pub async fn terminated(&self) {
-        self.entry.terminated().await;
+    /// Says that the session is to end, and hears of it, while it is in use.
+    pub fn ending(&self) -> SessionEnd {
+        SessionEnd { entry: Arc::clone(&self.entry) }
     }
 
     /// Where the session stands.

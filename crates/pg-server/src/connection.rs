@@ -8,16 +8,20 @@ use crate::extended::Extended;
 use crate::frontend::{self, Malformed, Message};
 use crate::idle_poll;
 use bytes::BytesMut;
-use engine::{EngineError, Session};
+use engine::{EngineError, Session, SessionEnd};
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
 
 /// The output buffer leaves when it is this long.
 const FLUSH_AT: usize = 64 * 1024;
 /// A buffer that grew beyond this is given back when the connection idles.
 const KEEP: usize = 16 * 1024;
+/// When a session is to end, what it does may still end itself this long: a commit under way gets its answer.
+const GRACE: Duration = Duration::from_millis(500);
 /// How far to read ahead while a statement runs.
 const READ_AHEAD: usize = 256 * 1024;
 
@@ -72,11 +76,13 @@ pub(crate) struct Wire {
     stream: TcpStream,
     pub(crate) input: BytesMut,
     pub(crate) out: Output,
+    /// Bytes of `out` that have left: a flush may be given up in the middle.
+    sent: usize,
 }
 
 impl Wire {
     pub(crate) fn new(stream: TcpStream) -> Self {
-        Self { stream, input: BytesMut::new(), out: Output::default() }
+        Self { stream, input: BytesMut::new(), out: Output::default(), sent: 0 }
     }
 
     /// Reads more bytes.
@@ -115,8 +121,14 @@ impl Wire {
 
     /// Sends what has collected.
     pub(crate) async fn flush(&mut self) -> Result<(), End> {
-        self.stream.write_all(&self.out.buffer).await?;
+        while let Some(rest) = self.out.buffer.get(self.sent..).filter(|rest| !rest.is_empty()) {
+            match self.stream.write(rest).await? {
+                0 => return Err(End::Closed),
+                count => self.sent += count,
+            }
+        }
         self.out.buffer.clear();
+        self.sent = 0;
         if self.out.buffer.capacity() > FLUSH_AT * 4 {
             self.out.buffer = Vec::new();
         }
@@ -172,20 +184,25 @@ impl Connection {
     }
 
     /// Serves the session until it ends; `stop` completes when the server does.
-    pub(crate) async fn serve(&mut self, stop: Arc<tokio_util::sync::CancellationToken>) -> End {
+    pub(crate) async fn serve(&mut self, stop: Arc<CancellationToken>) -> End {
+        let ending = self.session.ending();
         loop {
             if self.wire.input.is_empty() {
                 self.wire.shrink();
             }
             let message = tokio::select! {
                 biased;
-                () = self.session.terminated() => return self.shut_down().await,
+                () = ending.asked() => return self.shut_down().await,
                 message = self.wire.message() => message,
                 () = stop.cancelled() => return self.shut_down().await,
             };
             let done = match message {
                 Ok(Message::Terminate) => return End::Closed,
-                Ok(message) => self.handle(message).await,
+                Ok(message) => tokio::select! {
+                    biased;
+                    done = self.handle(message) => done,
+                    () = overdue(&ending, &stop) => Err(End::Shutdown.into()),
+                },
                 Err(Err(end)) => return end,
                 Err(Ok(malformed)) if malformed.is_fatal() => {
                     self.wire.out.plain_error("FATAL", malformed.code(), &malformed.to_string());
@@ -195,15 +212,18 @@ impl Connection {
                 }
                 Err(Ok(malformed)) => Err(Failure::Front(malformed.code(), malformed.to_string())),
             };
-            if let Err(end) = self.settle(done).await {
-                return end;
+            match self.settle(done).await {
+                Ok(()) => {}
+                Err(End::Shutdown) => return self.shut_down().await,
+                Err(end) => return end,
             }
         }
     }
 
     async fn shut_down(&mut self) -> End {
         self.wire.out.plain_error("FATAL", "57P01", "terminating connection due to administrator command");
-        let _ = self.wire.flush().await;
+        // A client that does not read is not waited for.
+        let _ = tokio::time::timeout(GRACE, self.wire.flush()).await;
         End::Shutdown
     }
 
@@ -243,6 +263,8 @@ impl Connection {
         match done {
             Ok(()) => Ok(()),
             Err(Failure::End(end)) => Err(end),
+            // It fails because the session ends: that is told instead.
+            Err(_) if self.session.ending().is_asked() => Err(End::Shutdown),
             Err(failure) => {
                 self.report(&failure);
                 self.session.fail();
@@ -292,4 +314,13 @@ impl Connection {
         self.wire.out.ready(self.session.status());
         self.wire.flush().await
     }
+}
+
+/// Completes when the session is to end and what runs has had its time. It is told before.
+async fn overdue(ending: &SessionEnd, stop: &CancellationToken) {
+    tokio::select! {
+        () = stop.cancelled() => ending.ask(),
+        () = ending.asked() => {}
+    }
+    tokio::time::sleep(GRACE).await;
 }

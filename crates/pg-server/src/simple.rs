@@ -13,6 +13,9 @@ impl Connection {
             if let Failure::End(end) = failure {
                 return Err(end.into());
             }
+            if self.session.ending().is_asked() {
+                return Err(End::Shutdown.into());
+            }
             self.report(&failure);
             self.session.fail();
         }

@@ -19,7 +19,7 @@ impl From<DataFusionError> for QueryError {
             DataFusionError::ArrowError(inner, _) => from_arrow(*inner),
             DataFusionError::SchemaError(inner, _) => from_schema(&inner),
             DataFusionError::ResourcesExhausted(detail) => Self::Resources { detail: first_line(&detail) },
-            DataFusionError::NotImplemented(feature) => Self::Unsupported { feature: first_line(&feature) },
+            DataFusionError::NotImplemented(feature) => from_not_built(&feature),
             DataFusionError::Plan(message) => from_plan(&message),
             DataFusionError::Execution(message) => from_execution(&message),
             DataFusionError::ExecutionJoin(join) if join.is_cancelled() => Self::Cancelled,
@@ -69,7 +69,7 @@ fn shared(error: &DataFusionError) -> QueryError {
         },
         DataFusionError::ArrowError(inner, _) => arrow_by_ref(inner),
         DataFusionError::ResourcesExhausted(detail) => QueryError::Resources { detail: first_line(detail) },
-        DataFusionError::NotImplemented(feature) => QueryError::Unsupported { feature: first_line(feature) },
+        DataFusionError::NotImplemented(feature) => from_not_built(feature),
         DataFusionError::Plan(message) => from_plan(message),
         DataFusionError::Execution(message) => from_execution(message),
         DataFusionError::SchemaError(inner, _) => from_schema(inner),
@@ -94,7 +94,7 @@ fn arrow_by_ref(error: &ArrowError) -> QueryError {
         }
         ArrowError::InvalidArgumentError(message) | ArrowError::ComputeError(message) => from_execution(message),
         ArrowError::MemoryError(detail) => QueryError::Resources { detail: detail.clone() },
-        ArrowError::NotYetImplemented(feature) => QueryError::Unsupported { feature: feature.clone() },
+        ArrowError::NotYetImplemented(feature) => from_not_built(feature),
         other => QueryError::internal(other.to_string()),
     }
 }
@@ -204,6 +204,22 @@ fn function_fault(line: &str) -> Option<QueryError> {
     line.strip_prefix("Invalid qualifier ").map(|name| QueryError::MissingFrom { name: name.to_owned() })
 }
 
+/// What the planner or Arrow has not, without its words for "not built".
+fn from_not_built(feature: &str) -> QueryError {
+    let line = first_line(feature);
+    if line.starts_with("Physical plan does not support logical expression AggregateFunction") {
+        return QueryError::Grouping { message: "aggregate functions are not allowed in GROUP BY".to_owned() };
+    }
+    let words = line.strip_prefix("Unsupported ").unwrap_or(&line);
+    let words = [" is not yet supported", " not yet supported", " is not supported", " not supported"]
+        .iter()
+        .find_map(|end| words.trim_end_matches('.').strip_suffix(end))
+        .unwrap_or(words);
+    let operator = words.split_once("Custom(\"").and_then(|(before, rest)| Some((before, rest.strip_suffix("\")")?)));
+    let feature = operator.map_or_else(|| words.to_owned(), |(_, operator)| format!("operator {operator}"));
+    QueryError::Unsupported { feature }
+}
+
 fn from_plan(message: &str) -> QueryError {
     if let Some(signature) = signature_in(message) {
         return QueryError::NoSuchFunction { signature };
@@ -293,6 +309,12 @@ fn place_fault(line: &str) -> Option<QueryError> {
 
 /// What the planner says in several words.
 fn other_fault(line: &str) -> Option<QueryError> {
+    // Two outputs of one name below a name for each of them.
+    if let Some((_, rest)) = line.split_once("Projections require unique expression names but the expression \"") {
+        let alias = rest.split('"').next().and_then(|expr| expr.rsplit_once(" AS ")).map(|(_, name)| name);
+        let name = alias.unwrap_or_default().trim_matches('"').to_owned();
+        return Some(QueryError::AmbiguousColumn { name });
+    }
     if line.starts_with("Too many columns! The subquery should only return one column") {
         return Some(QueryError::Invalid { message: "subquery has too many columns".to_owned() });
     }

@@ -3,7 +3,7 @@
 use crate::inner::Inner;
 use crate::read;
 use crate::regions::source;
-use store::{CheckReport, StoreResult};
+use store::{CheckReport, Problem, StoreResult};
 
 /// Verifies every block of every keyspace and every row of every table.
 ///
@@ -19,7 +19,8 @@ pub(crate) fn all(inner: &Inner) -> StoreResult<CheckReport> {
             let part = read::verify::verify(&source(&state, id, family.id)?)?;
             report.rows.push((id, family.id, part.rows));
             report.bytes += part.bytes;
-            report.problems.extend(part.problems.into_iter().map(|problem| format!("{id} {}: {problem}", family.id)));
+            let place = Some((id, family.id));
+            report.problems.extend(part.problems.into_iter().map(|what| Problem { place, what }));
         }
     }
     Ok(report)

@@ -41,7 +41,21 @@ pub(crate) fn engine(action: impl Display) -> impl FnOnce(fjall::Error) -> Store
 pub(crate) fn storage(action: impl Display) -> impl FnOnce(&lsm_tree::Error) -> StoreError {
     move |error| match error {
         lsm_tree::Error::Io(inner) => failed(&action, inner),
-        _ => StoreError::Corrupted { detail: format!("{action}: {error:?}") },
+        _ => StoreError::Corrupted { detail: format!("{action}: {}", damage(error)) },
+    }
+}
+
+/// What is wrong with the bytes, in words.
+fn damage(error: &lsm_tree::Error) -> String {
+    match error {
+        lsm_tree::Error::ChecksumMismatch { .. } => "its bytes do not match their checksum".to_owned(),
+        lsm_tree::Error::Decompress(_) => "it cannot be decompressed".to_owned(),
+        lsm_tree::Error::InvalidHeader(what) => format!("its header ({what}) is not one"),
+        lsm_tree::Error::InvalidTrailer => "its trailer is not one".to_owned(),
+        lsm_tree::Error::InvalidTag((what, tag)) => format!("{what} {tag} is unknown"),
+        lsm_tree::Error::InvalidVersion(version) => format!("its format {version} is unknown"),
+        lsm_tree::Error::Unrecoverable => "files are missing or damaged".to_owned(),
+        other => format!("{other:?}"),
     }
 }
 

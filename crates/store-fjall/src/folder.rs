@@ -89,7 +89,9 @@ fn check_identity(path: &Path) -> StoreResult<bool> {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return match first_stranger(path)? {
                 None => Ok(true),
-                Some(name) => Err(foreign(format!("it holds \"{name}\" but no {STORE_FILE} file"))),
+                Some(name) => Err(foreign(format!(
+                    "it is not a folder of Bennu, for it holds \"{name}\" but no {STORE_FILE} file; name a new or an empty one"
+                ))),
             };
         }
         Err(error) => return Err(io(format!("reading {STORE_FILE}"))(error)),

@@ -61,8 +61,17 @@ pub struct CheckReport {
     pub rows: Vec<(TableId, FamilyId, u64)>,
     /// Bytes of keys and fragments read.
     pub bytes: u64,
-    /// One line for each thing that is wrong. Empty means sound.
-    pub problems: Vec<String>,
+    /// What is wrong. Empty means sound.
+    pub problems: Vec<Problem>,
+}
+
+/// Something that [`crate::Store::check`] found wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where: its rows were not counted, or not all of them. `None` is the store as a whole.
+    pub place: Option<(TableId, FamilyId)>,
+    /// One line for a person.
+    pub what: String,
 }
 
 /// Figures of the whole store, since it was opened.

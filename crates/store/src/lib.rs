@@ -37,7 +37,7 @@ mod snapshot;
 
 mod store;
 
-pub use admin::{CheckReport, FamilySpec, RegionInfo, StoreStats, TableChange, TableSize, TableSpec};
+pub use admin::{CheckReport, FamilySpec, Problem, RegionInfo, StoreStats, TableChange, TableSize, TableSpec};
 pub use batch::{Condition, Mutation, RowChange, RowUpdate, WriteBatch};
 pub use bulk::{BulkLoad, LoadRows, OnDuplicate};
 pub use bytes::Bytes;

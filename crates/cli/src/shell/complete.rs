@@ -1,7 +1,18 @@
 //! Where a statement ends.
 
-/// Does `text` end in a `;` outside quotes and comments, or hold nothing but blanks and comments?
-pub(super) fn is_complete(text: &str) -> bool {
+/// How far a text of statements is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// It ends in a `;` outside quotes and comments, or holds nothing but blanks and comments.
+    Complete,
+    /// More is to come.
+    Begun,
+    /// More is to come, and it begins inside of quotes or a comment.
+    Quoted,
+}
+
+/// How far is `text`?
+pub(super) fn extent(text: &str) -> Extent {
     let mut rest = text;
     let mut complete = true;
     let mut before = ' ';
@@ -15,7 +26,7 @@ pub(super) fn is_complete(text: &str) -> bool {
                     complete = false;
                     behind
                 }
-                None => return false,
+                None => return Extent::Quoted,
             },
             // A dollar within a name begins no quote.
             '$' if !within_word => match dollar_quoted(tail) {
@@ -23,13 +34,13 @@ pub(super) fn is_complete(text: &str) -> bool {
                     complete = false;
                     behind
                 }
-                Some(None) => return false,
+                Some(None) => return Extent::Quoted,
                 None => tail,
             },
             '-' if tail.starts_with('-') => tail.split_once('\n').map_or("", |(_, behind)| behind),
             '/' if tail.starts_with('*') => match behind_comment(tail) {
                 Some(behind) => behind,
-                None => return false,
+                None => return Extent::Quoted,
             },
             ';' => {
                 complete = true;
@@ -42,7 +53,7 @@ pub(super) fn is_complete(text: &str) -> bool {
             }
         };
     }
-    complete
+    if complete { Extent::Complete } else { Extent::Begun }
 }
 
 /// What follows a `$tag$ … $tag$` whose first dollar was read: nothing if it does not end; `None` if it is none.
@@ -75,7 +86,7 @@ fn behind_comment(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_complete;
+    use super::{Extent, extent};
 
     #[test]
     fn a_statement_ends_at_a_semicolon_outside_quotes_and_comments() {
@@ -89,7 +100,7 @@ mod tests {
             "select $x$;$$;$x$;",
             "select $1;",
         ] {
-            assert!(is_complete(whole), "{whole}");
+            assert_eq!(extent(whole), Extent::Complete, "{whole}");
         }
         for part in [
             "select ';\n",
@@ -102,7 +113,11 @@ mod tests {
             "select $$;",
             "select $a$;$$",
         ] {
-            assert!(!is_complete(part), "{part}");
+            assert_ne!(extent(part), Extent::Complete, "{part}");
+        }
+        for (part, quoted) in [("select 'a\n", true), ("/* a\n", true), ("select $$\n", true), ("select 'a',\n", false)]
+        {
+            assert_eq!(extent(part) == Extent::Quoted, quoted, "{part}");
         }
     }
 }

@@ -9,7 +9,7 @@ pub(super) enum Lines {
     Person(Box<Person>),
 }
 
-/// One piece of input: a line of a text, or what a person entered at once.
+/// One piece of input: a line, or several that a person took from the history.
 pub(super) enum Input {
     /// With its line end.
     Piece(String),
@@ -47,8 +47,8 @@ impl Text {
 }
 
 impl Lines {
-    /// The next piece. A person is asked for it with `prompt`.
-    pub(super) fn next(&mut self, prompt: &str) -> Result<Input, CliError> {
+    /// The next piece. A person is asked for it with `prompt`; `begun` says that a statement goes on.
+    pub(super) fn next(&mut self, prompt: &str, begun: bool) -> Result<Input, CliError> {
         match self {
             Self::Text(text) => Ok(match text.lines.next() {
                 Some(line) => {
@@ -57,7 +57,7 @@ impl Lines {
                 }
                 None => Input::End,
             }),
-            Self::Person(person) => person.statement(prompt),
+            Self::Person(person) => person.line(prompt, begun),
         }
     }
 

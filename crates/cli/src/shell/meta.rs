@@ -1,5 +1,6 @@
 //! Commands that begin with a backslash.
 
+use super::copy::{CopyCommand, OtherEnd};
 use super::lines::{Lines, Text};
 use super::output::Format;
 use super::runner::{Runner, Step};
@@ -16,6 +17,7 @@ const HELP: &str = "\
 \\x [on|off]      shows each column on a line of its own
 \\echo TEXT       writes TEXT
 \\copy TABLE FROM 'FILE' [OPTIONS]      as COPY, with a file of this machine (also: (QUERY) TO 'FILE')
+\\r  \\p  \\g        forgets, shows or runs the statement that was begun
 \\format FORM      table, expanded, csv, json (an object a line) or arrow
 \\timing [on|off]  shows how long each statement took
 \\i FILE           runs a file
@@ -23,8 +25,8 @@ const HELP: &str = "\
 ";
 
 impl Runner {
-    /// Runs a command, given without its backslash.
-    pub(super) async fn command(&mut self, line: &str) -> Result<Step, CliError> {
+    /// Runs a command, given without its backslash; `lines` has the data of a COPY.
+    pub(super) async fn command(&mut self, line: &str, lines: &mut Lines) -> Result<Step, CliError> {
         let line = line.trim().trim_end_matches(';');
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
@@ -48,13 +50,18 @@ impl Runner {
                 Err(_) => return Ok(wrong("\\format takes table, expanded, csv, json or arrow")),
             },
             "x" => {
-                let on = if rest.is_empty() { self.format != Format::Expanded } else { rest == "on" };
+                let on = match rest {
+                    "" => self.format != Format::Expanded,
+                    "on" => true,
+                    "off" => false,
+                    _ => return Ok(wrong("\\x takes on or off")),
+                };
                 self.format = if on { Format::Expanded } else { Format::Table };
                 output::line(&format!("Expanded display is {}.", if on { "on" } else { "off" }));
             }
             "echo" => output::line(rest),
             "sv" if !rest.is_empty() => return self.own(&describe::view(rest)).await,
-            "copy" => return self.copy(rest).await,
+            "copy" => return self.copy(rest, lines).await,
             "i" => return self.include(rest).await,
             "d" | "d+" if !rest.is_empty() => return self.describe(rest).await,
             word => match describe::lists(word, rest) {
@@ -95,25 +102,22 @@ impl Runner {
         }
     }
 
-    /// `TABLE FROM 'FILE' …` and `TABLE TO 'FILE' …`.
-    async fn copy(&mut self, rest: &str) -> Result<Step, CliError> {
-        let mut parts = rest.splitn(3, '\'');
-        let (Some(head), Some(file), Some(options)) = (parts.next(), parts.next(), parts.next()) else {
-            return Ok(wrong("\\copy wants TABLE FROM 'FILE' or TABLE TO 'FILE'"));
+    /// `TABLE FROM FILE …`, `(QUERY) TO FILE …`.
+    async fn copy(&mut self, rest: &str, lines: &mut Lines) -> Result<Step, CliError> {
+        let Some(CopyCommand { what, from, other_end, options }) = CopyCommand::read(rest) else {
+            return Ok(wrong("\\copy wants TABLE FROM FILE or TABLE TO FILE, with quotes around a name with blanks"));
         };
-        let words = head.trim_end().to_ascii_uppercase();
-        if words.ends_with("FROM") {
-            match std::fs::File::open(file) {
-                Ok(data) => self.copy_in(&format!("COPY {head} STDIN {options}"), data).await,
+        match (other_end, from) {
+            (OtherEnd::Shell, true) => self.statement(&format!("COPY {what} FROM STDIN {options}"), 0, lines).await,
+            (OtherEnd::Shell, false) => self.statement(&format!("COPY {what} TO STDOUT {options}"), 0, lines).await,
+            (OtherEnd::File(file), true) => match std::fs::File::open(&file) {
+                Ok(data) => self.copy_in(&format!("COPY {what} FROM STDIN {options}"), data).await,
                 Err(error) => Ok(wrong(&format!("\"{file}\" cannot be read: {error}"))),
-            }
-        } else if words.ends_with("TO") {
-            match std::fs::File::create(file) {
-                Ok(data) => self.copy_out(&format!("COPY {head} STDOUT {options}"), data).await,
+            },
+            (OtherEnd::File(file), false) => match std::fs::File::create(&file) {
+                Ok(data) => self.copy_out(&format!("COPY {what} TO STDOUT {options}"), data).await,
                 Err(error) => Ok(wrong(&format!("\"{file}\" cannot be written: {error}"))),
-            }
-        } else {
-            Ok(wrong("\\copy wants TABLE FROM 'FILE' or TABLE TO 'FILE'"))
+            },
         }
     }
 }

@@ -6,6 +6,7 @@
 //! ```
 
 mod complete;
+mod copy;
 mod describe;
 mod editor;
 mod failure;
@@ -18,22 +19,24 @@ mod wait;
 pub(crate) use output::Format;
 
 use crate::args::SqlArgs;
+use crate::config::Config;
 use crate::error::CliError;
-use bennu::{Bennu, Options};
 use editor::Person;
 use lines::{Lines, Text};
 use runner::Runner;
-use std::io::{IsTerminal, Read};
+use std::io::{IsTerminal, Read, Write};
 use std::process::ExitCode;
 
 /// Runs what was given and stops at the first error, or reads a person's statements until the end of input.
 pub(crate) async fn run(args: &SqlArgs) -> Result<ExitCode, CliError> {
     let texts = given(args)?;
-    let options = Options::default();
-    let db = match args.data.as_str() {
-        ":memory:" => Bennu::open_in_memory(&options).await?,
-        path => Bennu::open_with_options(path, &options).await?,
-    };
+    let config = Config::load(&args.place.options())?;
+    let new = config.is_new_folder();
+    let db = crate::serve::open(&config).await?;
+    if new {
+        // A name that was mistyped should not look like a database that lost its tables.
+        let _ = writeln!(std::io::stderr(), "bennu: \"{}\" was not there: it is a new, empty database", config.data);
+    }
     let mut runner = Runner::new(db.session()?, args.format);
     let mut done = true;
     match texts {
@@ -46,7 +49,7 @@ pub(crate) async fn run(args: &SqlArgs) -> Result<ExitCode, CliError> {
             output::line(&format!(
                 "bennu {} on {}. \\? lists commands, \\q ends.\n",
                 env!("CARGO_PKG_VERSION"),
-                args.data
+                config.data
             ));
             done = runner.run_all(&mut Lines::Person(Box::new(Person::new()?))).await?;
         }

@@ -1,6 +1,6 @@
 //! Runs statements and commands one after the other and shows each answer.
 
-use super::complete::is_complete;
+use super::complete::{Extent, extent};
 use super::failure::{self, Failure};
 use super::lines::{Input, Lines};
 use super::output::{self, Format};
@@ -50,8 +50,20 @@ impl Runner {
                 text.clear();
                 before = lines.read();
             }
-            match lines.next(self.prompt(!text.is_empty()))? {
-                Input::Piece(piece) => text.push_str(&piece),
+            match lines.next(self.prompt(extent(&text)), !text.is_empty())? {
+                Input::Piece(piece) if extent(&text) != Extent::Quoted && piece.trim_start().starts_with('\\') => {
+                    match self.command_within(&mut text, piece.trim(), before, lines).await? {
+                        Step::Quit => return Ok(true),
+                        Step::Failed if !lines.is_person() => return Ok(false),
+                        Step::Failed | Step::Done => continue,
+                    }
+                }
+                Input::Piece(piece) => {
+                    if lines.is_person() && !text.is_empty() && is_farewell(&piece) {
+                        let _ = writeln!(std::io::stderr(), "Use \\q to quit, or \\r to begin anew.");
+                    }
+                    text.push_str(&piece);
+                }
                 Input::Dropped => {
                     text.clear();
                     continue;
@@ -64,10 +76,9 @@ impl Runner {
                 }
             }
             let step = match text.trim() {
-                command if command.starts_with('\\') => self.command(command.trim_start_matches('\\')).await?,
-                "quit" | "exit" if lines.is_person() => Step::Quit,
-                "help" if lines.is_person() => self.command("?").await?,
-                _ if is_complete(&text) => self.statement(&text, before, lines).await?,
+                word if lines.is_person() && is_farewell(word) => Step::Quit,
+                "help" | "help;" if lines.is_person() => self.command("?", lines).await?,
+                _ if extent(&text) == Extent::Complete => self.statement(&text, before, lines).await?,
                 _ => continue,
             };
             text.clear();
@@ -76,6 +87,32 @@ impl Runner {
                 Step::Failed if !lines.is_person() => return Ok(false),
                 Step::Failed | Step::Done => {}
             }
+        }
+    }
+
+    /// A command at the beginning of a line. The statement before it goes on behind it, unless it is about that.
+    async fn command_within(
+        &mut self,
+        text: &mut String,
+        command: &str,
+        before: usize,
+        lines: &mut Lines,
+    ) -> Result<Step, CliError> {
+        match command.trim_end_matches(';') {
+            "\\r" | "\\reset" => {
+                text.clear();
+                output::line("Query buffer reset (cleared).");
+                Ok(Step::Done)
+            }
+            "\\p" | "\\print" => {
+                output::line(if text.is_empty() { "Query buffer is empty." } else { text.trim_end() });
+                Ok(Step::Done)
+            }
+            "\\g" => {
+                let text = std::mem::take(text);
+                self.statement(&text, before, lines).await
+            }
+            command => self.command(command.trim_start_matches('\\'), lines).await,
         }
     }
 
@@ -216,14 +253,17 @@ impl Runner {
     }
 
     /// What a person is asked with: as psql does it, `*` in a transaction and `!` in one that has failed.
-    fn prompt(&mut self, begun: bool) -> &'static str {
-        match (self.session.inner().status(), begun) {
-            (TransactionStatus::Idle, false) => "bennu=> ",
-            (TransactionStatus::Idle, true) => "bennu-> ",
-            (TransactionStatus::InTransaction, false) => "bennu=*> ",
-            (TransactionStatus::InTransaction, true) => "bennu-*> ",
-            (TransactionStatus::Failed, false) => "bennu=!> ",
-            (TransactionStatus::Failed, true) => "bennu-!> ",
+    fn prompt(&mut self, extent: Extent) -> &'static str {
+        match (self.session.inner().status(), extent) {
+            (TransactionStatus::Idle, Extent::Complete) => "bennu=> ",
+            (TransactionStatus::Idle, Extent::Begun) => "bennu-> ",
+            (TransactionStatus::Idle, Extent::Quoted) => "bennu'> ",
+            (TransactionStatus::InTransaction, Extent::Complete) => "bennu=*> ",
+            (TransactionStatus::InTransaction, Extent::Begun) => "bennu-*> ",
+            (TransactionStatus::InTransaction, Extent::Quoted) => "bennu'*> ",
+            (TransactionStatus::Failed, Extent::Complete) => "bennu=!> ",
+            (TransactionStatus::Failed, Extent::Begun) => "bennu-!> ",
+            (TransactionStatus::Failed, Extent::Quoted) => "bennu'!> ",
         }
     }
 
@@ -247,6 +287,11 @@ impl Runner {
             let _ = writeln!(std::io::stderr(), "{}:  {}", notice.severity, notice.message);
         }
     }
+}
+
+/// Does a person want to go?
+fn is_farewell(line: &str) -> bool {
+    matches!(line.trim().trim_end_matches(';').trim_end(), "quit" | "exit")
 }
 
 /// All of the copy, and its command tag.

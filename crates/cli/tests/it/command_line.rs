@@ -79,11 +79,35 @@ fn an_unknown_setting_and_a_missing_file_are_named() {
 }
 
 #[test]
+fn sql_and_check_open_what_serve_would_open_and_say_when_it_is_new() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("served");
+    std::fs::write(folder.path().join("bennu.toml"), format!("data = '{}'\n", shown(&data))).unwrap();
+    let there = |arguments: &[&str]| {
+        let output = bennu().args(arguments).current_dir(folder.path()).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (_, err) = there(&["sql", "-c", "CREATE TABLE t (k integer PRIMARY KEY); INSERT INTO t VALUES (1)"]);
+    assert_eq!(err, format!("bennu: \"{}\" was not there: it is a new, empty database\n", shown(&data)));
+    assert!(data.is_dir() && !folder.path().join("bennu-data").exists());
+    assert!(there(&["check"]).0.contains("public.t: 1 rows\n"));
+    assert_eq!(there(&["sql", "--format", "csv", "-c", "SELECT k FROM t"]), ("k\n1\n".into(), String::new()));
+    let other = shown(&folder.path().join("other"));
+    assert!(there(&["sql", "--data", &other, "-c", "SELECT 1"]).1.contains(&other));
+}
+
+#[test]
 fn an_address_in_use_is_named() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let (ok, _, err) = run(&["serve", "--data", ":memory:", "--listen", &address]);
-    assert!(!ok && err.contains(&address), "{err}");
+    assert!(!ok && err.contains(&format!("cannot listen on \"{address}\" (--listen)")), "{err}");
+    assert!(err.contains("HINT:  Choose another one with --listen HOST:PORT."), "{err}");
+    let (ok, _, err) = run(&["serve", "--data", ":memory:", "--listen", "127.0.0.1:0", "--http", &address]);
+    assert!(!ok && err.contains("(--http)") && err.contains("with --http HOST:PORT, or --http off."), "{err}");
+    let (ok, _, err) = run(&["serve", "--data", ":memory:", "--listen", "5843"]);
+    assert!(!ok && err.contains("An address is HOST:PORT, such as 127.0.0.1:5433."), "{err}");
 }
 
 #[test]
@@ -108,7 +132,11 @@ fn check_counts_the_rows_and_names_a_damaged_file() {
     let (ok, out, err) = run(&["check", "--data", &shown(&data)]);
     let said = format!("{out}{err}");
     assert!(!ok, "the damage was not seen:\n{said}");
-    assert!(said.contains("problem") || said.contains("corrupt") || said.contains("damage"), "{said}");
+    assert!(
+        out.contains("public.t: damaged, its rows are not counted\n") && !out.contains("public.t: 0 rows"),
+        "{said}"
+    );
+    assert!(out.contains("\nproblem: public.t: ") && !said.contains('{'), "{said}");
 }
 
 #[test]
@@ -135,7 +163,7 @@ fn check_refuses_what_is_no_data_folder() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("letter.txt"), "dear reader").unwrap();
     let (ok, _, err) = run(&["check", "--data", &shown(folder.path())]);
-    assert!(!ok && err.contains("letter.txt"), "{err}");
+    assert!(!ok && err.contains("letter.txt") && err.contains("name a new or an empty one"), "{err}");
     let (ok, _, err) = run(&["check", "--data", "/nonexistent"]);
     assert!(!ok && err.contains("/nonexistent"), "{err}");
 }

@@ -40,3 +40,25 @@ fn sigterm_ends_it_well_and_frees_the_folder() {
     // Nobody reads its log any more.
     assert!(Server::start_with_log(&data, Stdio::piped()).stop());
 }
+
+#[tokio::test]
+async fn sigterm_and_sigint_stop_what_runs() {
+    for signal in ["TERM", "INT"] {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let server = Server::start(&data);
+        let (client, watcher) = (server.connect().await, server.connect().await);
+        client.batch_execute("CREATE TABLE t (k integer PRIMARY KEY); BEGIN; INSERT INTO t VALUES (1)").await.unwrap();
+        let endless = "SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b";
+        let running = tokio::spawn(async move { client.query_one(endless, &[]).await });
+        let active = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid()";
+        while watcher.query_one(active, &[]).await.unwrap().get::<_, i64>(0) == 0 {}
+        let ended = tokio::task::spawn_blocking(move || server.stop_by(signal)).await.unwrap();
+        assert!(ended, "{signal}");
+        let error = running.await.unwrap().unwrap_err();
+        assert_eq!(error.code().map(|code| code.code()), Some("57P01"), "{error:?}");
+        let server = Server::start(&data);
+        let rows: i64 = server.connect().await.query_one("SELECT count(*) FROM t", &[]).await.unwrap().get(0);
+        assert_eq!(rows, 0);
+    }
+}

@@ -58,8 +58,13 @@ impl Server {
     }
 
     /// SIGTERM, and waits. Did it end well?
-    pub(crate) fn stop(mut self) -> bool {
-        let sent = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+    pub(crate) fn stop(self) -> bool {
+        self.stop_by("TERM")
+    }
+
+    /// As [`Self::stop`], by another signal.
+    pub(crate) fn stop_by(mut self, signal: &str) -> bool {
+        let sent = Command::new("kill").args(["-s", signal]).arg(self.child.id().to_string()).status().unwrap();
         assert!(sent.success());
         self.child.wait().unwrap().success()
     }

@@ -138,6 +138,32 @@ fn copy_reads_and_writes_files_of_this_machine() {
 }
 
 #[test]
+fn copy_takes_names_without_quotes_and_the_shells_own_input_and_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let from = folder.path().join("in.csv");
+    std::fs::write(&from, "1,a\n").unwrap();
+    let input = format!(
+        "CREATE TABLE t (k integer PRIMARY KEY, v text);\n\\copy t from {} csv\n\\copy t from stdin csv\n2,b\n\\.\n\
+         \\copy (SELECT v FROM t ORDER BY k) to stdout csv\n",
+        from.display()
+    );
+    let (code, out, err) = text(&[], &input);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains("COPY 1\nCOPY 1\na\nb\n"), "{out}");
+}
+
+#[test]
+fn a_command_within_a_statement_is_one() {
+    let input = "SELECT 1 AS one,\n\\p\n\\echo within\n2 AS two;\nSELECT 'never'\n\\r\nSELECT 'a\n\\r\nb' AS kept;\nSELECT 7 AS ran\n\\g\n\\x auto\n";
+    let (code, out, err) = text(&["--format", "csv"], input);
+    assert_eq!((code, err.as_str()), (1, "\\x takes on or off\n"));
+    let wanted = "SELECT 1 AS one,\nwithin\none,two\n1,2\nQuery buffer reset (cleared).\nkept\n\"a\n\\r\nb\"\nran\n7\n";
+    assert_eq!(out, wanted);
+    let (code, out, _) = text(&[], "SELECT 'never'\n\\q\n");
+    assert_eq!((code, out.as_str()), (0, ""));
+}
+
+#[test]
 fn data_of_a_command_comes_on_standard_input() {
     let sql = "CREATE TABLE t (k integer PRIMARY KEY); COPY t FROM STDIN; SELECT sum(k) FROM t";
     let (code, out, err) = text(&["-c", sql, "--format", "csv"], "1\n2\n39\n");

@@ -34,7 +34,7 @@ pub struct CopyIn {
     /// The buffer is not looked at before it is this long.
     look_at: usize,
     fields: Fields,
-    /// Lines read, the header too.
+    /// Lines of the data that were read, the header too: a record of CSV may have several.
     line: u64,
     header: CopyHeader,
     /// `\.` was read.
@@ -177,31 +177,41 @@ impl CopyIn {
         while !self.ended {
             match self.fields.read(&self.format, &self.buffer, at, last) {
                 Line::Whole { text, next } => {
-                    self.line += 1;
+                    let before = self.line;
+                    self.line += 1 + self.lines_within(text.clone());
                     if let Err(error) = self.take_line(&text).await {
                         let line = self.buffer.get(text).unwrap_or_default();
                         return Err(self.at_line(error, line));
                     }
                     at = next;
-                    if self.line.is_multiple_of(CHECK_EVERY) {
+                    if self.line / CHECK_EVERY > before / CHECK_EVERY {
                         self.loader.guard.check()?;
                     }
                 }
                 Line::End => self.ended = true,
                 Line::Partial => break,
-                Line::OpenQuote => return Err(self.bad_line("unterminated CSV quoted field", at)),
-                Line::Bad(message) => return Err(self.bad_line(message, at)),
+                Line::OpenQuote => {
+                    let within = self.lines_within(at..self.buffer.len());
+                    return Err(self.bad_line("unterminated CSV quoted field", at, within));
+                }
+                Line::Bad(message) => return Err(self.bad_line(message, at, 0)),
             }
         }
         self.buffer.drain(..at.min(self.buffer.len()));
         Ok(())
     }
 
-    /// What is wrong with the line that begins at `at`.
-    fn bad_line(&mut self, message: &str, at: usize) -> EngineError {
-        self.line += 1;
+    /// What is wrong with the line that begins at `at` and has so many line ends within.
+    fn bad_line(&mut self, message: &str, at: usize, within: u64) -> EngineError {
+        self.line += 1 + within;
         let error = Fault::BadCopy { message: message.to_string() };
         self.at_line(error.into(), self.buffer.get(at..).unwrap_or_default())
+    }
+
+    /// Line ends inside of a record of CSV. Those that a text line hides are not counted, as in PostgreSQL.
+    fn lines_within(&self, text: Range<usize>) -> u64 {
+        let text = self.buffer.get(text).filter(|_| self.format.csv);
+        text.map_or(0, |text| memchr::memchr_iter(b'\n', text).count() as u64)
     }
 
     async fn take_line(&mut self, text: &Range<usize>) -> EngineResult<()> {

@@ -39,15 +39,15 @@ pub(crate) async fn check_default(
 pub(crate) fn refuse_columns(expr: &Expr) -> EngineResult<()> {
     let found = ast::visit_expressions(expr, |part| match part {
         Expr::Identifier(_) | Expr::CompoundIdentifier(_) => {
-            ControlFlow::Break("cannot use column reference in DEFAULT expression")
+            ControlFlow::Break("column reference")
         }
         Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
-            ControlFlow::Break("cannot use subquery in DEFAULT expression")
+            ControlFlow::Break("subquery")
         }
         _ => ControlFlow::Continue(()),
     });
     match found {
-        ControlFlow::Break(message) => fail(Fault::Unsupported { feature: message.to_string() }),
+        ControlFlow::Break(what) => fail(Fault::InDefault { what }),
         ControlFlow::Continue(()) => Ok(()),
     }
 }

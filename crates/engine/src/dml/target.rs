@@ -119,7 +119,7 @@ impl Target {
 
     /// 23505 for the row of that key.
     pub(crate) fn duplicate(&self, key: &[u8]) -> EngineError {
-        let columns: Vec<&str> = self.table.key_columns().map(|column| column.name.as_str()).collect();
+        let columns: Vec<_> = self.table.key_columns().map(|column| types::ident::quote(&column.name)).collect();
         let values = self.codec.key_schema().decode(key).unwrap_or_default();
         let values: Vec<String> =
             self.table.key_columns().zip(&values).map(|(column, value)| print(column, value)).collect();

@@ -87,6 +87,9 @@ pub(crate) enum Fault {
     DuplicateFunction { name: String },
     #[error("{message}")]
     InvalidDefinition { message: String },
+    /// A DEFAULT that reads what it may not (0A000).
+    #[error("cannot use {what} in DEFAULT expression")]
+    InDefault { what: &'static str },
 
     #[error("{message}")]
     WrongObject { message: String, hint: Option<&'static str> },
@@ -132,6 +135,8 @@ pub(crate) enum Fault {
     StatementTimeout,
     #[error("the engine is shutting down")]
     ShuttingDown,
+    #[error("terminating connection due to administrator command")]
+    Terminated,
 
     // COPY.
     #[error("incorrect binary data format")]
@@ -188,7 +193,12 @@ impl Fault {
             Self::NotAssignable { .. } => "You will need to rewrite or cast the expression.",
             Self::NoCreationSchema => "SET search_path to a schema that exists, or write the schema before the name.",
             Self::Concurrent { .. } => "Run the transaction again.",
-            Self::InsideBlock { .. } => "Run it outside of BEGIN and COMMIT, as a statement of its own.",
+            Self::InsideBlock { .. } => {
+                "Run it outside of BEGIN and COMMIT, as a statement of its own; in a driver, turn autocommit on."
+            }
+            Self::Unsupported { feature } if feature.contains("isolation level") => {
+                "Blocks that write are READ COMMITTED; REPEATABLE READ is for blocks that begin READ ONLY."
+            }
             Self::NoSuchUniqueness => "The only uniqueness of a table is its primary key: name all its columns.",
             _ => return None,
         };

@@ -53,7 +53,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::NoCreationSchema => "3F000",
         Fault::InvalidDefinition { .. } => "42P16",
         Fault::InFailedTransaction => "25P02",
-        Fault::InsideBlock { .. } => "0A000",
+        Fault::InsideBlock { .. } | Fault::InDefault { .. } => "0A000",
         Fault::OutsideBlock { .. } => "25P01",
         Fault::NoSuchSavepoint { .. } => "3B001",
         Fault::NoSuchCursor { .. } => "34000",
@@ -61,7 +61,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::Concurrent { .. } => "40001",
         Fault::TooLate { .. } => "25001",
         Fault::Canceled | Fault::StatementTimeout | Fault::CopyAborted { .. } => "57014",
-        Fault::ShuttingDown => "57P01",
+        Fault::ShuttingDown | Fault::Terminated => "57P01",
         Fault::BadBinary => "22P03",
         Fault::BadCopy { .. } => "22P04",
         Fault::LongCopyLine { .. } => "54000",
@@ -329,7 +329,13 @@ impl From<CatalogError> for EngineError {
         if let CatalogError::DependentObjects { what, dependents } = &error {
             let lines: Vec<String> = dependents.iter().map(|object| format!("{object} depends on {what}")).collect();
             report.detail = Some(lines.join("\n"));
-            report.hint = Some("Use DROP ... CASCADE to drop the dependent objects too.".to_string());
+            // The key of a table is not dropped with a column, and not at all.
+            let of_key = dependents.iter().all(|object| object.starts_with("constraint "));
+            let hint = match of_key {
+                true => "A key cannot be changed: make a table with the other key and copy the rows into it.",
+                false => "Use DROP ... CASCADE to drop the dependent objects too.",
+            };
+            report.hint = Some(hint.to_string());
         }
         if let CatalogError::RequiredBy { by, .. } = &error {
             report.hint = Some(format!("You can drop {by} instead."));

@@ -63,6 +63,31 @@ async fn a_bad_line_is_named_and_nothing_is_left() {
 }
 
 #[tokio::test]
+async fn the_line_of_an_error_is_one_of_the_file_also_behind_records_of_several_lines() {
+    let cases = [
+        ("k,s\n1,\"x\ny\nz\"\n2,ok\nbad,row\n", "COPY q, line 6, column k: \"bad\""),
+        ("k,s\n1,ok\nbad,\"x\ny\"\n3,n\n", "COPY q, line 4, column k: \"bad\""),
+        ("k,\"s\nt\"\n1,ok\nbad,row\n", "COPY q, line 4, column k: \"bad\""),
+        ("k,s\r\n1,\"x\r\ny\"\r\nbad,row\r\n", "COPY q, line 4, column k: \"bad\""),
+        ("k,s\n1,ok\n2,\"x\n\ny\"\n3\n", "COPY q, line 6: \"3\""),
+        ("k,s\n1,\"x\ny\n", "COPY q, line 4: \"1,\"x\ny\n\""),
+    ];
+    for (data, context) in cases {
+        for piece in [1, 5, 1000] {
+            let mut c = Client::new().await;
+            c.ok("CREATE TABLE q (k integer PRIMARY KEY, s text)").await;
+            let error = copy(&mut c, "COPY q FROM STDIN CSV HEADER", data, piece).await.unwrap_err();
+            assert_eq!(error.context(), Some(context), "{data:?}");
+        }
+    }
+    let mut c = Client::new().await;
+    c.ok("CREATE TABLE q (k integer PRIMARY KEY, s text)").await;
+    // A line end that a backslash hides counts as none, as in PostgreSQL.
+    let error = copy(&mut c, "COPY q FROM STDIN", "1\tx\\\ny\nbad\trow\n", 1000).await.unwrap_err();
+    assert_eq!(error.context(), Some("COPY q, line 2, column k: \"bad\""));
+}
+
+#[tokio::test]
 async fn a_duplicate_key_fails_all_of_it() {
     let mut c = table().await;
     c.ok("INSERT INTO t VALUES (2, '2024-01-01', 'old', 0)").await;

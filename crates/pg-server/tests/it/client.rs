@@ -9,6 +9,7 @@ use std::time::Duration;
 use store_testkit::ModelStore;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// A server with an empty database in memory. Dropping it stops it.
@@ -16,18 +17,35 @@ pub(crate) struct Server {
     pub(crate) engine: Arc<Engine>,
     pub(crate) address: SocketAddr,
     stop: CancellationToken,
+    serving: JoinHandle<std::io::Result<()>>,
 }
 
 impl Server {
     pub(crate) async fn start(max_connections: usize) -> Self {
         let options = EngineOptions { query_threads: 2, ..EngineOptions::default() };
         let engine = Engine::open(Arc::new(ModelStore::new()), options).await.unwrap();
+        Self::serving(engine, max_connections)
+    }
+
+    fn serving(engine: Arc<Engine>, max_connections: usize) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
         let options = ServerOptions { max_connections, threads: 2 };
-        tokio::spawn(serve(listener, Arc::clone(&engine), options, stop.clone()));
-        Self { engine, address, stop }
+        let serving = tokio::spawn(serve(listener, Arc::clone(&engine), options, stop.clone()));
+        Self { engine, address, stop, serving }
+    }
+
+    /// Tells it to stop, and waits until it has: far longer than it may take, far shorter than what clients run.
+    pub(crate) async fn stop(&mut self) {
+        self.stop.cancel();
+        let stopped = tokio::time::timeout(Duration::from_secs(60), &mut self.serving).await;
+        stopped.expect("the server does not stop").unwrap().unwrap();
+    }
+
+    /// Serves the same database once more.
+    pub(crate) fn serve_again(&mut self) {
+        *self = Self::serving(Arc::clone(&self.engine), 10);
     }
 
     pub(crate) async fn connect(&self) -> Client {

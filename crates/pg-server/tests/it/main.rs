@@ -8,5 +8,6 @@ mod frames;
 mod limits;
 mod mistakes;
 mod mutated_sessions;
+mod stopping;
 mod time_zone;
 mod vanished;

@@ -14,6 +14,7 @@
 mod expr_text;
 mod nodes;
 mod scan_lines;
+mod window;
 
 use crate::context::QueryContext;
 use crate::error::QueryResult;

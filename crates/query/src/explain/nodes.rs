@@ -1,12 +1,13 @@
 //! The other operators: what each does, in one line and a few details.
 
-use super::expr_text::{aggregate_text, physical, without_numbers};
-use super::scan_lines;
+use super::expr_text::{order, physical, readable};
+use super::{scan_lines, window};
 use crate::exec::scan::Regions;
 use crate::exec::{KeepOrderExec, RegionScanExec};
 use crate::optimizer::UnorderedExec;
 use datafusion::common::JoinType;
-use datafusion::physical_expr::{LexOrdering, PhysicalExpr};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
 use datafusion::physical_plan::buffer::BufferExec;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
@@ -29,11 +30,11 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    fn of(title: impl Into<String>) -> Self {
+    pub(super) fn of(title: impl Into<String>) -> Self {
         Self { title: title.into(), details: Vec::new() }
     }
 
-    fn with(mut self, details: impl IntoIterator<Item = String>) -> Self {
+    pub(super) fn with(mut self, details: impl IntoIterator<Item = String>) -> Self {
         self.details.extend(details);
         self
     }
@@ -55,12 +56,16 @@ pub(super) fn describe(node: &dyn ExecutionPlan, regions: Option<Regions>, verbo
         return (verbose || !partial).then(|| aggregate_shown(aggregate, partial));
     }
     if let Some(projection) = node.downcast_ref::<ProjectionExec>() {
-        let computed =
-            projection.expr().iter().filter(|item| !item.expr.is::<datafusion::physical_expr::expressions::Column>());
-        let texts: Vec<String> = computed.map(|item| physical(item.expr.as_ref())).collect();
-        return (verbose || !texts.is_empty()).then(|| Shown::of(format!("Compute: {}", texts.join(", "))));
+        let texts = |computed: bool| -> Vec<String> {
+            let items = projection.expr().iter().filter(|item| item.expr.is::<Column>() != computed);
+            items.map(|item| physical(item.expr.as_ref())).collect()
+        };
+        return match texts(true).join(", ") {
+            computed if !computed.is_empty() => Some(Shown::of(format!("Compute: {computed}"))),
+            _ => verbose.then(|| Shown::of(format!("Choose: {}", texts(false).join(", ")))),
+        };
     }
-    Some(join(node).unwrap_or_else(|| Shown::of(plain(node))))
+    Some(join(node).or_else(|| window::shown(node)).unwrap_or_else(|| Shown::of(plain(node))))
 }
 
 /// Batches go through unchanged: between tasks, or with pauses.
@@ -101,14 +106,9 @@ fn simple(node: &dyn ExecutionPlan) -> Option<Shown> {
     None
 }
 
-fn order(order: &LexOrdering) -> String {
-    let texts: Vec<String> = order.iter().map(|sort| without_numbers(&sort.to_string())).collect();
-    texts.join(", ")
-}
-
 fn aggregate_shown(aggregate: &AggregateExec, partial: bool) -> Shown {
     let groups: Vec<String> = aggregate.group_expr().expr().iter().map(|(expr, _)| physical(expr.as_ref())).collect();
-    let functions: Vec<String> = aggregate.aggr_expr().iter().map(|function| aggregate_text(function.name())).collect();
+    let functions: Vec<String> = aggregate.aggr_expr().iter().map(|function| readable(function.name())).collect();
     let title = match (partial, groups.is_empty()) {
         (true, _) => "Partial aggregate",
         (false, true) => "Aggregate",
@@ -140,7 +140,15 @@ type JoinKey = (Arc<dyn PhysicalExpr>, Arc<dyn PhysicalExpr>);
 fn joined(how: &str, ty: JoinType, on: &[JoinKey], filter: Option<String>) -> Shown {
     let kind = match ty {
         JoinType::Inner => String::new(),
-        other => format!(" {}", other.to_string().to_lowercase()),
+        JoinType::Left => " left".to_owned(),
+        JoinType::Right => " right".to_owned(),
+        JoinType::Full => " full".to_owned(),
+        JoinType::LeftSemi => " semi".to_owned(),
+        JoinType::RightSemi => " right semi".to_owned(),
+        JoinType::LeftAnti => " anti".to_owned(),
+        JoinType::RightAnti => " right anti".to_owned(),
+        JoinType::LeftMark => " mark".to_owned(),
+        JoinType::RightMark => " right mark".to_owned(),
     };
     let keys: Vec<String> =
         on.iter().map(|(left, right)| format!("{} = {}", physical(left.as_ref()), physical(right.as_ref()))).collect();
@@ -148,13 +156,25 @@ fn joined(how: &str, ty: JoinType, on: &[JoinKey], filter: Option<String>) -> Sh
     Shown::of(format!("{how}{kind} join")).with(on.into_iter().chain(filter.map(|filter| format!("If: {filter}"))))
 }
 
-/// Operators that are rare enough for the planner's own words.
+/// Operators without details; those that are rare enough have the planner's own words.
 fn plain(node: &dyn ExecutionPlan) -> String {
     let line = displayable(node).one_line().to_string();
-    let words = match node.name() {
-        "PlaceholderRowExec" => "One row",
-        "EmptyExec" => "No rows",
-        _ => line.trim_end(),
+    let part = |from: &str| {
+        let (_, behind) = line.split_once(from)?;
+        Some(behind.split([',', ':', ']']).next().unwrap_or_default().trim().to_owned())
     };
-    without_numbers(words)
+    match node.name() {
+        "PlaceholderRowExec" => "One row".to_owned(),
+        "EmptyExec" => "No rows".to_owned(),
+        "DataSourceExec" => "Rows in memory".to_owned(),
+        "LazyMemoryExec" => format!("Rows of {}", part("batch_generators=[").unwrap_or_default()),
+        "RecursiveQueryExec" => format!("Recursive query {}", part("name=").unwrap_or_default()),
+        "WorkTableExec" => format!("Last round of {}", part("name=").unwrap_or_default()),
+        "UnnestExec" => "Unnest".to_owned(),
+        "InterleaveExec" => "Append".to_owned(),
+        "RepartitionExec" => "Spread over tasks".to_owned(),
+        "CooperativeExec" => "With pauses".to_owned(),
+        "BufferExec" => "Read ahead".to_owned(),
+        _ => readable(line.trim_end()),
+    }
 }

@@ -145,7 +145,7 @@ impl MemoryPool for QueryMemory {
 impl QueryMemory {
     fn used_up(&self, reservation: &MemoryReservation, additional: usize) -> DataFusionError {
         DataFusionError::ResourcesExhausted(format!(
-            "{} asked for {} kB beside its {} kB, and the {self} are used up",
+            "{} asked for {} kB beside its {} kB, and the {self} (query_memory_mib) is used up",
             reservation.consumer().name(),
             additional.div_ceil(1 << 10),
             reservation.size() >> 10,

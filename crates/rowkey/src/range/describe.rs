@@ -50,7 +50,7 @@ fn prefix_text(schema: &KeySchema, prefix: &[u8]) -> String {
     match (bound.values.as_str(), bound.parts == schema.parts.len()) {
         ("", _) => "[*]".to_owned(),
         (values, true) => format!("[{values}]"),
-        // 'ab% already says that anything may follow.
+        // 'ab'… already says that anything may follow.
         (values, false) if bound.open => format!("[{values}]"),
         (values, false) => format!("[{values},*]"),
     }
@@ -120,7 +120,7 @@ impl Bound {
         rest
     }
 
-    /// What is no whole part: the beginning of a text as `'ab%'`, else hex.
+    /// What is no whole part: the beginning of a text as `'ab'…`, else hex.
     fn read_remainder(&mut self, schema: &KeySchema, rest: &[u8]) {
         let part = schema.parts.get(self.parts);
         let value = match (part, rest) {
@@ -132,7 +132,7 @@ impl Bound {
         let text = part.filter(|part| part.ty.is_text()).and_then(|_| String::from_utf8(plain).ok());
         match text.filter(|text| !text.contains('\0')) {
             Some(text) => {
-                self.push(&format!("'{}%'", text.replace('\'', "''")));
+                self.push(&format!("'{}'…", text.replace('\'', "''")));
                 self.open = true;
             }
             None => {

@@ -31,7 +31,7 @@ fn bounds_read_as_values() {
     assert_eq!(range(ua.clone(), Some(behind.clone())), "['UA',*]");
     assert_eq!(range(behind.clone(), None), "('UA' .. *]");
     assert_eq!(range(Vec::new(), Some(behind)), "[* .. 'UA']");
-    assert_eq!(range(b"U".to_vec(), Some(b"V".to_vec())), "['U%']");
+    assert_eq!(range(b"U".to_vec(), Some(b"V".to_vec())), "['U'…]");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! ALTER TABLE, ALTER SCHEMA and ALTER VIEW.
 
-use super::column::{InlineKey, column_def, primary_key};
+use super::column::{InlineKey, column_def, primary_key, refuse_constraint};
 use super::{Cursor, Parse, drop, owner, sequence, unsupported};
 use crate::Statement;
 use crate::phoenix::options;
@@ -146,13 +146,6 @@ fn action(c: &mut Cursor<'_>, actions: &mut Vec<AlterAction>) -> Parse<()> {
         return Err(refused(c));
     }
     Ok(())
-}
-
-fn refuse_constraint(c: &Cursor<'_>) -> Parse<()> {
-    match ["UNIQUE", "CHECK", "FOREIGN", "EXCLUDE"].iter().find(|word| c.at(word)) {
-        Some(word) => Err(c.unsupported(format!("ALTER TABLE … ADD {word}"))),
-        None => Ok(()),
-    }
 }
 
 fn add_column(c: &mut Cursor<'_>, if_not_exists: bool) -> Parse<AlterAction> {

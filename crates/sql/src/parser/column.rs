@@ -113,8 +113,6 @@ fn is_table_key(c: &Cursor<'_>) -> bool {
 
 fn refuse_column_clause(c: &Cursor<'_>) -> Parse<()> {
     let clauses = [
-        ("UNIQUE", "UNIQUE constraint"),
-        ("CHECK", "CHECK constraint"),
         ("REFERENCES", "foreign key"),
         ("COLLATE", "COLLATE of a column"),
         ("STORAGE", "STORAGE of a column"),
@@ -124,24 +122,33 @@ fn refuse_column_clause(c: &Cursor<'_>) -> Parse<()> {
         ("ENCODED_QUALIFIER", "ENCODED_QUALIFIER"),
         ("ROW_TIMESTAMP", "ROW_TIMESTAMP"),
     ];
+    refuse_constraint(c)?;
     match clauses.iter().find(|(word, _)| c.at(word)) {
         Some((_, feature)) => Err(c.unsupported(*feature)),
         None => Ok(()),
     }
 }
 
+/// Constraints that we do not have, of a column or a table.
+pub(super) fn refuse_constraint(c: &Cursor<'_>) -> Parse<()> {
+    if c.at("UNIQUE") {
+        return Err(c.unsupported_hint("UNIQUE constraint", ONE_KEY));
+    }
+    let others = [("CHECK", "CHECK constraint"), ("FOREIGN", "foreign key"), ("EXCLUDE", "EXCLUDE constraint")];
+    match others.iter().find(|(word, _)| c.at(word)) {
+        Some((_, feature)) => Err(c.unsupported(*feature)),
+        None => Ok(()),
+    }
+}
+
+/// What to do without UNIQUE.
+const ONE_KEY: &str =
+    "Only the primary key is unique: make it of these columns, or keep a second table that has them as its key.";
+
 /// `[CONSTRAINT name] PRIMARY KEY (…)`, and the constraints that we do not have.
 fn table_constraint(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<bool> {
     let name = if c.eat("CONSTRAINT") { Some(c.name()?) } else { None };
-    let refused = [
-        ("UNIQUE", "UNIQUE constraint"),
-        ("CHECK", "CHECK constraint"),
-        ("FOREIGN", "foreign key"),
-        ("EXCLUDE", "EXCLUDE constraint"),
-    ];
-    if let Some((_, feature)) = refused.iter().find(|(word, _)| c.at(word)) {
-        return Err(c.unsupported(*feature));
-    }
+    refuse_constraint(c)?;
     if c.at_all(&["PRIMARY", "KEY"]) {
         let place = c.location();
         let key = primary_key(c, name)?;

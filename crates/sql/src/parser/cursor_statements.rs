@@ -15,7 +15,7 @@ pub(super) fn declare(c: &mut Cursor<'_>) -> Parse<Statement> {
             continue;
         }
         return Err(match () {
-            () if c.at("SCROLL") => c.unsupported("SCROLL"),
+            () if c.at("SCROLL") => c.unsupported_hint("SCROLL", "Declare it NO SCROLL: cursors go forward only."),
             () if c.at("BINARY") => c.unsupported("BINARY CURSOR"),
             () => c.syntax(),
         });

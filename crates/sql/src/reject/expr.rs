@@ -41,7 +41,7 @@ pub(super) fn check(expr: &Expr) -> Verdict {
 /// sqlparser takes anything on both sides of the point: `1 . x` (which prints as `1.x`), `x . f(1)`.
 fn check_access(root: &Expr, chain: &[AccessExpr]) -> Verdict {
     if matches!(root, Expr::Value(_)) {
-        return invalid("a field of a literal", root.span());
+        return invalid("a constant has no fields and no elements: cast it to an array first", root.span());
     }
     chain.iter().try_for_each(|access| match access {
         AccessExpr::Dot(Expr::Identifier(_)) | AccessExpr::Subscript(_) => ControlFlow::Continue(()),

@@ -209,7 +209,7 @@ async fn a_store_that_was_sound_checks_sound() {
     store.flush(store::TableId(1), true).await.unwrap();
     commit(&store, batch(vec![delete(1, "00007")])).await;
     let report = store.check().await.unwrap();
-    assert_eq!(report.problems, Vec::<String>::new());
+    assert_eq!(report.problems, []);
     assert_eq!(report.rows, [(store::TableId(1), FAMILY, 499)]);
 }
 

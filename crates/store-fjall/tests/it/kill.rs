@@ -164,7 +164,7 @@ async fn verify(folder: &Path, acknowledged: &Acknowledged, cycle: u32) {
         verify_table(&store, &at, *table, said, cycle).await;
     }
     let report = store.check().await.unwrap();
-    assert_eq!(report.problems, Vec::<String>::new(), "cycle {cycle}");
+    assert_eq!(report.problems, [], "cycle {cycle}");
 }
 
 async fn verify_table(store: &FjallStore, at: &store::Snapshot, table: u32, said: &str, cycle: u32) {

@@ -282,7 +282,8 @@ impl Store for MirrorStore {
             |rows: &[(TableId, FamilyId, u64)]| rows.iter().copied().filter(|rows| rows.2 > 0).collect::<BTreeSet<_>>();
         let (of_a, of_b) = (counts(&a.rows), counts(&b.rows));
         if of_a != of_b {
-            a.problems.push(different(format!("rows are {of_a:?} and {of_b:?}")).to_string());
+            let what = different(format!("rows are {of_a:?} and {of_b:?}")).to_string();
+            a.problems.push(store::Problem { place: None, what });
         }
         Ok(a)
     }

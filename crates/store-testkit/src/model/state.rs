@@ -138,7 +138,8 @@ impl State {
                     count += 1;
                     report.bytes += (key.len() + fragment.len()) as u64;
                     if let Err(error) = fragment::Fragment::parse(fragment) {
-                        report.problems.push(format!("{id} {family} row {key:02X?}: {error}"));
+                        let what = format!("row {key:02X?}: {error}");
+                        report.problems.push(store::Problem { place: Some((id, family)), what });
                     }
                 }
                 report.rows.push((id, family, count));

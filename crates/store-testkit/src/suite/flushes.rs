@@ -80,7 +80,7 @@ pub async fn a_check_finds_all_rows(store: Arc<dyn Store>) {
     f.write((0..100).map(|number| delete(numbered(number))).collect()).await.unwrap();
     f.write((600..800).map(|number| replace(numbered(number), number)).collect()).await.unwrap();
     let report = f.store.check().await.unwrap();
-    assert_eq!(report.problems, Vec::<String>::new());
+    assert_eq!(report.problems, []);
     assert!(report.rows.contains(&(TABLE, FAMILY, 700)), "{report:?}");
     assert!(report.bytes >= 700 * 24, "{report:?}");
 }

@@ -1,0 +1,123 @@
+//! Expressions as a person writes them in SQL.
+
+mod names;
+mod physical;
+
+pub(super) use names::readable;
+pub(super) use physical::{order, physical};
+
+use crate::convert::{scalar_to_datum, sql_type_of};
+use datafusion::arrow::datatypes::Field;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::{Expr, Operator};
+use types::DataType;
+
+/// A planner's expression.
+pub(super) fn logical(expr: &Expr) -> String {
+    match expr {
+        Expr::Column(column) => column.name.clone(),
+        Expr::Literal(value, _) => literal(value),
+        Expr::Alias(alias) => logical(&alias.expr),
+        Expr::BinaryExpr(binary) => {
+            let side = |expr: &Expr| match expr {
+                Expr::BinaryExpr(inner) if looser(inner.op, binary.op) => format!("({})", logical(expr)),
+                _ => logical(expr),
+            };
+            format!("{} {} {}", side(&binary.left), sign(binary.op), side(&binary.right))
+        }
+        Expr::InList(list) => {
+            let not = if list.negated { "NOT " } else { "" };
+            let items: Vec<String> = list.list.iter().map(logical).collect();
+            format!("{} {not}IN ({})", logical(&list.expr), items.join(", "))
+        }
+        Expr::Between(between) => {
+            let not = if between.negated { "NOT " } else { "" };
+            let (low, high) = (logical(&between.low), logical(&between.high));
+            format!("{} {not}BETWEEN {low} AND {high}", logical(&between.expr))
+        }
+        Expr::Like(like) => {
+            let not = if like.negated { "NOT " } else { "" };
+            let word = if like.case_insensitive { "ILIKE" } else { "LIKE" };
+            format!("{} {not}{word} {}", logical(&like.expr), logical(&like.pattern))
+        }
+        Expr::Not(inner) => format!("NOT ({})", logical(inner)),
+        Expr::IsNull(inner) => format!("{} IS NULL", logical(inner)),
+        Expr::IsNotNull(inner) => format!("{} IS NOT NULL", logical(inner)),
+        Expr::Cast(cast) => {
+            format!("{}::{}", bracketed(&cast.expr), type_name(&cast.field))
+        }
+        Expr::ScalarFunction(call) => match (call.args.as_slice(), operator_of(call.name())) {
+            ([value], _) if is_type(call.name()) => format!("{}::{}", bracketed(value), call.name()),
+            ([left, right], Some(sign)) => format!("{} {sign} {}", bracketed(left), bracketed(right)),
+            ([only], Some(sign)) => format!("{sign} {}", bracketed(only)),
+            (args, _) => {
+                format!("{}({})", call.name(), args.iter().map(logical).collect::<Vec<_>>().join(", "))
+            }
+        },
+        other => readable(&other.to_string()),
+    }
+}
+
+/// An operand, in brackets if it is an operator itself.
+fn bracketed(expr: &Expr) -> String {
+    match expr {
+        Expr::BinaryExpr(_) | Expr::Like(_) | Expr::Between(_) | Expr::InList(_) => format!("({})", logical(expr)),
+        Expr::ScalarFunction(call) if operator_of(call.name()).is_some() => format!("({})", logical(expr)),
+        _ => logical(expr),
+    }
+}
+
+/// The operator that a function of ours is called for.
+fn operator_of(function: &str) -> Option<&str> {
+    Some(match function {
+        "checked_add" => "+",
+        "checked_sub" | "checked_neg" => "-",
+        "checked_mul" => "*",
+        "checked_div" => "/",
+        other => return other.strip_prefix("operator "),
+    })
+}
+
+/// An operator in SQL.
+fn sign(op: Operator) -> String {
+    match op {
+        Operator::NotEq => "<>".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// SQL's name of a type.
+fn type_name(field: &Field) -> String {
+    sql_type_of(field).map_or_else(|| field.data_type().to_string(), |ty| ty.sql_name())
+}
+
+/// Is a function called like a type, as our casts are?
+fn is_type(name: &str) -> bool {
+    DataType::from_name(name, &[]).is_ok_and(|ty| ty.sql_name() == name)
+}
+
+/// Needs `inner` brackets below `outer`?
+fn looser(inner: Operator, outer: Operator) -> bool {
+    inner.precedence() < outer.precedence() || (inner == Operator::Or && outer == Operator::And)
+}
+
+fn literal(value: &ScalarValue) -> String {
+    match scalar_to_datum(value) {
+        Ok(datum) => datum.to_literal(),
+        Err(_) => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::logical_expr::{col, lit};
+
+    #[test]
+    fn brackets_stand_where_they_are_needed() {
+        let either = col("a").eq(lit(1)).or(col("b").lt(lit("x")));
+        assert_eq!(logical(&either.clone().and(col("c").is_null())), "(a = 1 OR b < 'x') AND c IS NULL");
+        assert_eq!(logical(&either.or(col("c"))), "a = 1 OR b < 'x' OR c");
+        assert_eq!(logical(&col("a").not_eq(lit("it's"))), "a <> 'it''s'");
+    }
+}
