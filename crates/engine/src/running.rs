@@ -100,7 +100,11 @@ impl Running {
     /// Cancels what a session runs, and ends it if that is asked for. False: there is no such session.
     pub(crate) fn stop(&self, process: i32, end: bool) -> bool {
         let Some(entry) = self.sessions.lock().get(&process).cloned() else { return false };
-        if end { entry.end() } else { entry.cancel() }
+        if end {
+            entry.end()
+        } else {
+            entry.cancel()
+        }
         true
     }
 

@@ -38,12 +38,8 @@ pub(crate) async fn check_default(
 /// Refuses what a default may not hold.
 pub(crate) fn refuse_columns(expr: &Expr) -> EngineResult<()> {
     let found = ast::visit_expressions(expr, |part| match part {
-        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => {
-            ControlFlow::Break("column reference")
-        }
-        Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
-            ControlFlow::Break("subquery")
-        }
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ControlFlow::Break("column reference"),
+        Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => ControlFlow::Break("subquery"),
         _ => ControlFlow::Continue(()),
     });
     match found {

@@ -76,3 +76,18 @@ async fn text_that_is_no_statement_has_a_position() {
     assert_eq!((error.code(), error.position()), ("42601", Some(11)));
     assert!(c.session.parse("  ; ; ").unwrap().is_empty());
 }
+
+#[tokio::test]
+async fn names_are_quoted_where_sql_wants_it_and_a_key_says_that_it_stays() {
+    let mut c = Client::new().await;
+    c.ok("CREATE TABLE t (\"Order Id\" integer, k integer, PRIMARY KEY (\"Order Id\", k)); INSERT INTO t VALUES (1, 2)")
+        .await;
+    let twice = "ERROR 23505 duplicate key value violates unique constraint \"t_pkey\"\n\
+                 DETAIL Key (\"Order Id\", k)=(1, 2) already exists.";
+    assert_eq!(c.run("INSERT INTO t VALUES (1, 2)").await, twice);
+    let stays = "\nHINT A key cannot be changed: make a table with the other key and copy the rows into it.";
+    for cascade in ["", " CASCADE"] {
+        let refused = c.run(&format!("ALTER TABLE t DROP COLUMN k{cascade}")).await;
+        assert!(refused.starts_with("ERROR 2BP01") && refused.ends_with(stays), "{refused}");
+    }
+}

