@@ -127,8 +127,7 @@ async fn waits_end_by_lock_timeout_statement_timeout_and_cancel() {
 }
 
 /// What is told of levels that are not built.
-const LEVELS: &str =
-    "\nHINT Blocks that write are READ COMMITTED; REPEATABLE READ is for blocks that begin READ ONLY.";
+const LEVELS: &str = "\nHINT Blocks that write are READ COMMITTED; REPEATABLE READ is for blocks that begin READ ONLY.";
 
 #[tokio::test]
 async fn what_is_not_built_is_refused_by_name() {

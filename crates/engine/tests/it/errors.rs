@@ -80,8 +80,10 @@ async fn text_that_is_no_statement_has_a_position() {
 #[tokio::test]
 async fn names_are_quoted_where_sql_wants_it_and_a_key_says_that_it_stays() {
     let mut c = Client::new().await;
-    c.ok("CREATE TABLE t (\"Order Id\" integer, k integer, PRIMARY KEY (\"Order Id\", k)); INSERT INTO t VALUES (1, 2)")
-        .await;
+    c.ok(
+        "CREATE TABLE t (\"Order Id\" integer, k integer, PRIMARY KEY (\"Order Id\", k)); INSERT INTO t VALUES (1, 2)",
+    )
+    .await;
     let twice = "ERROR 23505 duplicate key value violates unique constraint \"t_pkey\"\n\
                  DETAIL Key (\"Order Id\", k)=(1, 2) already exists.";
     assert_eq!(c.run("INSERT INTO t VALUES (1, 2)").await, twice);
