@@ -1,7 +1,7 @@
 //! What INSERT and UPSERT do with a row that is there already.
 
 use super::params::ParamTypes;
-use super::row_exprs::{Exprs, Scope, Second};
+use super::row_exprs::{Exprs, Scope, Second, has_subquery};
 use super::row_value::{Given, Rows};
 use super::target::{Row, Target};
 use super::update::compile_assignments;
@@ -141,6 +141,7 @@ impl Session {
             }
             (Some(conflict), None) => {
                 check_conflict_target(target, conflict)?;
+                self.check_predicate(catalog, target, alias, conflict, params).await?;
                 match &conflict.action {
                     ConflictAction::DoNothing => return Ok(Action::Keep),
                     ConflictAction::DoUpdate { assignments, selection } => {
@@ -158,6 +159,26 @@ impl Session {
     }
 }
 
+impl Session {
+    /// `ON CONFLICT (k) WHERE …`: a key holds all rows, so any predicate that means something will do.
+    async fn check_predicate(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        target: &Target,
+        alias: &str,
+        conflict: &Conflict,
+        params: &mut ParamTypes,
+    ) -> EngineResult<()> {
+        let Some(ConflictTarget::Columns { predicate: Some(predicate), .. }) = &conflict.target else { return Ok(()) };
+        if has_subquery(predicate) {
+            return fail(Fault::Unsupported { feature: "a subquery in an index predicate".to_owned() });
+        }
+        self.engine.planner().check_clause(predicate, "index predicates")?;
+        self.row_exprs(catalog, target, alias, Second::None, std::slice::from_ref(predicate), params).await?;
+        Ok(())
+    }
+}
+
 /// Phoenix: a row that is there keeps the columns that are not named.
 fn upsert(target: &Target, named: &[usize]) -> Action {
     let all = target.table.columns.iter().enumerate().all(|(at, column)| column.hidden || named.contains(&at));
@@ -171,7 +192,7 @@ fn check_conflict_target(target: &Target, conflict: &Conflict) -> EngineResult<(
         Some(ConflictTarget::Constraint(name)) => {
             fail(Fault::NoSuchConstraint { table: target.table.name.clone(), constraint: name.clone() })
         }
-        Some(ConflictTarget::Columns(names)) => {
+        Some(ConflictTarget::Columns { names, .. }) => {
             for name in names {
                 target.position(&sql::ColumnName::bare(name.clone()))?;
             }

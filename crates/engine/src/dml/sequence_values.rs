@@ -2,6 +2,7 @@
 
 use super::insert::set;
 use super::target::{Row, Target};
+use super::value::Value;
 use crate::Session;
 use crate::error::EngineResult;
 use catalog::TableOid;
@@ -31,6 +32,23 @@ impl Session {
             left.insert(*sequence, self.next_values(*sequence, *count).await?.into());
         }
         Ok(NextValues { left: Mutex::new(left) })
+    }
+
+    /// The values that assignments to so many rows ask for.
+    pub(super) async fn take_values_for(
+        &self,
+        assignments: &[(usize, Value)],
+        rows: usize,
+    ) -> EngineResult<NextValues> {
+        let mut counts = HashMap::new();
+        for (_, value) in assignments {
+            if let Value::Next(sequence) = value
+                && rows > 0
+            {
+                *counts.entry(*sequence).or_insert(0) += rows;
+            }
+        }
+        self.take_values(&counts).await
     }
 
     /// Puts the next value of each sequence into its column of every row.

@@ -74,8 +74,8 @@ impl UpdateProgram {
         self.rows.is_cacheable()
     }
 
-    fn new_row(&self, old: &[Datum], params: &[Datum], computed: &[Datum]) -> EngineResult<Row> {
-        let given = Given { params, computed, own: old, ..Given::default() };
+    fn new_row(&self, old: &[Datum], given: Given<'_>) -> EngineResult<Row> {
+        let given = Given { own: old, ..given };
         let mut row = old.to_vec();
         for (at, value) in &self.assignments {
             set(&mut row, *at, value.get(&self.target, *at, &given)?);
@@ -164,14 +164,20 @@ impl Session {
             Rows::Point { key, exprs, filter } => {
                 let target = &program.target;
                 match self.point_row(work, target, key, exprs, *filter, scope).await? {
-                    Some((key, old, computed)) => vec![(key, program.new_row(&old, params, &computed)?, Row::new())],
+                    Some((key, old, computed)) => {
+                        let next = self.take_values_for(&program.assignments, 1).await?;
+                        let given = Given { params, computed: &computed, next: Some(&next), ..Given::default() };
+                        vec![(key, program.new_row(&old, given)?, Row::new())]
+                    }
                     None => Vec::new(),
                 }
             }
             Rows::Query(plan) => {
                 let found = self.locked_rows(work, &program.target, plan, params).await?;
+                let next = self.take_values_for(&program.assignments, found.len()).await?;
                 let new = |(key, old, mut computed): (Bytes, Row, Row)| {
-                    let row = program.new_row(&old, params, &computed)?;
+                    let given = Given { params, computed: &computed, next: Some(&next), ..Given::default() };
+                    let row = program.new_row(&old, given)?;
                     Ok((key, row, computed.split_off(program.computed.min(computed.len()))))
                 };
                 found.into_iter().map(new).collect::<EngineResult<Vec<_>>>()?

@@ -110,7 +110,7 @@ impl Value {
             Self::Next(sequence) => match given.next.and_then(|values| values.take(*sequence)) {
                 Some(value) => target.assign(at, Datum::Int8(value)),
                 None => fail(Fault::Unsupported {
-                    feature: "SET of a column to the next value of its sequence".to_string(),
+                    feature: "SET of a column to the next value of its sequence in ON CONFLICT".to_string(),
                 }),
             },
             Self::Param(index) => match given.params.get(*index) {

@@ -149,7 +149,7 @@ impl PostgresCast {
             values.push(if canonical.is_null(row) {
                 Datum::Null
             } else {
-                cast_value(&self.ty, read(row)?, self.zone.as_ref())?
+                cast_value(&self.ty, shown_as(from, &self.ty, read(row)?), self.zone.as_ref())?
             });
         }
         datums_to_array(&self.ty, values)
@@ -196,6 +196,8 @@ fn cast_value(ty: &DataType, value: Datum, zone: Option<&Zone>) -> QueryResult<D
         }
         // It keeps its blanks.
         (DataType::Json, Datum::Text(input)) => Ok(text::parse(ty, &input)?),
+        // Blanks are bytes like others.
+        (ty, Datum::Text(input)) if ty.is_bytes() => Ok(text::parse(ty, &input)?),
         (ty, Datum::Text(input)) if !ty.is_text() => Ok(text::parse(ty, without_zone(input.trim(), ty))?),
         (DataType::Array(element), Datum::Array(items)) => {
             let cast = |item: Datum| match item {
@@ -208,6 +210,16 @@ fn cast_value(ty: &DataType, value: Datum, zone: Option<&Zone>) -> QueryResult<D
             Some(zone) => Ok(coerce::cast(ty, seen_in(zone, ty, value)?)?),
             None => Ok(coerce::cast(ty, value)?),
         },
+    }
+}
+
+/// A `char(n)` becomes bytes with its blanks, which are not kept.
+fn shown_as(from: &DataType, to: &DataType, value: Datum) -> Datum {
+    match (from, value) {
+        (DataType::Char(length), Datum::Text(text)) if to.is_bytes() => {
+            Datum::Text(format!("{text:<width$}", width = *length as usize))
+        }
+        (_, value) => value,
     }
 }
 

@@ -55,7 +55,10 @@ impl Display for Conflict {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("ON CONFLICT")?;
         match &self.target {
-            Some(ConflictTarget::Columns(columns)) => write!(f, " {}", super::names(columns))?,
+            Some(ConflictTarget::Columns { names, predicate }) => {
+                write!(f, " {}", super::names(names))?;
+                filter(f, predicate.as_ref())?;
+            }
             Some(ConflictTarget::Constraint(name)) => write!(f, " ON CONSTRAINT {}", quote(name))?,
             None => {}
         }

@@ -12,6 +12,7 @@ mod operators;
 mod place;
 mod similar;
 mod spelling;
+mod unicode;
 mod word_order;
 
 pub(crate) use keyword::is_keyword;
@@ -76,6 +77,7 @@ fn finish(
     let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return Ok(()) };
     let start = places.byte_of(first.span.start);
     let span = start..places.byte_of(last.span.end);
+    tokens = unicode::replace(text, tokens)?;
     literal::check(text, &tokens)?;
     parameter::number(text, &mut tokens)?;
     let tokens = fetch_rows::replace(word_order::replace(similar::replace(next_value::expand(tokens))));
@@ -139,7 +141,15 @@ fn tokenize(text: &str) -> Result<Vec<TokenWithSpan>, SqlError> {
                 (begin, origin) = (start + length, end);
             }
             Some(Err(source)) => return Err(SqlError::Type { source, position: position_at(text, start) }),
-            None => return Err(unterminated(text, start, error)),
+            None => {
+                let Some((token, length)) = unicode::with_backslashes(rest) else {
+                    return Err(unterminated(text, start, error));
+                };
+                let from = tokens.last().map_or(origin, |last| last.span.end);
+                let end = escape::after(from, rest.get(..length).unwrap_or_default());
+                tokens.push(TokenWithSpan::new(token, Span::new(from, end)));
+                (begin, origin) = (start + length, end);
+            }
         }
     }
 }

@@ -139,15 +139,13 @@ fn conflict_target(c: &mut Cursor<'_>) -> Parse<Option<ConflictTarget>> {
     if !matches!(c.peek(), Token::LParen) {
         return Ok(None);
     }
-    let columns = c.parenthesised(|c| {
+    let names = c.parenthesised(|c| {
         let name = c.name()?;
         match c.peek() {
             Token::Comma | Token::RParen => Ok(name),
             _ => Err(c.unsupported("ON CONFLICT with expressions, collations or operator classes")),
         }
     })?;
-    if c.at("WHERE") {
-        return Err(c.unsupported("ON CONFLICT with an index predicate"));
-    }
-    Ok(Some(ConflictTarget::Columns(columns)))
+    let predicate = if c.eat("WHERE") { Some(c.expr()?) } else { None };
+    Ok(Some(ConflictTarget::Columns { names, predicate }))
 }

@@ -58,9 +58,15 @@ pub struct Conflict {
 
 /// What ON CONFLICT names.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "there is one per statement")]
 pub enum ConflictTarget {
     /// Columns, in any order.
-    Columns(Vec<String>),
+    Columns {
+        /// Their names.
+        names: Vec<String>,
+        /// WHERE: what the rows of a partial index have in common. A full one serves with any.
+        predicate: Option<ast::Expr>,
+    },
     /// ON CONSTRAINT.
     Constraint(String),
 }

@@ -71,11 +71,14 @@ macro_rules! walker {
                     InsertSource::Query(query) => query.visit(v)?,
                     InsertSource::DefaultValues => {}
                 }
-                if let Some(Conflict { action: ConflictAction::DoUpdate { assignments: them, selection }, .. }) =
-                    & $($mutability)? it.on_conflict
-                {
-                    assignments(them, v)?;
-                    selection.visit(v)?;
+                if let Some(Conflict { target, action }) = & $($mutability)? it.on_conflict {
+                    if let Some(ConflictTarget::Columns { predicate, .. }) = target {
+                        predicate.visit(v)?;
+                    }
+                    if let ConflictAction::DoUpdate { assignments: them, selection } = action {
+                        assignments(them, v)?;
+                        selection.visit(v)?;
+                    }
                 }
                 if let Some(OnDuplicate::Update(them)) = & $($mutability)? it.on_duplicate {
                     assignments(them, v)?;

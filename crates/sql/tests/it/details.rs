@@ -26,6 +26,7 @@ fn placeholders_are_found_wherever_they_stand() {
     for (text, expected) in [
         ("SELECT 1", 0),
         ("SELECT $2 FROM t WHERE a = $1", 2),
+        ("INSERT INTO t VALUES (1) ON CONFLICT (k) WHERE a > $2 DO NOTHING", 2),
         ("INSERT INTO t VALUES (1, $3) ON CONFLICT (k) DO UPDATE SET a = $4 WHERE $5 RETURNING $6", 6),
         ("UPSERT INTO t VALUES (1) ON DUPLICATE KEY UPDATE a = $7", 7),
         ("UPDATE t SET (a, b) = ($1, $8)", 8),
