@@ -4,7 +4,7 @@ use super::adapt::{self, Side, compare, give_type, is_decimal};
 use super::common_type::unify;
 use super::fields;
 use super::rows::{compare_rows, parts_of};
-use super::window_calls::plan_window_function;
+use super::window_calls::{over_window, plan_window_function};
 use crate::convert::arrow_type;
 use crate::error::{QueryError, QueryResult, Refusal};
 use crate::functions::{self, Spread, average_of, numeric_quotient, square, summand};
@@ -13,7 +13,7 @@ use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::functions_aggregate::array_agg::array_agg_udaf;
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::functions_aggregate::sum::sum_udaf;
-use datafusion::logical_expr::expr::{AggregateFunction, WindowFunction, WindowFunctionParams};
+use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::planner::{
     ExprPlanner, PlannerResult, RawAggregateExpr, RawBinaryExpr, RawFieldAccessExpr, RawWindowExpr,
 };
@@ -88,21 +88,7 @@ impl ExprPlanner for PostgresOperators {
         };
         let udaf = Arc::clone(udaf);
         let raw = RawWindowExpr { args: raw.args.into_iter().map(named_cast).collect(), ..raw };
-        let part = |function: Arc<AggregateUDF>, args: Vec<Expr>| {
-            let params = WindowFunctionParams {
-                args,
-                partition_by: raw.partition_by.clone(),
-                order_by: raw.order_by.clone(),
-                window_frame: raw.window_frame.clone(),
-                filter: raw.filter.clone(),
-                null_treatment: raw.null_treatment,
-                distinct: raw.distinct,
-            };
-            Expr::WindowFunction(Box::new(WindowFunction {
-                fun: WindowFunctionDefinition::AggregateUDF(function),
-                params,
-            }))
-        };
+        let part = |function, args| over_window(&raw, WindowFunctionDefinition::AggregateUDF(function), args);
         Ok(match of_sums(&udaf, &raw.args, raw.distinct, &part) {
             Some(planned) => PlannerResult::Planned(planned),
             None => PlannerResult::Original(raw),

@@ -9,7 +9,7 @@ use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{WindowFunction, WindowFunctionParams};
 use datafusion::logical_expr::planner::{PlannerResult, RawWindowExpr};
-use datafusion::logical_expr::{Cast, Expr, ExprSchemable, lit, when};
+use datafusion::logical_expr::{Cast, Expr, ExprSchemable, WindowFunctionDefinition, lit, when};
 
 /// `lag(x, n, d)` with a default that varies is `lag(x, n)` where there is such a row and `d` elsewhere. `ntile` is an
 /// integer.
@@ -67,6 +67,11 @@ fn cast_constant(value: Expr, wanted: &ArrowType) -> Expr {
 
 /// The same function with other arguments.
 fn call(raw: &RawWindowExpr, args: Vec<Expr>) -> Expr {
+    over_window(raw, raw.func_def.clone(), args)
+}
+
+/// A function over the window of another.
+pub(super) fn over_window(raw: &RawWindowExpr, fun: WindowFunctionDefinition, args: Vec<Expr>) -> Expr {
     let params = WindowFunctionParams {
         args,
         partition_by: raw.partition_by.clone(),
@@ -76,5 +81,5 @@ fn call(raw: &RawWindowExpr, args: Vec<Expr>) -> Expr {
         null_treatment: raw.null_treatment,
         distinct: raw.distinct,
     };
-    Expr::WindowFunction(Box::new(WindowFunction { fun: raw.func_def.clone(), params }))
+    Expr::WindowFunction(Box::new(WindowFunction { fun, params }))
 }
