@@ -13,31 +13,63 @@ use std::ops::ControlFlow;
 
 /// Resolves the natural joins of a statement whose columns have their names.
 pub(super) fn resolve(statement: &mut Statement, cx: &QueryContext) {
-    let _ = statement.visit(&mut Resolver { cx, queries: Vec::new() });
+    let _ = statement.visit(&mut Resolver { cx, scopes: Vec::new() });
 }
 
 struct Resolver<'a> {
     cx: &'a QueryContext,
-    /// The queries in WITH, of outer queries first, and their columns.
-    queries: Vec<Vec<(String, Option<Vec<String>>)>>,
+    /// What WITH defines in the queries around, outer ones first.
+    scopes: Vec<Scope>,
+}
+
+/// The queries in the WITH of one query.
+#[derive(Default)]
+struct Scope {
+    /// Their names and columns.
+    queries: Vec<(String, Option<Vec<String>>)>,
+    /// Where they are: one is told from an equal one by that.
+    places: Vec<*const Query>,
+    /// So many are seen from where the visit is: each sees those before it, and with RECURSIVE all.
+    seen: usize,
+    recursive: bool,
+}
+
+impl Scope {
+    /// The number of the query of WITH at that place.
+    fn number(&self, query: &Query) -> Option<usize> {
+        self.places.iter().position(|place| std::ptr::eq(*place, query))
+    }
 }
 
 impl VisitorMut for Resolver<'_> {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
-        self.queries.push(Vec::new());
+        if let Some(around) = self.scopes.last_mut()
+            && let Some(number) = around.number(query).filter(|_| !around.recursive)
+        {
+            around.seen = number;
+        }
+        self.scopes.push(Scope::default());
         for table in query.with.iter().flat_map(|with| &with.cte_tables) {
             let columns = self.of_cte(table);
-            if let Some(own) = self.queries.last_mut() {
-                own.push((ident_name(&table.alias.name), columns));
+            if let Some(own) = self.scopes.last_mut() {
+                own.queries.push((ident_name(&table.alias.name), columns));
+                own.places.push(std::ptr::from_ref(table.query.as_ref()));
+                own.seen += 1;
+                own.recursive = query.with.as_ref().is_some_and(|with| with.recursive);
             }
         }
         ControlFlow::Continue(())
     }
 
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.queries.pop();
+    fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        self.scopes.pop();
+        if let Some(around) = self.scopes.last_mut()
+            && around.number(query).is_some()
+        {
+            around.seen = around.queries.len();
+        }
         ControlFlow::Continue(())
     }
 
@@ -97,7 +129,7 @@ impl Resolver<'_> {
             _ => return None,
         };
         if schema.is_none()
-            && let Some((_, columns)) = self.queries.iter().rev().flatten().find(|(known, _)| known == table)
+            && let Some((_, columns)) = self.of_with(table)
         {
             return columns.clone();
         }
@@ -115,6 +147,12 @@ impl Resolver<'_> {
             }
         }
         None
+    }
+
+    /// The query in WITH that a name means.
+    fn of_with(&self, name: &str) -> Option<&(String, Option<Vec<String>>)> {
+        let mut seen = self.scopes.iter().rev().flat_map(|scope| scope.queries.iter().take(scope.seen));
+        seen.find(|(known, _)| known == name)
     }
 
     fn of_cte(&self, table: &Cte) -> Option<Vec<String>> {
