@@ -2,7 +2,6 @@
 //!
 //! - `x::regclass` is a number where it is compared and a name where it is shown: `regclass_oid(x)`,
 //!   `regclass_name(x)`; so for `regtype`, `regnamespace`, `regrole`, `regproc` and `regprocedure`.
-//! - `ARRAY(SELECT x …)` is `array_or_empty((SELECT array_agg(x) …))`.
 //! - A function in FROM names its column by its alias: `generate_series(1, 3) AS i` is `… AS i(i)`.
 //! - `pg_options_to_table(x)` in FROM is a query over `unnest(x)`, whose elements read `name=value`.
 //! - `pg_get_keywords()` and `pg_show_all_settings()` in FROM are computed tables.
@@ -11,13 +10,11 @@
 
 use crate::dialect::BennuDialect;
 use sqlparser::ast::{
-    AccessExpr, BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentClause, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, ObjectName, OrderBy,
-    OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, Subscript, TableAlias, TableAliasColumnDef,
-    TableFactor, Value, visit_expressions,
+    AccessExpr, BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
+    FunctionArguments, Ident, ObjectName, Select, SelectItem, Subscript, TableAlias, TableAliasColumnDef, TableFactor,
+    Value,
 };
 use sqlparser::parser::Parser;
-use std::ops::ControlFlow;
 
 /// Types that are an oid inside and a name outside.
 const ALIASES: [&str; 6] = ["regclass", "regtype", "regnamespace", "regrole", "regproc", "regprocedure"];
@@ -45,7 +42,6 @@ pub(crate) fn expression(expr: &mut Expr) {
     if is_alias_cast(expr) {
         as_call(expr, "name");
     }
-    array_of_subquery(expr);
 }
 
 /// Rewrites a SELECT's own clauses, before the expressions inside it.
@@ -193,10 +189,6 @@ fn constants_as_oids(function: &mut Function) {
 }
 
 fn call(name: &str, argument: Expr) -> Expr {
-    call_with(name, argument, Vec::new())
-}
-
-fn call_with(name: &str, argument: Expr, clauses: Vec<FunctionArgumentClause>) -> Expr {
     Expr::Function(Function {
         name: ObjectName::from(vec![Ident::new(name)]),
         uses_odbc_syntax: false,
@@ -204,7 +196,7 @@ fn call_with(name: &str, argument: Expr, clauses: Vec<FunctionArgumentClause>) -
         args: FunctionArguments::List(FunctionArgumentList {
             duplicate_treatment: None,
             args: vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))],
-            clauses,
+            clauses: Vec::new(),
         }),
         filter: None,
         null_treatment: None,
@@ -233,73 +225,6 @@ fn column_of(expr: &Expr) -> Option<Ident> {
         Expr::Cast { expr, .. } | Expr::Nested(expr) => column_of(expr),
         _ => None,
     }
-}
-
-/// `ARRAY(SELECT x FROM … ORDER BY …)`, where the query is no more than that.
-fn array_of_subquery(expr: &mut Expr) {
-    let Expr::Function(function) = expr else { return };
-    let name = function.name.0.first().and_then(|part| part.as_ident());
-    let is_array = function.name.0.len() == 1
-        && name.is_some_and(|name| name.quote_style.is_none() && name.value.eq_ignore_ascii_case("array"));
-    let FunctionArguments::Subquery(query) = &mut function.args else { return };
-    if is_array && collect(query).is_some() {
-        let query = query.clone();
-        *expr = call("array_or_empty", Expr::Subquery(query));
-    }
-}
-
-/// Functions of which one call is many rows.
-const SETS: [&str; 6] =
-    ["unnest", "generate_series", "regexp_matches", "regexp_split_to_table", "string_to_table", "generate_subscripts"];
-
-/// Functions of which one call is for many rows.
-const AGGREGATES: [&str; 8] = ["count", "sum", "avg", "min", "max", "array_agg", "string_agg", "bool_and"];
-
-/// Is it more than a value of its row?
-fn spans_rows(value: &Expr) -> bool {
-    let spans = |expr: &Expr| match expr {
-        Expr::Function(call) => {
-            let name = call.name.to_string().to_lowercase();
-            let spans = call.over.is_some() || SETS.contains(&name.as_str()) || AGGREGATES.contains(&name.as_str());
-            if spans { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        }
-        _ => ControlFlow::Continue(()),
-    };
-    visit_expressions(value, spans).is_break()
-}
-
-/// Puts `array_agg` round the one column of a plain SELECT; `None` for any other query, which stays as it is.
-fn collect(query: &mut Query) -> Option<()> {
-    let order = match &query.order_by {
-        None => Vec::new(),
-        Some(OrderBy { kind: OrderByKind::Expressions(order), interpolate: None }) => order.clone(),
-        Some(_) => return None,
-    };
-    let plain = query.with.is_none() && query.limit_clause.is_none() && query.fetch.is_none();
-    let SetExpr::Select(select) = query.body.as_mut() else { return None };
-    let grouped = !matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty());
-    if !plain || grouped || select.having.is_some() || select.distinct.is_some() {
-        return None;
-    }
-    let [item] = select.projection.as_mut_slice() else { return None };
-    let (SelectItem::UnnamedExpr(value) | SelectItem::ExprWithAlias { expr: value, .. }) = &*item else { return None };
-    // Sets are taken apart, and aggregates made, before they are collected.
-    if spans_rows(value) {
-        return None;
-    }
-    let order: Vec<OrderByExpr> = order.into_iter().map(|by| by_column(by, value)).collect();
-    let clauses = if order.is_empty() { Vec::new() } else { vec![FunctionArgumentClause::OrderBy(order)] };
-    *item = SelectItem::UnnamedExpr(call_with("array_agg", value.clone(), clauses));
-    query.order_by = None;
-    Some(())
-}
-
-/// `ORDER BY 1` by the column itself.
-fn by_column(mut by: OrderByExpr, column: &Expr) -> OrderByExpr {
-    if matches!(&by.expr, Expr::Value(value) if matches!(value.value, Value::Number(..))) {
-        by.expr = column.clone();
-    }
-    by
 }
 
 /// `generate_series(1, 3) AS i` has a column `i`.

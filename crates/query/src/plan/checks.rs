@@ -331,7 +331,8 @@ fn one_value(expr: &Expr, place: &str) -> Verdict {
     }
 }
 
-fn returns_set(expr: &Expr) -> bool {
+/// Is it a call that gives a set of values?
+pub(super) fn returns_set(expr: &Expr) -> bool {
     const SETS: [&str; 6] = [
         "generate_series",
         "generate_subscripts",

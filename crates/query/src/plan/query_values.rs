@@ -1,12 +1,17 @@
 //! Queries as values: `ARRAY (query)`, `x > ALL (query)`, `(a, b) IN (query)`.
 
-use super::rewrite::call;
+use super::checks::returns_set;
+use super::rewrite::{self, call};
 use super::set_functions::parse;
+use datafusion::functions_aggregate::all_default_aggregate_functions;
 use sql::ast::helpers::attached_token::AttachedToken;
 use sql::ast::{
     BinaryOperator, CaseWhen, Expr, Function, FunctionArgumentClause, FunctionArguments, GroupByExpr, Ident,
-    OrderByExpr, OrderByKind, Query, SelectItem, SetExpr, TableAliasColumnDef, TableFactor, Value,
+    OrderByExpr, OrderByKind, Query, SelectItem, SetExpr, TableAliasColumnDef, TableFactor, Value, visit_expressions,
 };
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::LazyLock;
 
 /// `(a, b) IN (query)`: true if a row of it is equal, unknown if one may be for its NULLs.
 ///
@@ -117,19 +122,24 @@ fn collect(query: &mut Query) -> Option<()> {
     Some(())
 }
 
-/// Is it worked out for each row by itself? Sets, aggregates and window functions, which are calls all, are not.
+/// Is it worked out for each row by itself? Sets, aggregates and window functions are not.
 fn is_row_value(value: &Expr) -> bool {
-    match value {
-        Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_) => true,
-        Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => is_row_value(inner),
-        Expr::BinaryOp { left, right, .. } => is_row_value(left) && is_row_value(right),
-        Expr::Function(function) => {
-            let name = function.name.to_string().to_lowercase();
-            let listed = ["format_type", "pg_get_expr", "quote_ident", "lower", "upper", "concat", "coalesce"];
-            listed.contains(&name.trim_start_matches("pg_catalog.")) && function.over.is_none()
+    let other = |part: &Expr| match part {
+        Expr::Function(call) if call.over.is_some() || is_aggregate(&call.name.to_string().to_lowercase()) => {
+            ControlFlow::Break(())
         }
-        _ => false,
-    }
+        part if returns_set(part) => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    visit_expressions(value, other).is_continue()
+}
+
+fn is_aggregate(name: &str) -> bool {
+    static AGGREGATES: LazyLock<HashSet<String>> = LazyLock::new(|| {
+        let all = all_default_aggregate_functions();
+        all.iter().flat_map(|function| function.aliases().iter().cloned().chain([function.name().to_owned()])).collect()
+    });
+    AGGREGATES.contains(name) || rewrite::is_aggregate(name)
 }
 
 /// `ORDER BY 1` by the column itself.
