@@ -110,9 +110,9 @@ fn like_any(expr: &mut Expr) {
         }
         like
     };
-    let either = |a: Expr, b: Expr| Expr::BinaryOp { left: Box::new(a), op: BinaryOperator::Or, right: Box::new(b) };
-    let likes = patterns.into_iter().map(one).reduce(either);
-    *expr = Expr::Nested(Box::new(likes.unwrap_or_else(|| Expr::value(Value::Boolean(false)))));
+    let likes: Vec<Expr> = patterns.into_iter().map(one).collect();
+    let any = if likes.is_empty() { Expr::value(Value::Boolean(false)) } else { join(likes, &BinaryOperator::Or) };
+    *expr = Expr::Nested(Box::new(any));
 }
 
 /// Those of an array that is written out.

@@ -161,3 +161,12 @@ async fn buckets_that_fall_short_of_their_share_are_asked_again() {
         assert_eq!(answer, format!("{backward}SELECT {limit}"));
     }
 }
+
+#[tokio::test]
+async fn an_array_of_many_numbers_is_no_deep_tree() {
+    let mut c = Client::new().await;
+    c.ok("CREATE TABLE t (k integer PRIMARY KEY); INSERT INTO t VALUES (7), (8)").await;
+    let numbers: Vec<String> = (0..20_000).map(|n| format!("{n}.0")).collect();
+    let text = format!("SELECT count(*) FROM t WHERE k = ANY (ARRAY[{}])", numbers.join(", "));
+    assert_eq!(c.run(&text).await, "2\nSELECT 1");
+}

@@ -1,5 +1,5 @@
 //! Values as they are, of which the planner is told more than it sees: that they are of a `char(n)`, that they may be NULL,
-//! that an average is made of their sum.
+//! that an average is made of their sum, that each item of a list is compared with them by itself.
 
 use crate::convert::expression_field;
 use crate::error::QueryError;
@@ -45,11 +45,30 @@ pub(crate) fn as_summed(call: &ScalarFunction, schema: &DFSchema) -> Option<Expr
     })
 }
 
+/// What a query calls for a value that each item of a list is compared with by itself, whatever the others are. `IN` makes
+/// reals of all items beside a real one; `= ANY (ARRAY[…])` and a chain of OR do not.
+pub(crate) const WITH_EACH: &str = "with each";
+
+/// The function of that name.
+pub(crate) fn with_each() -> ScalarUDF {
+    function(Label::Each)
+}
+
+/// The value that it was called with.
+pub(crate) fn compared_with_each(expr: &Expr) -> Option<&Expr> {
+    let Expr::ScalarFunction(call) = expr else { return None };
+    let labelled = call.func.inner().downcast_ref::<Labelled>().filter(|labelled| labelled.label == Label::Each);
+    labelled.and_then(|_| call.args.first())
+}
+
 fn call(label: Label, value: Expr) -> Expr {
+    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function(label)), vec![value]))
+}
+
+fn function(label: Label) -> ScalarUDF {
     // Of a constant the planner would make a constant again, which is never NULL.
     let volatility = if label == Label::Nullable { Volatility::Volatile } else { Volatility::Immutable };
-    let function = ScalarUDF::new_from_impl(Labelled { label, signature: Signature::any(1, volatility) });
-    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), vec![value]))
+    ScalarUDF::new_from_impl(Labelled { label, signature: Signature::any(1, volatility) })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,6 +76,7 @@ enum Label {
     Type(DataType),
     Nullable,
     Summand,
+    Each,
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -71,6 +91,7 @@ impl ScalarUDFImpl for Labelled {
             Label::Type(ty) => ty.base_name(),
             Label::Nullable => "nullable",
             Label::Summand => "summand",
+            Label::Each => WITH_EACH,
         }
     }
 
@@ -87,7 +108,7 @@ impl ScalarUDFImpl for Labelled {
         Ok(Arc::new(match &self.label {
             Label::Type(ty) => expression_field(ty).with_data_type(value.data_type().clone()),
             Label::Nullable => value.as_ref().clone().with_nullable(true),
-            Label::Summand => value.as_ref().clone(),
+            Label::Summand | Label::Each => value.as_ref().clone(),
         }))
     }
 

@@ -53,7 +53,7 @@ pub(crate) use checked::{checked_arithmetic, checked_negative};
 pub(crate) use common::{largest_or_smallest, planners_own};
 pub(crate) use extremes::extremes;
 pub(crate) use float_sum::float_sum;
-pub(crate) use labelled::{as_summed, is_nullable, labelled, nullable, summand};
+pub(crate) use labelled::{WITH_EACH, as_summed, compared_with_each, is_nullable, labelled, nullable, summand};
 pub(crate) use nested_array::{even, flat, is_nested};
 pub(crate) use one_row::one_row;
 pub(crate) use operators::{interval_span, numeric_quotient, operator};
@@ -85,6 +85,7 @@ pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
     functions.extend(checked::all());
     functions.push(or_empty::function());
     functions.push(with_places::function());
+    functions.push(labelled::with_each());
     functions.extend(sleep::all());
     functions.extend(json::all());
     functions.extend(definitions().map(|definition| ScalarUDF::new_from_impl(SqlFunction::new(*definition))));

@@ -29,13 +29,18 @@ pub(crate) fn in_list(call: &ScalarFunction) -> QueryResult<Option<Expr>> {
     if items.is_empty() || matches!(items.data_type(), ArrowType::List(_)) || lists.is_null(0) {
         return Ok(None);
     }
-    let item = |at| Ok(Expr::Literal(ScalarValue::try_from_array(&items, at)?, None));
+    let item = |at| Ok(zero(Expr::Literal(ScalarValue::try_from_array(&items, at)?, None)));
     let list = (0..items.len()).map(item).collect::<Result<Vec<_>>>()?;
     Ok(Some(Expr::InList(InList::new(Box::new(value.clone()), list, negated))))
 }
 
 pub(super) fn settle_list(list: InList, schema: &DFSchema) -> QueryResult<Expr> {
-    let InList { expr, list, negated } = list;
+    let InList { mut expr, list, negated } = list;
+    let each = functions::compared_with_each(&expr).cloned();
+    let with_each = each.is_some();
+    if let Some(value) = each {
+        *expr = value;
+    }
     let op = if negated { Operator::NotEq } else { Operator::Eq };
     if let Some(parts) = parts_of(&expr) {
         let mut rows = Vec::with_capacity(list.len());
@@ -48,7 +53,8 @@ pub(super) fn settle_list(list: InList, schema: &DFSchema) -> QueryResult<Expr> 
         return join(if negated { Operator::And } else { Operator::Or }, rows);
     }
     let mut pairs = Vec::with_capacity(list.len());
-    for mut item in of_one_type(&expr, list, schema)? {
+    let list = if with_each { reals(None, list, schema)? } else { reals(Some(&expr), list, schema)? };
+    for mut item in list {
         let mut left = expr.as_ref().clone();
         adapt::compare(&mut left, "=", &mut item, schema)?;
         pairs.push((left, item));
@@ -62,21 +68,21 @@ pub(super) fn settle_list(list: InList, schema: &DFSchema) -> QueryResult<Expr> 
     join(if negated { Operator::And } else { Operator::Or }, listed(pairs, op, negated))
 }
 
-/// Several items that no row changes are an array for PostgreSQL: of numbers beside a real one of reals.
-fn of_one_type(value: &Expr, mut list: Vec<Expr>, schema: &DFSchema) -> QueryResult<Vec<Expr>> {
+/// Several items that no row changes are an array for PostgreSQL: of numbers beside a real one of reals. The value counts
+/// among them; without one the items are an array as they stand.
+fn reals(value: Option<&Expr>, mut list: Vec<Expr>, schema: &DFSchema) -> QueryResult<Vec<Expr>> {
     let known = |expr: &Expr| match Side::of(expr, schema) {
         Side::Known(ty) => Some(ty),
         _ => None,
     };
-    let is_fixed = |item: &Expr| !item.any_column_refs();
-    let types: Vec<DataType> =
-        list.iter().filter(|item| is_fixed(item)).filter_map(known).chain(known(value)).collect();
+    let is_one = |item: &Expr| value.is_none() || !item.any_column_refs();
+    let types: Vec<DataType> = list.iter().filter(|item| is_one(item)).chain(value).filter_map(known).collect();
     let real = |ty: &DataType| *ty == DataType::Real;
     let reals = types.iter().any(real) && types.iter().all(|ty| ty.is_number() && *ty != DataType::Double);
-    if !reals || list.iter().filter(|item| is_fixed(item)).count() < 2 {
+    if !reals || list.iter().filter(|item| is_one(item)).count() < 2 {
         return Ok(list);
     }
-    for item in list.iter_mut().filter(|item| is_fixed(item)) {
+    for item in list.iter_mut().filter(|item| is_one(item)) {
         *item = match &*item {
             Expr::Literal(constant, _) if known(item).is_some() => {
                 let single = coerce::cast(&DataType::Real, scalar_to_datum(constant)?)?;

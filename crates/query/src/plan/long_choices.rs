@@ -1,6 +1,9 @@
 //! `a = 1 OR a = 2 OR …` in great numbers as `a IN (1, 2, …)`: the same in one expression instead of a deep tree.
 
 use super::names::ident_name;
+use super::rewrite::call;
+use super::rewrite_expr::is_no_real;
+use crate::functions::WITH_EACH;
 use sql::ast::{BinaryOperator, Expr, Statement, Value, VisitMut, VisitorMut};
 use std::ops::ControlFlow;
 
@@ -19,6 +22,7 @@ impl VisitorMut for Shortener {
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         if let Some((column, values)) = choices(expr) {
+            let column = if values.iter().any(is_no_real) { call(WITH_EACH, vec![column]) } else { column };
             *expr = Expr::InList { expr: Box::new(column), list: values, negated: false };
         }
         ControlFlow::Continue(())

@@ -3,6 +3,7 @@
 use super::intervals;
 use super::query_values::{array_of, row_in_query};
 use super::rewrite::call;
+use crate::functions::WITH_EACH;
 use crate::pg_semantics::{DISTINCT, NOT_DISTINCT};
 use sql::ast::{
     AccessExpr, BinaryOperator, CastKind, CeilFloorKind, DataType, DateTimeField, ExactNumberInfo, Expr, Function,
@@ -185,30 +186,28 @@ fn quantified(left: Expr, op: &BinaryOperator, right: Expr, all: bool) -> Expr {
             }
         }
         // A list of values is what key ranges are made of.
-        (BinaryOperator::Eq, Expr::Array(array)) if !all && !array.elem.is_empty() => in_lists(left, array.elem, false),
+        (BinaryOperator::Eq, Expr::Array(array)) if !all && !array.elem.is_empty() => {
+            list_of_array(left, array.elem, false)
+        }
         (BinaryOperator::NotEq, Expr::Array(array)) if all && !array.elem.is_empty() => {
-            in_lists(left, array.elem, true)
+            list_of_array(left, array.elem, true)
         }
         (op, right) => call(&format!("{op} {}", if all { "all" } else { "any" }), vec![left, right]),
     }
 }
 
-/// The items of an array as a list. PostgreSQL makes reals of a list's numerics beside a real, and not of an array's: a
-/// list of one item is compared as the item is.
-fn in_lists(left: Expr, items: Vec<Expr>, negated: bool) -> Expr {
-    let list = |items: Vec<Expr>| Expr::InList { expr: Box::new(left.clone()), list: items, negated };
-    let (numerics, others): (Vec<Expr>, Vec<Expr>) = items.into_iter().partition(is_numeric);
-    let op = || if negated { BinaryOperator::And } else { BinaryOperator::Or };
-    let first = (!others.is_empty()).then(|| list(others));
-    let lists = first.into_iter().chain(numerics.into_iter().map(|item| list(vec![item])));
-    let joined = lists.reduce(|a, b| Expr::BinaryOp { left: Box::new(a), op: op(), right: Box::new(b) });
-    Expr::Nested(Box::new(joined.unwrap_or_else(|| list(Vec::new()))))
+/// The items of an array as a list, none of which becomes a real because the value is one.
+fn list_of_array(left: Expr, items: Vec<Expr>, negated: bool) -> Expr {
+    let left = if items.iter().any(is_no_real) { call(WITH_EACH, vec![left]) } else { left };
+    Expr::InList { expr: Box::new(left), list: items, negated }
 }
 
-/// A constant with a point or an exponent.
-fn is_numeric(item: &Expr) -> bool {
+/// May it be a constant that is another number as a real?
+pub(super) fn is_no_real(item: &Expr) -> bool {
+    const EXACT_DIGITS: usize = 7;
     let Expr::Value(value) = item else { return false };
-    matches!(&value.value, Value::Number(number, _) if !number.bytes().all(|byte| byte.is_ascii_digit()))
+    matches!(&value.value, Value::Number(number, _)
+        if number.len() > EXACT_DIGITS || !number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Subscripts and slices; fields of rows stay.
