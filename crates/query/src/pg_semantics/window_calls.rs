@@ -9,7 +9,9 @@ use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{WindowFunction, WindowFunctionParams};
 use datafusion::logical_expr::planner::{PlannerResult, RawWindowExpr};
+use datafusion::logical_expr::type_coercion::binary::type_union_coercion;
 use datafusion::logical_expr::{Cast, Expr, ExprSchemable, WindowFunctionDefinition, lit, when};
+use types::DataType;
 
 /// `lag(x, n, d)` with a default that varies is `lag(x, n)` where there is such a row and `d` elsewhere. `ntile` is an
 /// integer.
@@ -44,7 +46,11 @@ pub(super) fn settle_neighbour(name: &str, args: &mut [Expr], schema: &DFSchema)
     }
     let [value, _, default] = args else { return Ok(()) };
     let Some(ty) = unify(&mut [value, default], name, schema)? else { return Ok(()) };
-    let wanted = arrow_type(&ty);
+    // Numerics have room for the digits of both.
+    let types =
+        value.get_type(schema).ok().zip(default.get_type(schema).ok()).filter(|_| matches!(ty, DataType::Numeric(_)));
+    let wanted = types.and_then(|(value, default)| type_union_coercion(&value, &default));
+    let wanted = wanted.unwrap_or_else(|| arrow_type(&ty));
     for side in [value, default] {
         let known = matches!(Side::of(side, schema), Side::Known(_));
         if known && side.get_type(schema).is_ok_and(|own| own != wanted && own.is_numeric()) {

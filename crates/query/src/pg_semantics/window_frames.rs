@@ -50,9 +50,10 @@ pub(super) fn settle_range(params: &mut WindowFunctionParams, schema: &DFSchema)
 fn settle_distance(text: &str, ty: &DataType) -> QueryResult<Option<ScalarValue>> {
     let number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let moment = ty.is_temporal() || *ty == DataType::Interval;
-    if !ty.is_number() && (!moment || number) {
-        let kind = if text.contains('.') { "numeric" } else { "integer" };
-        let offset = if moment { format!(" and offset type {kind}") } else { String::new() };
+    let exact = number && text.contains('.');
+    if !ty.is_number() && (!moment || number) || ty.is_integer() && exact {
+        let kind = if exact { "numeric" } else { "integer" };
+        let offset = if moment || ty.is_number() { format!(" and offset type {kind}") } else { String::new() };
         let what = format!("RANGE with offset PRECEDING/FOLLOWING is not supported for column type {}", ty.base_name());
         return Err(Refusal::Set.because(format!("{what}{offset}")));
     }
@@ -67,7 +68,8 @@ fn settle_distance(text: &str, ty: &DataType) -> QueryResult<Option<ScalarValue>
     let length = || Datum::Numeric(Decimal { unscaled: interval.span(), scale: 0 });
     match ty {
         DataType::Interval => Ok(Some(datum_to_scalar(&DataType::Numeric(Some((38, 0))), &length())?)),
-        _ => Ok(None),
+        // As a value: the planner does not read all that PostgreSQL does.
+        _ => Ok(Some(datum_to_scalar(&DataType::Interval, &Datum::Interval(interval))?)),
     }
 }
 
