@@ -3,23 +3,21 @@
 //! The planner's own take a row that leaves the frame away from what they have added up. Of floats that is another
 //! number: `1e20 + 1 - 1e20` is 0, and NaN never goes away.
 
+use super::of_own::as_own;
 use crate::error::QueryError;
 use arrow::array::{Array, ArrayRef};
 use arrow::compute::concat;
-use arrow::datatypes::{DataType as ArrowType, FieldRef, Schema};
+use arrow::datatypes::{FieldRef, Schema};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::functions_aggregate::all_default_aggregate_functions;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
-use datafusion::logical_expr::utils::AggregateOrderSensitivity;
-use datafusion::logical_expr::{
-    Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, SetMonotonicity, Signature,
-};
+use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator};
 use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Aggregates of floats but `sum`.
-const OF_FLOATS: [&str; 17] = [
+const OF_FLOATS: [&str; 16] = [
     "corr",
     "covar_pop",
     "covar_samp",
@@ -36,7 +34,6 @@ const OF_FLOATS: [&str; 17] = [
     "stddev_pop",
     "var",
     "var_pop",
-    "var_samp",
 ];
 
 /// The planner's own of that kind, computed afresh over frames that move.
@@ -51,25 +48,7 @@ struct Afresh {
 }
 
 impl AggregateUDFImpl for Afresh {
-    fn name(&self) -> &str {
-        self.own.name()
-    }
-
-    fn aliases(&self) -> &[String] {
-        self.own.aliases()
-    }
-
-    fn signature(&self) -> &Signature {
-        self.own.signature()
-    }
-
-    fn return_type(&self, args: &[ArrowType]) -> Result<ArrowType> {
-        self.own.return_type(args)
-    }
-
-    fn coerce_types(&self, args: &[ArrowType]) -> Result<Vec<ArrowType>> {
-        self.own.coerce_types(args)
-    }
+    as_own!();
 
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
         self.own.state_fields(args)
@@ -91,18 +70,6 @@ impl AggregateUDFImpl for Afresh {
 
     fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
         self.own.create_groups_accumulator(args)
-    }
-
-    fn order_sensitivity(&self) -> AggregateOrderSensitivity {
-        self.own.order_sensitivity()
-    }
-
-    fn reverse_expr(&self) -> ReversedUDAF {
-        ReversedUDAF::Identical
-    }
-
-    fn set_monotonicity(&self, ty: &ArrowType) -> SetMonotonicity {
-        self.own.inner().set_monotonicity(ty)
     }
 }
 

@@ -1,10 +1,10 @@
-//! Functions and operators of arrays.
+//! Functions of arrays.
 
-use super::array_types::{Returns, array_and, array_of, compare_all, ordered, two_arrays, with_element};
-use super::sql::{Argument, Chosen, Definition, define_rule, text_of, widens, wrong};
+use super::array_types::{Returns, array_and, array_of, two_arrays, with_element};
+use super::sql::{Argument, Chosen, Definition, define_rule, widens, wrong};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
-use types::DataType::{self, Boolean, Integer, Text};
+use types::DataType::{self, Integer, Text};
 use types::array::dimensions;
 use types::{Datum, ElementType};
 
@@ -49,75 +49,10 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     }),
     define_rule("trim_array", |args| array_and(args, &[Integer], Returns::Array, true, trim)),
     define_rule("array_fill", array_fill),
-    // `percentile_disc` and `mode` of sorted values.
-    define_rule("value at share", |args| {
-        let [array, share] = args else { return None };
-        let item = array_of(array)?;
-        let is_share = |ty: &DataType| *ty == DataType::Double || widens(ty, &DataType::Double);
-        let values = DataType::Array(item);
-        match share {
-            Argument::Known(DataType::Array(shares)) if is_share(&shares.data_type()) => {
-                let types = vec![values, DataType::Array(ElementType::Double)];
-                Some(Chosen { types, returns: values, strict: true, body: values_at_shares })
-            }
-            Argument::Known(ty) if !is_share(ty) => None,
-            _ => {
-                let types = vec![values, DataType::Double];
-                Some(Chosen { types, returns: item.data_type(), strict: true, body: value_at_share })
-            }
-        }
-    }),
-    define_rule("most frequent", |args| {
-        let [array] = args else { return None };
-        let item = array_of(array)?;
-        let types = vec![DataType::Array(item)];
-        Some(Chosen { types, returns: item.data_type(), strict: true, body: most_frequent })
-    }),
     // `a[n]` and `a[from:to]`, which no query writes by these names.
     define_rule("array subscript", subscript_rule),
     define_rule("array slice", |args| array_and(args, &[Integer, Integer], Returns::Array, false, slice)),
-    define_rule("= any", |args| compare_all(args, |args| any_of(args, std::cmp::Ordering::is_eq))),
-    define_rule("<> any", |args| compare_all(args, |args| any_of(args, std::cmp::Ordering::is_ne))),
-    define_rule("< any", |args| compare_all(args, |args| any_of(args, std::cmp::Ordering::is_lt))),
-    define_rule("<= any", |args| compare_all(args, |args| any_of(args, std::cmp::Ordering::is_le))),
-    define_rule("> any", |args| compare_all(args, |args| any_of(args, std::cmp::Ordering::is_gt))),
-    define_rule(">= any", |args| compare_all(args, |args| any_of(args, std::cmp::Ordering::is_ge))),
-    define_rule("= all", |args| compare_all(args, |args| all_of(args, std::cmp::Ordering::is_eq))),
-    define_rule("<> all", |args| compare_all(args, |args| all_of(args, std::cmp::Ordering::is_ne))),
-    define_rule("< all", |args| compare_all(args, |args| all_of(args, std::cmp::Ordering::is_lt))),
-    define_rule("<= all", |args| compare_all(args, |args| all_of(args, std::cmp::Ordering::is_le))),
-    define_rule("> all", |args| compare_all(args, |args| all_of(args, std::cmp::Ordering::is_gt))),
-    define_rule(">= all", |args| compare_all(args, |args| all_of(args, std::cmp::Ordering::is_ge))),
 ];
-
-pub(super) static OPERATORS: &[Definition] = &[
-    define_rule("operator <", |args| ordered(args, |args| order_is(args, std::cmp::Ordering::is_lt))),
-    define_rule("operator <=", |args| ordered(args, |args| order_is(args, std::cmp::Ordering::is_le))),
-    define_rule("operator >", |args| ordered(args, |args| order_is(args, std::cmp::Ordering::is_gt))),
-    define_rule("operator >=", |args| ordered(args, |args| order_is(args, std::cmp::Ordering::is_ge))),
-    define_rule("operator ||", concat_rule),
-    define_rule("operator @>", |args| {
-        two_arrays(args, Returns::Known(Boolean), true, |args| {
-            Ok(Datum::Bool(contains(items(args, 0)?, items(args, 1)?)))
-        })
-    }),
-    define_rule("operator <@", |args| {
-        two_arrays(args, Returns::Known(Boolean), true, |args| {
-            Ok(Datum::Bool(contains(items(args, 1)?, items(args, 0)?)))
-        })
-    }),
-    define_rule("operator &&", |args| {
-        two_arrays(args, Returns::Known(Boolean), true, |args| {
-            let (a, b) = (flat(items(args, 0)?), flat(items(args, 1)?));
-            Ok(Datum::Bool(a.iter().any(|item| !item.is_null() && b.contains(item))))
-        })
-    }),
-];
-
-fn order_is(args: &[Datum], wanted: fn(std::cmp::Ordering) -> bool) -> QueryResult<Datum> {
-    let [a, b] = args else { return Err(wrong(args)) };
-    Ok(Datum::Bool(wanted(types::compare::compare(a, b))))
-}
 
 fn array_replace(args: &[Argument]) -> Option<Chosen> {
     let [array, from, to] = args else { return None };
@@ -158,48 +93,7 @@ fn subscript_rule(args: &[Argument]) -> Option<Chosen> {
     Some(Chosen { types, returns: item.data_type(), strict: true, body: subscript })
 }
 
-/// `||`: arrays, an array and an element, or texts.
-fn concat_rule(args: &[Argument]) -> Option<Chosen> {
-    let [a, b] = args else { return None };
-    match (array_of(a), array_of(b)) {
-        (Some(_), Some(_)) => return two_arrays(args, Returns::Array, false, cat),
-        (Some(_), None) if *b == Argument::Unknown => return two_arrays(args, Returns::Array, false, cat),
-        (None, Some(_)) if *a == Argument::Unknown => return two_arrays(args, Returns::Array, false, cat),
-        (Some(_), None) => return with_element(args, (0, 1), Returns::Array, false, append),
-        (None, Some(_)) => return with_element(args, (1, 0), Returns::Array, false, prepend),
-        (None, None) => {}
-    }
-    let bytes = |arg: &Argument| matches!(arg, Argument::Known(ty) if ty.is_bytes());
-    if bytes(a) && (bytes(b) || *b == Argument::Unknown) || bytes(b) && *a == Argument::Unknown {
-        let types = vec![DataType::Bytea, DataType::Bytea];
-        return Some(Chosen { types, returns: DataType::Bytea, strict: true, body: join_bytes });
-    }
-    let text = |arg: &Argument| match arg {
-        Argument::Unknown => true,
-        Argument::Known(ty) => ty.is_text(),
-    };
-    // One side must be text: `1 || 2` is no operator.
-    if !text(a) && !text(b) {
-        return None;
-    }
-    let own = |arg: &Argument| match arg {
-        Argument::Known(ty) => *ty,
-        Argument::Unknown => Text,
-    };
-    Some(Chosen { types: vec![own(a), own(b)], returns: Text, strict: true, body: join_texts })
-}
-
-fn join_texts(args: &[Datum]) -> QueryResult<Datum> {
-    let [a, b] = args else { return Err(wrong(args)) };
-    Ok(Datum::Text(text_of(a)? + &text_of(b)?))
-}
-
-fn join_bytes(args: &[Datum]) -> QueryResult<Datum> {
-    let [Datum::Bytes(a), Datum::Bytes(b)] = args else { return Err(wrong(args)) };
-    Ok(Datum::Bytes([a.as_slice(), b.as_slice()].concat()))
-}
-
-fn items(args: &[Datum], at: usize) -> QueryResult<&[Datum]> {
+pub(super) fn items(args: &[Datum], at: usize) -> QueryResult<&[Datum]> {
     match args.get(at) {
         Some(Datum::Array(items)) => Ok(items),
         _ => Err(wrong(args)),
@@ -207,7 +101,7 @@ fn items(args: &[Datum], at: usize) -> QueryResult<&[Datum]> {
 }
 
 /// Elements of all dimensions in a row.
-fn flat(items: &[Datum]) -> Vec<Datum> {
+pub(super) fn flat(items: &[Datum]) -> Vec<Datum> {
     items
         .iter()
         .flat_map(|item| match item {
@@ -225,21 +119,21 @@ fn or_empty(value: &Datum) -> Vec<Datum> {
     }
 }
 
-fn append(args: &[Datum]) -> QueryResult<Datum> {
+pub(super) fn append(args: &[Datum]) -> QueryResult<Datum> {
     let [array, element] = args else { return Err(wrong(args)) };
     let mut all = or_empty(array);
     all.push(element.clone());
     Ok(Datum::Array(all))
 }
 
-fn prepend(args: &[Datum]) -> QueryResult<Datum> {
+pub(super) fn prepend(args: &[Datum]) -> QueryResult<Datum> {
     let [element, array] = args else { return Err(wrong(args)) };
     let mut all = vec![element.clone()];
     all.extend(or_empty(array));
     Ok(Datum::Array(all))
 }
 
-fn cat(args: &[Datum]) -> QueryResult<Datum> {
+pub(super) fn cat(args: &[Datum]) -> QueryResult<Datum> {
     let [a, b] = args else { return Err(wrong(args)) };
     if a.is_null() || b.is_null() {
         return Ok(if a.is_null() { b.clone() } else { a.clone() });
@@ -324,40 +218,6 @@ fn to_string(args: &[Datum]) -> QueryResult<Datum> {
     Ok(Datum::Text(parts.join(separator)))
 }
 
-fn value_at_share(args: &[Datum]) -> QueryResult<Datum> {
-    let [Datum::Array(sorted), Datum::Float8(share)] = args else { return Err(wrong(args)) };
-    if !(0.0..=1.0).contains(share) {
-        return Err(Refusal::Range.because(format!("percentile value {share} is not between 0 and 1")));
-    }
-    let number = (share * sorted.len() as f64).ceil().max(1.0) as usize;
-    Ok(sorted.get(number - 1).cloned().unwrap_or(Datum::Null))
-}
-
-/// A value for each of several shares; none has no share that is NULL.
-fn values_at_shares(args: &[Datum]) -> QueryResult<Datum> {
-    let [Datum::Array(sorted), Datum::Array(shares)] = args else { return Err(wrong(args)) };
-    if sorted.is_empty() {
-        return Ok(Datum::Null);
-    }
-    let at = |share: &Datum| match share {
-        Datum::Null => Ok(Datum::Null),
-        Datum::Array(_) => values_at_shares(&[Datum::Array(sorted.clone()), share.clone()]),
-        share => value_at_share(&[Datum::Array(sorted.clone()), share.clone()]),
-    };
-    Ok(Datum::Array(shares.iter().map(at).collect::<QueryResult<_>>()?))
-}
-
-fn most_frequent(args: &[Datum]) -> QueryResult<Datum> {
-    let [Datum::Array(sorted)] = args else { return Err(wrong(args)) };
-    let runs = sorted.chunk_by(|a, b| a == b);
-    // The last of the longest that `max_by_key` finds would be the wrong one.
-    let longest = runs.fold(None, |best: Option<&[Datum]>, run| match best {
-        Some(best) if best.len() >= run.len() => Some(best),
-        _ => Some(run),
-    });
-    Ok(longest.and_then(|run| run.first().cloned()).unwrap_or(Datum::Null))
-}
-
 fn trim(args: &[Datum]) -> QueryResult<Datum> {
     let all = items(args, 0)?;
     let count = args.get(1).and_then(Datum::as_i64).and_then(|count| usize::try_from(count).ok());
@@ -413,53 +273,12 @@ fn slice(args: &[Datum]) -> QueryResult<Datum> {
     Ok(Datum::Array(all.into_iter().skip(skipped).take(count).collect()))
 }
 
-fn contains(whole: &[Datum], part: &[Datum]) -> bool {
-    let whole = flat(whole);
-    flat(part).iter().all(|item| !item.is_null() && whole.contains(item))
-}
-
-type Test = fn(std::cmp::Ordering) -> bool;
-
-/// True if one item passes, NULL if only an unknown one might.
-fn any_of(args: &[Datum], test: Test) -> QueryResult<Datum> {
-    verdicts(args, test, true)
-}
-
-fn all_of(args: &[Datum], test: Test) -> QueryResult<Datum> {
-    verdicts(args, test, false)
-}
-
-/// `decisive` is the verdict on one item that settles all.
-fn verdicts(args: &[Datum], test: Test, decisive: bool) -> QueryResult<Datum> {
-    let [value, array] = args else { return Err(wrong(args)) };
-    let Datum::Array(items) = array else { return Ok(Datum::Null) };
-    let mut unknown = false;
-    for item in flat(items) {
-        if value.is_null() || item.is_null() {
-            unknown = true;
-        } else if test(types::compare::compare(value, &item)) == decisive {
-            return Ok(Datum::Bool(decisive));
-        }
-    }
-    Ok(if unknown { Datum::Null } else { Datum::Bool(!decisive) })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn numbers(all: &[i32]) -> Datum {
         Datum::Array(all.iter().map(|n| Datum::Int4(*n)).collect())
-    }
-
-    #[test]
-    fn quantifiers_know_null() {
-        let any =
-            |value: Datum, items: Vec<Datum>| any_of(&[value, Datum::Array(items)], std::cmp::Ordering::is_eq).ok();
-        assert_eq!(any(Datum::Int4(1), vec![Datum::Null, Datum::Int4(1)]), Some(Datum::Bool(true)));
-        assert_eq!(any(Datum::Int4(2), vec![Datum::Null, Datum::Int4(1)]), Some(Datum::Null));
-        assert_eq!(any(Datum::Int4(2), vec![]), Some(Datum::Bool(false)));
-        assert_eq!(any(Datum::Null, vec![Datum::Int4(1)]), Some(Datum::Null));
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 use super::afresh::moving;
 use super::interval_extremes::of_intervals;
+use super::of_own::as_own;
 use crate::error::QueryError;
 use arrow::array::cast::AsArray;
 use arrow::array::{Array, ArrayRef, BooleanArray};
@@ -15,10 +16,8 @@ use arrow::datatypes::{DataType as ArrowType, Field, Float32Type, Float64Type, I
 use datafusion::common::{Result, ScalarValue};
 use datafusion::functions_aggregate::min_max::{max_udaf, min_udaf};
 use datafusion::logical_expr::function::AccumulatorArgs;
-use datafusion::logical_expr::utils::AggregateOrderSensitivity;
 use datafusion::logical_expr::{
-    Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, ReversedUDAF, SetMonotonicity, Signature,
-    StatisticsArgs,
+    Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, StatisticsArgs,
 };
 use std::sync::Arc;
 
@@ -33,21 +32,7 @@ struct Extreme {
 }
 
 impl AggregateUDFImpl for Extreme {
-    fn name(&self) -> &str {
-        self.own.name()
-    }
-
-    fn signature(&self) -> &Signature {
-        self.own.signature()
-    }
-
-    fn return_type(&self, args: &[ArrowType]) -> Result<ArrowType> {
-        self.own.return_type(args)
-    }
-
-    fn coerce_types(&self, args: &[ArrowType]) -> Result<Vec<ArrowType>> {
-        self.own.coerce_types(args)
-    }
+    as_own!();
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         match args.return_field.data_type() {
@@ -84,20 +69,8 @@ impl AggregateUDFImpl for Extreme {
         self.own.is_descending()
     }
 
-    fn order_sensitivity(&self) -> AggregateOrderSensitivity {
-        self.own.order_sensitivity()
-    }
-
-    fn reverse_expr(&self) -> ReversedUDAF {
-        ReversedUDAF::Identical
-    }
-
     fn value_from_stats(&self, statistics: &StatisticsArgs<'_>) -> Option<ScalarValue> {
         self.own.value_from_stats(statistics)
-    }
-
-    fn set_monotonicity(&self, ty: &ArrowType) -> SetMonotonicity {
-        self.own.inner().set_monotonicity(ty)
     }
 }
 

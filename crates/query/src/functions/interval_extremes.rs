@@ -1,5 +1,6 @@
 //! `min` and `max` of intervals, which are compared by their length.
 
+use super::fold::{Fold, Folding};
 use crate::convert::datum_to_scalar;
 use crate::convert::scalar::column_reader;
 use crate::error::QueryError;
@@ -10,7 +11,7 @@ use types::{DataType, Datum, Interval};
 
 /// The accumulator of `max` or `min`.
 pub(super) fn of_intervals(largest: bool) -> Box<dyn Accumulator> {
-    Box::new(Extreme { largest, found: None })
+    Box::new(Folding(Extreme { largest, found: None }))
 }
 
 #[derive(Debug)]
@@ -30,14 +31,10 @@ impl Extreme {
             self.found = Some(value);
         }
     }
-
-    fn scalar(&self) -> Result<ScalarValue> {
-        Ok(datum_to_scalar(&DataType::Interval, &self.found.map_or(Datum::Null, Datum::Interval))?)
-    }
 }
 
-impl Accumulator for Extreme {
-    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+impl Fold for Extreme {
+    fn take(&mut self, values: &[ArrayRef]) -> Result<()> {
         let [array] = values else { return Err(QueryError::internal("an extreme is one of one column").into()) };
         let read = column_reader(&DataType::Interval, array.as_ref())?;
         for row in (0..array.len()).filter(|row| array.is_valid(*row)) {
@@ -48,19 +45,7 @@ impl Accumulator for Extreme {
         Ok(())
     }
 
-    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
-        self.update_batch(states)
-    }
-
-    fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        Ok(vec![self.scalar()?])
-    }
-
-    fn evaluate(&mut self) -> Result<ScalarValue> {
-        self.scalar()
-    }
-
-    fn size(&self) -> usize {
-        size_of_val(self)
+    fn scalar(&self) -> Result<ScalarValue> {
+        Ok(datum_to_scalar(&DataType::Interval, &self.found.map_or(Datum::Null, Datum::Interval))?)
     }
 }

@@ -3,6 +3,7 @@
 mod afresh;
 mod any_type;
 mod array;
+mod array_operators;
 mod array_types;
 mod average;
 mod bytes;
@@ -13,7 +14,7 @@ mod date_fields;
 mod date_pattern;
 mod datetime;
 mod extremes;
-mod float_sum;
+mod fold;
 mod format_date;
 mod format_number;
 mod format_text;
@@ -24,11 +25,13 @@ mod long_decimal;
 mod math;
 mod nested_array;
 mod numeric;
+mod of_own;
 mod one_row;
 mod operators;
 mod or_empty;
 mod parse_ident;
 mod phoenix;
+mod quantifiers;
 mod read_date;
 mod regex;
 mod row_count;
@@ -37,12 +40,14 @@ mod series;
 mod session_constant;
 mod simple;
 mod sleep;
+mod sorted_values;
 mod spread;
 mod spread_of_values;
 mod sql;
+mod sum;
 mod text;
+mod text_parts;
 mod vector_text;
-mod wide_sum;
 mod with_places;
 mod zone;
 
@@ -52,7 +57,6 @@ pub(crate) use cast::{cast_in_zone, cast_target, postgres_cast};
 pub(crate) use checked::{checked_arithmetic, checked_negative};
 pub(crate) use common::{largest_or_smallest, planners_own};
 pub(crate) use extremes::extremes;
-pub(crate) use float_sum::float_sum;
 pub(crate) use labelled::{WITH_EACH, as_summed, compared_with_each, is_nullable, labelled, nullable, summand};
 pub(crate) use nested_array::{even, flat, is_nested};
 pub(crate) use one_row::one_row;
@@ -64,8 +68,8 @@ use session_constant::SessionConstant;
 pub(crate) use session_constant::{session_constant, session_moment, value_of as session_value};
 pub(crate) use spread::{Spread, square};
 pub(crate) use sql::{Argument, SqlFunction, call_of, resolve, widens};
+pub(crate) use sum::own_sum;
 pub(crate) use vector_text::{prints_as_vector, vector_text};
-pub(crate) use wide_sum::wide_sum;
 pub(crate) use zone::{Zone, offset_of, without_zone};
 
 use datafusion::logical_expr::ScalarUDF;
@@ -108,6 +112,8 @@ fn definitions() -> impl Iterator<Item = &'static sql::Definition> {
         datetime::FUNCTIONS,
         zone::FUNCTIONS,
         array::FUNCTIONS,
+        quantifiers::FUNCTIONS,
+        sorted_values::FUNCTIONS,
         common::FUNCTIONS,
         parse_ident::FUNCTIONS,
         phoenix::FUNCTIONS,

@@ -1,7 +1,7 @@
 //! Operators that are functions with PostgreSQL's overloads: dates, times and intervals, bits, arrays, `||`, `^`.
 
 use super::sql::{Body, Definition, Overload, arguments, call_of, define, strict, wrong};
-use super::{array, math, numeric};
+use super::{array_operators, math, numeric};
 use crate::error::{QueryError, QueryResult};
 use datafusion::logical_expr::Expr;
 use types::DataType::{self, BigInt, Date, Double, Integer, Interval as Span, SmallInt, Time, Timestamp, TimestampTz};
@@ -32,7 +32,7 @@ static DIVIDE: Definition = define("operator /", OVER);
 
 /// All of them. Their names are such that no query can write them as a function's.
 pub(super) fn all() -> impl Iterator<Item = &'static Definition> {
-    OPERATORS.iter().chain(array::OPERATORS)
+    OPERATORS.iter().chain(array_operators::OPERATORS)
 }
 
 static OPERATORS: &[Definition] = &[

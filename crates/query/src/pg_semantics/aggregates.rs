@@ -89,11 +89,7 @@ fn refuse_unordered(name: &str, args: &[Expr], schema: &DFSchema) -> QueryResult
 fn widen_sum(function: &mut Arc<AggregateUDF>, args: &mut [Expr], distinct: bool, schema: &DFSchema) {
     let [arg] = args else { return };
     let Ok(ty) = arg.get_type(schema) else { return };
-    if let Some(sum) = functions::float_sum(&ty) {
-        *function = sum;
-        return;
-    }
-    match (&ty, functions::wide_sum(&ty)) {
+    match (&ty, functions::own_sum(&ty)) {
         (ArrowType::Int64, _) => *arg = cast(arg, ArrowType::Decimal128(19, 0)),
         (ArrowType::Decimal128(_, scale), Some(_)) if distinct => {
             *arg = cast(arg, ArrowType::Decimal256(NUMERIC_PRECISION, *scale));

@@ -2,76 +2,56 @@
 //!
 //! The planner's own adds decimals up in 128 bits and wraps. With at most 28 digits a value, that takes 10^10 rows.
 
-use super::numeric;
+use super::super::numeric;
 use crate::error::QueryError;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{
     DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType as ArrowType, Decimal128Type, Decimal256Type,
-    DecimalType, Field, FieldRef, i256,
+    DecimalType, i256,
 };
 use datafusion::common::{Result, ScalarValue};
-use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
-use datafusion::logical_expr::utils::format_state_name;
-use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, ReversedUDAF, Signature, Volatility};
-use std::sync::{Arc, LazyLock};
+use datafusion::logical_expr::Accumulator;
 
 /// Values with more digits are summed up here.
 const MOST_DIGITS: u8 = DECIMAL128_MAX_PRECISION - 10;
 
-/// The function that sums values of this type up, if the planner's own could wrap.
-pub(crate) fn wide_sum(ty: &ArrowType) -> Option<Arc<AggregateUDF>> {
-    matches!(ty, ArrowType::Decimal128(digits, _) if *digits > MOST_DIGITS).then(|| Arc::clone(&WIDE_SUM))
+/// Is it a type of these?
+pub(super) fn takes(ty: &ArrowType) -> bool {
+    matches!(ty, ArrowType::Decimal128(digits, _) if *digits > MOST_DIGITS)
 }
 
-static WIDE_SUM: LazyLock<Arc<AggregateUDF>> = LazyLock::new(|| {
-    Arc::new(AggregateUDF::new_from_impl(WideSum { signature: Signature::any(1, Volatility::Immutable) }))
-});
-
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct WideSum {
-    signature: Signature,
+/// The type of a sum of values of that type.
+pub(super) fn sum_type(ty: &ArrowType) -> Option<ArrowType> {
+    match ty {
+        ArrowType::Decimal128(_, scale) => Some(ArrowType::Decimal128(DECIMAL128_MAX_PRECISION, *scale)),
+        // What was chosen for its type may have another when its constants are computed.
+        ArrowType::Decimal256(_, scale) => Some(ArrowType::Decimal256(DECIMAL256_MAX_PRECISION, *scale)),
+        _ => None,
+    }
 }
 
-impl AggregateUDFImpl for WideSum {
-    fn name(&self) -> &str {
-        "sum"
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, args: &[ArrowType]) -> Result<ArrowType> {
-        match args {
-            [ArrowType::Decimal128(_, scale)] => Ok(ArrowType::Decimal128(DECIMAL128_MAX_PRECISION, *scale)),
-            // What was chosen for its type may have another when its constants are computed.
-            [ArrowType::Decimal256(_, scale)] => Ok(ArrowType::Decimal256(DECIMAL256_MAX_PRECISION, *scale)),
-            _ => Err(QueryError::internal("a wide sum is one of decimals").into()),
+/// What adds up to a sum of that type.
+pub(super) fn accumulator_of(ty: &ArrowType) -> Result<Box<dyn Accumulator>> {
+    match ty {
+        ArrowType::Decimal128(_, scale) | ArrowType::Decimal256(_, scale) => {
+            let wide = matches!(ty, ArrowType::Decimal256(..));
+            Ok(Box::new(Sum { scale: *scale, wide, total: i256::ZERO, values: 0 }))
         }
+        _ => Err(no_decimals()),
     }
+}
 
-    fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        match args.return_field.data_type() {
-            ty @ (ArrowType::Decimal128(_, scale) | ArrowType::Decimal256(_, scale)) => {
-                let wide = matches!(ty, ArrowType::Decimal256(..));
-                Ok(Box::new(Sum { scale: *scale, wide, total: i256::ZERO, values: 0 }))
-            }
-            _ => Err(QueryError::internal("a wide sum is a decimal").into()),
-        }
-    }
+/// The type of the state of a sum of that type.
+pub(super) fn state_type(ty: &ArrowType) -> ArrowType {
+    let scale = match ty {
+        ArrowType::Decimal128(_, scale) | ArrowType::Decimal256(_, scale) => *scale,
+        _ => 0,
+    };
+    ArrowType::Decimal256(DECIMAL256_MAX_PRECISION, scale)
+}
 
-    fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
-        let scale = match args.return_field.data_type() {
-            ArrowType::Decimal128(_, scale) | ArrowType::Decimal256(_, scale) => *scale,
-            _ => 0,
-        };
-        let ty = ArrowType::Decimal256(DECIMAL256_MAX_PRECISION, scale);
-        Ok(vec![Arc::new(Field::new(format_state_name(args.name, "sum"), ty, true))])
-    }
-
-    fn reverse_expr(&self) -> ReversedUDAF {
-        ReversedUDAF::Identical
-    }
+fn no_decimals() -> datafusion::error::DataFusionError {
+    QueryError::internal("a wide sum is one of decimals").into()
 }
 
 #[derive(Debug)]
@@ -155,6 +135,6 @@ impl Accumulator for Sum {
 fn decimals(arrays: &[ArrayRef]) -> Result<&ArrayRef> {
     match arrays {
         [array] if array.data_type().is_decimal() => Ok(array),
-        _ => Err(QueryError::internal("a wide sum is one of decimals").into()),
+        _ => Err(no_decimals()),
     }
 }

@@ -2,89 +2,49 @@
 //!
 //! The planner's own adds reals up as doubles, and in frames that move it takes away what it has added: see `afresh`.
 
-use super::afresh::moving;
+use super::super::afresh::moving;
+use super::super::fold::{Fold, Folding};
 use crate::Refusal;
 use crate::error::QueryError;
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, PrimitiveArray};
-use arrow::datatypes::{DataType as ArrowType, Field, FieldRef, Float32Type, Float64Type};
+use arrow::datatypes::{DataType as ArrowType, Float32Type, Float64Type};
 use datafusion::common::{Result, ScalarValue};
-use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
-use datafusion::logical_expr::utils::format_state_name;
-use datafusion::logical_expr::{
-    Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, ReversedUDAF, Signature, Volatility,
-};
+use datafusion::logical_expr::{Accumulator, EmitTo, GroupsAccumulator};
 use std::marker::PhantomData;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-/// The function that sums values of this type up, if it is one of floats.
-pub(crate) fn float_sum(ty: &ArrowType) -> Option<Arc<AggregateUDF>> {
-    matches!(ty, ArrowType::Float32 | ArrowType::Float64).then(|| Arc::clone(&FLOAT_SUM))
+/// Is it a type of these?
+pub(super) fn takes(ty: &ArrowType) -> bool {
+    matches!(ty, ArrowType::Float32 | ArrowType::Float64)
 }
 
-static FLOAT_SUM: LazyLock<Arc<AggregateUDF>> = LazyLock::new(|| {
-    Arc::new(AggregateUDF::new_from_impl(FloatSum { signature: Signature::any(1, Volatility::Immutable) }))
-});
-
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct FloatSum {
-    signature: Signature,
+/// What adds values of a type up.
+pub(super) fn accumulator_of(ty: &ArrowType, distinct: bool) -> Result<Box<dyn Accumulator>> {
+    match ty {
+        ArrowType::Float32 => Ok(accumulator::<Float32Type>(distinct)),
+        ArrowType::Float64 => Ok(accumulator::<Float64Type>(distinct)),
+        _ => Err(no_floats()),
+    }
 }
 
-impl AggregateUDFImpl for FloatSum {
-    fn name(&self) -> &str {
-        "sum"
-    }
+/// The same over frames that move.
+pub(super) fn moving_accumulator(ty: &ArrowType, distinct: bool) -> Box<dyn Accumulator> {
+    let ty = ty.clone();
+    moving(move || accumulator_of(&ty, distinct))
+}
 
-    fn signature(&self) -> &Signature {
-        &self.signature
+/// The same for many groups.
+pub(super) fn groups_accumulator(ty: &ArrowType) -> Result<Box<dyn GroupsAccumulator>> {
+    match ty {
+        ArrowType::Float32 => Ok(Box::new(Groups::<Float32Type> { sums: Vec::new() })),
+        ArrowType::Float64 => Ok(Box::new(Groups::<Float64Type> { sums: Vec::new() })),
+        _ => Err(no_floats()),
     }
+}
 
-    fn return_type(&self, args: &[ArrowType]) -> Result<ArrowType> {
-        match args {
-            [ty @ (ArrowType::Float32 | ArrowType::Float64)] => Ok(ty.clone()),
-            _ => Err(no_floats()),
-        }
-    }
-
-    fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        let distinct = args.is_distinct;
-        match args.return_field.data_type() {
-            ArrowType::Float32 => Ok(accumulator::<Float32Type>(distinct)),
-            ArrowType::Float64 => Ok(accumulator::<Float64Type>(distinct)),
-            _ => Err(no_floats()),
-        }
-    }
-
-    fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        let distinct = args.is_distinct;
-        match args.return_field.data_type() {
-            ArrowType::Float32 => Ok(moving(move || Ok(accumulator::<Float32Type>(distinct)))),
-            ArrowType::Float64 => Ok(moving(move || Ok(accumulator::<Float64Type>(distinct)))),
-            _ => Err(no_floats()),
-        }
-    }
-
-    fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
-        let own = args.return_field.data_type().clone();
-        let ty = if args.is_distinct { ArrowType::new_list(ArrowType::Float64, true) } else { own };
-        Ok(vec![Arc::new(Field::new(format_state_name(args.name, "sum"), ty, true))])
-    }
-
-    fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
-        !args.is_distinct
-    }
-
-    fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
-        match args.return_field.data_type() {
-            ArrowType::Float32 => Ok(Box::new(Groups::<Float32Type> { sums: Vec::new() })),
-            ArrowType::Float64 => Ok(Box::new(Groups::<Float64Type> { sums: Vec::new() })),
-            _ => Err(no_floats()),
-        }
-    }
-
-    fn reverse_expr(&self) -> ReversedUDAF {
-        ReversedUDAF::Identical
-    }
+/// The type of a state: a sum, or the values that differ.
+pub(super) fn state_type(ty: &ArrowType, distinct: bool) -> ArrowType {
+    if distinct { ArrowType::new_list(ArrowType::Float64, true) } else { ty.clone() }
 }
 
 fn no_floats() -> datafusion::error::DataFusionError {
@@ -138,7 +98,11 @@ impl Float for Float64Type {
 }
 
 fn accumulator<T: Float>(distinct: bool) -> Box<dyn Accumulator> {
-    if distinct { Box::new(Distinct::<T> { values: Vec::new(), width: PhantomData }) } else { Box::new(Sum::<T>(None)) }
+    if distinct {
+        Box::new(Distinct::<T> { values: Vec::new(), width: PhantomData })
+    } else {
+        Box::new(Folding(Sum::<T>(None)))
+    }
 }
 
 /// The sum of a group.
@@ -153,31 +117,15 @@ impl<T: Float> Sum<T> {
         });
         Ok(())
     }
-
-    fn scalar(&self) -> Result<ScalarValue> {
-        ScalarValue::new_primitive::<T>(self.0, &T::DATA_TYPE)
-    }
 }
 
-impl<T: Float> Accumulator for Sum<T> {
-    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+impl<T: Float> Fold for Sum<T> {
+    fn take(&mut self, values: &[ArrayRef]) -> Result<()> {
         floats::<T>(values)?.iter().flatten().try_for_each(|value| self.add(value))
     }
 
-    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
-        self.update_batch(states)
-    }
-
-    fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        Ok(vec![self.scalar()?])
-    }
-
-    fn evaluate(&mut self) -> Result<ScalarValue> {
-        self.scalar()
-    }
-
-    fn size(&self) -> usize {
-        size_of_val(self)
+    fn scalar(&self) -> Result<ScalarValue> {
+        ScalarValue::new_primitive::<T>(self.0, &T::DATA_TYPE)
     }
 }
 

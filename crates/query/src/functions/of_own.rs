@@ -1,0 +1,46 @@
+//! An aggregate that stands in place of the planner's own, and does most of what that does.
+
+/// The methods of `AggregateUDFImpl` that are those of `self.own`.
+macro_rules! as_own {
+    () => {
+        fn name(&self) -> &str {
+            self.own.name()
+        }
+
+        fn aliases(&self) -> &[String] {
+            self.own.aliases()
+        }
+
+        fn signature(&self) -> &datafusion::logical_expr::Signature {
+            self.own.signature()
+        }
+
+        fn return_type(
+            &self,
+            args: &[arrow::datatypes::DataType],
+        ) -> datafusion::common::Result<arrow::datatypes::DataType> {
+            self.own.return_type(args)
+        }
+
+        fn coerce_types(
+            &self,
+            args: &[arrow::datatypes::DataType],
+        ) -> datafusion::common::Result<Vec<arrow::datatypes::DataType>> {
+            self.own.coerce_types(args)
+        }
+
+        fn order_sensitivity(&self) -> datafusion::logical_expr::utils::AggregateOrderSensitivity {
+            self.own.order_sensitivity()
+        }
+
+        fn reverse_expr(&self) -> datafusion::logical_expr::ReversedUDAF {
+            datafusion::logical_expr::ReversedUDAF::Identical
+        }
+
+        fn set_monotonicity(&self, ty: &arrow::datatypes::DataType) -> datafusion::logical_expr::SetMonotonicity {
+            self.own.inner().set_monotonicity(ty)
+        }
+    };
+}
+
+pub(super) use as_own;

@@ -1,0 +1,166 @@
+//! Patterns in the library's spelling, compiled.
+
+use super::flags::Flags;
+use crate::Refusal;
+use crate::error::{QueryError, QueryResult};
+use regex::{Regex, RegexBuilder};
+use std::cell::RefCell;
+
+thread_local! {
+    /// The pattern used last: nearly always it is that of the next row too.
+    static LAST: RefCell<Option<(String, Flags, Regex)>> = const { RefCell::new(None) };
+}
+
+/// Compiles a pattern, or takes it from the row before.
+pub(super) fn compiled(pattern: &str, flags: Flags) -> QueryResult<Regex> {
+    let known = LAST.with_borrow(|last| match last {
+        Some((text, own, regex)) if text == pattern && *own == flags => Some(regex.clone()),
+        _ => None,
+    });
+    if let Some(regex) = known {
+        return Ok(regex);
+    }
+    let (own, spelled) = spelled(pattern, flags)?;
+    let regex = RegexBuilder::new(&spelled)
+        .case_insensitive(own.ignore_case)
+        .multi_line(own.anchors)
+        // A dot is any character, line ends too, unless lines count.
+        .dot_matches_new_line(!own.dots)
+        .ignore_whitespace(own.expanded)
+        .build()
+        .map_err(|error| invalid(&error))?;
+    LAST.set(Some((pattern.to_owned(), flags, regex.clone())));
+    Ok(regex)
+}
+
+/// The pattern of `x ~ 'pattern'` in the library's spelling.
+///
+/// # Errors
+/// 2201B for one that is none.
+pub(crate) fn operator_pattern(pattern: &str) -> QueryResult<String> {
+    compiled(pattern, Flags::default())?;
+    let (flags, spelled) = spelled(pattern, Flags::default())?;
+    // Only a dot and a negated class care for line ends; all else stays simple enough to become LIKE.
+    let any = !flags.dots && spelled.contains('.');
+    let letters = [(any, 's'), (flags.anchors, 'm'), (flags.ignore_case, 'i'), (flags.expanded, 'x')];
+    let letters: String = letters.iter().filter(|(set, _)| *set).map(|(_, letter)| *letter).collect();
+    Ok(if letters.is_empty() { spelled } else { format!("(?{letters}){spelled}") })
+}
+
+/// Is it a pattern?
+///
+/// # Errors
+/// 2201B if not.
+pub(crate) fn check_pattern(pattern: &str) -> QueryResult<()> {
+    compiled(pattern, Flags::default()).map(|_| ())
+}
+
+/// A pattern in the library's spelling, with the options that it begins with: `***=`, `***:`, `(?in)`.
+fn spelled(pattern: &str, mut flags: Flags) -> QueryResult<(Flags, String)> {
+    let mut rest = pattern;
+    if let Some(literal) = pattern.strip_prefix("***=") {
+        (flags.literal, rest) = (true, literal);
+    } else if !flags.literal {
+        rest = rest.strip_prefix("***:").unwrap_or(rest);
+        let options = rest.strip_prefix("(?").filter(|options| options.starts_with(|c: char| c.is_ascii_alphabetic()));
+        if let Some((letters, behind)) = options.and_then(|options| options.split_once(')')) {
+            for letter in letters.chars() {
+                if !flags.set(letter)? {
+                    return Err(Refusal::Pattern.because("invalid regular expression: invalid embedded option"));
+                }
+            }
+            rest = behind;
+        }
+    }
+    let spelled = if flags.literal { regex::escape(rest) } else { translated(rest, flags.dots)? };
+    Ok((flags, spelled))
+}
+
+/// In PostgreSQL's words.
+fn invalid(error: &regex::Error) -> QueryError {
+    let text = error.to_string();
+    let reason = [
+        ("unclosed group", "parentheses () not balanced"),
+        ("unopened group", "parentheses () not balanced"),
+        ("unclosed character class", "brackets [] not balanced"),
+        ("repetition operator missing", "quantifier operand invalid"),
+        ("unclosed counted repetition", "braces {} not balanced"),
+        ("repetition quantifier", "invalid repetition count(s)"),
+        ("character class range", "invalid character range"),
+        ("incomplete escape", "invalid escape \\ sequence"),
+        ("unrecognized escape", "invalid escape \\ sequence"),
+    ];
+    let reason = reason.iter().find(|(sign, _)| text.contains(sign)).map(|(_, words)| (*words).to_owned());
+    let reason = reason.unwrap_or_else(|| text.lines().last().unwrap_or_default().trim().to_owned());
+    Refusal::Pattern.because(format!("invalid regular expression: {reason}"))
+}
+
+/// Escapes and brackets of PostgreSQL in the library's spelling; with `dots`, `[^a]` stops at line ends.
+fn translated(pattern: &str, dots: bool) -> QueryResult<String> {
+    let pattern = pattern.replace("[[:<:]]", r"\m").replace("[[:>:]]", r"\M");
+    let mut out = String::with_capacity(pattern.len());
+    let mut letters = pattern.chars().peekable();
+    let mut in_brackets = false;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => match letters.next() {
+                Some('y') => out.push_str(r"\b"),
+                Some('Y') => out.push_str(r"\B"),
+                Some('m') => out.push_str(r"\b{start}"),
+                Some('M') => out.push_str(r"\b{end}"),
+                Some('Z') => out.push_str(r"\z"),
+                Some(digit @ '1'..='9') if !in_brackets => {
+                    let feature = format!("a back reference (\\{digit}) in a regular expression");
+                    return Err(QueryError::Unsupported { feature });
+                }
+                Some(escaped) => out.extend(['\\', escaped]),
+                None => return Err(Refusal::Pattern.because("invalid regular expression: invalid escape \\ sequence")),
+            },
+            // A bracket in brackets is a plain one unless it begins a class; `&&` and `--` mean nothing there.
+            '[' if in_brackets => match letters.peek() {
+                Some(':' | '.' | '=') => {
+                    out.push('[');
+                    for inner in letters.by_ref() {
+                        out.push(inner);
+                        if inner == ']' {
+                            break;
+                        }
+                    }
+                }
+                _ => out.push_str(r"\["),
+            },
+            '[' => {
+                in_brackets = true;
+                out.push('[');
+                if letters.next_if_eq(&'^').is_some() {
+                    out.push_str(if dots { r"^\n" } else { "^" });
+                }
+                if letters.next_if_eq(&']').is_some() {
+                    out.push_str(r"\]");
+                }
+            }
+            ']' if in_brackets => {
+                in_brackets = false;
+                out.push(']');
+            }
+            '&' | '~' if in_brackets => out.extend(['\\', letter]),
+            other => out.push(other),
+        }
+    }
+    if out.contains("(?=") || out.contains("(?!") || out.contains("(?<") {
+        return Err(QueryError::Unsupported { feature: "look-around in a regular expression".to_owned() });
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_keep_their_meaning() {
+        assert_eq!(translated(r"\mfoo\M[]a[:alpha:]]", false).unwrap(), r"\b{start}foo\b{end}[\]a[:alpha:]]");
+        assert!(matches!(translated(r"(a)\1", false), Err(QueryError::Unsupported { .. })));
+    }
+}
