@@ -17,6 +17,7 @@ mod group_places;
 mod grouping_sets;
 mod hidden_names;
 mod intervals;
+mod joins;
 mod limits;
 mod long_choices;
 mod memory;

@@ -3,11 +3,12 @@
 //! What merged columns mean is then told in one place, [`super::merged_columns`]. Where the columns of a side are not
 //! known here, such as those of a function, the join is left to the planner.
 
+use super::joins::{constraint_mut, constraint_of};
 use super::names::ident_name;
 use crate::context::QueryContext;
 use sql::ast::{
-    Cte, Expr, Ident, JoinConstraint, JoinOperator, ObjectName, Query, Select, SelectItem, SetExpr, Statement,
-    TableAlias, TableFactor, TableWithJoins, Value, VisitMut, VisitorMut,
+    Cte, Expr, Ident, JoinConstraint, ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableAlias,
+    TableFactor, TableWithJoins, Value, VisitMut, VisitorMut,
 };
 use std::ops::ControlFlow;
 
@@ -91,13 +92,13 @@ impl Resolver<'_> {
         let mut left = self.of_factor(relation);
         for join in joins {
             let right = self.of_factor(&join.relation);
-            let constraint = constraint_of(&mut join.join_operator);
+            let constraint = constraint_mut(&mut join.join_operator);
             if let (Some(constraint @ JoinConstraint::Natural), Some(left), Some(right)) = (constraint, &left, &right)
                 && let Some(common) = common(left, right)
             {
                 *constraint = using(common);
             }
-            left = joined(left, right, constraint_of(&mut join.join_operator));
+            left = joined(left, right, constraint_of(&join.join_operator));
         }
     }
 
@@ -105,8 +106,7 @@ impl Resolver<'_> {
     fn of_joins(&self, table: &TableWithJoins) -> Option<Vec<String>> {
         let mut all = self.of_factor(&table.relation);
         for join in &table.joins {
-            let mut operator = join.join_operator.clone();
-            all = joined(all, self.of_factor(&join.relation), constraint_of(&mut operator));
+            all = joined(all, self.of_factor(&join.relation), constraint_of(&join.join_operator));
         }
         all
     }
@@ -200,7 +200,7 @@ impl Resolver<'_> {
 fn joined(
     left: Option<Vec<String>>,
     right: Option<Vec<String>>,
-    constraint: Option<&mut JoinConstraint>,
+    constraint: Option<&JoinConstraint>,
 ) -> Option<Vec<String>> {
     let (left, right) = (left?, right?);
     let merged: Vec<String> = match constraint {
@@ -236,17 +236,4 @@ fn renamed(columns: Vec<String>, alias: Option<&TableAlias>) -> Vec<String> {
         alias.map(|alias| &alias.columns).into_iter().flatten().map(|c| ident_name(&c.name)).collect();
     let rest = columns.into_iter().skip(given.len()).collect::<Vec<_>>();
     given.into_iter().chain(rest).collect()
-}
-
-fn constraint_of(operator: &mut JoinOperator) -> Option<&mut JoinConstraint> {
-    match operator {
-        JoinOperator::Join(constraint)
-        | JoinOperator::Inner(constraint)
-        | JoinOperator::Left(constraint)
-        | JoinOperator::LeftOuter(constraint)
-        | JoinOperator::Right(constraint)
-        | JoinOperator::RightOuter(constraint)
-        | JoinOperator::FullOuter(constraint) => Some(constraint),
-        _ => None,
-    }
 }

@@ -1,12 +1,18 @@
 //! What PostgreSQL refuses by the form of a query alone, and the planner would refuse in other words or not at all.
 
-use super::{frames, output_names, refused_functions};
+mod calls;
+mod find;
+
+pub(super) use find::returns_set;
+
+use super::joins::constraint_of;
+use super::{frames, output_names};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
+use find::{arguments, find, is_windowed, name_of};
 use sql::ast::{
-    Distinct, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
-    FunctionArguments, GroupByExpr, JoinConstraint, JoinOperator, LimitClause, NamedWindowExpr, OrderByKind, Query,
-    Select, Statement, TableWithJoins, Value, Visit, Visitor,
+    Distinct, Expr, GroupByExpr, JoinConstraint, LimitClause, NamedWindowExpr, OrderByKind, Query, Select, Statement,
+    TableWithJoins, Value, Visit, Visitor,
 };
 use std::ops::ControlFlow;
 
@@ -212,17 +218,7 @@ impl Checker<'_> {
 
     fn check_joins(&self, table: &TableWithJoins) -> Verdict {
         for join in &table.joins {
-            let (JoinOperator::Join(constraint)
-            | JoinOperator::Inner(constraint)
-            | JoinOperator::Left(constraint)
-            | JoinOperator::LeftOuter(constraint)
-            | JoinOperator::Right(constraint)
-            | JoinOperator::RightOuter(constraint)
-            | JoinOperator::FullOuter(constraint)) = &join.join_operator
-            else {
-                continue;
-            };
-            if let JoinConstraint::On(condition) = constraint {
+            if let Some(JoinConstraint::On(condition)) = constraint_of(&join.join_operator) {
                 self.plain(condition, "JOIN conditions")?;
             }
         }
@@ -258,69 +254,6 @@ impl Checker<'_> {
     fn aggregates(&self, expr: &Expr) -> bool {
         matches!(expr, Expr::Function(call) if call.over.is_none() && self.kinds.is_aggregate(&name_of(call)))
     }
-
-    fn check_call(&self, call: &Function) -> Verdict {
-        let name = name_of(call);
-        if let (false, Some(hint)) = (self.kinds.is_known(&name), refused_functions::hint_for_missing_function(&name)) {
-            let feature = format!("function {name}()");
-            return ControlFlow::Break(QueryError::NotBuilt { feature, hint });
-        }
-        let (aggregate, window) = (self.kinds.is_aggregate(&name), self.kinds.is_window(&name));
-        if call.over.is_some() {
-            return self.check_window(call, &name, aggregate || window);
-        }
-        if aggregate {
-            return check_aggregate(call, &name);
-        }
-        if window && call.within_group.is_empty() {
-            return refuse(Refusal::Window, format!("window function {name} requires an OVER clause"));
-        }
-        if self.kinds.is_scalar(&name) {
-            return check_scalar(call, &name);
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn check_window(&self, call: &Function, name: &str, known: bool) -> Verdict {
-        if !known && self.kinds.is_scalar(name) {
-            let message = format!("OVER specified, but {name} is not a window function nor an aggregate function");
-            return refuse(Refusal::Window, message);
-        }
-        if let FunctionArguments::List(list) = &call.args
-            && list.duplicate_treatment == Some(DuplicateTreatment::Distinct)
-        {
-            return refuse(Refusal::Set, "DISTINCT is not implemented for window functions");
-        }
-        let fewest = match name {
-            "nth_value" => 2,
-            "first_value" | "lag" | "last_value" | "lead" | "ntile" => 1,
-            _ => 0,
-        };
-        if known && list_length(call) < fewest {
-            return ControlFlow::Break(QueryError::NoSuchFunction { signature: format!("{name}()") });
-        }
-        if let Some(sql::ast::WindowType::WindowSpec(spec)) = &call.over {
-            if let Err(error) = frames::check(spec) {
-                return ControlFlow::Break(error);
-            }
-            let by = spec.order_by.iter().map(|by| &by.expr);
-            if spec.partition_by.iter().chain(by).any(|expr| find(expr, &mut is_windowed)) {
-                let message = "window functions are not allowed in window definitions";
-                return refuse(Refusal::WindowDefinition, message);
-            }
-        }
-        if arguments(call).any(|arg| find(arg, &mut is_windowed)) {
-            return refuse(Refusal::WindowDefinition, "window function calls cannot be nested");
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-fn list_length(call: &Function) -> usize {
-    match &call.args {
-        FunctionArguments::List(list) => list.args.len(),
-        _ => 0,
-    }
 }
 
 /// No set of values stands here.
@@ -328,110 +261,5 @@ fn one_value(expr: &Expr, place: &str) -> Verdict {
     match find(expr, &mut returns_set) {
         true => refuse(Refusal::Set, format!("set-returning functions are not allowed in {place}")),
         false => ControlFlow::Continue(()),
-    }
-}
-
-/// Is it a call that gives a set of values?
-pub(super) fn returns_set(expr: &Expr) -> bool {
-    const SETS: [&str; 6] = [
-        "generate_series",
-        "generate_subscripts",
-        "regexp_matches",
-        "regexp_split_to_table",
-        "string_to_table",
-        "unnest",
-    ];
-    matches!(expr, Expr::Function(call) if SETS.contains(&name_of(call).as_str()))
-}
-
-fn check_aggregate(call: &Function, name: &str) -> Verdict {
-    if arguments(call).any(|arg| find(arg, &mut returns_set)) {
-        return refuse(Refusal::Set, "aggregate function calls cannot contain set-returning function calls");
-    }
-    if arguments(call).any(|arg| find(arg, &mut is_windowed)) {
-        return ungrouped("aggregate function calls cannot contain window function calls".to_owned());
-    }
-    let FunctionArguments::List(list) = &call.args else { return ControlFlow::Continue(()) };
-    let star = matches!(list.args.as_slice(), [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)]);
-    let distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
-    match (name, star, list.args.is_empty()) {
-        ("count", true, _) if distinct => {
-            ControlFlow::Break(QueryError::Invalid { message: "syntax error at or near \"*\"".to_owned() })
-        }
-        ("count", _, true) => {
-            let message = "count(*) must be used to call a parameterless aggregate function";
-            refuse(Refusal::Window, message)
-        }
-        ("count", ..) => ControlFlow::Continue(()),
-        (_, true, _) | (_, _, true) if call.within_group.is_empty() => {
-            ControlFlow::Break(QueryError::NoSuchFunction { signature: format!("{name}()") })
-        }
-        _ => ControlFlow::Continue(()),
-    }
-}
-
-fn check_scalar(call: &Function, name: &str) -> Verdict {
-    let FunctionArguments::List(list) = &call.args else { return ControlFlow::Continue(()) };
-    let ordered = list.clauses.iter().any(|clause| matches!(clause, FunctionArgumentClause::OrderBy(_)));
-    let what = match (list.duplicate_treatment, ordered, call.filter.is_some(), call.within_group.is_empty()) {
-        (Some(DuplicateTreatment::Distinct), ..) => "DISTINCT",
-        (_, true, ..) => "ORDER BY",
-        (_, _, true, _) => "FILTER",
-        (_, _, _, false) => "WITHIN GROUP",
-        _ if matches!(list.args.as_slice(), [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)]) => {
-            return ControlFlow::Break(QueryError::NoSuchFunction { signature: format!("{name}()") });
-        }
-        _ => return ControlFlow::Continue(()),
-    };
-    refuse(Refusal::Window, format!("{what} specified, but {name} is not an aggregate function"))
-}
-
-fn is_windowed(expr: &Expr) -> bool {
-    matches!(expr, Expr::Function(call) if call.over.is_some())
-}
-
-fn name_of(call: &Function) -> String {
-    match call.name.0.last().and_then(|part| part.as_ident()) {
-        Some(name) => super::names::ident_name(name),
-        None => call.name.to_string(),
-    }
-}
-
-fn arguments(call: &Function) -> impl Iterator<Item = &Expr> {
-    let args = match &call.args {
-        FunctionArguments::List(list) => list.args.as_slice(),
-        _ => &[],
-    };
-    args.iter().filter_map(|arg| match arg {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr),
-        _ => None,
-    })
-}
-
-/// Is there such an expression in `expr`, outside of subqueries?
-fn find(expr: &Expr, wanted: &mut dyn FnMut(&Expr) -> bool) -> bool {
-    expr.visit(&mut Finder { wanted, depth: 0 }).is_break()
-}
-
-struct Finder<'a> {
-    wanted: &'a mut dyn FnMut(&Expr) -> bool,
-    depth: usize,
-}
-
-impl Visitor for Finder<'_> {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        self.depth += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        self.depth -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        if self.depth == 0 && (self.wanted)(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
