@@ -10,6 +10,7 @@ use crate::transaction_block::{Block, OpenBlock};
 use crate::{Answer, Chunk, ColumnDesc, Prepared, RowStream, Session};
 use futures::StreamExt;
 use futures::stream;
+use pg_catalog::CursorInfo;
 use sql::{DeclareCursor, FetchCursor, Statement};
 use std::sync::Arc;
 use tokio::sync::{Mutex, OwnedMutexGuard};
@@ -29,6 +30,10 @@ pub(crate) struct Cursors {
 struct OpenCursor {
     name: String,
     number: u64,
+    /// What the client sent.
+    text: Arc<str>,
+    /// Microseconds since 1970.
+    made: i64,
     columns: Arc<Vec<ColumnDesc>>,
     /// Locked while rows are fetched; only ever tried, since a session has one statement at a time.
     rows: Arc<Mutex<Rows>>,
@@ -74,13 +79,23 @@ impl Cursors {
         self.open.iter().find(|cursor| cursor.name == name)
     }
 
-    fn add(&mut self, name: &str, mut stream: RowStream) {
+    /// As rows of `pg_cursors`.
+    pub(crate) fn infos(&self) -> Vec<CursorInfo> {
+        let info = |cursor: &OpenCursor| CursorInfo {
+            name: cursor.name.clone(),
+            statement: cursor.text.to_string(),
+            declared: cursor.made,
+        };
+        self.open.iter().map(info).collect()
+    }
+
+    fn add(&mut self, name: &str, text: Arc<str>, made: i64, mut stream: RowStream) {
         // It is asked again after its end.
         stream.chunks = stream.chunks.fuse().boxed();
         let columns = Arc::clone(&stream.columns);
         let rows = Arc::new(Mutex::new(Rows { stream, current: None, failed: false }));
         let number = self.number();
-        self.open.push(OpenCursor { name: name.to_string(), number, columns, rows });
+        self.open.push(OpenCursor { name: name.to_string(), number, text, made, columns, rows });
     }
 
     fn close(&mut self, name: &str) -> bool {
@@ -173,11 +188,19 @@ impl Session {
         }
     }
 
+    /// The cursors of the open block.
+    pub(crate) fn cursor_infos(&self) -> Vec<CursorInfo> {
+        match &self.block {
+            Block::Open(open) => open.cursors.infos(),
+            Block::Idle => Vec::new(),
+        }
+    }
+
     /// DECLARE.
     pub(crate) async fn declare_cursor(
         &mut self,
         declare: &DeclareCursor,
-        types: &[Option<DataType>],
+        whole: &Source,
         prepared: Option<&Arc<Prepared>>,
         params: &[Datum],
     ) -> EngineResult<String> {
@@ -185,7 +208,7 @@ impl Session {
         if self.cursor_columns(&declare.name).is_some() {
             return fail(Fault::DuplicateCursor { name: declare.name.clone() });
         }
-        let source = declared(declare, types);
+        let source = declared(declare, &whole.types);
         let query = match prepared {
             Some(_) => Some(self.prepare_source(Arc::clone(&source)).await?),
             None => None,
@@ -197,7 +220,8 @@ impl Session {
         let Answer::Rows(stream) = answer else {
             return fail(Fault::Internal { detail: "a query without rows".to_string() });
         };
-        self.cursors("DECLARE CURSOR")?.add(&declare.name, stream);
+        let made = self.engine.now();
+        self.cursors("DECLARE CURSOR")?.add(&declare.name, Arc::clone(&whole.text), made, stream);
         Ok("DECLARE CURSOR".to_string())
     }
 

@@ -5,13 +5,13 @@ use crate::plan_cache::PlanCache;
 use crate::query_runtime::QueryRuntime;
 use crate::running::Running;
 use crate::session::Session;
-use crate::settings::Settings;
+use crate::settings::{MAX_CONNECTIONS, Settings};
 use crate::{EngineError, metrics::Counters};
 use catalog::CatalogCache;
 use query::{Planner, PlannerOptions, RustFunction, RustFunctions};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use store::{Clock, Store, SystemClock};
 use txn::LockTable;
 
@@ -67,6 +67,8 @@ pub struct Engine {
     counters: Counters,
     clock: Arc<dyn Clock>,
     settings: Vec<(String, String)>,
+    /// Most sessions of the server in front of it, if it has said so.
+    max_connections: OnceLock<usize>,
     /// Functions of the embedding program.
     functions: Arc<RustFunctions>,
     /// Last: what runs on it uses the others.
@@ -102,6 +104,7 @@ impl Engine {
             counters: Counters::default(),
             clock: options.clock,
             settings: options.settings,
+            max_connections: OnceLock::new(),
             functions: Arc::default(),
             runtime: QueryRuntime::start(threads)?,
         }))
@@ -120,8 +123,16 @@ impl Engine {
         if !parameters.iter().any(|(name, _)| name == "session_authorization") {
             parameters.push(("session_authorization".to_string(), user.clone()));
         }
-        let settings = Settings::new(&self.settings, &parameters)?;
+        let mut settings = Settings::new(&self.settings, &parameters)?;
+        if let Some(most) = self.max_connections.get() {
+            settings.know(MAX_CONNECTIONS, most.to_string())?;
+        }
         Ok(Session::new(Arc::clone(self), user, client, settings))
+    }
+
+    /// How many sessions the server in front takes at a time, for those who ask. The first server is believed.
+    pub fn note_max_connections(&self, most: usize) {
+        self.max_connections.get_or_init(|| most);
     }
 
     /// Makes a function of the embedding program known to SQL, in place of one registered before under its name.

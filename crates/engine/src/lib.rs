@@ -35,6 +35,7 @@ mod lock_tables;
 mod metrics;
 mod notice;
 mod plan_cache;
+mod prepared;
 mod query_runtime;
 mod running;
 mod savepoint;

@@ -2,6 +2,7 @@
 
 use crate::activity::Client;
 use crate::error::{Fault, fail};
+use crate::prepared::PreparedStatements;
 use crate::running::{Entry, RunGuard};
 use crate::sequences::Taken;
 use crate::set_config::SetConfigs;
@@ -10,7 +11,6 @@ use crate::statement::Source;
 use crate::transaction_block::Block;
 use crate::{Answer, Engine, EngineError, Notice, Prepared};
 use sql::Statement;
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use store::CommitNo;
@@ -118,8 +118,7 @@ pub struct Session {
     pub(crate) user: String,
     pub(crate) settings: Settings,
     pub(crate) block: Block,
-    /// SQL PREPARE, by name.
-    pub(crate) prepared: BTreeMap<String, Arc<Prepared>>,
+    pub(crate) prepared: Arc<PreparedStatements>,
     /// Own last commit: what the session reads holds it.
     pub(crate) last_commit: CommitNo,
     pub(crate) notices: Vec<Notice>,
@@ -142,7 +141,7 @@ impl Session {
             user,
             settings,
             block: Block::Idle,
-            prepared: BTreeMap::new(),
+            prepared: Arc::default(),
             last_commit: CommitNo(0),
             notices: Vec::new(),
             taken: Arc::default(),

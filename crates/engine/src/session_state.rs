@@ -1,10 +1,11 @@
 //! What pg_catalog shows of a session.
 
-use crate::settings::{Effective, SETTINGS, SettingDef};
+use crate::prepared::PreparedStatements;
+use crate::settings::Effective;
 use crate::{Engine, Session};
 use async_trait::async_trait;
 use futures::FutureExt;
-use pg_catalog::{FunctionInfo, LiveState, LockInfo, SessionInfo, SettingInfo, TimeZoneInfo};
+use pg_catalog::{CursorInfo, FunctionInfo, LiveState, LockInfo, PreparedInfo, SessionInfo, SettingInfo, TimeZoneInfo};
 use query::Settings;
 use std::sync::{Arc, Weak};
 use store::{FamilyId, KeyRange, Store, TableId};
@@ -18,6 +19,8 @@ pub(crate) struct SessionState {
     effective: Arc<Effective>,
     catalog: Arc<catalog::CatalogCache>,
     store: Arc<dyn Store>,
+    prepared: Arc<PreparedStatements>,
+    cursors: Vec<CursorInfo>,
     /// Its sessions are asked for when they are shown.
     engine: Weak<Engine>,
 }
@@ -37,19 +40,9 @@ impl SessionState {
             effective: Arc::clone(session.settings.effective()),
             catalog: Arc::clone(session.engine.catalog()),
             store: Arc::clone(session.engine.store()),
+            prepared: Arc::clone(&session.prepared),
+            cursors: session.cursor_infos(),
             engine: Arc::downgrade(&session.engine),
-        }
-    }
-
-    fn info(&self, def: &SettingDef) -> SettingInfo {
-        SettingInfo {
-            name: def.name.to_string(),
-            value: self.effective.get(def.name).unwrap_or_else(|| def.default.to_string()),
-            default: def.default.to_string(),
-            description: def.description.to_string(),
-            kind: def.kind.type_name(),
-            values: def.kind.words().iter().map(ToString::to_string).collect(),
-            read_only: def.read_only,
         }
     }
 }
@@ -142,7 +135,15 @@ impl LiveState for SessionState {
         self.engine.upgrade().is_some_and(|engine| engine.running().stop(process_id, end))
     }
 
+    fn prepared_statements(&self) -> Vec<PreparedInfo> {
+        self.prepared.infos()
+    }
+
+    fn cursors(&self) -> Vec<CursorInfo> {
+        self.cursors.clone()
+    }
+
     fn settings(&self) -> Vec<SettingInfo> {
-        SETTINGS.iter().map(|def| self.info(def)).collect()
+        self.effective.infos()
     }
 }

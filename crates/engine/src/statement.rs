@@ -125,14 +125,14 @@ impl Session {
                 self.outside_implicit(&source.statement).await
             }
             Statement::DeclareCursor(declare) => {
-                self.declare_cursor(declare, &source.types, prepared, params).await.map(Answer::Done)
+                self.declare_cursor(declare, source, prepared, params).await.map(Answer::Done)
             }
             Statement::Fetch(fetch) => self.fetch(fetch).await,
             Statement::Explain(explain) => self.explain(explain, &source.types).await,
             Statement::Copy(copy) => self.copy(copy).await,
             other => {
                 self.engine.counters().utility.add(1);
-                self.utility(other).await
+                self.utility(other, &source.text).await
             }
         }
     }

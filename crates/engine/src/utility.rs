@@ -20,14 +20,14 @@ pub(crate) fn columns(session: &Session, statement: &Statement) -> Option<Arc<Ve
         Statement::Show(Some(name)) => return Some(Arc::new(vec![text_column(name)])),
         Statement::Explain(_) => &["QUERY PLAN"],
         Statement::Fetch(fetch) if !fetch.moves => return session.cursor_columns(&fetch.name),
-        Statement::Execute { name, .. } => return session.prepared.get(name).and_then(|p| p.columns.clone()),
+        Statement::Execute { name, .. } => return session.prepared(name).and_then(|p| p.columns.clone()),
         _ => return None,
     };
     Some(Arc::new(names.iter().map(|name| text_column(name)).collect()))
 }
 
 impl Session {
-    pub(crate) async fn utility(&mut self, statement: &Statement) -> EngineResult<Answer> {
+    pub(crate) async fn utility(&mut self, statement: &Statement, whole: &Arc<str>) -> EngineResult<Answer> {
         let tag = match statement {
             Statement::Set { name, value, local } => self.set(name, value, *local)?,
             Statement::SetTransaction { modes, session } => self.set_transaction(*modes, *session)?,
@@ -45,7 +45,13 @@ impl Session {
             Statement::Lock(lock) => self.lock_tables(lock).await?,
             Statement::CloseCursor(name) => self.close_named(name)?,
             Statement::Prepare { name, types, statement, text } => {
-                self.prepare_named(name, types, statement, text).await?
+                let source = Source {
+                    text: Arc::from(text.as_str()),
+                    before: 0,
+                    statement: statement.as_ref().clone(),
+                    types: types.iter().copied().map(Some).collect(),
+                };
+                self.prepare_named(name, source, whole).await?
             }
             Statement::Execute { name, arguments } => return self.execute_named(name, arguments).await,
             Statement::Deallocate(name) => self.deallocate(name.as_deref())?,
@@ -90,25 +96,17 @@ impl Session {
         Ok(Answer::Rows(stream::uncounted(columns, vec![vec![value]], "SHOW")))
     }
 
-    async fn prepare_named(
-        &mut self,
-        name: &str,
-        types: &[DataType],
-        statement: &Statement,
-        text: &str,
-    ) -> EngineResult<String> {
-        if self.prepared.contains_key(name) {
+    async fn prepare_named(&mut self, name: &str, source: Source, whole: &Arc<str>) -> EngineResult<String> {
+        if self.prepared(name).is_some() {
             return fail(Fault::DuplicatePrepared { name: name.to_string() });
         }
-        let types = types.iter().copied().map(Some).collect();
-        let source = Source { text: Arc::from(text), before: 0, statement: statement.clone(), types };
         let prepared = self.prepare_source(Arc::new(source)).await?;
-        self.prepared.insert(name.to_string(), prepared);
+        self.name_prepared(name.to_string(), prepared, Arc::clone(whole), true);
         Ok("PREPARE".to_string())
     }
 
     async fn execute_named(&mut self, name: &str, arguments: &[ast::Expr]) -> EngineResult<Answer> {
-        let Some(prepared) = self.prepared.get(name).cloned() else {
+        let Some(prepared) = self.prepared(name) else {
             return fail(Fault::NoSuchPrepared { name: name.to_string() });
         };
         let expected = prepared.parameters.len();
@@ -139,7 +137,7 @@ impl Session {
                 self.prepared.clear();
                 Ok("DEALLOCATE ALL".to_string())
             }
-            Some(name) if self.prepared.remove(name).is_some() => Ok("DEALLOCATE".to_string()),
+            Some(name) if self.close_prepared(name) => Ok("DEALLOCATE".to_string()),
             Some(name) => fail(Fault::NoSuchPrepared { name: name.to_string() }),
         }
     }

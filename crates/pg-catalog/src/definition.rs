@@ -115,7 +115,7 @@ impl ColumnDef {
             "bytea" => ArrowType::Binary,
             "int2vector" | "_int2" => list(ArrowType::Int16),
             "oidvector" | "_oid" => list(ArrowType::Int64),
-            "_text" | "_name" | "_char" | "_aclitem" => list(ArrowType::Utf8),
+            "_text" | "_name" | "_char" | "_aclitem" | "_regtype" => list(ArrowType::Utf8),
             _ => ArrowType::Utf8,
         }
     }

@@ -31,5 +31,7 @@ mod source;
 mod table;
 
 pub use definition::PG_TYPE_KEY;
-pub use live_state::{FunctionInfo, LiveState, LockInfo, SessionInfo, SettingInfo, TimeZoneInfo};
+pub use live_state::{
+    CursorInfo, FunctionInfo, LiveState, LockInfo, PreparedInfo, SessionInfo, SettingInfo, TimeZoneInfo,
+};
 pub use schema::PgCatalog;

@@ -5,23 +5,33 @@ use std::fmt::Debug;
 use std::net::SocketAddr;
 use types::DataType;
 
-/// A setting as `pg_settings` shows it.
+/// A setting as `pg_settings` shows it. Values are without their units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingInfo {
     /// Its name.
     pub name: String,
-    /// Its value, as SHOW prints it.
+    /// Its value.
     pub value: String,
-    /// The value of a fresh server.
-    pub default: String,
+    /// What its numbers count: `ms`, `kB`.
+    pub unit: Option<&'static str>,
+    /// What it belongs to.
+    pub category: &'static str,
     /// One sentence.
     pub description: String,
+    /// When it can be changed: `user`, `postmaster`, or `internal`, which is never.
+    pub context: &'static str,
     /// `bool`, `integer`, `real`, `string` or `enum`.
     pub kind: &'static str,
+    /// Where its value is from: `default`, `configuration file`, `client` or `session`.
+    pub source: &'static str,
+    /// Its least and greatest number.
+    pub range: Option<(i64, i64)>,
     /// The values of an `enum`.
     pub values: Vec<String>,
-    /// Can it only be shown?
-    pub read_only: bool,
+    /// The value of a fresh server.
+    pub boot: String,
+    /// What RESET goes back to.
+    pub reset: String,
 }
 
 /// A function of the embedding program as `pg_proc` shows it.
@@ -94,6 +104,32 @@ pub struct SessionInfo {
     pub query: String,
 }
 
+/// A prepared statement as `pg_prepared_statements` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreparedInfo {
+    /// Its name.
+    pub name: String,
+    /// What the client sent to prepare it.
+    pub statement: String,
+    /// When, in microseconds since 1970.
+    pub prepared: i64,
+    /// Types of its parameters.
+    pub parameters: Vec<DataType>,
+    /// By PREPARE of SQL, rather than by the protocol?
+    pub from_sql: bool,
+}
+
+/// A cursor as `pg_cursors` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CursorInfo {
+    /// Its name.
+    pub name: String,
+    /// The statement that declared it.
+    pub statement: String,
+    /// When, in microseconds since 1970.
+    pub declared: i64,
+}
+
 /// Implemented by `engine` for each statement.
 #[async_trait]
 pub trait LiveState: Debug + Send + Sync {
@@ -117,6 +153,10 @@ pub trait LiveState: Debug + Send + Sync {
     fn sessions(&self) -> Vec<SessionInfo>;
     /// Cancels what a session runs, and with `end` the session itself. False: there is no such session.
     fn stop_session(&self, process_id: i32, end: bool) -> bool;
+    /// The session's named prepared statements.
+    fn prepared_statements(&self) -> Vec<PreparedInfo>;
+    /// The cursors that its transaction declared and has not closed.
+    fn cursors(&self) -> Vec<CursorInfo>;
     /// All settings.
     fn settings(&self) -> Vec<SettingInfo>;
     /// The last value that a sequence gave; `None` before the first.

@@ -14,10 +14,11 @@ const OID_UNKNOWN: u32 = 705;
 /// `"char"` and `name`: types of catalogs, which are text here.
 const OIDS_OF_TEXT: [u32; 2] = [18, 19];
 
-/// Statements and portals of a connection, by name; the unnamed one is `""`.
+/// The unnamed statement of a connection, and its portals by name, the unnamed one under `""`. Statements with names are
+/// the session's.
 #[derive(Default)]
 pub(crate) struct Extended {
-    statements: HashMap<String, Arc<Prepared>>,
+    unnamed: Option<Arc<Prepared>>,
     portals: HashMap<String, Portal>,
 }
 
@@ -55,26 +56,31 @@ impl Extended {
 
     /// A simple query drops the unnamed statement and portal.
     pub(crate) fn drop_unnamed(&mut self) {
-        self.statements.remove("");
+        self.unnamed = None;
         self.portals.remove("");
     }
 }
 
 impl Connection {
     pub(crate) async fn parse(&mut self, name: String, text: String, types: Vec<u32>) -> Result<(), Failure> {
-        if !name.is_empty() && self.extended.statements.contains_key(&name) {
+        if !name.is_empty() && self.session.prepared(&name).is_some() {
             return Err(Failure::Front("42P05", format!("prepared statement \"{name}\" already exists")));
         }
         let types = types.into_iter().map(parameter_type).collect::<Result<Vec<_>, _>>()?;
-        self.extended.statements.remove(&name);
+        if name.is_empty() {
+            self.extended.unnamed = None;
+        }
         let prepared = self.wire.watch(self.session.prepare(&text, &types)).await??;
-        self.extended.statements.insert(name, prepared);
+        match name.as_str() {
+            "" => self.extended.unnamed = Some(prepared),
+            _ => self.session.keep_prepared(name, prepared),
+        }
         self.wire.out.parse_complete();
         Ok(())
     }
 
     pub(crate) fn bind(&mut self, bind: Bind) -> Result<(), Failure> {
-        let prepared = self.statement(&bind.statement)?.clone();
+        let prepared = self.statement(&bind.statement)?;
         let taken =
             self.extended.portals.contains_key(&bind.portal) || self.session.cursor_columns(&bind.portal).is_some();
         if !bind.portal.is_empty() && taken {
@@ -92,7 +98,7 @@ impl Connection {
     pub(crate) fn describe(&mut self, target: &Target) -> Result<(), Failure> {
         match target {
             Target::Statement(name) => {
-                let prepared = self.statement(name)?.clone();
+                let prepared = self.statement(name)?;
                 self.wire.out.parameter_description(&prepared.parameters);
                 match &prepared.columns {
                     Some(columns) => self.wire.out.row_description(columns, |_| 0),
@@ -117,7 +123,8 @@ impl Connection {
     /// Closing what does not exist is fine.
     pub(crate) fn close(&mut self, target: &Target) {
         match target {
-            Target::Statement(name) => drop(self.extended.statements.remove(name)),
+            Target::Statement(name) if name.is_empty() => self.extended.unnamed = None,
+            Target::Statement(name) => drop(self.session.close_prepared(name)),
             Target::Portal(name) => {
                 if self.extended.portals.remove(name).is_none() {
                     self.session.close_cursor(name);
@@ -238,8 +245,9 @@ impl Connection {
         Ok(true)
     }
 
-    fn statement(&self, name: &str) -> Result<&Arc<Prepared>, Failure> {
-        self.extended.statements.get(name).ok_or_else(|| {
+    fn statement(&self, name: &str) -> Result<Arc<Prepared>, Failure> {
+        let found = if name.is_empty() { self.extended.unnamed.clone() } else { self.session.prepared(name) };
+        found.ok_or_else(|| {
             let message = match name {
                 "" => "unnamed prepared statement does not exist".to_string(),
                 _ => format!("prepared statement \"{name}\" does not exist"),

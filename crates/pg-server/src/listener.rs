@@ -56,6 +56,7 @@ pub async fn serve(
     options: ServerOptions,
     stop: CancellationToken,
 ) -> io::Result<()> {
+    engine.note_max_connections(options.max_connections);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let shared = Arc::new(Shared {
         engine,

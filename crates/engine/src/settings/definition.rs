@@ -28,8 +28,18 @@ const fn reported(name: &'static str, default: &'static str, kind: Kind, descrip
     SettingDef { name, default, kind, reported: true, read_only: false, description }
 }
 
-const fn fixed(name: &'static str, default: &'static str, reported: bool, description: &'static str) -> SettingDef {
-    SettingDef { name, default, kind: Kind::Text, reported, read_only: true, description }
+/// What the server is; it can only be shown.
+const fn fixed(name: &'static str, default: &'static str, kind: Kind, description: &'static str) -> SettingDef {
+    SettingDef { name, default, kind, reported: false, read_only: true, description }
+}
+
+const fn fixed_reported(
+    name: &'static str,
+    default: &'static str,
+    kind: Kind,
+    description: &'static str,
+) -> SettingDef {
+    SettingDef { name, default, kind, reported: true, read_only: true, description }
 }
 
 const ISOLATIONS: Kind = Kind::Word(&["read committed"], &["read uncommitted", "repeatable read", "serializable"]);
@@ -60,17 +70,18 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
     plain("idle_in_transaction_session_timeout", "0", NO_TIMEOUT, "Most idle time inside a transaction."),
     plain("idle_session_timeout", "0", NO_TIMEOUT, "Most idle time between transactions."),
     reported("in_hot_standby", "off", NO_ONLY, "Is the server a standby?"),
-    fixed("integer_datetimes", "on", true, "Are times kept as integers?"),
+    fixed_reported("integer_datetimes", "on", Kind::Bool, "Are times kept as integers?"),
     reported("IntervalStyle", "postgres", Kind::Word(&["postgres"], INTERVAL_STYLES), "Form of intervals."),
     reported("is_superuser", "on", YES_ONLY, "Is the user a superuser?"),
     plain("lock_timeout", "0", Kind::Duration, "Most time to wait for a lock. 0 is forever."),
-    fixed("max_index_keys", "32", false, "Most columns of an index."),
-    fixed("max_identifier_length", "63", false, "Longest name."),
+    fixed(MAX_CONNECTIONS, "2000", Kind::Int(1, i64::MAX), "Most sessions of the server at a time."),
+    fixed("max_index_keys", "32", Kind::Int(32, 32), "Most columns of an index."),
+    fixed("max_identifier_length", "63", Kind::Int(63, 63), "Longest name."),
     plain("row_security", "on", Kind::Bool, "Are row policies applied? (There are none yet.)"),
     plain("search_path", "\"$user\", public", Kind::NameList, "Schemas where names without one are looked up."),
-    fixed("server_encoding", "UTF8", true, "Encoding of text in the database."),
-    fixed("server_version", "15.0", true, "The version of PostgreSQL that the server follows."),
-    fixed("server_version_num", "150000", false, "The same as a number."),
+    fixed_reported("server_encoding", "UTF8", Kind::Text, "Encoding of text in the database."),
+    fixed_reported("server_version", "15.0", Kind::Text, "The version of PostgreSQL that the server follows."),
+    fixed("server_version_num", "150000", Kind::Int(150_000, 150_000), "The same as a number."),
     reported("session_authorization", "", Kind::Name, "The session's user."),
     reported("standard_conforming_strings", "on", YES_ONLY, "Is a backslash in '...' just a backslash?"),
     plain("statement_timeout", "0", Kind::Duration, "Most time that a statement may take. 0 is forever."),
@@ -97,4 +108,48 @@ const MESSAGE_LEVELS: &[&str] =
     &["debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error"];
 const INTERVAL_STYLES: &[&str] = &["postgres_verbose", "sql_standard", "iso_8601"];
 /// A timeout that is not built: only 0 is taken.
-const NO_TIMEOUT: Kind = Kind::Word(&["0"], &[]);
+const NO_TIMEOUT: Kind = Kind::Never;
+/// What the server that sessions come through says of itself.
+pub(crate) const MAX_CONNECTIONS: &str = "max_connections";
+
+impl SettingDef {
+    /// Where PostgreSQL's documentation has it.
+    pub(crate) fn category(&self) -> &'static str {
+        match self.name {
+            "application_name" => "Reporting and Logging / What to Log",
+            "bennu.plan_cache" | "bennu.point_programs" => "Bennu",
+            "client_encoding" | "DateStyle" | "extra_float_digits" | "IntervalStyle" | "TimeZone" => {
+                "Client Connection Defaults / Locale and Formatting"
+            }
+            "in_hot_standby"
+            | "integer_datetimes"
+            | "max_identifier_length"
+            | "max_index_keys"
+            | "server_encoding"
+            | "server_version"
+            | "server_version_num" => "Preset Options",
+            MAX_CONNECTIONS => "Connections and Authentication / Connection Settings",
+            "standard_conforming_strings" | "synchronize_seqscans" => {
+                "Version and Platform Compatibility / Previous PostgreSQL Versions"
+            }
+            "synchronous_commit" => "Write-Ahead Log / Settings",
+            "work_mem" => "Resource Usage / Memory",
+            _ => "Client Connection Defaults / Statement Behavior",
+        }
+    }
+
+    /// When it can be changed.
+    pub(crate) fn context(&self) -> &'static str {
+        match self.name {
+            MAX_CONNECTIONS => "postmaster",
+            "in_hot_standby" => "internal",
+            _ if self.read_only => "internal",
+            _ => "user",
+        }
+    }
+
+    /// Is it left out of `pg_settings`, as in PostgreSQL: functions tell it?
+    pub(crate) fn is_hidden(&self) -> bool {
+        matches!(self.name, "is_superuser" | "session_authorization")
+    }
+}

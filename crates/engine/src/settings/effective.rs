@@ -1,6 +1,7 @@
 //! Settings that statements look at often, parsed.
 
 use super::Settings;
+use super::shown::Origins;
 use super::time_zone::{TimeZone, parse_zone};
 use super::value::{parse_bool, parse_duration};
 use crate::error::EngineResult;
@@ -31,6 +32,7 @@ pub(crate) struct Effective {
     pub(crate) read_only: bool,
     /// All values as SHOW prints them, by name in lower case.
     shown: BTreeMap<String, String>,
+    pub(super) origins: Origins,
 }
 
 impl query::Settings for Effective {
@@ -51,6 +53,7 @@ impl Default for Effective {
             point_programs: true,
             read_only: false,
             shown: BTreeMap::new(),
+            origins: Origins::default(),
         }
     }
 }
@@ -75,6 +78,7 @@ impl Effective {
             plan_cache: on("bennu.plan_cache")?,
             point_programs: on("bennu.point_programs")?,
             shown: settings.all().into_iter().map(|(name, value, _)| (name.to_ascii_lowercase(), value)).collect(),
+            origins: Origins::of(settings),
             read_only: on("transaction_read_only")? || default_read_only,
         })
     }

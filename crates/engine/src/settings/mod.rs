@@ -5,16 +5,18 @@
 
 mod definition;
 mod effective;
+mod shown;
 mod time_zone;
 mod value;
 
-pub(crate) use definition::{SETTINGS, SettingDef};
+pub(crate) use definition::MAX_CONNECTIONS;
 pub(crate) use effective::Effective;
 pub use time_zone::TimeZone;
 pub(crate) use time_zone::time_zones;
 
 use crate::error::{EngineResult, Fault, fail};
-use std::collections::BTreeMap;
+use definition::{SETTINGS, SettingDef};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Values that differ from the defaults, by canonical name.
@@ -41,6 +43,8 @@ pub(crate) struct SettingsMark {
 pub(crate) struct Settings {
     /// What RESET goes back to: the definitions' defaults, changed by the server's and the client's start.
     start: Values,
+    /// Which of those the client gave.
+    by_client: Arc<BTreeSet<String>>,
     /// SET.
     session: Values,
     /// SET LOCAL: until the end of the transaction.
@@ -57,6 +61,7 @@ impl Settings {
     pub(crate) fn new(server: &[(String, String)], client: &[(String, String)]) -> EngineResult<Self> {
         let mut settings = Self {
             start: Values::new(),
+            by_client: Arc::default(),
             session: Values::new(),
             local: Values::new(),
             before_block: None,
@@ -71,9 +76,17 @@ impl Settings {
             }
         }
         settings.start = std::mem::take(&mut settings.session);
+        let keys = client.iter().filter_map(|(name, _)| find(name)).map(|def| def.name.to_string());
+        settings.by_client = Arc::new(keys.collect());
         settings.refresh()?;
         settings.changed.clear();
         Ok(settings)
+    }
+
+    /// What the server says of itself, in a setting that can only be shown.
+    pub(crate) fn know(&mut self, name: &'static str, value: String) -> EngineResult<()> {
+        self.start.insert(name.to_string(), value);
+        self.refresh()
     }
 
     /// What statements look at.
@@ -212,7 +225,7 @@ impl Settings {
     /// All of them for SHOW ALL: name, value, description.
     pub(crate) fn all(&self) -> Vec<(String, String, &'static str)> {
         let own = [&self.start, &self.session, &self.local].into_iter().flat_map(Values::keys);
-        let own: std::collections::BTreeSet<&String> = own.filter(|name| find(name).is_none()).collect();
+        let own: BTreeSet<&String> = own.filter(|name| find(name).is_none()).collect();
         let known = SETTINGS.iter().map(|def| (def.name.to_string(), self.value_of(def), def.description));
         let custom = own.into_iter().map(|name| (name.clone(), self.get(name).unwrap_or_default().to_string(), ""));
         known.chain(custom).collect()

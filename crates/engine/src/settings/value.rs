@@ -4,6 +4,9 @@ use super::time_zone::{hours_east, parse_zone};
 use crate::error::{EngineResult, Fault, fail};
 use std::time::Duration;
 
+/// Kilobytes.
+const LEAST_MEMORY: i64 = 64;
+
 /// A kind of values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
@@ -13,6 +16,8 @@ pub(crate) enum Kind {
     Int(i64, i64),
     /// Milliseconds, or with a unit.
     Duration,
+    /// A duration that is not built: only 0.
+    Never,
     /// Kilobytes, or with a unit.
     Memory,
     /// Any text.
@@ -37,8 +42,8 @@ impl Kind {
     /// What `pg_settings` calls it.
     pub(crate) fn type_name(self) -> &'static str {
         match self {
-            Self::Bool => "bool",
-            Self::Int(..) | Self::Duration | Self::Memory => "integer",
+            Self::Bool | Self::Word(["on" | "off"], _) => "bool",
+            Self::Int(..) | Self::Duration | Self::Never | Self::Memory => "integer",
             Self::Word(..) | Self::SyncCommit => "enum",
             Self::Text | Self::Name | Self::NameList | Self::Encoding | Self::DateStyle | Self::TimeZone => "string",
         }
@@ -46,7 +51,41 @@ impl Kind {
 
     /// The words it takes, if it takes only those.
     pub(crate) fn words(self) -> &'static [&'static str] {
-        if let Self::Word(words, _) = self { words } else { &[] }
+        match self {
+            Self::Word(words, _) if self.type_name() == "enum" => words,
+            Self::SyncCommit => &["local", "remote_write", "remote_apply", "on", "off"],
+            _ => &[],
+        }
+    }
+
+    /// What its numbers count.
+    pub(crate) fn unit(self) -> Option<&'static str> {
+        match self {
+            Self::Duration | Self::Never => Some("ms"),
+            Self::Memory => Some("kB"),
+            _ => None,
+        }
+    }
+
+    /// The least and the greatest of its numbers.
+    pub(crate) fn range(self) -> Option<(i64, i64)> {
+        match self {
+            Self::Int(low, high) => Some((low, high)),
+            Self::Duration => Some((0, i64::from(i32::MAX))),
+            Self::Never => Some((0, 0)),
+            Self::Memory => Some((LEAST_MEMORY, i64::from(i32::MAX))),
+            _ => None,
+        }
+    }
+
+    /// A canonical text without its unit, as `pg_settings` shows it.
+    pub(crate) fn in_units(self, text: &str) -> String {
+        let number = match self {
+            Self::Duration => parse_duration(text).map(|time| time.as_millis().to_string()),
+            Self::Memory => parse_memory(text).map(|kilobytes| kilobytes.to_string()),
+            _ => None,
+        };
+        number.unwrap_or_else(|| text.to_string())
     }
 
     /// The canonical text of a new value.
@@ -79,12 +118,13 @@ impl Kind {
                 ),
             },
             Self::Memory => match parse_memory(value) {
-                Some(kilobytes) if kilobytes >= 64 => Ok(print_memory(kilobytes)),
+                Some(kilobytes) if kilobytes >= LEAST_MEMORY as u64 => Ok(print_memory(kilobytes)),
                 Some(_) => bad(name, value, Some("The least value is 64kB.")),
                 None => {
                     bad(name, value, Some("Valid units for this parameter are \"kB\", \"MB\", \"GB\", and \"TB\"."))
                 }
             },
+            Self::Never => word(name, value, &["0"], &[]),
             Self::Text => Ok(value.to_string()),
             Self::Name => Ok(cut(value, 63).to_string()),
             Self::Word(allowed, known) => word(name, value, allowed, known),

@@ -3,15 +3,15 @@
 use super::names::relation_of;
 use super::{BOOL, Function, INT, OID, REGCLASS, Returns, TEXT, nothing, strict};
 use crate::deparse::{constraint_definition, index_column, index_definition, view_definition};
-use crate::oid::format_type;
+use crate::oid::type_name;
 use crate::pg_catalog::schema_comment;
 use crate::rows::Cell;
 use crate::source::{OWNER, Relation, index_of_constraint};
 
-pub(super) static FORMAT_TYPE: Function = strict("format_type", &[OID, INT], Returns::Text, |_, args| {
+pub(super) static FORMAT_TYPE: Function = strict("format_type", &[OID, INT], Returns::Text, |source, args| {
     let Some(oid) = args.int(0) else { return Ok(Cell::Null) };
     let typmod = args.int(1).and_then(|typmod| i32::try_from(typmod).ok());
-    Ok(format_type(u32::try_from(oid).unwrap_or(u32::MAX), typmod).into())
+    Ok(type_name(source, u32::try_from(oid).unwrap_or(u32::MAX), typmod).into())
 })
 .taking_null();
 

@@ -5,7 +5,7 @@
 
 use super::{ANY, Arguments, Function, OID, Returns, TEXT, nothing, strict};
 use crate::oid::types::PgType;
-use crate::oid::{format_type, relation_name, split_name, type_oid};
+use crate::oid::{find_type, is_row_type_visible, relation_name, relation_of_type, split_name, type_name};
 use crate::pg_catalog::COLLATIONS;
 use crate::rows::Cell;
 use crate::source::{OWNER, PG_CATALOG, Relation, Source};
@@ -19,9 +19,11 @@ pub(super) static PG_TABLE_IS_VISIBLE: Function =
         Ok(relation.map(|relation| source.is_visible(&relation)).into())
     });
 
-/// All types are in `pg_catalog`, which the search path always has.
-pub(super) static PG_TYPE_IS_VISIBLE: Function = strict("pg_type_is_visible", &[OID], Returns::Bool, |_, args| {
-    Ok(args.oid(0).and_then(PgType::by_oid).map(|_| true).into())
+/// Types that are no relation's rows are in `pg_catalog`, which the search path always has.
+pub(super) static PG_TYPE_IS_VISIBLE: Function = strict("pg_type_is_visible", &[OID], Returns::Bool, |source, args| {
+    let Some(oid) = args.oid(0) else { return Ok(Cell::Null) };
+    let of_rows = relation_of_type(source, oid).map(|(relation, _)| is_row_type_visible(source, &relation));
+    Ok(of_rows.or_else(|| PgType::by_oid(oid).map(|_| true)).into())
 });
 pub(super) static PG_COLLATION_IS_VISIBLE: Function =
     strict("pg_collation_is_visible", &[OID], Returns::Bool, |_, args| {
@@ -65,26 +67,30 @@ pub(super) static TO_REGCLASS_OID: Function = strict("to_regclass_oid", &[TEXT],
     Ok(find_named(source, args.text(0).unwrap_or_default()).map(|relation| relation.oid()).into())
 });
 
-pub(super) static REGTYPE_OID: Function = strict("regtype_oid", &[ANY], Returns::Oid, |_, args| {
+pub(super) static REGTYPE_OID: Function = strict("regtype_oid", &[ANY], Returns::Oid, |source, args| {
     Ok(match number(args) {
         Some(oid) => oid.into(),
-        None => must_find_type(args.text(0).unwrap_or_default())?.into(),
+        None => must_find_type(source, args.text(0).unwrap_or_default())?.into(),
     })
 });
-pub(super) static REGTYPE_NAME: Function = strict("regtype_name", &[ANY], Returns::Text, |_, args| {
+pub(super) static REGTYPE_NAME: Function = strict("regtype_name", &[ANY], Returns::Text, |source, args| {
     let oid = match number(args) {
-        Some(oid) if u32::try_from(oid).ok().and_then(PgType::by_oid).is_none() => return Ok(unknown_number(oid)),
-        Some(oid) => u32::try_from(oid).unwrap_or_default(),
-        None => must_find_type(args.text(0).unwrap_or_default())?,
+        Some(oid) => match u32::try_from(oid).ok().filter(|oid| is_type(source, *oid)) {
+            Some(oid) => oid,
+            None => return Ok(unknown_number(oid)),
+        },
+        None => must_find_type(source, args.text(0).unwrap_or_default())?,
     };
-    Ok(format_type(oid, None).into())
+    Ok(type_name(source, oid, None).into())
 });
-pub(super) static TO_REGTYPE: Function = strict("to_regtype", &[TEXT], Returns::Text, |_, args| {
-    Ok(args.text(0).and_then(type_oid).map(|oid| format_type(oid, None)).into())
+pub(super) static TO_REGTYPE: Function = strict("to_regtype", &[TEXT], Returns::Text, |source, args| {
+    let oid = args.text(0).and_then(|name| find_type(source, name));
+    Ok(oid.map(|oid| type_name(source, oid, None)).into())
 });
 
-pub(super) static TO_REGTYPE_OID: Function =
-    strict("to_regtype_oid", &[TEXT], Returns::Oid, |_, args| Ok(args.text(0).and_then(type_oid).into()));
+pub(super) static TO_REGTYPE_OID: Function = strict("to_regtype_oid", &[TEXT], Returns::Oid, |source, args| {
+    Ok(args.text(0).and_then(|name| find_type(source, name)).into())
+});
 
 pub(super) static REGNAMESPACE_OID: Function = strict("regnamespace_oid", &[ANY], Returns::Oid, |source, args| {
     Ok(match number(args) {
@@ -185,8 +191,12 @@ fn no_such_relation(name: &str) -> DataFusionError {
     DataFusionError::External(Box::new(CatalogError::NoSuchTable { schema, name }))
 }
 
-fn must_find_type(name: &str) -> Result<u32> {
-    match type_oid(name) {
+fn is_type(source: &Source, oid: u32) -> bool {
+    PgType::by_oid(oid).is_some() || relation_of_type(source, oid).is_some()
+}
+
+fn must_find_type(source: &Source, name: &str) -> Result<u32> {
+    match find_type(source, name) {
         Some(oid) => Ok(oid),
         None => plan_err!("type \"{name}\" does not exist"),
     }

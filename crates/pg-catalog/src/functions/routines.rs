@@ -6,7 +6,7 @@ use super::names::{number, unknown_number};
 use super::privileges::privileges;
 use super::{ANY, Arguments, Function, OID, Returns, TEXT, strict};
 use crate::builtin::{Routine, operators};
-use crate::oid::{split_name, type_oid};
+use crate::oid::{find_type, split_name};
 use crate::rows::Cell;
 use crate::source::Source;
 use datafusion::common::{Result, plan_err};
@@ -139,7 +139,7 @@ fn must_have(source: &Source, signature: &str) -> Result<Cow<'static, Routine>> 
     let Some(types) = rest.trim_end().strip_suffix(')') else { return plan_err!("expected a right parenthesis") };
     let mut wanted = Vec::new();
     for ty in types.split(',').map(str::trim).filter(|ty| !ty.is_empty()) {
-        match type_oid(ty) {
+        match find_type(source, ty) {
             Some(oid) => wanted.push(oid),
             None => return plan_err!("type \"{ty}\" does not exist"),
         }

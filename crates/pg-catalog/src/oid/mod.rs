@@ -2,7 +2,9 @@
 
 mod format_type;
 mod names;
+mod row_types;
 pub(crate) mod types;
 
 pub(crate) use format_type::format_type;
-pub(crate) use names::{relation_name, split_name, type_oid};
+pub(crate) use names::{relation_name, split_name};
+pub(crate) use row_types::{find_type, is_row_type_visible, relation_of_type, row_type_oid, row_types, type_name};

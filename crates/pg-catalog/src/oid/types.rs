@@ -115,6 +115,28 @@ pub(crate) static TYPES: &[PgType] = types! {
     5079 "anycompatiblenonarray" 4 true "p" "P" false 0 0 "i" "p" 0;
 };
 
+/// What the types of all relations' rows share; its name is that of the functions behind them.
+pub(crate) static ROW: PgType = RECORD;
+
+const RECORD: PgType = PgType {
+    oid: 2249,
+    name: "record",
+    len: -1,
+    by_value: false,
+    kind: "c",
+    category: "C",
+    preferred: false,
+    element: 0,
+    array: 2287,
+    align: "d",
+    storage: "x",
+    collation: 0,
+};
+
+/// What the types of arrays of them share.
+pub(crate) static ARRAY_OF_ROWS: PgType =
+    PgType { oid: 2287, name: "_record", kind: "b", category: "A", element: 2249, array: 0, ..RECORD };
+
 impl PgType {
     pub(crate) fn by_name(name: &str) -> Option<&'static Self> {
         TYPES.iter().find(|ty| ty.name == name)

@@ -12,6 +12,7 @@ mod pg_cast;
 mod pg_class;
 mod pg_collation;
 mod pg_constraint;
+mod pg_cursors;
 mod pg_database;
 mod pg_depend;
 mod pg_description;
@@ -23,6 +24,7 @@ mod pg_language;
 mod pg_locks;
 mod pg_namespace;
 mod pg_operator;
+mod pg_prepared_statements;
 mod pg_proc;
 mod pg_rewrite;
 mod pg_roles;
@@ -70,6 +72,7 @@ pub(crate) static TABLES: &[&Definition] = &[
     &pg_class::PG_CLASS,
     &pg_collation::PG_COLLATION,
     &pg_constraint::PG_CONSTRAINT,
+    &pg_cursors::PG_CURSORS,
     &pg_database::PG_DATABASE,
     &absent_features::PG_DB_ROLE_SETTING,
     &absent_features::PG_DEFAULT_ACL,
@@ -97,6 +100,7 @@ pub(crate) static TABLES: &[&Definition] = &[
     &absent_objects::PG_POLICIES,
     &absent_objects::PG_POLICY,
     &absent_features::PG_PREPARED_XACTS,
+    &pg_prepared_statements::PG_PREPARED_STATEMENTS,
     &pg_proc::PG_PROC,
     &absent_features::PG_PUBLICATION,
     &absent_features::PG_PUBLICATION_NAMESPACE,
@@ -120,6 +124,7 @@ pub(crate) static TABLES: &[&Definition] = &[
     &pg_stat_activity::PG_STAT_ACTIVITY,
     &pg_stat::PG_STAT_ALL_INDEXES,
     &pg_stat::PG_STAT_ALL_TABLES,
+    &pg_stat::PG_STAT_DATABASE,
     &pg_stat::PG_STAT_GSSAPI,
     &absent_features::PG_STAT_REPLICATION,
     &pg_stat::PG_STAT_USER_INDEXES,

@@ -2,6 +2,7 @@
 
 use super::pg_am;
 use crate::definition::{Definition, Kind};
+use crate::oid::row_type_oid;
 use crate::rows::Rows;
 use crate::source::{OWNER, Relation, Source, key_columns, options, shown_columns};
 
@@ -41,6 +42,7 @@ fn rows(source: &Source, rows: &mut Rows) {
             ("oid", relation.oid().into()),
             ("relname", relation.name().into()),
             ("relnamespace", relation.schema().into()),
+            ("reltype", row_type_oid(&relation).into()),
             ("relowner", OWNER.into()),
             ("relam", method.into()),
             ("relfilenode", table.map_or(0, |table| table.storage).into()),

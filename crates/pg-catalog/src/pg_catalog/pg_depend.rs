@@ -1,9 +1,10 @@
 //! `pg_depend`: what goes when a table or a column of it goes.
 
-use super::{pg_attrdef, pg_class, pg_constraint, pg_namespace, pg_rewrite};
+use super::{pg_attrdef, pg_class, pg_constraint, pg_namespace, pg_rewrite, pg_type};
 use crate::definition::{Definition, Kind};
+use crate::oid::row_types;
 use crate::rows::Rows;
-use crate::source::{Source, default_oid, key_columns, key_constraint_oid, shown_columns};
+use crate::source::{Relation, Source, default_oid, key_columns, key_constraint_oid, shown_columns};
 
 pub(super) static PG_DEPEND: Definition = Definition {
     oid: 2608,
@@ -56,6 +57,16 @@ fn rows(source: &Source, rows: &mut Rows) {
                 depend(rows, rule, (class, read.relation.0, number), "n");
             }
         }
+    }
+    types(source, rows);
+}
+
+/// A row's type goes with its relation, and the type of arrays with that.
+fn types(source: &Source, rows: &mut Rows) {
+    let (class, ty) = (pg_class::PG_CLASS.oid, pg_type::PG_TYPE.oid);
+    for row in row_types(source).filter(|row| !matches!(row.relation, Relation::Computed { .. })) {
+        depend(rows, (ty, row.oid, 0), (class, row.relation.oid(), 0), "i");
+        depend(rows, (ty, row.array, 0), (ty, row.oid, 0), "i");
     }
 }
 

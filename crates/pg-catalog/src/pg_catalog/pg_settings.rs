@@ -16,18 +16,21 @@ pub(super) static PG_SETTINGS: Definition = Definition {
 
 fn rows(source: &Source, rows: &mut Rows) {
     for setting in source.live.settings() {
-        let changed = setting.value != setting.default;
         let values = (!setting.values.is_empty()).then_some(setting.values);
         rows.add([
             ("name", setting.name.into()),
             ("setting", setting.value.into()),
-            ("category", "Bennu".into()),
+            ("unit", setting.unit.into()),
+            ("category", setting.category.into()),
             ("short_desc", setting.description.into()),
-            ("context", if setting.read_only { "internal" } else { "user" }.into()),
+            ("context", setting.context.into()),
             ("vartype", setting.kind.into()),
-            ("source", if changed { "session" } else { "default" }.into()),
+            ("source", setting.source.into()),
+            ("min_val", setting.range.map(|(low, _)| low.to_string()).into()),
+            ("max_val", setting.range.map(|(_, high)| high.to_string()).into()),
             ("enumvals", values.into()),
-            ("boot_val", setting.default.into()),
+            ("boot_val", setting.boot.into()),
+            ("reset_val", setting.reset.into()),
             ("pending_restart", false.into()),
         ]);
     }

@@ -4,6 +4,7 @@
 use crate::definition::{Definition, Kind};
 use crate::rows::{Cell, Rows};
 use crate::source::{Relation, Source};
+use catalog::{DATABASE_NAME, DATABASE_OID};
 
 const TABLE_COLUMNS: &str = "relid:oid schemaname:name relname:name seq_scan:int8 seq_tup_read:int8 idx_scan:int8 \
     idx_tup_fetch:int8 n_tup_ins:int8 n_tup_upd:int8 n_tup_del:int8 n_tup_hot_upd:int8 n_live_tup:int8 n_dead_tup:int8 \
@@ -52,6 +53,25 @@ pub(super) static PG_STAT_USER_INDEXES: Definition = Definition {
     kind: Kind::View,
     columns: INDEX_COLUMNS,
     rows: Some(indexes),
+};
+
+pub(super) static PG_STAT_DATABASE: Definition = Definition {
+    oid: 12266,
+    name: "pg_stat_database",
+    kind: Kind::View,
+    columns: "datid:oid datname:name numbackends:int4 xact_commit:int8 xact_rollback:int8 blks_read:int8 blks_hit:int8 \
+    tup_returned:int8 tup_fetched:int8 tup_inserted:int8 tup_updated:int8 tup_deleted:int8 conflicts:int8 \
+    temp_files:int8 temp_bytes:int8 deadlocks:int8 checksum_failures:int8 checksum_last_failure:timestamptz \
+    blk_read_time:float8 blk_write_time:float8 session_time:float8 active_time:float8 \
+    idle_in_transaction_time:float8 sessions:int8 sessions_abandoned:int8 sessions_fatal:int8 sessions_killed:int8 \
+    stats_reset:timestamptz",
+    rows: Some(|source, rows| {
+        rows.add([
+            ("datid", DATABASE_OID.into()),
+            ("datname", DATABASE_NAME.into()),
+            ("numbackends", source.live.sessions().len().into()),
+        ]);
+    }),
 };
 
 /// Sessions come over TLS or not; other ways are not there.

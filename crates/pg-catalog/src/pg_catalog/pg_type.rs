@@ -1,7 +1,8 @@
 //! `pg_type`: the types of columns, of the catalogs' own columns, and arrays of them.
 
 use crate::definition::{Definition, Kind};
-use crate::oid::types::{PgType, TYPES};
+use crate::oid::row_types;
+use crate::oid::types::{ARRAY_OF_ROWS, PgType, ROW, TYPES};
 use crate::rows::Rows;
 use crate::source::{OWNER, PG_CATALOG, Source};
 
@@ -18,18 +19,37 @@ pub(super) static PG_TYPE: Definition = Definition {
     rows: Some(rows),
 };
 
-fn rows(_: &Source, rows: &mut Rows) {
+/// What types of one kind do not share.
+struct Named<'a> {
+    oid: u32,
+    name: &'a str,
+    schema: u32,
+    relation: u32,
+    element: u32,
+    array: u32,
+}
+
+fn rows(source: &Source, rows: &mut Rows) {
     for ty in TYPES {
-        add(rows, ty);
+        let named =
+            Named { oid: ty.oid, name: ty.name, schema: PG_CATALOG, relation: 0, element: ty.element, array: ty.array };
+        add(rows, ty, &named);
+    }
+    for ty in row_types(source) {
+        let (relation, schema) = (ty.relation.oid(), ty.relation.schema());
+        let row = Named { oid: ty.oid, name: ty.relation.name(), schema, relation, element: 0, array: ty.array };
+        add(rows, &ROW, &row);
+        let name = ty.array_name.as_str();
+        add(rows, &ARRAY_OF_ROWS, &Named { oid: ty.array, name, schema, relation: 0, element: ty.oid, array: 0 });
     }
 }
 
-fn add(rows: &mut Rows, ty: &PgType) {
+fn add(rows: &mut Rows, ty: &PgType, named: &Named<'_>) {
     let [input, output, receive, send] = ty.functions();
     rows.add([
-        ("oid", ty.oid.into()),
-        ("typname", ty.name.into()),
-        ("typnamespace", PG_CATALOG.into()),
+        ("oid", named.oid.into()),
+        ("typname", named.name.into()),
+        ("typnamespace", named.schema.into()),
         ("typowner", OWNER.into()),
         ("typlen", ty.len.into()),
         ("typbyval", ty.by_value.into()),
@@ -38,9 +58,10 @@ fn add(rows: &mut Rows, ty: &PgType) {
         ("typispreferred", ty.preferred.into()),
         ("typisdefined", true.into()),
         ("typdelim", ",".into()),
+        ("typrelid", named.relation.into()),
         ("typsubscript", ty.subscripts().into()),
-        ("typelem", ty.element.into()),
-        ("typarray", ty.array.into()),
+        ("typelem", named.element.into()),
+        ("typarray", named.array.into()),
         ("typinput", input.into()),
         ("typoutput", output.into()),
         ("typreceive", receive.into()),

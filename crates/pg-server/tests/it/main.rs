@@ -8,6 +8,7 @@ mod frames;
 mod limits;
 mod mistakes;
 mod mutated_sessions;
+mod prepared;
 mod stopping;
 mod time_zone;
 mod vanished;
