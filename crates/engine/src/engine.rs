@@ -1,6 +1,7 @@
 //! What all sessions share.
 
 use crate::error::{EngineResult, Fault, fail};
+use crate::exported_snapshots::ExportedSnapshots;
 use crate::plan_cache::PlanCache;
 use crate::query_runtime::QueryRuntime;
 use crate::running::Running;
@@ -69,6 +70,7 @@ pub struct Engine {
     settings: Vec<(String, String)>,
     /// Most sessions of the server in front of it, if it has said so.
     max_connections: OnceLock<usize>,
+    exported: ExportedSnapshots,
     /// Functions of the embedding program.
     functions: Arc<RustFunctions>,
     /// Last: what runs on it uses the others.
@@ -105,6 +107,7 @@ impl Engine {
             clock: options.clock,
             settings: options.settings,
             max_connections: OnceLock::new(),
+            exported: ExportedSnapshots::default(),
             functions: Arc::default(),
             runtime: QueryRuntime::start(threads)?,
         }))
@@ -236,6 +239,10 @@ impl Engine {
     }
 
     /// Microseconds since 1970.
+    pub(crate) fn exported_snapshots(&self) -> &ExportedSnapshots {
+        &self.exported
+    }
+
     pub(crate) fn now(&self) -> i64 {
         crate::activity::micros(self.clock.as_ref())
     }

@@ -29,6 +29,7 @@ mod dml;
 mod engine;
 mod error;
 mod explain;
+mod exported_snapshots;
 mod key_program;
 mod load;
 mod lock_tables;

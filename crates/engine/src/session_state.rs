@@ -1,5 +1,6 @@
 //! What pg_catalog shows of a session.
 
+use crate::exported_snapshots::Exporter;
 use crate::prepared::PreparedStatements;
 use crate::settings::Effective;
 use crate::{Engine, Session};
@@ -21,6 +22,7 @@ pub(crate) struct SessionState {
     store: Arc<dyn Store>,
     prepared: Arc<PreparedStatements>,
     cursors: Vec<CursorInfo>,
+    exporter: Option<Exporter>,
     /// Its sessions are asked for when they are shown.
     engine: Weak<Engine>,
 }
@@ -42,6 +44,7 @@ impl SessionState {
             store: Arc::clone(session.engine.store()),
             prepared: Arc::clone(&session.prepared),
             cursors: session.cursor_infos(),
+            exporter: Exporter::of(session),
             engine: Arc::downgrade(&session.engine),
         }
     }
@@ -133,6 +136,10 @@ impl LiveState for SessionState {
 
     fn stop_session(&self, process_id: i32, end: bool) -> bool {
         self.engine.upgrade().is_some_and(|engine| engine.running().stop(process_id, end))
+    }
+
+    fn export_snapshot(&self) -> Option<String> {
+        self.exporter.as_ref()?.export(self.engine.upgrade()?.as_ref(), self.process_id)
     }
 
     fn prepared_statements(&self) -> Vec<PreparedInfo> {

@@ -10,6 +10,7 @@
 
 use crate::cursor::Cursors;
 use crate::error::{EngineResult, Fault, fail};
+use crate::exported_snapshots::Exported;
 use crate::savepoint::Savepoints;
 use crate::{Answer, Notice, Session, TransactionStatus};
 use futures::StreamExt;
@@ -47,7 +48,9 @@ pub(crate) struct OpenBlock {
     pub(crate) savepoints: Savepoints,
     pub(crate) cursors: Cursors,
     /// REPEATABLE READ: all statements read one state, and none writes.
-    repeats: bool,
+    pub(crate) repeats: bool,
+    /// States that it lets other sessions read.
+    pub(crate) exported: Exported,
     /// When it began, microseconds since 1970.
     started: i64,
     /// Has a statement run in it?
@@ -232,6 +235,7 @@ impl Session {
             savepoints: Savepoints::default(),
             cursors: Cursors::default(),
             repeats: false,
+            exported: Exported::default(),
             started,
             used: false,
         });

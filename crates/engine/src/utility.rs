@@ -31,6 +31,7 @@ impl Session {
         let tag = match statement {
             Statement::Set { name, value, local } => self.set(name, value, *local)?,
             Statement::SetTransaction { modes, session } => self.set_transaction(*modes, *session)?,
+            Statement::SetTransactionSnapshot(id) => self.import_snapshot(id)?,
             Statement::Show(name) => return self.show(name.as_deref()),
             Statement::Reset(name) => {
                 match name {

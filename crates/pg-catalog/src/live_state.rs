@@ -153,6 +153,8 @@ pub trait LiveState: Debug + Send + Sync {
     fn sessions(&self) -> Vec<SessionInfo>;
     /// Cancels what a session runs, and with `end` the session itself. False: there is no such session.
     fn stop_session(&self, process_id: i32, end: bool) -> bool;
+    /// Lets other sessions read what the session's transaction block reads; `None` outside of one.
+    fn export_snapshot(&self) -> Option<String>;
     /// The session's named prepared statements.
     fn prepared_statements(&self) -> Vec<PreparedInfo>;
     /// The cursors that its transaction declared and has not closed.

@@ -7,6 +7,7 @@ use crate::{information_schema, pg_catalog};
 use catalog::{Catalog, Column, KeyColumn, Sequence, Table, TableOid, View};
 use std::borrow::Cow;
 use std::sync::Arc;
+use types::ident;
 
 /// Oid of the one role.
 pub(crate) const OWNER: u32 = 10;
@@ -137,6 +138,14 @@ impl Source {
         match schema {
             Some(schema) => self.relation_in(self.schema_oid(schema)?, name),
             None => self.lookup_path().into_iter().find_map(|schema| self.relation_in(schema, name)),
+        }
+    }
+
+    /// A name as it is shown: in quotes where it needs them, or where the session wants all names in quotes.
+    pub(crate) fn quote(&self, name: &str) -> String {
+        match self.live.setting("quote_all_identifiers").as_deref() {
+            Some("on") => ident::quote_always(name),
+            _ => ident::quote(name).into_owned(),
         }
     }
 

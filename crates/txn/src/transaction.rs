@@ -89,6 +89,11 @@ impl Transaction {
         self.reads = if repeat { Reads::First(None) } else { Reads::Newest };
     }
 
+    /// From now on all statements read this state; who does so must not write, either.
+    pub fn read_at(&mut self, snapshot: Snapshot) {
+        self.reads = Reads::First(Some(snapshot));
+    }
+
     /// Lets the next statement see what this one wrote. [`Self::begin_statement`] and [`Self::commit`] do it.
     pub fn end_statement(&mut self) {
         if self.statement.is_empty() {

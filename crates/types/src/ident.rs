@@ -12,7 +12,12 @@ pub fn quote(name: &str) -> Cow<'_, str> {
     if is_plain(name) && !is_reserved(name) {
         return Cow::Borrowed(name);
     }
-    Cow::Owned(format!("\"{}\"", name.replace('"', "\"\"")))
+    Cow::Owned(quote_always(name))
+}
+
+/// The name in double quotes.
+pub fn quote_always(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 fn is_plain(name: &str) -> bool {

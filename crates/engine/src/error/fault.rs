@@ -128,6 +128,9 @@ pub(crate) enum Fault {
     #[error("SET TRANSACTION {what} must be called before any query")]
     TooLate { what: &'static str },
 
+    #[error("invalid snapshot identifier: \"{id}\"")]
+    NoSuchSnapshot { id: String },
+
     // Ends before time.
     #[error("canceling statement due to user request")]
     Canceled,

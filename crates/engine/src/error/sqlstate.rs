@@ -46,7 +46,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::NoSuchObject { .. } => "42P01",
         Fault::ViewReadsItself { .. } => "42P17",
         Fault::Refused { .. } => "55000",
-        Fault::BadSequence { .. } => "22023",
+        Fault::BadSequence { .. } | Fault::NoSuchSnapshot { .. } => "22023",
         Fault::NotAssignable { .. } => "42804",
         Fault::ReadOnlyTransaction { .. } => "25006",
         Fault::SystemTable { .. } => "42501",

@@ -77,6 +77,7 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
     fixed(MAX_CONNECTIONS, "2000", Kind::Int(1, i64::MAX), "Most sessions of the server at a time."),
     fixed("max_index_keys", "32", Kind::Int(32, 32), "Most columns of an index."),
     fixed("max_identifier_length", "63", Kind::Int(63, 63), "Longest name."),
+    plain("quote_all_identifiers", "off", Kind::Bool, "Are all names in SQL that functions make in quotes?"),
     plain("row_security", "on", Kind::Bool, "Are row policies applied? (There are none yet.)"),
     plain("search_path", "\"$user\", public", Kind::NameList, "Schemas where names without one are looked up."),
     fixed_reported("server_encoding", "UTF8", Kind::Text, "Encoding of text in the database."),
@@ -129,7 +130,7 @@ impl SettingDef {
             | "server_version"
             | "server_version_num" => "Preset Options",
             MAX_CONNECTIONS => "Connections and Authentication / Connection Settings",
-            "standard_conforming_strings" | "synchronize_seqscans" => {
+            "quote_all_identifiers" | "standard_conforming_strings" | "synchronize_seqscans" => {
                 "Version and Platform Compatibility / Previous PostgreSQL Versions"
             }
             "synchronous_commit" => "Write-Ahead Log / Settings",

@@ -34,7 +34,7 @@ pub(super) static PG_GET_INDEXDEF: Function =
         let pretty = args.bool(2) == Some(true) && source.is_visible(&Relation::Table(table));
         Ok(match args.int(1).unwrap_or(0) {
             0 => index_definition(source, table, !pretty).into(),
-            number => usize::try_from(number).ok().and_then(|number| index_column(table, number)).into(),
+            number => usize::try_from(number).ok().and_then(|number| index_column(source, table, number)).into(),
         })
     })
     .optional(2);
@@ -43,7 +43,7 @@ pub(super) static PG_GET_CONSTRAINTDEF: Function =
     strict("pg_get_constraintdef", &[OID, BOOL], Returns::Text, |source, args| {
         let index = args.oid(0).and_then(index_of_constraint);
         let Some(Relation::Key(table)) = index.and_then(|oid| source.relation(oid)) else { return Ok(Cell::Null) };
-        Ok(constraint_definition(table).into())
+        Ok(constraint_definition(source, table).into())
     })
     .optional(1);
 
@@ -78,7 +78,7 @@ pub(super) static PG_GET_SERIAL_SEQUENCE: Function =
             .find(|sequence| sequence.owner.is_some_and(|owner| owner.table == table.oid && owner.column == column.id));
         let name = |sequence: &std::sync::Arc<catalog::Sequence>| {
             let schema = source.schema_name(sequence.schema.0).unwrap_or_default();
-            format!("{}.{}", types::ident::quote(schema), types::ident::quote(&sequence.name))
+            format!("{}.{}", source.quote(schema), source.quote(&sequence.name))
         };
         Ok(owned.map(name).into())
     });

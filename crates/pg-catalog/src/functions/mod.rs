@@ -168,6 +168,7 @@ pub(crate) static ALL: &[&Function] = &[
     &session::PG_ADVISORY_UNLOCK_ALL,
     &session::PG_BACKEND_PID,
     &session::PG_CLIENT_ENCODING,
+    &session::PG_EXPORT_SNAPSHOT,
     &session::PG_IS_IN_RECOVERY,
     &session::PG_IS_WAL_REPLAY_PAUSED,
     &session::PG_JIT_AVAILABLE,

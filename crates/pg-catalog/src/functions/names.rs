@@ -11,7 +11,6 @@ use crate::rows::Cell;
 use crate::source::{OWNER, PG_CATALOG, Relation, Source};
 use catalog::CatalogError;
 use datafusion::common::{DataFusionError, Result, plan_err};
-use types::ident;
 
 pub(super) static PG_TABLE_IS_VISIBLE: Function =
     strict("pg_table_is_visible", &[OID], Returns::Bool, |source, args| {
@@ -104,11 +103,11 @@ pub(super) static REGNAMESPACE_NAME: Function = strict("regnamespace_name", &[AN
         None => i64::from(must_find_schema(source, args.text(0).unwrap_or_default())?),
     };
     let name = u32::try_from(oid).ok().and_then(|oid| source.schema_name(oid));
-    Ok(name.map_or_else(|| unknown_number(oid), |name| ident::quote(name).into_owned().into()))
+    Ok(name.map_or_else(|| unknown_number(oid), |name| source.quote(name).into()))
 });
 pub(super) static TO_REGNAMESPACE: Function = strict("to_regnamespace", &[TEXT], Returns::Text, |source, args| {
     let name = args.text(0).and_then(split_name).map(|(_, name)| name);
-    Ok(name.filter(|name| source.schema_oid(name).is_some()).map(|name| ident::quote(&name).into_owned()).into())
+    Ok(name.filter(|name| source.schema_oid(name).is_some()).map(|name| source.quote(&name)).into())
 });
 
 pub(super) static TO_REGNAMESPACE_OID: Function =
@@ -129,13 +128,13 @@ pub(super) static REGROLE_NAME: Function = strict("regrole_name", &[ANY], Return
         None => i64::from(must_find_role(source, args.text(0).unwrap_or_default())?),
     };
     if oid == i64::from(OWNER) {
-        return Ok(ident::quote(source.live.user()).into_owned().into());
+        return Ok(source.quote(source.live.user()).into());
     }
     Ok(unknown_number(oid))
 });
 
-pub(super) static QUOTE_IDENT: Function = strict("quote_ident", &[TEXT], Returns::Text, |_, args| {
-    Ok(args.text(0).map(|name| ident::quote(name).into_owned()).into())
+pub(super) static QUOTE_IDENT: Function = strict("quote_ident", &[TEXT], Returns::Text, |source, args| {
+    Ok(args.text(0).map(|name| source.quote(name)).into())
 });
 
 pub(super) static QUOTE_LITERAL: Function =

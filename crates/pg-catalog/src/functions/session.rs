@@ -38,6 +38,13 @@ pub(super) static PG_TERMINATE_BACKEND: Function =
     })
     .acting();
 
+pub(super) static PG_EXPORT_SNAPSHOT: Function =
+    strict("pg_export_snapshot", &[], Returns::Text, |source, _| match source.live.export_snapshot() {
+        Some(id) => Ok(id.into()),
+        None => plan_err!("pg_export_snapshot() can only be used in transaction blocks"),
+    })
+    .acting();
+
 /// There are no standby servers.
 pub(super) static PG_IS_IN_RECOVERY: Function =
     strict("pg_is_in_recovery", &[], Returns::Bool, |_, _| Ok(false.into()));

@@ -52,12 +52,12 @@ fn read_quoted(text: &str) -> Option<(String, &str)> {
 
 /// A relation's name as `regclass` shows it: with its schema if the search path would not find it.
 pub(crate) fn relation_name(source: &Source, relation: &Relation<'_>) -> String {
-    let name = ident::quote(relation.name());
+    let name = source.quote(relation.name());
     if source.is_visible(relation) {
-        return name.into_owned();
+        return name;
     }
     let schema = source.schema_name(relation.schema()).unwrap_or_default();
-    format!("{}.{name}", ident::quote(schema))
+    format!("{}.{name}", source.quote(schema))
 }
 
 /// The type that a name means, in SQL's spellings or in `pg_type`'s.

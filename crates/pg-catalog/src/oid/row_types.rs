@@ -7,7 +7,6 @@ use super::names::{split_name, type_oid};
 use super::types::PgType;
 use crate::source::{Relation, Source};
 use std::collections::BTreeSet;
-use types::ident;
 
 const ROWS: u32 = 1 << 29;
 const ARRAYS: u32 = 1 << 28;
@@ -67,13 +66,9 @@ pub(crate) fn find_type(source: &Source, text: &str) -> Option<u32> {
 /// A type's name as `format_type()` shows it: with a schema if the search path would not find it.
 pub(crate) fn type_name(source: &Source, oid: u32, typmod: Option<i32>) -> String {
     let Some((relation, is_array)) = relation_of_type(source, oid) else { return format_type(oid, typmod) };
-    let name = ident::quote(relation.name());
+    let name = source.quote(relation.name());
     let schema = source.schema_name(relation.schema()).unwrap_or_default();
-    let name = if is_row_type_visible(source, &relation) {
-        name.into_owned()
-    } else {
-        format!("{}.{name}", ident::quote(schema))
-    };
+    let name = if is_row_type_visible(source, &relation) { name } else { format!("{}.{name}", source.quote(schema)) };
     if is_array { format!("{name}[]") } else { name }
 }
 

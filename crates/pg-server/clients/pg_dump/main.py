@@ -75,6 +75,9 @@ SWITCHES = [
     "-n dumped --section=pre-data",
     "-n dumped --section=post-data",
     "-n dumped -Fc",
+    "-n dumped -j 2 -Fd",
+    "-n dumped --clean --if-exists",
+    "-n dumped --quote-all-identifiers",
     "-t nothing",
     "-n nothing",
     "--strict-names -n dumped -t nothing",
@@ -84,17 +87,18 @@ SWITCHES = [
 def switches():
     """Which entries each choice of pg_dump writes."""
     for options in SWITCHES:
-        code, dump, errors = run("pg_dump", *options.split()) if "-Fc" not in options else archive(options)
+        code, dump, errors = run("pg_dump", *options.split()) if "-F" not in options else archive(options)
         print(f"{options} | {code} {errors} {sorted(name for name, _ in entries(dump) if name != 'settings')}")
 
 
 def archive(options):
     """What pg_restore reads of an archive."""
-    with tempfile.NamedTemporaryFile() as file:
-        code, _, errors = run("pg_dump", *options.split(), "-f", file.name)
+    with tempfile.TemporaryDirectory() as folder:
+        dump = f"{folder}/dump"
+        code, _, errors = run("pg_dump", *options.split(), "-f", dump)
         if code:
             return code, "", errors
-        done = subprocess.run([f"{BIN}/pg_restore", "-f", "-", file.name], capture_output=True, text=True)
+        done = subprocess.run([f"{BIN}/pg_restore", "-f", "-", dump], capture_output=True, text=True)
         return done.returncode, done.stdout, " ".join(done.stderr.split())
 
 

@@ -9,6 +9,7 @@ mod limits;
 mod mistakes;
 mod mutated_sessions;
 mod prepared;
+mod snapshots;
 mod stopping;
 mod time_zone;
 mod vanished;

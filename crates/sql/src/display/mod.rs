@@ -34,6 +34,7 @@ impl Display for Statement {
             | Self::DropSequence { .. } => sequence::write(self, f),
             Self::Set { .. }
             | Self::SetTransaction { .. }
+            | Self::SetTransactionSnapshot(_)
             | Self::Show(_)
             | Self::Reset(_)
             | Self::Begin(_)

@@ -14,6 +14,7 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
         Statement::SetTransaction { modes, session } => {
             write!(f, "SET {}TRANSACTION{modes}", when(*session, "SESSION CHARACTERISTICS AS "))
         }
+        Statement::SetTransactionSnapshot(id) => write!(f, "SET TRANSACTION SNAPSHOT {}", literal(id)),
         Statement::Show(name) => write!(f, "SHOW {}", setting_or_all(name.as_deref())),
         Statement::Reset(name) => write!(f, "RESET {}", setting_or_all(name.as_deref())),
         Statement::Begin(modes) => write!(f, "BEGIN{modes}"),

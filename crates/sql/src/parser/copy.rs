@@ -97,7 +97,7 @@ fn modern(c: &mut Cursor<'_>, options: &mut CopyOptions, given: &mut Given, dire
     match name.as_str() {
         "format" => options.format = format(c)?,
         "delimiter" => options.delimiter = Some(one_byte(c, "delimiter")?),
-        "null" => options.null = Some(text(c)?),
+        "null" => options.null = Some(c.string()?),
         "header" => options.header = header(c, from)?,
         "quote" => options.quote = Some(one_byte(c, "quote")?),
         "escape" => options.escape = Some(one_byte(c, "escape")?),
@@ -151,7 +151,7 @@ fn legacy(c: &mut Cursor<'_>, options: &mut CopyOptions, given: &mut Given) -> P
             c.eat("AS");
             match name {
                 "delimiter" => options.delimiter = Some(one_byte(c, "delimiter")?),
-                "null" => options.null = Some(text(c)?),
+                "null" => options.null = Some(c.string()?),
                 "quote" => options.quote = Some(one_byte(c, "quote")?),
                 "escape" => options.escape = Some(one_byte(c, "escape")?),
                 _ => encoding(c)?,
@@ -188,18 +188,9 @@ fn header(c: &mut Cursor<'_>, from: bool) -> Parse<CopyHeader> {
     Ok(if boolean(c)? { CopyHeader::On } else { CopyHeader::Off })
 }
 
-fn text(c: &mut Cursor<'_>) -> Parse<String> {
-    let (Token::SingleQuotedString(text) | Token::EscapedStringLiteral(text)) = c.peek() else {
-        return Err(c.expected("a string"));
-    };
-    let text = text.clone();
-    c.next();
-    Ok(text)
-}
-
 fn one_byte(c: &mut Cursor<'_>, option: &str) -> Parse<u8> {
     let place = c.location();
-    match text(c)?.as_bytes() {
+    match c.string()?.as_bytes() {
         [b'\n' | b'\r'] => Err(c.parameter_at(place, &format!("COPY {option} cannot be newline or carriage return"))),
         [byte] if byte.is_ascii() => Ok(*byte),
         _ => Err(c.unsupported_at(place, format!("COPY {option} other than a single one-byte character"))),
@@ -208,7 +199,7 @@ fn one_byte(c: &mut Cursor<'_>, option: &str) -> Parse<u8> {
 
 fn encoding(c: &mut Cursor<'_>) -> Parse<()> {
     let place = c.location();
-    let name = text(c)?;
+    let name = c.string()?;
     match name.to_ascii_lowercase().replace(['-', '_'], "").as_str() {
         "utf8" | "unicode" => Ok(()),
         _ => Err(c.unsupported_at(place, format!("COPY encoding \"{name}\""))),

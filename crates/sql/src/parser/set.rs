@@ -17,8 +17,8 @@ pub(super) fn set(c: &mut Cursor<'_>) -> Parse<Statement> {
     }
     if c.at("TRANSACTION") && !matches!(c.peek_nth(1), Token::Eq) {
         c.next();
-        if c.at("SNAPSHOT") {
-            return Err(c.unsupported("SET TRANSACTION SNAPSHOT"));
+        if c.eat("SNAPSHOT") {
+            return Ok(Statement::SetTransactionSnapshot(c.string()?));
         }
         return Ok(Statement::SetTransaction { modes: transaction::modes(c)?, session: false });
     }

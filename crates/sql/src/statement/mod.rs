@@ -137,6 +137,8 @@ pub enum Statement {
         /// SESSION CHARACTERISTICS.
         session: bool,
     },
+    /// SET TRANSACTION SNAPSHOT: the id of one that another session exported.
+    SetTransactionSnapshot(String),
     /// SHOW; `None` is ALL.
     Show(Option<SettingName>),
     /// RESET; `None` is ALL.

@@ -43,6 +43,7 @@ macro_rules! walker {
                     | Statement::Truncate { .. }
                     | Statement::Set { .. }
                     | Statement::SetTransaction { .. }
+                    | Statement::SetTransactionSnapshot(_)
                     | Statement::Show(_)
                     | Statement::Reset(_)
                     | Statement::Begin(_)

@@ -130,6 +130,16 @@ impl<'t> Cursor<'t> {
 
     // ---- names
 
+    /// A constant text.
+    pub(crate) fn string(&mut self) -> Parse<String> {
+        let (Token::SingleQuotedString(text) | Token::EscapedStringLiteral(text)) = self.peek() else {
+            return Err(self.expected("a string"));
+        };
+        let text = text.clone();
+        self.next();
+        Ok(text)
+    }
+
     /// A name, folded. Reserved words must be quoted.
     pub(crate) fn name(&mut self) -> Parse<String> {
         match self.peek() {
