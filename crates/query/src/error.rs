@@ -348,6 +348,8 @@ pub enum Refusal {
     Text,
     /// More than a value can hold (54000).
     Size,
+    /// More columns than a row may have (54011).
+    Columns,
     /// More parts than a statement may have (54001).
     Complexity,
     /// NULL where none may be (22004).

@@ -2,10 +2,13 @@
 
 use crate::{DataType, Datum, ElementType, TypeError, text};
 
+/// Most dimensions of an array, PostgreSQL's `MAXDIM`.
+pub const MAX_DIMENSIONS: usize = 6;
+
 /// Reads an array whose elements are of type `element`.
 ///
 /// # Errors
-/// [`TypeError::BadArray`] for text that is no array, and what the element's type says.
+/// [`TypeError::BadArray`] for text that is no array, [`TypeError::TooManyDimensions`], and what the element's type says.
 pub fn parse_array(element: ElementType, input: &str) -> Result<Datum, TypeError> {
     let malformed = || TypeError::BadArray { message: format!("malformed array literal: \"{input}\"") };
     let body = input.trim_matches(is_space);
@@ -15,7 +18,7 @@ pub fn parse_array(element: ElementType, input: &str) -> Result<Datum, TypeError
         _ => body,
     };
     let mut reader = Reader { element: element.data_type(), rest: body };
-    let array = reader.array()?.ok_or_else(malformed)?;
+    let array = reader.array(1)?.ok_or_else(malformed)?;
     if !reader.rest.trim_matches(is_space).is_empty() {
         return Err(malformed());
     }
@@ -38,8 +41,9 @@ fn even(array: &[Datum]) -> Option<Vec<usize>> {
         Datum::Array(inner) => even(inner),
         _ => Some(Vec::new()),
     };
-    let first = inner(array.first()?)?;
-    for item in array {
+    let (first, others) = array.split_first()?;
+    let first = inner(first)?;
+    for item in others {
         if inner(item)? != first {
             return None;
         }
@@ -70,10 +74,13 @@ impl Reader<'_> {
         }
     }
 
-    /// `None` for text that is no array.
-    fn array(&mut self) -> Result<Option<Vec<Datum>>, TypeError> {
+    /// An array that is so many deep. `None` for text that is no array.
+    fn array(&mut self, depth: usize) -> Result<Option<Vec<Datum>>, TypeError> {
         if !self.eat('{') {
             return Ok(None);
+        }
+        if depth > MAX_DIMENSIONS {
+            return Err(TypeError::TooManyDimensions { found: depth });
         }
         let mut items = Vec::new();
         if self.eat('}') {
@@ -82,7 +89,7 @@ impl Reader<'_> {
         loop {
             self.skip_blanks();
             let item = if self.rest.starts_with('{') {
-                self.array()?.map(Datum::Array)
+                self.array(depth + 1)?.map(Datum::Array)
             } else {
                 match self.item() {
                     Some((word, quoted)) if !quoted && word.eq_ignore_ascii_case("null") => Some(Datum::Null),
@@ -216,6 +223,11 @@ mod tests {
             assert!(matches!(round(ElementType::Text, input), Err(TypeError::BadArray { .. })), "{input}");
         }
         assert!(matches!(round(ElementType::Integer, "{x}"), Err(TypeError::InvalidText { .. })));
+        assert_eq!(round(ElementType::Integer, "{{{{{{1}}}}}}").unwrap(), "{{{{{{1}}}}}}");
+        for depth in [7, 1_000_000] {
+            let deep = format!("{}1{}", "{".repeat(depth), "}".repeat(depth));
+            assert_eq!(round(ElementType::Integer, &deep), Err(TypeError::TooManyDimensions { found: 7 }));
+        }
     }
 
     #[test]

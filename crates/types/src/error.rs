@@ -35,6 +35,12 @@ pub enum TypeError {
         /// One line for a person.
         message: String,
     },
+    /// An array of more dimensions than there may be (54000).
+    #[error("number of array dimensions ({found}) exceeds the maximum allowed ({})", crate::array::MAX_DIMENSIONS)]
+    TooManyDimensions {
+        /// How many, at least.
+        found: usize,
+    },
     /// Text that is no JSON (22P02).
     #[error("invalid input syntax for type json")]
     BadJson {

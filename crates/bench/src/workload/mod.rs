@@ -62,6 +62,16 @@ impl Arena {
         Ok(())
     }
 
+    /// Runs a script on both sides without measuring it, so that no workload pays for the first look at a table.
+    pub(crate) fn warm(&self, settings: &Settings, script: &str, clients: u32) -> Result<(), BenchError> {
+        let path = self.folder.join("script.sql");
+        std::fs::write(&path, script)?;
+        for peer in [&self.bennu as &dyn Peer, &self.postgres] {
+            pgbench::run(peer, Script::File(&path), clients, settings.seconds)?;
+        }
+        Ok(())
+    }
+
     /// Measures a script that is the same in each run.
     pub(crate) fn alternate(
         &self,

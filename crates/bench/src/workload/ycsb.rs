@@ -24,6 +24,7 @@ pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings)
     }
     let rows = rows_at(settings.scale, 100_000);
     load(arena, rows).await?;
+    arena.warm(settings, &script("C", rows), CLIENTS[0])?;
     for (name, target) in NAMES {
         for clients in CLIENTS {
             if let Some(line) = wanted(name, clients) {

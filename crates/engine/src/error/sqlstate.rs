@@ -76,6 +76,7 @@ fn type_code(error: &TypeError) -> &'static str {
     match error {
         TypeError::InvalidText { ty, .. } if is_date_or_time(ty) => "22007",
         TypeError::InvalidText { .. } | TypeError::BadArray { .. } | TypeError::BadJson { .. } => "22P02",
+        TypeError::TooManyDimensions { .. } => "54000",
         TypeError::IntervalRange { .. } => "22015",
         TypeError::InvalidHex { .. } => "22023",
         TypeError::DateTimeRange { .. } | TypeError::MomentRange { .. } => "22008",
@@ -213,6 +214,7 @@ fn refusal_code(reason: Refusal) -> &'static str {
         Refusal::AmbiguousOperator | Refusal::AmbiguousFunction => "42725",
         Refusal::FrameOffset => "22013",
         Refusal::Ntile => "22014",
+        Refusal::Columns => "54011",
         Refusal::NthValue => "22016",
         Refusal::Separators => "2200C",
         Refusal::Recursion => "42P19",

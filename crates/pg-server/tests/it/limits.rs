@@ -127,6 +127,26 @@ async fn statements_that_are_too_deep_or_too_long_are_refused_and_the_session_go
     assert_eq!(client.run("SELECT 1").await.strs(), Ok("1"));
 }
 
+#[tokio::test]
+async fn rows_of_more_columns_than_postgresql_gives_are_refused() {
+    let server = Server::start(10).await;
+    let mut client = server.session().await;
+    let ones = |count: usize| vec!["1"; count].join(", ");
+    let wide = (0..900).map(|n| format!("c{n} int")).collect::<Vec<_>>().join(", ");
+    assert_eq!(client.run(&format!("CREATE TABLE wide ({wide})")).await.strs(), Ok("CREATE TABLE"));
+    for (statement, answer) in [
+        (format!("SELECT {}", ones(1665)), Err("54011")),
+        (format!("SELECT count(*) FROM (SELECT {}) AS t", ones(1665)), Err("54011")),
+        (format!("SELECT c0 FROM wide ORDER BY {}", vec!["c0 + 1"; 1664].join(", ")), Err("54011")),
+        ("SELECT a.*, b.* FROM wide AS a, wide AS b".to_owned(), Err("54011")),
+        (format!("SELECT {}", ones(1664)), Ok(())),
+    ] {
+        let found = client.run(&statement).await;
+        let shown = statement.get(..60).unwrap_or_default();
+        assert_eq!(found.strs().map(|_| ()), answer, "{shown}");
+    }
+}
+
 /// As much as is allowed is answered, in a debug build too.
 #[tokio::test]
 async fn as_deep_as_is_allowed_is_answered() {

@@ -48,6 +48,7 @@ mod stop;
 mod stream;
 mod table_oid;
 mod view;
+mod width;
 mod wildcard_names;
 mod windows;
 

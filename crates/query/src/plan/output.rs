@@ -3,6 +3,7 @@
 use super::OutputColumn;
 use super::names::shown;
 use super::regproc::is_regproc;
+use super::width;
 use crate::context::QueryContext;
 use crate::convert::{arrow_type, origin_of, sql_type_of};
 use crate::error::{QueryError, QueryResult};
@@ -26,6 +27,7 @@ pub(super) fn settle_output(
     fitting: &Fitting,
 ) -> QueryResult<(LogicalPlan, Vec<OutputColumn>)> {
     let plan = analyzer.execute_and_check(plan, options, |_, _| {})?;
+    width::check(plan.schema().fields().len())?;
     let columns = columns_of(plan.schema())?;
     let fits = plan.schema().fields().iter().zip(&columns).all(|(field, out)| {
         *field.data_type() == arrow_type(&out.ty) && !is_regproc(field) || is_nested(field.data_type())

@@ -1,5 +1,6 @@
 //! What PostgreSQL refuses by the form of a query alone, and the planner would refuse in other words or not at all.
 
+<<<<<<< HEAD:crates/query/src/plan/checks/mod.rs
 mod calls;
 mod find;
 
@@ -7,6 +8,9 @@ pub(super) use find::returns_set;
 
 use super::joins::constraint_of;
 use super::{frames, output_names};
+=======
+use super::{frames, output_names, refused_functions, width};
+>>>>>>> 90313f2 (Arrays of six dimensions and rows of 1,664 columns at most; YCSB's tables are looked at before they are measured):crates/query/src/plan/checks.rs
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use find::{arguments, find, is_windowed, name_of};
@@ -15,6 +19,8 @@ use sql::ast::{
     TableWithJoins, Value, Visit, Visitor,
 };
 use std::ops::ControlFlow;
+use types::TypeError;
+use types::array::MAX_DIMENSIONS;
 
 /// What functions are, by name.
 pub(super) trait FunctionKinds {
@@ -74,6 +80,7 @@ impl Visitor for Checker<'_> {
 
     fn pre_visit_query(&mut self, query: &Query) -> Verdict {
         self.depth += 1;
+        verdict(width::check_query(query))?;
         names_once(query)?;
         if let Some(OrderByKind::Expressions(by)) = query.order_by.as_ref().map(|order| &order.kind) {
             by.iter().try_for_each(|by| place_or_expression(&by.expr, "ORDER BY"))?;
@@ -118,8 +125,20 @@ impl Visitor for Checker<'_> {
             Expr::Array(array) if array.elem.is_empty() && !self.typed_arrays.contains(&place_of(expr)) => {
                 refuse(Refusal::IndeterminateType, "cannot determine type of empty array")
             }
+            Expr::Array(_) if depth_of(expr) > MAX_DIMENSIONS => {
+                ControlFlow::Break(TypeError::TooManyDimensions { found: MAX_DIMENSIONS + 1 }.into())
+            }
             _ => ControlFlow::Continue(()),
         }
+    }
+}
+
+/// How many dimensions an array has as it is written.
+fn depth_of(expr: &Expr) -> usize {
+    match expr {
+        Expr::Nested(inner) => depth_of(inner),
+        Expr::Array(array) => 1 + array.elem.iter().map(depth_of).max().unwrap_or(0),
+        _ => 0,
     }
 }
 
