@@ -176,7 +176,7 @@ impl Session {
         types: &[Option<DataType>],
     ) -> EngineResult<(Vec<DataType>, WriteProgram)> {
         let mut params = ParamTypes::declared(types);
-        params.expect(sql::placeholders(statement));
+        params.make_room(sql::placeholders(statement));
         let program = match statement {
             Statement::Insert(insert) => {
                 WriteProgram::Insert(Box::new(self.compile_insert(catalog, insert, &mut params).await?))

@@ -16,8 +16,8 @@ impl ParamTypes {
         Self(types.to_vec())
     }
 
-    /// There are that many.
-    pub(crate) fn expect(&mut self, count: usize) {
+    /// There are that many, if not more.
+    pub(crate) fn make_room(&mut self, count: usize) {
         if self.0.len() < count {
             self.0.resize(count, None);
         }
