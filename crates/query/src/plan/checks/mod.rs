@@ -1,16 +1,12 @@
 //! What PostgreSQL refuses by the form of a query alone, and the planner would refuse in other words or not at all.
 
-<<<<<<< HEAD:crates/query/src/plan/checks/mod.rs
 mod calls;
 mod find;
 
 pub(super) use find::returns_set;
 
 use super::joins::constraint_of;
-use super::{frames, output_names};
-=======
-use super::{frames, output_names, refused_functions, width};
->>>>>>> 90313f2 (Arrays of six dimensions and rows of 1,664 columns at most; YCSB's tables are looked at before they are measured):crates/query/src/plan/checks.rs
+use super::{frames, output_names, width};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use find::{arguments, find, is_windowed, name_of};
