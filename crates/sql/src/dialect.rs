@@ -104,6 +104,36 @@ fn named_operator_any(parser: &mut Parser<'_>, expr: &Expr) -> Option<Result<Exp
     }))
 }
 
+/// `x [NOT] LIKE ANY (…)`, of which sqlparser reads a part.
+fn like_each(parser: &mut Parser<'_>, expr: &Expr) -> Option<Result<Expr, ParserError>> {
+    let word = |n: usize| match &parser.peek_nth_token_ref(n).token {
+        Token::Word(word) => word.keyword,
+        _ => Keyword::NoKeyword,
+    };
+    let negated = word(0) == Keyword::NOT;
+    let at = usize::from(negated);
+    let compare_op = match (word(at), negated) {
+        (Keyword::LIKE, false) => BinaryOperator::PGLikeMatch,
+        (Keyword::LIKE, true) => BinaryOperator::PGNotLikeMatch,
+        (Keyword::ILIKE, false) => BinaryOperator::PGILikeMatch,
+        (Keyword::ILIKE, true) => BinaryOperator::PGNotILikeMatch,
+        _ => return None,
+    };
+    let quantifier = word(at + 1);
+    let each = matches!(quantifier, Keyword::ANY | Keyword::SOME | Keyword::ALL);
+    if !each || parser.peek_nth_token_ref(at + 2).token != Token::LParen {
+        return None;
+    }
+    (0..at + 2).for_each(|_| drop(parser.next_token()));
+    Some(operand_of_any(parser).map(|right| {
+        let (left, right) = (Box::new(expr.clone()), Box::new(right));
+        match quantifier {
+            Keyword::ALL => Expr::AllOp { left, compare_op, right },
+            _ => Expr::AnyOp { left, compare_op, right, is_some: quantifier == Keyword::SOME },
+        }
+    }))
+}
+
 /// An array or a query, in parentheses.
 fn operand_of_any(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     parser.expect_token(&Token::LParen)?;
@@ -164,6 +194,9 @@ impl Dialect for BennuDialect {
         }
         if let Some(any) = named_operator_any(parser, expr) {
             return Some(any);
+        }
+        if let Some(each) = like_each(parser, expr) {
+            return Some(each);
         }
         if let Some(list) = list_of_subqueries(parser, expr) {
             return Some(list);

@@ -12,8 +12,8 @@ use crate::dialect::BennuDialect;
 use crate::pg_catalog_rewrite;
 use sqlparser::ast::{
     ArrayElemTypeDef, BinaryOperator, CharacterLength, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArguments, LimitClause, ObjectName, Query, Select, TableFactor, UnaryOperator, Value, ValueWithSpan,
-    VisitorMut,
+    FunctionArguments, LimitClause, ObjectName, ObjectNamePart, Query, Select, TableFactor, UnaryOperator, Value,
+    ValueWithSpan, VisitorMut,
 };
 use sqlparser::parser::Parser;
 use std::ops::ControlFlow;
@@ -38,13 +38,14 @@ impl VisitorMut for Rewriter {
         strip_collation(expr);
         pg_catalog_rewrite::expression(expr);
         balance(expr);
-        like_any(expr);
+        like_each(expr);
         match expr {
             Expr::BinaryOp { op, .. } => plain_operator(op),
             Expr::AnyOp { compare_op, .. } | Expr::AllOp { compare_op, .. } => plain_operator(compare_op),
             Expr::UnaryOp { op, expr } if !matches!(op, UnaryOperator::Not) => separate(expr),
             Expr::Function(function) => {
                 strip_pg_catalog(&mut function.name);
+                strip_quotes(&mut function.name);
                 if let Some(tuple) = row_to_tuple(function) {
                     *expr = tuple;
                 }
@@ -99,20 +100,30 @@ fn fetch_to_limit(query: &mut Query) {
 }
 
 /// `x LIKE ANY (ARRAY[p, q])`: `x LIKE p OR x LIKE q`.
-fn like_any(expr: &mut Expr) {
-    let (Expr::Like { any, pattern, .. } | Expr::ILike { any, pattern, .. }) = &mut *expr else { return };
-    let Some(patterns) = elements(pattern).filter(|_| *any) else { return };
-    *any = false;
-    let one = |own: Expr| {
-        let mut like = expr.clone();
-        if let Expr::Like { pattern, .. } | Expr::ILike { pattern, .. } = &mut like {
-            **pattern = own;
-        }
-        like
+fn like_each(expr: &mut Expr) {
+    let (Expr::AnyOp { left, compare_op, right, .. } | Expr::AllOp { left, compare_op, right }) = &*expr else {
+        return;
     };
-    let likes: Vec<Expr> = patterns.into_iter().map(one).collect();
-    let any = if likes.is_empty() { Expr::value(Value::Boolean(false)) } else { join(likes, &BinaryOperator::Or) };
-    *expr = Expr::Nested(Box::new(any));
+    let (negated, any_case) = match compare_op {
+        BinaryOperator::PGLikeMatch => (false, false),
+        BinaryOperator::PGNotLikeMatch => (true, false),
+        BinaryOperator::PGILikeMatch => (false, true),
+        BinaryOperator::PGNotILikeMatch => (true, true),
+        _ => return,
+    };
+    let Some(patterns) = elements(right).filter(|patterns| !patterns.is_empty()) else { return };
+    let op = if matches!(expr, Expr::AnyOp { .. }) { BinaryOperator::Or } else { BinaryOperator::And };
+    let like = |pattern: Expr| {
+        let (expr, pattern) = (Box::new(Expr::Nested(left.clone())), Box::new(Expr::Nested(Box::new(pattern))));
+        match any_case {
+            true => Expr::ILike { negated, any: false, expr, pattern, escape_char: None },
+            false => Expr::Like { negated, any: false, expr, pattern, escape_char: None },
+        }
+    };
+    let both = |a: Expr, b: Expr| Expr::BinaryOp { left: Box::new(a), op: op.clone(), right: Box::new(b) };
+    if let Some(likes) = patterns.into_iter().map(like).reduce(both) {
+        *expr = Expr::Nested(Box::new(likes));
+    }
 }
 
 /// Those of an array that is written out.
@@ -145,6 +156,16 @@ fn strip_pg_catalog(name: &mut ObjectName) {
         && name.0.first().and_then(|part| part.as_ident()).is_some_and(|i| i.value.eq_ignore_ascii_case("pg_catalog"));
     if qualified {
         name.0.remove(0);
+    }
+}
+
+/// `"mod"(a, b)` is `mod(a, b)`: a name that would be the same without its quotes.
+fn strip_quotes(name: &mut ObjectName) {
+    if let [ObjectNamePart::Identifier(ident)] = name.0.as_mut_slice()
+        && ident.quote_style.is_some()
+        && types::ident::quote(&ident.value) == ident.value
+    {
+        ident.quote_style = None;
     }
 }
 

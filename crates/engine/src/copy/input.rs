@@ -44,6 +44,9 @@ pub struct CopyIn {
     loader: Loader,
 }
 
+/// Most files that are not UTF-8 are older than it.
+const CONVERT: &str = "COPY reads UTF-8. Convert the file first, as with: iconv -f LATIN1 -t UTF-8";
+
 impl std::fmt::Debug for CopyIn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "CopyIn({} at line {})", self.loader.rows.target().table.name, self.line)
@@ -155,8 +158,13 @@ impl CopyIn {
             Ok(()) => self.read(true).await,
             Err(error) => Err(error),
         };
+        let place = format!("COPY {}", self.loader.rows.target().table.name);
         let done = match read {
-            Ok(()) => self.loader.end(session).await,
+            // Rows that are loaded in bulk meet each other and those of the table at the end, without their lines.
+            Ok(()) => self.loader.end(session).await.map_err(|error| match error.code() {
+                "23505" => error.with_context(place),
+                _ => error,
+            }),
             Err(error) => Err(error),
         };
         if done.is_err() {
@@ -249,11 +257,15 @@ impl CopyIn {
     fn at_line(&self, error: EngineError, line: &[u8]) -> EngineError {
         let place = format!("COPY {}, line {}", self.loader.rows.target().table.name, self.line);
         let context = match error.context() {
-            None if line.is_empty() => place,
+            // The row has left its line by then.
+            None if line.is_empty() || error.code() == "23505" => place,
             Some(column) => format!("{place}, {column}"),
             None => format!("{place}: \"{}\"", shortened(line)),
         };
-        error.with_context(context)
+        match error.code() {
+            "22021" => error.with_context(context).with_hint(CONVERT),
+            _ => error.with_context(context),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::params::ParamTypes;
 use super::row_exprs::{Exprs, Scope, Second, has_subquery};
 use super::row_value::{Given, Rows};
+use super::sequence_values::Taker;
 use super::target::{Row, Target};
 use super::update::compile_assignments;
 use super::value::{Computed, Value};
@@ -37,6 +38,8 @@ pub(crate) struct OnUpdate {
     filter: Option<usize>,
     /// PostgreSQL refuses to update a row twice; Phoenix applies both in order.
     once: bool,
+    /// Of values of sequences that the assignments ask for.
+    taker: Option<Taker>,
 }
 
 /// A row that is there, and the one that wants in.
@@ -59,7 +62,8 @@ impl Action {
 
     pub(crate) fn is_cacheable(&self) -> bool {
         match self {
-            Self::Update(update) => update.exprs.is_cacheable(),
+            // The sequences' values are noted in the session that compiled it.
+            Self::Update(update) => update.taker.is_none() && update.exprs.is_cacheable(),
             _ => true,
         }
     }
@@ -107,7 +111,11 @@ impl OnUpdate {
         {
             return Ok(None);
         }
-        let given = Given { params: scope.params, computed: &computed, own: &old, excluded: new, next: None };
+        let next = match &self.taker {
+            Some(taker) => Some(taker.take_for(&self.assignments).await?),
+            None => None,
+        };
+        let given = Given { params: scope.params, computed: &computed, own: &old, excluded: new, next: next.as_ref() };
         let mut row = old.clone();
         for (at, value) in &self.assignments {
             super::insert::set(&mut row, *at, value.get(target, *at, &given)?);
@@ -155,7 +163,9 @@ impl Session {
         let filter = selection.map(|expr| computed.add(expr.clone()));
         let second = if once { Second::Excluded } else { Second::None };
         let exprs = self.row_exprs(catalog, target, alias, second, &computed.0, params).await?;
-        Ok(Action::Update(Box::new(OnUpdate { assignments, exprs, filter, once })))
+        let asks = assignments.iter().any(|(_, value)| matches!(value, Value::Next(_)));
+        let taker = asks.then(|| Taker { engine: Arc::clone(&self.engine), taken: Arc::clone(&self.taken) });
+        Ok(Action::Update(Box::new(OnUpdate { assignments, exprs, filter, once, taker })))
     }
 }
 

@@ -3,11 +3,13 @@
 use super::insert::set;
 use super::target::{Row, Target};
 use super::value::Value;
-use crate::Session;
 use crate::error::EngineResult;
+use crate::sequences::{Taken, next_values};
+use crate::{Engine, Session};
 use catalog::TableOid;
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use types::Datum;
 
 /// Values that are not used yet.
@@ -15,6 +17,25 @@ use types::Datum;
 pub(crate) struct NextValues {
     /// Held to take one.
     left: Mutex<HashMap<TableOid, VecDeque<i64>>>,
+}
+
+/// Where a merge that is made row by row takes values from.
+#[derive(Debug)]
+pub(super) struct Taker {
+    pub(super) engine: Arc<Engine>,
+    pub(super) taken: Arc<Taken>,
+}
+
+impl Taker {
+    /// A value for each assignment that asks for one.
+    pub(super) async fn take_for(&self, assignments: &[(usize, Value)]) -> EngineResult<NextValues> {
+        let mut left: HashMap<TableOid, VecDeque<i64>> = HashMap::new();
+        for (_, value) in assignments {
+            let Value::Next(sequence) = value else { continue };
+            left.entry(*sequence).or_default().extend(next_values(&self.engine, &self.taken, *sequence, 1).await?);
+        }
+        Ok(NextValues { left: Mutex::new(left) })
+    }
 }
 
 impl NextValues {

@@ -122,6 +122,13 @@ impl EngineError {
         self
     }
 
+    /// The same with a hint.
+    #[must_use]
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.report.hint = Some(hint.into());
+        self
+    }
+
     /// The same with the place of the wrong name in the statement's text.
     #[must_use]
     pub(crate) fn located(mut self, source: &Source) -> Self {

@@ -94,9 +94,25 @@ async fn a_duplicate_key_fails_all_of_it() {
     let data = "1\t2024-01-01\tx\t1\n2\t2024-01-01\tx\t1\n";
     let error = copy(&mut c, "COPY t FROM STDIN", data, 1000).await.unwrap_err();
     assert_eq!((error.code(), error.detail()), ("23505", Some("Key (k)=(2) already exists.")));
+    assert!(error.context().is_some_and(|context| context.starts_with("COPY t")), "{:?}", error.context());
     assert_eq!(c.run("SELECT k FROM t").await, "2\nSELECT 1");
     let error = copy(&mut c, "COPY t FROM STDIN", "5\t2024-01-01\tx\t1\n5\t2024-01-01\tx\t1\n", 9).await.unwrap_err();
     assert_eq!(error.code(), "23505");
+    c.ok("BEGIN").await;
+    let error = copy(&mut c, "COPY t FROM STDIN", data, 1000).await.unwrap_err();
+    assert_eq!((error.code(), error.context()), ("23505", Some("COPY t, line 2")));
+}
+
+#[tokio::test]
+async fn bytes_of_another_encoding_have_a_hint() {
+    let mut c = table().await;
+    let statements = c.session.parse("COPY t FROM STDIN").unwrap();
+    let Answer::CopyIn(mut copy) = c.session.run(&statements[0]).await.unwrap() else { panic!("not a COPY") };
+    let error = match copy.feed(b"1\t2024-01-01\t\xe9\t1\n").await {
+        Ok(()) => copy.finish(&mut c.session).await.unwrap_err(),
+        Err(error) => error,
+    };
+    assert_eq!((error.code(), error.hint().map(|hint| hint.contains("iconv"))), ("22021", Some(true)));
 }
 
 #[tokio::test]

@@ -21,6 +21,7 @@ mod format_text;
 mod interval_extremes;
 mod json;
 mod labelled;
+mod like_lists;
 mod long_decimal;
 mod math;
 mod nested_array;
@@ -109,6 +110,7 @@ fn definitions() -> impl Iterator<Item = &'static sql::Definition> {
         any_type::FUNCTIONS,
         bytes::FUNCTIONS,
         regex::FUNCTIONS,
+        like_lists::FUNCTIONS,
         datetime::FUNCTIONS,
         zone::FUNCTIONS,
         array::FUNCTIONS,

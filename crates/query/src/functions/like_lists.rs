@@ -1,0 +1,116 @@
+//! `x LIKE ANY (array)` and its like: a pattern for each item of an array.
+
+use super::array::flat;
+use super::sql::{Definition, define, lenient, wrong};
+use crate::Refusal;
+use crate::error::QueryResult;
+use types::DataType::{self, Boolean, Text};
+use types::{Datum, ElementType};
+
+const TEXTS: DataType = DataType::Array(ElementType::Text);
+
+/// No query can write these names: the parser makes them of the operators.
+pub(super) static FUNCTIONS: &[Definition] = &[
+    define("~~ any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, LIKE, true))]),
+    define("~~ all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, LIKE, false))]),
+    define("!~~ any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, NOT_LIKE, true))]),
+    define("!~~ all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, NOT_LIKE, false))]),
+    define("~~* any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, ILIKE, true))]),
+    define("~~* all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, ILIKE, false))]),
+    define("!~~* any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, NOT_ILIKE, true))]),
+    define("!~~* all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, NOT_ILIKE, false))]),
+];
+
+/// How one pattern is asked.
+#[derive(Clone, Copy)]
+struct Test {
+    negated: bool,
+    /// ILIKE.
+    any_case: bool,
+}
+
+const LIKE: Test = Test { negated: false, any_case: false };
+const NOT_LIKE: Test = Test { negated: true, any_case: false };
+const ILIKE: Test = Test { negated: false, any_case: true };
+const NOT_ILIKE: Test = Test { negated: true, any_case: true };
+
+/// `decisive` is the verdict on one pattern that settles all.
+fn verdicts(args: &[Datum], test: Test, decisive: bool) -> QueryResult<Datum> {
+    let lower = |text: &str| if test.any_case { text.to_lowercase() } else { text.to_owned() };
+    let value: Option<Vec<char>> = match args.first() {
+        Some(Datum::Text(text)) => Some(lower(text).chars().collect()),
+        Some(Datum::Null) => None,
+        _ => return Err(wrong(args)),
+    };
+    let patterns = match args.get(1) {
+        Some(Datum::Array(patterns)) => flat(patterns),
+        Some(Datum::Null) => return Ok(Datum::Null),
+        _ => return Err(wrong(args)),
+    };
+    let mut unknown = false;
+    for pattern in patterns {
+        let (Some(value), Datum::Text(pattern)) = (&value, &pattern) else {
+            unknown = true;
+            continue;
+        };
+        if (is_like(value, &Step::read(&lower(pattern)))? != test.negated) == decisive {
+            return Ok(Datum::Bool(decisive));
+        }
+    }
+    Ok(if unknown { Datum::Null } else { Datum::Bool(!decisive) })
+}
+
+/// A letter of a pattern.
+#[derive(Clone, Copy)]
+enum Step {
+    Letter(char),
+    /// `_`
+    One,
+    /// `%`
+    Many,
+    /// A backslash with nothing behind it: wrong, if a text goes on there.
+    End,
+}
+
+impl Step {
+    fn read(pattern: &str) -> Vec<Self> {
+        let mut letters = pattern.chars();
+        let mut steps = Vec::new();
+        while let Some(letter) = letters.next() {
+            steps.push(match letter {
+                '\\' => letters.next().map_or(Self::End, Self::Letter),
+                '_' => Self::One,
+                '%' => Self::Many,
+                letter => Self::Letter(letter),
+            });
+        }
+        steps
+    }
+}
+
+/// Goes through both at once; where they part, the last `%` takes one letter more.
+fn is_like(text: &[char], steps: &[Step]) -> QueryResult<bool> {
+    let (mut at, mut step) = (0, 0);
+    let mut again: Option<(usize, usize)> = None;
+    while let Some(letter) = text.get(at) {
+        match steps.get(step) {
+            Some(Step::Letter(wanted)) if wanted == letter => (at, step) = (at + 1, step + 1),
+            Some(Step::One) => (at, step) = (at + 1, step + 1),
+            Some(Step::Many) => {
+                again = Some((at, step));
+                step += 1;
+            }
+            Some(Step::End) => {
+                return Err(Refusal::Escape.because("LIKE pattern must not end with escape character"));
+            }
+            Some(Step::Letter(_)) | None => match &mut again {
+                Some((from, many)) => {
+                    *from += 1;
+                    (at, step) = (*from, *many + 1);
+                }
+                None => return Ok(false),
+            },
+        }
+    }
+    Ok(steps.get(step..).unwrap_or_default().iter().all(|step| matches!(step, Step::Many)))
+}
