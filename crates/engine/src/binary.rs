@@ -110,7 +110,9 @@ pub fn get(ty: &DataType, bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
             _ => None,
         },
         DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_) => Some(Datum::Bytes(bytes.to_vec())),
-        DataType::Date | DataType::Time | DataType::Timestamp | DataType::TimestampTz => return moment(ty, bytes),
+        DataType::Date | DataType::Time(_) | DataType::Timestamp(_) | DataType::TimestampTz(_) => {
+            return moment(ty, bytes);
+        }
         DataType::Uuid => sized(bytes).map(Datum::Uuid),
         DataType::Interval => sized::<16>(bytes).map(|b| interval(&b)),
         DataType::Array(element) => return array::get(*element, bytes),
@@ -130,8 +132,8 @@ fn moment(ty: &DataType, bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
     };
     let value = match ty {
         DataType::Date => sized(bytes).map(|b| days(i32::from_be_bytes(b)).map(Datum::Date)),
-        DataType::Time => sized(bytes).map(|b| Some(Datum::Time(i64::from_be_bytes(b)))),
-        DataType::Timestamp => sized(bytes).map(|b| micros(i64::from_be_bytes(b)).map(Datum::Timestamp)),
+        DataType::Time(_) => sized(bytes).map(|b| Some(Datum::Time(i64::from_be_bytes(b)))),
+        DataType::Timestamp(_) => sized(bytes).map(|b| micros(i64::from_be_bytes(b)).map(Datum::Timestamp)),
         _ => sized(bytes).map(|b| micros(i64::from_be_bytes(b)).map(Datum::TimestampTz)),
     };
     match value {
@@ -239,7 +241,7 @@ mod tests {
     fn dates_count_from_2000_and_infinity_stays() {
         let mut out = Vec::new();
         put(&DataType::Date, &Datum::Date(EPOCH_DAYS + 1), &mut out);
-        put(&DataType::Timestamp, &Datum::Timestamp(i64::MAX), &mut out);
+        put(&DataType::Timestamp(None), &Datum::Timestamp(i64::MAX), &mut out);
         let mut out = out.as_slice();
         assert_eq!(out.get_i32(), 1);
         assert_eq!(out.get_i64(), i64::MAX);
@@ -247,7 +249,7 @@ mod tests {
 
     #[test]
     fn moments_beyond_the_range_are_no_infinities() {
-        let micros = |value: i64| get(&DataType::Timestamp, &value.to_be_bytes());
+        let micros = |value: i64| get(&DataType::Timestamp(None), &value.to_be_bytes());
         let last = i64::MAX - 1 - EPOCH_MICROS;
         assert_eq!(micros(last).unwrap(), Some(Datum::Timestamp(i64::MAX - 1)));
         assert_eq!(micros(i64::MAX).unwrap(), Some(Datum::Timestamp(i64::MAX)));
@@ -255,6 +257,6 @@ mod tests {
             assert!(micros(beyond).is_err(), "{beyond}");
         }
         assert!(get(&DataType::Date, &(i32::MAX - 1).to_be_bytes()).is_err());
-        assert!(get(&DataType::Time, &(-1i64).to_be_bytes()).is_err());
+        assert!(get(&DataType::Time(None), &(-1i64).to_be_bytes()).is_err());
     }
 }

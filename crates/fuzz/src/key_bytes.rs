@@ -14,7 +14,7 @@ pub fn key_bytes(bytes: &[u8]) {
         DataType::Numeric(Some((10, 2))),
         DataType::Text,
         DataType::Bytea,
-        DataType::Timestamp,
+        DataType::Timestamp(None),
         DataType::Uuid,
     ];
     for ty in types {

@@ -15,9 +15,9 @@ pub fn value_text(bytes: &[u8]) {
         DataType::Numeric(Some((12, 3))),
         DataType::Bytea,
         DataType::Date,
-        DataType::Time,
-        DataType::Timestamp,
-        DataType::TimestampTz,
+        DataType::Time(None),
+        DataType::Timestamp(None),
+        DataType::TimestampTz(None),
         DataType::Uuid,
     ];
     for ty in types {

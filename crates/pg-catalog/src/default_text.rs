@@ -26,12 +26,20 @@ fn default_text(written: &str, ty: &DataType) -> String {
         (_, Some(digits)) => format!("'-{digits}'::{}", number_type(digits)),
         _ => match text.to_ascii_lowercase().as_str() {
             word @ ("true" | "false" | "null") => word.to_owned(),
-            word @ ("current_timestamp" | "current_date" | "localtimestamp" | "current_user") => {
-                word.to_ascii_uppercase()
-            }
+            word if is_clock(word) => word.to_ascii_uppercase(),
             _ => text.to_owned(),
         },
     }
+}
+
+/// `current_timestamp` and its like, perhaps with digits: `current_timestamp(3)`.
+fn is_clock(word: &str) -> bool {
+    let (name, digits) = match word.split_once('(') {
+        Some((name, rest)) => (name.trim_end(), rest.strip_suffix(')')),
+        None => (word, Some("0")),
+    };
+    let names = ["current_timestamp", "current_date", "localtimestamp", "current_user"];
+    names.contains(&name) && digits.is_some_and(|digits| is_number(digits.trim()))
 }
 
 /// One string constant and nothing else.
@@ -79,6 +87,6 @@ mod tests {
         assert_eq!(text("7", DataType::Integer), "7");
         assert_eq!(text("'a' || 'b'", DataType::Text), "'a' || 'b'");
         assert_eq!(text("TRUE", DataType::Boolean), "true");
-        assert_eq!(text("current_timestamp", DataType::TimestampTz), "CURRENT_TIMESTAMP");
+        assert_eq!(text("current_timestamp", DataType::TimestampTz(None)), "CURRENT_TIMESTAMP");
     }
 }

@@ -23,9 +23,9 @@ pub fn encode_fixed(ty: &DataType, value: &Datum, out: &mut Vec<u8>) -> Result<(
             out.extend(value.to_ordered());
         }
         (DataType::BigInt, Datum::Int8(value))
-        | (DataType::Time, Datum::Time(value))
-        | (DataType::Timestamp, Datum::Timestamp(value))
-        | (DataType::TimestampTz, Datum::TimestampTz(value)) => out.extend(value.to_ordered()),
+        | (DataType::Time(_), Datum::Time(value))
+        | (DataType::Timestamp(_), Datum::Timestamp(value))
+        | (DataType::TimestampTz(_), Datum::TimestampTz(value)) => out.extend(value.to_ordered()),
         (DataType::Real, Datum::Float4(value)) => out.extend(float::single_to_bytes(*value)),
         (DataType::Double, Datum::Float8(value)) => out.extend(float::double_to_bytes(*value)),
         (DataType::Numeric(Some((precision, scale))), Datum::Numeric(value)) => {
@@ -70,9 +70,9 @@ pub fn decode_fixed(ty: &DataType, bytes: &[u8]) -> Result<Datum, KeyError> {
         DataType::Real => float::single_from_bytes(sized(ty, bytes)?).map(Datum::Float4),
         DataType::Double => float::double_from_bytes(sized(ty, bytes)?).map(Datum::Float8),
         DataType::Date => temporal::date(sized(ty, bytes)?),
-        DataType::Time => temporal::micros(sized(ty, bytes)?, Datum::Time),
-        DataType::Timestamp => temporal::micros(sized(ty, bytes)?, Datum::Timestamp),
-        DataType::TimestampTz => temporal::micros(sized(ty, bytes)?, Datum::TimestampTz),
+        DataType::Time(_) => temporal::micros(sized(ty, bytes)?, Datum::Time),
+        DataType::Timestamp(_) => temporal::micros(sized(ty, bytes)?, Datum::Timestamp),
+        DataType::TimestampTz(_) => temporal::micros(sized(ty, bytes)?, Datum::TimestampTz),
         DataType::Uuid => Some(Datum::Uuid(sized(ty, bytes)?)),
         DataType::Numeric(Some((precision, scale))) => {
             let unscaled = decode_unscaled(ty, bytes)?;

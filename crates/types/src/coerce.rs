@@ -1,7 +1,7 @@
 //! Assignment casts: a value on its way into a column, with PostgreSQL's rules.
 //!
 //! Numbers go to any numeric type that holds them: numeric to integer rounds halves away from zero, float to integer
-//! rounds halves to even, `numeric(p,s)` rounds to its scale, and what does not fit is an error. Everything prints
+//! rounds halves to even, `numeric(p,s)` and `timestamp(n)` round to their digits, and what does not fit is an error. Everything prints
 //! into a text column; text goes nowhere but into text (callers that want it read use `text::parse`).
 
 use crate::decimal::Literal;
@@ -41,7 +41,9 @@ pub fn assign(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
             ref value => matches!(value, Datum::Interval(_)).then(|| value.clone()),
         },
         DataType::Array(element) => return to_array(*element, value),
-        DataType::Date | DataType::Time | DataType::Timestamp | DataType::TimestampTz => to_temporal(ty, &value)?,
+        DataType::Date | DataType::Time(_) | DataType::Timestamp(_) | DataType::TimestampTz(_) => {
+            to_temporal(ty, &value)?
+        }
     };
     assigned.ok_or_else(|| no_cast(ty, &value))
 }
@@ -226,24 +228,27 @@ fn to_bytes(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
 /// zone convert before they assign.
 fn to_temporal(ty: &DataType, value: &Datum) -> Result<Option<Datum>, TypeError> {
     let cast = match (ty, value) {
-        (DataType::Time, Datum::Interval(interval)) => Datum::Time(interval.micros.rem_euclid(DAY)),
+        (DataType::Time(_), Datum::Interval(interval)) => Datum::Time(interval.micros.rem_euclid(DAY)),
         (DataType::Date, Datum::Date(_))
-        | (DataType::Time, Datum::Time(_))
-        | (DataType::Timestamp, Datum::Timestamp(_))
-        | (DataType::TimestampTz, Datum::TimestampTz(_)) => value.clone(),
-        (DataType::Timestamp, Datum::Date(days)) => Datum::Timestamp(midnight(ty, *days)?),
-        (DataType::TimestampTz, Datum::Date(days)) => Datum::TimestampTz(midnight(ty, *days)?),
-        (DataType::Timestamp, Datum::TimestampTz(micros)) => Datum::Timestamp(*micros),
-        (DataType::TimestampTz, Datum::Timestamp(micros)) => Datum::TimestampTz(*micros),
+        | (DataType::Time(_), Datum::Time(_))
+        | (DataType::Timestamp(_), Datum::Timestamp(_))
+        | (DataType::TimestampTz(_), Datum::TimestampTz(_)) => value.clone(),
+        (DataType::Timestamp(_), Datum::Date(days)) => Datum::Timestamp(midnight(ty, *days)?),
+        (DataType::TimestampTz(_), Datum::Date(days)) => Datum::TimestampTz(midnight(ty, *days)?),
+        (DataType::Timestamp(_), Datum::TimestampTz(micros)) => Datum::Timestamp(*micros),
+        (DataType::TimestampTz(_), Datum::Timestamp(micros)) => Datum::TimestampTz(*micros),
         (DataType::Date, Datum::Timestamp(micros) | Datum::TimestampTz(micros)) => Datum::Date(day_of(*micros)),
         // Infinity has no time of day.
-        (DataType::Time, Datum::Timestamp(i64::MIN | i64::MAX) | Datum::TimestampTz(i64::MIN | i64::MAX)) => {
+        (DataType::Time(_), Datum::Timestamp(i64::MIN | i64::MAX) | Datum::TimestampTz(i64::MIN | i64::MAX)) => {
             Datum::Null
         }
-        (DataType::Time, Datum::Timestamp(micros) | Datum::TimestampTz(micros)) => Datum::Time(micros.rem_euclid(DAY)),
+        (DataType::Time(_), Datum::Timestamp(micros) | Datum::TimestampTz(micros)) => {
+            Datum::Time(micros.rem_euclid(DAY))
+        }
         _ => return Ok(None),
     };
-    if temporal::in_range(&cast) { Ok(Some(cast)) } else { Err(moment_range(ty)) }
+    let rounded = ty.digits().map_or(Some(cast.clone()), |digits| temporal::rounded(cast, digits));
+    rounded.filter(temporal::in_range).map(Some).ok_or_else(|| moment_range(ty))
 }
 
 fn midnight(ty: &DataType, days: i32) -> Result<i64, TypeError> {

@@ -1,11 +1,14 @@
 //! The SQL types of Bennu: one table that ties names, oids and parameters together.
 
-use crate::ElementType;
+use crate::{ElementType, stored_clock};
 use serde::{Deserialize, Serialize};
 
 /// Most fraction digits that a `numeric` without precision keeps: its Arrow form is
 /// `Decimal256(76, 20)`, which leaves room for products. More digits are an error, never rounded away.
 pub const NUMERIC_MAX_SCALE: u8 = 20;
+
+/// Most digits of a second: microseconds.
+pub const MAX_DIGITS: u8 = 6;
 
 /// A SQL type with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -39,12 +42,6 @@ pub enum DataType {
     Binary(u32),
     /// `date`: days since 1970-01-01.
     Date,
-    /// `time`: microseconds since midnight.
-    Time,
-    /// `timestamp`: microseconds since 1970-01-01 00:00.
-    Timestamp,
-    /// `timestamptz`: microseconds since 1970-01-01 00:00 UTC.
-    TimestampTz,
     /// `uuid`, 16 bytes.
     Uuid,
     /// `interval`. Of expressions only: no column has it.
@@ -55,6 +52,16 @@ pub enum DataType {
     Json,
     /// An array. Of expressions only: no column has it.
     Array(ElementType),
+    /// `time(digits)`: microseconds since midnight, rounded to so many digits of a second; `None` says nothing of
+    /// digits and keeps all six.
+    #[serde(untagged, with = "stored_clock::time")]
+    Time(Option<u8>),
+    /// `timestamp(digits)`: microseconds since 1970-01-01 00:00, rounded likewise.
+    #[serde(untagged, with = "stored_clock::timestamp")]
+    Timestamp(Option<u8>),
+    /// `timestamptz(digits)`: microseconds since 1970-01-01 00:00 UTC, rounded likewise.
+    #[serde(untagged, with = "stored_clock::timestamptz")]
+    TimestampTz(Option<u8>),
 }
 
 impl DataType {
@@ -66,7 +73,29 @@ impl DataType {
             Self::Char(length) => format!("character({length})"),
             Self::Varbinary(limit) => format!("varbinary({limit})"),
             Self::Binary(length) => format!("binary({length})"),
-            plain => plain.base_name().to_owned(),
+            plain => match plain.digits() {
+                Some(digits) => plain.base_name().replacen(' ', &format!("({digits}) "), 1),
+                None => plain.base_name().to_owned(),
+            },
+        }
+    }
+
+    /// The digits of a second that the type says it keeps.
+    pub fn digits(&self) -> Option<u8> {
+        match *self {
+            Self::Time(digits) | Self::Timestamp(digits) | Self::TimestampTz(digits) => digits,
+            _ => None,
+        }
+    }
+
+    /// The type without its digits of a second: that of a constant or parameter which is compared with such a value,
+    /// and must not be rounded before that.
+    pub fn without_digits(self) -> Self {
+        match self {
+            Self::Time(_) => Self::Time(None),
+            Self::Timestamp(_) => Self::Timestamp(None),
+            Self::TimestampTz(_) => Self::TimestampTz(None),
+            other => other,
         }
     }
 
@@ -87,9 +116,9 @@ impl DataType {
             Self::Varbinary(_) => "varbinary",
             Self::Binary(_) => "binary",
             Self::Date => "date",
-            Self::Time => "time without time zone",
-            Self::Timestamp => "timestamp without time zone",
-            Self::TimestampTz => "timestamp with time zone",
+            Self::Time(_) => "time without time zone",
+            Self::Timestamp(_) => "timestamp without time zone",
+            Self::TimestampTz(_) => "timestamp with time zone",
             Self::Uuid => "uuid",
             Self::Interval => "interval",
             Self::Oid => "oid",
@@ -101,8 +130,8 @@ impl DataType {
     /// The name by which PostgreSQL's input functions call the type in `invalid input syntax for type ...`.
     pub(crate) fn input_name(&self) -> &'static str {
         match self {
-            Self::Time => "time",
-            Self::Timestamp => "timestamp",
+            Self::Time(_) => "time",
+            Self::Timestamp(_) => "timestamp",
             other => other.base_name(),
         }
     }
@@ -123,9 +152,9 @@ impl DataType {
             Self::Char(_) => 1042,
             Self::Varchar(_) => 1043,
             Self::Date => 1082,
-            Self::Time => 1083,
-            Self::Timestamp => 1114,
-            Self::TimestampTz => 1184,
+            Self::Time(_) => 1083,
+            Self::Timestamp(_) => 1114,
+            Self::TimestampTz(_) => 1184,
             Self::Numeric(_) => 1700,
             Self::Uuid => 2950,
             Self::Interval => 1186,
@@ -137,6 +166,7 @@ impl DataType {
     /// `bpchar` without a length is `text`.
     pub fn from_oid(oid: u32, typmod: i32) -> Option<Self> {
         let length = u32::try_from(typmod.checked_sub(4)?).ok();
+        let digits = u8::try_from(typmod).ok().filter(|digits| *digits <= MAX_DIGITS);
         Some(match oid {
             16 => Self::Boolean,
             17 => Self::Bytea,
@@ -151,9 +181,9 @@ impl DataType {
             1042 => length.map_or(Self::Text, Self::Char),
             1043 => Self::Varchar(length),
             1082 => Self::Date,
-            1083 => Self::Time,
-            1114 => Self::Timestamp,
-            1184 => Self::TimestampTz,
+            1083 => Self::Time(digits),
+            1114 => Self::Timestamp(digits),
+            1184 => Self::TimestampTz(digits),
             1700 => Self::Numeric(length.and_then(|packed| {
                 let precision = u8::try_from(packed >> 16).ok()?;
                 let scale = u8::try_from(packed & 0x7FF).ok()?;
@@ -170,7 +200,7 @@ impl DataType {
         match *self {
             Self::Numeric(Some((precision, scale))) => ((i32::from(precision) << 16) | i32::from(scale)) + 4,
             Self::Varchar(Some(length)) | Self::Char(length) => i32::try_from(length).map_or(-1, |n| n + 4),
-            _ => -1,
+            _ => self.digits().map_or(-1, i32::from),
         }
     }
 
@@ -180,7 +210,7 @@ impl DataType {
             Self::Boolean => 1,
             Self::SmallInt => 2,
             Self::Integer | Self::Real | Self::Date | Self::Oid => 4,
-            Self::BigInt | Self::Double | Self::Time | Self::Timestamp | Self::TimestampTz => 8,
+            Self::BigInt | Self::Double | Self::Time(_) | Self::Timestamp(_) | Self::TimestampTz(_) => 8,
             Self::Uuid | Self::Interval => 16,
             _ => -1,
         }
@@ -194,7 +224,7 @@ impl DataType {
             Self::Boolean => 1,
             Self::SmallInt => 2,
             Self::Integer | Self::Real | Self::Date => 4,
-            Self::BigInt | Self::Double | Self::Time | Self::Timestamp | Self::TimestampTz => 8,
+            Self::BigInt | Self::Double | Self::Time(_) | Self::Timestamp(_) | Self::TimestampTz(_) => 8,
             Self::Uuid => 16,
             Self::Numeric(Some((precision, _))) => match precision {
                 0..=9 => 4,
@@ -247,7 +277,7 @@ impl DataType {
 
     /// A date, a time or a timestamp.
     pub fn is_temporal(&self) -> bool {
-        matches!(self, Self::Date | Self::Time | Self::Timestamp | Self::TimestampTz)
+        matches!(self, Self::Date | Self::Time(_) | Self::Timestamp(_) | Self::TimestampTz(_))
     }
 }
 
@@ -265,8 +295,19 @@ pub(crate) mod tests {
     pub(crate) fn samples() -> Vec<DataType> {
         use DataType::*;
         let mut all = vec![Boolean, SmallInt, Integer, BigInt, Real, Double, Numeric(None), Text, Varchar(None), Bytea];
-        all.extend([Date, Time, Timestamp, TimestampTz, Uuid, Varchar(Some(10)), Char(1), Char(5), Varbinary(4)]);
+        all.extend([
+            Date,
+            Time(None),
+            Timestamp(None),
+            TimestampTz(None),
+            Uuid,
+            Varchar(Some(10)),
+            Char(1),
+            Char(5),
+            Varbinary(4),
+        ]);
         all.extend([Interval, Oid, Json, Array(ElementType::Integer), Array(ElementType::Varchar)]);
+        all.extend([Time(Some(0)), Timestamp(Some(3)), TimestampTz(Some(6))]);
         all.extend([Binary(3), Numeric(Some((9, 9))), Numeric(Some((10, 2))), Numeric(Some((38, 10)))]);
         all
     }
@@ -283,5 +324,6 @@ pub(crate) mod tests {
         assert_eq!(DataType::Numeric(Some((10, 2))).typmod(), 655_366);
         assert_eq!(DataType::Varchar(Some(10)).typmod(), 14);
         assert_eq!(DataType::Text.typmod(), -1);
+        assert_eq!([None, Some(0), Some(6)].map(|digits| DataType::Timestamp(digits).typmod()), [-1, 0, 6]);
     }
 }

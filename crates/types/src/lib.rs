@@ -25,11 +25,12 @@ mod error;
 pub mod ident;
 mod interval;
 pub mod json;
+mod stored_clock;
 pub mod temporal;
 pub mod text;
 mod type_name;
 
-pub use data_type::{DataType, NUMERIC_MAX_SCALE};
+pub use data_type::{DataType, MAX_DIGITS, NUMERIC_MAX_SCALE};
 pub use datum::Datum;
 pub use decimal::Decimal;
 pub use element::ElementType;

@@ -15,7 +15,7 @@ use std::fmt::Write;
 ///
 /// # Errors
 /// [`TypeError::InvalidText`] and its relatives; never a value that differs from what was written, but for rounding
-/// to the scale of a `numeric(p,s)` and blanks cut at the limit of a `varchar(n)`.
+/// to the scale of a `numeric(p,s)` or the digits of a `timestamp(n)`, and blanks cut at the limit of a `varchar(n)`.
 pub fn parse(ty: &DataType, text: &str) -> Result<Datum, TypeError> {
     Ok(match ty {
         DataType::Boolean => Datum::Bool(parse_bool(text).ok_or_else(|| invalid(ty, text))?),
@@ -34,9 +34,9 @@ pub fn parse(ty: &DataType, text: &str) -> Result<Datum, TypeError> {
             return coerce::assign(ty, Datum::Bytes(bytes));
         }
         DataType::Date => Datum::Date(temporal::parse_date(text)?),
-        DataType::Time => Datum::Time(temporal::parse_time(text)?),
-        DataType::Timestamp => Datum::Timestamp(temporal::parse_timestamp(text)?),
-        DataType::TimestampTz => Datum::TimestampTz(temporal::parse_timestamptz(text)?),
+        DataType::Time(_) => return coerce::assign(ty, Datum::Time(temporal::parse_time(text)?)),
+        DataType::Timestamp(_) => return coerce::assign(ty, Datum::Timestamp(temporal::parse_timestamp(text)?)),
+        DataType::TimestampTz(_) => return coerce::assign(ty, Datum::TimestampTz(temporal::parse_timestamptz(text)?)),
         DataType::Uuid => Datum::Uuid(parse_uuid(text).ok_or_else(|| invalid(ty, text))?),
         DataType::Interval => Datum::Interval(crate::parse_interval(text)?),
         DataType::Json => {

@@ -2,7 +2,7 @@
 //!
 //! Where the two worlds disagree, PostgreSQL wins: `FLOAT` is `double precision`, `DATE` has no time in it.
 
-use crate::{DataType, ElementType, TypeError};
+use crate::{DataType, ElementType, MAX_DIGITS, TypeError};
 
 /// PostgreSQL's limit for `varchar(n)` and `char(n)`; bytes follow it.
 const MAX_LENGTH: i64 = 10_485_760;
@@ -21,11 +21,13 @@ impl DataType {
             // PostgreSQL has one type for arrays of any number of dimensions.
             let element = Self::from_name(element.trim_end_matches("[]"), params)?;
             let unsupported = || TypeError::UnsupportedType { name: format!("{element}[]"), hint: String::new() };
-            return ElementType::of(&element).map(Self::Array).ok_or_else(unsupported);
+            // Elements keep all digits, and digits that are written are never ignored.
+            let kept = Some(element).filter(|element| element.digits().is_none_or(|digits| digits == MAX_DIGITS));
+            return kept.as_ref().and_then(ElementType::of).map(Self::Array).ok_or_else(unsupported);
         }
         match plain(name) {
             Some(ty) if params.is_empty() => Ok(ty),
-            Some(ty) => refuse_parameters(ty, name, params),
+            Some(ty) => with_digits(ty, name, params),
             None => with_parameters(name, params),
         }
     }
@@ -43,9 +45,9 @@ fn plain(name: &str) -> Option<DataType> {
         "text" => DataType::Text,
         "bytea" => DataType::Bytea,
         "date" => DataType::Date,
-        "time" | "time without time zone" => DataType::Time,
-        "timestamp" | "timestamp without time zone" => DataType::Timestamp,
-        "timestamptz" | "timestamp with time zone" => DataType::TimestampTz,
+        "time" | "time without time zone" => DataType::Time(None),
+        "timestamp" | "timestamp without time zone" => DataType::Timestamp(None),
+        "timestamptz" | "timestamp with time zone" => DataType::TimestampTz(None),
         "uuid" => DataType::Uuid,
         "interval" => DataType::Interval,
         "oid" => DataType::Oid,
@@ -54,16 +56,23 @@ fn plain(name: &str) -> Option<DataType> {
     })
 }
 
-/// `timestamp(6)` says what is the case anyway; every other parameter would be ignored, so it is refused.
-fn refuse_parameters(ty: DataType, name: &str, params: &[i64]) -> Result<DataType, TypeError> {
-    let fractional = matches!(ty, DataType::Time | DataType::Timestamp | DataType::TimestampTz);
-    match params {
-        [6] if fractional => Ok(ty),
-        [digits] if fractional => Err(TypeError::UnsupportedType {
-            name: format!("{name}({digits})"),
-            hint: ": times keep microseconds, precision 6".to_owned(),
+/// `timestamp(3)`. As in PostgreSQL more than six digits are six; every other parameter would be ignored, so it is
+/// refused.
+fn with_digits(ty: DataType, name: &str, params: &[i64]) -> Result<DataType, TypeError> {
+    let bad = |message: String| Err(TypeError::BadTypeParameter { message });
+    let digits = |digits: i64| Some(u8::try_from(digits).map_or(MAX_DIGITS, |digits| digits.min(MAX_DIGITS)));
+    match (ty, params) {
+        (DataType::Time(_) | DataType::Timestamp(_) | DataType::TimestampTz(_), [n @ ..=-1]) => {
+            bad(format!("{}({n}) precision must not be negative", name.to_uppercase()))
+        }
+        (DataType::Time(_), [n]) => Ok(DataType::Time(digits(*n))),
+        (DataType::Timestamp(_), [n]) => Ok(DataType::Timestamp(digits(*n))),
+        (DataType::TimestampTz(_), [n]) => Ok(DataType::TimestampTz(digits(*n))),
+        (DataType::Interval, [n]) => Err(TypeError::UnsupportedType {
+            name: format!("{name}({n})"),
+            hint: ": intervals keep microseconds, precision 6".to_owned(),
         }),
-        _ => Err(TypeError::BadTypeParameter { message: format!("type modifier is not allowed for type \"{name}\"") }),
+        _ => bad(format!("type modifier is not allowed for type \"{name}\"")),
     }
 }
 
@@ -176,7 +185,7 @@ mod tests {
 
     #[test]
     fn names_of_both_worlds_lead_to_one_type() {
-        let cases: [(&str, &[i64], DataType); 14] = [
+        let cases: [(&str, &[i64], DataType); 16] = [
             ("INT", &[], DataType::Integer),
             ("TinyInt", &[], DataType::SmallInt),
             ("double  PRECISION", &[], DataType::Double),
@@ -189,7 +198,9 @@ mod tests {
             ("bpchar", &[3], DataType::Char(3)),
             ("character", &[], DataType::Char(1)),
             ("character varying", &[9], DataType::Varchar(Some(9))),
-            ("timestamp with time zone", &[6], DataType::TimestampTz),
+            ("timestamp with time zone", &[6], DataType::TimestampTz(Some(6))),
+            ("time", &[0], DataType::Time(Some(0))),
+            ("timestamp", &[9], DataType::Timestamp(Some(6))),
             ("pg_catalog.int8", &[], DataType::BigInt),
         ];
         for (name, params, ty) in cases {
@@ -201,7 +212,10 @@ mod tests {
     fn a_parameter_is_never_ignored() {
         for (name, params) in [
             ("integer", vec![3]),
-            ("timestamp", vec![3]),
+            ("timestamp", vec![3, 3]),
+            ("timestamp", vec![-1]),
+            ("interval", vec![3]),
+            ("date", vec![3]),
             ("numeric", vec![39, 0]),
             ("numeric", vec![5, 6]),
             ("numeric", vec![5, -1]),
@@ -229,10 +243,10 @@ mod tests {
     fn every_type_is_found_by_its_own_name_and_oid() {
         for ty in crate::data_type::tests::samples() {
             let name = ty.sql_name();
-            let (base, params) = name.split_once('(').unwrap_or((&name, ""));
-            let params: Vec<i64> =
-                params.trim_end_matches(')').split(',').filter(|p| !p.is_empty()).map(|p| p.parse().unwrap()).collect();
-            assert_eq!(DataType::from_name(base, &params), Ok(ty));
+            let (base, rest) = name.split_once('(').unwrap_or((&name, ")"));
+            let (params, tail) = rest.split_once(')').unwrap();
+            let params: Vec<i64> = params.split(',').filter(|p| !p.is_empty()).map(|p| p.parse().unwrap()).collect();
+            assert_eq!(DataType::from_name(&format!("{base}{tail}"), &params), Ok(ty));
             if !matches!(ty, DataType::Varbinary(_) | DataType::Binary(_)) {
                 assert_eq!(DataType::from_oid(ty.oid(), ty.typmod()), Some(ty));
             }

@@ -45,9 +45,9 @@ fn the_types_and_values_of_the_fixture_mean_what_they_meant() {
         DataType::Varbinary(9),
         DataType::Binary(4),
         DataType::Date,
-        DataType::Time,
-        DataType::Timestamp,
-        DataType::TimestampTz,
+        DataType::Time(None),
+        DataType::Timestamp(None),
+        DataType::TimestampTz(None),
         DataType::Uuid,
     ];
     assert_eq!(types, all);
@@ -57,6 +57,19 @@ fn the_types_and_values_of_the_fixture_mean_what_they_meant() {
     assert!(matches!(missing[8], Datum::Text(text) if text == "a\"ü"));
     assert!(matches!(missing[14], Datum::Bytes(bytes) if bytes == &[0, 255, 1, 2]));
     assert!(matches!(missing[17], Datum::Timestamp(i64::MAX)));
+}
+
+#[test]
+fn digits_of_a_second_are_stored_beside_the_type_that_has_them() {
+    for (ty, stored) in [
+        (DataType::Timestamp(None), r#""Timestamp""#),
+        (DataType::Timestamp(Some(3)), r#"{"Timestamp":3}"#),
+        (DataType::TimestampTz(Some(0)), r#"{"TimestampTz":0}"#),
+        (DataType::Time(Some(6)), r#"{"Time":6}"#),
+    ] {
+        assert_eq!(serde_json::to_string(&ty).unwrap(), stored);
+        assert_eq!(serde_json::from_str::<DataType>(stored).unwrap(), ty);
+    }
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn missing(n: u8) -> (DataType, Datum) {
         }
         4 => (DataType::Bytea, Datum::Bytes(vec![0, 255, 7])),
         5 => (DataType::Text, Datum::Text("\u{0}\"ü\\".into())),
-        _ => (DataType::Timestamp, Datum::Timestamp(i64::MIN)),
+        _ => (DataType::Timestamp(None), Datum::Timestamp(i64::MIN)),
     }
 }
 

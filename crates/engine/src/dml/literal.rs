@@ -75,7 +75,9 @@ impl Literal<'_> {
 /// Text as a value of that type; times without a zone are in the session's.
 pub(crate) fn read_text(ty: &DataType, value: &str, zone: TimeZone) -> EngineResult<Datum> {
     match ty {
-        DataType::TimestampTz => Ok(Datum::TimestampTz(temporal::parse_timestamptz_in(value, &zone)?)),
+        DataType::TimestampTz(_) => {
+            Ok(coerce::assign(ty, Datum::TimestampTz(temporal::parse_timestamptz_in(value, &zone)?))?)
+        }
         ty => Ok(text::parse(ty, value)?),
     }
 }

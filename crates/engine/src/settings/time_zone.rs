@@ -66,7 +66,7 @@ impl TimeZone {
         match (ty, value) {
             (_, Datum::TimestampTz(moment)) => temporal::print_timestamptz(*moment, self.offset_at(*moment), out),
             (DataType::Array(ElementType::TimestampTz), Datum::Array(items)) => {
-                let mut print = |item: &Datum, out: &mut String| self.print(&DataType::TimestampTz, item, out);
+                let mut print = |item: &Datum, out: &mut String| self.print(&DataType::TimestampTz(None), item, out);
                 print_array_by(items, &mut print, out);
             }
             _ => text::print(ty, value, out),
@@ -79,19 +79,19 @@ impl TimeZone {
         let shifted = |micros: i64, seconds: i32| micros.saturating_add(i64::from(seconds) * SECOND);
         match (ty, value) {
             (_, value @ Datum::TimestampTz(i64::MIN | i64::MAX)) => value,
-            (DataType::Timestamp | DataType::Date | DataType::Time, Datum::TimestampTz(moment)) => {
+            (DataType::Timestamp(_) | DataType::Date | DataType::Time(_), Datum::TimestampTz(moment)) => {
                 Datum::Timestamp(shifted(moment, self.offset_at(moment)))
             }
             (ty, Datum::TimestampTz(moment)) if ty.is_text() => {
                 let mut text = String::new();
-                self.print(&DataType::TimestampTz, &Datum::TimestampTz(moment), &mut text);
+                self.print(&DataType::TimestampTz(None), &Datum::TimestampTz(moment), &mut text);
                 Datum::Text(text)
             }
-            (DataType::TimestampTz, Datum::Timestamp(local)) if local != i64::MIN && local != i64::MAX => {
+            (DataType::TimestampTz(_), Datum::Timestamp(local)) if local != i64::MIN && local != i64::MAX => {
                 Datum::TimestampTz(shifted(local, -self.offset_at_local(None, local).unwrap_or(0)))
             }
-            (DataType::TimestampTz, value @ Datum::Date(_)) => {
-                match coerce::assign(&DataType::Timestamp, value.clone()) {
+            (DataType::TimestampTz(_), value @ Datum::Date(_)) => {
+                match coerce::assign(&DataType::Timestamp(None), value.clone()) {
                     Ok(midnight) => self.seen_as(ty, midnight),
                     Err(_) => value,
                 }

@@ -36,6 +36,19 @@ async fn csv_and_text_are_read_wherever_they_are_cut() {
 }
 
 #[tokio::test]
+async fn times_are_rounded_to_their_columns_digits() {
+    let mut c = Client::new().await;
+    c.ok("CREATE TABLE d (k timestamp(1) PRIMARY KEY, z timestamptz(0), t time(3))").await;
+    let text = "2024-01-01 00:00:00.06\t2024-01-01 00:00:00.5+00\t00:00:00.0004\n\
+                2024-01-01 00:00:00.14\t\\N\t23:59:59.9996\n";
+    let duplicate = copy(&mut c, "COPY d FROM STDIN", text, 1000).await.unwrap_err();
+    assert_eq!(duplicate.code(), "23505");
+    copy(&mut c, "COPY d FROM STDIN", &text.replace(".14", ".16"), 1000).await.unwrap();
+    let rows = "2024-01-01 00:00:00.1|2024-01-01 00:00:01+00|00:00:00\n2024-01-01 00:00:00.2|~|24:00:00\nSELECT 2";
+    assert_eq!(c.run("SELECT * FROM d ORDER BY k").await, rows);
+}
+
+#[tokio::test]
 async fn columns_that_are_left_out_get_their_defaults() {
     let mut c = table().await;
     c.ok("ALTER TABLE t ADD COLUMN e integer DEFAULT 40 + 2").await;

@@ -9,7 +9,7 @@ use crate::rows::Rows;
 use crate::source::{Relation, Source, shown_columns};
 use catalog::{Column, DATABASE_NAME, Identity, Sequence};
 use std::sync::Arc;
-use types::DataType;
+use types::{DataType, MAX_DIGITS};
 
 pub(super) static COLUMNS: Definition = Definition {
     oid: 13295,
@@ -187,7 +187,9 @@ impl Facts {
                 ..Self::default()
             },
             Some(DataType::Date) => Self { fraction: Some(0), ..Self::default() },
-            Some(ty) if ty.is_temporal() => Self { fraction: Some(6), ..Self::default() },
+            Some(ty) if ty.is_temporal() => {
+                Self { fraction: Some(ty.digits().unwrap_or(MAX_DIGITS).into()), ..Self::default() }
+            }
             _ => Self::default(),
         }
     }

@@ -33,7 +33,7 @@ pub(crate) fn decode_parameter(
                 BadParameter::Type(TypeError::InvalidEncoding { detail })
             })?;
             match ty {
-                DataType::TimestampTz => temporal::parse_timestamptz_in(text, &zone).map(Datum::TimestampTz),
+                DataType::TimestampTz(_) => temporal::parse_timestamptz_in(text, &zone).map(Datum::TimestampTz),
                 _ => types::text::parse(ty, text),
             }
             .map_err(BadParameter::Type)

@@ -35,9 +35,9 @@ pub fn arrow_type(ty: &DataType) -> ArrowType {
         DataType::Text | DataType::Varchar(_) | DataType::Char(_) | DataType::Json => ArrowType::Utf8,
         DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_) => ArrowType::Binary,
         DataType::Date => ArrowType::Date32,
-        DataType::Time => ArrowType::Time64(TimeUnit::Microsecond),
-        DataType::Timestamp => ArrowType::Timestamp(TimeUnit::Microsecond, None),
-        DataType::TimestampTz => ArrowType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+        DataType::Time(_) => ArrowType::Time64(TimeUnit::Microsecond),
+        DataType::Timestamp(_) => ArrowType::Timestamp(TimeUnit::Microsecond, None),
+        DataType::TimestampTz(_) => ArrowType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
         DataType::Uuid => ArrowType::FixedSizeBinary(16),
         DataType::Interval => ArrowType::Interval(IntervalUnit::MonthDayNano),
         DataType::Array(element) => ArrowType::new_list(arrow_type(&element.data_type()), true),
@@ -109,9 +109,9 @@ pub fn sql_type(ty: &ArrowType) -> Option<DataType> {
         ArrowType::FixedSizeBinary(16) => DataType::Uuid,
         ArrowType::FixedSizeBinary(_) => DataType::Bytea,
         ArrowType::Date32 | ArrowType::Date64 => DataType::Date,
-        ArrowType::Time32(_) | ArrowType::Time64(_) => DataType::Time,
-        ArrowType::Timestamp(_, None) => DataType::Timestamp,
-        ArrowType::Timestamp(_, Some(_)) => DataType::TimestampTz,
+        ArrowType::Time32(_) | ArrowType::Time64(_) => DataType::Time(None),
+        ArrowType::Timestamp(_, None) => DataType::Timestamp(None),
+        ArrowType::Timestamp(_, Some(_)) => DataType::TimestampTz(None),
         ArrowType::Interval(_) | ArrowType::Duration(_) => DataType::Interval,
         ArrowType::List(item) | ArrowType::LargeList(item) | ArrowType::FixedSizeList(item, _) => {
             match sql_type_of(item)? {
@@ -142,7 +142,16 @@ mod tests {
     fn a_field_remembers_its_sql_type() {
         use DataType::*;
         let all = [Boolean, SmallInt, Integer, BigInt, Real, Double, Numeric(None), Text, Varchar(None), Bytea, Date];
-        let more = [Time, Timestamp, TimestampTz, Uuid, Varchar(Some(10)), Char(1), Varbinary(4), Binary(3)];
+        let more = [
+            Time(None),
+            Timestamp(Some(3)),
+            TimestampTz(None),
+            Uuid,
+            Varchar(Some(10)),
+            Char(1),
+            Varbinary(4),
+            Binary(3),
+        ];
         for ty in
             all.into_iter().chain(more).chain([Numeric(Some((10, 2))), Interval, Json, Array(ElementType::Varchar)])
         {

@@ -113,8 +113,8 @@ fn dense_fixed(
         (DataType::Integer, _) => dense_primitive::<Int32Type, 4>(column, ty, rows, nulls),
         (DataType::BigInt, _) => dense_primitive::<Int64Type, 8>(column, ty, rows, nulls),
         (DataType::Date, _) => dense_primitive::<Date32Type, 4>(column, ty, rows, nulls),
-        (DataType::Time, _) => dense_primitive::<Time64MicrosecondType, 8>(column, ty, rows, nulls),
-        (DataType::Timestamp | DataType::TimestampTz, _) => {
+        (DataType::Time(_), _) => dense_primitive::<Time64MicrosecondType, 8>(column, ty, rows, nulls),
+        (DataType::Timestamp(_) | DataType::TimestampTz(_), _) => {
             dense_primitive::<TimestampMicrosecondType, 8>(column, ty, rows, nulls)
         }
         (DataType::Real, _) => dense_primitive::<Float32Type, 4>(column, ty, rows, nulls),
@@ -220,8 +220,10 @@ pub(crate) fn key_column(
         (DataType::Integer, _) => at.primitive::<Int32Type, 4>(ty, batch),
         (DataType::BigInt, _) => at.primitive::<Int64Type, 8>(ty, batch),
         (DataType::Date, _) => at.primitive::<Date32Type, 4>(ty, batch),
-        (DataType::Time, _) => at.primitive::<Time64MicrosecondType, 8>(ty, batch),
-        (DataType::Timestamp | DataType::TimestampTz, _) => at.primitive::<TimestampMicrosecondType, 8>(ty, batch),
+        (DataType::Time(_), _) => at.primitive::<Time64MicrosecondType, 8>(ty, batch),
+        (DataType::Timestamp(_) | DataType::TimestampTz(_), _) => {
+            at.primitive::<TimestampMicrosecondType, 8>(ty, batch)
+        }
         (DataType::Real, _) => at.primitive::<Float32Type, 4>(ty, batch),
         (DataType::Double, _) => at.primitive::<Float64Type, 8>(ty, batch),
         (DataType::Numeric(_), 4) => at.primitive::<Decimal128Type, 4>(ty, batch),
@@ -277,8 +279,8 @@ pub(crate) fn sink(ty: &DataType, rows: usize) -> Box<dyn CellSink> {
         (DataType::Integer, _) => PrimitiveSink::<Int32Type, 4>::boxed(ty, rows),
         (DataType::BigInt, _) => PrimitiveSink::<Int64Type, 8>::boxed(ty, rows),
         (DataType::Date, _) => PrimitiveSink::<Date32Type, 4>::boxed(ty, rows),
-        (DataType::Time, _) => PrimitiveSink::<Time64MicrosecondType, 8>::boxed(ty, rows),
-        (DataType::Timestamp | DataType::TimestampTz, _) => {
+        (DataType::Time(_), _) => PrimitiveSink::<Time64MicrosecondType, 8>::boxed(ty, rows),
+        (DataType::Timestamp(_) | DataType::TimestampTz(_), _) => {
             PrimitiveSink::<TimestampMicrosecondType, 8>::boxed(ty, rows)
         }
         (DataType::Real, _) => PrimitiveSink::<Float32Type, 4>::boxed(ty, rows),

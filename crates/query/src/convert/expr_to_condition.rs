@@ -180,9 +180,9 @@ impl<'a> ConditionBuilder<'a> {
                 keeps_order(&target.seen_as, to).then(|| Target { seen_as: to.clone(), ..target })
             }
             // Of a date: Arrow's cast of it has no infinities.
-            Expr::ScalarFunction(call) if cast_target(call) == Some(DataType::Timestamp) => {
+            Expr::ScalarFunction(call) if cast_target(call) == Some(DataType::Timestamp(None)) => {
                 let target = self.target(call.args.first()?)?;
-                let to = arrow_type(&DataType::Timestamp);
+                let to = arrow_type(&DataType::Timestamp(None));
                 (target.seen_as == ArrowType::Date32).then_some(Target { seen_as: to, ..target })
             }
             Expr::Alias(alias) => self.target(&alias.expr),

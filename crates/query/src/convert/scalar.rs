@@ -41,9 +41,9 @@ pub fn datum_to_scalar(ty: &DataType, value: &Datum) -> QueryResult<ScalarValue>
         (ty, Datum::Text(value)) if ty.is_text() => ScalarValue::Utf8(Some(value.clone())),
         (ty, Datum::Bytes(value)) if ty.is_bytes() => ScalarValue::Binary(Some(value.clone())),
         (DataType::Date, Datum::Date(value)) => ScalarValue::Date32(Some(*value)),
-        (DataType::Time, Datum::Time(value)) => ScalarValue::Time64Microsecond(Some(*value)),
-        (DataType::Timestamp, Datum::Timestamp(value)) => ScalarValue::TimestampMicrosecond(Some(*value), None),
-        (DataType::TimestampTz, Datum::TimestampTz(value)) => {
+        (DataType::Time(_), Datum::Time(value)) => ScalarValue::Time64Microsecond(Some(*value)),
+        (DataType::Timestamp(_), Datum::Timestamp(value)) => ScalarValue::TimestampMicrosecond(Some(*value), None),
+        (DataType::TimestampTz(_), Datum::TimestampTz(value)) => {
             ScalarValue::TimestampMicrosecond(Some(*value), Some("UTC".into()))
         }
         (DataType::Uuid, Datum::Uuid(value)) => ScalarValue::FixedSizeBinary(16, Some(value.to_vec())),
@@ -172,7 +172,7 @@ fn decimal(unscaled: i256, scale: i8) -> QueryResult<Datum> {
 }
 
 fn timestamp(micros: Option<i64>, zoned: bool) -> QueryResult<Datum> {
-    let micros = micros.ok_or_else(|| out_of_range(&DataType::Timestamp))?;
+    let micros = micros.ok_or_else(|| out_of_range(&DataType::Timestamp(None)))?;
     Ok(if zoned { Datum::TimestampTz(micros) } else { Datum::Timestamp(micros) })
 }
 
@@ -278,9 +278,9 @@ pub(crate) fn column_reader<'a>(ty: &DataType, array: &'a dyn Array) -> QueryRes
         DataType::Real => primitive::<Float32Type>(array, Datum::Float4),
         DataType::Double => primitive::<Float64Type>(array, Datum::Float8),
         DataType::Date => primitive::<Date32Type>(array, Datum::Date),
-        DataType::Time => primitive::<Time64MicrosecondType>(array, Datum::Time),
-        DataType::Timestamp => primitive::<TimestampMicrosecondType>(array, Datum::Timestamp),
-        DataType::TimestampTz => primitive::<TimestampMicrosecondType>(array, Datum::TimestampTz),
+        DataType::Time(_) => primitive::<Time64MicrosecondType>(array, Datum::Time),
+        DataType::Timestamp(_) => primitive::<TimestampMicrosecondType>(array, Datum::Timestamp),
+        DataType::TimestampTz(_) => primitive::<TimestampMicrosecondType>(array, Datum::TimestampTz),
         DataType::Numeric(Some((_, scale))) => {
             let (array, scale) = (array.as_primitive::<Decimal128Type>(), *scale);
             Box::new(move |row| {

@@ -35,7 +35,7 @@ fn common(array: ElementType, other: &DataType) -> Option<ElementType> {
     let other = match other {
         DataType::Char(_) | DataType::Varchar(_) | DataType::Text if own.is_text() => return Some(array),
         DataType::Numeric(_) => DataType::Numeric(None),
-        other => *other,
+        other => other.without_digits(),
     };
     if own == other || widens(&other, &own) {
         Some(array)

@@ -39,6 +39,11 @@ pub(crate) fn cast_in_zone(expr: Expr, ty: DataType, zone: &Zone) -> Expr {
     call(expr, ty, Some(zone.clone()))
 }
 
+/// A moment rounded to the digits of a second that `ty`, its own type, says.
+pub(crate) fn in_digits(expr: Expr, ty: DataType) -> Expr {
+    if ty.digits().is_some() { call(expr, ty, None) } else { expr }
+}
+
 /// The type that such a call casts to.
 pub(crate) fn cast_target(call: &ScalarFunction) -> Option<DataType> {
     call.func.inner().downcast_ref::<PostgresCast>().map(|cast| cast.ty)
@@ -58,6 +63,7 @@ fn arrow_agrees(from: &ArrowType, ty: &DataType) -> bool {
         (_, DataType::Varchar(Some(_)) | DataType::Char(_) | DataType::Varbinary(_) | DataType::Binary(_)) => false,
         // An oid has a range of its own, and not every text is JSON.
         (_, DataType::Oid | DataType::Json) => false,
+        (_, ty) if ty.digits().is_some() => false,
         (from, _) if *from == to => true,
         (A::Struct(_), _) => true,
         (from, _) if from.is_integer() => ty.is_number() || ty.is_text() || *ty == DataType::Boolean,
@@ -130,7 +136,8 @@ impl PostgresCast {
             from => arrow::compute::cast(array, &arrow_type(from))?,
         };
         if self.zone.is_none()
-            && let (DataType::Timestamp | DataType::TimestampTz, DataType::Date | DataType::Time) = (from, &self.ty)
+            && matches!(from, DataType::Timestamp(_) | DataType::TimestampTz(_))
+            && matches!(self.ty, DataType::Date | DataType::Time(None))
             && let Ok(fast) = arrow::compute::cast_with_options(&canonical, &arrow_type(&self.ty), &STRICT)
         {
             return Ok(fast);
@@ -158,7 +165,7 @@ impl PostgresCast {
 
 /// Dates and timestamps as timestamps, if none is infinite or beyond the range: Arrow knows neither.
 fn finite_moments(array: &ArrayRef, ty: &DataType) -> Option<ArrayRef> {
-    if !matches!(ty, DataType::Timestamp | DataType::TimestampTz) {
+    if !matches!(ty, DataType::Timestamp(None) | DataType::TimestampTz(None)) {
         return None;
     }
     let to = arrow_type(ty);
@@ -189,8 +196,10 @@ fn short_numerics(array: &ArrayRef, ty: &DataType) -> Option<ArrayRef> {
 
 fn cast_value(ty: &DataType, value: Datum, zone: Option<&Zone>) -> QueryResult<Datum> {
     match (ty, value) {
-        (DataType::TimestampTz, Datum::Text(input)) => Ok(Datum::TimestampTz(moment_of_text(&input, zone)?)),
-        (DataType::Array(element), Datum::Text(input)) if element.data_type() == DataType::TimestampTz => {
+        (DataType::TimestampTz(_), Datum::Text(input)) => {
+            Ok(coerce::cast(ty, Datum::TimestampTz(moment_of_text(&input, zone)?))?)
+        }
+        (DataType::Array(element), Datum::Text(input)) if element.data_type() == DataType::TimestampTz(None) => {
             let texts = text::parse(&DataType::Array(ElementType::Text), input.trim())?;
             cast_value(ty, texts, zone)
         }
@@ -233,11 +242,12 @@ fn moment_of_text(input: &str, zone: Option<&Zone>) -> QueryResult<i64> {
 
 /// A value as clocks of the zone have it, from which a cast to `ty` does the rest.
 fn seen_in(zone: &Zone, ty: &DataType, value: Datum) -> QueryResult<Datum> {
+    let moment = matches!(ty, DataType::TimestampTz(_));
     Ok(match value {
         Datum::TimestampTz(micros) if ty.is_text() => Datum::Text(zone.print(micros)?),
-        Datum::TimestampTz(micros) if *ty != DataType::TimestampTz => Datum::Timestamp(zone.local_of(micros)?),
-        Datum::Timestamp(local) if *ty == DataType::TimestampTz => Datum::TimestampTz(zone.moment_of(local)?),
-        Datum::Date(_) if *ty == DataType::TimestampTz => match coerce::cast(&DataType::Timestamp, value)? {
+        Datum::TimestampTz(micros) if !moment => Datum::Timestamp(zone.local_of(micros)?),
+        Datum::Timestamp(local) if moment => Datum::TimestampTz(zone.moment_of(local)?),
+        Datum::Date(_) if moment => match coerce::cast(&DataType::Timestamp(None), value)? {
             Datum::Timestamp(local) => Datum::TimestampTz(zone.moment_of(local)?),
             other => other,
         },

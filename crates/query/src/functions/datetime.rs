@@ -1,14 +1,13 @@
 //! Functions of dates, times and intervals.
 
+use super::clocks::{TIME, TIMESTAMP, TIMESTAMPTZ};
 use super::date_fields::{self, Moment};
 use super::sql::{Definition, Overload, arguments, define, lenient, strict, wrong};
 use super::text::text;
 use super::{format_date, format_number, read_date, series};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
-use types::DataType::{
-    self, BigInt, Boolean, Date, Double, Integer, Interval as Span, Real, Text, Time, Timestamp, TimestampTz,
-};
+use types::DataType::{self, BigInt, Boolean, Date, Double, Integer, Interval as Span, Real, Text};
 use types::compare::compare;
 use types::temporal::{self, Civil, DAY, SECOND, days_from_civil, days_in_month};
 use types::{Datum, ElementType, Interval};
@@ -19,56 +18,47 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define(
         "extract",
         &[
-            strict(&[Text, Timestamp], NUMERIC, extract),
-            strict(&[Text, TimestampTz], NUMERIC, extract),
+            strict(&[Text, TIMESTAMP], NUMERIC, extract),
+            strict(&[Text, TIMESTAMPTZ], NUMERIC, extract),
             strict(&[Text, Date], NUMERIC, extract),
-            strict(&[Text, Time], NUMERIC, extract),
+            strict(&[Text, TIME], NUMERIC, extract),
             strict(&[Text, Span], NUMERIC, extract),
         ],
     ),
     define(
         "date_part",
         &[
-            strict(&[Text, TimestampTz], Double, date_part),
-            strict(&[Text, Timestamp], Double, date_part),
+            strict(&[Text, TIMESTAMPTZ], Double, date_part),
+            strict(&[Text, TIMESTAMP], Double, date_part),
             strict(&[Text, Date], Double, date_part),
-            strict(&[Text, Time], Double, date_part),
+            strict(&[Text, TIME], Double, date_part),
             strict(&[Text, Span], Double, date_part),
         ],
     ),
     define(
         "date_trunc",
         &[
-            strict(&[Text, TimestampTz], TimestampTz, date_trunc),
-            strict(&[Text, Timestamp], Timestamp, date_trunc),
+            strict(&[Text, TIMESTAMPTZ], TIMESTAMPTZ, date_trunc),
+            strict(&[Text, TIMESTAMP], TIMESTAMP, date_trunc),
             strict(&[Text, Span], Span, date_trunc),
-            strict(&[Text, TimestampTz, Text], TimestampTz, date_trunc),
+            strict(&[Text, TIMESTAMPTZ, Text], TIMESTAMPTZ, date_trunc),
         ],
     ),
     define("age", AGE),
     define(
         "date_bin",
         &[
-            strict(&[Span, TimestampTz, TimestampTz], TimestampTz, date_bin),
-            strict(&[Span, Timestamp, Timestamp], Timestamp, date_bin),
+            strict(&[Span, TIMESTAMPTZ, TIMESTAMPTZ], TIMESTAMPTZ, date_bin),
+            strict(&[Span, TIMESTAMP, TIMESTAMP], TIMESTAMP, date_bin),
         ],
     ),
     define(
         "isfinite",
         &[
-            strict(&[TimestampTz], Boolean, is_finite),
-            strict(&[Timestamp], Boolean, is_finite),
+            strict(&[TIMESTAMPTZ], Boolean, is_finite),
+            strict(&[TIMESTAMP], Boolean, is_finite),
             strict(&[Date], Boolean, is_finite),
             strict(&[Span], Boolean, is_finite),
-        ],
-    ),
-    // `current_timestamp(3)`, which no query writes by this name.
-    define(
-        "in digits",
-        &[
-            strict(&[TimestampTz, Integer], TimestampTz, in_digits),
-            strict(&[Timestamp, Integer], Timestamp, in_digits),
-            strict(&[Time, Integer], Time, in_digits),
         ],
     ),
     define("justify_days", &[strict(&[Span], Span, |args| justified(args, Interval::justify_days))]),
@@ -83,24 +73,24 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     ),
     define(
         "make_time",
-        &[strict(&[Integer, Integer, Double], Time, |args| {
+        &[strict(&[Integer, Integer, Double], TIME, |args| {
             arguments!(args, [Datum::Int4(hour), Datum::Int4(minute), Datum::Float8(second)]);
             make_micros(*hour, *minute, *second).map(Datum::Time)
         })],
     ),
     define(
         "make_timestamp",
-        &[strict(&[Integer, Integer, Integer, Integer, Integer, Double], Timestamp, |args| {
+        &[strict(&[Integer, Integer, Integer, Integer, Integer, Double], TIMESTAMP, |args| {
             make_timestamp(args).map(Datum::Timestamp)
         })],
     ),
     define(
         "make_timestamptz",
         &[
-            strict(&[Integer, Integer, Integer, Integer, Integer, Double], TimestampTz, |args| {
+            strict(&[Integer, Integer, Integer, Integer, Integer, Double], TIMESTAMPTZ, |args| {
                 make_timestamp(args).map(Datum::TimestampTz)
             }),
-            strict(&[Integer, Integer, Integer, Integer, Integer, Double, Text], TimestampTz, |args| {
+            strict(&[Integer, Integer, Integer, Integer, Integer, Double, Text], TIMESTAMPTZ, |args| {
                 let Some((Datum::Text(zone), rest)) = args.split_last() else { return Err(wrong(args)) };
                 super::zone::moment_of(make_timestamp(rest)?, zone).map(Datum::TimestampTz)
             }),
@@ -122,8 +112,8 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define(
         "to_timestamp",
         &[
-            strict(&[Double], TimestampTz, epoch),
-            strict(&[Text, Text], TimestampTz, |args| {
+            strict(&[Double], TIMESTAMPTZ, epoch),
+            strict(&[Text, Text], TIMESTAMPTZ, |args| {
                 read_date::parse(text(args, 0)?, text(args, 1)?).map(Datum::TimestampTz)
             }),
         ],
@@ -142,8 +132,8 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define(
         "to_char",
         &[
-            strict(&[TimestampTz, Text], Text, format_date::print),
-            strict(&[Timestamp, Text], Text, format_date::print),
+            strict(&[TIMESTAMPTZ, Text], Text, format_date::print),
+            strict(&[TIMESTAMP, Text], Text, format_date::print),
             strict(&[Date, Text], Text, format_date::print),
             strict(&[Span, Text], Text, format_date::print),
             strict(&[NUMERIC, Text], Text, format_number::print),
@@ -162,25 +152,25 @@ pub(super) static FUNCTIONS: &[Definition] = &[
             Ok(Datum::Numeric(types::Decimal { unscaled: interval.span(), scale: 0 }))
         })],
     ),
-    define("to_char in zone", &[strict(&[Text, TimestampTz, Text], Text, format_date::print_in_zone)]),
+    define("to_char in zone", &[strict(&[Text, TIMESTAMPTZ, Text], Text, format_date::print_in_zone)]),
     // Casts to intervals of some fields: their bounds as two digits, and the digits of seconds; -1 is none.
     define("limit interval", &[strict(&[Span, Integer, Integer], Span, limit_interval)]),
     define("to_number", &[strict(&[Text, Text], NUMERIC, format_number::parse)]),
     define(
         "overlaps",
         &[
-            lenient(&[TimestampTz, TimestampTz, TimestampTz, TimestampTz], Boolean, overlaps),
-            lenient(&[Timestamp, Timestamp, Timestamp, Timestamp], Boolean, overlaps),
-            lenient(&[Time, Time, Time, Time], Boolean, overlaps),
-            lenient(&[Time, Span, Time, Span], Boolean, overlaps),
-            lenient(&[Timestamp, Span, Timestamp, Span], Boolean, overlaps),
-            lenient(&[TimestampTz, Span, TimestampTz, Span], Boolean, overlaps),
-            lenient(&[Time, Span, Time, Time], Boolean, overlaps),
-            lenient(&[Time, Time, Time, Span], Boolean, overlaps),
-            lenient(&[Timestamp, Span, Timestamp, Timestamp], Boolean, overlaps),
-            lenient(&[Timestamp, Timestamp, Timestamp, Span], Boolean, overlaps),
-            lenient(&[TimestampTz, Span, TimestampTz, TimestampTz], Boolean, overlaps),
-            lenient(&[TimestampTz, TimestampTz, TimestampTz, Span], Boolean, overlaps),
+            lenient(&[TIMESTAMPTZ, TIMESTAMPTZ, TIMESTAMPTZ, TIMESTAMPTZ], Boolean, overlaps),
+            lenient(&[TIMESTAMP, TIMESTAMP, TIMESTAMP, TIMESTAMP], Boolean, overlaps),
+            lenient(&[TIME, TIME, TIME, TIME], Boolean, overlaps),
+            lenient(&[TIME, Span, TIME, Span], Boolean, overlaps),
+            lenient(&[TIMESTAMP, Span, TIMESTAMP, Span], Boolean, overlaps),
+            lenient(&[TIMESTAMPTZ, Span, TIMESTAMPTZ, Span], Boolean, overlaps),
+            lenient(&[TIME, Span, TIME, TIME], Boolean, overlaps),
+            lenient(&[TIME, TIME, TIME, Span], Boolean, overlaps),
+            lenient(&[TIMESTAMP, Span, TIMESTAMP, TIMESTAMP], Boolean, overlaps),
+            lenient(&[TIMESTAMP, TIMESTAMP, TIMESTAMP, Span], Boolean, overlaps),
+            lenient(&[TIMESTAMPTZ, Span, TIMESTAMPTZ, TIMESTAMPTZ], Boolean, overlaps),
+            lenient(&[TIMESTAMPTZ, TIMESTAMPTZ, TIMESTAMPTZ, Span], Boolean, overlaps),
         ],
     ),
 ];
@@ -192,11 +182,11 @@ const SERIES: &[Overload] = &[
     strict(&[BigInt, BigInt, BigInt], DataType::Array(ElementType::BigInt), series::integers),
     strict(&[NUMERIC, NUMERIC], DataType::Array(ElementType::Numeric), series::numerics),
     strict(&[NUMERIC, NUMERIC, NUMERIC], DataType::Array(ElementType::Numeric), series::numerics),
-    strict(&[TimestampTz, TimestampTz, Span], DataType::Array(ElementType::TimestampTz), series::timestamps),
-    strict(&[Timestamp, Timestamp, Span], DataType::Array(ElementType::Timestamp), series::timestamps),
+    strict(&[TIMESTAMPTZ, TIMESTAMPTZ, Span], DataType::Array(ElementType::TimestampTz), series::timestamps),
+    strict(&[TIMESTAMP, TIMESTAMP, Span], DataType::Array(ElementType::Timestamp), series::timestamps),
 ];
 
-const AGE: &[Overload] = &[strict(&[TimestampTz, TimestampTz], Span, age), strict(&[Timestamp, Timestamp], Span, age)];
+const AGE: &[Overload] = &[strict(&[TIMESTAMPTZ, TIMESTAMPTZ], Span, age), strict(&[TIMESTAMP, TIMESTAMP], Span, age)];
 
 fn extract(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [Datum::Text(field), value]);
@@ -207,7 +197,7 @@ fn date_part(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [Datum::Text(field), value]);
     // Of a date those of its midnight: it has hours here, where EXTRACT has none.
     let value = match value {
-        Datum::Date(_) => &types::coerce::cast(&Timestamp, value.clone())?,
+        Datum::Date(_) => &types::coerce::cast(&TIMESTAMP, value.clone())?,
         value => value,
     };
     let found = date_fields::extract(field, value)?;
@@ -303,21 +293,6 @@ fn justified(args: &[Datum], op: fn(Interval) -> Option<Interval>) -> QueryResul
 }
 
 /// Rounded to so many digits of a second; there are six.
-fn in_digits(args: &[Datum]) -> QueryResult<Datum> {
-    let [moment, Datum::Int4(digits)] = args else { return Err(wrong(args)) };
-    let unit = 10_i64.pow(6 - u32::try_from(*digits).unwrap_or(0).min(6));
-    let rounded = |micros: i64| {
-        let half = micros.saturating_add(unit / 2);
-        half - half.rem_euclid(unit)
-    };
-    match moment {
-        Datum::TimestampTz(micros) => Ok(Datum::TimestampTz(rounded(*micros))),
-        Datum::Timestamp(micros) => Ok(Datum::Timestamp(rounded(*micros))),
-        Datum::Time(micros) => Ok(Datum::Time(rounded(*micros))),
-        _ => Err(wrong(args)),
-    }
-}
-
 fn make_days(year: i32, month: i32, day: i32) -> QueryResult<i32> {
     let bad = || Refusal::DateTime.because(format!("date field value out of range: {year}-{month:02}-{day:02}"));
     // Negative years are before Christ; there is no year 0.

@@ -1,10 +1,11 @@
 //! Operators that are functions with PostgreSQL's overloads: dates, times and intervals, bits, arrays, `||`, `^`.
 
+use super::clocks::{TIME, TIMESTAMP, TIMESTAMPTZ};
 use super::sql::{Body, Definition, Overload, arguments, call_of, define, strict, wrong};
 use super::{array_operators, math, numeric};
 use crate::error::{QueryError, QueryResult};
 use datafusion::logical_expr::Expr;
-use types::DataType::{self, BigInt, Date, Double, Integer, Interval as Span, SmallInt, Time, Timestamp, TimestampTz};
+use types::DataType::{self, BigInt, Date, Double, Integer, Interval as Span, SmallInt};
 use types::temporal::DAY;
 use types::{Datum, Interval};
 
@@ -51,33 +52,33 @@ static OPERATORS: &[Definition] = &[
 ];
 
 const PLUS: &[Overload] = &[
-    strict(&[Timestamp, Span], Timestamp, plus_interval),
-    strict(&[TimestampTz, Span], TimestampTz, plus_interval),
+    strict(&[TIMESTAMP, Span], TIMESTAMP, plus_interval),
+    strict(&[TIMESTAMPTZ, Span], TIMESTAMPTZ, plus_interval),
     strict(&[Span, Span], Span, add_intervals),
-    strict(&[Time, Span], Time, plus_interval),
-    strict(&[Date, Span], Timestamp, plus_interval),
+    strict(&[TIME, Span], TIME, plus_interval),
+    strict(&[Date, Span], TIMESTAMP, plus_interval),
     strict(&[Date, Integer], Date, date_plus_days),
     strict(&[Integer, Date], Date, |args| flipped(args, date_plus_days)),
-    strict(&[Span, Timestamp], Timestamp, |args| flipped(args, plus_interval)),
-    strict(&[Span, TimestampTz], TimestampTz, |args| flipped(args, plus_interval)),
-    strict(&[Span, Date], Timestamp, |args| flipped(args, plus_interval)),
-    strict(&[Span, Time], Time, |args| flipped(args, plus_interval)),
-    strict(&[Date, Time], Timestamp, date_plus_time),
-    strict(&[Time, Date], Timestamp, |args| flipped(args, date_plus_time)),
+    strict(&[Span, TIMESTAMP], TIMESTAMP, |args| flipped(args, plus_interval)),
+    strict(&[Span, TIMESTAMPTZ], TIMESTAMPTZ, |args| flipped(args, plus_interval)),
+    strict(&[Span, Date], TIMESTAMP, |args| flipped(args, plus_interval)),
+    strict(&[Span, TIME], TIME, |args| flipped(args, plus_interval)),
+    strict(&[Date, TIME], TIMESTAMP, date_plus_time),
+    strict(&[TIME, Date], TIMESTAMP, |args| flipped(args, date_plus_time)),
 ];
 
 const MINUS: &[Overload] = &[
-    strict(&[Timestamp, Span], Timestamp, minus_interval),
-    strict(&[TimestampTz, Span], TimestampTz, minus_interval),
-    strict(&[Timestamp, Timestamp], Span, difference),
-    strict(&[TimestampTz, TimestampTz], Span, difference),
+    strict(&[TIMESTAMP, Span], TIMESTAMP, minus_interval),
+    strict(&[TIMESTAMPTZ, Span], TIMESTAMPTZ, minus_interval),
+    strict(&[TIMESTAMP, TIMESTAMP], Span, difference),
+    strict(&[TIMESTAMPTZ, TIMESTAMPTZ], Span, difference),
     strict(&[Span, Span], Span, |args| {
         arguments!(args, [Datum::Interval(a), Datum::Interval(b)]);
         b.checked_neg().and_then(|b| a.checked_add(b)).map(Datum::Interval).ok_or(QueryError::IntervalRange)
     }),
-    strict(&[Time, Time], Span, difference),
-    strict(&[Time, Span], Time, minus_interval),
-    strict(&[Date, Span], Timestamp, minus_interval),
+    strict(&[TIME, TIME], Span, difference),
+    strict(&[TIME, Span], TIME, minus_interval),
+    strict(&[Date, Span], TIMESTAMP, minus_interval),
     strict(&[Date, Integer], Date, date_minus_days),
     strict(&[Date, Date], Integer, days_between),
 ];
@@ -145,7 +146,7 @@ fn shifted(moment: &Datum, by: Interval) -> QueryResult<Datum> {
         Datum::Timestamp(micros) => Datum::Timestamp(add(*micros)?),
         Datum::TimestampTz(micros) => Datum::TimestampTz(add(*micros)?),
         Datum::Date(_) => {
-            let Datum::Timestamp(micros) = types::coerce::assign(&DataType::Timestamp, moment.clone())? else {
+            let Datum::Timestamp(micros) = types::coerce::assign(&DataType::Timestamp(None), moment.clone())? else {
                 return Err(wrong(std::slice::from_ref(moment)));
             };
             Datum::Timestamp(add(micros)?)

@@ -1,12 +1,13 @@
 //! Phoenix's functions that PostgreSQL has not, with Phoenix's meaning; those that only have another name are in
 //! `plan/rewrite_phoenix.rs`.
 
+use super::clocks::{TIME, TIMESTAMP, TIMESTAMPTZ};
 use super::date_fields::{self, Moment, day_of_year, iso_week, iso_weekday};
 use super::sql::{Definition, Overload, arguments, define, strict};
 use super::zone;
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
-use types::DataType::{BigInt, Bytea, Date, Integer, Text, Time, Timestamp, TimestampTz};
+use types::DataType::{BigInt, Bytea, Date, Integer, Text};
 use types::temporal::{Civil, DAY, SECOND, days_from_civil};
 use types::{Datum, text};
 
@@ -14,8 +15,8 @@ use types::{Datum, text};
 macro_rules! fields {
     ($field:expr) => {
         [
-            strict(&[Timestamp], Integer, |args| field(args, $field)),
-            strict(&[TimestampTz], Integer, |args| field(args, $field)),
+            strict(&[TIMESTAMP], Integer, |args| field(args, $field)),
+            strict(&[TIMESTAMPTZ], Integer, |args| field(args, $field)),
             strict(&[Date], Integer, |args| field(args, $field)),
         ]
     };
@@ -25,9 +26,9 @@ macro_rules! fields {
 macro_rules! times {
     ($field:expr) => {
         [
-            strict(&[Timestamp], Integer, |args| field(args, $field)),
-            strict(&[TimestampTz], Integer, |args| field(args, $field)),
-            strict(&[Time], Integer, |args| field(args, $field)),
+            strict(&[TIMESTAMP], Integer, |args| field(args, $field)),
+            strict(&[TIMESTAMPTZ], Integer, |args| field(args, $field)),
+            strict(&[TIME], Integer, |args| field(args, $field)),
         ]
     };
 }
@@ -42,13 +43,13 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define("hour", &times!(|moment| moment.time / (3_600 * SECOND))),
     define("minute", &times!(|moment| moment.time / (60 * SECOND) % 60)),
     define("second", &times!(|moment| moment.time / SECOND % 60)),
-    define("convert_tz", &[strict(&[Timestamp, Text, Text], Timestamp, convert_tz)]),
-    define("timezone_offset", &[strict(&[Text, Timestamp], Integer, timezone_offset)]),
+    define("convert_tz", &[strict(&[TIMESTAMP, Text, Text], TIMESTAMP, convert_tz)]),
+    define("timezone_offset", &[strict(&[Text, TIMESTAMP], Integer, timezone_offset)]),
     define(
         "to_time",
-        &[strict(&[Text], Time, |args| {
+        &[strict(&[Text], TIME, |args| {
             arguments!(args, [Datum::Text(input)]);
-            Ok(text::parse(&Time, input)?)
+            Ok(text::parse(&TIME, input)?)
         })],
     ),
     define("round to unit", TO_UNIT_NEAREST),
@@ -92,16 +93,16 @@ enum Multiple {
 }
 
 const TO_UNIT_NEAREST: &[Overload] = &[
-    strict(&[Timestamp, Text], Timestamp, |args| to_unit(args, Multiple::Nearest)),
-    strict(&[Timestamp, Text, Integer], Timestamp, |args| to_unit(args, Multiple::Nearest)),
+    strict(&[TIMESTAMP, Text], TIMESTAMP, |args| to_unit(args, Multiple::Nearest)),
+    strict(&[TIMESTAMP, Text, Integer], TIMESTAMP, |args| to_unit(args, Multiple::Nearest)),
 ];
 const TO_UNIT_ABOVE: &[Overload] = &[
-    strict(&[Timestamp, Text], Timestamp, |args| to_unit(args, Multiple::Above)),
-    strict(&[Timestamp, Text, Integer], Timestamp, |args| to_unit(args, Multiple::Above)),
+    strict(&[TIMESTAMP, Text], TIMESTAMP, |args| to_unit(args, Multiple::Above)),
+    strict(&[TIMESTAMP, Text, Integer], TIMESTAMP, |args| to_unit(args, Multiple::Above)),
 ];
 const TO_UNIT_BELOW: &[Overload] = &[
-    strict(&[Timestamp, Text], Timestamp, |args| to_unit(args, Multiple::Below)),
-    strict(&[Timestamp, Text, Integer], Timestamp, |args| to_unit(args, Multiple::Below)),
+    strict(&[TIMESTAMP, Text], TIMESTAMP, |args| to_unit(args, Multiple::Below)),
+    strict(&[TIMESTAMP, Text, Integer], TIMESTAMP, |args| to_unit(args, Multiple::Below)),
 ];
 
 /// `round(t, 'HOUR', 3)`: days and less in multiples counted from 1970; weeks, months and years one by one.

@@ -62,10 +62,10 @@ impl SessionConstant {
 
     fn ty(self) -> DataType {
         match self {
-            Self::Now | Self::StatementTimestamp => DataType::TimestampTz,
+            Self::Now | Self::StatementTimestamp => DataType::TimestampTz(None),
             Self::CurrentDate => DataType::Date,
-            Self::CurrentTime => DataType::Time,
-            Self::LocalTimestamp => DataType::Timestamp,
+            Self::CurrentTime => DataType::Time(None),
+            Self::LocalTimestamp => DataType::Timestamp(None),
             _ => DataType::Text,
         }
     }
@@ -149,9 +149,9 @@ pub(crate) fn session_moment(text: &str, ty: &DataType) -> Option<Expr> {
         "now" => {
             let kind = match ty {
                 DataType::Date => SessionConstant::CurrentDate,
-                DataType::Time => SessionConstant::CurrentTime,
-                DataType::Timestamp => SessionConstant::LocalTimestamp,
-                DataType::TimestampTz => SessionConstant::Now,
+                DataType::Time(_) => SessionConstant::CurrentTime,
+                DataType::Timestamp(_) => SessionConstant::LocalTimestamp,
+                DataType::TimestampTz(_) => SessionConstant::Now,
                 _ => return None,
             };
             return Some(kind.placeholder());
@@ -162,12 +162,12 @@ pub(crate) fn session_moment(text: &str, ty: &DataType) -> Option<Expr> {
         _ => return None,
     };
     let cast = |value: Expr, ty: &DataType| Expr::Cast(Cast::new(Box::new(value), arrow_type(ty)));
-    let midnight = cast(SessionConstant::CurrentDate.placeholder(), &DataType::Timestamp);
+    let midnight = cast(SessionConstant::CurrentDate.placeholder(), &DataType::Timestamp(None));
     let day = Expr::Literal(ScalarValue::new_interval_mdn(0, days, 0), None);
     let moved = Expr::BinaryExpr(BinaryExpr::new(Box::new(midnight), Operator::Plus, Box::new(day)));
     match ty {
-        DataType::Timestamp => Some(moved),
-        DataType::Date | DataType::TimestampTz => Some(cast(moved, ty)),
+        DataType::Timestamp(_) => Some(moved),
+        DataType::Date | DataType::TimestampTz(_) => Some(cast(moved, ty)),
         _ => None,
     }
 }

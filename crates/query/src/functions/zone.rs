@@ -1,12 +1,13 @@
 //! Time zones: `timezone(zone, x)`, local times of moments, and the session's zone where a function reads it.
 
+use super::clocks::{TIMESTAMP, TIMESTAMPTZ};
 use super::sql::{Definition, arguments, define, strict, wrong};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use arrow::array::timezone::Tz;
 use chrono::{DateTime, Duration, NaiveDateTime, Offset, TimeZone, Utc};
 use std::str::FromStr;
-use types::DataType::{Interval, Numeric, Text, Timestamp, TimestampTz};
+use types::DataType::{Interval, Numeric, Text};
 use types::temporal::{self, SECOND, ZoneRules};
 use types::{DataType, Datum};
 
@@ -14,16 +15,16 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define(
         "timezone",
         &[
-            strict(&[Text, TimestampTz], Timestamp, timezone),
-            strict(&[Text, Timestamp], TimestampTz, timezone),
-            strict(&[Interval, TimestampTz], Timestamp, timezone),
-            strict(&[Interval, Timestamp], TimestampTz, timezone),
+            strict(&[Text, TIMESTAMPTZ], TIMESTAMP, timezone),
+            strict(&[Text, TIMESTAMP], TIMESTAMPTZ, timezone),
+            strict(&[Interval, TIMESTAMPTZ], TIMESTAMP, timezone),
+            strict(&[Interval, TIMESTAMP], TIMESTAMPTZ, timezone),
         ],
     ),
     // What queries write without a zone becomes these in sessions that have one: no query can write their names.
-    define("plus in zone", &[strict(&[Text, TimestampTz, Interval], TimestampTz, plus)]),
-    define("minus in zone", &[strict(&[Text, TimestampTz, Interval], TimestampTz, minus)]),
-    define("offset in zone", &[strict(&[Text, Text, TimestampTz], Numeric(None), offset)]),
+    define("plus in zone", &[strict(&[Text, TIMESTAMPTZ, Interval], TIMESTAMPTZ, plus)]),
+    define("minus in zone", &[strict(&[Text, TIMESTAMPTZ, Interval], TIMESTAMPTZ, minus)]),
+    define("offset in zone", &[strict(&[Text, Text, TIMESTAMPTZ], Numeric(None), offset)]),
 ];
 
 /// A session's zone, if it is not UTC, by its name.
@@ -81,7 +82,7 @@ pub(crate) fn offset_of(zone: &str, local: i64) -> Option<i32> {
 /// The text of a date or time without the name of a zone, where the type has none.
 pub(crate) fn without_zone<'a>(text: &'a str, ty: &DataType) -> &'a str {
     match ty {
-        DataType::Date | DataType::Time | DataType::Timestamp => {
+        DataType::Date | DataType::Time(_) | DataType::Timestamp(_) => {
             temporal::without_zone_name(text, &Zone::utc()).unwrap_or(text)
         }
         _ => text,

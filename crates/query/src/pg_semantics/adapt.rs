@@ -89,7 +89,7 @@ pub(super) fn class(ty: &DataType) -> Class {
         ty if ty.is_number() => Class::Number,
         ty if ty.is_text() => Class::Text,
         ty if ty.is_bytes() => Class::Bytes,
-        DataType::Time => Class::Time,
+        DataType::Time(_) => Class::Time,
         DataType::Uuid => Class::Uuid,
         DataType::Interval => Class::Interval,
         DataType::Json => Class::Json,
@@ -129,11 +129,11 @@ pub(super) fn compare_sides(left: (&mut Expr, &Side), operator: &str, right: (&m
         (Side::Known(other), Side::Known(DataType::Char(_))) if !matches!(other, DataType::Char(_)) => {
             trim_text(left, other)
         }
-        (Side::Known(DataType::Date), Side::Known(ty @ (DataType::Timestamp | DataType::TimestampTz))) => {
+        (Side::Known(DataType::Date), Side::Known(ty @ (DataType::Timestamp(_) | DataType::TimestampTz(_)))) => {
             *left = midnight(std::mem::take(left), ty);
             Ok(())
         }
-        (Side::Known(ty @ (DataType::Timestamp | DataType::TimestampTz)), Side::Known(DataType::Date)) => {
+        (Side::Known(ty @ (DataType::Timestamp(_) | DataType::TimestampTz(_))), Side::Known(DataType::Date)) => {
             *right = midnight(std::mem::take(right), ty);
             Ok(())
         }
@@ -226,13 +226,13 @@ pub(super) fn give_type(expr: &mut Expr, side: &Side, ty: &DataType) -> QueryRes
         return Ok(());
     }
     match side {
-        Side::Quoted(text) if *ty == DataType::TimestampTz => *expr = quoted_moment(text)?,
+        Side::Quoted(text) if matches!(ty, DataType::TimestampTz(_)) => *expr = quoted_moment(text)?,
         Side::Quoted(text) => *expr = Expr::Literal(quoted_as(text, ty)?, None),
         Side::Null => *expr = Expr::Literal(datum_to_scalar(ty, &Datum::Null)?, None),
         Side::Parameter => {
             if let Expr::Placeholder(parameter) = expr {
                 // Of a char(n) the length is the column's own.
-                let taken = if ty.is_text() { DataType::Text } else { *ty };
+                let taken = if ty.is_text() { DataType::Text } else { ty.without_digits() };
                 parameter.field = Some(Arc::new(field("", &taken, true)));
             }
             if matches!(ty, DataType::Char(_)) {
@@ -253,10 +253,10 @@ pub(super) fn quoted_moment(quoted: &str) -> QueryResult<Expr> {
     let rules = WithoutSession { asked: Cell::new(false) };
     let micros = temporal::parse_timestamptz_in(quoted, &rules)?;
     if !rules.asked.get() {
-        return Ok(Expr::Literal(datum_to_scalar(&DataType::TimestampTz, &Datum::TimestampTz(micros))?, None));
+        return Ok(Expr::Literal(datum_to_scalar(&DataType::TimestampTz(None), &Datum::TimestampTz(micros))?, None));
     }
-    let local = Expr::Literal(datum_to_scalar(&DataType::Timestamp, &Datum::Timestamp(micros))?, None);
-    Ok(Expr::Cast(Cast::new(Box::new(local), arrow_type(&DataType::TimestampTz))))
+    let local = Expr::Literal(datum_to_scalar(&DataType::Timestamp(None), &Datum::Timestamp(micros))?, None);
+    Ok(Expr::Cast(Cast::new(Box::new(local), arrow_type(&DataType::TimestampTz(None)))))
 }
 
 /// Rules that remember whether the session's zone was asked for.
@@ -289,7 +289,10 @@ fn quoted_as(quoted: &str, ty: &DataType) -> QueryResult<ScalarValue> {
         DataType::Varbinary(_) | DataType::Binary(_) => {
             datum_to_scalar(&DataType::Bytea, &text::parse(&DataType::Bytea, quoted)?)?
         }
-        ty => datum_to_scalar(ty, &text::parse(ty, without_zone(quoted, ty))?)?,
+        ty => {
+            let free = ty.without_digits();
+            datum_to_scalar(&free, &text::parse(&free, without_zone(quoted, &free))?)?
+        }
     })
 }
 

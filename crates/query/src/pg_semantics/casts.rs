@@ -3,7 +3,7 @@
 use super::adapt;
 use crate::convert::{arrow_type, datum_to_scalar, expression_field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
-use crate::functions::{postgres_cast, session_moment, without_zone};
+use crate::functions::{in_digits, postgres_cast, session_moment, without_zone};
 use arrow::datatypes::Field;
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::tree_node::Transformed;
@@ -32,9 +32,9 @@ fn can_cast(from: &DataType, to: &DataType) -> bool {
         (T::Integer, T::Boolean) | (T::Boolean, T::Integer) => true,
         // Names of catalogs are shown as numbers of this type.
         (T::Boolean, T::BigInt) => true,
-        (T::Date, T::Date | T::Timestamp | T::TimestampTz) => true,
-        (T::Timestamp | T::TimestampTz, T::Date | T::Time | T::Timestamp | T::TimestampTz) => true,
-        (T::Time, T::Time | T::Interval) | (T::Interval, T::Interval | T::Time) => true,
+        (T::Date, T::Date | T::Timestamp(_) | T::TimestampTz(_)) => true,
+        (T::Timestamp(_) | T::TimestampTz(_), T::Date | T::Time(_) | T::Timestamp(_) | T::TimestampTz(_)) => true,
+        (T::Time(_), T::Time(_) | T::Interval) | (T::Interval, T::Interval | T::Time(_)) => true,
         (from, to) => from == to,
     }
 }
@@ -49,10 +49,10 @@ pub(super) fn settle_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<E
         && *cast.field.data_type() == arrow_type(&ty)
     {
         if let Some(moment) = session_moment(text, &ty) {
-            return Ok(Transformed::yes(moment));
+            return Ok(Transformed::yes(in_digits(moment, ty)));
         }
-        if ty == DataType::TimestampTz {
-            return Ok(Transformed::yes(adapt::quoted_moment(text)?));
+        if matches!(ty, DataType::TimestampTz(_)) {
+            return Ok(Transformed::yes(in_digits(adapt::quoted_moment(text)?, ty)));
         }
         let value =
             types::coerce::cast(&ty, types::text::parse(&ty, without_zone(text, &ty)).map_err(QueryError::from)?);

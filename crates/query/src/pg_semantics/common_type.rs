@@ -57,6 +57,7 @@ pub(super) fn wider(a: DataType, b: DataType, what: &str) -> QueryResult<DataTyp
     }
     Ok(match (a, b) {
         (DataType::Char(a), DataType::Char(b)) => DataType::Char(a.max(b)),
+        (a, b) if a != b && a.without_digits() == b.without_digits() => a.without_digits(),
         (a, b) if widens(&a, &b) => b,
         (a, _) => a,
     })
@@ -65,7 +66,11 @@ pub(super) fn wider(a: DataType, b: DataType, what: &str) -> QueryResult<DataTyp
 /// Integers and decimals are left to the planner; of a decimal and a float it would make a decimal.
 pub(super) fn convert(value: &mut Expr, own: &DataType, ty: &DataType) {
     match ty {
-        DataType::Timestamp | DataType::TimestampTz | DataType::Real | DataType::Double if own != ty => {
+        // Rounded already, or not to be: what it says of its digits is all that differs.
+        ty if own != ty && own.without_digits() == ty.without_digits() => {
+            *value = labelled(std::mem::take(value), *ty);
+        }
+        DataType::Timestamp(_) | DataType::TimestampTz(_) | DataType::Real | DataType::Double if own != ty => {
             *value = Expr::Cast(Cast::new(Box::new(std::mem::take(value)), arrow_type(ty)));
         }
         // A char(n) is kept without its blanks.
@@ -79,7 +84,7 @@ pub(super) fn convert(value: &mut Expr, own: &DataType, ty: &DataType) {
 /// A value of a type that its Arrow type does not tell, such as a `char(n)`, says so.
 pub(super) fn as_named(value: Expr, ty: Option<DataType>) -> Expr {
     match ty {
-        Some(ty) if needs_name(&ty) => labelled(value, ty),
+        Some(ty) if needs_name(&ty) || ty.digits().is_some() => labelled(value, ty),
         _ => value,
     }
 }
@@ -95,7 +100,7 @@ pub(super) fn settle_branches(mut case: Case, schema: &DFSchema) -> QueryResult<
     let mut branches: Vec<&mut Expr> =
         last.chain(case.when_then_expr.iter_mut().map(|(_, then)| then.as_mut())).collect();
     let ty = unify(&mut branches, "CASE", schema)?;
-    let changed = case != before || ty.as_ref().is_some_and(needs_name);
+    let changed = case != before || ty.is_some_and(|ty| needs_name(&ty) || ty.digits().is_some());
     Ok(Transformed::new_transformed(as_named(Expr::Case(case), ty), changed))
 }
 

@@ -78,6 +78,6 @@ pub(super) fn settle_nullif(call: ScalarFunction, schema: &DFSchema) -> Result<T
 
 /// Types that `=` compares without making one of them the other.
 fn keeps_type_beside(ty: &DataType, other: &DataType) -> bool {
-    let moment = |ty: &DataType| matches!(ty, DataType::Date | DataType::Timestamp | DataType::TimestampTz);
+    let moment = |ty: &DataType| matches!(ty, DataType::Date | DataType::Timestamp(_) | DataType::TimestampTz(_));
     ty.is_integer() && other.is_integer() || moment(ty) && moment(other)
 }

@@ -71,7 +71,7 @@ impl<'a> Place<'a> {
     }
 
     pub(super) fn is_moment(&self, expr: &Expr) -> bool {
-        self.ty(expr) == Some(DataType::TimestampTz)
+        matches!(self.ty(expr), Some(DataType::TimestampTz(_)))
     }
 
     fn zone(&self) -> Expr {
@@ -85,7 +85,7 @@ impl<'a> Place<'a> {
 
     pub(super) fn as_moment(&self, expr: Expr) -> Expr {
         match self.ty(&expr) {
-            Some(DataType::Timestamp | DataType::Date) => cast_in_zone(expr, DataType::TimestampTz, self.zone),
+            Some(DataType::Timestamp(_) | DataType::Date) => cast_in_zone(expr, DataType::TimestampTz(None), self.zone),
             _ => expr,
         }
     }
@@ -134,8 +134,8 @@ fn reads_clocks(from: &DataType, to: &DataType) -> bool {
     use DataType as T;
     const MOMENTS: DataType = T::Array(ElementType::TimestampTz);
     match (from, to) {
-        (T::TimestampTz, to) => to.is_text() || matches!(to, T::Date | T::Time | T::Timestamp),
-        (from, T::TimestampTz) => from.is_text() || matches!(from, T::Date | T::Timestamp),
+        (T::TimestampTz(_), to) => to.is_text() || matches!(to, T::Date | T::Time(_) | T::Timestamp(_)),
+        (from, T::TimestampTz(_)) => from.is_text() || matches!(from, T::Date | T::Timestamp(_)),
         (T::Array(_), T::Array(_)) => (*from == MOMENTS) != (*to == MOMENTS),
         (from, to) => (*from == MOMENTS && to.is_text()) || (*to == MOMENTS && from.is_text()),
     }

@@ -136,7 +136,7 @@ fn fit(input: Arc<LogicalPlan>, wanted: &[Option<DataType>]) -> Result<Arc<Logic
         if let Some(ty) = wanted {
             match Side::of(&value, below.schema()) {
                 side @ (Side::Quoted(_) | Side::Parameter) => give_type(&mut value, &side, ty)?,
-                Side::Known(own) if is_float(ty) || is_moment(ty) => convert(&mut value, &own, ty),
+                Side::Known(own) if is_float(ty) || is_clock(ty) => convert(&mut value, &own, ty),
                 _ => {}
             }
         }
@@ -153,8 +153,8 @@ fn fit(input: Arc<LogicalPlan>, wanted: &[Option<DataType>]) -> Result<Arc<Logic
     Ok(Arc::new(LogicalPlan::Projection(Projection::try_new(fitted, below)?)))
 }
 
-fn is_moment(ty: &DataType) -> bool {
-    matches!(ty, DataType::Timestamp | DataType::TimestampTz)
+fn is_clock(ty: &DataType) -> bool {
+    matches!(ty, DataType::Time(_) | DataType::Timestamp(_) | DataType::TimestampTz(_))
 }
 
 fn is_float(ty: &DataType) -> bool {

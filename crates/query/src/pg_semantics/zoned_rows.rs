@@ -18,7 +18,7 @@ pub(super) fn zoned_union(union: Union, place: &Place<'_>) -> Result<Union> {
     }
     let inputs = union.inputs.into_iter().map(|input| as_moments(input, &moments, place)).collect::<Result<_>>()?;
     let fields = union.schema.iter().zip(&moments).map(|((qualifier, field), moment)| {
-        let ty = if *moment { arrow_type(&DataType::TimestampTz) } else { field.data_type().clone() };
+        let ty = if *moment { arrow_type(&DataType::TimestampTz(None)) } else { field.data_type().clone() };
         (qualifier.cloned(), Arc::new(field.as_ref().clone().with_data_type(ty)))
     });
     let metadata = union.schema.metadata().clone();

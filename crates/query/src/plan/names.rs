@@ -252,9 +252,9 @@ fn internal_name(ty: &types::DataType) -> String {
         Sql::Varchar(_) => "varchar",
         Sql::Char(_) => "bpchar",
         Sql::Varbinary(_) | Sql::Binary(_) => "bytea",
-        Sql::Time => "time",
-        Sql::Timestamp => "timestamp",
-        Sql::TimestampTz => "timestamptz",
+        Sql::Time(_) => "time",
+        Sql::Timestamp(_) => "timestamp",
+        Sql::TimestampTz(_) => "timestamptz",
         other => other.base_name(),
     };
     name.to_owned()

@@ -154,7 +154,7 @@ fn report(expr: &Expr, ty: Option<DataType>, typed: &mut dyn FnMut(usize, DataTy
     if let (Expr::Placeholder(placeholder), Some(ty)) = (expr, ty)
         && let Some(number) = number_of(placeholder)
     {
-        // A cast to varchar(3) cuts its input, so the input may be longer.
-        typed(number, if ty.is_text() { DataType::Text } else { ty });
+        // A cast to varchar(3) or timestamp(3) cuts its input, so the input may be longer.
+        typed(number, if ty.is_text() { DataType::Text } else { ty.without_digits() });
     }
 }

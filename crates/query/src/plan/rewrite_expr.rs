@@ -7,7 +7,8 @@ use crate::functions::WITH_EACH;
 use crate::pg_semantics::{DISTINCT, NOT_DISTINCT};
 use sql::ast::{
     AccessExpr, BinaryOperator, CastKind, CeilFloorKind, DataType, DateTimeField, ExactNumberInfo, Expr, Function,
-    FunctionArg, FunctionArgExpr, FunctionArguments, Subscript, TrimWhereField, UnaryOperator, Value, ValueWithSpan,
+    FunctionArg, FunctionArgExpr, FunctionArguments, Subscript, TimezoneInfo, TrimWhereField, UnaryOperator, Value,
+    ValueWithSpan,
 };
 
 /// The expression as the planner should see it.
@@ -79,19 +80,19 @@ pub(super) fn rewrite(expr: Expr) -> Expr {
     }
 }
 
-/// `current_timestamp(3)`: rounded to three digits of a second.
+/// `current_timestamp(3)`: `current_timestamp::timestamptz(3)`.
 pub(super) fn in_digits(function: &Function) -> Option<Expr> {
-    const CLOCKS: [&str; 4] = ["current_time", "current_timestamp", "localtime", "localtimestamp"];
     let name = function.name.to_string().to_lowercase();
+    let ty: fn(Option<u64>) -> DataType = match name.as_str() {
+        "current_timestamp" => |digits| DataType::Timestamp(digits, TimezoneInfo::WithTimeZone),
+        "localtimestamp" => |digits| DataType::Timestamp(digits, TimezoneInfo::None),
+        "current_time" | "localtime" => |digits| DataType::Time(digits, TimezoneInfo::None),
+        _ => return None,
+    };
     let FunctionArguments::List(list) = &function.args else { return None };
-    match list.args.as_slice() {
-        [FunctionArg::Unnamed(FunctionArgExpr::Expr(digits @ Expr::Value(value)))]
-            if CLOCKS.contains(&name.as_str()) && matches!(value.value, Value::Number(..)) =>
-        {
-            Some(call("in digits", vec![call(&name, Vec::new()), digits.clone()]))
-        }
-        _ => None,
-    }
+    let [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(digits)))] = list.args.as_slice() else { return None };
+    let Value::Number(digits, _) = &digits.value else { return None };
+    Some(cast(call(&name, Vec::new()), ty(Some(digits.parse().ok()?))))
 }
 
 /// The planner's function that makes a row of values.

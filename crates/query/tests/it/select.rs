@@ -114,14 +114,15 @@ async fn parameters_are_typed_by_what_they_meet() {
         )
         .await
         .unwrap();
-    use DataType::{BigInt, Integer, Text, Timestamp};
-    assert_eq!(plan.parameters, [Text, Integer, Timestamp, Text, BigInt, Text]);
+    use DataType::{BigInt, Integer, Text};
+    let timestamp = DataType::Timestamp(None);
+    assert_eq!(plan.parameters, [Text, Integer, timestamp, Text, BigInt, Text]);
     assert!(plan.cacheable);
     let params = |flight, limit| {
         vec![
             Datum::Text("UA".into()),
             Datum::Int4(flight),
-            types::text::parse(&Timestamp, "2013-01-02").unwrap(),
+            types::text::parse(&timestamp, "2013-01-02").unwrap(),
             Datum::Text("x".into()),
             Datum::Int8(limit),
             Datum::Text("JFK ".into()),

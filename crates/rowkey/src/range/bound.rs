@@ -174,7 +174,7 @@ fn place(ty: &DataType, value: &Datum) -> Option<Place> {
         (DataType::Real, _) => exact_float(value).map(place_single),
         (DataType::Numeric(parameters), _) => place_numeric(*parameters, as_decimal(value)?),
         (DataType::Date, Datum::Timestamp(micros)) => place_date(*micros),
-        (DataType::Timestamp, Datum::Date(_)) => coerce::assign(ty, value.clone()).ok().map(Place::At),
+        (DataType::Timestamp(_), Datum::Date(_)) => coerce::assign(ty, value.clone()).ok().map(Place::At),
         (DataType::Binary(length), Datum::Bytes(bytes)) if bytes.len() != *length as usize => None,
         _ => Some(Place::At(value.clone())),
     }

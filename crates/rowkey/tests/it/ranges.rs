@@ -10,7 +10,7 @@ fn flights(salt_buckets: Option<u16>) -> KeySchema {
         parts: vec![
             KeyPart::ascending(DataType::Varchar(None)),
             KeyPart::ascending(DataType::Integer),
-            KeyPart::descending(DataType::Timestamp),
+            KeyPart::descending(DataType::Timestamp(None)),
         ],
         salt_buckets,
     }

@@ -22,9 +22,9 @@ pub(crate) fn data_type() -> impl Strategy<Value = DataType> {
         Just(DataType::Varbinary(8)),
         (1_u32..5).prop_map(DataType::Binary),
         Just(DataType::Date),
-        Just(DataType::Time),
-        Just(DataType::Timestamp),
-        Just(DataType::TimestampTz),
+        Just(DataType::Time(None)),
+        Just(DataType::Timestamp(None)),
+        Just(DataType::TimestampTz(None)),
         Just(DataType::Uuid),
     ]
 }
@@ -64,9 +64,9 @@ pub(crate) fn value(ty: DataType) -> BoxedStrategy<Datum> {
             .prop_map(Datum::Date)
             .prop_filter("dates have a range", temporal::in_range)
             .boxed(),
-        DataType::Time => (0..=temporal::DAY).prop_map(Datum::Time).boxed(),
-        DataType::Timestamp => moment().prop_map(Datum::Timestamp).boxed(),
-        DataType::TimestampTz => moment().prop_map(Datum::TimestampTz).boxed(),
+        DataType::Time(_) => (0..=temporal::DAY).prop_map(Datum::Time).boxed(),
+        DataType::Timestamp(_) => moment().prop_map(Datum::Timestamp).boxed(),
+        DataType::TimestampTz(_) => moment().prop_map(Datum::TimestampTz).boxed(),
         DataType::Interval | DataType::Oid | DataType::Json | DataType::Array(_) => unreachable!("no key has {ty}"),
         DataType::Uuid => {
             proptest::collection::vec(any::<u8>(), 16).prop_map(|bytes| Datum::Uuid(bytes.try_into().unwrap())).boxed()

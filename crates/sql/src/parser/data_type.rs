@@ -9,8 +9,13 @@ use types::DataType;
 pub(crate) fn data_type(c: &mut Cursor<'_>) -> Parse<DataType> {
     let place = c.location();
     let (mut name, words) = head(c)?;
-    let params = if matches!(c.peek(), Token::LParen) { c.parenthesised(parameter)? } else { Vec::new() };
-    if words && (name == "timestamp" || name == "time") {
+    let clock = words && matches!(name.as_str(), "timestamp" | "time");
+    let params = match c.peek() {
+        Token::LParen if clock => digits(c)?,
+        Token::LParen => c.parenthesised(parameter)?,
+        _ => Vec::new(),
+    };
+    if clock {
         if c.eat_all(&["WITH", "TIME", "ZONE"]) {
             name.push_str("tz");
         } else {
@@ -99,10 +104,25 @@ fn head(c: &mut Cursor<'_>) -> Parse<(String, bool)> {
     Ok((name, true))
 }
 
+/// `(3)`: digits of a second are one number without a sign, by the grammar.
+fn digits(c: &mut Cursor<'_>) -> Parse<Vec<i64>> {
+    c.next();
+    let digits = number(c)?;
+    if !c.eat_token(&Token::RParen) {
+        return Err(c.expected(")"));
+    }
+    Ok(vec![digits])
+}
+
 fn parameter(c: &mut Cursor<'_>) -> Parse<i64> {
     let negative = c.eat_token(&Token::Minus);
+    let value = number(c)?;
+    Ok(if negative { -value } else { value })
+}
+
+fn number(c: &mut Cursor<'_>) -> Parse<i64> {
     let Token::Number(digits, _) = c.peek() else { return Err(c.expected("a number")) };
     let Ok(value) = digits.parse::<i64>() else { return Err(c.expected("a whole number")) };
     c.next();
-    Ok(if negative { -value } else { value })
+    Ok(value)
 }

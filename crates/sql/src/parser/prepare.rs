@@ -12,7 +12,9 @@ pub(super) fn prepare(c: &mut Cursor<'_>) -> Parse<Statement> {
         return Err(c.unsupported("two-phase commit"));
     }
     let name = c.name()?;
-    let types = if matches!(c.peek(), Token::LParen) { c.parenthesised(data_type::data_type)? } else { Vec::new() };
+    // As in PostgreSQL a parameter is of its type, and not rounded to digits that stand beside it.
+    let parameter = |c: &mut Cursor<'_>| data_type::data_type(c).map(types::DataType::without_digits);
+    let types = if matches!(c.peek(), Token::LParen) { c.parenthesised(parameter)? } else { Vec::new() };
     c.need("AS")?;
     let start = c.location();
     let preparable = ["SELECT", "VALUES", "TABLE", "WITH", "INSERT", "UPSERT", "UPDATE", "DELETE"];

@@ -156,7 +156,7 @@ fn types_of_casts_resolve() {
         ("x::pg_catalog.text", DataType::Text),
         ("CAST(x AS double precision)", DataType::Double),
         ("x::numeric(10,2)", DataType::Numeric(Some((10, 2)))),
-        ("x::timestamp with time zone", DataType::TimestampTz),
+        ("x::timestamp with time zone", DataType::TimestampTz(None)),
         ("x::character varying(5)", DataType::Varchar(Some(5))),
         ("x::uuid", DataType::Uuid),
         ("x::bytea", DataType::Bytea),

@@ -95,9 +95,9 @@ fn decode(ty: &DataType, bytes: &[u8]) -> Option<Datum> {
             let days = i32::from_be_bytes(bytes.try_into().ok()?);
             Datum::Date(if days == i32::MIN || days == i32::MAX { days } else { days + DAYS })
         }
-        DataType::Time => Datum::Time(i64::from_be_bytes(bytes.try_into().ok()?)),
-        DataType::Timestamp => Datum::Timestamp(micros(bytes)?),
-        DataType::TimestampTz => Datum::TimestampTz(micros(bytes)?),
+        DataType::Time(_) => Datum::Time(i64::from_be_bytes(bytes.try_into().ok()?)),
+        DataType::Timestamp(_) => Datum::Timestamp(micros(bytes)?),
+        DataType::TimestampTz(_) => Datum::TimestampTz(micros(bytes)?),
         DataType::Uuid => Datum::Uuid(bytes.try_into().ok()?),
         DataType::Interval => {
             let (micros, rest) = bytes.split_first_chunk()?;

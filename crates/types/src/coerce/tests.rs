@@ -73,11 +73,11 @@ fn text_goes_nowhere_but_everything_goes_to_text() {
 
 #[test]
 fn dates_and_timestamps_convert_with_their_infinities() {
-    assert_eq!(assign(&DataType::Timestamp, Datum::Date(1)), Ok(Datum::Timestamp(DAY)));
-    assert_eq!(assign(&DataType::Timestamp, Datum::Date(i32::MAX)), Ok(Datum::Timestamp(i64::MAX)));
+    assert_eq!(assign(&DataType::Timestamp(None), Datum::Date(1)), Ok(Datum::Timestamp(DAY)));
+    assert_eq!(assign(&DataType::Timestamp(None), Datum::Date(i32::MAX)), Ok(Datum::Timestamp(i64::MAX)));
     assert_eq!(assign(&DataType::Date, Datum::Timestamp(-1)), Ok(Datum::Date(-1)));
-    assert_eq!(assign(&DataType::Time, Datum::Timestamp(-1)), Ok(Datum::Time(DAY - 1)));
-    assert!(assign(&DataType::Timestamp, Datum::Date(temporal::MAX_DATE)).is_err());
-    assert_eq!(assign(&DataType::Time, Datum::Timestamp(i64::MAX)), Ok(Datum::Null));
-    assert!(assign(&DataType::Time, Datum::Time(DAY + 1)).is_err());
+    assert_eq!(assign(&DataType::Time(None), Datum::Timestamp(-1)), Ok(Datum::Time(DAY - 1)));
+    assert!(assign(&DataType::Timestamp(None), Datum::Date(temporal::MAX_DATE)).is_err());
+    assert_eq!(assign(&DataType::Time(None), Datum::Timestamp(i64::MAX)), Ok(Datum::Null));
+    assert!(assign(&DataType::Time(None), Datum::Time(DAY + 1)).is_err());
 }

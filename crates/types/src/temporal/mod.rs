@@ -11,12 +11,14 @@ mod far_future;
 mod parse;
 mod posix_zone;
 mod print;
+mod rounding;
 
 pub use abbreviation::{abbreviation, abbreviations, is_summer_time};
 pub use far_future::with_known_rules;
 pub use parse::{parse_date, parse_time, parse_timestamp, parse_timestamptz, parse_timestamptz_in, without_zone_name};
 pub use posix_zone::{posix_text, posix_zone};
 pub use print::{print_date, print_time, print_timestamp, print_timestamptz};
+pub use rounding::rounded;
 
 use crate::Datum;
 

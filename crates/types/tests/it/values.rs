@@ -21,9 +21,9 @@ pub(crate) fn data_type() -> impl Strategy<Value = DataType> {
         Just(DataType::Varbinary(6)),
         Just(DataType::Binary(6)),
         Just(DataType::Date),
-        Just(DataType::Time),
-        Just(DataType::Timestamp),
-        Just(DataType::TimestampTz),
+        Just(DataType::Time(None)),
+        Just(DataType::Timestamp(None)),
+        Just(DataType::TimestampTz(None)),
         Just(DataType::Uuid),
         Just(DataType::Interval),
         Just(DataType::Oid),
@@ -68,13 +68,13 @@ pub(crate) fn value(ty: DataType) -> BoxedStrategy<Datum> {
                 .prop_map(Datum::Date)
                 .boxed()
         }
-        DataType::Time => {
+        DataType::Time(_) => {
             prop_oneof![Just(temporal::DAY), 0..temporal::DAY, (0_i64..1440).prop_map(|m| m * 60_000_000)]
                 .prop_map(Datum::Time)
                 .boxed()
         }
-        DataType::Timestamp => moment().prop_map(Datum::Timestamp).boxed(),
-        DataType::TimestampTz => moment().prop_map(Datum::TimestampTz).boxed(),
+        DataType::Timestamp(_) => moment().prop_map(Datum::Timestamp).boxed(),
+        DataType::TimestampTz(_) => moment().prop_map(Datum::TimestampTz).boxed(),
         DataType::Uuid => any::<[u8; 16]>().prop_map(Datum::Uuid).boxed(),
         DataType::Json => "[0-9]{1,5}".prop_map(|digits| Datum::Text(format!("[{}]", digits.len()))).boxed(),
         DataType::Oid => any::<u32>().prop_map(|oid| Datum::Int8(i64::from(oid))).boxed(),

@@ -83,7 +83,7 @@ fn closeness(wanted: &DataType, given: &Argument) -> u32 {
 }
 
 fn is_preferred(ty: &DataType) -> bool {
-    matches!(ty, DataType::Text | DataType::Double | DataType::TimestampTz | DataType::Interval | DataType::Boolean)
+    matches!(ty, DataType::Text | DataType::Double | DataType::TimestampTz(_) | DataType::Interval | DataType::Boolean)
 }
 
 /// The type without its parameters; all texts are one, all bytes are one.
@@ -93,7 +93,7 @@ fn kind(ty: &DataType) -> DataType {
         ty if ty.is_text() => DataType::Text,
         ty if ty.is_bytes() => DataType::Bytea,
         DataType::Array(ElementType::Varchar) => DataType::Array(ElementType::Text),
-        ty => *ty,
+        ty => ty.without_digits(),
     }
 }
 
@@ -113,9 +113,9 @@ pub(crate) fn widens(from: &DataType, to: &DataType) -> bool {
     }
     matches!(
         (from, to),
-        (DataType::Date, DataType::Timestamp | DataType::TimestampTz)
-            | (DataType::Timestamp, DataType::TimestampTz)
-            | (DataType::Time, DataType::Interval)
+        (DataType::Date, DataType::Timestamp(_) | DataType::TimestampTz(_))
+            | (DataType::Timestamp(_), DataType::TimestampTz(_))
+            | (DataType::Time(_), DataType::Interval)
             // Wider than in PostgreSQL: numbers of objects are bigints to all functions.
             | (DataType::Oid, DataType::BigInt)
     )
@@ -124,10 +124,11 @@ pub(crate) fn widens(from: &DataType, to: &DataType) -> bool {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use super::super::super::clocks::{TIMESTAMP, TIMESTAMPTZ};
     use super::super::strict;
     use super::*;
     use Argument::{Known, Unknown};
-    use DataType::{Double, Integer, Numeric, SmallInt, Text, Timestamp, TimestampTz};
+    use DataType::{Double, Integer, Numeric, SmallInt, Text};
 
     const ROUND: &[Overload] = &[
         strict(&[Double], Double, |_| Ok(types::Datum::Null)),
@@ -151,7 +152,7 @@ mod tests {
 
     #[test]
     fn casts_go_one_way() {
-        assert!(widens(&Timestamp, &TimestampTz) && !widens(&TimestampTz, &Timestamp));
+        assert!(widens(&TIMESTAMP, &TIMESTAMPTZ) && !widens(&TIMESTAMPTZ, &TIMESTAMP));
         assert!(widens(&Integer, &Double) && !widens(&Double, &Integer));
     }
 }
