@@ -1,5 +1,6 @@
 //! `to_char` of numbers and `to_number`.
 
+use super::number_template;
 use super::sql::{arguments, wrong};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
@@ -7,7 +8,7 @@ use types::{DataType, Datum, Decimal};
 
 /// A letter of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
+pub(super) enum Mark {
     Digit,
     Zero,
     Point,
@@ -90,9 +91,7 @@ fn compile(pattern: &str) -> QueryResult<Pattern> {
     let is_digit = |mark: &&Mark| matches!(mark, Mark::Digit | Mark::Zero);
     let point = marks.iter().position(|mark| *mark == Mark::Point);
     let shift_at = marks.iter().position(|mark| *mark == Mark::Shift);
-    if marks.iter().filter(|mark| **mark == Mark::Point).count() > 1 {
-        return Err(Refusal::Argument.because("multiple decimal points"));
-    }
+    number_template::check(&marks, fill)?;
     let all = marks.iter().filter(is_digit).count();
     let fraction = point.map_or(0, |point| marks.iter().skip(point).filter(is_digit).count());
     let shift = shift_at.map_or(0, |at| marks.iter().skip(at).filter(is_digit).count());

@@ -26,6 +26,7 @@ mod like_lists;
 mod long_decimal;
 mod math;
 mod nested_array;
+mod number_template;
 mod numeric;
 mod of_own;
 mod one_row;
