@@ -232,6 +232,8 @@ fn comparable(target: &Target, value: &Datum) -> bool {
         Datum::Float8(number) if target.ty.is_integer() => number.abs() < 9_007_199_254_740_992.0,
         Datum::Float4(number) if target.ty.is_integer() => number.abs() < 16_777_216.0,
         Datum::Float8(_) | Datum::Float4(_) => target.ty.is_float(),
+        // A text beside a char(n), which keys and cells have without its blanks: constants of its own type have none.
+        Datum::Text(text) if matches!(target.ty, DataType::Char(_)) => !text.ends_with(' '),
         _ => true,
     }
 }
