@@ -19,7 +19,7 @@ use sql::Statement;
 use sql::ast::Query;
 use std::collections::HashMap;
 use std::sync::Arc;
-use types::DataType;
+use types::{DataType, Style};
 
 /// Entries kept. When full, the older half goes.
 const CAPACITY: usize = 2048;
@@ -77,6 +77,7 @@ pub(crate) struct Environment {
     user: String,
     search_path: Arc<Vec<String>>,
     time_zone: Arc<str>,
+    style: Style,
     point_programs: bool,
 }
 
@@ -87,6 +88,7 @@ impl Environment {
             user: session.user.clone(),
             search_path: Arc::clone(&effective.search_path),
             time_zone: Arc::clone(&effective.time_zone),
+            style: effective.style,
             point_programs: effective.point_programs,
         }
     }
@@ -95,6 +97,7 @@ impl Environment {
         let effective = session.settings.effective();
         (Arc::ptr_eq(&self.search_path, &effective.search_path) || self.search_path == effective.search_path)
             && self.time_zone == effective.time_zone
+            && self.style == effective.style
             && self.point_programs == effective.point_programs
             && self.user == session.user
     }

@@ -6,11 +6,17 @@ use datafusion::catalog::SchemaProvider;
 use datafusion::logical_expr::ScalarUDF;
 use std::fmt;
 use std::sync::Arc;
+use types::Style;
 
 /// Looks up a setting for `current_setting()`.
 pub trait Settings: Send + Sync {
     /// Its value as SHOW prints it; `None` if there is no such setting.
     fn get(&self, name: &str) -> Option<String>;
+
+    /// How texts of values are read and printed.
+    fn style(&self) -> Style {
+        Style::POSTGRES
+    }
 }
 
 /// Looks up a function that reads the statement's state, by its folded name.

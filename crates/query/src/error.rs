@@ -254,6 +254,7 @@ impl QueryError {
                 Some(format!("Perhaps you meant to reference the column \"{close}\"."))
             }
             Self::NotBuilt { hint, .. } => Some((*hint).to_owned()),
+            Self::Type(error) => error.hint().map(str::to_owned),
             Self::Refused { reason: Refusal::Set, message } if !message.ends_with("WHERE") => {
                 Some("You might be able to move the set-returning function into a LATERAL FROM item.".to_owned())
             }

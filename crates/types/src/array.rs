@@ -1,5 +1,6 @@
 //! Arrays as text: `{1,NULL,"a b"}`, nested ones in braces of their own.
 
+use crate::temporal::{Utc, ZoneRules};
 use crate::{DataType, Datum, ElementType, TypeError, text};
 
 /// Most dimensions of an array, PostgreSQL's `MAXDIM`.
@@ -10,6 +11,11 @@ pub const MAX_DIMENSIONS: usize = 6;
 /// # Errors
 /// [`TypeError::BadArray`] for text that is no array, [`TypeError::TooManyDimensions`], and what the element's type says.
 pub fn parse_array(element: ElementType, input: &str) -> Result<Datum, TypeError> {
+    parse_array_in(element, input, &Utc)
+}
+
+/// The same with a session's zone and style.
+pub(crate) fn parse_array_in(element: ElementType, input: &str, rules: &dyn ZoneRules) -> Result<Datum, TypeError> {
     let malformed = || TypeError::BadArray { message: format!("malformed array literal: \"{input}\"") };
     let body = input.trim_matches(is_space);
     // `[1:3]={1,2,3}`: bounds other than these are not kept.
@@ -17,7 +23,7 @@ pub fn parse_array(element: ElementType, input: &str) -> Result<Datum, TypeError
         Some((upper, rest)) if upper.bytes().all(|byte| byte.is_ascii_digit()) => rest,
         _ => body,
     };
-    let mut reader = Reader { element: element.data_type(), rest: body };
+    let mut reader = Reader { element: element.data_type(), rest: body, rules };
     let array = reader.array(1)?.ok_or_else(malformed)?;
     if !reader.rest.trim_matches(is_space).is_empty() {
         return Err(malformed());
@@ -56,6 +62,7 @@ fn even(array: &[Datum]) -> Option<Vec<usize>> {
 struct Reader<'a> {
     element: DataType,
     rest: &'a str,
+    rules: &'a dyn ZoneRules,
 }
 
 impl Reader<'_> {
@@ -93,7 +100,7 @@ impl Reader<'_> {
             } else {
                 match self.item() {
                     Some((word, quoted)) if !quoted && word.eq_ignore_ascii_case("null") => Some(Datum::Null),
-                    Some((word, _)) => Some(text::parse(&self.element, &word)?),
+                    Some((word, _)) => Some(text::parse_in(&self.element, &word, self.rules)?),
                     None => None,
                 }
             };

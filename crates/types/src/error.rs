@@ -22,6 +22,8 @@ pub enum TypeError {
     DateTimeRange {
         /// The text as given.
         input: String,
+        /// Is it the month or the day, which might stand in another order?
+        in_this_order: bool,
     },
     /// An interval of the right form whose parts are too large (22015).
     #[error("interval field value out of range: \"{input}\"")]
@@ -131,6 +133,16 @@ impl TypeError {
                 }
             )),
             Self::BadJson { detail } => Some(detail.clone()),
+            _ => None,
+        }
+    }
+
+    /// What to do about it, where PostgreSQL says that.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::DateTimeRange { in_this_order: true, .. } => {
+                Some("Perhaps you need a different \"datestyle\" setting.")
+            }
             _ => None,
         }
     }

@@ -10,7 +10,7 @@
 //! Invariants:
 //! - One table, [`DataType`], ties a type's SQL name, its PostgreSQL oid and its Phoenix aliases together.
 //! - Values that SQL calls equal are equal here too: `-0.0 = 0.0`, numeric `1.0 = 1.00`, `NaN = NaN`.
-//! - Text forms are PostgreSQL's, with `DateStyle = ISO` and `bytea_output = hex`.
+//! - Text forms are PostgreSQL's, with dates in ISO, `bytea_output = hex`, and the rest as a [`Style`] says.
 //!
 //! Read next: `rowkey` (values to bytes).
 
@@ -26,6 +26,7 @@ pub mod ident;
 mod interval;
 pub mod json;
 mod stored_clock;
+mod style;
 pub mod temporal;
 pub mod text;
 mod type_name;
@@ -36,3 +37,4 @@ pub use decimal::Decimal;
 pub use element::ElementType;
 pub use error::TypeError;
 pub use interval::{Interval, IntervalField, IntervalFields, parse_interval, parse_interval_of, print_interval};
+pub use style::{DateOrder, IntervalStyle, Style};

@@ -1,6 +1,6 @@
 //! Values from text and to text, as PostgreSQL 15 reads and prints them.
 //!
-//! `DateStyle = ISO`, `bytea_output = hex`, `extra_float_digits = 1`; timestamps with time zone print in UTC (the
+//! Dates are ISO, `bytea_output = hex`, the rest is as a [`Style`] says; timestamps with time zone print in UTC (the
 //! engine prints them in the session's zone with [`temporal::print_timestamptz`]).
 
 mod float;
@@ -8,7 +8,10 @@ mod float;
 pub use float::{print_float4, print_float8};
 
 use crate::decimal::{self, Literal};
-use crate::{DataType, Datum, Decimal, ElementType, NUMERIC_MAX_SCALE, TypeError, array, coerce, json, temporal};
+use crate::temporal::{self, ZoneRules};
+use crate::{
+    DataType, Datum, Decimal, ElementType, NUMERIC_MAX_SCALE, Style, TypeError, array, coerce, interval, json,
+};
 use std::fmt::Write;
 
 /// Reads a value of type `ty`, limits of its parameters included: what COPY and quoted literals do.
@@ -17,6 +20,14 @@ use std::fmt::Write;
 /// [`TypeError::InvalidText`] and its relatives; never a value that differs from what was written, but for rounding
 /// to the scale of a `numeric(p,s)` or the digits of a `timestamp(n)`, and blanks cut at the limit of a `varchar(n)`.
 pub fn parse(ty: &DataType, text: &str) -> Result<Datum, TypeError> {
+    parse_in(ty, text, &temporal::Utc)
+}
+
+/// The same with a session's zone and style.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_in(ty: &DataType, text: &str, rules: &dyn ZoneRules) -> Result<Datum, TypeError> {
     Ok(match ty {
         DataType::Boolean => Datum::Bool(parse_bool(text).ok_or_else(|| invalid(ty, text))?),
         DataType::SmallInt => Datum::Int2(parse_integer(ty, text)?),
@@ -33,23 +44,33 @@ pub fn parse(ty: &DataType, text: &str) -> Result<Datum, TypeError> {
             let bytes = parse_bytes(text)?;
             return coerce::assign(ty, Datum::Bytes(bytes));
         }
-        DataType::Date => Datum::Date(temporal::parse_date(text)?),
-        DataType::Time(_) => return coerce::assign(ty, Datum::Time(temporal::parse_time(text)?)),
-        DataType::Timestamp(_) => return coerce::assign(ty, Datum::Timestamp(temporal::parse_timestamp(text)?)),
-        DataType::TimestampTz(_) => return coerce::assign(ty, Datum::TimestampTz(temporal::parse_timestamptz(text)?)),
+        DataType::Date => Datum::Date(temporal::parse_date_in(text, rules)?),
+        DataType::Time(_) => return coerce::assign(ty, Datum::Time(temporal::parse_time_in(text, rules)?)),
+        DataType::Timestamp(_) => {
+            return coerce::assign(ty, Datum::Timestamp(temporal::parse_timestamp_in(text, rules)?));
+        }
+        DataType::TimestampTz(_) => {
+            return coerce::assign(ty, Datum::TimestampTz(temporal::parse_timestamptz_in(text, rules)?));
+        }
         DataType::Uuid => Datum::Uuid(parse_uuid(text).ok_or_else(|| invalid(ty, text))?),
-        DataType::Interval => Datum::Interval(crate::parse_interval(text)?),
+        DataType::Interval => Datum::Interval(interval::parse_styled(text, || rules.style().intervals)?),
         DataType::Json => {
             json::check(text)?;
             Datum::Text(text.to_owned())
         }
-        DataType::Array(element) => return array::parse_array(*element, text),
+        DataType::Array(element) => return array::parse_array_in(*element, text, rules),
     })
 }
 
 /// Appends the text of a value. NULL appends nothing: how NULL looks is the caller's matter.
 /// `char(n)` is padded to its length.
 pub fn print(ty: &DataType, value: &Datum, out: &mut String) {
+    print_styled(ty, value, Style::default(), out);
+}
+
+/// The same in a session's style.
+pub fn print_styled(ty: &DataType, value: &Datum, style: Style, out: &mut String) {
+    let rounded = style.float_digits <= 0;
     match (ty, value) {
         (_, Datum::Null) => {}
         (DataType::Char(length), Datum::Text(text)) => {
@@ -59,6 +80,8 @@ pub fn print(ty: &DataType, value: &Datum, out: &mut String) {
         }
         (_, Datum::Text(text)) => out.push_str(text),
         (_, Datum::Bool(value)) => out.push(if *value { 't' } else { 'f' }),
+        (_, Datum::Float4(value)) if rounded => float::print_float4_rounded(*value, style.float_digits, out),
+        (_, Datum::Float8(value)) if rounded => float::print_float8_rounded(*value, style.float_digits, out),
         (_, Datum::Float4(value)) => print_float4(*value, out),
         (_, Datum::Float8(value)) => print_float8(*value, out),
         (_, Datum::Bytes(value)) => print_bytes(value, out),
@@ -67,10 +90,12 @@ pub fn print(ty: &DataType, value: &Datum, out: &mut String) {
         (_, Datum::Timestamp(value)) => temporal::print_timestamp(*value, out),
         (_, Datum::TimestampTz(value)) => temporal::print_timestamptz(*value, 0, out),
         (_, Datum::Uuid(value)) => print_uuid(value, out),
-        (_, Datum::Interval(value)) => crate::print_interval(*value, out),
-        (DataType::Array(element), Datum::Array(items)) => array::print_array(*element, items, out),
-        // Of what the elements are matters for none of their texts.
-        (_, Datum::Array(items)) => array::print_array(ElementType::Text, items, out),
+        (_, Datum::Interval(value)) => interval::print_styled(*value, style.intervals, out),
+        (ty, Datum::Array(items)) => {
+            // Of what the elements are matters for none of their texts.
+            let element = if let DataType::Array(element) = ty { *element } else { ElementType::Text }.data_type();
+            array::print_array_by(items, &mut |item, word| print_styled(&element, item, style, word), out);
+        }
         (_, Datum::Int2(_) | Datum::Int4(_) | Datum::Int8(_) | Datum::Numeric(_)) => {
             // Writing to a String cannot fail.
             let _ = write!(out, "{value}");

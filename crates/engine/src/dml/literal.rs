@@ -3,7 +3,7 @@
 use crate::error::{EngineResult, Fault, fail};
 use crate::settings::TimeZone;
 use sql::ast::{Expr, UnaryOperator, Value};
-use types::{DataType, Datum, coerce, temporal, text};
+use types::{DataType, Datum, coerce, text};
 
 /// A constant as written, still without a type of its own.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,14 +72,9 @@ impl Literal<'_> {
     }
 }
 
-/// Text as a value of that type; times without a zone are in the session's.
+/// Text as a value of that type, as the session reads it; times without a zone are in the session's.
 pub(crate) fn read_text(ty: &DataType, value: &str, zone: TimeZone) -> EngineResult<Datum> {
-    match ty {
-        DataType::TimestampTz(_) => {
-            Ok(coerce::assign(ty, Datum::TimestampTz(temporal::parse_timestamptz_in(value, &zone)?))?)
-        }
-        ty => Ok(text::parse(ty, value)?),
-    }
+    Ok(text::parse_in(ty, value, &zone)?)
 }
 
 /// PostgreSQL's type of a numeric constant: the smallest integer type that holds it, else numeric; a double where

@@ -309,6 +309,7 @@ impl From<TypeError> for EngineError {
     fn from(error: TypeError) -> Self {
         let mut report = report(type_code(&error), error.to_string());
         report.detail = error.detail();
+        report.hint = error.hint().map(str::to_owned);
         Self { report: Box::new(report) }
     }
 }
@@ -365,7 +366,7 @@ impl From<StoreError> for EngineError {
 /// The text that is no value of its type: maybe a constant of the statement.
 fn quoted(error: &TypeError) -> Option<String> {
     match error {
-        TypeError::InvalidText { input, .. } | TypeError::DateTimeRange { input } => Some(input.clone()),
+        TypeError::InvalidText { input, .. } | TypeError::DateTimeRange { input, .. } => Some(input.clone()),
         _ => None,
     }
 }

@@ -71,7 +71,7 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
     plain("idle_session_timeout", "0", NO_TIMEOUT, "Most idle time between transactions."),
     reported("in_hot_standby", "off", NO_ONLY, "Is the server a standby?"),
     fixed_reported("integer_datetimes", "on", Kind::Bool, "Are times kept as integers?"),
-    reported("IntervalStyle", "postgres", Kind::Word(&["postgres"], INTERVAL_STYLES), "Form of intervals."),
+    reported("IntervalStyle", "postgres", Kind::Word(INTERVAL_STYLES, &[]), "Form of intervals."),
     reported("is_superuser", "on", YES_ONLY, "Is the user a superuser?"),
     plain("lock_timeout", "0", Kind::Duration, "Most time to wait for a lock. 0 is forever."),
     fixed(MAX_CONNECTIONS, "2000", Kind::Int(1, i64::MAX), "Most sessions of the server at a time."),
@@ -107,7 +107,7 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
 
 const MESSAGE_LEVELS: &[&str] =
     &["debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error"];
-const INTERVAL_STYLES: &[&str] = &["postgres_verbose", "sql_standard", "iso_8601"];
+const INTERVAL_STYLES: &[&str] = &["postgres", "postgres_verbose", "sql_standard", "iso_8601"];
 /// A timeout that is not built: only 0 is taken.
 const NO_TIMEOUT: Kind = Kind::Never;
 /// What the server that sessions come through says of itself.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::Durability;
 use txn::LockWait;
+use types::{DateOrder, IntervalStyle, Style};
 
 /// The parsed settings. Never changes: a statement takes it once.
 #[derive(Clone, Debug)]
@@ -24,6 +25,8 @@ pub(crate) struct Effective {
     pub(crate) durability: Durability,
     /// Zone of times, as given.
     pub(crate) time_zone: Arc<str>,
+    /// Forms of texts.
+    pub(crate) style: Style,
     /// Are plans kept?
     pub(crate) plan_cache: bool,
     /// Are key programs used?
@@ -39,6 +42,10 @@ impl query::Settings for Effective {
     fn get(&self, name: &str) -> Option<String> {
         self.shown.get(&name.to_ascii_lowercase()).cloned()
     }
+
+    fn style(&self) -> Style {
+        self.style
+    }
 }
 
 impl Default for Effective {
@@ -49,6 +56,7 @@ impl Default for Effective {
             lock_wait: LockWait::Forever,
             durability: Durability::Sync,
             time_zone: Arc::from("UTC"),
+            style: Style::POSTGRES,
             plan_cache: true,
             point_programs: true,
             read_only: false,
@@ -59,10 +67,10 @@ impl Default for Effective {
 }
 
 impl Effective {
-    /// The time zone.
+    /// The time zone, and the style.
     pub(crate) fn zone(&self) -> TimeZone {
         // Checked when it was set.
-        parse_zone(&self.time_zone).unwrap_or(TimeZone::UTC)
+        parse_zone(&self.time_zone).unwrap_or(TimeZone::UTC).with_style(self.style)
     }
 
     pub(crate) fn read(settings: &Settings) -> EngineResult<Self> {
@@ -75,6 +83,7 @@ impl Effective {
             lock_wait: time("lock_timeout")?.map_or(LockWait::Forever, LockWait::AtMost),
             durability: if on("synchronous_commit")? { Durability::Sync } else { Durability::Buffered },
             time_zone: Arc::from(settings.get("TimeZone")?),
+            style: read_style(settings)?,
             plan_cache: on("bennu.plan_cache")?,
             point_programs: on("bennu.point_programs")?,
             shown: settings.all().into_iter().map(|(name, value, _)| (name.to_ascii_lowercase(), value)).collect(),
@@ -82,6 +91,24 @@ impl Effective {
             read_only: on("transaction_read_only")? || default_read_only,
         })
     }
+}
+
+/// What three settings say about texts. They were checked when they were set.
+fn read_style(settings: &Settings) -> EngineResult<Style> {
+    Ok(Style {
+        dates: match settings.get("DateStyle")?.rsplit(' ').next() {
+            Some("DMY") => DateOrder::DayMonthYear,
+            Some("YMD") => DateOrder::YearMonthDay,
+            _ => DateOrder::MonthDayYear,
+        },
+        intervals: match settings.get("IntervalStyle")? {
+            "postgres_verbose" => IntervalStyle::PostgresVerbose,
+            "sql_standard" => IntervalStyle::SqlStandard,
+            "iso_8601" => IntervalStyle::Iso8601,
+            _ => IntervalStyle::Postgres,
+        },
+        float_digits: settings.get("extra_float_digits")?.parse().unwrap_or(Style::POSTGRES.float_digits),
+    })
 }
 
 /// The names of a canonical list: `"$user", public`.

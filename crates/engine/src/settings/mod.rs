@@ -123,6 +123,10 @@ impl Settings {
     /// Makes a change.
     pub(crate) fn make(&mut self, change: SettingsChange) -> EngineResult<()> {
         let SettingsChange { key, value, local } = change;
+        let value = match find(&key).map(|def| def.kind) {
+            Some(value::Kind::DateStyle) => value::with_order(value, self.get(&key)?),
+            _ => value,
+        };
         self.note_change(&key);
         if local {
             self.local.insert(key, value);

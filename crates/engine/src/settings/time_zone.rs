@@ -1,15 +1,18 @@
-//! Time zones: names of the IANA list and fixed offsets.
+//! Time zones: names of the IANA list and fixed offsets; and a session's way to read and print values.
 
 use chrono::{Offset, TimeZone as _};
 use chrono_tz::{OffsetComponents as _, OffsetName as _};
 use pg_catalog::TimeZoneInfo;
 use types::array::print_array_by;
 use types::temporal::{self, SECOND, ZoneRules};
-use types::{DataType, Datum, ElementType, coerce, text};
+use types::{DataType, Datum, ElementType, Style, coerce, text};
 
-/// A session's time zone.
+/// A session's time zone, with the style in which it reads and prints values: where one of them has a say the other has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimeZone(Kind);
+pub struct TimeZone {
+    kind: Kind,
+    style: Style,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -20,11 +23,20 @@ enum Kind {
 
 impl TimeZone {
     /// UTC.
-    pub const UTC: Self = Self(Kind::Offset(0));
+    pub const UTC: Self = Self::of(Kind::Offset(0));
+
+    const fn of(kind: Kind) -> Self {
+        Self { kind, style: Style::POSTGRES }
+    }
+
+    /// The zone in a session of that style.
+    pub(crate) fn with_style(self, style: Style) -> Self {
+        Self { style, ..self }
+    }
 
     /// Seconds east of UTC at a time in microseconds since 1970: what times are shown with.
     pub fn offset_at(self, micros: i64) -> i32 {
-        match self.0 {
+        match self.kind {
             Kind::Offset(seconds) => seconds,
             Kind::Named(zone) => match chrono::DateTime::from_timestamp_micros(temporal::with_known_rules(micros)) {
                 Some(time) => zone.offset_from_utc_datetime(&time.naive_utc()).fix().local_minus_utc(),
@@ -61,7 +73,7 @@ fn shown_offset(seconds: i32) -> String {
 }
 
 impl TimeZone {
-    /// Appends the text of a value as [`text::print`] does, and moments as the zone's clocks show them.
+    /// Appends the text of a value in the session's style, and moments as the zone's clocks show them.
     pub fn print(self, ty: &DataType, value: &Datum, out: &mut String) {
         match (ty, value) {
             (_, Datum::TimestampTz(moment)) => temporal::print_timestamptz(*moment, self.offset_at(*moment), out),
@@ -69,7 +81,7 @@ impl TimeZone {
                 let mut print = |item: &Datum, out: &mut String| self.print(&DataType::TimestampTz(None), item, out);
                 print_array_by(items, &mut print, out);
             }
-            _ => text::print(ty, value, out),
+            _ => text::print_styled(ty, value, self.style, out),
         }
     }
 
@@ -102,12 +114,16 @@ impl TimeZone {
 }
 
 impl ZoneRules for TimeZone {
+    fn style(&self) -> Style {
+        self.style
+    }
+
     fn offset_at_local(&self, name: Option<&str>, local_micros: i64) -> Option<i32> {
         let zone = match name {
             Some(name) => parse_zone(name)?,
             None => *self,
         };
-        let named = match zone.0 {
+        let named = match zone.kind {
             Kind::Offset(seconds) => return Some(seconds),
             Kind::Named(named) => named,
         };
@@ -139,7 +155,7 @@ pub(crate) fn parse_zone(value: &str) -> Option<TimeZone> {
     }
     let named = chrono_tz::TZ_VARIANTS.iter().find(|zone| zone.name().eq_ignore_ascii_case(value));
     let named = named.map(|zone| Kind::Named(*zone));
-    named.or_else(|| temporal::posix_zone(value).map(Kind::Offset)).map(TimeZone)
+    named.or_else(|| temporal::posix_zone(value).map(Kind::Offset)).map(TimeZone::of)
 }
 
 /// A plain number is one of hours east of UTC, `5` or `-3.5`, in seconds. Everything else counts as POSIX has it.

@@ -30,7 +30,7 @@ pub(crate) enum Kind {
     Word(&'static [&'static str], &'static [&'static str]),
     /// UTF8.
     Encoding,
-    /// ISO with an order of day and month that only reading would use.
+    /// ISO with an order of day and month, which reading uses.
     DateStyle,
     /// A zone name or offset.
     TimeZone,
@@ -255,20 +255,32 @@ fn encoding(name: &str, value: &str) -> EngineResult<String> {
     }
 }
 
-/// `ISO`, with `MDY`, `DMY` or `YMD`.
+/// `ISO`, with `MDY`, `DMY` or `YMD`; without an order if none is named, which keeps what there is.
 fn date_style(name: &str, values: &[String]) -> EngineResult<String> {
-    let mut order = "MDY";
+    let mut order = None;
+    let mut named = |new: &'static str| match order.replace(new) {
+        // Two orders contradict each other.
+        Some(old) if old != new => bad(name, &values.join(", "), None),
+        _ => Ok(()),
+    };
     for part in values.iter().flat_map(|value| value.split(',')) {
         match part.trim().to_ascii_uppercase().as_str() {
-            "ISO" | "DEFAULT" | "MDY" | "US" | "NONEURO" | "NONEUROPEAN" => {}
-            "YMD" => order = "YMD",
-            style @ ("DMY" | "EURO" | "EUROPEAN" | "SQL" | "POSTGRES" | "GERMAN") => {
+            "ISO" => {}
+            "MDY" | "US" | "NONEURO" | "NONEUROPEAN" | "DEFAULT" => named("MDY")?,
+            "DMY" | "EURO" | "EUROPEAN" => named("DMY")?,
+            "YMD" => named("YMD")?,
+            style @ ("SQL" | "POSTGRES" | "GERMAN") => {
                 return fail(Fault::Unsupported { feature: format!("DateStyle \"{style}\" (dates are ISO)") });
             }
             _ => return bad(name, &values.join(", "), None),
         }
     }
-    Ok(format!("ISO, {order}"))
+    Ok(order.map_or_else(|| "ISO".to_owned(), |order| format!("ISO, {order}")))
+}
+
+/// A new DateStyle; one that names no order has that of the old one.
+pub(super) fn with_order(new: String, old: &str) -> String {
+    if new == "ISO" { old.to_owned() } else { new }
 }
 
 fn zone_text(value: &str) -> String {

@@ -1,7 +1,7 @@
 //! Parameters of Bind to values.
 
 use engine::{TimeZone, binary};
-use types::{DataType, Datum, TypeError, temporal};
+use types::{DataType, Datum, TypeError};
 
 /// Why a parameter could not be read.
 #[derive(Debug)]
@@ -32,11 +32,7 @@ pub(crate) fn decode_parameter(
                 let detail = format!("at byte {}", e.valid_up_to());
                 BadParameter::Type(TypeError::InvalidEncoding { detail })
             })?;
-            match ty {
-                DataType::TimestampTz(_) => temporal::parse_timestamptz_in(text, &zone).map(Datum::TimestampTz),
-                _ => types::text::parse(ty, text),
-            }
-            .map_err(BadParameter::Type)
+            types::text::parse_in(ty, text, &zone).map_err(BadParameter::Type)
         }
         1 if usize::try_from(ty.wire_len()).is_ok_and(|length| bytes.len() < length) => Err(BadParameter::Short),
         1 => {

@@ -44,6 +44,11 @@ pub(crate) fn in_digits(expr: Expr, ty: DataType) -> Expr {
     if ty.digits().is_some() { call(expr, ty, None) } else { expr }
 }
 
+/// A quoted constant that sessions read differently: the session's zone and style come later.
+pub(crate) fn quoted_in_session(quoted: &str, ty: DataType) -> Expr {
+    call(Expr::Literal(ScalarValue::Utf8(Some(quoted.to_owned())), None), ty, None)
+}
+
 /// The type that such a call casts to.
 pub(crate) fn cast_target(call: &ScalarFunction) -> Option<DataType> {
     call.func.inner().downcast_ref::<PostgresCast>().map(|cast| cast.ty)
@@ -207,7 +212,13 @@ fn cast_value(ty: &DataType, value: Datum, zone: Option<&Zone>) -> QueryResult<D
         (DataType::Json, Datum::Text(input)) => Ok(text::parse(ty, &input)?),
         // Blanks are bytes like others.
         (ty, Datum::Text(input)) if ty.is_bytes() => Ok(text::parse(ty, &input)?),
-        (ty, Datum::Text(input)) if !ty.is_text() => Ok(text::parse(ty, without_zone(input.trim(), ty))?),
+        (ty, Datum::Text(input)) if !ty.is_text() => {
+            let text = without_zone(input.trim(), ty);
+            Ok(match zone {
+                Some(zone) => text::parse_in(ty, text, zone)?,
+                None => text::parse(ty, text)?,
+            })
+        }
         (DataType::Array(element), Datum::Array(items)) => {
             let cast = |item: Datum| match item {
                 nested @ Datum::Array(_) => cast_value(ty, nested, zone),
@@ -245,6 +256,11 @@ fn seen_in(zone: &Zone, ty: &DataType, value: Datum) -> QueryResult<Datum> {
     let moment = matches!(ty, DataType::TimestampTz(_));
     Ok(match value {
         Datum::TimestampTz(micros) if ty.is_text() => Datum::Text(zone.print(micros)?),
+        value @ (Datum::Float4(_) | Datum::Float8(_) | Datum::Interval(_)) if ty.is_text() => {
+            let mut shown = String::new();
+            text::print_styled(&DataType::Text, &value, zone.style(), &mut shown);
+            Datum::Text(shown)
+        }
         Datum::TimestampTz(micros) if !moment => Datum::Timestamp(zone.local_of(micros)?),
         Datum::Timestamp(local) if moment => Datum::TimestampTz(zone.moment_of(local)?),
         Datum::Date(_) if moment => match coerce::cast(&DataType::Timestamp(None), value)? {

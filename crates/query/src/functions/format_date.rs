@@ -23,8 +23,8 @@ struct Fields {
     days: Option<i64>,
     /// Seconds east of UTC, of a moment.
     offset: Option<i64>,
-    /// Is that the zone of the session, which has a name of its own?
-    named: bool,
+    /// What the time of that zone is called.
+    zone: String,
 }
 
 fn fields_of(value: &Datum) -> Option<Fields> {
@@ -42,7 +42,7 @@ fn fields_of(value: &Datum) -> Option<Fields> {
             micros,
             days: None,
             offset: None,
-            named: false,
+            zone: String::new(),
         });
     }
     let moment = Moment::of(value)?;
@@ -51,7 +51,7 @@ fn fields_of(value: &Datum) -> Option<Fields> {
     let (month, day) = (i64::from(date.month), i64::from(date.day));
     let offset = matches!(value, Datum::TimestampTz(_)).then_some(0);
     let days = Some(moment.days);
-    Some(Fields { year: date.year, month, day, hour, minute, second, micros, days, offset, named: false })
+    Some(Fields { year: date.year, month, day, hour, minute, second, micros, days, offset, zone: "UTC".to_owned() })
 }
 
 /// `to_char(value, pattern)`.
@@ -74,7 +74,8 @@ pub(super) fn print_in_zone(args: &[Datum]) -> QueryResult<Datum> {
     match fields_of(&Datum::Timestamp(local)) {
         Some(fields) => {
             let offset = Some(local.saturating_sub(*micros) / SECOND);
-            Fields { offset, named: true, ..fields }.print_all(text)
+            let zone = zone::abbreviation_at(*micros, zone)?;
+            Fields { offset, zone, ..fields }.print_all(text)
         }
         None => print(&[Datum::Timestamp(local), pattern.clone()]),
     }
@@ -140,11 +141,7 @@ impl Fields {
         let Some(offset) = self.offset else { return Ok(String::new()) };
         let (sign, hours, minutes) = (if offset < 0 { '-' } else { '+' }, offset.abs() / 3_600, offset.abs() / 60 % 60);
         Ok(match name {
-            "TZ" if self.named => {
-                let feature = "TZ in to_char() in a session whose zone is not UTC".to_owned();
-                return Err(QueryError::Unsupported { feature });
-            }
-            "TZ" => cased_all("UTC", written),
+            "TZ" => cased_all(&self.zone, written),
             "OF" if minutes != 0 => format!("{sign}{hours:02}:{minutes:02}"),
             "TZM" => format!("{minutes:02}"),
             _ => format!("{sign}{hours:02}"),

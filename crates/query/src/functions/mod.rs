@@ -56,7 +56,7 @@ mod zone;
 
 pub(crate) use afresh::afresh;
 pub(crate) use average::average_of;
-pub(crate) use cast::{cast_in_zone, cast_target, in_digits, postgres_cast};
+pub(crate) use cast::{cast_in_zone, cast_target, in_digits, postgres_cast, quoted_in_session};
 pub(crate) use checked::{checked_arithmetic, checked_negative};
 pub(crate) use common::{largest_or_smallest, planners_own};
 pub(crate) use extremes::extremes;

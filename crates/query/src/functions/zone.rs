@@ -6,10 +6,11 @@ use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use arrow::array::timezone::Tz;
 use chrono::{DateTime, Duration, NaiveDateTime, Offset, TimeZone, Utc};
+use chrono_tz::OffsetName as _;
 use std::str::FromStr;
 use types::DataType::{Interval, Numeric, Text};
 use types::temporal::{self, SECOND, ZoneRules};
-use types::{DataType, Datum};
+use types::{DataType, Datum, Style};
 
 pub(super) static FUNCTIONS: &[Definition] = &[
     define(
@@ -27,34 +28,41 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define("offset in zone", &[strict(&[Text, Text, TIMESTAMPTZ], Numeric(None), offset)]),
 ];
 
-/// A session's zone, if it is not UTC, by its name.
+/// A session's zone, by its name, and its style of texts, if one of them is not what plans are made for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Zone(String);
+pub(crate) struct Zone {
+    name: String,
+    style: Style,
+}
 
 impl Zone {
-    /// Of the session's setting.
-    pub(crate) fn of_session(name: &str) -> Option<Self> {
-        let utc = ["utc", "gmt", "etc/utc", "z", "zulu", "universal"].contains(&name.to_ascii_lowercase().as_str());
-        (!utc).then(|| Self(name.to_owned()))
+    /// Of the session's settings; `None` for UTC in PostgreSQL's style.
+    pub(crate) fn of_session(name: &str, style: Style) -> Option<Self> {
+        let utc = ["utc", "etc/utc", "z", "zulu", "universal"].contains(&name.to_ascii_lowercase().as_str());
+        (!utc || style != Style::POSTGRES).then(|| Self { name: name.to_owned(), style })
     }
 
     /// UTC, for the rules of zones that are named.
     pub(crate) fn utc() -> Self {
-        Self("UTC".to_owned())
+        Self { name: "UTC".to_owned(), style: Style::POSTGRES }
     }
 
     pub(crate) fn name(&self) -> &str {
-        &self.0
+        &self.name
+    }
+
+    pub(crate) fn style(&self) -> Style {
+        self.style
     }
 
     /// What clocks of the session show.
     pub(crate) fn local_of(&self, micros: i64) -> QueryResult<i64> {
-        local_of(micros, &self.0)
+        local_of(micros, &self.name)
     }
 
     /// When clocks of the session show it.
     pub(crate) fn moment_of(&self, local: i64) -> QueryResult<i64> {
-        moment_of(local, &self.0)
+        moment_of(local, &self.name)
     }
 
     /// A moment as text, with the zone's offset.
@@ -69,7 +77,11 @@ impl Zone {
 /// The rules for text without a zone, and for names of zones.
 impl ZoneRules for Zone {
     fn offset_at_local(&self, name: Option<&str>, local_micros: i64) -> Option<i32> {
-        offset_of(name.unwrap_or(&self.0), local_micros)
+        offset_of(name.unwrap_or(&self.name), local_micros)
+    }
+
+    fn style(&self) -> Style {
+        self.style
     }
 }
 
@@ -180,6 +192,33 @@ fn title(name: &str) -> String {
         out
     };
     name.chars().map(letter).collect()
+}
+
+/// What the time of a zone is called at a moment: `CEST`, `-03`, the letters of `FOO+3`.
+pub(super) fn abbreviation_at(micros: i64, zone: &str) -> QueryResult<String> {
+    let Found::Named(named) = zone_of(zone)? else {
+        let letters = match zone.strip_prefix('<').and_then(|quoted| quoted.split_once('>')) {
+            Some((quoted, _)) => quoted,
+            None => zone.trim_end_matches(|letter: char| !letter.is_ascii_alphabetic()),
+        };
+        return Ok(letters.to_owned());
+    };
+    // The planner's library knows offsets only.
+    let zone = chrono_tz::TZ_VARIANTS.iter().find(|known| known.name().eq_ignore_ascii_case(zone));
+    let moment = date_time(temporal::with_known_rules(micros));
+    let (Some(zone), Some(moment)) = (zone, moment) else { return Ok(String::new()) };
+    let offset = zone.offset_from_utc_datetime(&moment.naive_utc());
+    let seconds = named.offset_from_utc_datetime(&moment.naive_utc()).fix().local_minus_utc();
+    Ok(offset.abbreviation().map_or_else(|| shown_offset(seconds), str::to_owned))
+}
+
+/// `+03`, `+0530`: the name of times that have no letters.
+fn shown_offset(seconds: i32) -> String {
+    let sign = if seconds < 0 { '-' } else { '+' };
+    match seconds.abs() / 60 % 60 {
+        0 => format!("{sign}{:02}", seconds.abs() / 3_600),
+        minutes => format!("{sign}{:02}{minutes:02}", seconds.abs() / 3_600),
+    }
 }
 
 /// What clocks in that zone show at a moment.

@@ -3,7 +3,7 @@
 
 use crate::convert::{arrow_type, datum_to_scalar, field, scalar_to_datum, sql_type_of};
 use crate::error::{QueryError, QueryResult};
-use crate::functions::{Argument, offset_of, session_moment, without_zone};
+use crate::functions::{Argument, offset_of, quoted_in_session, session_moment, without_zone};
 use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::functions::string::rtrim;
@@ -13,7 +13,7 @@ use datafusion::logical_expr::{Cast, Expr, ExprSchemable};
 use std::cell::Cell;
 use std::sync::Arc;
 use types::temporal::{self, ZoneRules};
-use types::{DataType, Datum, ElementType, coerce, text};
+use types::{DataType, Datum, ElementType, Style, TypeError, coerce, text};
 
 /// What is known about the type of one side.
 #[derive(Clone, Debug, PartialEq)]
@@ -227,7 +227,7 @@ pub(super) fn give_type(expr: &mut Expr, side: &Side, ty: &DataType) -> QueryRes
     }
     match side {
         Side::Quoted(text) if matches!(ty, DataType::TimestampTz(_)) => *expr = quoted_moment(text)?,
-        Side::Quoted(text) => *expr = Expr::Literal(quoted_as(text, ty)?, None),
+        Side::Quoted(text) => *expr = quoted_as(text, ty)?,
         Side::Null => *expr = Expr::Literal(datum_to_scalar(ty, &Datum::Null)?, None),
         Side::Parameter => {
             if let Expr::Placeholder(parameter) = expr {
@@ -250,18 +250,24 @@ pub(super) fn give_type(expr: &mut Expr, side: &Side, ty: &DataType) -> QueryRes
 /// # Errors
 /// [`QueryError::Type`] for a constant that is no moment.
 pub(super) fn quoted_moment(quoted: &str) -> QueryResult<Expr> {
-    let rules = WithoutSession { asked: Cell::new(false) };
-    let micros = temporal::parse_timestamptz_in(quoted, &rules)?;
-    if !rules.asked.get() {
-        return Ok(Expr::Literal(datum_to_scalar(&DataType::TimestampTz(None), &Datum::TimestampTz(micros))?, None));
+    const MOMENT: DataType = DataType::TimestampTz(None);
+    let rules = WithoutSession::default();
+    let micros = temporal::parse_timestamptz_in(quoted, &rules);
+    if rules.styled.get() {
+        return Ok(quoted_in_session(quoted, MOMENT));
     }
-    let local = Expr::Literal(datum_to_scalar(&DataType::Timestamp(None), &Datum::Timestamp(micros))?, None);
-    Ok(Expr::Cast(Cast::new(Box::new(local), arrow_type(&DataType::TimestampTz(None)))))
+    if !rules.zoned.get() {
+        return Ok(Expr::Literal(datum_to_scalar(&MOMENT, &Datum::TimestampTz(micros?))?, None));
+    }
+    let local = Expr::Literal(datum_to_scalar(&DataType::Timestamp(None), &Datum::Timestamp(micros?))?, None);
+    Ok(Expr::Cast(Cast::new(Box::new(local), arrow_type(&MOMENT))))
 }
 
-/// Rules that remember whether the session's zone was asked for.
+/// Rules that remember what of the session was asked for.
+#[derive(Default)]
 struct WithoutSession {
-    asked: Cell<bool>,
+    zoned: Cell<bool>,
+    styled: Cell<bool>,
 }
 
 impl ZoneRules for WithoutSession {
@@ -269,31 +275,47 @@ impl ZoneRules for WithoutSession {
         match name {
             Some(name) => offset_of(name, local_micros),
             None => {
-                self.asked.set(true);
+                self.zoned.set(true);
                 Some(0)
             }
         }
     }
+
+    fn style(&self) -> Style {
+        self.styled.set(true);
+        Style::POSTGRES
+    }
+}
+
+/// The value of a quoted constant; `None` where the session's style says which it is.
+///
+/// # Errors
+/// [`TypeError`] for a constant that is no value of `ty` in any session.
+pub(super) fn read_constant(quoted: &str, ty: &DataType) -> Result<Option<Datum>, TypeError> {
+    let rules = WithoutSession::default();
+    let value = text::parse_in(ty, without_zone(quoted, ty), &rules);
+    if rules.styled.get() { Ok(None) } else { value.map(Some) }
 }
 
 /// A quoted constant as a value of `ty`.
-fn quoted_as(quoted: &str, ty: &DataType) -> QueryResult<ScalarValue> {
-    Ok(match ty {
+fn quoted_as(quoted: &str, ty: &DataType) -> QueryResult<Expr> {
+    let value = match ty {
         DataType::Char(_) => ScalarValue::Utf8(Some(quoted.trim_end_matches(' ').to_owned())),
         ty if ty.is_text() => ScalarValue::Utf8(Some(quoted.to_owned())),
-        // Digits beyond the column's scale must not be rounded away before they are compared.
-        DataType::Numeric(_) => {
-            let free = DataType::Numeric(None);
-            datum_to_scalar(&free, &text::parse(&free, quoted)?)?
-        }
-        DataType::Varbinary(_) | DataType::Binary(_) => {
-            datum_to_scalar(&DataType::Bytea, &text::parse(&DataType::Bytea, quoted)?)?
-        }
         ty => {
-            let free = ty.without_digits();
-            datum_to_scalar(&free, &text::parse(&free, without_zone(quoted, &free))?)?
+            // Digits beyond the column's must not be rounded away before they are compared.
+            let free = match ty {
+                DataType::Numeric(_) => DataType::Numeric(None),
+                DataType::Varbinary(_) | DataType::Binary(_) => DataType::Bytea,
+                ty => ty.without_digits(),
+            };
+            match read_constant(quoted, &free)? {
+                Some(value) => datum_to_scalar(&free, &value)?,
+                None => return Ok(quoted_in_session(quoted, free)),
+            }
         }
-    })
+    };
+    Ok(Expr::Literal(value, None))
 }
 
 /// A `char(n)` with its blanks, where they count: in patterns and where any type is taken.

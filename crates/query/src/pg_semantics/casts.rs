@@ -3,7 +3,7 @@
 use super::adapt;
 use crate::convert::{arrow_type, datum_to_scalar, expression_field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
-use crate::functions::{in_digits, postgres_cast, session_moment, without_zone};
+use crate::functions::{in_digits, postgres_cast, quoted_in_session, session_moment};
 use arrow::datatypes::Field;
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::tree_node::Transformed;
@@ -54,9 +54,11 @@ pub(super) fn settle_cast(cast: Cast, schema: &DFSchema) -> Result<Transformed<E
         if matches!(ty, DataType::TimestampTz(_)) {
             return Ok(Transformed::yes(in_digits(adapt::quoted_moment(text)?, ty)));
         }
-        let value =
-            types::coerce::cast(&ty, types::text::parse(&ty, without_zone(text, &ty)).map_err(QueryError::from)?);
-        let value = datum_to_scalar(&ty, &value.map_err(QueryError::from)?)?;
+        let Some(value) = adapt::read_constant(text, &ty).map_err(QueryError::from)? else {
+            return Ok(Transformed::yes(quoted_in_session(text, ty)));
+        };
+        let value = types::coerce::cast(&ty, value).map_err(QueryError::from)?;
+        let value = datum_to_scalar(&ty, &value)?;
         return Ok(Transformed::yes(typed_literal(value, &ty)));
     }
     let replaced = match (cast.expr.to_field(schema), sql_type_of(&cast.field)) {

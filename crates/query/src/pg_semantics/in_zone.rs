@@ -1,7 +1,8 @@
-//! What depends on the session's time zone, where that is not UTC.
+//! What depends on the session's time zone and style, where these are not UTC and PostgreSQL's own.
 //!
 //! ```text
 //!   moment::text, ::date, ::timestamp, and back      casts that know the zone
+//!   float::text, interval::text, text::date          casts that know the style
 //!   extract(hour from moment), to_char, age          of the local time: timezone('Europe/Berlin', moment)
 //!   date_trunc('day', moment)                        date_trunc('day', moment, 'Europe/Berlin')
 //!   moment + interval                                by the zone's days
@@ -19,7 +20,7 @@ use datafusion::logical_expr::expr::{Between, InList, ScalarFunction};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, LogicalPlan};
-use types::{DataType, ElementType};
+use types::{DataType, DateOrder, ElementType, IntervalStyle, Style};
 
 /// Gives a settled plan the zone's meaning.
 ///
@@ -74,6 +75,18 @@ impl<'a> Place<'a> {
         matches!(self.ty(expr), Some(DataType::TimestampTz(_)))
     }
 
+    /// Does a cast depend on the zone or the style?
+    fn has_a_say(&self, from: &DataType, to: &DataType) -> bool {
+        let style = self.zone.style();
+        let styled = from.is_text() && is_read_in(style, to) || to.is_text() && is_shown_in(style, from);
+        styled || reads_clocks(from, to)
+    }
+
+    /// Is it a value whose text depends on one of them?
+    fn is_shown(&self, expr: &Expr) -> bool {
+        self.ty(expr).is_some_and(|ty| self.has_a_say(&ty, &DataType::Text) && !ty.is_text())
+    }
+
     fn zone(&self) -> Expr {
         Expr::Literal(ScalarValue::Utf8(Some(self.zone.name().to_owned())), None)
     }
@@ -95,7 +108,7 @@ fn zoned(expr: Expr, place: &Place<'_>) -> Result<Transformed<Expr>> {
     match expr {
         Expr::Cast(cast) => Ok(zoned_cast(cast, place)),
         Expr::ScalarFunction(mut call) => match (cast_target(&call), place.ty_of_only(&call)) {
-            (Some(to), Some(from)) if reads_clocks(&from, &to) => match call.args.pop() {
+            (Some(to), Some(from)) if place.has_a_say(&from, &to) => match call.args.pop() {
                 Some(value) => Ok(Transformed::yes(cast_in_zone(value, to, place.zone))),
                 None => Ok(Transformed::no(Expr::ScalarFunction(call))),
             },
@@ -129,6 +142,24 @@ impl Place<'_> {
     }
 }
 
+/// Do texts of that type mean something else in that style?
+fn is_read_in(style: Style, ty: &DataType) -> bool {
+    match ty {
+        DataType::Array(element) => is_read_in(style, &element.data_type()),
+        DataType::Interval => style.intervals != IntervalStyle::Postgres,
+        ty => ty.is_temporal() && style.dates != DateOrder::MonthDayYear,
+    }
+}
+
+/// Have values of that type another text in that style?
+fn is_shown_in(style: Style, ty: &DataType) -> bool {
+    match ty {
+        DataType::Array(element) => is_shown_in(style, &element.data_type()),
+        DataType::Interval => style.intervals != IntervalStyle::Postgres,
+        ty => ty.is_float() && style.float_digits <= 0,
+    }
+}
+
 /// Does a cast depend on the zone?
 fn reads_clocks(from: &DataType, to: &DataType) -> bool {
     use DataType as T;
@@ -143,7 +174,7 @@ fn reads_clocks(from: &DataType, to: &DataType) -> bool {
 
 fn zoned_cast(cast: Cast, place: &Place<'_>) -> Transformed<Expr> {
     match (place.ty(&cast.expr), sql_type_of(&cast.field)) {
-        (Some(from), Some(to)) if *cast.field.data_type() == arrow_type(&to) && reads_clocks(&from, &to) => {
+        (Some(from), Some(to)) if *cast.field.data_type() == arrow_type(&to) && place.has_a_say(&from, &to) => {
             Transformed::yes(cast_in_zone(*cast.expr, to, place.zone))
         }
         _ => Transformed::no(Expr::Cast(cast)),
@@ -179,7 +210,7 @@ fn zoned_call(call: ScalarFunction, place: &Place<'_>) -> Result<Transformed<Exp
             let local = local_arguments(call, place)?;
             cast_in_zone(local, DataType::Array(ElementType::TimestampTz), place.zone)
         }
-        (name, _) if SHOWN.contains(&name) && moments.contains(&true) => as_texts(call, place),
+        (name, _) if SHOWN.contains(&name) && call.args.iter().any(|arg| place.is_shown(arg)) => as_texts(call, place),
         _ => return Ok(Transformed::no(Expr::ScalarFunction(call))),
     };
     Ok(Transformed::yes(replaced))
@@ -238,7 +269,7 @@ fn shifted(name: &str, mut call: ScalarFunction, flipped: bool, place: &Place<'_
 
 fn as_texts(mut call: ScalarFunction, place: &Place<'_>) -> Expr {
     for arg in &mut call.args {
-        if place.is_moment(arg) {
+        if place.is_shown(arg) {
             *arg = cast_in_zone(std::mem::take(arg), DataType::Text, place.zone);
         }
     }

@@ -43,6 +43,9 @@ fn at_most_six(digits: u64) -> u8 {
 
 /// The constant, or the text as it is where it is none: reading it gives the error.
 fn of_text(text: &str, fields: Fields) -> Expr {
+    if fields == Fields::default() {
+        return plain(quoted(text));
+    }
     let Ok(value) = types::parse_interval_of(text, fields) else { return plain(quoted(text)) };
     let mut shown = String::new();
     types::print_interval(value, &mut shown);

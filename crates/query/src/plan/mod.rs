@@ -228,7 +228,7 @@ impl Planner {
             let (table, computed) = Box::pin(self.view_table(cx, &view)).await?;
             names.add_view(schema, &view, table, computed);
         }
-        let zone = functions::Zone::of_session(&cx.time_zone);
+        let zone = functions::Zone::of_session(&cx.time_zone, cx.settings.style());
         let planner = SqlToRel::new_with_options(&names, parser_options());
         let make = |parameters: &Parameters| {
             let mut context = PlannerContext::new();

@@ -8,8 +8,10 @@ mod parse;
 mod print;
 
 pub use fields::{IntervalField, IntervalFields};
+pub(crate) use parse::parse_styled;
 pub use parse::{parse_interval, parse_interval_of};
 pub use print::print_interval;
+pub(crate) use print::print_styled;
 
 use crate::temporal::{Civil, DAY, civil_from_days, days_from_civil, days_in_month};
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! Text to intervals: `1 year 2 mons -3 days 04:05:06.5`, `@ 1 minute ago`, `1-2` (years and months), `P1Y2M3DT4H5M6S`.
 
 use super::{Interval, IntervalField, IntervalFields};
-use crate::TypeError;
 use crate::temporal::DAY;
+use crate::{IntervalStyle, TypeError};
 
 /// Reads an interval in any of the forms that PostgreSQL reads.
 ///
@@ -24,6 +24,24 @@ pub fn parse_interval_of(text: &str, fields: IntervalFields) -> Result<Interval,
     let lower = text.trim().to_ascii_lowercase();
     let sum = if lower.starts_with('p') { iso(&lower) } else { verbose(&lower, fields) };
     sum.and_then(|sum| sum.interval()).map(|interval| fields.limit(interval)).map_err(fault)
+}
+
+/// As [`parse_interval`]; in SQL's style the sign in front of a text that has no other is that of all its parts:
+/// `-1 2:03` is a day and two hours ago.
+pub(crate) fn parse_styled(text: &str, style: impl Fn() -> IntervalStyle) -> Result<Interval, TypeError> {
+    let interval = parse_interval(text)?;
+    let Some(rest) = text.trim_start().strip_prefix('-') else { return Ok(interval) };
+    let field_before = |at: usize| rest.get(..at).is_some_and(|head| !head.ends_with(|c: char| c.is_ascii_digit()));
+    let signed = rest.match_indices(['+', '-']).any(|(at, _)| field_before(at));
+    if signed || style() != IntervalStyle::SqlStandard {
+        return Ok(interval);
+    }
+    let Interval { months, days, micros } = interval;
+    Ok(Interval {
+        months: if months > 0 { -months } else { months },
+        days: if days > 0 { -days } else { days },
+        micros: if micros > 0 { -micros } else { micros },
+    })
 }
 
 enum Fault {

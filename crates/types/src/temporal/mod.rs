@@ -15,12 +15,15 @@ mod rounding;
 
 pub use abbreviation::{abbreviation, abbreviations, is_summer_time};
 pub use far_future::with_known_rules;
-pub use parse::{parse_date, parse_time, parse_timestamp, parse_timestamptz, parse_timestamptz_in, without_zone_name};
+pub use parse::{
+    parse_date, parse_date_in, parse_time, parse_time_in, parse_timestamp, parse_timestamp_in, parse_timestamptz,
+    parse_timestamptz_in, without_zone_name,
+};
 pub use posix_zone::{posix_text, posix_zone};
 pub use print::{print_date, print_time, print_timestamp, print_timestamptz};
 pub use rounding::rounded;
 
-use crate::Datum;
+use crate::{Datum, Style};
 
 /// Microseconds of a day.
 pub const DAY: i64 = 86_400_000_000;
@@ -44,6 +47,11 @@ pub trait ZoneRules {
     /// Seconds east of UTC in the zone called `name` (`None`: the session's) when clocks there show `local_micros`.
     /// `None` when there is no such zone.
     fn offset_at_local(&self, name: Option<&str>, local_micros: i64) -> Option<i32>;
+
+    /// The session's forms of texts. It is only asked where a text means one thing in one and another in the next.
+    fn style(&self) -> Style {
+        Style::default()
+    }
 }
 
 /// UTC and nothing else.

@@ -11,7 +11,7 @@
 mod fields;
 
 use super::{DAY, MAX_DATE, MAX_TIMESTAMP, MIN_DATE, MIN_TIMESTAMP, SECOND, Utc, ZoneRules};
-use crate::TypeError;
+use crate::{DateOrder, TypeError};
 use fields::{Fault, Fields, Zone, fields, packed_time, plain_date, plain_timestamp};
 
 /// Days since 1970-01-01. A time in the text is allowed and dropped, as in PostgreSQL.
@@ -19,6 +19,14 @@ use fields::{Fault, Fields, Zone, fields, packed_time, plain_date, plain_timesta
 /// # Errors
 /// [`TypeError::InvalidText`] or [`TypeError::DateTimeRange`].
 pub fn parse_date(text: &str) -> Result<i32, TypeError> {
+    parse_date_in(text, &Utc)
+}
+
+/// As [`parse_date`], with the session's order of day and month.
+///
+/// # Errors
+/// As [`parse_date`].
+pub fn parse_date_in(text: &str, rules: &dyn ZoneRules) -> Result<i32, TypeError> {
     if let Some(days) = plain_date(text.as_bytes()) {
         return i32::try_from(days).map_err(|_| fault("date", text, Fault::Range));
     }
@@ -29,7 +37,7 @@ pub fn parse_date(text: &str) -> Result<i32, TypeError> {
         Some(Special::Epoch) => return Ok(0),
         None => {}
     }
-    let fields = fields_without_rules(text).map_err(|error| fault("date", text, error))?;
+    let fields = fields_without_zone(text, rules).map_err(|error| fault("date", text, error))?;
     let days = fields.date.ok_or_else(|| fault("date", text, Fault::Form))?;
     let in_range = i32::try_from(days).ok().filter(|days| (MIN_DATE..=MAX_DATE).contains(days));
     in_range.ok_or_else(|| fault("date", text, Fault::Range))
@@ -40,6 +48,14 @@ pub fn parse_date(text: &str) -> Result<i32, TypeError> {
 /// # Errors
 /// [`TypeError::InvalidText`] or [`TypeError::DateTimeRange`].
 pub fn parse_time(text: &str) -> Result<i64, TypeError> {
+    parse_time_in(text, &Utc)
+}
+
+/// As [`parse_time`], with the session's order of day and month.
+///
+/// # Errors
+/// As [`parse_time`].
+pub fn parse_time_in(text: &str, rules: &dyn ZoneRules) -> Result<i64, TypeError> {
     let digits = text.trim();
     if digits.eq_ignore_ascii_case("allballs") {
         return Ok(0);
@@ -47,7 +63,7 @@ pub fn parse_time(text: &str) -> Result<i64, TypeError> {
     if matches!(digits.len(), 4 | 6) && digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return packed_time(digits).map_err(|error| fault("time", text, error));
     }
-    let fields = fields_without_rules(text).map_err(|error| fault("time", text, error))?;
+    let fields = fields_without_zone(text, rules).map_err(|error| fault("time", text, error))?;
     fields.time.ok_or_else(|| fault("time", text, Fault::Form))
 }
 
@@ -56,10 +72,18 @@ pub fn parse_time(text: &str) -> Result<i64, TypeError> {
 /// # Errors
 /// [`TypeError::InvalidText`] or [`TypeError::DateTimeRange`].
 pub fn parse_timestamp(text: &str) -> Result<i64, TypeError> {
+    parse_timestamp_in(text, &Utc)
+}
+
+/// As [`parse_timestamp`], with the session's order of day and month.
+///
+/// # Errors
+/// As [`parse_timestamp`].
+pub fn parse_timestamp_in(text: &str, rules: &dyn ZoneRules) -> Result<i64, TypeError> {
     if let Some(micros) = plain_timestamp(text.as_bytes()) {
         return Ok(micros);
     }
-    match moment(text) {
+    match moment(text, rules) {
         Ok(Moment::Special(micros)) => Ok(micros),
         // Which zone it was does not matter here, but that it is one does: names need rules.
         Ok(Moment::Local(_, Some(Zone::Name(_)))) => Err(fault("timestamp", text, Fault::Form)),
@@ -82,7 +106,7 @@ pub fn parse_timestamptz(text: &str) -> Result<i64, TypeError> {
 /// [`TypeError::InvalidText`] or [`TypeError::DateTimeRange`].
 pub fn parse_timestamptz_in(text: &str, rules: &dyn ZoneRules) -> Result<i64, TypeError> {
     let name = "timestamp with time zone";
-    let (local, zone) = match moment(text) {
+    let (local, zone) = match moment(text, rules) {
         Ok(Moment::Special(micros)) => return Ok(micros),
         Ok(Moment::Local(micros, zone)) => (micros, zone),
         Err(error) => return Err(fault(name, text, error)),
@@ -100,7 +124,10 @@ pub fn parse_timestamptz_in(text: &str, rules: &dyn ZoneRules) -> Result<i64, Ty
 /// The text without the name of a zone at its end, if `rules` know that zone: to types without one it says nothing.
 /// `None` without such a name.
 pub fn without_zone_name<'a>(text: &'a str, rules: &dyn ZoneRules) -> Option<&'a str> {
-    let fields = fields(text).ok()?;
+    // Whether it is a date matters here, and not which.
+    let fields = [DateOrder::MonthDayYear, DateOrder::DayMonthYear, DateOrder::YearMonthDay]
+        .into_iter()
+        .find_map(|order| fields(text, &|| order).ok())?;
     let (Some(Zone::Name(name)), Some(_)) = (fields.zone, fields.date) else { return None };
     rules.offset_at_local(Some(name), 0)?;
     text.trim_end().strip_suffix(name).map(str::trim_end)
@@ -109,7 +136,8 @@ pub fn without_zone_name<'a>(text: &'a str, rules: &dyn ZoneRules) -> Option<&'a
 fn fault(ty: &str, text: &str, fault: Fault) -> TypeError {
     match fault {
         Fault::Form => TypeError::InvalidText { ty: ty.to_owned(), input: text.to_owned() },
-        Fault::Range => TypeError::DateTimeRange { input: text.to_owned() },
+        Fault::Range => TypeError::DateTimeRange { input: text.to_owned(), in_this_order: false },
+        Fault::MonthOrDay => TypeError::DateTimeRange { input: text.to_owned(), in_this_order: true },
     }
 }
 
@@ -138,7 +166,7 @@ enum Moment<'a> {
     Local(i128, Option<Zone<'a>>),
 }
 
-fn moment(text: &str) -> Result<Moment<'_>, Fault> {
+fn moment<'a>(text: &'a str, rules: &dyn ZoneRules) -> Result<Moment<'a>, Fault> {
     let (earliest, latest) = super::TIMESTAMP_INFINITIES;
     match special(text) {
         Some(Special::Earliest) => return Ok(Moment::Special(earliest)),
@@ -146,7 +174,7 @@ fn moment(text: &str) -> Result<Moment<'_>, Fault> {
         Some(Special::Epoch) => return Ok(Moment::Special(0)),
         None => {}
     }
-    let fields = fields(text)?;
+    let fields = fields(text, &|| rules.style().dates)?;
     let days = fields.date.ok_or(Fault::Form)?;
     let micros = i128::from(days) * i128::from(DAY) + i128::from(fields.time.unwrap_or(0));
     Ok(Moment::Local(micros, fields.zone))
@@ -157,8 +185,8 @@ fn in_range(micros: i128) -> Result<i64, Fault> {
 }
 
 /// [`fields`] for types that drop the zone: a name cannot be told from a misspelling, so it is refused.
-fn fields_without_rules(text: &str) -> Result<Fields<'_>, Fault> {
-    let fields = fields(text)?;
+fn fields_without_zone<'a>(text: &'a str, rules: &dyn ZoneRules) -> Result<Fields<'a>, Fault> {
+    let fields = fields(text, &|| rules.style().dates)?;
     if matches!(fields.zone, Some(Zone::Name(_))) { Err(Fault::Form) } else { Ok(fields) }
 }
 

@@ -27,6 +27,29 @@ pub fn print_float8(value: f64, out: &mut String) {
     print_float(value, &digits, 15, out);
 }
 
+/// Appends a `real` with six and so many digits more, as `extra_float_digits` at most 0 asks for.
+pub(super) fn print_float4_rounded(value: f32, extra: i8, out: &mut String) {
+    print_rounded(f64::from(value), 6 + i32::from(extra), out);
+}
+
+/// Appends a `double precision` with 15 and so many digits more.
+pub(super) fn print_float8_rounded(value: f64, extra: i8, out: &mut String) {
+    print_rounded(value, 15 + i32::from(extra), out);
+}
+
+/// `%.*g` of C: rounded to that many digits, idle zeros left off.
+fn print_rounded(value: f64, digits: i32, out: &mut String) {
+    let digits = digits.max(1);
+    let scientific = format!("{value:.*e}", usize::try_from(digits - 1).unwrap_or(0));
+    let short = match scientific.split_once('e') {
+        Some((mantissa, exponent)) if mantissa.contains('.') => {
+            format!("{}e{exponent}", mantissa.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => scientific,
+    };
+    print_float(value, &short, digits, out);
+}
+
 /// Digits in front of the exponent.
 fn digits_of(scientific: &str) -> usize {
     scientific.bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count()

@@ -2,6 +2,7 @@
 //!
 //! Numbers that have the right form but do not exist (month 13) are told apart from text that is no date at all.
 
+use crate::DateOrder;
 use crate::temporal::{Civil, DAY, SECOND, abbreviation, days_from_civil, days_in_month};
 
 /// Why a text is no date: its form (22007) or its numbers (22008).
@@ -9,7 +10,12 @@ use crate::temporal::{Civil, DAY, SECOND, abbreviation, days_from_civil, days_in
 pub(super) enum Fault {
     Form,
     Range,
+    /// No month or no day of any month: maybe they stand in another order.
+    MonthOrDay,
 }
+
+/// The session's order of day and month; asked only where it matters.
+pub(super) type Order<'a> = &'a dyn Fn() -> DateOrder;
 
 /// What a text said.
 #[derive(Debug, Default)]
@@ -58,13 +64,13 @@ fn two_digits(tens: u8, ones: u8) -> Option<u8> {
 }
 
 /// Takes the text apart into date, time and zone.
-pub(super) fn fields(text: &str) -> Result<Fields<'_>, Fault> {
+pub(super) fn fields<'a>(text: &'a str, order: Order<'_>) -> Result<Fields<'a>, Fault> {
     let text = text.trim();
     let (text, before_christ) = strip_era(text);
     let (date, clock) = split_clock(text);
     let mut fields = Fields::default();
     if !date.is_empty() {
-        fields.date = Some(date_of(date, before_christ)?);
+        fields.date = Some(date_of(date, before_christ, order)?);
     } else if before_christ.is_some() {
         return Err(Fault::Form);
     }
@@ -139,14 +145,16 @@ fn without_t(date: &str) -> &str {
 }
 
 /// A date in any of the forms, to days since 1970.
-fn date_of(text: &str, before_christ: Option<bool>) -> Result<i64, Fault> {
+fn date_of(text: &str, before_christ: Option<bool>, order: Order<'_>) -> Result<i64, Fault> {
     if let (Some(days), None) = (plain_date(text.as_bytes()), before_christ) {
         return Ok(days);
     }
     if text.split(['-', '/']).any(|piece| piece.trim_matches([' ', ',']).is_empty()) {
         return Err(Fault::Form);
     }
-    let separates = |c: char| matches!(c, '-' | '/' | ',') || c.is_ascii_whitespace();
+    // `13.05.2020`: points separate where nothing else does.
+    let points = text.matches('.').count() == 2 && !text.contains(['-', '/', ',', ' ']);
+    let separates = |c: char| matches!(c, '-' | '/' | ',') || c.is_ascii_whitespace() || (points && c == '.');
     let parts: Vec<&str> = text.split(separates).filter(|part| !part.is_empty()).collect();
     if let ([day], None) = (parts.as_slice(), before_christ)
         && let Some(day) = day.strip_prefix(['J', 'j'])
@@ -155,7 +163,7 @@ fn date_of(text: &str, before_christ: Option<bool>) -> Result<i64, Fault> {
     }
     let (year, month, day) = match parts.as_slice() {
         [digits] => packed_date(digits)?,
-        [a, b, c] => three_parts(a, b, c)?,
+        [a, b, c] => three_parts([a, b, c], order)?,
         _ => return Err(Fault::Form),
     };
     let year = match before_christ {
@@ -163,7 +171,10 @@ fn date_of(text: &str, before_christ: Option<bool>) -> Result<i64, Fault> {
         Some(true) => 1 - year,
         _ => year,
     };
-    if day == 0 || day > days_in_month(year, month) {
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return Err(Fault::MonthOrDay);
+    }
+    if day > days_in_month(year, month) {
         return Err(Fault::Range);
     }
     Ok(days_from_civil(Civil { year, month, day }))
@@ -182,22 +193,36 @@ fn packed_date(digits: &str) -> Result<YearMonthDay, Fault> {
     if at == 3 {
         return Err(Fault::Form);
     }
-    Ok((year_of(year)?, small(month)?, small(day)?))
+    Ok((year_of(year)?, in_date(month)?, in_date(day)?))
 }
 
-/// Year first when it looks like a year, else month, day, year (`DateStyle` MDY); a month's name stands anywhere.
-fn three_parts(a: &str, b: &str, c: &str) -> Result<YearMonthDay, Fault> {
+/// A year of three digits or more stands where it stands; else the order tells. A month's name stands anywhere but last.
+fn three_parts([a, b, c]: [&str; 3], order: Order<'_>) -> Result<YearMonthDay, Fault> {
     if let Some(month) = month_of(a) {
-        return Ok((year_of(c)?, month, small(b)?));
+        let (year, day) = year_and_day(b, c, order)?;
+        return Ok((year, month, day));
     }
     if let Some(month) = month_of(b) {
-        let year_first = a.len() > 2;
-        return if year_first { Ok((year_of(a)?, month, small(c)?)) } else { Ok((year_of(c)?, month, small(a)?)) };
+        let (year, day) = year_and_day(a, c, order)?;
+        return Ok((year, month, day));
     }
     if a.len() > 2 && b.len() > 2 {
         return Err(Fault::Form);
     }
-    if a.len() > 2 { Ok((year_of(a)?, small(b)?, small(c)?)) } else { Ok((year_of(c)?, small(a)?, small(b)?)) }
+    let order = if a.len() > 2 { DateOrder::YearMonthDay } else { order() };
+    let (year, month, day) = match order {
+        DateOrder::YearMonthDay => (a, b, c),
+        DateOrder::DayMonthYear => (c, b, a),
+        DateOrder::MonthDayYear => (c, a, b),
+    };
+    Ok((year_of(year)?, in_date(month)?, in_date(day)?))
+}
+
+/// The numbers beside the name of a month: the year is the long one, else the order tells.
+fn year_and_day(first: &str, second: &str, order: Order<'_>) -> Result<(i64, u8), Fault> {
+    let year_first = first.len() > 2 || (second.len() <= 2 && order() == DateOrder::YearMonthDay);
+    let (year, day) = if year_first { (first, second) } else { (second, first) };
+    Ok((year_of(year)?, in_date(day)?))
 }
 
 /// A year; two digits mean 1970 to 2069.
@@ -242,6 +267,11 @@ fn number(text: &str) -> Result<i64, Fault> {
 /// A number that must fit a field; what does not is out of range, not malformed.
 fn small(text: &str) -> Result<u8, Fault> {
     u8::try_from(number(text)?).map_err(|_| Fault::Range)
+}
+
+/// A month or a day.
+fn in_date(text: &str) -> Result<u8, Fault> {
+    u8::try_from(number(text)?).map_err(|_| Fault::MonthOrDay)
 }
 
 /// A time, a zone, or both.
