@@ -238,11 +238,12 @@ impl Engine {
         &self.clock
     }
 
-    /// Microseconds since 1970.
+    /// The states that blocks let other sessions read.
     pub(crate) fn exported_snapshots(&self) -> &ExportedSnapshots {
         &self.exported
     }
 
+    /// Microseconds since 1970.
     pub(crate) fn now(&self) -> i64 {
         crate::activity::micros(self.clock.as_ref())
     }

@@ -2,6 +2,7 @@
 
 mod cooperate;
 mod dependencies;
+mod interrupt;
 mod min_max;
 mod misplaced_keys;
 mod null_safe_keys;
@@ -22,6 +23,7 @@ use datafusion::physical_optimizer::ensure_requirements::EnsureRequirements;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use dependencies::before_readers;
 pub(crate) use dependencies::corrected;
+pub(crate) use interrupt::interruptible;
 use min_max::MinMaxOfKey;
 use misplaced_keys::HideMisplacedKeys;
 pub(crate) use misplaced_keys::UnorderedExec;

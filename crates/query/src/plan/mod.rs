@@ -208,7 +208,7 @@ impl Planner {
         let fitting = output::Fitting::of(cx);
         let (logical, columns) =
             output::settle_output(plan, self.state.config_options(), self.state.analyzer(), &fitting)?;
-        let logical = self.optimise(bind::fold_limits(logical)?)?;
+        let logical = self.optimise(cx, bind::fold_limits(logical)?)?;
         Ok(Plan { parameters: parameters.types(), columns: Arc::new(columns), cacheable: !computed, logical })
     }
 
@@ -283,8 +283,9 @@ impl Planner {
         function.is_some_and(|function| function.signature().volatility == Volatility::Volatile)
     }
 
-    fn optimise(&self, plan: LogicalPlan) -> QueryResult<LogicalPlan> {
-        Ok(self.state.optimizer().optimize(plan, &optimizer::Context::new(&self.state), |_, _| {})?)
+    fn optimise(&self, cx: &QueryContext, plan: LogicalPlan) -> QueryResult<LogicalPlan> {
+        let optimizer = optimizer::interruptible(self.state.optimizer(), &cx.stop);
+        Ok(optimizer.optimize(plan, &optimizer::Context::new(&self.state), |_, _| {})?)
     }
 
     /// Runs a plan.

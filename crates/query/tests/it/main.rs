@@ -17,3 +17,4 @@ mod postgres;
 mod reads;
 mod select;
 mod semantics;
+mod stops;

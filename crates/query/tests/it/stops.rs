@@ -1,0 +1,31 @@
+//! A statement that is stopped while it is planned.
+
+use crate::fixture::Fixture;
+use query::{QueryError, Stop};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Stops when it was asked so often.
+#[derive(Debug)]
+struct StopsAfter(AtomicUsize);
+
+impl Stop for StopsAfter {
+    fn is_stopped(&self) -> bool {
+        let less = |left: usize| left.checked_sub(1);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_err()
+    }
+}
+
+#[tokio::test]
+async fn planning_ends_when_its_statement_is_stopped() {
+    let fixture = Fixture::new().await;
+    fixture.flights(None).await;
+    let parsed = sql::parse("select count(*) from flights a, flights b where a.flight = b.flight").unwrap();
+    let sql::Statement::Query(tree) = &parsed[0].statement else { panic!("no query") };
+    for asked in [0, 1, 10] {
+        let mut cx = fixture.context().await;
+        cx.stop = Arc::new(StopsAfter(AtomicUsize::new(asked)));
+        let planned = fixture.planner.plan(&cx, tree, &[]).await.map(|plan| plan.columns.len());
+        assert!(matches!(planned, Err(QueryError::Stopped)), "asked {asked} times: {planned:?}");
+    }
+}
