@@ -88,8 +88,19 @@ impl DataType {
         }
     }
 
-    /// The type without its digits of a second: that of a constant or parameter which is compared with such a value,
-    /// and must not be rounded before that.
+    /// The type without lengths, digits and scale, which would cut or round a value: that of a constant or parameter which
+    /// is compared with such a value, or goes where it is cut later. A `char(n)` keeps its length.
+    #[must_use]
+    pub fn unlimited(self) -> Self {
+        match self {
+            Self::Numeric(_) => Self::Numeric(None),
+            Self::Varchar(_) => Self::Varchar(None),
+            Self::Varbinary(_) | Self::Binary(_) => Self::Bytea,
+            other => other.without_digits(),
+        }
+    }
+
+    /// The type without its digits of a second.
     pub fn without_digits(self) -> Self {
         match self {
             Self::Time(_) => Self::Time(None),

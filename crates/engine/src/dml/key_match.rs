@@ -143,7 +143,7 @@ fn key_value(
         }
         Literal::Bool(value) => constant((*ty == DataType::Boolean).then_some(Datum::Bool(*value))),
         Literal::Text(value) if ty.is_text() => constant(fits_exactly(ty, Datum::Text((*value).to_string()))),
-        Literal::Text(value) => constant(fits_exactly(ty, read_text(&ty.without_digits(), value, zone)?)),
+        Literal::Text(value) => constant(fits_exactly(ty, read_text(&ty.unlimited(), value, zone)?)),
         // PostgreSQL compares a real with a numeric constant in double precision.
         Literal::Number(_) if *ty == DataType::Real => Ok(None),
         Literal::Number(number) if ty.is_number() => constant(fits_exactly(ty, number_datum(number)?)),

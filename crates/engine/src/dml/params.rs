@@ -29,13 +29,13 @@ impl ParamTypes {
     }
 
     /// The parameter stands where a value of that type goes. The first place decides. A value is
-    /// rounded to digits of a second where it goes, not before.
+    /// cut and rounded where it goes, not before.
     pub(crate) fn note(&mut self, index: usize, ty: DataType) {
         if self.0.len() <= index {
             self.0.resize(index + 1, None);
         }
         if let Some(known) = self.0.get_mut(index) {
-            known.get_or_insert(ty.without_digits());
+            known.get_or_insert(ty.unlimited());
         }
     }
 

@@ -38,7 +38,7 @@ impl Operand {
                 Ok(Some(Self::Constant(as_kept(&ty, Datum::Text(text.to_string())))))
             }
             // Not rounded to the column's digits: it need not be a value of the column.
-            Some(Literal::Text(text)) => Ok(Some(Self::Constant(read_text(&ty.without_digits(), text, target.zone)?))),
+            Some(Literal::Text(text)) => Ok(Some(Self::Constant(read_text(&ty.unlimited(), text, target.zone)?))),
             Some(Literal::Bool(value)) if ty == DataType::Boolean => Ok(Some(Self::Constant(Datum::Bool(value)))),
             Some(Literal::Number(number)) if ty.is_integer() || matches!(ty, DataType::Numeric(_)) => {
                 Ok(fits_exactly(&ty, number_datum(&number)?).map(Self::Constant))

@@ -34,8 +34,7 @@ fn common(array: ElementType, other: &DataType) -> Option<ElementType> {
     let own = array.data_type();
     let other = match other {
         DataType::Char(_) | DataType::Varchar(_) | DataType::Text if own.is_text() => return Some(array),
-        DataType::Numeric(_) => DataType::Numeric(None),
-        other => other.without_digits(),
+        other => other.unlimited(),
     };
     if own == other || widens(&other, &own) {
         Some(array)

@@ -232,7 +232,7 @@ pub(super) fn give_type(expr: &mut Expr, side: &Side, ty: &DataType) -> QueryRes
         Side::Parameter => {
             if let Expr::Placeholder(parameter) = expr {
                 // Of a char(n) the length is the column's own.
-                let taken = if ty.is_text() { DataType::Text } else { ty.without_digits() };
+                let taken = if ty.is_text() { DataType::Text } else { ty.unlimited() };
                 parameter.field = Some(Arc::new(field("", &taken, true)));
             }
             if matches!(ty, DataType::Char(_)) {
@@ -304,11 +304,7 @@ fn quoted_as(quoted: &str, ty: &DataType) -> QueryResult<Expr> {
         ty if ty.is_text() => ScalarValue::Utf8(Some(quoted.to_owned())),
         ty => {
             // Digits beyond the column's must not be rounded away before they are compared.
-            let free = match ty {
-                DataType::Numeric(_) => DataType::Numeric(None),
-                DataType::Varbinary(_) | DataType::Binary(_) => DataType::Bytea,
-                ty => ty.without_digits(),
-            };
+            let free = ty.unlimited();
             match read_constant(quoted, &free)? {
                 Some(value) => datum_to_scalar(&free, &value)?,
                 None => return Ok(quoted_in_session(quoted, free)),

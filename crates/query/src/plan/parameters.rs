@@ -155,6 +155,6 @@ fn report(expr: &Expr, ty: Option<DataType>, typed: &mut dyn FnMut(usize, DataTy
         && let Some(number) = number_of(placeholder)
     {
         // A cast to varchar(3) or timestamp(3) cuts its input, so the input may be longer.
-        typed(number, if ty.is_text() { DataType::Text } else { ty.without_digits() });
+        typed(number, if ty.is_text() { DataType::Text } else { ty.unlimited() });
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn prepare(c: &mut Cursor<'_>) -> Parse<Statement> {
     }
     let name = c.name()?;
     // As in PostgreSQL a parameter is of its type, and not rounded to digits that stand beside it.
-    let parameter = |c: &mut Cursor<'_>| data_type::data_type(c).map(types::DataType::without_digits);
+    let parameter = |c: &mut Cursor<'_>| data_type::data_type(c).map(types::DataType::unlimited);
     let types = if matches!(c.peek(), Token::LParen) { c.parenthesised(parameter)? } else { Vec::new() };
     c.need("AS")?;
     let start = c.location();

@@ -89,11 +89,9 @@ fn is_preferred(ty: &DataType) -> bool {
 /// The type without its parameters; all texts are one, all bytes are one.
 fn kind(ty: &DataType) -> DataType {
     match ty {
-        DataType::Numeric(_) => DataType::Numeric(None),
         ty if ty.is_text() => DataType::Text,
-        ty if ty.is_bytes() => DataType::Bytea,
         DataType::Array(ElementType::Varchar) => DataType::Array(ElementType::Text),
-        ty => ty.without_digits(),
+        ty => ty.unlimited(),
     }
 }
 
