@@ -1,6 +1,7 @@
 //! The threads that run queries, apart from those that serve connections: a long scan never stalls them.
 
 use crate::error::{EngineResult, Fault};
+use query::QueryError;
 use std::future::Future;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::task::AbortOnDropHandle;
@@ -43,7 +44,7 @@ impl QueryRuntime {
     ) -> EngineResult<T> {
         match self.spawn(work)?.await {
             Ok(done) => done,
-            Err(error) => Err(Fault::Internal { detail: error.to_string() }.into()),
+            Err(error) => Err(QueryError::unexpected(&error.to_string()).into()),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Rows on their way out.
 
-use crate::error::{EngineResult, Fault};
+use crate::error::EngineResult;
 use crate::key_program::Cursor;
 use crate::running::RunGuard;
 use crate::{Chunk, ColumnDesc, RowStream, Session};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
-use query::{Plan, QueryContext};
+use query::{Plan, QueryContext, QueryError};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
@@ -66,7 +66,7 @@ impl Session {
             let work = async move {
                 let mut execution = planner.execute(&context, &plan, &params).await?;
                 while let Some(batch) = execution.stream.next().await {
-                    let batch = batch.map_err(query::QueryError::from)?;
+                    let batch = batch.map_err(QueryError::from)?;
                     if batch.num_rows() > 0 && send.send(Message::Chunk(Chunk::Batch(batch))).await.is_err() {
                         // Nobody listens any more.
                         break;
@@ -133,7 +133,7 @@ impl Session {
                     let mut execution = planner.execute(&context, &plan, &params).await?;
                     let mut rows = Vec::new();
                     while let Some(batch) = execution.stream.next().await {
-                        let batch = batch.map_err(query::QueryError::from)?;
+                        let batch = batch.map_err(QueryError::from)?;
                         rows.extend(query::convert::batch_to_rows(&batch, &types)?);
                     }
                     Ok(rows)
@@ -157,7 +157,7 @@ async fn next_chunk(source: Option<Source>) -> Option<(EngineResult<Chunk>, Opti
                 Ok(()) => "a query ended without an end".to_string(),
                 Err(error) => error.to_string(),
             };
-            Some((Err(Fault::Internal { detail }.into()), None))
+            Some((Err(QueryError::unexpected(&detail).into()), None))
         }
     }
 }

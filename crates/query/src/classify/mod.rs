@@ -34,7 +34,7 @@ impl From<DataFusionError> for QueryError {
             DataFusionError::Internal(message) if message.contains("Cannot run range queries on datatype") => {
                 Self::Unsupported { feature: "RANGE with a distance over values of this type".to_owned() }
             }
-            other => Self::internal(first_line(&other.to_string())),
+            other => QueryError::unexpected(&first_line(&other.to_string())),
         }
     }
 }
@@ -61,7 +61,7 @@ fn external(inner: Box<dyn std::error::Error + Send + Sync>) -> QueryError {
     };
     match inner.downcast::<DataFusionError>() {
         Ok(nested) => QueryError::from(*nested),
-        Err(other) => QueryError::internal(other.to_string()),
+        Err(other) => QueryError::unexpected(&other.to_string()),
     }
 }
 
@@ -81,8 +81,22 @@ fn shared(error: &DataFusionError) -> QueryError {
         DataFusionError::Plan(message) => from_plan(message),
         DataFusionError::Execution(message) => from_execution(message),
         DataFusionError::SchemaError(inner, _) => from_schema(inner),
-        other => QueryError::internal(first_line(&other.to_string())),
+        other => QueryError::unexpected(&first_line(&other.to_string())),
     }
+}
+
+impl QueryError {
+    /// What no variant tells, as the end of a task in a panic. Arrow panics where the texts of a batch, as a constant repeated
+    /// for each row, are longer than its offsets reach.
+    #[must_use]
+    pub fn unexpected(text: &str) -> Self {
+        if text.contains("offset overflow") { too_large_batch() } else { Self::internal(text.to_owned()) }
+    }
+}
+
+/// More bytes of text than one column of a batch takes.
+pub(crate) fn too_large_batch() -> QueryError {
+    Refusal::Size.because("the texts of one column are larger than 2 GB in one batch of rows")
 }
 
 fn from_arrow(error: ArrowError) -> QueryError {
@@ -103,6 +117,7 @@ fn arrow_by_ref(error: &ArrowError) -> QueryError {
         ArrowError::InvalidArgumentError(message) | ArrowError::ComputeError(message) => from_execution(message),
         ArrowError::MemoryError(detail) => QueryError::Resources { detail: detail.clone() },
         ArrowError::NotYetImplemented(feature) => from_not_built(feature),
+        ArrowError::OffsetOverflowError(_) => too_large_batch(),
         other => QueryError::internal(other.to_string()),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::resolve::{Argument, resolve};
 use super::{Chosen, Definition};
+use crate::classify::too_large_batch;
 use crate::convert::scalar::{column_reader, datums_to_array};
 use crate::convert::{arrow_type, expression_field, sql_type};
 use crate::error::{QueryError, QueryResult};
@@ -196,6 +197,18 @@ fn plain_items(ty: &ArrowType) -> ArrowType {
     }
 }
 
+/// Most bytes that one call makes for a batch of rows, as far as Arrow's offsets reach.
+const MOST_OF_A_BATCH: usize = i32::MAX as usize;
+
+/// The bytes of a value that may be long.
+fn size_of(value: &Datum) -> usize {
+    match value {
+        Datum::Text(text) => text.len(),
+        Datum::Bytes(bytes) => bytes.len(),
+        _ => 0,
+    }
+}
+
 fn evaluate(chosen: &Chosen, arrays: &[ArrayRef], rows: usize) -> QueryResult<ArrayRef> {
     let canonical: Vec<(DataType, ArrayRef)> = chosen
         .types
@@ -210,6 +223,7 @@ fn evaluate(chosen: &Chosen, arrays: &[ArrayRef], rows: usize) -> QueryResult<Ar
     let readers =
         canonical.iter().map(|(ty, array)| column_reader(ty, array.as_ref())).collect::<QueryResult<Vec<_>>>()?;
     let mut values = Vec::with_capacity(rows);
+    let mut left = MOST_OF_A_BATCH;
     let mut row_values: Vec<Datum> = Vec::with_capacity(readers.len());
     for row in 0..rows {
         row_values.clear();
@@ -217,7 +231,24 @@ fn evaluate(chosen: &Chosen, arrays: &[ArrayRef], rows: usize) -> QueryResult<Ar
             row_values.push(if array.is_null(row) { Datum::Null } else { read(row)? });
         }
         let is_null = chosen.strict && row_values.iter().any(Datum::is_null);
-        values.push(if is_null { Datum::Null } else { (chosen.body)(&row_values)? });
+        let value = if is_null { Datum::Null } else { (chosen.body)(&row_values)? };
+        left = left.checked_sub(size_of(&value)).ok_or_else(too_large_batch)?;
+        values.push(value);
     }
     datums_to_array(&chosen.returns, values)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_of_long_texts_is_refused_before_it_takes_all_memory() {
+        // A gigabyte of zeros, which the system lends without filling it.
+        let body: super::super::Body = |_| Ok(Datum::Text(String::from_utf8(vec![0; 1 << 30]).unwrap_or_default()));
+        let chosen = Chosen { types: Vec::new(), returns: DataType::Text, strict: false, body };
+        let refused = evaluate(&chosen, &[], 200).unwrap_err();
+        assert!(matches!(refused, QueryError::Refused { reason: crate::Refusal::Size, .. }), "{refused:?}");
+    }
 }
