@@ -10,15 +10,18 @@
 //!         Group by b: b, count c    column 0, b, tells rows apart
 //! ```
 //!
-//! What stands over such a projection is said to have neither keys nor order. It stays: a sort that runs asks once more
+//! Groups by ROLLUP, CUBE and GROUPING SETS are told to be in their input's order, with its constants and equal columns;
+//! but a column is NULL in the groups that are not by it.
+//!
+//! What stands over such a node is said to have neither keys nor order. It stays: a sort that runs asks once more
 //! whether it is needed.
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Constraint, Constraints, Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
@@ -29,7 +32,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use std::fmt;
 use std::sync::Arc;
 
@@ -40,7 +43,7 @@ pub(super) struct HideMisplacedKeys;
 impl PhysicalOptimizerRule for HideMisplacedKeys {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
-            Ok(if misplaces_keys(plan.as_ref()) {
+            Ok(if groups_by_sets(plan.as_ref()) || misplaces_keys(plan.as_ref()) {
                 Transformed::yes(Arc::new(UnorderedExec::new(plan)) as Arc<dyn ExecutionPlan>)
             } else {
                 Transformed::no(plan)
@@ -56,6 +59,20 @@ impl PhysicalOptimizerRule for HideMisplacedKeys {
     fn schema_check(&self) -> bool {
         true
     }
+}
+
+fn groups_by_sets(plan: &dyn ExecutionPlan) -> bool {
+    plan.downcast_ref::<AggregateExec>().is_some_and(|aggregate| aggregate.group_expr().has_grouping_set())
+}
+
+/// What stays true of a node's rows.
+fn still_known(plan: &dyn ExecutionPlan) -> EquivalenceProperties {
+    if groups_by_sets(plan) {
+        return EquivalenceProperties::new(plan.schema());
+    }
+    let mut known = plan.properties().equivalence_properties().clone().with_constraints(Constraints::default());
+    known.clear_orderings();
+    known
 }
 
 /// Does a node say of columns that they tell rows apart, of which its input does not say so?
@@ -117,9 +134,7 @@ pub(crate) struct UnorderedExec {
 
 impl UnorderedExec {
     fn new(input: Arc<dyn ExecutionPlan>) -> Self {
-        let mut known = input.equivalence_properties().clone().with_constraints(Constraints::default());
-        known.clear_orderings();
-        let properties = input.properties().as_ref().clone().with_eq_properties(known);
+        let properties = input.properties().as_ref().clone().with_eq_properties(still_known(input.as_ref()));
         Self { input, properties: Arc::new(properties) }
     }
 }

@@ -37,6 +37,9 @@ impl VisitorMut for Namer {
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         self.depth += 1;
         query.with.iter_mut().flat_map(|with| &mut with.cte_tables).for_each(|table| tell_apart(&mut table.alias));
+        if let SetExpr::SetOperation { left, .. } = query.body.as_mut() {
+            number_columns(left);
+        }
         ControlFlow::Continue(())
     }
 
@@ -55,6 +58,28 @@ impl VisitorMut for Namer {
     fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
         wildcard_names::follow(select);
         ControlFlow::Continue(())
+    }
+}
+
+/// `SELECT t.k, u.k … UNION …`: its columns have no tables to differ by.
+fn number_columns(body: &mut SetExpr) {
+    let select = match body {
+        SetExpr::Select(select) => select,
+        SetExpr::SetOperation { left, .. } => return number_columns(left),
+        SetExpr::Query(query) => return number_columns(&mut query.body),
+        _ => return,
+    };
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for item in &mut select.projection {
+        let name = match &*item {
+            SelectItem::UnnamedExpr(expr) if is_column(item) => column_name(expr),
+            SelectItem::ExprWithAlias { alias, .. } => ident_name(alias),
+            _ => continue,
+        };
+        let number = seen.entry(name).and_modify(|count| *count += 1).or_insert(0);
+        if *number > 0 && is_column(item) {
+            rename(item, None, Some(*number));
+        }
     }
 }
 

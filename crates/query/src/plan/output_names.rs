@@ -1,6 +1,6 @@
 //! Names of outputs where PostgreSQL does not see them, or sees two: in HAVING, in ORDER BY.
 
-use super::names::ident_name;
+use super::names::{self, ident_name};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use sql::ast::{Expr, GroupByExpr, Ident, OrderByExpr, Query, Select, SelectItem, SetExpr, Visit, Visitor};
@@ -73,7 +73,7 @@ impl Visitor for Searcher<'_> {
 /// # Errors
 /// 42702 where it is that of two that differ.
 pub(super) fn check_order(query: &Query, by: &[OrderByExpr]) -> QueryResult<()> {
-    let SetExpr::Select(select) = query.body.as_ref() else { return Ok(()) };
+    let Some(select) = first_select(&query.body) else { return Ok(()) };
     for by in by {
         let Expr::Identifier(name) = &by.expr else { continue };
         let name = ident_name(name);
@@ -86,10 +86,20 @@ pub(super) fn check_order(query: &Query, by: &[OrderByExpr]) -> QueryResult<()> 
     Ok(())
 }
 
+/// The SELECT that names a query's outputs.
+pub(super) fn first_select(body: &SetExpr) -> Option<&Select> {
+    match body {
+        SetExpr::Select(select) => Some(select),
+        SetExpr::SetOperation { left, .. } => first_select(left),
+        SetExpr::Query(query) => first_select(&query.body),
+        _ => None,
+    }
+}
+
 /// The expression of an output of that name.
 fn output<'a>(item: &'a SelectItem, name: &str) -> Option<&'a Expr> {
     let (expr, own) = match item {
-        SelectItem::UnnamedExpr(expr) => (expr, column_name(expr)?),
+        SelectItem::UnnamedExpr(expr) => (expr, names::column_name(expr)),
         SelectItem::ExprWithAlias { expr, alias } => (expr, ident_name(alias)),
         _ => return None,
     };

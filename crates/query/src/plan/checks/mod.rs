@@ -12,7 +12,7 @@ use crate::error::{QueryError, QueryResult};
 use find::{arguments, find, is_windowed, name_of};
 use sql::ast::{
     Distinct, Expr, GroupByExpr, JoinConstraint, LimitClause, NamedWindowExpr, OrderByKind, Query, Select, Statement,
-    TableWithJoins, Value, Visit, Visitor,
+    TableWithJoins, UnaryOperator, Value, Visit, Visitor,
 };
 use std::ops::ControlFlow;
 use types::TypeError;
@@ -176,8 +176,15 @@ fn names_once(query: &Query) -> Verdict {
 
 /// A constant names a place in the list, so it is an integer.
 fn place_or_expression(expr: &Expr, clause: &str) -> Verdict {
-    let Expr::Value(value) = expr else { return ControlFlow::Continue(()) };
+    let (value, sign) = match expr {
+        Expr::Value(value) => (value, ""),
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } if let Expr::Value(value) = expr.as_ref() => (value, "-"),
+        _ => return ControlFlow::Continue(()),
+    };
     let place = match &value.value {
+        Value::Number(number, _) if sign == "-" && number.bytes().all(|byte| byte.is_ascii_digit()) => {
+            return refuse(Refusal::Position, format!("{clause} position -{number} is not in select list"));
+        }
         Value::Number(number, _) => number.bytes().all(|byte| byte.is_ascii_digit()),
         Value::SingleQuotedString(_) | Value::EscapedStringLiteral(_) | Value::DollarQuotedString(_) => false,
         Value::Boolean(_) | Value::Null => false,
