@@ -31,6 +31,12 @@ pub enum TypeError {
         /// The text as given.
         input: String,
     },
+    /// Years and months that together are too many (22008).
+    #[error("interval out of range")]
+    IntervalOverflow {
+        /// The text as given.
+        input: String,
+    },
     /// Text that is no array (22P02).
     #[error("{message}")]
     BadArray {

@@ -79,7 +79,7 @@ fn type_code(error: &TypeError) -> &'static str {
         TypeError::TooManyDimensions { .. } => "54000",
         TypeError::IntervalRange { .. } => "22015",
         TypeError::InvalidHex { .. } => "22023",
-        TypeError::DateTimeRange { .. } | TypeError::MomentRange { .. } => "22008",
+        TypeError::DateTimeRange { .. } | TypeError::MomentRange { .. } | TypeError::IntervalOverflow { .. } => "22008",
         TypeError::TextOutOfRange { .. } | TypeError::OutOfRange { .. } | TypeError::NumericOverflow { .. } => "22003",
         TypeError::TooLong { .. } => "22001",
         TypeError::InvalidEncoding { .. } => "22021",
@@ -366,7 +366,10 @@ impl From<StoreError> for EngineError {
 /// The text that is no value of its type: maybe a constant of the statement.
 fn quoted(error: &TypeError) -> Option<String> {
     match error {
-        TypeError::InvalidText { input, .. } | TypeError::DateTimeRange { input, .. } => Some(input.clone()),
+        TypeError::InvalidText { input, .. }
+        | TypeError::DateTimeRange { input, .. }
+        | TypeError::IntervalRange { input }
+        | TypeError::IntervalOverflow { input } => Some(input.clone()),
         _ => None,
     }
 }

@@ -1,7 +1,9 @@
 //! Expressions: what the planner would ignore, and what other databases have.
 
 use super::{Verdict, invalid, refuse_if, unsupported};
-use sqlparser::ast::{AccessExpr, CastKind, Expr, Function, FunctionArguments, Spanned, Value};
+use sqlparser::ast::{
+    AccessExpr, CastKind, DateTimeField, Expr, Function, FunctionArguments, Interval, Spanned, Value,
+};
 use std::ops::ControlFlow;
 
 /// Looks at one expression, not at those inside it.
@@ -18,6 +20,7 @@ pub(super) fn check(expr: &Expr) -> Verdict {
         Expr::Interval(interval) if !matches!(*interval.value, Expr::Value(_)) => {
             invalid("INTERVAL takes a string", interval.value.span())
         }
+        Expr::Interval(interval) => check_fields(interval),
         Expr::Value(value) => check_value(&value.value, expr),
         Expr::Collate { collation, .. } => unsupported(format!("collation {collation}"), collation.span()),
         Expr::JsonAccess { .. }
@@ -36,6 +39,22 @@ pub(super) fn check(expr: &Expr) -> Verdict {
         | Expr::MemberOf(_) => unsupported(format!("the expression {expr}"), expr.span()),
         _ => ControlFlow::Continue(()),
     }
+}
+
+/// sqlparser takes any two fields.
+fn check_fields(interval: &Interval) -> Verdict {
+    use DateTimeField::{Day, Hour, Minute, Month, Second, Year};
+    let Interval { value, leading_field, last_field, .. } = interval;
+    let bounds = (leading_field, last_field);
+    let known = matches!(
+        bounds,
+        (_, None)
+            | (Some(Year), Some(Month))
+            | (Some(Day), Some(Hour | Minute | Second))
+            | (Some(Hour), Some(Minute | Second))
+            | (Some(Minute), Some(Second))
+    );
+    if known { ControlFlow::Continue(()) } else { invalid("an interval has no such fields", value.span()) }
 }
 
 /// sqlparser takes anything on both sides of the point: `1 . x` (which prints as `1.x`), `x . f(1)`.

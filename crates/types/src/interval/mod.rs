@@ -4,8 +4,11 @@
 //! They compare as if a month had 30 days and a day 24 hours, so `1 month = 30 days`, as in PostgreSQL.
 
 mod fields;
+mod iso;
 mod parse;
 mod print;
+mod sum;
+mod tokens;
 
 pub use fields::{IntervalField, IntervalFields};
 pub(crate) use parse::parse_styled;
