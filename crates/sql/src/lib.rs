@@ -32,6 +32,7 @@ mod statement;
 
 pub use data_type::data_type;
 pub use error::{Position, SqlError};
+pub use lexer::DISTINCT_GROUPS;
 pub use parser::{Parsed, parse, parse_expr, parse_query};
 pub use placeholders::placeholders;
 pub use qualify::qualify;

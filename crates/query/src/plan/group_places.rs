@@ -3,16 +3,17 @@
 //! - Places of the select list inside ROLLUP, CUBE and GROUPING SETS (`GROUP BY ROLLUP (1, 2)`) are the expressions there.
 //! - Places inside DISTINCT ON likewise.
 //! - ROLLUP and CUBE inside GROUPING SETS are the sets that they stand for.
+//! - GROUP BY DISTINCT is the list of sets of which each is another one.
 //! - Sets that name an expression twice, or several at once (`ROLLUP ((a, b), c)`), are written out: `ROLLUP (a, a)` is
 //!   `GROUPING SETS ((a), (a), ())`.
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use sql::ast::{
-    Distinct, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Select, SelectItem, Statement, Value,
-    VisitMut, VisitorMut,
+    Distinct, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Select, SelectItem,
+    Statement, Value, VisitMut, VisitorMut,
 };
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 /// As many sets as PostgreSQL makes of one GROUP BY.
@@ -40,6 +41,10 @@ impl VisitorMut for Resolver {
             exprs.iter_mut().for_each(|expr| resolve(expr, projection));
         }
         let GroupByExpr::Expressions(groups, _) = group_by else { return ControlFlow::Continue(()) };
+        let distinct_sets = matches!(groups.first(), Some(Expr::Function(call)) if is_marker(call));
+        if distinct_sets {
+            groups.remove(0);
+        }
         let sets = groups.iter_mut().filter_map(|group| match group {
             Expr::Rollup(sets) | Expr::Cube(sets) | Expr::GroupingSets(sets) => Some(sets),
             _ => None,
@@ -52,8 +57,9 @@ impl VisitorMut for Resolver {
                 *sets = flat;
             }
         }
-        if needs_writing_out(groups) {
+        if needs_writing_out(groups) || distinct_sets && groups.iter().any(is_of_sets) {
             match written_out(groups) {
+                Some(sets) if distinct_sets => *groups = vec![Expr::GroupingSets(each_once(sets))],
                 Some(sets) => *groups = vec![Expr::GroupingSets(sets)],
                 None => {
                     let message = format!("too many grouping sets present (maximum {MOST_SETS})");
@@ -63,6 +69,21 @@ impl VisitorMut for Resolver {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// `GROUP BY DISTINCT`.
+fn is_marker(call: &Function) -> bool {
+    matches!(call.name.0.as_slice(), [name] if name.as_ident().is_some_and(|name| name.value == sql::DISTINCT_GROUPS))
+}
+
+fn is_of_sets(group: &Expr) -> bool {
+    matches!(group, Expr::Rollup(_) | Expr::Cube(_) | Expr::GroupingSets(_))
+}
+
+/// Sets of the same expressions are one, in whatever order they name them.
+fn each_once(sets: Vec<Vec<Expr>>) -> Vec<Vec<Expr>> {
+    let mut seen: HashSet<BTreeSet<Expr>> = HashSet::new();
+    sets.into_iter().filter(|set| seen.insert(set.iter().cloned().collect())).collect()
 }
 
 /// Sets of which some are ROLLUP or CUBE, which stand for several; `None` if there are none, or too many.

@@ -15,12 +15,6 @@ pub(super) fn check(text: &str, tokens: &[TokenWithSpan]) -> Result<(), SqlError
                 let message = format!("trailing junk after numeric literal at or near \"{digits}{}\"", word.value);
                 return Err(SqlError::Invalid { message, position: position() });
             }
-            (Token::Word(word), Token::Ampersand)
-                if touches && word.quote_style.is_none() && word.value.eq_ignore_ascii_case("u") =>
-            {
-                let feature = "an identifier with Unicode escapes".to_owned();
-                return Err(SqlError::Unsupported { feature, hint: None, position: position() });
-            }
             (Token::SingleQuotedString(_), Token::SingleQuotedString(_)) => {
                 let position = position_of(text, next.span.start);
                 return Err(SqlError::Syntax { near: Some(token_text(text, next)), expected: None, position });
@@ -30,7 +24,6 @@ pub(super) fn check(text: &str, tokens: &[TokenWithSpan]) -> Result<(), SqlError
     }
     tokens.iter().try_for_each(|token| {
         check_digits(text, token)?;
-        check_unicode(text, token)?;
         check_hex(text, token)
     })
 }
@@ -40,17 +33,6 @@ fn check_digits(text: &str, token: &TokenWithSpan) -> Result<(), SqlError> {
     match &token.token {
         Token::Number(digits, _) if digits.contains('_') => {
             let message = format!("trailing junk after numeric literal at or near \"{digits}\"");
-            Err(SqlError::Invalid { message, position: position_of(text, token.span.start) })
-        }
-        _ => Ok(()),
-    }
-}
-
-/// No text has a zero byte.
-fn check_unicode(text: &str, token: &TokenWithSpan) -> Result<(), SqlError> {
-    match &token.token {
-        Token::UnicodeStringLiteral(value) if value.contains('\0') => {
-            let message = "invalid Unicode escape value".to_owned();
             Err(SqlError::Invalid { message, position: position_of(text, token.span.start) })
         }
         _ => Ok(()),

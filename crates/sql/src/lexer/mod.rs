@@ -6,6 +6,7 @@
 mod depth;
 mod escape;
 mod fetch_rows;
+mod group_by;
 pub(crate) mod keyword;
 mod literal;
 mod operators;
@@ -15,6 +16,7 @@ mod spelling;
 mod unicode;
 mod word_order;
 
+pub use group_by::DISTINCT_GROUPS;
 pub(crate) use keyword::is_keyword;
 pub(crate) use place::{Places, byte_of, end_of, position_at, position_of};
 
@@ -80,7 +82,8 @@ fn finish(
     tokens = unicode::replace(text, tokens)?;
     literal::check(text, &tokens)?;
     parameter::number(text, &mut tokens)?;
-    let tokens = fetch_rows::replace(word_order::replace(similar::replace(next_value::expand(tokens))));
+    let tokens = word_order::replace(similar::replace(next_value::expand(tokens)));
+    let tokens = group_by::replace(fetch_rows::replace(tokens));
     let deep = depth::check(text, &tokens)?;
     pieces.push(Piece { tokens: spelling::expand(tokens), span, deep });
     Ok(())

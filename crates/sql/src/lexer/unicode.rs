@@ -1,36 +1,66 @@
-//! `U&'d!0061t' UESCAPE '!'`: Unicode escapes that begin with another character than the backslash.
+//! `U&'d\0061t'` and `U&"d!0061t" UESCAPE '!'`: strings and names with Unicode escapes.
+//!
+//! The tokenizer reads such strings in part, and such names as three tokens; both are read here from the text.
 
 use super::place::{byte_of, end_of, position_at, position_of};
 use super::token_text;
 use crate::SqlError;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// Reads such strings anew; each becomes one token.
+/// Reads such strings and names anew; each becomes one token.
 ///
 /// # Errors
 /// [`SqlError::Invalid`] for escapes that are none.
 pub(super) fn replace(text: &str, tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>, SqlError> {
-    let begins = |pair: &[TokenWithSpan]| matches!(pair, [string, word] if is_unicode(string) && is_uescape(word));
-    if !tokens.windows(2).any(begins) {
+    let is_escaped = |at: usize| tokens.get(at..).is_some_and(|rest| is_string(rest) || is_name(rest));
+    if !(0..tokens.len()).any(is_escaped) {
         return Ok(tokens);
     }
     let mut out = Vec::with_capacity(tokens.len());
-    let mut rest = tokens.into_iter().peekable();
-    while let Some(mut token) = rest.next() {
-        if is_unicode(&token) && rest.next_if(is_uescape).is_some() {
-            let after = rest.next();
-            let escape = escape_of(text, after.as_ref())?;
-            let start = byte_of(text, token.span.start);
-            token.token = Token::UnicodeStringLiteral(Body::of(text, start, &token).read(escape)?);
-            token.span.end = after.map_or(token.span.end, |after| after.span.end);
+    let mut rest = tokens.as_slice();
+    while let Some((first, behind)) = rest.split_first() {
+        let (quote, length) = match rest {
+            tokens if is_string(tokens) => ('\'', 1),
+            tokens if is_name(tokens) => ('"', 3),
+            _ => {
+                out.push(first.clone());
+                rest = behind;
+                continue;
+            }
+        };
+        let (own, mut behind) = rest.split_at_checked(length).unwrap_or((rest, &[]));
+        let mut token = first.clone();
+        token.span.end = own.last().map_or(token.span.end, |last| last.span.end);
+        let body = Body::of(text, &token, quote);
+        let mut escape = '\\';
+        if behind.first().is_some_and(is_uescape) {
+            escape = escape_of(text, behind.get(1))?;
+            token.span.end = behind.get(1).map_or(token.span.end, |last| last.span.end);
+            behind = behind.get(2..).unwrap_or_default();
         }
+        let value = body.read(escape)?;
+        token.token = match quote {
+            '"' => Token::make_word(&value, Some('"')),
+            _ => Token::UnicodeStringLiteral(value),
+        };
         out.push(token);
+        rest = behind;
     }
     Ok(out)
 }
 
-fn is_unicode(token: &TokenWithSpan) -> bool {
-    matches!(token.token, Token::UnicodeStringLiteral(_))
+fn is_string(tokens: &[TokenWithSpan]) -> bool {
+    matches!(tokens.first(), Some(token) if matches!(token.token, Token::UnicodeStringLiteral(_)))
+}
+
+/// `U`, `&` and a quoted name, without blanks.
+fn is_name(tokens: &[TokenWithSpan]) -> bool {
+    let [letter, and, name, ..] = tokens else { return false };
+    let touch = letter.span.end == and.span.start && and.span.end == name.span.start;
+    let is_letter = matches!(&letter.token, Token::Word(word)
+        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("u"));
+    let is_quoted = matches!(&name.token, Token::Word(word) if word.quote_style == Some('"'));
+    touch && is_letter && and.token == Token::Ampersand && is_quoted
 }
 
 fn is_uescape(token: &TokenWithSpan) -> bool {
@@ -67,14 +97,16 @@ struct Body<'t> {
     text: &'t str,
     start: usize,
     body: &'t str,
+    /// Stands twice where it is meant.
+    quote: char,
 }
 
 impl<'t> Body<'t> {
-    /// Of the token that begins at that byte.
-    fn of(text: &'t str, start: usize, token: &TokenWithSpan) -> Self {
+    fn of(text: &'t str, token: &TokenWithSpan, quote: char) -> Self {
         const OPENING: usize = "U&'".len();
+        let start = byte_of(text, token.span.start) + OPENING;
         let end = byte_of(text, token.span.end).saturating_sub(1);
-        Self { text, start: start + OPENING, body: text.get(start + OPENING..end).unwrap_or_default() }
+        Self { text, start, body: text.get(start..end).unwrap_or_default(), quote }
     }
 
     fn read(&self, escape: char) -> Result<String, SqlError> {
@@ -90,7 +122,7 @@ impl<'t> Body<'t> {
                 }
                 value.push(next);
                 // Quotes stand there twice, as escapes do.
-                at += next.len_utf8() * if matches!(next, '\'') || next == escape { 2 } else { 1 };
+                at += next.len_utf8() * if next == self.quote || next == escape { 2 } else { 1 };
                 continue;
             }
             let (code, length) = code(behind).ok_or_else(|| self.invalid("invalid Unicode escape", at))?;
@@ -133,7 +165,7 @@ fn code(text: &str) -> Option<(u32, usize)> {
 }
 
 /// Such a string whose backslashes the tokenizer cannot read: a stand-in for it, and its bytes in the text that begins
-/// with it. `None` for what is no such string, has no end or no UESCAPE behind it.
+/// with it. `None` for what is no such string or has no end.
 pub(super) fn with_backslashes(text: &str) -> Option<(Token, usize)> {
     let body = text.strip_prefix(['u', 'U'])?.strip_prefix("&'")?;
     let mut quotes = body.match_indices('\'').map(|(at, _)| at).peekable();
@@ -143,7 +175,5 @@ pub(super) fn with_backslashes(text: &str) -> Option<(Token, usize)> {
             break at;
         }
     };
-    let behind = body.get(end + 1..)?.trim_start();
-    let uescape = behind.get(.."uescape".len())?.eq_ignore_ascii_case("uescape");
-    uescape.then(|| (Token::UnicodeStringLiteral(String::new()), text.len() - body.len() + end + 1))
+    Some((Token::UnicodeStringLiteral(String::new()), text.len() - body.len() + end + 1))
 }

@@ -1,5 +1,5 @@
 //! Words in an order that sqlparser reads: `'1 day'::interval PRECEDING` is `INTERVAL '1 day' PRECEDING`, `INTERVAL(2) '1.234'`
-//! is `INTERVAL '1.234' SECOND(2)`, and the number of `FETCH FIRST -1 ROWS` is one token.
+//! is `INTERVAL '1.234' SECOND(2)`, `EXCLUDE NO OTHERS` is nothing, and the number of `FETCH FIRST -1 ROWS` is one token.
 
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
@@ -39,6 +39,15 @@ pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
                     let negative = TokenWithSpan::new(negative, minus.span);
                     tokens.splice(at + 2..at + 4, [negative]);
                 }
+            }
+            // What a frame says that says nothing.
+            [exclude, no, others, ..]
+                if is_one_of(&exclude.token, &["EXCLUDE"])
+                    && is_one_of(&no.token, &["NO"])
+                    && is_one_of(&others.token, &["OTHERS"]) =>
+            {
+                tokens.drain(at..at + 3);
+                continue;
             }
             [] => break,
             _ => {}

@@ -16,7 +16,6 @@ const RUNS: &[(&[&str], &str)] = &[
     (&["EXCLUDE", "CURRENT", "ROW"], "EXCLUDE in a window's frame"),
     (&["EXCLUDE", "GROUP"], "EXCLUDE in a window's frame"),
     (&["EXCLUDE", "TIES"], "EXCLUDE in a window's frame"),
-    (&["EXCLUDE", "NO", "OTHERS"], "EXCLUDE in a window's frame"),
 ];
 
 /// What the tokens around `at` (the one that did not fit) are called: its name, and where it begins.

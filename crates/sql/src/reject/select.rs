@@ -58,7 +58,7 @@ pub(super) fn check(select: &Select) -> Verdict {
 
 fn check_group_by(group_by: &GroupByExpr) -> Verdict {
     match group_by {
-        GroupByExpr::All(_) => unsupported("GROUP BY ALL", Place::Words(&["GROUP", "BY", "ALL"])),
+        GroupByExpr::All(_) => invalid("GROUP BY ALL wants a list of groups", Place::Words(&["GROUP", "BY", "ALL"])),
         GroupByExpr::Expressions(_, modifiers) => {
             refuse_if(!modifiers.is_empty(), "GROUP BY … WITH", Place::Words(&["GROUP", "BY"]))
         }

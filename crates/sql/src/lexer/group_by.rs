@@ -1,0 +1,82 @@
+//! `GROUP BY DISTINCT …`, `GROUP BY ALL …` and GROUPING SETS inside GROUPING SETS, which sqlparser does not read.
+//!
+//! ```text
+//!   GROUP BY ALL a, b                                GROUP BY a, b
+//!   GROUP BY DISTINCT ROLLUP (a), ROLLUP (b)         GROUP BY "group by distinct"(), ROLLUP (a), ROLLUP (b)
+//!   GROUPING SETS (GROUPING SETS (a, b), (a, b))     GROUPING SETS (a, b, (a, b))
+//! ```
+
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+/// The call among the groups that says DISTINCT. No query means a function by it.
+pub const DISTINCT_GROUPS: &str = "group by distinct";
+
+/// Puts tokens that sqlparser reads in place of those that it does not.
+pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let mut at = 0;
+    // For each open parenthesis: is it that of GROUPING SETS, and does it go?
+    let mut open: Vec<Parenthesis> = Vec::new();
+    while let Some(rest) = tokens.get(at..) {
+        match rest {
+            [] => break,
+            [group, by, distinct, ..] if is(group, "GROUP") && is(by, "BY") && is(distinct, "DISTINCT") => {
+                let span = distinct.span;
+                let marker = [Token::make_word(DISTINCT_GROUPS, Some('"')), Token::LParen, Token::RParen, Token::Comma];
+                tokens.splice(at + 2..at + 3, marker.map(|token| TokenWithSpan::new(token, span)));
+                // Behind the marker.
+                at += 5;
+            }
+            [group, by, all, next, ..]
+                if is(group, "GROUP") && is(by, "BY") && is(all, "ALL") && begins_group(&next.token) =>
+            {
+                tokens.remove(at + 2);
+            }
+            [grouping, sets, paren, ..]
+                if is(grouping, "GROUPING") && is(sets, "SETS") && paren.token == Token::LParen =>
+            {
+                if open.last().is_some_and(|outer| *outer != Parenthesis::Plain) {
+                    tokens.drain(at..at + 3);
+                    open.push(Parenthesis::Inner);
+                    continue;
+                }
+                open.push(Parenthesis::Sets);
+                at += 2;
+            }
+            [token, ..] if token.token == Token::LParen => open.push(Parenthesis::Plain),
+            [token, ..] if token.token == Token::RParen => {
+                let closed = open.pop();
+                if closed == Some(Parenthesis::Inner) {
+                    tokens.remove(at);
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    tokens
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Parenthesis {
+    /// GROUPING SETS'.
+    Sets,
+    /// That of GROUPING SETS among others, whose sets are theirs.
+    Inner,
+    Plain,
+}
+
+fn begins_group(token: &Token) -> bool {
+    const ENDS: [&str; 10] =
+        ["HAVING", "WINDOW", "ORDER", "LIMIT", "OFFSET", "FETCH", "UNION", "INTERSECT", "EXCEPT", "FOR"];
+    match token {
+        Token::Word(word) => word.quote_style.is_some() || !ENDS.iter().any(|end| word.value.eq_ignore_ascii_case(end)),
+        Token::RParen | Token::SemiColon | Token::EOF => false,
+        _ => true,
+    }
+}
+
+fn is(token: &TokenWithSpan, wanted: &str) -> bool {
+    matches!(&token.token, Token::Word(word)
+        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted))
+}
