@@ -30,6 +30,14 @@ pub(crate) fn expression(expr: &mut Expr) {
             }
         }
         Expr::InSubquery { expr: tested, .. } => as_oid(tested),
+        Expr::AnyOp { left, compare_op, right, .. } | Expr::AllOp { left, compare_op, right }
+            if is_comparison(compare_op) =>
+        {
+            compared_with_items(left, right);
+        }
+        Expr::Case { operand: Some(operand), conditions, .. } => {
+            conditions.iter_mut().for_each(|case| compared(operand, &mut case.condition));
+        }
         Expr::Function(function) => constants_as_oids(function),
         Expr::CompoundFieldAccess { .. } => letter_of_name(expr),
         Expr::Cast { expr: inner, data_type, kind: CastKind::Cast | CastKind::DoubleColon, .. }
@@ -79,6 +87,15 @@ fn compared(left: &mut Expr, right: &mut Expr) {
             constant_as_oid(left, alias);
         }
         (None, None) => {}
+    }
+}
+
+/// `x = ANY (ARRAY['t'::regclass])`.
+fn compared_with_items(tested: &mut Expr, array: &mut Expr) {
+    match array {
+        Expr::Nested(inner) => compared_with_items(tested, inner),
+        Expr::Array(array) => array.elem.iter_mut().for_each(|item| compared(tested, item)),
+        _ => {}
     }
 }
 

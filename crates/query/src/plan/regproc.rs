@@ -60,6 +60,18 @@ fn settle_one(expr: Expr, schema: &DFSchema, name: &Arc<ScalarUDF>, oid: &Arc<Sc
             *binary.left = oid.call(vec![*binary.left]);
             Transformed::yes(Expr::BinaryExpr(binary))
         }
+        Expr::InList(mut list) if is_column(&list.expr) && list.list.iter().any(is_text) => {
+            for item in list.list.iter_mut().filter(|item| is_text(item)) {
+                *item = oid.call(vec![std::mem::take(item)]);
+            }
+            Transformed::yes(Expr::InList(list))
+        }
+        Expr::Case(mut case) if case.expr.as_ref().is_some_and(|expr| is_column(expr)) => {
+            for (when, _) in case.when_then_expr.iter_mut().filter(|(when, _)| is_text(when)) {
+                **when = oid.call(vec![std::mem::take(when)]);
+            }
+            Transformed::yes(Expr::Case(case))
+        }
         other => Transformed::no(other),
     })
 }
