@@ -18,12 +18,10 @@ impl DataType {
         let name = words.join(" ");
         let name = name.strip_prefix("pg_catalog.").unwrap_or(&name);
         if let Some(element) = name.strip_suffix("[]") {
-            // PostgreSQL has one type for arrays of any number of dimensions.
+            // PostgreSQL has one type for arrays of any number of dimensions. Lengths and digits are those of a cast.
             let element = Self::from_name(element.trim_end_matches("[]"), params)?;
             let unsupported = || TypeError::UnsupportedType { name: format!("{element}[]"), hint: String::new() };
-            // Elements keep all digits, and digits that are written are never ignored.
-            let kept = Some(element).filter(|element| element.digits().is_none_or(|digits| digits == MAX_DIGITS));
-            return kept.as_ref().and_then(ElementType::of).map(Self::Array).ok_or_else(unsupported);
+            return ElementType::of(&element).map(Self::Array).ok_or_else(unsupported);
         }
         match plain(name) {
             Some(ty) if params.is_empty() => Ok(ty),

@@ -34,11 +34,23 @@ const NOT_LIKE: Test = Test { negated: true, any_case: false };
 const ILIKE: Test = Test { negated: false, any_case: true };
 const NOT_ILIKE: Test = Test { negated: true, any_case: true };
 
-/// `decisive` is the verdict on one pattern that settles all.
 fn verdicts(args: &[Datum], test: Test, decisive: bool) -> QueryResult<Datum> {
     let lower = |text: &str| if test.any_case { text.to_lowercase() } else { text.to_owned() };
-    let value: Option<Vec<char>> = match args.first() {
-        Some(Datum::Text(text)) => Some(lower(text).chars().collect()),
+    let value = |text: &str| lower(text).chars().collect::<Vec<char>>();
+    over_patterns(args, decisive, value, |value, pattern| {
+        Ok(is_like(value, &Step::read(&lower(pattern)))? != test.negated)
+    })
+}
+
+/// Asks for each pattern of a list. `decisive` is the verdict on one pattern that settles all.
+pub(super) fn over_patterns<V>(
+    args: &[Datum],
+    decisive: bool,
+    value: impl Fn(&str) -> V,
+    test: impl Fn(&V, &str) -> QueryResult<bool>,
+) -> QueryResult<Datum> {
+    let value: Option<V> = match args.first() {
+        Some(Datum::Text(text)) => Some(value(text)),
         Some(Datum::Null) => None,
         _ => return Err(wrong(args)),
     };
@@ -53,7 +65,7 @@ fn verdicts(args: &[Datum], test: Test, decisive: bool) -> QueryResult<Datum> {
             unknown = true;
             continue;
         };
-        if (is_like(value, &Step::read(&lower(pattern)))? != test.negated) == decisive {
+        if test(value, pattern)? == decisive {
             return Ok(Datum::Bool(decisive));
         }
     }

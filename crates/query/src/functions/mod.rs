@@ -6,6 +6,7 @@ mod array;
 mod array_operators;
 mod array_types;
 mod average;
+mod by_row;
 mod bytes;
 mod cast;
 mod checked;
@@ -20,6 +21,7 @@ mod format_date;
 mod format_number;
 mod format_text;
 mod interval_extremes;
+mod item_limits;
 mod json;
 mod labelled;
 mod like_lists;
@@ -56,6 +58,7 @@ mod zone;
 
 pub(crate) use afresh::afresh;
 pub(crate) use average::average_of;
+pub(crate) use by_row::ByRow;
 pub(crate) use cast::{cast_in_zone, cast_target, in_digits, postgres_cast, quoted_in_session};
 pub(crate) use checked::{checked_arithmetic, checked_negative};
 pub(crate) use common::{largest_or_smallest, planners_own};
@@ -113,10 +116,12 @@ fn definitions() -> impl Iterator<Item = &'static sql::Definition> {
         bytes::FUNCTIONS,
         regex::FUNCTIONS,
         like_lists::FUNCTIONS,
+        regex::lists::FUNCTIONS,
         datetime::FUNCTIONS,
         zone::FUNCTIONS,
         array::FUNCTIONS,
         quantifiers::FUNCTIONS,
+        item_limits::FUNCTIONS,
         sorted_values::FUNCTIONS,
         common::FUNCTIONS,
         parse_ident::FUNCTIONS,

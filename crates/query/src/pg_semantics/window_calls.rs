@@ -5,6 +5,7 @@ use super::common_type::unify;
 use crate::Refusal;
 use crate::convert::arrow_type;
 use crate::error::QueryResult;
+use crate::functions::ByRow;
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{WindowFunction, WindowFunctionParams};
@@ -13,8 +14,8 @@ use datafusion::logical_expr::type_coercion::binary::type_union_coercion;
 use datafusion::logical_expr::{Cast, Expr, ExprSchemable, WindowFunctionDefinition, lit, when};
 use types::DataType;
 
-/// `lag(x, n, d)` with a default that varies is `lag(x, n)` where there is such a row and `d` elsewhere. `ntile` is an
-/// integer.
+/// `lag(x, n, d)` with a default that varies is `lag(x, n)` where there is such a row and `d` elsewhere; an `n` that
+/// varies is a function's of our own. `ntile` is an integer.
 ///
 /// # Errors
 /// None.
@@ -24,16 +25,42 @@ pub(super) fn plan_window_function(raw: RawWindowExpr) -> Result<PlannerResult<R
             let buckets = call(&raw, raw.args.clone());
             Ok(PlannerResult::Planned(Expr::Cast(Cast::new(Box::new(buckets), ArrowType::Int32))))
         }
-        ("lag" | "lead", [_, _, Expr::Literal(..)]) => Ok(PlannerResult::Original(raw)),
+        ("lag" | "lead", [_, offset, Expr::Literal(..)]) if is_constant(offset) => Ok(PlannerResult::Original(raw)),
         ("lag" | "lead", [value, offset, default]) => {
-            let is_there = call(&raw, vec![lit(true), offset.clone()]).is_not_null();
-            let is_null = matches!(offset, Expr::Literal(ScalarValue::Null, _));
-            let default = if is_null { Expr::Literal(ScalarValue::Null, None) } else { default.clone() };
-            let taken = call(&raw, vec![value.clone(), offset.clone()]);
-            Ok(PlannerResult::Planned(when(is_there, taken).otherwise(default)?))
+            let is_there = shifted(&raw, lit(true), offset).is_not_null();
+            let taken = shifted(&raw, value.clone(), offset);
+            let unknown = Expr::Literal(ScalarValue::Null, None);
+            let chosen = when(is_there, taken).when(offset.clone().is_null(), unknown).otherwise(default.clone())?;
+            Ok(PlannerResult::Planned(chosen))
+        }
+        ("lag" | "lead" | "nth_value", [value, offset]) if !is_constant(offset) => {
+            Ok(PlannerResult::Planned(shifted(&raw, value.clone(), offset)))
         }
         _ => Ok(PlannerResult::Original(raw)),
     }
+}
+
+/// Can the planner's own functions take it? They have no distance that is NULL.
+fn is_constant(offset: &Expr) -> bool {
+    match offset {
+        Expr::Literal(constant, _) => !constant.is_null(),
+        Expr::Negative(inner) => is_constant(inner),
+        _ => false,
+    }
+}
+
+/// The function's value at that distance.
+fn shifted(raw: &RawWindowExpr, value: Expr, offset: &Expr) -> Expr {
+    if is_constant(offset) {
+        return call(raw, vec![value, offset.clone()]);
+    }
+    let kind = match raw.func_def.name() {
+        "lag" => ByRow::Lag,
+        "lead" => ByRow::Lead,
+        _ => ByRow::NthValue,
+    };
+    let distance = Expr::Cast(Cast::new(Box::new(offset.clone()), ArrowType::Int64));
+    over_window(raw, WindowFunctionDefinition::WindowUDF(kind.function()), vec![value, distance])
 }
 
 /// The value that a window function takes of another row, in one type with the default; and which row that is.

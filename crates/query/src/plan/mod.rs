@@ -6,6 +6,7 @@
 //! ```
 //! A [`Plan`] knows neither snapshot nor time of day: parameters and `now()` are named places in it.
 
+mod array_casts;
 mod bind;
 mod cast_calls;
 mod checks;

@@ -1,8 +1,8 @@
 //! Expressions with a syntax of their own as calls of functions: `EXTRACT`, `SUBSTRING`, subscripts, `= ANY (array)`.
 
-use super::intervals;
 use super::query_values::{array_of, row_in_query};
 use super::rewrite::call;
+use super::{array_casts, intervals};
 use crate::functions::WITH_EACH;
 use crate::pg_semantics::{DISTINCT, NOT_DISTINCT};
 use sql::ast::{
@@ -20,6 +20,10 @@ pub(super) fn rewrite(expr: Expr) -> Expr {
             if fields.is_some() || precision.is_some() =>
         {
             intervals::limited(*expr, fields, precision)
+        }
+        Expr::Cast { expr, data_type, kind, array, format } => {
+            let limited = array_casts::limited(&expr, &data_type);
+            limited.unwrap_or(Expr::Cast { expr, data_type, kind, array, format })
         }
         Expr::Extract { field, expr, .. } => call("extract", vec![quoted(&field.to_string()), *expr]),
         Expr::Substring { expr, substring_from, substring_for, .. } => {

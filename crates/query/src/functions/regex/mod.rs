@@ -1,6 +1,7 @@
 //! Regular expressions with PostgreSQL's flags and escapes. Back references and look-ahead are refused.
 
 mod flags;
+pub(super) mod lists;
 mod pattern;
 mod similar;
 

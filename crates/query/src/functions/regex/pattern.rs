@@ -7,15 +7,18 @@ use regex::{Regex, RegexBuilder};
 use std::cell::RefCell;
 
 thread_local! {
-    /// The pattern used last: nearly always it is that of the next row too.
-    static LAST: RefCell<Option<(String, Flags, Regex)>> = const { RefCell::new(None) };
+    /// The patterns used last: nearly always they are those of the next row too.
+    static LAST: RefCell<Vec<(String, Flags, Regex)>> = const { RefCell::new(Vec::new()) };
 }
+
+/// As many as a list of patterns in a query mostly has.
+const KEPT: usize = 16;
 
 /// Compiles a pattern, or takes it from the row before.
 pub(super) fn compiled(pattern: &str, flags: Flags) -> QueryResult<Regex> {
-    let known = LAST.with_borrow(|last| match last {
-        Some((text, own, regex)) if text == pattern && *own == flags => Some(regex.clone()),
-        _ => None,
+    let known = LAST.with_borrow(|last| {
+        let found = last.iter().find(|(text, own, _)| text == pattern && *own == flags);
+        found.map(|(_, _, regex)| regex.clone())
     });
     if let Some(regex) = known {
         return Ok(regex);
@@ -29,7 +32,12 @@ pub(super) fn compiled(pattern: &str, flags: Flags) -> QueryResult<Regex> {
         .ignore_whitespace(own.expanded)
         .build()
         .map_err(|error| invalid(&error))?;
-    LAST.set(Some((pattern.to_owned(), flags, regex.clone())));
+    LAST.with_borrow_mut(|last| {
+        if last.len() == KEPT {
+            last.remove(0);
+        }
+        last.push((pattern.to_owned(), flags, regex.clone()));
+    });
     Ok(regex)
 }
 
