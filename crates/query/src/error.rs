@@ -31,10 +31,12 @@ pub enum QueryError {
         close: Option<String>,
     },
     /// A table or alias that FROM does not have (42P01).
-    #[error("missing FROM-clause entry for table \"{name}\"")]
+    #[error("{} FROM-clause entry for table \"{name}\"", if entry.is_some() { "invalid reference to" } else { "missing" })]
     MissingFrom {
         /// The name.
         name: String,
+        /// What FROM has all the same.
+        entry: Option<Entry>,
     },
     /// A name that two tables have (42702).
     #[error("column reference \"{name}\" is ambiguous")]
@@ -253,6 +255,12 @@ impl QueryError {
             Self::NoSuchColumn { close: Some(close), .. } => {
                 Some(format!("Perhaps you meant to reference the column \"{close}\"."))
             }
+            Self::MissingFrom { entry: Some(Entry::Alias(alias)), .. } => {
+                Some(format!("Perhaps you meant to reference the table alias \"{alias}\"."))
+            }
+            Self::MissingFrom { name, entry: Some(Entry::OutOfSight) } => Some(format!(
+                "There is an entry for table \"{name}\", but it cannot be referenced from this part of the query."
+            )),
             Self::NotBuilt { hint, .. } => Some((*hint).to_owned()),
             Self::Type(error) => error.hint().map(str::to_owned),
             Self::Refused { reason: Refusal::Set, message } if !message.ends_with("WHERE") => {
@@ -280,6 +288,15 @@ impl QueryError {
     }
 }
 
+/// A table of FROM that a name cannot mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// It has an alias there.
+    Alias(String),
+    /// It is not seen from where it is named.
+    OutOfSight,
+}
+
 /// Why a function refuses a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -305,6 +322,8 @@ pub enum Refusal {
     Window,
     /// A field of what has none (42809).
     NoRecord,
+    /// ANY or ALL of what is no array (42809).
+    NoArray,
     /// A field that a record has not (42703).
     NoSuchField,
     /// A window that is not defined (42704).

@@ -26,6 +26,28 @@ pub(super) fn constant_in(text: &str, value: &str) -> Option<usize> {
     Some(text.get(..start).map_or(0, |before| before.chars().count()) + 1)
 }
 
+/// The character, from 1, at which an operator stands; `None` if it stands at several.
+pub(super) fn operator_in(text: &str, operator: &str) -> Option<usize> {
+    let mut places = operators(text).into_iter().filter(|(_, found)| *found == operator).map(|(start, _)| start);
+    let start = places.next().filter(|_| places.next().is_none())?;
+    Some(text.get(..start).map_or(0, |before| before.chars().count()) + 1)
+}
+
+/// The operators of a text, each with its first byte.
+fn operators(text: &str) -> Vec<(usize, String)> {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for (start, token) in tokens(text) {
+        if !matches!(token.as_bytes(), [sign] if b"+-*/<>=~!@#%^&|`?".contains(sign)) {
+            continue;
+        }
+        match found.last_mut() {
+            Some((first, operator)) if *first + operator.len() == start => operator.push_str(token),
+            _ => found.push((start, token.to_owned())),
+        }
+    }
+    found
+}
+
 /// The pieces of a text, each with its first byte.
 fn tokens(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
@@ -88,7 +110,15 @@ fn length_of(rest: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{constant_in, name_in};
+    use super::{constant_in, name_in, operator_in};
+
+    #[test]
+    fn an_operator_is_found_where_it_stands_once() {
+        assert_eq!(operator_in("select 'a+b' || 1", "||"), Some(14));
+        assert_eq!(operator_in("select 1 + 2 + x", "+"), None);
+        assert_eq!(operator_in("select a<=b, c<d", "<"), Some(15));
+        assert_eq!(operator_in("select 1 -- + \n+ true", "+"), Some(16));
+    }
 
     #[test]
     fn constants_are_found_when_there_is_one() {

@@ -29,6 +29,8 @@ struct Report {
     named: Option<String>,
     /// The wrong constant, to be found in the text.
     quoted: Option<String>,
+    /// An operator of it that is not there.
+    operator: Option<String>,
     context: Option<String>,
     schema: Option<String>,
     table: Option<String>,
@@ -144,6 +146,11 @@ impl EngineError {
             && let Some(constant) = self.report.quoted.take()
         {
             self.report.position = locate::constant_in(&source.text, &constant).map(|place| source.before + place);
+        }
+        if self.report.position.is_none()
+            && let Some(operator) = self.report.operator.take()
+        {
+            self.report.position = locate::operator_in(&source.text, &operator).map(|place| source.before + place);
         }
         self
     }

@@ -205,7 +205,7 @@ fn refusal_code(reason: Refusal) -> &'static str {
         Refusal::Substring => "22011",
         Refusal::Subscript | Refusal::Index => "2202E",
         Refusal::Position => "42P10",
-        Refusal::Window | Refusal::NoRecord => "42809",
+        Refusal::Window | Refusal::NoRecord | Refusal::NoArray => "42809",
         Refusal::NoSuchField => "42703",
         Refusal::NoSuchWindow | Refusal::NoSuchObject => "42704",
         Refusal::Signature => "22P02",
@@ -398,6 +398,9 @@ impl From<QueryError> for EngineError {
             }
             QueryError::NoSuchFunction { signature } => {
                 report.named = signature.split('(').next().map(str::to_owned);
+            }
+            QueryError::NoSuchOperator { operator, .. } | QueryError::NoSuchPrefixOperator { operator, .. } => {
+                report.operator = Some(operator);
             }
             QueryError::NullColumn { table, column } => {
                 (report.table, report.column) = (Some(table), Some(column));

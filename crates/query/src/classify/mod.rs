@@ -167,7 +167,7 @@ fn no_such_column(field: &Column, valid: &[Column]) -> QueryError {
     if let Some(relation) = &field.relation {
         let known = valid.iter().any(|column| column.relation.as_ref().is_some_and(|r| r.table() == relation.table()));
         if !known && !valid.is_empty() {
-            return QueryError::MissingFrom { name: relation.table().to_owned() };
+            return QueryError::MissingFrom { name: relation.table().to_owned(), entry: None };
         }
     }
     // PostgreSQL takes a table's name for its whole row where no column has it.

@@ -32,7 +32,7 @@ pub(super) fn function_fault(line: &str) -> Option<QueryError> {
     if line.starts_with("NTILE requires a positive integer") {
         return Some(Refusal::Ntile.because("argument of ntile must be greater than zero"));
     }
-    line.strip_prefix("Invalid qualifier ").map(|name| QueryError::MissingFrom { name: name.to_owned() })
+    line.strip_prefix("Invalid qualifier ").map(|name| QueryError::MissingFrom { name: name.to_owned(), entry: None })
 }
 
 /// Functions that are not there, and columns that are neither grouped nor aggregated.

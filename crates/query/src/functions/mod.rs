@@ -73,7 +73,7 @@ pub use rust::{RustBody, RustFunction, RustFunctions};
 use session_constant::SessionConstant;
 pub(crate) use session_constant::{session_constant, session_moment, value_of as session_value};
 pub(crate) use spread::{Spread, square};
-pub(crate) use sql::{Argument, SqlFunction, call_of, resolve, widens};
+pub(crate) use sql::{Argument, SqlFunction, Told, call_of, missing_function, no_such_function, resolve, widens};
 pub(crate) use sum::own_sum;
 pub(crate) use vector_text::{prints_as_vector, vector_text};
 pub(crate) use zone::{Zone, offset_of, without_zone};

@@ -5,8 +5,8 @@ use super::lists::in_list;
 use super::named_columns::needs_name;
 use crate::Refusal;
 use crate::convert::arrow_type;
-use crate::error::{QueryError, QueryResult};
-use crate::functions::{Argument, SqlFunction, postgres_cast, prints_as_vector, resolve};
+use crate::error::QueryResult;
+use crate::functions::{Argument, SqlFunction, no_such_function, postgres_cast, prints_as_vector, resolve};
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Cast, Expr, ExprSchemable, lit};
@@ -104,19 +104,6 @@ pub(super) fn name_of_type(call: &ScalarFunction, schema: &DFSchema) -> Option<E
     match Side::of(value, schema) {
         Side::Known(ty) if call.func.name() == "pg_typeof" && needs_name(&ty) => Some(lit(ty.base_name())),
         _ => None,
-    }
-}
-
-/// Operators are functions whose name no query can write.
-pub(super) fn no_such_function(name: &str, types: &[String]) -> QueryError {
-    match (name.split_once(' '), types) {
-        (Some(("operator", operator)), [left, right]) => {
-            QueryError::NoSuchOperator { left: left.clone(), operator: operator.to_owned(), right: right.clone() }
-        }
-        (Some(("prefix", operator)), [right]) => {
-            QueryError::NoSuchPrefixOperator { operator: operator.to_owned(), right: right.clone() }
-        }
-        _ => QueryError::NoSuchFunction { signature: format!("{name}({})", types.join(", ")) },
     }
 }
 

@@ -1,7 +1,7 @@
 //! Comparisons of floats, arrays and intervals; `nullif`.
 
 use super::adapt::{self, Side};
-use super::calls::{no_such_function, settle_call};
+use super::calls::settle_call;
 use super::common_type::as_named;
 use super::equality::equal;
 use crate::error::QueryResult;
@@ -49,7 +49,7 @@ pub(super) fn settle_comparison(mut binary: BinaryExpr, schema: &DFSchema) -> Qu
 /// `nullif(a, b)` compares as `a = b` does, and gives `a` as it is, or as the double that it is compared as.
 pub(super) fn settle_nullif(call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let Ok([value, mut other]) = <[Expr; 2]>::try_from(call.args) else {
-        return Err(no_such_function("nullif", &[]).into());
+        return Err(functions::no_such_function("nullif", &[]).into());
     };
     let ty = match Side::of(&value, schema) {
         Side::Known(ty) => Some(ty),

@@ -23,6 +23,7 @@ mod limits;
 mod long_choices;
 mod memory;
 mod merged_columns;
+mod missing_from;
 mod mixed_values;
 mod names;
 mod natural;
@@ -191,7 +192,8 @@ impl Planner {
     /// All that can be wrong with a query before it runs.
     pub async fn plan(&self, cx: &QueryContext, query: &ast::Query, types: &[Option<DataType>]) -> QueryResult<Plan> {
         // On the heap: its frames are large, and its callers' are too.
-        guarded(Box::pin(self.prepare(cx, query, types, &[]))).await
+        let planned = guarded(Box::pin(self.prepare(cx, query, types, &[]))).await;
+        planned.map_err(|error| missing_from::explained(error, query))
     }
 
     /// Plans a query that may read `rows` beside tables.
@@ -246,6 +248,18 @@ impl Planner {
             };
             let settled = constant_rows::tabulate(settled)?;
             Ok::<_, QueryError>(seen_order::keep(flatten::flatten(once::share(settled)?)?)?)
+        };
+        let make = |parameters: &Parameters| match make(parameters) {
+            Err(QueryError::NoSuchFunction { signature }) => {
+                let told = signature.strip_suffix("()").and_then(|name| {
+                    let told = names.expect_missing(name);
+                    // What comes of it is told by the call, whatever else is wrong around it.
+                    drop(make(parameters));
+                    told.signature()
+                });
+                Err(QueryError::NoSuchFunction { signature: told.unwrap_or(signature) })
+            }
+            made => made,
         };
         let mut plan = make(parameters)?;
         if parameters.incomplete() {

@@ -5,6 +5,7 @@ use super::row_exprs::RowTable;
 use crate::classify::close_name;
 use crate::context::QueryContext;
 use crate::error::{QueryError, QueryResult};
+use crate::functions;
 use crate::provider::RegionTable;
 use arrow::datatypes::{DataType as ArrowType, SchemaRef};
 use catalog::{Table, TableOid, View};
@@ -46,6 +47,8 @@ pub(super) struct Names<'a> {
     found: RefCell<Vec<TableOid>>,
     /// Was a function asked for that is bound to this statement?
     calls_bound: Cell<bool>,
+    /// A function that is known not to be there: a call of it fails with the types of its arguments.
+    missing: RefCell<Option<(String, functions::Told)>>,
 }
 
 impl<'a> Names<'a> {
@@ -64,7 +67,15 @@ impl<'a> Names<'a> {
             views: HashMap::new(),
             found: RefCell::default(),
             calls_bound: Cell::new(false),
+            missing: RefCell::default(),
         }
+    }
+
+    /// Lets the next plan tell of which types a function is not there.
+    pub(super) fn expect_missing(&self, name: &str) -> functions::Told {
+        let told = functions::Told::default();
+        self.missing.replace(Some((name.to_owned(), told.clone())));
+        told
     }
 
     /// Looks up those of `tables` that computed schemas have.
@@ -225,6 +236,11 @@ impl ContextProvider for Names<'_> {
     fn get_function_meta(&self, name: &str) -> Option<Arc<ScalarUDF>> {
         if let Some(function) = self.state.scalar_functions().get(name) {
             return Some(Arc::clone(function));
+        }
+        if let Some((missing, told)) = self.missing.borrow().as_ref()
+            && missing == name
+        {
+            return Some(functions::missing_function(name, told.clone()));
         }
         let bound = (self.cx.functions)(name);
         if bound.is_some() {

@@ -1,5 +1,6 @@
 //! A function of ours as the planner sees it.
 
+use super::missing::{no_such_call, no_such_function};
 use super::resolve::{Argument, resolve};
 use super::{Chosen, Definition};
 use crate::classify::too_large_batch;
@@ -32,7 +33,7 @@ impl SqlFunction {
 
     /// The form for arguments of these Arrow types. Text may still be a constant that is none: that is settled
     /// later, so here it fits everything if it must.
-    fn chosen(&self, args: &[ArrowType]) -> QueryResult<Chosen> {
+    fn chosen(&self, args: &[ArrowType]) -> Option<Chosen> {
         let argument = |lenient: bool| {
             move |ty: &ArrowType| match sql_type(ty) {
                 _ if ty.is_null() => Argument::Unknown,
@@ -46,9 +47,13 @@ impl SqlFunction {
         let exact: Vec<Argument> = args.iter().map(argument(false)).collect();
         let lenient: Vec<Argument> = args.iter().map(argument(true)).collect();
         let forms = &self.definition.forms;
-        resolve(forms, &exact).or_else(|| resolve(forms, &lenient)).ok_or_else(|| {
+        resolve(forms, &exact).or_else(|| resolve(forms, &lenient))
+    }
+
+    fn chosen_or_fail(&self, args: &[ArrowType]) -> QueryResult<Chosen> {
+        self.chosen(args).ok_or_else(|| {
             let names: Vec<String> = args.iter().map(sql_name).collect();
-            QueryError::NoSuchFunction { signature: format!("{}({})", self.definition.name, names.join(", ")) }
+            no_such_function(self.definition.name, &names)
         })
     }
 }
@@ -106,17 +111,19 @@ impl ScalarUDFImpl for SqlFunction {
     }
 
     fn coerce_types(&self, args: &[ArrowType]) -> Result<Vec<ArrowType>> {
-        let chosen = self.chosen(args)?;
+        // That nothing fits is told where constants are known.
+        let Some(chosen) = self.chosen(args) else { return Ok(args.to_vec()) };
         Ok(chosen.types.iter().zip(args).map(|(ty, given)| coerced(ty, given)).collect())
     }
 
     fn return_type(&self, args: &[ArrowType]) -> Result<ArrowType> {
-        Ok(arrow_type(&self.chosen(args)?.returns))
+        Ok(arrow_type(&self.chosen_or_fail(args)?.returns))
     }
 
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
         let types: Vec<ArrowType> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
-        let returns = self.chosen(&types)?.returns;
+        let chosen = self.chosen(&types).ok_or_else(|| no_such_call(self.definition.name, &args))?;
+        let returns = chosen.returns;
         let returns = match (returns, shown_scale(self.definition.name, &args)) {
             (DataType::Numeric(None), Some(scale)) => DataType::Numeric(Some((38, scale))),
             (returns, _) => returns,
@@ -126,7 +133,7 @@ impl ScalarUDFImpl for SqlFunction {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let given: Vec<ArrowType> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
-        let chosen = self.chosen(&given)?;
+        let chosen = self.chosen_or_fail(&given)?;
         let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)))
             && self.definition.volatility != datafusion::logical_expr::Volatility::Volatile;
         let rows = if constant { 1 } else { args.number_rows };
