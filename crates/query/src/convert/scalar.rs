@@ -2,6 +2,7 @@
 
 use crate::convert::arrow_type::{NUMERIC_PRECISION, NUMERIC_SCALE, arrow_type, field, sql_type};
 use crate::error::{QueryError, QueryResult};
+use crate::functions::dimensions;
 use arrow::array::{
     Array, ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, ListArray, StringArray, cast::AsArray,
 };
@@ -64,6 +65,17 @@ fn list_scalar(element: ElementType, items: &[Datum]) -> QueryResult<ScalarValue
     let scalars: Vec<ScalarValue> = items.iter().map(|item| datum_to_scalar(&ty, item)).collect::<QueryResult<_>>()?;
     let item_type = scalars.first().map_or_else(|| arrow_type(&ty), ScalarValue::data_type);
     Ok(ScalarValue::List(ScalarValue::new_list(&scalars, &item_type, true)))
+}
+
+/// Arrays in the dimensions of the deepest: those without items, and NULLs, come in one.
+fn of_one_depth(scalars: Vec<ScalarValue>) -> QueryResult<Vec<ScalarValue>> {
+    let deepest = scalars.iter().map(ScalarValue::data_type).max_by_key(dimensions);
+    let Some(deepest) = deepest.filter(|ty| dimensions(ty) > 1) else { return Ok(scalars) };
+    let deep = |scalar: ScalarValue| match scalar.data_type() == deepest {
+        true => Ok(scalar),
+        false => Ok(scalar.cast_to(&deepest)?),
+    };
+    scalars.into_iter().map(deep).collect()
 }
 
 /// The Arrow form of an interval, whose time is in nanoseconds.
@@ -214,7 +226,7 @@ pub(crate) fn datums_to_array(ty: &DataType, values: Vec<Datum>) -> QueryResult<
         ty if values.is_empty() => arrow::array::new_empty_array(&arrow_type(ty)),
         ty => {
             let scalars = values.iter().map(|value| datum_to_scalar(ty, value));
-            ScalarValue::iter_to_array(scalars.collect::<QueryResult<Vec<_>>>()?)?
+            ScalarValue::iter_to_array(of_one_depth(scalars.collect::<QueryResult<Vec<_>>>()?)?)?
         }
     })
 }

@@ -51,6 +51,9 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define_rule("array_fill", array_fill),
     // `a[n]` and `a[from:to]`, which no query writes by these names.
     define_rule("array subscript", subscript_rule),
+    define_rule("array slice inside", |args| {
+        array_and(args, &[Integer, Integer, Integer], Returns::Array, false, slice_inside)
+    }),
     define_rule("array slice", |args| array_and(args, &[Integer, Integer], Returns::Array, false, slice)),
 ];
 
@@ -173,8 +176,12 @@ fn replace(args: &[Datum]) -> QueryResult<Datum> {
     if array.is_null() {
         return Ok(Datum::Null);
     }
-    let replaced = or_empty(array).into_iter().map(|item| if item == *from { to.clone() } else { item });
-    Ok(Datum::Array(replaced.collect()))
+    let replaced = or_empty(array).into_iter().map(|item| match item {
+        part @ Datum::Array(_) => replace(&[part, from.clone(), to.clone()]),
+        item if item == *from => Ok(to.clone()),
+        item => Ok(item),
+    });
+    Ok(Datum::Array(replaced.collect::<QueryResult<_>>()?))
 }
 
 fn position(args: &[Datum]) -> QueryResult<Datum> {
@@ -271,6 +278,25 @@ fn slice(args: &[Datum]) -> QueryResult<Datum> {
     let count = usize::try_from(last - first + 1).unwrap_or(0);
     let skipped = usize::try_from(first - 1).unwrap_or(usize::MAX);
     Ok(Datum::Array(all.into_iter().skip(skipped).take(count).collect()))
+}
+
+/// The slice of a dimension behind the first: `(x)[1:2][2:3]`. Nothing is left of an array without that dimension.
+fn slice_inside(args: &[Datum]) -> QueryResult<Datum> {
+    let [array, from, to, dimension] = args else { return Err(wrong(args)) };
+    if array.is_null() {
+        return Ok(Datum::Null);
+    }
+    let dimension = dimension.as_i64().unwrap_or(1);
+    let cut = |part: Datum| match part {
+        part @ Datum::Array(_) if dimension > 1 => {
+            slice_inside(&[part, from.clone(), to.clone(), Datum::Int4((dimension - 1) as i32)])
+        }
+        part @ Datum::Array(_) => slice(&[part, from.clone(), to.clone()]),
+        _ => Ok(Datum::Array(Vec::new())),
+    };
+    let parts = or_empty(array).into_iter().map(cut).collect::<QueryResult<Vec<Datum>>>()?;
+    let empty = parts.iter().all(|part| matches!(part, Datum::Array(items) if items.is_empty()));
+    Ok(Datum::Array(if empty { Vec::new() } else { parts }))
 }
 
 #[cfg(test)]

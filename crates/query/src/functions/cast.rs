@@ -1,6 +1,7 @@
 //! Casts whose result in PostgreSQL differs from Arrow's: rounding to integers, limits of `varchar(n)`, texts of dates,
 //! everything that is read from text.
 
+use super::nested_array::{as_deep, in_dimensions};
 use super::sql::without_views;
 use super::zone::{Zone, without_zone};
 use crate::convert::scalar::{column_reader, datums_to_array};
@@ -109,8 +110,10 @@ impl ScalarUDFImpl for PostgresCast {
         Ok(arrow_type(&self.ty))
     }
 
-    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        Ok(Arc::new(expression_field(&self.ty)))
+    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        let field = expression_field(&self.ty);
+        let ty = as_deep(field.data_type().clone(), args.arg_fields.iter().map(|field| field.data_type()));
+        Ok(Arc::new(field.with_data_type(ty)))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
@@ -122,9 +125,13 @@ impl ScalarUDFImpl for PostgresCast {
         match value {
             ColumnarValue::Scalar(scalar) => {
                 let array = self.cast_array(&scalar.to_array()?, &from)?;
+                let array = in_dimensions(array, args.return_field.data_type())?;
                 Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?))
             }
-            ColumnarValue::Array(array) => Ok(ColumnarValue::Array(self.cast_array(array, &from)?)),
+            ColumnarValue::Array(array) => {
+                let array = self.cast_array(array, &from)?;
+                Ok(ColumnarValue::Array(in_dimensions(array, args.return_field.data_type())?))
+            }
         }
     }
 }

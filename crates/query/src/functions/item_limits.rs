@@ -2,7 +2,7 @@
 
 use super::array_types::array_of;
 use super::sql::{Argument, Chosen, Definition, define_rule, wrong};
-use crate::error::{QueryError, QueryResult};
+use crate::error::QueryResult;
 use types::DataType::{Array, Integer};
 use types::{DataType, Datum, coerce};
 
@@ -24,12 +24,6 @@ fn limit(args: &[Datum]) -> QueryResult<Datum> {
 
 fn limited(item: &DataType, value: Datum) -> QueryResult<Datum> {
     match value {
-        // What is computed has the dimensions of its type, and that knows one.
-        Datum::Array(items) if items.iter().any(|value| matches!(value, Datum::Array(_))) => {
-            let feature =
-                format!("a cast to {}[] of an array that is computed and has several dimensions", item.sql_name());
-            Err(QueryError::Unsupported { feature })
-        }
         Datum::Array(items) => {
             let items = items.into_iter().map(|value| limited(item, value));
             Ok(Datum::Array(items.collect::<QueryResult<_>>()?))

@@ -3,9 +3,10 @@
 //! `ARRAY[a, b]` of arrays wants all of one size, and `unnest` gives the innermost elements.
 
 use crate::Refusal;
-use crate::error::QueryError;
+use crate::error::{QueryError, QueryResult};
 use arrow::array::{Array, ArrayRef, AsArray, ListArray};
 use arrow::buffer::OffsetBuffer;
+use arrow::compute::cast;
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::Result;
 use datafusion::logical_expr::{
@@ -16,6 +17,37 @@ use std::sync::Arc;
 /// Is it a list of lists?
 pub(crate) fn is_nested(ty: &ArrowType) -> bool {
     matches!(ty, ArrowType::List(item) if matches!(item.data_type(), ArrowType::List(_)))
+}
+
+/// The type of lists in as many dimensions as the deepest of others has.
+pub(crate) fn as_deep<'a>(mut ty: ArrowType, others: impl Iterator<Item = &'a ArrowType>) -> ArrowType {
+    let wanted = others.map(dimensions).max().unwrap_or(0);
+    while dimensions(&ty) < wanted {
+        let ArrowType::List(item) = &ty else { break };
+        ty = ArrowType::List(Arc::new(item.as_ref().clone().with_data_type(ty.clone())));
+    }
+    ty
+}
+
+/// How many lists deep its values are.
+pub(crate) fn dimensions(ty: &ArrowType) -> usize {
+    match ty {
+        ArrowType::List(item) => 1 + dimensions(item.data_type()),
+        _ => 0,
+    }
+}
+
+/// Lists in the dimensions that were promised: rows without items come in one.
+///
+/// # Errors
+/// 0A000 for more dimensions.
+pub(crate) fn in_dimensions(lists: ArrayRef, promised: &ArrowType) -> QueryResult<ArrayRef> {
+    let (own, wanted) = (dimensions(lists.data_type()), dimensions(promised));
+    if own > wanted && wanted > 0 {
+        let feature = "an array of several dimensions from a text that is computed".to_owned();
+        return Err(QueryError::Unsupported { feature });
+    }
+    Ok(if own < wanted && own > 0 { cast(&lists, promised)? } else { lists })
 }
 
 /// The list of its innermost elements.

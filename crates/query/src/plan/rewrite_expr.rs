@@ -219,12 +219,21 @@ pub(super) fn is_no_real(item: &Expr) -> bool {
 fn access(root: Expr, chain: Vec<AccessExpr>) -> Expr {
     let (mut value, rest) = whole_name(root, chain);
     let mut places = Vec::new();
+    let mut slices = 0_usize;
     for access in rest {
         match access {
             AccessExpr::Subscript(Subscript::Index { index }) => places.push(index),
             AccessExpr::Subscript(Subscript::Slice { lower_bound, upper_bound, .. }) => {
                 let bound = |bound: Option<Expr>| bound.unwrap_or_else(|| Expr::value(Value::Null));
-                value = call("array slice", vec![value, bound(lower_bound), bound(upper_bound)]);
+                let (lower, upper) = (bound(lower_bound), bound(upper_bound));
+                value = match slices {
+                    0 => call("array slice", vec![value, lower, upper]),
+                    before => {
+                        let dimension = Expr::value(Value::Number(before.to_string(), false));
+                        call("array slice inside", vec![value, lower, upper, dimension])
+                    }
+                };
+                slices += 1;
             }
             AccessExpr::Dot(field) => value = field_of(subscripted(value, std::mem::take(&mut places)), field),
         }

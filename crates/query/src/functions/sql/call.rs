@@ -7,6 +7,7 @@ use crate::classify::too_large_batch;
 use crate::convert::scalar::{column_reader, datums_to_array};
 use crate::convert::{arrow_type, expression_field, sql_type};
 use crate::error::{QueryError, QueryResult};
+use crate::functions::{as_deep, in_dimensions};
 use arrow::array::{Array, ArrayRef};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType as ArrowType, FieldRef};
@@ -18,6 +19,10 @@ use datafusion::logical_expr::{
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use types::{DataType, Datum};
+
+/// Functions whose arrays have as many dimensions as those that they are made of.
+const KEEP_DIMENSIONS: [&str; 7] =
+    ["array_cat", "operator ||", "array slice", "array slice inside", "array_replace", "trim_array", "limit items"];
 
 /// The function. Two of one name are the same.
 #[derive(Clone)]
@@ -128,7 +133,12 @@ impl ScalarUDFImpl for SqlFunction {
             (DataType::Numeric(None), Some(scale)) => DataType::Numeric(Some((38, scale))),
             (returns, _) => returns,
         };
-        Ok(Arc::new(expression_field(&returns)))
+        let field = expression_field(&returns);
+        if !matches!(returns, DataType::Array(_)) || !KEEP_DIMENSIONS.contains(&self.definition.name) {
+            return Ok(Arc::new(field));
+        }
+        let ty = as_deep(field.data_type().clone(), types.iter());
+        Ok(Arc::new(field.with_data_type(ty)))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
@@ -140,7 +150,7 @@ impl ScalarUDFImpl for SqlFunction {
         let arrays: Vec<ArrayRef> = args.args.iter().map(|arg| arg.to_array(rows)).collect::<Result<_>>()?;
         let mut chosen = chosen;
         chosen.returns = sql_type(args.return_field.data_type()).filter(|ty| ty.is_number()).unwrap_or(chosen.returns);
-        let result = evaluate(&chosen, &arrays, rows)?;
+        let result = in_dimensions(evaluate(&chosen, &arrays, rows)?, args.return_field.data_type())?;
         Ok(if constant {
             ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?)
         } else {
