@@ -5,13 +5,14 @@
 //! would swallow the NOT NULL behind a DEFAULT. (`x NOTNULL` is: see `lexer/spelling.rs`.)
 
 use crate::lexer::keyword::{is_no_operand, is_reserved};
-use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
+use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, visit_expressions};
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::Token;
 use std::any::TypeId;
 use std::cell::Cell;
+use std::ops::ControlFlow;
 
 /// The dialect of all our parsers; one for each statement, since it counts.
 #[derive(Debug)]
@@ -19,12 +20,34 @@ pub(crate) struct BennuDialect {
     /// How many operands may still be read. sqlparser tries, fails and tries otherwise, in some places twice per
     /// level of nesting; on a text that is wrong deep inside, that would take time exponential in the depth.
     fuel: Cell<usize>,
+    /// How many expressions may still be copied: `BETWEEN SYMMETRIC` within itself doubles with each level.
+    copies: Cell<usize>,
 }
+
+/// Most expressions that a statement's copies have together.
+const MOST_COPIED: usize = 50_000;
 
 impl BennuDialect {
     /// With fuel for a statement of so many tokens: a right one reads each operand a few times at most.
     pub(crate) fn for_tokens(tokens: usize) -> Self {
-        Self { fuel: Cell::new(20_000 + 32 * tokens) }
+        Self { fuel: Cell::new(20_000 + 32 * tokens), copies: Cell::new(MOST_COPIED) }
+    }
+
+    /// Counts a copy of `expr`.
+    fn charge(&self, expr: &Expr) -> Result<(), ParserError> {
+        let mut left = self.copies.get();
+        let counted = visit_expressions(expr, |_| match left.checked_sub(1) {
+            Some(rest) => {
+                left = rest;
+                ControlFlow::Continue(())
+            }
+            None => ControlFlow::Break(()),
+        });
+        self.copies.set(left);
+        match counted {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(ParserError::RecursionLimitExceeded),
+        }
     }
 }
 
@@ -210,7 +233,10 @@ impl Dialect for BennuDialect {
         let words = words.into_iter().find(|words| parser.parse_keywords(words))?;
         let negated = words.first() == Some(&Keyword::NOT);
         let between = parser.parse_between(expr.clone(), negated);
-        Some(if words.last() == Some(&Keyword::SYMMETRIC) { between.map(symmetric) } else { between })
+        Some(match words.last() {
+            Some(Keyword::SYMMETRIC) => between.and_then(|between| self.charge(&between).map(|()| symmetric(between))),
+            _ => between,
+        })
     }
 
     fn identifier_quote_style(&self, identifier: &str) -> Option<char> {

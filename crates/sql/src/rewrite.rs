@@ -1,6 +1,7 @@
 //! Puts queries and expressions into the form that the planner reads, where two spellings mean the same.
 //!
-//! - `FETCH FIRST n ROWS ONLY` is `LIMIT n`; `x LIKE ANY (ARRAY[p, q])` is `x LIKE p OR x LIKE q`.
+//! - `FETCH FIRST n ROWS ONLY` is `LIMIT n`; `x LIKE ANY (ARRAY[p, q])` is `x LIKE p OR x LIKE q`
+//!   of a plain `x`.
 //! - `OPERATOR(pg_catalog.~)` is `~`; `pg_catalog.lower(x)` is `lower(x)`; `x::pg_catalog.text` is `x::text`.
 //! - `COLLATE "C"` and `COLLATE pg_catalog.default` go: text is compared by bytes anyway.
 //! - Long chains of AND or of OR become balanced trees, so that their depth is the logarithm of their length.
@@ -99,7 +100,8 @@ fn fetch_to_limit(query: &mut Query) {
     query.limit_clause = Some(LimitClause::LimitOffset { limit, offset, limit_by: Vec::new() });
 }
 
-/// `x LIKE ANY (ARRAY[p, q])`: `x LIKE p OR x LIKE q`.
+/// `x LIKE ANY (ARRAY[p, q])`: `x LIKE p OR x LIKE q`, of which key ranges are made. What is computed is computed once,
+/// and stays an operand of the operator.
 fn like_each(expr: &mut Expr) {
     let (Expr::AnyOp { left, compare_op, right, .. } | Expr::AllOp { left, compare_op, right }) = &*expr else {
         return;
@@ -111,6 +113,9 @@ fn like_each(expr: &mut Expr) {
         BinaryOperator::PGNotILikeMatch => (true, true),
         _ => return,
     };
+    if !is_plain(left) {
+        return;
+    }
     let Some(patterns) = elements(right).filter(|patterns| !patterns.is_empty()) else { return };
     let op = if matches!(expr, Expr::AnyOp { .. }) { BinaryOperator::Or } else { BinaryOperator::And };
     let like = |pattern: Expr| {
@@ -123,6 +128,14 @@ fn like_each(expr: &mut Expr) {
     let both = |a: Expr, b: Expr| Expr::BinaryOp { left: Box::new(a), op: op.clone(), right: Box::new(b) };
     if let Some(likes) = patterns.into_iter().map(like).reduce(both) {
         *expr = Expr::Nested(Box::new(likes));
+    }
+}
+
+/// A name, a constant or a parameter.
+fn is_plain(expr: &Expr) -> bool {
+    match expr {
+        Expr::Nested(inner) => is_plain(inner),
+        expr => matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_)),
     }
 }
 

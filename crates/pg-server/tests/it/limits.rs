@@ -127,6 +127,33 @@ async fn statements_that_are_too_deep_or_too_long_are_refused_and_the_session_go
     assert_eq!(client.run("SELECT 1").await.strs(), Ok("1"));
 }
 
+/// Each level compares the one below several times, so copies would double with each. PostgreSQL makes them all.
+#[tokio::test]
+async fn operands_within_operands_do_not_fill_the_memory() {
+    let server = Server::start(10).await;
+    let mut client = server.session().await;
+    client.run("CREATE TABLE n (k integer PRIMARY KEY, t text); INSERT INTO n VALUES (1, 'x')").await.unwrap();
+    let nested = |first: &str, form: &str, depth: usize| {
+        let operand = (0..depth).fold(first.to_owned(), |operand, _| form.replace("$e", &operand));
+        format!("SELECT {operand} FROM n")
+    };
+    let case = |condition: &str| format!("(CASE WHEN {condition} THEN 1 ELSE 3 END)");
+    for (first, form) in [
+        ("k", case("$e BETWEEN SYMMETRIC 1 AND 2")),
+        ("k", case("$e BETWEEN 1 AND 2")),
+        ("k", case("$e BETWEEN 1 AND 2.5")),
+        ("k", case("($e, 1) IN ((1, 2), (2, 3))")),
+        ("k", case("($e, 1) < (1, 2)")),
+        ("k = 1", "nullif($e, false)".to_owned()),
+    ] {
+        let found = client.run(&nested(first, &form, 30)).await;
+        assert_eq!(found.strs(), Err("54001"), "{form}");
+        assert!(client.run(&nested(first, &form, 4)).await.is_ok(), "{form}");
+    }
+    let like = nested("t", "($e LIKE ANY (ARRAY['x', 'y']))::text", 30);
+    assert_eq!(client.run(&like).await.strs(), Ok("false"));
+}
+
 #[tokio::test]
 async fn rows_of_more_columns_than_postgresql_gives_are_refused() {
     let server = Server::start(10).await;

@@ -16,9 +16,9 @@ pub(super) static FUNCTIONS: &[Definition] = &[
             value => Ok(Datum::Text(quoted(&text_of(value)?))),
         })
     }),
-    define_rule("concat", |args| any_arguments(args, 1, usize::MAX, false, concat)),
-    define_rule("concat_ws", |args| any_arguments(args, 2, usize::MAX, false, concat_ws)),
-    define_rule("format", |args| any_arguments(args, 1, usize::MAX, false, super::format_text::format)),
+    define_rule("concat", |args| any_arguments(args, 1, usize::MAX, false, concat)).shown(),
+    define_rule("concat_ws", |args| any_arguments(args, 2, usize::MAX, false, concat_ws)).shown(),
+    define_rule("format", |args| any_arguments(args, 1, usize::MAX, false, super::format_text::format)).shown(),
     define_rule("num_nulls", |args| {
         counted(args, |args| Ok(Datum::Int4(size(args.iter().filter(|v| v.is_null()).count()))))
     }),

@@ -11,14 +11,14 @@ const TEXTS: DataType = DataType::Array(ElementType::Text);
 
 /// No query can write these names: the parser makes them of the operators.
 pub(super) static FUNCTIONS: &[Definition] = &[
-    define("~~ any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, LIKE, true))]),
-    define("~~ all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, LIKE, false))]),
-    define("!~~ any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, NOT_LIKE, true))]),
-    define("!~~ all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, NOT_LIKE, false))]),
-    define("~~* any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, ILIKE, true))]),
-    define("~~* all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, ILIKE, false))]),
-    define("!~~* any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, NOT_ILIKE, true))]),
-    define("!~~* all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, NOT_ILIKE, false))]),
+    define("~~ any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, LIKE, true))]).shown(),
+    define("~~ all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, LIKE, false))]).shown(),
+    define("!~~ any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, NOT_LIKE, true))]).shown(),
+    define("!~~ all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, NOT_LIKE, false))]).shown(),
+    define("~~* any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, ILIKE, true))]).shown(),
+    define("~~* all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, ILIKE, false))]).shown(),
+    define("!~~* any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, NOT_ILIKE, true))]).shown(),
+    define("!~~* all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, NOT_ILIKE, false))]).shown(),
 ];
 
 /// How one pattern is asked.

@@ -22,7 +22,7 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define("length", LENGTH),
     define("char_length", LENGTH),
     define("character_length", LENGTH),
-    define("octet_length", &[strict(&[Text], Integer, octets), strict(&[Bytea], Integer, octets)]),
+    define("octet_length", &[strict(&[Text], Integer, octets), strict(&[Bytea], Integer, octets)]).shown(),
     define("bit_length", &[strict(&[Text], Integer, bits), strict(&[Bytea], Integer, bits)]),
     define("position", POSITION),
     define(

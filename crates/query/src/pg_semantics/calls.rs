@@ -13,9 +13,6 @@ use datafusion::logical_expr::{Cast, Expr, ExprSchemable, lit};
 use std::sync::Arc;
 use types::DataType;
 
-/// Functions that take any type as it is shown, and so a `char(n)` with its blanks.
-const SHOWN: [&str; 4] = ["concat", "concat_ws", "format", "octet_length"];
-
 /// Gives a function of ours arguments of the types that its overload asks for.
 pub(super) fn settle_call(mut call: ScalarFunction, schema: &DFSchema) -> QueryResult<Expr> {
     let vector = from_zero(&mut call, schema)?;
@@ -33,7 +30,7 @@ pub(super) fn settle_call(mut call: ScalarFunction, schema: &DFSchema) -> QueryR
     })?;
     for ((arg, side), ty) in call.args.iter_mut().zip(&sides).zip(&chosen.types) {
         match side {
-            Side::Known(DataType::Char(_)) if SHOWN.contains(&function.definition.name) => adapt::pad(arg, side),
+            Side::Known(DataType::Char(_)) if function.definition.sees_blanks => adapt::pad(arg, side),
             Side::Known(own) => widen(arg, own, ty, schema)?,
             side => adapt::give_type(arg, side, ty)?,
         }

@@ -4,6 +4,7 @@ use super::adapt::{self, Side};
 use super::calls::settle_call;
 use super::common_type::as_named;
 use super::equality::equal;
+use super::growth::copy;
 use crate::error::QueryResult;
 use crate::functions;
 use arrow::datatypes::DataType as ArrowType;
@@ -55,7 +56,7 @@ pub(super) fn settle_nullif(call: ScalarFunction, schema: &DFSchema) -> Result<T
         Side::Known(ty) => Some(ty),
         _ => None,
     };
-    let mut compared = value.clone();
+    let mut compared = copy(&value)?;
     adapt::compare(&mut compared, "=", &mut other, schema)?;
     let other_ty = Side::of(&other, schema);
     let stays =
@@ -69,7 +70,7 @@ pub(super) fn settle_nullif(call: ScalarFunction, schema: &DFSchema) -> Result<T
     let is_float = |expr: &Expr| expr.get_type(schema).is_ok_and(|ty| ty.is_floating());
     let value = match (is_float(&compared) && !is_float(&value), &ty) {
         (true, Some(_)) => Expr::Cast(Cast::new(Box::new(value), ArrowType::Float64)),
-        (true, None) => compared.clone(),
+        (true, None) => copy(&compared)?,
         (false, _) => value,
     };
     let equal = equal(compared, other, schema)?;

@@ -1,6 +1,7 @@
 //! Comparisons with several values: IN, BETWEEN, `= ANY` of a constant array.
 
 use super::adapt::{self, Side};
+use super::growth::copy;
 use super::rows::{compare_rows, join, parts_of};
 use super::signless_zero::{compared, zero};
 use crate::convert::{datum_to_scalar, scalar_to_datum};
@@ -55,7 +56,7 @@ pub(super) fn settle_list(list: InList, schema: &DFSchema) -> QueryResult<Expr> 
     let mut pairs = Vec::with_capacity(list.len());
     let list = if with_each { reals(None, list, schema)? } else { reals(Some(&expr), list, schema)? };
     for mut item in list {
-        let mut left = expr.as_ref().clone();
+        let mut left = copy(&expr)?;
         adapt::compare(&mut left, "=", &mut item, schema)?;
         pairs.push((left, item));
     }
@@ -140,14 +141,15 @@ fn comparison(mut left: Expr, op: Operator, mut right: Expr, schema: &DFSchema) 
 
 pub(super) fn settle_between(between: Between, schema: &DFSchema) -> QueryResult<Expr> {
     let Between { expr, negated, mut low, mut high } = between;
-    let (mut above, mut below) = (expr.as_ref().clone(), expr.as_ref().clone());
+    let (mut above, mut below) = (copy(&expr)?, copy(&expr)?);
     adapt::compare(&mut above, if negated { "<" } else { ">=" }, &mut low, schema)?;
     adapt::compare(&mut below, if negated { ">" } else { "<=" }, &mut high, schema)?;
     if Side::of(&expr, schema) == Side::Known(DataType::Interval) {
         let span = |side: Box<Expr>| Box::new(functions::interval_span(*side));
         return Ok(Expr::Between(Between::new(span(expr), negated, span(low), span(high))));
     }
-    if above == below {
+    // Of a column key ranges are made; anything else the optimizer would copy itself, and not count it.
+    if above == below && matches!(above, Expr::Column(_)) {
         return Ok(Expr::Between(Between::new(Box::new(above), negated, low, high)));
     }
     let (first, second, both) = match negated {

@@ -19,6 +19,7 @@ mod common_type;
 mod comparisons;
 mod equality;
 mod fields;
+mod growth;
 mod in_zone;
 mod interval_keys;
 mod lists;
@@ -40,6 +41,7 @@ mod window_frames;
 mod zoned_rows;
 
 pub(crate) use arithmetic::IntegerArithmetic;
+pub(crate) use growth::bounded;
 pub(crate) use in_zone::in_zone;
 pub(crate) use lists::in_list;
 pub(crate) use operators::{DISTINCT, NOT_DISTINCT, PostgresOperators};

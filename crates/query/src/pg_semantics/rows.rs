@@ -2,6 +2,7 @@
 //!
 //! The range algebra makes one key range of `a > 1 OR a = 1 AND b > 2` again.
 
+use super::growth::copy;
 use crate::error::{QueryError, QueryResult};
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 
@@ -27,7 +28,7 @@ pub(super) fn compare_rows(
     if left.len() != right.len() {
         return Err(QueryError::Invalid { message: "unequal number of entries in row expressions".to_owned() });
     }
-    let pair = |(a, b): (&Expr, &Expr), op| compare(a.clone(), op, b.clone());
+    let pair = |(a, b): (&Expr, &Expr), op| compare(copy(a)?, op, copy(b)?);
     let pairs = || left.iter().zip(right);
     match op {
         Operator::Eq | Operator::IsNotDistinctFrom => {

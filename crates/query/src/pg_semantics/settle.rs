@@ -9,6 +9,7 @@ use super::casts::settle_cast;
 use super::common_type::{settle_branches, settle_common};
 use super::comparisons::{is_comparison, settle_comparison, settle_nullif};
 use super::equality::{settle_distinct, settle_keys, settle_within};
+use super::growth;
 use super::interval_keys::{by_length, keyed_by_length};
 use super::lists::{settle_between, settle_list};
 use super::named_columns::keep_types;
@@ -56,6 +57,7 @@ pub(crate) fn settle(plan: LogicalPlan) -> QueryResult<LogicalPlan> {
 }
 
 fn settle_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    growth::ask()?;
     check_limit(&node)?;
     if let LogicalPlan::Distinct(distinct) = &node {
         for field in distinct.input().schema().fields() {

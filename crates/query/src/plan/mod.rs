@@ -56,7 +56,7 @@ mod windows;
 
 use crate::context::QueryContext;
 use crate::error::{QueryError, QueryResult};
-use crate::pg_semantics::{PostgresOperators, PostgresTypes, in_zone, settle};
+use crate::pg_semantics::{PostgresOperators, PostgresTypes, bounded, in_zone, settle};
 use crate::{functions, optimizer};
 use arrow::datatypes::SchemaRef;
 use catalog::TableOid;
@@ -239,9 +239,11 @@ impl Planner {
                 context = context.with_prepare_param_data_types(parameters.fields());
             }
             let plan = planner.sql_statement_to_plan_with_context(statement.clone(), &mut context)?;
+            stop::check(&cx.stop)?;
             let plan = grouping_sets::compute_groups_first(set_operations::count_equal_rows(plan)?)?;
             let plan = if names.reads_computed() { regproc::settle(plan, cx)? } else { plan };
             let settled = settle(plan)?;
+            stop::check(&cx.stop)?;
             let settled = match &zone {
                 Some(zone) => in_zone(settled, zone)?,
                 None => settled,
@@ -249,6 +251,7 @@ impl Planner {
             let settled = constant_rows::tabulate(settled)?;
             Ok::<_, QueryError>(seen_order::keep(flatten::flatten(once::share(settled)?)?)?)
         };
+        let make = |parameters: &Parameters| bounded(&cx.stop, || make(parameters));
         let make = |parameters: &Parameters| match make(parameters) {
             Err(QueryError::NoSuchFunction { signature }) => {
                 let told = signature.strip_suffix("()").and_then(|name| {

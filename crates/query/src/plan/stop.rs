@@ -3,7 +3,7 @@
 //! A statement is stopped where its task gives way. A join tries all pairs of two batches before it does, and of pairs
 //! that its condition turns down there may be millions. So the condition itself asks, once for each batch of pairs.
 
-use crate::error::QueryError;
+use crate::error::{QueryError, QueryResult};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::common::{Result, ScalarValue};
@@ -19,6 +19,14 @@ use std::sync::Arc;
 pub trait Stop: fmt::Debug + Send + Sync {
     /// Is it?
     fn is_stopped(&self) -> bool;
+}
+
+/// Ends a statement that is to stop, between two steps of its planning.
+///
+/// # Errors
+/// [`QueryError::Stopped`].
+pub(super) fn check(stop: &Arc<dyn Stop>) -> QueryResult<()> {
+    if stop.is_stopped() { Err(QueryError::Stopped) } else { Ok(()) }
 }
 
 /// The plan with joins that ask `stop`.

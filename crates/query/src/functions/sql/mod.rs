@@ -60,6 +60,16 @@ pub(crate) struct Definition {
     pub(crate) name: &'static str,
     pub(crate) forms: Forms,
     pub(crate) volatility: Volatility,
+    /// Does it see a `char(n)` with its blanks?
+    pub(crate) sees_blanks: bool,
+}
+
+impl Definition {
+    /// A function that takes a value as it is shown, a `char(n)` with its blanks.
+    pub(crate) const fn shown(mut self) -> Self {
+        self.sees_blanks = true;
+        self
+    }
 }
 
 /// An overload that is NULL for NULL.
@@ -74,12 +84,12 @@ pub(crate) const fn lenient(args: &'static [DataType], returns: DataType, body: 
 
 /// A function of its arguments alone.
 pub(crate) const fn define(name: &'static str, overloads: &'static [Overload]) -> Definition {
-    Definition { name, forms: Forms::Overloads(overloads), volatility: Volatility::Immutable }
+    Definition { name, forms: Forms::Overloads(overloads), volatility: Volatility::Immutable, sees_blanks: false }
 }
 
 /// A function whose form follows from its arguments by `rule`.
 pub(crate) const fn define_rule(name: &'static str, rule: fn(&[Argument]) -> Option<Chosen>) -> Definition {
-    Definition { name, forms: Forms::Rule(rule), volatility: Volatility::Immutable }
+    Definition { name, forms: Forms::Rule(rule), volatility: Volatility::Immutable, sees_blanks: false }
 }
 
 /// Planning gave a function something else than its overload asks for.
