@@ -2,7 +2,6 @@
 
 use super::names::ident_name;
 use super::rewrite::call;
-use super::rewrite_expr::is_no_real;
 use crate::functions::WITH_EACH;
 use sql::ast::{BinaryOperator, Expr, Statement, Value, VisitMut, VisitorMut};
 use std::ops::ControlFlow;
@@ -22,8 +21,7 @@ impl VisitorMut for Shortener {
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         if let Some((column, values)) = choices(expr) {
-            let column = if values.iter().any(is_no_real) { call(WITH_EACH, vec![column]) } else { column };
-            *expr = Expr::InList { expr: Box::new(column), list: values, negated: false };
+            *expr = Expr::InList { expr: Box::new(call(WITH_EACH, vec![column])), list: values, negated: false };
         }
         ControlFlow::Continue(())
     }

@@ -203,16 +203,7 @@ fn quantified(left: Expr, op: &BinaryOperator, right: Expr, all: bool) -> Expr {
 
 /// The items of an array as a list, none of which becomes a real because the value is one.
 fn list_of_array(left: Expr, items: Vec<Expr>, negated: bool) -> Expr {
-    let left = if items.iter().any(is_no_real) { call(WITH_EACH, vec![left]) } else { left };
-    Expr::InList { expr: Box::new(left), list: items, negated }
-}
-
-/// May it be a constant that is another number as a real?
-pub(super) fn is_no_real(item: &Expr) -> bool {
-    const EXACT_DIGITS: usize = 7;
-    let Expr::Value(value) = item else { return false };
-    matches!(&value.value, Value::Number(number, _)
-        if number.len() > EXACT_DIGITS || !number.bytes().all(|byte| byte.is_ascii_digit()))
+    Expr::InList { expr: Box::new(call(WITH_EACH, vec![left])), list: items, negated }
 }
 
 /// Subscripts and slices; fields of rows stay.
