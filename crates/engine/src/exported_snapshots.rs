@@ -7,9 +7,10 @@ use crate::transaction_block::Block;
 use crate::{Engine, Session};
 use futures::FutureExt;
 use parking_lot::Mutex;
+use query::{QueryError, QueryResult, Refusal};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
-use store::Snapshot;
+use store::{CommitNo, Snapshot};
 use txn::Transaction;
 
 /// What blocks of all sessions have exported, by id.
@@ -29,11 +30,22 @@ struct Exports {
 /// What a block exported: held as long as it is open.
 pub(crate) type Exported = Arc<Mutex<Vec<Arc<Snapshot>>>>;
 
-/// How a statement of a block exports what the block reads.
+/// How a statement exports what its transaction reads. A plan may hold it, and keeps no state alive by that.
 #[derive(Debug)]
 pub(crate) struct Exporter {
-    txn: Weak<tokio::sync::Mutex<Transaction>>,
+    reads: Reads,
+    /// Outside of blocks nothing holds what was exported: the statement is all of the transaction.
     exported: Weak<Mutex<Vec<Arc<Snapshot>>>>,
+    in_savepoint: bool,
+}
+
+/// What the transaction reads.
+#[derive(Debug)]
+enum Reads {
+    /// The newest state that holds a commit.
+    Newest { at_least: CommitNo },
+    /// One state: the transaction knows it. It only reads, so that no statement holds it for longer than a moment.
+    One(Weak<tokio::sync::Mutex<Transaction>>),
 }
 
 impl ExportedSnapshots {
@@ -52,25 +64,51 @@ impl ExportedSnapshots {
 }
 
 impl Exporter {
-    /// `None` outside of blocks.
-    pub(crate) fn of(session: &Session) -> Option<Self> {
+    pub(crate) fn of(session: &Session) -> Self {
+        let newest = Reads::Newest { at_least: session.last_commit };
         match &session.block {
-            Block::Open(open) => {
-                Some(Self { txn: Arc::downgrade(open.txn.as_ref()?), exported: Arc::downgrade(&open.exported) })
-            }
-            Block::Idle => None,
+            Block::Open(open) => Self {
+                reads: match &open.txn {
+                    Some(txn) if open.repeats => Reads::One(Arc::downgrade(txn)),
+                    _ => newest,
+                },
+                exported: Arc::downgrade(&open.exported),
+                in_savepoint: !open.savepoints.is_empty(),
+            },
+            Block::Idle => Self { reads: newest, exported: Weak::new(), in_savepoint: false },
         }
     }
 
-    /// Exports the state that the block's next statement would read; `None` if the block is over.
-    pub(crate) fn export(&self, engine: &Engine, process: i32) -> Option<String> {
-        let (txn, exported) = (self.txn.upgrade()?, self.exported.upgrade()?);
-        // The store has a published state at hand.
-        let view = txn.try_lock().ok()?.begin_statement().now_or_never()?.ok()?;
-        let snapshot = Arc::new(view.snapshot().clone());
+    /// Exports the state that the transaction's next statement would read.
+    ///
+    /// # Errors
+    /// 25001 behind a savepoint, 0A000 where the store must ask for its newest state.
+    pub(crate) fn export(&self, engine: &Engine, process: i32) -> QueryResult<String> {
+        if self.in_savepoint {
+            let message = "cannot export a snapshot from a subtransaction".to_string();
+            return Err(QueryError::Refused { reason: Refusal::Transaction, message });
+        }
+        let snapshot = Arc::new(self.snapshot(engine)?);
         let id = engine.exported_snapshots().add(process, &snapshot);
-        exported.lock().push(snapshot);
-        Some(id)
+        if let Some(exported) = self.exported.upgrade() {
+            exported.lock().push(snapshot);
+        }
+        Ok(id)
+    }
+
+    fn snapshot(&self, engine: &Engine) -> QueryResult<Snapshot> {
+        let busy = || QueryError::Unsupported { feature: "pg_export_snapshot() beside another statement".to_string() };
+        // The store has a published state at hand.
+        let found = match &self.reads {
+            Reads::Newest { at_least } => engine.store().snapshot(*at_least).now_or_never(),
+            Reads::One(txn) => {
+                let txn = txn.upgrade().ok_or_else(busy)?;
+                let mut txn = txn.try_lock().map_err(|_| busy())?;
+                let view = txn.begin_statement().now_or_never();
+                view.map(|view| view.map(|view| view.snapshot().clone()))
+            }
+        };
+        Ok(found.ok_or_else(busy)??)
     }
 }
 
@@ -89,6 +127,8 @@ impl Session {
             return fail(Fault::NoSuchSnapshot { id: id.to_string() });
         };
         open.borrow()?.read_at(snapshot.as_ref().clone());
+        // Its state is settled, as by a query: another level comes too late.
+        open.used = true;
         Ok("SET".to_string())
     }
 }

@@ -5,9 +5,10 @@ use crate::prepared::PreparedStatements;
 use crate::settings::Effective;
 use crate::{Engine, Session};
 use async_trait::async_trait;
+use datafusion::common::Result;
 use futures::FutureExt;
 use pg_catalog::{CursorInfo, FunctionInfo, LiveState, LockInfo, PreparedInfo, SessionInfo, SettingInfo, TimeZoneInfo};
-use query::Settings;
+use query::{QueryError, Settings};
 use std::sync::{Arc, Weak};
 use store::{FamilyId, KeyRange, Store, TableId};
 use txn::{HeldLock, LockMode};
@@ -22,7 +23,7 @@ pub(crate) struct SessionState {
     store: Arc<dyn Store>,
     prepared: Arc<PreparedStatements>,
     cursors: Vec<CursorInfo>,
-    exporter: Option<Exporter>,
+    exporter: Exporter,
     /// Its sessions are asked for when they are shown.
     engine: Weak<Engine>,
 }
@@ -72,7 +73,7 @@ impl LiveState for SessionState {
         let whole = [KeyRange::all()];
         // Figures that a store keeps at hand; one that must ask elsewhere has none for a function of a query.
         let asked = self.store.estimate(TableId(table.storage), FamilyId(0), &whole).now_or_never();
-        asked.and_then(Result::ok).map_or(0, |size| size.bytes)
+        asked.and_then(|size| size.ok()).map_or(0, |size| size.bytes)
     }
 
     fn last_value(&self, sequence: &catalog::Sequence) -> Option<i64> {
@@ -138,8 +139,11 @@ impl LiveState for SessionState {
         self.engine.upgrade().is_some_and(|engine| engine.running().stop(process_id, end))
     }
 
-    fn export_snapshot(&self) -> Option<String> {
-        self.exporter.as_ref()?.export(self.engine.upgrade()?.as_ref(), self.process_id)
+    fn export_snapshot(&self) -> Result<String> {
+        match self.engine.upgrade() {
+            Some(engine) => Ok(self.exporter.export(&engine, self.process_id)?),
+            None => Err(QueryError::Stopped.into()),
+        }
     }
 
     fn prepared_statements(&self) -> Vec<PreparedInfo> {

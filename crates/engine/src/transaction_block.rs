@@ -115,6 +115,12 @@ impl OpenBlock {
         self.failed || self.writing || self.txn.is_none() || self.broken.load(Ordering::Acquire)
     }
 
+    /// Would another isolation level change what a query has relied on?
+    fn is_too_late_for(&self, modes: TransactionModes) -> bool {
+        let own = if self.repeats { Isolation::RepeatableRead } else { Isolation::ReadCommitted };
+        self.used && modes.isolation.is_some_and(|wanted| wanted != own)
+    }
+
     /// The transaction, for one statement.
     pub(crate) fn borrow(&self) -> EngineResult<OwnedMutexGuard<Transaction>> {
         let txn = self.txn.as_ref().and_then(|txn| Arc::clone(txn).try_lock_owned().ok());
@@ -245,7 +251,7 @@ impl Session {
     pub(crate) fn begin(&mut self, modes: TransactionModes) -> EngineResult<String> {
         self.check_modes(modes)?;
         match &mut self.block {
-            Block::Open(open) if open.used && modes.isolation == Some(Isolation::RepeatableRead) => {
+            Block::Open(open) if open.is_too_late_for(modes) => {
                 return fail(Fault::TooLate { what: "ISOLATION LEVEL" });
             }
             Block::Open(open) if open.implicit => open.implicit = false,
@@ -315,7 +321,7 @@ impl Session {
                 let message = "SET TRANSACTION can only be used in transaction blocks";
                 self.notices.push(Notice::warning("25P01", message));
             }
-            Block::Open(open) if open.used && modes.isolation.is_some() => {
+            Block::Open(open) if open.is_too_late_for(modes) => {
                 return fail(Fault::TooLate { what: "ISOLATION LEVEL" });
             }
             Block::Open(_) => self.apply_modes(modes)?,
@@ -329,7 +335,8 @@ impl Session {
         }
         let repeat = modes.isolation == Some(Isolation::RepeatableRead);
         match &mut self.block {
-            Block::Open(open) if modes.isolation.is_some() && (repeat || open.repeats) => {
+            // The same level again must not forget the state that the block reads.
+            Block::Open(open) if modes.isolation.is_some() && repeat != open.repeats => {
                 open.borrow()?.repeat_reads(repeat);
                 open.repeats = repeat;
                 self.settings.show_isolation(if repeat { "repeatable read" } else { "read committed" })

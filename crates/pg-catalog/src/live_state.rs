@@ -1,6 +1,7 @@
 //! What the tables and functions must know beside the definitions: the session and its settings.
 
 use async_trait::async_trait;
+use datafusion::common::Result;
 use std::fmt::Debug;
 use std::net::SocketAddr;
 use types::DataType;
@@ -153,8 +154,11 @@ pub trait LiveState: Debug + Send + Sync {
     fn sessions(&self) -> Vec<SessionInfo>;
     /// Cancels what a session runs, and with `end` the session itself. False: there is no such session.
     fn stop_session(&self, process_id: i32, end: bool) -> bool;
-    /// Lets other sessions read what the session's transaction block reads; `None` outside of one.
-    fn export_snapshot(&self) -> Option<String>;
+    /// Lets other sessions read what the session's transaction reads, as long as that lasts.
+    ///
+    /// # Errors
+    /// When the transaction cannot export what it reads.
+    fn export_snapshot(&self) -> Result<String>;
     /// The session's named prepared statements.
     fn prepared_statements(&self) -> Vec<PreparedInfo>;
     /// The cursors that its transaction declared and has not closed.

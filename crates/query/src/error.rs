@@ -370,6 +370,8 @@ pub enum Refusal {
     Size,
     /// More columns than a row may have (54011).
     Columns,
+    /// What the transaction is not in the state for (25001).
+    Transaction,
     /// More parts than a statement may have (54001).
     Complexity,
     /// NULL where none may be (22004).

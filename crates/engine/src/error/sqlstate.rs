@@ -228,6 +228,7 @@ fn refusal_code(reason: Refusal) -> &'static str {
         Refusal::Text => "22P02",
         Refusal::Size => "54000",
         Refusal::Complexity => "54001",
+        Refusal::Transaction => "25001",
         Refusal::Null => "22004",
         Refusal::Encoding => "22021",
         Refusal::Type => "42804",

@@ -39,11 +39,7 @@ pub(super) static PG_TERMINATE_BACKEND: Function =
     .acting();
 
 pub(super) static PG_EXPORT_SNAPSHOT: Function =
-    strict("pg_export_snapshot", &[], Returns::Text, |source, _| match source.live.export_snapshot() {
-        Some(id) => Ok(id.into()),
-        None => plan_err!("pg_export_snapshot() can only be used in transaction blocks"),
-    })
-    .acting();
+    strict("pg_export_snapshot", &[], Returns::Text, |source, _| Ok(source.live.export_snapshot()?.into())).acting();
 
 /// There are no standby servers.
 pub(super) static PG_IS_IN_RECOVERY: Function =
