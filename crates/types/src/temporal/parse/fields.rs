@@ -161,9 +161,10 @@ fn date_of(text: &str, before_christ: Option<bool>, order: Order<'_>) -> Result<
     {
         return Ok(number(day)? - JULIAN_1970);
     }
+    let years = if before_christ == Some(true) { Years::AsWritten } else { Years::InWindow };
     let (year, month, day) = match parts.as_slice() {
-        [digits] => packed_date(digits)?,
-        [a, b, c] => three_parts([a, b, c], order)?,
+        [digits] => packed_date(digits, years)?,
+        [a, b, c] => three_parts([a, b, c], order, years)?,
         _ => return Err(Fault::Form),
     };
     let year = match before_christ {
@@ -186,24 +187,24 @@ const JULIAN_1970: i64 = 2_440_588;
 type YearMonthDay = (i64, u8, u8);
 
 /// `20130131`, `130131`.
-fn packed_date(digits: &str) -> Result<YearMonthDay, Fault> {
+fn packed_date(digits: &str, years: Years) -> Result<YearMonthDay, Fault> {
     let at = digits.len().checked_sub(4).filter(|at| *at >= 2).ok_or(Fault::Form)?;
     let (year, rest) = digits.split_at_checked(at).ok_or(Fault::Form)?;
     let (month, day) = rest.split_at_checked(2).ok_or(Fault::Form)?;
     if at == 3 {
         return Err(Fault::Form);
     }
-    Ok((year_of(year)?, in_date(month)?, in_date(day)?))
+    Ok((years.year_of(year)?, in_date(month)?, in_date(day)?))
 }
 
 /// A year of three digits or more stands where it stands; else the order tells. A month's name stands anywhere but last.
-fn three_parts([a, b, c]: [&str; 3], order: Order<'_>) -> Result<YearMonthDay, Fault> {
+fn three_parts([a, b, c]: [&str; 3], order: Order<'_>, years: Years) -> Result<YearMonthDay, Fault> {
     if let Some(month) = month_of(a) {
-        let (year, day) = year_and_day(b, c, order)?;
+        let (year, day) = year_and_day(b, c, order, years)?;
         return Ok((year, month, day));
     }
     if let Some(month) = month_of(b) {
-        let (year, day) = year_and_day(a, c, order)?;
+        let (year, day) = year_and_day(a, c, order, years)?;
         return Ok((year, month, day));
     }
     if a.len() > 2 && b.len() > 2 {
@@ -215,24 +216,35 @@ fn three_parts([a, b, c]: [&str; 3], order: Order<'_>) -> Result<YearMonthDay, F
         DateOrder::DayMonthYear => (c, b, a),
         DateOrder::MonthDayYear => (c, a, b),
     };
-    Ok((year_of(year)?, in_date(month)?, in_date(day)?))
+    Ok((years.year_of(year)?, in_date(month)?, in_date(day)?))
 }
 
 /// The numbers beside the name of a month: the year is the long one, else the order tells.
-fn year_and_day(first: &str, second: &str, order: Order<'_>) -> Result<(i64, u8), Fault> {
+fn year_and_day(first: &str, second: &str, order: Order<'_>, years: Years) -> Result<(i64, u8), Fault> {
     let year_first = first.len() > 2 || (second.len() <= 2 && order() == DateOrder::YearMonthDay);
     let (year, day) = if year_first { (first, second) } else { (second, first) };
-    Ok((year_of(year)?, in_date(day)?))
+    Ok((years.year_of(year)?, in_date(day)?))
 }
 
-/// A year; two digits mean 1970 to 2069.
-fn year_of(text: &str) -> Result<i64, Fault> {
-    let year = number(text)?;
-    Ok(match text.len() {
-        1 | 2 if year < 70 => year + 2000,
-        1 | 2 => year + 1900,
-        _ => year,
-    })
+/// What a year of two digits means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Years {
+    /// One of 1970 to 2069.
+    InWindow,
+    /// Before Christ: that year.
+    AsWritten,
+}
+
+impl Years {
+    fn year_of(self, text: &str) -> Result<i64, Fault> {
+        let year = number(text)?;
+        Ok(match text.len() {
+            _ if self == Self::AsWritten => year,
+            1 | 2 if year < 70 => year + 2000,
+            1 | 2 => year + 1900,
+            _ => year,
+        })
+    }
 }
 
 fn month_of(text: &str) -> Option<u8> {
