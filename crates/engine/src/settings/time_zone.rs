@@ -63,6 +63,17 @@ pub(crate) fn time_zones(now: i64) -> Vec<TimeZoneInfo> {
     chrono_tz::TZ_VARIANTS.iter().map(info).collect()
 }
 
+/// The type of a value whose text depends on the session.
+fn styled_type(value: &Datum) -> Option<DataType> {
+    match value {
+        Datum::TimestampTz(_) => Some(DataType::TimestampTz(None)),
+        Datum::Float4(_) => Some(DataType::Real),
+        Datum::Float8(_) => Some(DataType::Double),
+        Datum::Interval(_) => Some(DataType::Interval),
+        _ => None,
+    }
+}
+
 /// What the time of a zone without letters is called: `+03`, `+0530`.
 fn shown_offset(seconds: i32) -> String {
     let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.abs() / 60);
@@ -86,7 +97,7 @@ impl TimeZone {
     }
 
     /// A moment as the zone's clocks show it, or what they show as a moment, where an assignment to a column of type
-    /// `ty` goes from one to the other. Any other value stays as it is.
+    /// `ty` goes from one to the other; in a column of text a value in the session's style. Any other stays as it is.
     pub(crate) fn seen_as(self, ty: &DataType, value: Datum) -> Datum {
         let shifted = |micros: i64, seconds: i32| micros.saturating_add(i64::from(seconds) * SECOND);
         match (ty, value) {
@@ -94,11 +105,14 @@ impl TimeZone {
             (DataType::Timestamp(_) | DataType::Date | DataType::Time(_), Datum::TimestampTz(moment)) => {
                 Datum::Timestamp(shifted(moment, self.offset_at(moment)))
             }
-            (ty, Datum::TimestampTz(moment)) if ty.is_text() => {
-                let mut text = String::new();
-                self.print(&DataType::TimestampTz(None), &Datum::TimestampTz(moment), &mut text);
-                Datum::Text(text)
-            }
+            (ty, value) if ty.is_text() => match styled_type(&value) {
+                Some(own) => {
+                    let mut text = String::new();
+                    self.print(&own, &value, &mut text);
+                    Datum::Text(text)
+                }
+                None => value,
+            },
             (DataType::TimestampTz(_), Datum::Timestamp(local)) if local != i64::MIN && local != i64::MAX => {
                 Datum::TimestampTz(shifted(local, -self.offset_at_local(None, local).unwrap_or(0)))
             }
