@@ -31,6 +31,10 @@ pub(crate) fn row_type_oid(relation: &Relation<'_>) -> u32 {
 
 /// The relation of whose rows that is the type, or the type of arrays, which the second says.
 pub(crate) fn relation_of_type(source: &Source, oid: u32) -> Option<(Relation<'_>, bool)> {
+    // Types of SQL are no relation's, and are not looked for among them.
+    if oid & ROWS == 0 {
+        return None;
+    }
     let relation = source.relation(oid & !(ROWS | ARRAYS))?;
     let row = row_type_oid(&relation);
     (row != 0 && (oid | ARRAYS) == (row | ARRAYS)).then_some((relation, oid & ARRAYS != 0))
