@@ -74,7 +74,7 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
     reported("IntervalStyle", "postgres", Kind::Word(INTERVAL_STYLES, &[]), "Form of intervals."),
     reported("is_superuser", "on", YES_ONLY, "Is the user a superuser?"),
     plain("lock_timeout", "0", Kind::Duration, "Most time to wait for a lock. 0 is forever."),
-    fixed(MAX_CONNECTIONS, "2000", Kind::Int(1, i64::MAX), "Most sessions of the server at a time."),
+    fixed(MAX_CONNECTIONS, "2000", Kind::Int(1, 262_143), "Most sessions of the server at a time."),
     fixed("max_index_keys", "32", Kind::Int(32, 32), "Most columns of an index."),
     fixed("max_identifier_length", "63", Kind::Int(63, 63), "Longest name."),
     plain("quote_all_identifiers", "off", Kind::Bool, "Are all names in SQL that functions make in quotes?"),
