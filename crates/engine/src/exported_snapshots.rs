@@ -118,10 +118,7 @@ impl Session {
         let open = match &mut self.block {
             Block::Open(open) if open.used => return fail(Fault::TooLate { what: "SNAPSHOT" }),
             Block::Open(open) if open.repeats => open,
-            _ => {
-                let feature = "SET TRANSACTION SNAPSHOT in isolation level READ COMMITTED";
-                return fail(Fault::Unsupported { feature: feature.to_string() });
-            }
+            _ => return fail(Fault::SnapshotNeedsRepeatableRead),
         };
         let Some(snapshot) = self.engine.exported_snapshots().find(id) else {
             return fail(Fault::NoSuchSnapshot { id: id.to_string() });

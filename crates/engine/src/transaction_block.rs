@@ -154,7 +154,7 @@ impl Session {
             return fail(Fault::ReadOnlyTransaction { command });
         }
         if matches!(&self.block, Block::Open(open) if open.repeats) {
-            return fail(Fault::Unsupported { feature: format!("{command} in isolation level REPEATABLE READ") });
+            return fail(Fault::Isolation { feature: format!("{command} in isolation level REPEATABLE READ") });
         }
         Ok(())
     }
@@ -307,9 +307,8 @@ impl Session {
         self.check_modes(modes)?;
         if session {
             if modes.isolation == Some(Isolation::RepeatableRead) {
-                return fail(Fault::Unsupported {
-                    feature: "isolation level REPEATABLE READ as a default".to_string(),
-                });
+                let feature = "isolation level REPEATABLE READ as a default".to_string();
+                return fail(Fault::Isolation { feature });
             }
             if let Some(read_only) = modes.read_only {
                 self.settings.set("default_transaction_read_only", &[on_off(read_only)], false)?;
@@ -352,10 +351,10 @@ impl Session {
         let feature = match (modes.isolation, modes.deferrable) {
             (Some(Isolation::RepeatableRead), _) if !read_only => "isolation level REPEATABLE READ without READ ONLY",
             (Some(Isolation::Serializable), _) => "isolation level SERIALIZABLE",
-            (_, Some(true)) => "DEFERRABLE",
+            (_, Some(true)) => return fail(Fault::Unsupported { feature: "DEFERRABLE".to_string() }),
             _ => return Ok(()),
         };
-        fail(Fault::Unsupported { feature: feature.to_string() })
+        fail(Fault::Isolation { feature: feature.to_string() })
     }
 
     /// Opens the implicit transaction of a simple query of several statements.

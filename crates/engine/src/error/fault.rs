@@ -6,6 +6,12 @@ pub(crate) enum Fault {
     /// A feature that is not built.
     #[error("{feature} is not supported")]
     Unsupported { feature: String },
+    /// An isolation level that is not built, or what a level does not do.
+    #[error("{feature} is not supported")]
+    Isolation { feature: String },
+    /// Another session's state is for blocks that keep to one.
+    #[error("a snapshot-importing transaction must have isolation level SERIALIZABLE or REPEATABLE READ")]
+    SnapshotNeedsRepeatableRead,
     /// A prepared statement would answer other columns than the client was told.
     #[error("cached plan must not change result type")]
     ResultTypeChanged,
@@ -199,7 +205,7 @@ impl Fault {
             Self::InsideBlock { .. } => {
                 "Run it outside of BEGIN and COMMIT, as a statement of its own; in a driver, turn autocommit on."
             }
-            Self::Unsupported { feature } if feature.contains("isolation level") => {
+            Self::Isolation { .. } => {
                 "Blocks that write are READ COMMITTED; REPEATABLE READ is for blocks that begin READ ONLY."
             }
             Self::NoSuchUniqueness => "The only uniqueness of a table is its primary key: name all its columns.",

@@ -13,7 +13,11 @@ use types::TypeError;
 
 fn fault_code(fault: &Fault) -> &'static str {
     match fault {
-        Fault::Unsupported { .. } | Fault::CrossDatabase { .. } | Fault::ResultTypeChanged => "0A000",
+        Fault::Unsupported { .. }
+        | Fault::Isolation { .. }
+        | Fault::SnapshotNeedsRepeatableRead
+        | Fault::CrossDatabase { .. }
+        | Fault::ResultTypeChanged => "0A000",
         Fault::NoSuchDatabase { .. } => "3D000",
         Fault::NoSuchSetting { .. } => "42704",
         Fault::SettingName => "22004",
