@@ -1,7 +1,8 @@
-//! Planning that ends when its statement is stopped.
+//! Optimizing that ends when its statement is stopped.
 //!
-//! Planning never gives way, and a join of a hundred wide tables takes it seconds: whoever cancels the statement would wait
-//! for as long. So each rule asks before it looks at a node of the plan.
+//! Planning never gives way, and a join of a hundred wide tables takes it seconds: whoever cancels the statement would
+//! wait for as long. So each rule asks before it looks at a node of the plan. Before the rules ask the steps of
+//! `plan/mod.rs` and, node by node, those of `pg_semantics`; the making of operators, after them, does not.
 
 use crate::error::QueryError;
 use crate::plan::Stop;
