@@ -15,8 +15,13 @@ mod workload;
 
 use clap::{Parser, Subcommand};
 use error::BenchError;
+use mimalloc::MiMalloc;
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+/// In process Bennu runs with the allocator that its server has; so does bare fjall.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 #[derive(Debug, Parser)]
 #[command(about = "Measures Bennu beside its peers, alternating in one run")]

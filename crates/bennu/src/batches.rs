@@ -1,9 +1,9 @@
 //! An answer as Arrow batches.
 
-use crate::{ColumnDesc, Error, Row};
-use arrow::datatypes::{Schema, SchemaRef};
+use crate::{ColumnDesc, Error};
+use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
-use engine::{Chunk, RowStream};
+use engine::RowStream;
 use futures::{Stream, StreamExt};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -26,19 +26,9 @@ impl std::fmt::Debug for Batches {
 
 impl Batches {
     /// The rows of an answer of the engine, for front ends.
-    ///
-    /// # Errors
-    /// 0A000 for columns that have no Arrow type.
-    pub fn new(rows: RowStream) -> Result<Self, Error> {
-        let schema = Chunk::Rows(Vec::new()).to_batch(&rows.columns)?.schema();
-        Ok(Self { rows, schema })
-    }
-
-    /// An answer without columns and rows.
-    pub(crate) fn none() -> Self {
-        let chunks = futures::stream::empty().boxed();
-        let rows = RowStream { columns: Arc::default(), chunks, tag: "", counted: false };
-        Self { rows, schema: Arc::new(Schema::empty()) }
+    pub fn new(rows: RowStream) -> Self {
+        let schema = rows.schema();
+        Self { rows, schema }
     }
 
     /// The columns with their SQL types.
@@ -69,17 +59,6 @@ impl Batches {
             all.push(batch);
         }
         Ok(all)
-    }
-
-    /// The next rows as values; `None` after the last.
-    pub(crate) async fn next_rows(&mut self) -> Result<Option<Vec<Row>>, Error> {
-        let Some(chunk) = self.rows.chunks.next().await else { return Ok(None) };
-        let columns = &self.rows.columns;
-        let rows = match chunk? {
-            Chunk::Rows(rows) => rows,
-            chunk => chunk.to_rows(columns)?.into_owned(),
-        };
-        Ok(Some(rows.into_iter().map(|row| Row::new(Arc::clone(columns), row)).collect()))
     }
 }
 

@@ -1,9 +1,9 @@
 //! A session of the embedding program.
 
 use crate::statement::Source;
-use crate::{Appender, Batches, CancelHandle, Error, FromRow, Statement, ToStatement, ToValue};
-use engine::{Answer, Engine};
-use futures::StreamExt;
+use crate::{Appender, Batches, CancelHandle, Error, FromRow, Row, Statement, ToStatement, ToValue};
+use engine::{Answer, Chunk, Engine, RowStream};
+use futures::{StreamExt, stream};
 use std::sync::Arc;
 use types::{Datum, coerce};
 
@@ -82,11 +82,7 @@ impl Session {
         statement: &(impl ToStatement + ?Sized),
         params: &[&dyn ToValue],
     ) -> Result<Batches, Error> {
-        match self.answer(statement, params).await? {
-            Answer::Rows(rows) => Batches::new(rows),
-            Answer::CopyIn(_) | Answer::CopyOut(_) => Err(copy_needs_a_stream()),
-            Answer::Empty | Answer::Done(_) => Ok(Batches::none()),
-        }
+        Ok(Batches::new(self.stream(statement, params).await?))
     }
 
     /// Runs one statement and returns all its rows.
@@ -98,11 +94,11 @@ impl Session {
         statement: &(impl ToStatement + ?Sized),
         params: &[&dyn ToValue],
     ) -> Result<Vec<T>, Error> {
-        let mut batches = self.query(statement, params).await?;
+        let mut stream = self.stream(statement, params).await?;
         let mut all = Vec::new();
-        while let Some(rows) = batches.next_rows().await? {
-            for row in rows {
-                all.push(T::from_row(row)?);
+        while let Some(rows) = next_rows(&mut stream).await? {
+            for values in rows {
+                all.push(T::from_row(Row::new(Arc::clone(&stream.columns), values))?);
             }
         }
         Ok(all)
@@ -117,10 +113,10 @@ impl Session {
         statement: &(impl ToStatement + ?Sized),
         params: &[&dyn ToValue],
     ) -> Result<Option<T>, Error> {
-        let mut batches = self.query(statement, params).await?;
-        while let Some(rows) = batches.next_rows().await? {
-            if let Some(row) = rows.into_iter().next() {
-                return T::from_row(row).map(Some);
+        let mut stream = self.stream(statement, params).await?;
+        while let Some(rows) = next_rows(&mut stream).await? {
+            if let Some(values) = rows.into_iter().next() {
+                return T::from_row(Row::new(stream.columns, values)).map(Some);
             }
         }
         Ok(None)
@@ -180,6 +176,21 @@ impl Session {
         &mut self.inner
     }
 
+    /// The rows of one statement; a statement without an answer has neither columns nor rows.
+    async fn stream(
+        &mut self,
+        statement: &(impl ToStatement + ?Sized),
+        params: &[&dyn ToValue],
+    ) -> Result<RowStream, Error> {
+        match self.answer(statement, params).await? {
+            Answer::Rows(rows) => Ok(rows),
+            Answer::CopyIn(_) | Answer::CopyOut(_) => Err(copy_needs_a_stream()),
+            Answer::Empty | Answer::Done(_) => {
+                Ok(RowStream { columns: Arc::default(), chunks: stream::empty().boxed(), tag: "", counted: false })
+            }
+        }
+    }
+
     async fn answer(
         &mut self,
         statement: &(impl ToStatement + ?Sized),
@@ -218,6 +229,15 @@ async fn finish(answer: Answer) -> Result<String, Error> {
         }
         Answer::CopyIn(_) | Answer::CopyOut(_) => return Err(copy_needs_a_stream()),
     })
+}
+
+/// The next rows of an answer as values; `None` after the last.
+async fn next_rows(stream: &mut RowStream) -> Result<Option<Vec<Vec<Datum>>>, Error> {
+    let Some(chunk) = stream.chunks.next().await else { return Ok(None) };
+    Ok(Some(match chunk? {
+        Chunk::Rows(rows) => rows,
+        chunk => chunk.to_rows(&stream.columns)?.into_owned(),
+    }))
 }
 
 fn copy_needs_a_stream() -> Error {

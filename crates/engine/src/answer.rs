@@ -1,9 +1,10 @@
 //! What a statement answers: rows, a command tag, or a COPY stream.
 
 use crate::{CopyIn, CopyOut, EngineError, StoredRows, TimeZone};
-use arrow::datatypes::Schema;
+use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use futures::stream::BoxStream;
+use query::convert::answer_schema;
 use std::borrow::Cow;
 use std::sync::Arc;
 use types::{DataType, Datum};
@@ -63,8 +64,7 @@ impl Chunk {
     /// As [`Self::to_rows`].
     pub fn to_batch(&self, columns: &[ColumnDesc]) -> Result<RecordBatch, EngineError> {
         if let Self::Batch(batch) = self {
-            let fields = columns.iter().map(|c| query::convert::field(&c.name, &c.ty, true));
-            let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+            let schema = answer_schema(columns.iter().map(|c| (c.name.as_str(), &c.ty)));
             let same = |e| query::QueryError::internal(format!("a batch that is not of its columns: {e}"));
             let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
             let arrays = batch.columns().to_vec();
@@ -107,6 +107,13 @@ pub struct RowStream {
     pub tag: &'static str,
     /// Does the tag end in the number of rows?
     pub counted: bool,
+}
+
+impl RowStream {
+    /// What its batches are made of: see [`Chunk::to_batch`].
+    pub fn schema(&self) -> SchemaRef {
+        answer_schema(self.columns.iter().map(|column| (column.name.as_str(), &column.ty)))
+    }
 }
 
 /// The answer to one statement.

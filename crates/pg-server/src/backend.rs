@@ -8,6 +8,7 @@ use pgwire::messages::data::ParameterDescription;
 use pgwire::messages::extendedquery::PortalSuspended;
 use pgwire::messages::response::{EmptyQueryResponse, ErrorResponse, NoticeResponse};
 use pgwire::messages::startup::{Authentication, BackendKeyData, NegotiateProtocolVersion, ParameterStatus, SecretKey};
+use std::io::Write as _;
 use types::DataType;
 
 /// Longer pieces of COPY are left to pgwire, which knows what is too long for a message.
@@ -17,6 +18,14 @@ const PLAIN_COPY_DATA: usize = 1024 * 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     pub(crate) buffer: Vec<u8>,
+}
+
+/// The command tag of an answer of rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowTag {
+    pub(crate) words: &'static str,
+    /// Does the number of rows follow?
+    pub(crate) counted: bool,
 }
 
 /// A message that pgwire's encoders refuse is one beyond its size limit.
@@ -88,6 +97,17 @@ impl Output {
     pub(crate) fn complete(&mut self, tag: &str) {
         let start = self.begin(b'C');
         self.put_text(tag);
+        self.end(start);
+    }
+
+    pub(crate) fn complete_rows(&mut self, tag: RowTag, rows: u64) {
+        let start = self.begin(b'C');
+        self.buffer.extend_from_slice(tag.words.as_bytes());
+        if tag.counted {
+            // Cannot fail: a buffer takes all.
+            drop(write!(self.buffer, " {rows}"));
+        }
+        self.buffer.push(0);
         self.end(start);
     }
 

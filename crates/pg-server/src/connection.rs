@@ -10,7 +10,7 @@ use crate::idle_poll;
 use bytes::BytesMut;
 use engine::{EngineError, Session, SessionEnd};
 use std::io;
-use std::sync::Arc;
+use std::pin::pin;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -183,25 +183,31 @@ impl Connection {
         Self { wire, session, extended: Extended::default(), skipping: false }
     }
 
-    /// Serves the session until it ends; `stop` completes when the server does.
-    pub(crate) async fn serve(&mut self, stop: Arc<CancellationToken>) -> End {
+    /// Serves the session until it ends; `stop` is cancelled when the server stops.
+    pub(crate) async fn serve(&mut self, stop: &CancellationToken) -> End {
         let ending = self.session.ending();
+        // Made once: to ask for them anew with each message takes as long as to read the message.
+        let mut asked = pin!(ending.asked());
+        let mut stopped = pin!(stop.cancelled());
         loop {
-            if self.wire.input.is_empty() {
-                self.wire.shrink();
-            }
-            let message = tokio::select! {
-                biased;
-                () = ending.asked() => return self.shut_down().await,
-                message = self.wire.message() => message,
-                () = stop.cancelled() => return self.shut_down().await,
+            let message = match frontend::message(&mut self.wire.input).transpose() {
+                Some(message) => message.map_err(Ok),
+                None => {
+                    self.wire.shrink();
+                    tokio::select! {
+                        biased;
+                        () = &mut asked => return self.shut_down().await,
+                        message = self.wire.message() => message,
+                        () = &mut stopped => return self.shut_down().await,
+                    }
+                }
             };
             let done = match message {
                 Ok(Message::Terminate) => return End::Closed,
                 Ok(message) => tokio::select! {
                     biased;
                     done = self.handle(message) => done,
-                    () = overdue(&ending, &stop) => Err(End::Shutdown.into()),
+                    () = overdue(&ending, stop) => Err(End::Shutdown.into()),
                 },
                 Err(Err(end)) => return end,
                 Err(Ok(malformed)) if malformed.is_fatal() => {

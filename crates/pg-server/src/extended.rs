@@ -1,11 +1,12 @@
 //! The extended protocol: prepared statements, portals and their row limits.
 
+use crate::backend::RowTag;
 use crate::connection::{Connection, Failure};
 use crate::encode::{BadParameter, decode_parameter};
 use crate::frontend::{Bind, Target};
+use crate::portals::Portals;
 use crate::rows::RowSource;
 use engine::{Answer, CursorStep, Prepared, Script, TimeZone, TransactionStatus};
-use std::collections::HashMap;
 use std::sync::Arc;
 use types::{DataType, Datum};
 
@@ -14,12 +15,11 @@ const OID_UNKNOWN: u32 = 705;
 /// `"char"` and `name`: types of catalogs, which are text here.
 const OIDS_OF_TEXT: [u32; 2] = [18, 19];
 
-/// The unnamed statement of a connection, and its portals by name, the unnamed one under `""`. Statements with names are
-/// the session's.
+/// The unnamed statement of a connection, and its portals. Statements with names are the session's.
 #[derive(Default)]
 pub(crate) struct Extended {
     unnamed: Option<Arc<Prepared>>,
-    portals: HashMap<String, Portal>,
+    portals: Portals<Portal>,
 }
 
 /// A bound statement.
@@ -36,7 +36,7 @@ enum PortalState {
     Fresh,
     Open(Box<RowSource>),
     /// Run to its end: a query has no more rows, as this tag says; anything else cannot run again.
-    Finished(Option<String>),
+    Finished(Option<RowTag>),
     /// An empty statement, which is that each time.
     Empty,
 }
@@ -51,7 +51,7 @@ impl Extended {
 
     /// ROLLBACK TO: portals made since are gone.
     pub(crate) fn undo(&mut self, last: u64) {
-        self.portals.retain(|_, portal| portal.number <= last);
+        self.portals.retain(|portal| portal.number <= last);
     }
 
     /// A simple query drops the unnamed statement and portal.
@@ -81,8 +81,7 @@ impl Connection {
 
     pub(crate) fn bind(&mut self, bind: Bind) -> Result<(), Failure> {
         let prepared = self.statement(&bind.statement)?;
-        let taken =
-            self.extended.portals.contains_key(&bind.portal) || self.session.cursor_columns(&bind.portal).is_some();
+        let taken = self.extended.portals.contains(&bind.portal) || self.session.cursor_columns(&bind.portal).is_some();
         if !bind.portal.is_empty() && taken {
             return Err(portal_exists(&bind.portal));
         }
@@ -90,7 +89,7 @@ impl Connection {
         check_results(&prepared, &bind.results)?;
         let number = self.session.number_portal();
         let portal = Portal { prepared, params, results: bind.results, state: PortalState::Fresh, number };
-        self.extended.portals.insert(bind.portal, portal);
+        self.extended.portals.insert(&bind.portal, portal);
         self.wire.out.bind_complete();
         Ok(())
     }
@@ -167,7 +166,7 @@ impl Connection {
             }
         } else {
             match &portal.state {
-                PortalState::Finished(Some(tag)) => self.wire.out.complete(tag),
+                PortalState::Finished(Some(tag)) => self.wire.out.complete_rows(*tag, 0),
                 PortalState::Finished(None) => return Err(cannot_run("55000", name)),
                 PortalState::Empty => self.wire.out.empty_query(),
                 PortalState::Fresh | PortalState::Open(_) => {}
@@ -180,13 +179,13 @@ impl Connection {
             if rows.send(&mut self.wire, &|i| format_of(results, i) == 1, limit).await? {
                 self.asides();
                 // Rows of this Execute: those of earlier ones were theirs.
-                self.wire.out.complete(&rows.tag(rows.sent() - before));
-                portal.state = PortalState::Finished(Some(rows.tag(0)));
+                self.wire.out.complete_rows(rows.tag(), rows.sent() - before);
+                portal.state = PortalState::Finished(Some(rows.tag()));
             } else {
                 self.wire.out.portal_suspended();
             }
         }
-        self.extended.portals.insert(name.to_string(), portal);
+        self.extended.portals.insert(name, portal);
         Ok(self.wire.flush_if_full().await?)
     }
 
@@ -194,7 +193,7 @@ impl Connection {
     fn portal_step(&mut self, step: Option<CursorStep<'_>>) -> Result<bool, Failure> {
         let portals = &mut self.extended.portals;
         match step.filter(|_| self.session.status() != TransactionStatus::Failed) {
-            Some(CursorStep::Declare { name }) if portals.contains_key(name) => Err(portal_exists(name)),
+            Some(CursorStep::Declare { name }) if portals.contains(name) => Err(portal_exists(name)),
             Some(CursorStep::Close { name }) if portals.remove(name).is_some() => {
                 self.wire.out.complete("CLOSE CURSOR");
                 Ok(true)
@@ -237,11 +236,11 @@ impl Connection {
             };
             rows = source.sent() - before;
             if ended {
-                portal.state = PortalState::Finished(Some(source.tag(0)));
+                portal.state = PortalState::Finished(Some(source.tag()));
             }
         }
         self.wire.out.complete(&format!("{} {rows}", if moves { "MOVE" } else { "FETCH" }));
-        self.extended.portals.insert(name.to_string(), portal);
+        self.extended.portals.insert(name, portal);
         Ok(true)
     }
 

@@ -21,6 +21,7 @@ mod extended;
 mod frontend;
 mod idle_poll;
 mod listener;
+mod portals;
 mod rows;
 mod simple;
 mod startup;

@@ -40,7 +40,7 @@ impl Default for ServerOptions {
 
 struct Shared {
     engine: Arc<Engine>,
-    stop: Arc<CancellationToken>,
+    stop: CancellationToken,
     connected: AtomicUsize,
     max_connections: usize,
     pollers: Pollers,
@@ -60,7 +60,7 @@ pub async fn serve(
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let shared = Arc::new(Shared {
         engine,
-        stop: Arc::new(stop.clone()),
+        stop: stop.clone(),
         connected: AtomicUsize::new(0),
         max_connections: options.max_connections,
         pollers: Pollers::new(cores),
@@ -155,7 +155,9 @@ async fn connection(stream: std::net::TcpStream, shared: Arc<Shared>) {
         () = shared.stop.cancelled() => return,
     };
     if let Ok(Opened::Session(session)) = opened {
-        let end = Connection::new(wire, *session).serve(shared.stop.clone()).await;
+        // One of its own: waiting on one that all share, threads would wait for each other.
+        let stop = shared.stop.child_token();
+        let end = Connection::new(wire, *session).serve(&stop).await;
         tracing::debug!(%peer, ?end, "connection ended");
     }
 }

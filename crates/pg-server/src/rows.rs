@@ -1,5 +1,6 @@
 //! Rows of an answer, pulled chunk by chunk and written as DataRows.
 
+use crate::backend::RowTag;
 use crate::connection::{Failure, Wire};
 use crate::encode::{ColumnReader, Printer, put_bytes, put_field};
 use engine::{Cell, Chunk, ColumnDesc, RowStream, StoredRows, TimeZone};
@@ -25,9 +26,9 @@ impl RowSource {
         self.stream.columns.clone()
     }
 
-    /// The command tag for that many rows.
-    pub(crate) fn tag(&self, rows: u64) -> String {
-        if self.stream.counted { format!("{} {rows}", self.stream.tag) } else { self.stream.tag.into() }
+    /// How its end is told.
+    pub(crate) fn tag(&self) -> RowTag {
+        RowTag { words: self.stream.tag, counted: self.stream.counted }
     }
 
     /// Rows that are behind it.

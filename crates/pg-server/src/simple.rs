@@ -68,7 +68,7 @@ impl Connection {
                 self.wire.out.row_description(&rows.columns(), |_| 0);
                 rows.send(&mut self.wire, &|_| false, 0).await?;
                 self.asides();
-                self.wire.out.complete(&rows.tag(rows.sent()));
+                self.wire.out.complete_rows(rows.tag(), rows.sent());
             }
             Answer::CopyIn(copy) => self.copy_in(copy).await?,
             Answer::CopyOut(copy) => self.copy_out(copy).await?,

@@ -1,12 +1,14 @@
 //! The servers that are compared, each started on a folder of its own and stopped when dropped.
 
 mod bennu_server;
+mod canned;
 mod datafusion;
 mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
 pub(crate) use bennu_server::BennuServer;
+pub(crate) use canned::Canned;
 pub(crate) use datafusion::DataFusion;
 pub(crate) use postgres::Postgres;
 #[cfg(feature = "sqlite")]

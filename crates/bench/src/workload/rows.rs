@@ -3,7 +3,9 @@
 use super::Arena;
 use crate::Settings;
 use crate::error::BenchError;
-use crate::report::Report;
+use crate::peer::{Canned, Peer};
+use crate::pgbench::{self, Script};
+use crate::report::{Report, figure, median};
 
 const ROWS: u32 = 100_000;
 
@@ -29,6 +31,7 @@ pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings)
             let name = format!("point select, {clients} connections");
             arena.script(report, settings, (&name, &script, clients, Some(target)))?;
         }
+        most(arena, report, settings)?;
     }
     if upsert {
         let script = format!(
@@ -39,6 +42,21 @@ pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings)
             let name = format!("durable upsert, {clients} connections");
             arena.script(report, settings, (&name, &script, clients, Some(target)))?;
         }
+    }
+    Ok(())
+}
+
+/// What the client of the point selects reaches with a server that does nothing: the most that Bennu could.
+fn most(arena: &Arena, report: &mut Report, settings: &Settings) -> Result<(), BenchError> {
+    let canned = Canned::start()?;
+    let script = Script::File(&arena.folder.join("script.sql"));
+    for (clients, _) in SELECT {
+        let mut rates = Vec::new();
+        for _ in 0..settings.rounds {
+            rates.push(pgbench::run(&canned, script, clients, settings.seconds)?);
+        }
+        let name = format!("{}, {clients} connections", canned.name());
+        report.print(format!("| {name} | {} | | 1/s | | | |", figure(median(&rates))));
     }
     Ok(())
 }

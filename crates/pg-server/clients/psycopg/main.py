@@ -5,6 +5,7 @@
 
 import datetime as dt
 import decimal
+import logging
 import sys
 import threading
 import time
@@ -17,6 +18,8 @@ from psycopg.rows import dict_row
 HOST, PORT = sys.argv[1], sys.argv[2]
 WHERE = f"host={HOST} port={PORT} user=clients dbname=bennu"
 UTC = dt.timezone.utc
+# Its warnings name ports and addresses in memory.
+logging.getLogger("psycopg").setLevel(logging.ERROR)
 VALUES = {
     "boolean": True,
     "smallint": -32768,

@@ -57,6 +57,11 @@ pub fn expression_field(ty: &DataType) -> Field {
     if sql_type_of(&plain) == Some(*ty) { plain } else { field("", ty, true) }
 }
 
+/// Fields of columns that may all be NULL, as an answer has them.
+pub fn answer_schema<'a>(columns: impl Iterator<Item = (&'a str, &'a DataType)>) -> SchemaRef {
+    Arc::new(Schema::new(columns.map(|(name, ty)| field(name, ty, true)).collect::<Vec<_>>()))
+}
+
 /// Fields of a table's columns, in order of declaration.
 pub fn table_schema(table: &Table) -> SchemaRef {
     let fields: Vec<FieldRef> = table.columns.iter().map(|column| Arc::new(table_field(table, column))).collect();

@@ -10,7 +10,8 @@ pub mod scalar;
 
 pub(crate) use arrow_type::NUMERIC_PRECISION;
 pub use arrow_type::{
-    ORIGIN_KEY, TYPE_KEY, arrow_type, expression_field, field, origin_of, sql_type, sql_type_of, table_schema,
+    ORIGIN_KEY, TYPE_KEY, answer_schema, arrow_type, expression_field, field, origin_of, sql_type, sql_type_of,
+    table_schema,
 };
 pub use rows_to_arrow::RowDecoder;
 pub(crate) use scalar::datums_to_array;

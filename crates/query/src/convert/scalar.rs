@@ -1,6 +1,6 @@
 //! One value: our [`Datum`] to DataFusion's [`ScalarValue`] and back.
 
-use crate::convert::arrow_type::{NUMERIC_PRECISION, NUMERIC_SCALE, arrow_type, field, sql_type};
+use crate::convert::arrow_type::{NUMERIC_PRECISION, NUMERIC_SCALE, answer_schema, arrow_type, sql_type};
 use crate::error::{QueryError, QueryResult};
 use crate::functions::dimensions;
 use arrow::array::{
@@ -8,7 +8,7 @@ use arrow::array::{
 };
 use arrow::datatypes::{
     ArrowPrimitiveType, DataType as ArrowType, Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type,
-    Int16Type, Int32Type, Int64Type, IntervalMonthDayNano, IntervalMonthDayNanoType, Schema, Time64MicrosecondType,
+    Int16Type, Int32Type, Int64Type, IntervalMonthDayNano, IntervalMonthDayNanoType, Time64MicrosecondType,
     TimestampMicrosecondType, i256,
 };
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
@@ -241,7 +241,7 @@ pub fn rows_to_batch(columns: &[(&str, &DataType)], rows: &[Vec<Datum>]) -> Quer
         let values = rows.iter().map(|row| row.get(at).cloned().unwrap_or(Datum::Null));
         arrays.push(datums_to_array(ty, values.collect())?);
     }
-    let schema = Arc::new(Schema::new(columns.iter().map(|(name, ty)| field(name, ty, true)).collect::<Vec<_>>()));
+    let schema = answer_schema(columns.iter().copied());
     let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
     Ok(RecordBatch::try_new_with_options(schema, arrays, &options).map_err(DataFusionError::from)?)
 }

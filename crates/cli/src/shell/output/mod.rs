@@ -32,7 +32,7 @@ pub(crate) enum Format {
 pub(super) async fn rows(format: Format, rows: RowStream, zone: TimeZone, progress: &Progress) -> Result<(), Failure> {
     let mut out = BufWriter::new(std::io::stdout());
     match format {
-        Format::Arrow => arrow_file::write(Batches::new(rows)?, &mut out, progress).await?,
+        Format::Arrow => arrow_file::write(Batches::new(rows), &mut out, progress).await?,
         Format::Table => aligned(rows, zone, &mut out, table::print, progress).await?,
         Format::Expanded => aligned(rows, zone, &mut out, expanded::print, progress).await?,
         Format::Csv => {
