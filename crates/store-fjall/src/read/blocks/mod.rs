@@ -9,7 +9,7 @@
 //!             level 0   run, run, ..       newest visible version per key, streamed (`overlay.rs`)
 //!             level 1..5
 //!             level 6   run of tables  <── the run with most entries in the range is the base: its
-//!                                          data blocks are read one by one (`table.rs`, `run.rs`)
+//!                                          data blocks are read one by one (`table.rs`, `index.rs`, `run.rs`)
 //! ```
 //! A table is data blocks, an index of them (perhaps of two levels) and a meta block. A version of a key
 //! is visible at snapshot `s` when its sequence number is below `s`; tables made by ingestion carry one
@@ -17,6 +17,7 @@
 //! table of a run, newest first, but may lie in neighbouring blocks.
 
 mod format;
+mod index;
 mod lens;
 mod overlay;
 mod points;

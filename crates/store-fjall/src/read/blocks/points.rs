@@ -2,8 +2,9 @@
 //! less work; keys that lie near each other find the block that was read for the one before.
 
 use super::format::{Entries, compare_key};
+use super::index::{BlockRef, IndexCursor};
 use super::overlay::Lent;
-use super::table::{BlockRef, Caching, DataBlock, IndexCursor, TableReader};
+use super::table::{Caching, DataBlock, TableReader};
 use super::{Malformed, View};
 use lsm_tree::table::filter::standard_bloom::Builder as Bloom;
 use std::cmp::Ordering;
@@ -45,9 +46,8 @@ impl Points {
             return Ok((!found.key.is_tombstone()).then(|| Lent::whole(found.value)));
         }
         let mut hash = None;
-        for run in &view.runs {
-            let Some(table) = run.table_for(key) else { continue };
-            let table = TableReader::new(&view.files, table.clone());
+        for (at, run) in view.runs.iter().enumerate() {
+            let Some(table) = run.reader_for(&view.files, key) else { continue };
             let visible_below = seqno.saturating_sub(table.table.global_seqno());
             if let Some(last) = self.last.as_ref().filter(|last| last.table == table.table.id()) {
                 match last.find(&table, key, visible_below)? {
@@ -56,8 +56,12 @@ impl Points {
                     Some(Found::ReadOn) | None => {}
                 }
             }
-            if table.may_hold(key, *hash.get_or_insert_with(|| Bloom::get_hash(key)))?
-                && let Some(version) = self.read(&table, key, visible_below)?
+            let mut may_hold = || table.may_hold(key, *hash.get_or_insert_with(|| Bloom::get_hash(key)));
+            // Most keys that are asked for are there, and in the oldest run: a block of it that is in memory tells as
+            // much as its filter.
+            let oldest = at + 1 == view.runs.len();
+            if (oldest || may_hold()?)
+                && let Some(version) = self.read(&table, key, visible_below, || Ok(!oldest || may_hold()?))?
             {
                 return Ok(version);
             }
@@ -65,11 +69,21 @@ impl Points {
         Ok(None)
     }
 
-    /// From the first block of the table that may hold the key.
-    fn read(&mut self, table: &TableReader, key: &[u8], visible_below: u64) -> StoreResult<Option<Option<Lent>>> {
+    /// From the first block of the table that may hold the key. `may_hold` is asked before a block is read from disk.
+    fn read(
+        &mut self,
+        table: &TableReader,
+        key: &[u8],
+        visible_below: u64,
+        mut may_hold: impl FnMut() -> StoreResult<bool>,
+    ) -> StoreResult<Option<Option<Lent>>> {
         let mut index = IndexCursor::seek(table, key, Caching::Fill)?;
         while let Some(at) = index.next_block(table)? {
-            let data = table.data_block(&at, Caching::Fill)?;
+            let data = match table.cached_block(&at)? {
+                Some(data) => data,
+                None if !may_hold()? => return Ok(None),
+                None => table.data_block(&at, Caching::Fill)?,
+            };
             let found = find(&data, key, visible_below).map_err(|damage| table.damaged(at.offset, damage))?;
             self.last = Some(LastBlock { table: table.table.id(), at, data });
             match found {

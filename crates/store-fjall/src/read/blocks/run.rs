@@ -1,7 +1,8 @@
 //! A run: tables in key order that do not overlap. Its blocks come one after the other.
 
 use super::Files;
-use super::table::{BlockRef, Caching, DataBlock, IndexCursor, TableReader};
+use super::index::{BlockRef, IndexCursor, TopIndex};
+use super::table::{Caching, DataBlock, TableReader};
 use crate::read::range::StoredRange;
 use lsm_tree::Table;
 use std::ops::Range;
@@ -28,13 +29,14 @@ pub(super) struct KnownTable {
     table: Table,
     /// See [`TableReader::has_one_version_per_key`].
     one_version_per_key: OnceLock<bool>,
+    top: TopIndex,
 }
 
 impl Run {
     /// `None` when there is no table.
     pub(crate) fn new(tables: Vec<Table>) -> Option<Self> {
         let part = 0..tables.len();
-        let known = |table| KnownTable { table, one_version_per_key: OnceLock::new() };
+        let known = |table| KnownTable { table, one_version_per_key: OnceLock::new(), top: TopIndex::default() };
         (!tables.is_empty()).then(|| Self { all: tables.into_iter().map(known).collect(), part })
     }
 
@@ -67,12 +69,12 @@ impl Run {
         Self { all: Arc::clone(&self.all), part: from..from + taken }
     }
 
-    /// The table that may hold `key`.
-    pub(crate) fn table_for(&self, key: &[u8]) -> Option<&Table> {
+    /// Reads the table that may hold `key`.
+    pub(crate) fn reader_for(&self, files: &Files, key: &[u8]) -> Option<TableReader> {
         let known = self.known();
         let at = known.partition_point(|known| &known.table.metadata.key_range.max()[..] < key);
-        let table = &known.get(at)?.table;
-        (&table.metadata.key_range.min()[..] <= key).then_some(table)
+        let known = known.get(at)?;
+        (&known.table.metadata.key_range.min()[..] <= key).then(|| known.reader(files))
     }
 
     /// Divides `range`, but for its last part, into stretches of at least `blocks` data blocks. Where there are
@@ -84,8 +86,8 @@ impl Run {
         let mut stretches = Vec::new();
         let mut weight = 0;
         let every_block = self.blocks(range) <= WALKED_BLOCKS;
-        for table in self.within(range).tables() {
-            let reader = TableReader::new(files, table.clone());
+        for known in self.within(range).known() {
+            let (reader, table) = (known.reader(files), &known.table);
             let mut index = if every_block {
                 IndexCursor::seek(&reader, &range.start, Caching::Fill)?
             } else {
@@ -118,7 +120,7 @@ impl Run {
     /// # Errors
     /// I/O failures and damaged bytes.
     pub(crate) fn share_of_table(&self, files: &Files, table: &Table, range: &StoredRange) -> StoreResult<(u64, u64)> {
-        let reader = TableReader::new(files, table.clone());
+        let reader = TableReader::new(files, table.clone(), TopIndex::default());
         let (from, all) = IndexCursor::position(&reader, &range.start)?;
         let to = match &range.end {
             Some(end) => IndexCursor::position(&reader, end)?.0,
@@ -132,7 +134,7 @@ impl Run {
 
 impl KnownTable {
     fn reader(&self, files: &Files) -> TableReader {
-        TableReader::new(files, self.table.clone())
+        TableReader::new(files, self.table.clone(), self.top.clone())
     }
 
     /// Can no entry be a tombstone, invisible at `seqno`, or an older version of a key of this table?
