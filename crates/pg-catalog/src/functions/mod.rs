@@ -133,8 +133,6 @@ pub(crate) static ALL: &[&Function] = &[
     &names::TO_REGNAMESPACE,
     &names::TO_REGNAMESPACE_OID,
     &names::QUOTE_IDENT,
-    &names::QUOTE_LITERAL,
-    &names::QUOTE_NULLABLE,
     &privileges::HAS_TABLE_PRIVILEGE,
     &privileges::HAS_ANY_COLUMN_PRIVILEGE,
     &privileges::HAS_COLUMN_PRIVILEGE,

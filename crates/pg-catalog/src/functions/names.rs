@@ -137,19 +137,6 @@ pub(super) static QUOTE_IDENT: Function = strict("quote_ident", &[TEXT], Returns
     Ok(args.text(0).map(|name| source.quote(name)).into())
 });
 
-pub(super) static QUOTE_LITERAL: Function =
-    strict("quote_literal", &[TEXT], Returns::Text, |_, args| Ok(args.text(0).map(quoted_literal).into()));
-pub(super) static QUOTE_NULLABLE: Function = strict("quote_nullable", &[TEXT], Returns::Text, |_, args| {
-    Ok(args.text(0).map_or_else(|| "NULL".to_owned(), quoted_literal).into())
-})
-.taking_null();
-
-/// A constant that reads back as `text`, whatever the setting for backslashes.
-fn quoted_literal(text: &str) -> String {
-    let quoted = text.replace('\'', "''").replace('\\', "\\\\");
-    if text.contains('\\') { format!("E'{quoted}'") } else { format!("'{quoted}'") }
-}
-
 /// A number, also as text.
 pub(super) fn number(args: &Arguments<'_>) -> Option<i64> {
     args.int(0).or_else(|| args.text(0).and_then(|text| text.trim().parse().ok()))

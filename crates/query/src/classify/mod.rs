@@ -70,9 +70,10 @@ fn shared(error: &DataFusionError) -> QueryError {
     match error.find_root() {
         DataFusionError::External(inner) => match inner.downcast_ref::<QueryError>() {
             Some(own) => own.clone(),
-            None => match inner.downcast_ref::<catalog::CatalogError>() {
-                Some(own) => QueryError::Catalog(own.clone()),
-                None => QueryError::internal(inner.to_string()),
+            None => match (inner.downcast_ref::<store::StoreError>(), inner.downcast_ref::<catalog::CatalogError>()) {
+                (Some(own), _) => QueryError::Store(own.clone()),
+                (_, Some(own)) => QueryError::Catalog(own.clone()),
+                (None, None) => QueryError::internal(inner.to_string()),
             },
         },
         DataFusionError::ArrowError(inner, _) => arrow_by_ref(inner),

@@ -68,7 +68,6 @@ pub(super) static FUNCTIONS: &[Definition] = &[
         ],
     ),
     define("starts_with", STARTS_WITH),
-    define("quote_ident", &[strict(&[Text], Text, |args| map(args, |text| types::ident::quote(text).into_owned()))]),
     define(
         "btrim",
         &[

@@ -6,9 +6,9 @@ use super::{array_casts, intervals};
 use crate::functions::WITH_EACH;
 use crate::pg_semantics::{DISTINCT, NOT_DISTINCT};
 use sql::ast::{
-    AccessExpr, BinaryOperator, CastKind, CeilFloorKind, DataType, DateTimeField, ExactNumberInfo, Expr, Function,
-    FunctionArg, FunctionArgExpr, FunctionArguments, Subscript, TimezoneInfo, TrimWhereField, UnaryOperator, Value,
-    ValueWithSpan,
+    AccessExpr, ArrayElemTypeDef, BinaryOperator, CastKind, CeilFloorKind, DataType, DateTimeField, ExactNumberInfo,
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Subscript, TimezoneInfo, TrimWhereField,
+    UnaryOperator, Value, ValueWithSpan,
 };
 
 /// The expression as the planner should see it.
@@ -176,6 +176,16 @@ fn quantified(left: Expr, op: &BinaryOperator, right: Expr, all: bool) -> Expr {
         Expr::Nested(inner) => *inner,
         other => other,
     };
+    // A list of values is what key ranges are made of.
+    let negated = match op {
+        BinaryOperator::Eq if !all => Some(false),
+        BinaryOperator::NotEq if all => Some(true),
+        _ => None,
+    };
+    let right = match negated.map(|negated| (negated, items_of(&right))) {
+        Some((negated, Some(items))) => return list_of_array(left, items, negated),
+        _ => right,
+    };
     match (op, right) {
         (BinaryOperator::Eq, Expr::Subquery(subquery)) if !all => {
             rewrite(Expr::InSubquery { expr: Box::new(left), subquery, negated: false })
@@ -190,14 +200,21 @@ fn quantified(left: Expr, op: &BinaryOperator, right: Expr, all: bool) -> Expr {
                 None => call(&name, vec![left, Expr::Subquery(query)]),
             }
         }
-        // A list of values is what key ranges are made of.
-        (BinaryOperator::Eq, Expr::Array(array)) if !all && !array.elem.is_empty() => {
-            list_of_array(left, array.elem, false)
-        }
-        (BinaryOperator::NotEq, Expr::Array(array)) if all && !array.elem.is_empty() => {
-            list_of_array(left, array.elem, true)
-        }
         (op, right) => call(&format!("{op} {}", if all { "all" } else { "any" }), vec![left, right]),
+    }
+}
+
+/// The items of an array that is written out, `ARRAY[…]` or `ARRAY[…]::t[]`: then each is a `t`.
+fn items_of(array: &Expr) -> Option<Vec<Expr>> {
+    match array {
+        Expr::Nested(inner) => items_of(inner),
+        Expr::Array(array) if !array.elem.is_empty() => Some(array.elem.clone()),
+        Expr::Cast { expr, data_type: DataType::Array(ArrayElemTypeDef::SquareBracket(item, None)), .. } => {
+            let is_flat = |items: &Vec<Expr>| !items.iter().any(|item| matches!(item, Expr::Array(_)));
+            let items = items_of(expr).filter(is_flat)?;
+            Some(items.into_iter().map(|value| cast(value, item.as_ref().clone())).collect())
+        }
+        _ => None,
     }
 }
 

@@ -222,6 +222,7 @@ fn size_of(value: &Datum) -> usize {
     match value {
         Datum::Text(text) => text.len(),
         Datum::Bytes(bytes) => bytes.len(),
+        Datum::Array(items) => items.iter().map(size_of).sum(),
         _ => 0,
     }
 }
