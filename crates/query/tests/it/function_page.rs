@@ -10,6 +10,9 @@ use std::path::Path;
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sql/functions.md");
 const RECORDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sql-tests");
 
+/// Functions that read the session's settings are those of `pg-catalog`.
+const OF_THE_SESSION: [&str; 1] = ["quote_ident"];
+
 /// Text of all records, in lower case.
 fn records(folder: &Path, out: &mut String) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
@@ -37,7 +40,8 @@ fn is_called(records: &str, name: &str) -> bool {
 
 fn page() -> String {
     let planner = Planner::new(PlannerOptions::default()).unwrap();
-    let ours: BTreeSet<String> = planner.function_names();
+    let mut ours: BTreeSet<String> = planner.function_names();
+    ours.extend(OF_THE_SESSION.map(str::to_owned));
     let mut tested = String::new();
     records(Path::new(RECORDS), &mut tested);
     let mut page = String::from(
@@ -75,7 +79,7 @@ fn page() -> String {
 #[test]
 fn what_is_missing_says_why() {
     let made = page();
-    let silent: Vec<&str> = made.lines().filter(|line| line.contains("| missing |")).collect();
+    let silent: Vec<&str> = made.lines().filter(|line| line.ends_with("| missing. |")).collect();
     assert!(silent.is_empty(), "{silent:?}");
 }
 
