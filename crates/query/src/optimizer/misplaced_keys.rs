@@ -11,7 +11,8 @@
 //! ```
 //!
 //! Groups by ROLLUP, CUBE and GROUPING SETS are told to be in their input's order, with its constants and equal columns;
-//! but a column is NULL in the groups that are not by it.
+//! but a column is NULL in the groups that are not by it. `SELECT 1 … UNION ALL SELECT 2 …` is told to have a constant, as each
+//! of its inputs has, and a sort by it with a limit would leave it out.
 //!
 //! What stands over such a node is said to have neither keys nor order. It stays: a sort that runs asks once more
 //! whether it is needed.
@@ -21,7 +22,7 @@ use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, Tr
 use datafusion::common::{Constraint, Constraints, Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_expr::{AcrossPartitions, EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
@@ -31,6 +32,7 @@ use datafusion::physical_plan::filter_pushdown::{
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
+use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use std::fmt;
@@ -43,7 +45,7 @@ pub(super) struct HideMisplacedKeys;
 impl PhysicalOptimizerRule for HideMisplacedKeys {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
-            Ok(if groups_by_sets(plan.as_ref()) || misplaces_keys(plan.as_ref()) {
+            Ok(if knows_too_much(plan.as_ref()) || misplaces_keys(plan.as_ref()) {
                 Transformed::yes(Arc::new(UnorderedExec::new(plan)) as Arc<dyn ExecutionPlan>)
             } else {
                 Transformed::no(plan)
@@ -61,13 +63,29 @@ impl PhysicalOptimizerRule for HideMisplacedKeys {
     }
 }
 
+/// Is all that a node says of its rows to be forgotten?
+fn knows_too_much(plan: &dyn ExecutionPlan) -> bool {
+    groups_by_sets(plan) || appends_constants(plan)
+}
+
 fn groups_by_sets(plan: &dyn ExecutionPlan) -> bool {
     plan.downcast_ref::<AggregateExec>().is_some_and(|aggregate| aggregate.group_expr().has_grouping_set())
 }
 
+/// Is a column the same in all rows of each input, but perhaps not in all of them together?
+fn appends_constants(plan: &dyn ExecutionPlan) -> bool {
+    plan.is::<UnionExec>()
+        && plan
+            .properties()
+            .equivalence_properties()
+            .constants()
+            .iter()
+            .any(|constant| !matches!(constant.across_partitions, AcrossPartitions::Uniform(Some(_))))
+}
+
 /// What stays true of a node's rows.
 fn still_known(plan: &dyn ExecutionPlan) -> EquivalenceProperties {
-    if groups_by_sets(plan) {
+    if knows_too_much(plan) {
         return EquivalenceProperties::new(plan.schema());
     }
     let mut known = plan.properties().equivalence_properties().clone().with_constraints(Constraints::default());
