@@ -36,13 +36,8 @@ pub(super) fn rewrite(expr: Expr) -> Expr {
             call("overlay", args.into_iter().chain(overlay_for.map(|length| *length)).collect())
         }
         Expr::Trim { trim_where, trim_what, expr, trim_characters } => {
-            let name = match trim_where {
-                Some(TrimWhereField::Leading) => "ltrim",
-                Some(TrimWhereField::Trailing) => "rtrim",
-                _ => "btrim",
-            };
             let letters = trim_what.map(|what| *what).into_iter().chain(trim_characters.unwrap_or_default());
-            call(name, std::iter::once(*expr).chain(letters).collect())
+            call(trim_of(trim_where), std::iter::once(*expr).chain(letters).collect())
         }
         Expr::Ceil { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
             call("ceil", vec![*expr])
@@ -81,6 +76,14 @@ pub(super) fn rewrite(expr: Expr) -> Expr {
             call("current_user", Vec::new())
         }
         other => other,
+    }
+}
+
+fn trim_of(end: Option<TrimWhereField>) -> &'static str {
+    match end {
+        Some(TrimWhereField::Leading) => "ltrim",
+        Some(TrimWhereField::Trailing) => "rtrim",
+        _ => "btrim",
     }
 }
 

@@ -48,14 +48,19 @@ pub(super) struct Page {
 }
 
 impl IndexCursor {
+    /// In front of everything.
+    fn new(reader: &TableReader, caching: Caching) -> StoreResult<Self> {
+        let top = Page::top(reader, caching)?;
+        Ok(Self { caching, top, two_levels: reader.table.regions.index.is_some(), leaf: None })
+    }
+
     /// At the first block that may hold a key of at least `key`.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
     pub(crate) fn seek(reader: &TableReader, key: &[u8], caching: Caching) -> StoreResult<Self> {
-        let mut top = Page::top(reader, caching)?;
-        top.seek(reader, key)?;
-        let mut cursor = Self { caching, top, two_levels: reader.table.regions.index.is_some(), leaf: None };
+        let mut cursor = Self::new(reader, caching)?;
+        cursor.top.seek(reader, key)?;
         if cursor.two_levels && cursor.next_leaf(reader)? {
             cursor.leaf.iter_mut().try_for_each(|leaf| leaf.seek(reader, key))?;
         }
@@ -84,10 +89,8 @@ impl IndexCursor {
     /// # Errors
     /// I/O failures and damaged bytes.
     pub(crate) fn seek_end(reader: &TableReader, end: Option<&[u8]>) -> StoreResult<Self> {
-        let mut top = Page::top(reader, Caching::Fill)?;
-        top.seek_end(reader, end)?;
-        let two_levels = reader.table.regions.index.is_some();
-        let mut cursor = Self { caching: Caching::Fill, top, two_levels, leaf: None };
+        let mut cursor = Self::new(reader, Caching::Fill)?;
+        cursor.top.seek_end(reader, end)?;
         if cursor.two_levels && cursor.leaf_before(reader)? {
             cursor.leaf.iter_mut().try_for_each(|leaf| leaf.seek_end(reader, end))?;
         }
@@ -118,9 +121,9 @@ impl IndexCursor {
     /// # Errors
     /// I/O failures and damaged bytes.
     pub(crate) fn seek_top(reader: &TableReader, key: &[u8]) -> StoreResult<Self> {
-        let mut top = Page::top(reader, Caching::Fill)?;
-        top.seek(reader, key)?;
-        Ok(Self { caching: Caching::Fill, top, two_levels: false, leaf: None })
+        let mut cursor = Self { two_levels: false, ..Self::new(reader, Caching::Fill)? };
+        cursor.top.seek(reader, key)?;
+        Ok(cursor)
     }
 
     /// Entries of the top level.
