@@ -5,8 +5,9 @@ mod dependencies;
 mod interrupt;
 mod min_max;
 mod misplaced_keys;
+mod named_groups;
 mod null_safe_keys;
-mod running_filters;
+mod pushed_filters;
 
 use crate::pg_semantics::IntegerArithmetic;
 use chrono::{DateTime, Utc};
@@ -27,9 +28,10 @@ pub(crate) use interrupt::interruptible;
 use min_max::MinMaxOfKey;
 use misplaced_keys::HideMisplacedKeys;
 pub(crate) use misplaced_keys::UnorderedExec;
+use named_groups::NamedGroups;
 use null_safe_keys::NullSafeKeys;
 pub(crate) use null_safe_keys::null_safe_keys;
-use running_filters::RunningFilters;
+use pushed_filters::PushedFilters;
 use std::sync::Arc;
 
 /// Rules that make a plan's meaning explicit. Ours come when all types are settled.
@@ -40,9 +42,12 @@ fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
 /// Rules that make a logical plan cheaper.
 fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
     let mut rules = before_readers(Optimizer::new().rules);
-    let ours: Arc<dyn OptimizerRule + Send + Sync> = Arc::new(NullSafeKeys::default());
-    for rule in rules.iter_mut().filter(|rule| rule.name() == ours.name()) {
-        *rule = Arc::clone(&ours);
+    let ours: [Arc<dyn OptimizerRule + Send + Sync>; 2] =
+        [Arc::new(NullSafeKeys::default()), Arc::new(NamedGroups::default())];
+    for ours in ours {
+        for rule in rules.iter_mut().filter(|rule| rule.name() == ours.name()) {
+            *rule = Arc::clone(&ours);
+        }
     }
     // Last: it reads the filters that scans have taken.
     rules.push(Arc::new(MinMaxOfKey));
@@ -52,9 +57,11 @@ fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
 /// Rules that make a physical plan cheaper.
 fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     let mut rules = PhysicalOptimizer::new().rules;
-    let ours: Arc<dyn PhysicalOptimizerRule + Send + Sync> = Arc::new(RunningFilters::new());
-    for rule in rules.iter_mut().filter(|rule| rule.name() == ours.name()) {
-        *rule = Arc::clone(&ours);
+    for ours in [PushedFilters::of_queries(), PushedFilters::running()] {
+        let ours: Arc<dyn PhysicalOptimizerRule + Send + Sync> = Arc::new(ours);
+        for rule in rules.iter_mut().filter(|rule| rule.name() == ours.name()) {
+            *rule = Arc::clone(&ours);
+        }
     }
     if let Some(at) = rules.iter().position(|rule| rule.name() == EnsureRequirements::new().name()) {
         rules.insert(at, Arc::new(HideMisplacedKeys));

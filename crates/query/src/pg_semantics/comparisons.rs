@@ -52,7 +52,9 @@ pub(super) fn settle_nullif(call: ScalarFunction, schema: &DFSchema) -> Result<T
     let Ok([value, mut other]) = <[Expr; 2]>::try_from(call.args) else {
         return Err(functions::no_such_function("nullif", &[]).into());
     };
-    let ty = match Side::of(&value, schema) {
+    let side = Side::of(&value, schema);
+    let quoted = matches!(side, Side::Quoted(_));
+    let ty = match side {
         Side::Known(ty) => Some(ty),
         _ => None,
     };
@@ -61,8 +63,13 @@ pub(super) fn settle_nullif(call: ScalarFunction, schema: &DFSchema) -> Result<T
     let other_ty = Side::of(&other, schema);
     let stays =
         matches!((&ty, &other_ty), (Some(ty), Side::Known(other)) if ty != other && keeps_type_beside(ty, other));
-    // The planner's own function has no form of these.
-    let strange = matches!(&ty, Some(DataType::Boolean | DataType::Uuid | DataType::Interval));
+    // The planner's own function has no form of these, or compares their bits.
+    let strange = match &ty {
+        Some(ty) => {
+            matches!(ty, DataType::Boolean | DataType::Uuid | DataType::Interval | DataType::Real | DataType::Double)
+        }
+        None => false,
+    };
     if compared == value && !stays && !strange {
         return Ok(Transformed::yes(as_named(nullif().call(vec![value, other]), ty)));
     }
@@ -71,6 +78,8 @@ pub(super) fn settle_nullif(call: ScalarFunction, schema: &DFSchema) -> Result<T
     let value = match (is_float(&compared) && !is_float(&value), &ty) {
         (true, Some(_)) => Expr::Cast(Cast::new(Box::new(value), ArrowType::Float64)),
         (true, None) => copy(&compared)?,
+        // A quoted constant is of the type that it is compared in.
+        (false, _) if quoted => copy(&compared)?,
         (false, _) => value,
     };
     let equal = equal(compared, other, schema)?;

@@ -13,6 +13,10 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Join, JoinConstraint, LogicalPl
 use std::sync::Arc;
 use types::DataType;
 
+/// The name of what is compared instead of a subquery's column. Not the column's own: where the subquery is one side of OR
+/// the planner would ask for both, the column by the name alone.
+const ITEM: &str = "\u{1}item";
+
 /// Makes of two values, each of the columns in its own schema, those that are compared by bits.
 ///
 /// # Errors
@@ -58,7 +62,7 @@ pub(super) fn settle_within(mut within: InSubquery, schema: &DFSchema) -> Result
     let mut item = Expr::Column(column.clone());
     equate((&mut within.expr, schema), (&mut item, rows.schema()))?;
     if !matches!(item, Expr::Column(_)) {
-        let item = item.alias_qualified(column.relation.clone(), &column.name);
+        let item = item.alias(ITEM);
         let plan = LogicalPlanBuilder::from(rows.as_ref().clone()).project([item])?.build()?;
         within.subquery = Subquery { subquery: Arc::new(plan), ..within.subquery };
     }

@@ -53,7 +53,7 @@ fn unaliased(expr: &Expr) -> &Expr {
     }
 }
 
-/// The rows that DISTINCT and UNION compare.
+/// The rows that DISTINCT and UNION compare, and what DISTINCT ON compares.
 ///
 /// # Errors
 /// None of a plan that the planner made.
@@ -62,6 +62,14 @@ pub(super) fn distinct_rows(node: LogicalPlan) -> Result<LogicalPlan> {
         LogicalPlan::Distinct(Distinct::All(input)) => {
             let input = rows(Arc::unwrap_or_clone(input))?;
             Ok(LogicalPlan::Distinct(Distinct::All(Arc::new(input))))
+        }
+        LogicalPlan::Distinct(Distinct::On(mut on)) => {
+            let schema = Arc::clone(on.input.schema());
+            on.on_expr = on.on_expr.into_iter().map(|expr| compared(expr, &schema)).collect();
+            for by in on.sort_expr.iter_mut().flatten() {
+                by.expr = compared(std::mem::take(&mut by.expr), &schema);
+            }
+            Ok(LogicalPlan::Distinct(Distinct::On(on)))
         }
         node => Ok(node),
     }

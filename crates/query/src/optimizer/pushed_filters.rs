@@ -1,0 +1,82 @@
+//! Filters are handed down through a physical plan only where names cannot mislead them.
+//!
+//! The planner's rules lead a filter through the operators below by the names of its columns, and take the first column of
+//! a name. In the answer of `SELECT a.x, b.x FROM a JOIN b …` two have the same: a bound on `a.x` would end as one on
+//! `b.x`, and drop rows that are wanted. So the rules get the parts of a plan in which that cannot happen. There are two:
+//! one for conditions of queries, one for filters that joins and sorts make while they run.
+
+use arrow::datatypes::Schema;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::{HashSet, Result};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::filter_pushdown::FilterPushdown;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::joins::HashJoinExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use std::sync::Arc;
+
+/// Takes the place of one of the planner's rules.
+#[derive(Debug)]
+pub(super) struct PushedFilters {
+    rule: FilterPushdown,
+    /// Does a child, by its place, get filters of this operator's own?
+    makes: fn(&Arc<dyn ExecutionPlan>, usize) -> bool,
+}
+
+impl PushedFilters {
+    /// For conditions of the query.
+    pub(super) fn of_queries() -> Self {
+        Self { rule: FilterPushdown::new(), makes: |plan, _| plan.is::<FilterExec>() }
+    }
+
+    /// For filters made while the query runs.
+    pub(super) fn running() -> Self {
+        // A join's filter is about the rows that it probes with.
+        let makes = |plan: &Arc<dyn ExecutionPlan>, child| {
+            plan.is::<SortExec>() || plan.is::<AggregateExec>() || (plan.is::<HashJoinExec>() && child == 1)
+        };
+        Self { rule: FilterPushdown::new_post_optimization(), makes }
+    }
+
+    /// Has no operator that a filter comes through two columns of one name?
+    fn names_are_clear(&self, plan: &Arc<dyn ExecutionPlan>) -> bool {
+        let mut open = vec![(plan, false)];
+        while let Some((plan, below)) = open.pop() {
+            if below && repeats_a_name(&plan.schema()) {
+                return false;
+            }
+            let children = plan.children().into_iter().enumerate();
+            open.extend(children.map(|(at, child)| (child, below || (self.makes)(plan, at))));
+        }
+        true
+    }
+}
+
+impl PhysicalOptimizerRule for PushedFilters {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, options: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        plan.transform_down(|plan| {
+            if !self.names_are_clear(&plan) {
+                return Ok(Transformed::no(plan));
+            }
+            let plan = self.rule.optimize(plan, options)?;
+            Ok(Transformed::new(plan, true, TreeNodeRecursion::Jump))
+        })
+        .data()
+    }
+
+    fn name(&self) -> &str {
+        self.rule.name()
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+fn repeats_a_name(schema: &Schema) -> bool {
+    let mut names = HashSet::new();
+    schema.fields().iter().any(|field| !names.insert(field.name()))
+}
