@@ -1,7 +1,7 @@
 //! Aggregates over frames that move, computed afresh for each row.
 //!
 //! The planner's own take a row that leaves the frame away from what they have added up. Of floats that is another
-//! number: `1e20 + 1 - 1e20` is 0, and NaN never goes away.
+//! number: `1e20 + 1 - 1e20` is 0, and NaN never goes away. Of some aggregates they have no way to take a row away.
 
 use super::of_own::as_own;
 use crate::error::QueryError;
@@ -16,8 +16,10 @@ use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Aggregates of floats but `sum`.
-const OF_FLOATS: [&str; 16] = [
+/// Aggregates of floats but `sum`, and those that take no row away.
+const NAMES: [&str; 18] = [
+    "bool_and",
+    "bool_or",
     "corr",
     "covar_pop",
     "covar_samp",
@@ -38,7 +40,7 @@ const OF_FLOATS: [&str; 16] = [
 
 /// The planner's own of that kind, computed afresh over frames that move.
 pub(crate) fn afresh() -> Vec<Arc<AggregateUDF>> {
-    let all = all_default_aggregate_functions().into_iter().filter(|own| OF_FLOATS.contains(&own.name()));
+    let all = all_default_aggregate_functions().into_iter().filter(|own| NAMES.contains(&own.name()));
     all.map(|own| Arc::new(AggregateUDF::new_from_impl(Afresh { own }))).collect()
 }
 

@@ -67,7 +67,7 @@ pub(crate) use labelled::{WITH_EACH, as_summed, compared_with_each, is_nullable,
 pub(crate) use nested_array::{as_deep, dimensions, even, flat, in_dimensions, is_nested};
 pub(crate) use one_row::one_row;
 pub(crate) use operators::{interval_span, numeric_quotient, operator};
-pub(crate) use regex::{check_pattern, operator_pattern as regex_pattern, similar as similar_pattern};
+pub(crate) use regex::{operator_pattern as regex_pattern, similar as similar_pattern};
 pub(crate) use row_count::row_count;
 pub use rust::{RustBody, RustFunction, RustFunctions};
 use session_constant::SessionConstant;

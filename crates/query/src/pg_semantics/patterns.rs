@@ -2,7 +2,7 @@
 
 use super::adapt;
 use crate::error::{QueryError, QueryResult};
-use crate::functions::{PATTERN_ENDS, call_of, check_pattern, function_named, similar_pattern};
+use crate::functions::{PATTERN_ENDS, call_of, function_named, regex_pattern, similar_pattern};
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::Like;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
@@ -12,12 +12,14 @@ use types::DataType;
 pub(super) fn similar_to(mut like: Like, schema: &DFSchema) -> QueryResult<Expr> {
     let side = adapt::Side::of(&like.expr, schema);
     adapt::pad(&mut like.expr, &side);
+    if adapt::Side::of(&like.pattern, schema) == adapt::Side::Null {
+        return Ok(Expr::Literal(ScalarValue::Boolean(None), None));
+    }
     let Expr::Literal(ScalarValue::Utf8(Some(pattern)), _) = like.pattern.as_ref() else {
         return Err(QueryError::Unsupported { feature: "SIMILAR TO with a pattern that varies".to_owned() });
     };
     let escape = like.escape_char.or(Some('\\'));
-    let regex = format!("(?s)^(?:{})$", similar_pattern(pattern, escape));
-    check_pattern(&regex)?;
+    let regex = regex_pattern(&format!("^(?:{})$", similar_pattern(pattern, escape)))?;
     let op = if like.negated { Operator::RegexNotMatch } else { Operator::RegexMatch };
     let regex = Expr::Literal(ScalarValue::Utf8(Some(regex)), None);
     Ok(Expr::BinaryExpr(BinaryExpr::new(like.expr, op, Box::new(regex))))

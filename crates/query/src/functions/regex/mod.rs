@@ -5,7 +5,7 @@ pub(super) mod lists;
 mod pattern;
 mod similar;
 
-pub(crate) use pattern::{check_pattern, operator_pattern};
+pub(crate) use pattern::operator_pattern;
 pub(crate) use similar::similar;
 pub(super) use similar::substring_similar;
 

@@ -55,14 +55,6 @@ pub(crate) fn operator_pattern(pattern: &str) -> QueryResult<String> {
     Ok(if letters.is_empty() { spelled } else { format!("(?{letters}){spelled}") })
 }
 
-/// Is it a pattern?
-///
-/// # Errors
-/// 2201B if not.
-pub(crate) fn check_pattern(pattern: &str) -> QueryResult<()> {
-    compiled(pattern, Flags::default()).map(|_| ())
-}
-
 /// A pattern in the library's spelling, with the options that it begins with: `***=`, `***:`, `(?in)`.
 fn spelled(pattern: &str, mut flags: Flags) -> QueryResult<(Flags, String)> {
     let mut rest = pattern;

@@ -46,8 +46,12 @@ pub(crate) fn similar(pattern: &str, escape: Option<char>) -> String {
     while let Some(letter) = letters.next() {
         match letter {
             letter if Some(letter) == escape => {
-                let escaped = letters.next().map(String::from).unwrap_or_default();
-                out.push_str(&regex::escape(&escaped));
+                match letters.next() {
+                    // The classes and places of regular expressions: `\d`, `\m`.
+                    Some(letter) if letter.is_alphanumeric() => out.extend(['\\', letter]),
+                    Some(letter) => out.push_str(&regex::escape(letter.encode_utf8(&mut [0; 4]))),
+                    None => {}
+                }
             }
             '[' => {
                 in_brackets = true;

@@ -132,9 +132,10 @@ fn split(predicate: Expr, wanted: &[Expr]) -> (Vec<Expr>, Vec<Expr>) {
     split_conjunction_owned(predicate).into_iter().partition(has)
 }
 
-type Values = Vec<(Expr, Expr)>;
+pub(super) type Values = Vec<(Expr, Expr)>;
 
-fn replaced(expr: Expr, values: &Values) -> Result<Expr> {
+/// The expression with values in the places of subqueries.
+pub(super) fn replaced(expr: Expr, values: &Values) -> Result<Expr> {
     expr.transform_down(|expr| match values.iter().find(|(subquery, _)| *subquery == expr) {
         Some((_, value)) => Ok(Transformed::new(value.clone(), true, TreeNodeRecursion::Jump)),
         None => Ok(Transformed::no(expr)),

@@ -21,6 +21,7 @@ mod push;
 mod recursion;
 mod references;
 mod shape;
+mod sorted;
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -50,6 +51,7 @@ fn flatten_node(node: LogicalPlan, names: &mut Names) -> Result<Transformed<Logi
         LogicalPlan::Limit(limit) if counted::is_computed(&limit) => {
             counted::rows_within(limit, names).map(Transformed::yes)
         }
+        LogicalPlan::Sort(sort) => sorted::sort(sort, names),
         node => attach::attach(node, names),
     })
 }
