@@ -81,5 +81,5 @@ pub use session::Session;
 pub use statement::{Statement, ToStatement};
 pub use store::Store;
 pub use transaction::Transaction;
-pub use types::{DataType, Datum, Decimal};
+pub use types::{DataType, Datum, Decimal, Interval};
 pub use value::{FromValue, ToValue};

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use std::time::{Duration, SystemTime};
-use types::{Datum, Decimal};
+use types::{Datum, Decimal, Interval};
 
 /// A Rust value that can be a parameter, or a value of an appended row.
 ///
@@ -75,7 +75,33 @@ values! {
     Decimal, "Decimal", Datum::Numeric(v) => Some(*v); v => Datum::Numeric(*v);
     String, "String", Datum::Text(v) => Some(v.clone()); v => Datum::Text(v.clone());
     Vec<u8>, "Vec<u8>", Datum::Bytes(v) => Some(v.clone()); v => Datum::Bytes(v.clone());
+    Interval, "Interval", Datum::Interval(v) => Some(*v); v => Datum::Interval(*v);
     SystemTime, "SystemTime", Datum::TimestampTz(v) => system_time(*v); v => Datum::TimestampTz(micros(*v));
+}
+
+/// Of an array of one dimension, or by `Vec<Vec<T>>` of two. Items that may be NULL are read as [`Option`]s.
+impl<T: FromValue> FromValue for Vec<T> {
+    fn from_value(value: &Datum) -> Option<Self> {
+        let Datum::Array(items) = value else { return None };
+        let read = |item: &Datum| if item.is_null() && !T::TAKES_NULL { None } else { T::from_value(item) };
+        items.iter().map(read).collect()
+    }
+
+    fn expected() -> &'static str {
+        "Vec"
+    }
+}
+
+impl<T: ToValue> ToValue for Vec<T> {
+    fn to_value(&self) -> Datum {
+        self.as_slice().to_value()
+    }
+}
+
+impl<T: ToValue> ToValue for [T] {
+    fn to_value(&self) -> Datum {
+        Datum::Array(self.iter().map(T::to_value).collect())
+    }
 }
 
 impl FromValue for Datum {

@@ -134,6 +134,13 @@ pub(crate) fn make_key(table: &str, columns: &[Column], key: &[NewKeyPart]) -> C
         if parts.iter().any(|known| known.column == column.id) {
             return Err(CatalogError::DuplicateKeyColumn { column: part.column.clone() });
         }
+        if !column.ty.is_key() {
+            let feature = format!(
+                "column \"{}\" of type {} in a primary key (its values have no order as bytes, as keys have)",
+                column.name, column.ty
+            );
+            return Err(CatalogError::Unsupported { feature });
+        }
         let nulls_first = part.nulls_first.unwrap_or(part.descending);
         parts.push(KeyColumn { column: column.id, descending: part.descending, nulls_first });
     }

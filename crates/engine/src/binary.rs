@@ -114,8 +114,9 @@ pub fn get(ty: &DataType, bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
             return moment(ty, bytes);
         }
         DataType::Uuid => sized(bytes).map(Datum::Uuid),
-        DataType::Interval => sized::<16>(bytes).map(|b| interval(&b)),
-        DataType::Array(element) => return array::get(*element, bytes),
+        DataType::Interval | DataType::LimitedInterval(_) => sized::<16>(bytes).map(|b| interval(&b)),
+        DataType::Array(element) => return array::get(&element.data_type(), bytes),
+        DataType::LimitedArray(limits) => return array::get(&limits.item(), bytes),
     })
 }
 

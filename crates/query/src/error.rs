@@ -390,7 +390,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// The error with its message.
-    pub(crate) fn because(self, message: impl Into<String>) -> QueryError {
+    pub fn because(self, message: impl Into<String>) -> QueryError {
         QueryError::Refused { reason: self, message: message.into() }
     }
 }

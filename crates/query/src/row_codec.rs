@@ -153,7 +153,7 @@ impl RowCodec {
                 continue;
             }
             let start = bytes.len();
-            cell_value::encode(&column.ty, value, &mut bytes)?;
+            encode_cell(&column.name, &column.ty, value, &mut bytes)?;
             if let Some(span) = spans.get_mut(*position) {
                 *span = Some((start, bytes.len()));
             }
@@ -282,6 +282,21 @@ impl<'a> FragmentReader<'a> {
         };
         Ok(value)
     }
+}
+
+/// Appends the cell of a value column.
+///
+/// # Errors
+/// [`QueryError::Unsupported`] for an array of other dimensions than the column declares; [`QueryError::Key`].
+pub fn encode_cell(column: &str, ty: &DataType, value: &Datum, out: &mut Vec<u8>) -> QueryResult<()> {
+    cell_value::encode(ty, value, out).map_err(|error| match error {
+        rowkey::KeyError::Dimensions { found, .. } => {
+            let what = if found == 1 { "dimension" } else { "dimensions" };
+            let feature = format!("an array of {found} {what} in column \"{column}\" of type {}", ty.column_name());
+            QueryError::Unsupported { feature }
+        }
+        error => error.into(),
+    })
 }
 
 /// The key of `table` as the codec of keys wants it.

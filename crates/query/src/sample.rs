@@ -14,6 +14,7 @@ use crate::exec::scan::FAMILY;
 use crate::row_codec::{Place, RowCodec};
 use arrow::array::{Array, ArrayRef};
 use arrow::compute::{SortOptions, concat_batches, sort_to_indices};
+use arrow::datatypes::DataType as ArrowType;
 use arrow::record_batch::RecordBatch;
 use datafusion::common::hash_utils::{RandomState, create_hashes};
 use datafusion::common::stats::Precision;
@@ -97,7 +98,8 @@ fn describe(array: &ArrayRef, rows: f64, leading_key: bool) -> QueryResult<Colum
     let nulls = rows * array.null_count() as f64 / array.len() as f64;
     found.null_count = Precision::Inexact(nulls as usize);
     // The planner reads the number of values off the range, which makes sense of whole numbers and dates only.
-    if array.data_type().is_integer() || array.data_type().is_temporal() {
+    let interval = matches!(array.data_type(), ArrowType::Interval(_));
+    if array.data_type().is_integer() || array.data_type().is_temporal() && !interval {
         found.min_value = Precision::Inexact(extreme(array, false)?);
         found.max_value = Precision::Inexact(extreme(array, true)?);
     }

@@ -2,12 +2,13 @@
 //!
 //! A type has a fixed width (`DataType::fixed_width`) or none. Fixed cells are order-preserving, so a store can compare
 //! them as bytes without knowing types. Of the others, text and bytes are kept as they are, which compares right for
-//! whole cells, and `numeric` without precision in the form of `decimal.rs`, which does so too.
+//! whole cells, and `numeric` without precision in the form of `decimal.rs`, which does so too. Cells of intervals and
+//! arrays (`interval.rs`, `array.rs`) have no order, and are in no key.
 //!
 //! NULL has no cell: a fragment has a bit for it.
 
 use crate::integer::Ordered;
-use crate::{KeyError, decimal, float, temporal};
+use crate::{KeyError, array, decimal, float, interval, temporal};
 use types::{DataType, Datum, Decimal};
 
 /// Appends the cell of a type with a fixed width.
@@ -107,6 +108,13 @@ pub fn encode_variable(ty: &DataType, value: &Datum, out: &mut Vec<u8>) -> Resul
         (DataType::Char(_), Datum::Text(text)) => out.extend_from_slice(text.trim_end_matches(' ').as_bytes()),
         (DataType::Bytea | DataType::Varbinary(_), Datum::Bytes(bytes)) => out.extend_from_slice(bytes),
         (DataType::Numeric(None), Datum::Numeric(value)) => decimal::encode(*value, out),
+        (DataType::Interval | DataType::LimitedInterval(_), Datum::Interval(value)) => {
+            return interval::encode(*value, out);
+        }
+        (ty, Datum::Array(items)) => {
+            let item = ty.item().ok_or_else(|| wrong_type(ty, value))?;
+            return array::encode(ty, &item, items, out);
+        }
         _ => return Err(wrong_type(ty, value)),
     }
     Ok(())
@@ -115,7 +123,7 @@ pub fn encode_variable(ty: &DataType, value: &Datum, out: &mut Vec<u8>) -> Resul
 /// Reads a cell of a type without a fixed width.
 ///
 /// # Errors
-/// [`KeyError::BadValue`] for text that is not UTF-8 and for bytes that are no number, [`KeyError::BadWidth`] for
+/// [`KeyError::BadValue`] for text that is not UTF-8 and for bytes that are no number or array, [`KeyError::BadWidth`] for
 /// types with a fixed width.
 pub fn decode_variable(ty: &DataType, bytes: &[u8]) -> Result<Datum, KeyError> {
     match ty {
@@ -124,6 +132,11 @@ pub fn decode_variable(ty: &DataType, bytes: &[u8]) -> Result<Datum, KeyError> {
         }
         DataType::Bytea | DataType::Varbinary(_) => Ok(Datum::Bytes(bytes.to_vec())),
         DataType::Numeric(None) => decimal::decode(bytes).map(Datum::Numeric),
+        DataType::Interval | DataType::LimitedInterval(_) => interval::decode(bytes).map(Datum::Interval),
+        DataType::Array(_) | DataType::LimitedArray(_) => {
+            let item = ty.item().ok_or_else(|| bad_value(ty))?;
+            array::decode(ty, &item, bytes).map(Datum::Array)
+        }
         _ => Err(bad_width(ty, bytes)),
     }
 }

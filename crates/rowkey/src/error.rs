@@ -59,6 +59,17 @@ pub enum KeyError {
         /// SQL name of the value's type.
         found: String,
     },
+    /// An array with other dimensions than its column declares (0A000).
+    #[error("an array of {found} dimensions in a column of arrays of {declared} is not supported")]
+    Dimensions {
+        /// Dimensions of the array.
+        found: usize,
+        /// What the column declares.
+        declared: usize,
+    },
+    /// An interval whose time is longer than 292 years (22008).
+    #[error("interval out of range")]
+    IntervalRange,
     /// NULL in a part that is not nullable (23502).
     #[error("NULL in key part {part}, which is not nullable")]
     NullPart {

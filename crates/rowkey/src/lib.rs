@@ -15,6 +15,7 @@
 //!
 //! The layouts are in `docs/formats/rowkey.md`. Read next: `store` (what is kept under these keys) and `catalog`.
 
+mod array;
 pub mod cell_value;
 mod decimal;
 mod decode;
@@ -22,6 +23,7 @@ mod encode;
 mod error;
 pub mod float;
 pub mod integer;
+mod interval;
 mod key_schema;
 mod part;
 pub mod range;

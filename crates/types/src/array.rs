@@ -11,11 +11,11 @@ pub const MAX_DIMENSIONS: usize = 6;
 /// # Errors
 /// [`TypeError::BadArray`] for text that is no array, [`TypeError::TooManyDimensions`], and what the element's type says.
 pub fn parse_array(element: ElementType, input: &str) -> Result<Datum, TypeError> {
-    parse_array_in(element, input, &Utc)
+    parse_array_in(&element.data_type(), input, &Utc)
 }
 
 /// The same with a session's zone and style.
-pub(crate) fn parse_array_in(element: ElementType, input: &str, rules: &dyn ZoneRules) -> Result<Datum, TypeError> {
+pub(crate) fn parse_array_in(element: &DataType, input: &str, rules: &dyn ZoneRules) -> Result<Datum, TypeError> {
     let malformed = || TypeError::BadArray { message: format!("malformed array literal: \"{input}\"") };
     let body = input.trim_matches(is_space);
     // `[1:3]={1,2,3}`: bounds other than these are not kept.
@@ -23,7 +23,7 @@ pub(crate) fn parse_array_in(element: ElementType, input: &str, rules: &dyn Zone
         Some((upper, rest)) if upper.bytes().all(|byte| byte.is_ascii_digit()) => rest,
         _ => body,
     };
-    let mut reader = Reader { element: element.data_type(), rest: body, rules };
+    let mut reader = Reader { element: *element, rest: body, rules };
     let array = reader.array(1)?.ok_or_else(malformed)?;
     if !reader.rest.trim_matches(is_space).is_empty() {
         return Err(malformed());

@@ -6,7 +6,7 @@
 
 use crate::decimal::Literal;
 use crate::temporal::{self, DAY};
-use crate::{DataType, Datum, Decimal, ElementType, Interval, NUMERIC_MAX_SCALE, TypeError};
+use crate::{DataType, Datum, Decimal, Interval, NUMERIC_MAX_SCALE, TypeError};
 
 /// The value as a column of type `ty` keeps it.
 ///
@@ -40,7 +40,11 @@ pub fn assign(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
             Datum::Time(micros) => Some(Datum::Interval(Interval { months: 0, days: 0, micros })),
             ref value => matches!(value, Datum::Interval(_)).then(|| value.clone()),
         },
-        DataType::Array(element) => return to_array(*element, value),
+        DataType::LimitedInterval(fields) => match assign(&DataType::Interval, value)? {
+            Datum::Interval(value) => return Ok(Datum::Interval(fields.limit(value))),
+            other => return Ok(other),
+        },
+        DataType::Array(_) | DataType::LimitedArray(_) => return to_array(ty, value),
         DataType::Date | DataType::Time(_) | DataType::Timestamp(_) | DataType::TimestampTz(_) => {
             to_temporal(ty, &value)?
         }
@@ -86,17 +90,36 @@ pub fn fit_numeric(parameters: Option<(u8, u8)>, value: Decimal) -> Result<Decim
     }
 }
 
-fn to_array(element: ElementType, value: Datum) -> Result<Datum, TypeError> {
-    let Datum::Array(items) = value else { return Err(no_cast(&DataType::Array(element), &value)) };
+fn to_array(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
+    let (items, item_type) = match (value, ty.item()) {
+        (Datum::Array(items), Some(item_type)) => (items, item_type),
+        (value, _) => return Err(no_cast(ty, &value)),
+    };
     let items = items.into_iter().map(|item| match item {
-        nested @ Datum::Array(_) => to_array(element, nested),
-        item => assign(&element.data_type(), item),
+        nested @ Datum::Array(_) => to_array(ty, nested),
+        item => assign(&item_type, item).map_err(|error| match error {
+            TypeError::NoCast { from, .. } => TypeError::NoCast { from: format!("{from}[]"), to: ty.sql_name() },
+            other => other,
+        }),
     });
     Ok(Datum::Array(items.collect::<Result<_, _>>()?))
 }
 
 fn no_cast(ty: &DataType, value: &Datum) -> TypeError {
-    TypeError::NoCast { from: value.kind_name().to_owned(), to: ty.sql_name() }
+    TypeError::NoCast { from: kind_of(value), to: ty.sql_name() }
+}
+
+/// The name of the value's type: of an array that of its first item tells.
+fn kind_of(value: &Datum) -> String {
+    let mut at = value;
+    while let Datum::Array(items) = at {
+        match items.iter().find(|item| !item.is_null()) {
+            Some(item) => at = item,
+            None => return value.kind_name().to_owned(),
+        }
+    }
+    let brackets = if matches!(value, Datum::Array(_)) { "[]" } else { "" };
+    format!("{}{brackets}", at.kind_name())
 }
 
 fn moment_range(ty: &DataType) -> TypeError {

@@ -1,6 +1,6 @@
 //! The SQL types of Bennu: one table that ties names, oids and parameters together.
 
-use crate::{ElementType, stored_clock};
+use crate::{ArrayLimits, ElementType, IntervalFields, stored_clock};
 use serde::{Deserialize, Serialize};
 
 /// Most fraction digits that a `numeric` without precision keeps: its Arrow form is
@@ -44,14 +44,18 @@ pub enum DataType {
     Date,
     /// `uuid`, 16 bytes.
     Uuid,
-    /// `interval`. Of expressions only: no column has it.
+    /// `interval`.
     Interval,
+    /// `interval day to second(3)`. Of columns only: their values are intervals to expressions.
+    LimitedInterval(IntervalFields),
     /// `oid`, the number of an object: a whole number of 0 to 2^32 - 1. Of expressions only: no column has it.
     Oid,
     /// `json`, a text that is JSON. Of expressions only: no column has it.
     Json,
-    /// An array. Of expressions only: no column has it.
+    /// An array; as a column's type one of one dimension.
     Array(ElementType),
+    /// `varchar(5)[]`, `integer[][]`. Of columns only: to expressions they are [`DataType::Array`].
+    LimitedArray(ArrayLimits),
     /// `time(digits)`: microseconds since midnight, rounded to so many digits of a second; `None` says nothing of
     /// digits and keeps all six.
     #[serde(untagged, with = "stored_clock::time")]
@@ -73,6 +77,10 @@ impl DataType {
             Self::Char(length) => format!("character({length})"),
             Self::Varbinary(limit) => format!("varbinary({limit})"),
             Self::Binary(length) => format!("binary({length})"),
+            Self::LimitedInterval(fields) => {
+                format!("interval{}{}", if fields.bounds.is_some() { " " } else { "" }, fields.words())
+            }
+            Self::LimitedArray(limits) => format!("{}[]", limits.item().sql_name()),
             plain => match plain.digits() {
                 Some(digits) => plain.base_name().replacen(' ', &format!("({digits}) "), 1),
                 None => plain.base_name().to_owned(),
@@ -96,7 +104,7 @@ impl DataType {
             Self::Numeric(_) => Self::Numeric(None),
             Self::Varchar(_) => Self::Varchar(None),
             Self::Varbinary(_) | Self::Binary(_) => Self::Bytea,
-            other => other.without_digits(),
+            other => other.without_digits().of_expressions(),
         }
     }
 
@@ -131,10 +139,11 @@ impl DataType {
             Self::Timestamp(_) => "timestamp without time zone",
             Self::TimestampTz(_) => "timestamp with time zone",
             Self::Uuid => "uuid",
-            Self::Interval => "interval",
+            Self::Interval | Self::LimitedInterval(_) => "interval",
             Self::Oid => "oid",
             Self::Json => "json",
             Self::Array(element) => element.array_name(),
+            Self::LimitedArray(limits) => limits.element().array_name(),
         }
     }
 
@@ -168,8 +177,9 @@ impl DataType {
             Self::TimestampTz(_) => 1184,
             Self::Numeric(_) => 1700,
             Self::Uuid => 2950,
-            Self::Interval => 1186,
+            Self::Interval | Self::LimitedInterval(_) => 1186,
             Self::Array(element) => element.array_oid(),
+            Self::LimitedArray(limits) => limits.element().array_oid(),
         }
     }
 
@@ -201,8 +211,11 @@ impl DataType {
                 ((1..=38).contains(&precision) && scale <= precision).then_some((precision, scale))
             })),
             2950 => Self::Uuid,
-            1186 => Self::Interval,
-            _ => return ElementType::ALL.into_iter().find(|element| element.array_oid() == oid).map(Self::Array),
+            1186 => IntervalFields::from_typmod(typmod).data_type(),
+            _ => {
+                let element = ElementType::ALL.into_iter().find(|element| element.array_oid() == oid)?;
+                return Self::array_of(&Self::from_oid(element.data_type().oid(), typmod)?, 1);
+            }
         })
     }
 
@@ -211,6 +224,8 @@ impl DataType {
         match *self {
             Self::Numeric(Some((precision, scale))) => ((i32::from(precision) << 16) | i32::from(scale)) + 4,
             Self::Varchar(Some(length)) | Self::Char(length) => i32::try_from(length).map_or(-1, |n| n + 4),
+            Self::LimitedInterval(fields) => fields.typmod(),
+            Self::LimitedArray(limits) => limits.item().typmod(),
             _ => self.digits().map_or(-1, i32::from),
         }
     }
@@ -222,7 +237,7 @@ impl DataType {
             Self::SmallInt => 2,
             Self::Integer | Self::Real | Self::Date | Self::Oid => 4,
             Self::BigInt | Self::Double | Self::Time(_) | Self::Timestamp(_) | Self::TimestampTz(_) => 8,
-            Self::Uuid | Self::Interval => 16,
+            Self::Uuid | Self::Interval | Self::LimitedInterval(_) => 16,
             _ => -1,
         }
     }
@@ -250,9 +265,11 @@ impl DataType {
             | Self::Bytea
             | Self::Varbinary(_)
             | Self::Interval
+            | Self::LimitedInterval(_)
             | Self::Oid
             | Self::Json
-            | Self::Array(_) => return None,
+            | Self::Array(_)
+            | Self::LimitedArray(_) => return None,
         })
     }
 
@@ -283,7 +300,15 @@ impl DataType {
 
     /// May a column of a table have it?
     pub fn is_storable(&self) -> bool {
-        !matches!(self, Self::Interval | Self::Oid | Self::Json | Self::Array(_))
+        match self.item() {
+            Some(item) => item.is_storable(),
+            None => !matches!(self, Self::Oid | Self::Json),
+        }
+    }
+
+    /// May a column of a primary key have it? Intervals of one length and arrays have no bytes that keep their order.
+    pub fn is_key(&self) -> bool {
+        self.is_storable() && self.item().is_none() && !matches!(self, Self::Interval | Self::LimitedInterval(_))
     }
 
     /// A date, a time or a timestamp.
@@ -318,6 +343,8 @@ pub(crate) mod tests {
             Varbinary(4),
         ]);
         all.extend([Interval, Oid, Json, Array(ElementType::Integer), Array(ElementType::Varchar)]);
+        all.extend(DataType::array_of(&Numeric(Some((10, 2))), 1));
+        all.extend(IntervalFields::from_words("day to second", Some(3)).map(IntervalFields::data_type));
         all.extend([Time(Some(0)), Timestamp(Some(3)), TimestampTz(Some(6))]);
         all.extend([Binary(3), Numeric(Some((9, 9))), Numeric(Some((10, 2))), Numeric(Some((38, 10)))]);
         all

@@ -67,9 +67,9 @@ impl ElementType {
             DataType::Timestamp(_) => Self::Timestamp,
             DataType::TimestampTz(_) => Self::TimestampTz,
             DataType::Uuid => Self::Uuid,
-            DataType::Interval => Self::Interval,
+            DataType::Interval | DataType::LimitedInterval(_) => Self::Interval,
             DataType::Oid => Self::Oid,
-            DataType::Json | DataType::Array(_) => return None,
+            DataType::Json | DataType::Array(_) | DataType::LimitedArray(_) => return None,
         })
     }
 

@@ -193,12 +193,8 @@ pub fn print(ty: &DataType, value: &Datum, out: &mut String) {
         (DataType::Json, Datum::Text(json)) => out.push_str(json),
         (_, Datum::Bool(value)) => out.push_str(if *value { "true" } else { "false" }),
         (ty, Datum::Array(items)) => {
-            let element = match ty {
-                DataType::Array(element) if !items.iter().any(|item| matches!(item, Datum::Array(_))) => {
-                    element.data_type()
-                }
-                ty => *ty,
-            };
+            let nested = items.iter().any(|item| matches!(item, Datum::Array(_)));
+            let element = ty.item().filter(|_| !nested).unwrap_or(*ty);
             out.push('[');
             for (at, item) in items.iter().enumerate() {
                 if at > 0 {

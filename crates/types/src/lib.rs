@@ -16,6 +16,7 @@
 
 pub mod array;
 pub mod coerce;
+mod column_limits;
 pub mod compare;
 mod data_type;
 mod datum;
@@ -31,6 +32,7 @@ pub mod temporal;
 pub mod text;
 mod type_name;
 
+pub use column_limits::ArrayLimits;
 pub use data_type::{DataType, MAX_DIGITS, NUMERIC_MAX_SCALE};
 pub use datum::Datum;
 pub use decimal::Decimal;

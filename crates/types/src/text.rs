@@ -10,7 +10,7 @@ pub use float::{print_float4, print_float8};
 use crate::decimal::{self, Literal};
 use crate::temporal::{self, ZoneRules};
 use crate::{
-    DataType, Datum, Decimal, ElementType, NUMERIC_MAX_SCALE, Style, TypeError, array, coerce, interval, json,
+    DataType, Datum, Decimal, IntervalFields, NUMERIC_MAX_SCALE, Style, TypeError, array, coerce, interval, json,
 };
 use std::fmt::Write;
 
@@ -53,12 +53,18 @@ pub fn parse_in(ty: &DataType, text: &str, rules: &dyn ZoneRules) -> Result<Datu
             return coerce::assign(ty, Datum::TimestampTz(temporal::parse_timestamptz_in(text, rules)?));
         }
         DataType::Uuid => Datum::Uuid(parse_uuid(text).ok_or_else(|| invalid(ty, text))?),
-        DataType::Interval => Datum::Interval(interval::parse_styled(text, || rules.style().intervals)?),
+        DataType::Interval => {
+            Datum::Interval(interval::parse_styled(text, IntervalFields::default(), || rules.style().intervals)?)
+        }
+        DataType::LimitedInterval(fields) => {
+            Datum::Interval(interval::parse_styled(text, *fields, || rules.style().intervals)?)
+        }
         DataType::Json => {
             json::check(text)?;
             Datum::Text(text.to_owned())
         }
-        DataType::Array(element) => return array::parse_array_in(*element, text, rules),
+        DataType::Array(element) => return array::parse_array_in(&element.data_type(), text, rules),
+        DataType::LimitedArray(limits) => return array::parse_array_in(&limits.item(), text, rules),
     })
 }
 
@@ -93,7 +99,7 @@ pub fn print_styled(ty: &DataType, value: &Datum, style: Style, out: &mut String
         (_, Datum::Interval(value)) => interval::print_styled(*value, style.intervals, out),
         (ty, Datum::Array(items)) => {
             // Of what the elements are matters for none of their texts.
-            let element = if let DataType::Array(element) = ty { *element } else { ElementType::Text }.data_type();
+            let element = ty.item().unwrap_or(DataType::Text);
             array::print_array_by(items, &mut |item, word| print_styled(&element, item, style, word), out);
         }
         (_, Datum::Int2(_) | Datum::Int4(_) | Datum::Int8(_) | Datum::Numeric(_)) => {

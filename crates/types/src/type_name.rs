@@ -2,7 +2,8 @@
 //!
 //! Where the two worlds disagree, PostgreSQL wins: `FLOAT` is `double precision`, `DATE` has no time in it.
 
-use crate::{DataType, ElementType, MAX_DIGITS, TypeError};
+use crate::array::MAX_DIMENSIONS;
+use crate::{DataType, ElementType, IntervalFields, MAX_DIGITS, TypeError};
 
 /// PostgreSQL's limit for `varchar(n)` and `char(n)`; bytes follow it.
 const MAX_LENGTH: i64 = 10_485_760;
@@ -29,6 +30,47 @@ impl DataType {
             None => with_parameters(name, params),
         }
     }
+}
+
+impl DataType {
+    /// The type of a column, which unlike [`DataType::from_name`] keeps the limits of an array's items, the number of
+    /// its dimensions, and the fields and digits of intervals.
+    ///
+    /// # Errors
+    /// Those of [`DataType::from_name`]; [`TypeError::UnsupportedType`] for arrays of `char(n)` and `varbinary(n)`.
+    pub fn of_column_name(name: &str, params: &[i64]) -> Result<DataType, TypeError> {
+        let base = name.trim_end_matches("[]");
+        let dimensions = (name.len() - base.len()) / 2;
+        let item = match base.trim().to_lowercase().strip_prefix("interval") {
+            Some(fields) if !(fields.is_empty() && params.is_empty()) => interval(fields.trim(), params)?,
+            _ => Self::from_name(base, params)?,
+        };
+        match u8::try_from(dimensions) {
+            Ok(0) => Ok(item),
+            Ok(few) if dimensions <= MAX_DIMENSIONS => {
+                let hint = if item.is_bytes() { "; use bytea[]" } else { "; use text[] or varchar(n)[]" };
+                let hint = if item.is_text() || item.is_bytes() { hint } else { "" }.to_owned();
+                let unsupported = || TypeError::UnsupportedType { name: format!("{item}[]"), hint };
+                Self::array_of(&item, few).ok_or_else(unsupported)
+            }
+            _ => Err(TypeError::TooManyDimensions { found: dimensions }),
+        }
+    }
+}
+
+/// `interval day to second(3)`. As for times more than six digits are six.
+fn interval(fields: &str, params: &[i64]) -> Result<DataType, TypeError> {
+    let digits = match params {
+        [] => None,
+        [n @ ..=-1] => {
+            let message = format!("INTERVAL({n}) precision must not be negative");
+            return Err(TypeError::BadTypeParameter { message });
+        }
+        [n] => Some(u8::try_from(*n).map_or(MAX_DIGITS, |digits| digits.min(MAX_DIGITS))),
+        _ => return Err(TypeError::BadTypeParameter { message: "invalid INTERVAL type modifier".to_owned() }),
+    };
+    let read = IntervalFields::from_words(fields, digits).map(IntervalFields::data_type);
+    read.ok_or_else(|| TypeError::BadType { message: format!("type \"interval {fields}\" does not exist") })
 }
 
 /// Types whose name says it all.
@@ -227,6 +269,30 @@ mod tests {
     }
 
     #[test]
+    fn columns_keep_what_expressions_do_not() {
+        let name = |name: &str, params: &[i64]| DataType::of_column_name(name, params).map(|ty| ty.column_name());
+        for (written, params, shown) in [
+            ("numeric[]", &[10, 2][..], "numeric(10,2)[]"),
+            ("INTEGER[][][]", &[], "integer[][][]"),
+            ("interval", &[9], "interval(6)"),
+            ("INTERVAL DAY TO HOUR", &[], "interval day to hour"),
+            ("interval second[]", &[3], "interval second(3)[]"),
+        ] {
+            assert_eq!(name(written, params).as_deref(), Ok(shown));
+        }
+        for (written, params) in [
+            ("char[]", &[3][..]),
+            ("varbinary[]", &[3]),
+            ("interval", &[-1]),
+            ("interval day", &[3]),
+            ("json[]", &[]),
+            ("integer[][][][][][][]", &[]),
+        ] {
+            assert!(name(written, params).is_err(), "{written}");
+        }
+    }
+
+    #[test]
     fn unknown_and_unsupported_types_differ() {
         assert!(matches!(DataType::from_name("foo", &[]), Err(TypeError::BadType { .. })));
         let error = DataType::from_name("UNSIGNED_INT", &[]).unwrap_err();
@@ -244,7 +310,7 @@ mod tests {
             let (base, rest) = name.split_once('(').unwrap_or((&name, ")"));
             let (params, tail) = rest.split_once(')').unwrap();
             let params: Vec<i64> = params.split(',').filter(|p| !p.is_empty()).map(|p| p.parse().unwrap()).collect();
-            assert_eq!(DataType::from_name(&format!("{base}{tail}"), &params), Ok(ty));
+            assert_eq!(DataType::of_column_name(&format!("{base}{tail}"), &params), Ok(ty));
             if !matches!(ty, DataType::Varbinary(_) | DataType::Binary(_)) {
                 assert_eq!(DataType::from_oid(ty.oid(), ty.typmod()), Some(ty));
             }

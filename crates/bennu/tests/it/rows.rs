@@ -31,6 +31,29 @@ async fn values_of_each_rust_type_go_in_and_come_out() {
 }
 
 #[tokio::test]
+async fn arrays_and_intervals_go_in_and_come_out() {
+    let (_db, mut session) = session().await;
+    let table =
+        "CREATE TABLE t (k bigint PRIMARY KEY, n integer[], w text[], m bigint[][], d interval, i interval(0)[])";
+    session.execute(table).await.unwrap();
+    let numbers = vec![Some(1_i32), None, Some(3)];
+    let words = ["sea".to_owned(), "a \"b\"".to_owned()];
+    let grid = vec![vec![1_i64, 2], vec![3, 4]];
+    let span = bennu::Interval { months: 1, days: 2, micros: 1_600_000 };
+    let insert = "INSERT INTO t VALUES ($1, $2, $3, $4, $5, $6)";
+    let params: [&dyn bennu::ToValue; 6] = [&1_i64, &numbers, &words.as_slice(), &grid, &span, &vec![span]];
+    assert_eq!(session.run(insert, &params).await.unwrap(), 1);
+    type All = (i64, Vec<Option<i32>>, Vec<String>, Vec<Vec<i64>>, bennu::Interval, Vec<bennu::Interval>);
+    let row: All = session.row("SELECT * FROM t WHERE n[3] = $1", &[&3]).await.unwrap().unwrap();
+    assert_eq!((row.0, row.1, row.2.as_slice(), row.3, row.4), (1, numbers, words.as_slice(), grid, span));
+    assert_eq!(row.5[0].micros, 2_000_000);
+    let row: Row = session.row("SELECT n FROM t", &[]).await.unwrap().unwrap();
+    assert_eq!(row.get::<Vec<i32>>("n").unwrap_err().code(), "42804", "one is NULL");
+    let error = session.run("INSERT INTO t (k, n) VALUES (2, $1)", &[&vec![vec![1_i32]]]).await.unwrap_err();
+    assert_eq!(error.code(), "0A000");
+}
+
+#[tokio::test]
 async fn a_value_that_does_not_read_is_named() {
     let (_db, mut session) = session().await;
     let row: Row = session.row("SELECT NULL::int AS nothing, 'x' AS word, 1 AS a, 2 AS a", &[]).await.unwrap().unwrap();

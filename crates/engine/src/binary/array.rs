@@ -5,16 +5,13 @@
 //! ```
 
 use bytes::{Buf, BufMut};
-use types::{DataType, Datum, ElementType, TypeError};
+use types::{DataType, Datum, TypeError};
 
 /// PostgreSQL's limit.
 const MAX_DIMENSIONS: usize = 6;
 
 pub(super) fn put(ty: &DataType, items: &[Datum], out: &mut Vec<u8>) {
-    let element = match ty {
-        DataType::Array(element) => element.data_type(),
-        _ => DataType::Text,
-    };
+    let element = ty.item().unwrap_or(DataType::Text);
     let dimensions = types::array::dimensions(items);
     out.put_i32(dimensions.len() as i32);
     out.put_i32(i32::from(has_null(items)));
@@ -56,14 +53,14 @@ fn put_item(element: &DataType, item: &Datum, out: &mut Vec<u8>) {
 }
 
 /// `None` when the bytes are not of that form.
-pub(super) fn get(element: ElementType, mut bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
+pub(super) fn get(element: &DataType, mut bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
     if bytes.len() < 12 {
         return Ok(None);
     }
     let (count, _, oid) = (bytes.get_i32(), bytes.get_i32(), bytes.get_u32());
     let Ok(count) = usize::try_from(count) else { return Ok(None) };
     // Elements of another type would be misread.
-    if count > MAX_DIMENSIONS || bytes.len() < count * 8 || oid != element.data_type().oid() {
+    if count > MAX_DIMENSIONS || bytes.len() < count * 8 || oid != element.oid() {
         return Ok(None);
     }
     let mut sizes = Vec::with_capacity(count);
@@ -76,7 +73,7 @@ pub(super) fn get(element: ElementType, mut bytes: &[u8]) -> Result<Option<Datum
     if sizes.is_empty() || sizes.contains(&0) {
         return Ok(bytes.is_empty().then_some(Datum::Array(Vec::new())));
     }
-    let items = get_items(&element.data_type(), &sizes, &mut bytes)?;
+    let items = get_items(element, &sizes, &mut bytes)?;
     Ok(items.filter(|_| bytes.is_empty()).map(Datum::Array))
 }
 
@@ -114,6 +111,7 @@ fn get_item(element: &DataType, bytes: &mut &[u8]) -> Result<Option<Datum>, Type
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use types::ElementType;
 
     fn read(element: ElementType, text: &str) -> Datum {
         types::text::parse(&DataType::Array(element), text).unwrap()
@@ -131,8 +129,8 @@ mod tests {
             let Datum::Array(items) = read(element, text) else { unreachable!() };
             let mut out = Vec::new();
             put(&DataType::Array(element), &items, &mut out);
-            assert_eq!(get(element, &out).unwrap(), Some(Datum::Array(items)), "{text}");
-            assert_eq!(get(element, &out[..out.len() - 1]).unwrap(), None);
+            assert_eq!(get(&element.data_type(), &out).unwrap(), Some(Datum::Array(items)), "{text}");
+            assert_eq!(get(&element.data_type(), &out[..out.len() - 1]).unwrap(), None);
         }
     }
 

@@ -5,7 +5,7 @@ use crate::error::{EngineResult, Fault, fail};
 use crate::{ColumnDesc, EngineError, Session};
 use arrow::datatypes::{Field, Schema};
 use arrow::record_batch::RecordBatch;
-use query::convert::{arrow_type, batch_to_rows, sql_type_of};
+use query::convert::{arrow_type, batch_to_rows, column_type_of};
 use sql::{CopyTarget, ObjectName, Statement};
 use std::sync::Arc;
 use types::Datum;
@@ -107,7 +107,7 @@ impl Session {
 fn rows_of(batch: &RecordBatch) -> EngineResult<Vec<Vec<Datum>>> {
     let (mut types, mut arrays, mut fields) = (Vec::new(), Vec::new(), Vec::new());
     for (field, array) in batch.schema().fields().iter().zip(batch.columns()) {
-        let Some(ty) = sql_type_of(field) else {
+        let Some(ty) = column_type_of(field) else {
             let feature = format!("an Arrow column of type {}", field.data_type());
             return fail(Fault::Unsupported { feature });
         };

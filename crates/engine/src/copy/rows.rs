@@ -10,9 +10,9 @@ use crate::error::{EngineResult, Fault, fail};
 use crate::sequences::{Taken, next_values};
 use crate::settings::TimeZone;
 use crate::{Engine, EngineError};
+use catalog::Column;
 use query::QueryContext;
-use query::row_codec::Place;
-use rowkey::cell_value;
+use query::row_codec::{Place, encode_cell};
 use std::sync::Arc;
 use types::{DataType, Datum, TypeError};
 
@@ -65,7 +65,7 @@ impl RowWriter {
             if let (Some(Place::Value(place)), Some(column), false) =
                 (target.codec.places().get(at), target.column(at), value.is_null())
             {
-                base_cells.add(*place, |out| Ok(encode_cell(&column.ty, value, out)?))?;
+                base_cells.add(*place, |out| Ok(encode_cell(&column.name, &column.ty, value, out)?))?;
             }
         }
         let key = target.codec.key_columns().iter().map(|at| base.get(*at).cloned().unwrap_or(Datum::Null));
@@ -162,8 +162,8 @@ impl RowWriter {
             let in_column = |error: EngineError| Self::in_column(&column.name, bytes, error);
             match place {
                 Place::Value(place) => {
-                    let (ty, zone) = (&column.ty, self.target.zone);
-                    self.cells.add(*place, |out| write_cell(ty, bytes, zone, out)).map_err(in_column)?;
+                    let zone = self.target.zone;
+                    self.cells.add(*place, |out| write_cell(column, bytes, zone, out)).map_err(in_column)?;
                 }
                 Place::Key(part) => {
                     set(&mut self.key_values, *part, read(&column.ty, bytes, self.target.zone).map_err(in_column)?);
@@ -323,7 +323,8 @@ fn read(ty: &DataType, bytes: &[u8], zone: TimeZone) -> EngineResult<Datum> {
 }
 
 /// Writes a field as the cell of its column.
-fn write_cell(ty: &DataType, bytes: &[u8], zone: TimeZone, out: &mut Vec<u8>) -> EngineResult<()> {
+fn write_cell(column: &Column, bytes: &[u8], zone: TimeZone, out: &mut Vec<u8>) -> EngineResult<()> {
+    let ty = &column.ty;
     // Text that fits whichever way it is counted needs no value of its own.
     let limit = match ty {
         DataType::Text | DataType::Varchar(None) => usize::MAX,
@@ -336,11 +337,7 @@ fn write_cell(ty: &DataType, bytes: &[u8], zone: TimeZone, out: &mut Vec<u8>) ->
         out.extend_from_slice(kept.as_bytes());
         return Ok(());
     }
-    Ok(encode_cell(ty, &read(ty, bytes, zone)?, out)?)
-}
-
-fn encode_cell(ty: &DataType, value: &Datum, out: &mut Vec<u8>) -> query::QueryResult<()> {
-    Ok(cell_value::encode(ty, value, out)?)
+    Ok(encode_cell(&column.name, ty, &read(ty, bytes, zone)?, out)?)
 }
 
 /// Is the field NULL? (For header lines, which have none.)

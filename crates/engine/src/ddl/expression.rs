@@ -51,6 +51,15 @@ pub(crate) fn refuse_columns(expr: &Expr) -> EngineResult<()> {
 impl Session {
     /// The value of a default now.
     pub(crate) async fn evaluate_default(&mut self, expr: &Expr, column: &str, ty: DataType) -> EngineResult<Datum> {
+        let value = self.default_value(expr, column, ty).await?;
+        if !value.is_null() {
+            // Rows must be able to hold it.
+            query::row_codec::encode_cell(column, &ty, &value, &mut Vec::new())?;
+        }
+        Ok(value)
+    }
+
+    async fn default_value(&mut self, expr: &Expr, column: &str, ty: DataType) -> EngineResult<Datum> {
         if let Some(literal) = literal(expr) {
             return literal.assign(&ty, self.time_zone());
         }

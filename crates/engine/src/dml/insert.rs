@@ -343,7 +343,7 @@ fn defaults(
             Value::Constant(value) => defaults.constants.push((at, value)),
             Value::Param(index) => return fail(Fault::NoSuchParameter { number: index + 1 }),
             Value::Next(sequence) if matches!(source, Rows::Query { .. }) => defaults.sequences.push((at, sequence)),
-            Value::Computed(_) | Value::Row(_) | Value::Next(_) => match source {
+            Value::Computed(_) | Value::Row(_) | Value::Elements(_) | Value::Next(_) => match source {
                 Rows::Values(rows) => {
                     columns.push(at);
                     for row in rows {

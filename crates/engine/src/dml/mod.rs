@@ -8,6 +8,7 @@
 //! changed since make the statement run again on a new snapshot, with the locks kept.
 
 mod delete;
+mod elements;
 mod insert;
 mod insert_rows;
 mod joined_columns;

@@ -9,7 +9,7 @@ use query::RowCodec;
 use sql::ColumnName;
 use std::sync::Arc;
 use store::{Bytes, FamilyId, TableId};
-use types::{Datum, TypeError, coerce, text};
+use types::{DataType, Datum, TypeError, coerce, text};
 
 /// All columns of a table are kept in this family.
 pub(crate) const FAMILY: FamilyId = FamilyId(0);
@@ -72,10 +72,18 @@ impl Target {
 
     /// The value as that column keeps it.
     pub(crate) fn assign(&self, at: usize, value: Datum) -> EngineResult<Datum> {
-        let Some(column) = self.column(at) else { return Ok(value) };
-        coerce::assign(&column.ty, self.zone.seen_as(&column.ty, value)).map_err(|error| match error {
+        match self.column(at) {
+            Some(column) => self.assign_as(at, &column.ty, value),
+            None => Ok(value),
+        }
+    }
+
+    /// The value as that column has one of type `ty`: its own, or that of an element.
+    pub(crate) fn assign_as(&self, at: usize, ty: &DataType, value: Datum) -> EngineResult<Datum> {
+        coerce::assign(ty, self.zone.seen_as(ty, value)).map_err(|error| match error {
             TypeError::NoCast { from, .. } => {
-                Fault::NotAssignable { column: column.name.clone(), wanted: column.ty.sql_name(), given: from }.into()
+                let column = self.column(at).map(|column| column.name.clone()).unwrap_or_default();
+                Fault::NotAssignable { column, wanted: ty.sql_name(), given: from }.into()
             }
             other => other.into(),
         })
@@ -83,10 +91,17 @@ impl Target {
 
     /// The constant as that column keeps it.
     pub(crate) fn literal(&self, at: usize, literal: &Literal<'_>) -> EngineResult<Datum> {
-        match (literal.datum()?, self.column(at)) {
-            (Some(value), _) => self.assign(at, value),
-            (None, Some(column)) => literal.assign(&column.ty, self.zone),
-            (None, None) => Ok(Datum::Null),
+        match self.column(at) {
+            Some(column) => self.literal_of(at, &column.ty, literal),
+            None => Ok(literal.datum()?.unwrap_or(Datum::Null)),
+        }
+    }
+
+    /// The constant as that column has one of type `ty`: its own, or that of an element.
+    pub(crate) fn literal_of(&self, at: usize, ty: &DataType, literal: &Literal<'_>) -> EngineResult<Datum> {
+        match literal.datum()? {
+            Some(value) => self.assign_as(at, ty, value),
+            None => literal.assign(ty, self.zone),
         }
     }
 

@@ -1,5 +1,6 @@
 //! UPDATE.
 
+use super::elements::ElementChange;
 use super::insert::set;
 use super::joined_columns::JoinedColumns;
 use super::key_match::KeyMatch;
@@ -280,6 +281,17 @@ pub(crate) fn compile_assignments(
     computed: &mut Computed,
 ) -> EngineResult<Vec<(usize, Value)>> {
     let mut compiled: Vec<(usize, Value)> = Vec::new();
+    for assignment in assignments {
+        if let Assignment::Element { column, places, value } = assignment {
+            let at = target.position(column)?;
+            let change = ElementChange::compile(target, at, places, value, params, computed)?;
+            match compiled.iter_mut().find(|(known, _)| *known == at) {
+                None => compiled.push((at, Value::Elements(vec![change]))),
+                Some((_, Value::Elements(changes))) => changes.push(change),
+                Some(_) => return fail(Fault::AssignedTwice { column: column.name.clone() }),
+            }
+        }
+    }
     let mut add = |name: &sql::ColumnName, value: &InsertValue| {
         let at = target.position(name)?;
         if compiled.iter().any(|(known, _)| *known == at) {
@@ -295,6 +307,7 @@ pub(crate) fn compile_assignments(
     };
     for assignment in assignments {
         match assignment {
+            Assignment::Element { .. } => {}
             Assignment::One { column, value } => add(column, value)?,
             Assignment::Row { columns, values } => {
                 if columns.len() != values.len() {

@@ -1,5 +1,6 @@
 //! The right sides of assignments and VALUES.
 
+use super::elements::ElementChange;
 use super::insert::set;
 use super::literal::{Literal, literal};
 use super::params::ParamTypes;
@@ -24,6 +25,8 @@ pub(crate) enum Value {
     Computed(usize),
     /// The next value of a sequence.
     Next(TableOid),
+    /// The row's own array with some elements changed.
+    Elements(Vec<ElementChange>),
 }
 
 /// Expressions that must be evaluated, in order of their first use.
@@ -87,7 +90,7 @@ pub(crate) fn default_values(target: &Target, given: &[usize]) -> EngineResult<(
         match default_of(target, at, &mut computed)? {
             Value::Constant(value) => set(&mut row, at, value),
             Value::Param(index) => return fail(Fault::NoSuchParameter { number: index + 1 }),
-            Value::Computed(_) | Value::Row(_) => columns.push(at),
+            Value::Computed(_) | Value::Row(_) | Value::Elements(_) => columns.push(at),
             // Those of `sequence_defaults`.
             Value::Next(_) => {}
         }
@@ -107,6 +110,10 @@ impl Value {
         match self {
             Self::Constant(value) => Ok(value.clone()),
             Self::Row(value) => target.assign(at, value.get(given)?),
+            Self::Elements(changes) => {
+                let own = given.own.get(at).cloned().unwrap_or(Datum::Null);
+                changes.iter().try_fold(own, |array, change| change.apply(target, at, array, given))
+            }
             Self::Next(sequence) => match given.next.and_then(|values| values.take(*sequence)) {
                 Some(value) => target.assign(at, Datum::Int8(value)),
                 None => fail(Fault::Unsupported {

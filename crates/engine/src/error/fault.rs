@@ -77,6 +77,8 @@ pub(crate) enum Fault {
     NoSuchColumn { table: String, column: String },
     #[error("primary key column \"{column}\" cannot be assigned by ON DUPLICATE KEY UPDATE")]
     KeyAssigned { column: String },
+    #[error("cannot subscript type {ty} because it does not support subscripting")]
+    NoSubscripts { ty: String },
     #[error("column \"{column}\" is of type {wanted} but expression is of type {given}")]
     NotAssignable { column: String, wanted: String, given: String },
     #[error("cannot execute {command} in a read-only transaction")]

@@ -51,7 +51,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::ViewReadsItself { .. } => "42P17",
         Fault::Refused { .. } => "55000",
         Fault::BadSequence { .. } | Fault::NoSuchSnapshot { .. } => "22023",
-        Fault::NotAssignable { .. } => "42804",
+        Fault::NotAssignable { .. } | Fault::NoSubscripts { .. } => "42804",
         Fault::ReadOnlyTransaction { .. } => "25006",
         Fault::SystemTable { .. } => "42501",
         Fault::NoCreationSchema => "3F000",
@@ -179,6 +179,8 @@ fn key_code(error: &KeyError) -> &'static str {
         | KeyError::BadWidth { .. } => "XX001",
         KeyError::WrongType { .. } | KeyError::WrongArity { .. } | KeyError::NoSuchPart { .. } => "XX000",
         KeyError::NullPart { .. } => "23502",
+        KeyError::Dimensions { .. } => "0A000",
+        KeyError::IntervalRange => "22008",
         KeyError::TooLong { .. } => "54000",
     }
 }

@@ -5,7 +5,7 @@ use chrono_tz::{OffsetComponents as _, OffsetName as _};
 use pg_catalog::TimeZoneInfo;
 use types::array::print_array_by;
 use types::temporal::{self, SECOND, ZoneRules};
-use types::{DataType, Datum, ElementType, Style, coerce, text};
+use types::{DataType, Datum, Style, coerce, text};
 
 /// A session's time zone, with the style in which it reads and prints values: where one of them has a say the other has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl TimeZone {
     pub fn print(self, ty: &DataType, value: &Datum, out: &mut String) {
         match (ty, value) {
             (_, Datum::TimestampTz(moment)) => temporal::print_timestamptz(*moment, self.offset_at(*moment), out),
-            (DataType::Array(ElementType::TimestampTz), Datum::Array(items)) => {
+            (ty, Datum::Array(items)) if matches!(ty.item(), Some(DataType::TimestampTz(_))) => {
                 let mut print = |item: &Datum, out: &mut String| self.print(&DataType::TimestampTz(None), item, out);
                 print_array_by(items, &mut print, out);
             }

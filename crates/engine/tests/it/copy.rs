@@ -49,6 +49,29 @@ async fn times_are_rounded_to_their_columns_digits() {
 }
 
 #[tokio::test]
+async fn arrays_and_intervals_are_read_and_limited() {
+    let mut c = Client::new().await;
+    c.ok("CREATE TABLE a (k int PRIMARY KEY, t text[], n numeric(4,1)[], m int[][], d interval minute)").await;
+    let text = "1\t{a,\"b c\",NULL,\"x\\\\\\\\y\"}\t{1.25,2}\t{{1,2},{3,4}}\t1 day 00:01:59\n2\t{}\t\\N\t{}\t\\N\n";
+    for piece in [1, 1000] {
+        c.ok("TRUNCATE a").await;
+        assert_eq!(copy(&mut c, "COPY a FROM STDIN", text, piece).await.unwrap(), "COPY 2");
+        let rows = "1|{a,\"b c\",NULL,\"x\\\\y\"}|{1.3,2.0}|{{1,2},{3,4}}|1 day 00:01:00\n2|{}|~|{}|~\nSELECT 2";
+        assert_eq!(c.run("SELECT * FROM a ORDER BY k").await, rows);
+    }
+    let csv = "3,\"{\"\"p q\"\",r}\",\"{7,8}\",,-1 day\n";
+    copy(&mut c, "COPY a FROM STDIN (FORMAT csv)", csv, 1000).await.unwrap();
+    assert_eq!(c.run("SELECT t[1], n, d FROM a WHERE k = 3").await, "p q|{7.0,8.0}|-1 days\nSELECT 1");
+    for (line, code) in
+        [("4\t{a", "22P02"), ("4\t{}\t{12345}", "22003"), ("4\t{{a}}", "0A000"), ("4\t{}\t{}\t{1}", "0A000")]
+    {
+        let columns = ["k", "t", "n", "m"][..line.split('\t').count()].join(", ");
+        let text = format!("COPY a ({columns}) FROM STDIN");
+        assert_eq!(copy(&mut c, &text, &format!("{line}\n"), 1000).await.unwrap_err().code(), code, "{line}");
+    }
+}
+
+#[tokio::test]
 async fn columns_that_are_left_out_get_their_defaults() {
     let mut c = table().await;
     c.ok("ALTER TABLE t ADD COLUMN e integer DEFAULT 40 + 2").await;

@@ -14,6 +14,9 @@ async fn definitions_and_rows_survive() {
     c.ok("ALTER TABLE t ADD COLUMN s text DEFAULT 'later'; UPDATE t SET v = v + 1 WHERE k = 'a'").await;
     c.ok("CREATE TABLE h (x integer); INSERT INTO h VALUES (1), (2)").await;
     c.ok("CREATE TABLE d (k timestamp(1) PRIMARY KEY, v time(0)); CREATE VIEW s AS SELECT k FROM d").await;
+    c.ok("CREATE TABLE a (k int PRIMARY KEY, v varchar(3)[], m numeric(4,1)[][], i interval day)").await;
+    c.ok("INSERT INTO a VALUES (1, '{ab,NULL}', '{{1.25},{2}}', '1 mon 2 days 03:00'), (2, '{}', NULL, NULL)").await;
+    c.ok("ALTER TABLE a ADD COLUMN later interval[] DEFAULT '{1 day}'; CREATE VIEW w AS SELECT m, i FROM a").await;
     c.ok("BEGIN; DELETE FROM t").await;
     drop(c);
     engine.close().await.unwrap();
@@ -23,6 +26,14 @@ async fn definitions_and_rows_survive() {
     assert_eq!(c.run("SELECT * FROM t ORDER BY k, n DESC").await, rows);
     c.ok("INSERT INTO d VALUES ('2024-01-01 00:00:00.16', '01:02:03.5')").await;
     assert_eq!(c.run("SELECT s.k, v FROM d, s").await, "2024-01-01 00:00:00.2|01:02:04\nSELECT 1");
+    let arrays = "1|{ab,NULL}|{{1.3},{2.0}}|1 mon 2 days|{\"1 day\"}\n2|{}|~|~|{\"1 day\"}\nSELECT 2";
+    assert_eq!(c.run("SELECT * FROM a ORDER BY k").await, arrays);
+    c.ok("UPDATE a SET v[2] = 'new', m[1][1] = 7.77, i = i * 2 WHERE k = 1").await;
+    assert_eq!(
+        c.run("SELECT v, w.* FROM a, w WHERE k = 1 AND w.i > '40 days'").await,
+        "{ab,new}|{{7.8},{2.0}}|2 mons 4 days\nSELECT 1"
+    );
+    assert!(c.run("UPDATE a SET v[1] = 'long'").await.contains("22001"));
     c.ok("INSERT INTO h VALUES (3)").await;
     assert_eq!(c.run("SELECT sum(x) FROM h").await, "6\nSELECT 1");
 }

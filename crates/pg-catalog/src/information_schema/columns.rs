@@ -115,6 +115,7 @@ fn add(rows: &mut Rows, schema: &str, table: &str, column: &Shown<'_>) {
         ("numeric_precision_radix", facts.radix.into()),
         ("numeric_scale", facts.scale.into()),
         ("datetime_precision", facts.fraction.into()),
+        ("interval_type", facts.fields.into()),
         ("udt_catalog", DATABASE_NAME.into()),
         ("udt_schema", "pg_catalog".into()),
         ("udt_name", column.ty.name.into()),
@@ -159,6 +160,8 @@ struct Facts {
     radix: Option<i32>,
     scale: Option<i32>,
     fraction: Option<i32>,
+    /// Of an interval, as it was declared.
+    fields: Option<String>,
 }
 
 impl Facts {
@@ -184,6 +187,12 @@ impl Facts {
                 length: Some(i64::from(length)),
                 // Four bytes is the longest character of UTF-8.
                 octets: Some(i64::from(length) * 4),
+                ..Self::default()
+            },
+            Some(DataType::Interval) => Self { fraction: Some(MAX_DIGITS.into()), ..Self::default() },
+            Some(DataType::LimitedInterval(fields)) => Self {
+                fraction: Some(fields.digits.unwrap_or(MAX_DIGITS).into()),
+                fields: fields.bounds.map(|_| fields.words().to_uppercase()),
                 ..Self::default()
             },
             Some(DataType::Date) => Self { fraction: Some(0), ..Self::default() },

@@ -31,7 +31,13 @@ fn rows(source: &Source, rows: &mut Rows) {
                         None => "",
                     };
                     let default = column.default.is_some();
-                    add(rows, oid, number, column, Facts { not_null: column.not_null, default, identity });
+                    add(
+                        rows,
+                        oid,
+                        number,
+                        column,
+                        Facts { not_null: column.not_null, default, identity, dimensions: None },
+                    );
                 }
             }
             // The columns of an index have no constraints of their own.
@@ -43,7 +49,9 @@ fn rows(source: &Source, rows: &mut Rows) {
             Relation::View(view) => {
                 for (column, number) in view.columns.iter().zip(1..) {
                     if let Some(ty) = PgType::by_oid(column.ty.oid()) {
-                        add_typed(rows, oid, number, (&column.name, ty, column.ty.typmod()), Facts::default());
+                        // As PostgreSQL, which does not count those of a query's columns.
+                        let facts = Facts { dimensions: Some(0), ..Facts::default() };
+                        add_typed(rows, oid, number, (&column.name, ty, column.ty.typmod()), facts);
                     }
                 }
             }
@@ -73,10 +81,13 @@ struct Facts {
     not_null: bool,
     default: bool,
     identity: &'static str,
+    /// As declared; `None`: as many as the type has.
+    dimensions: Option<u8>,
 }
 
 fn add(rows: &mut Rows, relation: u32, number: i16, column: &Column, facts: Facts) {
     if let Some(ty) = PgType::by_oid(column.ty.oid()) {
+        let facts = Facts { dimensions: Some(column.ty.dimensions()), ..facts };
         add_typed(rows, relation, number, (&column.name, ty, column.ty.typmod()), facts);
     }
 }
@@ -89,7 +100,7 @@ fn add_typed(rows: &mut Rows, relation: u32, number: i16, (name, ty, typmod): (&
         ("attstattarget", (-1).into()),
         ("attlen", ty.len.into()),
         ("attnum", number.into()),
-        ("attndims", i32::from(ty.element != 0 && ty.len == -1).into()),
+        ("attndims", i32::from(facts.dimensions.unwrap_or((ty.element != 0 && ty.len == -1).into())).into()),
         ("attcacheoff", (-1).into()),
         ("atttypmod", typmod.into()),
         ("attbyval", ty.by_value.into()),

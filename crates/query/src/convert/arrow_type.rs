@@ -39,14 +39,18 @@ pub fn arrow_type(ty: &DataType) -> ArrowType {
         DataType::Timestamp(_) => ArrowType::Timestamp(TimeUnit::Microsecond, None),
         DataType::TimestampTz(_) => ArrowType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
         DataType::Uuid => ArrowType::FixedSizeBinary(16),
-        DataType::Interval => ArrowType::Interval(IntervalUnit::MonthDayNano),
+        DataType::Interval | DataType::LimitedInterval(_) => ArrowType::Interval(IntervalUnit::MonthDayNano),
         DataType::Array(element) => ArrowType::new_list(arrow_type(&element.data_type()), true),
+        DataType::LimitedArray(limits) => {
+            let list = |item, _| ArrowType::new_list(item, true);
+            (0..limits.dimensions()).fold(arrow_type(&limits.item()), list)
+        }
     }
 }
 
 /// A field of that SQL type that says so.
 pub fn field(name: &str, ty: &DataType, nullable: bool) -> Field {
-    let metadata = HashMap::from([(TYPE_KEY.to_owned(), ty.sql_name())]);
+    let metadata = HashMap::from([(TYPE_KEY.to_owned(), ty.column_name())]);
     Field::new(name, arrow_type(ty), nullable).with_metadata(metadata)
 }
 
@@ -81,10 +85,27 @@ pub fn origin_of(field: &Field) -> (u32, i16) {
     origin.and_then(read).unwrap_or((0, 0))
 }
 
-/// The SQL type that a field says it has, or the one closest to its Arrow type.
+/// The SQL type that a column has which is made from a field: limits of arrays and intervals are of columns alone.
+pub fn column_type_of(field: &Field) -> Option<DataType> {
+    let named = field.metadata().get(TYPE_KEY).and_then(|name| parse_type_name(name));
+    let limited = named.filter(|ty| *ty != ty.of_expressions() && arrow_type(ty) == *field.data_type());
+    limited.or_else(|| match sql_type_of(field)? {
+        DataType::Array(element) => DataType::array_of(&element.data_type(), depth(field.data_type()).max(1)),
+        ty => Some(ty),
+    })
+}
+
+fn depth(ty: &ArrowType) -> u8 {
+    match ty {
+        ArrowType::List(item) => depth(item.data_type()).saturating_add(1),
+        _ => 0,
+    }
+}
+
+/// The SQL type that a field says it has, or the one closest to its Arrow type; as expressions have it.
 pub fn sql_type_of(field: &Field) -> Option<DataType> {
     let plain = sql_type(field.data_type());
-    let named = field.metadata().get(TYPE_KEY).and_then(|name| parse_type_name(name));
+    let named = field.metadata().get(TYPE_KEY).and_then(|name| parse_type_name(name)).map(DataType::of_expressions);
     match (named, plain) {
         // Arithmetic keeps metadata of its operands now and then: the Arrow type has the last word.
         (Some(named), Some(plain)) if arrow_type(&named) == arrow_type(&plain) => Some(named),
@@ -130,12 +151,12 @@ pub fn sql_type(ty: &ArrowType) -> Option<DataType> {
     })
 }
 
-/// Reads what [`DataType::sql_name`] wrote.
+/// Reads what [`DataType::column_name`] wrote.
 fn parse_type_name(name: &str) -> Option<DataType> {
-    let Some((base, rest)) = name.split_once('(') else { return DataType::from_name(name, &[]).ok() };
+    let Some((base, rest)) = name.split_once('(') else { return DataType::of_column_name(name, &[]).ok() };
     let (params, tail) = rest.split_once(')')?;
     let params: Option<Vec<i64>> = params.split(',').map(|param| param.trim().parse().ok()).collect();
-    DataType::from_name(&format!("{}{tail}", base.trim_end()), &params?).ok()
+    DataType::of_column_name(&format!("{}{tail}", base.trim_end()), &params?).ok()
 }
 
 #[cfg(test)]
@@ -162,6 +183,16 @@ mod tests {
         {
             assert_eq!(sql_type_of(&field("c", &ty, true)), Some(ty), "{ty}");
         }
+    }
+
+    #[test]
+    fn limits_are_of_columns() {
+        let ty = DataType::array_of(&DataType::Numeric(Some((10, 2))), 2).unwrap();
+        let field = field("c", &ty, true);
+        assert_eq!(column_type_of(&field), Some(ty));
+        assert_eq!(sql_type_of(&field), Some(DataType::Array(ElementType::Numeric)));
+        let plain = Field::new("c", arrow_type(&ty), true);
+        assert_eq!(column_type_of(&plain).map(|ty| ty.dimensions()), Some(2));
     }
 
     #[test]

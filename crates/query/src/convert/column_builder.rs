@@ -1,5 +1,6 @@
 //! Cells of one column to one Arrow array: a tight loop for each type.
 
+use crate::convert::array_column::{ArraySink, IntervalSink};
 use crate::convert::arrow_type::arrow_type;
 use crate::convert::scalar::numeric_to_i256;
 use arrow::array::{
@@ -165,7 +166,7 @@ fn dense_variable(
     rows: &[&[u8]],
     nulls: Option<NullBuffer>,
 ) -> Result<ArrayRef, BuildError> {
-    if *ty == DataType::Numeric(None) {
+    if !ty.is_text() && !ty.is_bytes() {
         let mut sink = sink(ty, rows.len());
         for row in rows {
             sink.push(column.read(row)?)?;
@@ -289,6 +290,8 @@ pub(crate) fn sink(ty: &DataType, rows: usize) -> Box<dyn CellSink> {
         (DataType::Numeric(Some(_)), Some(8)) => PrimitiveSink::<Decimal128Type, 8>::boxed(ty, rows),
         (DataType::Numeric(Some(_)), _) => PrimitiveSink::<Decimal128Type, 16>::boxed(ty, rows),
         (DataType::Numeric(None), _) => Box::new(NumericSink { values: Vec::with_capacity(rows) }),
+        (DataType::Interval | DataType::LimitedInterval(_), _) => IntervalSink::boxed(rows),
+        (DataType::Array(_) | DataType::LimitedArray(_), _) => ArraySink::boxed(ty, rows),
         (DataType::Uuid, _) => Box::new(UuidSink { bytes: Vec::with_capacity(rows * 16), nulls: Vec::new() }),
         _ => {
             let mut ends = Vec::with_capacity(rows + 1);

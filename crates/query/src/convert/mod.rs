@@ -1,5 +1,6 @@
 //! Values, expressions and rows from one form to another; each file's name says the direction.
 
+mod array_column;
 pub mod arrow_type;
 mod column_builder;
 pub(crate) mod expr_to_condition;
@@ -10,8 +11,8 @@ pub mod scalar;
 
 pub(crate) use arrow_type::NUMERIC_PRECISION;
 pub use arrow_type::{
-    ORIGIN_KEY, TYPE_KEY, answer_schema, arrow_type, expression_field, field, origin_of, sql_type, sql_type_of,
-    table_schema,
+    ORIGIN_KEY, TYPE_KEY, answer_schema, arrow_type, column_type_of, expression_field, field, origin_of, sql_type,
+    sql_type_of, table_schema,
 };
 pub use rows_to_arrow::RowDecoder;
 pub(crate) use scalar::datums_to_array;

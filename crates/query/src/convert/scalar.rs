@@ -1,5 +1,6 @@
 //! One value: our [`Datum`] to DataFusion's [`ScalarValue`] and back.
 
+use crate::convert::array_column::column_of_arrays;
 use crate::convert::arrow_type::{NUMERIC_PRECISION, NUMERIC_SCALE, answer_schema, arrow_type, sql_type};
 use crate::error::{QueryError, QueryResult};
 use crate::functions::dimensions;
@@ -14,7 +15,7 @@ use arrow::datatypes::{
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::{DataFusionError, ScalarValue};
 use std::sync::Arc;
-use types::{DataType, Datum, Decimal, ElementType, Interval, NUMERIC_MAX_SCALE};
+use types::{DataType, Datum, Decimal, Interval, NUMERIC_MAX_SCALE};
 
 /// The scalar of a value of type `ty`. A value of another kind is an error: casts come first.
 ///
@@ -48,10 +49,10 @@ pub fn datum_to_scalar(ty: &DataType, value: &Datum) -> QueryResult<ScalarValue>
             ScalarValue::TimestampMicrosecond(Some(*value), Some("UTC".into()))
         }
         (DataType::Uuid, Datum::Uuid(value)) => ScalarValue::FixedSizeBinary(16, Some(value.to_vec())),
-        (DataType::Interval, Datum::Interval(value)) => {
+        (DataType::Interval | DataType::LimitedInterval(_), Datum::Interval(value)) => {
             ScalarValue::IntervalMonthDayNano(Some(interval_to_arrow(*value)?))
         }
-        (DataType::Array(element), Datum::Array(items)) => list_scalar(*element, items)?,
+        (DataType::Array(_) | DataType::LimitedArray(_), Datum::Array(items)) => list_scalar(ty, items)?,
         (ty, value) => {
             return Err(QueryError::internal(format!("a value of type {} where {ty} was expected", value.kind_name())));
         }
@@ -59,9 +60,9 @@ pub fn datum_to_scalar(ty: &DataType, value: &Datum) -> QueryResult<ScalarValue>
 }
 
 /// An array; one of several dimensions is a list of lists.
-fn list_scalar(element: ElementType, items: &[Datum]) -> QueryResult<ScalarValue> {
+fn list_scalar(ty: &DataType, items: &[Datum]) -> QueryResult<ScalarValue> {
     let nested = items.iter().any(|item| matches!(item, Datum::Array(_)));
-    let ty = if nested { DataType::Array(element) } else { element.data_type() };
+    let ty = ty.item().filter(|_| !nested).unwrap_or(*ty);
     let scalars: Vec<ScalarValue> = items.iter().map(|item| datum_to_scalar(&ty, item)).collect::<QueryResult<_>>()?;
     let item_type = scalars.first().map_or_else(|| arrow_type(&ty), ScalarValue::data_type);
     Ok(ScalarValue::List(ScalarValue::new_list(&scalars, &item_type, true)))
@@ -216,13 +217,14 @@ pub(crate) fn datums_to_array(ty: &DataType, values: Vec<Datum>) -> QueryResult<
         DataType::Integer => primitive!(Int32Array, Datum::Int4),
         DataType::BigInt | DataType::Oid => primitive!(Int64Array, Datum::Int8),
         DataType::Double => primitive!(Float64Array, Datum::Float8),
-        DataType::Text => {
+        DataType::Text | DataType::Varchar(_) => {
             let texts = values.into_iter().map(|value| match value {
                 Datum::Text(text) => Some(text),
                 _ => None,
             });
             Arc::new(texts.collect::<StringArray>())
         }
+        DataType::LimitedArray(_) => column_of_arrays(ty, values)?,
         ty if values.is_empty() => arrow::array::new_empty_array(&arrow_type(ty)),
         ty => {
             let scalars = values.iter().map(|value| datum_to_scalar(ty, value));
@@ -265,7 +267,7 @@ pub(crate) type ValueReader<'a> = Box<dyn Fn(usize) -> QueryResult<Datum> + 'a>;
 
 /// Reads values of one column that are not NULL.
 pub(crate) fn column_reader<'a>(ty: &DataType, array: &'a dyn Array) -> QueryResult<ValueReader<'a>> {
-    if let (DataType::Array(_), Some(lists)) = (ty, array.as_list_opt::<i32>()) {
+    if let (Some(_), Some(lists)) = (ty.item(), array.as_list_opt::<i32>()) {
         return list_reader(lists);
     }
     if array.data_type() != &arrow_type(ty) {
@@ -275,11 +277,11 @@ pub(crate) fn column_reader<'a>(ty: &DataType, array: &'a dyn Array) -> QueryRes
         return Err(QueryError::internal(format!("a column of {} where {ty} was expected", array.data_type())));
     }
     Ok(match ty {
-        DataType::Interval => {
+        DataType::Interval | DataType::LimitedInterval(_) => {
             let array = array.as_primitive::<IntervalMonthDayNanoType>();
             Box::new(move |row| Ok(interval_from_arrow(array.value(row))))
         }
-        DataType::Array(_) => return Err(QueryError::internal("a list that is none")),
+        DataType::Array(_) | DataType::LimitedArray(_) => return Err(QueryError::internal("a list that is none")),
         DataType::Boolean => {
             let array = array.as_boolean();
             Box::new(move |row| Ok(Datum::Bool(array.value(row))))

@@ -147,7 +147,7 @@ fn aligned(query: RecursiveQuery) -> Result<RecursiveQuery> {
 }
 
 fn label(field: &Field) -> HashMap<String, String> {
-    let name = sql_type_of(field).map(|ty| (TYPE_KEY.to_owned(), ty.sql_name()));
+    let name = sql_type_of(field).map(|ty| (TYPE_KEY.to_owned(), ty.column_name()));
     name.into_iter().chain([(ORIGIN_KEY.to_owned(), "0.0".to_owned())]).collect()
 }
 

@@ -5,7 +5,7 @@ use super::names::shown;
 use super::regproc::is_regproc;
 use super::width;
 use crate::context::QueryContext;
-use crate::convert::{arrow_type, origin_of, sql_type_of};
+use crate::convert::{arrow_type, column_type_of, origin_of};
 use crate::error::{QueryError, QueryResult};
 use crate::functions::{prints_as_vector, vector_text};
 use arrow::datatypes::{DataType as ArrowType, Field};
@@ -87,7 +87,7 @@ fn columns_of(schema: &DFSchema) -> QueryResult<Vec<OutputColumn>> {
     for field in schema.fields() {
         let text = (prints_as_vector(field) || is_regproc(field)).then_some(DataType::Text);
         let ty = text
-            .or_else(|| sql_type_of(field))
+            .or_else(|| column_type_of(field))
             .ok_or_else(|| QueryError::Unsupported { feature: "a row value as a column".to_owned() })?;
         let (table_oid, column_number) = origin_of(field);
         columns.push(OutputColumn { name: shown(field.name()).to_owned(), ty, table_oid, column_number });

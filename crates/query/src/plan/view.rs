@@ -81,7 +81,8 @@ fn columns(view: &View, plan: &LogicalPlan, fitting: &Fitting) -> QueryResult<Ve
         };
         let expr = fitting.fit(Expr::Column(Column::new(qualifier.cloned(), field.name())), field, &column.ty);
         let origin = format!("{}.{}", view.oid.0, place + 1);
-        let metadata = BTreeMap::from([(TYPE_KEY.to_owned(), column.ty.sql_name()), (ORIGIN_KEY.to_owned(), origin)]);
+        let metadata =
+            BTreeMap::from([(TYPE_KEY.to_owned(), column.ty.column_name()), (ORIGIN_KEY.to_owned(), origin)]);
         found.push(expr.alias_with_metadata(column.name.clone(), Some(FieldMetadata::from(metadata))));
     }
     Ok(found)

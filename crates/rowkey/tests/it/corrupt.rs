@@ -4,11 +4,27 @@ use crate::values;
 use proptest::prelude::*;
 use rowkey::range::{ByteRange, describe};
 use rowkey::{KeyError, KeyPart, KeySchema, cell_value};
-use types::{DataType, Datum};
+use types::{DataType, Datum, ElementType};
 
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![proptest::sample::select(vec![0_u8, 1, 2, 3, 0x40, 0x80, 0xFE, 0xFF]), any::<u8>()];
     proptest::collection::vec(byte, 0..40)
+}
+
+/// Bytes that now and then begin as cells of arrays do.
+fn cells() -> impl Strategy<Value = Vec<u8>> {
+    let begin = |dimensions: u8, size: u8| {
+        let mut head = vec![1, 0, dimensions];
+        (0..dimensions).for_each(|_| head.extend([0, 0, 0, size, 0, 0, 0, 1]));
+        head
+    };
+    let array = (0_u8..3, 1_u8..4, any::<bool>(), bytes()).prop_map(move |(dimensions, size, nulls, rest)| {
+        let mut cell = begin(dimensions, size);
+        cell[1] = u8::from(nulls);
+        cell.extend(rest);
+        cell
+    });
+    prop_oneof![bytes(), array]
 }
 
 proptest! {
@@ -37,7 +53,7 @@ proptest! {
     }
 
     #[test]
-    fn what_reads_as_a_cell_is_that_cell(ty in values::data_type(), cell in bytes()) {
+    fn what_reads_as_a_cell_is_that_cell(ty in values::column_type(), cell in cells()) {
         if let Ok(value) = cell_value::decode(&ty, &cell) {
             let mut again = Vec::new();
             cell_value::encode(&ty, &value, &mut again).unwrap();
@@ -56,6 +72,38 @@ proptest! {
             prop_assert!(schema.decode(&key).is_err(), "{:02X?}", key);
             prop_assert!(schema.split(&key, &mut Vec::new()).is_err());
         }
+    }
+}
+
+#[test]
+fn lengths_of_arrays_are_not_trusted() {
+    let ty = DataType::Array(ElementType::Text);
+    let mut cell = Vec::new();
+    let words = vec![Datum::Text("ab".into()), Datum::Null, Datum::Text(String::new())];
+    cell_value::encode(&ty, &Datum::Array(words), &mut cell).unwrap();
+    for end in 0..cell.len() {
+        assert!(cell_value::decode(&ty, &cell[..end]).is_err(), "{end}");
+    }
+    for (at, byte) in [(0, 2), (1, 3), (2, 7), (2, 0), (3, 0x7F), (6, 0), (10, 2), (11, 0), (11, 0x0A), (12, 0xFF)] {
+        let mut broken = cell.clone();
+        broken[at] = byte;
+        assert!(cell_value::decode(&ty, &broken).is_err(), "{at} {byte}");
+    }
+    let huge = [&[1, 0, 6][..], &[0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 1].repeat(6)].concat();
+    assert!(matches!(cell_value::decode(&ty, &huge), Err(KeyError::BadValue { .. })));
+    cell.push(0);
+    assert!(cell_value::decode(&ty, &cell).is_err());
+}
+
+#[test]
+fn arrays_that_are_none_are_refused() {
+    let ty = DataType::Array(ElementType::Integer);
+    let (one, two) = (Datum::Int4(1), Datum::Int4(2));
+    let array = |items: &[&Datum]| Datum::Array(items.iter().map(|item| (*item).clone()).collect());
+    for odd in
+        [array(&[&array(&[&one]), &array(&[&one, &two])]), array(&[&array(&[&one]), &two]), array(&[&Datum::Int8(1)])]
+    {
+        assert!(cell_value::encode(&ty, &odd, &mut Vec::new()).is_err(), "{odd:?}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! `docs/formats/rowkey.md` says what the codec does: every example of it is encoded and compared.
 
-use rowkey::{KeyPart, KeySchema};
+use rowkey::{KeyPart, KeySchema, cell_value};
 use types::{DataType, Datum, text};
 
 const PAGE: &str = include_str!("../../../../docs/formats/rowkey.md");
@@ -50,6 +50,23 @@ fn the_examples_of_parts_are_what_the_codec_writes() {
         let mut key = Vec::new();
         KeySchema::new(vec![part]).encode(&[value(&part, row[1])], &mut key).unwrap();
         assert_eq!(hex(&key), row[2], "{row:?}");
+    }
+}
+
+#[test]
+fn the_examples_of_cells_are_what_the_codec_writes() {
+    let examples = rows("column");
+    assert!(examples.len() > 6, "the page lost its examples");
+    for row in examples {
+        let (base, parameters) = row[0].split_once('(').unwrap_or((row[0], ")"));
+        let (parameters, tail) = parameters.split_once(')').unwrap();
+        let parameters: Vec<i64> =
+            parameters.split(',').filter(|p| !p.is_empty()).map(|p| p.parse().unwrap()).collect();
+        let ty = DataType::of_column_name(&format!("{base}{tail}"), &parameters).unwrap();
+        let mut cell = Vec::new();
+        cell_value::encode(&ty, &text::parse(&ty, row[1]).unwrap(), &mut cell).unwrap();
+        assert_eq!(hex(&cell), row[2], "{row:?}");
+        assert_eq!(cell_value::decode(&ty, &cell).unwrap(), text::parse(&ty, row[1]).unwrap());
     }
 }
 

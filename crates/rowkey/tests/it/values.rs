@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rowkey::KeyPart;
-use types::{DataType, Datum, Decimal, temporal};
+use types::{DataType, Datum, Decimal, ElementType, Interval, temporal};
 
 /// Any type.
 pub(crate) fn data_type() -> impl Strategy<Value = DataType> {
@@ -67,10 +67,39 @@ pub(crate) fn value(ty: DataType) -> BoxedStrategy<Datum> {
         DataType::Time(_) => (0..=temporal::DAY).prop_map(Datum::Time).boxed(),
         DataType::Timestamp(_) => moment().prop_map(Datum::Timestamp).boxed(),
         DataType::TimestampTz(_) => moment().prop_map(Datum::TimestampTz).boxed(),
-        DataType::Interval | DataType::Oid | DataType::Json | DataType::Array(_) => unreachable!("no key has {ty}"),
+        DataType::Interval | DataType::LimitedInterval(_) => {
+            (any::<i32>(), any::<i32>(), -9_000_000_000_000_000_i64..9_000_000_000_000_000)
+                .prop_map(|(months, days, micros)| Datum::Interval(Interval { months, days, micros }))
+                .boxed()
+        }
+        DataType::Array(_) | DataType::LimitedArray(_) => array(ty.item().unwrap(), ty.dimensions()),
+        DataType::Oid | DataType::Json => unreachable!("no column has {ty}"),
         DataType::Uuid => {
             proptest::collection::vec(any::<u8>(), 16).prop_map(|bytes| Datum::Uuid(bytes.try_into().unwrap())).boxed()
         }
+    }
+}
+
+/// Any type of a column that is no key.
+pub(crate) fn column_type() -> impl Strategy<Value = DataType> {
+    let items = data_type().prop_filter_map("its arrays have no limits", |item| DataType::array_of(&item, 1));
+    let dimensions = (data_type(), 1_u8..4);
+    let deep = dimensions.prop_filter_map("its arrays have no limits", |(item, many)| DataType::array_of(&item, many));
+    let intervals = Just(DataType::Array(ElementType::Interval));
+    prop_oneof![4 => data_type(), 1 => Just(DataType::Interval), 2 => items, 2 => deep, 1 => intervals]
+}
+
+/// An array of so many dimensions, or an empty one.
+fn array(item: DataType, dimensions: u8) -> BoxedStrategy<Datum> {
+    let sizes = proptest::collection::vec(1_usize..4, usize::from(dimensions));
+    let full = sizes.prop_flat_map(move |sizes| nested(item, &sizes));
+    prop_oneof![1 => Just(Datum::Array(Vec::new())), 5 => full].boxed()
+}
+
+fn nested(item: DataType, sizes: &[usize]) -> BoxedStrategy<Datum> {
+    match sizes.split_first() {
+        None => prop_oneof![1 => Just(Datum::Null), 3 => value(item)].boxed(),
+        Some((size, inner)) => proptest::collection::vec(nested(item, inner), *size).prop_map(Datum::Array).boxed(),
     }
 }
 

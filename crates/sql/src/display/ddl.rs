@@ -63,7 +63,7 @@ impl Display for ColumnDef {
             (Some(Generated::Serial), DataType::SmallInt) => "smallserial".to_owned(),
             (Some(Generated::Serial), DataType::Integer) => "serial".to_owned(),
             (Some(Generated::Serial), _) => "bigserial".to_owned(),
-            (_, ty) => ty.sql_name(),
+            (_, ty) => ty.column_name(),
         };
         write!(f, "{} {ty}", quote(&self.name))?;
         if let Some(default) = &self.default {

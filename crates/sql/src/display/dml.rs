@@ -76,6 +76,11 @@ impl Display for Assignment {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::One { column, value } => write!(f, "{column} = {value}"),
+            Self::Element { column, places, value } => {
+                write!(f, "{column}")?;
+                places.iter().try_for_each(|place| write!(f, "[{place}]"))?;
+                write!(f, " = {value}")
+            }
             Self::Row { columns, values } => write!(f, "({}) = ROW ({})", List(columns), List(values)),
             Self::Subquery { columns, query } => write!(f, "({}) = ({query})", List(columns)),
         }

@@ -1,7 +1,7 @@
 //! Column definitions and table constraints: what stands in the parentheses of CREATE TABLE.
 
 use super::create::Elements;
-use super::data_type::{data_type, serial};
+use super::data_type::{column_type, serial};
 use super::sequence::identity;
 use super::{Cursor, Parse};
 use crate::statement::{ColumnDef, DefaultExpr, Generated, KeyPartDef, PrimaryKeyDef};
@@ -46,7 +46,7 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
     let name = c.column_name()?;
     let serial = serial(c);
     let place = c.location();
-    let data_type = if let Some(ty) = serial { ty } else { data_type(c)? };
+    let data_type = if let Some(ty) = serial { ty } else { column_type(c)? };
     if !data_type.is_storable() {
         return Err(c.unsupported_at(place, format!("a column of type {data_type}")));
     }

@@ -5,13 +5,35 @@ use super::{Cursor, Parse};
 use sqlparser::tokenizer::Token;
 use types::DataType;
 
-/// A type with its parameters.
+/// A type with its parameters, as expressions have it.
 pub(crate) fn data_type(c: &mut Cursor<'_>) -> Parse<DataType> {
+    read(c, Kind::OfExpressions)
+}
+
+/// The type of a column, which keeps limits of an array's items, dimensions, and fields of intervals.
+pub(super) fn column_type(c: &mut Cursor<'_>) -> Parse<DataType> {
+    read(c, Kind::OfColumns)
+}
+
+/// Whose type it is.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    OfExpressions,
+    OfColumns,
+}
+
+fn read(c: &mut Cursor<'_>, kind: Kind) -> Parse<DataType> {
     let place = c.location();
     let (mut name, words) = head(c)?;
+    if words && name == "interval" && kind == Kind::OfColumns {
+        interval_fields(c, &mut name)?;
+    }
     let clock = words && matches!(name.as_str(), "timestamp" | "time");
+    let interval = words && name.starts_with("interval");
     let params = match c.peek() {
-        Token::LParen if clock => digits(c)?,
+        // Digits are those of seconds.
+        Token::LParen if interval && name != "interval" && !name.ends_with("second") => Vec::new(),
+        Token::LParen if clock || interval => digits(c)?,
         Token::LParen => c.parenthesised(parameter)?,
         _ => Vec::new(),
     };
@@ -22,15 +44,15 @@ pub(crate) fn data_type(c: &mut Cursor<'_>) -> Parse<DataType> {
             c.eat_all(&["WITHOUT", "TIME", "ZONE"]);
         }
     }
-    let array = array(c)?;
+    let dimensions = dimensions(c)?;
     if matches!(name.as_str(), "smallserial" | "serial" | "bigserial" | "serial2" | "serial4" | "serial8") {
         return Err(c.unsupported_at(place, format!("type {name}")));
     }
-    if array {
-        name.push_str("[]");
-    }
-    DataType::from_name(&name, &params)
-        .map_err(|error| Box::new(Fault { kind: FaultKind::Type(error), location: place }))
+    let found = match kind {
+        Kind::OfExpressions => DataType::from_name(&format!("{name}{}", "[]".repeat(dimensions.min(1))), &params),
+        Kind::OfColumns => DataType::of_column_name(&format!("{name}{}", "[]".repeat(dimensions)), &params),
+    };
+    found.map_err(|error| Box::new(Fault { kind: FaultKind::Type(error), location: place }))
 }
 
 /// `serial` and its relatives, which only columns have: the type that they stand for.
@@ -53,12 +75,31 @@ pub(super) fn serial(c: &mut Cursor<'_>) -> Option<DataType> {
     Some(found.1)
 }
 
-/// `[]`, `[3][3]`, `ARRAY[3]`: sizes say nothing in PostgreSQL either.
-fn array(c: &mut Cursor<'_>) -> Parse<bool> {
+/// `DAY`, `DAY TO SECOND` behind `interval`.
+fn interval_fields(c: &mut Cursor<'_>, name: &mut String) -> Parse<()> {
+    let fields: [(&str, &[&str]); 6] = [
+        ("year", &["month"]),
+        ("month", &[]),
+        ("day", &["hour", "minute", "second"]),
+        ("hour", &["minute", "second"]),
+        ("minute", &["second"]),
+        ("second", &[]),
+    ];
+    let Some((first, ends)) = fields.into_iter().find(|(field, _)| c.eat(field)) else { return Ok(()) };
+    name.push_str(&format!(" {first}"));
+    if !ends.is_empty() && c.eat("TO") {
+        let last = ends.iter().find(|field| c.eat(field)).ok_or_else(|| c.syntax())?;
+        name.push_str(&format!(" to {last}"));
+    }
+    Ok(())
+}
+
+/// `[]`, `[3][3]`, `ARRAY[3]`: how many; sizes say nothing in PostgreSQL either.
+fn dimensions(c: &mut Cursor<'_>) -> Parse<usize> {
     let word = c.eat("ARRAY");
-    let mut brackets = false;
+    let mut brackets = 0;
     while c.eat_token(&Token::LBracket) {
-        brackets = true;
+        brackets += 1;
         if !matches!(c.peek(), Token::RBracket) {
             parameter(c)?;
         }
@@ -66,7 +107,7 @@ fn array(c: &mut Cursor<'_>) -> Parse<bool> {
             return Err(c.expected("]"));
         }
     }
-    Ok(word || brackets)
+    Ok(brackets.max(usize::from(word)))
 }
 
 /// The name without its parameters, and whether it was plain words (not quoted, no schema).

@@ -51,14 +51,26 @@ pub(super) fn selection(c: &mut Cursor<'_>) -> Parse<Option<crate::ast::Expr>> {
     c.expr().map(Some)
 }
 
-/// `a = x`, `(a, b) = (x, y)`, `(a, b) = ROW (x, y)`, `(a, b) = (SELECT …)`.
+/// `a = x`, `a[1] = x`, `(a, b) = (x, y)`, `(a, b) = ROW (x, y)`, `(a, b) = (SELECT …)`.
 pub(crate) fn assignment(c: &mut Cursor<'_>) -> Parse<Assignment> {
     if !matches!(c.peek(), Token::LParen) {
         let column = c.column_name()?;
-        if matches!(c.peek(), Token::LBracket) {
-            return Err(c.unsupported("assignment to an array element"));
+        let mut places = Vec::new();
+        while c.eat_token(&Token::LBracket) {
+            let slice = c.unsupported("assignment to a slice of an array");
+            if matches!(c.peek(), Token::Colon) {
+                return Err(slice);
+            }
+            places.push(c.expr()?);
+            if matches!(c.peek(), Token::Colon) {
+                return Err(slice);
+            }
+            c.need_token(&Token::RBracket)?;
         }
         c.need_token(&Token::Eq)?;
+        if !places.is_empty() {
+            return Ok(Assignment::Element { column, places, value: value(c)? });
+        }
         return Ok(Assignment::One { column, value: value(c)? });
     }
     let columns = c.parenthesised(Cursor::column_name)?;

@@ -106,6 +106,15 @@ pub enum Assignment {
         /// Its new value.
         value: InsertValue,
     },
+    /// `a[1][2] = value`.
+    Element {
+        /// The target.
+        column: ColumnName,
+        /// Its subscripts, one for each dimension.
+        places: Vec<ast::Expr>,
+        /// The element's new value.
+        value: InsertValue,
+    },
     /// `(a, b) = (x, y)` or `ROW (x, y)`: as many values as columns.
     Row {
         /// The targets.

@@ -111,6 +111,10 @@ macro_rules! walker {
                 for assignment in them {
                     match assignment {
                         Assignment::One { value: it, .. } => value(it, v)?,
+                        Assignment::Element { places, value: it, .. } => {
+                            places.visit(v)?;
+                            value(it, v)?;
+                        }
                         Assignment::Row { values: them, .. } => values(them, v)?,
                         Assignment::Subquery { query, .. } => query.visit(v)?,
                     }

@@ -109,6 +109,7 @@ fn decode(ty: &DataType, bytes: &[u8]) -> Option<Datum> {
             })
         }
         DataType::Array(element) => Datum::Array(array(*element, bytes)?),
+        DataType::LimitedInterval(_) | DataType::LimitedArray(_) => return decode(&ty.of_expressions(), bytes),
     })
 }
 

@@ -3,12 +3,13 @@
 
 use super::Interval;
 use crate::temporal::SECOND;
+use serde::{Deserialize, Serialize};
 
 const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 
 /// A field of an interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum IntervalField {
     /// Years.
     Year,
@@ -25,7 +26,7 @@ pub enum IntervalField {
 }
 
 /// The fields that an interval is limited to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct IntervalFields {
     /// The first and the last of them; `None` for all.
     pub bounds: Option<(IntervalField, IntervalField)>,

@@ -28,10 +28,14 @@ pub fn parse_interval_of(text: &str, fields: IntervalFields) -> Result<Interval,
     parse(text, fields, || IntervalStyle::Postgres)
 }
 
-/// As [`parse_interval`]; in SQL's style the sign in front of a text that has no other is that of all its parts:
+/// As [`parse_interval_of`]; in SQL's style the sign in front of a text that has no other is that of all its parts:
 /// `-1 2:03` is a day and two hours ago.
-pub(crate) fn parse_styled(text: &str, style: impl Fn() -> IntervalStyle) -> Result<Interval, TypeError> {
-    parse(text, IntervalFields::default(), style)
+pub(crate) fn parse_styled(
+    text: &str,
+    fields: IntervalFields,
+    style: impl Fn() -> IntervalStyle,
+) -> Result<Interval, TypeError> {
+    parse(text, fields, style)
 }
 
 fn parse(text: &str, fields: IntervalFields, style: impl Fn() -> IntervalStyle) -> Result<Interval, TypeError> {

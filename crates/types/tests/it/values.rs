@@ -78,11 +78,12 @@ pub(crate) fn value(ty: DataType) -> BoxedStrategy<Datum> {
         DataType::Uuid => any::<[u8; 16]>().prop_map(Datum::Uuid).boxed(),
         DataType::Json => "[0-9]{1,5}".prop_map(|digits| Datum::Text(format!("[{}]", digits.len()))).boxed(),
         DataType::Oid => any::<u32>().prop_map(|oid| Datum::Int8(i64::from(oid))).boxed(),
-        DataType::Interval => (any::<i32>(), any::<i32>(), any::<i32>())
+        DataType::Interval | DataType::LimitedInterval(_) => (any::<i32>(), any::<i32>(), any::<i32>())
             .prop_map(|(months, days, micros)| Datum::Interval(Interval { months, days, micros: i64::from(micros) }))
             .boxed(),
-        DataType::Array(element) => {
-            proptest::collection::vec(value(element.data_type()), 0..4).prop_map(Datum::Array).boxed()
+        DataType::Array(_) | DataType::LimitedArray(_) => {
+            let item = ty.item().unwrap_or(DataType::Text);
+            proptest::collection::vec(value(item), 0..4).prop_map(Datum::Array).boxed()
         }
     }
 }

@@ -1,0 +1,148 @@
+//! Assignments to elements of arrays: `SET tags[2] = 'x', m[1][2] = 0`.
+//!
+//! Of one column they are done one after the other, each on what the one before left; the first on the row as it was.
+
+use super::literal::{Literal, literal};
+use super::params::ParamTypes;
+use super::row_value::Given;
+use super::target::Target;
+use super::value::Computed;
+use crate::error::{EngineResult, Fault, fail};
+use query::Refusal;
+use sql::InsertValue;
+use sql::ast::Expr;
+use types::{DataType, Datum};
+
+/// Most elements of an array that grows by an assignment, as of `array_fill`.
+const MOST: usize = 1 << 20;
+
+/// One such assignment.
+#[derive(Clone, Debug)]
+pub(crate) struct ElementChange {
+    places: Vec<Source>,
+    value: Source,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    /// Of the wanted type already.
+    Constant(Datum),
+    /// `$n`, counted from 0.
+    Param(usize),
+    /// The n-th of the statement's computed expressions.
+    Computed(usize),
+}
+
+impl ElementChange {
+    /// Reads `column[places] = value`.
+    pub(super) fn compile(
+        target: &Target,
+        at: usize,
+        places: &[Expr],
+        value: &InsertValue,
+        params: &mut ParamTypes,
+        computed: &mut Computed,
+    ) -> EngineResult<Self> {
+        let column = target.column(at);
+        let Some(item) = column.and_then(|column| column.ty.item()) else {
+            let ty = column.map_or_else(String::new, |column| column.ty.sql_name());
+            return fail(Fault::NoSubscripts { ty });
+        };
+        let InsertValue::Expr(value) = value else {
+            return fail(Fault::Unsupported { feature: "setting an array element to DEFAULT".to_owned() });
+        };
+        let mut source = |expr: &Expr, ty: &DataType| match literal(expr) {
+            Some(Literal::Param(index)) => {
+                params.note(index, *ty);
+                Ok(Source::Param(index))
+            }
+            Some(literal) => target.literal_of(at, ty, &literal).map(Source::Constant),
+            None => Ok(Source::Computed(computed.add(expr.clone()))),
+        };
+        let places = places.iter().map(|place| source(place, &DataType::Integer)).collect::<EngineResult<_>>()?;
+        Ok(Self { places, value: source(value, &item)? })
+    }
+
+    /// The array with the element changed.
+    pub(super) fn apply(&self, target: &Target, at: usize, array: Datum, given: &Given<'_>) -> EngineResult<Datum> {
+        let Some(item) = target.column(at).and_then(|column| column.ty.item()) else { return Ok(array) };
+        let mut places = Vec::with_capacity(self.places.len());
+        for place in &self.places {
+            match target.assign_as(at, &DataType::Integer, place.get(given)?)?.as_i64() {
+                Some(place) => places.push(place),
+                None => {
+                    return Err(Refusal::Null.because("array subscript in assignment must not be null").into());
+                }
+            }
+        }
+        let value = target.assign_as(at, &item, self.value.get(given)?)?;
+        let items = match array {
+            Datum::Array(items) => items,
+            _ => Vec::new(),
+        };
+        Ok(Datum::Array(changed(items, &places, value)?))
+    }
+}
+
+impl Source {
+    fn get(&self, given: &Given<'_>) -> EngineResult<Datum> {
+        match self {
+            Self::Constant(value) => Ok(value.clone()),
+            Self::Param(index) => {
+                given.params.get(*index).cloned().ok_or_else(|| Fault::NoSuchParameter { number: index + 1 }.into())
+            }
+            Self::Computed(index) => {
+                let missing = || Fault::Internal { detail: format!("no computed value {index}") }.into();
+                given.computed.get(*index).cloned().ok_or_else(missing)
+            }
+        }
+    }
+}
+
+/// As PostgreSQL: an array of one dimension grows, with NULLs up to the new element; one of several does not; an empty
+/// one gets the element's dimensions.
+fn changed(mut items: Vec<Datum>, places: &[i64], value: Datum) -> EngineResult<Vec<Datum>> {
+    let outside = || Refusal::Subscript.because("array subscript out of range");
+    let dimensions = types::array::dimensions(&items).len();
+    if dimensions != 0 && dimensions != places.len() {
+        return Err(Refusal::Subscript.because("wrong number of array subscripts").into());
+    }
+    let Some((first, inner)) = places.split_first() else { return Ok(items) };
+    let place = usize::try_from(*first).ok().and_then(|place| place.checked_sub(1));
+    let grows = inner.is_empty() && dimensions == 1;
+    let Some(place) = place.filter(|place| dimensions != 0 || *place == 0) else {
+        if dimensions > 1 {
+            return Err(outside().into());
+        }
+        return fail(Fault::Unsupported { feature: "an array whose lower bound is not 1".to_owned() });
+    };
+    if place >= MOST {
+        return Err(Refusal::Size.because(format!("array size exceeds the maximum allowed ({MOST})")).into());
+    }
+    if dimensions == 0 {
+        items.push(if inner.is_empty() { value } else { Datum::Array(changed(Vec::new(), inner, value)?) });
+        return Ok(items);
+    }
+    if grows && place >= items.len() {
+        items.resize(place + 1, Datum::Null);
+    }
+    match items.get_mut(place) {
+        Some(slot) if inner.is_empty() => *slot = value,
+        Some(Datum::Array(part)) => *part = within(std::mem::take(part), inner, value)?,
+        _ => return Err(outside().into()),
+    }
+    Ok(items)
+}
+
+/// Inside an array of several dimensions nothing grows.
+fn within(mut items: Vec<Datum>, places: &[i64], value: Datum) -> EngineResult<Vec<Datum>> {
+    let outside = || Refusal::Subscript.because("array subscript out of range");
+    let Some((first, inner)) = places.split_first() else { return Ok(items) };
+    let place = usize::try_from(*first).ok().and_then(|place| place.checked_sub(1));
+    match place.and_then(|place| items.get_mut(place)) {
+        Some(slot) if inner.is_empty() => *slot = value,
+        Some(Datum::Array(part)) => *part = within(std::mem::take(part), inner, value)?,
+        _ => return Err(outside().into()),
+    }
+    Ok(items)
+}
