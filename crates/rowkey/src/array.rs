@@ -95,7 +95,7 @@ fn collect<'a>(items: &'a [Datum], sizes: &[usize], leaves: &mut Vec<&'a Datum>)
 pub(crate) fn decode(ty: &DataType, item: &DataType, bytes: &[u8]) -> Result<Vec<Datum>, KeyError> {
     let mut reader = Reader { ty, bytes, offset: 0 };
     let [version, flags, dimensions] = reader.take()?;
-    if version != VERSION || flags & !HAS_NULLS != 0 || usize::from(dimensions) > MAX_DIMENSIONS {
+    if version != VERSION || flags & !HAS_NULLS != 0 || (dimensions != 0 && dimensions != ty.dimensions()) {
         return Err(reader.bad());
     }
     let mut sizes = Vec::with_capacity(dimensions.into());

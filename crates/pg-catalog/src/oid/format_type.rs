@@ -10,7 +10,11 @@ pub(crate) fn format_type(oid: u32, typmod: Option<i32>) -> String {
     }
     let Some(ty) = PgType::by_oid(oid) else { return "???".to_owned() };
     if ty.is_plain_array() {
-        return format!("{}[]", format_type(ty.element, typmod));
+        let (typmod, dimensions) = typmod.map_or((None, 1), |typmod| {
+            let (typmod, dimensions) = without_dimensions(typmod);
+            (Some(typmod), dimensions)
+        });
+        return format!("{}{}", format_type(ty.element, typmod), "[]".repeat(dimensions));
     }
     match (oid, typmod) {
         // As PostgreSQL: with a modifier that says nothing, bpchar must not look like char(1).
@@ -19,6 +23,32 @@ pub(crate) fn format_type(oid: u32, typmod: Option<i32>) -> String {
         (18, _) => "\"char\"".to_owned(),
         (2276, _) => "\"any\"".to_owned(),
         _ => DataType::from_oid(oid, typmod.unwrap_or(-1)).map_or_else(|| ty.name.to_owned(), |ty| ty.sql_name()),
+    }
+}
+
+/// What `pg_attribute.atttypmod` says of a column: PostgreSQL's modifier, or below -1 that and how many dimensions its
+/// arrays have. Here a column holds arrays of the dimensions that it declares, so a dump must say them, and all that it
+/// asks for is [`format_type`] of this number.
+pub(crate) fn attribute_typmod(ty: &DataType) -> i32 {
+    let typmod = ty.typmod();
+    match i32::from(ty.dimensions()) {
+        dimensions @ 2.. if typmod < ROOM => -((typmod + 1) * STEP + dimensions),
+        _ => typmod,
+    }
+}
+
+/// One more than the most dimensions.
+const STEP: i32 = 8;
+/// Modifiers from here on, those of limited intervals, have no room for dimensions.
+const ROOM: i32 = i32::MAX / STEP - 1;
+
+fn without_dimensions(typmod: i32) -> (i32, usize) {
+    match typmod {
+        -1.. => (typmod, 1),
+        packed => {
+            let packed = packed.saturating_neg();
+            (packed / STEP - 1, usize::try_from(packed % STEP).unwrap_or(1).max(1))
+        }
     }
 }
 
@@ -35,6 +65,10 @@ mod tests {
             [1009, 1015, 19, 18, 26].map(|oid| format_type(oid, Some(-1))),
             ["text[]", "character varying[]", "name", "\"char\"", "oid"]
         );
+        let varchars = DataType::of_column_name("varchar[][]", &[4]).map(|ty| attribute_typmod(&ty));
+        assert_eq!(varchars.map(|typmod| format_type(1015, Some(typmod))).as_deref(), Ok("character varying(4)[][]"));
+        let integers = DataType::of_column_name("int[][][]", &[]).map(|ty| attribute_typmod(&ty));
+        assert_eq!(integers.map(|typmod| format_type(1007, Some(typmod))).as_deref(), Ok("integer[][][]"));
         assert_eq!([0, 999_999].map(|oid| format_type(oid, None)), ["-", "???"]);
     }
 }

@@ -1,6 +1,7 @@
 //! `pg_attribute`: columns of tables, of their keys' indexes, of views, sequences and the computed tables.
 
 use crate::definition::{Definition, Kind};
+use crate::oid::attribute_typmod;
 use crate::oid::types::PgType;
 use crate::rows::Rows;
 use crate::source::{Relation, Source, key_columns, shown_columns};
@@ -51,7 +52,7 @@ fn rows(source: &Source, rows: &mut Rows) {
                     if let Some(ty) = PgType::by_oid(column.ty.oid()) {
                         // As PostgreSQL, which does not count those of a query's columns.
                         let facts = Facts { dimensions: Some(0), ..Facts::default() };
-                        add_typed(rows, oid, number, (&column.name, ty, column.ty.typmod()), facts);
+                        add_typed(rows, oid, number, (&column.name, ty, attribute_typmod(&column.ty)), facts);
                     }
                 }
             }
@@ -88,7 +89,7 @@ struct Facts {
 fn add(rows: &mut Rows, relation: u32, number: i16, column: &Column, facts: Facts) {
     if let Some(ty) = PgType::by_oid(column.ty.oid()) {
         let facts = Facts { dimensions: Some(column.ty.dimensions()), ..facts };
-        add_typed(rows, relation, number, (&column.name, ty, column.ty.typmod()), facts);
+        add_typed(rows, relation, number, (&column.name, ty, attribute_typmod(&column.ty)), facts);
     }
 }
 

@@ -52,7 +52,10 @@ pub fn datum_to_scalar(ty: &DataType, value: &Datum) -> QueryResult<ScalarValue>
         (DataType::Interval | DataType::LimitedInterval(_), Datum::Interval(value)) => {
             ScalarValue::IntervalMonthDayNano(Some(interval_to_arrow(*value)?))
         }
-        (DataType::Array(_) | DataType::LimitedArray(_), Datum::Array(items)) => list_scalar(ty, items)?,
+        (DataType::Array(_), Datum::Array(items)) => list_scalar(ty, items)?,
+        (DataType::LimitedArray(_), Datum::Array(_)) => {
+            ScalarValue::try_from_array(&column_of_arrays(ty, vec![value.clone()])?, 0)?
+        }
         (ty, value) => {
             return Err(QueryError::internal(format!("a value of type {} where {ty} was expected", value.kind_name())));
         }

@@ -23,6 +23,7 @@ use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{LexOrdering, Partitioning, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, ReplaceChildrenOptions};
 use datafusion::physical_plan::filter_pushdown::{
@@ -203,11 +204,18 @@ impl RegionScanExec {
         if self.fetch.is_some() {
             return Ok(None);
         }
-        let Some(predicate) = dynamic_filter::predicate(&self.dynamic)? else { return Ok(None) };
+        let plain: Vec<_> = self.dynamic.iter().filter(|filter| !self.reads_lists(filter)).cloned().collect();
+        let Some(predicate) = dynamic_filter::predicate(&plain)? else { return Ok(None) };
         let columns: Vec<usize> =
             predicate.columns.iter().filter_map(|output| self.projection.get(*output).copied()).collect();
         let decoder = RowDecoder::new(&self.codec, &columns)?;
         Ok(Some(Sieve::new(RowCheck { decoder, predicate: predicate.expr })))
+    }
+
+    /// Does it look at a column of lists? The bounds of a join's keys are not those of lists: comparing by them loses rows.
+    fn reads_lists(&self, filter: &Arc<dyn PhysicalExpr>) -> bool {
+        let is_list = |at: usize| self.schema.fields().get(at).is_some_and(|field| field.data_type().is_nested());
+        collect_columns(filter).iter().any(|column| is_list(column.index()))
     }
 
     fn work(&self, ranges: Vec<KeyRange>, batch_rows: usize) -> QueryResult<ScanWork> {

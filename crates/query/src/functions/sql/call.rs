@@ -194,6 +194,8 @@ fn coerced(ty: &DataType, given: &ArrowType) -> ArrowType {
     match ty {
         DataType::Numeric(None) if given.is_decimal() => given.clone(),
         DataType::Array(_) if sql_type(given) == Some(*ty) => given.clone(),
+        // An array of several dimensions keeps them, whatever its items become.
+        DataType::Array(_) => as_deep(arrow_type(ty), std::iter::once(given)),
         ty => arrow_type(ty),
     }
 }
