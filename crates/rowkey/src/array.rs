@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
             return Ok(&[]);
         }
         let bits = self.slice(count.div_ceil(8))?;
-        let behind = bits.last().is_some_and(|last| count % 8 != 0 && last >> (count % 8) != 0);
+        let behind = bits.last().is_some_and(|last| !count.is_multiple_of(8) && last >> (count % 8) != 0);
         if behind || bits.iter().all(|byte| *byte == 0) { Err(self.bad()) } else { Ok(bits) }
     }
 

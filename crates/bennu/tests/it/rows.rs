@@ -47,6 +47,11 @@ async fn arrays_and_intervals_go_in_and_come_out() {
     let row: All = session.row("SELECT * FROM t WHERE n[3] = $1", &[&3]).await.unwrap().unwrap();
     assert_eq!((row.0, row.1, row.2.as_slice(), row.3, row.4), (1, numbers, words.as_slice(), grid, span));
     assert_eq!(row.5[0].micros, 2_000_000);
+    let set = "UPDATE t SET n[$1] = $2, m[2][$1] = 9, w = $3 WHERE d = $4 RETURNING n, m, w";
+    type Three = (Vec<i32>, Vec<Vec<i64>>, Vec<String>);
+    let changed: Three = session.row(set, &[&2, &7, &Vec::<String>::new(), &span]).await.unwrap().unwrap();
+    assert_eq!(changed, (vec![1, 7, 3], vec![vec![1, 2], vec![3, 9]], Vec::new()));
+    session.run("UPDATE t SET n[2] = NULL", &[]).await.unwrap();
     let row: Row = session.row("SELECT n FROM t", &[]).await.unwrap().unwrap();
     assert_eq!(row.get::<Vec<i32>>("n").unwrap_err().code(), "42804", "one is NULL");
     let error = session.run("INSERT INTO t (k, n) VALUES (2, $1)", &[&vec![vec![1_i32]]]).await.unwrap_err();

@@ -97,7 +97,6 @@ pub enum OnDuplicate {
 
 /// One assignment of SET.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "nearly all are the large one")]
 pub enum Assignment {
     /// `a = value`.
     One {
