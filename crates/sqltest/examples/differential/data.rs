@@ -2,6 +2,7 @@
 
 use crate::expr::{Kind, Table};
 use crate::random::Random;
+use crate::writes;
 
 pub(crate) const TABLES: [Table; 3] = [
     Table {
@@ -54,6 +55,7 @@ pub(crate) fn statements(seed: u64, bennu: bool) -> String {
         let row = [Kind::Int, Kind::Text, Kind::Bool].map(|kind| value(kind, &mut random)).join(", ");
         text.push_str(&format!("INSERT INTO n VALUES ({row});\n"));
     }
+    text.push_str(writes::TABLE);
     text
 }
 

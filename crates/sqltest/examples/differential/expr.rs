@@ -125,7 +125,8 @@ fn text(depth: usize, scope: &Scope, random: &mut Random) -> String {
         10 => format!("reverse({})", e(Kind::Text)),
         11 => format!("concat({}, {})", e(Kind::Int), e(Kind::Bool)),
         12 => format!("split_part({}, ' ', {})", e(Kind::Text), small + 1),
-        _ => format!("({})::text", e(Kind::Numeric)),
+        // A numeric without precision keeps no zeros at its end.
+        _ => format!("trim_scale({})::text", e(Kind::Numeric)),
     }
 }
 
