@@ -7,14 +7,15 @@
 //! - Long chains of AND or of OR become balanced trees, so that their depth is the logarithm of their length.
 //! - `- -1` is `-(-1)`, since it must not print as a comment.
 //! - What clients write of PostgreSQL's catalogs: see `pg_catalog_rewrite`.
+//! - `LATERAL f(x)` in FROM is `f(x)`.
 //! - `ROW(a, b)` is `(a, b)`; `N'x'` and `U&'x'` are `'x'`.
 
 use crate::dialect::BennuDialect;
 use crate::pg_catalog_rewrite;
 use sqlparser::ast::{
     ArrayElemTypeDef, BinaryOperator, CharacterLength, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArguments, LimitClause, ObjectName, ObjectNamePart, Query, Select, TableFactor, UnaryOperator, Value,
-    ValueWithSpan, VisitorMut,
+    FunctionArguments, LimitClause, ObjectName, ObjectNamePart, Query, Select, TableFactor, TableFunctionArgs,
+    UnaryOperator, Value, ValueWithSpan, VisitorMut,
 };
 use sqlparser::parser::Parser;
 use std::ops::ControlFlow;
@@ -62,7 +63,8 @@ impl VisitorMut for Rewriter {
     }
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
-        if let TableFactor::Table { name, args: Some(_), .. } | TableFactor::Function { name, .. } = factor {
+        without_lateral(factor);
+        if let TableFactor::Table { name, args: Some(_), .. } = factor {
             strip_pg_catalog(name);
         }
         ControlFlow::Continue(())
@@ -74,6 +76,35 @@ impl VisitorMut for Rewriter {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// `LATERAL f(x)` is `f(x)`: what a function in FROM reads may stand before it anyway.
+fn without_lateral(factor: &mut TableFactor) {
+    let TableFactor::Function { name, args, with_ordinality, alias, .. } = factor else { return };
+    strip_pg_catalog(name);
+    let (args, alias, with_ordinality) = (std::mem::take(args), alias.take(), *with_ordinality);
+    let plain = |arg: &FunctionArg| match arg {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
+        _ => None,
+    };
+    let arrays: Option<Vec<Expr>> = args.iter().map(plain).collect();
+    *factor = match arrays.filter(|_| name.to_string().eq_ignore_ascii_case("unnest")) {
+        Some(array_exprs) => {
+            TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_offset_alias: None, with_ordinality }
+        }
+        None => TableFactor::Table {
+            name: name.clone(),
+            alias,
+            args: Some(TableFunctionArgs { args, settings: None }),
+            with_hints: Vec::new(),
+            version: None,
+            with_ordinality,
+            partitions: Vec::new(),
+            json_path: None,
+            sample: None,
+            index_hints: Vec::new(),
+        },
+    };
 }
 
 /// Puts parentheses around a sign behind a sign: `- -1` would print as `--1`, which is a comment.

@@ -60,7 +60,7 @@ fn columns(as_query: &AsQuery, plan: &Plan) -> EngineResult<Vec<NewColumn>> {
     }
     let named = |(i, column): (usize, &query::OutputColumn)| {
         let name = as_query.columns.get(i).unwrap_or(&column.name).clone();
-        NewColumn::new(name, column.ty)
+        NewColumn::new(name, column.declared)
     };
     if let Some(odd) = plan.columns.iter().find(|column| !column.ty.is_storable()) {
         return fail(Fault::Unsupported { feature: format!("a column of type {}", odd.ty) });

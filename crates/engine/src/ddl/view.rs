@@ -6,6 +6,7 @@ use catalog::{Catalog, NewView, TableOid, View, ViewColumn, ViewRead};
 use sql::{CreateView, ObjectName};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use types::DataType;
 
 impl Session {
     pub(super) async fn create_view(&mut self, create: &CreateView) -> EngineResult<()> {
@@ -35,7 +36,7 @@ impl Session {
         match existing.filter(|_| create.or_replace) {
             None => self.engine.catalog().change(|draft| draft.create_view(new).map(drop)).await?,
             Some(old) => {
-                check_columns(&old, &new.columns)?;
+                check_columns(&old, &new.columns, &found.columns)?;
                 refuse_circle(&catalog, &old, &new.reads)?;
                 self.engine.catalog().change(|draft| draft.replace_view(old.oid, new).map(drop)).await?;
             }
@@ -149,16 +150,18 @@ fn columns(names: &[String], found: &[query::OutputColumn]) -> EngineResult<Vec<
 }
 
 /// A view that takes another's place begins with its columns.
-fn check_columns(old: &View, new: &[ViewColumn]) -> EngineResult<()> {
+fn check_columns(old: &View, new: &[ViewColumn], found: &[query::OutputColumn]) -> EngineResult<()> {
     if new.len() < old.columns.len() {
         return fail(Fault::InvalidDefinition { message: "cannot drop columns from view".to_string() });
     }
-    for (was, is) in old.columns.iter().zip(new) {
+    for ((was, is), found) in old.columns.iter().zip(new).zip(found) {
         if was.name != is.name {
             let message = format!("cannot change name of view column \"{}\" to \"{}\"", was.name, is.name);
             return fail(Fault::InvalidDefinition { message });
         }
-        if was.ty != is.ty {
+        // Digits of what is computed are no part of its type.
+        let numerics = matches!((was.ty, found.declared), (DataType::Numeric(_), DataType::Numeric(None)));
+        if was.ty != is.ty && !numerics {
             let (from, to) = (was.ty.sql_name(), is.ty.sql_name());
             let message = format!("cannot change data type of view column \"{}\" from {from} to {to}", was.name);
             return fail(Fault::InvalidDefinition { message });

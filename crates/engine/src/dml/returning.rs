@@ -154,7 +154,7 @@ impl List<'_> {
     /// Where `*` and `other.*` stand.
     fn add_joined(&mut self) {
         for (at, column) in self.joined_columns.iter().enumerate().skip(self.joined.exprs.len()) {
-            let OutputColumn { name, ty, table_oid, column_number } = column.clone();
+            let OutputColumn { name, ty, table_oid, column_number, .. } = column.clone();
             self.columns.push(ColumnDesc { name, ty, table_oid, column_number });
             self.items.push(Item::Joined(at));
         }

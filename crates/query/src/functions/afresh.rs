@@ -17,7 +17,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Aggregates of floats but `sum`, and those that take no row away.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 22] = [
+    "bit_and",
+    "bit_or",
+    "bit_xor",
     "bool_and",
     "bool_or",
     "corr",
@@ -34,6 +37,7 @@ const NAMES: [&str; 18] = [
     "regr_syy",
     "stddev",
     "stddev_pop",
+    "string_agg",
     "var",
     "var_pop",
 ];

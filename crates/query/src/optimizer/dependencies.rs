@@ -4,10 +4,13 @@
 //! over a join the planner says that the key of one joined table determines *all* columns of the group, those of the
 //! other tables, too. So before those rules run, each group is told what is always true: the columns that it is grouped
 //! by determine the others.
+//!
+//! Of arrays that are taken apart it says that a key determines the elements, though a row has become several. Of these
+//! rows nothing is said.
 
 use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
 use datafusion::common::{Dependency, FunctionalDependence, FunctionalDependencies, Result};
-use datafusion::logical_expr::{Aggregate, LogicalPlan};
+use datafusion::logical_expr::{Aggregate, LogicalPlan, Unnest};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use std::sync::Arc;
 
@@ -28,7 +31,7 @@ pub(super) fn before_readers(
     all
 }
 
-/// Corrects the dependencies of groups, and of all that is made of them.
+/// Corrects the dependencies of groups and of elements, and of all that is made of them.
 #[derive(Debug)]
 struct SoundDependencies;
 
@@ -50,7 +53,11 @@ impl OptimizerRule for SoundDependencies {
 pub(crate) fn corrected(plan: LogicalPlan) -> Result<LogicalPlan> {
     let mut doubtful = false;
     plan.apply_with_subqueries(|node| {
-        doubtful |= matches!(node, LogicalPlan::Aggregate(aggregate) if is_doubtful(aggregate));
+        doubtful |= match node {
+            LogicalPlan::Aggregate(aggregate) => is_doubtful(aggregate),
+            LogicalPlan::Unnest(unnest) => !unnest.schema.functional_dependencies().is_empty(),
+            _ => false,
+        };
         Ok(TreeNodeRecursion::Continue)
     })?;
     if !doubtful {
@@ -58,6 +65,7 @@ pub(crate) fn corrected(plan: LogicalPlan) -> Result<LogicalPlan> {
     }
     let corrected = plan.transform_up_with_subqueries(|node| match node {
         LogicalPlan::Aggregate(aggregate) => Ok(Transformed::yes(LogicalPlan::Aggregate(of_group(aggregate)?))),
+        LogicalPlan::Unnest(unnest) => Ok(Transformed::yes(LogicalPlan::Unnest(of_elements(unnest)?))),
         // A scan depends on nothing that was changed.
         node if node.inputs().is_empty() => Ok(Transformed::no(node)),
         node => Ok(Transformed::yes(node.recompute_schema()?)),
@@ -72,8 +80,17 @@ fn is_doubtful(aggregate: &Aggregate) -> bool {
         && !aggregate.schema.functional_dependencies().is_empty()
 }
 
+fn of_elements(mut unnest: Unnest) -> Result<Unnest> {
+    let schema = unnest.schema.as_ref().clone();
+    unnest.schema = Arc::new(schema.with_functional_dependencies(FunctionalDependencies::empty())?);
+    Ok(unnest)
+}
+
 fn of_group(mut aggregate: Aggregate) -> Result<Aggregate> {
-    if !is_doubtful(&aggregate) {
+    // Said of what it was made of before that was corrected.
+    let is_stale = aggregate.input.schema().functional_dependencies().is_empty()
+        && !aggregate.schema.functional_dependencies().is_empty();
+    if !is_stale && !is_doubtful(&aggregate) {
         return Ok(aggregate);
     }
     let count = aggregate.group_expr_len()?;

@@ -26,11 +26,6 @@ pub(super) fn settle_aggregate(mut call: AggregateFunction, schema: &DFSchema) -
     if !params.distinct {
         sorted_by_length(&mut params.order_by, schema);
     }
-    if call.func.name() == "percentile_cont" {
-        for arg in &mut params.args {
-            *arg = cast(arg, ArrowType::Float64);
-        }
-    }
     if params.distinct && call.func.name() == "count" {
         let args = std::mem::take(&mut params.args);
         params.args = args.into_iter().map(|arg| by_length(signless(arg, schema), schema)).collect();

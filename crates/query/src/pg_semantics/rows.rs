@@ -4,7 +4,7 @@
 
 use super::growth::copy;
 use crate::error::{QueryError, QueryResult};
-use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator, lit};
 
 /// The parts of a row value.
 pub(super) fn parts_of(expr: &Expr) -> Option<&[Expr]> {
@@ -50,6 +50,23 @@ pub(super) fn compare_rows(
         }
         other => Err(QueryError::Unsupported { feature: format!("operator {other} of row values") }),
     }
+}
+
+/// `row IS NULL` holds if all parts are NULL, and `row IS NOT NULL` if none is. A part that is a row itself is not NULL,
+/// whatever its own parts are.
+///
+/// # Errors
+/// None.
+pub(super) fn test_row(parts: &[Expr], null: bool) -> QueryResult<Expr> {
+    if parts.is_empty() {
+        return Ok(lit(true));
+    }
+    let test = |part: &Expr| match parts_of(part) {
+        Some(_) => lit(!null),
+        None if null => part.clone().is_null(),
+        None => part.clone().is_not_null(),
+    };
+    join(Operator::And, parts.iter().map(test).collect())
 }
 
 /// A balanced tree: a list of thousands must not become as deep.

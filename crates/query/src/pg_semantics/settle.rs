@@ -16,6 +16,7 @@ use super::named_columns::keep_types;
 use super::patterns::{settle_like, similar_to};
 use super::recursive::settle_recursive;
 use super::row_counts::{check_limit, whole_counts};
+use super::rows::{parts_of, test_row};
 use super::shared_aggregates::share;
 use super::signless_zero::{compared, distinct_rows, signless};
 use super::simple_case::compare_operand;
@@ -185,6 +186,10 @@ fn settle_expr(expr: Expr, schema: &DFSchema, narrow: bool) -> Result<Transforme
         Expr::Not(inner) => {
             must_be_boolean(&inner, "NOT", schema)?;
             Ok(Transformed::no(Expr::Not(inner)))
+        }
+        Expr::IsNull(ref inner) if let Some(parts) = parts_of(inner) => Ok(Transformed::yes(test_row(parts, true)?)),
+        Expr::IsNotNull(ref inner) if let Some(parts) = parts_of(inner) => {
+            Ok(Transformed::yes(test_row(parts, false)?))
         }
         Expr::SimilarTo(like) => Ok(Transformed::yes(similar_to(like, schema)?)),
         Expr::InList(list) => Ok(Transformed::yes(settle_list(list, schema)?)),

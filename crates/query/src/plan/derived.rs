@@ -3,13 +3,13 @@
 //!
 //! The planner adds to GROUP BY what its columns determine, as it finds them; see `optimizer::dependencies`.
 
-use super::names::MARK;
+use super::names::{MARK, shown};
 use super::repeated_names::{tell_apart, told_apart};
 use crate::optimizer::corrected;
 use datafusion::common::Result;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
-use sql::ast::{Ident, TableAlias, TableFactor};
+use sql::ast::{Ident, TableAlias, TableAliasColumnDef, TableFactor};
 use std::sync::Arc;
 
 /// Corrects the plans of relations.
@@ -40,10 +40,22 @@ impl RelationPlanner for SoundRelations {
             plan => plan,
         };
         let mut wanted = wanted;
+        wanted.iter_mut().for_each(|alias| name_rest(alias, &planned));
         wanted.iter_mut().for_each(tell_apart);
         let planned = told_apart(corrected(planned)?)?;
         Ok(RelationPlanning::Planned(Box::new(PlannedRelation::new(planned, wanted))))
     }
+}
+
+/// An alias that names some columns only leaves the others their names.
+fn name_rest(alias: &mut TableAlias, plan: &LogicalPlan) {
+    let named = alias.columns.len();
+    if named == 0 {
+        return;
+    }
+    let rest = plan.schema().fields().iter().skip(named);
+    let rest = rest.map(|field| Ident::with_quote('"', shown(field.name())));
+    alias.columns.extend(rest.map(|name| TableAliasColumnDef { name, data_type: None }));
 }
 
 fn is_ours(alias: &TableAlias) -> bool {

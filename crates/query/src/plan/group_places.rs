@@ -19,10 +19,13 @@ use std::ops::ControlFlow;
 /// As many sets as PostgreSQL makes of one GROUP BY.
 const MOST_SETS: usize = 4096;
 
+/// As many elements as PostgreSQL takes in one CUBE.
+const MOST_OF_CUBE: usize = 12;
+
 /// Brings the groups of all queries into these forms.
 ///
 /// # Errors
-/// 54001 for too many sets.
+/// 54001 for too many sets, 54011 for a CUBE of too many elements.
 pub(super) fn resolve_places(statement: &mut Statement) -> QueryResult<()> {
     match statement.visit(&mut Resolver) {
         ControlFlow::Break(error) => Err(error),
@@ -41,6 +44,9 @@ impl VisitorMut for Resolver {
             exprs.iter_mut().for_each(|expr| resolve(expr, projection));
         }
         let GroupByExpr::Expressions(groups, _) = group_by else { return ControlFlow::Continue(()) };
+        if let Err(error) = check_sets(groups) {
+            return ControlFlow::Break(error);
+        }
         let distinct_sets = matches!(groups.first(), Some(Expr::Function(call)) if is_marker(call));
         if distinct_sets {
             groups.remove(0);
@@ -61,13 +67,46 @@ impl VisitorMut for Resolver {
             match written_out(groups) {
                 Some(sets) if distinct_sets => *groups = vec![Expr::GroupingSets(each_once(sets))],
                 Some(sets) => *groups = vec![Expr::GroupingSets(sets)],
-                None => {
-                    let message = format!("too many grouping sets present (maximum {MOST_SETS})");
-                    return ControlFlow::Break(Refusal::Complexity.because(message));
-                }
+                None => return ControlFlow::Break(too_many_sets()),
             }
         }
         ControlFlow::Continue(())
+    }
+}
+
+fn too_many_sets() -> QueryError {
+    Refusal::Complexity.because(format!("too many grouping sets present (maximum {MOST_SETS})"))
+}
+
+/// Counts the sets before any is written out: there may be more of them than memory holds.
+fn check_sets(groups: &[Expr]) -> QueryResult<()> {
+    let mut count = 1_usize;
+    for group in groups {
+        let own = match group {
+            Expr::Rollup(parts) => parts.len() + 1,
+            Expr::Cube(parts) => sets_of_cube(parts.len())?,
+            Expr::GroupingSets(sets) => {
+                let own = |set: &Vec<Expr>| match set.as_slice() {
+                    [expr] => match several(expr) {
+                        Some((true, parts)) => Ok(parts.len() + 1),
+                        Some((false, parts)) => sets_of_cube(parts.len()),
+                        None => Ok(1),
+                    },
+                    _ => Ok(1),
+                };
+                sets.iter().map(own).sum::<QueryResult<usize>>()?
+            }
+            _ => 1,
+        };
+        count = count.saturating_mul(own);
+    }
+    if count > MOST_SETS { Err(too_many_sets()) } else { Ok(()) }
+}
+
+fn sets_of_cube(parts: usize) -> QueryResult<usize> {
+    match parts {
+        0..=MOST_OF_CUBE => Ok(1 << parts),
+        _ => Err(Refusal::Columns.because(format!("CUBE is limited to {MOST_OF_CUBE} elements"))),
     }
 }
 

@@ -11,6 +11,7 @@ mod bind;
 mod cast_calls;
 mod checks;
 mod constant_rows;
+mod declared;
 mod derived;
 mod flatten;
 mod frames;
@@ -132,6 +133,8 @@ pub struct OutputColumn {
     pub name: String,
     /// Its SQL type; its batches have the Arrow type of that.
     pub ty: DataType,
+    /// The type that a column made of it has: a numeric that is computed has no number of digits.
+    pub declared: DataType,
     /// Oid of the table it comes from, 0 if computed.
     pub table_oid: u32,
     /// Its number there from 1, 0 if computed.

@@ -1,6 +1,7 @@
 //! The columns of an answer: names without marks, SQL types, and batches in the Arrow type of each.
 
 use super::OutputColumn;
+use super::declared::is_declared;
 use super::names::shown;
 use super::regproc::is_regproc;
 use super::width;
@@ -26,9 +27,11 @@ pub(super) fn settle_output(
     analyzer: &Analyzer,
     fitting: &Fitting,
 ) -> QueryResult<(LogicalPlan, Vec<OutputColumn>)> {
+    // Analysis puts casts of its own in.
+    let said: Vec<bool> = (0..plan.schema().fields().len()).map(|at| is_declared(&plan, at)).collect();
     let plan = analyzer.execute_and_check(plan, options, |_, _| {})?;
     width::check(plan.schema().fields().len())?;
-    let columns = columns_of(plan.schema())?;
+    let columns = columns_of(plan.schema(), &said)?;
     let fits = plan.schema().fields().iter().zip(&columns).all(|(field, out)| {
         *field.data_type() == arrow_type(&out.ty) && !is_regproc(field) || is_nested(field.data_type())
     });
@@ -82,15 +85,17 @@ fn is_nested(ty: &ArrowType) -> bool {
     matches!(ty, ArrowType::List(item) if matches!(item.data_type(), ArrowType::List(_)))
 }
 
-fn columns_of(schema: &DFSchema) -> QueryResult<Vec<OutputColumn>> {
+fn columns_of(schema: &DFSchema, said: &[bool]) -> QueryResult<Vec<OutputColumn>> {
     let mut columns = Vec::with_capacity(schema.fields().len());
-    for field in schema.fields() {
+    for (at, field) in schema.fields().iter().enumerate() {
         let text = (prints_as_vector(field) || is_regproc(field)).then_some(DataType::Text);
         let ty = text
             .or_else(|| column_type_of(field))
             .ok_or_else(|| QueryError::Unsupported { feature: "a row value as a column".to_owned() })?;
         let (table_oid, column_number) = origin_of(field);
-        columns.push(OutputColumn { name: shown(field.name()).to_owned(), ty, table_oid, column_number });
+        let said = said.get(at).copied().unwrap_or(false);
+        let declared = if !said && matches!(ty, DataType::Numeric(_)) { DataType::Numeric(None) } else { ty };
+        columns.push(OutputColumn { name: shown(field.name()).to_owned(), ty, declared, table_oid, column_number });
     }
     Ok(columns)
 }

@@ -3,7 +3,7 @@
 //! - `mod(a, b)` is `a % b`; `variance` is `var_samp`; sets such as `string_to_table` are `unnest` of arrays; the rest
 //!   is in `rewrite_expr`.
 //! - `date(x)` is a cast, see `cast_calls`.
-//! - `EXISTS (…)` in a SELECT list is `(SELECT count(*) …) > 0`.
+//! - `EXISTS (…)` in a SELECT list is `(SELECT count(*) …) > 0`, if it selects plain values.
 //! - `ARRAY[a, 1]` is `make_array(a, 1)`: in the former the planner does not see columns of outer queries.
 //! - `t.tableoid` is `'t'::regclass`, see `table_oid`.
 //! - Set-returning functions in FROM whose arguments are columns are LATERAL subqueries, see `set_returning`.
@@ -23,12 +23,13 @@ use sql::ast::{
 use std::ops::ControlFlow;
 
 /// Functions that exist as rewritten calls only.
-const FUNCTIONS: [&str; 12] = [
+const FUNCTIONS: [&str; 13] = [
     "every",
     "generate_subscripts",
     "grouping",
     "mod",
     "mode",
+    "percentile_cont",
     "percentile_disc",
     "regexp_matches",
     "regexp_split_to_table",
@@ -39,7 +40,7 @@ const FUNCTIONS: [&str; 12] = [
 ];
 
 /// Those of them that are aggregates.
-const AGGREGATES: [&str; 4] = ["every", "mode", "percentile_disc", "variance"];
+const AGGREGATES: [&str; 5] = ["every", "mode", "percentile_cont", "percentile_disc", "variance"];
 
 /// All names that exist as rewritten calls only.
 pub(super) fn functions() -> impl Iterator<Item = &'static str> {
@@ -215,7 +216,8 @@ fn rewrite_function(mut function: Function) -> Expr {
                 return array;
             }
         }
-        "percentile_disc" if !function.within_group.is_empty() => return percentile_disc(function),
+        "percentile_disc" if !function.within_group.is_empty() => return at_share("value at share", function),
+        "percentile_cont" if !function.within_group.is_empty() => return at_share("value between shares", function),
         "mode" if !function.within_group.is_empty() => return mode(function),
         "array_agg" | "string_agg" => sort_distinct(&mut function),
         "make_interval" => name_parts(&mut function),
@@ -225,6 +227,7 @@ fn rewrite_function(mut function: Function) -> Expr {
             let texts = DataType::Array(ArrayElemTypeDef::SquareBracket(Box::new(DataType::Text), None));
             return rewrite_expr::cast(unnested("regexp_match_texts", function), texts);
         }
+        "row" => function.name = ObjectName::from(vec![Ident::new(rewrite_expr::ROW)]),
         "every" => function.name = ObjectName::from(vec![Ident::new("bool_and")]),
         "mod" => {
             if let FunctionArguments::List(list) = &function.args
@@ -281,8 +284,8 @@ fn sorted_values(function: &Function) -> Option<(Expr, Expr)> {
     Some((values, by.expr.clone()))
 }
 
-/// The first value at or behind a share of all.
-fn percentile_disc(function: Function) -> Expr {
+/// The value at a share of all, as the function `name` finds it among them.
+fn at_share(name: &str, function: Function) -> Expr {
     let share = match &function.args {
         FunctionArguments::List(list) => match list.args.as_slice() {
             [FunctionArg::Unnamed(FunctionArgExpr::Expr(share))] => Some(share.clone()),
@@ -291,7 +294,7 @@ fn percentile_disc(function: Function) -> Expr {
         _ => None,
     };
     match (share, sorted_values(&function)) {
-        (Some(share), Some((values, _))) => call("value at share", vec![values, share]),
+        (Some(share), Some((values, _))) => call(name, vec![values, share]),
         _ => Expr::Function(function),
     }
 }
@@ -383,6 +386,12 @@ fn counts_rows(query: &mut Query) -> bool {
     let SetExpr::Select(select) = query.body.as_mut() else { return false };
     let grouped = !matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty());
     if limited || grouped || select.having.is_some() || select.distinct.is_some() || select.qualify.is_some() {
+        return false;
+    }
+    // An aggregate makes one row of all, a set several of each or none.
+    let mut calls = false;
+    each_expr(&mut select.projection, |expr| calls |= matches!(expr, Expr::Function(_)));
+    if calls {
         return false;
     }
     let star = FunctionArg::Unnamed(FunctionArgExpr::Wildcard);

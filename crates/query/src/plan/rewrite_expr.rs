@@ -62,6 +62,9 @@ pub(super) fn rewrite(expr: Expr) -> Expr {
             }
             _ => Expr::Value(value),
         },
+        Expr::IsNull(row) | Expr::IsNotNull(row) if row_parts(&row).is_some_and(|parts| parts.is_empty()) => {
+            Expr::value(Value::Boolean(true))
+        }
         Expr::IsDistinctFrom(left, right) => {
             Expr::BinaryOp { left, op: BinaryOperator::Custom(DISTINCT.to_owned()), right }
         }
@@ -103,7 +106,7 @@ pub(super) fn in_digits(function: &Function) -> Option<Expr> {
 }
 
 /// The planner's function that makes a row of values.
-const ROW: &str = "struct";
+pub(super) const ROW: &str = "struct";
 
 /// The parts of a row value.
 pub(super) fn row_parts(expr: &Expr) -> Option<Vec<Expr>> {

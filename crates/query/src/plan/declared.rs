@@ -1,0 +1,61 @@
+//! Which numeric columns of a query say how many digits they have.
+//!
+//! Arrow has a number of digits for every numeric, also for `0.5` and `a * b`. In PostgreSQL only columns of tables and
+//! casts say one, and what passes their values on: a table that is made of a query takes over those, and no others.
+
+use crate::convert::TYPE_KEY;
+use crate::functions::cast_target;
+use arrow::datatypes::DataType as ArrowType;
+use datafusion::logical_expr::{Aggregate, Distinct, Expr, Filter, LogicalPlan, Projection, Sort, SubqueryAlias};
+use types::DataType;
+
+/// Does the plan's column at this place say its digits?
+pub(super) fn is_declared(plan: &LogicalPlan, at: usize) -> bool {
+    match plan {
+        LogicalPlan::TableScan(_) => plan.schema().field(at).metadata().contains_key(TYPE_KEY),
+        LogicalPlan::Projection(Projection { expr, input, .. }) => of_item(expr, at, input),
+        LogicalPlan::Filter(Filter { input, .. })
+        | LogicalPlan::Sort(Sort { input, .. })
+        | LogicalPlan::SubqueryAlias(SubqueryAlias { input, .. })
+        | LogicalPlan::Distinct(Distinct::All(input)) => is_declared(input, at),
+        LogicalPlan::Limit(limit) => is_declared(&limit.input, at),
+        LogicalPlan::Distinct(Distinct::On(on)) => of_item(&on.select_expr, at, &on.input),
+        LogicalPlan::Aggregate(Aggregate { group_expr, input, .. }) => of_item(group_expr, at, input),
+        LogicalPlan::Window(window) => at < window.input.schema().fields().len() && is_declared(&window.input, at),
+        LogicalPlan::Union(union) => {
+            let ty = plan.schema().field(at).data_type();
+            union.inputs.iter().all(|input| input.schema().field(at).data_type() == ty && is_declared(input, at))
+        }
+        LogicalPlan::Join(join) => {
+            let column = plan.schema().columns().into_iter().nth(at);
+            column.is_some_and(|column| {
+                [&join.left, &join.right].into_iter().any(|side| of_expr(&Expr::Column(column.clone()), side))
+            })
+        }
+        // Operators of our own that pass rows on.
+        LogicalPlan::Extension(extension) => match extension.node.inputs().as_slice() {
+            [input] if input.schema().fields().len() == plan.schema().fields().len() => is_declared(input, at),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn of_item(exprs: &[Expr], at: usize, input: &LogicalPlan) -> bool {
+    exprs.get(at).is_some_and(|expr| of_expr(expr, input))
+}
+
+fn of_expr(expr: &Expr, input: &LogicalPlan) -> bool {
+    match expr {
+        Expr::Alias(alias) => of_expr(&alias.expr, input),
+        Expr::Column(column) => input.schema().maybe_index_of_column(column).is_some_and(|at| is_declared(input, at)),
+        Expr::Cast(cast) => matches!(cast.field.data_type(), ArrowType::Decimal128(..)),
+        Expr::ScalarFunction(call) => matches!(cast_target(call), Some(DataType::Numeric(Some(_)))),
+        Expr::Case(case) => {
+            let values = case.when_then_expr.iter().map(|(_, then)| then).chain(&case.else_expr);
+            values.into_iter().all(|value| of_expr(value, input))
+        }
+        Expr::ScalarSubquery(subquery) => is_declared(&subquery.subquery, 0),
+        _ => false,
+    }
+}
