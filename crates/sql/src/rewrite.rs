@@ -7,6 +7,7 @@
 //! - Long chains of AND or of OR become balanced trees, so that their depth is the logarithm of their length.
 //! - `- -1` is `-(-1)`, since it must not print as a comment.
 //! - What clients write of PostgreSQL's catalogs: see `pg_catalog_rewrite`.
+//! - `(a JOIN b …) AS j` is `(SELECT * FROM a JOIN b …) AS j`.
 //! - `LATERAL f(x)` in FROM is `f(x)`.
 //! - `ROW(a, b)` is `(a, b)`; `N'x'` and `U&'x'` are `'x'`.
 
@@ -14,7 +15,7 @@ use crate::dialect::BennuDialect;
 use crate::pg_catalog_rewrite;
 use sqlparser::ast::{
     ArrayElemTypeDef, BinaryOperator, CharacterLength, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArguments, LimitClause, ObjectName, ObjectNamePart, Query, Select, TableFactor, TableFunctionArgs,
+    FunctionArguments, LimitClause, ObjectName, ObjectNamePart, Query, Select, SetExpr, TableFactor, TableFunctionArgs,
     UnaryOperator, Value, ValueWithSpan, VisitorMut,
 };
 use sqlparser::parser::Parser;
@@ -64,6 +65,7 @@ impl VisitorMut for Rewriter {
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
         without_lateral(factor);
+        named_join(factor);
         if let TableFactor::Table { name, args: Some(_), .. } = factor {
             strip_pg_catalog(name);
         }
@@ -76,6 +78,18 @@ impl VisitorMut for Rewriter {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// `(a JOIN b …) AS j` is `(SELECT * FROM a JOIN b …) AS j`: the tables inside are not seen any more.
+fn named_join(factor: &mut TableFactor) {
+    let TableFactor::NestedJoin { table_with_joins, alias: alias @ Some(_) } = factor else { return };
+    let dialect = BennuDialect::for_tokens(0);
+    let parsed = Parser::new(&dialect).try_with_sql("SELECT * FROM a").and_then(|mut parser| parser.parse_query());
+    let Ok(mut subquery) = parsed else { return };
+    let SetExpr::Select(select) = subquery.body.as_mut() else { return };
+    let Some(from) = select.from.first_mut() else { return };
+    std::mem::swap(from, table_with_joins);
+    *factor = TableFactor::Derived { lateral: false, subquery, alias: alias.take(), sample: None };
 }
 
 /// `LATERAL f(x)` is `f(x)`: what a function in FROM reads may stand before it anyway.

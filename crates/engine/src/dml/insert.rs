@@ -2,6 +2,7 @@
 
 use super::insert_rows::NewRows;
 use super::joined_columns::JoinedColumns;
+use super::literal::{Literal, literal};
 use super::on_conflict::{Action, Existing};
 use super::params::ParamTypes;
 use super::returning::Returning;
@@ -14,11 +15,11 @@ use crate::error::{EngineResult, Fault, fail};
 use crate::transaction_block::Work;
 use catalog::{Catalog, Identity, TableOid};
 use query::Plan;
-use sql::ast::Expr;
+use sql::ast::{Expr, Query, SelectItem, SetExpr};
 use sql::{ColumnName, Insert, InsertSource, InsertValue, Overriding};
 use std::sync::Arc;
 use store::{Bytes, Condition};
-use types::Datum;
+use types::{DataType, Datum};
 
 /// A compiled INSERT or UPSERT.
 #[derive(Debug)]
@@ -110,7 +111,8 @@ impl Session {
                 (columns, Rows::Values(values))
             }
             InsertSource::Query(query) => {
-                let plan = self.plan(catalog, query, params.known()).await?;
+                let known = listed_parameters(query, &target, insert.columns.as_deref(), params.known())?;
+                let plan = self.plan(catalog, query, &known).await?;
                 params.merge(query, &plan.parameters);
                 let columns = columns(&target, insert.columns.as_deref(), plan.columns.len())?;
                 check_width(insert.columns.is_some(), &columns, plan.columns.len())?;
@@ -263,6 +265,39 @@ fn columns(target: &Target, named: Option<&[ColumnName]>, width: usize) -> Engin
         columns.push(at);
     }
     Ok(columns)
+}
+
+/// The types of parameters, those that a SELECT lists as they are among them: each is of its column's type.
+fn listed_parameters(
+    query: &Query,
+    target: &Target,
+    named: Option<&[ColumnName]>,
+    known: &[Option<DataType>],
+) -> EngineResult<Vec<Option<DataType>>> {
+    let mut types = known.to_vec();
+    let SetExpr::Select(select) = query.body.as_ref() else { return Ok(types) };
+    let parameter = |item: &SelectItem| match item {
+        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => match literal(expr) {
+            Some(Literal::Param(index)) => Some(Some(index)),
+            _ => Some(None),
+        },
+        // Behind a wildcard places are not known.
+        _ => None,
+    };
+    let Some(listed) = select.projection.iter().map(parameter).collect::<Option<Vec<_>>>() else { return Ok(types) };
+    if listed.iter().all(Option::is_none) {
+        return Ok(types);
+    }
+    let columns = columns(target, named, listed.len())?;
+    for (index, at) in listed.into_iter().zip(columns) {
+        if let (Some(index), Some(column)) = (index, target.column(at)) {
+            types.resize(types.len().max(index + 1), None);
+            if let Some(ty) = types.get_mut(index) {
+                ty.get_or_insert(column.ty.unlimited());
+            }
+        }
+    }
+    Ok(types)
 }
 
 /// Columns GENERATED ALWAYS take no values of the statement, unless it says so.

@@ -68,10 +68,15 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define("cotd", &[strict(&[Double], Double, |args| float(args, |x| of_finite(x, |x| 1.0 / tand(x))))]),
     define("asind", &[strict(&[Double], Double, |args| float(args, |x| of_unit(x, |x| tidy(x.asin().to_degrees()))))]),
     define("acosd", &[strict(&[Double], Double, |args| float(args, |x| of_unit(x, |x| tidy(x.acos().to_degrees()))))]),
-    define("atand", &[strict(&[Double], Double, |args| float(args, |x| Ok(tidy(x.atan().to_degrees()))))]),
+    define(
+        "atand",
+        &[strict(&[Double], Double, |args| float(args, |x| Ok(x.atan() / std::f64::consts::FRAC_PI_4 * 45.0)))],
+    ),
     define(
         "atan2d",
-        &[strict(&[Double, Double], Double, |args| floats(args, |y, x| Ok(tidy(y.atan2(x).to_degrees()))))],
+        &[strict(&[Double, Double], Double, |args| {
+            floats(args, |y, x| Ok(y.atan2(x) / std::f64::consts::FRAC_PI_4 * 45.0))
+        })],
     ),
     define("width_bucket", WIDTH_BUCKET),
 ];

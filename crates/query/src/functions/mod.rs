@@ -39,6 +39,7 @@ mod phoenix;
 mod quantifiers;
 mod read_date;
 mod regex;
+mod regression;
 mod row_count;
 mod rust;
 mod series;
@@ -68,6 +69,7 @@ pub(crate) use nested_array::{as_deep, dimensions, even, flat, in_dimensions, is
 pub(crate) use one_row::one_row;
 pub(crate) use operators::{interval_span, numeric_quotient, operator};
 pub(crate) use regex::{operator_pattern as regex_pattern, similar as similar_pattern};
+pub(crate) use regression::regressions;
 pub(crate) use row_count::row_count;
 pub use rust::{RustBody, RustFunction, RustFunctions};
 use session_constant::SessionConstant;

@@ -198,7 +198,7 @@ pub(super) fn unite_values(mut values: Values) -> Result<Values> {
 }
 
 /// What the planner cast to a column's type.
-fn added_cast<'a>(value: &'a Expr, column: &ArrowType) -> Option<&'a Expr> {
+pub(super) fn added_cast<'a>(value: &'a Expr, column: &ArrowType) -> Option<&'a Expr> {
     match value {
         Expr::Cast(cast) if !is_written(cast) && cast.field.data_type() == column => Some(&cast.expr),
         _ => None,

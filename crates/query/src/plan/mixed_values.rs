@@ -2,6 +2,9 @@
 //!
 //! The planner wants every row to have the same type. Plain constants take the type that the others say.
 
+use super::rewrite::call;
+use super::set_returning::has_column;
+use super::typed_places::is_parameter;
 use sql::ast::{CastKind, DataType, Expr, Query, SetExpr, Statement, Value, Values, VisitMut, VisitorMut};
 use std::ops::ControlFlow;
 
@@ -31,6 +34,11 @@ impl VisitorMut for Uniter {
 fn unite_values(values: &mut Values) {
     let columns = values.rows.first().map_or(0, |row| row.content.len());
     for column in 0..columns {
+        // Rows that read columns of several tables: the planner wants them to say the same of their origin, so none says.
+        if column_of(values, column).any(has_column) {
+            let cells = values.rows.iter_mut().filter_map(|row| row.content.get_mut(column));
+            cells.filter(|cell| has_column(cell)).for_each(without_origin);
+        }
         let Some(ty) = said(values, column) else { continue };
         // A text beside a type with a length has none, and then nothing has.
         let loose = ty.to_string().contains('(') && column_of(values, column).any(is_text);
@@ -44,10 +52,32 @@ fn column_of(values: &Values, column: usize) -> impl Iterator<Item = &Expr> {
     values.rows.iter().filter_map(move |row| row.content.get(column))
 }
 
+fn without_origin(cell: &mut Expr) {
+    let value = std::mem::replace(cell, Expr::value(Value::Null));
+    *cell = call("coalesce", vec![value]);
+}
+
+/// What parameters are beside constants alone.
+fn of_constants(values: &Values, column: usize) -> Option<DataType> {
+    let mut cells = column_of(values, column).filter(|cell| !is_parameter(cell)).peekable();
+    cells.peek()?;
+    let number = |cell: &Expr| match cell {
+        Expr::Value(value) => matches!(&value.value, Value::Number(number, _) if number.parse::<i32>().is_ok()),
+        _ => false,
+    };
+    let cells: Vec<&Expr> = cells.collect();
+    if cells.iter().all(|cell| is_text(cell)) {
+        return Some(DataType::Text);
+    }
+    cells.iter().all(|cell| number(cell)).then_some(DataType::Integer(None))
+}
+
 /// The one type that some cells of a column name while others are plain.
 fn said(values: &Values, column: usize) -> Option<DataType> {
     let mut types = column_of(values, column).filter_map(type_of);
-    let first = types.next()?;
+    let Some(first) = types.next() else {
+        return column_of(values, column).any(is_parameter).then(|| of_constants(values, column))?;
+    };
     let one = types.all(|other| other == first);
     (one && column_of(values, column).any(is_plain)).then(|| first.clone())
 }
@@ -70,9 +100,9 @@ fn type_of(expr: &Expr) -> Option<&DataType> {
     }
 }
 
-/// A text or NULL without a type.
+/// A text, a parameter or NULL without a type.
 fn is_plain(expr: &Expr) -> bool {
-    is_text(expr) || matches!(expr, Expr::Value(value) if value.value == Value::Null)
+    is_text(expr) || is_parameter(expr) || matches!(expr, Expr::Value(value) if value.value == Value::Null)
 }
 
 fn is_text(expr: &Expr) -> bool {

@@ -34,6 +34,7 @@ mod output;
 mod output_names;
 mod own_level;
 mod parameters;
+mod places_in_groups;
 mod query_values;
 mod refused_functions;
 mod regproc;
@@ -47,9 +48,11 @@ mod seen_order;
 mod set_functions;
 mod set_operations;
 mod set_returning;
+mod shadowed_names;
 mod stop;
 mod stream;
 mod table_oid;
+mod typed_places;
 mod view;
 mod width;
 mod wildcard_names;
@@ -290,6 +293,8 @@ impl Planner {
         let mut statement = ast::Statement::Query(Box::new(query.clone()));
         long_choices::shorten(&mut statement);
         checks::check(&statement, self)?;
+        shadowed_names::rename(&mut statement);
+        typed_places::give_types(&mut statement);
         mixed_values::unite(&mut statement);
         group_places::resolve_places(&mut statement)?;
         names::name_columns(&mut statement);
@@ -396,7 +401,7 @@ fn session_state(options: &PlannerOptions, runtime: &Arc<RuntimeEnv>, hash_joins
     builder
         .aggregate_functions()
         .get_or_insert_with(Vec::new)
-        .extend(functions::extremes().into_iter().chain(functions::afresh()));
+        .extend(functions::extremes().into_iter().chain(functions::afresh()).chain(functions::regressions()));
     builder.expr_planners().get_or_insert_with(Vec::new).insert(0, Arc::new(PostgresOperators));
     optimizer::install(builder).build()
 }

@@ -8,7 +8,7 @@ use super::repeated_names::tell_apart;
 use super::wildcard_names;
 use sql::ast::{
     AccessExpr, BinaryOperator, DataType, Expr, FunctionArguments, Ident, Query, Select, SelectItem, SetExpr,
-    Statement, TrimWhereField, Value, VisitMut, VisitorMut,
+    Statement, TableAlias, TableAliasColumnDef, TrimWhereField, Value, VisitMut, VisitorMut,
 };
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -36,7 +36,10 @@ impl VisitorMut for Namer {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         self.depth += 1;
-        query.with.iter_mut().flat_map(|with| &mut with.cte_tables).for_each(|table| tell_apart(&mut table.alias));
+        for table in query.with.iter_mut().flat_map(|with| &mut with.cte_tables) {
+            name_rest(&mut table.alias, &table.query.body);
+            tell_apart(&mut table.alias);
+        }
         if let SetExpr::SetOperation { left, .. } = query.body.as_mut() {
             number_columns(left);
         }
@@ -58,6 +61,36 @@ impl VisitorMut for Namer {
     fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
         wildcard_names::follow(select);
         ControlFlow::Continue(())
+    }
+}
+
+/// `WITH q(a) AS (SELECT 1, 2 AS b)`: the columns behind those that are named keep their names.
+fn name_rest(alias: &mut TableAlias, body: &SetExpr) {
+    let named = alias.columns.len();
+    if named == 0 {
+        return;
+    }
+    let names = match body {
+        SetExpr::Select(select) => select.projection.iter().map(output_name).collect::<Option<Vec<_>>>(),
+        SetExpr::SetOperation { left, .. } => return name_rest(alias, left),
+        SetExpr::Query(query) => return name_rest(alias, &query.body),
+        SetExpr::Values(values) => {
+            let count = values.rows.first().map_or(0, |row| row.content.len());
+            Some((1..=count).map(|place| format!("column{place}")).collect())
+        }
+        _ => None,
+    };
+    let rest = names.into_iter().flatten().skip(named);
+    let column = |name| TableAliasColumnDef { name: Ident::with_quote('"', name), data_type: None };
+    alias.columns.extend(rest.map(column));
+}
+
+/// `None` of what stands for several columns.
+fn output_name(item: &SelectItem) -> Option<String> {
+    match item {
+        SelectItem::UnnamedExpr(expr) => Some(column_name(expr)),
+        SelectItem::ExprWithAlias { alias, .. } => Some(ident_name(alias)),
+        _ => None,
     }
 }
 
@@ -94,6 +127,10 @@ fn name_select(select: &mut Select) {
         let (key, wanted) = match &*item {
             // A column that is computed, see `table_oid`.
             SelectItem::UnnamedExpr(expr) if is_table_oid(expr) => ("tableoid".to_owned(), Some("tableoid".to_owned())),
+            SelectItem::UnnamedExpr(expr @ Expr::Identifier(_)) if is_function(expr) => {
+                let name = normalized(expr);
+                (name.clone(), Some(name))
+            }
             // `t.id` and `u.id` differ for the planner by their tables.
             SelectItem::UnnamedExpr(expr @ (Expr::Identifier(_) | Expr::CompoundIdentifier(_))) => {
                 (normalized(expr), None)
@@ -121,6 +158,12 @@ fn column_of_table(item: &SelectItem) -> Option<String> {
         SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => parts.last().map(ident_name),
         _ => None,
     }
+}
+
+/// Is it a function that is written like a column? See `rewrite_expr`.
+fn is_function(expr: &Expr) -> bool {
+    matches!(expr, Expr::Identifier(name) if name.quote_style.is_none()
+        && ["current_schema", "current_role"].iter().any(|function| name.value.eq_ignore_ascii_case(function)))
 }
 
 fn is_table_oid(expr: &Expr) -> bool {
@@ -202,7 +245,6 @@ fn figure(expr: &Expr) -> Option<(String, Strength)> {
         },
         Expr::TypedString(typed) => Some((type_name(&typed.data_type), Strength::Weak)),
         Expr::Interval(_) => Some(("interval".to_owned(), Strength::Weak)),
-        Expr::Value(value) if matches!(value.value, Value::Boolean(_)) => Some(("bool".to_owned(), Strength::Weak)),
         Expr::Case { else_result, .. } => match else_result.as_deref().and_then(figure) {
             Some((name, Strength::Strong)) => strong(&name),
             _ => Some(("case".to_owned(), Strength::Weak)),
@@ -258,6 +300,9 @@ fn first_name(body: &SetExpr) -> Option<(String, Strength)> {
 
 /// PostgreSQL's internal name of a type; of an array that of its elements.
 fn type_name(ty: &DataType) -> String {
+    if matches!(ty, DataType::Interval { .. }) {
+        return "interval".to_owned();
+    }
     match sql::data_type(ty) {
         Ok(types::DataType::Array(element)) => internal_name(&element.data_type()),
         Ok(ty) => internal_name(&ty),
@@ -314,7 +359,7 @@ mod tests {
         assert_eq!(names("select case when a then 1 end, case when a then 1 else b end"), ["case", "b"]);
         assert_eq!(
             names("select true, (select max(x) from t), exists (select 1), current_date"),
-            ["bool", "max", "exists", "current_date"]
+            ["?column?", "max", "exists", "current_date"]
         );
         assert_eq!(
             names("select (array[1])[1], a[1], '{1}'::int[], '{a}'::text[], substr('abc', 2), substring('abc', 2)"),

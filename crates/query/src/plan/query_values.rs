@@ -123,7 +123,7 @@ fn collect(query: &mut Query) -> Option<()> {
 }
 
 /// Is it worked out for each row by itself? Sets, aggregates and window functions are not.
-fn is_row_value(value: &Expr) -> bool {
+pub(super) fn is_row_value(value: &Expr) -> bool {
     let other = |part: &Expr| match part {
         Expr::Function(call) if call.over.is_some() || is_aggregate(&call.name.to_string().to_lowercase()) => {
             ControlFlow::Break(())

@@ -3,6 +3,7 @@
 //! - `mod(a, b)` is `a % b`; `variance` is `var_samp`; sets such as `string_to_table` are `unnest` of arrays; the rest
 //!   is in `rewrite_expr`.
 //! - `date(x)` is a cast, see `cast_calls`.
+//! - `GROUP BY ()` is `HAVING count(*) >= 0`.
 //! - `EXISTS (…)` in a SELECT list is `(SELECT count(*) …) > 0`, if it selects plain values.
 //! - `ARRAY[a, 1]` is `make_array(a, 1)`: in the former the planner does not see columns of outer queries.
 //! - `t.tableoid` is `'t'::regclass`, see `table_oid`.
@@ -10,8 +11,8 @@
 
 use super::own_level::each_expr;
 use super::{
-    cast_calls, limits, merged_columns, query_values, rewrite_expr, rewrite_phoenix, set_functions, set_returning,
-    table_oid, windows,
+    cast_calls, limits, merged_columns, places_in_groups, query_values, rewrite_expr, rewrite_phoenix, set_functions,
+    set_returning, table_oid, windows,
 };
 use crate::error::{QueryError, QueryResult};
 use sql::ast::{
@@ -79,6 +80,7 @@ impl VisitorMut for Rewriter {
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<QueryError> {
         table_oid::rewrite(select);
+        as_one_group(select);
         if let Some(condition) = &mut select.selection {
             rows_as_joins(condition);
         }
@@ -111,6 +113,22 @@ impl VisitorMut for Rewriter {
         };
         ControlFlow::Continue(())
     }
+}
+
+/// `GROUP BY ()`, and HAVING of a query without groups, make one group of all rows.
+fn as_one_group(select: &mut Select) {
+    let GroupByExpr::Expressions(groups, _) = &mut select.group_by else { return };
+    let before = groups.len();
+    groups.retain(|group| !matches!(group, Expr::Tuple(parts) if parts.is_empty()));
+    let wanted = before > groups.len() || select.having.is_some();
+    if !groups.is_empty() || !wanted || select.having.as_ref().is_some_and(|having| !query_values::is_row_value(having))
+    {
+        return;
+    }
+    // The planner makes a group of rows of which something is asked.
+    let zero = Expr::value(Value::Number("0".to_owned(), false));
+    let counted = Expr::BinaryOp { left: Box::new(count_of_rows()), op: BinaryOperator::GtEq, right: Box::new(zero) };
+    select.having = Some(both(select.having.take().map(Box::new), counted));
 }
 
 /// What rows have been ordered by orders nothing a second time, whatever its direction.
@@ -226,6 +244,18 @@ fn rewrite_function(mut function: Function) -> Expr {
         "regexp_matches" => {
             let texts = DataType::Array(ArrayElemTypeDef::SquareBracket(Box::new(DataType::Text), None));
             return rewrite_expr::cast(unnested("regexp_match_texts", function), texts);
+        }
+        "rank" | "dense_rank" | "percent_rank" | "cume_dist" if !function.within_group.is_empty() => {
+            if let Some(counted) = places_in_groups::counted(&name, &function) {
+                return counted;
+            }
+        }
+        "age" => {
+            if let FunctionArguments::List(list) = &mut function.args
+                && let [FunctionArg::Unnamed(FunctionArgExpr::Expr(since))] = list.args.as_slice()
+            {
+                return call("age", vec![call("current_date", Vec::new()), since.clone()]);
+            }
         }
         "row" => function.name = ObjectName::from(vec![Ident::new(rewrite_expr::ROW)]),
         "every" => function.name = ObjectName::from(vec![Ident::new("bool_and")]),
@@ -389,17 +419,24 @@ fn counts_rows(query: &mut Query) -> bool {
         return false;
     }
     // An aggregate makes one row of all, a set several of each or none.
-    let mut calls = false;
-    each_expr(&mut select.projection, |expr| calls |= matches!(expr, Expr::Function(_)));
-    if calls {
+    let is_plain = |item: &SelectItem| match item {
+        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => query_values::is_row_value(expr),
+        _ => true,
+    };
+    if !select.projection.iter().all(is_plain) {
         return false;
     }
+    select.projection = vec![SelectItem::UnnamedExpr(count_of_rows())];
+    query.order_by = None;
+    true
+}
+
+/// `count(*)`.
+fn count_of_rows() -> Expr {
     let star = FunctionArg::Unnamed(FunctionArgExpr::Wildcard);
     let mut count = call("count", Vec::new());
     if let Expr::Function(Function { args: FunctionArguments::List(list), .. }) = &mut count {
         list.args.push(star);
     }
-    select.projection = vec![SelectItem::UnnamedExpr(count)];
-    query.order_by = None;
-    true
+    count
 }

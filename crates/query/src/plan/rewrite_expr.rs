@@ -25,7 +25,19 @@ pub(super) fn rewrite(expr: Expr) -> Expr {
             let limited = array_casts::limited(&expr, &data_type);
             limited.unwrap_or(Expr::Cast { expr, data_type, kind, array, format })
         }
-        Expr::Extract { field, expr, .. } => call("extract", vec![quoted(&field.to_string()), *expr]),
+        Expr::Extract { field, expr, .. } => {
+            let field = match field {
+                DateTimeField::Custom(name) => name.value,
+                field => field.to_string(),
+            };
+            call("extract", vec![quoted(&field), *expr])
+        }
+        Expr::Like { negated, any, expr, pattern, escape_char } if is_empty_text(escape_char.as_ref()) => {
+            Expr::Like { negated, any, expr, pattern: Box::new(without_escape(*pattern)), escape_char: None }
+        }
+        Expr::ILike { negated, any, expr, pattern, escape_char } if is_empty_text(escape_char.as_ref()) => {
+            Expr::ILike { negated, any, expr, pattern: Box::new(without_escape(*pattern)), escape_char: None }
+        }
         Expr::Substring { expr, substring_from, substring_for, .. } => {
             let from = substring_from.map_or_else(|| Expr::value(Value::Number("1".to_owned(), false)), |from| *from);
             call("substring", std::iter::once(*expr).chain([from]).chain(substring_for.map(|length| *length)).collect())
@@ -79,6 +91,20 @@ pub(super) fn rewrite(expr: Expr) -> Expr {
             call("current_user", Vec::new())
         }
         other => other,
+    }
+}
+
+fn is_empty_text(value: Option<&ValueWithSpan>) -> bool {
+    matches!(value.map(|value| &value.value), Some(Value::SingleQuotedString(text)) if text.is_empty())
+}
+
+/// A pattern in which a backslash is a letter like others.
+fn without_escape(pattern: Expr) -> Expr {
+    match pattern {
+        Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) => {
+            quoted(&text.replace('\\', "\\\\"))
+        }
+        pattern => call("replace", vec![pattern, quoted("\\"), quoted("\\\\")]),
     }
 }
 

@@ -71,9 +71,13 @@ fn escaped<'t>(text: &'t [u8], value: &mut Vec<u8>) -> Option<&'t [u8]> {
         b'u' | b'U' => {
             let length = if *kind == b'u' { 4 } else { 8 };
             let (code, behind) = digits(rest, 16, length);
-            let letter = char::from_u32(code).filter(|_| rest.len() - behind.len() == length)?;
+            let whole = rest.len() - behind.len() == length;
+            let (letter, behind) = match char::from_u32(code) {
+                Some(letter) => (letter, behind),
+                None => second_half(code, behind)?,
+            };
             value.extend(letter.encode_utf8(&mut [0; 4]).as_bytes());
-            Some(behind)
+            whole.then_some(behind)
         }
         letter => {
             value.push(match letter {
@@ -87,6 +91,22 @@ fn escaped<'t>(text: &'t [u8], value: &mut Vec<u8>) -> Option<&'t [u8]> {
             Some(rest)
         }
     }
+}
+
+/// The letter of a pair, `\uD83D\uDE00`, whose first half has been read.
+fn second_half(first: u32, text: &[u8]) -> Option<(char, &[u8])> {
+    let (length, rest) = match text {
+        [b'\\', b'u', rest @ ..] => (4, rest),
+        [b'\\', b'U', rest @ ..] => (8, rest),
+        _ => return None,
+    };
+    let (second, behind) = digits(rest, 16, length);
+    let is_pair = (0xd800..0xdc00).contains(&first) && (0xdc00..0xe000).contains(&second);
+    if !is_pair || rest.len() - behind.len() != length {
+        return None;
+    }
+    let letter = char::from_u32(0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00))?;
+    Some((letter, behind))
 }
 
 /// Up to so many digits as a number, and what is behind them.

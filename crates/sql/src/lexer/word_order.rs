@@ -1,5 +1,6 @@
 //! Words in an order that sqlparser reads: `'1 day'::interval PRECEDING` is `INTERVAL '1 day' PRECEDING`, `INTERVAL(2) '1.234'`
-//! is `INTERVAL '1.234' SECOND(2)`, `EXCLUDE NO OTHERS` is nothing, and the number of `FETCH FIRST -1 ROWS` is one token.
+//! is `INTERVAL '1.234' SECOND(2)`, `TRIM(BOTH FROM x)` is `TRIM(BOTH x)`, `SUBSTRING(x FOR 3 FROM 2)` is
+//! `SUBSTRING(x FROM 2 FOR 3)`, `EXCLUDE NO OTHERS` is nothing, and the number of `FETCH FIRST -1 ROWS` is one token.
 
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
@@ -40,6 +41,31 @@ pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
                     tokens.splice(at + 2..at + 4, [negative]);
                 }
             }
+            [trim, open, from, ..]
+                if is_one_of(&trim.token, &["TRIM"])
+                    && open.token == Token::LParen
+                    && is_one_of(&from.token, &["FROM"]) =>
+            {
+                tokens.remove(at + 2);
+            }
+            [trim, open, end, from, ..]
+                if is_one_of(&trim.token, &["TRIM"])
+                    && open.token == Token::LParen
+                    && is_one_of(&end.token, &["BOTH", "LEADING", "TRAILING"])
+                    && is_one_of(&from.token, &["FROM"]) =>
+            {
+                tokens.remove(at + 3);
+            }
+            [substring, open, inside @ ..]
+                if is_one_of(&substring.token, &["SUBSTRING"]) && open.token == Token::LParen =>
+            {
+                if let Some((length, rest)) = length_first(inside) {
+                    let begin = at + 2;
+                    if let Some(parts) = tokens.get_mut(begin + length.start..begin + length.end) {
+                        parts.rotate_left(rest);
+                    }
+                }
+            }
             // What a frame says that says nothing.
             [exclude, no, others, ..]
                 if is_one_of(&exclude.token, &["EXCLUDE"])
@@ -55,6 +81,29 @@ pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
         at += 1;
     }
     tokens
+}
+
+/// Where `FOR n FROM m` is in the arguments of SUBSTRING, and how many tokens `FOR n` has.
+fn length_first(inside: &[TokenWithSpan]) -> Option<(std::ops::Range<usize>, usize)> {
+    let mut depth = 0_usize;
+    let (mut length, mut start) = (None, None);
+    for (at, token) in inside.iter().enumerate() {
+        match &token.token {
+            Token::LParen => depth += 1,
+            Token::RParen if depth == 0 => {
+                let (length, start): (usize, usize) = (length?, start?);
+                return Some((length..at, start - length));
+            }
+            Token::RParen => depth -= 1,
+            word if depth == 0 && length.is_none() && is_one_of(word, &["FOR"]) => length = Some(at),
+            word if depth == 0 && is_one_of(word, &["FROM"]) => {
+                length?;
+                start = Some(at);
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 fn is_one_of(token: &Token, words: &[&str]) -> bool {

@@ -23,6 +23,7 @@ pub(super) fn check(expr: &Expr) -> Verdict {
         Expr::Interval(interval) => check_fields(interval),
         Expr::Value(value) => check_value(&value.value, expr),
         Expr::Collate { collation, .. } => unsupported(format!("collation {collation}"), collation.span()),
+        Expr::IsNormalized { .. } => unsupported("IS NORMALIZED", expr.span()),
         Expr::JsonAccess { .. }
         | Expr::InUnnest { .. }
         | Expr::RLike { .. }
