@@ -57,6 +57,6 @@ pub use error::EngineError;
 pub use key_program::StoredRows;
 pub use notice::Notice;
 pub use query::{Cell, RustBody, RustFunction};
-pub use session::{CursorStep, Script, Session, SessionEnd, TransactionStatus};
+pub use session::{CursorStep, IdleLimit, Script, Session, SessionEnd, TransactionStatus};
 pub use settings::TimeZone;
 pub use statement::Prepared;

@@ -13,6 +13,7 @@ use crate::{Answer, Engine, EngineError, Notice, Prepared};
 use sql::Statement;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use store::CommitNo;
 use txn::LockOwner;
 use types::{DataType, Datum};
@@ -72,6 +73,21 @@ impl Prepared {
     pub fn cursor_step(&self) -> Option<CursorStep<'_>> {
         self.source.as_ref()?.cursor_step()
     }
+
+    /// Is it COMMIT or ROLLBACK, which end a transaction with its portals?
+    pub fn ends_transaction(&self) -> bool {
+        self.is_one_of(|statement| matches!(statement, Statement::Commit | Statement::Rollback))
+    }
+
+    /// Is it what leads out of a failed block, ROLLBACK TO too?
+    pub fn ends_block(&self) -> bool {
+        let ends = |statement: &Statement| matches!(statement, Statement::RollbackTo(_));
+        self.ends_transaction() || self.is_one_of(ends)
+    }
+
+    fn is_one_of(&self, test: impl Fn(&Statement) -> bool) -> bool {
+        self.source.as_ref().is_some_and(|source| test(&source.statement))
+    }
 }
 
 impl Source {
@@ -86,6 +102,17 @@ impl Source {
             _ => None,
         }
     }
+}
+
+/// How long a client may be silent, and what it is told then.
+#[derive(Clone, Copy, Debug)]
+pub struct IdleLimit {
+    /// So long.
+    pub time: Duration,
+    /// SQLSTATE.
+    pub code: &'static str,
+    /// For the client.
+    pub message: &'static str,
 }
 
 /// The end of a session: its front end says so to the client and goes.
@@ -283,6 +310,18 @@ impl Session {
     /// The zone in which the session's times are read and shown.
     pub fn time_zone(&self) -> TimeZone {
         self.settings.effective().zone()
+    }
+
+    /// How long its client may be silent now; `None` is forever.
+    pub fn idle_limit(&self) -> Option<IdleLimit> {
+        let settings = self.settings.effective();
+        let (time, code, message) = match self.block.status() {
+            TransactionStatus::Idle => {
+                (settings.idle_timeout, "57P05", "terminating connection due to idle-session timeout")
+            }
+            _ => (settings.idle_in_block_timeout, "25P03", "terminating connection due to idle-in-transaction timeout"),
+        };
+        time.map(|time| IdleLimit { time, code, message })
     }
 
     /// The guard of the statement under way.

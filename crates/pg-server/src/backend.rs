@@ -14,6 +14,9 @@ use types::DataType;
 /// Longer pieces of COPY are left to pgwire, which knows what is too long for a message.
 const PLAIN_COPY_DATA: usize = 1024 * 1024;
 
+/// Version 3.0 of the protocol.
+const PROTOCOL: i32 = 3 << 16;
+
 /// The output buffer of a connection. What each statement sends is written here by hand, the rest by pgwire.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
@@ -49,8 +52,10 @@ impl Output {
         put(&mut self.buffer, &Authentication::Ok);
     }
 
+    /// The newest version that is spoken here, and options of the protocol that are not known.
     pub(crate) fn negotiate_version(&mut self, unsupported: Vec<String>) {
-        put(&mut self.buffer, &NegotiateProtocolVersion::new(0, unsupported));
+        // The whole number and not only the minor one: what clients compare with what they asked for.
+        put(&mut self.buffer, &NegotiateProtocolVersion::new(PROTOCOL, unsupported));
     }
 
     pub(crate) fn parameter_status(&mut self, name: &str, value: &str) {
@@ -143,6 +148,13 @@ impl Output {
         add(b'c', error.column().map(Into::into));
         add(b'n', error.constraint().map(Into::into));
         add(b'R', error.routine().map(Into::into));
+        put(&mut self.buffer, &ErrorResponse::new(list));
+    }
+
+    /// An error of this crate with the place in the data where it came.
+    pub(crate) fn error_at(&mut self, severity: &str, code: &str, message: &str, place: &str) {
+        let mut list = fields(severity, code, message);
+        list.push((b'W', place.into()));
         put(&mut self.buffer, &ErrorResponse::new(list));
     }
 

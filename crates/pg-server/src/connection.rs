@@ -5,10 +5,10 @@
 
 use crate::backend::Output;
 use crate::extended::Extended;
-use crate::frontend::{self, Malformed, Message};
+use crate::frontend::{self, BadFrame, Message};
 use crate::idle_poll;
 use bytes::BytesMut;
-use engine::{EngineError, Session, SessionEnd};
+use engine::{EngineError, IdleLimit, Session, SessionEnd};
 use std::io;
 use std::pin::pin;
 use std::time::Duration;
@@ -34,6 +34,8 @@ pub(crate) enum End {
     Shutdown,
     /// The client broke the protocol beyond repair.
     Protocol,
+    /// The client was silent for too long.
+    Idle,
 }
 
 impl From<io::Error> for End {
@@ -49,6 +51,8 @@ pub(crate) enum Failure {
     Statement(EngineError),
     /// Told to the client, from this crate: severity ERROR, SQLSTATE, message.
     Front(&'static str, String),
+    /// As that, with the place in the data of a COPY.
+    At(&'static str, String, String),
     /// Not told to anybody.
     End(End),
 }
@@ -98,12 +102,12 @@ impl Wire {
     }
 
     /// The next message, reading as needed.
-    pub(crate) async fn message(&mut self) -> Result<Message, Result<Malformed, End>> {
+    pub(crate) async fn message(&mut self) -> Result<Message, Result<BadFrame, End>> {
         loop {
             match frontend::message(&mut self.input) {
                 Ok(Some(message)) => return Ok(message),
                 Ok(None) => self.fill().await.map_err(Err)?,
-                Err(malformed) => return Err(Ok(malformed)),
+                Err(bad) => return Err(Ok(bad)),
             }
         }
     }
@@ -176,11 +180,13 @@ pub(crate) struct Connection {
     pub(crate) extended: Extended,
     /// After an error in the extended protocol everything up to Sync is skipped.
     skipping: bool,
+    /// The client was told that it may speak, and has not yet.
+    rests: bool,
 }
 
 impl Connection {
     pub(crate) fn new(wire: Wire, session: Session) -> Self {
-        Self { wire, session, extended: Extended::default(), skipping: false }
+        Self { wire, session, extended: Extended::default(), skipping: false, rests: true }
     }
 
     /// Serves the session until it ends; `stop` is cancelled when the server stops.
@@ -194,14 +200,17 @@ impl Connection {
                 Some(message) => message.map_err(Ok),
                 None => {
                     self.wire.shrink();
+                    let limit = self.session.idle_limit().filter(|_| self.rests);
                     tokio::select! {
                         biased;
                         () = &mut asked => return self.shut_down().await,
                         message = self.wire.message() => message,
+                        () = idle(limit) => return self.idled(limit).await,
                         () = &mut stopped => return self.shut_down().await,
                     }
                 }
             };
+            self.rests = false;
             let done = match message {
                 Ok(Message::Terminate) => return End::Closed,
                 Ok(message) => tokio::select! {
@@ -210,13 +219,7 @@ impl Connection {
                     () = overdue(&ending, stop) => Err(End::Shutdown.into()),
                 },
                 Err(Err(end)) => return end,
-                Err(Ok(malformed)) if malformed.is_fatal() => {
-                    self.wire.out.plain_error("FATAL", malformed.code(), &malformed.to_string());
-                    let _ = self.wire.flush().await;
-                    tracing::debug!(%malformed, "a client broke the protocol");
-                    return End::Protocol;
-                }
-                Err(Ok(malformed)) => Err(Failure::Front(malformed.code(), malformed.to_string())),
+                Err(Ok(bad)) => self.broken(&bad).await,
             };
             match self.settle(done).await {
                 Ok(()) => {}
@@ -226,6 +229,15 @@ impl Connection {
         }
     }
 
+    /// The client was silent for longer than its settings allow.
+    async fn idled(&mut self, limit: Option<IdleLimit>) -> End {
+        if let Some(limit) = limit {
+            self.wire.out.plain_error("FATAL", limit.code, limit.message);
+        }
+        let _ = tokio::time::timeout(GRACE, self.wire.flush()).await;
+        End::Idle
+    }
+
     async fn shut_down(&mut self) -> End {
         self.wire.out.plain_error("FATAL", "57P01", "terminating connection due to administrator command");
         // A client that does not read is not waited for.
@@ -233,14 +245,32 @@ impl Connection {
         End::Shutdown
     }
 
+    /// A message that cannot be read: it fails as the statement would that it brings, or the session ends.
+    async fn broken(&mut self, bad: &BadFrame) -> Result<(), Failure> {
+        let (code, message) = (bad.why.code(), bad.why.to_string());
+        if bad.why.is_fatal() {
+            self.wire.out.plain_error("FATAL", code, &message);
+            let _ = self.wire.flush().await;
+            tracing::debug!(%message, "a client broke the protocol");
+            return Err(End::Protocol.into());
+        }
+        if bad.is_copy() || (self.skipping && bad.kind != b'S') {
+            return Ok(());
+        }
+        let failure = Failure::Front(code, message);
+        if !bad.ends_round() {
+            return Err(failure);
+        }
+        self.report(&failure);
+        self.session.fail();
+        self.sync().await
+    }
+
     async fn handle(&mut self, message: Message) -> Result<(), Failure> {
         match message {
             Message::Sync => self.sync().await,
-            Message::Query(text) => {
-                self.skipping = false;
-                self.simple_query(&text).await
-            }
             _ if self.skipping => Ok(()),
+            Message::Query(text) => self.simple_query(&text).await,
             Message::Parse { name, text, types } => self.parse(name, text, types).await,
             Message::Bind(bind) => self.bind(bind),
             Message::Describe(target) => self.describe(&target),
@@ -286,6 +316,7 @@ impl Connection {
         match failure {
             Failure::Statement(error) => self.wire.out.error("ERROR", error),
             Failure::Front(code, message) => self.wire.out.plain_error("ERROR", code, message),
+            Failure::At(code, message, place) => self.wire.out.error_at("ERROR", code, message, place),
             Failure::End(_) => {}
         }
     }
@@ -317,8 +348,17 @@ impl Connection {
     /// Ends a round: the client may speak again.
     pub(crate) async fn ready(&mut self) -> Result<(), End> {
         self.asides();
+        self.rests = true;
         self.wire.out.ready(self.session.status());
         self.wire.flush().await
+    }
+}
+
+/// Completes when a client has been silent for that long.
+async fn idle(limit: Option<IdleLimit>) {
+    match limit {
+        Some(limit) => tokio::time::sleep(limit.time).await,
+        None => std::future::pending().await,
     }
 }
 

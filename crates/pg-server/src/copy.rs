@@ -1,7 +1,7 @@
 //! COPY FROM STDIN and TO STDOUT: the engine reads and writes the lines, this moves the messages.
 
 use crate::connection::{Connection, End, Failure};
-use crate::frontend::Message;
+use crate::frontend::{BadFrame, Malformed, Message};
 use engine::{CopyIn, CopyOut};
 use futures::StreamExt;
 
@@ -12,33 +12,56 @@ impl Connection {
         self.wire.out.copy_in(copy.columns, copy.binary);
         self.wire.flush().await?;
         loop {
-            let message = match self.wire.message().await {
+            let message = match copy.wait(self.wire.message()).await? {
                 Ok(message) => message,
                 Err(Err(end)) => return Err(end.into()),
-                Err(Ok(malformed)) if malformed.is_fatal() => return Err(End::Protocol.into()),
-                Err(Ok(malformed)) => return Err(Failure::Front(malformed.code(), malformed.to_string())),
+                Err(Ok(bad)) => match self.broken_within(copy.place(), &bad).await {
+                    Ok(()) => continue,
+                    Err(failure) => return Err(failure),
+                },
             };
             match message {
                 // On an error the rest of the data is skipped: stray CopyData is ignored by the connection.
                 Message::CopyData(data) => copy.feed(&data).await?,
                 Message::CopyDone => break,
-                Message::CopyFail(reason) => {
-                    let message = format!("COPY from stdin failed: {reason}");
-                    return Err(Failure::Front("57014", message));
-                }
+                Message::CopyFail(reason) => return Err(copy.abort(&mut self.session, &reason).into()),
                 // PostgreSQL ignores these too: libpq sends Sync early in the extended protocol.
                 Message::Flush | Message::Sync => {}
                 Message::Terminate => return Err(End::Closed.into()),
-                other => {
-                    let message = format!("unexpected message during COPY from stdin: {}", name(&other));
-                    return Err(Failure::Front("08P01", message));
-                }
+                other => return Err(self.lose(&copy.place(), kind(&other)).await),
             }
         }
         let tag = copy.finish(&mut self.session).await?;
         self.asides();
         self.wire.out.complete(&tag);
         Ok(())
+    }
+
+    /// A message within a COPY that cannot be read. `Ok`: one that is not looked at.
+    async fn broken_within(&mut self, place: String, bad: &BadFrame) -> Result<(), Failure> {
+        match bad.kind {
+            _ if matches!(bad.why, Malformed::Length(_)) => {
+                self.wire.out.error_at("ERROR", bad.why.code(), &bad.why.to_string(), &place);
+                Err(self.desynchronized().await)
+            }
+            b'H' | b'S' => Ok(()),
+            b'f' => Err(Failure::At(bad.why.code(), bad.why.to_string(), place)),
+            kind => Err(self.lose(&place, kind).await),
+        }
+    }
+
+    /// A message that has no place in a COPY: what follows it cannot be told from data.
+    async fn lose(&mut self, place: &str, kind: u8) -> Failure {
+        let message = format!("unexpected message type 0x{kind:02X} during COPY from stdin");
+        self.wire.out.error_at("ERROR", "08P01", &message, place);
+        self.desynchronized().await
+    }
+
+    async fn desynchronized(&mut self) -> Failure {
+        let message = "terminating connection because protocol synchronization was lost";
+        self.wire.out.plain_error("FATAL", "08P01", message);
+        let _ = self.wire.flush().await;
+        End::Protocol.into()
     }
 
     /// Sends all lines of `copy`.
@@ -57,14 +80,21 @@ impl Connection {
     }
 }
 
-fn name(message: &Message) -> &'static str {
+/// The type of a message that has no place in a COPY.
+fn kind(message: &Message) -> u8 {
     match message {
-        Message::Query(_) => "Query",
-        Message::Parse { .. } => "Parse",
-        Message::Bind(_) => "Bind",
-        Message::Describe(_) => "Describe",
-        Message::Close(_) => "Close",
-        Message::Execute { .. } => "Execute",
-        _ => "message",
+        Message::Query(_) => b'Q',
+        Message::Parse { .. } => b'P',
+        Message::Bind(_) => b'B',
+        Message::Describe(_) => b'D',
+        Message::Close(_) => b'C',
+        Message::Execute { .. } => b'E',
+        Message::FunctionCall => b'F',
+        Message::Flush => b'H',
+        Message::Sync => b'S',
+        Message::CopyData(_) => b'd',
+        Message::CopyDone => b'c',
+        Message::CopyFail(_) => b'f',
+        Message::Terminate => b'X',
     }
 }

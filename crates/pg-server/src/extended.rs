@@ -81,6 +81,9 @@ impl Connection {
 
     pub(crate) fn bind(&mut self, bind: Bind) -> Result<(), Failure> {
         let prepared = self.statement(&bind.statement)?;
+        if !prepared.ends_block() {
+            self.session.check_block()?;
+        }
         let taken = self.extended.portals.contains(&bind.portal) || self.session.cursor_columns(&bind.portal).is_some();
         if !bind.portal.is_empty() && taken {
             return Err(portal_exists(&bind.portal));
@@ -98,6 +101,7 @@ impl Connection {
         match target {
             Target::Statement(name) => {
                 let prepared = self.statement(name)?;
+                self.check_describable(&prepared)?;
                 self.wire.out.parameter_description(&prepared.parameters);
                 match &prepared.columns {
                     Some(columns) => self.wire.out.row_description(columns, |_| 0),
@@ -105,16 +109,27 @@ impl Connection {
                 }
             }
             Target::Portal(name) => match self.extended.portals.get(name) {
-                Some(portal) => match &portal.prepared.columns {
-                    Some(columns) => self.wire.out.row_description(columns, |i| format_of(&portal.results, i)),
-                    None => self.wire.out.no_data(),
-                },
+                Some(portal) => {
+                    self.check_describable(&portal.prepared)?;
+                    match &portal.prepared.columns {
+                        Some(columns) => self.wire.out.row_description(columns, |i| format_of(&portal.results, i)),
+                        None => self.wire.out.no_data(),
+                    }
+                }
                 // A cursor of SQL is a portal, too.
                 None => {
                     let columns = self.session.cursor_columns(name).ok_or_else(|| no_portal(name))?;
                     self.wire.out.row_description(&columns, |_| 0);
                 }
             },
+        }
+        Ok(())
+    }
+
+    /// What gives rows may need tables to tell their columns, which a failed block does not look at.
+    fn check_describable(&self, prepared: &Prepared) -> Result<(), Failure> {
+        if prepared.columns.is_some() {
+            self.session.check_block()?;
         }
         Ok(())
     }
@@ -138,6 +153,7 @@ impl Connection {
         let mut portal = self.extended.portals.remove(name).ok_or_else(|| no_portal(name))?;
         let closed = match portal.state {
             PortalState::Fresh => self.portal_step(portal.prepared.cursor_step())?,
+            PortalState::Empty => false,
             _ => self.session.check_block().map(|()| false)?,
         };
         if closed {
@@ -157,6 +173,11 @@ impl Connection {
                 Answer::Done(tag) => {
                     self.asides();
                     self.wire.out.complete(&tag);
+                    if portal.prepared.ends_transaction() {
+                        // All portals go with it, and so does its own.
+                        self.extended.portals.clear();
+                        return Ok(());
+                    }
                 }
                 Answer::Rows(stream) => {
                     portal.state = PortalState::Open(Box::new(RowSource::new(stream, self.session.time_zone())))

@@ -6,8 +6,10 @@
 use bytes::{Bytes, BytesMut};
 use std::fmt;
 
-/// Longest frame, as in PostgreSQL: 1 GiB less one byte.
-const MAX_FRAME: usize = 0x3fff_ffff;
+/// Longest frame that carries text or data, as in PostgreSQL: what it can allocate, less one byte.
+const MAX_FRAME: usize = 0x3fff_fffe;
+/// Longest frame of the other types, which are short.
+const MAX_SMALL_FRAME: usize = 10_000;
 /// Longest startup packet, as in PostgreSQL.
 const MAX_STARTUP: usize = 10_000;
 
@@ -73,6 +75,8 @@ pub(crate) enum Target {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Malformed {
     Truncated(&'static str),
+    /// More bytes than its contents have.
+    TooLong,
     /// A parameter of a negative length other than -1, which is NULL.
     Parameter(i32),
     Length(usize),
@@ -98,10 +102,31 @@ impl Malformed {
     }
 }
 
+/// A message of a session that cannot be read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct BadFrame {
+    /// Its type.
+    pub(crate) kind: u8,
+    pub(crate) why: Malformed,
+}
+
+impl BadFrame {
+    /// Does a client wait for ReadyForQuery after it? The others are answered by the next Sync.
+    pub(crate) fn ends_round(&self) -> bool {
+        matches!(self.kind, b'Q' | b'F' | b'S')
+    }
+
+    /// Is it part of a COPY? Outside of one nobody reads it.
+    pub(crate) fn is_copy(&self) -> bool {
+        matches!(self.kind, b'd' | b'c' | b'f')
+    }
+}
+
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated(what) => write!(f, "invalid {what} message: it ends before its contents do"),
+            Self::TooLong => f.write_str("invalid message format"),
             Self::Parameter(n) => write!(f, "invalid Bind message: a parameter of length {n}"),
             Self::Length(n) => write!(f, "invalid message length {n}"),
             Self::Type(t) => write!(f, "invalid frontend message type {t}"),
@@ -149,20 +174,28 @@ fn startup(major: u16, minor: u16, mut body: Reader) -> Result<Opening, Malforme
 ///
 /// # Errors
 /// The frame was taken from `input` unless the error [`Malformed::is_fatal`].
-pub(crate) fn message(input: &mut BytesMut) -> Result<Option<Message>, Malformed> {
+pub(crate) fn message(input: &mut BytesMut) -> Result<Option<Message>, BadFrame> {
     let Some(&kind) = input.first() else { return Ok(None) };
-    if !b"QPBDCEHSdcfFXp".contains(&kind) {
-        return Err(Malformed::Type(kind));
-    }
+    let bad = |why| BadFrame { kind, why };
+    let longest = longest(kind).ok_or_else(|| bad(Malformed::Type(kind)))?;
     let Some(length) = peek_length(input, 1) else { return Ok(None) };
-    if !(4..=MAX_FRAME).contains(&length) {
-        return Err(Malformed::Length(length));
+    if !(4..=longest).contains(&length) {
+        return Err(bad(Malformed::Length(length)));
     }
     if input.len() <= length {
         return Ok(None);
     }
     let frame = input.split_to(length + 1).freeze();
-    decode(kind, frame.slice(5..)).map(Some)
+    decode(kind, frame.slice(5..)).map(Some).map_err(bad)
+}
+
+/// How long a frame of that type may be; `None` if there is no such type.
+fn longest(kind: u8) -> Option<usize> {
+    match kind {
+        b'Q' | b'P' | b'B' | b'd' | b'F' | b'p' => Some(MAX_FRAME),
+        b'D' | b'C' | b'E' | b'H' | b'S' | b'c' | b'f' | b'X' => Some(MAX_SMALL_FRAME),
+        _ => None,
+    }
 }
 
 /// The kind of the next message that is no Close, once its first byte is there.
@@ -181,7 +214,7 @@ pub(crate) fn next_but_close(input: &[u8]) -> Option<u8> {
 
 fn decode(kind: u8, body: Bytes) -> Result<Message, Malformed> {
     let mut r = Reader::new(body, "");
-    Ok(match kind {
+    let message = match kind {
         b'Q' => Message::Query(r.named("Query").string()?),
         b'P' => {
             r.named("Parse");
@@ -199,13 +232,15 @@ fn decode(kind: u8, body: Bytes) -> Result<Message, Malformed> {
         }
         b'H' => Message::Flush,
         b'S' => Message::Sync,
-        b'd' => Message::CopyData(r.frame),
-        b'c' => Message::CopyDone,
         b'f' => Message::CopyFail(r.named("CopyFail").string()?),
-        b'F' => Message::FunctionCall,
-        b'X' => Message::Terminate,
+        // Of these nobody reads more.
+        b'd' => return Ok(Message::CopyData(r.frame)),
+        b'c' => return Ok(Message::CopyDone),
+        b'F' => return Ok(Message::FunctionCall),
+        b'X' => return Ok(Message::Terminate),
         other => return Err(Malformed::Type(other)),
-    })
+    };
+    if r.rest().is_empty() { Ok(message) } else { Err(Malformed::TooLong) }
 }
 
 fn bind(r: &mut Reader) -> Result<Bind, Malformed> {
@@ -313,6 +348,10 @@ mod tests {
         out
     }
 
+    fn why(input: &mut BytesMut) -> Option<Malformed> {
+        message(input).err().map(|bad| bad.why)
+    }
+
     #[test]
     fn the_next_message_is_seen_behind_closes() {
         let close = frame(b'C', b"P\0");
@@ -345,7 +384,7 @@ mod tests {
         for cut in 0..body.len() {
             let mut input = frame(b'B', &body[..cut]);
             input.extend_from_slice(&frame(b'S', b""));
-            assert_eq!(message(&mut input), Err(Malformed::Truncated("Bind")), "cut at {cut}");
+            assert_eq!(why(&mut input), Some(Malformed::Truncated("Bind")), "cut at {cut}");
             assert_eq!(message(&mut input), Ok(Some(Message::Sync)));
         }
     }
@@ -361,15 +400,39 @@ mod tests {
 
     #[test]
     fn lengths_and_types_that_cannot_be_are_fatal() {
-        assert_eq!(message(&mut BytesMut::from(&b"Q\xff\xff\xff\xff"[..])), Err(Malformed::Length(0xffff_ffff)));
-        assert_eq!(message(&mut BytesMut::from(&b"Q\0\0\0\x03"[..])), Err(Malformed::Length(3)));
-        assert_eq!(message(&mut BytesMut::from(&b"\x01"[..])), Err(Malformed::Type(1)));
+        let of = |bytes: &[u8]| why(&mut BytesMut::from(bytes));
+        assert_eq!(of(b"Q\xff\xff\xff\xff"), Some(Malformed::Length(0xffff_ffff)));
+        assert_eq!(of(b"Q\x3f\xff\xff\xff"), Some(Malformed::Length(0x3fff_ffff)));
+        assert_eq!(of(b"Q\x3f\xff\xff\xfe"), None);
+        assert_eq!(of(b"S\0\0\x27\x11"), Some(Malformed::Length(10_001)));
+        assert_eq!(of(b"S\0\0\x27\x10"), None);
+        assert_eq!(of(b"Q\0\0\0\x03"), Some(Malformed::Length(3)));
+        assert_eq!(of(b"\x01"), Some(Malformed::Type(1)));
         assert!(Malformed::Length(3).is_fatal() && !Malformed::Truncated("Bind").is_fatal());
     }
 
     #[test]
     fn text_that_is_not_utf8_is_refused() {
-        assert_eq!(message(&mut frame(b'Q', b"\xff\0")), Err(Malformed::Encoding("Query")));
+        assert_eq!(why(&mut frame(b'Q', b"\xff\0")), Some(Malformed::Encoding("Query")));
+    }
+
+    #[test]
+    fn bytes_behind_the_contents_are_refused() {
+        for (kind, body) in [
+            (b'Q', &b"select 1\0"[..]),
+            (b'P', b"\0select 1\0\0\0"),
+            (b'B', b"\0\0\0\0\0\0\0\0"),
+            (b'D', b"S\0"),
+            (b'C', b"P\0"),
+            (b'E', b"\0\0\0\0\0"),
+            (b'H', b""),
+            (b'S', b""),
+            (b'f', b"why\0"),
+        ] {
+            assert_eq!(why(&mut frame(kind, body)), None, "{}", char::from(kind));
+            let long = [body, b"x"].concat();
+            assert_eq!(why(&mut frame(kind, &long)), Some(Malformed::TooLong), "{}", char::from(kind));
+        }
     }
 
     #[test]

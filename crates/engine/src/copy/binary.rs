@@ -9,6 +9,7 @@
 use super::block::CopyBlock;
 use super::format::Format;
 use super::output::escape_text;
+use crate::EngineError;
 use crate::binary::{get, put};
 use crate::error::{EngineResult, Fault, fail};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
@@ -20,15 +21,21 @@ const WITH_OIDS: u32 = 1 << 16;
 
 /// Reads tuples that come cut anywhere.
 pub(super) struct Tuples {
-    types: Vec<DataType>,
+    /// Names and types.
+    columns: Vec<(String, DataType)>,
     pending: BytesMut,
     begun: bool,
     ended: bool,
 }
 
 impl Tuples {
-    pub(super) fn new(types: Vec<DataType>) -> Self {
-        Self { types, pending: BytesMut::new(), begun: false, ended: false }
+    pub(super) fn new(columns: Vec<(String, DataType)>) -> Self {
+        Self { columns, pending: BytesMut::new(), begun: false, ended: false }
+    }
+
+    /// Was the header read?
+    pub(super) fn has_begun(&self) -> bool {
+        self.begun
     }
 
     /// Takes the next bytes and appends the lines of the tuples that are whole.
@@ -45,13 +52,13 @@ impl Tuples {
             && let Some(tuple) = self.next()?
         {
             line.clear();
-            for (i, (ty, field)) in self.types.iter().zip(tuple).enumerate() {
+            for (i, ((name, ty), field)) in self.columns.iter().zip(tuple).enumerate() {
                 if i > 0 {
                     line.push(char::from(format.delimiter));
                 }
                 match field {
                     None => line.push_str(&format.null),
-                    Some(bytes) => print(ty, &bytes, format, &mut line)?,
+                    Some(bytes) => print(ty, &bytes, format, &mut line).map_err(|error| in_column(name, error))?,
                 }
             }
             line.push('\n');
@@ -69,7 +76,27 @@ impl Tuples {
         if self.ended || (self.begun && self.pending.is_empty()) {
             return Ok(());
         }
-        bad("unexpected EOF in COPY data".to_string())
+        let cut = bad("unexpected EOF in COPY data".to_string());
+        match self.column_begun() {
+            Some(name) => cut.map_err(|error| in_column(name, error)),
+            None => cut,
+        }
+    }
+
+    /// The column whose field is not there whole.
+    fn column_begun(&self) -> Option<&str> {
+        let mut rest = self.pending.get(2..).filter(|_| self.begun)?;
+        for (name, _) in &self.columns {
+            if rest.len() < 4 {
+                return Some(name);
+            }
+            let length = rest.get_i32();
+            match rest.get(usize::try_from(length).unwrap_or(0)..) {
+                Some(behind) => rest = behind,
+                None => return Some(name),
+            }
+        }
+        None
     }
 
     /// The header, once it is there whole.
@@ -108,12 +135,12 @@ impl Tuples {
             self.ended = true;
             return Ok(None);
         }
-        let expected = self.types.len();
+        let expected = self.columns.len();
         if usize::try_from(count) != Ok(expected) {
             return bad(format!("row field count is {count}, expected {expected}"));
         }
         let mut lengths = Vec::with_capacity(expected);
-        for _ in 0..expected {
+        for (name, _) in &self.columns {
             if rest.len() < 4 {
                 return Ok(None);
             }
@@ -121,7 +148,9 @@ impl Tuples {
                 -1 => None,
                 length => match usize::try_from(length) {
                     Ok(length) => Some(length),
-                    Err(_) => return bad("invalid field size".to_string()),
+                    Err(_) => {
+                        return bad("invalid field size".to_string()).map_err(|error| in_column(name, error));
+                    }
                 },
             };
             if rest.len() < length.unwrap_or(0) {
@@ -141,11 +170,19 @@ impl Tuples {
 }
 
 fn print(ty: &DataType, bytes: &[u8], format: &Format, line: &mut String) -> EngineResult<()> {
+    if usize::try_from(ty.wire_len()).is_ok_and(|length| bytes.len() < length) {
+        return fail(Fault::ShortBinary);
+    }
     let Some(value) = get(ty, bytes)? else { return fail(Fault::BadBinary) };
     let mut shown = String::new();
     text::print(ty, &value, &mut shown);
     escape_text(format, &shown, line);
     Ok(())
+}
+
+/// Which column it was; the line is added by who counts lines.
+fn in_column(name: &str, error: EngineError) -> EngineError {
+    error.with_context(format!("column {name}"))
 }
 
 fn bad<T>(message: String) -> EngineResult<T> {
@@ -196,6 +233,10 @@ mod tests {
         Format::new(&options, &[]).unwrap()
     }
 
+    fn columns(types: &[DataType]) -> Vec<(String, DataType)> {
+        types.iter().map(|ty| ("c".to_owned(), *ty)).collect()
+    }
+
     fn written() -> (Vec<DataType>, Vec<u8>) {
         let types = vec![DataType::Integer, DataType::Text];
         let rows = [vec![Datum::Int4(-7), Datum::Text("a\tb".to_owned())], vec![Datum::Null, Datum::Null]];
@@ -208,7 +249,7 @@ mod tests {
     fn tuples_cut_anywhere_become_the_same_lines() {
         let (types, data) = written();
         for cut in 0..data.len() {
-            let (mut tuples, mut lines) = (Tuples::new(types.clone()), Vec::new());
+            let (mut tuples, mut lines) = (Tuples::new(columns(&types)), Vec::new());
             tuples.feed(&data[..cut], &format(), &mut lines).unwrap();
             tuples.feed(&data[cut..], &format(), &mut lines).unwrap();
             tuples.finish().unwrap();
@@ -220,7 +261,7 @@ mod tests {
     fn damaged_data_is_refused() {
         let (types, data) = written();
         let code = |data: &[u8]| {
-            let mut tuples = Tuples::new(types.clone());
+            let mut tuples = Tuples::new(columns(&types));
             let fed = tuples.feed(data, &format(), &mut Vec::new());
             fed.and_then(|()| tuples.finish()).map_err(|error| error.code()).err()
         };
@@ -233,6 +274,6 @@ mod tests {
         let mut short = data.clone();
         short[24] = 3;
         short.remove(25);
-        assert_eq!(code(&short), Some("22P03"), "an integer of three bytes");
+        assert_eq!(code(&short), Some("08P01"), "an integer of three bytes");
     }
 }

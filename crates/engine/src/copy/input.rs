@@ -9,6 +9,7 @@ use super::rows::{header_text, shortened, utf8};
 use crate::error::{EngineResult, Fault, fail};
 use crate::{EngineError, Session};
 use sql::{Copy, CopyHeader, ObjectName};
+use std::future::Future;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -68,10 +69,11 @@ impl CopyIn {
         };
         // Rows before a bad one are read first, so that their lines are counted.
         let fed = tuples.feed(data, &self.format, &mut self.buffer);
+        let begun = tuples.has_begun();
         self.read(false).await?;
         fed.map_err(|error| {
-            let place = format!("COPY {}, line {}", self.loader.rows.target().table.name, self.line + 1);
-            error.with_context(place)
+            // The header is no line.
+            if begun { self.at_next_line(error) } else { error }
         })
     }
 
@@ -153,8 +155,11 @@ impl CopyIn {
     /// # Errors
     /// A duplicate key, an incomplete last line, or the store's failure. Nothing was copied then.
     pub async fn finish(mut self: Box<Self>, session: &mut Session) -> Result<String, EngineError> {
-        let whole = self.tuples.as_ref().map_or(Ok(()), Tuples::finish);
-        let read = match whole.and(self.end_blocks().await) {
+        let whole = match self.tuples.as_ref().map_or(Ok(()), Tuples::finish) {
+            Ok(()) => self.end_blocks().await,
+            Err(error) => Err(self.at_next_line(error)),
+        };
+        let read = match whole {
             Ok(()) => self.read(true).await,
             Err(error) => Err(error),
         };
@@ -176,7 +181,35 @@ impl CopyIn {
     /// The client gave up: the error to answer with.
     pub fn abort(self: Box<Self>, session: &mut Session, reason: &str) -> EngineError {
         session.fail();
-        Fault::CopyAborted { reason: reason.to_string() }.into()
+        EngineError::from(Fault::CopyAborted { reason: reason.to_string() }).with_context(self.place())
+    }
+
+    /// Waits for `work`, which brings more data, as long as the statement may run.
+    ///
+    /// # Errors
+    /// It was cancelled, or its time is up.
+    pub async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<T, EngineError> {
+        let guard = Arc::clone(&self.loader.guard);
+        let done = guard.stoppable(async { Ok(work.await) }).await;
+        done.map_err(|error| error.with_context(self.place()))
+    }
+
+    /// Says that an error is in the line that comes next.
+    fn at_next_line(&self, error: EngineError) -> EngineError {
+        let place = match error.context() {
+            Some(column) => format!("{}, {column}", self.place()),
+            None => self.place(),
+        };
+        error.with_context(place)
+    }
+
+    /// The table and the line that comes next, as PostgreSQL tells them.
+    pub fn place(&self) -> String {
+        let unread = match &self.tuples {
+            None => memchr::memchr_iter(b'\n', &self.buffer).count() as u64,
+            Some(_) => 0,
+        };
+        format!("COPY {}, line {}", self.loader.rows.target().table.name, self.line + unread + 1)
     }
 
     /// Reads all whole lines of the buffer.
@@ -275,7 +308,7 @@ impl Session {
         let loader = self.loader(name, columns, copy.selection.as_ref()).await?;
         let names = loader.rows.names();
         let format = Format::new(&copy.options, &names)?;
-        let tuples = format.binary.then(|| Tuples::new(loader.rows.types()));
+        let tuples = format.binary.then(|| Tuples::new(names.iter().cloned().zip(loader.rows.types()).collect()));
         Ok(CopyIn {
             columns: names.len(),
             binary: format.binary,

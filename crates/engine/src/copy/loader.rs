@@ -2,7 +2,7 @@
 
 use super::format::positions;
 use super::rows::{LongWay, RowWriter};
-use crate::dml::{FAMILY, Second, Target, default_values};
+use crate::dml::{Exprs, FAMILY, Second, Target, default_values};
 use crate::error::{EngineResult, Fault, fail};
 use crate::running::RunGuard;
 use crate::transaction_block::{Block, Work};
@@ -12,6 +12,7 @@ use sql::{ObjectName, ast::Expr};
 use std::sync::Arc;
 use store::{BulkLoad, Bytes, LoadRows, OnDuplicate};
 use txn::{LockMode, LockOwner};
+use types::DataType;
 
 /// Hidden row ids taken at once.
 const ID_BLOCK: u32 = 8192;
@@ -154,9 +155,7 @@ impl Session {
         let defaults = self.row_exprs(catalog, &target, &alias, Second::None, &exprs, &mut params).await?;
         let filter = match selection {
             None => None,
-            Some(expr) => Some(
-                self.row_exprs(catalog, &target, &alias, Second::None, std::slice::from_ref(expr), &mut params).await?,
-            ),
+            Some(expr) => Some(self.copy_condition(catalog, &target, expr, &mut params).await?),
         };
         params.finish_without()?;
         let long = match columns.is_empty() && filter.is_none() && sequences.is_empty() {
@@ -168,5 +167,30 @@ impl Session {
             }
         };
         RowWriter::new(target, fields, base, long)
+    }
+
+    /// WHERE, which must be a boolean; a constant is read as one.
+    async fn copy_condition(
+        &mut self,
+        catalog: &Arc<catalog::Catalog>,
+        target: &Target,
+        condition: &Expr,
+        params: &mut crate::dml::ParamTypes,
+    ) -> EngineResult<Exprs> {
+        let condition = match condition {
+            Expr::Value(_) => &sql::parse_expr(&format!("({condition})::boolean"))?,
+            other => other,
+        };
+        let alias = target.table.name.clone();
+        let condition = std::slice::from_ref(condition);
+        let filter = self.row_exprs(catalog, target, &alias, Second::None, condition, params).await?;
+        match filter.types() {
+            [DataType::Boolean] => Ok(filter),
+            types => {
+                let ty = types.first().map_or("unknown", DataType::base_name);
+                let message = format!("argument of WHERE must be type boolean, not type {ty}");
+                Err(query::QueryError::TypeMismatch { message }.into())
+            }
+        }
     }
 }

@@ -152,6 +152,8 @@ pub(crate) enum Fault {
     // COPY.
     #[error("incorrect binary data format")]
     BadBinary,
+    #[error("insufficient data left in message")]
+    ShortBinary,
     #[error("{message}")]
     BadCopy { message: String },
     #[error("a line of COPY data is longer than {limit} bytes")]

@@ -67,6 +67,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::Canceled | Fault::StatementTimeout | Fault::CopyAborted { .. } => "57014",
         Fault::ShuttingDown | Fault::Terminated => "57P01",
         Fault::BadBinary => "22P03",
+        Fault::ShortBinary => "08P01",
         Fault::BadCopy { .. } => "22P04",
         Fault::LongCopyLine { .. } => "54000",
         Fault::BadCopyOption { .. } => "22023",

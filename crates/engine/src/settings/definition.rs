@@ -67,12 +67,18 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
     plain("default_transaction_isolation", "read committed", ISOLATIONS, "Isolation level of new transactions."),
     reported("default_transaction_read_only", "off", Kind::Bool, "Are new transactions read-only?"),
     plain("extra_float_digits", "1", Kind::Int(-15, 3), "Floats print shortest-exact when above 0."),
-    plain("idle_in_transaction_session_timeout", "0", NO_TIMEOUT, "Most idle time inside a transaction."),
-    plain("idle_session_timeout", "0", NO_TIMEOUT, "Most idle time between transactions."),
+    plain(
+        "idle_in_transaction_session_timeout",
+        "0",
+        Kind::Duration,
+        "Most idle time inside a transaction. 0 is forever.",
+    ),
+    plain("idle_session_timeout", "0", Kind::Duration, "Most idle time between transactions. 0 is forever."),
     reported("in_hot_standby", "off", NO_ONLY, "Is the server a standby?"),
     fixed_reported("integer_datetimes", "on", Kind::Bool, "Are times kept as integers?"),
     reported("IntervalStyle", "postgres", Kind::Word(INTERVAL_STYLES, &[]), "Form of intervals."),
     reported("is_superuser", "on", YES_ONLY, "Is the user a superuser?"),
+    plain("jit", "off", Kind::Bool, "Is code compiled for queries? There is no such compiler: this changes nothing."),
     plain("lock_timeout", "0", Kind::Duration, "Most time to wait for a lock. 0 is forever."),
     fixed(MAX_CONNECTIONS, "2000", Kind::Int(1, 262_143), "Most sessions of the server at a time."),
     fixed("max_index_keys", "32", Kind::Int(32, 32), "Most columns of an index."),
@@ -108,8 +114,6 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
 const MESSAGE_LEVELS: &[&str] =
     &["debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error"];
 const INTERVAL_STYLES: &[&str] = &["postgres", "postgres_verbose", "sql_standard", "iso_8601"];
-/// A timeout that is not built: only 0 is taken.
-const NO_TIMEOUT: Kind = Kind::Never;
 /// What the server that sessions come through says of itself.
 pub(crate) const MAX_CONNECTIONS: &str = "max_connections";
 
@@ -134,6 +138,7 @@ impl SettingDef {
                 "Version and Platform Compatibility / Previous PostgreSQL Versions"
             }
             "synchronous_commit" => "Write-Ahead Log / Settings",
+            "jit" => "Query Tuning / Other Planner Options",
             "work_mem" => "Resource Usage / Memory",
             _ => "Client Connection Defaults / Statement Behavior",
         }

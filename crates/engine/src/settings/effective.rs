@@ -19,6 +19,10 @@ pub(crate) struct Effective {
     pub(crate) search_path: Arc<Vec<String>>,
     /// `None` is forever.
     pub(crate) statement_timeout: Option<Duration>,
+    /// How long a client may be silent in a block; `None` is forever.
+    pub(crate) idle_in_block_timeout: Option<Duration>,
+    /// And outside of one.
+    pub(crate) idle_timeout: Option<Duration>,
     /// How long to wait for a lock.
     pub(crate) lock_wait: LockWait,
     /// Does a commit wait for the log?
@@ -53,6 +57,8 @@ impl Default for Effective {
         Self {
             search_path: Arc::new(vec!["$user".to_string(), catalog::PUBLIC_SCHEMA.to_string()]),
             statement_timeout: None,
+            idle_in_block_timeout: None,
+            idle_timeout: None,
             lock_wait: LockWait::Forever,
             durability: Durability::Sync,
             time_zone: Arc::from("UTC"),
@@ -80,6 +86,8 @@ impl Effective {
         Ok(Self {
             search_path: Arc::new(split_path(settings.get("search_path")?)),
             statement_timeout: time("statement_timeout")?,
+            idle_in_block_timeout: time("idle_in_transaction_session_timeout")?,
+            idle_timeout: time("idle_session_timeout")?,
             lock_wait: time("lock_timeout")?.map_or(LockWait::Forever, LockWait::AtMost),
             durability: if on("synchronous_commit")? { Durability::Sync } else { Durability::Buffered },
             time_zone: Arc::from(settings.get("TimeZone")?),

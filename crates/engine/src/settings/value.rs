@@ -16,8 +16,6 @@ pub(crate) enum Kind {
     Int(i64, i64),
     /// Milliseconds, or with a unit.
     Duration,
-    /// A duration that is not built: only 0.
-    Never,
     /// Kilobytes, or with a unit.
     Memory,
     /// Any text.
@@ -28,7 +26,7 @@ pub(crate) enum Kind {
     NameList,
     /// One of the first; the second are PostgreSQL's others, refused by name.
     Word(&'static [&'static str], &'static [&'static str]),
-    /// UTF8.
+    /// UTF8 or SQL_ASCII.
     Encoding,
     /// ISO with an order of day and month, which reading uses.
     DateStyle,
@@ -43,7 +41,7 @@ impl Kind {
     pub(crate) fn type_name(self) -> &'static str {
         match self {
             Self::Bool | Self::Word(["on" | "off"], _) => "bool",
-            Self::Int(..) | Self::Duration | Self::Never | Self::Memory => "integer",
+            Self::Int(..) | Self::Duration | Self::Memory => "integer",
             Self::Word(..) | Self::SyncCommit => "enum",
             Self::Text | Self::Name | Self::NameList | Self::Encoding | Self::DateStyle | Self::TimeZone => "string",
         }
@@ -61,7 +59,7 @@ impl Kind {
     /// What its numbers count.
     pub(crate) fn unit(self) -> Option<&'static str> {
         match self {
-            Self::Duration | Self::Never => Some("ms"),
+            Self::Duration => Some("ms"),
             Self::Memory => Some("kB"),
             _ => None,
         }
@@ -72,7 +70,6 @@ impl Kind {
         match self {
             Self::Int(low, high) => Some((low, high)),
             Self::Duration => Some((0, i64::from(i32::MAX))),
-            Self::Never => Some((0, 0)),
             Self::Memory => Some((LEAST_MEMORY, i64::from(i32::MAX))),
             _ => None,
         }
@@ -124,7 +121,6 @@ impl Kind {
                     bad(name, value, Some("Valid units for this parameter are \"kB\", \"MB\", \"GB\", and \"TB\"."))
                 }
             },
-            Self::Never => word(name, value, &["0"], &[]),
             Self::Text => Ok(value.to_string()),
             Self::Name => Ok(cut(value, 63).to_string()),
             Self::Word(allowed, known) => word(name, value, allowed, known),
@@ -246,14 +242,100 @@ fn word(name: &str, value: &str, allowed: &[&str], known: &[&str]) -> EngineResu
     })
 }
 
+/// UTF8, or SQL_ASCII: text goes as it is, which is UTF8.
 fn encoding(name: &str, value: &str) -> EngineResult<String> {
     let plain: String = value.chars().filter(char::is_ascii_alphanumeric).collect();
     match plain.to_ascii_lowercase().as_str() {
         "utf8" | "unicode" => Ok("UTF8".to_string()),
-        "" => bad(name, value, None),
-        _ => fail(Fault::Unsupported { feature: format!("client_encoding \"{value}\" (text is UTF8)") }),
+        "sqlascii" => Ok("SQL_ASCII".to_string()),
+        known if OTHER_ENCODINGS.contains(&known) => {
+            fail(Fault::Unsupported { feature: format!("client_encoding \"{value}\" (text is UTF8)") })
+        }
+        _ => bad(name, value, None),
     }
 }
+
+/// PostgreSQL's other encodings and their other names, in letters and digits alone.
+const OTHER_ENCODINGS: &[&str] = &[
+    "abc",
+    "alt",
+    "big5",
+    "euccn",
+    "eucjis2004",
+    "eucjp",
+    "euckr",
+    "euctw",
+    "gb18030",
+    "gbk",
+    "iso88591",
+    "iso885910",
+    "iso885913",
+    "iso885914",
+    "iso885915",
+    "iso885916",
+    "iso88592",
+    "iso88593",
+    "iso88594",
+    "iso88595",
+    "iso88596",
+    "iso88597",
+    "iso88598",
+    "iso88599",
+    "johab",
+    "koi8",
+    "koi8r",
+    "koi8u",
+    "latin1",
+    "latin10",
+    "latin2",
+    "latin3",
+    "latin4",
+    "latin5",
+    "latin6",
+    "latin7",
+    "latin8",
+    "latin9",
+    "mskanji",
+    "muleinternal",
+    "shiftjis",
+    "shiftjis2004",
+    "sjis",
+    "tcvn",
+    "tcvn5712",
+    "uhc",
+    "vscii",
+    "win",
+    "win1250",
+    "win1251",
+    "win1252",
+    "win1253",
+    "win1254",
+    "win1255",
+    "win1256",
+    "win1257",
+    "win1258",
+    "win866",
+    "win874",
+    "win932",
+    "win936",
+    "win949",
+    "win950",
+    "windows1250",
+    "windows1251",
+    "windows1252",
+    "windows1253",
+    "windows1254",
+    "windows1255",
+    "windows1256",
+    "windows1257",
+    "windows1258",
+    "windows866",
+    "windows874",
+    "windows932",
+    "windows936",
+    "windows949",
+    "windows950",
+];
 
 /// `ISO`, with `MDY`, `DMY` or `YMD`; without an order if none is named, which keeps what there is.
 fn date_style(name: &str, values: &[String]) -> EngineResult<String> {

@@ -144,3 +144,30 @@ async fn a_bad_line_of_copy_is_named_with_its_column() {
         assert_eq!(client.run("SELECT count(*) FROM t").await.strs(), Ok("0"));
     }
 }
+
+#[tokio::test]
+async fn a_condition_of_copy_is_a_boolean() {
+    use crate::frames::query;
+    let server = Server::start(10).await;
+    let mut client = server.session().await;
+    client.run("CREATE TABLE t (k integer PRIMARY KEY, v text)").await.unwrap();
+    for (condition, ty) in [("v", "text"), ("k", "integer"), ("k + 1", "integer")] {
+        client.send(&query(&format!("COPY t FROM STDIN WHERE {condition}"))).await;
+        let answer = client.answer().await;
+        assert_eq!(result(&answer).strs(), Err("42804"), "{condition}");
+        let wanted = format!("argument of WHERE must be type boolean, not type {ty}");
+        assert_eq!(crate::client::field(&answer[0], b'M'), wanted);
+    }
+    for (condition, copied) in [
+        ("NULL", Ok("COPY 0")),
+        ("'t'", Ok("COPY 2")),
+        ("k > 1", Ok("COPY 1")),
+        ("false", Ok("COPY 0")),
+        ("'x'", Err("22P02")),
+    ] {
+        let copy = query(&format!("COPY t FROM STDIN WHERE {condition}"));
+        client.send(&[copy, frame(b'd', &[b"1\ta\n2\tb\n"]), frame(b'c', &[])].concat()).await;
+        assert_eq!(result(&client.answer().await).strs(), copied, "{condition}");
+        client.run("DELETE FROM t").await.unwrap();
+    }
+}

@@ -1,0 +1,74 @@
+//! Time that is up: of plans that never wait, of a COPY whose data does not come, and of clients that say nothing.
+
+use crate::client::Strs as _;
+use crate::client::{Server, field, result};
+use crate::frames::{frame, query};
+use std::time::{Duration, Instant};
+
+#[tokio::test]
+async fn plans_that_read_no_table_are_stopped() {
+    let server = Server::start(10).await;
+    let mut client = server.session().await;
+    client.run("SET statement_timeout = 300").await.unwrap();
+    for text in [
+        "SELECT sum(g) FROM generate_series(1, 20000000000) AS g",
+        "SELECT count(*) FROM generate_series(1, 1000000) AS a, generate_series(1, 1000000) AS b",
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r",
+    ] {
+        let began = Instant::now();
+        assert_eq!(client.run(text).await.strs(), Err("57014"), "{text}");
+        assert!(began.elapsed() < Duration::from_secs(20), "{text}: {:?}", began.elapsed());
+    }
+    assert_eq!(client.run("SELECT 'goes on'").await.strs(), Ok("goes on"));
+}
+
+#[tokio::test]
+async fn a_copy_without_data_is_stopped() {
+    let server = Server::start(10).await;
+    let mut client = server.session().await;
+    client.run("CREATE TABLE u (a integer, b text)").await.unwrap();
+    client.run("SET statement_timeout = 200").await.unwrap();
+    client.send(&query("COPY u FROM STDIN")).await;
+    client.send(&frame(b'd', &[b"1\tx\n"])).await;
+    let answer = client.answer().await;
+    assert_eq!(result(&answer).strs(), Err("57014"));
+    assert_eq!(field(&answer[1], b'W'), "COPY u, line 2");
+    // What the client sent before it heard of that is no statement.
+    client.send(&[frame(b'd', &[b"2\ty\n"]), frame(b'c', &[])].concat()).await;
+    assert_eq!(client.run("SELECT count(*) FROM u").await.strs(), Ok("0"));
+}
+
+#[tokio::test]
+async fn a_copy_without_data_is_cancelled() {
+    let server = Server::start(10).await;
+    let (mut client, mut other) = (server.session().await, server.session().await);
+    let process = client.run("SELECT pg_backend_pid()").await.unwrap();
+    client.run("CREATE TABLE u (a integer, b text)").await.unwrap();
+    client.send(&query("COPY u FROM STDIN")).await;
+    assert_eq!(client.message().await.unwrap().kind, b'G');
+    assert_eq!(other.run(&format!("SELECT pg_cancel_backend({process})")).await.strs(), Ok("t"));
+    let answer = client.answer().await;
+    assert_eq!((answer.len(), result(&answer).strs()), (2, Err("57014")));
+    assert_eq!(client.run("SELECT count(*) FROM u").await.strs(), Ok("0"));
+}
+
+#[tokio::test]
+async fn a_silent_client_loses_its_session_when_it_asked_for_that() {
+    let server = Server::start(10).await;
+    for (setting, begin, code) in
+        [("idle_in_transaction_session_timeout", "BEGIN", "25P03"), ("idle_session_timeout", "SELECT 1", "57P05")]
+    {
+        let mut client = server.session().await;
+        client.run(&format!("SET {setting} = '1s'")).await.unwrap();
+        // Not while it works, and not by the other setting.
+        client.run("SELECT pg_sleep(1.5)").await.unwrap();
+        client.run(begin).await.unwrap();
+        let ended = client.message().await.unwrap();
+        assert_eq!((field(&ended, b'S').as_str(), field(&ended, b'C').as_str()), ("FATAL", code));
+        assert!(client.message().await.is_none());
+    }
+    let mut client = server.session().await;
+    client.run("SET idle_in_transaction_session_timeout = '200ms'").await.unwrap();
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    assert_eq!(client.run("SELECT 'goes on'").await.strs(), Ok("goes on"));
+}
