@@ -31,7 +31,9 @@ impl Session {
         let found = guard.stoppable(async { Ok(planner.view_definition(&context, &create.query).await?) }).await?;
         let columns = columns(&create.columns, &found.columns)?;
         let search_path = self.search_path();
-        let query = create.query.to_string();
+        let own: Vec<&str> = found.columns.iter().map(|column| column.name.as_str()).collect();
+        let wanted: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        let query = sql::with_names(&create.query, &own, &wanted, &name);
         let new = NewView { schema, name, columns, query, search_path, reads: found.reads };
         match existing.filter(|_| create.or_replace) {
             None => self.engine.catalog().change(|draft| draft.create_view(new).map(drop)).await?,

@@ -50,7 +50,7 @@ pub(super) static PG_GET_CONSTRAINTDEF: Function =
 /// The computed views have no text.
 pub(super) static PG_GET_VIEWDEF: Function =
     strict("pg_get_viewdef", &[REGCLASS, BOOL], Returns::Text, |source, args| {
-        Ok(match args.oid(0).and_then(|oid| source.relation(oid)) {
+        Ok(match relation_of(source, args.cell(0))? {
             Some(Relation::View(view)) => view_definition(source, view).into(),
             _ => Cell::Null,
         })
