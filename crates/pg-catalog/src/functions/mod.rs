@@ -162,7 +162,7 @@ pub(crate) static ALL: &[&Function] = &[
     &size::PG_DATABASE_SIZE,
     &size::PG_TABLESPACE_SIZE,
     &session::CURRENT_SCHEMAS,
-    &session::CURRENT_SETTING,
+    &session::SETTING_OF,
     &session::PG_ADVISORY_UNLOCK_ALL,
     &session::PG_BACKEND_PID,
     &session::PG_CLIENT_ENCODING,

@@ -11,16 +11,16 @@ pub(super) static CURRENT_SCHEMAS: Function = strict("current_schemas", &[BOOL],
     Ok(implicit.then(|| "pg_catalog".to_owned()).into_iter().chain(known).collect::<Vec<String>>().into())
 });
 
-pub(super) static CURRENT_SETTING: Function =
-    strict("current_setting", &[TEXT, BOOL], Returns::Text, |source, args| {
-        let name = args.text(0).unwrap_or_default();
-        match source.live.setting(name) {
-            Some(value) => Ok(value.into()),
-            None if args.bool(1) == Some(true) => Ok(Cell::Null),
-            None => plan_err!("unrecognized configuration parameter \"{name}\""),
-        }
-    })
-    .optional(1);
+/// `current_setting` of a name that is no constant.
+pub(super) static SETTING_OF: Function = strict("setting_of", &[TEXT, BOOL], Returns::Text, |source, args| {
+    let name = args.text(0).unwrap_or_default();
+    match source.live.setting(name) {
+        Some(value) => Ok(value.into()),
+        None if args.bool(1) == Some(true) => Ok(Cell::Null),
+        None => plan_err!("unrecognized configuration parameter \"{name}\""),
+    }
+})
+.optional(1);
 
 pub(super) static PG_BACKEND_PID: Function =
     strict("pg_backend_pid", &[], Returns::Int, |source, _| Ok(source.live.process_id().into()));

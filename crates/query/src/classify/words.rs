@@ -164,6 +164,7 @@ fn refused_name(line: &str) -> Option<Refusal> {
         () if starts("unrecognized privilege type:") => Refusal::Argument,
         () if starts("more than one function named ") => Refusal::AmbiguousFunction,
         () if starts("expected a left parenthesis") || starts("expected a right parenthesis") => Refusal::Signature,
+        () if starts("unrecognized configuration parameter ") => Refusal::NoSuchObject,
         () if (starts("type \"") || starts("role \"")) && line.ends_with("\" does not exist") => Refusal::NoSuchObject,
         () => return None,
     })

@@ -194,6 +194,22 @@ fn restore_frame(frame: Option<&mut WindowFrame>) {
     }
 }
 
+/// Is its first argument a literal, or none?
+fn is_of_constant(function: &Function) -> bool {
+    let FunctionArguments::List(list) = &function.args else { return true };
+    match list.args.first() {
+        Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))) => is_constant(expr),
+        _ => true,
+    }
+}
+
+fn is_constant(expr: &Expr) -> bool {
+    match expr {
+        Expr::Cast { expr, .. } | Expr::Nested(expr) => is_constant(expr),
+        other => matches!(other, Expr::Value(value) if !matches!(value.value, Value::Placeholder(_))),
+    }
+}
+
 fn rewrite_function(mut function: Function) -> Expr {
     if let Some(WindowType::WindowSpec(window)) = &mut function.over {
         restore_frame(window.window_frame.as_mut());
@@ -238,6 +254,10 @@ fn rewrite_function(mut function: Function) -> Expr {
         "percentile_cont" if !function.within_group.is_empty() => return at_share("value between shares", function),
         "mode" if !function.within_group.is_empty() => return mode(function),
         "array_agg" | "string_agg" => sort_distinct(&mut function),
+        // The value of a constant's setting is a parameter of the plan: `functions/session_constant.rs`.
+        "current_setting" if !is_of_constant(&function) => {
+            function.name = ObjectName::from(vec![Ident::new("setting_of")]);
+        }
         "make_interval" => name_parts(&mut function),
         "information_schema._pg_expandarray" => return unnested("array with places", function),
         "string_to_table" => return unnested("string_to_array", function),
