@@ -3,14 +3,7 @@
 /// Objects that are not the system's, of these kinds, and like the pattern if there is one.
 fn list(kinds: &str, pattern: &str, sizes: bool) -> String {
     let size = if sizes { ", pg_size_pretty(pg_catalog.pg_table_size(c.oid)) AS \"Size\"" } else { "" };
-    let like = match pattern {
-        "" => String::new(),
-        pattern => {
-            let (schema, name) = split(pattern);
-            let schema = schema.map(|schema| format!(" AND n.nspname ~ {}", literal(&regex(&schema))));
-            format!("{} AND c.relname ~ {}", schema.unwrap_or_default(), literal(&regex(&name)))
-        }
-    };
+    let like = like("c.relname", pattern);
     format!(
         "SELECT n.nspname AS \"Schema\", c.relname AS \"Name\",
                 CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'S' THEN 'sequence'
@@ -18,6 +11,58 @@ fn list(kinds: &str, pattern: &str, sizes: bool) -> String {
          FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
          WHERE c.relkind IN ({kinds}) AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast'){like}
          ORDER BY 1, 2"
+    )
+}
+
+/// A condition on names and their schemas; empty without a pattern.
+fn like(name: &str, pattern: &str) -> String {
+    if pattern.is_empty() {
+        return String::new();
+    }
+    let (schema, wanted) = split(pattern);
+    let schema = schema.map(|schema| format!(" AND n.nspname ~ {}", literal(&regex(&schema))));
+    format!("{} AND {name} ~ {}", schema.unwrap_or_default(), literal(&regex(&wanted)))
+}
+
+/// Those of users; like a pattern, the system's too.
+const OF_USERS: &str = " AND n.nspname NOT IN ('pg_catalog', 'information_schema')";
+
+fn functions(pattern: &str) -> String {
+    let which = if pattern.is_empty() { OF_USERS.to_owned() } else { like("p.proname", pattern) };
+    format!(
+        "SELECT n.nspname AS \"Schema\", p.proname AS \"Name\",
+                pg_catalog.pg_get_function_result(p.oid) AS \"Result data type\",
+                pg_catalog.pg_get_function_arguments(p.oid) AS \"Argument data types\"
+         FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+         WHERE true{which} ORDER BY 1, 2, 4"
+    )
+}
+
+/// A type is found by either of its names, `int4` and `integer`. Rows of tables and arrays are not listed.
+fn types(pattern: &str) -> String {
+    let which = match pattern {
+        "" => OF_USERS.to_owned(),
+        pattern => format!(
+            " AND (true{} OR true{})",
+            like("t.typname", pattern),
+            like("pg_catalog.format_type(t.oid, NULL)", pattern)
+        ),
+    };
+    format!(
+        "SELECT n.nspname AS \"Schema\", pg_catalog.format_type(t.oid, NULL) AS \"Name\"
+         FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
+         WHERE t.typrelid = 0 AND t.typname !~ '^_'{which} ORDER BY 1, 2"
+    )
+}
+
+/// Schemas and names of tables, views and sequences like a pattern.
+pub(super) fn matching(pattern: &str) -> String {
+    format!(
+        "SELECT n.nspname::text, c.relname::text
+         FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+         WHERE c.relkind IN ('r', 'v', 'S') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast'){}
+         ORDER BY 1, 2",
+        like("c.relname", pattern)
     )
 }
 
@@ -41,16 +86,8 @@ pub(super) fn lists(command: &str, pattern: &str) -> Option<String> {
         "dv" => list("'v'", pattern, more),
         "ds" => list("'S'", pattern, more),
         "di" => list("'i'", pattern, more),
-        "df" => "SELECT n.nspname AS \"Schema\", p.proname AS \"Name\",
-                        pg_catalog.pg_get_function_result(p.oid) AS \"Result data type\",
-                        pg_catalog.pg_get_function_arguments(p.oid) AS \"Argument data types\"
-                 FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
-                 WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2, 4"
-            .to_owned(),
-        "dT" => "SELECT n.nspname AS \"Schema\", pg_catalog.format_type(t.oid, NULL) AS \"Name\"
-                 FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
-                 WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2"
-            .to_owned(),
+        "df" => functions(pattern),
+        "dT" => types(pattern),
         "dx" => {
             "SELECT extname AS \"Name\", extversion AS \"Version\" FROM pg_catalog.pg_extension ORDER BY 1".to_owned()
         }

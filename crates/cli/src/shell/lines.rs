@@ -28,6 +28,8 @@ pub(super) struct Text {
 
 impl Text {
     pub(super) fn new(text: &str) -> Self {
+        // The mark that some editors put in front of UTF-8.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         Self { lines: lines.into_iter(), read: 0, data_in_stdin: false }
     }

@@ -9,10 +9,10 @@ use crate::error::CliError;
 use std::io::{IsTerminal, Write};
 
 const HELP: &str = "\
-\\d [TABLE]        tables, or the columns and the key of one
+\\d [TABLE]        tables, or the columns and the key of one, or of all like a PATTERN
 \\dt \\dv \\ds \\di   tables, views, sequences, indexes [like PATTERN]; with + their sizes, too
 \\dn \\l \\du        schemas, databases, roles
-\\df \\dT \\dx       functions, types, extensions of users
+\\df \\dT \\dx       functions, types, extensions of users; functions and types like PATTERN, the system's, too
 \\sv VIEW         the query of a view
 \\x [on|off]      shows each column on a line of its own
 \\echo TEXT       writes TEXT
@@ -23,6 +23,9 @@ const HELP: &str = "\
 \\i FILE           runs a file
 \\q                ends
 ";
+
+/// So many files run within each other: more are one that runs itself.
+const MOST_FILES: usize = 32;
 
 impl Runner {
     /// Runs a command, given without its backslash; `lines` has the data of a COPY.
@@ -37,7 +40,12 @@ impl Runner {
                 let _ = std::io::stdout().write_all(HELP.as_bytes());
             }
             "timing" => {
-                self.timing = if rest.is_empty() { !self.timing } else { rest == "on" };
+                self.timing = match rest {
+                    "" => !self.timing,
+                    "on" => true,
+                    "off" => false,
+                    _ => return Ok(wrong("\\timing takes on or off")),
+                };
                 output::line(&format!("Timing is {}.", if self.timing { "on" } else { "off" }));
             }
             "format" => match <Format as clap::ValueEnum>::from_str(rest, true) {
@@ -73,6 +81,28 @@ impl Runner {
     }
 
     async fn describe(&mut self, name: &str) -> Result<Step, CliError> {
+        if !name.contains(['*', '?']) {
+            return self.describe_one(name).await;
+        }
+        let found = match self.names(&describe::matching(name)).await {
+            Ok(found) => found,
+            Err(error) => return Ok(wrong(error.message())),
+        };
+        if found.is_empty() {
+            return Ok(wrong(&format!("there is no table like \"{name}\"")));
+        }
+        for (schema, name) in found {
+            output::line(&format!("{schema}.{name}"));
+            let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+            match self.describe_one(&format!("{}.{}", quoted(&schema), quoted(&name))).await? {
+                Step::Done => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Step::Done)
+    }
+
+    async fn describe_one(&mut self, name: &str) -> Result<Step, CliError> {
         let [columns, key] = describe::table(name);
         if self.count(&columns).await == Some(0) {
             return Ok(wrong(&format!("there is no table \"{name}\"")));
@@ -93,10 +123,16 @@ impl Runner {
     }
 
     async fn include(&mut self, path: &str) -> Result<Step, CliError> {
+        if self.depth == MOST_FILES {
+            return Ok(wrong(&format!("\"{path}\" is not run: more than {MOST_FILES} files run each other")));
+        }
         match std::fs::read_to_string(path.trim_matches('\'')) {
             Ok(text) => {
                 let mut lines = Lines::Text(Text::new(&text));
-                Ok(if Box::pin(self.run_all(&mut lines)).await? { Step::Done } else { Step::Failed })
+                self.depth += 1;
+                let done = Box::pin(self.run_all(&mut lines)).await;
+                self.depth -= 1;
+                Ok(if done? { Step::Done } else { Step::Failed })
             }
             Err(error) => Ok(wrong(&format!("\"{path}\" cannot be read: {error}"))),
         }

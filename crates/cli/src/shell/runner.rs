@@ -24,6 +24,8 @@ pub(super) struct Runner {
     person: bool,
     /// An answer was written as an Arrow file, which has room for one.
     arrow_written: bool,
+    /// How many files are being run within each other.
+    pub(super) depth: usize,
 }
 
 /// How a statement or command went.
@@ -37,7 +39,7 @@ pub(super) enum Step {
 
 impl Runner {
     pub(super) fn new(session: Session, format: Format) -> Self {
-        Self { session, format, timing: false, person: false, arrow_written: false }
+        Self { session, format, timing: false, person: false, arrow_written: false, depth: 0 }
     }
 
     /// Runs all input; false when something failed, which ends the input unless a person gives it.
@@ -68,8 +70,8 @@ impl Runner {
                     text.clear();
                     continue;
                 }
-                Input::End if text.is_empty() => return Ok(true),
-                // The last statement of a text needs no semicolon.
+                // What a person began and did not end is not meant: only a script may go without the last semicolon.
+                Input::End if text.is_empty() || lines.is_person() => return Ok(true),
                 Input::End => {
                     let step = self.statement(&text, before, lines).await?;
                     return Ok(step != Step::Failed);
@@ -221,6 +223,11 @@ impl Runner {
     /// How many rows a query of the shell's own has; `None` if it failed.
     pub(super) async fn count(&mut self, sql: &str) -> Option<u64> {
         self.session.run(sql, &[]).await.ok()
+    }
+
+    /// Schemas and names, by a query of the shell's own.
+    pub(super) async fn names(&mut self, sql: &str) -> Result<Vec<(String, String)>, Error> {
+        self.session.rows(sql, &[]).await
     }
 
     async fn one(&mut self, sql: &str) -> Result<Answer, Failure> {

@@ -108,6 +108,31 @@ fn lists_take_patterns_and_tell_sizes() {
 }
 
 #[test]
+fn tables_functions_and_types_are_described_by_pattern() {
+    let input = "CREATE TABLE first_one (k integer PRIMARY KEY);\nCREATE TABLE first_two (z text PRIMARY KEY);\n\\d first*\n\\df uppe?\n\\dT int4\n";
+    let (code, out, err) = text(&[], input);
+    assert_eq!((code, err.as_str()), (0, ""));
+    for part in ["public.first_one\n", "public.first_two\n", " upper ", " pg_catalog | integer\n(1 row)"] {
+        assert!(out.contains(part), "{part:?} is not in\n{out}");
+    }
+    let (code, _, err) = text(&[], "\\d nothing*\n");
+    assert_eq!((code, err.as_str()), (1, "there is no table like \"nothing*\"\n"));
+    let (code, _, err) = text(&[], "\\timing foo\n");
+    assert_eq!((code, err.as_str()), (1, "\\timing takes on or off\n"));
+}
+
+#[test]
+fn a_file_that_runs_itself_is_an_error_and_a_mark_in_front_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("again.sql");
+    std::fs::write(&path, format!("\u{feff}SELECT 1;\n\\i {}\n", path.display())).unwrap();
+    let (code, out, err) = text(&["-f", path.to_str().unwrap()], "");
+    assert_eq!(code, 1);
+    assert!(out.starts_with(" ?column?"), "{out}");
+    assert!(err.contains("files run each other"), "{err}");
+}
+
+#[test]
 fn a_script_ends_at_its_first_error_with_the_line_of_the_script() {
     let (code, out, err) = text(&[], "SELECT 1 AS before;\n\nSELECT\n  nope;\nSELECT 2 AS behind;\n");
     assert_eq!(code, 1);
