@@ -12,6 +12,7 @@
 mod answer;
 mod error;
 mod front;
+mod records;
 mod run;
 mod server;
 

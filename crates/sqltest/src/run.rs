@@ -2,11 +2,12 @@
 
 use crate::answer::{SEPARATOR, same_columns, same_rows, same_words};
 use crate::front::{Extended, Library, Simple};
+use crate::records::records;
 use crate::server::{Server, connect};
 use crate::{Front, FrontError};
 use sqllogictest::{
     AsyncDB, DefaultColumnType, MakeConnection, Record, RecordOutput, Runner, default_column_validator,
-    default_normalizer, parse_file,
+    default_normalizer,
 };
 use std::path::Path;
 
@@ -104,7 +105,7 @@ where
         }
     }
     let mut report = Report::default();
-    for record in parse_file::<DefaultColumnType>(file).map_err(|e| e.to_string())? {
+    for record in records(file)? {
         if matches!(record, Record::Halt { .. }) {
             break;
         }

@@ -24,8 +24,8 @@ const HELP: &str = "\
 \\q                ends
 ";
 
-/// So many files run within each other: more are one that runs itself.
-const MOST_FILES: usize = 32;
+/// So many files run within each other, each on the stack of the others: more are one that runs itself.
+const MOST_FILES: usize = 8;
 
 impl Runner {
     /// Runs a command, given without its backslash; `lines` has the data of a COPY.

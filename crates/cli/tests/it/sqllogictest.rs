@@ -110,3 +110,26 @@ fn a_file_that_is_not_there_or_not_readable_is_told() {
         assert!(!ok && out.contains(path) && out.ends_with("1 file, 0 records, 1 failed\n"), "{out}");
     }
 }
+
+#[test]
+fn files_that_cannot_be_run_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = "statement ok\nCREATE TABLE t (k integer)\n\nstatement error (0A000)\nCOPY t FROM stdin\n\n\
+                statement error (0A000)\nCOPY t FROM\n  STDIN;\n\nquery I\nSELECT count(*) FROM t\n----\n0\n";
+    let copy = file(folder.path(), "copy.slt", copy);
+    for front in ["simple", "extended"] {
+        let (ok, out) = run(&["--front", front, copy.to_str().unwrap()]);
+        assert!(ok && out.contains("4 records"), "{out}");
+    }
+    let marked = file(folder.path(), "marked.slt", "\u{feff}include part*.slt\n\nquery I\nSELECT 1\n----\n1\n");
+    file(folder.path(), "part1.slt", "statement ok\nSELECT 1\n");
+    let (ok, out) = run(&[marked.to_str().unwrap()]);
+    assert!(ok && out.contains("2 records"), "{out}");
+    let itself = file(folder.path(), "itself.slt", "include itself.slt\n");
+    let (ok, out) = run(&[itself.to_str().unwrap()]);
+    assert!(!ok && out.contains("files include each other"), "{out}");
+    let bytes = folder.path().join("bytes.slt");
+    std::fs::write(&bytes, b"# \xff\n").unwrap();
+    let (ok, out) = run(&[bytes.to_str().unwrap()]);
+    assert!(!ok && out.contains("UTF-8"), "{out}");
+}

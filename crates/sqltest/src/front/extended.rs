@@ -33,6 +33,7 @@ impl AsyncDB for Extended {
     type ColumnType = DefaultColumnType;
 
     async fn run(&mut self, sql: &str) -> Result<Output, FrontError> {
+        super::refuse_copy_in(sql)?;
         let statement = self.client.prepare(sql).await?;
         if statement.columns().is_empty() {
             return Ok(DBOutput::StatementComplete(self.client.execute(&statement, &[]).await?));

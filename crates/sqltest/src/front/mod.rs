@@ -4,9 +4,22 @@ mod extended;
 mod library;
 mod simple;
 
+use crate::FrontError;
 pub(crate) use extended::Extended;
 pub(crate) use library::Library;
 pub(crate) use simple::Simple;
+
+/// Refuses COPY FROM STDIN, for which a file has no data: the server would wait for it.
+fn refuse_copy_in(sql: &str) -> Result<(), FrontError> {
+    let words: Vec<String> = sql.split_whitespace().map(str::to_ascii_lowercase).collect();
+    let is_copy = words.first().is_some_and(|word| word == "copy");
+    let from_client = |pair: &[String]| matches!(pair, [from, what] if from == "from" && what.starts_with("stdin"));
+    if is_copy && words.windows(2).any(from_client) {
+        let message = "COPY FROM STDIN is not run over a connection: a file has no data for it".into();
+        return Err(FrontError { code: "0A000".into(), message });
+    }
+    Ok(())
+}
 
 /// Which way a file is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

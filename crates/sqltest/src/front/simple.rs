@@ -17,6 +17,7 @@ impl AsyncDB for Simple {
     type ColumnType = DefaultColumnType;
 
     async fn run(&mut self, sql: &str) -> Result<Output, FrontError> {
+        super::refuse_copy_in(sql)?;
         let mut columns = None;
         let mut rows = Vec::new();
         let mut count = 0;
