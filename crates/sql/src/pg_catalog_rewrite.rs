@@ -245,7 +245,7 @@ fn column_of(expr: &Expr) -> Option<Ident> {
 }
 
 /// `generate_series(1, 3) AS i` has a column `i`.
-fn name_function_column(factor: &mut TableFactor) {
+pub(crate) fn name_function_column(factor: &mut TableFactor) {
     let TableFactor::Table { name, alias, args: Some(_), .. } = factor else { return };
     let Some(function) = name.0.last().and_then(|part| part.as_ident()) else { return };
     if alias.is_none() && function.value.eq_ignore_ascii_case("generate_series") {

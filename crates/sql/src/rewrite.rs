@@ -119,6 +119,7 @@ fn without_lateral(factor: &mut TableFactor) {
             index_hints: Vec::new(),
         },
     };
+    pg_catalog_rewrite::name_function_column(factor);
 }
 
 /// Puts parentheses around a sign behind a sign: `- -1` would print as `--1`, which is a comment.
