@@ -11,28 +11,30 @@ const TEXTS: DataType = DataType::Array(ElementType::Text);
 
 /// No query can write these names: the parser makes them of the operators.
 pub(super) static FUNCTIONS: &[Definition] = &[
-    define("~~ any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, LIKE, true))]).shown(),
-    define("~~ all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, LIKE, false))]).shown(),
-    define("!~~ any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, NOT_LIKE, true))]).shown(),
-    define("!~~ all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, NOT_LIKE, false))]).shown(),
-    define("~~* any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, ILIKE, true))]).shown(),
-    define("~~* all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, ILIKE, false))]).shown(),
-    define("!~~* any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, NOT_ILIKE, true))]).shown(),
-    define("!~~* all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, NOT_ILIKE, false))]).shown(),
+    define("~~ any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, Test::MATCH, true))]).shown(),
+    define("~~ all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, Test::MATCH, false))]).shown(),
+    define("!~~ any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, Test::NO_MATCH, true))]).shown(),
+    define("!~~ all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, Test::NO_MATCH, false))]).shown(),
+    define("~~* any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, Test::IMATCH, true))]).shown(),
+    define("~~* all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, Test::IMATCH, false))]).shown(),
+    define("!~~* any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, Test::NO_IMATCH, true))]).shown(),
+    define("!~~* all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, Test::NO_IMATCH, false))]).shown(),
 ];
 
 /// How one pattern is asked.
 #[derive(Clone, Copy)]
-struct Test {
-    negated: bool,
-    /// ILIKE.
-    any_case: bool,
+pub(super) struct Test {
+    pub(super) negated: bool,
+    /// Capital letters are the same as small ones.
+    pub(super) any_case: bool,
 }
 
-const LIKE: Test = Test { negated: false, any_case: false };
-const NOT_LIKE: Test = Test { negated: true, any_case: false };
-const ILIKE: Test = Test { negated: false, any_case: true };
-const NOT_ILIKE: Test = Test { negated: true, any_case: true };
+impl Test {
+    pub(super) const MATCH: Self = Self { negated: false, any_case: false };
+    pub(super) const NO_MATCH: Self = Self { negated: true, any_case: false };
+    pub(super) const IMATCH: Self = Self { negated: false, any_case: true };
+    pub(super) const NO_IMATCH: Self = Self { negated: true, any_case: true };
+}
 
 fn verdicts(args: &[Datum], test: Test, decisive: bool) -> QueryResult<Datum> {
     let lower = |text: &str| if test.any_case { text.to_lowercase() } else { text.to_owned() };

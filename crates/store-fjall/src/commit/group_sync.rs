@@ -113,7 +113,7 @@ impl GroupSync {
     }
 
     /// The journal that it syncs.
-    pub(crate) fn journal(&self) -> &JournalFile {
+    pub(crate) fn journal(&self) -> &Arc<JournalFile> {
         &self.journal
     }
 

@@ -73,7 +73,8 @@ impl JournalFile {
 impl Current {
     fn open(folder: &Path, id: u64) -> StoreResult<Self> {
         let path = journal_path(folder, id);
-        let file = File::open(&path).map_err(io(format!("opening journal {}", path.display())))?;
+        let file = File::options().read(true).write(true).open(&path);
+        let file = file.map_err(io(format!("opening journal {}", path.display())))?;
         Ok(Self { id, file: Arc::new(file), next: journal_path(folder, id + 1) })
     }
 }

@@ -1,4 +1,5 @@
-//! From a batch to a durable, visible commit, in three files in the order of events; `thread_use` tells who may block.
+//! From a batch to a durable, visible commit, in three files in the order of events; `thread_use` tells who may block,
+//! `journal_room` keeps syncs short.
 //!
 //! ```text
 //!            pipeline                          group_sync                     publish
@@ -8,6 +9,7 @@
 
 pub(crate) mod group_sync;
 pub(crate) mod journal_file;
+pub(crate) mod journal_room;
 pub(crate) mod pipeline;
 pub(crate) mod publish;
 pub(crate) mod thread_use;

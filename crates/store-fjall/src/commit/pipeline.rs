@@ -5,6 +5,7 @@
 //! The lock blocks threads, so nothing under it waits for the disk except a cold read.
 
 use crate::commit::group_sync::GroupSync;
+use crate::commit::journal_room::JournalRoom;
 use crate::commit::publish::{Publisher, State};
 use crate::error::engine;
 use crate::limits::{check_fragment, check_key};
@@ -33,6 +34,7 @@ pub(crate) struct Pipeline {
     pub(crate) read_only: Arc<ReadOnly>,
     pub(crate) group_sync: Arc<GroupSync>,
     pub(crate) watermark: Arc<Watermark>,
+    journal_room: JournalRoom,
     clock: Arc<dyn Clock>,
     /// The commit lock. Guards what the last commit was, and with it every write to fjall and the
     /// taking of snapshots. Never held across an await.
@@ -101,6 +103,7 @@ impl Pipeline {
             shared: parts.shared,
             publisher: parts.publisher,
             read_only: parts.read_only,
+            journal_room: JournalRoom::new(parts.group_sync.journal().clone()),
             group_sync: parts.group_sync,
             watermark: parts.watermark,
             clock: parts.clock,
@@ -134,9 +137,10 @@ impl Pipeline {
         if building.batch.is_empty() {
             return Ok((base.commit, Dropped::default()));
         }
-        let Building { batch, tables, dropped, rows, .. } = building;
+        let Building { batch, tables, dropped, rows, bytes, .. } = building;
         let tables = tables.map_or_else(|| base.tables.clone(), Arc::new);
         self.commit(&mut last, batch, stamp, tables, durability)?;
+        self.journal_room.used(bytes);
         drop(last);
         self.rows_written.fetch_add(rows, Ordering::Relaxed);
         self.group_sync.soon(stamp.commit);
@@ -227,6 +231,9 @@ fn check_sizes(batch: &WriteBatch) -> StoreResult<()> {
 /// Rows as a batch has left them: the fragment, or `None` when deleted.
 type Written = HashMap<(TableId, FamilyId, Bytes), Option<Vec<u8>>>;
 
+/// What the journal has around each key and value, and around a batch.
+const ITEM_BYTES: usize = 32;
+
 /// A fjall batch in the making.
 struct Building<'a> {
     pipeline: &'a Pipeline,
@@ -239,6 +246,8 @@ struct Building<'a> {
     /// What this batch has written so far, kept only when it also reads.
     written: Option<Written>,
     rows: u64,
+    /// About what the journal takes for it.
+    bytes: usize,
 }
 
 impl<'a> Building<'a> {
@@ -253,6 +262,7 @@ impl<'a> Building<'a> {
             dropped: Dropped::default(),
             written: reads.then(HashMap::new),
             rows: 0,
+            bytes: ITEM_BYTES,
         }
     }
 
@@ -345,6 +355,7 @@ impl<'a> Building<'a> {
         table.count_write(&key);
         self.batch.insert(&place.keyspace, place.key(&key), fragment.as_slice());
         self.rows += 1;
+        self.bytes += key.len() + fragment.len() + ITEM_BYTES;
         if let Some(written) = &mut self.written {
             written.insert((id, family, key), Some(fragment));
         }
@@ -356,6 +367,7 @@ impl<'a> Building<'a> {
         table.count_write(&key);
         self.batch.remove(&place.keyspace, place.key(&key));
         self.rows += 1;
+        self.bytes += key.len() + ITEM_BYTES;
         if let Some(written) = &mut self.written {
             written.insert((id, family, key), None);
         }

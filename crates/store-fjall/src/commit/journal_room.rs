@@ -1,0 +1,162 @@
+//! Blocks of the journal that are written before commits need them.
+//!
+//! fjall makes a journal as a file of 64 MiB without blocks. A sync after a commit that reached a new block
+//! has to write the file's inode too: three requests to the disk, one after the other, where two would do
+//! (data and flush). With rows of a kilobyte that is nearly every sync. So zeros are written ahead of what
+//! commits append, as PostgreSQL does in its log (`wal_init_zero`).
+//!
+//! ```text
+//!   0                                      hole                       64 MiB
+//!   |  batches  |  zeros that were written  |  zeros that nobody wrote  |
+//! ```
+//! - The hole begins behind everything that was written, and all who write batches hold the commit lock: zeros
+//!   that are written there under it cover none.
+//! - No zero is written at the end of the file or behind it. fjall appends to a journal that it opened again,
+//!   and would append behind such zeros, where recovery never looks.
+//! - Readers take a zero for the end of the batches, written or not: a crash leaves what it would leave without this.
+
+use crate::commit::journal_file::JournalFile;
+use crate::error::io;
+use parking_lot::Mutex;
+use rustix::fs::{SeekFrom, seek};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use store::StoreResult;
+
+/// Zeros are written in pieces of this size: a sync that has them with it takes about half as long again.
+const PIECE: usize = 128 << 10;
+
+/// Keeps written blocks before the place where the next batch goes.
+pub(crate) struct JournalRoom {
+    journal: Arc<JournalFile>,
+    /// Never waited for: whoever takes it holds the commit lock.
+    room: Mutex<Room>,
+}
+
+#[derive(Default)]
+struct Room {
+    /// The journal that was looked at last, and where its hole began after that.
+    journal: Option<u64>,
+    hole: u64,
+    /// Commits may write about this many bytes before somebody looks again.
+    left: usize,
+}
+
+impl JournalRoom {
+    pub(crate) fn new(journal: Arc<JournalFile>) -> Self {
+        Self { journal, room: Mutex::default() }
+    }
+
+    /// Notes that a batch of about `bytes` was written, and writes zeros when room runs out. That they cannot be
+    /// written harms nobody: everything works without them. The caller holds the commit lock.
+    pub(crate) fn used(&self, bytes: usize) {
+        let mut room = self.room.lock();
+        if let Some(left) = room.left.checked_sub(bytes) {
+            room.left = left;
+            return;
+        }
+        room.left = PIECE;
+        if let Err(error) = self.add(&mut room) {
+            tracing::debug!(%error, "no blocks were written ahead in the journal");
+        }
+    }
+
+    fn add(&self, room: &mut Room) -> StoreResult<()> {
+        let (id, file) = self.journal.active()?;
+        if room.journal != Some(id) {
+            // Half a piece is always before the next batch from here on.
+            *room = Room { journal: Some(id), hole: 0, left: PIECE / 2 };
+        }
+        room.hole = extend(&file, room.hole).map_err(io("writing zeros to the journal"))?;
+        Ok(())
+    }
+}
+
+/// Writes zeros where the first hole at or behind `from` is, and returns where it begins now.
+fn extend(file: &File, from: u64) -> std::io::Result<u64> {
+    let len = file.metadata()?.len();
+    if from >= len {
+        return Ok(from);
+    }
+    let hole = seek(file, SeekFrom::Hole(from))?;
+    let piece = usize::try_from(len.saturating_sub(hole)).map_or(PIECE, |rest| rest.min(PIECE));
+    let mut zeros = vec![0; piece];
+    // A file system that is wrong about its holes must not cost a commit.
+    file.read_exact_at(&mut zeros, hole)?;
+    if zeros.iter().any(|&byte| byte != 0) {
+        return Err(std::io::Error::other("there is something in a hole"));
+    }
+    file.write_all_at(&zeros, hole)?;
+    Ok(hole + piece as u64)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::commit::journal_file::journal_path;
+    use crate::journal::read_to_end;
+    use fjall::{Database, PersistMode};
+    use std::path::Path;
+
+    /// Commits batches of many sizes and says what each wrote.
+    fn write(folder: &Path, rounds: usize) -> (JournalRoom, u64) {
+        let db = Database::builder(folder).open().unwrap();
+        let keyspace = db.keyspace("k", Default::default).unwrap();
+        let room = JournalRoom::new(Arc::new(JournalFile::open(folder).unwrap()));
+        for round in 0..rounds {
+            let mut batch = db.batch().durability(Some(PersistMode::Buffer));
+            let bytes = 1 + round * 7919 % 30_000;
+            // No compression makes these shorter.
+            let value: Vec<u8> = (0..bytes).map(|at| ((at * at + round * 31) * 2_654_435_761 >> 11) as u8).collect();
+            batch.insert(&keyspace, round.to_be_bytes(), value);
+            batch.commit().unwrap();
+            room.used(bytes);
+        }
+        let file = File::open(journal_path(folder, 0)).unwrap();
+        let end = read_to_end(&file).unwrap();
+        assert!(!end.torn, "nothing but zeros behind the batches");
+        (room, end.batches)
+    }
+
+    #[test]
+    fn zeros_stay_ahead_of_the_batches_and_cover_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let (room, batches) = write(folder.path(), 300);
+        assert_eq!(batches, 300);
+        let file = File::open(journal_path(folder.path(), 0)).unwrap();
+        let written = read_to_end(&file).unwrap().whole_bytes;
+        let hole = room.room.lock().hole;
+        assert!((written + 1..written + 3 * PIECE as u64).contains(&hole), "batches to {written}, zeros to {hole}");
+        assert_eq!(file.metadata().unwrap().len(), 64 << 20, "as fjall made it");
+    }
+
+    #[test]
+    fn a_journal_that_is_appended_to_gets_no_zeros() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), 20);
+        let (_, batches) = write(folder.path(), 50);
+        assert_eq!(batches, 70, "those of both openings");
+    }
+
+    #[test]
+    fn a_hole_that_is_none_stays_as_it_is() {
+        let mut file = tempfile::tempfile().unwrap();
+        std::io::Write::write_all(&mut file, &[7; 5000]).unwrap();
+        file.set_len(1 << 20).unwrap();
+        let zeros_to = extend(&file, 0).unwrap();
+        assert!(
+            (5000 + PIECE as u64..70_000 + PIECE as u64).contains(&zeros_to),
+            "from the end of a block: {zeros_to}"
+        );
+        let mut found = [0; 5001];
+        file.read_exact_at(&mut found, 0).unwrap();
+        assert_eq!(found.iter().filter(|&&byte| byte == 7).count(), 5000);
+        let mut at = zeros_to;
+        while at < 1 << 20 {
+            at = extend(&file, at).unwrap();
+        }
+        assert_eq!((at, extend(&file, at).unwrap(), file.metadata().unwrap().len()), (1 << 20, 1 << 20, 1 << 20));
+    }
+}
