@@ -117,6 +117,7 @@ async fn statements_that_are_too_deep_or_too_long_are_refused_and_the_session_go
         format!("SELECT count(*) FROM (SELECT 1) AS t{}", " CROSS JOIN (SELECT 1) AS t".repeat(2_000)),
         format!("WITH c AS (SELECT 1 AS a){} SELECT * FROM c", ", c AS (SELECT a FROM c)".repeat(2_000)),
         format!("SELECT CASE {} END", "WHEN 1 = 2 THEN 3 ".repeat(100_000)),
+        format!("SELECT (1, 2) IN ({})", vec!["(1, 3)"; 20_000].join(", ")),
     ] {
         let shown = statement.get(..60).unwrap_or_default();
         let found = client.run(&statement).await;

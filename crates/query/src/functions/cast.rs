@@ -2,6 +2,7 @@
 //! everything that is read from text.
 
 use super::nested_array::{as_deep, in_dimensions};
+use super::short_name::short_name;
 use super::sql::without_views;
 use super::zone::{Zone, without_zone};
 use crate::convert::scalar::{column_reader, datums_to_array};
@@ -95,6 +96,10 @@ struct PostgresCast {
 impl ScalarUDFImpl for PostgresCast {
     fn name(&self) -> &str {
         self.ty.base_name()
+    }
+
+    fn schema_name(&self, args: &[Expr]) -> Result<String> {
+        Ok(short_name(self.name(), args))
     }
 
     fn display_name(&self, args: &[Expr]) -> Result<String> {

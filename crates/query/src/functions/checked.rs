@@ -2,6 +2,7 @@
 //! fails on zero (22012), where its own makes an infinity. A NaN that comes of floats is the one without a sign: only
 //! that is above infinity in the order of bits.
 
+use super::short_name::short_name;
 use crate::error::{QueryError, Refusal};
 use arrow::array::cast::AsArray;
 use arrow::array::{Array, ArrayRef};
@@ -58,6 +59,10 @@ struct Checked {
 impl ScalarUDFImpl for Checked {
     fn name(&self) -> &str {
         self.name
+    }
+
+    fn schema_name(&self, args: &[Expr]) -> Result<String> {
+        Ok(short_name(self.name, args))
     }
 
     fn display_name(&self, args: &[Expr]) -> Result<String> {

@@ -44,6 +44,7 @@ mod row_count;
 mod rust;
 mod series;
 mod session_constant;
+mod short_name;
 mod simple;
 mod sleep;
 mod sorted_values;

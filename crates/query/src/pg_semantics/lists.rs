@@ -4,6 +4,7 @@ use super::adapt::{self, Side};
 use super::growth::copy;
 use super::rows::{compare_rows, join, parts_of};
 use super::signless_zero::{compared, zero};
+use crate::Refusal;
 use crate::convert::{datum_to_scalar, scalar_to_datum};
 use crate::error::{QueryError, QueryResult};
 use crate::functions;
@@ -35,6 +36,10 @@ pub(crate) fn in_list(call: &ScalarFunction) -> QueryResult<Option<Expr>> {
     Ok(Some(Expr::InList(InList::new(Box::new(value.clone()), list, negated))))
 }
 
+/// Rows are compared one after the other, and planning takes time that grows with the square of their number.
+/// PostgreSQL's stack ends at about as many.
+const MOST_ROWS: usize = 9_000;
+
 pub(super) fn settle_list(list: InList, schema: &DFSchema) -> QueryResult<Expr> {
     let InList { mut expr, list, negated } = list;
     let each = functions::compared_with_each(&expr).cloned();
@@ -44,6 +49,10 @@ pub(super) fn settle_list(list: InList, schema: &DFSchema) -> QueryResult<Expr> 
     }
     let op = if negated { Operator::NotEq } else { Operator::Eq };
     if let Some(parts) = parts_of(&expr) {
+        if list.len() > MOST_ROWS {
+            let message = format!("a list may have at most {MOST_ROWS} rows; join with a table of them");
+            return Err(Refusal::Complexity.because(message));
+        }
         let mut rows = Vec::with_capacity(list.len());
         for item in &list {
             let row = parts_of(item).ok_or_else(|| QueryError::TypeMismatch {

@@ -7,6 +7,7 @@ use crate::classify::too_large_batch;
 use crate::convert::scalar::{column_reader, datums_to_array};
 use crate::convert::{arrow_type, expression_field, sql_type};
 use crate::error::{QueryError, QueryResult};
+use crate::functions::short_name::short_name;
 use crate::functions::{as_deep, in_dimensions};
 use arrow::array::{Array, ArrayRef};
 use arrow::compute::cast;
@@ -104,6 +105,10 @@ impl ScalarUDFImpl for SqlFunction {
 
     fn signature(&self) -> &Signature {
         &self.signature
+    }
+
+    fn schema_name(&self, args: &[Expr]) -> Result<String> {
+        Ok(short_name(self.definition.name, args))
     }
 
     fn display_name(&self, args: &[Expr]) -> Result<String> {
