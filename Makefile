@@ -7,7 +7,7 @@ BENCH    = $(TARGET)/release/bennu-bench
 # Less of it: make bench BENCH_FLAGS="--rounds 3 --seconds 2"; one workload: BENCH_FLAGS="--only YCSB" (no page is written).
 BENCH_FLAGS ?=
 
-.PHONY: build run test fuzz-wire test-clients check fmt clippy embedded doc deps smoke examples bench bench-peers test-power-loss clean
+.PHONY: build run test fuzz-wire test-clients check fmt clippy embedded doc deps smoke examples bench bench-build bench-peers test-power-loss clean
 
 build:                ## the release binary: target/release/bennu
 	cargo build --release -p bennu-cli
@@ -53,6 +53,11 @@ bench: bench-peers    ## the whole table: beside PostgreSQL 15 (started here), D
 	cargo build --release -p bennu-cli -p bennu-bench --features bennu-bench/sqlite
 	$(BENCH) store --page docs/bench.md $(BENCH_FLAGS)
 	$(BENCH) postgres --bennu $(TARGET)/release/bennu --python $(TARGET)/bench-peers/bin/python --page docs/bench.md $(BENCH_FLAGS)
+
+bench-build:          ## how long the embedding crate takes to build, beside the server's binary, each from nothing (half an hour)
+	@for crate in "bennu --no-default-features" bennu-cli; do rm -rf $(TARGET)/bench-build; begun=$$(date +%s); \
+	  CARGO_TARGET_DIR=$(TARGET)/bench-build cargo build -q --release -p $$crate || exit 1; \
+	  echo "$$(($$(date +%s) - begun)) s: cargo build --release -p $$crate"; done; rm -rf $(TARGET)/bench-build
 
 bench-peers:          ## installs what `make bench` compares with, where it is missing
 	command -v pgbench > /dev/null || (apt-get update && apt-get install -y postgresql-15)
