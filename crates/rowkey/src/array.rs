@@ -20,13 +20,17 @@ const LOWER_BOUND: i32 = 1;
 /// Appends the cell of an array of `item`s.
 ///
 /// # Errors
-/// [`KeyError::Dimensions`] for others than the column's, [`KeyError::WrongType`] for parts of unlike sizes, more than six dimensions, and elements of another type.
+/// [`KeyError::Dimensions`] for others than the column's, [`KeyError::Uneven`] for parts of unlike sizes, [`KeyError::WrongType`]
+/// for more than six dimensions and elements of another type.
 pub(crate) fn encode(ty: &DataType, item: &DataType, items: &[Datum], out: &mut Vec<u8>) -> Result<(), KeyError> {
     let wrong = || KeyError::WrongType { ty: ty.sql_name(), found: "array".to_owned() };
     let items = if is_hollow(items) { &[] } else { items };
     let sizes = types::array::dimensions(items);
     let mut leaves = Vec::with_capacity(items.len());
-    collect(items, &sizes, &mut leaves).filter(|()| sizes.len() <= MAX_DIMENSIONS).ok_or_else(wrong)?;
+    collect(items, &sizes, &mut leaves).ok_or(KeyError::Uneven)?;
+    if sizes.len() > MAX_DIMENSIONS {
+        return Err(wrong());
+    }
     let declared = usize::from(ty.dimensions());
     if !sizes.is_empty() && sizes.len() != declared {
         return Err(KeyError::Dimensions { found: sizes.len(), declared });
@@ -106,12 +110,13 @@ pub(crate) fn decode(ty: &DataType, item: &DataType, bytes: &[u8]) -> Result<Vec
         }
         sizes.push(size);
     }
-    // The smallest element is one bit, that of a NULL.
-    let most = reader.left().saturating_mul(8);
+    // The smallest element is one byte, or one bit where it is NULL.
+    let has_nulls = flags == HAS_NULLS;
+    let most = if has_nulls { reader.left().saturating_mul(8) } else { reader.left() };
     let count = sizes.iter().try_fold(usize::from(!sizes.is_empty()), |product, size| product.checked_mul(*size));
     let count = count.filter(|count| *count <= most).ok_or_else(|| reader.bad())?;
-    let nulls = reader.nulls(flags == HAS_NULLS, count)?;
-    let mut leaves = Vec::with_capacity(count);
+    let nulls = reader.nulls(has_nulls, count)?;
+    let mut leaves = Vec::with_capacity(count.min(reader.left()));
     for at in 0..count {
         let null = nulls.get(at / 8).is_some_and(|bits| bits >> (at % 8) & 1 == 1);
         leaves.push(if null { Datum::Null } else { reader.element(item)? });

@@ -67,6 +67,9 @@ pub enum KeyError {
         /// What the column declares.
         declared: usize,
     },
+    /// An array whose parts have other sizes than each other (2202E).
+    #[error("multidimensional arrays must have parts with matching dimensions")]
+    Uneven,
     /// An interval whose time is longer than 292 years (22008).
     #[error("interval out of range")]
     IntervalRange,

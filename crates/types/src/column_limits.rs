@@ -73,6 +73,20 @@ impl DataType {
         }
     }
 
+    /// The type that a column has whose values are computed: without lengths, digits and fields, as no cast says any.
+    #[must_use]
+    pub fn without_limits(self) -> Self {
+        match self {
+            Self::Numeric(_) => Self::Numeric(None),
+            Self::Varchar(_) => Self::Varchar(None),
+            Self::LimitedInterval(_) => Self::Interval,
+            Self::LimitedArray(limits) => {
+                Self::array_of(&limits.element.data_type(), limits.dimensions).unwrap_or(Self::Array(limits.element))
+            }
+            other => other.without_digits(),
+        }
+    }
+
     /// The name with which [`DataType::of_column_name`] finds the very type again: [`DataType::sql_name`], which is
     /// the same for any number of dimensions, and brackets for those.
     pub fn column_name(&self) -> String {

@@ -103,6 +103,9 @@ impl Source {
 /// one gets the element's dimensions.
 fn changed(mut items: Vec<Datum>, places: &[i64], value: Datum) -> EngineResult<Vec<Datum>> {
     let outside = || Refusal::Subscript.because("array subscript out of range");
+    if places.len() > types::array::MAX_DIMENSIONS {
+        return Err(types::TypeError::TooManyDimensions { found: places.len() }.into());
+    }
     let dimensions = types::array::dimensions(&items).len();
     if dimensions != 0 && dimensions != places.len() {
         return Err(Refusal::Subscript.because("wrong number of array subscripts").into());
@@ -116,22 +119,17 @@ fn changed(mut items: Vec<Datum>, places: &[i64], value: Datum) -> EngineResult<
         }
         return fail(Fault::Unsupported { feature: "an array whose lower bound is not 1".to_owned() });
     };
-    if place >= MOST {
-        return Err(Refusal::Size.because(format!("array size exceeds the maximum allowed ({MOST})")).into());
-    }
     if dimensions == 0 {
         items.push(if inner.is_empty() { value } else { Datum::Array(changed(Vec::new(), inner, value)?) });
         return Ok(items);
     }
     if grows && place >= items.len() {
+        if place >= MOST {
+            return Err(Refusal::Size.because(format!("array size exceeds the maximum allowed ({MOST})")).into());
+        }
         items.resize(place + 1, Datum::Null);
     }
-    match items.get_mut(place) {
-        Some(slot) if inner.is_empty() => *slot = value,
-        Some(Datum::Array(part)) => *part = within(std::mem::take(part), inner, value)?,
-        _ => return Err(outside().into()),
-    }
-    Ok(items)
+    within(items, places, value)
 }
 
 /// Inside an array of several dimensions nothing grows.

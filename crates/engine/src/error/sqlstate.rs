@@ -181,6 +181,7 @@ fn key_code(error: &KeyError) -> &'static str {
         KeyError::WrongType { .. } | KeyError::WrongArity { .. } | KeyError::NoSuchPart { .. } => "XX000",
         KeyError::NullPart { .. } => "23502",
         KeyError::Dimensions { .. } => "0A000",
+        KeyError::Uneven => "2202E",
         KeyError::IntervalRange => "22008",
         KeyError::TooLong { .. } => "54000",
     }

@@ -18,6 +18,14 @@ pub(crate) fn labelled(value: Expr, ty: DataType) -> Expr {
     call(Label::Type(ty), value)
 }
 
+/// The type that a call of [`labelled`] says.
+pub(crate) fn label_of(call: &ScalarFunction) -> Option<DataType> {
+    match call.func.inner().downcast_ref::<Labelled>()?.label {
+        Label::Type(ty) => Some(ty),
+        _ => None,
+    }
+}
+
 /// A value that may be absent: the field of a scalar subquery says whether its rows have NULLs, and not whether there
 /// is a row.
 pub(crate) fn nullable(value: Expr) -> Expr {

@@ -65,7 +65,9 @@ pub(crate) use cast::{cast_in_zone, cast_target, in_digits, postgres_cast, quote
 pub(crate) use checked::{checked_arithmetic, checked_negative};
 pub(crate) use common::{largest_or_smallest, planners_own};
 pub(crate) use extremes::extremes;
-pub(crate) use labelled::{WITH_EACH, as_summed, compared_with_each, is_nullable, labelled, nullable, summand};
+pub(crate) use labelled::{
+    WITH_EACH, as_summed, compared_with_each, is_nullable, label_of, labelled, nullable, summand,
+};
 pub(crate) use nested_array::{as_deep, dimensions, even, flat, in_dimensions, is_nested};
 pub(crate) use one_row::one_row;
 pub(crate) use operators::{interval_span, numeric_quotient, operator};

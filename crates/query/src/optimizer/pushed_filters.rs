@@ -2,13 +2,16 @@
 //!
 //! The planner's rules lead a filter through the operators below by the names of its columns, and take the first column of
 //! a name. In the answer of `SELECT a.x, b.x FROM a JOIN b …` two have the same: a bound on `a.x` would end as one on
-//! `b.x`, and drop rows that are wanted. So the rules get the parts of a plan in which that cannot happen. There are two:
-//! one for conditions of queries, one for filters that joins and sorts make while they run.
+//! `b.x`, and drop rows that are wanted. A semi join has the columns of one side only, and hands a filter on its keys to the
+//! other side as well, again by name. So the rules get the parts of a plan in which that cannot happen. There are two: one
+//! for conditions of queries, one for filters that joins and sorts make while they run.
 
 use arrow::datatypes::Schema;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
-use datafusion::common::{HashSet, Result};
+use datafusion::common::{HashSet, JoinType, Result};
+use datafusion::physical_expr::PhysicalExprRef;
+use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::filter_pushdown::FilterPushdown;
 use datafusion::physical_plan::ExecutionPlan;
@@ -41,11 +44,11 @@ impl PushedFilters {
         Self { rule: FilterPushdown::new_post_optimization(), makes }
     }
 
-    /// Has no operator that a filter comes through two columns of one name?
+    /// Does no operator that a filter comes through take one column for another?
     fn names_are_clear(&self, plan: &Arc<dyn ExecutionPlan>) -> bool {
         let mut open = vec![(plan, false)];
         while let Some((plan, below)) = open.pop() {
-            if below && repeats_a_name(&plan.schema()) {
+            if below && (repeats_a_name(&plan.schema()) || misleads_the_other_side(plan)) {
                 return false;
             }
             let children = plan.children().into_iter().enumerate();
@@ -79,4 +82,21 @@ impl PhysicalOptimizerRule for PushedFilters {
 fn repeats_a_name(schema: &Schema) -> bool {
     let mut names = HashSet::new();
     schema.fields().iter().any(|field| !names.insert(field.name()))
+}
+
+/// Is it a semi join where a key's name is that of another column on the side that is only looked at?
+fn misleads_the_other_side(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    let Some(join) = plan.downcast_ref::<HashJoinExec>() else { return false };
+    match join.join_type() {
+        JoinType::LeftSemi => join.on().iter().any(|(left, right)| is_another(left, right, &join.right().schema())),
+        JoinType::RightSemi => join.on().iter().any(|(left, right)| is_another(right, left, &join.left().schema())),
+        _ => false,
+    }
+}
+
+/// Does a schema have a column of the key's name that is not the one which the key is compared with?
+fn is_another(key: &PhysicalExprRef, partner: &PhysicalExprRef, schema: &Schema) -> bool {
+    let Some(key) = key.downcast_ref::<Column>() else { return false };
+    let Ok(found) = schema.index_of(key.name()) else { return false };
+    partner.downcast_ref::<Column>().is_none_or(|partner| partner.index() != found)
 }

@@ -1,15 +1,16 @@
-//! Which numeric columns of a query say how many digits they have.
+//! Which columns of a query say the limits of their values: digits, lengths, fields of intervals.
 //!
-//! Arrow has a number of digits for every numeric, also for `0.5` and `a * b`. In PostgreSQL only columns of tables and
-//! casts say one, and what passes their values on: a table that is made of a query takes over those, and no others.
+//! Arrow has a number of digits for every numeric, also for `0.5` and `a * b`, and the planner passes on what a field says
+//! of itself where it should not: UNION takes one branch's, `lag` that of its first argument. In PostgreSQL only columns of
+//! tables and casts have limits, and what passes their values on: a table that is made of a query takes over those, and no
+//! others.
 
-use crate::convert::TYPE_KEY;
-use crate::functions::cast_target;
+use crate::convert::{TYPE_KEY, column_type_of};
+use crate::functions::{cast_target, label_of};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::logical_expr::{Aggregate, Distinct, Expr, Filter, LogicalPlan, Projection, Sort, SubqueryAlias};
-use types::DataType;
 
-/// Does the plan's column at this place say its digits?
+/// Does the plan's column at this place say its limits?
 pub(super) fn is_declared(plan: &LogicalPlan, at: usize) -> bool {
     match plan {
         LogicalPlan::TableScan(_) => plan.schema().field(at).metadata().contains_key(TYPE_KEY),
@@ -23,8 +24,8 @@ pub(super) fn is_declared(plan: &LogicalPlan, at: usize) -> bool {
         LogicalPlan::Aggregate(Aggregate { group_expr, input, .. }) => of_item(group_expr, at, input),
         LogicalPlan::Window(window) => at < window.input.schema().fields().len() && is_declared(&window.input, at),
         LogicalPlan::Union(union) => {
-            let ty = plan.schema().field(at).data_type();
-            union.inputs.iter().all(|input| input.schema().field(at).data_type() == ty && is_declared(input, at))
+            let ty = column_type_of(plan.schema().field(at));
+            union.inputs.iter().all(|input| column_type_of(input.schema().field(at)) == ty && is_declared(input, at))
         }
         LogicalPlan::Join(join) => {
             let column = plan.schema().columns().into_iter().nth(at);
@@ -50,7 +51,7 @@ fn of_expr(expr: &Expr, input: &LogicalPlan) -> bool {
         Expr::Alias(alias) => of_expr(&alias.expr, input),
         Expr::Column(column) => input.schema().maybe_index_of_column(column).is_some_and(|at| is_declared(input, at)),
         Expr::Cast(cast) => matches!(cast.field.data_type(), ArrowType::Decimal128(..)),
-        Expr::ScalarFunction(call) => matches!(cast_target(call), Some(DataType::Numeric(Some(_)))),
+        Expr::ScalarFunction(call) => cast_target(call).or_else(|| label_of(call)).is_some(),
         Expr::Case(case) => {
             let values = case.when_then_expr.iter().map(|(_, then)| then).chain(&case.else_expr);
             values.into_iter().all(|value| of_expr(value, input))

@@ -94,7 +94,7 @@ fn columns_of(schema: &DFSchema, said: &[bool]) -> QueryResult<Vec<OutputColumn>
             .ok_or_else(|| QueryError::Unsupported { feature: "a row value as a column".to_owned() })?;
         let (table_oid, column_number) = origin_of(field);
         let said = said.get(at).copied().unwrap_or(false);
-        let declared = if !said && matches!(ty, DataType::Numeric(_)) { DataType::Numeric(None) } else { ty };
+        let declared = if said { ty } else { ty.without_limits() };
         columns.push(OutputColumn { name: shown(field.name()).to_owned(), ty, declared, table_oid, column_number });
     }
     Ok(columns)

@@ -109,7 +109,7 @@ mod tests {
             let mut batch = db.batch().durability(Some(PersistMode::Buffer));
             let bytes = 1 + round * 7919 % 30_000;
             // No compression makes these shorter.
-            let value: Vec<u8> = (0..bytes).map(|at| ((at * at + round * 31) * 2_654_435_761 >> 11) as u8).collect();
+            let value: Vec<u8> = (0..bytes).map(|at| (((at * at + round * 31) * 2_654_435_761) >> 11) as u8).collect();
             batch.insert(&keyspace, round.to_be_bytes(), value);
             batch.commit().unwrap();
             room.used(bytes);

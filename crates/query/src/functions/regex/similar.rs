@@ -48,7 +48,7 @@ pub(crate) fn similar(pattern: &str, escape: Option<char>) -> String {
             letter if Some(letter) == escape => {
                 match letters.next() {
                     // The classes and places of regular expressions: `\d`, `\m`.
-                    Some(letter) if letter.is_alphanumeric() => out.extend(['\\', letter]),
+                    Some(letter) if letter.is_ascii_alphanumeric() => out.extend(['\\', letter]),
                     Some(letter) => out.push_str(&regex::escape(letter.encode_utf8(&mut [0; 4]))),
                     None => {}
                 }
