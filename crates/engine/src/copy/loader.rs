@@ -8,7 +8,8 @@ use crate::running::RunGuard;
 use crate::transaction_block::{Block, Work};
 use crate::{Engine, Session};
 use catalog::RowIdBlock;
-use sql::{ObjectName, ast::Expr};
+use sql::ObjectName;
+use sql::ast::{Expr, Value};
 use std::sync::Arc;
 use store::{BulkLoad, Bytes, LoadRows, OnDuplicate};
 use txn::{LockMode, LockOwner};
@@ -169,7 +170,7 @@ impl Session {
         RowWriter::new(target, fields, base, long)
     }
 
-    /// WHERE, which must be a boolean; a constant is read as one.
+    /// WHERE, which must be a boolean; a quoted constant is read as one.
     async fn copy_condition(
         &mut self,
         catalog: &Arc<catalog::Catalog>,
@@ -178,7 +179,9 @@ impl Session {
         params: &mut crate::dml::ParamTypes,
     ) -> EngineResult<Exprs> {
         let condition = match condition {
-            Expr::Value(_) => &sql::parse_expr(&format!("({condition})::boolean"))?,
+            Expr::Value(value) if !matches!(value.value, Value::Number(..)) => {
+                &sql::parse_expr(&format!("({condition})::boolean"))?
+            }
             other => other,
         };
         let alias = target.table.name.clone();

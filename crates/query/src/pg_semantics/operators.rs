@@ -18,7 +18,7 @@ use datafusion::logical_expr::planner::{
     ExprPlanner, PlannerResult, RawAggregateExpr, RawBinaryExpr, RawFieldAccessExpr, RawWindowExpr,
 };
 use datafusion::logical_expr::{
-    AggregateUDF, BinaryExpr, Cast, Expr, ExprSchemable, GetFieldAccess, Operator, WindowFunctionDefinition,
+    AggregateUDF, BinaryExpr, Cast, Expr, ExprSchemable, GetFieldAccess, Operator, WindowFunctionDefinition, lit,
 };
 use sql::ast::BinaryOperator;
 use std::sync::Arc;
@@ -203,6 +203,10 @@ fn compared(mut left: Expr, op: Operator, mut right: Expr, schema: &DFSchema) ->
         let null = |side: &Expr| Side::of(side, schema) == Side::Null;
         if let Some(other) = [(&left, &right), (&right, &left)].into_iter().find(|(side, _)| null(side)) {
             let other = other.1.clone();
+            // A row of NULLs is a row all the same.
+            if parts_of(&other).is_some() {
+                return Ok(lit(op == Operator::IsDistinctFrom));
+            }
             return Ok(if op == Operator::IsDistinctFrom { other.is_not_null() } else { other.is_null() });
         }
         compare(&mut left, "=", &mut right, schema)?;

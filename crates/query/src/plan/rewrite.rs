@@ -11,15 +11,15 @@
 
 use super::own_level::each_expr;
 use super::{
-    cast_calls, limits, merged_columns, places_in_groups, query_values, rewrite_expr, rewrite_phoenix, set_functions,
-    set_returning, table_oid, windows,
+    cast_calls, exists_counts, limits, merged_columns, one_group, places_in_groups, query_values, rewrite_expr,
+    rewrite_phoenix, set_functions, set_returning, table_oid, windows,
 };
 use crate::error::{QueryError, QueryResult};
 use sql::ast::{
     ArrayElemTypeDef, BinaryOperator, DataType, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentClause, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, Interval, ObjectName,
-    OrderByExpr, OrderByKind, OrderByOptions, Query, Select, SelectItem, SetExpr, Statement, TableFactor, Value,
-    VisitMut, VisitorMut, WindowFrame, WindowFrameBound, WindowType,
+    FunctionArgumentClause, FunctionArgumentList, FunctionArguments, Ident, Interval, ObjectName, OrderByExpr,
+    OrderByKind, OrderByOptions, Query, Select, SelectItem, Statement, TableFactor, Value, VisitMut, VisitorMut,
+    WindowFrame, WindowFrameBound, WindowType,
 };
 use std::ops::ControlFlow;
 
@@ -80,14 +80,14 @@ impl VisitorMut for Rewriter {
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<QueryError> {
         table_oid::rewrite(select);
-        as_one_group(select);
+        one_group::as_one_group(select);
         if let Some(condition) = &mut select.selection {
             rows_as_joins(condition);
         }
         for item in &mut select.projection {
             if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
                 // EXISTS in the WHERE of a query inside it is left to the planner.
-                each_expr(expr, exists_to_count);
+                each_expr(expr, exists_counts::exists_to_count);
             }
         }
         ControlFlow::Continue(())
@@ -113,22 +113,6 @@ impl VisitorMut for Rewriter {
         };
         ControlFlow::Continue(())
     }
-}
-
-/// `GROUP BY ()`, and HAVING of a query without groups, make one group of all rows.
-fn as_one_group(select: &mut Select) {
-    let GroupByExpr::Expressions(groups, _) = &mut select.group_by else { return };
-    let before = groups.len();
-    groups.retain(|group| !matches!(group, Expr::Tuple(parts) if parts.is_empty()));
-    let wanted = before > groups.len() || select.having.is_some();
-    if !groups.is_empty() || !wanted || select.having.as_ref().is_some_and(|having| !query_values::is_row_value(having))
-    {
-        return;
-    }
-    // The planner makes a group of rows of which something is asked.
-    let zero = Expr::value(Value::Number("0".to_owned(), false));
-    let counted = Expr::BinaryOp { left: Box::new(count_of_rows()), op: BinaryOperator::GtEq, right: Box::new(zero) };
-    select.having = Some(both(select.having.take().map(Box::new), counted));
 }
 
 /// What rows have been ordered by orders nothing a second time, whatever its direction.
@@ -216,6 +200,10 @@ fn rewrite_function(mut function: Function) -> Expr {
     }
     if let Some(rounded) = rewrite_expr::in_digits(&function) {
         return rounded;
+    }
+    // The forms below have no place for a window: such a call is refused as it stands.
+    if !function.within_group.is_empty() && function.over.is_some() {
+        return Expr::Function(function);
     }
     let name = function.name.to_string().to_lowercase();
     if let Some(rewritten) = rewrite_phoenix::rewrite(&name, &function) {
@@ -415,48 +403,4 @@ pub(super) fn subscripts_of(arguments: &[Expr]) -> Option<Expr> {
 fn unnested(name: &str, mut function: Function) -> Expr {
     function.name = ObjectName::from(vec![Ident::new(name)]);
     call("unnest", vec![Expr::Function(function)])
-}
-
-/// `EXISTS (…)` of a plain query as a count of its rows.
-fn exists_to_count(expr: &mut Expr) {
-    if let Expr::Exists { subquery, negated } = expr
-        && counts_rows(subquery)
-    {
-        let op = if *negated { BinaryOperator::Eq } else { BinaryOperator::Gt };
-        let count = Expr::Subquery(subquery.clone());
-        let zero = Expr::value(Value::Number("0".to_owned(), false));
-        let compared = Expr::BinaryOp { left: Box::new(count), op, right: Box::new(zero) };
-        *expr = Expr::Nested(Box::new(compared));
-    }
-}
-
-/// Makes a plain query count its rows; false when it is not plain.
-fn counts_rows(query: &mut Query) -> bool {
-    let limited = query.limit_clause.is_some() || query.fetch.is_some();
-    let SetExpr::Select(select) = query.body.as_mut() else { return false };
-    let grouped = !matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty());
-    if limited || grouped || select.having.is_some() || select.distinct.is_some() || select.qualify.is_some() {
-        return false;
-    }
-    // An aggregate makes one row of all, a set several of each or none.
-    let is_plain = |item: &SelectItem| match item {
-        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => query_values::is_row_value(expr),
-        _ => true,
-    };
-    if !select.projection.iter().all(is_plain) {
-        return false;
-    }
-    select.projection = vec![SelectItem::UnnamedExpr(count_of_rows())];
-    query.order_by = None;
-    true
-}
-
-/// `count(*)`.
-fn count_of_rows() -> Expr {
-    let star = FunctionArg::Unnamed(FunctionArgExpr::Wildcard);
-    let mut count = call("count", Vec::new());
-    if let Expr::Function(Function { args: FunctionArguments::List(list), .. }) = &mut count {
-        list.args.push(star);
-    }
-    count
 }

@@ -48,8 +48,10 @@ impl VisitorMut for Typer {
             | Expr::IsNotUnknown(expr) => condition(expr),
             Expr::Function(function) => of_call(function),
             Expr::Cast { expr, data_type: DataType::Array(ArrayElemTypeDef::SquareBracket(item, _)), .. } => {
-                if let Expr::Array(array) = expr.as_mut() {
-                    array.elem.iter_mut().for_each(|elem| typed(elem, item));
+                if let Expr::Array(array) = expr.as_mut()
+                    && !matches!(item.as_ref(), DataType::Array(_))
+                {
+                    array.elem.iter_mut().filter(|elem| is_parameter(elem)).for_each(|elem| typed(elem, item));
                 }
             }
             _ => {}
