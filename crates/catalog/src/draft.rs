@@ -322,7 +322,7 @@ fn reserved_schema(name: &str, reason: &'static str) -> CatalogError {
 
 /// What the store is told to make: one family, and a region for each salt bucket and split point.
 fn store_spec(table: &Table) -> TableSpec {
-    let families = vec![FamilySpec { id: FamilyId(0) }];
+    let families = vec![FamilySpec::new(FamilyId(0))];
     TableSpec { id: table.storage_id(), families, splits: region_borders(table.salt_buckets, &table.splits) }
 }
 

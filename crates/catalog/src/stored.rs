@@ -120,7 +120,7 @@ pub(crate) async fn load(store: &dyn Store) -> CatalogResult<Option<Loaded>> {
 /// Makes the system table in a new store.
 pub(crate) async fn bootstrap(store: &dyn Store) -> CatalogResult<Loaded> {
     let catalog = Catalog::bootstrap();
-    let families = vec![FamilySpec { id: FAMILY }];
+    let families = vec![FamilySpec::new(FAMILY)];
     let create = TableChange::Create(TableSpec { id: SYSTEM_TABLE, families, splits: Vec::new() });
     let mut mutations = vec![put(Kind::Counters, 0, &counters_of(&catalog))?];
     for schema in catalog.schemas() {

@@ -40,7 +40,7 @@ fn put(n: u64) -> WriteBatch {
 async fn open() -> (tempfile::TempDir, Arc<FjallStore>) {
     let folder = tempfile::tempdir_in(".").unwrap();
     let store = FjallStore::open(folder.path(), Options::default()).unwrap();
-    let spec = TableSpec { id: TABLE, families: vec![FamilySpec { id: FAMILY }], splits: vec![] };
+    let spec = TableSpec { id: TABLE, families: vec![FamilySpec::new(FAMILY)], splits: vec![] };
     let made = WriteBatch { tables: vec![TableChange::Create(spec)], ..WriteBatch::default() };
     let made = store.apply(made, Durability::Sync).await.unwrap();
     store.sync(made).await.unwrap();
@@ -147,7 +147,7 @@ async fn reopen() {
     let folder = tempfile::tempdir_in(".").unwrap();
     let path = folder.path().join("live");
     let store = FjallStore::open(&path, Options::default()).unwrap();
-    let spec = TableSpec { id: TABLE, families: vec![FamilySpec { id: FAMILY }], splits: vec![] };
+    let spec = TableSpec { id: TABLE, families: vec![FamilySpec::new(FAMILY)], splits: vec![] };
     let made = WriteBatch { tables: vec![TableChange::Create(spec)], ..WriteBatch::default() };
     store.apply(made, Durability::Buffered).await.unwrap();
     for n in 0..1_500_000_u64 {

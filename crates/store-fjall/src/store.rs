@@ -16,7 +16,8 @@ use std::path::Path;
 use std::sync::Arc;
 use store::{
     BulkLoad, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, OnDuplicate, RegionInfo, Scan,
-    ScanCounters, ScanRequest, Snapshot, Store, StoreError, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
+    ScanCounters, ScanRequest, Scope, Snapshot, Store, StoreError, StoreResult, StoreStats, TableId, TableSize,
+    WriteBatch,
 };
 use tokio::task::JoinError;
 
@@ -81,8 +82,11 @@ impl Drop for FjallStore {
 impl Store for FjallStore {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            atomic_batch: true,
-            global_snapshot: true,
+            snapshot: Scope::Store,
+            atomic_batch: Scope::Store,
+            table_changes: true,
+            history: false,
+            observers: false,
             filter: true,
             bulk_load: true,
             max_key_bytes: MAX_KEY_BYTES,
@@ -145,7 +149,7 @@ impl Store for FjallStore {
     async fn scan(&self, mut request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>> {
         self.inner.check_open()?;
         within_limits(&mut request.ranges);
-        let source = regions::source(state_of(snapshot)?, request.table, request.family)?;
+        let source = regions::source(state_of(snapshot)?, request.table, request.one_family()?)?;
         let scan = read::scan::open(source, request)?;
         Ok(Box::new(QueuedScan { inner: self.inner.clone(), _snapshot: snapshot.clone(), scan }))
     }

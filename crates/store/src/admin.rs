@@ -1,6 +1,6 @@
 //! Tables, regions and figures, as the store sees them.
 
-use crate::{FamilyId, KeyRange, RegionId, TableId};
+use crate::{FamilyId, KeyRange, RegionId, StoreError, StoreResult, TableId};
 use bytes::Bytes;
 
 /// A table to be made.
@@ -14,11 +14,47 @@ pub struct TableSpec {
     pub splits: Vec<Bytes>,
 }
 
-/// A family of a new table. Options that later work needs are added here.
+/// A family of a new table. What a store cannot keep of it is refused with [`StoreError::Unsupported`], never
+/// left out in silence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FamilySpec {
     /// Unique in its table.
     pub id: FamilyId,
+    /// How the cells of a row lie in the store.
+    pub cells: CellLayout,
+    /// Versions kept of a cell, the newest included. More than 1 needs [`crate::Capabilities::history`].
+    pub versions: u32,
+    /// Cells older than so many milliseconds are not read any more.
+    pub ttl_ms: Option<u64>,
+}
+
+impl FamilySpec {
+    /// One fragment for each row, its newest state only, for ever.
+    pub fn new(id: FamilyId) -> Self {
+        Self { id, cells: CellLayout::Fragment, versions: 1, ttl_ms: None }
+    }
+
+    /// For backends that keep nothing but that.
+    ///
+    /// # Errors
+    /// [`StoreError::Unsupported`], naming what was asked for beyond it.
+    pub fn must_be_plain(&self) -> StoreResult<()> {
+        match self {
+            Self { cells: CellLayout::Columns, .. } => Err(StoreError::Unsupported { what: "a cell for each column" }),
+            Self { versions: 0 | 2.., .. } => Err(StoreError::Unsupported { what: "several versions of a cell" }),
+            Self { ttl_ms: Some(_), .. } => Err(StoreError::Unsupported { what: "a time to live" }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How the cells of a row in one family lie in the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellLayout {
+    /// All in one value, the fragment.
+    Fragment,
+    /// Each by itself, under its qualifier.
+    Columns,
 }
 
 /// A change of the set of tables, part of a [`crate::WriteBatch`].

@@ -1,13 +1,12 @@
 //! What one commit changes.
 
-use crate::{CommitNo, FamilyId, StoreError, TableChange, TableId};
+use crate::{CommitNo, FamilyId, TableChange, TableId};
 use bytes::Bytes;
-use std::sync::Arc;
 
 /// One commit: table changes first, then conditions (checked on the newest state), then mutations in order.
 #[derive(Clone, Debug, Default)]
 pub struct WriteBatch {
-    /// Tables made or dropped, atomically with the rows that describe them.
+    /// Tables made or dropped, one step with the rows where [`crate::Capabilities::table_changes`] holds.
     pub tables: Vec<TableChange>,
     /// All must hold on the newest state, or nothing is written.
     pub conditions: Vec<Condition>,
@@ -22,7 +21,8 @@ impl WriteBatch {
     }
 }
 
-/// What must be true of one row's newest state.
+/// What must be true of one row's newest state. The way to read and write a row as one step: read it, and write
+/// under the condition that it still carries the stamp that was read; on a conflict read again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
     /// Its table.
@@ -31,7 +31,8 @@ pub struct Condition {
     pub family: FamilyId,
     /// Its rowkey.
     pub key: Bytes,
-    /// `None`: there is no such row. `Some(n)`: its fragment carries commit number `n`.
+    /// `None`: there is no such row. `Some(n)`: its fragment carries commit number `n`. Equality is all that is
+    /// asked: the numbers of two rows are not compared.
     pub expect: Option<CommitNo>,
 }
 
@@ -58,48 +59,13 @@ pub enum Mutation {
         /// Its rowkey.
         key: Bytes,
     },
-    /// Reads the newest fragment and writes what [`RowUpdate::apply`] makes of it, as one step:
-    /// merges, increments and check-and-mutate are all this.
-    Update {
-        /// Its table.
-        table: TableId,
-        /// Its family.
-        family: FamilyId,
-        /// Its rowkey.
-        key: Bytes,
-        /// The function.
-        update: Arc<dyn RowUpdate>,
-    },
 }
 
 impl Mutation {
     /// Table, family and rowkey.
     pub fn target(&self) -> (TableId, FamilyId, &Bytes) {
         match self {
-            Self::Replace { table, family, key, .. }
-            | Self::Delete { table, family, key }
-            | Self::Update { table, family, key, .. } => (*table, *family, key),
+            Self::Replace { table, family, key, .. } | Self::Delete { table, family, key } => (*table, *family, key),
         }
     }
-}
-
-/// A read-modify-write of one row, run by the store on the newest state under the row's latch.
-pub trait RowUpdate: Send + Sync + std::fmt::Debug {
-    /// `old` is the newest fragment, `None` when the row is absent. May be called again after a
-    /// conflict (stores that check and mutate), so it keeps no state but its last result.
-    ///
-    /// # Errors
-    /// Any error refuses the whole batch; [`StoreError::UpdateRefused`] is for refusals of the caller's own.
-    fn apply(&self, old: Option<&[u8]>) -> Result<RowChange, StoreError>;
-}
-
-/// What a [`RowUpdate`] makes of a row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RowChange {
-    /// Leave it as it is.
-    Keep,
-    /// This fragment; the store stamps it.
-    Put(Vec<u8>),
-    /// Remove it.
-    Delete,
 }

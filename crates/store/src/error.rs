@@ -45,9 +45,6 @@ pub enum StoreError {
         /// The rowkey.
         key: Bytes,
     },
-    /// A [`crate::RowUpdate`] refused; nothing was written. The text is the refusal's own.
-    #[error("{0}")]
-    UpdateRefused(String),
     /// A key or fragment beyond [`crate::Capabilities`].
     #[error("{what} of {bytes} bytes exceeds the limit of {limit}")]
     TooLarge {

@@ -15,8 +15,10 @@
 //!
 //! Invariants:
 //! - The store never sees a SQL type, an expression or a column name.
-//! - A batch is all or nothing, for readers and after a crash, across tables and families, where
-//!   [`Capabilities::atomic_batch`] holds; per row it always is.
+//! - A row of a batch is written whole or not at all, under all conditions on it; which rows are written together,
+//!   for readers and after a crash, [`Capabilities::atomic_batch`] tells.
+//! - "Changed since it was read" is equality with the stamp that was read. Only that is asked of commit numbers of
+//!   rows: a store whose regions count each for themselves can keep it.
 //! - Commit numbers grow in the order of application; a later commit never survives an earlier one that did not.
 //! - Every difference between backends is told by [`Capabilities`] and nowhere else.
 //!
@@ -37,11 +39,13 @@ mod snapshot;
 
 mod store;
 
-pub use admin::{CheckReport, FamilySpec, Problem, RegionInfo, StoreStats, TableChange, TableSize, TableSpec};
-pub use batch::{Condition, Mutation, RowChange, RowUpdate, WriteBatch};
+pub use admin::{
+    CellLayout, CheckReport, FamilySpec, Problem, RegionInfo, StoreStats, TableChange, TableSize, TableSpec,
+};
+pub use batch::{Condition, Mutation, WriteBatch};
 pub use bulk::{BulkLoad, LoadRows, OnDuplicate};
 pub use bytes::Bytes;
-pub use capabilities::Capabilities;
+pub use capabilities::{Capabilities, Scope};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use error::{StoreError, StoreResult};
 pub use filter::{Filter, FixedPredicate, NullBit, NullTest};

@@ -1,15 +1,21 @@
 //! Reading ranges of rows.
 
-use crate::{FamilyId, Filter, KeyRange, RowBatch, StoreResult, TableId};
+use crate::{FamilyId, Filter, KeyRange, RowBatch, StoreError, StoreResult, TableId, Timestamp};
 use async_trait::async_trait;
+use std::ops::Range;
 
 /// What a scan reads. A plain value: it can be kept, shown and sent.
 #[derive(Clone, Debug)]
 pub struct ScanRequest {
     /// Its table.
     pub table: TableId,
-    /// Its family.
-    pub family: FamilyId,
+    /// The families wanted. So far stores hand out the rows of one: see [`Self::one_family`].
+    pub families: Vec<FamilyId>,
+    /// The cells wanted; `None` is all of them. A hint: a store that keeps a row's cells in one fragment hands out
+    /// the whole of it.
+    pub qualifiers: Option<Vec<u16>>,
+    /// Only cells written in this time. Needs [`crate::Capabilities::history`].
+    pub times: Option<Range<Timestamp>>,
     /// Sorted, disjoint, none empty.
     pub ranges: Vec<KeyRange>,
     /// From the last key to the first.
@@ -31,7 +37,9 @@ impl ScanRequest {
     pub fn new(table: TableId, family: FamilyId, ranges: Vec<KeyRange>) -> Self {
         Self {
             table,
-            family,
+            families: vec![family],
+            qualifiers: None,
+            times: None,
             ranges,
             reverse: false,
             limit: None,
@@ -39,6 +47,18 @@ impl ScanRequest {
             keys: true,
             values: true,
             batch_rows: 8192,
+        }
+    }
+
+    /// The family to be read, for backends that read one and its newest cells only.
+    ///
+    /// # Errors
+    /// [`StoreError::Unsupported`]: another number of families, or a range of time.
+    pub fn one_family(&self) -> StoreResult<FamilyId> {
+        match (self.families.as_slice(), &self.times) {
+            ([family], None) => Ok(*family),
+            (_, Some(_)) => Err(StoreError::Unsupported { what: "a scan of a range of time" }),
+            _ => Err(StoreError::Unsupported { what: "a scan of several families" }),
         }
     }
 }

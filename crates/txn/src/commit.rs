@@ -28,7 +28,7 @@ pub(crate) async fn commit(
 ) -> TxnResult<Committed> {
     let rows = writes.len();
     let batch = into_batch(writes, conditions);
-    let atomic = store.capabilities().atomic_batch || (rows <= 1 && batch.conditions.len() <= rows);
+    let atomic = store.capabilities().atomic_batches() || (rows <= 1 && batch.conditions.len() <= rows);
     let applied = Unstoppable::new(apply(Arc::clone(&store), batch, atomic, durability, locks));
     let commit = applied.await?;
     if durability == Durability::Sync {

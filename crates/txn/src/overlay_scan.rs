@@ -40,7 +40,7 @@ impl OverlayScan {
         overlay: &Arc<Overlay>,
         request: ScanRequest,
     ) -> StoreResult<Box<dyn Scan>> {
-        let rows = overlay.range(request.table, request.family, &request.ranges);
+        let rows = overlay.range(request.table, request.one_family()?, &request.ranges);
         let mut own: VecDeque<_> = rows.map(|(key, written)| (key.clone(), written.clone())).collect();
         if own.is_empty() {
             return store.scan(request, snapshot).await;

@@ -146,7 +146,6 @@ fn store_code(error: &StoreError) -> &'static str {
         // Conditions of statements of ours are told in their own words before they come here.
         StoreError::ConditionFailed { .. } => "40001",
         StoreError::DuplicateKey { .. } => "23505",
-        StoreError::UpdateRefused(_) => "40001",
         StoreError::TooLarge { .. } => "54000",
         StoreError::SnapshotTooOld { .. } => "72000",
         StoreError::DiskFull { .. } | StoreError::ReadOnly { disk_full: true, .. } => "53100",

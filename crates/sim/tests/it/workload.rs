@@ -60,7 +60,7 @@ pub(crate) fn run(folder: &Path, batches: u64) {
     runtime.block_on(async {
         let store = FjallStore::open(folder.join("data"), options()).unwrap();
         let create =
-            |id| TableChange::Create(TableSpec { id, families: vec![FamilySpec { id: FAMILY }], splits: vec![] });
+            |id| TableChange::Create(TableSpec { id, families: vec![FamilySpec::new(FAMILY)], splits: vec![] });
         let tables = TABLES.iter().chain(&LOADED).map(|id| create(*id)).collect();
         let made = store.apply(WriteBatch { tables, ..WriteBatch::default() }, Durability::Sync).await.unwrap();
         store.sync(made).await.unwrap();

@@ -17,12 +17,11 @@ use crate::watermark::Watermark;
 use bytes::Bytes;
 use fjall::{Database, Keyspace, OwnedWriteBatch, PersistMode, Readable};
 use parking_lot::{Mutex, MutexGuard};
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store::{
-    Clock, CommitNo, Condition, Durability, FamilyId, Mutation, RegionId, RowChange, StoreError, StoreResult,
-    TableChange, TableId, TableSpec, Timestamp, WriteBatch,
+    Clock, CommitNo, Condition, Durability, FamilyId, Mutation, RegionId, StoreError, StoreResult, TableChange,
+    TableId, TableSpec, Timestamp, WriteBatch,
 };
 
 /// Applies batches.
@@ -228,9 +227,6 @@ fn check_sizes(batch: &WriteBatch) -> StoreResult<()> {
     Ok(())
 }
 
-/// Rows as a batch has left them: the fragment, or `None` when deleted.
-type Written = HashMap<(TableId, FamilyId, Bytes), Option<Vec<u8>>>;
-
 /// What the journal has around each key and value, and around a batch.
 const ITEM_BYTES: usize = 32;
 
@@ -243,8 +239,6 @@ struct Building<'a> {
     /// The tables after this batch, once it changes them.
     tables: Option<TableMap>,
     dropped: Dropped,
-    /// What this batch has written so far, kept only when it also reads.
-    written: Option<Written>,
     rows: u64,
     /// About what the journal takes for it.
     bytes: usize,
@@ -252,7 +246,6 @@ struct Building<'a> {
 
 impl<'a> Building<'a> {
     fn new(pipeline: &'a Pipeline, base: &'a State, stamp: Last, batch: &WriteBatch) -> Self {
-        let reads = batch.mutations.iter().any(|mutation| matches!(mutation, Mutation::Update { .. }));
         Self {
             pipeline,
             base,
@@ -260,7 +253,6 @@ impl<'a> Building<'a> {
             batch: OwnedWriteBatch::with_capacity(pipeline.db.clone(), batch.mutations.len()),
             tables: None,
             dropped: Dropped::default(),
-            written: reads.then(HashMap::new),
             rows: 0,
             bytes: ITEM_BYTES,
         }
@@ -279,6 +271,7 @@ impl<'a> Building<'a> {
         if tables.table(spec.id).is_ok() {
             return Err(StoreError::TableExists { table: spec.id });
         }
+        spec.families.iter().try_for_each(store::FamilySpec::must_be_plain)?;
         let mut families = Vec::with_capacity(spec.families.len());
         for family in &spec.families {
             families.push(Family { id: family.id, place: Place::slot(shared, tables.next.slot) });
@@ -331,21 +324,6 @@ impl<'a> Building<'a> {
         match mutation {
             Mutation::Replace { table, family, key, fragment } => self.put(table, family, key, fragment),
             Mutation::Delete { table, family, key } => self.delete(table, family, key),
-            Mutation::Update { table, family, key, update } => {
-                let target = (table, family, key);
-                let change = match self.written.as_ref().and_then(|written| written.get(&target)) {
-                    Some(earlier) => update.apply(earlier.as_deref())?,
-                    None => update.apply(self.read(table, family, &target.2)?.as_deref())?,
-                };
-                match change {
-                    RowChange::Keep => Ok(()),
-                    RowChange::Delete => self.delete(table, family, target.2),
-                    RowChange::Put(fragment) => {
-                        check_fragment(&fragment)?;
-                        self.put(table, family, target.2, fragment)
-                    }
-                }
-            }
         }
     }
 
@@ -356,9 +334,6 @@ impl<'a> Building<'a> {
         self.batch.insert(&place.keyspace, place.key(&key), fragment.as_slice());
         self.rows += 1;
         self.bytes += key.len() + fragment.len() + ITEM_BYTES;
-        if let Some(written) = &mut self.written {
-            written.insert((id, family, key), Some(fragment));
-        }
         Ok(())
     }
 
@@ -368,9 +343,6 @@ impl<'a> Building<'a> {
         self.batch.remove(&place.keyspace, place.key(&key));
         self.rows += 1;
         self.bytes += key.len() + ITEM_BYTES;
-        if let Some(written) = &mut self.written {
-            written.insert((id, family, key), None);
-        }
         Ok(())
     }
 }

@@ -2,11 +2,7 @@
 
 use crate::support::*;
 use bytes::Bytes;
-use std::sync::Arc;
-use store::{
-    CommitNo, Condition, Durability, Mutation, RowChange, RowUpdate, Store, StoreError, StoreResult, TableChange,
-    TableId, WriteBatch,
-};
+use store::{CommitNo, Condition, Durability, Mutation, Store, StoreError, TableChange, TableId, WriteBatch};
 
 #[tokio::test]
 async fn a_sync_commit_is_seen_after_its_sync_and_not_before() {
@@ -78,30 +74,20 @@ async fn conditions_are_checked_on_the_newest_state() {
     assert!(store.get_newest(TableId(1), FAMILY, b"b").await.unwrap().is_some());
 }
 
-#[derive(Debug)]
-struct Append(&'static str);
-
-impl RowUpdate for Append {
-    fn apply(&self, old: Option<&[u8]>) -> StoreResult<RowChange> {
-        Ok(RowChange::Put(fragment(&format!("{}{}", old.map(text).unwrap_or_default(), self.0))))
+/// Appends to a row: reads it, and writes under the condition that it is as it was read, until that holds.
+async fn append(store: &store_fjall::FjallStore, key: &str, what: &str) {
+    loop {
+        let old = store.get_newest(TableId(1), FAMILY, key.as_bytes()).await.unwrap();
+        let expect = old.as_deref().and_then(fragment::header::commit_of);
+        let on = Condition { table: TableId(1), family: FAMILY, key: Bytes::copy_from_slice(key.as_bytes()), expect };
+        let longer = format!("{}{what}", old.as_deref().map(text).unwrap_or_default());
+        let write = WriteBatch { conditions: vec![on], ..batch(vec![put(1, key, &longer)]) };
+        match store.apply(write, Durability::Sync).await {
+            Ok(made) => return store.sync(made).await.unwrap(),
+            Err(StoreError::ConditionFailed { .. }) => tokio::task::yield_now().await,
+            Err(other) => panic!("{other}"),
+        }
     }
-}
-
-fn append(table: u32, key: &str, what: &'static str) -> Mutation {
-    let key = Bytes::copy_from_slice(key.as_bytes());
-    Mutation::Update { table: TableId(table), family: FAMILY, key, update: Arc::new(Append(what)) }
-}
-
-#[tokio::test]
-async fn an_update_sees_what_the_same_batch_did_before_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = open(folder.path());
-    commit(&store, create(1)).await;
-    commit(&store, batch(vec![put(1, "a", "x")])).await;
-    let changes = vec![append(1, "a", "y"), append(1, "a", "z"), put(1, "b", "1"), delete(1, "b"), append(1, "b", "2")];
-    commit(&store, batch(changes)).await;
-    let rows = scan(&store, 1, &now(&store).await).await;
-    assert_eq!(rows, [("a".into(), "xyz".into()), ("b".into(), "2".into())]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -114,7 +100,7 @@ async fn concurrent_updates_of_one_row_lose_nothing() {
             let store = store.clone();
             tokio::spawn(async move {
                 for _ in 0..10 {
-                    commit(&store, batch(vec![append(1, "a", "+")])).await;
+                    append(&store, "a", "+").await;
                 }
             })
         })

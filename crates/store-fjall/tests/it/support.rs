@@ -35,7 +35,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 }
 
 pub(crate) fn spec(id: u32) -> TableSpec {
-    TableSpec { id: TableId(id), families: vec![FamilySpec { id: FAMILY }], splits: vec![] }
+    TableSpec { id: TableId(id), families: vec![FamilySpec::new(FAMILY)], splits: vec![] }
 }
 
 pub(crate) fn create(id: u32) -> WriteBatch {

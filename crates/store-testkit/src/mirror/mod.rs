@@ -77,7 +77,9 @@ impl MirrorStore {
 fn level(store: Arc<dyn Store>, less: Capabilities) -> Arc<dyn Store> {
     let can = store.capabilities();
     let without = Without {
-        atomic_batch: can.atomic_batch && !less.atomic_batch,
+        atomic_batch: can.atomic_batch > less.atomic_batch,
+        snapshot: can.snapshot > less.snapshot,
+        table_changes: can.table_changes && !less.table_changes,
         filter: can.filter && !less.filter,
         bulk_load: can.bulk_load && !less.bulk_load,
         keys_beyond: (can.max_key_bytes > less.max_key_bytes).then_some(less.max_key_bytes),
@@ -173,8 +175,11 @@ impl Store for MirrorStore {
     fn capabilities(&self) -> Capabilities {
         let (a, b) = (self.0.a.capabilities(), self.0.b.capabilities());
         Capabilities {
-            atomic_batch: a.atomic_batch && b.atomic_batch,
-            global_snapshot: a.global_snapshot && b.global_snapshot,
+            snapshot: a.snapshot.min(b.snapshot),
+            atomic_batch: a.atomic_batch.min(b.atomic_batch),
+            table_changes: a.table_changes && b.table_changes,
+            history: a.history && b.history,
+            observers: a.observers && b.observers,
             filter: a.filter && b.filter,
             bulk_load: a.bulk_load && b.bulk_load,
             max_key_bytes: a.max_key_bytes.min(b.max_key_bytes),

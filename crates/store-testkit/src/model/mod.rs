@@ -20,7 +20,7 @@ use state::State;
 use std::sync::Arc;
 use store::{
     BulkLoad, Bytes, Capabilities, CheckReport, Clock, CommitNo, Durability, FamilyId, KeyRange, OnDuplicate,
-    RegionInfo, Scan, ScanRequest, Snapshot, Store, StoreError, StoreResult, StoreStats, SystemClock, TableId,
+    RegionInfo, Scan, ScanRequest, Scope, Snapshot, Store, StoreError, StoreResult, StoreStats, SystemClock, TableId,
     TableSize, WriteBatch,
 };
 use tokio::sync::watch;
@@ -70,8 +70,11 @@ impl ModelStore {
 
     fn from_state(state: State, clock: Arc<dyn Clock>) -> Self {
         let capabilities = Capabilities {
-            atomic_batch: true,
-            global_snapshot: true,
+            snapshot: Scope::Store,
+            atomic_batch: Scope::Store,
+            table_changes: true,
+            history: false,
+            observers: false,
             filter: true,
             bulk_load: true,
             max_key_bytes: MAX_KEY_BYTES,
@@ -146,7 +149,7 @@ impl Store for ModelStore {
     async fn scan(&self, request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>> {
         let commit = self.commit_of(snapshot)?;
         self.0.with(|state| {
-            let rows = state.rows(request.table, request.family, commit)?;
+            let rows = state.rows(request.table, request.one_family()?, commit)?;
             Ok(Box::new(ModelScan::new(&request, rows, commit)) as Box<dyn Scan>)
         })
     }

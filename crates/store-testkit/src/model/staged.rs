@@ -4,8 +4,8 @@
 use super::state::{Changes, State};
 use super::table::ModelTable;
 use store::{
-    Bytes, Capabilities, CommitNo, Condition, FamilyId, Mutation, RowChange, StoreError, StoreResult, TableChange,
-    TableId, Timestamp, WriteBatch,
+    Bytes, Capabilities, CommitNo, Condition, FamilyId, Mutation, StoreError, StoreResult, TableChange, TableId,
+    Timestamp, WriteBatch,
 };
 
 pub(super) struct Staged<'a> {
@@ -53,6 +53,7 @@ impl<'a> Staged<'a> {
                 return Err(StoreError::TableExists { table: spec.id });
             }
             TableChange::Create(spec) => {
+                spec.families.iter().try_for_each(store::FamilySpec::must_be_plain)?;
                 self.changes.created.insert(spec.id, ModelTable::new(spec, self.commit));
             }
             TableChange::Drop(table) => {
@@ -72,15 +73,11 @@ impl<'a> Staged<'a> {
 
     fn mutation(&mut self, mutation: &Mutation) -> StoreResult<()> {
         let (table, family, key) = mutation.target();
-        let old = self.newest(table, family, key)?;
+        // What is there does not matter; that its table and family are, does.
+        self.newest(table, family, key)?;
         match mutation {
             Mutation::Replace { fragment, .. } => self.put(table, family, key, fragment.clone()),
             Mutation::Delete { .. } => self.delete(table, family, key),
-            Mutation::Update { update, .. } => match update.apply(old.as_deref())? {
-                RowChange::Keep => Ok(()),
-                RowChange::Put(fragment) => self.put(table, family, key, fragment),
-                RowChange::Delete => self.delete(table, family, key),
-            },
         }
     }
 

@@ -49,8 +49,8 @@ pub async fn the_last_mutation_of_a_row_wins(store: Arc<dyn Store>) {
 
 /// A reader beside a writer that changes two tables together never sees one without the other.
 pub async fn a_batch_over_tables_is_seen_whole(store: Arc<dyn Store>) {
-    if !store.capabilities().atomic_batch || !store.capabilities().global_snapshot {
-        return skip("the store has no atomic batches or global snapshots");
+    if !store.capabilities().atomic_batches() || !store.capabilities().store_snapshots() {
+        return skip("the store has no atomic batches, or no snapshots of all tables");
     }
     let f = Fixture::new(store.clone()).await;
     f.tables(vec![create(OTHER)]).await.unwrap();
@@ -109,7 +109,7 @@ pub async fn an_expected_absence_must_hold(store: Arc<dyn Store>) {
 
 /// A batch does not stand in its own way.
 pub async fn conditions_see_the_state_before_the_batch(store: Arc<dyn Store>) {
-    if !store.capabilities().atomic_batch {
+    if !store.capabilities().atomic_batches() {
         return skip("the store has no atomic batches");
     }
     let f = Fixture::new(store).await;
@@ -120,7 +120,7 @@ pub async fn conditions_see_the_state_before_the_batch(store: Arc<dyn Store>) {
 
 /// Neither rows before nor rows behind.
 pub async fn a_failed_condition_writes_nothing(store: Arc<dyn Store>) {
-    if !store.capabilities().atomic_batch {
+    if !store.capabilities().atomic_batches() {
         return skip("the store has no atomic batches");
     }
     let f = Fixture::new(store).await;
@@ -135,7 +135,7 @@ pub async fn a_failed_condition_writes_nothing(store: Arc<dyn Store>) {
 
 /// A mutation of an unknown family at the end of a batch takes the whole batch with it.
 pub async fn a_bad_mutation_writes_nothing(store: Arc<dyn Store>) {
-    if !store.capabilities().atomic_batch {
+    if !store.capabilities().atomic_batches() {
         return skip("the store has no atomic batches");
     }
     let f = Fixture::new(store).await;
@@ -169,4 +169,29 @@ pub async fn concurrent_claims_of_one_key_succeed_once(store: Arc<dyn Store>) {
     }
     assert_eq!(winners.len(), 1);
     assert_eq!(f.get("a").await, Some(winners[0]));
+}
+
+/// A read and the write that follows from it, as one step by a condition: none is lost, whoever comes first.
+pub async fn concurrent_increments_all_count(store: Arc<dyn Store>) {
+    let f = Fixture::new(store).await;
+    let tasks: Vec<_> = (0..8)
+        .map(|task| {
+            let f = f.clone();
+            tokio::spawn(async move {
+                for step in 0..50 {
+                    let durability = if (task + step) % 2 == 0 { Durability::Sync } else { Durability::Buffered };
+                    let commit = f.add("hot", 1, durability).await;
+                    f.add(&format!("own {task}"), 1, durability).await;
+                    if step % 10 == 0 {
+                        f.store.sync(commit).await.unwrap();
+                    }
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    assert_eq!(f.get("hot").await, Some(400));
+    assert_eq!(f.get("own 7").await, Some(50));
 }

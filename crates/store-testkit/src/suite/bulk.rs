@@ -1,8 +1,8 @@
 //! Bulk loads: all rows at once, or none.
 
 use super::fixture::{
-    Add, FAMILY, Fixture, OTHER, TABLE, all, create, delete, expected, expected_numbered, numbered, range, ranges,
-    replace, row, skip, unstamped, update,
+    FAMILY, Fixture, OTHER, TABLE, all, create, delete, expected, expected_numbered, numbered, range, ranges, replace,
+    row, skip, unstamped,
 };
 use std::sync::Arc;
 use store::{CommitNo, FamilyId, OnDuplicate, Store, StoreError, StoreResult};
@@ -143,7 +143,8 @@ pub async fn loaded_rows_are_stamped_and_writable(store: Arc<dyn Store>) {
     assert!(commit > before);
     let found = f.store.get_newest(TABLE, FAMILY, b"0007").await.unwrap().unwrap();
     assert_eq!((fragment::header::commit_of(&found), unstamped(&found)), (Some(commit), row(7)));
-    f.write(vec![update("0007", Add(3)), delete("0008"), replace("0009", 90)]).await.unwrap();
+    f.add("0007", 3, store::Durability::Sync).await;
+    f.write(vec![delete("0008"), replace("0009", 90)]).await.unwrap();
     assert_eq!((f.get("0007").await, f.get("0008").await, f.get("0009").await), (Some(10), None, Some(90)));
     assert_eq!(f.rows().await.len(), 2000);
 }

@@ -4,8 +4,7 @@ use fragment::{Fragment, Layout, LayoutColumn};
 use std::sync::Arc;
 use store::{
     Bytes, CommitNo, Condition, Durability, FamilyId, FamilySpec, Filter, FixedPredicate, KeyRange, Mutation,
-    RowChange, RowUpdate, ScanRequest, Snapshot, Store, StoreError, StoreResult, TableChange, TableId, TableSpec,
-    WriteBatch,
+    ScanRequest, Snapshot, Store, StoreError, StoreResult, TableChange, TableId, TableSpec, WriteBatch,
 };
 
 /// The table that every fixture has.
@@ -16,6 +15,7 @@ pub(crate) const OTHER: TableId = TableId(1002);
 pub(crate) const FAMILY: FamilyId = FamilyId(0);
 
 /// A store with an empty [`TABLE`].
+#[derive(Clone)]
 pub(crate) struct Fixture {
     pub(crate) store: Arc<dyn Store>,
 }
@@ -34,8 +34,34 @@ impl Fixture {
         Ok(commit)
     }
 
+    /// Makes and drops tables: as one batch where the store can, else one after the other.
     pub(crate) async fn tables(&self, tables: Vec<TableChange>) -> StoreResult<CommitNo> {
-        self.commit(WriteBatch { tables, ..WriteBatch::default() }).await
+        if self.store.capabilities().table_changes {
+            return self.commit(WriteBatch { tables, ..WriteBatch::default() }).await;
+        }
+        let mut last = CommitNo(0);
+        for change in tables {
+            last = self.commit(WriteBatch { tables: vec![change], ..WriteBatch::default() }).await?;
+        }
+        Ok(last)
+    }
+
+    /// Adds to the number of a row of [`TABLE`] (an absent one counts as 0): reads it, and writes under the
+    /// condition that it is still as it was read, until that holds.
+    pub(crate) async fn add(&self, key: &str, number: u64, durability: Durability) -> CommitNo {
+        loop {
+            let old = self.store.get_newest(TABLE, FAMILY, key.as_bytes()).await.unwrap();
+            let read = old.as_deref().and_then(fragment::header::commit_of);
+            let sum = old.as_deref().map_or(0, self::number) + number;
+            // Lets others in between.
+            tokio::task::yield_now().await;
+            let on_top = WriteBatch { conditions: vec![expect(key, read)], ..batch(vec![replace(key, sum)]) };
+            match self.store.apply(on_top, durability).await {
+                Ok(commit) => return commit,
+                Err(StoreError::ConditionFailed { .. }) => {}
+                Err(other) => panic!("{other}"),
+            }
+        }
     }
 
     pub(crate) async fn write(&self, mutations: Vec<Mutation>) -> StoreResult<CommitNo> {
@@ -141,7 +167,7 @@ pub(crate) fn create(id: TableId) -> TableChange {
 
 pub(crate) fn create_split(id: TableId, splits: &[&str]) -> TableChange {
     let splits = splits.iter().map(|split| Bytes::copy_from_slice(split.as_bytes())).collect();
-    TableChange::Create(TableSpec { id, families: vec![FamilySpec { id: FAMILY }], splits })
+    TableChange::Create(TableSpec { id, families: vec![FamilySpec::new(FAMILY)], splits })
 }
 
 pub(crate) fn batch(mutations: Vec<Mutation>) -> WriteBatch {
@@ -166,10 +192,6 @@ pub(crate) fn replace_in(table: TableId, key: impl AsRef<[u8]>, fragment: Vec<u8
 
 pub(crate) fn delete(key: impl AsRef<[u8]>) -> Mutation {
     Mutation::Delete { table: TABLE, family: FAMILY, key: self::key(key) }
-}
-
-pub(crate) fn update(key: impl AsRef<[u8]>, update: impl RowUpdate + 'static) -> Mutation {
-    Mutation::Update { table: TABLE, family: FAMILY, key: self::key(key), update: Arc::new(update) }
 }
 
 pub(crate) fn expect(key: impl AsRef<[u8]>, expect: Option<CommitNo>) -> Condition {
@@ -241,36 +263,6 @@ pub(crate) fn between(column: usize, lo: &[u8], hi: &[u8]) -> Filter {
         hi: Bytes::copy_from_slice(hi),
     };
     Filter { predicates: vec![predicate], ..empty() }
-}
-
-/// Adds to the row's number; an absent row counts as 0.
-#[derive(Debug)]
-pub(crate) struct Add(pub(crate) u64);
-
-impl RowUpdate for Add {
-    fn apply(&self, old: Option<&[u8]>) -> StoreResult<RowChange> {
-        Ok(RowChange::Put(row(old.map_or(0, number) + self.0)))
-    }
-}
-
-/// Does the same to every row.
-#[derive(Debug)]
-pub(crate) struct Always(pub(crate) RowChange);
-
-impl RowUpdate for Always {
-    fn apply(&self, _old: Option<&[u8]>) -> StoreResult<RowChange> {
-        Ok(self.0.clone())
-    }
-}
-
-/// Refuses every row.
-#[derive(Debug)]
-pub(crate) struct Refuse;
-
-impl RowUpdate for Refuse {
-    fn apply(&self, old: Option<&[u8]>) -> StoreResult<RowChange> {
-        Err(StoreError::UpdateRefused(format!("no change of {:?}", old.map(number))))
-    }
 }
 
 /// `("a", 1), ("b", 2)` as scans give it.

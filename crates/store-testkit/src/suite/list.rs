@@ -53,14 +53,7 @@ macro_rules! conformance_tests {
                 conditions_see_the_state_before_the_batch
                 a_failed_condition_writes_nothing
                 a_bad_mutation_writes_nothing
-                concurrent_claims_of_one_key_succeed_once;
-            updates:
-                an_update_makes_an_absent_row
-                an_update_sees_earlier_mutations_of_its_batch
-                an_update_sees_what_is_not_durable_yet
-                an_update_may_keep_the_row
-                an_update_may_delete_the_row
-                a_refused_update_writes_nothing
+                concurrent_claims_of_one_key_succeed_once
                 concurrent_increments_all_count;
             snapshots:
                 a_snapshot_repeats_exactly
@@ -71,6 +64,7 @@ macro_rules! conformance_tests {
                 a_sync_covers_earlier_commits
                 the_newest_state_is_there_before_the_sync
                 a_scan_keeps_its_snapshot
+                a_scan_returns_each_row_once_beside_writers
                 many_waiters_share_a_sync;
             scan:
                 rows_come_in_key_order
@@ -109,7 +103,9 @@ macro_rules! conformance_tests {
                 a_table_takes_the_place_of_another_in_one_batch
                 a_batch_that_fails_makes_no_table
                 unknown_tables_and_families_are_told
-                many_tables_live_side_by_side;
+                many_tables_live_side_by_side
+                what_a_family_cannot_keep_is_refused
+                what_a_scan_cannot_read_is_refused;
             bulk:
                 rows_in_any_order_are_loaded
                 sorted_rows_are_loaded

@@ -26,7 +26,6 @@ pub mod regions;
 pub mod scan;
 pub mod snapshots;
 pub mod tables;
-pub mod updates;
 
 pub use list::cases;
 

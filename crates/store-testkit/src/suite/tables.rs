@@ -1,8 +1,7 @@
 //! Tables: made and dropped in batches, apart from each other.
 
 use super::fixture::{
-    FAMILY, Fixture, OTHER, Refuse, TABLE, all, batch, create, expect, expected, number, replace, replace_in, row,
-    skip, update,
+    FAMILY, Fixture, OTHER, TABLE, all, batch, create, expect, expected, number, replace, replace_in, row, skip,
 };
 use std::sync::Arc;
 use store::{
@@ -15,7 +14,7 @@ pub async fn tables_and_families_are_apart(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let places =
         [(TableId(2001), FamilyId(1)), (TableId(2001), FamilyId(2)), (TableId(2002), FamilyId(1)), (TABLE, FAMILY)];
-    let families = || vec![FamilySpec { id: FamilyId(1) }, FamilySpec { id: FamilyId(2) }];
+    let families = || vec![FamilySpec::new(FamilyId(1)), FamilySpec::new(FamilyId(2))];
     let make = |id| TableChange::Create(TableSpec { id: TableId(id), families: families(), splits: Vec::new() });
     f.tables(vec![make(2001), make(2002)]).await.unwrap();
     for ((table, family), number) in places.into_iter().zip(0..) {
@@ -43,6 +42,9 @@ pub async fn tables_and_families_are_apart(store: Arc<dyn Store>) {
 
 /// With conditions that hold in the table that was just made.
 pub async fn a_table_and_its_rows_are_made_together(store: Arc<dyn Store>) {
+    if !store.capabilities().table_changes {
+        return skip("table changes are no step with the rows of their batch");
+    }
     let f = Fixture::new(store).await;
     let nothing_there = store::Condition { table: OTHER, ..expect("b", None) };
     let made = WriteBatch {
@@ -79,6 +81,9 @@ pub async fn a_dropped_table_is_gone(store: Arc<dyn Store>) {
 
 /// As TRUNCATE does it.
 pub async fn a_table_takes_the_place_of_another_in_one_batch(store: Arc<dyn Store>) {
+    if !store.capabilities().table_changes {
+        return skip("table changes are no step with the rows of their batch");
+    }
     let f = Fixture::new(store).await;
     f.put(&[("a", 1)]).await;
     let swap = WriteBatch {
@@ -94,8 +99,8 @@ pub async fn a_table_takes_the_place_of_another_in_one_batch(store: Arc<dyn Stor
 
 /// Nor does it drop one.
 pub async fn a_batch_that_fails_makes_no_table(store: Arc<dyn Store>) {
-    if !store.capabilities().atomic_batch {
-        return skip("the store has no atomic batches");
+    if !store.capabilities().table_changes {
+        return skip("table changes are no step with the rows of their batch");
     }
     let f = Fixture::new(store).await;
     f.put(&[("a", 1)]).await;
@@ -104,9 +109,6 @@ pub async fn a_batch_that_fails_makes_no_table(store: Arc<dyn Store>) {
         conditions: vec![expect("a", None)],
         mutations: vec![replace_in(OTHER, "b", row(2))],
     };
-    assert!(f.commit(refused).await.is_err());
-    must_be_unknown(&f, OTHER).await;
-    let refused = WriteBatch { tables: vec![create(OTHER)], ..batch(vec![update("a", Refuse)]) };
     assert!(f.commit(refused).await.is_err());
     must_be_unknown(&f, OTHER).await;
     let refused = WriteBatch { tables: vec![TableChange::Drop(TABLE)], ..batch(vec![replace("a", 2)]) };
@@ -125,7 +127,10 @@ pub async fn unknown_tables_and_families_are_told(store: Arc<dyn Store>) {
     assert_eq!(s.get(TABLE, family, b"a", &snapshot).await, Err(unknown.clone()));
     assert_eq!(s.get_many(TABLE, family, &["a".into()], &snapshot).await, Err(unknown.clone()));
     assert_eq!(s.get_newest(TABLE, family, b"a").await, Err(unknown.clone()));
-    assert_eq!(f.try_scan(ScanRequest { family, ..all() }, &snapshot).await.err(), Some(unknown.clone()));
+    assert_eq!(
+        f.try_scan(ScanRequest { families: vec![family], ..all() }, &snapshot).await.err(),
+        Some(unknown.clone())
+    );
     assert_eq!(s.split(TABLE, family, &[KeyRange::all()], 2).await, Err(unknown.clone()));
     assert_eq!(s.estimate(TABLE, family, &[KeyRange::all()]).await, Err(unknown));
 }
@@ -138,7 +143,8 @@ pub async fn many_tables_live_side_by_side(store: Arc<dyn Store>) {
         let numbers = hundred * 100..hundred * 100 + 100;
         let tables = numbers.clone().map(|number| create(id(number))).collect();
         let mutations = numbers.map(|number| replace_in(id(number), "k", row(number))).collect();
-        f.commit(WriteBatch { tables, mutations, ..WriteBatch::default() }).await.unwrap();
+        f.tables(tables).await.unwrap();
+        f.write(mutations).await.unwrap();
     }
     f.tables((0..300).step_by(3).map(|number| TableChange::Drop(id(number))).collect()).await.unwrap();
     for table in 0..300 {
@@ -171,4 +177,34 @@ async fn must_be_unknown(f: &Fixture, table: TableId) {
     if s.capabilities().bulk_load {
         assert_eq!(s.bulk_load(table, OnDuplicate::Fail).await.err(), Some(unknown));
     }
+}
+
+/// Versions, a time to live, a cell for each column: a store that has them not says so.
+pub async fn what_a_family_cannot_keep_is_refused(store: Arc<dyn Store>) {
+    let f = Fixture::new(store).await;
+    let can = f.store.capabilities();
+    if can.history {
+        return skip("the store keeps history");
+    }
+    let family = FamilySpec { versions: 3, ..FamilySpec::new(FAMILY) };
+    let table = TableSpec { id: OTHER, families: vec![family], splits: Vec::new() };
+    let refused = f.tables(vec![TableChange::Create(table)]).await;
+    assert!(matches!(refused, Err(StoreError::Unsupported { .. })), "{refused:?}");
+    must_be_unknown(&f, OTHER).await;
+    f.tables(vec![create(OTHER)]).await.unwrap();
+}
+
+/// A range of time without history; qualifiers are a hint that may be passed over.
+pub async fn what_a_scan_cannot_read_is_refused(store: Arc<dyn Store>) {
+    let f = Fixture::new(store).await;
+    f.put(&[("a", 1)]).await;
+    let snapshot = f.snapshot().await;
+    let some = ScanRequest { qualifiers: Some(vec![0]), ..all() };
+    assert_eq!(f.scan_at(some, &snapshot).await.count, 1);
+    if f.store.capabilities().history {
+        return skip("the store keeps history");
+    }
+    let times = Some(store::Timestamp(0)..store::Timestamp(1));
+    let refused = f.store.scan(ScanRequest { times, ..all() }, &snapshot).await.err();
+    assert!(matches!(refused, Some(StoreError::Unsupported { .. })), "{refused:?}");
 }

@@ -3,11 +3,10 @@
 use crate::rows::{TABLE, batch, commit, create, replace, rows};
 use bennu_store_testkit::{LimitedStore, ModelStore, Without};
 use std::sync::Arc;
-use store::{Condition, OnDuplicate, Store, StoreError, WriteBatch};
+use store::{Condition, OnDuplicate, Scope, Store, StoreError, TableChange, WriteBatch};
 
 async fn new_store() -> Arc<dyn Store> {
-    let without = Without { atomic_batch: true, filter: true, bulk_load: true, ..Without::default() };
-    Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), without))
+    Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), Without::everything()))
 }
 
 mod suite {
@@ -42,7 +41,10 @@ async fn what_is_taken_away_is_told_and_refused() {
     let store = new_store().await;
     create(&store).await;
     let can = store.capabilities();
-    assert!(!can.atomic_batch && !can.filter && !can.bulk_load && can.global_snapshot);
+    assert_eq!((can.atomic_batch, can.snapshot), (Scope::Row, Scope::Row));
+    assert!(!can.table_changes && !can.filter && !can.bulk_load);
+    let both = WriteBatch { tables: vec![TableChange::Drop(TABLE)], ..batch(vec![replace("a", b"1")]) };
+    assert!(matches!(commit(&store, both).await, Err(StoreError::Unsupported { .. })));
     let refused = store.bulk_load(TABLE, OnDuplicate::Fail).await.err();
     assert_eq!(refused, Some(StoreError::Unsupported { what: "bulk load" }));
 }
@@ -55,22 +57,4 @@ async fn small_store() -> Arc<dyn Store> {
 mod small {
     use super::small_store;
     bennu_store_testkit::conformance_tests!(small_store);
-}
-
-#[tokio::test]
-async fn an_update_beyond_the_limit_is_refused_too() {
-    #[derive(Debug)]
-    struct Grow;
-    impl store::RowUpdate for Grow {
-        fn apply(&self, _: Option<&[u8]>) -> store::StoreResult<store::RowChange> {
-            Ok(store::RowChange::Put(crate::rows::row(&[0; 3 << 20])))
-        }
-    }
-    let store = small_store().await;
-    create(&store).await;
-    let (key, update) = ("b".into(), Arc::new(Grow));
-    let grow = store::Mutation::Update { table: TABLE, family: crate::rows::FAMILY, key, update };
-    let refused = commit(&store, batch(vec![replace("a", b"1"), grow])).await;
-    assert!(matches!(refused, Err(StoreError::TooLarge { what: "row", limit: 2_097_152, .. })), "{refused:?}");
-    assert_eq!(rows(&store).await.unwrap(), []);
 }

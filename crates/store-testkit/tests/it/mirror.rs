@@ -96,7 +96,7 @@ async fn a_mirror_can_what_both_can() {
     let limited = Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), without));
     let mirror: Arc<dyn Store> = Arc::new(MirrorStore::new(Arc::new(ModelStore::new()), limited));
     let can = mirror.capabilities();
-    assert!(!can.filter && can.atomic_batch && can.bulk_load && can.max_key_bytes == 100);
+    assert!(!can.filter && can.atomic_batches() && can.bulk_load && can.max_key_bytes == 100);
     bennu_store_testkit::suite::filter::a_limit_counts_rows_that_pass(mirror).await;
     let small = Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), without));
     let mirror = Arc::new(MirrorStore::new(small, Arc::new(ModelStore::new())));

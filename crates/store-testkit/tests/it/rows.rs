@@ -11,7 +11,7 @@ pub(crate) const FAMILY: FamilyId = FamilyId(0);
 
 /// Makes [`TABLE`].
 pub(crate) async fn create(store: &Arc<dyn Store>) {
-    let spec = TableSpec { id: TABLE, families: vec![FamilySpec { id: FAMILY }], splits: Vec::new() };
+    let spec = TableSpec { id: TABLE, families: vec![FamilySpec::new(FAMILY)], splits: Vec::new() };
     commit(store, WriteBatch { tables: vec![TableChange::Create(spec)], ..WriteBatch::default() }).await.unwrap();
 }
 

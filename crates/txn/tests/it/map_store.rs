@@ -75,8 +75,11 @@ fn passes(filter: &Filter, row: &[u8]) -> Option<bool> {
 impl Store for MapStore {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            atomic_batch: self.atomic_batch,
-            global_snapshot: true,
+            snapshot: Scope::Store,
+            atomic_batch: if self.atomic_batch { Scope::Store } else { Scope::Row },
+            table_changes: false,
+            history: false,
+            observers: false,
             filter: true,
             bulk_load: false,
             max_key_bytes: 1 << 15,
@@ -116,7 +119,7 @@ impl Store for MapStore {
         let rows: &Rows = at.handle().unwrap();
         let inside = |key: &Bytes| request.ranges.iter().any(|range| range.contains(key));
         let wanted = |row: &(&(TableId, FamilyId, Bytes), &(CommitNo, Bytes))| {
-            (row.0.0, row.0.1) == (request.table, request.family) && inside(&row.0.2)
+            (row.0.0, row.0.1) == (request.table, request.families[0]) && inside(&row.0.2)
         };
         let mut found: Vec<_> = rows.iter().filter(wanted).map(|(key, row)| (&key.2, &row.1)).collect();
         if request.reverse {
@@ -183,7 +186,6 @@ impl Store for MapStore {
                 Mutation::Delete { table, family, key } => {
                     rows.remove(&(table, family, key));
                 }
-                Mutation::Update { .. } => return Err(StoreError::Unsupported { what: "update" }),
             }
         }
         *newest = (commit, Arc::new(rows));

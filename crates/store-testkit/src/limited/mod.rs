@@ -1,13 +1,21 @@
 //! A store with some capabilities taken away, so that the layers above are tested without them on a
 //! backend that has them.
+//!
+//! ```text
+//!   mod        what is taken away, and batches row by row
+//!   row_scan   scans where a snapshot is of single rows
+//! ```
+
+mod row_scan;
 
 use async_trait::async_trait;
+use row_scan::RowScan;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{
     BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Condition, Durability, FamilyId, KeyRange, Mutation,
-    OnDuplicate, RegionInfo, RowBatch, RowBatchBuilder, RowChange, RowUpdate, Scan, ScanCounters, ScanRequest,
-    Snapshot, Store, StoreError, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
+    OnDuplicate, RegionInfo, RowBatch, RowBatchBuilder, Scan, ScanCounters, ScanRequest, Scope, Snapshot, Store,
+    StoreError, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
 };
 
 /// What is taken away.
@@ -15,6 +23,10 @@ use store::{
 pub struct Without {
     /// Batches are applied row by row: an error leaves the rows before it written.
     pub atomic_batch: bool,
+    /// Snapshots are of single rows: each read is of what is published when it happens.
+    pub snapshot: bool,
+    /// A batch with table changes may have nothing else, and one of them only.
+    pub table_changes: bool,
     /// Filters are not looked at: every row comes back undecided.
     pub filter: bool,
     /// Bulk loads are refused.
@@ -26,6 +38,12 @@ pub struct Without {
 }
 
 impl Without {
+    /// All that a store may lack; keys and fragments keep their size.
+    pub fn everything() -> Self {
+        let rest = Self::default();
+        Self { atomic_batch: true, snapshot: true, table_changes: true, filter: true, bulk_load: true, ..rest }
+    }
+
     fn has_limits(&self) -> bool {
         self.keys_beyond.is_some() || self.fragments_beyond.is_some()
     }
@@ -42,6 +60,18 @@ impl LimitedStore {
     /// `inner` without some of what it can do.
     pub fn new(inner: Arc<dyn Store>, without: Without) -> Self {
         Self { inner, without }
+    }
+
+    /// The state that a read at `snapshot` is of.
+    async fn moment(&self, snapshot: &Snapshot) -> StoreResult<Snapshot> {
+        if self.without.snapshot { self.inner.snapshot(snapshot.commit()).await } else { Ok(snapshot.clone()) }
+    }
+
+    async fn scan_below(&self, request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>> {
+        if self.without.snapshot {
+            return RowScan::begin(Arc::clone(&self.inner), request, snapshot.commit()).await;
+        }
+        self.inner.scan(request, snapshot).await
     }
 
     /// Tables first, then each row with the conditions on it as a batch of its own.
@@ -71,16 +101,12 @@ fn rows_of(conditions: Vec<Condition>, mutations: Vec<Mutation>) -> Vec<WriteBat
     rows
 }
 
-/// The mutation, if its row is within the limits; an update checks what it makes when it is called.
+/// The mutation, if its row is within the limits.
 fn sized(mutation: Mutation, limits: &Capabilities) -> StoreResult<Mutation> {
     match mutation {
         Mutation::Replace { key, fragment, table, family } => {
             check(&key, &fragment, limits)?;
             Ok(Mutation::Replace { key, fragment, table, family })
-        }
-        Mutation::Update { update, key, table, family } => {
-            let update = Arc::new(SizedUpdate { update, key: key.clone(), limits: *limits });
-            Ok(Mutation::Update { update, key, table, family })
         }
         delete => Ok(delete),
     }
@@ -94,23 +120,6 @@ fn check(key: &[u8], fragment: &[u8], limits: &Capabilities) -> StoreResult<()> 
         }
     }
     Ok(())
-}
-
-#[derive(Debug)]
-struct SizedUpdate {
-    update: Arc<dyn RowUpdate>,
-    key: Bytes,
-    limits: Capabilities,
-}
-
-impl RowUpdate for SizedUpdate {
-    fn apply(&self, old: Option<&[u8]>) -> StoreResult<RowChange> {
-        let change = self.update.apply(old)?;
-        if let RowChange::Put(fragment) = &change {
-            check(&self.key, fragment, &self.limits)?;
-        }
-        Ok(change)
-    }
 }
 
 struct SizedLoad {
@@ -153,7 +162,9 @@ impl Store for LimitedStore {
     fn capabilities(&self) -> Capabilities {
         let inner = self.inner.capabilities();
         Capabilities {
-            atomic_batch: inner.atomic_batch && !self.without.atomic_batch,
+            snapshot: if self.without.snapshot { Scope::Row } else { inner.snapshot },
+            atomic_batch: if self.without.atomic_batch { Scope::Row } else { inner.atomic_batch },
+            table_changes: inner.table_changes && !self.without.table_changes,
             filter: inner.filter && !self.without.filter,
             bulk_load: inner.bulk_load && !self.without.bulk_load,
             max_key_bytes: self.without.keys_beyond.unwrap_or(usize::MAX).min(inner.max_key_bytes),
@@ -163,11 +174,13 @@ impl Store for LimitedStore {
     }
 
     async fn snapshot(&self, at_least: CommitNo) -> StoreResult<Snapshot> {
-        self.inner.snapshot(at_least).await
+        let snapshot = self.inner.snapshot(at_least).await?;
+        // Nothing of that moment is kept but its number.
+        Ok(if self.without.snapshot { Snapshot::new(snapshot.commit(), Arc::new(())) } else { snapshot })
     }
 
     async fn get(&self, table: TableId, family: FamilyId, key: &[u8], at: &Snapshot) -> StoreResult<Option<Bytes>> {
-        self.inner.get(table, family, key, at).await
+        self.inner.get(table, family, key, &self.moment(at).await?).await
     }
 
     async fn get_many(
@@ -177,7 +190,7 @@ impl Store for LimitedStore {
         keys: &[Bytes],
         snapshot: &Snapshot,
     ) -> StoreResult<Vec<Option<Bytes>>> {
-        self.inner.get_many(table, family, keys, snapshot).await
+        self.inner.get_many(table, family, keys, &self.moment(snapshot).await?).await
     }
 
     async fn get_newest(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
@@ -187,11 +200,11 @@ impl Store for LimitedStore {
     async fn scan(&self, mut request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>> {
         let filtered = request.filter.as_ref().is_some_and(|filter| !filter.is_empty());
         if !filtered || !self.without.filter {
-            return self.inner.scan(request, snapshot).await;
+            return self.scan_below(request, snapshot).await;
         }
         // Which rows pass is not known here, so the limit is the caller's as well.
         (request.filter, request.limit) = (None, None);
-        Ok(Box::new(UndecidedScan(self.inner.scan(request, snapshot).await?)))
+        Ok(Box::new(UndecidedScan(self.scan_below(request, snapshot).await?)))
     }
 
     async fn split(
@@ -209,6 +222,12 @@ impl Store for LimitedStore {
             let limits = self.capabilities();
             batch.mutations =
                 batch.mutations.into_iter().map(|mutation| sized(mutation, &limits)).collect::<Result<_, _>>()?;
+        }
+        if self.without.table_changes && !batch.tables.is_empty() {
+            let alone = batch.tables.len() == 1 && batch.conditions.is_empty() && batch.mutations.is_empty();
+            if !alone {
+                return Err(StoreError::Unsupported { what: "a table change together with others or with rows" });
+            }
         }
         if self.without.atomic_batch {
             return self.apply_row_by_row(batch, durability).await;
