@@ -1,5 +1,9 @@
-//! Power loss against the embedded store.
+//! Restarts, power loss, failing system calls and damaged files against the embedded store.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
+mod folder;
+mod history;
 mod power_loss;
+mod random;
+mod restarts;
 mod workload;

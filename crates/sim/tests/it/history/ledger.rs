@@ -1,0 +1,97 @@
+//! What must be there after the steps so far.
+
+use super::step::{Ending, Step};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The tables and rows that a history leaves. Cheap to clone: one is kept for each step.
+#[derive(Clone, Debug)]
+pub(crate) struct Ledger {
+    pub(crate) tables: BTreeMap<u32, Arc<Table>>,
+    /// Ids are used once.
+    pub(crate) next_table: u32,
+    /// The number of the last step: rows name it as their writer.
+    pub(crate) step: u64,
+}
+
+/// One table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Table {
+    pub(crate) families: u16,
+    /// By number of the row: the step that wrote it.
+    pub(crate) rows: BTreeMap<u64, u64>,
+}
+
+impl Table {
+    /// The family of a row.
+    pub(crate) fn family_of(&self, number: u64) -> u16 {
+        (number % u64::from(self.families)) as u16
+    }
+}
+
+/// How a step must end when no fault is in its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// Acknowledged.
+    Done,
+    /// Refused because of a duplicate key, without a trace.
+    Duplicate,
+    /// Given up by its caller, without a trace.
+    Nothing,
+}
+
+impl Ledger {
+    /// Table ids begin at `first_table`.
+    pub(crate) fn new(first_table: u32) -> Self {
+        Self { tables: BTreeMap::new(), next_table: first_table, step: 0 }
+    }
+
+    /// Takes in `step`, and says how it must end.
+    pub(crate) fn take(&mut self, step: &Step) -> Due {
+        self.step += 1;
+        match step {
+            Step::Create { table, families } => self.create(*table, *families),
+            Step::Drop { table } => drop(self.tables.remove(table)),
+            Step::Truncate { table, by } => {
+                let families = self.tables.remove(table).map_or(1, |old| old.families);
+                self.create(*by, families);
+            }
+            Step::Write { puts, deletes, .. } => {
+                let writer = self.step;
+                for (table, number) in puts {
+                    self.rows(*table).insert(*number, writer);
+                }
+                for (table, number) in deletes {
+                    self.rows(*table).remove(number);
+                }
+            }
+            Step::Load { .. } => return self.load(step),
+            Step::Flush { .. } | Step::Pause => {}
+        }
+        Due::Done
+    }
+
+    fn create(&mut self, table: u32, families: u16) {
+        self.tables.insert(table, Arc::new(Table { families, rows: BTreeMap::new() }));
+        self.next_table = self.next_table.max(table + 1);
+    }
+
+    fn load(&mut self, step: &Step) -> Due {
+        let Step::Load { table, rows, replace, ending } = step else { return Due::Nothing };
+        if *ending == Ending::Abandon {
+            return Due::Nothing;
+        }
+        let writer = self.step;
+        let stored = self.rows(*table);
+        let twice = *ending == Ending::Duplicate || rows.numbers().any(|number| stored.contains_key(&number));
+        if twice && !replace {
+            return Due::Duplicate;
+        }
+        stored.extend(rows.numbers().map(|number| (number, writer)));
+        Due::Done
+    }
+
+    fn rows(&mut self, table: u32) -> &mut BTreeMap<u64, u64> {
+        &mut Arc::make_mut(self.tables.entry(table).or_default()).rows
+    }
+}

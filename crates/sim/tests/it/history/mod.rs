@@ -1,0 +1,21 @@
+//! A history of operations on a store, chosen by a seed, and the ledger of what they must have left.
+//!
+//! ```text
+//!   seed ──Chooser──> Step 1, Step 2, ...      step.rs     depends on the seed and the ledger alone
+//!   step ──Ledger───> tables and rows          ledger.rs   what must be there, and which error is due
+//!   step ──perform──> FjallStore               perform.rs
+//!   FjallStore ──contents──> tables and rows   contents.rs compared with the ledger
+//! ```
+//! Anybody who knows the seed can compute the ledger after each step without a store: that is how a test
+//! checks what a process did that is gone.
+
+mod contents;
+mod ledger;
+mod perform;
+mod row;
+mod step;
+
+pub(crate) use contents::{difference, of_store};
+pub(crate) use ledger::{Due, Ledger};
+pub(crate) use perform::{begin_load, options, perform};
+pub(crate) use step::{Chooser, Ending, Step};

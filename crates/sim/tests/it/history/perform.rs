@@ -1,0 +1,99 @@
+//! Doing a step.
+
+use super::ledger::Ledger;
+use super::row;
+use super::step::{Ending, Step};
+use std::time::Duration;
+use store::{
+    BulkLoad, Durability, FamilyId, FamilySpec, Mutation, OnDuplicate, Store, StoreResult, TableChange, TableId,
+    TableSpec, WriteBatch,
+};
+use store_fjall::{FjallStore, Options};
+
+/// Thresholds so small that everything happens all the time.
+pub(crate) fn options() -> Options {
+    Options {
+        cache_bytes: 1 << 20,
+        memtable_entries: 300,
+        idle_flush: Duration::from_millis(60),
+        buffered_sync_interval: Duration::from_millis(2),
+        small_load_bytes: 1_500,
+        load_buffer_bytes: 4_000,
+        ..Options::default()
+    }
+}
+
+/// Does `step` to the store that `before` describes. What ends well is durable.
+///
+/// # Errors
+/// The store's.
+pub(crate) async fn perform(store: &FjallStore, before: &Ledger, step: &Step) -> StoreResult<()> {
+    let writer = before.step + 1;
+    match step {
+        Step::Create { table, families } => tables(store, vec![create(*table, *families)]).await,
+        Step::Drop { table } => tables(store, vec![TableChange::Drop(TableId(*table))]).await,
+        Step::Truncate { table, by } => {
+            let families = before.tables.get(table).map_or(1, |old| old.families);
+            tables(store, vec![TableChange::Drop(TableId(*table)), create(*by, families)]).await
+        }
+        Step::Write { puts, deletes, synced } => {
+            let target = |table: u32, number: u64| {
+                let family = FamilyId(before.tables[&table].family_of(number));
+                (TableId(table), family, row::key(number).into())
+            };
+            let puts = puts.iter().map(|&(id, number)| {
+                let (table, family, key) = target(id, number);
+                Mutation::Replace { table, family, key, fragment: row::fragment(number, writer) }
+            });
+            let deletes = deletes.iter().map(|&(id, number)| {
+                let (table, family, key) = target(id, number);
+                Mutation::Delete { table, family, key }
+            });
+            let mutations = puts.chain(deletes).collect();
+            write(store, WriteBatch { mutations, ..WriteBatch::default() }, *synced).await
+        }
+        Step::Load { ending, .. } => {
+            let load = begin_load(store, before, step).await?;
+            if *ending == Ending::Abandon { Ok(()) } else { load.finish().await.map(drop) }
+        }
+        Step::Flush { table, major } => store.flush(TableId(*table), *major).await,
+        Step::Pause => {
+            tokio::time::sleep(Duration::from_millis(45)).await;
+            Ok(())
+        }
+    }
+}
+
+/// A load with all its rows, before its end.
+///
+/// # Errors
+/// The store's.
+pub(crate) async fn begin_load(store: &FjallStore, before: &Ledger, step: &Step) -> StoreResult<Box<dyn BulkLoad>> {
+    let Step::Load { table, rows, replace, ending } = step else { panic!("{step:?} is no load") };
+    let on_duplicate = if *replace { OnDuplicate::Replace } else { OnDuplicate::Fail };
+    let writer = before.step + 1;
+    let mut load = store.bulk_load(TableId(*table), on_duplicate).await?;
+    let again = (*ending == Ending::Duplicate).then_some(rows.first);
+    for number in rows.numbers().chain(again) {
+        let family = FamilyId(before.tables[table].family_of(number));
+        load.write(family, &row::key(number), &row::fragment(number, writer)).await?;
+    }
+    Ok(load)
+}
+
+fn create(table: u32, families: u16) -> TableChange {
+    let families = (0..families).map(|id| FamilySpec { id: FamilyId(id) }).collect();
+    TableChange::Create(TableSpec { id: TableId(table), families, splits: vec![] })
+}
+
+async fn tables(store: &FjallStore, tables: Vec<TableChange>) -> StoreResult<()> {
+    write(store, WriteBatch { tables, ..WriteBatch::default() }, true).await
+}
+
+async fn write(store: &FjallStore, batch: WriteBatch, synced: bool) -> StoreResult<()> {
+    if !synced {
+        return store.apply(batch, Durability::Buffered).await.map(drop);
+    }
+    let commit = store.apply(batch, Durability::Sync).await?;
+    store.sync(commit).await
+}

@@ -1,0 +1,122 @@
+//! One step of a history, and how the next is chosen.
+
+use super::ledger::Ledger;
+use crate::random::Random;
+
+/// What is done to the store. Each says all of it, so that a list of steps is a recipe.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    /// A new table.
+    Create { table: u32, families: u16 },
+    /// A table goes.
+    Drop { table: u32 },
+    /// A table is replaced by an empty one, in one batch.
+    Truncate { table: u32, by: u32 },
+    /// Rows written and deleted in one batch.
+    Write { puts: Vec<(u32, u64)>, deletes: Vec<(u32, u64)>, synced: bool },
+    /// A bulk load.
+    Load { table: u32, rows: Rows, replace: bool, ending: Ending },
+    /// A flush, with `major` a compaction too.
+    Flush { table: u32, major: bool },
+    /// The background gets its turn.
+    Pause,
+}
+
+/// The rows of a load: `first`, `first + stride`, ...
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows {
+    pub(crate) first: u64,
+    pub(crate) stride: u64,
+    pub(crate) count: u64,
+    /// In key order, or not.
+    pub(crate) sorted: bool,
+}
+
+/// How a load ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// As it should.
+    Finish,
+    /// Its last row is its first again.
+    Duplicate,
+    /// It is dropped before its end.
+    Abandon,
+}
+
+impl Rows {
+    /// Their numbers in the order in which they are written.
+    pub(crate) fn numbers(self) -> impl Iterator<Item = u64> {
+        let place = move |at: u64| if self.sorted { at } else { (at * 7_919) % self.count };
+        (0..self.count).map(move |at| self.first + place(at) * self.stride)
+    }
+}
+
+/// Chooses steps.
+pub(crate) struct Chooser {
+    random: Random,
+    most_tables: u64,
+}
+
+impl Chooser {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let most_tables = 1 + random.below(4);
+        Self { random, most_tables }
+    }
+
+    /// The next step after those that made `ledger`.
+    pub(crate) fn next(&mut self, ledger: &Ledger) -> Step {
+        let tables: Vec<u32> = ledger.tables.keys().copied().collect();
+        if tables.is_empty() || ((tables.len() as u64) < self.most_tables && self.random.percent(15)) {
+            let families = if self.random.percent(12) { 2 } else { 1 };
+            return Step::Create { table: ledger.next_table, families };
+        }
+        let table = tables[self.random.below(tables.len() as u64) as usize];
+        match self.random.below(100) {
+            0..30 => self.write(&tables, ledger),
+            30..72 => self.load(table, ledger),
+            72..79 => Step::Drop { table },
+            79..87 => Step::Truncate { table, by: ledger.next_table },
+            87..95 => Step::Flush { table, major: self.random.percent(40) },
+            _ => Step::Pause,
+        }
+    }
+
+    fn write(&mut self, tables: &[u32], ledger: &Ledger) -> Step {
+        let (mut puts, mut deletes) = (Vec::new(), Vec::new());
+        for _ in 0..1 + self.random.below(8) {
+            let table = tables[self.random.below(tables.len() as u64) as usize];
+            match self.stored(table, ledger).filter(|_| self.random.percent(35)) {
+                Some(number) => deletes.push((table, number)),
+                None => puts.push((table, self.random.below(4_000))),
+            }
+        }
+        Step::Write { puts, deletes, synced: self.random.percent(75) }
+    }
+
+    /// A row that the table has.
+    fn stored(&mut self, table: u32, ledger: &Ledger) -> Option<u64> {
+        let from = self.random.below(4_000);
+        let rows = &ledger.tables.get(&table)?.rows;
+        rows.range(from..).chain(rows.range(..from)).next().map(|(number, _)| *number)
+    }
+
+    fn load(&mut self, table: u32, ledger: &Ledger) -> Step {
+        let stride = 1 + self.random.below(7);
+        let count = match self.random.below(10) {
+            0..2 => 1 + self.random.below(8),
+            2..9 => 20 + self.random.below(100),
+            _ => 200 + self.random.below(200),
+        };
+        // Most begin behind what is there, so that appends succeed.
+        let behind = ledger.tables.get(&table).and_then(|t| t.rows.last_key_value()).map_or(0, |(last, _)| last + 1);
+        let first = if self.random.percent(70) { behind } else { self.random.below(2_000) };
+        let rows = Rows { first, stride, count, sorted: self.random.percent(60) };
+        let ending = match self.random.below(10) {
+            0..6 => Ending::Finish,
+            6..8 => Ending::Duplicate,
+            _ => Ending::Abandon,
+        };
+        Step::Load { table, rows, replace: self.random.percent(30), ending }
+    }
+}
