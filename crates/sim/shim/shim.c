@@ -22,7 +22,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { OPEN = 1, CLOSE, DUP, WRITE, TRUNCATE, SYNC_BEGIN, SYNC_END, RENAME, UNLINK, MKDIR, RMDIR, LINK };
+enum { OPEN = 1, CLOSE, DUP, WRITE, TRUNCATE, SYNC_BEGIN, SYNC_END, RENAME, UNLINK, MKDIR, RMDIR, LINK, START };
 
 static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
 static int log_fd = -1;
@@ -33,15 +33,6 @@ static unsigned char tracked[1 << 16]; /* by file descriptor */
 static void fail(const char *what) {
     dprintf(2, "power-loss shim: %s: %s\n", what, strerror(errno));
     _exit(97);
-}
-
-__attribute__((constructor)) static void start(void) {
-    const char *folder = getenv("POWER_LOSS_ROOT"), *log = getenv("POWER_LOSS_LOG");
-    if (!folder || !log) return;
-    if (!realpath(folder, root)) fail("POWER_LOSS_ROOT");
-    root_len = strlen(root);
-    log_fd = (int)syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (log_fd < 0) fail("POWER_LOSS_LOG");
 }
 
 static void put(const void *data, size_t length) {
@@ -66,6 +57,17 @@ static void record(uint8_t op, int32_t fd, uint64_t number, const void *a, uint3
     put(head, sizeof head);
     if (a_len) put(a, a_len);
     if (b_len) put(b, b_len);
+}
+
+/* Processes may follow each other in one log. */
+__attribute__((constructor)) static void start(void) {
+    const char *folder = getenv("POWER_LOSS_ROOT"), *log = getenv("POWER_LOSS_LOG");
+    if (!folder || !log) return;
+    if (!realpath(folder, root)) fail("POWER_LOSS_ROOT");
+    root_len = strlen(root);
+    log_fd = (int)syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (log_fd < 0) fail("POWER_LOSS_LOG");
+    record(START, -1, 0, NULL, 0, NULL, 0);
 }
 
 static int is_tracked(int fd) { return log_fd >= 0 && fd >= 0 && fd < (1 << 16) && tracked[fd]; }

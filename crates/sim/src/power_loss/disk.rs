@@ -74,6 +74,7 @@ impl Disk {
     /// Applies the next event.
     pub fn apply(&mut self, event: &Event) {
         match event {
+            Event::Start => self.start(),
             Event::Open { fd, path, truncate } => self.on_open(*fd, path, *truncate),
             Event::Close { fd } => drop(self.open.remove(fd)),
             Event::Duplicate { fd, made } => {
@@ -167,6 +168,14 @@ impl Disk {
             }
         }
         names
+    }
+
+    /// What a process wrote is there for the next one. Its syncs under way are not waited for, and syncs are
+    /// numbered anew.
+    fn start(&mut self) {
+        self.open.clear();
+        self.pending.clear();
+        self.folders_ended.clear();
     }
 
     fn file_of(&mut self, fd: i32) -> Option<&mut File> {
@@ -303,6 +312,15 @@ mod tests {
         assert_eq!(durable(&disk), [b"x"]);
         disk.apply(&Event::SyncEnd { number: 1 });
         assert_eq!(durable(&disk), [b"x"]);
+    }
+
+    #[test]
+    fn a_sync_that_its_process_did_not_live_to_see_end_counts_for_nothing() {
+        let begin = Event::SyncBegin { fd: 3, number: 1 };
+        let events = [open(3, "/r/a"), write(3, b"x"), begin, Event::Start, Event::SyncEnd { number: 1 }];
+        let disk = run(&events);
+        assert!(disk.files.values().all(|f| f.durable.bytes().is_empty()));
+        assert_eq!(disk.read(Path::new("/r/a")).as_deref(), Some(b"x".as_slice()));
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub enum Event {
     RemoveFolder { path: PathBuf },
     /// A file got a second name.
     Link { from: PathBuf, to: PathBuf },
+    /// A process began: the one before is gone, and its descriptors with it.
+    Start,
 }
 
 /// A log that is not the shim's.
@@ -104,6 +106,7 @@ fn record(rest: &mut &[u8], at: usize) -> Result<Event, LogError> {
         10 => Event::MakeFolder { path: path(a) },
         11 => Event::RemoveFolder { path: path(a) },
         12 => Event::Link { from: path(a), to: path(b) },
+        13 => Event::Start,
         op => return Err(LogError::Operation { op, at }),
     })
 }

@@ -15,7 +15,7 @@ mod perform;
 mod row;
 mod step;
 
-pub(crate) use contents::{difference, of_store};
-pub(crate) use ledger::{Due, Ledger};
-pub(crate) use perform::{begin_load, options, perform};
+pub(crate) use contents::{Contents, difference, of_store};
+pub(crate) use ledger::{Due, Ledger, Table};
+pub(crate) use perform::{begin_load, create_tables, options, perform, put_rows};
 pub(crate) use step::{Chooser, Ending, Step};

@@ -81,8 +81,32 @@ pub(crate) async fn begin_load(store: &FjallStore, before: &Ledger, step: &Step)
     Ok(load)
 }
 
+/// Makes tables of one family, durable.
+///
+/// # Errors
+/// The store's.
+pub(crate) async fn create_tables(store: &FjallStore, ids: &[u32]) -> StoreResult<()> {
+    tables(store, ids.iter().map(|id| create(*id, 1)).collect()).await
+}
+
+/// Writes rows to tables of one family as one batch, durable.
+///
+/// # Errors
+/// The store's.
+pub(crate) async fn put_rows(
+    store: &FjallStore,
+    rows: impl Iterator<Item = (u32, u64)>,
+    writer: u64,
+) -> StoreResult<()> {
+    let put = |(table, number): (u32, u64)| {
+        let (key, fragment) = (row::key(number).into(), row::fragment(number, writer));
+        Mutation::Replace { table: TableId(table), family: FamilyId(0), key, fragment }
+    };
+    write(store, WriteBatch { mutations: rows.map(put).collect(), ..WriteBatch::default() }, true).await
+}
+
 fn create(table: u32, families: u16) -> TableChange {
-    let families = (0..families).map(|id| FamilySpec { id: FamilyId(id) }).collect();
+    let families = (0..families).map(|id| FamilySpec::new(FamilyId(id))).collect();
     TableChange::Create(TableSpec { id: TableId(table), families, splits: vec![] })
 }
 

@@ -1,0 +1,259 @@
+//! At many points of recorded runs the power goes: what is left must hold all that was acknowledged.
+//!
+//! `BENNU_SIM_POWER_POINTS` points beside those of the first moments, of a run that `BENNU_SIM_SEED` chooses.
+
+mod child;
+mod plan;
+mod verdict;
+
+use crate::folder;
+use crate::random::{Random, seed, setting};
+use bennu_sim::power_loss::{Disk, Event, Log, Shim, Unsynced};
+use plan::Plan;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use verdict::{Acks, verify};
+
+const LIVES: usize = 6;
+const ACTS_PER_LIFE: usize = 22;
+const BATCHES_PER_LIFE: u64 = 60;
+/// Points per kind of sync left out: the loss must show at one of them.
+const LEFT_OUT_POINTS: usize = 150;
+
+fn plan(seed: u64) -> Plan {
+    Plan::new(seed, LIVES, ACTS_PER_LIFE, BATCHES_PER_LIFE)
+}
+
+/// Not a test of its own: the recorded process is this test, started with a folder in the environment.
+#[test]
+fn child_that_is_recorded() {
+    if let Some(root) = std::env::var_os("POWER_LOSS_CHILD") {
+        let number = |name: &str| std::env::var(name).unwrap().parse::<u64>().unwrap();
+        child::live(Path::new(&root), plan(number("POWER_LOSS_SEED")), number("POWER_LOSS_LIFE") as usize);
+    }
+}
+
+struct Recording {
+    root: PathBuf,
+    log: Log,
+    plan: Plan,
+    /// How many events come before the first acknowledgement of a write.
+    first_moments: usize,
+    _folder: tempfile::TempDir,
+}
+
+/// Lives all lives of a plan, each in a process, and reads what they did to the disk.
+fn record(seed: u64) -> Recording {
+    let folder = folder::in_memory();
+    let base = folder.path().canonicalize().unwrap();
+    let (root, log) = (base.join("root"), base.join("log"));
+    std::fs::create_dir(&root).unwrap();
+    let shim = Shim::compile(&base).expect("a C compiler is needed");
+    for life in 0..LIVES {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "power_loss::child_that_is_recorded", "--nocapture"]).env("POWER_LOSS_CHILD", &root);
+        child.env("POWER_LOSS_SEED", seed.to_string()).env("POWER_LOSS_LIFE", life.to_string());
+        shim.preload(&mut child, &root, &log);
+        let output = child.output().unwrap();
+        assert!(output.status.success(), "life {life}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let log = Log::parse(&std::fs::read(log).unwrap()).unwrap();
+    let first_moments = first_moments(&log, &root);
+    Recording { root, log, plan: plan(seed), first_moments, _folder: folder }
+}
+
+fn first_moments(log: &Log, root: &Path) -> usize {
+    let mut disk = Disk::new(root);
+    log.events
+        .iter()
+        .take_while(|event| {
+            disk.apply(event);
+            !acknowledged(&disk, root).tables
+        })
+        .count()
+}
+
+fn acknowledged(disk: &Disk, root: &Path) -> Acks {
+    Acks::parse(&disk.read(&root.join("acks")).unwrap_or_default())
+}
+
+fn points(events: usize, count: usize, seed: u64) -> BTreeSet<usize> {
+    let mut random = Random::new(seed);
+    (0..count).map(|_| random.below(events as u64) as usize).collect()
+}
+
+/// Goes through the recording and lets the power go at each of `points`. Returns what was found wrong.
+fn lose_power(
+    recording: &Recording,
+    disk: &(dyn Fn() -> Disk + Sync),
+    points: &BTreeSet<usize>,
+    torn: bool,
+    enough: usize,
+) -> Vec<String> {
+    let wrong = Mutex::new(Vec::new());
+    let points: Vec<usize> = points.iter().copied().collect();
+    std::thread::scope(|scope| {
+        for half in 0..2 {
+            let points: BTreeSet<usize> = points.iter().skip(half).step_by(2).copied().collect();
+            let wrong = &wrong;
+            scope.spawn(move || {
+                cut(recording, disk(), &points, torn, &|error| {
+                    let mut wrong = wrong.lock().unwrap();
+                    wrong.extend(error);
+                    wrong.len() < enough
+                })
+            });
+        }
+    });
+    wrong.into_inner().unwrap()
+}
+
+/// One pass over the recording. `go_on` takes what was found wrong, and says whether to go on.
+fn cut(
+    recording: &Recording,
+    mut disk: Disk,
+    points: &BTreeSet<usize>,
+    torn: bool,
+    go_on: &dyn Fn(Option<String>) -> bool,
+) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    for (at, event) in recording.log.events.iter().enumerate() {
+        disk.apply(event);
+        if !points.contains(&at) {
+            continue;
+        }
+        let left = folder::in_memory();
+        // How much of the unsynced is left differs from point to point.
+        let mut random = Random::new(at as u64);
+        let luck = random.below(100);
+        let mut lucky = || random.percent(luck);
+        let unsynced = if torn { Unsynced::Torn(&mut lucky) } else { Unsynced::Lost };
+        disk.store(left.path(), unsynced).unwrap();
+        let acks = acknowledged(&disk, &recording.root);
+        let verdict = runtime.block_on(verify(left.path(), &recording.plan, &acks));
+        let wrong = verdict.err().map(|error| {
+            format!(
+                "event {at}, {} batches and {} acts acknowledged, torn {torn}: {error}",
+                acks.batches.len(),
+                acks.acts
+            )
+        });
+        if !go_on(wrong) {
+            return;
+        }
+    }
+}
+
+#[test]
+fn every_acknowledged_write_survives_power_loss() {
+    let (seed, count) = (seed("power loss"), setting("BENNU_SIM_POWER_POINTS", 1_000) as usize);
+    let recording = record(seed);
+    let (events, root) = (recording.log.events.len(), recording.root.clone());
+    println!("{events} events, {} before the first acknowledgement", recording.first_moments);
+    let mut whole = Disk::new(&root);
+    recording.log.events.iter().for_each(|event| whole.apply(event));
+    nothing_was_missed(&whole, &root);
+    everything_was_reached(&recording);
+
+    let disk = || Disk::new(&root);
+    let first_moments: BTreeSet<usize> = (0..=recording.first_moments).collect();
+    for (points, torn) in [
+        (first_moments.clone(), false),
+        (first_moments, true),
+        (points(events, count, seed), false),
+        (points(events, count / 4, !seed), true),
+    ] {
+        let wrong = lose_power(&recording, &disk, &points, torn, 5);
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+}
+
+/// The test can fail: without the syncs of one kind of file or folder it does.
+#[test]
+fn leaving_out_any_kind_of_sync_is_noticed() {
+    let seed = seed("power loss");
+    let recording = record(seed);
+    let points = points(recording.log.events.len(), LEFT_OUT_POINTS, seed);
+    for (what, kind) in KINDS {
+        let synced = |event: &Event| matches!(event, Event::Open { path, .. } if kind(&recording.root, path));
+        assert!(recording.log.events.iter().any(synced), "{what}: files have other names now");
+        let root = recording.root.clone();
+        let disk = move || {
+            let below = root.clone();
+            Disk::new(&root).without_syncs_of(move |path| kind(&below, path))
+        };
+        let wrong = lose_power(&recording, &disk, &points, false, 1);
+        assert!(!wrong.is_empty(), "leaving out the syncs of {what} was not noticed");
+        println!("without the syncs of {what}: {}", wrong[0]);
+    }
+}
+
+/// Is this a file or folder of the kind? The first path is the root.
+type Kind = fn(&Path, &Path) -> bool;
+
+/// The kinds of files and folders whose syncs matter.
+const KINDS: [(&str, Kind); 13] = [
+    ("the journal", |_, path| path.extension().is_some_and(|extension| extension == "jnl")),
+    ("table files", |_, path| path.parent().is_some_and(|folder| folder.ends_with("tables"))),
+    ("manifests", |_, path| in_keyspace(path) && name(path).starts_with('v')),
+    ("`current`", |_, path| in_keyspace(path) && (name(path) == "current" || name(path).starts_with(".tmp"))),
+    ("`version`", |_, path| path.ends_with("db/version")),
+    ("the watermark", |_, path| name(path) == "watermark"),
+    ("`STORE`", |_, path| name(path).starts_with("STORE")),
+    ("folders above the store", |root, path| {
+        path == root || child::data(root).parent().is_some_and(|deep| deep.starts_with(path))
+    }),
+    ("the store's folder", |root, path| path == child::data(root)),
+    ("the database's folder", |_, path| name(path) == "db"),
+    ("the folder of keyspaces", |_, path| name(path) == "keyspaces"),
+    ("folders of keyspaces", |_, path| path.parent().is_some_and(|folder| name(folder) == "keyspaces")),
+    ("folders of tables", |_, path| name(path) == "tables"),
+];
+
+fn name(path: &Path) -> &str {
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+}
+
+/// Is it a file in the folder of a keyspace?
+fn in_keyspace(path: &Path) -> bool {
+    path.parent().and_then(Path::parent).is_some_and(|folder| name(folder) == "keyspaces") && name(path) != "tables"
+}
+
+/// The recording holds what it is there for.
+fn everything_was_reached(recording: &Recording) {
+    let events = &recording.log.events;
+    let count = |wanted: &dyn Fn(&Event) -> bool| events.iter().filter(|event| wanted(event)).count();
+    let tables = count(&|event| matches!(event, Event::Open { path, .. } if name(path.parent().unwrap()) == "tables"));
+    let compacted = count(&|event| matches!(event, Event::Unlink { path } if name(path.parent().unwrap()) == "tables"));
+    let keyspaces =
+        count(&|event| matches!(event, Event::MakeFolder { path } if name(path.parent().unwrap()) == "keyspaces"));
+    let deleted =
+        count(&|event| matches!(event, Event::RemoveFolder { path } if name(path.parent().unwrap()) == "keyspaces"));
+    let starts = count(&|event| matches!(event, Event::Start));
+    println!("{tables} openings of tables, {compacted} removed; {keyspaces} keyspaces made, {deleted} removed");
+    assert!(tables > 50 && compacted > 10 && keyspaces > 10 && deleted > 5 && starts == LIVES);
+}
+
+/// The simulated folder equals the real one: no call that changes files went by unseen.
+fn nothing_was_missed(disk: &Disk, root: &Path) {
+    let mut real = BTreeSet::new();
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path.clone());
+            }
+            real.insert(path);
+        }
+    }
+    for (path, bytes) in disk.entries().filter(|(path, _)| *path != root) {
+        assert!(real.remove(path), "{} exists only in the simulation", path.display());
+        if let Some(bytes) = bytes {
+            assert!(std::fs::read(path).unwrap() == bytes, "{} differs from its simulation", path.display());
+        }
+    }
+    assert!(real.is_empty(), "made unseen: {real:?}");
+}
