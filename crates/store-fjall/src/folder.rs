@@ -1,10 +1,11 @@
 //! The data folder: whose it is, which version, and who has it open.
 //!
 //! ```text
-//!   STORE       "bennu-store 1\n": what this folder is
+//!   STORE       "bennu-store 2\n": what this folder is
 //!   LOCK        locked while a process has the store open
 //!   watermark   see watermark.rs
 //!   load/       runs of bulk loads under way; emptied at open
+//!   unnamed/    folders of keyspaces until it is clear that no table names them (keyspace_folders.rs)
 //!   db/         fjall
 //! ```
 //! Described in `docs/formats/store-meta.md`.
@@ -19,8 +20,10 @@ use store::{StoreError, StoreResult};
 const STORE_FILE: &str = "STORE";
 const LOCK_FILE: &str = "LOCK";
 const IDENTITY: &str = "bennu-store";
-/// The version this build writes and the only one it reads.
-const VERSION: u32 = 1;
+/// The version this build writes.
+const VERSION: u32 = 2;
+/// The oldest that it reads. Version 1 had a shorter watermark and journals without marks.
+const OLDEST: u32 = 1;
 /// A process that was just killed may hold its lock a moment longer.
 const LOCK_TRIES: u32 = 10;
 
@@ -41,9 +44,10 @@ impl Folder {
         let shown = path.display().to_string();
         fs::create_dir_all(path).map_err(io(format!("creating {shown}")))?;
         let path = path.canonicalize().map_err(io(format!("resolving {shown}")))?;
-        let fresh = check_identity(&path)?;
+        let found = check_identity(&path)?;
         let lock = lock(&path)?;
-        if fresh {
+        if found != Some(VERSION) {
+            // An older build must not open what this one writes from here on.
             write_identity(&path)?;
         }
         let folder = Self { path, _lock: lock };
@@ -71,6 +75,11 @@ impl Folder {
         self.path.join("load")
     }
 
+    /// Where folders of keyspaces are until it is clear that no table names them.
+    pub(crate) fn unnamed(&self) -> PathBuf {
+        self.path.join("unnamed")
+    }
+
     /// A load that was under way when the process ended has left no trace but its runs.
     fn empty_load_folder(&self) -> StoreResult<()> {
         let load = self.load();
@@ -81,14 +90,14 @@ impl Folder {
     }
 }
 
-/// Returns whether the folder is new. An empty folder is; one with other people's files is refused.
-fn check_identity(path: &Path) -> StoreResult<bool> {
+/// The version of the folder; an empty folder has none, and one with other people's files is refused.
+fn check_identity(path: &Path) -> StoreResult<Option<u32>> {
     let foreign = |reason: String| StoreError::Foreign { path: path.display().to_string(), reason };
     let text = match fs::read(path.join(STORE_FILE)) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return match first_stranger(path)? {
-                None => Ok(true),
+                None => Ok(None),
                 Some(name) => Err(foreign(format!(
                     "it is not a folder of Bennu, for it holds \"{name}\" but no {STORE_FILE} file; name a new or an empty one"
                 ))),
@@ -98,8 +107,10 @@ fn check_identity(path: &Path) -> StoreResult<bool> {
     };
     let version = text.strip_prefix(IDENTITY).map(str::trim).and_then(|version| version.parse::<u32>().ok());
     match version {
-        Some(VERSION) => Ok(false),
-        Some(other) => Err(foreign(format!("its format is version {other}, this build reads version {VERSION}"))),
+        Some(known @ OLDEST..=VERSION) => Ok(Some(known)),
+        Some(other) => {
+            Err(foreign(format!("its format is version {other}, this build reads versions {OLDEST} to {VERSION}")))
+        }
         None => Err(foreign(format!("its {STORE_FILE} file is not one of ours"))),
     }
 }
@@ -167,7 +178,15 @@ mod tests {
         let path = parent.path().join("a/b");
         drop(Folder::open(&path).unwrap());
         drop(Folder::open(&path).unwrap());
-        assert_eq!(fs::read_to_string(path.join("STORE")).unwrap(), "bennu-store 1\n");
+        assert_eq!(fs::read_to_string(path.join("STORE")).unwrap(), "bennu-store 2\n");
+    }
+
+    #[test]
+    fn a_folder_of_the_version_before_becomes_one_of_this_version() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("STORE"), "bennu-store 1\n").unwrap();
+        drop(Folder::open(folder.path()).unwrap());
+        assert_eq!(fs::read_to_string(folder.path().join("STORE")).unwrap(), "bennu-store 2\n");
     }
 
     #[test]
@@ -182,9 +201,9 @@ mod tests {
     #[test]
     fn a_later_version_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("STORE"), "bennu-store 2\n").unwrap();
+        fs::write(folder.path().join("STORE"), "bennu-store 3\n").unwrap();
         let error = Folder::open(folder.path()).unwrap_err();
-        assert!(matches!(&error, StoreError::Foreign { reason, .. } if reason.contains("version 2")), "{error}");
+        assert!(matches!(&error, StoreError::Foreign { reason, .. } if reason.contains("version 3")), "{error}");
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub(crate) struct JournalEnd {
     pub(crate) batches: u64,
     /// Their items.
     pub(crate) items: u64,
+    /// The sequence number behind all of theirs.
+    pub(crate) next_seqno: u64,
     /// Is there anything but zeros after the last whole batch?
     pub(crate) torn: bool,
 }
@@ -55,6 +57,7 @@ enum Batch {
     Whole {
         bytes: u64,
         items: u64,
+        seqno: u64,
     },
     /// The end of the file, or a zero where a batch would begin.
     Nothing,
@@ -72,10 +75,11 @@ impl<R: Read> Reader<R> {
     }
 
     fn batches(&mut self) -> io::Result<JournalEnd> {
-        let mut end = JournalEnd { whole_bytes: 0, batches: 0, items: 0, torn: false };
+        let mut end = JournalEnd { whole_bytes: 0, batches: 0, items: 0, next_seqno: 0, torn: false };
         loop {
             match self.batch()? {
-                Batch::Whole { bytes, items } => {
+                Batch::Whole { bytes, items, seqno } => {
+                    end.next_seqno = end.next_seqno.max(seqno.saturating_add(1));
                     end.whole_bytes += bytes;
                     end.batches += 1;
                     end.items += items;
@@ -92,20 +96,20 @@ impl<R: Read> Reader<R> {
             Some(_) => {}
         }
         match self.batch_body() {
-            Ok(Some((bytes, items))) => Ok(Batch::Whole { bytes, items }),
+            Ok(Some((bytes, items, seqno))) => Ok(Batch::Whole { bytes, items, seqno }),
             Ok(None) => Ok(Batch::Broken),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(Batch::Broken),
             Err(error) => Err(error),
         }
     }
 
-    fn batch_body(&mut self) -> io::Result<Option<(u64, u64)>> {
+    fn batch_body(&mut self) -> io::Result<Option<(u64, u64, u64)>> {
         let [tag, count @ ..] = self.take::<5>()?;
         if tag != START {
             return Ok(None);
         }
         let count = u32::from_le_bytes(count);
-        self.take::<8>()?;
+        let seqno = u64::from_le_bytes(self.take()?);
         let mut bytes = 13;
         let mut hash = Xxh3::new();
         for _ in 0..count {
@@ -117,7 +121,7 @@ impl<R: Read> Reader<R> {
         let [tag, checksum @ ..] = self.take::<9>()?;
         let trailer = self.take::<4>()?;
         let whole = tag == END && u64::from_le_bytes(checksum) == hash.digest() && &trailer == TRAILER;
-        Ok(whole.then_some((bytes + 13, u64::from(count))))
+        Ok(whole.then_some((bytes + 13, u64::from(count), seqno)))
     }
 
     /// One item or clear; the checksum covers its bytes as they are stored.

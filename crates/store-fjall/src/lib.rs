@@ -22,7 +22,7 @@
 //!   a snapshot taken while a batch is applied could be torn by a flush that ends at that moment.
 //! - Readers only read through a [`fjall::Snapshot`], never on a bare keyspace.
 //! - A keyspace is deleted only after the placements that name it left the newest state, under the commit lock.
-//! - Slot ids, region ids and commit numbers are never used again.
+//! - Slot ids, region ids, keyspace ids and commit numbers are never used again.
 //!
 //! Read next: `commit/pipeline.rs`, then `read/`.
 
@@ -37,6 +37,8 @@ mod housekeeping;
 mod inner;
 mod journal;
 mod keyspace_files;
+mod keyspace_folders;
+mod keyspace_names;
 mod limits;
 mod load;
 mod memory;

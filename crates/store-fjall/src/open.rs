@@ -8,11 +8,13 @@ use crate::error::{engine, io};
 use crate::folder::{Folder, sync_folder};
 use crate::inner::Inner;
 use crate::keyspace_files::StandIns;
+use crate::keyspace_folders::KeyspaceFolders;
+use crate::keyspace_names::Names;
 use crate::meta;
 use crate::options::Options;
 use crate::read_only::ReadOnly;
 use crate::recovery;
-use crate::watermark::Watermark;
+use crate::watermark::{Mark, Watermark};
 use fjall::config::{BlockSizePolicy, CompressionPolicy};
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,19 +31,27 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     let fresh = recovery::clear_interrupted_creation(&folder)?;
     let watermark = Arc::new(Watermark::open(&folder.watermark(), fresh)?);
     let mark = watermark.mark();
-    recovery::repair_journals(&folder.database(), &mark)?;
+    let journals = recovery::repair_journals(&folder.database(), &mark)?;
     // Before the first commit a creation may really have been interrupted, also by a power loss.
     let written = mark.commit_ceiling > 0;
+    let folders = KeyspaceFolders::of(&folder);
+    let prepared = prepare(&folders, &mark, journals.next_seqno)?;
     let stand_ins = if written { StandIns::put(&folder.database())? } else { StandIns::default() };
+    if let Some(last) = prepared.last_id {
+        watermark.keyspace_made(last)?;
+        folders.reserve(last)?;
+    }
     let db = open_database(&folder, &options).map_err(|error| stand_ins.explain(error))?;
     drop(stand_ins);
+    advance_seqno(&db, prepared.next_seqno);
     if written {
         meta::must_be_there(&db)?;
     }
-    let meta = keyspace(&db, meta::META)?;
-    let shared = keyspace(&db, meta::SHARED)?;
+    let meta = keyspace(&db, &watermark, meta::META)?;
+    let shared = keyspace(&db, &watermark, meta::SHARED)?;
     let snapshot = db.snapshot();
     let found = meta::load(&db, &meta, &shared, &snapshot)?;
+    folders.delete_unnamed()?;
     delete_orphans(&db, &found)?;
 
     let last = Last {
@@ -60,6 +70,31 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     let pipeline = Pipeline::new(Parts { db, meta, shared, publisher, read_only, group_sync, watermark, clock, last });
     let reclaim = Dropped { slots: found.purges, keyspaces: Vec::new() };
     Ok(Inner::new(pipeline, folder, options, reclaim))
+}
+
+/// What fjall must not fall behind.
+struct Prepared {
+    /// The largest id that a keyspace ever had, once there was one.
+    last_id: Option<u64>,
+    next_seqno: u64,
+}
+
+fn prepare(folders: &KeyspaceFolders, mark: &Mark, next_seqno: u64) -> StoreResult<Prepared> {
+    let Some(names) = folders.names()? else {
+        // The first opening did not come that far, or the tree is damaged, which the stand-ins tell.
+        return Ok(Prepared { last_id: None, next_seqno });
+    };
+    let names = Names::open(&names)?;
+    let highest = folders.prepare(&names)?.max(names.highest_id());
+    let last_id = Some(highest.max(mark.keyspace_ceiling.saturating_sub(1))).filter(|&id| id > 0);
+    Ok(Prepared { last_id, next_seqno: next_seqno.max(names.next_seqno()) })
+}
+
+/// fjall goes on behind the highest sequence number in its keyspaces, and leaves out its own records of them and what
+/// the journals hold for deleted ones. A tombstone in the records must come after what it deletes.
+fn advance_seqno(db: &Database, next: u64) {
+    db.supervisor.seqno.fetch_max(next);
+    db.supervisor.snapshot_tracker.set(next);
 }
 
 fn open_database(folder: &Folder, options: &Options) -> StoreResult<Database> {
@@ -86,8 +121,9 @@ fn open_database(folder: &Folder, options: &Options) -> StoreResult<Database> {
 ///
 /// # Errors
 /// I/O failures.
-pub(crate) fn keyspace(db: &Database, name: &str) -> StoreResult<Keyspace> {
+pub(crate) fn keyspace(db: &Database, watermark: &Watermark, name: &str) -> StoreResult<Keyspace> {
     let opened = db.keyspace(name, keyspace_options).map_err(engine(format!("opening keyspace {name}")))?;
+    watermark.keyspace_made(opened.id())?;
     // fjall syncs what is inside a new keyspace's folder, but not the folder that holds its name:
     // without this a power loss takes all of it (crates/sim shows it).
     opened.path().parent().map_or(Ok(()), sync_folder)?;
@@ -107,7 +143,7 @@ fn keyspace_options() -> KeyspaceCreateOptions {
 fn delete_orphans(db: &Database, found: &meta::Meta) -> StoreResult<()> {
     for name in meta::orphans(db, &found.tables) {
         tracing::info!(keyspace = %name, "deleting a keyspace that no table uses");
-        let handle = keyspace(db, &name)?;
+        let handle = db.keyspace(&name, keyspace_options).map_err(engine(format!("opening keyspace {name}")))?;
         db.delete_keyspace(handle).map_err(engine(format!("deleting keyspace {name}")))?;
     }
     Ok(())

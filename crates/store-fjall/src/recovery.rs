@@ -61,13 +61,21 @@ fn holds_data(database: &Path) -> StoreResult<bool> {
     Ok(false)
 }
 
+/// What the journals said.
+#[derive(Default)]
+pub(crate) struct Journals {
+    /// The sequence number behind those of all batches.
+    pub(crate) next_seqno: u64,
+}
+
 /// Checks all journals against the watermark and cuts a torn tail.
 ///
 /// # Errors
 /// [`StoreError::Corrupted`] for damage in what was durable; I/O failures.
-pub(crate) fn repair_journals(database: &Path, mark: &Mark) -> StoreResult<()> {
+pub(crate) fn repair_journals(database: &Path, mark: &Mark) -> StoreResult<Journals> {
+    let mut journals = Journals::default();
     if !database.try_exists().map_err(io(format!("reading {}", database.display())))? {
-        return Ok(());
+        return Ok(journals);
     }
     let ids = journal_ids(database)?;
     let Some((&active, sealed)) = ids.split_last() else {
@@ -81,6 +89,7 @@ pub(crate) fn repair_journals(database: &Path, mark: &Mark) -> StoreResult<()> {
         if end.torn {
             return damaged(id, &end);
         }
+        journals.next_seqno = journals.next_seqno.max(end.next_seqno);
     }
     let path = journal_path(database, active);
     let end = read_journal(&path)?;
@@ -90,14 +99,15 @@ pub(crate) fn repair_journals(database: &Path, mark: &Mark) -> StoreResult<()> {
     if end.torn {
         cut(&path, &end)?;
     }
-    Ok(())
+    journals.next_seqno = journals.next_seqno.max(end.next_seqno);
+    Ok(journals)
 }
 
-fn missing(journal: u64) -> StoreResult<()> {
+fn missing<T>(journal: u64) -> StoreResult<T> {
     Err(StoreError::Corrupted { detail: format!("journal {journal}.jnl is missing") })
 }
 
-fn damaged(journal: u64, end: &JournalEnd) -> StoreResult<()> {
+fn damaged<T>(journal: u64, end: &JournalEnd) -> StoreResult<T> {
     let detail = format!(
         "journal {journal}.jnl is damaged after byte {}, in a part that was durable ({} batches before it are whole)",
         end.whole_bytes, end.batches

@@ -4,13 +4,15 @@
 //! that was never synced and wrong for anything before. So a small file says how far the journal was
 //! durable when the file was last written; damage before that point is refused by name
 //! (`recovery.rs`), damage after it is a torn tail. The file also reserves commit numbers, so that a
-//! number is never used again after a crash.
+//! number is never used again after a crash, and the ids of keyspaces likewise.
 //!
 //! ```text
 //!   two copies, 4096 bytes apart, the one with the larger sequence counts:
-//!     0  "BENNUWM1"    8  sequence          16  commit ceiling   24  last stamp (ms)
-//!    32  journal      40  durable bytes     48  durable commit   56  xxh3 of bytes 0..56
+//!     0  "BENNUWM2"    8  sequence          16  commit ceiling    24  last stamp (ms)
+//!    32  journal      40  durable bytes     48  durable commit    56  keyspace ceiling
+//!    64  xxh3 of bytes 0..64
 //! ```
+//! "BENNUWM1" has no keyspace ceiling: the checksum follows the durable commit.
 //! All numbers are big-endian. Each write overwrites the older copy and syncs, so a torn write loses
 //! one update and not the file. `docs/formats/store-meta.md`.
 
@@ -18,17 +20,23 @@ use crate::error::io;
 use crate::folder::sync_folder;
 use parking_lot::Mutex;
 use std::fs::File;
+use std::io::Read;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store::{CommitNo, StoreError, StoreResult, Timestamp};
 use xxhash_rust::xxh3::xxh3_64;
 
-const MAGIC: &[u8; 8] = b"BENNUWM1";
-const COPY_LEN: usize = 64;
+const MAGIC: &[u8; 8] = b"BENNUWM2";
+const FIELDS: usize = 7;
+/// What the version before wrote.
+const MAGIC_1: &[u8; 8] = b"BENNUWM1";
+const FIELDS_1: usize = 6;
 const COPY_DISTANCE: u64 = 4096;
 /// Commit numbers reserved at a time: one sync of this file every so many commits.
 const RESERVE: u64 = 1 << 20;
+/// Keyspace ids reserved at a time.
+const RESERVE_KEYSPACES: u64 = 64;
 
 /// What the file says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +53,8 @@ pub(crate) struct Mark {
     pub(crate) journal_bytes: u64,
     /// A commit that was durable.
     pub(crate) durable_commit: u64,
+    /// No keyspace ever had this id or a larger one.
+    pub(crate) keyspace_ceiling: u64,
 }
 
 /// The open file.
@@ -101,6 +111,17 @@ impl Watermark {
         self.update(|mark| mark.commit_ceiling = commit.0 + RESERVE)
     }
 
+    /// Makes sure that a new keyspace's id lies below the ceiling on disk: before anything is done with the keyspace.
+    ///
+    /// # Errors
+    /// I/O failures.
+    pub(crate) fn keyspace_made(&self, id: u64) -> StoreResult<()> {
+        if id < self.mark().keyspace_ceiling {
+            return Ok(());
+        }
+        self.update(|mark| mark.keyspace_ceiling = mark.keyspace_ceiling.max(id + RESERVE_KEYSPACES))
+    }
+
     /// Remembers the largest stamp; it is written with the next update.
     pub(crate) fn stamped(&self, stamp: Timestamp) {
         self.last_stamp.fetch_max(stamp.0, Ordering::Relaxed);
@@ -142,8 +163,15 @@ impl Watermark {
 }
 
 fn encode(mark: &Mark) -> Vec<u8> {
-    let fields =
-        [mark.sequence, mark.commit_ceiling, mark.last_stamp, mark.journal, mark.journal_bytes, mark.durable_commit];
+    let fields: [u64; FIELDS] = [
+        mark.sequence,
+        mark.commit_ceiling,
+        mark.last_stamp,
+        mark.journal,
+        mark.journal_bytes,
+        mark.durable_commit,
+        mark.keyspace_ceiling,
+    ];
     let mut bytes = MAGIC.to_vec();
     for field in fields {
         bytes.extend_from_slice(&field.to_be_bytes());
@@ -153,37 +181,37 @@ fn encode(mark: &Mark) -> Vec<u8> {
     bytes
 }
 
-fn decode(bytes: &[u8; COPY_LEN]) -> Option<Mark> {
-    let (head, checksum) = bytes.split_last_chunk::<8>()?;
-    if !head.starts_with(MAGIC) || xxh3_64(head) != u64::from_be_bytes(*checksum) {
+/// Reads a copy from bytes that begin with it.
+fn decode(bytes: &[u8]) -> Option<Mark> {
+    let (magic, rest) = bytes.split_first_chunk::<8>()?;
+    let fields = match magic {
+        MAGIC => FIELDS,
+        MAGIC_1 => FIELDS_1,
+        _ => return None,
+    };
+    let (head, checksum) = bytes.split_at_checked(magic.len() + 8 * fields)?;
+    if xxh3_64(head) != u64::from_be_bytes(*checksum.first_chunk()?) {
         return None;
     }
-    let field = |index: usize| {
-        let start = MAGIC.len() + 8 * index;
-        head.get(start..start + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_be_bytes)
-    };
+    let mut values =
+        rest.chunks_exact(8).take(fields).filter_map(|chunk| chunk.try_into().ok().map(u64::from_be_bytes));
     Some(Mark {
-        sequence: field(0)?,
-        commit_ceiling: field(1)?,
-        last_stamp: field(2)?,
-        journal: field(3)?,
-        journal_bytes: field(4)?,
-        durable_commit: field(5)?,
+        sequence: values.next()?,
+        commit_ceiling: values.next()?,
+        last_stamp: values.next()?,
+        journal: values.next()?,
+        journal_bytes: values.next()?,
+        durable_commit: values.next()?,
+        keyspace_ceiling: values.next().unwrap_or(0),
     })
 }
 
 fn read(file: &File, path: &Path) -> StoreResult<Mark> {
-    let mut best: Option<Mark> = None;
-    for copy in 0..2 {
-        let mut bytes = [0; COPY_LEN];
-        // A copy that was never written lies beyond the end of the file.
-        if file.read_exact_at(&mut bytes, copy * COPY_DISTANCE).is_ok()
-            && let Some(mark) = decode(&bytes)
-            && best.is_none_or(|best| best.sequence < mark.sequence)
-        {
-            best = Some(mark);
-        }
-    }
+    let mut bytes = Vec::new();
+    let limit = 2 * COPY_DISTANCE;
+    file.take(limit).read_to_end(&mut bytes).map_err(io(format!("reading {}", path.display())))?;
+    let (first, second) = bytes.split_at_checked(COPY_DISTANCE as usize).unwrap_or((&bytes, &[]));
+    let best = [first, second].into_iter().filter_map(decode).max_by_key(|mark| mark.sequence);
     best.ok_or_else(|| StoreError::Corrupted { detail: format!("{} holds no whole copy", path.display()) })
 }
 
@@ -206,6 +234,42 @@ mod tests {
         assert_eq!(Watermark::open(&path, false).unwrap().mark(), before);
         watermark.file.write_all_at(&[0xAA], (before.sequence % 2) * COPY_DISTANCE + 20).unwrap();
         assert!(matches!(Watermark::open(&path, false), Err(StoreError::Corrupted { .. })));
+    }
+
+    /// As version 1 of the folder wrote it.
+    fn version_1(mark: &Mark) -> Vec<u8> {
+        let fields = [mark.sequence, mark.commit_ceiling, mark.last_stamp, mark.journal, mark.journal_bytes];
+        let mut bytes = MAGIC_1.to_vec();
+        fields.iter().chain([&mark.durable_commit]).for_each(|field| bytes.extend_from_slice(&field.to_be_bytes()));
+        let checksum = xxh3_64(&bytes);
+        bytes.extend_from_slice(&checksum.to_be_bytes());
+        bytes
+    }
+
+    #[test]
+    fn a_file_of_the_version_before_is_read_and_written_in_this_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("watermark");
+        let old = Mark { sequence: 9, commit_ceiling: 100, journal: 3, journal_bytes: 70, ..Mark::default() };
+        let mut bytes = version_1(&Mark { sequence: 8, ..old });
+        bytes.resize(COPY_DISTANCE as usize, 0);
+        bytes.extend(version_1(&old));
+        std::fs::write(&path, bytes).unwrap();
+        let watermark = Watermark::open(&path, false).unwrap();
+        assert_eq!(watermark.mark(), old);
+        watermark.keyspace_made(5).unwrap();
+        let new = Mark { sequence: 10, keyspace_ceiling: 5 + RESERVE_KEYSPACES, ..old };
+        assert_eq!(Watermark::open(&path, false).unwrap().mark(), new);
+    }
+
+    #[test]
+    fn keyspace_ids_are_reserved_in_groups() {
+        let folder = tempfile::tempdir().unwrap();
+        let watermark = Watermark::open(&folder.path().join("watermark"), true).unwrap();
+        for (id, ceiling) in [(1, 65), (2, 65), (64, 65), (65, 129), (7, 129)] {
+            watermark.keyspace_made(id).unwrap();
+            assert_eq!(watermark.mark().keyspace_ceiling, ceiling, "after {id}");
+        }
     }
 
     #[test]

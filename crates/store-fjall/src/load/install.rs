@@ -203,7 +203,7 @@ impl Homes {
     /// The commit number makes the name one that was never used.
     pub(super) fn make(&mut self, table: TableId, family: FamilyId, number: CommitNo) -> StoreResult<()> {
         let name = format!("{}{}-{}-{}", meta::OWN, table.0, family.0, number.0);
-        let made = keyspace(&self.inner.pipeline.db, &name)?;
+        let made = keyspace(&self.inner.pipeline.db, &self.inner.pipeline.watermark, &name)?;
         self.made.push((family, made));
         Ok(())
     }

@@ -1,0 +1,135 @@
+//! The folders of keyspaces, before fjall looks at them.
+//!
+//! fjall deletes each folder whose keyspace its own records do not name, before anybody could ask the tables. Here
+//! nothing is deleted on the word of those records:
+//!
+//! ```text
+//!   records hidden below older ones    they are written again; if no table names the keyspace, it is deleted later
+//!   no record, or no manifest          moved to unnamed/ until the tables are known: none of them names what is
+//!                                      missing, and it is deleted; or the folder is refused, and nothing is
+//! ```
+//! And fjall takes its next keyspace id from the folders that it finds. An id must never come back, so an empty folder
+//! says which one was the last.
+
+use crate::error::io;
+use crate::folder::{Folder, sync_folder};
+use crate::keyspace_names::{Names, Record};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use store::StoreResult;
+
+const MANIFEST: &str = "current";
+
+/// The folders of a database that is not open.
+pub(crate) struct KeyspaceFolders {
+    keyspaces: PathBuf,
+    unnamed: PathBuf,
+}
+
+impl KeyspaceFolders {
+    pub(crate) fn of(folder: &Folder) -> Self {
+        Self { keyspaces: folder.database().join("keyspaces"), unnamed: folder.unnamed() }
+    }
+
+    /// The folder of fjall's records, if there is a tree in it.
+    ///
+    /// # Errors
+    /// I/O failures.
+    pub(crate) fn names(&self) -> StoreResult<Option<PathBuf>> {
+        let folder = self.keyspaces.join("0");
+        Ok(exists(&folder.join(MANIFEST))?.then_some(folder))
+    }
+
+    /// Leaves only folders that fjall will open. Returns the largest id among all.
+    ///
+    /// # Errors
+    /// I/O failures and damage in the records.
+    pub(crate) fn prepare(&self, names: &Names) -> StoreResult<u64> {
+        self.put_back()?;
+        let mut highest = 0;
+        for (id, folder) in numbered(&self.keyspaces)? {
+            highest = highest.max(id);
+            if id > 0 {
+                self.prepare_one(id, &folder, names)?;
+            }
+        }
+        Ok(highest)
+    }
+
+    fn prepare_one(&self, id: u64, folder: &Path, names: &Names) -> StoreResult<()> {
+        match (names.record(id)?, exists(&folder.join(MANIFEST))?) {
+            // Without a manifest it is damaged: fjall is kept from deleting it (`keyspace_files.rs`).
+            (Record::Sound, _) => Ok(()),
+            (Record::Hidden { name }, true) => {
+                tracing::info!(id, keyspace = %name, "a keyspace that was about to be deleted or is hidden is restored");
+                names.restore(id, &name)
+            }
+            (Record::Hidden { .. }, false) | (Record::None, _) => {
+                fs::create_dir_all(&self.unnamed).map_err(io(format!("creating {}", self.unnamed.display())))?;
+                rename(folder, &self.unnamed.join(id.to_string()))
+            }
+        }
+    }
+
+    /// Lets fjall's next keyspace have an id above `last`. fjall deletes the folder when it opens.
+    ///
+    /// # Errors
+    /// I/O failures.
+    pub(crate) fn reserve(&self, last: u64) -> StoreResult<()> {
+        let folder = self.keyspaces.join(last.to_string());
+        match fs::create_dir(&folder) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                Err(io(format!("creating {}", folder.display()))(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Deletes what was moved away: the tables are known, and nothing that they name is missing.
+    ///
+    /// # Errors
+    /// I/O failures.
+    pub(crate) fn delete_unnamed(&self) -> StoreResult<()> {
+        match fs::remove_dir_all(&self.unnamed) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(io(format!("deleting {}", self.unnamed.display()))(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// An opening that ended early, or was refused, left folders there.
+    fn put_back(&self) -> StoreResult<()> {
+        if !exists(&self.unnamed)? {
+            return Ok(());
+        }
+        for (id, folder) in numbered(&self.unnamed)? {
+            let target = self.keyspaces.join(id.to_string());
+            if !exists(&target)? {
+                rename(&folder, &target)?;
+            }
+        }
+        sync_folder(&self.keyspaces)
+    }
+}
+
+fn exists(path: &Path) -> StoreResult<bool> {
+    path.try_exists().map_err(io(format!("looking for {}", path.display())))
+}
+
+fn rename(from: &Path, to: &Path) -> StoreResult<()> {
+    fs::rename(from, to).map_err(io(format!("moving {} to {}", from.display(), to.display())))
+}
+
+/// The folders whose name is a number.
+fn numbered(parent: &Path) -> StoreResult<Vec<(u64, PathBuf)>> {
+    let listing = || io(format!("listing {}", parent.display()));
+    let mut found = Vec::new();
+    for entry in fs::read_dir(parent).map_err(listing())? {
+        let entry = entry.map_err(listing())?;
+        let id = entry.file_name().to_str().and_then(|name| name.parse().ok());
+        found.extend(id.map(|id| (id, entry.path())));
+    }
+    Ok(found)
+}
