@@ -6,6 +6,7 @@ extern crate bennu_store_fjall as store_fjall;
 mod commit;
 mod conformance;
 mod damage;
+mod fjall_traps;
 mod keyspace_ids;
 mod kill;
 mod load;
