@@ -17,7 +17,7 @@ pub(crate) fn table(inner: &Inner, id: TableId, major: bool) -> StoreResult<()> 
     let state = inner.pipeline.publisher.newest().clone();
     for family in &state.tables.table(id)?.families {
         let keyspace = &family.place.keyspace;
-        keyspace.rotate_memtable().map_err(engine("flushing"))?;
+        rotate(inner, keyspace)?;
         while keyspace.sealed_memtable_count() > 0 {
             inner.pipeline.read_only.check()?;
             std::thread::sleep(Duration::from_millis(1));
@@ -29,6 +29,25 @@ pub(crate) fn table(inner: &Inner, id: TableId, major: bool) -> StoreResult<()> 
         }
     }
     refresh(inner);
+    Ok(())
+}
+
+/// Seals the memtable of a keyspace, which sends it to disk.
+///
+/// fjall 3.1.13 syncs the journal before a flush, and then takes every memtable that is sealed by the time the flush
+/// begins: what was sealed in between it would make durable in this keyspace only, half of a batch that wrote to others
+/// too. So what is sealed is durable in the journal before, and nobody else seals (see `open.rs`).
+///
+/// # Errors
+/// [`store::StoreError::ReadOnly`]; failures of the rotation.
+pub(crate) fn rotate(inner: &Inner, keyspace: &Keyspace) -> StoreResult<()> {
+    let pipeline = &inner.pipeline;
+    let sync = || pipeline.group_sync.journal().sync().map_err(|error| pipeline.read_only.set(&error));
+    // Once more under the lock there is little left to sync.
+    sync()?;
+    let _last = pipeline.lock();
+    sync()?;
+    keyspace.rotate_memtable().map_err(engine("flushing"))?;
     Ok(())
 }
 
@@ -44,6 +63,10 @@ pub(crate) fn refresh(inner: &Inner) {
 /// The last sync's failure.
 pub(crate) fn at_close(inner: &Inner) -> StoreResult<()> {
     let pipeline = &inner.pipeline;
+    let alone = inner.admission.alone_blocking();
+    pipeline.end();
+    drop(alone);
+    // From here on the newest commit is the last one: nobody waits for another, and its number may be released.
     pipeline.group_sync.sync_blocking()?;
     flush_all(inner)?;
     pipeline.watermark.release(pipeline.publisher.newest().commit)
@@ -53,7 +76,7 @@ fn flush_all(inner: &Inner) -> StoreResult<()> {
     let keyspaces = all_keyspaces(inner);
     for keyspace in &keyspaces {
         if !keyspace.tree.active_memtable().is_empty() {
-            keyspace.rotate_memtable().map_err(engine("flushing"))?;
+            rotate(inner, keyspace)?;
         }
     }
     let begun = Instant::now();

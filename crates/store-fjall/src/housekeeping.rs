@@ -68,7 +68,7 @@ fn keep_house(inner: &Inner, stop: &Stop) {
     let mut follower = Follower::default();
     while !stop.wait(TICK) {
         inner.pipeline.publisher.newest().views.forget_unused();
-        if inner.pipeline.read_only.is_set() {
+        if inner.pipeline.read_only.is_set() || inner.check_open().is_err() {
             continue;
         }
         if let Err(error) = pipeline_is_sound(inner) {

@@ -10,7 +10,7 @@
 //! ```
 
 use crate::error::engine;
-use crate::placement::{Family, NextIds, Place, Region, Table, TableMap};
+use crate::placement::{Changed, Family, NextIds, Place, Region, Table, TableMap};
 use fjall::{Database, Keyspace, OwnedWriteBatch, Readable, Snapshot};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -167,7 +167,7 @@ fn table_from_stored(db: &Database, shared: &Keyspace, stored: StoredTable) -> S
         let start = from_hex(&region.start).ok_or_else(|| unreadable(META.as_bytes(), "a region start is not hex"))?;
         regions.push(Region { id: RegionId(region.id), start: start.into(), load: Default::default() });
     }
-    Ok(Table { families, regions })
+    Ok(Table { families, regions, changed: Changed::default() })
 }
 
 fn existing_keyspace(db: &Database, name: &str) -> StoreResult<Keyspace> {

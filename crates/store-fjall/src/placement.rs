@@ -13,7 +13,7 @@ use fjall::{Keyspace, Slice};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use store::{FamilyId, KeyRange, RegionId, StoreError, StoreResult, TableId};
+use store::{CommitNo, FamilyId, KeyRange, RegionId, StoreError, StoreResult, TableId};
 
 /// Ids the store hands out; kept in the meta keyspace and changed in the same batch as what uses them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,30 @@ pub(crate) struct Table {
     pub(crate) families: Vec<Family>,
     /// Its regions in key order; the first begins at the empty key.
     pub(crate) regions: Vec<Region>,
+    /// The last commit that wrote to it.
+    pub(crate) changed: Changed,
+}
+
+/// The last commit that wrote to a table since it was made or the store was opened: one for all states. Written
+/// under the commit lock, so whoever holds that lock knows whether a table is as it was in a state.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Changed(Arc<AtomicU64>);
+
+impl Changed {
+    /// Notes a commit. The caller holds the commit lock.
+    pub(crate) fn by(&self, commit: CommitNo) {
+        self.0.store(commit.0, Ordering::Relaxed);
+    }
+
+    /// Is it the note of the same table?
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Did a later commit than `commit` write to the table? The caller holds the commit lock.
+    pub(crate) fn since(&self, commit: CommitNo) -> bool {
+        self.0.load(Ordering::Relaxed) > commit.0
+    }
 }
 
 /// One family of a table.

@@ -31,6 +31,8 @@ const LARGE_MULTI_GET: usize = 64;
 pub struct FjallStore {
     inner: Arc<Inner>,
     housekeeper: Housekeeper,
+    /// Held while the store is being closed.
+    closing: tokio::sync::Mutex<()>,
 }
 
 impl FjallStore {
@@ -42,7 +44,7 @@ impl FjallStore {
     pub fn open(path: impl AsRef<Path>, options: Options) -> StoreResult<Arc<Self>> {
         let inner = Arc::new(open::open(path.as_ref(), options)?);
         let housekeeper = Housekeeper::start(&inner)?;
-        Ok(Arc::new(Self { inner, housekeeper }))
+        Ok(Arc::new(Self { inner, housekeeper, closing: tokio::sync::Mutex::default() }))
     }
 
     fn get_at(state: &State, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
@@ -71,6 +73,8 @@ impl fmt::Debug for FjallStore {
 impl Drop for FjallStore {
     fn drop(&mut self) {
         self.inner.mark_closed();
+        // Loads may outlive the store.
+        self.inner.pipeline.end();
         self.housekeeper.stop();
         if let Err(error) = self.inner.pipeline.group_sync.sync_blocking() {
             tracing::error!(%error, "the last sync failed");
@@ -168,12 +172,15 @@ impl Store for FjallStore {
     async fn apply(&self, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
         self.inner.check_open()?;
         let _pass = self.inner.admission.write().await?;
-        let (commit, dropped) = self.inner.pipeline.apply(batch, durability)?;
+        let (commit, dropped) = self.inner.pipeline.apply(batch, durability, None)?;
         self.reclaim(dropped);
         Ok(commit)
     }
 
     async fn sync(&self, commit: CommitNo) -> StoreResult<()> {
+        if self.inner.pipeline.publisher.newest().commit < commit {
+            return Err(StoreError::Unsupported { what: "a sync of a commit that was never made" });
+        }
         self.inner.pipeline.group_sync.sync(commit).await
     }
 
@@ -212,6 +219,8 @@ impl Store for FjallStore {
     }
 
     async fn close(&self) -> StoreResult<()> {
+        // Whoever comes second waits for the first to be done.
+        let _one = self.closing.lock().await;
         if !self.inner.mark_closed() {
             return Ok(());
         }

@@ -88,7 +88,8 @@ pub trait BulkLoad: Send {
     /// Makes all rows durable and visible as one commit.
     ///
     /// # Errors
-    /// [`crate::StoreError::DuplicateKey`] by [`OnDuplicate::Fail`]; after any error nothing was loaded.
+    /// [`crate::StoreError::DuplicateKey`] by [`OnDuplicate::Fail`]; [`crate::StoreError::TableChanged`] when others wrote
+    /// to the table meanwhile and the store cannot merge what they wrote. After any error nothing was loaded.
     async fn finish(self: Box<Self>) -> StoreResult<CommitNo>;
 }
 

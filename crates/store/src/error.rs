@@ -45,6 +45,12 @@ pub enum StoreError {
         /// The rowkey.
         key: Bytes,
     },
+    /// Somebody else wrote to the table while rows were loaded into it; nothing was loaded.
+    #[error("{table} was changed while rows were loaded into it")]
+    TableChanged {
+        /// The table loaded into.
+        table: TableId,
+    },
     /// A key or fragment beyond [`crate::Capabilities`].
     #[error("{what} of {bytes} bytes exceeds the limit of {limit}")]
     TooLarge {

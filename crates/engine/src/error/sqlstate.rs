@@ -144,7 +144,7 @@ fn store_code(error: &StoreError) -> &'static str {
         StoreError::NoSuchTable { .. } => "42P01",
         StoreError::NoSuchFamily { .. } | StoreError::TableExists { .. } => "XX000",
         // Conditions of statements of ours are told in their own words before they come here.
-        StoreError::ConditionFailed { .. } => "40001",
+        StoreError::ConditionFailed { .. } | StoreError::TableChanged { .. } => "40001",
         StoreError::DuplicateKey { .. } => "23505",
         StoreError::TooLarge { .. } => "54000",
         StoreError::SnapshotTooOld { .. } => "72000",

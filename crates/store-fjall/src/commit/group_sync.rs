@@ -73,8 +73,10 @@ impl GroupSync {
             return outcome;
         }
         // Whoever leads leaves those who came meanwhile to the sync thread.
-        if thread_use::is_shared() || self.publisher.waiting() > INLINE_WAITERS || self.sync_once() {
-            self.ask(Request::Now);
+        let leave = thread_use::is_shared() || self.publisher.waiting() > INLINE_WAITERS || self.sync_once();
+        if leave && !self.ask(Request::Now) {
+            // Its end is past: who waits now would wait for ever.
+            while self.sync_once() {}
         }
         done.await.unwrap_or(Err(StoreError::Closed))
     }
@@ -98,7 +100,7 @@ impl GroupSync {
             self.read_only.check()?;
             if self.sync_once() {
                 // Those who came meanwhile found a sync under way, and asked the sync thread in vain.
-                self.ask(Request::Now);
+                let _ = self.ask(Request::Now);
             } else {
                 // Somebody else syncs: that takes a fraction of a millisecond.
                 std::thread::yield_now();
@@ -109,7 +111,7 @@ impl GroupSync {
 
     /// Ends the sync thread.
     pub(crate) fn stop(&self) {
-        self.ask(Request::Stop);
+        let _ = self.ask(Request::Stop);
     }
 
     /// The journal that it syncs.
@@ -162,12 +164,17 @@ impl GroupSync {
         }
     }
 
-    fn ask(&self, wanted: Request) {
+    /// Returns whether the sync thread will hear of it.
+    fn ask(&self, wanted: Request) -> bool {
         let mut request = self.request.lock();
-        if *request != Request::Stop && *request != wanted {
+        if *request == Request::Stop {
+            return false;
+        }
+        if *request != wanted {
             *request = wanted;
             self.wake.notify_one();
         }
+        true
     }
 
     /// One sync, if one is needed and none is under way. Does somebody wait for yet another?

@@ -10,7 +10,7 @@ use crate::commit::publish::{Publisher, State};
 use crate::error::engine;
 use crate::limits::{check_fragment, check_key};
 use crate::meta;
-use crate::placement::{Family, Place, Region, Table, TableMap};
+use crate::placement::{Changed, Family, Place, Region, Table, TableMap};
 use crate::read_only::ReadOnly;
 use crate::stamp;
 use crate::watermark::Watermark;
@@ -18,7 +18,7 @@ use bytes::Bytes;
 use fjall::{Database, Keyspace, OwnedWriteBatch, PersistMode, Readable};
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use store::{
     Clock, CommitNo, Condition, Durability, FamilyId, Mutation, RegionId, StoreError, StoreResult, TableChange,
     TableId, TableSpec, Timestamp, WriteBatch,
@@ -38,6 +38,8 @@ pub(crate) struct Pipeline {
     /// The commit lock. Guards what the last commit was, and with it every write to fjall and the
     /// taking of snapshots. Never held across an await.
     last: Mutex<Last>,
+    /// No commit comes after this. Set and read under the commit lock.
+    ended: AtomicBool,
     commits: AtomicU64,
     rows_written: AtomicU64,
 }
@@ -47,6 +49,25 @@ pub(crate) struct Pipeline {
 pub(crate) struct Last {
     pub(crate) commit: CommitNo,
     pub(crate) stamp: Timestamp,
+}
+
+/// A table that is to be as it was at a commit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fence {
+    pub(crate) table: TableId,
+    pub(crate) since: CommitNo,
+}
+
+impl Fence {
+    /// # Errors
+    /// [`StoreError::TableChanged`], [`StoreError::NoSuchTable`]. The caller holds the commit lock, and `tables` are
+    /// the newest ones.
+    pub(crate) fn check(&self, tables: &TableMap) -> StoreResult<()> {
+        match tables.table(self.table)?.changed.since(self.since) {
+            true => Err(StoreError::TableChanged { table: self.table }),
+            false => Ok(()),
+        }
+    }
 }
 
 /// What a dropped table leaves behind.
@@ -107,6 +128,7 @@ impl Pipeline {
             watermark: parts.watermark,
             clock: parts.clock,
             last: Mutex::new(parts.last),
+            ended: AtomicBool::new(false),
             commits: AtomicU64::new(0),
             rows_written: AtomicU64::new(0),
         }
@@ -116,12 +138,17 @@ impl Pipeline {
     /// behind is returned for the background to reclaim.
     ///
     /// # Errors
-    /// As [`store::Store::apply`].
-    pub(crate) fn apply(&self, batch: WriteBatch, durability: Durability) -> StoreResult<(CommitNo, Dropped)> {
+    /// As [`store::Store::apply`], and [`Fence::check`].
+    pub(crate) fn apply(
+        &self,
+        batch: WriteBatch,
+        durability: Durability,
+        fence: Option<Fence>,
+    ) -> StoreResult<(CommitNo, Dropped)> {
         check_sizes(&batch)?;
-        let mut last = self.lock();
-        self.read_only.check()?;
+        let mut last = self.lock_to_write()?;
         let base = self.publisher.newest().clone();
+        fence.map_or(Ok(()), |fence| fence.check(&base.tables))?;
         let stamp = self.next_stamp(&last)?;
         let mut building = Building::new(self, &base, stamp, &batch);
         for change in batch.tables {
@@ -136,9 +163,10 @@ impl Pipeline {
         if building.batch.is_empty() {
             return Ok((base.commit, Dropped::default()));
         }
-        let Building { batch, tables, dropped, rows, bytes, .. } = building;
+        let Building { batch, tables, dropped, rows, bytes, touched, .. } = building;
         let tables = tables.map_or_else(|| base.tables.clone(), Arc::new);
         self.commit(&mut last, batch, stamp, tables, durability)?;
+        touched.iter().for_each(|changed| changed.by(stamp.commit));
         self.journal_room.used(bytes);
         drop(last);
         self.rows_written.fetch_add(rows, Ordering::Relaxed);
@@ -149,6 +177,25 @@ impl Pipeline {
     /// Takes the commit lock.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Last> {
         self.last.lock()
+    }
+
+    /// Takes the commit lock to write.
+    ///
+    /// # Errors
+    /// [`StoreError::Closed`] after the last commit, [`StoreError::ReadOnly`].
+    pub(crate) fn lock_to_write(&self) -> StoreResult<MutexGuard<'_, Last>> {
+        let last = self.lock();
+        if self.ended.load(Ordering::Relaxed) {
+            return Err(StoreError::Closed);
+        }
+        self.read_only.check()?;
+        Ok(last)
+    }
+
+    /// Lets no further commit in. Returns when none is under way.
+    pub(crate) fn end(&self) {
+        let _last = self.lock();
+        self.ended.store(true, Ordering::Relaxed);
     }
 
     /// The numbers of the next commit. Reserves more commit numbers on disk when they run out.
@@ -194,8 +241,7 @@ impl Pipeline {
     /// # Errors
     /// As [`Self::commit`].
     pub(crate) fn commit_internal(&self, batch: OwnedWriteBatch) -> StoreResult<()> {
-        let _last = self.lock();
-        self.read_only.check()?;
+        let _last = self.lock_to_write()?;
         let written = batch.durability(Some(PersistMode::Buffer)).commit();
         written.map_err(|error| self.read_only.set(&engine("writing the journal")(error)))?;
         self.publisher.refresh(self.db.snapshot());
@@ -239,6 +285,8 @@ struct Building<'a> {
     /// The tables after this batch, once it changes them.
     tables: Option<TableMap>,
     dropped: Dropped,
+    /// The tables that it writes rows of or makes.
+    touched: Vec<Changed>,
     rows: u64,
     /// About what the journal takes for it.
     bytes: usize,
@@ -253,6 +301,7 @@ impl<'a> Building<'a> {
             batch: OwnedWriteBatch::with_capacity(pipeline.db.clone(), batch.mutations.len()),
             tables: None,
             dropped: Dropped::default(),
+            touched: Vec::new(),
             rows: 0,
             bytes: ITEM_BYTES,
         }
@@ -282,7 +331,8 @@ impl<'a> Building<'a> {
             regions.push(Region { id: RegionId(tables.next.region), start, load: Arc::default() });
             tables.next.region += 1;
         }
-        let table = Table { families, regions };
+        let table = Table { families, regions, changed: Changed::default() };
+        touch(&mut self.touched, &table.changed);
         meta::put_table(&mut self.batch, meta, spec.id, &table)?;
         meta::put_next(&mut self.batch, meta, tables.next)?;
         tables.insert(spec.id, table);
@@ -331,6 +381,7 @@ impl<'a> Building<'a> {
         stamp::write(&mut fragment, self.stamp.stamp, self.stamp.commit)?;
         let (table, place) = self.tables.as_ref().unwrap_or(&self.base.tables).place(id, family)?;
         table.count_write(&key);
+        touch(&mut self.touched, &table.changed);
         self.batch.insert(&place.keyspace, place.key(&key), fragment.as_slice());
         self.rows += 1;
         self.bytes += key.len() + fragment.len() + ITEM_BYTES;
@@ -340,10 +391,19 @@ impl<'a> Building<'a> {
     fn delete(&mut self, id: TableId, family: FamilyId, key: Bytes) -> StoreResult<()> {
         let (table, place) = self.tables.as_ref().unwrap_or(&self.base.tables).place(id, family)?;
         table.count_write(&key);
+        touch(&mut self.touched, &table.changed);
         self.batch.remove(&place.keyspace, place.key(&key));
         self.rows += 1;
         self.bytes += key.len() + ITEM_BYTES;
         Ok(())
+    }
+}
+
+/// Adds a table to those that a batch touches.
+fn touch(touched: &mut Vec<Changed>, changed: &Changed) {
+    // The rows of a table mostly come one after the other.
+    if !touched.iter().rev().any(|other| other.is(changed)) {
+        touched.push(changed.clone());
     }
 }
 

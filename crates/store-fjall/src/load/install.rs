@@ -6,28 +6,52 @@
 //!   otherwise:  move    ingest into new keyspaces, stored rows merged in, then flip the placement in
 //!                       one batch of the meta keyspace
 //!   rows were streamed:         ingest what came out of order onto them, then flip likewise
+//!   the table has rows by now:  move them too, with what was streamed
 //! ```
 //! Ingestion is atomic for one keyspace and not journaled, so it is only used where that suffices: in
 //! an append the manifest of that keyspace decides, in a move the batch that flips the placement.
+//!
+//! - Each way ends under the commit lock behind a fence: if somebody wrote to the table since it was read, the
+//!   result would hide that. A move is tried again then.
+//! - An ingestion that is given up leaves its files in the keyspace until the next open. In a new keyspace they go
+//!   with it. An append writes to a keyspace that stays, so it looks for duplicates before it begins.
 //!
 //! Rows of a load carry a commit number that was taken when their writing began, and the commit that
 //! shows them has that number too, unless others committed meanwhile: then it has a larger one.
 
 use super::Load;
-use super::merge::{Merge, Origin, Source};
+use super::merge::{Merge, Origin, Source, Stored};
+use super::rows::Rows;
+use super::run::RunFile;
 use super::stream::Streamed;
-use crate::commit::pipeline::{Dropped, Last};
+use super::writer::{Homes, Writer};
+use crate::commit::pipeline::{Dropped, Fence, Last};
 use crate::commit::publish::State;
 use crate::error::engine;
 use crate::inner::Inner;
 use crate::meta;
-use crate::open::keyspace;
-use crate::placement::{Family, Place, Table};
-use crate::stamp;
-use bytes::Bytes;
-use fjall::{Keyspace, OwnedWriteBatch, Readable, Slice};
+use crate::placement::{Place, Table};
+use fjall::{Keyspace, OwnedWriteBatch, Readable, Slice, Snapshot};
 use std::sync::Arc;
-use store::{CommitNo, Durability, FamilyId, KeyRange, OnDuplicate, StoreError, StoreResult, TableId};
+use store::{CommitNo, Durability, FamilyId, KeyRange, OnDuplicate, StoreError, StoreResult};
+
+/// How often a table is moved before a load gives up against those who write to it.
+const MOVES: usize = 3;
+
+/// The rows of a load that were not streamed.
+struct Loaded {
+    runs: Vec<RunFile>,
+    rows: Arc<Rows>,
+}
+
+impl Loaded {
+    /// All of them from the start.
+    fn sources(&self) -> StoreResult<Vec<Source>> {
+        let mut sources = self.runs.iter().map(|run| run.open().map(Source::Run)).collect::<StoreResult<Vec<_>>>()?;
+        sources.push(Source::Rows(self.rows.clone(), 0));
+        Ok(sources)
+    }
+}
 
 /// Merges, ingests and applies. Blocks; the caller syncs the commit that it returns.
 ///
@@ -35,88 +59,107 @@ use store::{CommitNo, Durability, FamilyId, KeyRange, OnDuplicate, StoreError, S
 /// As [`store::BulkLoad::finish`].
 pub(crate) fn install(mut load: Load) -> StoreResult<CommitNo> {
     let inner = load.inner.clone();
-    let state = inner.pipeline.publisher.newest().clone();
-    let table = state.tables.table(load.table)?.clone();
-    let streamed = load.streamed.take();
-    let mut sources: Vec<Source> = load.runs.drain(..).map(Source::Run).collect();
     load.buffer.sort();
-    sources.push(Source::Rows(std::mem::take(&mut load.buffer), 0));
-    if let Some(Streamed { homes, stamp }) = streamed {
-        let writer = Writer { table: load.table, on_duplicate: load.on_duplicate, stamp, fragment: Vec::new() };
-        return extend(&inner, writer, sources, homes);
+    let loaded = Loaded { runs: std::mem::take(&mut load.runs), rows: Arc::new(std::mem::take(&mut load.buffer)) };
+    let mut streamed = None;
+    if let Some(Streamed { homes, stamp, empty_at }) = load.streamed.take() {
+        let writer = Writer::with_stamp(load.table, load.on_duplicate, stamp);
+        let fence = Fence { table: load.table, since: empty_at };
+        let (homes, shown) = extend(&inner, writer, &loaded, homes, fence)?;
+        match shown {
+            Err(StoreError::TableChanged { .. }) => streamed = Some(homes),
+            other => return other,
+        }
     }
-    let writer = Writer::new(&inner, load.table, load.on_duplicate)?;
-    match table.families.as_slice() {
-        [family] if family.place.slot.is_none() => append(&inner, &state, writer, sources, &family.place.keyspace),
-        _ => move_table(&inner, &state, writer, sources, &table),
+    let mut moves = 0;
+    loop {
+        let state = inner.pipeline.publisher.newest().clone();
+        let table = state.tables.table(load.table)?.clone();
+        let writer = Writer::new(&inner, load.table, load.on_duplicate)?;
+        let shown = match (table.families.as_slice(), &streamed) {
+            ([family], None) if family.place.slot.is_none() => {
+                return append(&inner, &state, writer, &loaded, &family.place.keyspace);
+            }
+            (_, None) => move_table(&inner, &state, writer, loaded.sources()?, &table),
+            (_, Some(homes)) => move_table(&inner, &state, writer, streamed_rows(&inner, homes)?, &table),
+        };
+        moves += 1;
+        match shown {
+            Err(StoreError::TableChanged { .. }) if moves < MOVES => {}
+            other => return other,
+        }
     }
 }
 
-/// Adds the sources to what was streamed, and shows both.
-fn extend(inner: &Arc<Inner>, mut writer: Writer, sources: Vec<Source>, homes: Homes) -> StoreResult<CommitNo> {
+/// Adds the rows to what was streamed, and shows both. The keyspace with both comes back unless it was shown.
+fn extend(
+    inner: &Arc<Inner>,
+    mut writer: Writer,
+    loaded: &Loaded,
+    mut homes: Homes,
+    fence: Fence,
+) -> StoreResult<(Homes, StoreResult<CommitNo>)> {
     let home = homes.only()?.clone();
-    let merge = Merge::new(sources)?;
-    if merge.is_empty() {
-        let _alone = inner.admission.alone_blocking();
-        return flip(inner, &writer, homes);
+    let merge = Merge::new(loaded.sources()?)?;
+    if !merge.is_empty() {
+        // Nobody else knows the keyspace, so this sees exactly what was streamed.
+        let before = (writer.on_duplicate == OnDuplicate::Fail).then(|| inner.pipeline.db.snapshot());
+        let mut ingestion = home.start_ingestion().map_err(engine("beginning an ingestion"))?;
+        fill(&home, &mut writer, merge, before.as_ref(), |key, fragment| ingestion.write(key, fragment))?;
+        ingestion.finish().map_err(engine("installing a run"))?;
     }
-    // Nobody else knows the keyspace, so this sees exactly what was streamed.
-    let streamed = inner.pipeline.db.snapshot();
-    let check = writer.on_duplicate == OnDuplicate::Fail;
-    let mut ingestion = home.start_ingestion().map_err(engine("beginning an ingestion"))?;
+    let _alone = inner.admission.alone_blocking();
+    let shown = flip(inner, &writer, &mut homes, fence);
+    Ok((homes, shown))
+}
+
+/// Hands the rows of a merge to `write`. A key that is there in `before` is a duplicate.
+fn fill(
+    home: &Keyspace,
+    writer: &mut Writer,
+    merge: Merge,
+    before: Option<&Snapshot>,
+    mut write: impl FnMut(&[u8], &[u8]) -> fjall::Result<()>,
+) -> StoreResult<()> {
     merge.run(|_, key, fragment, origin| {
         writer.check(key, origin)?;
-        if check && streamed.contains_key(&home, key).map_err(engine("looking for a duplicate"))? {
-            return Err(writer.duplicate(key));
+        if let Some(before) = before {
+            absent(writer, before, home, key)?;
         }
-        let fragment = writer.stamped(fragment, origin)?;
-        ingestion.write(key, fragment).map_err(engine("writing a run"))
-    })?;
-    ingestion.finish().map_err(engine("installing a run"))?;
-    let _alone = inner.admission.alone_blocking();
-    flip(inner, &writer, homes)
+        write(key, writer.stamped(fragment, origin)?).map_err(engine("writing a run"))
+    })
 }
 
-/// A commit number and time for the rows of this load; no commit is made by it.
-fn reserve(inner: &Inner) -> StoreResult<Last> {
-    let mut last = inner.pipeline.lock();
-    let stamp = inner.pipeline.next_stamp(&last)?;
-    *last = stamp;
-    Ok(stamp)
+fn absent(writer: &Writer, before: &Snapshot, home: &Keyspace, key: &[u8]) -> StoreResult<()> {
+    match before.contains_key(home, key).map_err(engine("looking for a duplicate"))? {
+        true => Err(writer.duplicate(key)),
+        false => Ok(()),
+    }
 }
 
-fn append(
-    inner: &Inner,
-    state: &State,
-    mut writer: Writer,
-    sources: Vec<Source>,
-    home: &Keyspace,
-) -> StoreResult<CommitNo> {
-    let mut ingestion = home.start_ingestion().map_err(engine("beginning an ingestion"))?;
-    let check = writer.on_duplicate == OnDuplicate::Fail;
-    Merge::new(sources)?.run(|_, key, fragment, origin| {
-        writer.check(key, origin)?;
-        if check && state.snapshot.contains_key(home, key).map_err(engine("looking for a duplicate"))? {
-            return Err(writer.duplicate(key));
-        }
-        let fragment = writer.stamped(fragment, origin)?;
-        ingestion.write(key, fragment).map_err(engine("writing a run"))
-    })?;
-    let _alone = inner.admission.alone_blocking();
+fn append(inner: &Inner, state: &State, mut writer: Writer, loaded: &Loaded, home: &Keyspace) -> StoreResult<CommitNo> {
+    if writer.on_duplicate == OnDuplicate::Fail {
+        Merge::new(loaded.sources()?)?.run(|_, key, _, origin| {
+            writer.check(key, origin)?;
+            absent(&writer, &state.snapshot, home, key)
+        })?;
+    }
+    let fence = Fence { table: writer.table, since: state.commit };
     let pipeline = &inner.pipeline;
-    let mut last = pipeline.lock();
-    pipeline.read_only.check()?;
+    fence.check(&pipeline.publisher.newest().tables)?;
+    let mut ingestion = home.start_ingestion().map_err(engine("beginning an ingestion"))?;
+    let merge = Merge::new(loaded.sources()?)?;
+    fill(home, &mut writer, merge, None, |key, fragment| ingestion.write(key, fragment))?;
+    let _alone = inner.admission.alone_blocking();
+    let mut last = pipeline.lock_to_write()?;
+    let newest = pipeline.publisher.newest().clone();
+    fence.check(&newest.tables)?;
     // The ingestion flushes this keyspace's memtable: a commit with rows here and elsewhere must not
     // become durable by half.
     pipeline.group_sync.sync_blocking()?;
-    let newest = pipeline.publisher.newest().clone();
-    let at_home = |family: &Family| family.place.keyspace.id() == home.id();
-    if !newest.tables.table(writer.table)?.families.iter().any(at_home) {
-        // Another load moved it: the caller let two of them at one table.
-        return Err(StoreError::Unsupported { what: "two bulk loads into one table at a time" });
-    }
     ingestion.finish().map_err(|error| pipeline.read_only.set(&engine("installing a run")(error)))?;
     let stamp = final_stamp(inner, &last, writer.stamp)?;
+    newest.tables.table(writer.table)?.changed.by(stamp.commit);
     pipeline.applied(&mut last, stamp, newest.tables.clone(), Durability::Sync);
     Ok(stamp.commit)
 }
@@ -136,7 +179,8 @@ fn move_table(
     }
     writer.write_all(Merge::new(sources)?, &homes.made)?;
     let _alone = inner.admission.alone_blocking();
-    flip(inner, &writer, homes)
+    let fence = Fence { table: writer.table, since: state.commit };
+    flip(inner, &writer, &mut homes, fence)
 }
 
 /// The number of the commit that shows the load.
@@ -151,15 +195,26 @@ pub(super) fn stored_rows(state: &State, family: FamilyId, place: &Place) -> Sou
         Some(end) => state.snapshot.range(&place.keyspace, range.start..end),
         None => state.snapshot.range(&place.keyspace, range.start..),
     };
-    Source::Stored { iter, prefix: place.prefix.len(), family, row: (Slice::from([]), Slice::from([])) }
+    let row = (Slice::from([]), Slice::from([]));
+    Source::Stored(Stored { iter, prefix: place.prefix.len(), family, origin: Origin::Stored, row })
+}
+
+/// The rows that a load has streamed and added to them.
+fn streamed_rows(inner: &Inner, homes: &Homes) -> StoreResult<Vec<Source>> {
+    let snapshot = inner.pipeline.db.snapshot();
+    let rows = homes.made.iter().map(|(family, home)| {
+        let row = (Slice::from([]), Slice::from([]));
+        Source::Stored(Stored { iter: snapshot.iter(home), prefix: 0, family: *family, origin: Origin::New, row })
+    });
+    Ok(rows.collect())
 }
 
 /// Lets the table be where its rows were written.
-fn flip(inner: &Inner, writer: &Writer, mut homes: Homes) -> StoreResult<CommitNo> {
+fn flip(inner: &Inner, writer: &Writer, homes: &mut Homes, fence: Fence) -> StoreResult<CommitNo> {
     let (pipeline, id) = (&inner.pipeline, writer.table);
-    let mut last = pipeline.lock();
-    pipeline.read_only.check()?;
+    let mut last = pipeline.lock_to_write()?;
     let base = pipeline.publisher.newest().clone();
+    fence.check(&base.tables)?;
     let mut moved = Table::clone(base.tables.table(id)?.as_ref());
     let stamp = final_stamp(inner, &last, writer.stamp)?;
     let mut batch = OwnedWriteBatch::with_capacity(pipeline.db.clone(), 4);
@@ -172,111 +227,13 @@ fn flip(inner: &Inner, writer: &Writer, mut homes: Homes) -> StoreResult<CommitN
         dropped.add(&mut batch, &pipeline.meta, &old)?;
     }
     meta::put_table(&mut batch, &pipeline.meta, id, &moved)?;
+    let changed = moved.changed.clone();
     let mut tables = base.tables.as_ref().clone();
     tables.insert(id, moved);
     pipeline.commit(&mut last, batch, stamp, Arc::new(tables), Durability::Sync)?;
+    changed.by(stamp.commit);
     drop(last);
     homes.made.clear();
     inner.reclaim.lock().append(dropped);
     Ok(stamp.commit)
-}
-
-/// New keyspaces; deleted unless the load takes them over.
-pub(crate) struct Homes {
-    inner: Arc<Inner>,
-    made: Vec<(FamilyId, Keyspace)>,
-}
-
-impl Homes {
-    pub(super) fn none(inner: &Arc<Inner>) -> Self {
-        Self { inner: inner.clone(), made: Vec::new() }
-    }
-
-    /// The keyspace of a table with one family.
-    ///
-    /// # Errors
-    /// [`StoreError::Closed`] when there is none.
-    pub(super) fn only(&self) -> StoreResult<&Keyspace> {
-        self.made.first().map(|(_, home)| home).ok_or(StoreError::Closed)
-    }
-
-    /// The commit number makes the name one that was never used.
-    pub(super) fn make(&mut self, table: TableId, family: FamilyId, number: CommitNo) -> StoreResult<()> {
-        let name = format!("{}{}-{}-{}", meta::OWN, table.0, family.0, number.0);
-        let made = keyspace(&self.inner.pipeline.db, &self.inner.pipeline.watermark, &name)?;
-        self.made.push((family, made));
-        Ok(())
-    }
-}
-
-impl Drop for Homes {
-    fn drop(&mut self) {
-        let unused = self.made.drain(..).map(|(_, keyspace)| keyspace);
-        self.inner.reclaim.lock().keyspaces.extend(unused);
-    }
-}
-
-/// Judges duplicates and stamps rows.
-pub(crate) struct Writer {
-    table: TableId,
-    on_duplicate: OnDuplicate,
-    pub(super) stamp: Last,
-    fragment: Vec<u8>,
-}
-
-impl Writer {
-    /// Takes a commit number and time for the rows of a load.
-    ///
-    /// # Errors
-    /// I/O failures.
-    pub(super) fn new(inner: &Inner, table: TableId, on_duplicate: OnDuplicate) -> StoreResult<Self> {
-        Ok(Self { table, on_duplicate, stamp: reserve(inner)?, fragment: Vec::new() })
-    }
-
-    /// Stamps a new row where it is.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupted`] for bytes that are no fragment.
-    pub(super) fn stamp(&self, fragment: &mut [u8]) -> StoreResult<()> {
-        stamp::write(fragment, self.stamp.stamp, self.stamp.commit)
-    }
-
-    /// Every row into the new keyspace of its family.
-    fn write_all(&mut self, merge: Merge, homes: &[(FamilyId, Keyspace)]) -> StoreResult<()> {
-        let mut ingestions = Vec::with_capacity(homes.len());
-        for (family, home) in homes {
-            ingestions.push((*family, home.start_ingestion().map_err(engine("beginning an ingestion"))?));
-        }
-        merge.run(|family, key, fragment, origin| {
-            self.check(key, origin)?;
-            let found = ingestions.iter_mut().find(|(id, _)| *id == family);
-            let (_, ingestion) = found.ok_or(StoreError::NoSuchFamily { table: self.table, family })?;
-            ingestion.write(key, self.stamped(fragment, origin)?).map_err(engine("writing a run"))
-        })?;
-        for (_, ingestion) in ingestions {
-            ingestion.finish().map_err(engine("installing a run"))?;
-        }
-        Ok(())
-    }
-
-    fn check(&self, key: &[u8], origin: Origin) -> StoreResult<()> {
-        match (self.on_duplicate, origin) {
-            (OnDuplicate::Fail, Origin::Twice) => Err(self.duplicate(key)),
-            _ => Ok(()),
-        }
-    }
-
-    fn duplicate(&self, key: &[u8]) -> StoreError {
-        StoreError::DuplicateKey { table: self.table, key: Bytes::copy_from_slice(key) }
-    }
-
-    /// Rows that the table had keep their stamp.
-    fn stamped(&mut self, fragment: &[u8], origin: Origin) -> StoreResult<&[u8]> {
-        self.fragment.clear();
-        self.fragment.extend_from_slice(fragment);
-        if origin != Origin::Stored {
-            stamp::write(&mut self.fragment, self.stamp.stamp, self.stamp.commit)?;
-        }
-        Ok(&self.fragment)
-    }
 }

@@ -5,6 +5,7 @@ use super::run::Run;
 use crate::error::engine;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 use store::{FamilyId, StoreResult};
 
 /// One sorted source of rows.
@@ -12,10 +13,21 @@ pub(crate) enum Source {
     /// A run on disk.
     Run(Run),
     /// Rows in memory and the index of the next.
-    Rows(Rows, usize),
-    /// Rows that a table has already: an iterator of fjall, the length of the slot in front of its
-    /// keys, its family and its last row.
-    Stored { iter: fjall::Iter, prefix: usize, family: FamilyId, row: (fjall::Slice, fjall::Slice) },
+    Rows(Arc<Rows>, usize),
+    /// Rows of a keyspace.
+    Stored(Stored),
+}
+
+/// Rows that are in a keyspace already.
+pub(crate) struct Stored {
+    pub(super) iter: fjall::Iter,
+    /// The length of the slot in front of the keys.
+    pub(super) prefix: usize,
+    pub(super) family: FamilyId,
+    /// Does the table have them, or do they belong to the load?
+    pub(super) origin: Origin,
+    /// The row read last.
+    pub(super) row: (fjall::Slice, fjall::Slice),
 }
 
 impl Source {
@@ -30,7 +42,7 @@ impl Source {
                 *next += 1;
                 Ok(rows.get(*next - 1).is_some())
             }
-            Self::Stored { iter, row, .. } => match iter.next() {
+            Self::Stored(Stored { iter, row, .. }) => match iter.next() {
                 None => Ok(false),
                 Some(guard) => {
                     *row = guard.into_inner().map_err(engine("reading rows of the loaded table"))?;
@@ -46,7 +58,7 @@ impl Source {
             Self::Rows(rows, next) => {
                 rows.get(next.wrapping_sub(1)).unwrap_or(Row { family: FamilyId::default(), key: &[], fragment: &[] })
             }
-            Self::Stored { prefix, family, row: (key, fragment), .. } => {
+            Self::Stored(Stored { prefix, family, row: (key, fragment), .. }) => {
                 Row { family: *family, key: key.get(*prefix..).unwrap_or_default(), fragment }
             }
         }
@@ -120,7 +132,7 @@ impl Merge {
             None => Origin::New,
             Some(source) => {
                 fragment.extend_from_slice(source.row().fragment);
-                if matches!(source, Source::Stored { .. }) { Origin::Stored } else { Origin::New }
+                if let Source::Stored(stored) = source { stored.origin } else { Origin::New }
             }
         }
     }
@@ -160,7 +172,7 @@ mod tests {
     fn rows(list: &[(&str, &str)]) -> Source {
         let mut rows = Rows::default();
         list.iter().for_each(|(key, fragment)| rows.push(FamilyId(0), key.as_bytes(), fragment.as_bytes()));
-        Source::Rows(rows, 0)
+        Source::Rows(Arc::new(rows), 0)
     }
 
     #[test]

@@ -7,6 +7,9 @@
 //!              large: merge ──> ingestion into a keyspace  merge.rs, install.rs
 //!   in key order, into an empty table: ingestion at once   stream.rs
 //! ```
+//! Others may write to the table meanwhile: what they committed before the end is merged with, and the end itself is
+//! fenced by the table's last commit.
+//!
 //! A load that is dropped has touched nothing but its runs, which go with it; a crash leaves the runs
 //! (removed at the next open) and perhaps a keyspace that no table names (likewise).
 
@@ -15,7 +18,10 @@ mod merge;
 mod rows;
 mod run;
 mod stream;
+mod writer;
 
+use crate::commit::pipeline::Fence;
+use crate::commit::publish::State;
 use crate::error::{engine, io};
 use crate::inner::Inner;
 use crate::limits::{check_fragment, check_key};
@@ -24,7 +30,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use fjall::Readable;
 use rows::Rows;
-use run::Run;
+use run::RunFile;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -34,6 +40,9 @@ use store::{
 };
 use stream::{SortedStream, Streamed};
 use tokio::task::JoinHandle;
+
+/// How often a small load looks for duplicates again because others wrote to the table meanwhile.
+const SMALL_ATTEMPTS: usize = 16;
 
 /// Rows of a stream that are handed on at a time, in bytes.
 const STREAM_BYTES: usize = 1 << 20;
@@ -48,9 +57,9 @@ pub(crate) struct Load {
     order: Order,
     /// What came in order, once something did not.
     streamed: Option<Streamed>,
-    runs: Vec<Run>,
+    runs: Vec<RunFile>,
     /// The run being written while the next buffer fills.
-    spilling: Option<JoinHandle<StoreResult<Run>>>,
+    spilling: Option<JoinHandle<StoreResult<RunFile>>>,
     /// Runs begun so far: the name of the next.
     begun: usize,
     /// Shared with the run being written: the folder goes when both are done with it.
@@ -144,7 +153,7 @@ impl Load {
         self.begun += 1;
         self.spilling = Some(tokio::task::spawn_blocking(move || {
             rows.sort();
-            Run::write(&folder.0.join(name), &rows)
+            RunFile::write(&folder.0.join(name), &rows)
         }));
         Ok(())
     }
@@ -168,17 +177,41 @@ impl Load {
 
     /// All rows as one batch.
     fn finish_small(&self, rows: &Rows) -> StoreResult<CommitNo> {
-        let mut batch = WriteBatch::default();
+        if self.on_duplicate == OnDuplicate::Replace {
+            return Ok(self.inner.pipeline.apply(self.batch(rows), Durability::Sync, None)?.0);
+        }
+        let mut attempts = 0;
+        loop {
+            let state = self.inner.pipeline.publisher.newest().clone();
+            self.check_duplicates(&state, rows)?;
+            let fence = Fence { table: self.table, since: state.commit };
+            attempts += 1;
+            match self.inner.pipeline.apply(self.batch(rows), Durability::Sync, Some(fence)) {
+                Err(StoreError::TableChanged { .. }) if attempts < SMALL_ATTEMPTS => {}
+                other => return Ok(other?.0),
+            }
+        }
+    }
+
+    /// Fails when a key comes twice or is there in `state`.
+    fn check_duplicates(&self, state: &State, rows: &Rows) -> StoreResult<()> {
         let mut before = None;
         for row in rows.iter() {
-            if self.on_duplicate == OnDuplicate::Fail {
-                let twice = before == Some((row.family, row.key));
-                if twice || self.exists(row.family, row.key)? {
-                    let key = Bytes::copy_from_slice(row.key);
-                    return Err(StoreError::DuplicateKey { table: self.table, key });
-                }
-                before = Some((row.family, row.key));
+            let (_, place) = state.tables.place(self.table, row.family)?;
+            let twice = before == Some((row.family, row.key));
+            let found = place.with_key(row.key, |key| state.snapshot.contains_key(&place.keyspace, key));
+            if twice || found.map_err(engine("looking for a duplicate"))? {
+                let key = Bytes::copy_from_slice(row.key);
+                return Err(StoreError::DuplicateKey { table: self.table, key });
             }
+            before = Some((row.family, row.key));
+        }
+        Ok(())
+    }
+
+    fn batch(&self, rows: &Rows) -> WriteBatch {
+        let mut batch = WriteBatch::default();
+        for row in rows.iter() {
             batch.mutations.push(Mutation::Replace {
                 table: self.table,
                 family: row.family,
@@ -186,16 +219,7 @@ impl Load {
                 fragment: row.fragment.to_vec(),
             });
         }
-        let (commit, _) = self.inner.pipeline.apply(batch, Durability::Sync)?;
-        Ok(commit)
-    }
-
-    /// The caller keeps other writers off the table: what is not there now will not be there at the end.
-    fn exists(&self, family: FamilyId, key: &[u8]) -> StoreResult<bool> {
-        let state = self.inner.pipeline.publisher.newest();
-        let (_, place) = state.tables.place(self.table, family)?;
-        let found = place.with_key(key, |key| state.snapshot.contains_key(&place.keyspace, key));
-        found.map_err(engine("looking for a duplicate"))
+        batch
     }
 }
 

@@ -1,4 +1,4 @@
-//! A sorted run on disk: rows one after the other, read once, never synced (a crash ends the load).
+//! A sorted run on disk: rows one after the other, read from the start each time, never synced (a crash ends the load).
 //!
 //! ```text
 //!   row    family:u16  key len:u32  fragment len:u32  key  fragment      (native byte order: never leaves the process)
@@ -9,12 +9,15 @@ use super::rows::Rows;
 use crate::error::io;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use store::{FamilyId, StoreResult};
 
 const BUFFER: usize = 1 << 20;
 
-/// A run, open for its one reading.
+/// A run that was written.
+pub(crate) struct RunFile(PathBuf);
+
+/// A run that is being read.
 pub(crate) struct Run {
     input: BufReader<File>,
     /// The row read last.
@@ -23,7 +26,7 @@ pub(crate) struct Run {
     fragment: Vec<u8>,
 }
 
-impl Run {
+impl RunFile {
     /// Writes sorted rows to `path`.
     ///
     /// # Errors
@@ -45,11 +48,21 @@ impl Run {
             written.and_then(|()| output.write_all(row.fragment)).map_err(doing())?;
         }
         output.flush().map_err(doing())?;
-        drop(output);
-        let input = BufReader::with_capacity(BUFFER, File::open(path).map_err(doing())?);
-        Ok(Self { input, family: FamilyId::default(), key: Vec::new(), fragment: Vec::new() })
+        Ok(Self(path.to_owned()))
     }
 
+    /// Begins to read it.
+    ///
+    /// # Errors
+    /// I/O failures.
+    pub(crate) fn open(&self) -> StoreResult<Run> {
+        let file = File::open(&self.0).map_err(io(format_args!("reading {}", self.0.display())))?;
+        let input = BufReader::with_capacity(BUFFER, file);
+        Ok(Run { input, family: FamilyId::default(), key: Vec::new(), fragment: Vec::new() })
+    }
+}
+
+impl Run {
     /// Reads the next row; returns whether there is one.
     ///
     /// # Errors

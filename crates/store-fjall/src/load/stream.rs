@@ -7,14 +7,15 @@
 //! No run is written and read again, and the blocks are made while the next rows are encoded. Nothing shows
 //! before the end: no table names the keyspace until the placement is flipped.
 
-use super::install::{Homes, Writer};
 use super::rows::Rows;
+use super::writer::{Homes, Writer};
 use crate::commit::pipeline::Last;
+use crate::commit::publish::State;
 use crate::error::engine;
 use crate::inner::Inner;
 use crate::store::{blocking, joined};
 use std::sync::Arc;
-use store::{FamilyId, OnDuplicate, StoreError, StoreResult, TableId};
+use store::{CommitNo, FamilyId, OnDuplicate, StoreError, StoreResult, TableId};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
@@ -38,6 +39,8 @@ enum Message {
 pub(crate) struct Streamed {
     pub(crate) homes: Homes,
     pub(crate) stamp: Last,
+    /// The table had no row after this commit.
+    pub(crate) empty_at: CommitNo,
 }
 
 impl SortedStream {
@@ -51,15 +54,20 @@ impl SortedStream {
         on_duplicate: OnDuplicate,
     ) -> StoreResult<Option<Self>> {
         let begun = blocking(move || {
-            let Some(family) = only_family_without_rows(&inner, table)? else { return Ok(None) };
+            let state = inner.pipeline.publisher.newest().clone();
+            let Some(family) = only_family_without_rows(&state, table)? else { return Ok(None) };
             let writer = Writer::new(&inner, table, on_duplicate)?;
             let mut homes = Homes::none(&inner);
             homes.make(table, family, writer.stamp.commit)?;
-            Ok(Some((writer, homes)))
+            Ok(Some((writer, homes, state.commit)))
         });
-        let Some((writer, homes)) = begun.await? else { return Ok(None) };
+        let Some((writer, homes, empty_at)) = begun.await? else { return Ok(None) };
         let (sender, receiver) = mpsc::channel(WAITING);
-        let writing = tokio::task::spawn_blocking(move || write(&writer, homes, receiver));
+        let writing = tokio::task::spawn_blocking(move || {
+            let stamp = writer.stamp;
+            let homes = write(&writer, homes, receiver)?;
+            Ok(Streamed { homes, stamp, empty_at })
+        });
         Ok(Some(Self { sender, writing, last_key: Vec::new() }))
     }
 
@@ -101,7 +109,7 @@ impl SortedStream {
     }
 }
 
-fn write(writer: &Writer, homes: Homes, mut receiver: mpsc::Receiver<Message>) -> StoreResult<Streamed> {
+fn write(writer: &Writer, homes: Homes, mut receiver: mpsc::Receiver<Message>) -> StoreResult<Homes> {
     let home = homes.only()?.clone();
     let mut ingestion = home.start_ingestion().map_err(engine("beginning an ingestion"))?;
     loop {
@@ -115,14 +123,13 @@ fn write(writer: &Writer, homes: Homes, mut receiver: mpsc::Receiver<Message>) -
         }
     }
     ingestion.finish().map_err(engine("installing a run"))?;
-    Ok(Streamed { homes, stamp: writer.stamp })
+    Ok(homes)
 }
 
-fn only_family_without_rows(inner: &Inner, table: TableId) -> StoreResult<Option<FamilyId>> {
-    let state = inner.pipeline.publisher.newest().clone();
+fn only_family_without_rows(state: &State, table: TableId) -> StoreResult<Option<FamilyId>> {
     match state.tables.table(table)?.families.as_slice() {
         [family] => {
-            let has_rows = super::install::stored_rows(&state, family.id, &family.place).advance()?;
+            let has_rows = super::install::stored_rows(state, family.id, &family.place).advance()?;
             Ok((!has_rows).then_some(family.id))
         }
         _ => Ok(None),

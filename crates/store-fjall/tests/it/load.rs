@@ -257,3 +257,135 @@ async fn a_key_that_comes_again_after_rows_in_order_is_a_duplicate() {
         assert_eq!(rows(&store).await, expected(rows_before, value));
     }
 }
+
+/// All table files of all keyspaces.
+fn table_files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let keyspaces = std::fs::read_dir(folder.join("db/keyspaces")).unwrap();
+    let folders = keyspaces.filter_map(|keyspace| std::fs::read_dir(keyspace.unwrap().path().join("tables")).ok());
+    let mut files: Vec<_> = folders.flatten().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+#[tokio::test]
+async fn a_failed_append_leaves_no_table_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_small(folder.path());
+    commit(&store, create(1)).await;
+    load(&store, OnDuplicate::Fail, (0..4000).map(|n| (key(n), "y".to_owned()))).await.unwrap();
+    let before = table_files(folder.path());
+    for _ in 0..5 {
+        let twice = shuffled(9000).filter(|n| *n >= 3999).map(|n| (key(n), "z".to_owned()));
+        let failed = load(&store, OnDuplicate::Fail, twice).await;
+        assert!(matches!(failed, Err(StoreError::DuplicateKey { .. })), "{failed:?}");
+    }
+    assert_eq!(table_files(folder.path()), before);
+    load(&store, OnDuplicate::Fail, (4000..9000).map(|n| (key(n), "y".to_owned()))).await.unwrap();
+    assert_eq!(rows(&store).await, expected(9000, |_| "y".into()));
+}
+
+#[tokio::test]
+async fn rows_that_others_write_during_a_load_stay() {
+    // In order, then not; into an empty table, one with rows, one in a keyspace of its own.
+    for sorted in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open_small(folder.path());
+        commit(&store, create(1)).await;
+        for part in 0..3 {
+            let mut load = store.bulk_load(TableId(1), OnDuplicate::Fail).await.unwrap();
+            let mut keys: Vec<u32> = (0..3000).map(|n| part * 10_000 + n).collect();
+            if !sorted {
+                keys.reverse();
+            }
+            for n in keys {
+                load.write(FAMILY, key(n).as_bytes(), &fragment("loaded")).await.unwrap();
+            }
+            commit(&store, batch(vec![put(1, &key(part * 10_000 + 5000), "written")])).await;
+            load.finish().await.unwrap();
+        }
+        let part = |part: u32| (0..3000).chain([5000]).map(move |n| part * 10_000 + n);
+        let value = |n: u32| if n % 10_000 == 5000 { "written" } else { "loaded" };
+        let all: Vec<_> = (0..3).flat_map(part).map(|n| (key(n), value(n).to_owned())).collect();
+        assert!(rows(&store).await == all, "sorted: {sorted}");
+        drop(store);
+        assert!(rows(&open_small(folder.path())).await == all, "sorted: {sorted}, reopened");
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_others_write_during_a_load_is_a_duplicate() {
+    for size in [50, 3000] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open_small(folder.path());
+        commit(&store, create(1)).await;
+        let mut load = store.bulk_load(TableId(1), OnDuplicate::Fail).await.unwrap();
+        for n in 0..size {
+            load.write(FAMILY, key(n).as_bytes(), &fragment("loaded")).await.unwrap();
+        }
+        commit(&store, batch(vec![put(1, &key(7), "written")])).await;
+        let failed = load.finish().await;
+        assert_eq!(failed, Err(StoreError::DuplicateKey { table: TableId(1), key: key(7).into_bytes().into() }));
+        assert_eq!(rows(&store).await, [(key(7), "written".to_owned())]);
+    }
+}
+
+#[tokio::test]
+async fn a_table_made_anew_under_its_id_is_not_the_one_loaded_into() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_small(folder.path());
+    commit(&store, create(1)).await;
+    let mut load = store.bulk_load(TableId(1), OnDuplicate::Fail).await.unwrap();
+    for n in 0..3000 {
+        load.write(FAMILY, key(n).as_bytes(), &fragment("loaded")).await.unwrap();
+    }
+    let again = vec![TableChange::Drop(TableId(1)), TableChange::Create(spec(1))];
+    commit(&store, WriteBatch { tables: again, ..WriteBatch::default() }).await;
+    commit(&store, batch(vec![put(1, "k", "new")])).await;
+    let finished = load.finish().await;
+    let found = rows(&store).await;
+    match finished {
+        Ok(_) => assert_eq!((found.len(), found.first().cloned()), (3001, Some(("k".into(), "new".into())))),
+        Err(error) => assert_eq!((error, found.len()), (StoreError::TableChanged { table: TableId(1) }, 1)),
+    }
+}
+
+/// A writer that does not stop, beside loads that end at some moment of its commits.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_acknowledged_row_is_lost_at_the_end_of_a_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_small(folder.path());
+    commit(&store, create(1)).await;
+    let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let writers: Vec<_> = (0..3)
+        .map(|writer| {
+            let (store, stop) = (store.clone(), stop.clone());
+            tokio::spawn(async move {
+                let mut written = 0;
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    commit(&store, batch(vec![put(1, &format!("w{writer}-{written:06}"), "written")])).await;
+                    written += 1;
+                    tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+                }
+                written
+            })
+        })
+        .collect();
+    let mut loaded = 0;
+    for round in 0..12_u32 {
+        let keys =
+            (0..1500).map(|n| (key(round * 10_000 + if round % 2 == 0 { n } else { 1499 - n }), "loaded".to_owned()));
+        match load(&store, OnDuplicate::Fail, keys).await {
+            Ok(_) => loaded += 1500,
+            Err(StoreError::TableChanged { .. }) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    let mut written = 0;
+    for writer in writers {
+        written += writer.await.unwrap();
+    }
+    let found = rows(&store).await;
+    let of = |first: char| found.iter().filter(|(key, _)| key.starts_with(first)).count();
+    assert_eq!((of('w'), of('k')), (written, loaded));
+}

@@ -3,6 +3,7 @@
 
 extern crate bennu_store_fjall as store_fjall;
 
+mod close;
 mod commit;
 mod conformance;
 mod damage;

@@ -1,0 +1,122 @@
+//! What writes rows of a load: their stamp, what a duplicate means, and the new keyspaces they go to.
+
+use super::merge::{Merge, Origin};
+use crate::commit::pipeline::Last;
+use crate::error::engine;
+use crate::inner::Inner;
+use crate::meta;
+use crate::open::keyspace;
+use crate::stamp;
+use bytes::Bytes;
+use fjall::Keyspace;
+use std::sync::Arc;
+use store::{CommitNo, FamilyId, OnDuplicate, StoreError, StoreResult, TableId};
+
+/// New keyspaces; deleted unless the load takes them over.
+pub(crate) struct Homes {
+    inner: Arc<Inner>,
+    pub(super) made: Vec<(FamilyId, Keyspace)>,
+}
+
+impl Homes {
+    pub(super) fn none(inner: &Arc<Inner>) -> Self {
+        Self { inner: inner.clone(), made: Vec::new() }
+    }
+
+    /// The keyspace of a table with one family.
+    ///
+    /// # Errors
+    /// [`StoreError::Closed`] when there is none.
+    pub(super) fn only(&self) -> StoreResult<&Keyspace> {
+        self.made.first().map(|(_, home)| home).ok_or(StoreError::Closed)
+    }
+
+    /// The commit number makes the name one that was never used.
+    pub(super) fn make(&mut self, table: TableId, family: FamilyId, number: CommitNo) -> StoreResult<()> {
+        let name = format!("{}{}-{}-{}", meta::OWN, table.0, family.0, number.0);
+        let made = keyspace(&self.inner.pipeline.db, &self.inner.pipeline.watermark, &name)?;
+        self.made.push((family, made));
+        Ok(())
+    }
+}
+
+impl Drop for Homes {
+    fn drop(&mut self) {
+        let unused = self.made.drain(..).map(|(_, keyspace)| keyspace);
+        self.inner.reclaim.lock().keyspaces.extend(unused);
+    }
+}
+
+/// Judges duplicates and stamps rows.
+pub(crate) struct Writer {
+    pub(super) table: TableId,
+    pub(super) on_duplicate: OnDuplicate,
+    pub(super) stamp: Last,
+    fragment: Vec<u8>,
+}
+
+impl Writer {
+    /// Takes a commit number and time for the rows of a load; no commit is made by it.
+    ///
+    /// # Errors
+    /// I/O failures; [`StoreError::Closed`].
+    pub(super) fn new(inner: &Inner, table: TableId, on_duplicate: OnDuplicate) -> StoreResult<Self> {
+        let mut last = inner.pipeline.lock_to_write()?;
+        *last = inner.pipeline.next_stamp(&last)?;
+        Ok(Self::with_stamp(table, on_duplicate, *last))
+    }
+
+    /// Goes on with the numbers that a load has.
+    pub(super) fn with_stamp(table: TableId, on_duplicate: OnDuplicate, stamp: Last) -> Self {
+        Self { table, on_duplicate, stamp, fragment: Vec::new() }
+    }
+
+    /// Stamps a new row where it is.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupted`] for bytes that are no fragment.
+    pub(super) fn stamp(&self, fragment: &mut [u8]) -> StoreResult<()> {
+        stamp::write(fragment, self.stamp.stamp, self.stamp.commit)
+    }
+
+    /// Every row into the new keyspace of its family.
+    pub(super) fn write_all(&mut self, merge: Merge, homes: &[(FamilyId, Keyspace)]) -> StoreResult<()> {
+        let mut ingestions = Vec::with_capacity(homes.len());
+        for (family, home) in homes {
+            ingestions.push((*family, home.start_ingestion().map_err(engine("beginning an ingestion"))?));
+        }
+        merge.run(|family, key, fragment, origin| {
+            self.check(key, origin)?;
+            let found = ingestions.iter_mut().find(|(id, _)| *id == family);
+            let (_, ingestion) = found.ok_or(StoreError::NoSuchFamily { table: self.table, family })?;
+            ingestion.write(key, self.stamped(fragment, origin)?).map_err(engine("writing a run"))
+        })?;
+        for (_, ingestion) in ingestions {
+            ingestion.finish().map_err(engine("installing a run"))?;
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// [`StoreError::DuplicateKey`].
+    pub(super) fn check(&self, key: &[u8], origin: Origin) -> StoreResult<()> {
+        match (self.on_duplicate, origin) {
+            (OnDuplicate::Fail, Origin::Twice) => Err(self.duplicate(key)),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn duplicate(&self, key: &[u8]) -> StoreError {
+        StoreError::DuplicateKey { table: self.table, key: Bytes::copy_from_slice(key) }
+    }
+
+    /// Rows that the table had keep their stamp.
+    pub(super) fn stamped(&mut self, fragment: &[u8], origin: Origin) -> StoreResult<&[u8]> {
+        self.fragment.clear();
+        self.fragment.extend_from_slice(fragment);
+        if origin != Origin::Stored {
+            stamp::write(&mut self.fragment, self.stamp.stamp, self.stamp.commit)?;
+        }
+        Ok(&self.fragment)
+    }
+}
