@@ -1,8 +1,9 @@
 //! What fjall lacks: a bound on all memtables together, in bytes and in entries.
 //!
 //! fjall rotates a memtable when it alone is large, so many evenly loaded keyspaces take any amount
-//! of memory, and their journals can never be deleted. Every tick:
+//! of memory, and their journals can never be deleted. It is told not to (`flush::rotate` says why). Every tick:
 //!
+//! - a memtable is large: it goes to disk;
 //! - too many bytes in all: the largest memtable goes to disk;
 //! - too many entries in all: likewise; a restart replays at about 4 us an entry;
 //! - a journal was sealed: every memtable goes to disk, so that the journal can be deleted;
@@ -10,14 +11,15 @@
 //!
 //! And each commit is paused a little when flushes fall behind, before fjall halts all of them.
 
-use crate::error::engine;
-use crate::flush::{all_keyspaces, refresh};
+use crate::flush::{all_keyspaces, refresh, rotate};
 use crate::inner::Inner;
 use fjall::{AbstractTree, Keyspace};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 use store::StoreResult;
 
+/// A memtable of this size is worth a table of its own.
+const LARGE: u64 = 64 << 20;
 /// Smaller memtables are not worth a file of their own when bytes are short.
 const WORTH_FLUSHING: u64 = 1 << 20;
 /// How often states without commits let go of what was flushed.
@@ -47,7 +49,7 @@ impl Budget {
         let loads: Vec<Load> = all_keyspaces(inner).into_iter().map(Load::of).collect();
         inner.admission.set_pause(pause(&loads));
         for load in self.choose(inner, &loads) {
-            load.keyspace.rotate_memtable().map_err(engine("flushing a memtable"))?;
+            rotate(inner, &load.keyspace)?;
         }
         self.refresh_idle_states(inner);
         Ok(())
@@ -63,6 +65,7 @@ impl Budget {
         let entries: usize = loads.iter().map(|load| load.entries).sum();
         let behind = db.outstanding_flushes() > 0;
         let mut rotate = self.idle_ones(inner.options.idle_flush, loads);
+        rotate.extend(loads.iter().filter(|load| load.bytes >= LARGE));
         if entries as u64 > inner.options.memtable_entries {
             rotate.extend(loads.iter().max_by_key(|load| load.entries));
         } else if db.write_buffer_size() > inner.options.memtable_bytes && !behind {

@@ -102,8 +102,8 @@ fn open_database(folder: &Folder, options: &Options) -> StoreResult<Database> {
     let builder = Database::builder(&path)
         .cache_size(options.cache_bytes)
         .worker_threads(options.worker_threads.max(1))
-        // Journals are bounded by our own budget of memtable entries, long before this.
-        .max_journaling_size(512 << 20);
+        // Journals are bounded by our own budget of memtable entries. Beyond this size fjall would seal memtables.
+        .max_journaling_size(u64::MAX);
     // fjall asserts some things about its files; a folder that was tampered with is no reason to panic.
     let opened = catch_unwind(AssertUnwindSafe(|| builder.open()));
     let opened = opened.map_err(|_| StoreError::Corrupted { detail: format!("{} is not sound", path.display()) })?;
@@ -136,7 +136,8 @@ fn keyspace_options() -> KeyspaceCreateOptions {
     KeyspaceCreateOptions::default()
         .data_block_size_policy(BlockSizePolicy::all(16 << 10))
         .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
-        .max_memtable_size(64 << 20)
+        // Memtables are sealed by our own budget only, see `flush::rotate`.
+        .max_memtable_size(u64::MAX)
 }
 
 /// Keyspaces of loads that a crash interrupted, and of tables that were dropped just before it.

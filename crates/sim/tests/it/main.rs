@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod folder;
+mod half_batches;
 mod history;
 mod power_loss;
 mod random;
