@@ -110,6 +110,8 @@ fn open_store(path: &Path, options: &Options) -> Result<Arc<FjallStore>, Error> 
     let store_options = store_fjall::Options {
         cache_bytes: options.cache_bytes,
         memtable_bytes: options.memtable_bytes,
+        snapshot_bytes: options.snapshot_memory_bytes,
+        snapshot_max_age: options.snapshot_max_age,
         ..store_fjall::Options::default()
     };
     Ok(FjallStore::open(path, store_options)?)

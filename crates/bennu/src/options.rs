@@ -1,6 +1,7 @@
 //! How to open a database.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Budgets and threads. The defaults suit one machine with a few GiB of memory.
 #[derive(Clone, Debug)]
@@ -9,6 +10,11 @@ pub struct Options {
     pub cache_bytes: u64,
     /// Memtables of all tables together, in bytes.
     pub memtable_bytes: u64,
+    /// Memtables in bytes that are on disk already and are held by open snapshots. Beyond it the oldest of these
+    /// snapshots end: their next read fails with 72000.
+    pub snapshot_memory_bytes: u64,
+    /// Age at which an open snapshot ends likewise.
+    pub snapshot_max_age: Duration,
     /// Memory that running queries may hold together; beyond it they spill to disk or fail with 53200.
     pub query_memory_bytes: usize,
     /// Where queries spill; `None` is the system's folder for temporary files.
@@ -22,6 +28,8 @@ impl Default for Options {
         Self {
             cache_bytes: store_fjall::Options::default().cache_bytes,
             memtable_bytes: 256 << 20,
+            snapshot_memory_bytes: 512 << 20,
+            snapshot_max_age: Duration::from_secs(3600),
             query_memory_bytes: 1 << 30,
             spill_dir: None,
             query_threads: 0,

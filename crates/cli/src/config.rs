@@ -6,6 +6,7 @@ use figment::Figment;
 use figment::providers::{Env, Format, Serialized, Toml};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The file that is read when it is there and none was named.
 const DEFAULT_FILE: &str = "bennu.toml";
@@ -21,6 +22,8 @@ pub(crate) struct Config {
     pub(crate) max_connections: usize,
     pub(crate) cache_mib: u64,
     pub(crate) memtable_mib: u64,
+    pub(crate) snapshot_memory_mib: u64,
+    pub(crate) snapshot_max_age_s: u64,
     pub(crate) query_memory_mib: usize,
     pub(crate) spill_dir: Option<PathBuf>,
     pub(crate) query_threads: usize,
@@ -45,6 +48,8 @@ impl Default for Config {
             max_connections: 2_000,
             cache_mib: 0,
             memtable_mib: 256,
+            snapshot_memory_mib: 512,
+            snapshot_max_age_s: 3_600,
             query_memory_mib: 1_024,
             spill_dir: None,
             query_threads: 0,
@@ -73,6 +78,8 @@ impl Config {
         let at_least_one = [
             ("max_connections", self.max_connections as u64),
             ("memtable_mib", self.memtable_mib),
+            ("snapshot_memory_mib", self.snapshot_memory_mib),
+            ("snapshot_max_age_s", self.snapshot_max_age_s),
             ("query_memory_mib", self.query_memory_mib as u64),
         ];
         match at_least_one.into_iter().find(|(_, value)| *value == 0) {
@@ -95,6 +102,8 @@ impl Config {
         bennu::Options {
             cache_bytes: if self.cache_mib == 0 { defaults.cache_bytes } else { self.cache_mib << 20 },
             memtable_bytes: self.memtable_mib << 20,
+            snapshot_memory_bytes: self.snapshot_memory_mib << 20,
+            snapshot_max_age: Duration::from_secs(self.snapshot_max_age_s),
             query_memory_bytes: self.query_memory_mib << 20,
             spill_dir: self.spill_dir.clone(),
             query_threads: self.query_threads,

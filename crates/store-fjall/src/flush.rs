@@ -53,8 +53,9 @@ pub(crate) fn rotate(inner: &Inner, keyspace: &Keyspace) -> StoreResult<()> {
 
 /// Lets the newest and the published state see what flushes and compactions made.
 pub(crate) fn refresh(inner: &Inner) {
-    let _last = inner.pipeline.lock();
-    inner.pipeline.publisher.refresh(inner.pipeline.db.snapshot());
+    let pipeline = &inner.pipeline;
+    let _last = pipeline.lock();
+    pipeline.publisher.refresh(pipeline.nonces.take(&pipeline.db));
 }
 
 /// The orderly end: everything durable, memtables on disk, numbers released.

@@ -4,6 +4,7 @@ use crate::error::{engine, io};
 use crate::inner::Inner;
 use crate::memtable_budget::Budget;
 use crate::purge::Purge;
+use crate::snapshots::Limits;
 use crate::watermark_follower::Follower;
 use fjall::PersistMode;
 use parking_lot::{Condvar, Mutex};
@@ -67,7 +68,11 @@ fn keep_house(inner: &Inner, stop: &Stop) {
     let mut purge = Purge::default();
     let mut follower = Follower::default();
     while !stop.wait(TICK) {
-        inner.pipeline.publisher.newest().views.forget_unused();
+        let newest = inner.pipeline.publisher.newest().clone();
+        newest.views.forget_unused();
+        let limits = Limits { age: inner.options.snapshot_max_age, bytes: inner.options.snapshot_bytes };
+        inner.snapshots.tick(&newest, limits);
+        drop(newest);
         if inner.pipeline.read_only.is_set() || inner.check_open().is_err() {
             continue;
         }

@@ -2,20 +2,24 @@
 
 use crate::admission::Admission;
 use crate::commit::pipeline::{Dropped, Pipeline};
-use crate::commit::publish::State;
 use crate::folder::Folder;
+use crate::memtables::Memtables;
 use crate::options::Options;
+use crate::snapshots::Keeper;
 use parking_lot::Mutex;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use store::{Snapshot, StoreError, StoreResult};
+use store::{StoreError, StoreResult};
 
 /// One open store. Fields are dropped in this order: fjall first, then the lock on the folder.
 pub(crate) struct Inner {
     pub(crate) pipeline: Pipeline,
     pub(crate) admission: Admission,
     pub(crate) options: Options,
+    /// Snapshots that were handed out.
+    pub(crate) snapshots: Keeper,
+    /// Memtables in memory, as last seen.
+    pub(crate) memtables: Memtables,
     /// What dropped tables left behind; the housekeeper takes it. A short mutex.
     pub(crate) reclaim: Mutex<Dropped>,
     /// Numbers the folders of bulk loads.
@@ -34,6 +38,8 @@ impl Inner {
             reclaim: Mutex::new(reclaim),
             loads: AtomicU64::new(0),
             closed: AtomicBool::new(false),
+            snapshots: Keeper::default(),
+            memtables: Memtables::default(),
             options,
             folder,
             _temporary,
@@ -53,19 +59,6 @@ impl Inner {
     pub(crate) fn mark_closed(&self) -> bool {
         !self.closed.swap(true, Ordering::AcqRel)
     }
-}
-
-/// The state behind a snapshot that this store handed out.
-///
-/// # Errors
-/// [`StoreError::Unsupported`] for a snapshot of another store.
-pub(crate) fn state_of(snapshot: &Snapshot) -> StoreResult<&State> {
-    snapshot.handle::<State>().ok_or(StoreError::Unsupported { what: "a snapshot of another store" })
-}
-
-/// A snapshot of `state` for the layers above.
-pub(crate) fn snapshot_of(state: Arc<State>) -> Snapshot {
-    Snapshot::new(state.commit, state)
 }
 
 /// Deletes a folder when the store is gone.

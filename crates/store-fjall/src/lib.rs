@@ -20,7 +20,9 @@
 //! Invariants:
 //! - Every write of a fjall batch happens under the commit lock, and snapshots are taken under it too:
 //!   a snapshot taken while a batch is applied could be torn by a flush that ends at that moment.
-//! - Readers only read through a [`fjall::Snapshot`], never on a bare keyspace.
+//! - Readers only read through a [`fjall::Snapshot`], or an image that was taken while one was held, never on a bare
+//!   keyspace. All of fjall's snapshots are taken by `snapshots/nonces.rs`: versions of trees that none of
+//!   these reads are dropped, and lsm-tree panics when one is asked for that is gone.
 //! - A keyspace is deleted only after the placements that name it left the newest state, under the commit lock.
 //! - Slot ids, region ids, keyspace ids and commit numbers are never used again.
 //!
@@ -43,6 +45,7 @@ mod limits;
 mod load;
 mod memory;
 mod memtable_budget;
+mod memtables;
 mod meta;
 mod open;
 mod options;
@@ -52,6 +55,7 @@ mod read;
 mod read_only;
 mod recovery;
 mod regions;
+mod snapshots;
 mod stamp;
 mod stats;
 mod store;

@@ -46,16 +46,17 @@ impl Budget {
     /// # Errors
     /// Failures of a rotation.
     pub(crate) fn tick(&mut self, inner: &Inner) -> StoreResult<()> {
-        let loads: Vec<Load> = all_keyspaces(inner).into_iter().map(Load::of).collect();
+        let keyspaces = all_keyspaces(inner);
+        let unflushed = inner.memtables.look(&keyspaces);
+        let loads: Vec<Load> = keyspaces.iter().cloned().map(Load::of).collect();
         inner.admission.set_pause(pause(&loads));
-        for load in self.choose(inner, &loads) {
+        for load in self.choose(inner, &loads, unflushed) {
             rotate(inner, &load.keyspace)?;
         }
-        self.refresh_idle_states(inner);
-        Ok(())
+        self.let_go(inner, &keyspaces)
     }
 
-    fn choose<'a>(&mut self, inner: &Inner, loads: &'a [Load]) -> Vec<&'a Load> {
+    fn choose<'a>(&mut self, inner: &Inner, loads: &'a [Load], unflushed: u64) -> Vec<&'a Load> {
         let db = &inner.pipeline.db;
         let journals = db.journal_count();
         let sealed_one = journals > std::mem::replace(&mut self.journals, journals) && journals > 1;
@@ -68,7 +69,7 @@ impl Budget {
         rotate.extend(loads.iter().filter(|load| load.bytes >= LARGE));
         if entries as u64 > inner.options.memtable_entries {
             rotate.extend(loads.iter().max_by_key(|load| load.entries));
-        } else if db.write_buffer_size() > inner.options.memtable_bytes && !behind {
+        } else if unflushed > inner.options.memtable_bytes && !behind {
             let largest = loads.iter().max_by_key(|load| load.bytes);
             rotate.extend(largest.filter(|load| load.bytes >= WORTH_FLUSHING));
         }
@@ -90,17 +91,18 @@ impl Budget {
         idle
     }
 
-    /// States hold what was flushed and compacted since they were made. While commits come they are
-    /// replaced all the time; without commits it is done here.
-    fn refresh_idle_states(&mut self, inner: &Inner) {
+    /// States hold what was flushed and compacted since they were made, and trees the versions that they were
+    /// before. While commits and flushes come both are replaced all the time; without them it is done here.
+    fn let_go(&mut self, inner: &Inner, keyspaces: &[Keyspace]) -> StoreResult<()> {
         if self.refreshed.is_some_and(|at| at.elapsed() < REFRESH_EVERY) {
-            return;
+            return Ok(());
         }
         self.refreshed = Some(Instant::now());
         let pipeline = &inner.pipeline;
         if pipeline.publisher.newest().snapshot.seqno() != pipeline.db.visible_seqno() {
             refresh(inner);
         }
+        pipeline.nonces.drop_unread_versions(&pipeline.db, keyspaces)
     }
 }
 

@@ -14,6 +14,7 @@ use crate::meta;
 use crate::options::Options;
 use crate::read_only::ReadOnly;
 use crate::recovery;
+use crate::snapshots::Nonces;
 use crate::watermark::{Mark, Watermark};
 use fjall::config::{BlockSizePolicy, CompressionPolicy};
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions};
@@ -58,7 +59,8 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
         commit: CommitNo(mark.commit_ceiling.saturating_sub(1)),
         stamp: options.clock.now().max(Timestamp(mark.last_stamp)),
     };
-    let snapshot = Arc::new(db.snapshot());
+    let nonces = Nonces::default();
+    let snapshot = nonces.take(&db);
     let state = State { commit: last.commit, snapshot, tables: Arc::new(found.tables), views: Arc::default() };
     let publisher = Arc::new(Publisher::new(state));
     let read_only = Arc::new(ReadOnly::new(folder.path().to_owned()));
@@ -67,7 +69,8 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     journal.sync()?;
     let group_sync = Arc::new(GroupSync::new(publisher.clone(), journal, read_only.clone()));
     let clock = options.clock.clone();
-    let pipeline = Pipeline::new(Parts { db, meta, shared, publisher, read_only, group_sync, watermark, clock, last });
+    let pipeline =
+        Pipeline::new(Parts { db, meta, shared, publisher, read_only, group_sync, watermark, nonces, clock, last });
     let reclaim = Dropped { slots: found.purges, keyspaces: Vec::new() };
     Ok(Inner::new(pipeline, folder, options, reclaim))
 }

@@ -15,6 +15,10 @@ pub struct Options {
     /// Memtable entries of all keyspaces together. Bounds the time that a restart spends on replaying
     /// the journal (about 4 us an entry).
     pub memtable_entries: u64,
+    /// Memtables that were flushed and are held by snapshots; beyond it the oldest of these snapshots end.
+    pub snapshot_bytes: u64,
+    /// Snapshots end at this age: they hold memory, and files of rows that were replaced or deleted.
+    pub snapshot_max_age: Duration,
     /// A keyspace that holds unflushed rows and was not written for this long is written to disk.
     pub idle_flush: Duration,
     /// A commit that nobody waits for becomes durable within about this time.
@@ -44,6 +48,8 @@ impl Default for Options {
             cache_bytes: default_cache_bytes(),
             memtable_bytes: 256 << 20,
             memtable_entries: 200_000,
+            snapshot_bytes: 512 << 20,
+            snapshot_max_age: Duration::from_secs(3600),
             idle_flush: Duration::from_secs(60),
             buffered_sync_interval: Duration::from_millis(10),
             worker_threads: 2,

@@ -1,7 +1,7 @@
 //! Regions of a table, and the questions of a planner about ranges.
 
 use crate::commit::publish::State;
-use crate::read::{self, ReadSource};
+use crate::read::{self, Position, ReadSource};
 use std::sync::atomic::Ordering;
 use store::{FamilyId, KeyRange, RegionInfo, StoreResult, TableId, TableSize};
 
@@ -62,7 +62,7 @@ pub(crate) fn source(state: &State, id: TableId, family: FamilyId) -> StoreResul
     Ok(ReadSource {
         keyspace: place.keyspace.clone(),
         prefix: place.prefix.clone(),
-        snapshot: state.snapshot.clone(),
+        position: Position::Live(state.snapshot.clone()),
         views: state.views.clone(),
     })
 }

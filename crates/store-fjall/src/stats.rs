@@ -14,7 +14,7 @@ pub(crate) fn collect(inner: &Inner) -> StoreStats {
     let entries: usize = keyspaces.iter().map(|keyspace| keyspace.tree.active_memtable().len()).sum();
     let sealed: usize = keyspaces.iter().map(|keyspace| keyspace.sealed_memtable_count()).sum();
     let tables: usize = keyspaces.iter().map(|keyspace| keyspace.table_count()).sum();
-    let values = vec![
+    let mut values = vec![
         ("commits_total", pipeline.commits()),
         ("rows_written_total", pipeline.rows_written()),
         ("syncs_total", pipeline.group_sync.syncs()),
@@ -22,7 +22,8 @@ pub(crate) fn collect(inner: &Inner) -> StoreStats {
         ("last_commit", state.commit.0),
         ("durable_commit", pipeline.publisher.durable().0),
         ("published_commit", pipeline.publisher.published().commit.0),
-        ("memtable_bytes", db.write_buffer_size()),
+        ("memtable_bytes", inner.memtables.unflushed()),
+        ("retained_memtable_bytes", inner.memtables.retained()),
         ("memtable_entries", entries as u64),
         ("sealed_memtables", sealed as u64),
         ("journal_bytes", db.journal_disk_space().unwrap_or_default()),
@@ -39,5 +40,6 @@ pub(crate) fn collect(inner: &Inner) -> StoreStats {
         ("purges_waiting", inner.reclaim.lock().slots.len() as u64),
         ("read_only", u64::from(pipeline.read_only.is_set())),
     ];
+    values.extend(inner.snapshots.figures());
     StoreStats { values }
 }

@@ -1,13 +1,14 @@
 //! The contract, method by method: admission, then the module that does the work.
 
 use crate::commit::pipeline::Dropped;
-use crate::commit::publish::State;
 use crate::commit::thread_use;
 use crate::housekeeping::Housekeeper;
-use crate::inner::{Inner, snapshot_of, state_of};
+use crate::inner::Inner;
 use crate::limits::{MAX_FRAGMENT_BYTES, MAX_KEY_BYTES, is_possible_key, within_limits};
 use crate::options::Options;
-use crate::read;
+use crate::placement::TableMap;
+use crate::read::{self, ReadSource};
+use crate::snapshots::{QueuedScan, reading};
 use crate::{load, open, regions, stats};
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -16,8 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use store::{
     BulkLoad, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, OnDuplicate, RegionInfo, Scan,
-    ScanCounters, ScanRequest, Scope, Snapshot, Store, StoreError, StoreResult, StoreStats, TableId, TableSize,
-    WriteBatch,
+    ScanRequest, Scope, Snapshot, Store, StoreError, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
 };
 use tokio::task::JoinError;
 
@@ -47,13 +47,13 @@ impl FjallStore {
         Ok(Arc::new(Self { inner, housekeeper, closing: tokio::sync::Mutex::default() }))
     }
 
-    fn get_at(state: &State, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
-        let source = regions::source(state, table, family)?;
+    /// Reads one row of `table`, which is counted in `tables`.
+    fn get_from(tables: &TableMap, source: &ReadSource, table: TableId, key: &[u8]) -> StoreResult<Option<Bytes>> {
         if !is_possible_key(key) {
             return Ok(None);
         }
-        state.tables.table(table)?.count_read(key);
-        read::get(&source, key)
+        tables.table(table)?.count_read(key);
+        read::get(source, key)
     }
 
     /// Hands what dropped tables left behind to the housekeeper.
@@ -108,7 +108,7 @@ impl Store for FjallStore {
             }
             self.sync(at_least).await?;
         }
-        Ok(snapshot_of(publisher.published().clone()))
+        Ok(self.inner.snapshots.hand_out(publisher.published().clone()))
     }
 
     async fn get(
@@ -119,7 +119,8 @@ impl Store for FjallStore {
         snapshot: &Snapshot,
     ) -> StoreResult<Option<Bytes>> {
         self.inner.check_open()?;
-        Self::get_at(state_of(snapshot)?, table, family, key)
+        let reading = reading(snapshot)?;
+        Self::get_from(reading.tables(), &reading.source(table, family)?, table, key)
     }
 
     async fn get_many(
@@ -130,12 +131,12 @@ impl Store for FjallStore {
         snapshot: &Snapshot,
     ) -> StoreResult<Vec<Option<Bytes>>> {
         self.inner.check_open()?;
-        let source = regions::source(state_of(snapshot)?, table, family)?;
-        let counters = state_of(snapshot)?.tables.table(table)?;
+        let reading = reading(snapshot)?;
+        let source = reading.source(table, family)?;
+        let counters = reading.tables().table(table)?;
         keys.iter().for_each(|key| counters.count_read(key));
         if !keys.iter().all(|key| is_possible_key(key)) {
-            let state = state_of(snapshot)?;
-            return keys.iter().map(|key| Self::get_at(state, table, family, key)).collect();
+            return keys.iter().map(|key| Self::get_from(reading.tables(), &source, table, key)).collect();
         }
         if keys.len() <= LARGE_MULTI_GET {
             return read::get_many(&source, keys);
@@ -147,15 +148,14 @@ impl Store for FjallStore {
 
     async fn get_newest(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
         self.inner.check_open()?;
-        Self::get_at(&self.inner.pipeline.publisher.newest(), table, family, key)
+        let newest = self.inner.pipeline.publisher.newest();
+        Self::get_from(&newest.tables, &regions::source(&newest, table, family)?, table, key)
     }
 
     async fn scan(&self, mut request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>> {
         self.inner.check_open()?;
         within_limits(&mut request.ranges);
-        let source = regions::source(state_of(snapshot)?, request.table, request.one_family()?)?;
-        let scan = read::scan::open(source, request)?;
-        Ok(Box::new(QueuedScan { inner: self.inner.clone(), _snapshot: snapshot.clone(), scan }))
+        Ok(Box::new(QueuedScan::new(self.inner.clone(), request, snapshot)?))
     }
 
     async fn split(
@@ -248,25 +248,4 @@ pub(crate) async fn blocking<T: Send + 'static>(
 /// Its own; an I/O failure when it panicked.
 pub(crate) fn joined<T>(outcome: Result<StoreResult<T>, JoinError>) -> StoreResult<T> {
     outcome.map_err(|error| StoreError::Io { action: "background work".into(), reason: error.to_string() })?
-}
-
-/// A scan whose every batch takes a place in the queue of scans.
-struct QueuedScan {
-    inner: Arc<Inner>,
-    /// Keeps the tables of its state, and with them the keyspace.
-    _snapshot: Snapshot,
-    scan: Box<dyn Scan>,
-}
-
-#[async_trait]
-impl Scan for QueuedScan {
-    async fn next(&mut self) -> StoreResult<Option<store::RowBatch>> {
-        self.inner.check_open()?;
-        let _place = self.inner.admission.scan().await?;
-        self.scan.next().await
-    }
-
-    fn counters(&self) -> ScanCounters {
-        self.scan.counters()
-    }
 }

@@ -61,8 +61,8 @@ pub enum StoreError {
         /// The limit.
         limit: usize,
     },
-    /// The snapshot is older than the store keeps.
-    #[error("snapshot {commit} is older than the store keeps: the statement ran too long")]
+    /// The snapshot was held for longer than the store allows, or held too much.
+    #[error("snapshot too old: the state of commit {commit} is no longer kept")]
     SnapshotTooOld {
         /// Its commit number.
         commit: u64,

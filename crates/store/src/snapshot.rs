@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 /// A published state. Cheap to clone; reads at it repeat exactly.
 ///
-/// A held snapshot keeps everything newer than it from being collapsed, so it belongs to one
-/// statement or transaction and not longer.
+/// A held snapshot keeps what was replaced or deleted since, so it belongs to one statement or transaction and not
+/// longer. A backend may bound its age and what it holds: from then on reads by it fail with
+/// [`crate::StoreError::SnapshotTooOld`], also those of scans that are under way.
 #[derive(Clone)]
 pub struct Snapshot {
     commit: CommitNo,

@@ -12,6 +12,7 @@ use crate::limits::{check_fragment, check_key};
 use crate::meta;
 use crate::placement::{Changed, Family, Place, Region, Table, TableMap};
 use crate::read_only::ReadOnly;
+use crate::snapshots::Nonces;
 use crate::stamp;
 use crate::watermark::Watermark;
 use bytes::Bytes;
@@ -33,6 +34,8 @@ pub(crate) struct Pipeline {
     pub(crate) read_only: Arc<ReadOnly>,
     pub(crate) group_sync: Arc<GroupSync>,
     pub(crate) watermark: Arc<Watermark>,
+    /// Takes all of fjall's snapshots.
+    pub(crate) nonces: Nonces,
     journal_room: JournalRoom,
     clock: Arc<dyn Clock>,
     /// The commit lock. Guards what the last commit was, and with it every write to fjall and the
@@ -111,6 +114,7 @@ pub(crate) struct Parts {
     pub(crate) read_only: Arc<ReadOnly>,
     pub(crate) group_sync: Arc<GroupSync>,
     pub(crate) watermark: Arc<Watermark>,
+    pub(crate) nonces: Nonces,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) last: Last,
 }
@@ -126,6 +130,7 @@ impl Pipeline {
             journal_room: JournalRoom::new(parts.group_sync.journal().clone()),
             group_sync: parts.group_sync,
             watermark: parts.watermark,
+            nonces: parts.nonces,
             clock: parts.clock,
             last: Mutex::new(parts.last),
             ended: AtomicBool::new(false),
@@ -231,7 +236,7 @@ impl Pipeline {
         *last = stamp;
         self.watermark.stamped(stamp.stamp);
         let views = self.publisher.newest().views.clone();
-        let state = State { commit: stamp.commit, snapshot: Arc::new(self.db.snapshot()), tables, views };
+        let state = State { commit: stamp.commit, snapshot: self.nonces.take(&self.db), tables, views };
         self.publisher.applied(state, durability);
         self.commits.fetch_add(1, Ordering::Relaxed);
     }
@@ -244,7 +249,7 @@ impl Pipeline {
         let _last = self.lock_to_write()?;
         let written = batch.durability(Some(PersistMode::Buffer)).commit();
         written.map_err(|error| self.read_only.set(&engine("writing the journal")(error)))?;
-        self.publisher.refresh(self.db.snapshot());
+        self.publisher.refresh(self.nonces.take(&self.db));
         Ok(())
     }
 

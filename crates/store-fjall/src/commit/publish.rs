@@ -116,11 +116,11 @@ impl Publisher {
 
     /// Replaces the states of the newest commit by one with a newer fjall snapshot, so that what flushes
     /// and compactions replaced can be freed. The caller holds the commit lock.
-    pub(crate) fn refresh(&self, snapshot: fjall::Snapshot) {
+    pub(crate) fn refresh(&self, snapshot: Arc<fjall::Snapshot>) {
         let progress = self.progress.lock();
         let newest = self.newest.load_full();
         let (tables, views) = (newest.tables.clone(), newest.views.clone());
-        let state = Arc::new(State { commit: newest.commit, snapshot: Arc::new(snapshot), tables, views });
+        let state = Arc::new(State { commit: newest.commit, snapshot, tables, views });
         self.newest.store(state.clone());
         if self.published.load().commit == state.commit && progress.in_flight.is_none() {
             self.published.store(state);

@@ -103,9 +103,9 @@ fn extend(
     let merge = Merge::new(loaded.sources()?)?;
     if !merge.is_empty() {
         // Nobody else knows the keyspace, so this sees exactly what was streamed.
-        let before = (writer.on_duplicate == OnDuplicate::Fail).then(|| inner.pipeline.db.snapshot());
+        let before = (writer.on_duplicate == OnDuplicate::Fail).then(|| inner.pipeline.nonces.take(&inner.pipeline.db));
         let mut ingestion = home.start_ingestion().map_err(engine("beginning an ingestion"))?;
-        fill(&home, &mut writer, merge, before.as_ref(), |key, fragment| ingestion.write(key, fragment))?;
+        fill(&home, &mut writer, merge, before.as_deref(), |key, fragment| ingestion.write(key, fragment))?;
         ingestion.finish().map_err(engine("installing a run"))?;
     }
     let _alone = inner.admission.alone_blocking();

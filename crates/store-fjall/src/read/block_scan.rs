@@ -11,7 +11,9 @@
 //! counted are not even read: the number stands in the block, or in the table's metadata.
 
 use super::ReadSource;
-use super::blocks::{Caching, DataBlock, Entries, Entry, Malformed, Overlay, RunBlock, RunCursor, View, compare_key};
+use super::blocks::{
+    DataBlock, Entries, Entry, Malformed, Overlay, RunBlock, RunCursor, ScanCaching, View, compare_key,
+};
 use super::output::{BlockWalk, Output};
 use super::range::StoredRange;
 use store::StoreResult;
@@ -19,18 +21,12 @@ use store::StoreResult;
 /// Turns are counted in rows; a block whose rows are not looked at costs as much as these.
 const ROWS_PER_BLOCK: usize = 8;
 
-/// The first blocks of a range stay in the cache: short ranges are read again and again.
-pub(super) const SHORT_BLOCKS: u32 = 32;
-
 /// One range under way.
 pub(crate) struct BlockScan {
     range: StoredRange,
     cursor: RunCursor,
     overlay: Overlay,
-    /// How blocks are cached when there are many of them.
-    long: Caching,
-    /// Blocks read so far.
-    blocks: u32,
+    caching: ScanCaching,
     prefix_len: usize,
     /// Is the block to be read the first? It may begin before the range.
     first: bool,
@@ -57,8 +53,8 @@ impl BlockScan {
         let overlay = Overlay::open(source, view, rest, &range)?;
         let prefix_len = source.prefix.len();
         let versions = Versions::default();
-        let long = view.long_scan_caching();
-        Ok(Self { range, cursor, overlay, long, blocks: 0, prefix_len, first: true, base_done: false, versions })
+        let caching = ScanCaching::new(&source.views.scans, view);
+        Ok(Self { range, cursor, overlay, caching, prefix_len, first: true, base_done: false, versions })
     }
 
     /// Sources of rows that were positioned besides the base run.
@@ -112,8 +108,7 @@ impl BlockScan {
         };
         self.first = false;
         let touched = self.overlay.peek().is_some_and(|change| &change.key[..] <= block.end_key());
-        let data = block.read(if self.blocks < SHORT_BLOCKS { Caching::Fill } else { self.long })?;
-        self.blocks = self.blocks.saturating_add(1);
+        let data = block.scan(&mut self.caching)?;
         let alone = borders.start.is_none() && borders.end.is_none() && !touched;
         if alone && block.plain && output.only_counts() {
             output.push_count(u64::from(data.trailer.items));

@@ -1,22 +1,23 @@
-//! Reading a range by fjall's merging iterator: the plain way, for short ranges and reverse order.
+//! Reading a range by lsm-tree's merging iterator: the plain way, for what blocks cannot serve.
 
 use super::ReadSource;
+use super::blocks::Rows;
 use super::output::Output;
 use super::range::StoredRange;
-use crate::error::engine;
-use fjall::{Guard, Readable};
+use crate::error::storage;
+use fjall::Slice;
 use store::StoreResult;
 
-/// One range under way.
+/// One range under way. It holds the version of the tree that it reads, and no snapshot.
 pub(crate) struct RangeIterator {
-    iter: fjall::Iter,
+    rows: Rows,
     reverse: bool,
 }
 
 impl RangeIterator {
     /// Positions at the first key of `range`, or at its last.
     pub(crate) fn open(source: &ReadSource, range: &StoredRange, reverse: bool) -> Self {
-        Self { iter: source.snapshot.range::<&[u8], _>(&source.keyspace, range.bounds()), reverse }
+        Self { rows: source.image().rows(range, source.seqno()), reverse }
     }
 
     /// Looks at up to `rows` rows; `false` when the range is at its end.
@@ -28,8 +29,7 @@ impl RangeIterator {
             if output.is_full() {
                 return Ok(true);
             }
-            let Some(guard) = self.advance() else { return Ok(false) };
-            let (key, fragment) = guard.into_inner().map_err(engine("scanning rows"))?;
+            let Some((key, fragment)) = self.advance()? else { return Ok(false) };
             output.push(key.get(prefix_len..).unwrap_or_default(), &[], &fragment);
         }
         Ok(true)
@@ -40,14 +40,14 @@ impl RangeIterator {
     /// # Errors
     /// I/O failures and damaged bytes.
     pub(crate) fn visit(mut self, mut visit: impl FnMut(&[u8], &[u8])) -> StoreResult<()> {
-        while let Some(guard) = self.advance() {
-            let (key, fragment) = guard.into_inner().map_err(engine("scanning rows"))?;
+        while let Some((key, fragment)) = self.advance()? {
             visit(&key, &fragment);
         }
         Ok(())
     }
 
-    fn advance(&mut self) -> Option<Guard> {
-        if self.reverse { self.iter.next_back() } else { self.iter.next() }
+    fn advance(&mut self) -> StoreResult<Option<(Slice, Slice)>> {
+        let row = if self.reverse { self.rows.next_back() } else { self.rows.next() };
+        row.transpose().map_err(|error| storage("scanning rows")(&error))
     }
 }

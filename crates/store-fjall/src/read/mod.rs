@@ -4,7 +4,7 @@
 //!   ScanRequest ──> scan ──> points:   get (bloom filters, one block)
 //!                     │──── forward:   block_scan, data blocks of the largest run, all else merged in
 //!                     │──── backward:  reverse_scan, data blocks where there is nothing to merge
-//!                     └──── otherwise: iterate, fjall's merging iterator
+//!                     └──── otherwise: iterate, lsm-tree's merging iterator
 //!                                             │
 //!   split, estimate, verify ──────────────> blocks/  the one module that knows lsm-tree's hidden types
 //! ```
@@ -28,9 +28,9 @@ mod source;
 pub(crate) mod split;
 pub(crate) mod verify;
 
-pub(crate) use blocks::Views;
+pub(crate) use blocks::{Image, Views};
 pub(crate) use get::{get, get_many};
-pub(crate) use source::ReadSource;
+pub(crate) use source::{Position, ReadSource};
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]

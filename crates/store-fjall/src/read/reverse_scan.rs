@@ -2,7 +2,7 @@
 //! and every one is a row. Elsewhere the iterator does it.
 
 use super::ReadSource;
-use super::blocks::{BackCursor, Caching, DataBlock, Entries, Malformed, View, compare_key};
+use super::blocks::{BackCursor, DataBlock, Entries, Malformed, ScanCaching, View, compare_key};
 use super::output::Output;
 use super::range::StoredRange;
 use store::StoreResult;
@@ -11,9 +11,9 @@ use store::StoreResult;
 pub(crate) struct ReverseScan {
     range: StoredRange,
     blocks: BackCursor,
-    /// How blocks are cached when there are many of them.
-    long: Caching,
-    blocks_read: u32,
+    caching: ScanCaching,
+    /// Is the block to be read the first? The range may end in it.
+    first: bool,
     block: Option<OpenBlock>,
     prefix_len: usize,
 }
@@ -34,12 +34,12 @@ impl ReverseScan {
         if !rest.is_empty() || view.memtable_has_any(range) {
             return Ok(None);
         }
-        let blocks = BackCursor::new(&view.files, base, range.end.as_deref(), source.snapshot.seqno())?;
+        let blocks = BackCursor::new(&view.files, base, range.end.as_deref(), source.seqno())?;
         Ok(blocks.map(|blocks| Self {
             range: range.clone(),
             blocks,
-            long: view.long_scan_caching(),
-            blocks_read: 0,
+            caching: ScanCaching::new(&source.views.scans, view),
+            first: true,
             block: None,
             prefix_len: source.prefix.len(),
         }))
@@ -72,14 +72,13 @@ impl ReverseScan {
     }
 
     fn open_block(&mut self) -> StoreResult<bool> {
-        let caching = if self.blocks_read < super::block_scan::SHORT_BLOCKS { Caching::Fill } else { self.long };
-        let Some(data) = self.blocks.next_block(caching)? else { return Ok(false) };
+        let Some(data) = self.blocks.next_block(&mut self.caching)? else { return Ok(false) };
         let intervals = match &self.range.end {
-            Some(end) if self.blocks_read == 0 => Entries::intervals_below(&data.bytes, &data.trailer, end)
+            Some(end) if self.first => Entries::intervals_below(&data.bytes, &data.trailer, end)
                 .map_err(|damage| self.blocks.damaged(damage))?,
             _ => data.trailer.intervals(),
         };
-        self.blocks_read = self.blocks_read.saturating_add(1);
+        self.first = false;
         self.block = Some(OpenBlock { data, intervals });
         Ok(true)
     }

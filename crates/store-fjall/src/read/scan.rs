@@ -21,8 +21,9 @@ const ROWS_PER_SEEK: usize = 16;
 ///
 /// # Errors
 /// I/O failures and damaged bytes.
-pub(crate) fn open(source: ReadSource, request: ScanRequest) -> StoreResult<Box<dyn Scan>> {
+pub(crate) fn open(source: ReadSource, request: ScanRequest) -> StoreResult<Box<RangeScan>> {
     let output = Output::new(&request);
+    let source = source.detached();
     let view = source.view();
     let mut ranges = request.ranges;
     if request.reverse {
@@ -30,11 +31,11 @@ pub(crate) fn open(source: ReadSource, request: ScanRequest) -> StoreResult<Box<
     }
     let (ranges, reverse) = (ranges.into_iter(), request.reverse);
     let points = Points::default();
-    Ok(Box::new(RangeScan { source, ranges, reverse, view, points, open: None, output, begun: false }))
+    Ok(Box::new(RangeScan { source, ranges, reverse, view, points, open: None, output, begun: false, over: false }))
 }
 
 /// The scan of this store.
-struct RangeScan {
+pub(crate) struct RangeScan {
     source: ReadSource,
     /// Ranges not yet begun.
     ranges: vec::IntoIter<KeyRange>,
@@ -46,6 +47,8 @@ struct RangeScan {
     output: Output,
     /// Was a batch handed out?
     begun: bool,
+    /// Is nothing left to read?
+    over: bool,
 }
 
 /// The range under way.
@@ -62,7 +65,11 @@ impl Scan for RangeScan {
         if std::mem::replace(&mut self.begun, true) {
             tokio::task::yield_now().await;
         }
-        while self.read_for_a_turn()? {
+        loop {
+            if !self.read_for_a_turn()? {
+                self.over = true;
+                break;
+            }
             if self.output.is_full() {
                 break;
             }
@@ -77,6 +84,11 @@ impl Scan for RangeScan {
 }
 
 impl RangeScan {
+    /// Is nothing left to read?
+    pub(crate) fn is_over(&self) -> bool {
+        self.over
+    }
+
     /// Reads until the batch is full or a turn is over; `false` at the end of the scan.
     fn read_for_a_turn(&mut self) -> StoreResult<bool> {
         let mut credit = ROWS_PER_TURN;

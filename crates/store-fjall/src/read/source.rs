@@ -1,6 +1,6 @@
 //! Where the rows of one (table, family) are, and as of when.
 
-use super::blocks::{Lent, Points, View, Views};
+use super::blocks::{Image, Lent, Points, View, Views};
 use crate::error::engine;
 use bytes::Bytes;
 use fjall::{AbstractTree, Keyspace, Readable, Snapshot};
@@ -11,7 +11,7 @@ use store::StoreResult;
 /// Longest key that fjall holds, with its prefix.
 pub(crate) const MAX_STORED_KEY: usize = u16::MAX as usize;
 
-/// The rows of one (table, family) at one snapshot. Cheap to clone; it holds the snapshot.
+/// The rows of one (table, family) at one snapshot. Cheap to clone; it holds what the snapshot needs.
 #[derive(Clone)]
 pub(crate) struct ReadSource {
     /// The LSM tree that holds them, perhaps with those of other tables.
@@ -19,9 +19,23 @@ pub(crate) struct ReadSource {
     /// What stands in front of their rowkeys there: a slot, or nothing in a keyspace of their own.
     pub(crate) prefix: Bytes,
     /// The state to read. Always a published one: see the invariants of the crate.
-    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) position: Position,
     /// What the keyspaces consist of.
     pub(crate) views: Arc<Views>,
+}
+
+/// By what a state of a keyspace is reached.
+#[derive(Clone)]
+pub(crate) enum Position {
+    /// fjall's snapshot: for its sake every tree keeps all that came after it.
+    Live(Arc<Snapshot>),
+    /// The version of the tree that a snapshot at `seqno` read, held on its own.
+    Image {
+        /// Entries below this number are visible.
+        seqno: u64,
+        /// What holds them.
+        image: Arc<Image>,
+    },
 }
 
 impl ReadSource {
@@ -33,14 +47,37 @@ impl ReadSource {
         key
     }
 
+    /// Entries below this number are visible.
+    pub(crate) fn seqno(&self) -> u64 {
+        match &self.position {
+            Position::Live(snapshot) => snapshot.seqno(),
+            Position::Image { seqno, .. } => *seqno,
+        }
+    }
+
+    /// What the keyspace consists of at this state.
+    pub(crate) fn image(&self) -> Arc<Image> {
+        match &self.position {
+            Position::Live(snapshot) => self.views.of(&self.keyspace, snapshot.seqno()),
+            Position::Image { image, .. } => Arc::clone(image),
+        }
+    }
+
+    /// The same rows without fjall's snapshot: what reads for long must not hold one.
+    pub(crate) fn detached(self) -> Self {
+        let position = Position::Image { seqno: self.seqno(), image: self.image() };
+        Self { position, ..self }
+    }
+
     /// What the blocks of the keyspace are reached by; `None` when they cannot serve this source.
     pub(crate) fn view(&self) -> Option<Arc<View>> {
-        self.views.of(&self.keyspace, self.snapshot.seqno())
+        self.image().view.clone()
     }
 
     /// The same for a few rows: where a view would have to be looked for again and again, there is none.
     pub(crate) fn settled_view(&self) -> Option<Arc<View>> {
-        if self.keyspace.tree.sealed_memtable_count() > 0 { None } else { self.view() }
+        let is_live = matches!(self.position, Position::Live(_));
+        if is_live && self.keyspace.tree.sealed_memtable_count() > 0 { None } else { self.view() }
     }
 
     /// The fragment of one row, from the blocks of `view` if there is one.
@@ -54,20 +91,25 @@ impl ReadSource {
             return Ok(None);
         }
         match view {
-            Some(view) => points.get(view, self.snapshot.seqno(), &key),
-            None => self.fjall_get(&key),
+            Some(view) => points.get(view, self.seqno(), &key),
+            None => self.merged_get(&key),
         }
     }
 
-    /// The fragment under a stored key, as fjall finds it.
-    pub(super) fn fjall_get(&self, key: &[u8]) -> StoreResult<Option<Lent>> {
-        let found = self.snapshot.get(&self.keyspace, key).map_err(engine("reading a row"))?;
-        Ok(found.map(Lent::whole))
+    /// The fragment under a stored key, from whatever holds it.
+    pub(super) fn merged_get(&self, key: &[u8]) -> StoreResult<Option<Lent>> {
+        match &self.position {
+            Position::Live(snapshot) => {
+                let found = snapshot.get(&self.keyspace, key).map_err(engine("reading a row"))?;
+                Ok(found.map(Lent::whole))
+            }
+            Position::Image { seqno, image } => image.get(key, *seqno),
+        }
     }
 }
 
 impl fmt::Debug for ReadSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ReadSource(prefix {:?} at seqno {})", self.prefix, self.snapshot.seqno())
+        write!(f, "ReadSource(prefix {:?} at seqno {})", self.prefix, self.seqno())
     }
 }

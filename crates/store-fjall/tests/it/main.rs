@@ -11,6 +11,7 @@ mod fjall_traps;
 mod keyspace_ids;
 mod kill;
 mod load;
+mod memory;
 mod model;
 mod reopen;
 mod support;

@@ -6,8 +6,9 @@
 //! version, but keeps its tables private; what it does tell is the current version of a tree. So the
 //! version found is made the current one of an empty tree of our own, the lens, and looked at there.
 
-use fjall::{AbstractTree, AnyTree};
-use lsm_tree::{Config, Memtable, SequenceNumberCounter, Table};
+use crate::read::range::StoredRange;
+use fjall::{AbstractTree, AnyTree, Slice};
+use lsm_tree::{Config, Memtable, SequenceNumberCounter, Table, Tree};
 use parking_lot::Mutex;
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -20,32 +21,62 @@ const MAX_TRIES: u32 = 100;
 /// it shows belongs to one caller at a time; never held while anything is read or waited for.
 static LENS: OnceLock<Option<Mutex<AnyTree>>> = OnceLock::new();
 
+/// Rows in key order, from both ends.
+pub(crate) type Rows = Box<dyn DoubleEndedIterator<Item = lsm_tree::Result<(Slice, Slice)>> + Send>;
+
+/// Merges everything that a version of a tree consists of, for readers at a sequence number. The version is of a
+/// type that lsm-tree does not name, so it lives in a closure.
+pub(super) type Iterate = Arc<dyn Fn(&StoredRange, u64) -> Rows + Send + Sync>;
+
 /// What a tree consists of, as a snapshot sees it.
 pub(super) struct Seen {
+    pub(super) iterate: Iterate,
     pub(super) memtable: Arc<Memtable>,
-    /// Memtables that wait for their flush. They cannot be reached.
+    /// The rest, when there is a lens.
+    pub(super) parts: Option<SeenParts>,
+}
+
+/// What the lens shows of a version.
+pub(super) struct SeenParts {
+    /// Memtables that wait for their flush. They cannot be reached one by one.
     pub(super) sealed: usize,
+    pub(super) sealed_bytes: u64,
     /// Runs from the newest to the oldest.
     pub(super) runs: Vec<Vec<Table>>,
     /// The number of the tree's version that has them.
     pub(super) version: u64,
-    /// Bytes on disk of all tables.
-    pub(super) bytes: u64,
+    /// Data blocks of all tables.
+    pub(super) data_blocks: u64,
 }
 
-/// Looks at `tree` as of sequence number `seqno`, which a held snapshot protects. `None` when there is no lens.
-pub(super) fn look(tree: &AnyTree, seqno: u64) -> Option<Seen> {
-    let lens = LENS.get_or_init(|| make().map(Mutex::new)).as_ref()?.lock();
+/// Looks at `tree` as of sequence number `seqno`, which a held snapshot protects.
+pub(super) fn look(tree: &AnyTree, seqno: u64) -> Seen {
     let version = tree.get_version_history_lock().get_version_for_snapshot(seqno);
     let memtable = version.active_memtable.clone();
-    let empty = lens.get_version_history_lock().latest_version();
-    lens.get_version_history_lock().replace_latest_version(version);
-    let (sealed, current) = (lens.sealed_memtable_count(), lens.current_version());
-    lens.get_version_history_lock().replace_latest_version(empty);
-    drop(lens);
-    let runs = current.iter_levels().flat_map(|level| level.iter()).map(|run| run.iter().cloned().collect()).collect();
-    let bytes = current.iter_tables().map(|table| table.metadata.file_size).sum();
-    Some(Seen { memtable, sealed, runs, version: current.id(), bytes })
+    let lens = LENS.get_or_init(|| make().map(Mutex::new)).as_ref();
+    let parts = lens.map(|lens| {
+        let lens = lens.lock();
+        let empty = lens.get_version_history_lock().latest_version();
+        lens.get_version_history_lock().replace_latest_version(version.clone());
+        let (sealed, current) = (lens.sealed_memtable_count(), lens.current_version());
+        // lsm-tree adds a memtable up once for each version that has it: here there is one version.
+        let memtables = if sealed > 0 { lens.get_version_history_lock().memtable_size_sum() } else { 0 };
+        lens.get_version_history_lock().replace_latest_version(empty);
+        drop(lens);
+        let levels = current.iter_levels().flat_map(|level| level.iter());
+        SeenParts {
+            sealed,
+            sealed_bytes: memtables.saturating_sub(memtable.size()),
+            runs: levels.map(|run| run.iter().cloned().collect()).collect(),
+            version: current.id(),
+            data_blocks: current.iter_tables().map(|table| table.metadata.data_block_count).sum(),
+        }
+    });
+    let iterate = move |range: &StoredRange, seqno| -> Rows {
+        let entries = Tree::create_internal_range::<&[u8], _>(version.clone(), &range.bounds(), seqno, None);
+        Box::new(entries.map(|entry| entry.map(|entry| (entry.key.user_key, entry.value))))
+    };
+    Seen { iterate: Arc::new(iterate), memtable, parts }
 }
 
 /// Makes the lens. Its folder is needed only while it is made: nothing is ever written to it.

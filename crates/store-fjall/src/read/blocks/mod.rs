@@ -17,8 +17,10 @@
 //! table of a run, newest first, but may lie in neighbouring blocks.
 
 mod format;
+mod image;
 mod index;
 mod lens;
+mod long_scans;
 mod overlay;
 mod points;
 mod run;
@@ -27,6 +29,10 @@ mod view;
 mod views;
 
 pub(crate) use format::{Entries, Entry, Malformed, compare_key};
+pub(crate) use image::Image;
+pub(crate) use lens::Rows;
+pub(crate) use long_scans::{LongScans, ScanCaching};
+pub(crate) use lsm_tree::Memtable;
 pub(crate) use overlay::{Change, Lent, Overlay};
 pub(crate) use points::Points;
 pub(crate) use run::{BackCursor, Run, RunBlock, RunCursor, Stretch};

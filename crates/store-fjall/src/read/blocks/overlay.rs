@@ -4,8 +4,8 @@
 //! memtable.
 
 use super::format::Pause;
-use super::table::{Caching, DataBlock};
-use super::{Entries, Malformed, Run, RunCursor, View};
+use super::table::DataBlock;
+use super::{Entries, Malformed, Run, RunCursor, ScanCaching, View};
 use crate::read::ReadSource;
 use crate::read::range::StoredRange;
 use fjall::Slice;
@@ -79,10 +79,14 @@ impl Overlay {
     /// # Errors
     /// I/O failures and damaged bytes.
     pub(crate) fn open(source: &ReadSource, view: &View, runs: Vec<Run>, range: &StoredRange) -> StoreResult<Self> {
-        let seqno = source.snapshot.seqno();
+        let seqno = source.seqno();
         let memtable = (!view.memtable.is_empty())
             .then(|| Versions::Memtable(MemtableEntries::new(view.memtable.clone(), range, seqno)));
-        let run = |run| Versions::Run(Box::new(RunEntries::new(source.blocks(&view.files, Some(run), range), range)));
+        let run = |run| {
+            let caching = ScanCaching::new(&source.views.scans, view);
+            let cursor = source.blocks(&view.files, Some(run), range);
+            Versions::Run(Box::new(RunEntries { cursor, caching, range: range.clone(), block: None, key: Vec::new() }))
+        };
         let mut sources = Vec::new();
         for mut versions in memtable.into_iter().chain(runs.into_iter().map(run)) {
             if let Some(head) = versions.next_version()? {
@@ -253,6 +257,7 @@ impl MemtableEntries {
 /// Entries of a run, block by block.
 struct RunEntries {
     cursor: RunCursor,
+    caching: ScanCaching,
     range: StoredRange,
     block: Option<OpenBlock>,
     /// The key of the next entry is put together here.
@@ -269,10 +274,6 @@ struct OpenBlock {
 }
 
 impl RunEntries {
-    fn new(cursor: RunCursor, range: &StoredRange) -> Self {
-        Self { cursor, range: range.clone(), block: None, key: Vec::new() }
-    }
-
     fn next_version(&mut self) -> StoreResult<Option<Change>> {
         loop {
             if self.block.is_none() && !self.open_block()? {
@@ -290,7 +291,7 @@ impl RunEntries {
 
     fn open_block(&mut self) -> StoreResult<bool> {
         let Some(block) = self.cursor.next_block()? else { return Ok(false) };
-        let data = block.read(Caching::Fill)?;
+        let data = block.scan(&mut self.caching)?;
         let damaged = block.damaged(Malformed);
         let entries = Entries::seek(&data.bytes, &data.trailer, &self.range.start).map_err(|_| damaged.clone())?;
         let pause = entries.pause();

@@ -1,8 +1,8 @@
 //! A run: tables in key order that do not overlap. Its blocks come one after the other.
 
-use super::Files;
 use super::index::{BlockRef, IndexCursor, TopIndex};
 use super::table::{Caching, DataBlock, TableReader};
+use super::{Files, ScanCaching};
 use crate::read::range::StoredRange;
 use lsm_tree::Table;
 use std::ops::Range;
@@ -282,13 +282,15 @@ impl BackCursor {
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
-    pub(crate) fn next_block(&mut self, caching: Caching) -> StoreResult<Option<DataBlock>> {
+    pub(crate) fn next_block(&mut self, caching: &mut ScanCaching) -> StoreResult<Option<DataBlock>> {
         loop {
             if let Some((reader, index)) = &mut self.open
                 && let Some(at) = index.block_before(reader)?
             {
                 self.offset = at.offset;
-                return reader.data_block(&at, caching).map(Some);
+                let data = reader.data_block(&at, caching.of_block(&reader.table, at.offset))?;
+                caching.has_read(data.bytes.len());
+                return Ok(Some(data));
             }
             let Some(run) = &mut self.ahead else { return Ok(None) };
             let Some(known) = run.known().last() else { return Ok(None) };
@@ -333,6 +335,16 @@ impl RunBlock<'_> {
     /// I/O failures and damaged bytes.
     pub(crate) fn read(&self, caching: Caching) -> StoreResult<DataBlock> {
         self.reader.data_block(&self.at, caching)
+    }
+
+    /// As [`Self::read`], for a scan.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn scan(&self, caching: &mut ScanCaching) -> StoreResult<DataBlock> {
+        let data = self.read(caching.of_block(&self.reader.table, self.at.offset))?;
+        caching.has_read(data.bytes.len());
+        Ok(data)
     }
 
     /// Where it is, for messages.

@@ -35,23 +35,10 @@ pub(crate) struct DataBlock {
 pub(crate) enum Caching {
     /// In the cache, then on disk; kept in the cache.
     Fill,
-    /// In the cache, then on disk; of 2^32 blocks so many are kept, always the same ones. A scan that
-    /// fills the cache with more than it holds would displace what points need, and find nothing of
-    /// its own the next time.
-    Share(u32),
+    /// In the cache, then on disk; not kept.
+    Look,
     /// On disk: to see what is really there.
     Bypass,
-}
-
-impl Caching {
-    fn keeps(self, offset: u64) -> bool {
-        match self {
-            Self::Fill => true,
-            // The upper half of a product with an odd constant: spread evenly, and the same in every scan.
-            Self::Share(share) => (offset.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) < u64::from(share),
-            Self::Bypass => false,
-        }
-    }
 }
 
 impl TableReader {
@@ -151,7 +138,7 @@ impl TableReader {
         if block.header.block_type != kind {
             return Err(self.damaged(*offset, Malformed));
         }
-        if caching.keeps(*offset) {
+        if caching == Caching::Fill {
             self.table.cache.insert_block(self.id, offset, block.clone());
         }
         Ok(block.data)

@@ -1,8 +1,8 @@
 //! What a keyspace consists of at one moment: its memtable and its runs of tables.
 
-use super::lens;
+use super::lens::SeenParts;
 use super::overlay::MemtableEntries;
-use super::{Caching, Run, RunCursor};
+use super::{Run, RunCursor};
 use crate::read::ReadSource;
 use crate::read::range::StoredRange;
 use fjall::{AbstractTree, AnyTree, Keyspace};
@@ -20,10 +20,10 @@ pub(crate) struct View {
     /// The version of the tree that has these runs, and a sequence number for which it is complete.
     version: u64,
     seqno: u64,
-    /// Bytes on disk of the whole tree.
-    bytes: u64,
+    /// Data blocks of the whole tree.
+    pub(super) data_blocks: u64,
     /// What the block cache holds, in bytes of uncompressed blocks.
-    cache_bytes: u64,
+    pub(super) cache_bytes: u64,
 }
 
 /// What the tables of a tree have in common beyond the block cache.
@@ -34,19 +34,15 @@ pub(crate) struct Files {
 }
 
 impl View {
-    /// The view for readers at `seqno`, which a held snapshot protects. `None` when the
-    /// blocks cannot serve a reader: some rows are in sealed memtables, which are out of reach until
-    /// they are flushed and a newer snapshot is taken, or values are kept apart from keys.
-    pub(crate) fn open(tree: &AnyTree, seqno: u64) -> Option<Self> {
-        if matches!(tree, AnyTree::Blob(_)) {
+    /// The view of what was seen of `tree` for readers at `seqno`. `None` when the blocks cannot serve a reader:
+    /// some rows are in sealed memtables, which are out of reach until they are flushed and a newer snapshot is
+    /// taken, or values are kept apart from keys.
+    pub(super) fn of(tree: &AnyTree, seqno: u64, memtable: Arc<Memtable>, parts: SeenParts) -> Option<Self> {
+        if matches!(tree, AnyTree::Blob(_)) || parts.sealed > 0 {
             return None;
         }
-        let seen = lens::look(tree, seqno)?;
-        (seen.sealed == 0).then(|| Self {
-            version: seen.version,
-            seqno,
-            ..Self::new(tree, seen.memtable, seen.runs, seen.bytes)
-        })
+        let SeenParts { runs, version, data_blocks, .. } = parts;
+        Some(Self { version, seqno, ..Self::new(tree, memtable, runs, data_blocks) })
     }
 
     /// Is it the view for readers at `seqno`, too? Versions of a tree and its memtables follow one another, and
@@ -64,7 +60,7 @@ impl View {
         let memtable = tree.active_memtable();
         let mut runs = Vec::new();
         let version = tree.current_version();
-        let bytes = version.iter_tables().map(|table| table.metadata.file_size).sum();
+        let data_blocks = version.iter_tables().map(|table| table.metadata.data_block_count).sum();
         for run in version.iter_levels().flat_map(|level| level.iter()) {
             let tables = run.iter().filter(|table| {
                 let keys = &table.metadata.key_range;
@@ -72,26 +68,14 @@ impl View {
             });
             runs.push(tables.cloned().collect());
         }
-        Self::new(tree, memtable, runs, bytes)
+        Self::new(tree, memtable, runs, data_blocks)
     }
 
-    fn new(tree: &AnyTree, memtable: Arc<Memtable>, runs: Vec<Vec<Table>>, bytes: u64) -> Self {
+    fn new(tree: &AnyTree, memtable: Arc<Memtable>, runs: Vec<Vec<Table>>, data_blocks: u64) -> Self {
         let files = Files { tree_id: tree.id(), descriptors: tree.tree_config().descriptor_table.clone() };
         let cache_bytes = tree.tree_config().cache.capacity();
         let runs = runs.into_iter().filter_map(Run::new).collect();
-        Self { memtable, runs, files, version: 0, seqno: 0, bytes, cache_bytes }
-    }
-
-    /// How long scans cache blocks: they may fill half of the cache.
-    pub(crate) fn long_scan_caching(&self) -> Caching {
-        // Blocks are about twice as long in memory as on disk.
-        let wanted = self.bytes.saturating_mul(2);
-        let granted = self.cache_bytes / 2;
-        if wanted <= granted {
-            return Caching::Fill;
-        }
-        let share = (u128::from(granted) << 32) / u128::from(wanted.max(1));
-        Caching::Share(u32::try_from(share).unwrap_or(u32::MAX))
+        Self { memtable, runs, files, version: 0, seqno: 0, data_blocks, cache_bytes }
     }
 
     /// About what the memtable holds of `range`: exact up to `counted` entries.
@@ -129,6 +113,6 @@ impl View {
 impl ReadSource {
     /// The blocks of `run` from the first that may hold keys of `range`, as of this source's snapshot.
     pub(crate) fn blocks(&self, files: &Files, run: Option<Run>, range: &StoredRange) -> RunCursor {
-        RunCursor::new(files, run, range.start.clone(), self.snapshot.seqno())
+        RunCursor::new(files, run, range.start.clone(), self.seqno())
     }
 }

@@ -4,7 +4,7 @@
 //! A view holds a memtable and files. So those that nobody used lately are forgotten soon, lest a flushed
 //! memtable stays in memory and a compacted table on disk.
 
-use super::View;
+use super::{Image, LongScans};
 use fjall::Keyspace;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -16,30 +16,32 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) struct Views {
     /// By the number of their keyspace. Held for one lookup or change.
     kept: Mutex<HashMap<u64, Arc<Kept>>>,
+    /// What long scans have read.
+    pub(crate) scans: Arc<LongScans>,
 }
 
 struct Kept {
-    view: Arc<View>,
+    image: Arc<Image>,
     /// Was it handed out since [`Views::forget_unused`] came by?
     used: AtomicBool,
 }
 
 impl Views {
-    /// The view of `keyspace` for readers at `seqno`, which a held snapshot protects. `None` as for [`View::open`].
-    pub(crate) fn of(&self, keyspace: &Keyspace, seqno: u64) -> Option<Arc<View>> {
+    /// The image of `keyspace` for readers at `seqno`, which a held snapshot protects.
+    pub(crate) fn of(&self, keyspace: &Keyspace, seqno: u64) -> Arc<Image> {
         let kept = self.kept.lock().get(&keyspace.id()).cloned();
-        if let Some(kept) = kept.filter(|kept| kept.view.serves(&keyspace.tree, seqno)) {
+        if let Some(kept) = kept.filter(|kept| kept.image.serves(keyspace, seqno)) {
             kept.used.store(true, Ordering::Relaxed);
-            return Some(Arc::clone(&kept.view));
+            return Arc::clone(&kept.image);
         }
-        let view = Arc::new(View::open(&keyspace.tree, seqno)?);
-        if view.serves(&keyspace.tree, seqno) {
-            let kept = Arc::new(Kept { view: Arc::clone(&view), used: AtomicBool::new(true) });
+        let image = Arc::new(Image::take(keyspace, seqno));
+        if image.serves(keyspace, seqno) {
+            let kept = Arc::new(Kept { image: Arc::clone(&image), used: AtomicBool::new(true) });
             let replaced = self.kept.lock().insert(keyspace.id(), kept);
             // Its memtable and files may go with it: not while others wait for the lock.
             drop(replaced);
         }
-        Some(view)
+        image
     }
 
     /// Forgets what was not used since the last call.

@@ -1,6 +1,6 @@
 //! A keyspace with small blocks, the map that it must equal, and scans collected into plain vectors.
 
-use crate::read::{ReadSource, Views, scan};
+use crate::read::{Position, ReadSource, Views, scan};
 use bytes::Bytes;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, PartitioningPolicy, PinningPolicy};
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, Snapshot};
@@ -120,7 +120,7 @@ impl Bed {
 
     pub(super) fn source_at(&self, snapshot: Snapshot) -> ReadSource {
         let (keyspace, views) = (self.keyspace.clone(), Arc::clone(&self.views));
-        ReadSource { keyspace, prefix: self.prefix.clone(), snapshot: Arc::new(snapshot), views }
+        ReadSource { keyspace, prefix: self.prefix.clone(), position: Position::Live(Arc::new(snapshot)), views }
     }
 
     pub(super) fn source(&self) -> ReadSource {

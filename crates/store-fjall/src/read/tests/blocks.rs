@@ -1,7 +1,7 @@
 //! The block path where it matters: that it is taken, what it counts, and how ranges end in it.
 
 use super::bed::{Bed, Form, Kind, between, collect, fragment, request};
-use store::KeyRange;
+use store::{KeyRange, Scan};
 
 fn key(n: u32) -> Vec<u8> {
     n.to_be_bytes().to_vec()

@@ -4,7 +4,7 @@ use super::bed::{Bed, Form, Kind, fragment, request};
 use crate::read::{ReadSource, scan, verify::verify};
 use std::fs;
 use std::path::PathBuf;
-use store::{KeyRange, StoreError};
+use store::{KeyRange, Scan, StoreError};
 
 fn loaded(n: u32) -> Bed {
     let mut bed = Bed::new(Kind::OWN);

@@ -2,6 +2,7 @@
 
 mod bed;
 mod blocks;
+mod caching;
 mod concurrent;
 mod damage;
 mod histories;

@@ -3,7 +3,7 @@
 use super::bed::{Bed, Form, Kind, between, fragment, request};
 use crate::read::{ReadSource, scan};
 use std::time::{Duration, Instant};
-use store::{KeyRange, ScanRequest};
+use store::{KeyRange, Scan, ScanRequest};
 
 const ROWS: u32 = 1_000_000;
 

@@ -1,0 +1,208 @@
+//! Which blocks of a scan stay in the block cache.
+//!
+//! The first blocks of a range do: short ranges are read again and again. Of a long scan a block stays
+//!
+//! - when another long scan has read it lately: to keep a block costs as much as to read it once more from the
+//!   operating system's cache, and most large tables are scanned once in a while at most;
+//! - if there is room: all long scans together get half of the cache, small trees first. A tree that cannot
+//!   stay whole keeps a part, always the same blocks: what is kept by a scan and displaced by its end serves nobody.
+
+use super::View;
+use super::table::Caching;
+use lsm_tree::Table;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// The first blocks of a range, which stay.
+const SHORT_BLOCKS: u32 = 32;
+
+/// A scan is forgotten after this time.
+const REMEMBERED: Duration = Duration::from_secs(3600);
+
+/// About so many bits are kept for a block: blocks that begin in the same stretch of the file are not told apart.
+const BITS_PER_BLOCK: u64 = 8;
+
+/// The long scans of a store's trees.
+#[derive(Default)]
+pub(crate) struct LongScans {
+    /// By the number of the tree. A short mutex.
+    trees: Mutex<HashMap<u64, Arc<Tree>>>,
+}
+
+/// The long scans of one tree.
+struct Tree {
+    scanned_at: Mutex<Instant>,
+    /// What its blocks would take in the cache.
+    wanted: AtomicU64,
+    /// Were blocks read by more than one scan?
+    read_again: AtomicBool,
+    /// Tables that were read, by their number. A short mutex.
+    tables: Mutex<HashMap<u64, (Instant, Arc<BlocksRead>)>>,
+}
+
+/// Which blocks of a table were read by a long scan: a bit for each stretch of the file.
+struct BlocksRead {
+    bits: Box<[AtomicU64]>,
+    /// How long a stretch is.
+    stretch: u64,
+}
+
+/// How one scan caches the blocks of one run.
+pub(crate) struct ScanCaching {
+    scans: Arc<LongScans>,
+    tree: u64,
+    /// Data blocks of the tree.
+    data_blocks: u64,
+    granted: u64,
+    /// Blocks read so far, up to the number from which on the scan is long, and their bytes in the cache.
+    blocks: u32,
+    bytes: u64,
+    long: Option<LongScan>,
+}
+
+struct LongScan {
+    tree: Arc<Tree>,
+    /// Of 2^32 blocks so many may stay.
+    share: u64,
+    /// The table that is being read.
+    table: Option<(u64, Arc<BlocksRead>)>,
+}
+
+impl LongScans {
+    /// Enters a long scan of a tree; returns the share of its blocks that may stay, of 2^32.
+    fn begin(&self, id: u64, wanted: u64, granted: u64) -> LongScan {
+        let mut trees = self.trees.lock();
+        trees.retain(|other, tree| *other == id || tree.scanned_at.lock().elapsed() < REMEMBERED);
+        let tree = Arc::clone(trees.entry(id).or_insert_with(|| Arc::new(Tree::new())));
+        *tree.scanned_at.lock() = Instant::now();
+        tree.wanted.store(wanted, Ordering::Relaxed);
+        let goes_first = |other: &u64, tree: &Tree| {
+            tree.read_again.load(Ordering::Relaxed) && (tree.wanted.load(Ordering::Relaxed), *other) < (wanted, id)
+        };
+        let first = trees.iter().filter(|(other, tree)| goes_first(other, tree));
+        let taken = first.fold(0_u64, |sum, (_, tree)| sum.saturating_add(tree.wanted.load(Ordering::Relaxed)));
+        drop(trees);
+        let left = granted.saturating_sub(taken);
+        let share = (u128::from(left) << 32) / u128::from(wanted.max(1));
+        LongScan { tree, share: u64::try_from(share).unwrap_or(u64::MAX), table: None }
+    }
+}
+
+impl Tree {
+    fn new() -> Self {
+        Self {
+            scanned_at: Mutex::new(Instant::now()),
+            wanted: AtomicU64::new(0),
+            read_again: AtomicBool::new(false),
+            tables: Mutex::default(),
+        }
+    }
+
+    fn table(&self, table: &Table) -> Arc<BlocksRead> {
+        let mut tables = self.tables.lock();
+        tables.retain(|_, (read_at, _)| read_at.elapsed() < REMEMBERED);
+        let none = || BlocksRead::none(table.metadata.file_size, table.metadata.data_block_count);
+        let new = || (Instant::now(), Arc::new(none()));
+        let (read_at, blocks) = tables.entry(table.id()).or_insert_with(new);
+        *read_at = Instant::now();
+        Arc::clone(blocks)
+    }
+}
+
+impl BlocksRead {
+    fn none(file_size: u64, data_blocks: u64) -> Self {
+        let stretch = (file_size / data_blocks.max(1) / BITS_PER_BLOCK).max(1);
+        let words = file_size / stretch / 64 + 1;
+        Self { bits: (0..words).map(|_| AtomicU64::new(0)).collect(), stretch }
+    }
+
+    /// Marks the block at `offset`; returns whether it was.
+    fn mark(&self, offset: u64) -> bool {
+        let at = offset / self.stretch;
+        let (word, bit) = (usize::try_from(at / 64).unwrap_or(usize::MAX), 1 << (at % 64));
+        self.bits.get(word).is_some_and(|word| word.fetch_or(bit, Ordering::Relaxed) & bit != 0)
+    }
+}
+
+impl ScanCaching {
+    /// For the blocks of a run of `view`.
+    pub(crate) fn new(scans: &Arc<LongScans>, view: &View) -> Self {
+        let (tree, data_blocks, granted) = (view.files.tree_id, view.data_blocks, view.cache_bytes / 2);
+        Self { scans: Arc::clone(scans), tree, data_blocks, granted, blocks: 0, bytes: 0, long: None }
+    }
+
+    /// How the next block is cached: the one at `offset` of `table`.
+    pub(super) fn of_block(&mut self, table: &Table, offset: u64) -> Caching {
+        if self.blocks < SHORT_BLOCKS {
+            return Caching::Fill;
+        }
+        // Blocks of a tree are about alike.
+        let wanted = self.data_blocks.saturating_mul(self.bytes / u64::from(SHORT_BLOCKS));
+        let begin = || self.scans.begin(self.tree, wanted, self.granted);
+        self.long.get_or_insert_with(begin).of_block(table, offset)
+    }
+
+    /// The block has so many bytes.
+    pub(super) fn has_read(&mut self, bytes: usize) {
+        if self.blocks < SHORT_BLOCKS {
+            self.blocks += 1;
+            self.bytes += bytes as u64;
+        }
+    }
+}
+
+impl LongScan {
+    fn of_block(&mut self, table: &Table, offset: u64) -> Caching {
+        let blocks = match &self.table {
+            Some((id, blocks)) if *id == table.id() => blocks,
+            _ => &self.table.insert((table.id(), self.tree.table(table))).1,
+        };
+        if !blocks.mark(offset) {
+            return Caching::Look;
+        }
+        self.tree.read_again.store(true, Ordering::Relaxed);
+        // The upper half of a product with an odd constant: spread evenly, and the same in every scan.
+        let spread = offset.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        if spread < self.share { Caching::Fill } else { Caching::Look }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: u64 = 1 << 32;
+
+    fn read_again(scan: &LongScan) {
+        scan.tree.read_again.store(true, Ordering::Relaxed);
+    }
+
+    #[test]
+    fn small_trees_go_first_and_what_cannot_stay_gets_the_rest() {
+        let scans = LongScans::default();
+        let small = scans.begin(1, 40, 100);
+        assert!(small.share >= WHOLE);
+        // Read once, it takes nothing.
+        assert_eq!(scans.begin(2, 1000, 100).share, WHOLE / 10);
+        read_again(&small);
+        let large = scans.begin(2, 1000, 100);
+        assert_eq!(large.share, WHOLE * 6 / 100);
+        read_again(&large);
+        assert!(scans.begin(1, 40, 100).share >= WHOLE);
+        assert!(scans.begin(3, 60, 100).share >= WHOLE);
+        assert_eq!(scans.begin(3, 120, 100).share, WHOLE / 2);
+    }
+
+    #[test]
+    fn blocks_are_told_apart() {
+        let blocks = BlocksRead::none(1 << 20, 256);
+        assert!(!blocks.mark(0));
+        assert!(!blocks.mark(3 << 10));
+        assert!(blocks.mark(0) && blocks.mark(3 << 10));
+        assert!(!blocks.mark((1 << 20) - 1));
+        assert!(!blocks.mark(u64::MAX));
+    }
+}
