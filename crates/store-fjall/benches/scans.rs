@@ -33,7 +33,7 @@ fn fragment(n: u64) -> Vec<u8> {
 
 async fn load(folder: &Path) {
     let store = FjallStore::open(folder, Options::default()).unwrap();
-    let spec = TableSpec { id: TABLE, families: vec![FamilySpec { id: FAMILY }], splits: vec![] };
+    let spec = TableSpec { id: TABLE, families: vec![FamilySpec::new(FAMILY)], splits: vec![] };
     let made = WriteBatch { tables: vec![TableChange::Create(spec)], ..WriteBatch::default() };
     let made = store.apply(made, Durability::Sync).await.unwrap();
     store.sync(made).await.unwrap();
