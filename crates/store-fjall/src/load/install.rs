@@ -201,7 +201,7 @@ pub(super) fn stored_rows(state: &State, family: FamilyId, place: &Place) -> Sou
 
 /// The rows that a load has streamed and added to them.
 fn streamed_rows(inner: &Inner, homes: &Homes) -> StoreResult<Vec<Source>> {
-    let snapshot = inner.pipeline.db.snapshot();
+    let snapshot = inner.pipeline.nonces.take(&inner.pipeline.db);
     let rows = homes.made.iter().map(|(family, home)| {
         let row = (Slice::from([]), Slice::from([]));
         Source::Stored(Stored { iter: snapshot.iter(home), prefix: 0, family: *family, origin: Origin::New, row })
