@@ -1,10 +1,16 @@
-/* Records what a process does to the files below one folder: preloaded into a test's child process.
+/* Records what a process does to the files below one folder, or lets one of its calls fail: preloaded into a
+ * test's child process.
  *
  * Each call that changes a file, a name or what is durable is appended to a log in the order in which
  * it took effect. crates/sim/src/power_loss/log.rs reads it. Syncs are logged where they begin and
  * where they end: only what was written before the beginning is durable at the end.
  *
  * Environment: POWER_LOSS_ROOT (absolute folder), POWER_LOSS_LOG (log file, outside of it).
+ *
+ * Faults: FAULT_ROOT (instead of the two) and FAULT "kind number errno [file]". Call `number` of its kind (from 1)
+ * fails with the errno; with a file, every call from there on until that file exists. Calls that only free space
+ * never fail with ENOSPC. A write that meets ENOSPC first writes half of what it was given, as a full disk does.
+ * FAULT_COUNTS: the file that gets the number of calls of each kind at the end.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -26,6 +32,7 @@ enum { OPEN = 1, CLOSE, DUP, WRITE, TRUNCATE, SYNC_BEGIN, SYNC_END, RENAME, UNLI
 
 static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
 static int log_fd = -1;
+static int active; /* is there a root? */
 static char root[PATH_MAX];
 static size_t root_len;
 static unsigned char tracked[1 << 16]; /* by file descriptor */
@@ -34,6 +41,54 @@ static void fail(const char *what) {
     dprintf(2, "power-loss shim: %s: %s\n", what, strerror(errno));
     _exit(97);
 }
+
+/* ---- faults ---- */
+
+enum { F_WRITE, F_SYNC, F_NAME, F_OPEN, KINDS };
+static const char *const kind_names[KINDS] = {"write", "sync", "name", "open"};
+static uint64_t calls[KINDS]; /* atomic */
+static int fault_kind = -1, fault_errno;
+static uint64_t fault_number;
+static char fault_until[PATH_MAX];
+
+static int fault_lasts(void) { return fault_until[0] && syscall(SYS_faccessat, AT_FDCWD, fault_until, F_OK) != 0; }
+
+/* Counts a call. Is it to fail? `takes_space` is about ENOSPC. */
+static int faulty(int kind, int takes_space) {
+    if (!active) return 0;
+    uint64_t number = __atomic_add_fetch(&calls[kind], 1, __ATOMIC_SEQ_CST);
+    if (fault_errno == ENOSPC && !takes_space) return 0;
+    if (fault_until[0]) {
+        /* A full disk is full for calls of every kind. */
+        uint64_t begun = __atomic_load_n(&calls[fault_kind], __ATOMIC_SEQ_CST);
+        if (begun < fault_number || !fault_lasts()) return 0;
+    } else if (kind != fault_kind || number != fault_number) {
+        return 0;
+    }
+    errno = fault_errno;
+    return 1;
+}
+
+static void start_faults(void) {
+    const char *fault = getenv("FAULT");
+    char kind[16];
+    if (!fault) return;
+    unsigned long long number;
+    if (sscanf(fault, "%15s %llu %d %4095s", kind, &number, &fault_errno, fault_until) < 3) fail("FAULT");
+    fault_number = number;
+    for (int i = 0; i < KINDS; i++)
+        if (strcmp(kind, kind_names[i]) == 0) fault_kind = i;
+    if (fault_kind < 0) fail("FAULT");
+}
+
+__attribute__((destructor)) static void tell_counts(void) {
+    const char *path = getenv("FAULT_COUNTS");
+    if (!active || !path) return;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    for (int i = 0; i < KINDS; i++) dprintf(fd, "%s %llu\n", kind_names[i], (unsigned long long)calls[i]);
+}
+
+/* ---- the log ---- */
 
 static void put(const void *data, size_t length) {
     const char *at = data;
@@ -49,6 +104,7 @@ static void put(const void *data, size_t length) {
 /* op, fd, number, two strings or blobs with their lengths: little-endian. */
 static void record(uint8_t op, int32_t fd, uint64_t number, const void *a, uint32_t a_len, const void *b, uint32_t b_len) {
     unsigned char head[21];
+    if (log_fd < 0) return;
     head[0] = op;
     memcpy(head + 1, &fd, 4);
     memcpy(head + 5, &number, 8);
@@ -61,21 +117,23 @@ static void record(uint8_t op, int32_t fd, uint64_t number, const void *a, uint3
 
 /* Processes may follow each other in one log. */
 __attribute__((constructor)) static void start(void) {
-    const char *folder = getenv("POWER_LOSS_ROOT"), *log = getenv("POWER_LOSS_LOG");
-    if (!folder || !log) return;
-    if (!realpath(folder, root)) fail("POWER_LOSS_ROOT");
+    const char *folder = getenv("POWER_LOSS_ROOT"), *log = getenv("POWER_LOSS_LOG"), *faults = getenv("FAULT_ROOT");
+    if (!faults && (!folder || !log)) return;
+    if (!realpath(faults ? faults : folder, root)) fail("the root");
     root_len = strlen(root);
+    active = 1;
+    if (faults) return start_faults();
     log_fd = (int)syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (log_fd < 0) fail("POWER_LOSS_LOG");
     record(START, -1, 0, NULL, 0, NULL, 0);
 }
 
-static int is_tracked(int fd) { return log_fd >= 0 && fd >= 0 && fd < (1 << 16) && tracked[fd]; }
+static int is_tracked(int fd) { return active && fd >= 0 && fd < (1 << 16) && tracked[fd]; }
 
 /* The absolute path of `path` below dirfd, symbolic links in its folder resolved; 0 when outside the root. */
 static int resolve(int dirfd, const char *path, char *out) {
     char full[PATH_MAX], folder[PATH_MAX];
-    if (log_fd < 0 || !path) return 0;
+    if (!active || !path) return 0;
     if (path[0] == '/') {
         snprintf(full, sizeof full, "%s", path);
     } else {
@@ -112,6 +170,7 @@ static void track(int fd, const char *path, int flags) {
 static int do_open(int dirfd, const char *path, int flags, mode_t mode) {
     char full[PATH_MAX];
     if (!resolve(dirfd, path, full)) return (int)syscall(SYS_openat, dirfd, path, flags, mode);
+    if (faulty(F_OPEN, flags & O_CREAT)) return -1;
     pthread_mutex_lock(&order);
     int fd = (int)syscall(SYS_openat, dirfd, path, flags, mode), kept = errno;
     if (fd >= 0) track(fd, full, flags);
@@ -171,6 +230,12 @@ int fcntl64(int fd, int command, ...) { POINTER_ARGUMENT return do_fcntl(fd, com
 
 ssize_t write(int fd, const void *data, size_t length) {
     if (!is_tracked(fd)) return syscall(SYS_write, fd, data, length);
+    if (faulty(F_WRITE, 1)) {
+        int wanted = errno;
+        if (wanted == ENOSPC && length > 1) syscall(SYS_write, fd, data, length / 2);
+        errno = wanted;
+        return -1;
+    }
     pthread_mutex_lock(&order);
     ssize_t done = syscall(SYS_write, fd, data, length);
     int kept = errno;
@@ -199,6 +264,7 @@ ssize_t writev(int fd, const struct iovec *parts, int count) {
 
 static ssize_t do_pwrite(int fd, const void *data, size_t length, off_t offset) {
     if (!is_tracked(fd)) return syscall(SYS_pwrite64, fd, data, length, offset);
+    if (faulty(F_WRITE, 1)) return -1;
     pthread_mutex_lock(&order);
     ssize_t done = syscall(SYS_pwrite64, fd, data, length, offset);
     int kept = errno;
@@ -213,6 +279,7 @@ ssize_t pwrite64(int fd, const void *data, size_t length, off_t offset) { return
 
 static int do_truncate(int fd, off_t length) {
     if (!is_tracked(fd)) return (int)syscall(SYS_ftruncate, fd, length);
+    if (faulty(F_WRITE, 1)) return -1;
     pthread_mutex_lock(&order);
     int done = (int)syscall(SYS_ftruncate, fd, length), kept = errno;
     if (done == 0) record(TRUNCATE, fd, (uint64_t)length, NULL, 0, NULL, 0);
@@ -243,6 +310,8 @@ static uint64_t syncs; /* guarded by order */
 
 static int do_sync(int fd) {
     if (!is_tracked(fd)) return (int)syscall(SYS_fsync, fd);
+    if (faulty(F_SYNC, 1)) return -1;
+    if (log_fd < 0) return (int)syscall(SYS_fsync, fd);
     pthread_mutex_lock(&order);
     uint64_t number = ++syncs;
     record(SYNC_BEGIN, fd, number, NULL, 0, NULL, 0);
@@ -262,6 +331,7 @@ int fdatasync(int fd) { return do_sync(fd); }
 static int named(uint8_t op, long call, int dirfd, const char *path, long argument) {
     char full[PATH_MAX];
     int seen = resolve(dirfd, path, full);
+    if (seen && faulty(F_NAME, op == MKDIR)) return -1;
     if (seen) pthread_mutex_lock(&order);
     int done = (int)syscall(call, dirfd, path, argument), kept = errno;
     if (seen) {
@@ -283,6 +353,7 @@ int unlinkat(int dirfd, const char *path, int flags) {
 static int two_names(uint8_t op, int from_fd, const char *from, int to_fd, const char *to, unsigned flags) {
     char old_path[PATH_MAX], new_path[PATH_MAX];
     int seen = resolve(from_fd, from, old_path) & resolve(to_fd, to, new_path);
+    if (seen && faulty(F_NAME, 1)) return -1;
     if (seen) pthread_mutex_lock(&order);
     long call = op == RENAME ? SYS_renameat2 : SYS_linkat;
     int done = (int)syscall(call, from_fd, from, to_fd, to, flags), kept = errno;

@@ -7,4 +7,4 @@ mod shim;
 
 pub use disk::{Disk, Unsynced};
 pub use log::{Event, Log, LogError};
-pub use shim::Shim;
+pub use shim::{Call, Fault, Shim};

@@ -10,6 +10,47 @@ pub struct Shim {
     library: PathBuf,
 }
 
+/// A call that fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Its kind.
+    pub call: Call,
+    /// Which of that kind, from 1.
+    pub number: u64,
+    /// The error.
+    pub errno: i32,
+    /// All later calls fail too until this file exists.
+    pub until: Option<PathBuf>,
+}
+
+/// Kinds of calls that can fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// A write, or a change of a file's length.
+    Write,
+    /// A sync of a file or folder.
+    Sync,
+    /// A change of a name: renamed, linked, removed, a folder made.
+    Name,
+    /// An opening.
+    Open,
+}
+
+impl Call {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Write, Self::Sync, Self::Name, Self::Open];
+
+    /// As the shim calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Sync => "sync",
+            Self::Name => "name",
+            Self::Open => "open",
+        }
+    }
+}
+
 impl Shim {
     /// Compiles `shim.c` into `folder` with the system's C compiler (`cc`, or `$CC`).
     ///
@@ -32,5 +73,15 @@ impl Shim {
     /// Makes `command` record what it does below `root` into `log` (which lies elsewhere).
     pub fn preload(&self, command: &mut Command, root: &Path, log: &Path) {
         command.env("LD_PRELOAD", &self.library).env("POWER_LOSS_ROOT", root).env("POWER_LOSS_LOG", log);
+    }
+
+    /// Lets a call of `command` on what is below `root` fail, if there is a `fault`, and writes how many calls of
+    /// each kind it made into `counts`.
+    pub fn inject(&self, command: &mut Command, root: &Path, fault: Option<&Fault>, counts: &Path) {
+        command.env("LD_PRELOAD", &self.library).env("FAULT_ROOT", root).env("FAULT_COUNTS", counts);
+        if let Some(Fault { call, number, errno, until }) = fault {
+            let until = until.as_deref().map(Path::display).map(|path| path.to_string()).unwrap_or_default();
+            command.env("FAULT", format!("{} {number} {errno} {until}", call.name()));
+        }
     }
 }

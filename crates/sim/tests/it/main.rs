@@ -3,6 +3,7 @@
 // A run says its seed.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod faults;
 mod folder;
 mod half_batches;
 mod history;

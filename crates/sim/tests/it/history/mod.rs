@@ -18,4 +18,4 @@ mod step;
 pub(crate) use contents::{Contents, difference, of_store};
 pub(crate) use ledger::{Due, Ledger, Table};
 pub(crate) use perform::{begin_load, create_tables, options, perform, put_rows};
-pub(crate) use step::{Chooser, Ending, Step};
+pub(crate) use step::{Chooser, Ending, Rows, Step};
