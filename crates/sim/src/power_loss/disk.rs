@@ -4,6 +4,7 @@
 use super::file::{Contents, File, Syncing};
 use super::log::Event;
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -15,25 +16,27 @@ pub enum Unsynced<'a> {
     Torn(&'a mut dyn FnMut() -> bool),
 }
 
+/// A file or folder by number, whatever its name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Node {
-    Folder,
+    Folder(u64),
     File(u64),
 }
 
-/// What an open descriptor stands for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Open {
-    Folder(PathBuf),
-    File(u64),
-}
+/// The number of the root.
+const ROOT: u64 = 0;
+
+/// Names in one folder.
+type Names = BTreeMap<OsString, Node>;
+/// Names by folder.
+type Tree = HashMap<u64, Names>;
 
 /// Says whose syncs are left out.
 type Skip = Box<dyn Fn(&Path) -> bool>;
 
 enum Pending {
     File(u64, Syncing),
-    Folder(PathBuf, BTreeMap<PathBuf, Node>),
+    Folder(u64, Names),
 }
 
 /// The state after some prefix of a log.
@@ -43,21 +46,23 @@ pub struct Disk {
     files: HashMap<u64, File>,
     next: u64,
     seen: BTreeMap<PathBuf, Node>,
-    durable: BTreeMap<PathBuf, Node>,
-    open: HashMap<i32, Open>,
+    durable: Tree,
+    open: HashMap<i32, Node>,
     /// Syncs under way, by number. Several may be, of one file too, and they end in any order.
     pending: HashMap<u64, Pending>,
     skip: Option<Skip>,
+    /// The last name of each file and folder.
     names: HashMap<u64, PathBuf>,
     /// The newest sync that ended, by folder.
-    folders_ended: HashMap<PathBuf, u64>,
+    folders_ended: HashMap<u64, u64>,
     skipped: usize,
 }
 
 impl Disk {
     /// An empty disk below `root`, which is durable itself.
     pub fn new(root: &Path) -> Self {
-        Self { root: root.to_path_buf(), ..Self::default() }
+        let names = HashMap::from([(ROOT, root.to_path_buf())]);
+        Self { root: root.to_path_buf(), names, ..Self::default() }
     }
 
     /// Lets syncs of the files and folders that `matches` have no effect: a build in which they are left out.
@@ -78,7 +83,7 @@ impl Disk {
             Event::Open { fd, path, truncate } => self.on_open(*fd, path, *truncate),
             Event::Close { fd } => drop(self.open.remove(fd)),
             Event::Duplicate { fd, made } => {
-                if let Some(open) = self.open.get(fd).cloned() {
+                if let Some(open) = self.open.get(fd).copied() {
                     self.open.insert(*made, open);
                 }
             }
@@ -96,7 +101,10 @@ impl Disk {
             Event::SyncEnd { number } => self.end_sync(*number),
             Event::Rename { from, to } => self.rename(from, to),
             Event::Unlink { path } | Event::RemoveFolder { path } => drop(self.seen.remove(path)),
-            Event::MakeFolder { path } => drop(self.seen.insert(path.clone(), Node::Folder)),
+            Event::MakeFolder { path } => {
+                let number = self.name(path);
+                self.seen.insert(path.clone(), Node::Folder(number));
+            }
             Event::Link { from, to } => {
                 if let Some(node) = self.seen.get(from).copied() {
                     self.seen.insert(to.clone(), node);
@@ -109,7 +117,7 @@ impl Disk {
     pub fn read(&self, path: &Path) -> Option<Vec<u8>> {
         match self.seen.get(path)? {
             Node::File(id) => Some(self.files.get(id)?.seen.bytes()),
-            Node::Folder => None,
+            Node::Folder(_) => None,
         }
     }
 
@@ -118,7 +126,7 @@ impl Disk {
         self.seen.iter().map(|(path, node)| {
             let bytes = match node {
                 Node::File(id) => self.files.get(id).map(|f| f.seen.bytes()),
-                Node::Folder => None,
+                Node::Folder(_) => None,
             };
             (path.as_path(), bytes)
         })
@@ -129,45 +137,77 @@ impl Disk {
     /// # Errors
     /// Those of writing there.
     pub fn store(&self, target: &Path, mut unsynced: Unsynced<'_>) -> io::Result<()> {
-        let names = match &mut unsynced {
+        let tree = match &mut unsynced {
             Unsynced::Lost => self.durable.clone(),
             Unsynced::Torn(lucky) => self.torn_names(&mut **lucky),
         };
-        // In path order a folder comes before what is inside; what hangs below a lost one is lost.
-        for (path, node) in &names {
-            let Ok(inside) = path.strip_prefix(&self.root) else { continue };
-            let at = target.join(inside);
-            if !at.parent().is_some_and(Path::is_dir) {
-                continue;
-            }
-            match node {
-                Node::Folder => std::fs::create_dir_all(&at)?,
-                Node::File(id) => {
-                    let Some(file) = self.files.get(id) else { continue };
-                    let contents: Contents = match &mut unsynced {
-                        Unsynced::Lost => file.durable.clone(),
-                        Unsynced::Torn(lucky) => file.torn(&mut **lucky),
-                    };
-                    contents.store(&at)?;
+        // What hangs below a lost folder is lost.
+        let mut left = vec![(ROOT, target.to_path_buf())];
+        while let Some((folder, at)) = left.pop() {
+            for (name, node) in tree.get(&folder).into_iter().flatten() {
+                let path = at.join(name);
+                match node {
+                    Node::Folder(inside) => {
+                        std::fs::create_dir(&path)?;
+                        left.push((*inside, path));
+                    }
+                    Node::File(id) => {
+                        let Some(file) = self.files.get(id) else { continue };
+                        let contents: Contents = match &mut unsynced {
+                            Unsynced::Lost => file.durable.clone(),
+                            Unsynced::Torn(lucky) => file.torn(&mut **lucky),
+                        };
+                        contents.store(&path)?;
+                    }
                 }
             }
         }
         Ok(())
     }
 
-    fn torn_names(&self, lucky: &mut dyn FnMut() -> bool) -> BTreeMap<PathBuf, Node> {
-        let mut names = self.durable.clone();
+    fn torn_names(&self, lucky: &mut dyn FnMut() -> bool) -> Tree {
+        let mut tree = self.durable.clone();
         for (path, node) in &self.seen {
-            if names.get(path) != Some(node) && lucky() {
-                names.insert(path.clone(), *node);
+            let Some((parent, name)) = self.place(path) else { continue };
+            if tree.get(&parent).and_then(|names| names.get(&name)) != Some(node) && lucky() {
+                // A folder is moved whole: it is never in two places.
+                forget_folder(&mut tree, *node);
+                tree.entry(parent).or_default().insert(name, *node);
             }
         }
-        for path in self.durable.keys().filter(|p| !self.seen.contains_key(*p)) {
-            if lucky() {
-                names.remove(path);
+        let seen = self.seen_tree();
+        for (folder, names) in &self.durable {
+            let there = seen.get(folder);
+            for (name, node) in names.iter().filter(|(name, _)| there.is_none_or(|names| !names.contains_key(*name))) {
+                let moved = matches!(node, Node::Folder(_)) && self.seen.values().any(|other| other == node);
+                if !moved && lucky() {
+                    tree.entry(*folder).or_default().remove(name);
+                }
             }
         }
-        names
+        tree
+    }
+
+    /// The folder that a path is in, and its name there.
+    fn place(&self, path: &Path) -> Option<(u64, OsString)> {
+        let (parent, name) = (path.parent()?, path.file_name()?.to_os_string());
+        if parent == self.root {
+            return Some((ROOT, name));
+        }
+        match self.seen.get(parent)? {
+            Node::Folder(number) => Some((*number, name)),
+            Node::File(_) => None,
+        }
+    }
+
+    fn seen_tree(&self) -> Tree {
+        let mut tree = Tree::new();
+        for (path, node) in &self.seen {
+            if let Some((parent, name)) = self.place(path) {
+                tree.entry(parent).or_default().insert(name, *node);
+            }
+        }
+        tree
     }
 
     /// What a process wrote is there for the next one. Its syncs under way are not waited for, and syncs are
@@ -180,28 +220,30 @@ impl Disk {
 
     fn file_of(&mut self, fd: i32) -> Option<&mut File> {
         match self.open.get(&fd)? {
-            Open::File(id) => self.files.get_mut(id),
-            Open::Folder(_) => None,
+            Node::File(id) => self.files.get_mut(id),
+            Node::Folder(_) => None,
         }
+    }
+
+    /// A number for what is made at `path`.
+    fn name(&mut self, path: &Path) -> u64 {
+        self.next += 1;
+        self.names.insert(self.next, path.to_path_buf());
+        self.next
     }
 
     fn on_open(&mut self, fd: i32, path: &Path, truncate: bool) {
         let node = match self.seen.get(path) {
             Some(node) => *node,
-            None if path == self.root => Node::Folder,
+            None if path == self.root => Node::Folder(ROOT),
             None => {
-                self.next += 1;
-                self.files.insert(self.next, File::default());
-                self.names.insert(self.next, path.to_path_buf());
-                self.seen.insert(path.to_path_buf(), Node::File(self.next));
-                Node::File(self.next)
+                let number = self.name(path);
+                self.files.insert(number, File::default());
+                self.seen.insert(path.to_path_buf(), Node::File(number));
+                Node::File(number)
             }
         };
-        let open = match node {
-            Node::Folder => Open::Folder(path.to_path_buf()),
-            Node::File(id) => Open::File(id),
-        };
-        self.open.insert(fd, open);
+        self.open.insert(fd, node);
         if truncate && let Some(file) = self.file_of(fd) {
             file.truncate(0);
         }
@@ -213,33 +255,29 @@ impl Disk {
         for path in moved {
             let (Some(node), Ok(inside)) = (self.seen.remove(&path), path.strip_prefix(from)) else { continue };
             let target = if inside.as_os_str().is_empty() { to.to_path_buf() } else { to.join(inside) };
-            if let Node::File(id) = node {
-                self.names.insert(id, target.clone());
-            }
+            let (Node::File(number) | Node::Folder(number)) = node;
+            self.names.insert(number, target.clone());
             self.seen.insert(target, node);
         }
     }
 
     fn begin_sync(&mut self, fd: i32, number: u64) {
-        let path = match self.open.get(&fd) {
-            Some(Open::Folder(path)) => path.clone(),
-            Some(Open::File(id)) => self.names.get(id).cloned().unwrap_or_default(),
-            None => return,
-        };
+        let Some(node) = self.open.get(&fd).copied() else { return };
+        let (Node::File(id) | Node::Folder(id)) = node;
+        let path = self.names.get(&id).cloned().unwrap_or_default();
         if self.skip.as_ref().is_some_and(|skip| skip(&path)) {
             self.skipped += 1;
             return;
         }
-        let pending = match self.open.get(&fd) {
-            Some(Open::File(id)) => {
-                let id = *id;
+        let pending = match node {
+            Node::File(id) => {
                 let Some(file) = self.files.get_mut(&id) else { return };
                 Pending::File(id, file.begin_sync())
             }
-            _ => {
-                let inside = self.seen.iter().filter(|(p, _)| p.parent() == Some(&path));
-                let names = inside.map(|(p, n)| (p.clone(), *n)).collect();
-                Pending::Folder(path, names)
+            Node::Folder(id) => {
+                let inside = self.seen.iter().filter(|(inside, _)| inside.parent() == Some(&path));
+                let named = inside.filter_map(|(inside, node)| Some((inside.file_name()?.to_os_string(), *node)));
+                Pending::Folder(id, named.collect())
             }
         };
         self.pending.insert(number, pending);
@@ -254,19 +292,42 @@ impl Disk {
                 }
             }
             Some(Pending::Folder(folder, names)) => {
-                let ended = self.folders_ended.entry(folder.clone()).or_default();
+                let ended = self.folders_ended.entry(folder).or_default();
                 if number < *ended {
                     return;
                 }
                 *ended = number;
-                self.durable.retain(|path, _| path.parent() != Some(&folder));
-                self.durable.extend(names);
+                self.sync_names(folder, names);
+            }
+        }
+    }
+
+    /// The names in a folder are durable. A folder is moved whole, whichever of the two it was moved between is synced.
+    fn sync_names(&mut self, folder: u64, names: Names) {
+        let before = self.durable.remove(&folder).unwrap_or_default();
+        for node in names.values() {
+            forget_folder(&mut self.durable, *node);
+        }
+        let left: Vec<Node> = before.into_values().filter(|node| !names.values().any(|other| other == node)).collect();
+        self.durable.insert(folder, names);
+        for node in left.into_iter().filter(|node| matches!(node, Node::Folder(_))) {
+            let moved = self.seen.iter().find(|(_, other)| **other == node).map(|(path, _)| path.clone());
+            if let Some((parent, name)) = moved.and_then(|path| self.place(&path)) {
+                self.durable.entry(parent).or_default().insert(name, node);
             }
         }
     }
 }
 
+/// Takes a folder's name away, wherever it is. Files may have several.
+fn forget_folder(tree: &mut Tree, node: Node) {
+    if matches!(node, Node::Folder(_)) {
+        tree.values_mut().for_each(|names| names.retain(|_, other| *other != node));
+    }
+}
+
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -274,6 +335,12 @@ mod tests {
         let mut disk = Disk::new(Path::new("/r"));
         events.iter().for_each(|e| disk.apply(e));
         disk
+    }
+
+    /// Durable names in the root.
+    fn names(disk: &Disk) -> Vec<String> {
+        let names = disk.durable.get(&ROOT).into_iter().flatten();
+        names.map(|(name, _)| name.to_string_lossy().into_owned()).collect()
     }
 
     fn open(fd: i32, path: &str) -> Event {
@@ -293,14 +360,12 @@ mod tests {
     fn a_synced_file_without_its_name_is_lost() {
         let mut events = vec![open(3, "/r/a"), write(3, b"x")];
         events.extend(sync(3));
-        assert!(run(&events).durable.is_empty());
+        assert!(names(&run(&events)).is_empty());
         events.push(open(4, "/r"));
         events.extend(sync(4));
         let disk = run(&events);
-        let id = disk.durable.values().next().copied();
-        assert!(
-            matches!(id, Some(Node::File(id)) if disk.files.get(&id).map(|f| f.durable.bytes()) == Some(b"x".to_vec()))
-        );
+        assert_eq!(names(&disk), ["a"]);
+        assert!(disk.files.values().all(|file| file.durable.bytes() == b"x"));
     }
 
     #[test]
@@ -328,10 +393,29 @@ mod tests {
         let mut events = vec![open(3, "/r/a"), open(4, "/r")];
         events.extend(sync(4));
         events.push(Event::Rename { from: "/r/a".into(), to: "/r/b".into() });
-        assert!(run(&events).durable.contains_key(Path::new("/r/a")));
+        assert_eq!(names(&run(&events)), ["a"]);
         events.extend(sync(4));
-        let disk = run(&events);
-        assert!(!disk.durable.contains_key(Path::new("/r/a")) && disk.durable.contains_key(Path::new("/r/b")));
+        assert_eq!(names(&run(&events)), ["b"]);
+    }
+
+    #[test]
+    fn a_folder_that_is_moved_keeps_what_is_durable_in_it() {
+        let folder = |path: &str| Event::MakeFolder { path: path.into() };
+        let mut events = vec![open(2, "/r"), folder("/r/a"), folder("/r/b"), folder("/r/a/x"), open(3, "/r/a/x")];
+        events.extend([open(4, "/r/a"), open(5, "/r/b"), open(6, "/r/a/x/file"), write(6, b"x")]);
+        [2, 3, 4, 5, 6].into_iter().for_each(|fd| events.extend(sync(fd)));
+        events.push(Event::Rename { from: "/r/a/x".into(), to: "/r/b/x".into() });
+        let found = |events: &[Event], lucky: bool| {
+            let target = tempfile::tempdir().unwrap();
+            run(events).store(target.path(), Unsynced::Torn(&mut || lucky)).unwrap();
+            ["a/x/file", "b/x/file"].map(|path| target.path().join(path).exists())
+        };
+        assert_eq!(found(&events, false), [true, false]);
+        assert_eq!(found(&events, true), [false, true]);
+        for parent in [4, 5] {
+            let synced: Vec<Event> = events.iter().cloned().chain(sync(parent)).collect();
+            assert_eq!(found(&synced, false), [false, true]);
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod faults;
+mod flips;
 mod folder;
 mod half_batches;
 mod history;

@@ -36,7 +36,6 @@ fn tell_when_panicking() {
 }
 
 #[test]
-#[ignore = "ids of deleted keyspaces come back, and tables are lost with them"]
 fn acknowledged_rows_and_tables_survive_any_sequence_of_restarts() {
     let (first, count) = (seed("restarts"), setting("BENNU_SIM_RESTARTS", 150));
     tell_when_panicking();
