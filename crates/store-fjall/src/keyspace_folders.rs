@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!   records hidden below older ones    they are written again; if no table names the keyspace, it is deleted later
-//!   no record, or no manifest          moved to unnamed/ until the tables are known: none of them names what is
+//!   no record, or not all files        moved to unnamed/ until the tables are known: none of them names what is
 //!                                      missing, and it is deleted; or the folder is refused, and nothing is
 //! ```
 //! And fjall takes its next keyspace id from the folders that it finds. An id must never come back, so an empty folder
@@ -14,6 +14,7 @@
 use crate::error::io;
 use crate::folder::{Folder, sync_folder};
 use crate::keyspace_names::{Names, Record};
+use lsm_tree::{Config, SequenceNumberCounter};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -58,14 +59,14 @@ impl KeyspaceFolders {
     }
 
     fn prepare_one(&self, id: u64, folder: &Path, names: &Names) -> StoreResult<()> {
-        match (names.record(id)?, exists(&folder.join(MANIFEST))?) {
+        match names.record(id)? {
             // Without a manifest it is damaged: fjall is kept from deleting it (`keyspace_files.rs`).
-            (Record::Sound, _) => Ok(()),
-            (Record::Hidden { name }, true) => {
+            Record::Sound => Ok(()),
+            Record::Hidden { name } if is_whole(folder)? => {
                 tracing::info!(id, keyspace = %name, "a keyspace that was about to be deleted or is hidden is restored");
                 names.restore(id, &name)
             }
-            (Record::Hidden { .. }, false) | (Record::None, _) => {
+            Record::Hidden { .. } | Record::None => {
                 fs::create_dir_all(&self.unnamed).map_err(io(format!("creating {}", self.unnamed.display())))?;
                 rename(folder, &self.unnamed.join(id.to_string()))
             }
@@ -112,6 +113,15 @@ impl KeyspaceFolders {
         }
         sync_folder(&self.keyspaces)
     }
+}
+
+/// Can the keyspace be opened? fjall deletes its files in no order: a crash leaves some of them, also the manifest.
+fn is_whole(folder: &Path) -> StoreResult<bool> {
+    if !exists(&folder.join(MANIFEST))? {
+        return Ok(false);
+    }
+    let opened = Config::new(folder, SequenceNumberCounter::default(), SequenceNumberCounter::default()).open();
+    Ok(opened.inspect_err(|error| tracing::info!(folder = %folder.display(), ?error, "not whole")).is_ok())
 }
 
 fn exists(path: &Path) -> StoreResult<bool> {
