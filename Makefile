@@ -7,7 +7,7 @@ BENCH    = $(TARGET)/release/bennu-bench
 # Less of it: make bench BENCH_FLAGS="--rounds 3 --seconds 2"; one workload: BENCH_FLAGS="--only YCSB" (no page is written).
 BENCH_FLAGS ?=
 
-.PHONY: build run test fuzz-wire test-clients check fmt clippy embedded doc deps smoke examples bench bench-build bench-peers test-power-loss clean
+.PHONY: build run test test-stores fuzz-wire test-clients check fmt clippy embedded doc deps smoke examples bench bench-build bench-peers test-power-loss clean
 
 build:                ## the release binary: target/release/bennu
 	cargo build --release -p bennu-cli
@@ -17,6 +17,9 @@ run: build            ## serve the embedded store in ./bennu-data on 127.0.0.1:5
 
 test:                 ## everything that needs only Rust and a C compiler
 	cargo test --workspace --no-fail-fast
+
+test-stores:          ## the whole sql-tests corpus on two more stores; `make test` runs a tenth of it there
+	BENNU_STORES=all cargo test -p bennu-sqltest --test stores
 
 fuzz-wire:            ## 100,000 sessions of changed frames against a server; `make test` runs 1,500
 	BENNU_WIRE_SESSIONS=100000 BENNU_WIRE_SEED=$$(date +%s) cargo test -p bennu-pg-server --test it mutated_sessions -- --nocapture

@@ -11,7 +11,6 @@ use store_fjall::FjallStore;
 #[derive(Clone)]
 pub struct Bennu {
     engine: Arc<Engine>,
-    store: Arc<dyn Store>,
     /// The folder of a database in memory, removed with the last handle.
     _folder: Option<Arc<tempfile::TempDir>>,
 }
@@ -52,15 +51,30 @@ impl Bennu {
     }
 
     async fn start(path: &Path, options: &Options, folder: Option<Arc<tempfile::TempDir>>) -> Result<Self, Error> {
-        let store: Arc<dyn Store> = open_store(path, options)?;
+        Self::on_store(open_store(path, options)?, options, folder).await
+    }
+
+    /// A database on a store of the program's own; [`Options`] of the embedded store do not concern it.
+    ///
+    /// # Errors
+    /// A catalog that cannot be read, and the store's.
+    pub async fn with_store(store: Arc<dyn Store>, options: &Options) -> Result<Self, Error> {
+        Self::on_store(store, options, None).await
+    }
+
+    async fn on_store(
+        store: Arc<dyn Store>,
+        options: &Options,
+        folder: Option<Arc<tempfile::TempDir>>,
+    ) -> Result<Self, Error> {
         let engine_options = EngineOptions {
             memory_bytes: options.query_memory_bytes,
             spill_dir: options.spill_dir.clone(),
             query_threads: options.query_threads,
             ..EngineOptions::default()
         };
-        let engine = Engine::open(store.clone(), engine_options).await?;
-        Ok(Self { engine, store, _folder: folder })
+        let engine = Engine::open(store, engine_options).await?;
+        Ok(Self { engine, _folder: folder })
     }
 
     /// Begins a session in the database `bennu`.
@@ -97,8 +111,7 @@ impl Bennu {
     /// # Errors
     /// The last sync's failure.
     pub async fn close(&self) -> Result<(), Error> {
-        self.engine.close().await?;
-        Ok(self.store.close().await?)
+        Ok(self.engine.close().await?)
     }
 }
 

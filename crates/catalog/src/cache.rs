@@ -4,15 +4,27 @@
 //!   change(f):  turn ──> Draft of current() ──f──> one WriteBatch ──apply, sync──> swap
 //! ```
 //! The batch is conditional on the counters row that the last change wrote, so that a second process
-//! on the same store cannot write over this one's changes.
+//! on the same store cannot write over this one's changes. Where a batch cannot hold it all, the change is a logged
+//! intent (`intent.rs`).
+//!
+//! On a store that others write to as well, [`CatalogCache::follow`] looks at the counters row before a statement, at most once
+//! in [`FOLLOW`], and [`CatalogCache::check_epochs`] before a commit.
 
+use crate::stored::Change;
 use crate::{
-    Catalog, CatalogError, CatalogResult, Draft, NewTable, PreparedTable, RowIds, SYSTEM_TABLE, SequenceValues, stored,
+    Catalog, CatalogError, CatalogResult, Draft, NewTable, PreparedTable, RowIds, SYSTEM_TABLE, SequenceValues, intent,
+    stored,
 };
 use arc_swap::ArcSwap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use store::{Clock, CommitNo, Durability, Store, StoreError, SystemClock};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+use store::{Clock, CommitNo, Durability, Store, StoreError, SystemClock, TableId};
 use tokio::sync::{Mutex, OwnedMutexGuard};
+
+/// How long a statement may go by a catalog that another process has changed. A commit never does.
+pub const FOLLOW: Duration = Duration::from_millis(100);
 
 /// The catalog of one store. One per process and store.
 #[derive(Debug)]
@@ -20,6 +32,9 @@ pub struct CatalogCache {
     shared: Arc<Shared>,
     row_ids: RowIds,
     sequence_values: SequenceValues,
+    clock: Arc<dyn Clock>,
+    /// When the counters row was looked at last, microseconds since 1970.
+    followed: AtomicI64,
 }
 
 #[derive(Debug)]
@@ -55,9 +70,14 @@ impl CatalogCache {
             turn: Arc::new(Mutex::new(loaded.commit)),
         });
         let sequence_values = SequenceValues::new(Arc::clone(&store), loaded.sequence_values);
-        let row_ids = RowIds::new(store, clock, loaded.row_id_mark);
-        let cache = Arc::new(Self { shared, row_ids, sequence_values });
-        cache.change(Draft::drop_staged).await?;
+        let exclusive = store.capabilities().exclusive;
+        let row_ids = RowIds::new(store, Arc::clone(&clock), &loaded.row_id_marks);
+        let followed = AtomicI64::new(clock.micros());
+        let cache = Arc::new(Self { shared, row_ids, sequence_values, clock, followed });
+        // On a shared store another process may be loading into them.
+        if exclusive {
+            cache.change(Draft::drop_staged).await?;
+        }
         Ok(cache)
     }
 
@@ -69,6 +89,50 @@ impl CatalogCache {
     /// Version of [`Self::current`], without taking it: is a plan still good?
     pub fn version(&self) -> u64 {
         self.shared.current.load().version()
+    }
+
+    /// Takes over what other processes have changed, if they may have: at most once in [`FOLLOW`].
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub async fn follow(&self) -> CatalogResult<()> {
+        if self.shared.store.capabilities().exclusive {
+            return Ok(());
+        }
+        let (now, last) = (self.clock.micros(), self.followed.load(Ordering::Relaxed));
+        let due = now < last || now - last >= i64::try_from(FOLLOW.as_micros()).unwrap_or(i64::MAX);
+        if due { self.follow_now().await } else { Ok(()) }
+    }
+
+    /// As [`Self::follow`], however short ago the last look was.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub async fn follow_now(&self) -> CatalogResult<()> {
+        if self.shared.store.capabilities().exclusive {
+            return Ok(());
+        }
+        let mut turn = self.shared.turn.lock().await;
+        self.followed.store(self.clock.micros(), Ordering::Relaxed);
+        self.shared.follow(&mut turn).await
+    }
+
+    /// May rows be committed that were made by these versions of tables? Each is a storage and the catalog version in
+    /// which its table had changed last. Asked right before the commit; only a shared store makes it ask the store.
+    ///
+    /// # Errors
+    /// [`CatalogError::ChangedElsewhere`] when a table has changed or is gone; [`CatalogError::Store`].
+    pub async fn check_epochs(&self, tables: &BTreeMap<TableId, u64>) -> CatalogResult<()> {
+        if tables.is_empty() || self.shared.store.capabilities().exclusive {
+            return Ok(());
+        }
+        self.follow_now().await?;
+        let catalog = self.current();
+        let unchanged = |(storage, epoch): (&TableId, &u64)| {
+            let staged = catalog.staged.contains(&storage.0);
+            staged || catalog.tables().any(|table| table.storage == storage.0 && table.version == *epoch)
+        };
+        if tables.iter().all(unchanged) { Ok(()) } else { Err(CatalogError::ChangedElsewhere) }
     }
 
     /// Makes hidden row ids.
@@ -93,7 +157,7 @@ impl CatalogCache {
         let answer = f(&mut draft)?;
         if draft.changes_something() {
             // A task of its own: dropped half-way, the cache would not know what the store has.
-            let commit = tokio::spawn(Arc::clone(&self.shared).commit(draft, turn));
+            let commit = tokio::spawn(Arc::clone(&self.shared).commit(draft.finish()?, turn));
             commit.await.map_err(|error| CatalogError::Aborted { reason: error.to_string() })??;
         }
         Ok(answer)
@@ -109,15 +173,52 @@ impl CatalogCache {
 }
 
 impl Shared {
-    async fn commit(self: Arc<Self>, draft: Draft, mut turn: OwnedMutexGuard<CommitNo>) -> CatalogResult<()> {
-        let (next, batch) = draft.finish(*turn)?;
-        let commit = match self.store.apply(batch, Durability::Sync).await {
+    async fn commit(self: Arc<Self>, change: Change, mut turn: OwnedMutexGuard<CommitNo>) -> CatalogResult<()> {
+        if !stored::changes_in_one_batch(self.store.as_ref()) {
+            return self.commit_in_steps(change, &mut turn).await;
+        }
+        let commit = match self.store.apply(change.batch(*turn)?, Durability::Sync).await {
             Ok(commit) => commit,
             Err(error) => return Err(self.refused(error, &mut turn).await),
         };
         *turn = commit;
         self.store.sync(commit).await?;
-        self.current.store(Arc::new(next));
+        self.current.store(Arc::new(change.catalog));
+        Ok(())
+    }
+
+    async fn commit_in_steps(&self, change: Change, turn: &mut CommitNo) -> CatalogResult<()> {
+        match intent::commit(self.store.as_ref(), &change, *turn).await {
+            Ok(settled) if settled.counters.version == change.catalog.version => {
+                *turn = settled.commit;
+                self.current.store(Arc::new(change.catalog));
+                Ok(())
+            }
+            // It was made, and another one after it.
+            Ok(_) => self.follow(turn).await,
+            Err(error) => {
+                // Also an undone change uses its version up.
+                self.follow(turn).await?;
+                match error {
+                    CatalogError::Store(StoreError::ConditionFailed { table: SYSTEM_TABLE, .. }) => {
+                        Err(CatalogError::ChangedElsewhere)
+                    }
+                    error => Err(error),
+                }
+            }
+        }
+    }
+
+    /// Reads the catalog again if another process has changed it since commit `turn`.
+    async fn follow(&self, turn: &mut CommitNo) -> CatalogResult<()> {
+        let newest = stored::read_counters(self.store.as_ref()).await?;
+        if newest.is_none_or(|newest| newest.commit == *turn) {
+            return Ok(());
+        }
+        if let Some(loaded) = stored::load(self.store.as_ref()).await? {
+            *turn = loaded.commit;
+            self.current.store(Arc::new(loaded.catalog));
+        }
         Ok(())
     }
 

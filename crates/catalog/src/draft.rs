@@ -6,7 +6,7 @@ use crate::definition::NewTable;
 use crate::{Catalog, CatalogError, CatalogResult, SchemaDef, SchemaId, Table, TableOid};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use store::{Bytes, FamilyId, FamilySpec, TableChange, TableId, TableSpec, WriteBatch};
+use store::{Bytes, FamilyId, FamilySpec, TableChange, TableId, TableSpec};
 
 /// The next version of the catalog, as far as it is made. [`Self::catalog`] already holds the changes
 /// before it, so several may be made at once.
@@ -17,7 +17,6 @@ pub struct Draft {
     pub(crate) next: Catalog,
     pub(crate) dirty: Dirty,
     pub(crate) stores: Vec<TableChange>,
-    pub(crate) extra: WriteBatch,
 }
 
 /// Objects whose rows are to be written again, or deleted when the next version lacks them.
@@ -50,19 +49,12 @@ impl Draft {
     pub(crate) fn new(current: &Catalog) -> Self {
         let mut next = current.clone();
         next.version += 1;
-        Self { next, dirty: Dirty::default(), stores: Vec::new(), extra: WriteBatch::default() }
+        Self { next, dirty: Dirty::default(), stores: Vec::new() }
     }
 
     /// The catalog with the changes so far.
     pub fn catalog(&self) -> &Catalog {
         &self.next
-    }
-
-    /// Adds writes that become durable together with this change, or not at all.
-    pub fn extend(&mut self, batch: WriteBatch) {
-        self.extra.tables.extend(batch.tables);
-        self.extra.conditions.extend(batch.conditions);
-        self.extra.mutations.extend(batch.mutations);
     }
 
     /// CREATE SCHEMA.

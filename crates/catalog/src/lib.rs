@@ -22,6 +22,7 @@ mod column;
 mod definition;
 mod draft;
 mod error;
+mod intent;
 mod property;
 mod relation;
 mod row_id;
@@ -33,7 +34,7 @@ mod stored_datum;
 mod table;
 mod view;
 
-pub use cache::CatalogCache;
+pub use cache::{CatalogCache, FOLLOW};
 pub use catalog::{
     Catalog, DATABASE_NAME, DATABASE_OID, FIRST_USER_OID, MAX_COLUMNS, PUBLIC_SCHEMA, PUBLIC_SCHEMA_ID,
     RESERVED_SCHEMAS, SYSTEM_TABLE,

@@ -3,14 +3,15 @@
 //! ```text
 //!   last handed out ──> values reserved by the mark ──> mark: the row `06` of the sequence
 //! ```
-//! After a crash a sequence goes on behind its mark: values in between are lost, none comes twice. A mark lies
+//! A mark replaces the one that was read, or is not written: of several processes on one store each hands out values
+//! that it has reserved, and none hands out another's. After a crash a sequence goes on behind its mark: values in between are lost, none comes twice. A mark lies
 //! [`FEWEST`] values ahead at first and twice as far each time, up to [`MOST`], so that loads write few of them.
 
 use crate::{CatalogError, CatalogResult, Sequence, TableOid, stored};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex as StateMap, PoisonError};
-use store::{Durability, Store};
+use store::{CommitNo, Store, StoreError};
 use tokio::sync::Mutex;
 
 /// Values that the first mark reserves, as PostgreSQL's log does.
@@ -53,6 +54,8 @@ pub struct SequenceValues {
 #[derive(Debug)]
 struct State {
     now: SequenceValue,
+    /// The stamp that the mark's row carried when it was read or written last; `None`: there was none.
+    stamp: Option<CommitNo>,
     /// How many more values the mark covers.
     reserved: u64,
     /// What the next mark reserves.
@@ -60,8 +63,8 @@ struct State {
 }
 
 impl SequenceValues {
-    pub(crate) fn new(store: Arc<dyn Store>, marks: BTreeMap<TableOid, SequenceValue>) -> Self {
-        let state = |now| Arc::new(Mutex::new(State { now, reserved: 0, ahead: FEWEST }));
+    pub(crate) fn new(store: Arc<dyn Store>, marks: BTreeMap<TableOid, (SequenceValue, CommitNo)>) -> Self {
+        let state = |(now, stamp)| Arc::new(Mutex::new(State::at(now, Some(stamp))));
         let states = marks.into_iter().map(|(oid, mark)| (oid, state(mark))).collect();
         Self { store, states: StateMap::new(states) }
     }
@@ -89,21 +92,24 @@ impl SequenceValues {
 
     /// Makes a mark durable that lies at least `wanted` values ahead, or at the end.
     async fn reserve(&self, sequence: &Sequence, state: &mut State, wanted: usize) -> CatalogResult<()> {
-        let steps = state.ahead.max(wanted as u64);
-        let (mut mark, mut reserved) = (state.now, 0);
-        while reserved < steps
-            && let Some(next) = mark.next(sequence)
-        {
-            mark = next;
-            reserved += 1;
+        loop {
+            let steps = state.ahead.max(wanted as u64);
+            let (mut mark, mut reserved) = (state.now, 0);
+            while reserved < steps
+                && let Some(next) = mark.next(sequence)
+            {
+                mark = next;
+                reserved += 1;
+            }
+            if reserved == 0 {
+                return Err(exhausted(sequence));
+            }
+            if self.write(sequence, state, mark).await? {
+                state.reserved = reserved;
+                state.ahead = (state.ahead * 2).min(MOST);
+                return Ok(());
+            }
         }
-        if reserved == 0 {
-            return Err(exhausted(sequence));
-        }
-        self.write(sequence.oid, mark).await?;
-        state.reserved = reserved;
-        state.ahead = (state.ahead * 2).min(MOST);
-        Ok(())
     }
 
     /// setval(): `value` is the last one, or with `called` false the next one.
@@ -118,8 +124,8 @@ impl SequenceValues {
         let state = self.state(sequence);
         let mut state = state.lock().await;
         let now = SequenceValue { generation: sequence.generation, last: value, called };
-        self.write(sequence.oid, now).await?;
-        *state = State { now, reserved: 0, ahead: FEWEST };
+        while !self.write(sequence, &mut state, now).await? {}
+        *state = State::at(now, state.stamp);
         Ok(())
     }
 
@@ -139,21 +145,43 @@ impl SequenceValues {
     }
 
     fn state(&self, sequence: &Sequence) -> Arc<Mutex<State>> {
-        let new = || Arc::new(Mutex::new(State { now: SequenceValue::fresh(sequence), reserved: 0, ahead: FEWEST }));
+        let new = || Arc::new(Mutex::new(State::at(SequenceValue::fresh(sequence), None)));
         Arc::clone(self.states.lock().unwrap_or_else(PoisonError::into_inner).entry(sequence.oid).or_insert_with(new))
     }
 
-    async fn write(&self, oid: TableOid, value: SequenceValue) -> CatalogResult<()> {
-        let commit = self.store.apply(stored::sequence_value(oid, &value)?, Durability::Sync).await?;
-        Ok(self.store.sync(commit).await?)
+    /// Replaces the mark. False: another process had replaced it; `state` now goes on behind that one's.
+    async fn write(&self, sequence: &Sequence, state: &mut State, mark: SequenceValue) -> CatalogResult<bool> {
+        let store = self.store.as_ref();
+        match stored::write_sequence_value(store, sequence.oid, &mark, state.stamp).await {
+            Ok(stamp) => {
+                state.stamp = Some(stamp);
+                Ok(true)
+            }
+            Err(CatalogError::Store(StoreError::ConditionFailed { .. })) => {
+                let found = stored::read_sequence_value(store, sequence.oid).await?;
+                let fresh = SequenceValue::fresh(sequence);
+                *state = State::at(found.map_or(fresh, |(now, _)| now), found.map(|(_, stamp)| stamp));
+                // By a RESTART that this process has not heard of, its values would be of before.
+                if state.now.generation > sequence.generation {
+                    return Err(CatalogError::ChangedElsewhere);
+                }
+                state.begin(sequence);
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 
 impl State {
+    fn at(now: SequenceValue, stamp: Option<CommitNo>) -> Self {
+        Self { now, stamp, reserved: 0, ahead: FEWEST }
+    }
+
     /// Begins anew behind a RESTART.
     fn begin(&mut self, sequence: &Sequence) {
         if self.now.generation < sequence.generation {
-            *self = Self { now: SequenceValue::fresh(sequence), reserved: 0, ahead: FEWEST };
+            *self = Self::at(SequenceValue::fresh(sequence), self.stamp);
         }
     }
 }

@@ -6,6 +6,7 @@
 //! ```
 
 use crate::catalog::Schema;
+use crate::intent::{self, Intent, Settled};
 use crate::{
     Catalog, CatalogError, CatalogResult, Draft, KEY_CODEC, SALT_HASH, SYSTEM_TABLE, SchemaDef, Sequence,
     SequenceValue, Table, TableOid, View,
@@ -23,12 +24,12 @@ use store::{
 /// Version of the rows' format. Grows when an older build could not read them.
 pub const FORMAT: u32 = 1;
 
-const FAMILY: FamilyId = FamilyId(0);
+pub(crate) const FAMILY: FamilyId = FamilyId(0);
 
 /// What a row is about: the first byte of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-enum Kind {
+pub(crate) enum Kind {
     Counters = 0,
     Schema = 1,
     Table = 2,
@@ -54,7 +55,7 @@ impl Kind {
         Self::SequenceValue,
     ];
 
-    fn key(self, id: u32) -> Bytes {
+    pub(crate) fn key(self, id: u32) -> Bytes {
         let mut key = vec![self as u8];
         if self != Self::Counters {
             key.extend_from_slice(&id.to_be_bytes());
@@ -79,11 +80,21 @@ struct FormatOnly {
     format: u32,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Counters {
-    version: u64,
-    next_oid: u32,
-    next_storage: u32,
+/// What every change of the catalog replaces, and what tells a reader that nothing has changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Counters {
+    pub(crate) version: u64,
+    pub(crate) next_oid: u32,
+    pub(crate) next_storage: u32,
+    /// A change under way, on stores that cannot make it in one batch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) intent: Option<Intent>,
+    /// Storages that no version has any more and that may still be there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) drops: Vec<u32>,
+    /// Versions that were undone, the latest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) undone: Vec<u64>,
 }
 
 /// A catalog read from its store.
@@ -91,30 +102,86 @@ pub(crate) struct Loaded {
     pub(crate) catalog: Catalog,
     /// The commit that wrote the counters.
     pub(crate) commit: CommitNo,
-    pub(crate) row_id_mark: u64,
-    pub(crate) sequence_values: BTreeMap<TableOid, SequenceValue>,
+    /// Each node's, with the stamp of its row.
+    pub(crate) row_id_marks: BTreeMap<u32, (u64, CommitNo)>,
+    /// With the stamps of their rows.
+    pub(crate) sequence_values: BTreeMap<TableOid, (SequenceValue, CommitNo)>,
 }
 
-/// Reads the catalog; `None` in a store that has none.
+/// A change of the catalog, ready to be written.
+pub(crate) struct Change {
+    /// The next version.
+    pub(crate) catalog: Catalog,
+    pub(crate) tables: Vec<TableChange>,
+    /// Keys and JSON of all rows that differ, but for the counters; `None`: the row goes.
+    pub(crate) rows: Vec<(Bytes, Option<Vec<u8>>)>,
+}
+
+impl Change {
+    /// The one batch that makes it. Holds only while the counters row is the one that commit `last` wrote.
+    pub(crate) fn batch(&self, last: CommitNo) -> CatalogResult<WriteBatch> {
+        let unchanged =
+            Condition { table: SYSTEM_TABLE, family: FAMILY, key: Kind::Counters.key(0), expect: Some(last) };
+        let mut mutations = vec![put(Kind::Counters, 0, &counters_of(&self.catalog))?];
+        for (key, json) in &self.rows {
+            let (table, family, key) = (SYSTEM_TABLE, FAMILY, key.clone());
+            mutations.push(match json {
+                Some(json) => Mutation::Replace { table, family, key, fragment: fragment_of(json)? },
+                None => Mutation::Delete { table, family, key },
+            });
+        }
+        Ok(WriteBatch { tables: self.tables.clone(), conditions: vec![unchanged], mutations })
+    }
+}
+
+/// Reads the catalog; `None` in a store that has none. Brings to its end what other processes left under way.
 pub(crate) async fn load(store: &dyn Store) -> CatalogResult<Option<Loaded>> {
-    let counters = match store.get_newest(SYSTEM_TABLE, FAMILY, &Kind::Counters.key(0)).await {
+    let in_one_batch = changes_in_one_batch(store);
+    loop {
+        let settled = if in_one_batch { read_counters(store).await? } else { intent::settle(store, None).await? };
+        let Some(Settled { commit, .. }) = settled else { return Ok(None) };
+        if !in_one_batch {
+            // Who wrote it may have died before its sync.
+            store.sync(commit).await?;
+        }
+        // A row of a batch stands for the whole: the rows of the same change are in this snapshot too.
+        let snapshot = store.snapshot(commit).await?;
+        let request = ScanRequest::new(SYSTEM_TABLE, FAMILY, vec![KeyRange::all()]);
+        let mut scan = store.scan(request, &snapshot).await?;
+        let mut rows = Rows::default();
+        while let Some(batch) = scan.next().await? {
+            for (key, fragment) in batch.keys().zip(batch.fragments()) {
+                rows.read(key, fragment)?;
+            }
+        }
+        // Else a change may have been made while its rows were read.
+        let same = in_one_batch || read_counters(store).await?.is_some_and(|now| now.commit == commit);
+        if same {
+            return rows.into_loaded().map(Some);
+        }
+    }
+}
+
+/// Can a change and its tables be one batch? Otherwise it is a logged intent.
+pub(crate) fn changes_in_one_batch(store: &dyn Store) -> bool {
+    let can = store.capabilities();
+    can.atomic_batches() && can.table_changes && can.store_snapshots()
+}
+
+/// The counters row; `None` in a store that has no catalog.
+pub(crate) async fn read_counters(store: &dyn Store) -> CatalogResult<Option<Settled>> {
+    let row = match store.get_newest(SYSTEM_TABLE, FAMILY, &Kind::Counters.key(0)).await {
         Ok(Some(row)) => row,
+        // Whoever made the table died before the row.
+        Ok(None) if !changes_in_one_batch(store) => return Ok(None),
         Ok(None) => return Err(corrupted("the counters row", "it is missing")),
         Err(StoreError::NoSuchTable { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let commit = Fragment::parse(&counters).map_err(|error| corrupted("the counters row", error))?.commit();
-    // A row of a batch stands for the whole: the rows of the same change are in this snapshot too.
-    let snapshot = store.snapshot(commit).await?;
-    let request = ScanRequest::new(SYSTEM_TABLE, FAMILY, vec![KeyRange::all()]);
-    let mut scan = store.scan(request, &snapshot).await?;
-    let mut rows = Rows::default();
-    while let Some(batch) = scan.next().await? {
-        for (key, fragment) in batch.keys().zip(batch.fragments()) {
-            rows.read(key, fragment)?;
-        }
-    }
-    rows.into_loaded().map(Some)
+    let what = || "the counters row".to_string();
+    let fragment = Fragment::parse(&row).map_err(|error| corrupted(what(), error))?;
+    let counters = value(json_in(&fragment, &what)?, &what)?;
+    Ok(Some(Settled { counters, commit: fragment.commit() }))
 }
 
 /// Makes the system table in a new store.
@@ -122,26 +189,83 @@ pub(crate) async fn bootstrap(store: &dyn Store) -> CatalogResult<Loaded> {
     let catalog = Catalog::bootstrap();
     let families = vec![FamilySpec::new(FAMILY)];
     let create = TableChange::Create(TableSpec { id: SYSTEM_TABLE, families, splits: Vec::new() });
-    let mut mutations = vec![put(Kind::Counters, 0, &counters_of(&catalog))?];
+    let mut rows = Vec::new();
     for schema in catalog.schemas() {
-        mutations.push(put(Kind::Schema, schema.id.0, schema)?);
+        rows.push((Kind::Schema, schema.id.0, json_of(Kind::Schema, schema.id.0, schema)?));
     }
+    rows.push((Kind::Counters, 0, json_of(Kind::Counters, 0, &counters_of(&catalog))?));
+    if !changes_in_one_batch(store) {
+        return bootstrap_in_steps(store, create, rows).await;
+    }
+    let mutations = rows.iter().map(|(kind, id, json)| put_json(*kind, *id, json)).collect::<CatalogResult<_>>()?;
     let batch = WriteBatch { tables: vec![create], conditions: Vec::new(), mutations };
     let commit = store.apply(batch, Durability::Sync).await?;
     store.sync(commit).await?;
-    Ok(Loaded { catalog, commit, row_id_mark: 0, sequence_values: BTreeMap::new() })
+    Ok(Loaded { catalog, commit, row_id_marks: BTreeMap::new(), sequence_values: BTreeMap::new() })
 }
 
-/// The write that makes a mark of hidden row ids durable.
-pub(crate) fn row_id_mark(node: u16, mark: u64) -> CatalogResult<WriteBatch> {
-    let mutations = vec![put(Kind::RowIdMark, u32::from(node), &mark)?];
-    Ok(WriteBatch { mutations, ..WriteBatch::default() })
+/// Each step may have been taken by a process that died, or by one that opens the store at the same time. The
+/// counters come last: with them the catalog is there.
+async fn bootstrap_in_steps(
+    store: &dyn Store,
+    create: TableChange,
+    rows: Vec<(Kind, u32, Vec<u8>)>,
+) -> CatalogResult<Loaded> {
+    let made = store.apply(WriteBatch { tables: vec![create], ..WriteBatch::default() }, Durability::Sync).await;
+    match made {
+        Ok(commit) => store.sync(commit).await?,
+        Err(StoreError::TableExists { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    for (kind, id, json) in rows {
+        match intent::replace(store, kind.key(id), fragment_of(&json)?, None).await {
+            Ok(_) | Err(StoreError::ConditionFailed { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    load(store).await?.ok_or_else(|| corrupted("the counters row", "it is missing"))
 }
 
-/// The write that makes a place of a sequence durable.
-pub(crate) fn sequence_value(oid: TableOid, value: &SequenceValue) -> CatalogResult<WriteBatch> {
-    let mutations = vec![put(Kind::SequenceValue, oid.0, value)?];
-    Ok(WriteBatch { mutations, ..WriteBatch::default() })
+/// Makes a mark of hidden row ids durable, if its row still carries the stamp `expect`. The row's new stamp.
+pub(crate) async fn write_row_id_mark(
+    store: &dyn Store,
+    node: u32,
+    mark: u64,
+    expect: Option<CommitNo>,
+) -> CatalogResult<CommitNo> {
+    let json = json_of(Kind::RowIdMark, node, &mark)?;
+    Ok(intent::replace(store, Kind::RowIdMark.key(node), fragment_of(&json)?, expect).await?)
+}
+
+/// The mark of a node's hidden row ids, with the stamp of its row.
+pub(crate) async fn read_row_id_mark(store: &dyn Store, node: u32) -> CatalogResult<Option<(u64, CommitNo)>> {
+    read_row(store, Kind::RowIdMark, node).await
+}
+
+/// Makes a place of a sequence durable, as [`write_row_id_mark`].
+pub(crate) async fn write_sequence_value(
+    store: &dyn Store,
+    oid: TableOid,
+    value: &SequenceValue,
+    expect: Option<CommitNo>,
+) -> CatalogResult<CommitNo> {
+    let json = json_of(Kind::SequenceValue, oid.0, value)?;
+    Ok(intent::replace(store, Kind::SequenceValue.key(oid.0), fragment_of(&json)?, expect).await?)
+}
+
+/// Where a sequence stands, with the stamp of its row.
+pub(crate) async fn read_sequence_value(
+    store: &dyn Store,
+    oid: TableOid,
+) -> CatalogResult<Option<(SequenceValue, CommitNo)>> {
+    read_row(store, Kind::SequenceValue, oid.0).await
+}
+
+async fn read_row<T: DeserializeOwned>(store: &dyn Store, kind: Kind, id: u32) -> CatalogResult<Option<(T, CommitNo)>> {
+    let what = || format!("{kind:?} {id}");
+    let Some(row) = store.get_newest(SYSTEM_TABLE, FAMILY, &kind.key(id)).await? else { return Ok(None) };
+    let fragment = Fragment::parse(&row).map_err(|error| corrupted(what(), error))?;
+    Ok(Some((value(json_in(&fragment, &what)?, &what)?, fragment.commit())))
 }
 
 impl Draft {
@@ -158,60 +282,82 @@ impl Draft {
         let dirty = &self.dirty;
         let relations = dirty.tables.is_empty() && dirty.views.is_empty() && dirty.sequences.is_empty();
         let rows = !(dirty.schemas.is_empty() && relations && dirty.staged.is_empty());
-        rows || !self.stores.is_empty() || !self.extra.is_empty()
+        rows || !self.stores.is_empty()
     }
 
-    /// The next version and the one batch that makes it. Holds only while the counters row is the one
-    /// that commit `last` wrote.
-    pub(crate) fn finish(self, last: CommitNo) -> CatalogResult<(Catalog, WriteBatch)> {
-        let Self { next, dirty, stores: mut tables, extra } = self;
-        let unchanged =
-            Condition { table: SYSTEM_TABLE, family: FAMILY, key: Kind::Counters.key(0), expect: Some(last) };
-        let mut conditions = vec![unchanged];
-        let mut mutations = vec![put(Kind::Counters, 0, &counters_of(&next))?];
+    /// The next version and what differs in the store.
+    pub(crate) fn finish(self) -> CatalogResult<Change> {
+        let Self { next, dirty, stores: tables } = self;
+        let mut rows = Vec::new();
         for id in dirty.schemas {
-            mutations.push(put_or_delete(Kind::Schema, id.0, next.schema_by_id(id))?);
+            rows.push(row_of(Kind::Schema, id.0, next.schema_by_id(id))?);
         }
         for oid in dirty.tables {
-            mutations.push(put_or_delete(Kind::Table, oid.0, next.table_by_oid(oid).map(Arc::as_ref))?);
+            rows.push(row_of(Kind::Table, oid.0, next.table_by_oid(oid).map(Arc::as_ref))?);
         }
         for oid in dirty.views {
-            mutations.push(put_or_delete(Kind::View, oid.0, next.view_by_oid(oid).map(Arc::as_ref))?);
+            rows.push(row_of(Kind::View, oid.0, next.view_by_oid(oid).map(Arc::as_ref))?);
         }
         for oid in dirty.sequences {
             let sequence = next.sequence_by_oid(oid).map(Arc::as_ref);
-            mutations.push(put_or_delete(Kind::Sequence, oid.0, sequence)?);
+            rows.push(row_of(Kind::Sequence, oid.0, sequence)?);
             if sequence.is_none() {
-                mutations.push(put_or_delete::<SequenceValue>(Kind::SequenceValue, oid.0, None)?);
+                rows.push(row_of::<SequenceValue>(Kind::SequenceValue, oid.0, None)?);
             }
         }
         for storage in dirty.staged {
-            mutations.push(put_or_delete(Kind::Staged, storage, next.staged.get(&storage))?);
+            rows.push(row_of(Kind::Staged, storage, next.staged.get(&storage))?);
         }
-        tables.extend(extra.tables);
-        conditions.extend(extra.conditions);
-        mutations.extend(extra.mutations);
-        Ok((next, WriteBatch { tables, conditions, mutations }))
+        Ok(Change { catalog: next, tables, rows })
     }
 }
 
 fn counters_of(catalog: &Catalog) -> Counters {
-    Counters { version: catalog.version, next_oid: catalog.next_oid, next_storage: catalog.next_storage }
-}
-
-fn put_or_delete<T: Serialize>(kind: Kind, id: u32, value: Option<&T>) -> CatalogResult<Mutation> {
-    match value {
-        Some(value) => put(kind, id, value),
-        None => Ok(Mutation::Delete { table: SYSTEM_TABLE, family: FAMILY, key: kind.key(id) }),
+    Counters {
+        version: catalog.version,
+        next_oid: catalog.next_oid,
+        next_storage: catalog.next_storage,
+        intent: None,
+        drops: Vec::new(),
+        undone: Vec::new(),
     }
 }
 
-fn put<T: Serialize>(kind: Kind, id: u32, value: &T) -> CatalogResult<Mutation> {
-    let unwritable = |error: &dyn std::fmt::Display| corrupted(format!("{kind:?} {id} to be written"), error);
-    let json = serde_json::to_vec(&Versioned { format: FORMAT, value }).map_err(|error| unwritable(&error))?;
+fn row_of<T: Serialize>(kind: Kind, id: u32, value: Option<&T>) -> CatalogResult<(Bytes, Option<Vec<u8>>)> {
+    Ok((kind.key(id), value.map(|value| json_of(kind, id, value)).transpose()?))
+}
+
+/// A value as its row has it.
+pub(crate) fn json_of<T: Serialize>(kind: Kind, id: u32, value: &T) -> CatalogResult<Vec<u8>> {
+    let unwritable = |error| corrupted(format!("{kind:?} {id} to be written"), error);
+    serde_json::to_vec(&Versioned { format: FORMAT, value }).map_err(unwritable)
+}
+
+/// What a row holds that is gone, on stores where a deleted row could come back.
+pub(crate) fn nothing() -> String {
+    format!("{{\"format\":{FORMAT},\"value\":null}}")
+}
+
+/// A row's fragment, not yet stamped.
+pub(crate) fn fragment_of(json: &[u8]) -> CatalogResult<Vec<u8>> {
     let mut fragment = Vec::new();
-    fragment::encode_dense(&layout(), &[Some(&json)], &mut fragment).map_err(|error| unwritable(&error))?;
-    Ok(Mutation::Replace { table: SYSTEM_TABLE, family: FAMILY, key: kind.key(id), fragment })
+    fragment::encode_dense(&layout(), &[Some(json)], &mut fragment)
+        .map_err(|error| corrupted("a row to be written", error))?;
+    Ok(fragment)
+}
+
+fn json_in<'a>(fragment: &Fragment<'a>, what: &dyn Fn() -> String) -> CatalogResult<&'a [u8]> {
+    let layout = layout();
+    let view = fragment.dense(&layout).map_err(|error| corrupted(what(), error))?;
+    view.cell(0).ok_or_else(|| corrupted(what(), "it has no value"))
+}
+
+fn put<T: Serialize>(kind: Kind, id: u32, value: &T) -> CatalogResult<Mutation> {
+    put_json(kind, id, &json_of(kind, id, value)?)
+}
+
+fn put_json(kind: Kind, id: u32, json: &[u8]) -> CatalogResult<Mutation> {
+    Ok(Mutation::Replace { table: SYSTEM_TABLE, family: FAMILY, key: kind.key(id), fragment: fragment_of(json)? })
 }
 
 fn layout() -> Layout {
@@ -227,17 +373,19 @@ struct Rows {
     views: Vec<View>,
     sequences: Vec<Sequence>,
     staged: BTreeSet<u32>,
-    row_id_mark: u64,
-    sequence_values: BTreeMap<TableOid, SequenceValue>,
+    row_id_marks: BTreeMap<u32, (u64, CommitNo)>,
+    sequence_values: BTreeMap<TableOid, (SequenceValue, CommitNo)>,
 }
 
 impl Rows {
     fn read(&mut self, key: &[u8], bytes: &[u8]) -> CatalogResult<()> {
         let what = || format!("row {key:02X?}");
         let fragment = Fragment::parse(bytes).map_err(|error| corrupted(what(), error))?;
-        let layout = layout();
-        let view = fragment.dense(&layout).map_err(|error| corrupted(what(), error))?;
-        let json = view.cell(0).ok_or_else(|| corrupted(what(), "it has no value"))?;
+        let json = json_in(&fragment, &what)?;
+        if json == nothing().as_bytes() {
+            return Ok(());
+        }
+        let id = || key.get(1..).and_then(|id| id.try_into().ok()).map(u32::from_be_bytes);
         match Kind::of(key).ok_or_else(|| corrupted(what(), "its kind is unknown"))? {
             Kind::Counters => self.counters = Some((value(json, &what)?, fragment.commit())),
             Kind::Schema => self.schemas.push(value(json, &what)?),
@@ -245,14 +393,16 @@ impl Rows {
             Kind::View => self.views.push(value(json, &what)?),
             Kind::Sequence => self.sequences.push(value(json, &what)?),
             Kind::SequenceValue => {
-                let id = key.get(1..).and_then(|id| id.try_into().ok()).map(u32::from_be_bytes);
-                let id = id.ok_or_else(|| corrupted(what(), "its key has no oid"))?;
-                self.sequence_values.insert(TableOid(id), value(json, &what)?);
+                let id = id().ok_or_else(|| corrupted(what(), "its key has no oid"))?;
+                self.sequence_values.insert(TableOid(id), (value(json, &what)?, fragment.commit()));
             }
             Kind::Staged => {
                 self.staged.insert(value(json, &what)?);
             }
-            Kind::RowIdMark => self.row_id_mark = self.row_id_mark.max(value(json, &what)?),
+            Kind::RowIdMark => {
+                let node = id().ok_or_else(|| corrupted(what(), "its key has no node"))?;
+                self.row_id_marks.insert(node, (value(json, &what)?, fragment.commit()));
+            }
         }
         Ok(())
     }
@@ -282,7 +432,7 @@ impl Rows {
             }
             catalog.tables.insert(table.oid, table);
         }
-        Ok(Loaded { catalog, commit, row_id_mark: self.row_id_mark, sequence_values: self.sequence_values })
+        Ok(Loaded { catalog, commit, row_id_marks: self.row_id_marks, sequence_values: self.sequence_values })
     }
 }
 
@@ -321,7 +471,7 @@ fn described(table: &Table) -> String {
     format!("table \"{}\" (oid {})", table.name, table.oid.0)
 }
 
-fn corrupted(what: impl std::fmt::Display, reason: impl std::fmt::Display) -> CatalogError {
+pub(crate) fn corrupted(what: impl std::fmt::Display, reason: impl std::fmt::Display) -> CatalogError {
     CatalogError::Corrupted { detail: format!("{what}: {reason}") }
 }
 

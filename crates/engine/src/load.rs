@@ -56,7 +56,7 @@ impl Session {
         Ok(rows)
     }
 
-    /// Loads the rows of a query, whose columns are the table's visible ones.
+    /// Loads the rows of a query, whose columns are the table's visible ones, into a table that nobody sees yet.
     pub(crate) async fn load(
         &mut self,
         target: &Target,
@@ -64,7 +64,8 @@ impl Session {
         plan: &Arc<Plan>,
     ) -> EngineResult<u64> {
         let types: Vec<DataType> = plan.columns.iter().map(|column| column.ty).collect();
-        let mut load = self.begin_load(target).await?;
+        let load = txn::load_unseen(self.engine.store(), target.storage).await?;
+        let mut load = Load { target, load, rows: 0, key: Vec::new(), fragment: Vec::new() };
         while let Some(chunk) = chunks.next().await {
             let mut rows = match chunk? {
                 Chunk::Batch(batch) => query::convert::batch_to_rows(&batch, &types)?,

@@ -62,6 +62,7 @@ fn is_planned(statement: &Statement) -> bool {
 
 impl Session {
     pub(crate) async fn prepare_source(&mut self, source: Arc<Source>) -> EngineResult<Arc<Prepared>> {
+        self.engine.catalog().follow().await?;
         if !is_planned(&source.statement) {
             let columns = utility::columns(self, &source.statement);
             let compiled = Mutex::default();
@@ -103,6 +104,7 @@ impl Session {
             Statement::RollbackTo(name) => return self.rollback_to(name).map(Answer::Done),
             _ => self.check_block()?,
         }
+        self.engine.catalog().follow().await?;
         match &source.statement {
             Statement::Query(_) => self.run_query(source, prepared, params).await,
             Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {

@@ -16,6 +16,7 @@ use crate::{Answer, Notice, Session, TransactionStatus};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use sql::{Isolation, TransactionModes};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::{Bytes, CommitNo, FamilyId, Store, TableId};
@@ -178,12 +179,12 @@ impl Session {
                 open.used = true;
                 let txn = open.borrow()?;
                 open.writing = true;
-                Ok(Work { txn, in_block: true, wait })
+                Ok(Work { txn, in_block: true, wait, looked: HashMap::new() })
             }
             Block::Idle => {
                 let txn = Arc::new(Mutex::new(self.new_transaction()));
                 let txn = txn.try_lock_owned().map_err(|_| Fault::InFailedTransaction)?;
-                Ok(Work { txn, in_block: false, wait })
+                Ok(Work { txn, in_block: false, wait, looked: HashMap::new() })
             }
         }
     }
@@ -210,6 +211,7 @@ impl Session {
         if txn.is_read_only() {
             return Ok(());
         }
+        self.engine.catalog().check_epochs(txn.epochs()).await?;
         let committed = txn.commit(self.settings.effective().durability).await?;
         self.last_commit = self.last_commit.max(committed.commit);
         if !committed.atomic {
@@ -349,6 +351,9 @@ impl Session {
     fn check_modes(&self, modes: TransactionModes) -> EngineResult<()> {
         let read_only = modes.read_only.unwrap_or(self.settings.effective().read_only);
         let feature = match (modes.isolation, modes.deferrable) {
+            (Some(Isolation::RepeatableRead), _) if !self.engine.store().capabilities().store_snapshots() => {
+                "isolation level REPEATABLE READ on a store without snapshots of all tables"
+            }
             (Some(Isolation::RepeatableRead), _) if !read_only => "isolation level REPEATABLE READ without READ ONLY",
             (Some(Isolation::Serializable), _) => "isolation level SERIALIZABLE",
             (_, Some(true)) => return fail(Fault::Unsupported { feature: "DEFERRABLE".to_string() }),
@@ -413,6 +418,8 @@ pub(crate) struct Work {
     /// Of a block, whose locks and writes outlive the statement?
     pub(crate) in_block: bool,
     pub(crate) wait: LockWait,
+    /// The stamps that rows had when the statement looked at them last, where that is how it tells what has changed.
+    pub(crate) looked: HashMap<Bytes, CommitNo>,
 }
 
 impl Work {
@@ -432,7 +439,7 @@ impl Work {
     }
 
     /// The row as this transaction sees it under its lock.
-    pub(crate) async fn newest(&self, table: TableId, family: FamilyId, key: &[u8]) -> EngineResult<Option<Bytes>> {
+    pub(crate) async fn newest(&mut self, table: TableId, family: FamilyId, key: &[u8]) -> EngineResult<Option<Bytes>> {
         Ok(self.txn.get_newest(table, family, key).await?)
     }
 }

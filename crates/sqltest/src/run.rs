@@ -45,18 +45,32 @@ impl Report {
 /// When the file cannot be read as sqllogictest, or no database can be made. Records that fail are in the report.
 pub async fn run_file(front: Front, compare: Compare, file: &Path) -> Result<Report, String> {
     let server = Server::start().await.map_err(|e| e.to_string())?;
+    run_file_on(&server, &[], front, compare, file).await
+}
+
+/// As [`run_file`], on a database that is there. `labels` are further names that records can be skipped by.
+///
+/// # Errors
+/// As [`run_file`].
+pub async fn run_file_on(
+    server: &Server,
+    labels: &[&str],
+    front: Front,
+    compare: Compare,
+    file: &Path,
+) -> Result<Report, String> {
     match front {
         Front::Library => {
             let db = server.db();
-            drive(Runner::new(|| async move { Ok(Library(db.session()?)) }), front, compare, file).await
+            drive(Runner::new(|| async move { Ok(Library(db.session()?)) }), front, labels, compare, file).await
         }
         Front::Simple => {
             let make = || async { Ok(Simple { client: server.connect().await?, engine: "bennu" }) };
-            drive(Runner::new(make), front, compare, file).await
+            drive(Runner::new(make), front, labels, compare, file).await
         }
         Front::Extended => {
             let make = || async { Ok(Extended { client: server.connect().await?, engine: "bennu" }) };
-            drive(Runner::new(make), front, compare, file).await
+            drive(Runner::new(make), front, labels, compare, file).await
         }
     }
 }
@@ -72,11 +86,11 @@ pub async fn run_file_at(config: &str, front: Front, compare: Compare, file: &Pa
         Front::Library => Err("a server cannot be reached in process".into()),
         Front::Simple => {
             let make = || async { Ok(Simple { client: connect(config).await?, engine }) };
-            drive(Runner::new(make), front, compare, file).await
+            drive(Runner::new(make), front, &[], compare, file).await
         }
         Front::Extended => {
             let make = || async { Ok(Extended { client: connect(config).await?, engine }) };
-            drive(Runner::new(make), front, compare, file).await
+            drive(Runner::new(make), front, &[], compare, file).await
         }
     }
 }
@@ -88,12 +102,19 @@ async fn engine_at(config: &str) -> Result<&'static str, FrontError> {
     Ok(if version.contains("Bennu") { "bennu" } else { "postgres" })
 }
 
-async fn drive<D, M>(mut runner: Runner<D, M>, front: Front, compare: Compare, file: &Path) -> Result<Report, String>
+async fn drive<D, M>(
+    mut runner: Runner<D, M>,
+    front: Front,
+    labels: &[&str],
+    compare: Compare,
+    file: &Path,
+) -> Result<Report, String>
 where
     D: AsyncDB<Error = FrontError, ColumnType = DefaultColumnType>,
     M: MakeConnection<Conn = D>,
 {
     runner.add_label(front.name());
+    labels.iter().for_each(|label| runner.add_label(label));
     match compare {
         Compare::Exact => {
             runner.with_validator(same_rows);

@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use tokio_postgres::{Client, NoTls};
 use tokio_util::sync::CancellationToken;
 
-/// A database in memory with its server. Dropping it stops the server.
+/// A database with its server. Dropping it stops the server.
 pub struct Server {
     db: Bennu,
     port: u16,
@@ -20,7 +20,14 @@ impl Server {
     /// When no port or no folder for temporary files is free.
     pub async fn start() -> Result<Self, FrontError> {
         let options = bennu::Options { cache_bytes: 32 << 20, memtable_bytes: 16 << 20, ..Default::default() };
-        let db = Bennu::open_in_memory(&options).await?;
+        Self::start_with(Bennu::open_in_memory(&options).await?)
+    }
+
+    /// Starts one for `db`.
+    ///
+    /// # Errors
+    /// When no port is free.
+    pub fn start_with(db: Bennu) -> Result<Self, FrontError> {
         let io = |e: std::io::Error| FrontError { code: "58030".into(), message: e.to_string() };
         let listener = TcpListener::bind("127.0.0.1:0").map_err(io)?;
         let port = listener.local_addr().map_err(io)?.port();

@@ -89,6 +89,7 @@ impl Store for FjallStore {
             snapshot: Scope::Store,
             atomic_batch: Scope::Store,
             table_changes: true,
+            exclusive: true,
             history: false,
             observers: false,
             filter: true,

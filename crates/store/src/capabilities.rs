@@ -23,6 +23,9 @@ pub struct Capabilities {
     /// [`crate::TableChange`]s are one step with the rows of their batch. Without it a batch has either one table
     /// change or rows, and who needs both keeps a logged intent.
     pub table_changes: bool,
+    /// While it is open, no other process writes to it. Else what is read may change under its reader, and the layers
+    /// above look for changes by others.
+    pub exclusive: bool,
     /// Overwritten and deleted cells can be read: [`crate::FamilySpec::versions`] above 1 and
     /// [`crate::ScanRequest::times`] are taken.
     pub history: bool,

@@ -1,11 +1,13 @@
 //! The end of a transaction: its writes become one batch.
 
+use crate::transaction::Stamps;
 use crate::{LockOwner, Overlay, TxnError, TxnResult};
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use store::{CommitNo, Condition, Durability, Mutation, Store, WriteBatch};
+use store::{Bytes, CommitNo, Condition, Durability, FamilyId, Mutation, Store, StoreError, TableId, WriteBatch};
 
 /// A transaction that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,31 +20,61 @@ pub struct Committed {
     pub rows: usize,
 }
 
+/// What must hold at the commit.
+#[derive(Debug)]
+pub(crate) struct Conditions {
+    /// By the statements' word.
+    pub(crate) required: Vec<Condition>,
+    /// Rows that were read, and are to be as they were if they are written.
+    pub(crate) stamps: Option<Stamps>,
+}
+
 /// Applies the writes, releases the locks, and waits for the log when `durability` asks for it.
 pub(crate) async fn commit(
     store: Arc<dyn Store>,
     locks: LockOwner,
-    conditions: Vec<Condition>,
+    conditions: Conditions,
     writes: Overlay,
     durability: Durability,
 ) -> TxnResult<Committed> {
     let rows = writes.len();
-    let batch = into_batch(writes, conditions);
+    let (batch, required) = into_batch(writes, conditions);
     let atomic = store.capabilities().atomic_batches() || (rows <= 1 && batch.conditions.len() <= rows);
     let applied = Unstoppable::new(apply(Arc::clone(&store), batch, atomic, durability, locks));
-    let commit = applied.await?;
+    let commit = applied.await.map_err(|error| in_words(error, &required))?;
     if durability == Durability::Sync {
         store.sync(commit).await?;
     }
     Ok(Committed { commit, atomic, rows })
 }
 
-fn into_batch(writes: Overlay, conditions: Vec<Condition>) -> WriteBatch {
-    let mutations = writes.into_rows().map(|(table, family, key, written)| match written {
-        Some(fragment) => Mutation::Replace { table, family, key, fragment: fragment.into() },
-        None => Mutation::Delete { table, family, key },
-    });
-    WriteBatch { tables: Vec::new(), conditions, mutations: mutations.collect() }
+/// The batch, and the rows whose conditions the statements have set.
+fn into_batch(writes: Overlay, conditions: Conditions) -> (WriteBatch, BTreeSet<(TableId, Bytes)>) {
+    let Conditions { required, mut stamps } = conditions;
+    let of_statements: BTreeSet<_> = required.iter().map(|it| (it.table, it.key.clone())).collect();
+    let mut conditions = required;
+    let mut mutations = Vec::with_capacity(writes.len());
+    for (table, family, key, written) in writes.into_rows() {
+        let read = stamps.as_mut().and_then(|stamps| stamps.remove(&(table, family, key.clone())));
+        if let Some(expect) = read.filter(|_| !of_statements.contains(&(table, key.clone()))) {
+            conditions.push(Condition { table, family, key: key.clone(), expect });
+        }
+        mutations.push(match written {
+            Some(fragment) => Mutation::Replace { table, family, key, fragment: fragment.into() },
+            None => Mutation::Delete { table, family, key },
+        });
+    }
+    (WriteBatch { tables: Vec::new(), conditions, mutations }, of_statements)
+}
+
+/// A condition that no statement has set was on the stamp of a row that was read.
+fn in_words(error: TxnError, required: &BTreeSet<(TableId, Bytes)>) -> TxnError {
+    match error {
+        TxnError::Store(StoreError::ConditionFailed { table, key }) if !required.contains(&(table, key.clone())) => {
+            TxnError::RowChanged { table, key }
+        }
+        error => error,
+    }
 }
 
 /// The locks are dropped at its end: from then on others build on what it wrote.
@@ -63,16 +95,29 @@ async fn apply(
 /// conditions are checked with the first row that they are about, those on unwritten rows before all.
 async fn apply_row_by_row(store: &dyn Store, batch: WriteBatch, durability: Durability) -> TxnResult<CommitNo> {
     let WriteBatch { conditions, mutations, .. } = batch;
+    // Most conflicts are there before the first row is written: then the transaction fails as a whole.
+    for condition in &conditions {
+        let newest = store.get_newest(condition.table, condition.family, &condition.key).await?;
+        if newest.as_deref().and_then(fragment::header::commit_of) != condition.expect {
+            let (table, key) = (condition.table, condition.key.clone());
+            return Err(StoreError::ConditionFailed { table, key }.into());
+        }
+    }
     let total = mutations.len();
-    let (of_rows, others): (Vec<_>, Vec<_>) =
-        conditions.into_iter().partition(|condition| mutations.iter().any(|mutation| is_about(condition, mutation)));
+    let written: BTreeSet<_> = mutations.iter().map(|mutation| target(mutation.target())).collect();
+    let mut of_rows: BTreeMap<_, Vec<Condition>> = BTreeMap::new();
+    let mut others = Vec::new();
+    for condition in conditions {
+        let row = (condition.table, condition.family, condition.key.clone());
+        if written.contains(&row) { of_rows.entry(row).or_default().push(condition) } else { others.push(condition) }
+    }
     let mut commit = CommitNo(0);
     for condition in others {
         let batch = WriteBatch { conditions: vec![condition], ..WriteBatch::default() };
         commit = store.apply(batch, durability).await?;
     }
     for (written, mutation) in mutations.into_iter().enumerate() {
-        let conditions = of_rows.iter().filter(|condition| is_about(condition, &mutation)).cloned().collect();
+        let conditions = of_rows.remove(&target(mutation.target())).unwrap_or_default();
         let batch = WriteBatch { tables: Vec::new(), conditions, mutations: vec![mutation] };
         commit = match store.apply(batch, durability).await {
             Ok(commit) => commit,
@@ -83,9 +128,8 @@ async fn apply_row_by_row(store: &dyn Store, batch: WriteBatch, durability: Dura
     Ok(commit)
 }
 
-fn is_about(condition: &Condition, mutation: &Mutation) -> bool {
-    let (table, family, key) = mutation.target();
-    condition.table == table && condition.family == family && condition.key == *key
+fn target((table, family, key): (TableId, FamilyId, &Bytes)) -> (TableId, FamilyId, Bytes) {
+    (table, family, key.clone())
 }
 
 /// A future that is brought to its end by the runtime when it is dropped half-way. Else a cancelled

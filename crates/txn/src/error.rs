@@ -27,6 +27,14 @@ pub enum TxnError {
         /// The limit.
         limit: usize,
     },
+    /// 40001: another process has changed a row since this transaction read it, to write it.
+    #[error("could not serialize access due to concurrent update")]
+    RowChanged {
+        /// Its table.
+        table: store::TableId,
+        /// Its rowkey.
+        key: store::Bytes,
+    },
     /// XX000: a store without atomic batches failed in the middle of a commit.
     #[error("commit broke off after {written} of {total} rows: {source}")]
     PartlyCommitted {

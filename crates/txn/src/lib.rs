@@ -19,6 +19,7 @@
 //!
 //! Read next: `engine` (which statements lock and write what).
 
+mod batch_load;
 mod commit;
 mod deadlock;
 mod error;
@@ -31,6 +32,7 @@ mod savepoint;
 mod transaction;
 mod view;
 
+pub use batch_load::load_unseen;
 pub use commit::Committed;
 pub use error::{TxnError, TxnResult};
 pub use lock_owner::LockOwner;

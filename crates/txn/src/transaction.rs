@@ -1,9 +1,10 @@
 //! One transaction: its writes so far, its locks, its end.
 
-use crate::commit::{self, Committed};
+use crate::commit::{self, Committed, Conditions};
 use crate::overlay::{Overlay, Written};
 use crate::savepoint::{Savepoint, UndoLog};
 use crate::{LockOwner, LockTable, LockWait, ReadView, TxnError, TxnId, TxnResult};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{Bytes, CommitNo, Condition, Durability, FamilyId, Snapshot, Store, StoreResult, TableId};
 
@@ -33,9 +34,16 @@ pub struct Transaction {
     /// What the present statement has written.
     statement: Overlay,
     conditions: Vec<Condition>,
+    /// The stamps of rows that it has read to build on them; `None` where locks are enough.
+    stamps: Option<Stamps>,
+    /// Of the tables that it writes to: the catalog version in which each had changed last.
+    epochs: BTreeMap<TableId, u64>,
     undo: UndoLog,
     reads: Reads,
 }
+
+/// The stamp that a row carried when it was read; `None`: it was not there.
+pub(crate) type Stamps = BTreeMap<(TableId, FamilyId, Bytes), Option<CommitNo>>;
 
 /// Which state statements read.
 #[derive(Debug, Default)]
@@ -50,7 +58,12 @@ enum Reads {
 impl Transaction {
     /// Begins one. `locks` is the one table of the store's process.
     pub fn begin(store: Arc<dyn Store>, locks: &Arc<LockTable>, options: TransactionOptions) -> Self {
+        let can = store.capabilities();
+        // Where others write as well, or a batch is not one step, a lock of this process keeps nobody out.
+        let stamps = (!can.exclusive || !can.atomic_batches()).then(Stamps::new);
         Self {
+            stamps,
+            epochs: BTreeMap::new(),
             store,
             locks: LockOwner::new(Arc::clone(locks)),
             options,
@@ -147,15 +160,31 @@ impl Transaction {
     }
 
     /// The row as this transaction would leave it: its own write, of this statement too, or the newest
-    /// state of the store. For rows whose lock it holds.
+    /// state of the store. For rows whose lock it holds. If it then writes the row, the commit is conditional on the
+    /// row being as it was read, unless the lock alone sees to that.
     ///
     /// # Errors
     /// As [`Store::get_newest`].
-    pub async fn get_newest(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
-        match self.own_write(table, family, key) {
-            Some(written) => Ok(written.clone()),
-            None => self.store.get_newest(table, family, key).await,
+    pub async fn get_newest(&mut self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
+        if let Some(written) = self.own_write(table, family, key) {
+            return Ok(written.clone());
         }
+        let newest = self.store.get_newest(table, family, key).await?;
+        if let Some(stamps) = &mut self.stamps {
+            let stamp = newest.as_deref().and_then(fragment::header::commit_of);
+            stamps.insert((table, family, Bytes::copy_from_slice(key)), stamp);
+        }
+        Ok(newest)
+    }
+
+    /// It writes rows of a table as that was since this version of the catalog.
+    pub fn note_epoch(&mut self, table: TableId, epoch: u64) {
+        self.epochs.entry(table).or_insert(epoch);
+    }
+
+    /// The tables noted. Its commit is right only if they have not changed since: to be asked before.
+    pub fn epochs(&self) -> &BTreeMap<TableId, u64> {
+        &self.epochs
     }
 
     /// What this transaction has written to the row, if it has.
@@ -204,17 +233,17 @@ impl Transaction {
     /// what has begun is still brought to its end.
     ///
     /// # Errors
-    /// After an error nothing was written, except [`TxnError::PartlyCommitted`] and the store's errors
+    /// [`TxnError::RowChanged`]. After an error nothing was written, except [`TxnError::PartlyCommitted`] and the store's errors
     /// that say that the outcome is unknown.
     pub async fn commit(mut self, durability: Durability) -> TxnResult<Committed> {
         self.end_statement();
-        let Self { store, locks, before, conditions, options, .. } = self;
+        let Self { store, locks, before, conditions, stamps, options, .. } = self;
         if before.is_empty() && conditions.is_empty() {
             return Ok(Committed { commit: options.at_least, atomic: true, rows: 0 });
         }
         // A view that outlives its statement still holds the overlay: then it is copied.
         let writes = Arc::unwrap_or_clone(before);
-        commit::commit(store, locks, conditions, writes, durability).await
+        commit::commit(store, locks, Conditions { required: conditions, stamps }, writes, durability).await
     }
 
     /// Forgets all writes and releases the locks. The same as dropping it.

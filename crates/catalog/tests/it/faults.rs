@@ -1,7 +1,7 @@
 //! Changes that break off: all of it or nothing, for those who read and for who opens the store again.
 
 use crate::world::{create, new_store, new_table, open, shown};
-use catalog::{CatalogCache, CatalogError, NewTable, SYSTEM_TABLE};
+use catalog::{CatalogError, NewTable, SYSTEM_TABLE};
 use std::sync::Arc;
 use store::{Store, StoreError};
 use store_testkit::{FaultPlan, FaultStore, ModelStore, Point};
@@ -117,37 +117,4 @@ async fn a_prepared_table_whose_name_was_taken_meanwhile_can_only_be_discarded()
     assert!(matches!(gone, Err(CatalogError::NoSuchSchema { .. })), "{gone:?}");
     cache.change(|draft| draft.discard_table(&prepared)).await.unwrap();
     assert!(store.regions(prepared.table().storage_id()).await.is_err());
-}
-
-#[tokio::test]
-async fn extra_writes_stand_or_fall_with_the_change() {
-    use store::{Condition, FamilyId, Mutation, WriteBatch};
-    let store = new_store();
-    let cache: Arc<CatalogCache> = open(&store).await;
-    let table = create(&cache, new_table("t")).await.unwrap();
-    let (id, family, key) = (table.storage_id(), FamilyId(0), store::Bytes::from_static(b"k"));
-    let layout = table.current_layout();
-    let mut fragment = Vec::new();
-    fragment::encode_dense(&layout, &[None, None], &mut fragment).unwrap();
-    let write = |expect| WriteBatch {
-        tables: Vec::new(),
-        conditions: vec![Condition { table: id, family, key: key.clone(), expect }],
-        mutations: vec![Mutation::Replace { table: id, family, key: key.clone(), fragment: fragment.clone() }],
-    };
-    let (wrong, right) = (write(Some(store::CommitNo(999_999))), write(None));
-    let failed = cache.change(|draft| {
-        draft.extend(wrong);
-        draft.rename_table(table.oid, "u")
-    });
-    let failed = failed.await.unwrap_err();
-    assert!(matches!(failed, CatalogError::Store(StoreError::ConditionFailed { .. })), "{failed:?}");
-    assert!(cache.current().table("public", "t").is_some());
-    assert_eq!(store.get_newest(id, family, b"k").await.unwrap(), None);
-    let renamed = cache.change(|draft| {
-        draft.extend(right);
-        draft.rename_table(table.oid, "u")
-    });
-    renamed.await.unwrap();
-    assert!(cache.current().table("public", "u").is_some());
-    assert!(store.get_newest(id, family, b"k").await.unwrap().is_some());
 }

@@ -17,4 +17,5 @@ mod faults;
 mod relations;
 mod reopen;
 mod row_ids;
+mod shared_store;
 mod world;

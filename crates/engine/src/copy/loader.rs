@@ -138,7 +138,8 @@ impl Session {
         }
         let mut work = self.take_transaction()?;
         work.txn.end_statement();
-        self.lock_table_by_name(work.txn.locks(), name, LockMode::Shared).await?;
+        let table = self.lock_table_by_name(work.txn.locks(), name, LockMode::Shared).await?;
+        work.txn.note_epoch(table.storage_id(), table.version);
         Ok(Sink::Work(work))
     }
 

@@ -213,7 +213,7 @@ async fn refuse_existing(work: &mut Work, target: &Target, key: &Bytes) -> Engin
 
 /// The row as it becomes beside one that may be there; `None`: that one stays.
 async fn merged(
-    work: &Work,
+    work: &mut Work,
     program: &InsertProgram,
     key: &Bytes,
     row: Row,

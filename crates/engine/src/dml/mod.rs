@@ -219,6 +219,9 @@ impl Session {
                 guard.stoppable(async { Ok(lock.await.map(drop)?) }).await?;
             }
             if self.is_current(&compiled) {
+                if let Some(target) = compiled.target() {
+                    work.txn.note_epoch(target.storage, target.table.version);
+                }
                 return Ok(compiled);
             }
             compiled = self.compile(source, prepared).await?;

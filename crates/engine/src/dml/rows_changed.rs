@@ -26,6 +26,9 @@ impl Session {
     ) -> EngineResult<Locked> {
         self.lock_rows(work, target, keys.iter()).await?;
         let guard = self.running();
+        // A snapshot of the store holds exactly the commits up to its number. Else a row is as it was read if it carries
+        // the stamp that it had before the query ran.
+        let by_state = self.engine.store().capabilities().store_snapshots();
         let mut rows = Vec::with_capacity(keys.len());
         let mut met = HashSet::with_capacity(keys.len());
         let mut changed = None;
@@ -46,7 +49,12 @@ impl Session {
                 continue;
             };
             let written = fragment::header::commit_of(&fragment).unwrap_or(CommitNo(0));
-            if !own && written > read {
+            let changed_since = match by_state {
+                true => written > read,
+                // A look at the rows comes before the query that counts: at the first one all are new.
+                false => work.looked.insert(key.clone(), written) != Some(written),
+            };
+            if !own && changed_since {
                 changed = changed.max(Some(written));
             }
             rows.push(Some(target.decode(key, &fragment)?));

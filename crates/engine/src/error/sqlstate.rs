@@ -164,6 +164,7 @@ fn txn_code(error: &TxnError) -> &'static str {
         TxnError::Deadlock { .. } => "40P01",
         TxnError::LockNotAvailable { .. } => "55P03",
         TxnError::TooManyWrites { .. } => "53200",
+        TxnError::RowChanged { .. } => "40001",
         TxnError::PartlyCommitted { .. } => "XX000",
         TxnError::Store(error) => store_code(error),
     }

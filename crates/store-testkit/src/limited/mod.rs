@@ -27,6 +27,8 @@ pub struct Without {
     pub snapshot: bool,
     /// A batch with table changes may have nothing else, and one of them only.
     pub table_changes: bool,
+    /// It is told that other processes write to it, too.
+    pub exclusive: bool,
     /// Filters are not looked at: every row comes back undecided.
     pub filter: bool,
     /// Bulk loads are refused.
@@ -41,7 +43,9 @@ impl Without {
     /// All that a store may lack; keys and fragments keep their size.
     pub fn everything() -> Self {
         let rest = Self::default();
-        Self { atomic_batch: true, snapshot: true, table_changes: true, filter: true, bulk_load: true, ..rest }
+        let (atomic_batch, snapshot, table_changes, exclusive, filter, bulk_load) =
+            (true, true, true, true, true, true);
+        Self { atomic_batch, snapshot, table_changes, exclusive, filter, bulk_load, ..rest }
     }
 
     fn has_limits(&self) -> bool {
@@ -165,6 +169,7 @@ impl Store for LimitedStore {
             snapshot: if self.without.snapshot { Scope::Row } else { inner.snapshot },
             atomic_batch: if self.without.atomic_batch { Scope::Row } else { inner.atomic_batch },
             table_changes: inner.table_changes && !self.without.table_changes,
+            exclusive: inner.exclusive && !self.without.exclusive,
             filter: inner.filter && !self.without.filter,
             bulk_load: inner.bulk_load && !self.without.bulk_load,
             max_key_bytes: self.without.keys_beyond.unwrap_or(usize::MAX).min(inner.max_key_bytes),

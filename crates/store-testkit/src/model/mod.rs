@@ -73,6 +73,7 @@ impl ModelStore {
             snapshot: Scope::Store,
             atomic_batch: Scope::Store,
             table_changes: true,
+            exclusive: true,
             history: false,
             observers: false,
             filter: true,

@@ -42,7 +42,7 @@ async fn what_is_taken_away_is_told_and_refused() {
     create(&store).await;
     let can = store.capabilities();
     assert_eq!((can.atomic_batch, can.snapshot), (Scope::Row, Scope::Row));
-    assert!(!can.table_changes && !can.filter && !can.bulk_load);
+    assert!(!can.table_changes && !can.exclusive && !can.filter && !can.bulk_load);
     let both = WriteBatch { tables: vec![TableChange::Drop(TABLE)], ..batch(vec![replace("a", b"1")]) };
     assert!(matches!(commit(&store, both).await, Err(StoreError::Unsupported { .. })));
     let refused = store.bulk_load(TABLE, OnDuplicate::Fail).await.err();

@@ -13,4 +13,5 @@ extern crate bennu_txn as txn;
 mod locks;
 mod map_store;
 mod overlay;
+mod shared_rows;
 mod transactions;

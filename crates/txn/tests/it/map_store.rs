@@ -78,6 +78,7 @@ impl Store for MapStore {
             snapshot: Scope::Store,
             atomic_batch: if self.atomic_batch { Scope::Store } else { Scope::Row },
             table_changes: false,
+            exclusive: true,
             history: false,
             observers: false,
             filter: true,

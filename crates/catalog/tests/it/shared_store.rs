@@ -1,0 +1,247 @@
+//! Several processes on one store that keeps single rows only: what one changes the others follow, and what one leaves
+//! behind in the middle the others finish or undo.
+
+use crate::world::{column, create, new_table, open, shown};
+use catalog::{CatalogCache, CatalogError, Counting, NewSequence, Sequence};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use store::{Store, StoreError, TableId};
+use store_testkit::{FaultPlan, FaultStore, LimitedStore, ModelStore, Point, Without};
+use types::{DataType, Datum};
+
+fn shared() -> Arc<dyn Store> {
+    Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), Without::everything()))
+}
+
+/// A process whose calls fail as its plan says.
+fn process(store: &Arc<dyn Store>) -> (Arc<dyn Store>, FaultPlan) {
+    let plan = FaultPlan::new();
+    (Arc::new(FaultStore::new(Arc::clone(store), plan.clone())), plan)
+}
+
+fn gone() -> StoreError {
+    StoreError::Io { action: "write".into(), reason: "the process died".into() }
+}
+
+/// A change with all kinds of steps: tables made and dropped, rows written and deleted.
+async fn change(cache: &CatalogCache) -> Result<(), CatalogError> {
+    let (old, truncated) = {
+        let catalog = cache.current();
+        let oid = |name: &str| catalog.table("public", name).map(|table| table.oid);
+        (oid("old"), oid("kept"))
+    };
+    cache
+        .change(|draft| {
+            draft.create_schema("s")?;
+            draft.create_table(new_table("new"))?;
+            draft.drop_table(old.ok_or(CatalogError::ChangedElsewhere)?)?;
+            draft.truncate(truncated.ok_or(CatalogError::ChangedElsewhere)?)?;
+            Ok(())
+        })
+        .await
+}
+
+/// Every storage that the catalog names is there, and no other below the next number.
+async fn storages_are_those_of_the_catalog(store: &Arc<dyn Store>, cache: &CatalogCache) {
+    let named: BTreeSet<u32> = cache.current().tables().map(|table| table.storage_id().0).collect();
+    let mut there = BTreeSet::new();
+    for storage in 16..40 {
+        if store.regions(TableId(storage)).await.is_ok() {
+            there.insert(storage);
+        }
+    }
+    assert_eq!(there, named);
+}
+
+async fn prepared() -> (Arc<dyn Store>, String) {
+    let store = shared();
+    let cache = open(&store).await;
+    create(&cache, new_table("old")).await.unwrap();
+    create(&cache, new_table("kept")).await.unwrap();
+    let before = names(&cache);
+    (store, before)
+}
+
+fn names(cache: &CatalogCache) -> String {
+    let catalog = cache.current();
+    let tables: Vec<_> = catalog.tables().map(|table| (table.name.clone(), table.storage_id().0)).collect();
+    format!("{:?} {tables:?}", catalog.schemas().map(|schema| schema.name.clone()).collect::<Vec<_>>())
+}
+
+#[tokio::test]
+async fn a_process_that_dies_between_any_two_steps_of_a_change_leaves_all_of_it_or_nothing() {
+    let (store, before) = prepared().await;
+    let cache = open(&store).await;
+    change(&cache).await.unwrap();
+    let after = names(&cache);
+    let (mut undone, mut done, mut steps) = (0, 0, 0);
+    for point in [Point::Apply, Point::AfterApply] {
+        for step in 1.. {
+            let (store, _) = prepared().await;
+            let (faulty, plan) = process(&store);
+            let dying = open(&faulty).await;
+            plan.fail_from(point, step, gone());
+            let struck = change(&dying).await.is_err();
+            drop(dying);
+            let cache = open(&store).await;
+            let found = names(&cache);
+            assert!([&before, &after].contains(&&found), "{point:?} {step}: {found}");
+            storages_are_those_of_the_catalog(&store, &cache).await;
+            // And the catalog can be changed.
+            create(&cache, new_table("later")).await.unwrap();
+            assert_eq!(shown(&open(&store).await.current()), shown(&cache.current()));
+            if !struck {
+                break;
+            }
+            steps += 1;
+            if found == before { undone += 1 } else { done += 1 }
+        }
+    }
+    // At least: log, two tables, decide, five rows, publish, two drops, clear.
+    assert!(steps >= 2 * 12 && undone >= 1 && done >= 10, "{steps} {undone} {done}");
+}
+
+#[tokio::test]
+async fn a_table_that_the_store_refuses_undoes_the_change() {
+    let (store, before) = prepared().await;
+    let (faulty, plan) = process(&store);
+    let cache = open(&faulty).await;
+    // The third write: after the intent and the first of the tables.
+    let refusal = StoreError::TooLarge { what: "rowkey", bytes: 9, limit: 1 };
+    plan.fail(Point::Apply, 3, refusal.clone());
+    assert_eq!(change(&cache).await, Err(CatalogError::Store(refusal)));
+    assert_eq!(names(&cache), before);
+    storages_are_those_of_the_catalog(&store, &cache).await;
+    change(&cache).await.unwrap();
+    assert_eq!(shown(&open(&store).await.current()), shown(&cache.current()));
+    storages_are_those_of_the_catalog(&store, &cache).await;
+}
+
+#[tokio::test]
+async fn a_change_is_followed_by_the_other_process() {
+    let store = shared();
+    let (first, second) = (open(&store).await, open(&store).await);
+    let table = create(&first, new_table("t")).await.unwrap();
+    second.follow_now().await.unwrap();
+    assert_eq!(shown(&second.current()), shown(&first.current()));
+    // Made from what is old: refused, and the next attempt knows.
+    create(&first, new_table("u")).await.unwrap();
+    assert_eq!(create(&second, new_table("v")).await.unwrap_err(), CatalogError::ChangedElsewhere);
+    create(&second, new_table("v")).await.unwrap();
+    first.follow_now().await.unwrap();
+    assert_eq!(shown(&second.current()), shown(&first.current()));
+    // A commit is asked for the tables that it has written to.
+    let epochs = BTreeMap::from([(table.storage_id(), table.version)]);
+    second.check_epochs(&epochs).await.unwrap();
+    let added = column("c", DataType::Integer);
+    first.change(|draft| draft.add_column(table.oid, added, Datum::Null)).await.unwrap();
+    assert_eq!(second.check_epochs(&epochs).await, Err(CatalogError::ChangedElsewhere));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn processes_that_change_the_catalog_at_the_same_time_lose_nothing() {
+    let store = shared();
+    let task = |process: usize| {
+        let store = Arc::clone(&store);
+        tokio::spawn(async move {
+            let cache = open(&store).await;
+            for n in 0..6 {
+                loop {
+                    match create(&cache, new_table(&format!("t{process}_{n}"))).await {
+                        Ok(_) => break,
+                        Err(CatalogError::ChangedElsewhere) => {}
+                        Err(other) => panic!("{other}"),
+                    }
+                }
+            }
+        })
+    };
+    for task in [0, 1, 2, 3].map(task) {
+        task.await.unwrap();
+    }
+    let cache = open(&store).await;
+    let catalog = cache.current();
+    assert_eq!(catalog.tables().count(), 24);
+    let storages: BTreeSet<_> = catalog.tables().map(|table| table.storage_id()).collect();
+    assert_eq!(storages.len(), 24);
+    storages_are_those_of_the_catalog(&store, &cache).await;
+}
+
+fn numbers() -> NewSequence {
+    NewSequence {
+        schema: "public".into(),
+        name: "s".into(),
+        counting: Counting {
+            ty: DataType::BigInt,
+            start: 1,
+            increment: 1,
+            min: 1,
+            max: i64::MAX,
+            cache: 1,
+            cycle: false,
+        },
+        owner: None,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_processes_never_draw_the_same_value_of_a_sequence() {
+    let store = shared();
+    let first = open(&store).await;
+    let sequence: Arc<Sequence> = first.change(|draft| draft.create_sequence(numbers())).await.unwrap();
+    let task = |store: Arc<dyn Store>, sequence: Arc<Sequence>| {
+        tokio::spawn(async move {
+            let cache = open(&store).await;
+            let mut values = Vec::new();
+            for n in 0..60 {
+                values.extend(cache.sequence_values().next(&sequence, 1 + n % 40).await.unwrap());
+                tokio::task::yield_now().await;
+            }
+            values
+        })
+    };
+    let tasks: Vec<_> = (0..4).map(|_| task(Arc::clone(&store), Arc::clone(&sequence))).collect();
+    let (mut all, mut count) = (BTreeSet::new(), 0);
+    for task in tasks {
+        let values = task.await.unwrap();
+        assert!(values.is_sorted_by(|a, b| a < b), "within a process they ascend");
+        count += values.len();
+        all.extend(values);
+    }
+    assert_eq!(all.len(), count);
+    // A process that has drawn before goes on behind a setval() of another, once its own values are used up.
+    let (a, b) = (open(&store).await, open(&store).await);
+    a.sequence_values().next(&sequence, 1).await.unwrap();
+    b.sequence_values().set(&sequence, 1_000_000, true).await.unwrap();
+    let drawn = a.sequence_values().next(&sequence, 5000).await.unwrap();
+    assert!(drawn.last() > Some(&1_000_000), "{:?}", drawn.last());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_processes_never_draw_the_same_row_id() {
+    let store = shared();
+    let task = |store: Arc<dyn Store>| {
+        tokio::spawn(async move {
+            let cache = open(&store).await;
+            let mut ids = Vec::new();
+            for n in 0..100_u32 {
+                ids.extend(cache.row_ids().reserve(n % 7 + 1).await.unwrap());
+                tokio::task::yield_now().await;
+            }
+            ids
+        })
+    };
+    let tasks: Vec<_> = (0..8).map(|_| task(Arc::clone(&store))).collect();
+    let (mut all, mut count) = (BTreeSet::new(), 0);
+    for task in tasks {
+        let ids = task.await.unwrap();
+        count += ids.len();
+        all.extend(ids);
+    }
+    assert_eq!(all.len(), count);
+    // One after the other: each gets a node of its own while the marks of the others lie ahead.
+    let node = |id: i64| (id >> 12) & 0x1FF;
+    let first = open(&store).await.row_ids().next().await.unwrap();
+    let second = open(&store).await.row_ids().next().await.unwrap();
+    assert_ne!(node(first), node(second));
+}

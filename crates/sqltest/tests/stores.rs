@@ -1,0 +1,125 @@
+//! Every file below `sql-tests` on two more stores: one that can do little, and two in step.
+//!
+//! `make test` runs a tenth of the files on each, chosen by a seed that is printed; `BENNU_STORES=all` (`make
+//! test-stores`) runs all. Records that need what a store has not stand behind `skipif without_…`; what is skipped
+//! is listed in `sql-tests/skipped.md`, which is compared with the files here.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    missing_docs
+)]
+
+mod corpus;
+
+use bennu::{Bennu, Options, Store};
+use bennu_sqltest::{Compare, Front, Server, run_file_on};
+use libtest_mimic::{Arguments, Trial};
+use std::path::Path;
+use std::sync::Arc;
+use store::{Capabilities, Scope};
+use store_testkit::{LimitedStore, MirrorStore, ModelStore, Without};
+
+/// A longer rowkey than this is refused by the limited store.
+const SMALL_KEY: usize = 400;
+
+#[derive(Clone, Copy, Debug)]
+enum Which {
+    Limited,
+    Mirror,
+}
+
+impl Which {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Limited => "limited",
+            Self::Mirror => "mirror",
+        }
+    }
+
+    /// An empty store; the folder goes with it.
+    fn make(self) -> Arc<dyn Store> {
+        match self {
+            Self::Limited => {
+                let without = Without { keys_beyond: Some(SMALL_KEY), ..Without::everything() };
+                Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), without))
+            }
+            Self::Mirror => {
+                let options = store_fjall::Options {
+                    cache_bytes: 8 << 20,
+                    memtable_bytes: 8 << 20,
+                    temporary: true,
+                    ..store_fjall::Options::default()
+                };
+                let folder = tempfile::tempdir().unwrap().keep();
+                let fjall = store_fjall::FjallStore::open(&folder, options).unwrap();
+                Arc::new(MirrorStore::new(fjall, Arc::new(ModelStore::new())))
+            }
+        }
+    }
+}
+
+/// What a store lacks, by the names that records are skipped by.
+fn labels(can: &Capabilities) -> Vec<&'static str> {
+    let lacks = [
+        ("without_atomic_batch", can.atomic_batch < Scope::Store),
+        ("without_snapshot", can.snapshot < Scope::Store),
+        ("without_filter", !can.filter),
+        ("without_bulk_load", !can.bulk_load),
+        ("without_long_keys", can.max_key_bytes <= SMALL_KEY),
+    ];
+    lacks.into_iter().filter(|(_, lacks)| *lacks).map(|(label, _)| label).collect()
+}
+
+async fn run(which: Which, file: &Path) -> Result<(), String> {
+    let store = which.make();
+    let labels = labels(&store.capabilities());
+    let options = Options { query_memory_bytes: 256 << 20, ..Options::default() };
+    let db = Bennu::with_store(store, &options).await.map_err(|e| e.to_string())?;
+    let server = Server::start_with(db.clone()).map_err(|e| e.to_string())?;
+    let report = run_file_on(&server, &labels, Front::Library, Compare::Exact, file).await?;
+    drop(server);
+    db.close().await.map_err(|e| e.to_string())?;
+    report.into_result()
+}
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sql-tests").canonicalize().unwrap();
+    // The planner recurses; unoptimised builds need more than a thread's usual stack.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(4)
+        .thread_stack_size(32 << 20)
+        .enable_all()
+        .build()
+        .unwrap();
+    let runtime = Arc::new(runtime);
+    let all = std::env::var("BENNU_STORES").is_ok_and(|stores| stores == "all");
+    let seed = std::env::var("BENNU_STORES_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    if !all {
+        println!("a tenth of the files, by seed {seed}: BENNU_STORES_SEED={seed}; all: BENNU_STORES=all");
+    }
+    let files = corpus::files(&root);
+    let skipped = corpus::skipped(&root, &files);
+    let mut trials = vec![Trial::test("skipped_records_are_listed", {
+        let root = root.clone();
+        move || corpus::compare_list(&root, &skipped).map_err(Into::into)
+    })];
+    for file in files {
+        let name = file.strip_prefix(&root).unwrap().display().to_string();
+        for which in [Which::Limited, Which::Mirror] {
+            if !all && !corpus::is_chosen(&format!("{}{name}", which.name()), seed) {
+                continue;
+            }
+            let (runtime, path) = (runtime.clone(), file.clone());
+            trials.push(Trial::test(format!("{}::{name}", which.name()), move || {
+                // On a worker, so that it has the worker's stack.
+                let task = runtime.spawn(async move { run(which, &path).await });
+                runtime.block_on(task).unwrap().map_err(Into::into)
+            }));
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit();
+}
