@@ -4,7 +4,8 @@
 //!   journals   3.jnl (sealed)      4.jnl (sealed)      5.jnl (active)
 //!              durable whole       durable whole       durable up to the watermark │ may be torn
 //! ```
-//! fjall syncs a journal before it begins the next, so every journal but the last must be whole. The
+//! fjall syncs a journal before it begins the next, so every journal but the last with a batch in it must be whole: a
+//! journal ends where a write failed, and fjall begins no batch after that, but perhaps an empty journal. The
 //! last must be whole up to the watermark; what follows a damaged place after it was never
 //! acknowledged as durable before the watermark was written, and is cut. fjall alone would cut
 //! silently at any damage, or, with values over 4 KiB in the tail, refuse to open at all.
@@ -15,6 +16,7 @@ use crate::folder::Folder;
 use crate::journal::{JournalEnd, read_to_end};
 use crate::open::file_len;
 use crate::watermark::Mark;
+use std::cmp::Ordering;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -78,28 +80,28 @@ pub(crate) fn repair_journals(database: &Path, mark: &Mark) -> StoreResult<Journ
         return Ok(journals);
     }
     let ids = journal_ids(database)?;
-    let Some((&active, sealed)) = ids.split_last() else {
-        return missing(mark.journal);
-    };
-    if active < mark.journal {
+    if ids.last().is_none_or(|active| *active < mark.journal) {
         return missing(mark.journal);
     }
-    for &id in sealed {
-        let end = read_journal(&journal_path(database, id))?;
+    let mut ends = Vec::with_capacity(ids.len());
+    for id in ids {
+        ends.push((id, read_journal(&journal_path(database, id))?));
+    }
+    let last = ends.iter().rposition(|(_, end)| end.torn || end.batches > 0);
+    for (at, (id, end)) in ends.iter().enumerate() {
+        let durable = match id.cmp(&mark.journal) {
+            Ordering::Less => !end.torn,
+            Ordering::Equal => end.whole_bytes >= mark.journal_bytes,
+            Ordering::Greater => true,
+        };
+        if !durable || (end.torn && Some(at) != last) {
+            return damaged(*id, end);
+        }
         if end.torn {
-            return damaged(id, &end);
+            cut(&journal_path(database, *id), end)?;
         }
         journals.next_seqno = journals.next_seqno.max(end.next_seqno);
     }
-    let path = journal_path(database, active);
-    let end = read_journal(&path)?;
-    if active == mark.journal && end.whole_bytes < mark.journal_bytes {
-        return damaged(active, &end);
-    }
-    if end.torn {
-        cut(&path, &end)?;
-    }
-    journals.next_seqno = journals.next_seqno.max(end.next_seqno);
     Ok(journals)
 }
 

@@ -1,6 +1,7 @@
 //! Moves the watermark along the journal as it becomes durable.
 
 use crate::error::io;
+use crate::housekeeping::pipeline_is_sound;
 use crate::inner::Inner;
 use crate::journal::read_batches;
 use std::fs::File;
@@ -42,6 +43,8 @@ impl Follower {
         let pipeline = &inner.pipeline;
         let durable = pipeline.publisher.durable();
         let (journal, file) = pipeline.group_sync.journal().active()?;
+        // A journal that was begun after a write had failed says nothing about the one before it.
+        pipeline_is_sound(inner)?;
         if journal == self.journal && durable == self.commit && self.bytes > 0 {
             return Ok(());
         }

@@ -91,6 +91,28 @@ async fn a_torn_tail_is_cut_whatever_its_values_and_wherever_it_is_torn() {
     }
 }
 
+/// fjall may begin a new journal after a write failed half-way, once the disk has room again.
+#[tokio::test]
+async fn a_half_written_batch_before_an_empty_journal_is_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let (crashed, _) = crashed(folder.path(), 3, 6_000).await;
+    let whole = written_bytes(&journal(&crashed));
+    overwrite(&journal(&crashed), whole - 20, &[0; 20]);
+    let before_a_batch = folder.path().join("before-a-batch");
+    copy(&crashed, &before_a_batch);
+    File::create(crashed.join("db/1.jnl")).unwrap().set_len(64 << 20).unwrap();
+    let store = reopen(&crashed).unwrap();
+    assert_eq!(scan(&store, 1, &now(&store).await).await.len(), 103);
+    commit(&store, batch(vec![put(1, "after", "1")])).await;
+    drop(store);
+    let again = reopen(&crashed).unwrap();
+    assert_eq!(scan(&again, 1, &now(&again).await).await.len(), 104);
+
+    // But not before one that holds a batch: that was only begun when this one was durable whole.
+    fs::copy(journal(&before_a_batch), before_a_batch.join("db/1.jnl")).unwrap();
+    assert_refused(&before_a_batch, "0.jnl is damaged");
+}
+
 #[tokio::test]
 async fn damage_in_what_was_durable_is_refused_and_names_the_journal() {
     let folder = tempfile::tempdir().unwrap();
