@@ -15,7 +15,7 @@ pub(crate) struct Admission {
     reads: Semaphore,
     scans: Semaphore,
     writes: Semaphore,
-    /// Commits share it; the end of a bulk load takes it alone, because it holds the commit lock for
+    /// Commits share it; a large one, a flush and the end of a bulk load take it alone, because it holds the commit lock for
     /// some tens of milliseconds, and whoever waits here is parked and not a blocked thread.
     gate: RwLock<()>,
     /// Microseconds that each commit has to pause at present.
@@ -63,13 +63,21 @@ impl Admission {
     /// # Errors
     /// [`StoreError::Closed`].
     pub(crate) async fn write(&self) -> StoreResult<WritePass<'_>> {
+        let permit = self.write_large().await?;
+        Ok(WritePass { _permit: permit, _gate: self.gate.read().await })
+    }
+
+    /// As [`Self::write`] for a commit that will take the gate alone.
+    ///
+    /// # Errors
+    /// [`StoreError::Closed`].
+    pub(crate) async fn write_large(&self) -> StoreResult<SemaphorePermit<'_>> {
         let pause = self.pause_us.load(Ordering::Relaxed);
         if pause > 0 {
             self.pauses.fetch_add(1, Ordering::Relaxed);
             tokio::time::sleep(Duration::from_micros(pause)).await;
         }
-        let permit = self.writes.acquire().await.map_err(|_| StoreError::Closed)?;
-        Ok(WritePass { _permit: permit, _gate: self.gate.read().await })
+        self.writes.acquire().await.map_err(|_| StoreError::Closed)
     }
 
     /// Keeps all commits out. Blocks: for threads outside of the runtime only.

@@ -45,6 +45,7 @@ pub(crate) fn rotate(inner: &Inner, keyspace: &Keyspace) -> StoreResult<()> {
     let sync = || pipeline.group_sync.journal().sync().map_err(|error| pipeline.read_only.set(&error));
     // Once more under the lock there is little left to sync.
     sync()?;
+    let _alone = inner.admission.alone_blocking();
     let _last = pipeline.lock();
     sync()?;
     keyspace.rotate_memtable().map_err(engine("flushing"))?;

@@ -80,6 +80,7 @@ fn keep_house(inner: &Inner, stop: &Stop) {
             inner.pipeline.read_only.set(&error);
             continue;
         }
+        inner.room.look(inner.memtables.unflushed());
         let outcome = budget.tick(inner).and_then(|()| follower.tick(inner)).and_then(|()| purge.tick(inner));
         if let Err(error) = outcome {
             // What these do is retried at the next tick; a failed write has made the store read-only already.
@@ -90,7 +91,10 @@ fn keep_house(inner: &Inner, stop: &Stop) {
 
 /// A flush or compaction that failed has poisoned fjall: commits would find out, but a flush that
 /// somebody waits for would not end.
-fn pipeline_is_sound(inner: &Inner) -> StoreResult<()> {
+///
+/// # Errors
+/// The failure.
+pub(crate) fn pipeline_is_sound(inner: &Inner) -> StoreResult<()> {
     inner.pipeline.db.persist(PersistMode::Buffer).map_err(engine("flushing or compacting in the background"))
 }
 

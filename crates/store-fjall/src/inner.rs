@@ -2,6 +2,7 @@
 
 use crate::admission::Admission;
 use crate::commit::pipeline::{Dropped, Pipeline};
+use crate::disk_room::DiskRoom;
 use crate::folder::Folder;
 use crate::memtables::Memtables;
 use crate::options::Options;
@@ -15,6 +16,7 @@ use store::{StoreError, StoreResult};
 pub(crate) struct Inner {
     pub(crate) pipeline: Pipeline,
     pub(crate) admission: Admission,
+    pub(crate) room: DiskRoom,
     pub(crate) options: Options,
     /// Snapshots that were handed out.
     pub(crate) snapshots: Keeper,
@@ -35,6 +37,7 @@ impl Inner {
         Self {
             pipeline,
             admission: Admission::new(&options),
+            room: DiskRoom::new(folder.path().to_owned(), options.disk.clone()),
             reclaim: Mutex::new(reclaim),
             loads: AtomicU64::new(0),
             closed: AtomicBool::new(false),

@@ -31,6 +31,7 @@
 mod admission;
 mod check;
 mod commit;
+mod disk_room;
 mod disk_space;
 mod error;
 mod flush;
@@ -62,5 +63,5 @@ mod store;
 mod watermark;
 mod watermark_follower;
 
-pub use crate::options::Options;
+pub use crate::options::{DiskSpace, FileSystem, Options, Space};
 pub use crate::store::FjallStore;

@@ -1,6 +1,8 @@
 //! What an embedded store can be opened with.
 
 use crate::memory::default_cache_bytes;
+use std::fmt::Debug;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Clock, SystemClock};
@@ -37,6 +39,8 @@ pub struct Options {
     pub write_permits: usize,
     /// Where stamps come from.
     pub clock: Arc<dyn Clock>,
+    /// What is asked for room on the disk.
+    pub disk: Arc<dyn DiskSpace>,
     /// Deletes the folder when the store is dropped.
     pub temporary: bool,
 }
@@ -59,7 +63,35 @@ impl Default for Options {
             read_permits: (4 * cores).max(8),
             write_permits: 1024,
             clock: Arc::new(SystemClock),
+            disk: Arc::new(FileSystem),
             temporary: false,
         }
+    }
+}
+
+/// Tells how much room a folder's disk has.
+pub trait DiskSpace: Debug + Send + Sync {
+    /// `None` when that is not known.
+    fn space(&self, folder: &Path) -> Option<Space>;
+}
+
+/// Bytes of a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Space {
+    /// What this user may still write.
+    pub free: u64,
+    /// All of it.
+    pub total: u64,
+}
+
+/// What the operating system says.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FileSystem;
+
+impl DiskSpace for FileSystem {
+    fn space(&self, folder: &Path) -> Option<Space> {
+        let found = rustix::fs::statvfs(folder).ok()?;
+        let bytes = |blocks: u64| blocks.saturating_mul(found.f_frsize);
+        Some(Space { free: bytes(found.f_bavail), total: bytes(found.f_blocks) })
     }
 }

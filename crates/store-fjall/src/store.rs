@@ -1,6 +1,5 @@
 //! The contract, method by method: admission, then the module that does the work.
 
-use crate::commit::pipeline::Dropped;
 use crate::commit::thread_use;
 use crate::housekeeping::Housekeeper;
 use crate::inner::Inner;
@@ -16,13 +15,18 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use store::{
-    BulkLoad, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, OnDuplicate, RegionInfo, Scan,
-    ScanRequest, Scope, Snapshot, Store, StoreError, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
+    BulkLoad, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, Mutation, OnDuplicate, RegionInfo,
+    Scan, ScanRequest, Scope, Snapshot, Store, StoreError, StoreResult, StoreStats, TableChange, TableId, TableSize,
+    WriteBatch,
 };
 use tokio::task::JoinError;
 
 /// Multi-gets beyond this many keys queue, and run where they may block.
 const LARGE_MULTI_GET: usize = 64;
+
+/// Batches beyond this are applied where they may take long: some milliseconds of work.
+const LARGE_BATCH_ITEMS: usize = 1000;
+const LARGE_BATCH_BYTES: usize = 512 << 10;
 
 /// The embedded store: one folder, one process.
 ///
@@ -54,13 +58,6 @@ impl FjallStore {
         }
         tables.table(table)?.count_read(key);
         read::get(source, key)
-    }
-
-    /// Hands what dropped tables left behind to the housekeeper.
-    fn reclaim(&self, dropped: Dropped) {
-        if !dropped.slots.is_empty() || !dropped.keyspaces.is_empty() {
-            self.inner.reclaim.lock().append(dropped);
-        }
     }
 }
 
@@ -172,10 +169,23 @@ impl Store for FjallStore {
 
     async fn apply(&self, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
         self.inner.check_open()?;
-        let _pass = self.inner.admission.write().await?;
-        let (commit, dropped) = self.inner.pipeline.apply(batch, durability, None)?;
-        self.reclaim(dropped);
-        Ok(commit)
+        let weight = Weight::of(&batch);
+        // What drops tables makes room.
+        if !batch.tables.iter().any(|change| matches!(change, TableChange::Drop(_))) {
+            self.inner.room.take(weight.bytes)?;
+        }
+        if !weight.is_large() {
+            let _pass = self.inner.admission.write().await?;
+            return apply(&self.inner, batch, durability);
+        }
+        let _permit = self.inner.admission.write_large().await?;
+        let inner = self.inner.clone();
+        // Alone: who commits meanwhile is parked, where the commit lock would block its thread.
+        let applied = blocking(move || {
+            let _alone = inner.admission.alone_blocking();
+            apply(&inner, batch, durability)
+        });
+        applied.await
     }
 
     async fn sync(&self, commit: CommitNo) -> StoreResult<()> {
@@ -230,6 +240,36 @@ impl Store for FjallStore {
         let outcome = blocking(move || crate::flush::at_close(&inner)).await;
         self.housekeeper.stop();
         outcome
+    }
+}
+
+/// Applies a batch, and hands what dropped tables left behind to the housekeeper.
+fn apply(inner: &Inner, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
+    let (commit, dropped) = inner.pipeline.apply(batch, durability, None)?;
+    if !dropped.slots.is_empty() || !dropped.keyspaces.is_empty() {
+        inner.reclaim.lock().append(dropped);
+    }
+    Ok(commit)
+}
+
+/// How much work a batch is.
+struct Weight {
+    items: usize,
+    bytes: usize,
+}
+
+impl Weight {
+    fn of(batch: &WriteBatch) -> Self {
+        let bytes = batch.mutations.iter().map(|mutation| match mutation {
+            Mutation::Replace { key, fragment, .. } => key.len() + fragment.len(),
+            Mutation::Delete { key, .. } => key.len(),
+        });
+        Self { items: batch.mutations.len() + batch.conditions.len(), bytes: bytes.sum() }
+    }
+
+    /// Too much for a thread that others use?
+    fn is_large(&self) -> bool {
+        self.items > LARGE_BATCH_ITEMS || self.bytes > LARGE_BATCH_BYTES
     }
 }
 

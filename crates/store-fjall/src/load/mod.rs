@@ -115,6 +115,7 @@ impl Load {
     /// The buffer is full: its rows go on, or it may become larger.
     async fn make_room(&mut self) -> StoreResult<()> {
         self.inner.check_open()?;
+        self.inner.room.take(self.buffer.bytes())?;
         match self.order {
             Order::NotAsked => {
                 let stream = match self.buffer.is_strictly_sorted() {
@@ -178,7 +179,7 @@ impl Load {
     /// All rows as one batch.
     fn finish_small(&self, rows: &Rows) -> StoreResult<CommitNo> {
         if self.on_duplicate == OnDuplicate::Replace {
-            return Ok(self.inner.pipeline.apply(self.batch(rows), Durability::Sync, None)?.0);
+            return self.apply(rows, None);
         }
         let mut attempts = 0;
         loop {
@@ -186,11 +187,17 @@ impl Load {
             self.check_duplicates(&state, rows)?;
             let fence = Fence { table: self.table, since: state.commit };
             attempts += 1;
-            match self.inner.pipeline.apply(self.batch(rows), Durability::Sync, Some(fence)) {
+            match self.apply(rows, Some(fence)) {
                 Err(StoreError::TableChanged { .. }) if attempts < SMALL_ATTEMPTS => {}
-                other => return Ok(other?.0),
+                other => return other,
             }
         }
+    }
+
+    fn apply(&self, rows: &Rows, fence: Option<Fence>) -> StoreResult<CommitNo> {
+        let batch = self.batch(rows);
+        let _alone = self.inner.admission.alone_blocking();
+        Ok(self.inner.pipeline.apply(batch, Durability::Sync, fence)?.0)
     }
 
     /// Fails when a key comes twice or is there in `state`.
@@ -252,18 +259,19 @@ impl BulkLoad for Load {
     async fn finish(mut self: Box<Self>) -> StoreResult<CommitNo> {
         self.inner.check_open()?;
         self.inner.pipeline.read_only.check()?;
+        self.inner.room.take(self.buffer.bytes())?;
         let inner = self.inner.clone();
         self.end_spill().await?;
         self.pass_on().await?;
         self.end_stream().await?;
         if self.runs.is_empty() && self.streamed.is_none() && self.buffer.bytes() <= inner.options.small_load_bytes {
-            let pass = inner.admission.write().await?;
+            let permit = inner.admission.write_large().await?;
             let commit = blocking(move || {
                 self.buffer.sort();
                 self.finish_small(&self.buffer)
             });
             let commit = commit.await?;
-            drop(pass);
+            drop(permit);
             inner.pipeline.group_sync.sync(commit).await?;
             return Ok(commit);
         }

@@ -7,6 +7,7 @@ mod close;
 mod commit;
 mod conformance;
 mod damage;
+mod disk_full;
 mod fjall_traps;
 mod keyspace_ids;
 mod kill;
