@@ -159,8 +159,9 @@ impl SequenceValues {
             }
             Err(CatalogError::Store(StoreError::ConditionFailed { .. })) => {
                 let found = stored::read_sequence_value(store, sequence.oid).await?;
-                let fresh = SequenceValue::fresh(sequence);
-                *state = State::at(found.map_or(fresh, |(now, _)| now), found.map(|(_, stamp)| stamp));
+                // The sequence is gone, and this process has not heard of that.
+                let Some((now, stamp)) = found else { return Err(CatalogError::ChangedElsewhere) };
+                *state = State::at(now, Some(stamp));
                 // By a RESTART that this process has not heard of, its values would be of before.
                 if state.now.generation > sequence.generation {
                     return Err(CatalogError::ChangedElsewhere);

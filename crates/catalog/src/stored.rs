@@ -5,16 +5,15 @@
 //!   value  a dense fragment of layout 0, whose one column holds JSON: {"format": 1, "value": ...}
 //! ```
 
-use crate::catalog::Schema;
+mod rows;
+
 use crate::intent::{self, Intent, Settled};
-use crate::{
-    Catalog, CatalogError, CatalogResult, Draft, KEY_CODEC, SALT_HASH, SYSTEM_TABLE, SchemaDef, Sequence,
-    SequenceValue, Table, TableOid, View,
-};
+use crate::{Catalog, CatalogError, CatalogResult, Draft, SYSTEM_TABLE, SequenceValue, TableOid};
 use fragment::{Fragment, Layout, LayoutColumn};
+use rows::{Rows, value};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{
     Bytes, CommitNo, Condition, Durability, FamilyId, FamilySpec, KeyRange, Mutation, ScanRequest, Store, StoreError,
@@ -265,7 +264,11 @@ async fn read_row<T: DeserializeOwned>(store: &dyn Store, kind: Kind, id: u32) -
     let what = || format!("{kind:?} {id}");
     let Some(row) = store.get_newest(SYSTEM_TABLE, FAMILY, &kind.key(id)).await? else { return Ok(None) };
     let fragment = Fragment::parse(&row).map_err(|error| corrupted(what(), error))?;
-    Ok(Some((value(json_in(&fragment, &what)?, &what)?, fragment.commit())))
+    let json = json_in(&fragment, &what)?;
+    if json == nothing().as_bytes() {
+        return Ok(None);
+    }
+    Ok(Some((value(json, &what)?, fragment.commit())))
 }
 
 impl Draft {
@@ -362,113 +365,6 @@ fn put_json(kind: Kind, id: u32, json: &[u8]) -> CatalogResult<Mutation> {
 
 fn layout() -> Layout {
     Layout::new(0, vec![LayoutColumn { qualifier: 0, width: None }])
-}
-
-/// Rows as they come from the scan.
-#[derive(Default)]
-struct Rows {
-    counters: Option<(Counters, CommitNo)>,
-    schemas: Vec<SchemaDef>,
-    tables: Vec<Table>,
-    views: Vec<View>,
-    sequences: Vec<Sequence>,
-    staged: BTreeSet<u32>,
-    row_id_marks: BTreeMap<u32, (u64, CommitNo)>,
-    sequence_values: BTreeMap<TableOid, (SequenceValue, CommitNo)>,
-}
-
-impl Rows {
-    fn read(&mut self, key: &[u8], bytes: &[u8]) -> CatalogResult<()> {
-        let what = || format!("row {key:02X?}");
-        let fragment = Fragment::parse(bytes).map_err(|error| corrupted(what(), error))?;
-        let json = json_in(&fragment, &what)?;
-        if json == nothing().as_bytes() {
-            return Ok(());
-        }
-        let id = || key.get(1..).and_then(|id| id.try_into().ok()).map(u32::from_be_bytes);
-        match Kind::of(key).ok_or_else(|| corrupted(what(), "its kind is unknown"))? {
-            Kind::Counters => self.counters = Some((value(json, &what)?, fragment.commit())),
-            Kind::Schema => self.schemas.push(value(json, &what)?),
-            Kind::Table => self.tables.push(value(json, &what)?),
-            Kind::View => self.views.push(value(json, &what)?),
-            Kind::Sequence => self.sequences.push(value(json, &what)?),
-            Kind::SequenceValue => {
-                let id = id().ok_or_else(|| corrupted(what(), "its key has no oid"))?;
-                self.sequence_values.insert(TableOid(id), (value(json, &what)?, fragment.commit()));
-            }
-            Kind::Staged => {
-                self.staged.insert(value(json, &what)?);
-            }
-            Kind::RowIdMark => {
-                let node = id().ok_or_else(|| corrupted(what(), "its key has no node"))?;
-                self.row_id_marks.insert(node, (value(json, &what)?, fragment.commit()));
-            }
-        }
-        Ok(())
-    }
-
-    fn into_loaded(self) -> CatalogResult<Loaded> {
-        let (counters, commit) = self.counters.ok_or_else(|| corrupted("the counters row", "it is missing"))?;
-        let mut catalog = Catalog {
-            version: counters.version,
-            schemas: BTreeMap::new(),
-            tables: BTreeMap::new(),
-            views: self.views.into_iter().map(|view| (view.oid, Arc::new(view))).collect(),
-            sequences: self.sequences.into_iter().map(|it| (it.oid, Arc::new(it))).collect(),
-            staged: self.staged,
-            next_oid: counters.next_oid,
-            next_storage: counters.next_storage,
-        };
-        for def in self.schemas {
-            catalog.schemas.insert(def.name.clone(), Schema { def, tables: BTreeMap::new() });
-        }
-        for table in self.tables {
-            check(&table)?;
-            let table = Arc::new(table);
-            let schema = catalog.schemas.values_mut().find(|schema| schema.def.id == table.schema);
-            let schema = schema.ok_or_else(|| corrupted(described(&table), "its schema is missing"))?;
-            if schema.tables.insert(table.name.clone(), Arc::clone(&table)).is_some() {
-                return Err(corrupted(described(&table), "another one has its name"));
-            }
-            catalog.tables.insert(table.oid, table);
-        }
-        Ok(Loaded { catalog, commit, row_id_marks: self.row_id_marks, sequence_values: self.sequence_values })
-    }
-}
-
-fn value<T: DeserializeOwned>(json: &[u8], what: &dyn Fn() -> String) -> CatalogResult<T> {
-    let found: FormatOnly = serde_json::from_slice(json).map_err(|error| corrupted(what(), error))?;
-    if found.format > FORMAT {
-        return Err(CatalogError::NewerFormat { found: found.format, readable: FORMAT });
-    }
-    let row: Versioned<T> = serde_json::from_slice(json).map_err(|error| corrupted(what(), error))?;
-    Ok(row.value)
-}
-
-/// What the rest of the code relies on without looking again.
-fn check(table: &Table) -> CatalogResult<()> {
-    let fail = |reason: &str| Err(corrupted(described(table), reason));
-    for (found, readable) in [(table.key_codec, KEY_CODEC), (table.salt_hash, SALT_HASH)] {
-        if found != readable {
-            return Err(CatalogError::NewerFormat { found: found.into(), readable: readable.into() });
-        }
-    }
-    if table.key.is_empty() || table.key.iter().any(|part| table.column(part.column).is_none()) {
-        return fail("its key names a column that it lacks");
-    }
-    if table.layouts.is_empty() || !table.layouts.is_sorted_by(|a, b| a.id < b.id) {
-        return fail("its layouts are missing or out of order");
-    }
-    let current: Vec<_> = table.value_columns().map(|column| column.id).collect();
-    let written = table.current_layout_def().into_iter().flat_map(|layout| &layout.columns);
-    if !written.map(|(id, _)| *id).eq(current) {
-        return fail("its newest layout does not hold its columns");
-    }
-    Ok(())
-}
-
-fn described(table: &Table) -> String {
-    format!("table \"{}\" (oid {})", table.name, table.oid.0)
 }
 
 pub(crate) fn corrupted(what: impl std::fmt::Display, reason: impl std::fmt::Display) -> CatalogError {

@@ -1,6 +1,8 @@
 //! Rows of the catalog as earlier builds wrote them, and rows that nobody wrote.
 
+use super::rows::check;
 use super::*;
+use crate::{SchemaDef, Table};
 use types::{DataType, Datum, Decimal};
 
 /// Rows of format 1 as they were released. Never edited: a change of format adds a file.

@@ -217,6 +217,18 @@ async fn two_processes_never_draw_the_same_value_of_a_sequence() {
     assert!(drawn.last() > Some(&1_000_000), "{:?}", drawn.last());
 }
 
+#[tokio::test]
+async fn a_sequence_that_another_process_dropped_is_told() {
+    let store = shared();
+    let (first, second) = (open(&store).await, open(&store).await);
+    let sequence = first.change(|draft| draft.create_sequence(numbers())).await.unwrap();
+    second.sequence_values().next(&sequence, 1).await.unwrap();
+    second.follow_now().await.unwrap();
+    first.follow_now().await.unwrap();
+    first.change(|draft| draft.drop_relations(&[sequence.oid], false)).await.unwrap();
+    assert_eq!(second.sequence_values().next(&sequence, 5000).await, Err(CatalogError::ChangedElsewhere));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn two_processes_never_draw_the_same_row_id() {
     let store = shared();
