@@ -7,7 +7,7 @@ BENCH    = $(TARGET)/release/bennu-bench
 # Less of it: make bench BENCH_FLAGS="--rounds 3 --seconds 2"; one workload: BENCH_FLAGS="--only YCSB" (no page is written).
 BENCH_FLAGS ?=
 
-.PHONY: build run test test-stores fuzz-wire test-clients check fmt clippy embedded doc deps smoke examples bench bench-build bench-peers test-power-loss clean
+.PHONY: build run test test-stores fuzz-wire test-clients check fmt clippy embedded doc deps smoke examples bench bench-build bench-peers test-long clean
 
 build:                ## the release binary: target/release/bennu
 	cargo build --release -p bennu-cli
@@ -23,6 +23,13 @@ test-stores:          ## the whole sql-tests corpus on two more stores; `make te
 
 fuzz-wire:            ## 100,000 sessions of changed frames against a server; `make test` runs 1,500
 	BENNU_WIRE_SESSIONS=100000 BENNU_WIRE_SEED=$$(date +%s) cargo test -p bennu-pg-server --test it mutated_sessions -- --nocapture
+
+# Another seed: make test-long BENNU_SIM_SEED=7. `make test` runs the same tests with a thousandth or so of it.
+test-long:            ## an hour of restarts, power losses, failing calls, flipped bits and kills, from a seed printed first
+	@seed=$${BENNU_SIM_SEED:-$$(date +%s)}; echo "BENNU_SIM_SEED=$$seed"; export BENNU_SIM_SEED=$$seed BENNU_KILL_CYCLES=200; \
+	export BENNU_SIM_RESTARTS=40000 BENNU_SIM_LIVES=20 BENNU_SIM_POWER_POINTS=20000 BENNU_SIM_FAULT_STRIDE=1 BENNU_SIM_FLIPS=12000; \
+	cargo test -p bennu-sim -- --nocapture && cargo test -p bennu-store-fjall --test it kill -- --nocapture && \
+	cargo test -p bennu-cli --test it kill -- --nocapture
 
 check: fmt clippy embedded doc deps
 

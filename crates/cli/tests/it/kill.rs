@@ -8,11 +8,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_postgres::Client;
 
-const CYCLES: u64 = 30;
+/// Unless `BENNU_KILL_CYCLES` says another number.
+const CYCLES: u64 = 40;
 const WRITERS: u64 = 4;
 /// Rows of one INSERT and of one COPY.
 const ROWS: i64 = 3;
 const COPY_ROWS: i64 = 2_000;
+
+fn cycles() -> u64 {
+    std::env::var("BENNU_KILL_CYCLES").map_or(CYCLES, |cycles| cycles.parse().unwrap())
+}
 
 /// Statements by number that were acknowledged.
 #[derive(Default)]
@@ -31,7 +36,7 @@ async fn acknowledged_statements_survive_and_others_are_all_or_nothing() {
     let tables = "CREATE TABLE written (n bigint, part integer, filler text, PRIMARY KEY (n, part)) SALT_BUCKETS = 4;
                   CREATE TABLE copied (n bigint, part integer, filler text, PRIMARY KEY (n, part))";
     client.batch_execute(tables).await.unwrap();
-    for cycle in 0..CYCLES {
+    for cycle in 0..cycles() {
         let mut tasks = Vec::new();
         for writer in 0..WRITERS {
             let client = server.connect().await;

@@ -13,7 +13,8 @@ use std::time::Duration;
 use store::{OnDuplicate, Store, TableChange, TableId, WriteBatch};
 use store_fjall::{FjallStore, Options};
 
-const CYCLES: u32 = 32;
+/// Unless `BENNU_KILL_CYCLES` says another number.
+const CYCLES: u32 = 40;
 const FOLDER: &str = "BENNU_KILL_TEST_FOLDER";
 const CYCLE: &str = "BENNU_KILL_TEST_CYCLE";
 /// Rows of every batch: half in table 1, half in table 2.
@@ -126,6 +127,10 @@ fn kill_after(mut running: Running, cycle: u32, wait: Duration) -> Vec<String> {
     acks
 }
 
+fn cycles() -> u32 {
+    std::env::var("BENNU_KILL_CYCLES").map_or(CYCLES, |cycles| cycles.parse().unwrap())
+}
+
 #[derive(Default)]
 struct Acknowledged {
     batches: HashSet<String>,
@@ -192,7 +197,7 @@ fn nothing_acknowledged_is_lost_by_kill_minus_nine() {
         commit(&store, create(2)).await;
     });
     let mut acknowledged = Acknowledged::default();
-    for cycle in 0..CYCLES {
+    for cycle in 0..cycles() {
         // 0 to 250 ms, in no order, the same in every run.
         let wait = Duration::from_millis(u64::from(cycle * 97 % 250));
         for ack in kill_after(start(folder.path(), cycle), cycle, wait) {
@@ -200,6 +205,6 @@ fn nothing_acknowledged_is_lost_by_kill_minus_nine() {
         }
         runtime.block_on(verify(folder.path(), &acknowledged, cycle));
     }
-    assert!(acknowledged.batches.len() > CYCLES as usize * 5, "the children did too little to prove anything");
+    assert!(acknowledged.batches.len() > cycles() as usize * 5, "the children did too little to prove anything");
     assert!(acknowledged.tables.values().filter(|said| *said != "table").count() > 5);
 }

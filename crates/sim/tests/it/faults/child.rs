@@ -1,8 +1,9 @@
 //! A process in which one system call fails. Each step must end well, or fail with all or nothing done: then it is
-//! tried again, after a restart if the store says that it takes no more writes.
+//! tried again, after a restart if the store says that it takes no more writes. On a disk that stays full reads go on,
+//! and an opening may fail; with room again everything is as it was acknowledged.
 
 use crate::history::{self, Due, Ending, Ledger, Rows, Step};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Store, StoreError, StoreResult};
@@ -51,10 +52,21 @@ pub(crate) fn script() -> Vec<Step> {
     ]
 }
 
+/// The file that ends a fault that lasts.
+pub(crate) struct Room(pub(crate) Option<PathBuf>);
+
+impl Room {
+    fn make(&self) {
+        if let Some(file) = &self.0 {
+            std::fs::write(file, "").unwrap();
+        }
+    }
+}
+
 /// Plays the script in the folder.
-pub(crate) async fn play(folder: &Path) {
+pub(crate) async fn play(folder: &Path, room: &Room) {
     let mut ledger = Ledger::new(1);
-    let mut store = open(folder).await;
+    let mut store = open(folder, room).await;
     for step in script() {
         for tried in 1.. {
             let outcome = within(&step, history::perform(&store, &ledger, &step)).await;
@@ -73,8 +85,9 @@ pub(crate) async fn play(folder: &Path) {
             assert!(holds(&store, &[&ledger, &after]).await.is_some(), "after {step:?}");
             if read_only || tried > 1 {
                 drop(store);
-                store = open(folder).await;
+                store = open(folder, room).await;
             }
+            room.make();
             let found = holds(&store, &[&ledger, &after]).await;
             if found.unwrap_or_else(|| panic!("after {step:?} and opening again")) == 1 && ledger.tables != after.tables
             {
@@ -87,7 +100,8 @@ pub(crate) async fn play(folder: &Path) {
         println!("closing: {error}");
     }
     drop(store);
-    let store = open(folder).await;
+    room.make();
+    let store = open(folder, room).await;
     assert!(holds(&store, &[&ledger]).await.is_some(), "at the end");
 }
 
@@ -104,10 +118,11 @@ fn is_about_files(outcome: &StoreResult<()>) -> bool {
     matches!(outcome, Err(ReadOnly { .. } | DiskFull { .. } | Io { .. } | Corrupted { .. }))
 }
 
-/// Opens the store; the fault may strike once.
-async fn open(folder: &Path) -> Arc<FjallStore> {
+/// Opens the store; the fault may strike once, or as long as there is no room.
+async fn open(folder: &Path, room: &Room) -> Arc<FjallStore> {
     let opened = FjallStore::open(folder, history::options()).or_else(|error| {
         println!("opening: {error}");
+        room.make();
         FjallStore::open(folder, history::options())
     });
     opened.unwrap_or_else(|error| panic!("opening again: {error}"))

@@ -1,6 +1,7 @@
 //! At many points of recorded runs the power goes: what is left must hold all that was acknowledged.
 //!
-//! `BENNU_SIM_POWER_POINTS` points beside those of the first moments, of a run that `BENNU_SIM_SEED` chooses.
+//! `BENNU_SIM_POWER_POINTS` points beside those of the first moments, of `BENNU_SIM_LIVES` processes that
+//! `BENNU_SIM_SEED` chooses.
 
 mod child;
 mod plan;
@@ -16,14 +17,18 @@ use std::process::Command;
 use std::sync::Mutex;
 use verdict::{Acks, verify};
 
-const LIVES: usize = 6;
 const ACTS_PER_LIFE: usize = 22;
 const BATCHES_PER_LIFE: u64 = 60;
 /// Points per kind of sync left out: the loss must show at one of them.
 const LEFT_OUT_POINTS: usize = 150;
 
+/// Processes that follow each other.
+fn lives() -> usize {
+    setting("BENNU_SIM_LIVES", 6) as usize
+}
+
 fn plan(seed: u64) -> Plan {
-    Plan::new(seed, LIVES, ACTS_PER_LIFE, BATCHES_PER_LIFE)
+    Plan::new(seed, lives(), ACTS_PER_LIFE, BATCHES_PER_LIFE)
 }
 
 /// Not a test of its own: the recorded process is this test, started with a folder in the environment.
@@ -51,7 +56,7 @@ fn record(seed: u64) -> Recording {
     let (root, log) = (base.join("root"), base.join("log"));
     std::fs::create_dir(&root).unwrap();
     let shim = Shim::compile(&base).expect("a C compiler is needed");
-    for life in 0..LIVES {
+    for life in 0..lives() {
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args(["--exact", "power_loss::child_that_is_recorded", "--nocapture"]).env("POWER_LOSS_CHILD", &root);
         child.env("POWER_LOSS_SEED", seed.to_string()).env("POWER_LOSS_LIFE", life.to_string());
@@ -81,7 +86,11 @@ fn acknowledged(disk: &Disk, root: &Path) -> Acks {
 
 fn points(events: usize, count: usize, seed: u64) -> BTreeSet<usize> {
     let mut random = Random::new(seed);
-    (0..count).map(|_| random.below(events as u64) as usize).collect()
+    let mut points = BTreeSet::new();
+    while points.len() < count.min(events) {
+        points.insert(random.below(events as u64) as usize);
+    }
+    points
 }
 
 /// Goes through the recording and lets the power go at each of `points`. Returns what was found wrong.
@@ -233,7 +242,7 @@ fn everything_was_reached(recording: &Recording) {
         count(&|event| matches!(event, Event::RemoveFolder { path } if name(path.parent().unwrap()) == "keyspaces"));
     let starts = count(&|event| matches!(event, Event::Start));
     println!("{tables} openings of tables, {compacted} removed; {keyspaces} keyspaces made, {deleted} removed");
-    assert!(tables > 50 && compacted > 10 && keyspaces > 10 && deleted > 5 && starts == LIVES);
+    assert!(tables > 50 && compacted > 10 && keyspaces > 10 && deleted > 5 && starts == lives());
 }
 
 /// The simulated folder equals the real one: no call that changes files went by unseen.
