@@ -44,6 +44,7 @@ mod keyspace_folders;
 mod keyspace_names;
 mod limits;
 mod load;
+mod manifests;
 mod memory;
 mod memtable_budget;
 mod memtables;

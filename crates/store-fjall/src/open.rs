@@ -10,6 +10,7 @@ use crate::inner::Inner;
 use crate::keyspace_files::StandIns;
 use crate::keyspace_folders::KeyspaceFolders;
 use crate::keyspace_names::Names;
+use crate::manifests;
 use crate::meta;
 use crate::options::Options;
 use crate::read_only::ReadOnly;
@@ -35,6 +36,7 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     let journals = recovery::repair_journals(&folder.database(), &mark)?;
     // Before the first commit a creation may really have been interrupted, also by a power loss.
     let written = mark.commit_ceiling > 0;
+    manifests::check(&folder.database())?;
     let folders = KeyspaceFolders::of(&folder);
     let prepared = prepare(&folders, &mark, journals.next_seqno)?;
     let stand_ins = if written { StandIns::put(&folder.database())? } else { StandIns::default() };
