@@ -1,4 +1,4 @@
-//! Faults on purpose: what is left of a data folder when the power goes.
+//! Faults on purpose: what is left of a data folder when the power goes, and calls that fail.
 //!
 //! ```text
 //!   child process ──(shim.c, preloaded)──> log of every write, rename, unlink and sync, in order

@@ -89,7 +89,11 @@ mod tests {
                 let mut flipped = whole.clone();
                 flipped[at / 8] ^= 1 << (at % 8);
                 fs::write(&file, flipped).unwrap();
-                assert!(matches!(check(folder.path()), Err(StoreError::Corrupted { .. })), "{} bit {at}", file.display());
+                assert!(
+                    matches!(check(folder.path()), Err(StoreError::Corrupted { .. })),
+                    "{} bit {at}",
+                    file.display()
+                );
             }
             fs::write(&file, whole).unwrap();
         }
