@@ -84,9 +84,11 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         pieces: usize,
     ) -> StoreResult<Vec<Vec<KeyRange>>>;
 
-    /// Checks the conditions and applies the batch to the newest state as one step, in log order.
+    /// Checks the conditions and applies the batch to the newest state as one step, in log order; where
+    /// [`Capabilities::atomic_batch`] reaches less far, one step for each row with the conditions on it.
     /// When this returns, later writers build on it; readers see it after [`Self::sync`]
-    /// (or, when `Buffered`, soon by itself). An empty batch returns the last commit.
+    /// (or, when `Buffered`, soon by itself). An empty batch returns the last commit. The commit returned for a batch
+    /// of one row is the stamp that the row carries now.
     ///
     /// # Errors
     /// After any error nothing was written, except [`crate::StoreError::ReadOnly`] and
