@@ -8,6 +8,7 @@ mod commit;
 mod conformance;
 mod damage;
 mod disk_full;
+mod fjall_memory_traps;
 mod fjall_traps;
 mod keyspace_ids;
 mod kill;
