@@ -84,7 +84,7 @@ async fn writes_beside_an_open_reader_hold_no_more_than_the_memtables_of_its_tim
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_memtable_of_the_last_flush_is_freed_though_nothing_more_is_written() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FjallStore::open(folder.path(), small()).unwrap();
+    let store = FjallStore::open(folder.path(), Options { idle_flush: Duration::from_secs(3600), ..small() }).unwrap();
     commit(&store, create(1)).await;
     write(&store, 1, 0..2000, 0).await;
     store.flush(TableId(1), false).await.unwrap();
