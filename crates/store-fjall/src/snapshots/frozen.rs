@@ -24,7 +24,7 @@ impl Frozen {
         let mut images = HashMap::new();
         for family in state.tables.iter().flat_map(|(_, table)| &table.families) {
             let keyspace = &family.place.keyspace;
-            let image = || (keyspace.clone(), Arc::new(Image::take(keyspace, seqno)));
+            let image = || (keyspace.clone(), Arc::new(Image::take_alone(keyspace, seqno)));
             images.entry(keyspace.id()).or_insert_with(image);
         }
         Self { seqno, tables: state.tables.clone(), views: state.views.clone(), images }
@@ -51,6 +51,7 @@ impl Frozen {
             image.memtable.id().saturating_add(sealed) < keyspace.tree.active_memtable().id()
         };
         let retained = self.images.iter().filter(move |(_, (keyspace, image))| flushed(keyspace, image));
-        retained.map(|(id, (_, image))| ((*id, image.memtable.id()), image.memtable_bytes()))
+        let bytes = retained.map(|(id, (_, image))| ((*id, image.memtable.id()), image.memtable_bytes()));
+        bytes.filter(|(_, bytes)| *bytes > 0)
     }
 }

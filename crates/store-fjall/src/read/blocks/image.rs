@@ -17,7 +17,7 @@ use store::StoreResult;
 
 /// What a keyspace consists of for readers at one sequence number.
 pub(crate) struct Image {
-    /// The memtable that was active.
+    /// The memtable that was active, or an empty one.
     pub(crate) memtable: Arc<Memtable>,
     /// Its blocks; `None` when they cannot serve.
     pub(crate) view: Option<Arc<View>>,
@@ -29,8 +29,17 @@ pub(crate) struct Image {
 impl Image {
     /// The image of `keyspace` for readers at `seqno`, which a held snapshot protects.
     pub(crate) fn take(keyspace: &Keyspace, seqno: u64) -> Self {
+        Self::of(keyspace, seqno, false)
+    }
+
+    /// The same, to be held for long: without a memtable that holds later entries only.
+    pub(crate) fn take_alone(keyspace: &Keyspace, seqno: u64) -> Self {
+        Self::of(keyspace, seqno, true)
+    }
+
+    fn of(keyspace: &Keyspace, seqno: u64, alone: bool) -> Self {
         let tree: &AnyTree = &keyspace.tree;
-        let seen = lens::look(tree, seqno);
+        let seen = lens::look(tree, seqno, alone);
         let sealed_bytes = seen.parts.as_ref().map_or(0, |parts| parts.sealed_bytes);
         let view = seen.parts.and_then(|parts| View::of(tree, seqno, seen.memtable.clone(), parts));
         Self { memtable: seen.memtable, view: view.map(Arc::new), iterate: seen.iterate, sealed_bytes }

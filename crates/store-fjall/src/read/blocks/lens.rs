@@ -49,9 +49,14 @@ pub(super) struct SeenParts {
     pub(super) data_blocks: u64,
 }
 
-/// Looks at `tree` as of sequence number `seqno`, which a held snapshot protects.
-pub(super) fn look(tree: &AnyTree, seqno: u64) -> Seen {
-    let version = tree.get_version_history_lock().get_version_for_snapshot(seqno);
+/// Looks at `tree` as of sequence number `seqno`, which a held snapshot protects. What is to be held for long is
+/// `alone`, without a memtable that came after the snapshot: rotations put it into the version of before.
+pub(super) fn look(tree: &AnyTree, seqno: u64, alone: bool) -> Seen {
+    let mut version = tree.get_version_history_lock().get_version_for_snapshot(seqno);
+    if alone && version.active_memtable.items.iter().all(|entry| entry.key().seqno >= seqno) {
+        // By its number it stands for the last one that was sealed.
+        version.active_memtable = Arc::new(Memtable::new(version.active_memtable.id().saturating_sub(1)));
+    }
     let memtable = version.active_memtable.clone();
     let lens = LENS.get_or_init(|| make().map(Mutex::new)).as_ref();
     let parts = lens.map(|lens| {

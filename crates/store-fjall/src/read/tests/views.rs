@@ -1,7 +1,8 @@
 //! Views that are kept from scan to scan: the same while the tree is, and never a wrong one.
 
 use super::bed::{Bed, Form, Kind, collect, fragment, request};
-use crate::read::ReadSource;
+use crate::read::{Image, Position, ReadSource};
+use fjall::AbstractTree;
 use std::sync::Arc;
 use store::KeyRange;
 
@@ -54,4 +55,28 @@ fn views_that_nobody_uses_are_forgotten() {
     source.views.forget_unused();
     assert!(view.upgrade().is_none());
     assert_eq!(keys(&source), [b"a"]);
+}
+
+#[test]
+fn an_image_that_is_held_for_long_has_no_memtable_of_later_rows() {
+    let mut bed = Bed::new(Kind::OWN);
+    put(&mut bed, b"a");
+    bed.flush();
+    put(&mut bed, b"b");
+    let source = bed.source();
+    let first = bed.keyspace.tree.active_memtable();
+    bed.keyspace.tree.rotate_memtable();
+    put(&mut bed, b"c");
+    let later = Arc::downgrade(&bed.keyspace.tree.active_memtable());
+    let image = Arc::new(Image::take_alone(&bed.keyspace, source.seqno()));
+    assert_eq!((image.memtable.id(), image.memtable.len()), (first.id(), 0));
+    assert_eq!(image.memtable_bytes(), first.size());
+    let position = Position::Image { seqno: source.seqno(), image };
+    let alone = ReadSource { position, ..source };
+    bed.keyspace.tree.rotate_memtable();
+    bed.keyspace.tree.flush(&bed.keyspace.tree.get_flush_lock(), 0).unwrap();
+    assert!(later.upgrade().is_some(), "the version of the snapshot has it");
+    bed.keyspace.tree.get_version_history_lock().maintenance(bed.keyspace.path(), bed.db.visible_seqno()).unwrap();
+    assert!(later.upgrade().is_none());
+    assert_eq!(keys(&alone), [b"a", b"b"]);
 }
