@@ -2,6 +2,7 @@
 
 use crate::error::engine;
 use crate::inner::Inner;
+use crate::watermark_follower::Follower;
 use fjall::{AbstractTree, Keyspace};
 use std::time::{Duration, Instant};
 use store::{StoreResult, TableId};
@@ -71,6 +72,8 @@ pub(crate) fn at_close(inner: &Inner) -> StoreResult<()> {
     // From here on the newest commit is the last one: nobody waits for another, and its number may be released.
     pipeline.group_sync.sync_blocking()?;
     flush_all(inner)?;
+    // From here on all of the journal is vouched for.
+    Follower::default().advance(inner)?;
     pipeline.watermark.release(pipeline.publisher.newest().commit)
 }
 

@@ -11,6 +11,8 @@
 //! Numbers are little-endian. This is the format of fjall 3.1, whose version is pinned; the tests of
 //! this file write journals with fjall and read them here.
 
+use crate::meta::SEQNO_KEY;
+use crate::seqno_chain::{Chain, SeqnoMark, Wrong};
 use std::io::{self, BufRead, BufReader, Read};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -21,7 +23,7 @@ const CLEAR: u8 = 4;
 const TRAILER: &[u8; 4] = b"FJL\x03";
 
 /// Where reading ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct JournalEnd {
     /// Bytes of whole batches from the start of the reading.
     pub(crate) whole_bytes: u64,
@@ -31,18 +33,52 @@ pub(crate) struct JournalEnd {
     pub(crate) items: u64,
     /// The sequence number behind all of theirs.
     pub(crate) next_seqno: u64,
+    /// That of the last one.
+    pub(crate) last_seqno: Option<u64>,
     /// Is there anything but zeros after the last whole batch?
     pub(crate) torn: bool,
+    /// The batch there has a sequence number that cannot be its own, or the last batch of the journal before.
+    pub(crate) wrong: Option<Wrong>,
+}
+
+impl JournalEnd {
+    fn with(self, batch: Whole) -> Self {
+        Self {
+            whole_bytes: self.whole_bytes + batch.bytes,
+            batches: self.batches + 1,
+            items: self.items + batch.items,
+            next_seqno: self.next_seqno.max(batch.seqno.saturating_add(1)),
+            last_seqno: Some(batch.seqno),
+            ..self
+        }
+    }
+}
+
+/// What sequence numbers are checked against.
+pub(crate) struct Rules<'a> {
+    /// The batches of the journals before.
+    pub(crate) chain: &'a mut Chain,
+    /// The keyspace with the marks.
+    pub(crate) meta: Option<u64>,
+    /// The batch that ends at this byte has this number.
+    pub(crate) known: Option<(u64, u64)>,
 }
 
 /// Reads batches from `input` until its end or until something is no whole batch.
 ///
 /// # Errors
 /// I/O failures other than the end of the file.
+#[cfg(test)]
 pub(crate) fn read_to_end(input: impl Read) -> io::Result<JournalEnd> {
-    let mut reader = Reader::new(input);
-    let end = reader.batches()?;
-    Ok(JournalEnd { torn: end.torn || !reader.only_zeros_left()?, ..end })
+    Reader::new(input, None).read_whole()
+}
+
+/// As [`read_to_end`], and ends at a wrong sequence number.
+///
+/// # Errors
+/// As [`read_to_end`].
+pub(crate) fn check(input: impl Read, rules: Rules<'_>) -> io::Result<JournalEnd> {
+    Reader::new(input, Some(rules)).read_whole()
 }
 
 /// As [`read_to_end`] for a journal that is being written: what follows the last whole batch is not looked at.
@@ -50,43 +86,72 @@ pub(crate) fn read_to_end(input: impl Read) -> io::Result<JournalEnd> {
 /// # Errors
 /// As [`read_to_end`].
 pub(crate) fn read_batches(input: impl Read) -> io::Result<JournalEnd> {
-    Reader::new(input).batches()
+    Reader::new(input, None).batches()
 }
 
 enum Batch {
-    Whole {
-        bytes: u64,
-        items: u64,
-        seqno: u64,
-    },
+    Whole(Whole),
     /// The end of the file, or a zero where a batch would begin.
     Nothing,
     Broken,
 }
 
-struct Reader<R> {
-    input: BufReader<R>,
-    buffer: Vec<u8>,
+#[derive(Clone, Copy)]
+struct Whole {
+    bytes: u64,
+    items: u64,
+    seqno: u64,
 }
 
-impl<R: Read> Reader<R> {
-    fn new(input: R) -> Self {
-        Self { input: BufReader::with_capacity(1 << 18, input), buffer: Vec::new() }
+struct Reader<'a, R> {
+    input: BufReader<R>,
+    buffer: Vec<u8>,
+    rules: Option<Rules<'a>>,
+    /// The mark in the batch that is being read.
+    mark: Option<SeqnoMark>,
+}
+
+impl<'a, R: Read> Reader<'a, R> {
+    fn new(input: R, rules: Option<Rules<'a>>) -> Self {
+        Self { input: BufReader::with_capacity(1 << 18, input), buffer: Vec::new(), rules, mark: None }
+    }
+
+    fn read_whole(mut self) -> io::Result<JournalEnd> {
+        let end = self.batches()?;
+        Ok(JournalEnd { torn: end.torn || !self.only_zeros_left()?, ..end })
     }
 
     fn batches(&mut self) -> io::Result<JournalEnd> {
-        let mut end = JournalEnd { whole_bytes: 0, batches: 0, items: 0, next_seqno: 0, torn: false };
+        let mut end = JournalEnd::default();
+        // Without the last batch, should that turn out to be the wrong one.
+        let mut before = None;
         loop {
-            match self.batch()? {
-                Batch::Whole { bytes, items, seqno } => {
-                    end.next_seqno = end.next_seqno.max(seqno.saturating_add(1));
-                    end.whole_bytes += bytes;
-                    end.batches += 1;
-                    end.items += items;
-                }
+            let batch = match self.batch()? {
+                Batch::Whole(batch) => batch,
                 Batch::Nothing => return Ok(end),
                 Batch::Broken => return Ok(JournalEnd { torn: true, ..end }),
+            };
+            match self.judge(&end, batch) {
+                Ok(()) => {
+                    before = Some(end);
+                    end = end.with(batch);
+                }
+                Err(Wrong::This) => return Ok(JournalEnd { torn: true, wrong: Some(Wrong::This), ..end }),
+                Err(Wrong::Previous) => {
+                    let wrong = if before.is_some() { Wrong::This } else { Wrong::Previous };
+                    return Ok(JournalEnd { torn: true, wrong: Some(wrong), ..before.unwrap_or(end) });
+                }
             }
+        }
+    }
+
+    /// Can its number be its own?
+    fn judge(&mut self, end: &JournalEnd, batch: Whole) -> Result<(), Wrong> {
+        let mark = self.mark.take();
+        let Some(rules) = &mut self.rules else { return Ok(()) };
+        match rules.known {
+            Some((at, seqno)) if at == end.whole_bytes + batch.bytes && seqno != batch.seqno => Err(Wrong::This),
+            _ => rules.chain.next(batch.seqno, mark.as_ref()),
         }
     }
 
@@ -96,20 +161,21 @@ impl<R: Read> Reader<R> {
             Some(_) => {}
         }
         match self.batch_body() {
-            Ok(Some((bytes, items, seqno))) => Ok(Batch::Whole { bytes, items, seqno }),
+            Ok(Some(whole)) => Ok(Batch::Whole(whole)),
             Ok(None) => Ok(Batch::Broken),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(Batch::Broken),
             Err(error) => Err(error),
         }
     }
 
-    fn batch_body(&mut self) -> io::Result<Option<(u64, u64, u64)>> {
+    fn batch_body(&mut self) -> io::Result<Option<Whole>> {
         let [tag, count @ ..] = self.take::<5>()?;
         if tag != START {
             return Ok(None);
         }
         let count = u32::from_le_bytes(count);
         let seqno = u64::from_le_bytes(self.take()?);
+        self.mark = None;
         let mut bytes = 13;
         let mut hash = Xxh3::new();
         for _ in 0..count {
@@ -121,7 +187,7 @@ impl<R: Read> Reader<R> {
         let [tag, checksum @ ..] = self.take::<9>()?;
         let trailer = self.take::<4>()?;
         let whole = tag == END && u64::from_le_bytes(checksum) == hash.digest() && &trailer == TRAILER;
-        Ok(whole.then_some((bytes + 13, u64::from(count), seqno)))
+        Ok(whole.then_some(Whole { bytes: bytes + 13, items: u64::from(count), seqno }))
     }
 
     /// One item or clear; the checksum covers its bytes as they are stored.
@@ -136,13 +202,27 @@ impl<R: Read> Reader<R> {
             [ITEM] => {
                 let head = self.take::<20>()?;
                 hash.update(&head);
-                let [_type, _compression, _, _, _, _, _, _, _, _, k0, k1, _, _, _, _, s0, s1, s2, s3] = head;
+                let [_type, _compression, keyspace @ .., k0, k1, _, _, _, _, s0, s1, s2, s3] = head;
                 let key = usize::from(u16::from_le_bytes([k0, k1]));
                 let stored = u32::from_le_bytes([s0, s1, s2, s3]) as usize;
                 self.skip(key + stored, hash)?;
+                if key == SEQNO_KEY.len() && self.is_meta(keyspace) {
+                    self.keep_mark();
+                }
                 Ok(Some(21 + (key + stored) as u64))
             }
             _ => Ok(None),
+        }
+    }
+
+    fn is_meta(&self, keyspace: [u8; 8]) -> bool {
+        self.rules.as_ref().is_some_and(|rules| rules.meta == Some(u64::from_le_bytes(keyspace)))
+    }
+
+    /// The last item was short: all of it is in the buffer.
+    fn keep_mark(&mut self) {
+        if let Some(mark) = self.buffer.strip_prefix(SEQNO_KEY) {
+            self.mark = serde_json::from_slice(mark).ok();
         }
     }
 

@@ -42,6 +42,19 @@ impl KeyspaceFolders {
         Ok(exists(&folder.join(MANIFEST))?.then_some(folder))
     }
 
+    /// The id of the keyspace with a name.
+    ///
+    /// # Errors
+    /// I/O failures and damage in the records.
+    pub(crate) fn find(&self, names: &Names, name: &str) -> StoreResult<Option<u64>> {
+        for (id, _) in numbered(&self.keyspaces)? {
+            if names.newest_name(id)?.as_deref() == Some(name) {
+                return Ok(Some(id));
+            }
+        }
+        Ok(None)
+    }
+
     /// Leaves only folders that fjall will open. Returns the largest id among all.
     ///
     /// # Errors

@@ -119,7 +119,10 @@ impl Names {
     }
 
     /// The name that was given last. Names end with a number that grows, and sequence numbers may not have grown.
-    fn newest_name(&self, id: u64) -> StoreResult<Option<String>> {
+    ///
+    /// # Errors
+    /// I/O failures and damage.
+    pub(crate) fn newest_name(&self, id: u64) -> StoreResult<Option<String>> {
         let names = self.values(&key(NAME_TAG, id, ""))?;
         let names = names.into_iter().map(|(seqno, name)| (String::from_utf8_lossy(&name).into_owned(), seqno));
         Ok(names.max_by_key(|(name, seqno)| (number_at_the_end(name), *seqno)).map(|(name, _)| name))

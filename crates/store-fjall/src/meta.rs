@@ -7,10 +7,12 @@
 //!   "n"            -> {"slot":8,"region":12}                                      next ids
 //!   "t" table:u32  -> {"families":[{"id":0,"slot":7}],"regions":[{"id":11,"start":""}]}
 //!   "p" slot:u32   -> {}                                                         rows to be reclaimed
+//!   "s"            -> {"previous":{"start":7,"end":9},"low":9}     where the journal's numbers have a gap
 //! ```
 
 use crate::error::engine;
 use crate::placement::{Changed, Family, NextIds, Place, Region, Table, TableMap};
+use crate::seqno_chain::SeqnoMark;
 use fjall::{Database, Keyspace, OwnedWriteBatch, Readable, Snapshot};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -24,6 +26,8 @@ pub(crate) const SHARED: &str = "shared";
 pub(crate) const OWN: &str = "own-";
 
 const NEXT_KEY: &[u8] = b"n";
+/// In the journal only is this read: `seqno_chain.rs`.
+pub(crate) const SEQNO_KEY: &[u8] = b"s";
 const TABLE_TAG: u8 = b't';
 const PURGE_TAG: u8 = b'p';
 
@@ -84,6 +88,7 @@ pub(crate) fn load(db: &Database, meta: &Keyspace, shared: &Keyspace, snapshot: 
     for guard in snapshot.iter(meta) {
         let (key, value) = guard.into_inner().map_err(engine("reading the meta keyspace"))?;
         match key.as_ref() {
+            SEQNO_KEY => {}
             NEXT_KEY => {
                 let next: StoredNext = parse(&key, &value)?;
                 tables.next = NextIds { slot: next.slot, region: next.region };
@@ -139,6 +144,12 @@ pub(crate) fn remove_purge(batch: &mut OwnedWriteBatch, meta: &Keyspace, slot: u
 pub(crate) fn put_next(batch: &mut OwnedWriteBatch, meta: &Keyspace, next: NextIds) -> StoreResult<()> {
     let stored = StoredNext { slot: next.slot, region: next.region };
     put(batch, meta, NEXT_KEY.to_vec(), &stored)
+}
+
+/// Adds a mark to a batch whose sequence number may not follow the one before.
+pub(crate) fn put_seqno_mark(batch: &mut OwnedWriteBatch, meta: &Keyspace, mark: &SeqnoMark) {
+    // Numbers always serialise; without the mark recovery would complain, and not read something else.
+    batch.insert(meta, SEQNO_KEY, serde_json::to_vec(mark).unwrap_or_default());
 }
 
 /// Keyspaces that no table names: left by a load or a drop that a crash interrupted.

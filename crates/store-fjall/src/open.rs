@@ -4,6 +4,7 @@ use crate::commit::group_sync::GroupSync;
 use crate::commit::journal_file::JournalFile;
 use crate::commit::pipeline::{Dropped, Last, Parts, Pipeline};
 use crate::commit::publish::{Publisher, State};
+use crate::commit::seqnos::Seqnos;
 use crate::error::{engine, io};
 use crate::folder::{Folder, sync_folder};
 use crate::inner::Inner;
@@ -33,12 +34,15 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     let fresh = recovery::clear_interrupted_creation(&folder)?;
     let watermark = Arc::new(Watermark::open(&folder.watermark(), fresh)?);
     let mark = watermark.mark();
-    let journals = recovery::repair_journals(&folder.database(), &mark)?;
     // Before the first commit a creation may really have been interrupted, also by a power loss.
     let written = mark.commit_ceiling > 0;
     manifests::check(&folder.database())?;
     let folders = KeyspaceFolders::of(&folder);
-    let prepared = prepare(&folders, &mark, journals.next_seqno)?;
+    let names = folders.names()?.map(|names| Names::open(&names)).transpose()?;
+    let meta_id = names.as_ref().map_or(Ok(None), |names| folders.find(names, meta::META))?;
+    let journals = recovery::repair_journals(&folder.database(), &mark, meta_id)?;
+    let prepared = prepare(&folders, names, &mark, journals.next_seqno)?;
+    watermark.marks_begin_behind(journals.active.unwrap_or(0))?;
     let stand_ins = if written { StandIns::put(&folder.database())? } else { StandIns::default() };
     if let Some(last) = prepared.last_id {
         watermark.keyspace_made(last)?;
@@ -71,8 +75,9 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     journal.sync()?;
     let group_sync = Arc::new(GroupSync::new(publisher.clone(), journal, read_only.clone()));
     let clock = options.clock.clone();
-    let pipeline =
-        Pipeline::new(Parts { db, meta, shared, publisher, read_only, group_sync, watermark, nonces, clock, last });
+    let seqnos = Seqnos::new(journals.last_seqno);
+    let parts = Parts { db, meta, shared, publisher, read_only, group_sync, watermark, nonces, clock, last, seqnos };
+    let pipeline = Pipeline::new(parts);
     let reclaim = Dropped { slots: found.purges, keyspaces: Vec::new() };
     Ok(Inner::new(pipeline, folder, options, reclaim))
 }
@@ -84,12 +89,11 @@ struct Prepared {
     next_seqno: u64,
 }
 
-fn prepare(folders: &KeyspaceFolders, mark: &Mark, next_seqno: u64) -> StoreResult<Prepared> {
-    let Some(names) = folders.names()? else {
+fn prepare(folders: &KeyspaceFolders, names: Option<Names>, mark: &Mark, next_seqno: u64) -> StoreResult<Prepared> {
+    let Some(names) = names else {
         // The first opening did not come that far, or the tree is damaged, which the stand-ins tell.
         return Ok(Prepared { last_id: None, next_seqno });
     };
-    let names = Names::open(&names)?;
     let highest = folders.prepare(&names)?.max(names.highest_id());
     let last_id = Some(highest.max(mark.keyspace_ceiling.saturating_sub(1))).filter(|&id| id > 0);
     Ok(Prepared { last_id, next_seqno: next_seqno.max(names.next_seqno()) })

@@ -13,8 +13,9 @@
 use crate::commit::journal_file::{journal_ids, journal_path};
 use crate::error::io;
 use crate::folder::Folder;
-use crate::journal::{JournalEnd, read_to_end};
+use crate::journal::{self, JournalEnd, Rules};
 use crate::open::file_len;
+use crate::seqno_chain::{Chain, Wrong};
 use crate::watermark::Mark;
 use std::cmp::Ordering;
 use std::fs::{self, File};
@@ -68,13 +69,17 @@ fn holds_data(database: &Path) -> StoreResult<bool> {
 pub(crate) struct Journals {
     /// The sequence number behind those of all batches.
     pub(crate) next_seqno: u64,
+    /// That of the last batch.
+    pub(crate) last_seqno: Option<u64>,
+    /// The journal that fjall goes on with.
+    pub(crate) active: Option<u64>,
 }
 
-/// Checks all journals against the watermark and cuts a torn tail.
+/// Checks all journals against the watermark and cuts a torn tail. `meta` is the keyspace with the store's records.
 ///
 /// # Errors
 /// [`StoreError::Corrupted`] for damage in what was durable; I/O failures.
-pub(crate) fn repair_journals(database: &Path, mark: &Mark) -> StoreResult<Journals> {
+pub(crate) fn repair_journals(database: &Path, mark: &Mark, meta: Option<u64>) -> StoreResult<Journals> {
     let mut journals = Journals::default();
     if !database.try_exists().map_err(io(format!("reading {}", database.display())))? {
         return Ok(journals);
@@ -83,9 +88,11 @@ pub(crate) fn repair_journals(database: &Path, mark: &Mark) -> StoreResult<Journ
     if ids.last().is_none_or(|active| *active < mark.journal) {
         return missing(mark.journal);
     }
+    let mut chain = Chain::default();
     let mut ends = Vec::with_capacity(ids.len());
     for id in ids {
-        ends.push((id, read_journal(&journal_path(database, id))?));
+        ends.push((id, check_journal(database, id, mark, meta, &mut chain)?));
+        journals.active = Some(id);
     }
     let last = ends.iter().rposition(|(_, end)| end.torn || end.batches > 0);
     for (at, (id, end)) in ends.iter().enumerate() {
@@ -94,7 +101,7 @@ pub(crate) fn repair_journals(database: &Path, mark: &Mark) -> StoreResult<Journ
             Ordering::Equal => end.whole_bytes >= mark.journal_bytes,
             Ordering::Greater => true,
         };
-        if !durable || (end.torn && Some(at) != last) {
+        if !durable || end.wrong == Some(Wrong::Previous) || (end.torn && Some(at) != last) {
             return damaged(*id, end);
         }
         if end.torn {
@@ -102,7 +109,28 @@ pub(crate) fn repair_journals(database: &Path, mark: &Mark) -> StoreResult<Journ
         }
         journals.next_seqno = journals.next_seqno.max(end.next_seqno);
     }
+    journals.last_seqno = chain.last_seqno();
     Ok(journals)
+}
+
+/// Reads a journal behind those that `chain` has seen.
+///
+/// # Errors
+/// I/O failures.
+pub(crate) fn check_journal(
+    database: &Path,
+    id: u64,
+    mark: &Mark,
+    meta: Option<u64>,
+    chain: &mut Chain,
+) -> StoreResult<JournalEnd> {
+    if id >= mark.marked_from {
+        chain.begin_strict();
+    }
+    let known = mark.last_seqno.filter(|_| id == mark.journal).map(|seqno| (mark.journal_bytes, seqno));
+    let path = journal_path(database, id);
+    let doing = || io(format!("reading {}", path.display()));
+    File::open(&path).and_then(|file| journal::check(file, Rules { chain, meta, known })).map_err(doing())
 }
 
 fn missing<T>(journal: u64) -> StoreResult<T> {
@@ -110,8 +138,13 @@ fn missing<T>(journal: u64) -> StoreResult<T> {
 }
 
 fn damaged<T>(journal: u64, end: &JournalEnd) -> StoreResult<T> {
+    let what = match end.wrong {
+        None => "",
+        Some(Wrong::This) => ": a batch has a sequence number that is not its own",
+        Some(Wrong::Previous) => ": the last batch of the journal before has a sequence number that is not its own",
+    };
     let detail = format!(
-        "journal {journal}.jnl is damaged after byte {}, in a part that was durable ({} batches before it are whole)",
+        "journal {journal}.jnl is damaged after byte {}, in a part that was durable ({} batches before it are whole){what}",
         end.whole_bytes, end.batches
     );
     Err(StoreError::Corrupted { detail })
@@ -132,6 +165,6 @@ fn cut(path: &Path, end: &JournalEnd) -> StoreResult<()> {
 }
 
 fn read_journal(path: &Path) -> StoreResult<JournalEnd> {
-    let doing = || io(format!("reading {}", path.display()));
-    File::open(path).and_then(read_to_end).map_err(doing())
+    let rules = Rules { chain: &mut Chain::default(), meta: None, known: None };
+    File::open(path).and_then(|file| journal::check(file, rules)).map_err(io(format!("reading {}", path.display())))
 }

@@ -10,9 +10,9 @@
 //!   two copies, 4096 bytes apart, the one with the larger sequence counts:
 //!     0  "BENNUWM2"    8  sequence          16  commit ceiling    24  last stamp (ms)
 //!    32  journal      40  durable bytes     48  durable commit    56  keyspace ceiling
-//!    64  xxh3 of bytes 0..64
+//!    64  marked from  72  last number + 1   80  xxh3 of bytes 0..80
 //! ```
-//! "BENNUWM1" has no keyspace ceiling: the checksum follows the durable commit.
+//! "BENNUWM1" ends with the durable commit, and its checksum.
 //! All numbers are big-endian. Each write overwrites the older copy and syncs, so a torn write loses
 //! one update and not the file. `docs/formats/store-meta.md`.
 
@@ -28,13 +28,15 @@ use store::{CommitNo, StoreError, StoreResult, Timestamp};
 use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: &[u8; 8] = b"BENNUWM2";
-const FIELDS: usize = 7;
+const FIELDS: usize = 9;
 /// What the version before wrote.
 const MAGIC_1: &[u8; 8] = b"BENNUWM1";
 const FIELDS_1: usize = 6;
 const COPY_DISTANCE: u64 = 4096;
 /// Commit numbers reserved at a time: one sync of this file every so many commits.
 const RESERVE: u64 = 1 << 20;
+/// No journal has marks.
+const NO_MARKS: u64 = u64::MAX;
 /// Keyspace ids reserved at a time.
 const RESERVE_KEYSPACES: u64 = 64;
 
@@ -55,6 +57,10 @@ pub(crate) struct Mark {
     pub(crate) durable_commit: u64,
     /// No keyspace ever had this id or a larger one.
     pub(crate) keyspace_ceiling: u64,
+    /// From this journal on, marks tell the gaps between sequence numbers (`seqno_chain.rs`).
+    pub(crate) marked_from: u64,
+    /// The sequence number of the last batch in the durable bytes.
+    pub(crate) last_seqno: Option<u64>,
 }
 
 /// The open file.
@@ -122,6 +128,17 @@ impl Watermark {
         self.update(|mark| mark.keyspace_ceiling = mark.keyspace_ceiling.max(id + RESERVE_KEYSPACES))
     }
 
+    /// Remembers that the journals behind `journal` have marks, if versions before this one wrote some that have not.
+    ///
+    /// # Errors
+    /// I/O failures.
+    pub(crate) fn marks_begin_behind(&self, journal: u64) -> StoreResult<()> {
+        if self.mark().marked_from != NO_MARKS {
+            return Ok(());
+        }
+        self.update(|mark| mark.marked_from = journal + 1)
+    }
+
     /// Remembers the largest stamp; it is written with the next update.
     pub(crate) fn stamped(&self, stamp: Timestamp) {
         self.last_stamp.fetch_max(stamp.0, Ordering::Relaxed);
@@ -131,8 +148,15 @@ impl Watermark {
     ///
     /// # Errors
     /// I/O failures.
-    pub(crate) fn advance(&self, journal: u64, journal_bytes: u64, durable: CommitNo) -> StoreResult<()> {
+    pub(crate) fn advance(
+        &self,
+        journal: u64,
+        journal_bytes: u64,
+        last_seqno: Option<u64>,
+        durable: CommitNo,
+    ) -> StoreResult<()> {
         self.update(|mark| {
+            mark.last_seqno = last_seqno;
             mark.journal = journal;
             mark.journal_bytes = journal_bytes;
             mark.durable_commit = durable.0;
@@ -171,6 +195,8 @@ fn encode(mark: &Mark) -> Vec<u8> {
         mark.journal_bytes,
         mark.durable_commit,
         mark.keyspace_ceiling,
+        mark.marked_from,
+        mark.last_seqno.map_or(0, |seqno| seqno.saturating_add(1)),
     ];
     let mut bytes = MAGIC.to_vec();
     for field in fields {
@@ -203,6 +229,8 @@ fn decode(bytes: &[u8]) -> Option<Mark> {
         journal_bytes: values.next()?,
         durable_commit: values.next()?,
         keyspace_ceiling: values.next().unwrap_or(0),
+        marked_from: values.next().unwrap_or(NO_MARKS),
+        last_seqno: values.next().and_then(|next| next.checked_sub(1)),
     })
 }
 
@@ -225,9 +253,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("watermark");
         let watermark = Watermark::open(&path, true).unwrap();
-        watermark.advance(3, 1000, CommitNo(7)).unwrap();
+        watermark.advance(3, 1000, Some(70), CommitNo(7)).unwrap();
         let before = watermark.mark();
-        watermark.advance(3, 2000, CommitNo(9)).unwrap();
+        watermark.advance(3, 2000, None, CommitNo(9)).unwrap();
         let newest = watermark.mark();
         assert_eq!(Watermark::open(&path, false).unwrap().mark(), newest);
         watermark.file.write_all_at(&[0xAA], (newest.sequence % 2) * COPY_DISTANCE + 20).unwrap();
@@ -250,7 +278,7 @@ mod tests {
     fn a_file_of_the_version_before_is_read_and_written_in_this_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("watermark");
-        let old = Mark { sequence: 9, commit_ceiling: 100, journal: 3, journal_bytes: 70, ..Mark::default() };
+        let old = Mark { sequence: 9, commit_ceiling: 100, journal: 3, marked_from: NO_MARKS, ..Mark::default() };
         let mut bytes = version_1(&Mark { sequence: 8, ..old });
         bytes.resize(COPY_DISTANCE as usize, 0);
         bytes.extend(version_1(&old));
@@ -258,7 +286,9 @@ mod tests {
         let watermark = Watermark::open(&path, false).unwrap();
         assert_eq!(watermark.mark(), old);
         watermark.keyspace_made(5).unwrap();
-        let new = Mark { sequence: 10, keyspace_ceiling: 5 + RESERVE_KEYSPACES, ..old };
+        watermark.marks_begin_behind(3).unwrap();
+        watermark.marks_begin_behind(8).unwrap();
+        let new = Mark { sequence: 11, keyspace_ceiling: 5 + RESERVE_KEYSPACES, marked_from: 4, ..old };
         assert_eq!(Watermark::open(&path, false).unwrap().mark(), new);
     }
 

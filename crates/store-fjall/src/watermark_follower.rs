@@ -19,6 +19,8 @@ pub(crate) struct Follower {
     at: Option<Instant>,
     journal: u64,
     bytes: u64,
+    /// The sequence number of the last batch in them.
+    seqno: Option<u64>,
     commit: CommitNo,
 }
 
@@ -49,7 +51,7 @@ impl Follower {
             return Ok(());
         }
         if journal != self.journal {
-            (self.journal, self.bytes) = (journal, 0);
+            (self.journal, self.bytes, self.seqno) = (journal, 0, None);
         }
         let reading = format!("reading journal {journal}");
         let end = read_batches(ReadFrom { file: &file, at: self.bytes }).map_err(io(reading))?;
@@ -58,8 +60,9 @@ impl Follower {
         let synced = file.sync_data().map_err(io(format!("syncing journal {journal}")));
         synced.map_err(|error| pipeline.read_only.set(&error))?;
         self.bytes += end.whole_bytes;
+        self.seqno = end.last_seqno.or(self.seqno);
         self.commit = durable;
-        pipeline.watermark.advance(journal, self.bytes, durable)
+        pipeline.watermark.advance(journal, self.bytes, self.seqno, durable)
     }
 }
 

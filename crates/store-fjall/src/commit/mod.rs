@@ -1,5 +1,5 @@
 //! From a batch to a durable, visible commit, in three files in the order of events; `thread_use` tells who may block,
-//! `journal_room` keeps syncs short.
+//! `journal_room` keeps syncs short, `seqnos` lets recovery check what fjall numbers.
 //!
 //! ```text
 //!            pipeline                          group_sync                     publish
@@ -12,4 +12,5 @@ pub(crate) mod journal_file;
 pub(crate) mod journal_room;
 pub(crate) mod pipeline;
 pub(crate) mod publish;
+pub(crate) mod seqnos;
 pub(crate) mod thread_use;

@@ -7,6 +7,7 @@
 use crate::commit::group_sync::GroupSync;
 use crate::commit::journal_room::JournalRoom;
 use crate::commit::publish::{Publisher, State};
+use crate::commit::seqnos::Seqnos;
 use crate::error::engine;
 use crate::limits::{check_fragment, check_key};
 use crate::meta;
@@ -16,7 +17,7 @@ use crate::snapshots::Nonces;
 use crate::stamp;
 use crate::watermark::Watermark;
 use bytes::Bytes;
-use fjall::{Database, Keyspace, OwnedWriteBatch, PersistMode, Readable};
+use fjall::{Database, Keyspace, OwnedWriteBatch, Readable};
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -37,6 +38,7 @@ pub(crate) struct Pipeline {
     /// Takes all of fjall's snapshots.
     pub(crate) nonces: Nonces,
     journal_room: JournalRoom,
+    seqnos: Seqnos,
     clock: Arc<dyn Clock>,
     /// The commit lock. Guards what the last commit was, and with it every write to fjall and the
     /// taking of snapshots. Never held across an await.
@@ -117,6 +119,7 @@ pub(crate) struct Parts {
     pub(crate) nonces: Nonces,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) last: Last,
+    pub(crate) seqnos: Seqnos,
 }
 
 impl Pipeline {
@@ -129,6 +132,7 @@ impl Pipeline {
             read_only: parts.read_only,
             journal_room: JournalRoom::new(parts.group_sync.journal().clone()),
             group_sync: parts.group_sync,
+            seqnos: parts.seqnos,
             watermark: parts.watermark,
             nonces: parts.nonces,
             clock: parts.clock,
@@ -225,7 +229,7 @@ impl Pipeline {
         tables: Arc<TableMap>,
         durability: Durability,
     ) -> StoreResult<()> {
-        let written = batch.durability(Some(PersistMode::Buffer)).commit();
+        let written = self.seqnos.write(&self.db, &self.meta, batch);
         written.map_err(|error| self.read_only.set(&engine("writing the journal")(error)))?;
         self.applied(last, stamp, tables, durability);
         Ok(())
@@ -247,10 +251,20 @@ impl Pipeline {
     /// As [`Self::commit`].
     pub(crate) fn commit_internal(&self, batch: OwnedWriteBatch) -> StoreResult<()> {
         let _last = self.lock_to_write()?;
-        let written = batch.durability(Some(PersistMode::Buffer)).commit();
+        let written = self.seqnos.write(&self.db, &self.meta, batch);
         written.map_err(|error| self.read_only.set(&engine("writing the journal")(error)))?;
         self.publisher.refresh(self.nonces.take(&self.db));
         Ok(())
+    }
+
+    /// To be called before rows are written past the journal into a keyspace that a table has, and before the sync
+    /// that goes before them. The caller holds the commit lock.
+    ///
+    /// # Errors
+    /// As [`Self::commit`].
+    pub(crate) fn close_journal_numbers(&self) -> StoreResult<()> {
+        let written = self.seqnos.write_mark(&self.db, &self.meta);
+        written.map_err(|error| self.read_only.set(&engine("writing the journal")(error)))
     }
 
     /// Commits so far.

@@ -156,6 +156,7 @@ fn append(inner: &Inner, state: &State, mut writer: Writer, loaded: &Loaded, hom
     fence.check(&newest.tables)?;
     // The ingestion flushes this keyspace's memtable: a commit with rows here and elsewhere must not
     // become durable by half.
+    pipeline.close_journal_numbers()?;
     pipeline.group_sync.sync_blocking()?;
     ingestion.finish().map_err(|error| pipeline.read_only.set(&engine("installing a run")(error)))?;
     let stamp = final_stamp(inner, &last, writer.stamp)?;

@@ -8,7 +8,7 @@ use store::{Durability, Store, StoreError, StoreResult};
 use store_fjall::FjallStore;
 
 /// Copies the folder of a running store: what a crash at this moment would leave.
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();

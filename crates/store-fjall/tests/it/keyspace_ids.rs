@@ -1,5 +1,6 @@
 //! Keyspaces made and deleted around restarts: their ids never come back, and no folder that a table names goes.
 
+use crate::damage::copy;
 use crate::support::*;
 use std::collections::BTreeSet;
 use std::fs;
@@ -134,20 +135,6 @@ async fn a_load_after_a_truncation_as_the_last_act_and_a_restart_survives() {
     good_load(&store, 1).await;
     close(store).await;
     assert_survives(folder.path(), &[1]).await;
-}
-
-/// Copies the folder of a running store: what kill -9 at this moment would leave.
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }
 
 #[tokio::test]

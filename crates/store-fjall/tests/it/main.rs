@@ -10,6 +10,7 @@ mod damage;
 mod disk_full;
 mod fjall_memory_traps;
 mod fjall_traps;
+mod journal_numbers;
 mod keyspace_ids;
 mod kill;
 mod load;

@@ -1,0 +1,153 @@
+//! Flipped bits in the sequence numbers of batches in the journal, which fjall's checksum does not cover.
+
+use crate::damage::copy;
+use crate::support::*;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use store::{OnDuplicate, Store, StoreError, TableId};
+use store_fjall::{FjallStore, Options};
+
+/// The table whose rows are loaded, and loaded again above some that were written.
+const LOADED: u32 = 3;
+const LOADED_ROWS: u32 = 400;
+
+fn open_small(path: &Path) -> Result<Arc<FjallStore>, StoreError> {
+    FjallStore::open(path, Options { small_load_bytes: 5_000, load_buffer_bytes: 20_000, ..options() })
+}
+
+async fn load(store: &FjallStore, value: &str) {
+    let mut load = store.bulk_load(TableId(LOADED), OnDuplicate::Replace).await.unwrap();
+    for n in 0..LOADED_ROWS {
+        load.write(FAMILY, format!("k{n:04}").as_bytes(), &fragment(value)).await.unwrap();
+    }
+    load.finish().await.unwrap();
+}
+
+/// The commit `number`: two rows of its own, and one that says which was the last.
+async fn number(store: &FjallStore, number: u32) {
+    let row = format!("c{number:04}");
+    let last = number.to_string();
+    commit(store, batch(vec![put(1, &row, "v"), put(2, &row, "v"), put(1, "last", &last), put(2, "last", &last)]))
+        .await;
+}
+
+/// Commits with everything between them that takes sequence numbers: loads, flushes, a restart.
+async fn history(folder: &Path) -> Arc<FjallStore> {
+    let store = open_small(folder).unwrap();
+    for table in 1..=LOADED {
+        commit(&store, create(table)).await;
+    }
+    load(&store, "first").await;
+    number(&store, 0).await;
+    store.flush(TableId(1), false).await.unwrap();
+    number(&store, 1).await;
+    commit(&store, batch(vec![put(LOADED, "k0005", "written")])).await;
+    load(&store, "second").await;
+    drop(store);
+    let store = open_small(folder).unwrap();
+    for n in 2..5 {
+        number(&store, n).await;
+    }
+    commit(&store, batch(vec![put(LOADED, "k0007", "written")])).await;
+    store.flush(TableId(2), false).await.unwrap();
+    number(&store, 5).await;
+    number(&store, 6).await;
+    store
+}
+
+/// Where batches begin.
+fn batches(journal: &[u8]) -> Vec<usize> {
+    let number = |at: usize, bytes: usize| (0..bytes).rev().fold(0, |n, byte| n << 8 | usize::from(journal[at + byte]));
+    let mut found = Vec::new();
+    let mut at = 0;
+    while journal.get(at) == Some(&1) {
+        found.push(at);
+        let items = number(at + 1, 4);
+        at += 13;
+        for _ in 0..items {
+            at += 21 + number(at + 11, 2) + number(at + 17, 4);
+        }
+        at += 13;
+    }
+    found
+}
+
+/// All rows, or what was refused.
+async fn rows(folder: &Path) -> Result<Vec<Vec<(String, String)>>, StoreError> {
+    let store = open_small(folder)?;
+    let at = now(&store).await;
+    let mut found = Vec::new();
+    for table in 1..=LOADED {
+        found.push(scan(&store, table, &at).await);
+    }
+    assert_eq!(store.check().await.unwrap().problems, []);
+    Ok(found)
+}
+
+/// Opens a copy of the folder for each of some bits of each sequence number.
+async fn flip_bits(folder: &Path, judge: impl Fn(usize, u32, Result<Vec<Vec<(String, String)>>, StoreError>)) -> usize {
+    let journal = fs::read(folder.join("db/0.jnl")).unwrap();
+    let batches = batches(&journal);
+    for (index, start) in batches.iter().enumerate() {
+        for bit in [0, 1, 2, 3, 5, 19, 63].into_iter().skip(index % 2).step_by(2) {
+            let target = tempfile::tempdir().unwrap();
+            copy(folder, target.path());
+            let at = start + 5 + bit as usize / 8;
+            let file = File::options().write(true).open(target.path().join("db/0.jnl")).unwrap();
+            file.write_all_at(&[journal[at] ^ 1 << (bit % 8)], at as u64).unwrap();
+            judge(index, bit, rows(target.path()).await);
+        }
+    }
+    batches.len()
+}
+
+#[tokio::test]
+async fn a_flipped_bit_in_a_durable_sequence_number_is_refused_or_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let live = folder.path().join("live");
+    let store = history(&live).await;
+    // The watermark moves once a second.
+    tokio::time::sleep(Duration::from_millis(1300)).await;
+    let killed = folder.path().join("killed");
+    copy(&live, &killed);
+    drop(store);
+    let expected = {
+        let sound = folder.path().join("sound");
+        copy(&killed, &sound);
+        rows(&sound).await.unwrap()
+    };
+    let refused = std::cell::Cell::new(0);
+    let batches = flip_bits(&killed, |index, bit, found| match found {
+        Err(StoreError::Corrupted { detail }) if detail.contains("0.jnl") => refused.set(refused.get() + 1),
+        other => assert_eq!(other.unwrap(), expected, "batch {index}, bit {bit}"),
+    });
+    assert!(batches.await >= 15 && refused.get() >= 45, "{} were refused", refused.get());
+}
+
+#[tokio::test]
+async fn a_flipped_bit_behind_the_watermark_costs_at_most_what_follows_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let live = folder.path().join("live");
+    let store = history(&live).await;
+    let killed = folder.path().join("killed");
+    copy(&live, &killed);
+    drop(store);
+    flip_bits(&killed, |index, bit, found| match found {
+        Err(StoreError::Corrupted { detail }) => {
+            assert!(detail.contains("0.jnl"), "batch {index}, bit {bit}: {detail}")
+        }
+        other => {
+            let tables = other.unwrap();
+            for rows in &tables[..2] {
+                let commits = rows.iter().filter(|(key, _)| key.starts_with('c')).count();
+                let last = rows.iter().find(|(key, _)| key == "last").map(|(_, value)| value.clone());
+                let expected = commits.checked_sub(1).map(|last| last.to_string());
+                assert_eq!(last, expected, "batch {index}, bit {bit}: the first {commits} commits");
+            }
+        }
+    })
+    .await;
+}
