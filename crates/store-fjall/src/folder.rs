@@ -42,7 +42,7 @@ impl Folder {
     /// [`StoreError::Foreign`], [`StoreError::Locked`] and I/O failures.
     pub(crate) fn open(path: &Path) -> StoreResult<Self> {
         let shown = path.display().to_string();
-        fs::create_dir_all(path).map_err(io(format!("creating {shown}")))?;
+        create_durably(path)?;
         let path = path.canonicalize().map_err(io(format!("resolving {shown}")))?;
         let found = check_identity(&path)?;
         let lock = lock(&path)?;
@@ -149,6 +149,24 @@ fn lock(path: &Path) -> StoreResult<File> {
     Ok(file)
 }
 
+/// Makes a folder and those above it; the name of each is durable.
+fn create_durably(path: &Path) -> StoreResult<()> {
+    let missing = missing_levels(path);
+    fs::create_dir_all(path).map_err(io(format!("creating {}", path.display())))?;
+    for made in missing {
+        match made.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => sync_folder(parent)?,
+            _ => sync_folder(Path::new("."))?,
+        }
+    }
+    Ok(())
+}
+
+/// The folders that are not there yet, the innermost first.
+fn missing_levels(path: &Path) -> Vec<&Path> {
+    path.ancestors().take_while(|level| !level.as_os_str().is_empty() && !level.exists()).collect()
+}
+
 /// The file appears whole or not at all.
 fn write_identity(path: &Path) -> StoreResult<()> {
     let new = path.join("STORE.new");
@@ -187,6 +205,17 @@ mod tests {
         fs::write(folder.path().join("STORE"), "bennu-store 1\n").unwrap();
         drop(Folder::open(folder.path()).unwrap());
         assert_eq!(fs::read_to_string(folder.path().join("STORE")).unwrap(), "bennu-store 2\n");
+    }
+
+    #[test]
+    fn every_level_that_is_made_is_synced_in_the_one_above() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("a/b/c");
+        let levels = [path.clone(), parent.path().join("a/b"), parent.path().join("a")];
+        assert_eq!(missing_levels(&path), levels);
+        create_durably(&path).unwrap();
+        assert!(path.is_dir() && missing_levels(&path).is_empty());
+        assert_eq!(missing_levels(Path::new("no such/folder")), [Path::new("no such/folder"), Path::new("no such")]);
     }
 
     #[test]

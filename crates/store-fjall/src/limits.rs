@@ -14,6 +14,17 @@ pub(crate) fn check_key(key: &[u8]) -> StoreResult<()> {
     check_size("rowkey", key.len(), MAX_KEY_BYTES)
 }
 
+/// A keyspace of fjall has no row with an empty key; behind a slot the slot is before it.
+///
+/// # Errors
+/// [`StoreError::Unsupported`].
+pub(crate) fn check_own_key(key: &[u8]) -> StoreResult<()> {
+    if key.is_empty() {
+        return Err(StoreError::Unsupported { what: "an empty rowkey in a table that was bulk-loaded" });
+    }
+    Ok(())
+}
+
 /// # Errors
 /// [`StoreError::TooLarge`].
 pub(crate) fn check_fragment(fragment: &[u8]) -> StoreResult<()> {

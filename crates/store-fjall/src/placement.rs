@@ -13,7 +13,7 @@ use fjall::{Keyspace, Slice};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use store::{CommitNo, FamilyId, KeyRange, RegionId, StoreError, StoreResult, TableId};
+use store::{CommitNo, FamilyId, KeyRange, RegionId, RowBatch, StoreError, StoreResult, TableId};
 
 /// Ids the store hands out; kept in the meta keyspace and changed in the same batch as what uses them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,6 +163,26 @@ impl Table {
         if let Some(region) = self.region_of(key) {
             region.load.reads.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Counts the rows of a batch of a scan. Rows without keys are counted where the scan begins.
+    pub(crate) fn count_scanned(&self, batch: &RowBatch, begins: &[u8]) {
+        let add = |region: Option<&Region>, rows: u64| {
+            region.map(|region| region.load.reads.fetch_add(rows, Ordering::Relaxed));
+        };
+        if self.regions.len() == 1 || batch.key_ends().len() < batch.len() {
+            return add(self.region_of(begins), batch.len() as u64);
+        }
+        let (mut current, mut rows) = (None, 0);
+        for key in batch.keys() {
+            let region = self.region_of(key);
+            if region.map(|region| region.id) != current.map(|region: &Region| region.id) {
+                add(current, std::mem::take(&mut rows));
+                current = region;
+            }
+            rows += 1;
+        }
+        add(current, rows);
     }
 
     /// Counts one row written.

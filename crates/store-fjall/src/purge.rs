@@ -28,7 +28,8 @@ impl Purge {
     /// I/O failures.
     pub(crate) fn tick(&mut self, inner: &Inner) -> StoreResult<()> {
         delete_keyspaces(inner)?;
-        let slot = inner.reclaim.lock().slots.last().copied();
+        // The first of the queue: a table that is dropped meanwhile does not interrupt it.
+        let slot = inner.reclaim.lock().slots.first().copied();
         let Some(slot) = slot else {
             return Ok(());
         };
@@ -77,4 +78,58 @@ fn delete_keyspaces(inner: &Inner) -> StoreResult<()> {
         deleted.map_err(engine(format_args!("deleting keyspace {name}")))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::open::open;
+    use crate::options::Options;
+    use bytes::Bytes;
+    use store::{Durability, FamilyId, FamilySpec, Mutation, TableChange, TableId, TableSpec, WriteBatch};
+
+    fn change(change: TableChange) -> WriteBatch {
+        WriteBatch { tables: vec![change], ..WriteBatch::default() }
+    }
+
+    fn apply(inner: &Inner, batch: WriteBatch) {
+        let (_, dropped) = inner.pipeline.apply(batch, Durability::Buffered, None).unwrap();
+        inner.reclaim.lock().append(dropped);
+    }
+
+    /// Makes a table of `rows` rows and drops it.
+    fn dropped_table(inner: &Inner, id: u32, rows: u32) {
+        let family = FamilyId(0);
+        let families = vec![FamilySpec::new(family)];
+        apply(inner, change(TableChange::Create(TableSpec { id: TableId(id), families, splits: vec![] })));
+        let mut row = Vec::new();
+        fragment::encode_sparse(1, &[(1, b"value")], &mut row).unwrap();
+        let mutations = (0..rows).map(|n| Mutation::Replace {
+            table: TableId(id),
+            family,
+            key: Bytes::copy_from_slice(&n.to_be_bytes()),
+            fragment: row.clone(),
+        });
+        apply(inner, WriteBatch { mutations: mutations.collect(), ..WriteBatch::default() });
+        apply(inner, change(TableChange::Drop(TableId(id))));
+    }
+
+    #[test]
+    fn a_drop_does_not_interrupt_the_purge_under_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = open(folder.path(), Options::default()).unwrap();
+        dropped_table(&inner, 1, 5000);
+        let mut purge = Purge::default();
+        purge.tick(&inner).unwrap();
+        let (slot, key) = purge.resume.clone().unwrap();
+        dropped_table(&inner, 2, 3000);
+        purge.tick(&inner).unwrap();
+        let (resumed, further) = purge.resume.clone().unwrap();
+        assert!(resumed == slot && further > key, "slot {slot} from {key:?} to {further:?}");
+        for _ in 0..5 {
+            purge.tick(&inner).unwrap();
+        }
+        assert!(inner.reclaim.lock().slots.is_empty() && purge.resume.is_none());
+    }
 }

@@ -12,56 +12,61 @@
 
 use crate::commit::journal_file::{journal_ids, journal_path};
 use crate::error::io;
-use crate::folder::Folder;
+use crate::folder::{Folder, sync_folder};
 use crate::journal::{self, JournalEnd, Rules};
 use crate::open::file_len;
 use crate::seqno_chain::{Chain, Wrong};
-use crate::watermark::Mark;
+use crate::watermark::{self, Mark};
 use std::cmp::Ordering;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::Path;
 use store::{StoreError, StoreResult};
 
-/// fjall writes it last when it makes a database.
+/// fjall writes it when it makes a database, and begins anew where it is missing.
 const FJALL_VERSION_FILE: &str = "version";
+/// What it holds.
+const FJALL_VERSION: &[u8] = b"FJL\x03";
 
 /// Clears what a first open left that was interrupted. Returns whether the store is to be made.
 ///
+/// The watermark decides, for it is durable before fjall makes a file, and says that a commit may come before the
+/// first one is written. Without such a word there is nothing to lose; with it nothing is deleted.
+///
 /// # Errors
-/// I/O failures.
+/// [`StoreError::Corrupted`] when files are missing beside commits; I/O failures.
 pub(crate) fn clear_interrupted_creation(folder: &Folder) -> StoreResult<bool> {
     let database = folder.database();
-    let marker = database.join(FJALL_VERSION_FILE);
-    // The marker is created empty and then written: only a whole one counts.
-    let made = match fs::metadata(&marker) {
-        Ok(metadata) => metadata.len() > 0,
-        Err(error) if error.kind() == ErrorKind::NotFound => false,
-        Err(error) => return Err(io(format!("reading {}", marker.display()))(error)),
-    };
-    if made {
-        return Ok(false);
-    }
-    if holds_data(&database)? {
-        return Err(StoreError::Corrupted { detail: format!("{} is missing or empty", marker.display()) });
-    }
-    match fs::remove_dir_all(&database) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(io(format!("clearing {}", database.display()))(error)),
-        _ => Ok(true),
+    let there = database.try_exists().map_err(io(format!("reading {}", database.display())))?;
+    let path = folder.watermark();
+    match watermark::peek(&path)? {
+        Some(mark) if mark.commit_ceiling > 0 => must_be_made(&database.join(FJALL_VERSION_FILE)).map(|()| false),
+        None if there => Err(StoreError::Corrupted { detail: format!("{} is missing or damaged", path.display()) }),
+        _ => clear(folder, &database).map(|()| true),
     }
 }
 
-/// An interrupted creation has made one empty journal at most; more means that the marker was lost.
-fn holds_data(database: &Path) -> StoreResult<bool> {
-    if !database.try_exists().map_err(io(format!("reading {}", database.display())))? {
-        return Ok(false);
+fn must_be_made(marker: &Path) -> StoreResult<()> {
+    let wrong = |what: &str| Err(StoreError::Corrupted { detail: format!("{} is {what}", marker.display()) });
+    match fs::read(marker) {
+        Ok(bytes) if bytes == FJALL_VERSION => Ok(()),
+        Ok(_) => wrong("damaged"),
+        Err(error) if error.kind() == ErrorKind::NotFound => wrong("missing"),
+        Err(error) => Err(io(format!("reading {}", marker.display()))(error)),
     }
-    for id in journal_ids(database)? {
-        if id > 0 || read_journal(&journal_path(database, id))?.batches > 0 {
-            return Ok(true);
+}
+
+/// Durable before the watermark is written anew, so that there is never a database without one.
+fn clear(folder: &Folder, database: &Path) -> StoreResult<()> {
+    for path in [database, &folder.unnamed()] {
+        match fs::remove_dir_all(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(io(format!("clearing {}", path.display()))(error));
+            }
+            _ => {}
         }
     }
-    Ok(false)
+    sync_folder(folder.path())
 }
 
 /// What the journals said.
@@ -113,6 +118,30 @@ pub(crate) fn repair_journals(database: &Path, mark: &Mark, meta: Option<u64>) -
     Ok(journals)
 }
 
+/// What is wrong with the journals of an open store, as far as the watermark vouches for them.
+///
+/// # Errors
+/// I/O failures.
+pub(crate) fn find_damage(database: &Path, mark: &Mark, meta: u64) -> StoreResult<Option<String>> {
+    let mut chain = Chain::default();
+    for id in journal_ids(database)?.into_iter().filter(|id| *id <= mark.journal) {
+        let end = match check_journal(database, id, mark, Some(meta), &mut chain) {
+            Ok(end) => end,
+            // Deleted meanwhile: all of it is in tables.
+            Err(_) if !journal_path(database, id).exists() => {
+                chain = Chain::default();
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        let whole = if id == mark.journal { end.whole_bytes >= mark.journal_bytes } else { !end.torn };
+        if !whole {
+            return Ok(Some(describe(id, &end)));
+        }
+    }
+    Ok(None)
+}
+
 /// Reads a journal behind those that `chain` has seen.
 ///
 /// # Errors
@@ -138,16 +167,19 @@ fn missing<T>(journal: u64) -> StoreResult<T> {
 }
 
 fn damaged<T>(journal: u64, end: &JournalEnd) -> StoreResult<T> {
+    Err(StoreError::Corrupted { detail: describe(journal, end) })
+}
+
+fn describe(journal: u64, end: &JournalEnd) -> String {
     let what = match end.wrong {
         None => "",
         Some(Wrong::This) => ": a batch has a sequence number that is not its own",
         Some(Wrong::Previous) => ": the last batch of the journal before has a sequence number that is not its own",
     };
-    let detail = format!(
+    format!(
         "journal {journal}.jnl is damaged after byte {}, in a part that was durable ({} batches before it are whole){what}",
         end.whole_bytes, end.batches
-    );
-    Err(StoreError::Corrupted { detail })
+    )
 }
 
 fn cut(path: &Path, end: &JournalEnd) -> StoreResult<()> {
@@ -162,9 +194,4 @@ fn cut(path: &Path, end: &JournalEnd) -> StoreResult<()> {
     let file = File::options().write(true).open(path).map_err(doing())?;
     file.set_len(end.whole_bytes).map_err(doing())?;
     file.sync_all().map_err(doing())
-}
-
-fn read_journal(path: &Path) -> StoreResult<JournalEnd> {
-    let rules = Rules { chain: &mut Chain::default(), meta: None, known: None };
-    File::open(path).and_then(|file| journal::check(file, rules)).map_err(io(format!("reading {}", path.display())))
 }

@@ -20,7 +20,7 @@ use crate::error::io;
 use crate::folder::sync_folder;
 use parking_lot::Mutex;
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -234,13 +234,29 @@ fn decode(bytes: &[u8]) -> Option<Mark> {
     })
 }
 
+/// What the file says; `None` when it is missing or holds no whole copy.
+///
+/// # Errors
+/// I/O failures.
+pub(crate) fn peek(path: &Path) -> StoreResult<Option<Mark>> {
+    match File::open(path) {
+        Ok(file) => read_copies(&file, path),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(io(format!("opening {}", path.display()))(error)),
+    }
+}
+
 fn read(file: &File, path: &Path) -> StoreResult<Mark> {
+    let mark = read_copies(file, path)?;
+    mark.ok_or_else(|| StoreError::Corrupted { detail: format!("{} holds no whole copy", path.display()) })
+}
+
+fn read_copies(file: &File, path: &Path) -> StoreResult<Option<Mark>> {
     let mut bytes = Vec::new();
     let limit = 2 * COPY_DISTANCE;
     file.take(limit).read_to_end(&mut bytes).map_err(io(format!("reading {}", path.display())))?;
     let (first, second) = bytes.split_at_checked(COPY_DISTANCE as usize).unwrap_or((&bytes, &[]));
-    let best = [first, second].into_iter().filter_map(decode).max_by_key(|mark| mark.sequence);
-    best.ok_or_else(|| StoreError::Corrupted { detail: format!("{} holds no whole copy", path.display()) })
+    Ok([first, second].into_iter().filter_map(decode).max_by_key(|mark| mark.sequence))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::commit::journal_room::JournalRoom;
 use crate::commit::publish::{Publisher, State};
 use crate::commit::seqnos::Seqnos;
 use crate::error::engine;
-use crate::limits::{check_fragment, check_key};
+use crate::limits::{check_fragment, check_key, check_own_key};
 use crate::meta;
 use crate::placement::{Changed, Family, Place, Region, Table, TableMap};
 use crate::read_only::ReadOnly;
@@ -399,6 +399,9 @@ impl<'a> Building<'a> {
     fn put(&mut self, id: TableId, family: FamilyId, key: Bytes, mut fragment: Vec<u8>) -> StoreResult<()> {
         stamp::write(&mut fragment, self.stamp.stamp, self.stamp.commit)?;
         let (table, place) = self.tables.as_ref().unwrap_or(&self.base.tables).place(id, family)?;
+        if place.slot.is_none() {
+            check_own_key(&key)?;
+        }
         table.count_write(&key);
         touch(&mut self.touched, &table.changed);
         self.batch.insert(&place.keyspace, place.key(&key), fragment.as_slice());
@@ -409,6 +412,9 @@ impl<'a> Building<'a> {
 
     fn delete(&mut self, id: TableId, family: FamilyId, key: Bytes) -> StoreResult<()> {
         let (table, place) = self.tables.as_ref().unwrap_or(&self.base.tables).place(id, family)?;
+        if place.slot.is_none() {
+            check_own_key(&key)?;
+        }
         table.count_write(&key);
         touch(&mut self.touched, &table.changed);
         self.batch.remove(&place.keyspace, place.key(&key));

@@ -24,7 +24,7 @@ use crate::commit::pipeline::Fence;
 use crate::commit::publish::State;
 use crate::error::{engine, io};
 use crate::inner::Inner;
-use crate::limits::{check_fragment, check_key};
+use crate::limits::{check_fragment, check_key, check_own_key};
 use crate::store::{blocking, joined};
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -169,6 +169,7 @@ impl Load {
 
     fn check(&self, family: FamilyId, key: &[u8], fragment: &[u8]) -> StoreResult<()> {
         check_key(key)?;
+        check_own_key(key)?;
         check_fragment(fragment)?;
         if !self.families.contains(&family) {
             return Err(StoreError::NoSuchFamily { table: self.table, family });

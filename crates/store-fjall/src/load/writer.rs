@@ -4,6 +4,7 @@ use super::merge::{Merge, Origin};
 use crate::commit::pipeline::Last;
 use crate::error::engine;
 use crate::inner::Inner;
+use crate::limits::check_own_key;
 use crate::meta;
 use crate::open::keyspace;
 use crate::stamp;
@@ -100,6 +101,7 @@ impl Writer {
     /// # Errors
     /// [`StoreError::DuplicateKey`].
     pub(super) fn check(&self, key: &[u8], origin: Origin) -> StoreResult<()> {
+        check_own_key(key)?;
         match (self.on_duplicate, origin) {
             (OnDuplicate::Fail, Origin::Twice) => Err(self.duplicate(key)),
             _ => Ok(()),

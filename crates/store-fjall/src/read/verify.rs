@@ -5,7 +5,7 @@ use super::blocks::{Caching, DataBlock};
 use super::blocks::{Entries, Run, RunBlock, RunCursor, View, compare_key};
 use super::iterate::RangeIterator;
 use super::range::StoredRange;
-use fragment::Fragment;
+use fragment::{Fragment, FragmentError};
 use store::{KeyRange, StoreError, StoreResult};
 
 /// Problems that are listed one by one; more of them say nothing new.
@@ -20,6 +20,8 @@ pub(crate) struct Verified {
     pub(crate) bytes: u64,
     /// One line for each thing that is wrong.
     pub(crate) problems: Vec<String>,
+    /// Values are the store's own records, and no fragments.
+    records: bool,
 }
 
 /// Checks checksums, key order and fragment headers of all that is stored for `source`, and counts its rows.
@@ -27,19 +29,35 @@ pub(crate) struct Verified {
 /// # Errors
 /// None at present: what is wrong is in the report.
 pub(crate) fn verify(source: &ReadSource) -> StoreResult<Verified> {
-    let mut found = Verified::default();
-    let Some(range) = StoredRange::new(&source.prefix, &KeyRange::all()) else { return Ok(found) };
-    let view = View::roughly(&source.keyspace, &range);
-    for run in &view.runs {
-        found.check_run(source, &view, run, &range);
-    }
-    if found.problems.is_empty() {
-        found.count_rows(source, &range);
-    }
-    Ok(found)
+    Verified::default().of(source)
+}
+
+/// As [`verify`] for a keyspace with records.
+///
+/// # Errors
+/// As there.
+pub(crate) fn verify_records(source: &ReadSource) -> StoreResult<Verified> {
+    Verified { records: true, ..Verified::default() }.of(source)
 }
 
 impl Verified {
+    fn of(mut self, source: &ReadSource) -> StoreResult<Self> {
+        let Some(range) = StoredRange::new(&source.prefix, &KeyRange::all()) else { return Ok(self) };
+        let view = View::roughly(&source.keyspace, &range);
+        for run in &view.runs {
+            self.check_run(source, &view, run, &range);
+        }
+        if self.problems.is_empty() {
+            self.count_rows(source, &range);
+        }
+        Ok(self)
+    }
+
+    /// What is wrong with a value.
+    fn damage(&self, value: &[u8]) -> Option<FragmentError> {
+        if self.records { None } else { Fragment::parse(value).err() }
+    }
+
     fn check_run(&mut self, source: &ReadSource, view: &View, run: &Run, range: &StoredRange) {
         let mut blocks = source.blocks(&view.files, Some(run.within(range)), range).past_the_cache();
         let mut last = Vec::new();
@@ -90,7 +108,7 @@ impl Verified {
             }
             self.bytes += (last.len() + entry.value.len()) as u64;
             if !entry.tombstone
-                && let Err(error) = Fragment::parse(entry.value)
+                && let Some(error) = self.damage(entry.value)
             {
                 self.report(format!("{}: row {}: {error}", block.place(), hex(last)));
             }
@@ -102,7 +120,7 @@ impl Verified {
     fn count_rows(&mut self, source: &ReadSource, range: &StoredRange) {
         let counted = RangeIterator::open(source, range, false).visit(|key, fragment| {
             self.rows += 1;
-            if let Err(error) = Fragment::parse(fragment) {
+            if let Some(error) = self.damage(fragment) {
                 self.report(format!("row {}: {error}", hex(key)));
             }
         });

@@ -5,14 +5,18 @@ use super::handed::{handed, reading};
 use crate::inner::Inner;
 use crate::read::scan::{self, RangeScan};
 use async_trait::async_trait;
+use bytes::Bytes;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use store::{RowBatch, Scan, ScanCounters, ScanRequest, Snapshot, StoreResult};
+use store::{RowBatch, Scan, ScanCounters, ScanRequest, Snapshot, StoreResult, TableId};
 
 /// See the head of this file.
 pub(crate) struct QueuedScan {
     inner: Arc<Inner>,
     snapshot: Snapshot,
+    /// Whose regions count what is read; without keys the one does where the scan begins.
+    table: TableId,
+    begins: Bytes,
     slot: Arc<Slot>,
     /// Was it put on the snapshot's list? Most scans are at their end after one batch.
     listed: bool,
@@ -51,8 +55,19 @@ impl QueuedScan {
     /// As [`store::Store::scan`].
     pub(crate) fn new(inner: Arc<Inner>, request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Self> {
         reading(snapshot)?.source(request.table, request.one_family()?)?;
+        let begins = request.ranges.first().map(|range| range.start.clone()).unwrap_or_default();
+        let (snapshot, table) = (snapshot.clone(), request.table);
         let slot = Arc::new(Slot(Mutex::new(Stage::Requested(request))));
-        Ok(Self { inner, snapshot: snapshot.clone(), slot, listed: false, counters: ScanCounters::default() })
+        Ok(Self { inner, snapshot, table, begins, slot, listed: false, counters: ScanCounters::default() })
+    }
+
+    fn count(&self, batch: &RowBatch) {
+        // The snapshot may have ended meanwhile: then nobody is asked for the last batch.
+        if let Ok(reading) = reading(&self.snapshot)
+            && let Ok(table) = reading.tables().table(self.table)
+        {
+            table.count_scanned(batch, &self.begins);
+        }
     }
 
     /// The scan, out of its slot; `None` at its end.
@@ -98,6 +113,7 @@ impl Scan for QueuedScan {
             (batch, scan.counters(), !scan.is_over())
         };
         self.counters = counters;
+        batch.iter().for_each(|batch| self.count(batch));
         if goes_on && !std::mem::replace(&mut self.listed, true) {
             self.list()?;
         }

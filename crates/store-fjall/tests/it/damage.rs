@@ -251,3 +251,110 @@ async fn a_failed_sync_makes_the_store_read_only_and_reads_go_on() {
     assert_eq!(get(&store, 1, "a", &now(&store).await).await, Some("1".into()));
     assert!(matches!(store.snapshot(applied).await, Err(StoreError::ReadOnly { .. })));
 }
+
+/// What check says about a running store after `damage` to its files.
+async fn problems_after(fill: impl AsyncFn(&FjallStore), damage: impl Fn(&Path)) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    commit(&store, create(1)).await;
+    fill(&store).await;
+    // The watermark moves once a second.
+    tokio::time::sleep(std::time::Duration::from_millis(1300)).await;
+    assert_eq!(store.check().await.unwrap().problems, []);
+    damage(folder.path());
+    let report = store.check().await.unwrap();
+    report.problems.into_iter().map(|problem| problem.what).collect()
+}
+
+#[tokio::test]
+async fn a_check_reads_the_journals() {
+    for at in [6, 20, 300] {
+        let commits = async |store: &FjallStore| {
+            for n in 0..20 {
+                commit(store, batch(vec![put(1, &format!("{n}"), "value")])).await;
+            }
+        };
+        let found = problems_after(commits, |folder| {
+            let byte = fs::read(journal(folder)).unwrap()[at];
+            overwrite(&journal(folder), at, &[byte ^ 1]);
+        });
+        let found = found.await;
+        assert!(found.len() == 1 && found[0].contains("0.jnl is damaged"), "byte {at}: {found:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_check_reads_the_records_of_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    flushed(&path).await;
+    let store = reopen(&path).unwrap();
+    // Records are the first keyspace that a store makes.
+    let tables = fs::read_dir(path.join("db/keyspaces/1/tables")).unwrap();
+    let table = tables.map(|entry| entry.unwrap().path()).next().expect("records were flushed");
+    overwrite(&table, 40, &[0x5A; 16]);
+    let report = store.check().await.unwrap();
+    let what: Vec<_> = report.problems.iter().map(|problem| (problem.place, problem.what.as_str())).collect();
+    assert!(matches!(what.as_slice(), [(None, what)] if what.starts_with("records: ")), "{what:?}");
+}
+
+/// Nothing was committed before the power went: whatever the first opening left, the store begins anew.
+#[tokio::test]
+async fn an_opening_that_was_cut_before_the_first_commit_is_begun_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let live = folder.path().join("live");
+    let store = open(&live);
+    let image = folder.path().join("image");
+    copy(&live, &image);
+    drop(store);
+    let versions: [&[u8]; 5] = [b"", &[0; 4], b"FJ", b"FJL\x03", b"FJL\x00"];
+    for (number, version) in versions.into_iter().enumerate() {
+        for removed in ["db/0.jnl", "db/keyspaces/0/current", "db/keyspaces", "watermark and db", ""] {
+            let cut = folder.path().join(format!("{number} without {}", removed.replace('/', "-")));
+            copy(&image, &cut);
+            fs::write(cut.join("db/version"), version).unwrap();
+            match removed {
+                "" => {}
+                "db/keyspaces" => fs::remove_dir_all(cut.join(removed)).unwrap(),
+                "watermark and db" => {
+                    fs::remove_dir_all(cut.join("db")).unwrap();
+                    fs::write(cut.join("watermark"), version).unwrap();
+                }
+                file => fs::remove_file(cut.join(file)).unwrap(),
+            }
+            let store = reopen(&cut).unwrap();
+            commit(&store, create(1)).await;
+            commit(&store, batch(vec![put(1, "k", "v")])).await;
+            drop(store);
+            let store = reopen(&cut).unwrap();
+            assert_eq!(get(&store, 1, "k", &now(&store).await).await, Some("v".into()));
+        }
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_deleted_beside_commits_whatever_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    flushed(&path).await;
+    let versions: [Option<&[u8]>; 4] = [None, Some(b""), Some(&[0; 4]), Some(b"FJL\x03")];
+    for (number, version) in versions.into_iter().enumerate() {
+        let damaged = folder.path().join(format!("damaged-{number}"));
+        copy(&path, &damaged);
+        let file = damaged.join("db/version");
+        match version {
+            Some(bytes) => fs::write(&file, bytes).unwrap(),
+            None => fs::remove_file(&file).unwrap(),
+        }
+        let kept = fs::read(journal(&damaged)).unwrap();
+        fs::remove_file(journal(&damaged)).unwrap();
+        for _ in 0..2 {
+            let refused = reopen(&damaged);
+            assert!(matches!(refused, Err(StoreError::Corrupted { .. })), "{refused:?}");
+        }
+        fs::write(file, b"FJL\x03").unwrap();
+        fs::write(journal(&damaged), kept).unwrap();
+        let store = reopen(&damaged).unwrap();
+        assert_eq!(scan(&store, 1, &now(&store).await).await.len(), 3000);
+    }
+}

@@ -266,3 +266,30 @@ async fn a_folder_that_no_table_names_goes_when_the_tables_are_known() {
     good_load(&store, 2).await;
     assert!(ids(folder.path()).last().unwrap() > &77);
 }
+
+#[tokio::test]
+async fn a_keyspace_whose_deletion_was_cut_by_a_power_loss_is_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_small(folder.path());
+    commit(&store, create(1)).await;
+    good_load(&store, 1).await;
+    let id = *ids(folder.path()).last().unwrap();
+    let keyspace = folder.path().join(format!("db/keyspaces/{id}"));
+    let before = folder.path().join("before");
+    copy(&keyspace, &before);
+    commit(&store, change(vec![TableChange::Drop(TableId(1)), TableChange::Create(spec(1))])).await;
+    wait_until_deleted(folder.path(), id).await;
+    good_load(&store, 1).await;
+    close(store).await;
+    // All of it is still there; its tables are gone, its manifest is not; only the folder is left.
+    for round in 0..3 {
+        copy(&before, &keyspace);
+        match round {
+            0 => {}
+            1 => fs::remove_dir_all(keyspace.join("tables")).unwrap(),
+            _ => fs::remove_file(keyspace.join("current")).unwrap(),
+        }
+        assert_survives(folder.path(), &[1]).await;
+        assert!(!keyspace.exists(), "round {round}");
+    }
+}

@@ -389,3 +389,35 @@ async fn no_acknowledged_row_is_lost_at_the_end_of_a_load() {
     let of = |first: char| found.iter().filter(|(key, _)| key.starts_with(first)).count();
     assert_eq!((of('w'), of('k')), (written, loaded));
 }
+
+#[tokio::test]
+async fn an_empty_rowkey_is_refused_where_no_slot_is_before_it_and_nothing_stops() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_small(folder.path());
+    commit(&store, create(1)).await;
+    let refused = load(&store, OnDuplicate::Replace, [(String::new(), "x".to_owned())].into_iter()).await;
+    assert!(matches!(refused, Err(StoreError::Unsupported { .. })), "{refused:?}");
+    load(&store, OnDuplicate::Fail, (0..5000).map(|n| (key(n), "v".to_owned()))).await.unwrap();
+    for change in [put(1, "", "x"), delete(1, "")] {
+        let refused = store.apply(batch(vec![put(1, "with", "it"), change]), store::Durability::Sync).await;
+        assert!(matches!(refused, Err(StoreError::Unsupported { .. })), "{refused:?}");
+    }
+    let at = now(&store).await;
+    assert_eq!((get(&store, 1, "", &at).await, get(&store, 1, "with", &at).await), (None, None));
+    commit(&store, batch(vec![put(1, "after", "1")])).await;
+    assert_eq!(rows(&store).await.len(), 5001);
+}
+
+#[tokio::test]
+async fn regions_count_the_rows_of_scans() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_small(folder.path());
+    let split = store::TableSpec { splits: vec![bytes::Bytes::from_static(b"k000030")], ..spec(1) };
+    commit(&store, WriteBatch { tables: vec![TableChange::Create(split)], ..WriteBatch::default() }).await;
+    commit(&store, batch((0..100).map(|n| put(1, &key(n), "v")).collect())).await;
+    let reads = async || store.regions(TableId(1)).await.unwrap().iter().map(|region| region.reads).collect::<Vec<_>>();
+    assert_eq!(rows(&store).await.len(), 100);
+    assert_eq!(reads().await, [30, 70]);
+    get(&store, 1, &key(40), &now(&store).await).await;
+    assert_eq!(reads().await, [30, 71]);
+}
