@@ -18,7 +18,7 @@ use crate::{
 use arc_swap::ArcSwap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 use store::{Clock, CommitNo, Durability, Store, StoreError, SystemClock, TableId};
 use tokio::sync::{Mutex, OwnedMutexGuard};
@@ -41,6 +41,10 @@ pub struct CatalogCache {
 struct Shared {
     store: Arc<dyn Store>,
     current: ArcSwap<Catalog>,
+    /// The commit that made `current`, or one after it. Raised before `current` is replaced.
+    made_by: AtomicU64,
+    /// Is a change on its way into the store, and not in `current` yet?
+    committing: AtomicBool,
     /// Whose turn it is to change the catalog, and the commit that wrote the counters row last.
     /// An async lock: it is held across the store's apply and sync.
     turn: Arc<Mutex<CommitNo>>,
@@ -67,6 +71,8 @@ impl CatalogCache {
         let shared = Arc::new(Shared {
             store: Arc::clone(&store),
             current: ArcSwap::from_pointee(loaded.catalog),
+            made_by: AtomicU64::new(loaded.commit.0),
+            committing: AtomicBool::new(false),
             turn: Arc::new(Mutex::new(loaded.commit)),
         });
         let sequence_values = SequenceValues::new(Arc::clone(&store), loaded.sequence_values);
@@ -135,6 +141,20 @@ impl CatalogCache {
         if tables.iter().all(unchanged) { Ok(()) } else { Err(CatalogError::ChangedElsewhere) }
     }
 
+    /// Waits until [`Self::current`] has every change of this process that a snapshot taken before can hold.
+    pub async fn settled(&self) {
+        if self.shared.committing.load(Ordering::Acquire) {
+            // Whoever commits holds it.
+            drop(self.shared.turn.lock().await);
+        }
+    }
+
+    /// A snapshot of this commit or a later one has the tables of every version that [`Self::current`] has given so
+    /// far, but for those that were dropped since.
+    pub fn made_by(&self) -> CommitNo {
+        CommitNo(self.shared.made_by.load(Ordering::Acquire))
+    }
+
     /// Makes hidden row ids.
     pub fn row_ids(&self) -> &RowIds {
         &self.row_ids
@@ -174,6 +194,7 @@ impl CatalogCache {
 
 impl Shared {
     async fn commit(self: Arc<Self>, change: Change, mut turn: OwnedMutexGuard<CommitNo>) -> CatalogResult<()> {
+        let _committing = Committing::begin(&self.committing);
         if !stored::changes_in_one_batch(self.store.as_ref()) {
             return self.commit_in_steps(change, &mut turn).await;
         }
@@ -183,7 +204,7 @@ impl Shared {
         };
         *turn = commit;
         self.store.sync(commit).await?;
-        self.current.store(Arc::new(change.catalog));
+        self.replace(change.catalog, commit);
         Ok(())
     }
 
@@ -191,7 +212,7 @@ impl Shared {
         match intent::commit(self.store.as_ref(), &change, *turn).await {
             Ok(settled) if settled.counters.version == change.catalog.version => {
                 *turn = settled.commit;
-                self.current.store(Arc::new(change.catalog));
+                self.replace(change.catalog, settled.commit);
                 Ok(())
             }
             // It was made, and another one after it.
@@ -217,9 +238,14 @@ impl Shared {
         }
         if let Some(loaded) = stored::load(self.store.as_ref()).await? {
             *turn = loaded.commit;
-            self.current.store(Arc::new(loaded.catalog));
+            self.replace(loaded.catalog, loaded.commit);
         }
         Ok(())
+    }
+
+    fn replace(&self, next: Catalog, made_by: CommitNo) {
+        self.made_by.fetch_max(made_by.0, Ordering::Release);
+        self.current.store(Arc::new(next));
     }
 
     /// The store refused a change. If another process changed the catalog since this one read it, loads
@@ -237,11 +263,27 @@ impl Shared {
         match stored::load(self.store.as_ref()).await {
             Ok(Some(loaded)) if loaded.commit != *turn => {
                 *turn = loaded.commit;
-                self.current.store(Arc::new(loaded.catalog));
+                self.replace(loaded.catalog, loaded.commit);
                 CatalogError::ChangedElsewhere
             }
             Ok(_) => error.into(),
             Err(error) => error,
         }
+    }
+}
+
+/// Set while a change is on its way.
+struct Committing<'a>(&'a AtomicBool);
+
+impl<'a> Committing<'a> {
+    fn begin(flag: &'a AtomicBool) -> Self {
+        flag.store(true, Ordering::SeqCst);
+        Self(flag)
+    }
+}
+
+impl Drop for Committing<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::SeqCst);
     }
 }

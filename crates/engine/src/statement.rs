@@ -7,6 +7,7 @@ use crate::{Answer, ColumnDesc, Session, stream, utility};
 use parking_lot::Mutex;
 use sql::{Parsed, Statement};
 use std::sync::Arc;
+use txn::ReadView;
 use types::{DataType, Datum};
 
 /// A statement with its text and the types that its client declared for its parameters.
@@ -158,10 +159,7 @@ impl Session {
         prepared: Option<&Arc<Prepared>>,
         params: &[Datum],
     ) -> EngineResult<Answer> {
-        // The snapshot comes first: all rows in it were written by definitions that the catalog then has.
-        let view = self.read_view().await?;
-        self.set_configs.begin();
-        let compiled = self.compile(source, prepared).await?;
+        let (view, compiled) = self.view_and_compile(source, prepared).await?;
         check_parameters(&compiled, prepared.is_some(), params)?;
         match &compiled.program {
             Program::PointSelect(program) => {
@@ -182,6 +180,27 @@ impl Session {
             }
             Program::Query(plan) => self.start_query(plan, view, params).map(Answer::Rows),
             _ => fail(Fault::Internal { detail: "a query became a write".to_string() }),
+        }
+    }
+
+    /// A state to read, and the query compiled for it: the state has the tables that the definitions name, and all its
+    /// rows were written by these definitions or older ones.
+    async fn view_and_compile(
+        &mut self,
+        source: &Arc<Source>,
+        prepared: Option<&Arc<Prepared>>,
+    ) -> EngineResult<(ReadView, Arc<Compiled>)> {
+        loop {
+            // The state comes first: what it has of definitions, the catalog then has too.
+            let view = self.read_view().await?;
+            self.set_configs.begin();
+            let compiled = self.compile(source, prepared).await?;
+            // The catalog may have changed in between. A transaction that repeats its reads keeps its state, and where
+            // there is no state of the whole store there is no order to go by.
+            let ordered = self.engine.store().capabilities().store_snapshots() && !self.block.repeats();
+            if !ordered || self.engine.catalog().made_by() <= view.snapshot().commit() {
+                return Ok((view, compiled));
+            }
         }
     }
 

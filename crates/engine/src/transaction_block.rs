@@ -67,6 +67,11 @@ impl Block {
         }
     }
 
+    /// Does every statement of the block read the same state?
+    pub(crate) fn repeats(&self) -> bool {
+        matches!(self, Self::Open(open) if open.repeats)
+    }
+
     /// Marks an open block failed; its locks go at once if no savepoint needs what it wrote.
     pub(crate) fn fail(&mut self) {
         if let Self::Open(open) = self {
@@ -160,14 +165,17 @@ impl Session {
         Ok(())
     }
 
-    /// A new state to read, with what the block wrote.
+    /// A new state to read, with what the block wrote. The catalog then has all definitions that the state has.
     pub(crate) async fn read_view(&mut self) -> EngineResult<ReadView> {
         if let Block::Open(open) = &mut self.block {
             open.used = true;
-            return Ok(open.borrow()?.begin_statement().await?);
+            let view = open.borrow()?.begin_statement().await?;
+            self.engine.catalog().settled().await;
+            return Ok(view);
         }
         let store = self.engine.store();
         let snapshot = store.snapshot(self.last_commit).await?;
+        self.engine.catalog().settled().await;
         Ok(ReadView::plain(store.clone(), snapshot))
     }
 

@@ -3,7 +3,9 @@
 use crate::Overlay;
 use crate::overlay_scan::OverlayScan;
 use std::sync::Arc;
-use store::{Bytes, FamilyId, KeyRange, Scan, ScanRequest, Snapshot, Store, StoreResult, TableId, TableSize};
+use store::{
+    Bytes, FamilyId, KeyRange, Scan, ScanRequest, Snapshot, Store, StoreError, StoreResult, TableId, TableSize,
+};
 
 /// A consistent state to read from. Cheap to clone; may go to other tasks. Like a snapshot it belongs to
 /// one statement (or portal) and not longer.
@@ -94,14 +96,21 @@ impl ReadView {
         ranges: &[KeyRange],
         pieces: usize,
     ) -> StoreResult<Vec<Vec<KeyRange>>> {
-        self.store.split(table, family, ranges, pieces).await
+        match self.store.split(table, family, ranges, pieces).await {
+            // The store is asked about its present; this view still has the table.
+            Err(StoreError::NoSuchTable { .. }) => Ok(vec![ranges.to_vec()]),
+            other => other,
+        }
     }
 
-    /// As [`Store::estimate`]; own writes are left out.
+    /// As [`Store::estimate`]; own writes are left out. Nothing is known of a table that was dropped since.
     ///
     /// # Errors
     /// As [`Store::estimate`].
     pub async fn estimate(&self, table: TableId, family: FamilyId, ranges: &[KeyRange]) -> StoreResult<TableSize> {
-        self.store.estimate(table, family, ranges).await
+        match self.store.estimate(table, family, ranges).await {
+            Err(StoreError::NoSuchTable { .. }) => Ok(TableSize::default()),
+            other => other,
+        }
     }
 }

@@ -26,5 +26,6 @@ mod restart;
 mod row_exprs;
 mod sequences;
 mod settings;
+mod truncate;
 mod views;
 mod writes;
