@@ -56,6 +56,7 @@ mod error;
 mod function;
 mod open;
 mod options;
+mod own_folder;
 mod row;
 #[cfg(any(feature = "server", feature = "console"))]
 mod serve;

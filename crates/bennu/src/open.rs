@@ -1,5 +1,6 @@
 //! From a folder to a database: the one place that picks a store.
 
+use crate::own_folder::OwnFolder;
 use crate::{CheckReport, Error, Options, Session, check};
 use engine::{Engine, EngineOptions, SessionStart};
 use std::path::Path;
@@ -12,7 +13,7 @@ use store_fjall::FjallStore;
 pub struct Bennu {
     engine: Arc<Engine>,
     /// The folder of a database in memory, removed with the last handle.
-    _folder: Option<Arc<tempfile::TempDir>>,
+    _folder: Option<Arc<OwnFolder>>,
 }
 
 impl Bennu {
@@ -45,13 +46,16 @@ impl Bennu {
     /// # Errors
     /// When no folder for temporary files can be made.
     pub async fn open_in_memory(options: &Options) -> Result<Self, Error> {
-        let folder = tempfile::tempdir().map_err(|e| Error::io("a temporary folder could not be made", &e))?;
+        let folder = OwnFolder::make(&std::env::temp_dir(), "bennu-in-memory-")?;
         let path = folder.path().join("data");
         Self::start(&path, options, Some(Arc::new(folder))).await
     }
 
-    async fn start(path: &Path, options: &Options, folder: Option<Arc<tempfile::TempDir>>) -> Result<Self, Error> {
-        Self::on_store(open_store(path, options)?, options, folder).await
+    async fn start(path: &Path, options: &Options, folder: Option<Arc<OwnFolder>>) -> Result<Self, Error> {
+        let store = open_store(path, options)?;
+        // In the data folder unless another is named: where there is room for the data there is room for runs of it.
+        let spill = OwnFolder::make(options.spill_dir.as_deref().unwrap_or(path), "spill-")?;
+        Self::on_store(store, options, spill, folder).await
     }
 
     /// A database on a store of the program's own; [`Options`] of the embedded store do not concern it.
@@ -59,17 +63,21 @@ impl Bennu {
     /// # Errors
     /// A catalog that cannot be read, and the store's.
     pub async fn with_store(store: Arc<dyn Store>, options: &Options) -> Result<Self, Error> {
-        Self::on_store(store, options, None).await
+        let temporary = std::env::temp_dir();
+        let spill = OwnFolder::make(options.spill_dir.as_deref().unwrap_or(&temporary), "bennu-spill-")?;
+        Self::on_store(store, options, spill, None).await
     }
 
     async fn on_store(
         store: Arc<dyn Store>,
         options: &Options,
-        folder: Option<Arc<tempfile::TempDir>>,
+        spill: OwnFolder,
+        folder: Option<Arc<OwnFolder>>,
     ) -> Result<Self, Error> {
         let engine_options = EngineOptions {
             memory_bytes: options.query_memory_bytes,
-            spill_dir: options.spill_dir.clone(),
+            spill_dir: Some(spill.path().to_owned()),
+            spill_guard: Some(Arc::new(spill)),
             query_threads: options.query_threads,
             ..EngineOptions::default()
         };

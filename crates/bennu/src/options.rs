@@ -17,7 +17,8 @@ pub struct Options {
     pub snapshot_max_age: Duration,
     /// Memory that running queries may hold together; beyond it they spill to disk or fail with 53200.
     pub query_memory_bytes: usize,
-    /// Where queries spill; `None` is the system's folder for temporary files.
+    /// Where queries spill, in a folder of their own that is removed at the end or at the next start; `None` is the data
+    /// folder.
     pub spill_dir: Option<PathBuf>,
     /// Threads that run plans; 0 is one for each core.
     pub query_threads: usize,

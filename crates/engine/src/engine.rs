@@ -10,6 +10,7 @@ use crate::settings::{MAX_CONNECTIONS, Settings};
 use crate::{EngineError, metrics::Counters};
 use catalog::CatalogCache;
 use query::{Planner, PlannerOptions, RustFunction, RustFunctions};
+use std::any::Any;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -23,6 +24,8 @@ pub struct EngineOptions {
     pub memory_bytes: usize,
     /// Where they spill; `None` is the system's folder for temporary files.
     pub spill_dir: Option<PathBuf>,
+    /// Whoever keeps that folder in place, dropped with the engine.
+    pub spill_guard: Option<Arc<dyn Any + Send + Sync>>,
     /// Threads that run queries; 0 is as many as cores.
     pub query_threads: usize,
     /// Where time comes from.
@@ -36,6 +39,7 @@ impl Default for EngineOptions {
         Self {
             memory_bytes: 1 << 30,
             spill_dir: None,
+            spill_guard: None,
             query_threads: 0,
             clock: Arc::new(SystemClock),
             settings: Vec::new(),
@@ -75,6 +79,7 @@ pub struct Engine {
     functions: Arc<RustFunctions>,
     /// Last: what runs on it uses the others.
     runtime: QueryRuntime,
+    _spill_guard: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Engine {
@@ -110,6 +115,7 @@ impl Engine {
             exported: ExportedSnapshots::default(),
             functions: Arc::default(),
             runtime: QueryRuntime::start(threads)?,
+            _spill_guard: options.spill_guard,
         }))
     }
 
@@ -173,6 +179,9 @@ impl Engine {
         let mut all = self.counters.values();
         all.push(("sessions", self.running.len() as u64));
         all.push(("plans_cached", self.plans.len() as u64));
+        let (held, most) = self.planner.memory();
+        all.push(("query_memory_bytes", held as u64));
+        all.push(("query_memory_limit_bytes", most as u64));
         all.push(("catalog_version", self.catalog.version()));
         all.extend(self.store.stats().values);
         all

@@ -1,9 +1,11 @@
 //! The named prepared statements of a session: PREPARE of SQL and Parse of the protocol have one set of names, and either
 //! side runs and closes what the other made.
 
-use crate::{Prepared, Session};
+use crate::error::EngineResult;
+use crate::{EngineError, Prepared, Session};
 use parking_lot::Mutex;
 use pg_catalog::PreparedInfo;
+use query::HeldMemory;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -16,7 +18,13 @@ struct Named {
     from_sql: bool,
     /// Microseconds since 1970.
     made: i64,
+    /// For its tree and its plan, which nobody measures: they grow with the text.
+    _memory: HeldMemory,
 }
+
+/// Bytes of tree and plan for each byte of text, about, and at least.
+const TIMES_THE_TEXT: usize = 32;
+const SMALLEST: usize = 4 << 10;
 
 /// All of a session; `pg_prepared_statements` reads it while the session's statement runs elsewhere.
 #[derive(Debug, Default)]
@@ -58,9 +66,12 @@ impl Session {
     }
 
     /// Gives a statement of the protocol its name, in place of one that has it.
-    pub fn keep_prepared(&self, name: String, prepared: Arc<Prepared>) {
+    ///
+    /// # Errors
+    /// 53200.
+    pub fn keep_prepared(&self, name: String, prepared: Arc<Prepared>) -> Result<(), EngineError> {
         let text = prepared.source.as_ref().map_or_else(|| Arc::from(""), |source| Arc::clone(&source.text));
-        self.name_prepared(name, prepared, text, false);
+        self.name_prepared(name, prepared, text, false)
     }
 
     /// Forgets a prepared statement; false if there is none of that name.
@@ -68,8 +79,17 @@ impl Session {
         self.prepared.remove(name)
     }
 
-    pub(crate) fn name_prepared(&self, name: String, prepared: Arc<Prepared>, text: Arc<str>, from_sql: bool) {
-        let named = Named { prepared, text, from_sql, made: self.engine.now() };
+    pub(crate) fn name_prepared(
+        &self,
+        name: String,
+        prepared: Arc<Prepared>,
+        text: Arc<str>,
+        from_sql: bool,
+    ) -> EngineResult<()> {
+        let memory = self.engine.hold("a prepared statement");
+        memory.try_grow(text.len().saturating_mul(TIMES_THE_TEXT).max(SMALLEST))?;
+        let named = Named { prepared, text, from_sql, made: self.engine.now(), _memory: memory };
         self.prepared.by_name.lock().insert(name, named);
+        Ok(())
     }
 }

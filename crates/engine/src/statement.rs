@@ -175,7 +175,8 @@ impl Session {
             }
             Program::Query(plan) if self.set_configs.is_called() => {
                 // Settings change when the last row was made, and that is before the next statement.
-                let rows = self.collect(self.query_context(view), Arc::clone(plan), params.to_vec()).await?;
+                let memory = self.hold_rows();
+                let rows = self.collect(self.query_context(view), Arc::clone(plan), params.to_vec(), memory).await?;
                 Ok(Answer::Rows(stream::ready(compiled.columns(), rows, "SELECT")))
             }
             Program::Query(plan) => self.start_query(plan, view, params).map(Answer::Rows),

@@ -1,12 +1,17 @@
 //! Rows on their way out.
+//!
+//! What waits for a client is held of the memory that queries share. When there is none left, a query still has one
+//! chunk with its client and one on the way, and goes on when the client has taken the first: slow readers slow
+//! themselves down, and nobody else has to fail for them.
 
 use crate::error::EngineResult;
+use crate::held::{hold_rows, size_of_chunk};
 use crate::key_program::Cursor;
 use crate::running::RunGuard;
 use crate::{Chunk, ColumnDesc, RowStream, Session};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
-use query::{Plan, QueryContext, QueryError};
+use query::{HeldMemory, Plan, QueryContext, QueryError};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
@@ -32,7 +37,8 @@ pub(crate) fn uncounted(columns: Arc<Vec<ColumnDesc>>, rows: Vec<Vec<Datum>>, ta
 
 /// What the query threads send.
 enum Message {
-    Chunk(Chunk),
+    /// With the memory that it takes.
+    Chunk(Chunk, HeldMemory),
     /// All was sent: without it the task died.
     End(EngineResult<()>),
 }
@@ -61,14 +67,14 @@ impl Session {
         let (sender, receiver) = mpsc::channel(WAITING);
         let planner = Arc::clone(self.engine.planner());
         let guard = self.running();
+        let memory = self.engine.hold("an answer");
         let task = self.engine.runtime().spawn(async move {
             let send = sender.clone();
             let work = async move {
                 let mut execution = planner.execute(&context, &plan, &params).await?;
                 while let Some(batch) = execution.stream.next().await {
                     let batch = batch.map_err(QueryError::from)?;
-                    if batch.num_rows() > 0 && send.send(Message::Chunk(Chunk::Batch(batch))).await.is_err() {
-                        // Nobody listens any more.
+                    if batch.num_rows() > 0 && !send_chunk(&send, &memory, Chunk::Batch(batch)).await {
                         break;
                     }
                 }
@@ -78,7 +84,7 @@ impl Session {
             // Fails only when nobody listens.
             drop(sender.send(Message::End(done)).await);
         })?;
-        Ok(Box::pin(stream::unfold(Some((receiver, task)), next_chunk)))
+        Ok(Box::pin(stream::unfold(Some((receiver, task, None)), next_chunk)))
     }
 
     /// Rows of a range program. The first ones are read here and now, and mostly they are all; the others on
@@ -98,12 +104,13 @@ impl Session {
             return Ok(RowStream { columns, chunks: Box::pin(stream::iter(chunk)), tag: "SELECT", counted: true });
         }
         let (sender, receiver) = mpsc::channel(WAITING);
+        let memory = self.engine.hold("an answer");
         let task = self.engine.runtime().spawn(async move {
             let send = sender.clone();
             let work = async move {
                 while !cursor.is_done() {
                     let rows = cursor.next_chunk().await?;
-                    if !rows.is_empty() && send.send(Message::Chunk(Chunk::Stored(rows))).await.is_err() {
+                    if !rows.is_empty() && !send_chunk(&send, &memory, Chunk::Stored(rows)).await {
                         break;
                     }
                 }
@@ -112,17 +119,18 @@ impl Session {
             let done = guard.stoppable(work).await;
             drop(sender.send(Message::End(done)).await);
         })?;
-        let rest = stream::unfold(Some((receiver, task)), next_chunk);
+        let rest = stream::unfold(Some((receiver, task, None)), next_chunk);
         let chunks = Box::pin(stream::iter([Ok(Chunk::Stored(first))]).chain(rest));
         Ok(RowStream { columns, chunks, tag: "SELECT", counted: true })
     }
 
-    /// All rows of a plan as values.
+    /// All rows of a plan as values, held by `memory`.
     pub(crate) async fn collect(
         &self,
         context: QueryContext,
         plan: Arc<Plan>,
         params: Vec<Datum>,
+        memory: Arc<HeldMemory>,
     ) -> EngineResult<Vec<Vec<Datum>>> {
         let planner = Arc::clone(self.engine.planner());
         let guard: Arc<RunGuard> = self.running();
@@ -134,7 +142,9 @@ impl Session {
                     let mut rows = Vec::new();
                     while let Some(batch) = execution.stream.next().await {
                         let batch = batch.map_err(QueryError::from)?;
-                        rows.extend(query::convert::batch_to_rows(&batch, &types)?);
+                        let more = query::convert::batch_to_rows(&batch, &types)?;
+                        hold_rows(&memory, &more)?;
+                        rows.extend(more);
                     }
                     Ok(rows)
                 };
@@ -144,12 +154,29 @@ impl Session {
     }
 }
 
-type Source = (mpsc::Receiver<Message>, AbortOnDropHandle<()>);
+/// What comes, from whom, and the memory of the chunk that the front end has.
+type Source = (mpsc::Receiver<Message>, AbortOnDropHandle<()>, Option<HeldMemory>);
+
+/// False: nobody listens any more.
+async fn send_chunk(sender: &mpsc::Sender<Message>, memory: &HeldMemory, chunk: Chunk) -> bool {
+    let (held, bytes) = (memory.another(), size_of_chunk(&chunk));
+    if held.try_grow(bytes).is_ok() {
+        return sender.send(Message::Chunk(chunk, held)).await.is_ok();
+    }
+    // Nothing else waits then.
+    let Ok(mut places) = sender.reserve_many(WAITING).await else { return false };
+    held.grow(bytes);
+    if let Some(place) = places.next() {
+        place.send(Message::Chunk(chunk, held));
+    }
+    true
+}
 
 async fn next_chunk(source: Option<Source>) -> Option<(EngineResult<Chunk>, Option<Source>)> {
-    let (mut receiver, task) = source?;
+    // The front end is done with the chunk before.
+    let (mut receiver, task, _) = source?;
     match receiver.recv().await {
-        Some(Message::Chunk(chunk)) => Some((Ok(chunk), Some((receiver, task)))),
+        Some(Message::Chunk(chunk, held)) => Some((Ok(chunk), Some((receiver, task, Some(held))))),
         Some(Message::End(Ok(()))) => None,
         Some(Message::End(Err(error))) => Some((Err(error), None)),
         None => {

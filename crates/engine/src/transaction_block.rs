@@ -11,10 +11,12 @@
 use crate::cursor::Cursors;
 use crate::error::{EngineResult, Fault, fail};
 use crate::exported_snapshots::Exported;
+use crate::held::Writes;
 use crate::savepoint::Savepoints;
 use crate::{Answer, Notice, Session, TransactionStatus};
 use futures::StreamExt;
 use futures::stream::BoxStream;
+use query::HeldMemory;
 use sql::{Isolation, TransactionModes};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -187,19 +189,20 @@ impl Session {
                 open.used = true;
                 let txn = open.borrow()?;
                 open.writing = true;
-                Ok(Work { txn, in_block: true, wait, looked: HashMap::new() })
+                Ok(Work { txn, in_block: true, wait, looked: HashMap::new(), rows: None })
             }
             Block::Idle => {
                 let txn = Arc::new(Mutex::new(self.new_transaction()));
                 let txn = txn.try_lock_owned().map_err(|_| Fault::InFailedTransaction)?;
-                Ok(Work { txn, in_block: false, wait, looked: HashMap::new() })
+                Ok(Work { txn, in_block: false, wait, looked: HashMap::new(), rows: None })
             }
         }
     }
 
     /// Ends a writing statement: a block keeps its transaction, one of its own is committed.
     pub(crate) async fn end_work(&mut self, work: Work) -> EngineResult<()> {
-        let Work { mut txn, in_block, .. } = work;
+        let Work { mut txn, in_block, rows, .. } = work;
+        drop(rows);
         if in_block {
             txn.end_statement();
             if let Block::Open(open) = &mut self.block {
@@ -232,8 +235,10 @@ impl Session {
     }
 
     fn new_transaction(&self) -> Transaction {
-        let options = TransactionOptions { at_least: self.last_commit, ..TransactionOptions::default() };
+        // The memory that queries share is the limit.
+        let options = TransactionOptions { at_least: self.last_commit, max_write_bytes: usize::MAX };
         let mut txn = Transaction::begin(self.engine.store().clone(), self.engine.locks(), options);
+        txn.hold_writes_by(Arc::new(Writes(self.engine.hold("the writes of a transaction"))));
         self.entry.note_transaction(txn.locks().id());
         txn
     }
@@ -428,6 +433,8 @@ pub(crate) struct Work {
     pub(crate) wait: LockWait,
     /// The stamps that rows had when the statement looked at them last, where that is how it tells what has changed.
     pub(crate) looked: HashMap<Bytes, CommitNo>,
+    /// Memory of the rows that the statement is about, until it ends.
+    pub(crate) rows: Option<Arc<HeldMemory>>,
 }
 
 impl Work {

@@ -102,7 +102,7 @@ impl Session {
             return fail(Fault::DuplicatePrepared { name: name.to_string() });
         }
         let prepared = self.prepare_source(Arc::new(source)).await?;
-        self.name_prepared(name.to_string(), prepared, Arc::clone(whole), true);
+        self.name_prepared(name.to_string(), prepared, Arc::clone(whole), true)?;
         Ok("PREPARE".to_string())
     }
 
@@ -198,6 +198,6 @@ impl Session {
         let view = self.read_view().await?;
         let context = self.query_context(view);
         let plan = self.engine.planner().plan(&context, query, &[]).await?;
-        self.collect(context, Arc::new(plan), Vec::new()).await
+        self.collect(context, Arc::new(plan), Vec::new(), self.hold_rows()).await
     }
 }

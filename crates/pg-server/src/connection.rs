@@ -8,7 +8,7 @@ use crate::extended::Extended;
 use crate::frontend::{self, BadFrame, Message};
 use crate::idle_poll;
 use bytes::BytesMut;
-use engine::{EngineError, IdleLimit, Session, SessionEnd};
+use engine::{EngineError, HeldMemory, IdleLimit, Session, SessionEnd};
 use std::io;
 use std::pin::pin;
 use std::time::Duration;
@@ -22,6 +22,8 @@ const FLUSH_AT: usize = 64 * 1024;
 const KEEP: usize = 16 * 1024;
 /// When a session is to end, what it does may still end itself this long: a commit under way gets its answer.
 const GRACE: Duration = Duration::from_millis(500);
+/// Messages that are longer than this are held of the memory that queries share.
+const LONG_MESSAGE: usize = 1024 * 1024;
 /// How far to read ahead while a statement runs.
 const READ_AHEAD: usize = 256 * 1024;
 
@@ -36,6 +38,8 @@ pub(crate) enum End {
     Protocol,
     /// The client was silent for too long.
     Idle,
+    /// There is no memory for its message, and it was told.
+    Memory,
 }
 
 impl From<io::Error> for End {
@@ -82,11 +86,13 @@ pub(crate) struct Wire {
     pub(crate) out: Output,
     /// Bytes of `out` that have left: a flush may be given up in the middle.
     sent: usize,
+    /// For a long message; there is none before the session begins, when none is long.
+    memory: Option<HeldMemory>,
 }
 
 impl Wire {
     pub(crate) fn new(stream: TcpStream) -> Self {
-        Self { stream, input: BytesMut::new(), out: Output::default(), sent: 0 }
+        Self { stream, input: BytesMut::new(), out: Output::default(), sent: 0, memory: None }
     }
 
     /// Reads more bytes.
@@ -96,9 +102,21 @@ impl Wire {
             0 => Err(End::Closed),
             _ => {
                 idle_poll::arrived();
-                Ok(())
+                if self.input.len() > LONG_MESSAGE { self.hold_message().await } else { Ok(()) }
             }
         }
+    }
+
+    /// Holds a message that is not there whole: its buffer doubles as it grows.
+    async fn hold_message(&mut self) -> Result<(), End> {
+        let bytes = self.input.capacity().saturating_mul(2);
+        if self.memory.as_ref().is_none_or(|memory| memory.try_resize(bytes).is_ok()) {
+            return Ok(());
+        }
+        // Its end cannot be waited for.
+        self.out.plain_error("FATAL", "53200", "out of memory for a message of the client (query_memory_mib)");
+        let _ = tokio::time::timeout(GRACE, self.flush()).await;
+        Err(End::Memory)
     }
 
     /// The next message, reading as needed.
@@ -141,7 +159,12 @@ impl Wire {
 
     /// Sends what has collected if it is much.
     pub(crate) async fn flush_if_full(&mut self) -> Result<(), End> {
-        if self.out.buffer.len() >= FLUSH_AT { self.flush().await } else { Ok(()) }
+        if self.is_full() { self.flush().await } else { Ok(()) }
+    }
+
+    /// Is so much written that it should be sent?
+    pub(crate) fn is_full(&self) -> bool {
+        self.out.buffer.len() >= FLUSH_AT
     }
 
     /// Waits for `work` and watches the client meanwhile: when it goes, `work` is dropped.
@@ -166,6 +189,10 @@ impl Wire {
     fn shrink(&mut self) {
         if self.input.is_empty() && self.input.capacity() > KEEP {
             self.input = BytesMut::new();
+            if let Some(memory) = &self.memory {
+                // Nothing is given back only where nothing was held.
+                let _ = memory.try_resize(0);
+            }
         }
         if self.out.buffer.is_empty() && self.out.buffer.capacity() > KEEP {
             self.out.buffer = Vec::new();
@@ -185,7 +212,8 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(wire: Wire, session: Session) -> Self {
+    pub(crate) fn new(mut wire: Wire, session: Session) -> Self {
+        wire.memory = Some(session.hold("a message of a client"));
         Self { wire, session, extended: Extended::default(), skipping: false, rests: true }
     }
 

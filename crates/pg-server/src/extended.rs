@@ -73,7 +73,7 @@ impl Connection {
         let prepared = self.wire.watch(self.session.prepare(&text, &types)).await??;
         match name.as_str() {
             "" => self.extended.unnamed = Some(prepared),
-            _ => self.session.keep_prepared(name, prepared),
+            _ => self.session.keep_prepared(name, prepared)?,
         }
         self.wire.out.parse_complete();
         Ok(())

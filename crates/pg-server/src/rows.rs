@@ -102,13 +102,10 @@ async fn write_rows(
 ) -> Result<(), Failure> {
     match chunk {
         Chunk::Batch(batch) => {
-            // A slice of at most this many rows is written between flushes.
             let mut at = rows.start;
             while at < rows.end {
-                let until = rows.end.min(at + 256);
-                write_batch(wire, columns, binary, batch, at..until, printer)?;
+                at = write_batch(wire, columns, binary, batch, at..rows.end, printer)?;
                 wire.flush_if_full().await?;
-                at = until;
             }
         }
         Chunk::Stored(stored) => {
@@ -157,6 +154,7 @@ fn write_stored(
     Ok(())
 }
 
+/// Writes rows until it is time to send what was written; where it stopped.
 fn write_batch(
     wire: &mut Wire,
     columns: &[ColumnDesc],
@@ -164,11 +162,12 @@ fn write_batch(
     batch: &arrow::record_batch::RecordBatch,
     rows: std::ops::Range<usize>,
     printer: &mut Printer,
-) -> Result<(), Failure> {
+) -> Result<usize, Failure> {
     let readers = batch.columns().iter().map(ColumnReader::new).collect::<Option<Vec<_>>>();
     let readers = readers.filter(|r| r.len() == columns.len()).ok_or_else(|| {
         Failure::Front("XX000", format!("a plan answered with columns of other types: {:?}", batch.schema()))
     })?;
+    let end = rows.end;
     for row in rows {
         let start = wire.out.begin_row(columns.len());
         for ((column, binary), reader) in columns.iter().zip(binary).zip(&readers) {
@@ -178,6 +177,9 @@ fn write_batch(
             }
         }
         wire.out.end(start);
+        if wire.is_full() {
+            return Ok(row + 1);
+        }
     }
-    Ok(())
+    Ok(end)
 }

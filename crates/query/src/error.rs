@@ -227,6 +227,14 @@ pub enum QueryError {
         /// Which operator wanted how much.
         detail: String,
     },
+    /// The folder that queries spill to is full (53100).
+    #[error("could not write a temporary file in \"{folder}\": {reason}")]
+    SpillFull {
+        /// The folder.
+        folder: String,
+        /// The system's words.
+        reason: String,
+    },
     /// The statement was cancelled (57014).
     #[error("canceling statement due to user request")]
     Cancelled,
@@ -254,6 +262,9 @@ impl QueryError {
             }
             Self::NoSuchColumn { close: Some(close), .. } => {
                 Some(format!("Perhaps you meant to reference the column \"{close}\"."))
+            }
+            Self::SpillFull { .. } => {
+                Some("Make room there, or choose another folder with the setting spill_dir.".to_owned())
             }
             Self::MissingFrom { entry: Some(Entry::Alias(alias)), .. } => {
                 Some(format!("Perhaps you meant to reference the table alias \"{alias}\"."))

@@ -22,6 +22,7 @@ mod error;
 pub mod exec;
 mod explain;
 mod functions;
+mod held_memory;
 mod optimizer;
 mod pg_semantics;
 mod plan;
@@ -34,6 +35,7 @@ pub use context::{FunctionLookup, QueryContext, Settings};
 pub use error::{QueryError, QueryResult, Refusal};
 pub use explain::ExplainOptions;
 pub use functions::{RustBody, RustFunction, RustFunctions};
+pub use held_memory::HeldMemory;
 pub use plan::{
     Execution, OutputColumn, Plan, Planner, PlannerOptions, RowExprs, RowTable, Stop, ViewDefinition, WITH_ROW_IDS,
     hint_for_missing_function,

@@ -35,6 +35,12 @@ pub enum TxnError {
         /// Its rowkey.
         key: store::Bytes,
     },
+    /// 53200: there is no more memory for the writes of the transaction.
+    #[error("the writes of this transaction need more than {bytes} bytes of memory: commit in smaller steps")]
+    NoMemory {
+        /// What it asked for.
+        bytes: usize,
+    },
     /// XX000: a store without atomic batches failed in the middle of a commit.
     #[error("commit broke off after {written} of {total} rows: {source}")]
     PartlyCommitted {

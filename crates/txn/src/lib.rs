@@ -39,5 +39,5 @@ pub use lock_owner::LockOwner;
 pub use lock_table::{HeldLock, LockMode, LockTable, LockWait, Obtained, TxnId};
 pub use overlay::{Overlay, Written};
 pub use savepoint::Savepoint;
-pub use transaction::{Transaction, TransactionOptions};
+pub use transaction::{Transaction, TransactionOptions, WriteMemory};
 pub use view::ReadView;

@@ -23,6 +23,15 @@ impl Default for TransactionOptions {
     }
 }
 
+/// Where a transaction gets the memory of its writes from.
+pub trait WriteMemory: std::fmt::Debug + Send + Sync {
+    /// Holds so many bytes from now on, instead of what it held. False: there are not so many.
+    fn hold(&self, bytes: usize) -> bool;
+}
+
+/// The memory of writes is asked for in such steps.
+const MEMORY_STEP: usize = 1 << 18;
+
 /// A transaction under way, of one statement (autocommit) or of a block. Dropping it rolls it back.
 #[derive(Debug)]
 pub struct Transaction {
@@ -40,6 +49,9 @@ pub struct Transaction {
     epochs: BTreeMap<TableId, u64>,
     undo: UndoLog,
     reads: Reads,
+    /// Where its writes' memory comes from, and how much it has.
+    memory: Option<Arc<dyn WriteMemory>>,
+    granted: usize,
 }
 
 /// The stamp that a row carried when it was read; `None`: it was not there.
@@ -72,7 +84,14 @@ impl Transaction {
             conditions: Vec::new(),
             undo: UndoLog::default(),
             reads: Reads::default(),
+            memory: None,
+            granted: 0,
         }
+    }
+
+    /// Has its writes held by `memory`, which is dropped when the store has taken them over.
+    pub fn hold_writes_by(&mut self, memory: Arc<dyn WriteMemory>) {
+        self.memory = Some(memory);
     }
 
     /// Its id: of its locks, not of its commit.
@@ -237,13 +256,16 @@ impl Transaction {
     /// that say that the outcome is unknown.
     pub async fn commit(mut self, durability: Durability) -> TxnResult<Committed> {
         self.end_statement();
-        let Self { store, locks, before, conditions, stamps, options, .. } = self;
+        let Self { store, locks, before, conditions, stamps, options, memory, .. } = self;
         if before.is_empty() && conditions.is_empty() {
             return Ok(Committed { commit: options.at_least, atomic: true, rows: 0 });
         }
         // A view that outlives its statement still holds the overlay: then it is copied.
         let writes = Arc::unwrap_or_clone(before);
-        commit::commit(store, locks, Conditions { required: conditions, stamps }, writes, durability).await
+        let conditions = Conditions { required: conditions, stamps };
+        let committed = commit::commit(store, locks, conditions, writes, durability).await;
+        drop(memory);
+        committed
     }
 
     /// Forgets all writes and releases the locks. The same as dropping it.
@@ -251,8 +273,16 @@ impl Transaction {
 
     fn write(&mut self, table: TableId, family: FamilyId, key: Bytes, written: Written) -> TxnResult<()> {
         let limit = self.options.max_write_bytes;
-        if self.before.bytes() + self.undo.bytes() + self.statement.bytes_with(&key, &written) > limit {
+        let bytes = self.before.bytes() + self.undo.bytes() + self.statement.bytes_with(&key, &written);
+        if bytes > limit {
             return Err(TxnError::TooManyWrites { limit });
+        }
+        if let Some(memory) = self.memory.as_ref().filter(|_| bytes > self.granted) {
+            let wanted = bytes.next_multiple_of(MEMORY_STEP);
+            if !memory.hold(wanted) {
+                return Err(TxnError::NoMemory { bytes });
+            }
+            self.granted = wanted;
         }
         self.statement.put(table, family, key, written);
         Ok(())

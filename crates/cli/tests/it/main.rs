@@ -4,6 +4,8 @@
 mod command_line;
 mod http;
 mod kill;
+mod memory;
 mod server;
 mod shell;
+mod spill_files;
 mod sqllogictest;

@@ -24,13 +24,21 @@ impl Server {
 
     /// As [`Self::start`], with stderr somewhere; a pipe is read until the port is told, and no longer.
     pub(crate) fn start_with_log(data: &Path, log: Stdio) -> Self {
-        let mut child = bennu()
-            .args(["serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data"])
-            .arg(data)
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .spawn()
-            .unwrap();
+        Self::start_command(bennu().arg("serve").arg("--data").arg(data).stderr(log))
+    }
+
+    /// Starts it on `data` with the lines of a configuration file.
+    pub(crate) fn start_with_config(data: &Path, config: &str) -> Self {
+        let file = data.with_extension("toml");
+        std::fs::write(&file, config).unwrap();
+        Self::start_command(
+            bennu().arg("serve").arg("--data").arg(data).arg("--config").arg(file).stderr(Stdio::null()),
+        )
+    }
+
+    fn start_command(command: &mut Command) -> Self {
+        let mut child =
+            command.args(["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
         let line = lines.find(|l| l.contains("connect with")).expect("the server did not start");
         let port = line.split_whitespace().skip_while(|w| *w != "-p").nth(1).unwrap().parse().unwrap();
@@ -55,6 +63,11 @@ impl Server {
         stream.read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         (head.lines().next().unwrap().to_owned(), body.to_owned())
+    }
+
+    /// Its process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// SIGTERM, and waits. Did it end well?

@@ -8,6 +8,7 @@
 
 use super::block::CopyBlock;
 use super::format::Format;
+use super::input::MAX_LINE;
 use super::output::escape_text;
 use crate::EngineError;
 use crate::binary::{get, put};
@@ -31,6 +32,11 @@ pub(super) struct Tuples {
 impl Tuples {
     pub(super) fn new(columns: Vec<(String, DataType)>) -> Self {
         Self { columns, pending: BytesMut::new(), begun: false, ended: false }
+    }
+
+    /// Bytes that are not read yet.
+    pub(super) fn waiting(&self) -> usize {
+        self.pending.len()
     }
 
     /// Was the header read?
@@ -115,6 +121,9 @@ impl Tuples {
         if flags >> 16 != 0 {
             return bad("unrecognized critical flags in COPY file header".to_string());
         }
+        if extension > MAX_LINE {
+            return bad("invalid COPY file header (wrong length)".to_string());
+        }
         if head.len() < extension {
             return Ok(false);
         }
@@ -140,6 +149,7 @@ impl Tuples {
             return bad(format!("row field count is {count}, expected {expected}"));
         }
         let mut lengths = Vec::with_capacity(expected);
+        let mut total = 0_usize;
         for (name, _) in &self.columns {
             if rest.len() < 4 {
                 return Ok(None);
@@ -153,6 +163,11 @@ impl Tuples {
                     }
                 },
             };
+            // What a length announces is not waited for when no row has room for it.
+            total = total.saturating_add(length.unwrap_or(0));
+            if total > MAX_LINE {
+                return fail(Fault::LongCopyLine { limit: MAX_LINE }).map_err(|error| in_column(name, error));
+            }
             if rest.len() < length.unwrap_or(0) {
                 return Ok(None);
             }

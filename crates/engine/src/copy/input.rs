@@ -8,6 +8,7 @@ use super::loader::Loader;
 use super::rows::{header_text, shortened, utf8};
 use crate::error::{EngineResult, Fault, fail};
 use crate::{EngineError, Session};
+use query::HeldMemory;
 use sql::{Copy, CopyHeader, ObjectName};
 use std::future::Future;
 use std::ops::Range;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 /// Lines between two looks at whether the statement was cancelled.
 const CHECK_EVERY: u64 = 4096;
 /// Most bytes of a line, so that data without line ends cannot fill the memory.
-const MAX_LINE: usize = 256 << 20;
+pub(super) const MAX_LINE: usize = 256 << 20;
 /// A line that is longer than this and not whole yet is looked at again when it has doubled.
 const LONG_LINE: usize = 1 << 20;
 
@@ -42,6 +43,8 @@ pub struct CopyIn {
     ended: bool,
     /// `None`: rows are made one by one.
     blocks: Option<Blocks>,
+    /// For a long line that is not whole yet.
+    memory: HeldMemory,
     loader: Loader,
 }
 
@@ -63,6 +66,7 @@ impl CopyIn {
         if self.ended {
             return Ok(());
         }
+        self.hold(data.len())?;
         let Some(tuples) = &mut self.tuples else {
             self.buffer.extend_from_slice(data);
             return self.take_long_text().await;
@@ -75,6 +79,13 @@ impl CopyIn {
             // The header is no line.
             if begun { self.at_next_line(error) } else { error }
         })
+    }
+
+    /// Holds what waits for the end of a line, with so many bytes more: buffers double as they grow.
+    fn hold(&self, more: usize) -> EngineResult<()> {
+        let waiting = self.buffer.len() + self.tuples.as_ref().map_or(0, Tuples::waiting);
+        let held = if waiting > LONG_LINE { 2 * (waiting + more) } else { 0 };
+        Ok(self.memory.try_resize(held)?)
     }
 
     /// Reads what the buffer holds; a line that never ends is looked at seldom, and only so long.
@@ -322,6 +333,7 @@ impl Session {
             line: 0,
             ended: false,
             blocks: loader.takes_blocks().then(Blocks::default),
+            memory: self.engine.hold("a line of COPY"),
             loader,
         })
     }

@@ -8,6 +8,7 @@ use super::row_value::Given;
 use super::target::{Row, Target};
 use super::value::Value;
 use crate::error::{EngineResult, Fault};
+use crate::held::hold_rows;
 use crate::transaction_block::Work;
 use crate::{Chunk, Session};
 use futures::StreamExt;
@@ -75,9 +76,13 @@ impl Session {
             && self.engine.store().capabilities().bulk_load;
         let view = work.view(self.engine.store().as_ref(), self.last_commit).await?;
         let mut rest = self.stream(self.query_context(view), Arc::clone(plan), scope.params.to_vec())?;
+        let memory = self.hold_rows();
+        work.rows = Some(Arc::clone(&memory));
         let mut rows = Vec::new();
         while let Some(chunk) = rest.next().await {
-            rows.extend(self.rows_of_chunk(program, chunk?, scope).await?);
+            let more = self.rows_of_chunk(program, chunk?, scope).await?;
+            hold_rows(&memory, &more)?;
+            rows.extend(more);
             if loads && rows.len() > FEW {
                 return Ok(NewRows::Many { first: rows, rest });
             }
@@ -126,6 +131,7 @@ impl Session {
         let mut load = self.begin_load(target).await?;
         load.add(&first).await?;
         drop(first);
+        work.rows = None;
         while let Some(chunk) = rest.next().await {
             let rows = self.rows_of_chunk(program, chunk?, scope).await?;
             load.add(&rows).await?;

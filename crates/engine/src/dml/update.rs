@@ -225,12 +225,15 @@ impl Session {
     ) -> EngineResult<Vec<(Bytes, Row, Row)>> {
         let mut seen = self.last_commit;
         for attempt in 0..MAX_ATTEMPTS {
+            // The last attempt's is given back.
+            let memory = self.hold_rows();
+            work.rows = Some(Arc::clone(&memory));
             if attempt > 0 {
                 self.engine.counters().retries.add(1);
             }
             let view = work.view(self.engine.store().as_ref(), seen).await?;
             let read = view.snapshot().commit();
-            let found = self.collect(self.query_context(view), Arc::clone(plan), params.to_vec()).await?;
+            let found = self.collect(self.query_context(view), Arc::clone(plan), params.to_vec(), memory).await?;
             let width = target.codec.key_columns().len();
             let mut keys = Vec::with_capacity(found.len());
             for row in &found {

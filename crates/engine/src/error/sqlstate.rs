@@ -163,7 +163,7 @@ fn txn_code(error: &TxnError) -> &'static str {
     match error {
         TxnError::Deadlock { .. } => "40P01",
         TxnError::LockNotAvailable { .. } => "55P03",
-        TxnError::TooManyWrites { .. } => "53200",
+        TxnError::TooManyWrites { .. } | TxnError::NoMemory { .. } => "53200",
         TxnError::RowChanged { .. } => "40001",
         TxnError::PartlyCommitted { .. } => "XX000",
         TxnError::Store(error) => store_code(error),
@@ -278,6 +278,7 @@ fn query_code(error: &QueryError) -> &'static str {
         QueryError::Corrupted { .. } => "XX001",
         QueryError::Store(error) => store_code(error),
         QueryError::Resources { .. } => "53200",
+        QueryError::SpillFull { .. } => "53100",
         QueryError::Function { code, .. } => code,
         QueryError::FunctionFailed { .. } => "38000",
         QueryError::Cancelled => "57014",

@@ -27,6 +27,12 @@ impl StoredRows {
         (self.batches.len() - 1) as u32
     }
 
+    /// The memory of its rows, about.
+    pub(crate) fn bytes(&self) -> usize {
+        let batches = self.batches.iter();
+        batches.map(|batch| batch.key_bytes().len() + batch.fragments().map(<[u8]>::len).sum::<usize>()).sum()
+    }
+
     pub(super) fn push(&mut self, batch: u32, row: usize) {
         self.rows.push((batch, row as u32));
     }

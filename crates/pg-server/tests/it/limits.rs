@@ -72,6 +72,22 @@ async fn a_line_of_copy_that_never_ends_is_an_error() {
 }
 
 #[tokio::test]
+async fn a_field_of_binary_copy_that_no_row_has_room_for_is_refused_before_it_comes() {
+    let server = Server::start(10).await;
+    let mut client = server.session().await;
+    client.run("CREATE TABLE t (k integer PRIMARY KEY, v text)").await.unwrap();
+    let header = [&b"PGCOPY\n\xff\r\n\0"[..], &[0; 8]].concat();
+    for length in [i32::MAX, 1 << 30] {
+        client.send(&query("COPY t FROM STDIN (FORMAT binary)")).await;
+        assert_eq!(client.message().await.unwrap().kind, b'G');
+        let tuple = [&2_i16.to_be_bytes()[..], &4_i32.to_be_bytes(), &1_i32.to_be_bytes(), &length.to_be_bytes()];
+        client.send(&frame(b'd', &[&header, &tuple.concat(), b"abc"])).await;
+        assert_eq!(result(&client.answer().await), Err("54000".into()), "{length}");
+    }
+    assert_eq!(client.run("SELECT count(*) FROM t").await.strs(), Ok("0"));
+}
+
+#[tokio::test]
 async fn a_long_line_of_copy_that_ends_is_read() {
     let server = Server::start(10).await;
     let mut client = server.session().await;

@@ -1,14 +1,21 @@
 //! Physical operators, one per file.
 
+mod compute;
 mod dynamic_filter;
+mod fewer_rows;
+mod fitting_rows;
 mod keep_order;
 mod kept_rows;
 mod order;
+mod pieces;
 pub(crate) mod row_checks;
 pub(crate) mod row_parameter;
 pub(crate) mod running_scan;
 pub mod scan;
 
+pub(crate) use compute::ComputeExec;
+pub(crate) use fewer_rows::FewerRowsExec;
+pub(crate) use fitting_rows::FittingRowsExec;
 pub(crate) use keep_order::KeepOrderExec;
 pub(crate) use kept_rows::{KeptRows, KeptRowsExec};
 pub use scan::RegionScanExec;

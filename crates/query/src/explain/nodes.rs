@@ -3,7 +3,7 @@
 use super::expr_text::{order, physical, readable};
 use super::{scan_lines, window};
 use crate::exec::scan::Regions;
-use crate::exec::{KeepOrderExec, RegionScanExec};
+use crate::exec::{ComputeExec, FewerRowsExec, FittingRowsExec, KeepOrderExec, RegionScanExec};
 use crate::optimizer::UnorderedExec;
 use datafusion::common::JoinType;
 use datafusion::physical_expr::PhysicalExpr;
@@ -42,6 +42,9 @@ impl Shown {
 
 /// `None` for nodes that are left out.
 pub(super) fn describe(node: &dyn ExecutionPlan, regions: Option<Regions>, verbose: bool) -> Option<Shown> {
+    if let Some(fitting) = node.downcast_ref::<FittingRowsExec>() {
+        return describe(fitting.operator(), regions, verbose);
+    }
     if let Some(scan) = node.downcast_ref::<RegionScanExec>() {
         return Some(Shown::of(scan_lines::title(scan)).with(scan_lines::details(scan, regions, verbose)));
     }
@@ -55,7 +58,8 @@ pub(super) fn describe(node: &dyn ExecutionPlan, regions: Option<Regions>, verbo
         let partial = matches!(aggregate.mode(), AggregateMode::Partial | AggregateMode::PartialReduce);
         return (verbose || !partial).then(|| aggregate_shown(aggregate, partial));
     }
-    if let Some(projection) = node.downcast_ref::<ProjectionExec>() {
+    let in_pieces = node.downcast_ref::<ComputeExec>().map(ComputeExec::projection);
+    if let Some(projection) = node.downcast_ref::<ProjectionExec>().or(in_pieces) {
         let texts = |computed: bool| -> Vec<String> {
             let items = projection.expr().iter().filter(|item| item.expr.is::<Column>() != computed);
             items.map(|item| physical(item.expr.as_ref())).collect()
@@ -74,6 +78,7 @@ fn only_moves_rows(node: &dyn ExecutionPlan) -> bool {
         || node.is::<UnorderedExec>()
         || node.is::<KeepOrderExec>()
         || node.is::<BufferExec>()
+        || node.is::<FewerRowsExec>()
         || node.is::<CoalescePartitionsExec>() && node.fetch().is_none()
         || node.is::<RepartitionExec>()
         || node.is::<LocalLimitExec>()
@@ -175,6 +180,7 @@ fn plain(node: &dyn ExecutionPlan) -> String {
         "RepartitionExec" => "Spread over tasks".to_owned(),
         "CooperativeExec" => "With pauses".to_owned(),
         "BufferExec" => "Read ahead".to_owned(),
+        "FewerRowsExec" => "In smaller batches".to_owned(),
         _ => readable(line.trim_end()),
     }
 }

@@ -1,7 +1,9 @@
 //! Functions of arrays.
 
+use super::allowance::{may_make, size_of_value};
 use super::array_types::{Returns, array_and, array_of, two_arrays, with_element};
 use super::sql::{Argument, Chosen, Definition, define_rule, widens, wrong};
+use super::text::may_have;
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use types::DataType::{self, Integer, Text};
@@ -222,6 +224,7 @@ fn to_string(args: &[Datum]) -> QueryResult<Datum> {
             (item, _) => parts.push(super::any_type::shown(&item)),
         }
     }
+    may_have(parts.iter().map(|part| part.len() + separator.len()).fold(0, usize::saturating_add))?;
     Ok(Datum::Text(parts.join(separator)))
 }
 
@@ -248,7 +251,10 @@ fn fill(args: &[Datum]) -> QueryResult<Datum> {
     }
     match sizes.as_slice() {
         [] => Ok(Datum::Array(Vec::new())),
-        [size] => Ok(Datum::Array(vec![element.clone(); *size])),
+        [size] => {
+            may_make(size_of_value(element).saturating_mul(*size))?;
+            Ok(Datum::Array(vec![element.clone(); *size]))
+        }
         _ => Err(QueryError::Unsupported { feature: "array_fill() of several dimensions".to_owned() }),
     }
 }

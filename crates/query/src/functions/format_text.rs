@@ -2,6 +2,7 @@
 
 use super::any_type::{quoted, shown};
 use super::sql::wrong;
+use super::text::may_have;
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use types::Datum;
@@ -42,12 +43,15 @@ impl Reader<'_> {
         Some(letter)
     }
 
-    fn number(&mut self) -> Option<usize> {
+    /// # Errors
+    /// 22003 for a number that PostgreSQL's integer does not hold.
+    fn number(&mut self) -> QueryResult<Option<usize>> {
         let end = self.rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest.len());
-        let (digits, rest) = self.rest.split_at_checked(end)?;
-        let number = digits.parse().ok()?;
+        let Some((digits, rest)) = self.rest.split_at_checked(end).filter(|_| end > 0) else { return Ok(None) };
+        let number = digits.parse::<i32>().ok().and_then(|number| usize::try_from(number).ok());
+        let number = number.ok_or_else(|| Refusal::Range.because("number is out of range"))?;
         self.rest = rest;
-        Some(number)
+        Ok(Some(number))
     }
 
     fn take(&mut self, position: Option<usize>) -> QueryResult<Datum> {
@@ -72,7 +76,7 @@ impl Reader<'_> {
         }
         let mut position = None;
         let before = self.rest;
-        if let Some(number) = self.number() {
+        if let Some(number) = self.number()? {
             match self.rest.strip_prefix('$') {
                 Some(rest) => {
                     self.rest = rest;
@@ -86,7 +90,7 @@ impl Reader<'_> {
             self.rest = rest;
             left = true;
         }
-        let mut width = self.number().unwrap_or(0);
+        let mut width = self.number()?.unwrap_or(0);
         if let Some(rest) = self.rest.strip_prefix('*') {
             self.rest = rest;
             if let Some(wanted) = self.take(None)?.as_i64() {
@@ -99,8 +103,7 @@ impl Reader<'_> {
             return Err(Refusal::Argument.because(format!("unrecognized format() type specifier \"{kind}\"")));
         }
         let value = self.take(position)?;
-        push_padded(&converted(kind, &value)?, width, left, out);
-        Ok(())
+        push_padded(&converted(kind, &value)?, width, left, out)
     }
 }
 
@@ -116,8 +119,9 @@ fn converted(kind: char, value: &Datum) -> QueryResult<String> {
     })
 }
 
-fn push_padded(text: &str, width: usize, left: bool, out: &mut String) {
-    let missing = width.min(1 << 20).saturating_sub(text.chars().count());
+fn push_padded(text: &str, width: usize, left: bool, out: &mut String) -> QueryResult<()> {
+    let missing = width.saturating_sub(text.chars().count());
+    may_have(out.len().saturating_add(text.len()).saturating_add(missing))?;
     let blanks = std::iter::repeat_n(' ', missing);
     if left {
         out.push_str(text);
@@ -126,4 +130,5 @@ fn push_padded(text: &str, width: usize, left: bool, out: &mut String) {
         out.extend(blanks);
         out.push_str(text);
     }
+    Ok(())
 }

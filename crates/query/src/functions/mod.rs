@@ -1,6 +1,7 @@
 //! Functions that PostgreSQL has and the planner lacks, or has with another meaning. One list: [`all`].
 
 mod afresh;
+pub(crate) mod allowance;
 mod any_type;
 mod array;
 mod array_operators;
@@ -26,6 +27,7 @@ mod json;
 mod labelled;
 mod like_lists;
 mod long_decimal;
+mod long_lists;
 mod math;
 mod nested_array;
 mod number_template;
@@ -103,6 +105,7 @@ pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
     functions.push(labelled::with_each());
     functions.extend(sleep::all());
     functions.extend(json::all());
+    functions.extend(long_lists::all());
     functions.extend(definitions().map(|definition| ScalarUDF::new_from_impl(SqlFunction::new(*definition))));
     functions.into_iter().map(Arc::new).collect()
 }

@@ -1,5 +1,6 @@
 //! `generate_series` as an array, which its callers take apart.
 
+use super::allowance::{may_make, size_of_items};
 use super::operators::shift_by;
 use super::sql::wrong;
 use crate::Refusal;
@@ -12,6 +13,14 @@ const MOST: usize = 10_000_000;
 
 fn too_many() -> QueryError {
     Refusal::Size.because(format!("generate_series() of more than {MOST} values"))
+}
+
+/// A series doubles as it grows.
+fn may_grow(values: &[Datum]) -> QueryResult<()> {
+    if values.len() == MOST {
+        return Err(too_many());
+    }
+    if values.len().is_power_of_two() { may_make(size_of_items(2 * values.len())) } else { Ok(()) }
 }
 
 fn zero_step() -> QueryError {
@@ -29,9 +38,7 @@ pub(super) fn integers(args: &[Datum]) -> QueryResult<Datum> {
     let mut values = Vec::new();
     let mut next = Some(start);
     while let Some(value) = next.filter(|value| if step > 0 { *value <= stop } else { *value >= stop }) {
-        if values.len() == MOST {
-            return Err(too_many());
-        }
+        may_grow(&values)?;
         // Between two integers: it is one.
         values.push(if small { Datum::Int4(value as i32) } else { Datum::Int8(value) });
         next = value.checked_add(step);
@@ -54,9 +61,7 @@ pub(super) fn numerics(args: &[Datum]) -> QueryResult<Datum> {
     let (mut value, stop, step) = (at(start)?, at(stop)?, at(step)?);
     let mut values = Vec::new();
     while if step > 0 { value <= stop } else { value >= stop } {
-        if values.len() == MOST {
-            return Err(too_many());
-        }
+        may_grow(&values)?;
         values.push(Datum::Numeric(Decimal { unscaled: value, scale }));
         value = value.checked_add(step).ok_or_else(super::numeric::overflow)?;
     }
@@ -72,9 +77,7 @@ pub(super) fn timestamps(args: &[Datum]) -> QueryResult<Datum> {
     let mut values = Vec::new();
     let mut value = start.clone();
     while if forward { compare(&value, stop).is_le() } else { compare(&value, stop).is_ge() } {
-        if values.len() == MOST {
-            return Err(too_many());
-        }
+        may_grow(&values)?;
         let next = shift_by(&value, interval)?;
         values.push(std::mem::replace(&mut value, next));
     }

@@ -1,5 +1,6 @@
 //! Functions of text and bytes.
 
+use super::allowance::{may_make, size_of_items};
 use super::sql::{Definition, Overload, arguments, define, lenient, strict, wrong};
 use super::text_parts::{OVERLAY, POSITION, SUBSTR, SUBSTRING, left, position, right};
 use super::{PATTERN_ENDS, WITH_TIES};
@@ -198,8 +199,15 @@ fn bits(args: &[Datum]) -> QueryResult<Datum> {
 /// Most bytes of a text that a function makes: a mistyped count must not take all memory.
 const MOST_BYTES: usize = 256 << 20;
 
-fn too_large() -> QueryError {
-    Refusal::Size.because("requested length too large")
+/// May a function make a text of so many bytes?
+///
+/// # Errors
+/// 54000 when no text is that long, 53200 when there is no memory for it.
+pub(super) fn may_have(bytes: usize) -> QueryResult<()> {
+    if bytes > MOST_BYTES {
+        return Err(Refusal::Size.because("requested length too large"));
+    }
+    may_make(bytes)
 }
 
 fn pad(args: &[Datum], in_front: bool) -> QueryResult<Datum> {
@@ -213,9 +221,7 @@ fn pad(args: &[Datum], in_front: bool) -> QueryResult<Datum> {
     if own >= length || fill.is_empty() {
         return Ok(Datum::Text(text.chars().take(length).collect()));
     }
-    if length.saturating_mul(4) > MOST_BYTES {
-        return Err(too_large());
-    }
+    may_have(length.saturating_mul(4))?;
     let filling: String = fill.chars().cycle().take(length - own).collect();
     Ok(Datum::Text(if in_front { filling + text } else { format!("{text}{filling}") }))
 }
@@ -223,9 +229,7 @@ fn pad(args: &[Datum], in_front: bool) -> QueryResult<Datum> {
 fn repeat(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [Datum::Text(text), Datum::Int4(count)]);
     let count = usize::try_from(*count).unwrap_or(0);
-    if text.len().saturating_mul(count) > MOST_BYTES {
-        return Err(too_large());
-    }
+    may_have(text.len().saturating_mul(count))?;
     Ok(Datum::Text(text.repeat(count)))
 }
 
@@ -245,7 +249,14 @@ fn initcap(text: &str) -> String {
 
 fn replace(args: &[Datum]) -> QueryResult<Datum> {
     let (whole, from, to) = (text(args, 0)?, text(args, 1)?, text(args, 2)?);
-    Ok(Datum::Text(if from.is_empty() { whole.to_owned() } else { whole.replace(from, to) }))
+    if from.is_empty() {
+        return Ok(Datum::Text(whole.to_owned()));
+    }
+    if to.len() > from.len() {
+        let grown = whole.matches(from).count().saturating_mul(to.len() - from.len());
+        may_have(whole.len().saturating_add(grown))?;
+    }
+    Ok(Datum::Text(whole.replace(from, to)))
 }
 
 fn translate(args: &[Datum]) -> QueryResult<Datum> {
@@ -293,6 +304,12 @@ fn string_to_array(args: &[Datum]) -> QueryResult<Datum> {
     if text.is_empty() {
         return Ok(Datum::Array(Vec::new()));
     }
+    let parts = match args.get(1) {
+        Some(Datum::Null) => text.len(),
+        Some(Datum::Text(separator)) if !separator.is_empty() => text.matches(separator.as_str()).count() + 1,
+        _ => 1,
+    };
+    may_make(size_of_items(parts).saturating_add(text.len()))?;
     Ok(Datum::Array(match args.get(1) {
         // Every letter by itself.
         Some(Datum::Null) => text.chars().map(|letter| item(letter.encode_utf8(&mut [0; 4]))).collect(),

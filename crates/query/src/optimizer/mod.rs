@@ -1,5 +1,6 @@
 //! Which rules run, in which order: one list for each of the three phases.
 
+mod bounded_batches;
 mod cooperate;
 mod dependencies;
 mod interrupt;
@@ -67,6 +68,8 @@ fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
         rules.insert(at, Arc::new(HideMisplacedKeys));
     }
     rules.push(Arc::new(cooperate::CooperativeJoins));
+    // Last: the others look for projections.
+    rules.push(Arc::new(bounded_batches::BoundedBatches));
     rules
 }
 

@@ -17,6 +17,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const SMALLEST_SHARE: usize = 4;
 const ENOUGH: usize = 16 << 20;
 
+/// What operators always get may go beyond the pool by half of it, and by so much at least, which the joins of a single
+/// query need: many sorts at once are refused then.
+const LEAST_OVERDRAFT: usize = 4 * ENOUGH;
+
+/// And so little nobody is refused: it is less than what a refusal takes.
+const TRIFLE: usize = 64 << 10;
+
 /// What runs queries within `options`.
 pub(super) fn runtime(options: &PlannerOptions) -> QueryResult<RuntimeEnv> {
     let disk = match &options.spill_dir {
@@ -66,9 +73,15 @@ impl QueryMemory {
         wanted <= self.always().max(all / used.spillers.max(1)) || used.spillable + additional <= all
     }
 
-    /// Bytes that nobody is refused.
+    /// Bytes that nobody is refused, as long as they are not too many together.
     fn always(&self) -> usize {
         (self.bytes / SMALLEST_SHARE).min(ENOUGH)
+    }
+
+    /// Would all together go beyond what is lent over the pool's size?
+    fn is_overdrawn(&self, used: &Used, additional: usize) -> bool {
+        let all = used.spillable.saturating_add(used.unspillable).saturating_add(additional);
+        all > self.bytes.saturating_add((self.bytes / 2).max(LEAST_OVERDRAFT))
     }
 
     /// Bytes that are left for operators that cannot spill.
@@ -118,6 +131,9 @@ impl MemoryPool for QueryMemory {
 
     fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
         let mut used = self.used();
+        if self.is_overdrawn(&used, additional) && reservation.size() + additional > TRIFLE {
+            return Err(self.used_up(reservation, additional));
+        }
         if reservation.consumer().can_spill() {
             if !self.may_hold(&used, reservation.size() + additional, additional) {
                 return Err(self.used_up(reservation, additional));

@@ -51,6 +51,7 @@ mod set_functions;
 mod set_operations;
 mod set_returning;
 mod shadowed_names;
+mod spill;
 mod stop;
 mod stream;
 mod table_oid;
@@ -62,23 +63,27 @@ mod windows;
 
 use crate::context::QueryContext;
 use crate::error::{QueryError, QueryResult};
+use crate::functions::allowance::Allowance;
+use crate::held_memory::HeldMemory;
 use crate::pg_semantics::{PostgresOperators, PostgresTypes, bounded, in_zone, settle};
 use crate::{functions, optimizer};
 use arrow::datatypes::SchemaRef;
 use catalog::TableOid;
 use datafusion::common::config::ConfigOptions;
+use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::planner::TypePlanner;
 use datafusion::logical_expr::{LogicalPlan, ScalarUDF, Volatility};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::prelude::SessionConfig;
 use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, PlannerContext, SqlToRel};
 use datafusion::sql::resolve::resolve_table_references;
-use futures::FutureExt;
+use futures::{FutureExt, TryStreamExt};
 use parameters::Parameters;
 pub use refused_functions::hint_for_missing_function;
 pub(crate) use repeated_names::is_of_several;
@@ -123,6 +128,7 @@ pub struct Planner {
     thrifty: SessionState,
     tasks: Arc<TaskContext>,
     types: Arc<dyn TypePlanner>,
+    spill: spill::SpillFolder,
 }
 
 impl std::fmt::Debug for Planner {
@@ -191,7 +197,8 @@ impl Planner {
         let state = session_state(&options, &runtime, true);
         let thrifty = session_state(&options, &runtime, false);
         let tasks = state.task_ctx();
-        Ok(Arc::new(Self { state, thrifty, tasks, types: Arc::new(PostgresTypes) }))
+        let spill = spill::SpillFolder::new(options.spill_dir.as_ref());
+        Ok(Arc::new(Self { state, thrifty, tasks, types: Arc::new(PostgresTypes), spill }))
     }
 
     /// Plans a query. `types` are the parameter types that the client knows.
@@ -325,6 +332,9 @@ impl Planner {
         let bound = stop::stoppable(bind::bind(&plan.logical, cx, &scalars)?, &cx.stop)?;
         let physical = self.physical(&bound, false).await?;
         let stream = stream::with_fall_back(Arc::clone(self), bound, physical)?;
+        let (schema, folder) = (stream.schema(), self.spill.clone());
+        let stream = stream.map_err(move |error| folder.named(error));
+        let stream: SendableRecordBatchStream = Box::pin(RecordBatchStreamAdapter::new(schema, stream));
         Ok(Execution { columns: Arc::clone(&plan.columns), stream })
     }
 
@@ -355,6 +365,21 @@ impl Planner {
     pub(crate) fn bound(&self, cx: &QueryContext, plan: &Plan, params: &[Datum]) -> QueryResult<LogicalPlan> {
         let scalars = bind::parameter_scalars(&plan.parameters, params)?;
         bind::bind(&plan.logical, cx, &scalars)
+    }
+
+    /// A part of the memory that queries share, for what a statement or a connection holds beside its plan. Nothing yet.
+    pub fn hold(&self, holder: &'static str) -> HeldMemory {
+        HeldMemory::of(self.tasks.memory_pool(), holder)
+    }
+
+    /// Bytes of the memory that queries share, held now and in all.
+    pub fn memory(&self) -> (usize, usize) {
+        let pool = self.tasks.memory_pool();
+        let most = match pool.memory_limit() {
+            MemoryLimit::Finite(bytes) => bytes,
+            _ => usize::MAX,
+        };
+        (pool.reserved(), most)
     }
 
     pub(crate) fn tasks(&self) -> &Arc<TaskContext> {
@@ -395,7 +420,7 @@ impl Plan {
 
 fn session_state(options: &PlannerOptions, runtime: &Arc<RuntimeEnv>, hash_joins: bool) -> SessionState {
     let mut builder = SessionStateBuilder::new()
-        .with_config(config(options, hash_joins))
+        .with_config(config(options, runtime, hash_joins))
         .with_runtime_env(Arc::clone(runtime))
         .with_default_features();
     let ours = functions::all().into_iter().chain(options.functions.iter().cloned());
@@ -405,10 +430,14 @@ fn session_state(options: &PlannerOptions, runtime: &Arc<RuntimeEnv>, hash_joins
         .get_or_insert_with(Vec::new)
         .extend(functions::extremes().into_iter().chain(functions::afresh()).chain(functions::regressions()));
     builder.expr_planners().get_or_insert_with(Vec::new).insert(0, Arc::new(PostgresOperators));
-    optimizer::install(builder).build()
+    let mut state = optimizer::install(builder).build();
+    // Calls of functions are made with these.
+    let options = Arc::clone(state.config_options());
+    state.execution_props_mut().config_options = Some(options);
+    state
 }
 
-fn config(options: &PlannerOptions, hash_joins: bool) -> SessionConfig {
+fn config(options: &PlannerOptions, runtime: &RuntimeEnv, hash_joins: bool) -> SessionConfig {
     // The planner makes merge joins only of inputs in several parts.
     let fewest = if hash_joins { 1 } else { 2 };
     let mut config = SessionConfig::new()
@@ -417,6 +446,8 @@ fn config(options: &PlannerOptions, hash_joins: bool) -> SessionConfig {
         .with_information_schema(false)
         .with_round_robin_repartition(false);
     tune(config.options_mut(), hash_joins);
+    let allowance = Allowance::new(options.memory_bytes, Arc::clone(&runtime.memory_pool));
+    config.options_mut().extensions.insert(allowance);
     config.options_mut().execution.sort_spill_reservation_bytes = memory::bytes_for_merging(options.memory_bytes);
     config
 }

@@ -9,6 +9,9 @@ use store::{RowBatch, RowBatchBuilder, ScanCounters, ScanRequest};
 /// Keys of one batch stay far below the 4 GiB that its 32-bit offsets reach.
 const MAX_KEY_BYTES: usize = 1 << 28;
 
+/// A batch of long rows is handed out when its fragments are longer than this together.
+const MAX_FRAGMENT_BYTES: usize = 2 << 20;
+
 /// Fragments are copied out of a block when less than one in so many of its entries is taken.
 const COPY_BELOW: usize = 8;
 /// So few fragments are copied, too: that is cheaper than another segment of the batch.
@@ -31,6 +34,8 @@ pub(crate) struct Output {
     /// Rows that pass the filter and may still be handed out.
     left: u64,
     batch: RowBatchBuilder,
+    /// Bytes of the batch's fragments.
+    held: usize,
     /// Fragments taken from the block under way.
     spans: Vec<(u32, u32)>,
 }
@@ -92,7 +97,8 @@ impl BlockWalk<'_> {
 
     /// Gives the batch the fragments of the rows taken since the last time.
     fn hand_over(&mut self) {
-        let Output { batch, spans, .. } = &mut *self.output;
+        let Output { batch, spans, held, .. } = &mut *self.output;
+        *held += spans.iter().map(|(start, end)| (end - start) as usize).sum::<usize>();
         // A batch of few rows from each of many blocks would hold all of these in memory.
         let few = self.lent.is_none() && spans.len() * COPY_BELOW < self.data.trailer.items as usize;
         if few || spans.len() <= COPY_UP_TO {
@@ -123,6 +129,7 @@ impl Output {
             batch_rows: request.batch_rows.max(1),
             left: request.limit.unwrap_or(u64::MAX),
             batch: RowBatchBuilder::with_capacity(few, request.values, request.keys),
+            held: 0,
             spans: Vec::with_capacity(few),
         }
     }
@@ -134,7 +141,10 @@ impl Output {
 
     /// Is it time to hand the batch out?
     pub(crate) fn is_full(&self) -> bool {
-        self.left == 0 || self.batch.len() >= self.batch_rows || self.batch.key_len() > MAX_KEY_BYTES
+        self.left == 0
+            || self.batch.len() >= self.batch_rows
+            || self.batch.key_len() > MAX_KEY_BYTES
+            || self.held > MAX_FRAGMENT_BYTES
     }
 
     /// Is nothing wanted of a row but that it is there?
@@ -165,6 +175,7 @@ impl Output {
             return;
         }
         if self.values {
+            self.held += fragment.len();
             self.batch.push_fragment(fragment);
         } else {
             self.batch.push_rows(1);
@@ -183,6 +194,7 @@ impl Output {
 
     /// The batch so far, `None` when it is empty; the next one begins.
     pub(crate) fn take(&mut self) -> Option<RowBatch> {
+        self.held = 0;
         let batch = std::mem::take(&mut self.batch);
         self.counters.rows_returned += batch.len() as u64;
         (!batch.is_empty()).then(|| batch.finish())

@@ -9,8 +9,9 @@ pub(crate) use pattern::operator_pattern;
 pub(crate) use similar::similar;
 pub(super) use similar::substring_similar;
 
+use super::allowance::{may_make, size_of_items};
 use super::sql::{Definition, Overload, define, strict};
-use super::text::{size, text};
+use super::text::{may_have, size, text};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use flags::Flags;
@@ -101,12 +102,17 @@ fn all(args: &[Datum]) -> QueryResult<Datum> {
     let flags = Flags::parse(optional(args, 2, ""), "regexp_matches", true)?;
     let regex = compiled(text(args, 1)?, flags)?;
     let most = if flags.global { usize::MAX } else { 1 };
-    let matches = matches(&regex, text(args, 0)?, 0).take(most).map(|captures| {
+    let (mut found, mut bytes) = (Vec::new(), 0_usize);
+    for captures in matches(&regex, text(args, 0)?, 0).take(most) {
         let mut shown = String::new();
         types::text::print(&TEXTS, &groups(&captures), &mut shown);
-        Datum::Text(shown)
-    });
-    Ok(Datum::Array(matches.collect()))
+        bytes = bytes.saturating_add(shown.len());
+        found.push(Datum::Text(shown));
+        if found.len().is_power_of_two() {
+            may_make(size_of_items(2 * found.len()).saturating_add(bytes))?;
+        }
+    }
+    Ok(Datum::Array(found))
 }
 
 /// Appends the replacement: `\1` is a group, `\&` the match, `\\` a backslash.
@@ -145,7 +151,13 @@ fn matches<'t>(regex: &Regex, whole: &'t str, start: usize) -> impl Iterator<Ite
 }
 
 /// Replaces the matches whose number, counted from 1, `wanted` takes.
-fn replaced(regex: &Regex, whole: &str, replacement: &str, start: usize, wanted: impl Fn(i32) -> bool) -> String {
+fn replaced(
+    regex: &Regex,
+    whole: &str,
+    replacement: &str,
+    start: usize,
+    wanted: impl Fn(i32) -> bool,
+) -> QueryResult<Datum> {
     let mut out = String::with_capacity(whole.len());
     let mut copied = 0;
     for (captures, number) in matches(regex, whole, start).zip(1..) {
@@ -154,16 +166,18 @@ fn replaced(regex: &Regex, whole: &str, replacement: &str, start: usize, wanted:
             out.push_str(whole.get(copied..found.start()).unwrap_or_default());
             push_replacement(replacement, &captures, &mut out);
             copied = found.end();
+            // A text that doubles as it grows.
+            may_have(out.capacity())?;
         }
     }
     out.push_str(whole.get(copied..).unwrap_or_default());
-    out
+    Ok(Datum::Text(out))
 }
 
 fn replace(args: &[Datum]) -> QueryResult<Datum> {
     let flags = Flags::parse(optional(args, 3, ""), "regexp_replace", true)?;
     let regex = compiled(text(args, 1)?, flags)?;
-    Ok(Datum::Text(replaced(&regex, text(args, 0)?, text(args, 2)?, 0, |n| flags.global || n == 1)))
+    replaced(&regex, text(args, 0)?, text(args, 2)?, 0, |n| flags.global || n == 1)
 }
 
 fn replace_from(args: &[Datum]) -> QueryResult<Datum> {
@@ -174,7 +188,7 @@ fn replace_from(args: &[Datum]) -> QueryResult<Datum> {
     }
     let flags = Flags::parse(optional(args, 5, ""), "regexp_replace", false)?;
     let regex = compiled(text(args, 1)?, flags)?;
-    Ok(Datum::Text(replaced(&regex, text(args, 0)?, text(args, 2)?, start, |n| which == 0 || n == which)))
+    replaced(&regex, text(args, 0)?, text(args, 2)?, start, |n| which == 0 || n == which)
 }
 
 fn bad_parameter(name: &str, value: i32) -> QueryError {
@@ -202,6 +216,9 @@ fn split(args: &[Datum]) -> QueryResult<Datum> {
         }
         parts.push(Datum::Text(whole.get(copied..found.start()).unwrap_or_default().to_owned()));
         copied = found.end();
+        if parts.len().is_power_of_two() {
+            may_make(size_of_items(2 * parts.len()).saturating_add(whole.len()))?;
+        }
     }
     parts.push(Datum::Text(whole.get(copied..).unwrap_or_default().to_owned()));
     Ok(Datum::Array(parts))

@@ -7,6 +7,7 @@ use crate::classify::too_large_batch;
 use crate::convert::scalar::{column_reader, datums_to_array};
 use crate::convert::{arrow_type, expression_field, sql_type};
 use crate::error::{QueryError, QueryResult};
+use crate::functions::allowance::{self, Allowance};
 use crate::functions::short_name::short_name;
 use crate::functions::{as_deep, in_dimensions};
 use arrow::array::{Array, ArrayRef};
@@ -155,7 +156,9 @@ impl ScalarUDFImpl for SqlFunction {
         let arrays: Vec<ArrayRef> = args.args.iter().map(|arg| arg.to_array(rows)).collect::<Result<_>>()?;
         let mut chosen = chosen;
         chosen.returns = sql_type(args.return_field.data_type()).filter(|ty| ty.is_number()).unwrap_or(chosen.returns);
-        let result = in_dimensions(evaluate(&chosen, &arrays, rows)?, args.return_field.data_type())?;
+        let allowance = Allowance::of(&args.config_options);
+        let computed = allowance.during(rows, || evaluate(&chosen, &arrays, rows))?;
+        let result = in_dimensions(computed, args.return_field.data_type())?;
         Ok(if constant {
             ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?)
         } else {
@@ -224,16 +227,6 @@ fn plain_items(ty: &ArrowType) -> ArrowType {
 /// Most bytes that one call makes for a batch of rows, as far as Arrow's offsets reach.
 const MOST_OF_A_BATCH: usize = i32::MAX as usize;
 
-/// The bytes of a value that may be long.
-fn size_of(value: &Datum) -> usize {
-    match value {
-        Datum::Text(text) => text.len(),
-        Datum::Bytes(bytes) => bytes.len(),
-        Datum::Array(items) => items.iter().map(size_of).sum(),
-        _ => 0,
-    }
-}
-
 fn evaluate(chosen: &Chosen, arrays: &[ArrayRef], rows: usize) -> QueryResult<ArrayRef> {
     let canonical: Vec<(DataType, ArrayRef)> = chosen
         .types
@@ -257,7 +250,12 @@ fn evaluate(chosen: &Chosen, arrays: &[ArrayRef], rows: usize) -> QueryResult<Ar
         }
         let is_null = chosen.strict && row_values.iter().any(Datum::is_null);
         let value = if is_null { Datum::Null } else { (chosen.body)(&row_values)? };
-        left = left.checked_sub(size_of(&value)).ok_or_else(too_large_batch)?;
+        // Of the others a batch has so many and no more.
+        if matches!(value, Datum::Text(_) | Datum::Bytes(_) | Datum::Array(_)) {
+            let size = allowance::size_of_value(&value);
+            left = left.checked_sub(size).ok_or_else(too_large_batch)?;
+            allowance::made(size)?;
+        }
         values.push(value);
     }
     datums_to_array(&chosen.returns, values)

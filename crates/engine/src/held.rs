@@ -1,0 +1,80 @@
+//! What statements and connections hold of the memory that queries share.
+
+use crate::error::EngineResult;
+use crate::{Chunk, Engine, Session};
+use arrow::array::RecordBatch;
+use query::HeldMemory;
+use std::sync::Arc;
+use txn::WriteMemory;
+use types::Datum;
+
+/// A written row is there several times: in the transaction, as the batch of its commit, and as what the store makes of
+/// that; and it has a lock.
+const TIMES_WRITTEN: usize = 3;
+
+/// A row of a row set is there as it was read, as it is under its lock, and as it becomes.
+const TIMES_CHANGED: usize = 3;
+
+/// Its key, as the statement and as its lock have it.
+const KEY_AND_LOCK: usize = 256;
+
+/// The memory of a transaction's writes.
+#[derive(Debug)]
+pub(crate) struct Writes(pub(crate) HeldMemory);
+
+impl WriteMemory for Writes {
+    fn hold(&self, bytes: usize) -> bool {
+        self.0.try_resize(bytes.saturating_mul(TIMES_WRITTEN)).is_ok()
+    }
+}
+
+impl Engine {
+    /// Memory for `holder`, nothing yet.
+    pub(crate) fn hold(&self, holder: &'static str) -> HeldMemory {
+        self.planner().hold(holder)
+    }
+}
+
+impl Session {
+    /// Memory for what a front end holds for the session, nothing yet.
+    pub fn hold(&self, holder: &'static str) -> HeldMemory {
+        self.engine.hold(holder)
+    }
+
+    /// For the rows that a statement changes.
+    pub(crate) fn hold_rows(&self) -> Arc<HeldMemory> {
+        Arc::new(self.engine.hold("the rows of a statement"))
+    }
+}
+
+/// Holds rows that a statement is to change.
+///
+/// # Errors
+/// 53200.
+pub(crate) fn hold_rows(memory: &HeldMemory, rows: &[Vec<Datum>]) -> EngineResult<()> {
+    let bytes: usize = rows.iter().map(|row| size_of_row(row).saturating_mul(TIMES_CHANGED) + KEY_AND_LOCK).sum();
+    Ok(memory.try_grow(bytes)?)
+}
+
+fn size_of_row(row: &[Datum]) -> usize {
+    size_of::<Vec<Datum>>() + row.iter().map(size_of_value).sum::<usize>()
+}
+
+fn size_of_value(value: &Datum) -> usize {
+    let inside = match value {
+        Datum::Text(text) => text.len(),
+        Datum::Bytes(bytes) => bytes.len(),
+        Datum::Array(items) => items.iter().map(size_of_value).sum(),
+        _ => 0,
+    };
+    inside + size_of_val(value)
+}
+
+/// The memory of a chunk. Slices of one batch count its buffers each.
+pub(crate) fn size_of_chunk(chunk: &Chunk) -> usize {
+    match chunk {
+        Chunk::Batch(batch) => RecordBatch::get_array_memory_size(batch),
+        Chunk::Stored(rows) => rows.bytes(),
+        Chunk::Rows(rows) => rows.iter().map(|row| size_of_row(row)).sum(),
+    }
+}

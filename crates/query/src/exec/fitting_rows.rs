@@ -1,0 +1,204 @@
+//! Sorts and merges whose batches have as many rows as fit, by how long the first rows of their input are.
+//!
+//! Such an operator copies rows of many batches into new ones, and is told before it reads how many rows a batch has.
+//! So it is begun when its input has begun.
+
+use crate::functions::allowance::batch_bytes;
+use arrow::array::{Array, RecordBatch};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{Result, internal_err};
+use datafusion::execution::memory_pool::MemoryLimit;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::metrics::MetricsSet;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
+    ReplaceChildrenOptions,
+};
+use futures::future::try_join_all;
+use futures::{StreamExt, TryStreamExt, stream};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Fewer rows are not worth a batch.
+const FEWEST: usize = 16;
+
+/// An operator with one input, told how long its rows are.
+#[derive(Debug)]
+pub(crate) struct FittingRowsExec {
+    operator: Arc<dyn ExecutionPlan>,
+}
+
+impl FittingRowsExec {
+    pub(crate) fn new(operator: Arc<dyn ExecutionPlan>) -> Self {
+        Self { operator }
+    }
+
+    pub(crate) fn operator(&self) -> &dyn ExecutionPlan {
+        self.operator.as_ref()
+    }
+
+    fn input(&self) -> Result<Arc<dyn ExecutionPlan>> {
+        match self.operator.children().as_slice() {
+            [input] => Ok(Arc::clone(input)),
+            _ => internal_err!("one input is wanted"),
+        }
+    }
+}
+
+impl DisplayAs for FittingRowsExec {
+    fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.operator.fmt_as(format, f)
+    }
+}
+
+impl ExecutionPlan for FittingRowsExec {
+    fn name(&self) -> &str {
+        self.operator.name()
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.operator.properties()
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        self.operator.children()
+    }
+
+    fn apply_expressions(
+        &self,
+        visit: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        self.operator.apply_expressions(visit)
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        let anew = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+        Ok(Arc::new(Self::new(Arc::clone(&self.operator).replace_children(children, anew)?)))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        self.operator.metrics()
+    }
+
+    fn execute(&self, partition: usize, tasks: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let (input, operator) = (self.input()?, Arc::clone(&self.operator));
+        let wanted = if operator.is::<SortPreservingMergeExec>() {
+            0..input.output_partitioning().partition_count()
+        } else {
+            partition..partition + 1
+        };
+        let first = wanted.start;
+        let streams = wanted.map(|at| input.execute(at, Arc::clone(&tasks))).collect::<Result<Vec<_>>>()?;
+        let begun = async move {
+            let begun = try_join_all(streams.into_iter().map(begin)).await?;
+            let width = begun.iter().map(|begun| begun.width).max().unwrap_or(0);
+            let streams = begun.into_iter().map(|begun| Some(begun.stream)).collect();
+            let input = BegunExec { like: input, first, streams: Mutex::new(streams) };
+            let same = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
+            operator.replace_children(vec![Arc::new(input)], same)?.execute(partition, fitting(&tasks, width))
+        };
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), stream::once(begun).try_flatten())))
+    }
+}
+
+/// The tasks' context with as many rows to a batch as are `width` bytes long each.
+fn fitting(tasks: &Arc<TaskContext>, width: usize) -> Arc<TaskContext> {
+    let most = match tasks.memory_pool().memory_limit() {
+        MemoryLimit::Finite(bytes) => batch_bytes(bytes),
+        _ => batch_bytes(usize::MAX),
+    };
+    let (rows, own) = ((most / width.max(1)).max(FEWEST), tasks.session_config().batch_size());
+    if rows >= own {
+        return Arc::clone(tasks);
+    }
+    let fewer = TaskContext::new(
+        tasks.task_id(),
+        tasks.session_id(),
+        tasks.session_config().clone().with_batch_size(rows),
+        // Operators have their functions.
+        HashMap::new(),
+        HashMap::new(),
+        HashMap::new(),
+        HashMap::new(),
+        tasks.runtime_env(),
+    );
+    Arc::new(fewer)
+}
+
+/// A stream whose first batch has come, and bytes of a row in it.
+struct Begun {
+    stream: SendableRecordBatchStream,
+    width: usize,
+}
+
+async fn begin(mut rest: SendableRecordBatchStream) -> Result<Begun> {
+    let schema = rest.schema();
+    let first = rest.try_next().await?;
+    let width = first.as_ref().map_or(Ok(0), width)?;
+    let batches = stream::iter(first.map(Ok)).chain(rest);
+    Ok(Begun { stream: Box::pin(RecordBatchStreamAdapter::new(schema, batches)), width })
+}
+
+fn width(batch: &RecordBatch) -> Result<usize> {
+    let sizes = batch.columns().iter().map(|column| column.to_data().get_slice_memory_size());
+    let bytes = sizes.sum::<std::result::Result<usize, _>>()?;
+    Ok(bytes / batch.num_rows().max(1))
+}
+
+/// Streams that have begun, in place of the plan that they come from.
+struct BegunExec {
+    like: Arc<dyn ExecutionPlan>,
+    /// The partition of the first stream.
+    first: usize,
+    streams: Mutex<Vec<Option<SendableRecordBatchStream>>>,
+}
+
+impl fmt::Debug for BegunExec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BegunExec").field("like", &self.like).finish_non_exhaustive()
+    }
+}
+
+impl DisplayAs for BegunExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BegunExec")
+    }
+}
+
+impl ExecutionPlan for BegunExec {
+    fn name(&self) -> &str {
+        "BegunExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.like.properties()
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = partition.checked_sub(self.first).and_then(|at| streams.get_mut(at));
+        match place.and_then(Option::take) {
+            Some(stream) => Ok(stream),
+            None => internal_err!("partition {partition} is read twice"),
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! How many bytes functions may make at a time.
+//!
+//! `repeat`, `replace`, `array_fill` and their like give a value of any size for small arguments, and a batch has
+//! thousands of rows. So what they make is counted while they make it, and large values are asked for before they are
+//! made. An operator that can try again with fewer rows (`exec/pieces.rs`) has several rows refused as soon as they go
+//! beyond the share of a batch. What a single row needs beyond that share, or an operator that cannot try again, is
+//! reserved from the memory of all queries.
+//!
+//! The allowance travels in the planner's options. Bodies of functions find the call that they belong to by thread:
+//! they are plain functions, and nothing awaits while they run.
+
+use crate::error::{QueryError, QueryResult};
+use datafusion::common::Result;
+use datafusion::common::config::{ConfigEntry, ConfigExtension, ConfigOptions, ExtensionOptions};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use types::Datum;
+
+/// What functions of one planner may make.
+#[derive(Clone, Debug)]
+pub(crate) struct Allowance {
+    /// For one batch of several rows.
+    batch: usize,
+    /// Where single rows get more from.
+    pool: Option<Arc<dyn MemoryPool>>,
+}
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self { batch: batch_bytes(usize::MAX), pool: None }
+    }
+}
+
+/// The share of a batch in a memory of that size: hundreds of connections have one or two of them each.
+pub(crate) fn batch_bytes(memory: usize) -> usize {
+    (memory / 512).clamp(256 << 10, 4 << 20)
+}
+
+impl Allowance {
+    /// Of a pool of that size.
+    pub(crate) fn new(memory: usize, pool: Arc<dyn MemoryPool>) -> Self {
+        Self { batch: batch_bytes(memory), pool: Some(pool) }
+    }
+
+    /// That of the planner whose options these are.
+    pub(crate) fn of(options: &ConfigOptions) -> Self {
+        options.extensions.get::<Self>().cloned().unwrap_or_default()
+    }
+
+    /// Computes the values of so many rows.
+    pub(crate) fn during<T>(&self, rows: usize, work: impl FnOnce() -> T) -> T {
+        /// Puts the outer call back, also when the work panics.
+        struct Restore(Option<Call>);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                CALL.set(self.0.take());
+            }
+        }
+        let splits = rows > 1 && SPLITS.get();
+        let more = self.pool.as_ref().filter(|_| !splits);
+        let more = more.map(|pool| MemoryConsumer::new("a function").register(pool));
+        let call = Call { made: 0, batch: self.batch, splits, more };
+        let _restore = Restore(CALL.replace(Some(call)));
+        work()
+    }
+}
+
+impl ConfigExtension for Allowance {
+    const PREFIX: &'static str = "bennu_allowance";
+}
+
+impl ExtensionOptions for Allowance {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn cloned(&self) -> Box<dyn ExtensionOptions> {
+        Box::new(self.clone())
+    }
+
+    fn set(&mut self, _: &str, _: &str) -> Result<()> {
+        Err(QueryError::internal("the allowance of functions is no option of statements").into())
+    }
+
+    fn entries(&self) -> Vec<ConfigEntry> {
+        Vec::new()
+    }
+}
+
+/// A call of a function for a batch of rows.
+struct Call {
+    /// Bytes made so far.
+    made: usize,
+    batch: usize,
+    /// Are fewer rows tried when these are too many?
+    splits: bool,
+    /// What is held beyond the share of the batch.
+    more: Option<MemoryReservation>,
+}
+
+thread_local! {
+    static CALL: RefCell<Option<Call>> = const { RefCell::new(None) };
+    static SPLITS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Computes expressions of a batch that is split when it fails with [`QueryError::Resources`].
+pub(crate) fn splitting<T>(work: impl FnOnce() -> T) -> T {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            SPLITS.set(self.0);
+        }
+    }
+    let _restore = Restore(SPLITS.replace(true));
+    work()
+}
+
+/// May the call under way make a value of so many bytes beside what it has made?
+///
+/// # Errors
+/// [`QueryError::Resources`]: not of so many rows at once, or not at all.
+pub(crate) fn may_make(bytes: usize) -> QueryResult<()> {
+    CALL.with_borrow(|call| match call {
+        Some(call) => call.may_make(bytes).map(drop),
+        None => Ok(()),
+    })
+}
+
+/// The call has made a value of so many bytes.
+///
+/// # Errors
+/// As [`may_make`].
+pub(crate) fn made(bytes: usize) -> QueryResult<()> {
+    CALL.with_borrow_mut(|call| {
+        let Some(call) = call else { return Ok(()) };
+        if let Some(beyond) = call.may_make(bytes)? {
+            let more = call.more.as_ref().map_or(Ok(()), |more| more.try_grow(beyond));
+            more.map_err(QueryError::from)?;
+        }
+        call.made = call.made.saturating_add(bytes);
+        Ok(())
+    })
+}
+
+impl Call {
+    /// How many more bytes must be reserved for it; `None` without.
+    fn may_make(&self, bytes: usize) -> QueryResult<Option<usize>> {
+        let wanted = self.made.saturating_add(bytes);
+        if wanted <= self.batch {
+            return Ok(None);
+        }
+        let too_much = || QueryError::Resources {
+            detail: format!("a function asked for {} kB for its values (query_memory_mib)", wanted.div_ceil(1 << 10)),
+        };
+        let Some(more) = &self.more else { return if self.splits { Err(too_much()) } else { Ok(None) } };
+        let beyond = (wanted - self.batch).saturating_sub(more.size());
+        // Given back at once: who asks may not need it after all.
+        let probe = more.new_empty();
+        probe.try_grow(beyond).map_err(|_| too_much())?;
+        Ok(Some(beyond))
+    }
+}
+
+/// The memory of a value, its parts included.
+pub(crate) fn size_of_value(value: &Datum) -> usize {
+    let inside = match value {
+        Datum::Text(text) => text.len(),
+        Datum::Bytes(bytes) => bytes.len(),
+        Datum::Array(items) => items.iter().map(size_of_value).sum(),
+        _ => 0,
+    };
+    inside.saturating_add(size_of_val(value))
+}
+
+/// The memory of so many items of an array, about.
+pub(crate) fn size_of_items(count: usize) -> usize {
+    count.saturating_mul(size_of::<Datum>())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use datafusion::execution::memory_pool::GreedyMemoryPool;
+
+    #[test]
+    fn several_rows_share_a_batch_and_one_row_may_have_what_the_pool_gives() {
+        let pool: Arc<dyn MemoryPool> = Arc::new(GreedyMemoryPool::new(4 << 20));
+        let allowance = Allowance::new(1 << 20, Arc::clone(&pool));
+        let make = |rows, bytes| allowance.during(rows, || may_make(bytes).and_then(|()| made(bytes)));
+        let make_split = |rows, bytes| splitting(|| make(rows, bytes));
+        assert!(make_split(8, 200 << 10).is_ok());
+        assert!(matches!(make_split(8, 300 << 10), Err(QueryError::Resources { .. })));
+        assert!(make_split(1, 4 << 20).is_ok());
+        assert!(make(8, 4 << 20).is_ok());
+        assert!(matches!(make(1, 5 << 20), Err(QueryError::Resources { .. })));
+        assert_eq!(pool.reserved(), 0, "given back with the call");
+    }
+}
