@@ -69,7 +69,6 @@ fn output(mut command: Command, folder: &Path) -> Result<Output, String> {
 }
 
 #[test]
-#[ignore = "a `version` written by half is refused for ever"]
 fn any_failing_call_leaves_all_or_nothing_of_a_step() {
     for errno in [Errno::IO, Errno::NOSPC] {
         strike(&Call::ALL, &|call, number| Fault { call, number, errno: errno.raw_os_error(), until: None });
@@ -77,7 +76,6 @@ fn any_failing_call_leaves_all_or_nothing_of_a_step() {
 }
 
 #[test]
-#[ignore = "a `version` written by half is refused for ever"]
 fn nothing_is_lost_on_a_disk_that_is_full_for_a_while() {
     let full = |call, number| Fault { call, number, errno: Errno::NOSPC.raw_os_error(), until: Some("room".into()) };
     strike(&[Call::Write], &full);

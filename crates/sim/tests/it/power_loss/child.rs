@@ -14,7 +14,7 @@ const WRITERS: u64 = 3;
 
 /// The store's folder, some levels deep.
 pub(crate) fn data(root: &Path) -> std::path::PathBuf {
-    root.join("data")
+    root.join("deep/down/data")
 }
 
 #[derive(Clone)]
