@@ -17,9 +17,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const SMALLEST_SHARE: usize = 4;
 const ENOUGH: usize = 16 << 20;
 
-/// What operators always get may go beyond the pool by half of it, and by so much at least, which the joins of a single
-/// query need: many sorts at once are refused then.
-const LEAST_OVERDRAFT: usize = 4 * ENOUGH;
+/// What operators always get may go beyond the pool by this part of it: many sorts at once are refused then.
+const OVERDRAFT: usize = 4;
+
+/// All together may always have so much: the joins of a single query need it, however small the pool.
+const LEAST: usize = 5 * ENOUGH;
 
 /// And so little nobody is refused: it is less than what a refusal takes.
 const TRIFLE: usize = 64 << 10;
@@ -81,7 +83,7 @@ impl QueryMemory {
     /// Would all together go beyond what is lent over the pool's size?
     fn is_overdrawn(&self, used: &Used, additional: usize) -> bool {
         let all = used.spillable.saturating_add(used.unspillable).saturating_add(additional);
-        all > self.bytes.saturating_add((self.bytes / 2).max(LEAST_OVERDRAFT))
+        all > self.bytes.saturating_add(self.bytes / OVERDRAFT).max(LEAST)
     }
 
     /// Bytes that are left for operators that cannot spill.
