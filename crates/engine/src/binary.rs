@@ -156,8 +156,7 @@ fn sized<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
 
 fn text(bytes: &[u8]) -> Result<Datum, TypeError> {
     match std::str::from_utf8(bytes) {
-        Ok(text) if !text.contains('\0') => Ok(Datum::Text(text.into())),
-        Ok(_) => Err(TypeError::InvalidEncoding { detail: "0x00".into() }),
+        Ok(text) => types::text::check_zero_byte(text).map(|()| Datum::Text(text.into())),
         Err(e) => Err(TypeError::InvalidEncoding { detail: format!("at byte {}", e.valid_up_to()) }),
     }
 }

@@ -2,12 +2,11 @@
 
 use bytes::{BufMut, BytesMut};
 use engine::{ColumnDesc, EngineError, Notice, TransactionStatus};
-use pgwire::messages::Message as _;
 use pgwire::messages::copy::{CopyData, CopyDone, CopyInResponse, CopyOutResponse};
 use pgwire::messages::data::ParameterDescription;
 use pgwire::messages::extendedquery::PortalSuspended;
-use pgwire::messages::response::{EmptyQueryResponse, ErrorResponse, NoticeResponse};
-use pgwire::messages::startup::{Authentication, BackendKeyData, NegotiateProtocolVersion, ParameterStatus, SecretKey};
+use pgwire::messages::response::EmptyQueryResponse;
+use pgwire::messages::startup::{Authentication, BackendKeyData, SecretKey};
 use std::io::Write as _;
 use types::DataType;
 
@@ -16,6 +15,9 @@ const PLAIN_COPY_DATA: usize = 1024 * 1024;
 
 /// Version 3.0 of the protocol.
 const PROTOCOL: i32 = 3 << 16;
+
+/// Stands where a string would have a zero byte.
+const REPLACEMENT: &str = "\u{fffd}";
 
 /// The output buffer of a connection. What each statement sends is written here by hand, the rest by pgwire.
 #[derive(Debug, Default)]
@@ -32,38 +34,40 @@ pub(crate) struct RowTag {
 }
 
 /// A message that pgwire's encoders refuse is one beyond its size limit.
-fn put(buffer: &mut Vec<u8>, message: &impl pgwire::messages::Message) {
+fn put(out: &mut Output, message: &impl pgwire::messages::Message) {
     let mut encoded = BytesMut::new();
     if message.encode(&mut encoded).is_err() {
-        encoded.clear();
-        let fields = fields("ERROR", "54000", "message too large for the protocol");
-        // Cannot fail: its length is fixed and small.
-        drop(ErrorResponse::new(fields).encode(&mut encoded));
+        return out.plain_error("ERROR", "54000", "message too large for the protocol");
     }
-    buffer.extend_from_slice(&encoded);
-}
-
-fn fields(severity: &str, code: &str, message: &str) -> Vec<(u8, String)> {
-    vec![(b'S', severity.into()), (b'V', severity.into()), (b'C', code.into()), (b'M', message.into())]
+    out.buffer.extend_from_slice(&encoded);
 }
 
 impl Output {
     pub(crate) fn authentication_ok(&mut self) {
-        put(&mut self.buffer, &Authentication::Ok);
+        put(self, &Authentication::Ok);
     }
 
     /// The newest version that is spoken here, and options of the protocol that are not known.
-    pub(crate) fn negotiate_version(&mut self, unsupported: Vec<String>) {
+    pub(crate) fn negotiate_version(&mut self, unsupported: &[String]) {
         // The whole number and not only the minor one: what clients compare with what they asked for.
-        put(&mut self.buffer, &NegotiateProtocolVersion::new(PROTOCOL, unsupported));
+        let start = self.begin(b'v');
+        self.buffer.put_i32(PROTOCOL);
+        self.buffer.put_i32(unsupported.len() as i32);
+        for option in unsupported {
+            self.put_text(option);
+        }
+        self.end(start);
     }
 
     pub(crate) fn parameter_status(&mut self, name: &str, value: &str) {
-        put(&mut self.buffer, &ParameterStatus::new(name.into(), value.into()));
+        let start = self.begin(b'S');
+        self.put_text(name);
+        self.put_text(value);
+        self.end(start);
     }
 
     pub(crate) fn key_data(&mut self, process: i32, secret: i32) {
-        put(&mut self.buffer, &BackendKeyData::new(process, SecretKey::I32(secret)));
+        put(self, &BackendKeyData::new(process, SecretKey::I32(secret)));
     }
 
     pub(crate) fn ready(&mut self, status: TransactionStatus) {
@@ -88,11 +92,11 @@ impl Output {
     }
 
     pub(crate) fn portal_suspended(&mut self) {
-        put(&mut self.buffer, &PortalSuspended::new());
+        put(self, &PortalSuspended::new());
     }
 
     pub(crate) fn empty_query(&mut self) {
-        put(&mut self.buffer, &EmptyQueryResponse::new());
+        put(self, &EmptyQueryResponse::new());
     }
 
     pub(crate) fn no_data(&mut self) {
@@ -107,6 +111,7 @@ impl Output {
 
     pub(crate) fn complete_rows(&mut self, tag: RowTag, rows: u64) {
         let start = self.begin(b'C');
+        // The words are this program's.
         self.buffer.extend_from_slice(tag.words.as_bytes());
         if tag.counted {
             // Cannot fail: a buffer takes all.
@@ -117,7 +122,7 @@ impl Output {
     }
 
     pub(crate) fn parameter_description(&mut self, types: &[DataType]) {
-        put(&mut self.buffer, &ParameterDescription::new(types.iter().map(DataType::oid).collect()));
+        put(self, &ParameterDescription::new(types.iter().map(DataType::oid).collect()));
     }
 
     /// `format` tells the format code of a column.
@@ -137,53 +142,70 @@ impl Output {
     }
 
     pub(crate) fn error(&mut self, severity: &str, error: &EngineError) {
-        let mut list = fields(severity, error.code(), error.message());
-        let mut add = |tag: u8, value: Option<String>| list.extend(value.map(|v| (tag, v)));
-        add(b'D', error.detail().map(Into::into));
-        add(b'H', error.hint().map(Into::into));
-        add(b'P', error.position().map(|p| p.to_string()));
-        add(b'W', error.context().map(Into::into));
-        add(b's', error.schema().map(Into::into));
-        add(b't', error.table().map(Into::into));
-        add(b'c', error.column().map(Into::into));
-        add(b'n', error.constraint().map(Into::into));
-        add(b'R', error.routine().map(Into::into));
-        put(&mut self.buffer, &ErrorResponse::new(list));
+        let position = error.position().map(|place| place.to_string());
+        let more = [
+            (b'D', error.detail()),
+            (b'H', error.hint()),
+            (b'P', position.as_deref()),
+            (b'W', error.context()),
+            (b's', error.schema()),
+            (b't', error.table()),
+            (b'c', error.column()),
+            (b'n', error.constraint()),
+            (b'R', error.routine()),
+        ];
+        self.report(b'E', severity, error.code(), error.message(), &more);
     }
 
     /// An error of this crate with the place in the data where it came.
     pub(crate) fn error_at(&mut self, severity: &str, code: &str, message: &str, place: &str) {
-        let mut list = fields(severity, code, message);
-        list.push((b'W', place.into()));
-        put(&mut self.buffer, &ErrorResponse::new(list));
+        self.report(b'E', severity, code, message, &[(b'W', Some(place))]);
     }
 
     pub(crate) fn plain_error(&mut self, severity: &str, code: &str, message: &str) {
-        put(&mut self.buffer, &ErrorResponse::new(fields(severity, code, message)));
+        self.report(b'E', severity, code, message, &[]);
     }
 
     pub(crate) fn notice(&mut self, notice: &Notice) {
-        let mut list = fields(notice.severity, notice.code, &notice.message);
-        list.extend(notice.detail.clone().map(|v| (b'D', v)));
-        list.extend(notice.hint.clone().map(|v| (b'H', v)));
-        put(&mut self.buffer, &NoticeResponse::new(list));
+        let more = [(b'D', notice.detail.as_deref()), (b'H', notice.hint.as_deref())];
+        self.report(b'N', notice.severity, notice.code, &notice.message, &more);
+    }
+
+    /// An ErrorResponse or NoticeResponse: fields up to an empty one.
+    fn report(&mut self, kind: u8, severity: &str, code: &str, message: &str, more: &[(u8, Option<&str>)]) {
+        let start = self.begin(kind);
+        for (tag, text) in [(b'S', severity), (b'V', severity), (b'C', code), (b'M', message)] {
+            self.put_field(tag, text);
+        }
+        for (tag, text) in more {
+            if let Some(text) = text {
+                self.put_field(*tag, text);
+            }
+        }
+        self.buffer.push(0);
+        self.end(start);
+    }
+
+    fn put_field(&mut self, tag: u8, text: &str) {
+        self.buffer.push(tag);
+        self.put_text(text);
     }
 
     pub(crate) fn copy_in(&mut self, columns: usize, binary: bool) {
         let (format, columns) = copy_format(columns, binary);
         let formats = vec![i16::from(format); usize::from(columns.cast_unsigned())];
-        put(&mut self.buffer, &CopyInResponse::new(format, columns, formats));
+        put(self, &CopyInResponse::new(format, columns, formats));
     }
 
     pub(crate) fn copy_out(&mut self, columns: usize, binary: bool) {
         let (format, columns) = copy_format(columns, binary);
         let formats = vec![i16::from(format); usize::from(columns.cast_unsigned())];
-        put(&mut self.buffer, &CopyOutResponse::new(format, columns, formats));
+        put(self, &CopyOutResponse::new(format, columns, formats));
     }
 
     pub(crate) fn copy_data(&mut self, data: bytes::Bytes) {
         if data.len() > PLAIN_COPY_DATA {
-            return put(&mut self.buffer, &CopyData::new(data));
+            return put(self, &CopyData::new(data));
         }
         let start = self.begin(b'd');
         self.buffer.extend_from_slice(&data);
@@ -191,7 +213,7 @@ impl Output {
     }
 
     pub(crate) fn copy_done(&mut self) {
-        put(&mut self.buffer, &CopyDone::new());
+        put(self, &CopyDone::new());
     }
 
     /// Begins a DataRow; [`Self::end`] fills in its length.
@@ -208,9 +230,15 @@ impl Output {
         start
     }
 
-    /// Text of SQL, which has no zero byte in it.
+    /// Appends a string that a zero byte ends. One inside of it would end it early, and the client would read the rest
+    /// as the fields that follow: it is replaced.
     fn put_text(&mut self, text: &str) {
-        self.buffer.extend_from_slice(text.as_bytes());
+        let mut parts = text.split('\0');
+        self.buffer.extend_from_slice(parts.next().unwrap_or_default().as_bytes());
+        for part in parts {
+            self.buffer.extend_from_slice(REPLACEMENT.as_bytes());
+            self.buffer.extend_from_slice(part.as_bytes());
+        }
         self.buffer.push(0);
     }
 
@@ -225,4 +253,47 @@ impl Output {
 
 fn copy_format(columns: usize, binary: bool) -> (i8, i16) {
     (i8::from(binary), i16::try_from(columns).unwrap_or(i16::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(write: impl FnOnce(&mut Output)) -> Vec<u8> {
+        let mut out = Output::default();
+        write(&mut out);
+        out.buffer
+    }
+
+    /// As many strings as without them, and the message ends where its length says.
+    #[test]
+    fn no_string_of_a_message_has_a_zero_byte() {
+        let column =
+            |name: &str| ColumnDesc { name: name.to_owned(), ty: DataType::Text, table_oid: 0, column_number: 0 };
+        let shape = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == 0).count();
+        for (with, without) in [
+            (
+                written(|out| out.plain_error("ERROR", "22P02", "a\0Cb")),
+                written(|out| out.plain_error("ERROR", "22P02", "a?Cb")),
+            ),
+            (
+                written(|out| out.error_at("ERROR", "22P02", "m", "a\0Cb")),
+                written(|out| out.error_at("ERROR", "22P02", "m", "a?Cb")),
+            ),
+            (written(|out| out.parameter_status("n", "a\0b")), written(|out| out.parameter_status("n", "a?b"))),
+            (written(|out| out.complete("a\0b")), written(|out| out.complete("a?b"))),
+            (
+                written(|out| out.negotiate_version(&["a\0b".to_owned()])),
+                written(|out| out.negotiate_version(&["a?b".to_owned()])),
+            ),
+            (
+                written(|out| out.row_description(&[column("a\0b")], |_| 0)),
+                written(|out| out.row_description(&[column("a?b")], |_| 0)),
+            ),
+        ] {
+            assert_eq!(shape(&with), shape(&without), "{}", with.escape_ascii());
+            let shown = without.iter().position(|byte| *byte == b'?').unwrap_or_default();
+            assert_eq!(with.get(shown..shown + REPLACEMENT.len()), Some(REPLACEMENT.as_bytes()));
+        }
+    }
 }

@@ -55,7 +55,8 @@ async fn begin(wire: &mut Wire, engine: &Arc<Engine>, peer: SocketAddr, minor: u
     // Names that begin with _pq_. are protocol options: none is known.
     let (options, mut parameters): (Parameters, Parameters) = given.into_iter().partition(|p| p.0.starts_with("_pq_."));
     if minor > 0 || !options.is_empty() {
-        wire.out.negotiate_version(options.into_iter().map(|o| o.0).collect());
+        let names: Vec<String> = options.into_iter().map(|option| option.0).collect();
+        wire.out.negotiate_version(&names);
     }
     let mut take = |name: &str| {
         let at = parameters.iter().position(|p| p.0 == name)?;

@@ -6,7 +6,7 @@
 
 use crate::decimal::Literal;
 use crate::temporal::{self, DAY};
-use crate::{DataType, Datum, Decimal, Interval, NUMERIC_MAX_SCALE, TypeError};
+use crate::{DataType, Datum, Decimal, Interval, NUMERIC_MAX_SCALE, TypeError, text};
 
 /// The value as a column of type `ty` keeps it.
 ///
@@ -34,7 +34,13 @@ pub fn assign(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
         DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_) => return to_bytes(ty, value),
         DataType::Boolean => matches!(value, Datum::Bool(_)).then(|| value.clone()),
         // What is read from text is checked there.
-        DataType::Json => matches!(value, Datum::Text(_)).then(|| value.clone()),
+        DataType::Json => match value {
+            Datum::Text(ref json) => {
+                text::check_zero_byte(json)?;
+                Some(value.clone())
+            }
+            _ => None,
+        },
         DataType::Uuid => matches!(value, Datum::Uuid(_)).then(|| value.clone()),
         DataType::Interval => match value {
             Datum::Time(micros) => Some(Datum::Interval(Interval { months: 0, days: 0, micros })),
@@ -204,9 +210,7 @@ fn to_text(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
         Datum::Bool(value) => value.to_string(),
         other => other.to_string(),
     };
-    if text.contains('\0') {
-        return Err(TypeError::InvalidEncoding { detail: "0x00".to_owned() });
-    }
+    text::check_zero_byte(&text)?;
     match *ty {
         DataType::Varchar(Some(limit)) => cut_blanks(ty, &mut text, limit)?,
         DataType::Char(length) => {

@@ -28,6 +28,8 @@ pub fn parse(ty: &DataType, text: &str) -> Result<Datum, TypeError> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_in(ty: &DataType, text: &str, rules: &dyn ZoneRules) -> Result<Datum, TypeError> {
+    // Before any reader could show the text in an error.
+    check_zero_byte(text)?;
     Ok(match ty {
         DataType::Boolean => Datum::Bool(parse_bool(text).ok_or_else(|| invalid(ty, text))?),
         DataType::SmallInt => Datum::Int2(parse_integer(ty, text)?),
@@ -66,6 +68,17 @@ pub fn parse_in(ty: &DataType, text: &str, rules: &dyn ZoneRules) -> Result<Datu
         DataType::Array(element) => return array::parse_array_in(&element.data_type(), text, rules),
         DataType::LimitedArray(limits) => return array::parse_array_in(&limits.item(), text, rules),
     })
+}
+
+/// Text has no zero byte in PostgreSQL: it ends a string on the wire.
+///
+/// # Errors
+/// [`TypeError::InvalidEncoding`].
+pub fn check_zero_byte(text: &str) -> Result<(), TypeError> {
+    match text.as_bytes().contains(&0) {
+        true => Err(TypeError::InvalidEncoding { detail: "0x00".to_owned() }),
+        false => Ok(()),
+    }
 }
 
 /// Appends the text of a value. NULL appends nothing: how NULL looks is the caller's matter.

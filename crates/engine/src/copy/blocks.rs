@@ -9,7 +9,7 @@
 
 use super::format::Format;
 use super::lines::{Fields, Line};
-use super::rows::RowWriter;
+use super::rows::{RowWriter, zero_byte};
 use crate::EngineError;
 use crate::error::Fault;
 use std::collections::VecDeque;
@@ -62,6 +62,7 @@ pub(super) fn encode(mut writer: RowWriter, format: &Arc<Format>, text: &[u8]) -
                 let error = Fault::BadCopy { message: message.to_string() }.into();
                 return Err(BadLine { lines: lines + 1, text, error });
             }
+            Line::ZeroByte => return Err(BadLine { lines: lines + 1, text: Vec::new(), error: zero_byte() }),
             Line::Partial | Line::End | Line::OpenQuote => return Ok(rows),
         };
         lines += 1;

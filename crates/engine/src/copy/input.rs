@@ -5,7 +5,7 @@ use super::blocks::{self, BLOCK, BadLine, Block, Blocks, UNDER_WAY, is_plain};
 use super::format::Format;
 use super::lines::{Fields, Line};
 use super::loader::Loader;
-use super::rows::{header_text, shortened, utf8};
+use super::rows::{header_text, shortened, utf8, zero_byte};
 use crate::error::{EngineResult, Fault, fail};
 use crate::{EngineError, Session};
 use query::HeldMemory;
@@ -47,9 +47,6 @@ pub struct CopyIn {
     memory: HeldMemory,
     loader: Loader,
 }
-
-/// Most files that are not UTF-8 are older than it.
-const CONVERT: &str = "COPY reads UTF-8. Convert the file first, as with: iconv -f LATIN1 -t UTF-8";
 
 impl std::fmt::Debug for CopyIn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -247,6 +244,10 @@ impl CopyIn {
                     return Err(self.bad_line("unterminated CSV quoted field", at, within));
                 }
                 Line::Bad(message) => return Err(self.bad_line(message, at, 0)),
+                Line::ZeroByte => {
+                    self.line += 1;
+                    return Err(self.at_line(zero_byte(), b""));
+                }
             }
         }
         self.buffer.drain(..at.min(self.buffer.len()));
@@ -306,10 +307,7 @@ impl CopyIn {
             Some(column) => format!("{place}, {column}"),
             None => format!("{place}: \"{}\"", shortened(line)),
         };
-        match error.code() {
-            "22021" => error.with_context(context).with_hint(CONVERT),
-            _ => error.with_context(context),
-        }
+        error.with_context(context)
     }
 }
 

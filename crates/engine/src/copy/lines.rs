@@ -37,6 +37,8 @@ pub(super) enum Line {
     OpenQuote,
     /// A line that is none, and what is wrong with it.
     Bad(&'static str),
+    /// A line that has a zero byte, written as it is or as an escape.
+    ZeroByte,
 }
 
 impl Fields {
@@ -51,6 +53,18 @@ impl Fields {
 
     /// Reads the line at `start`. With `last`, the buffer's end is the data's end.
     pub(super) fn read(&mut self, format: &Format, buffer: &[u8], start: usize, last: bool) -> Line {
+        match self.read_line(format, buffer, start, last) {
+            // Before any field is looked at: no error may show a text that ends early.
+            Line::Whole { ref text, .. } if self.has_zero_byte(buffer.get(text.clone())) => Line::ZeroByte,
+            line => line,
+        }
+    }
+
+    fn has_zero_byte(&self, line: Option<&[u8]>) -> bool {
+        memchr(0, line.unwrap_or_default()).is_some() || memchr(0, &self.scratch).is_some()
+    }
+
+    fn read_line(&mut self, format: &Format, buffer: &[u8], start: usize, last: bool) -> Line {
         self.list.clear();
         self.scratch.clear();
         let Some(rest) = buffer.get(start..) else { return Line::Partial };

@@ -302,15 +302,26 @@ pub(super) fn shortened(bytes: &[u8]) -> String {
     if bytes.len() > SHOWN { format!("{text}...") } else { text.into_owned() }
 }
 
+/// Most files that are not UTF-8 are older than it.
+const CONVERT: &str = "COPY reads UTF-8. Convert the file first, as with: iconv -f LATIN1 -t UTF-8";
+
+/// The error of a line that has a zero byte.
+pub(super) fn zero_byte() -> EngineError {
+    TypeError::InvalidEncoding { detail: "0x00".to_owned() }.into()
+}
+
 /// Bytes as text, which has no zero byte.
 pub(super) fn utf8(bytes: &[u8]) -> EngineResult<&str> {
     match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(text),
+        Ok(text) => {
+            types::text::check_zero_byte(text)?;
+            Ok(text)
+        }
         Err(error) => {
             let at = error.valid_up_to();
             let wrong = bytes.get(at..at + error.error_len().unwrap_or(1)).unwrap_or_default();
             let detail = wrong.iter().map(|byte| format!("0x{byte:02x}")).collect::<Vec<_>>().join(" ");
-            Err(TypeError::InvalidEncoding { detail }.into())
+            Err(EngineError::from(TypeError::InvalidEncoding { detail }).with_hint(CONVERT))
         }
     }
 }

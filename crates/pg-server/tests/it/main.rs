@@ -15,3 +15,4 @@ mod stopping;
 mod time_zone;
 mod timeouts;
 mod vanished;
+mod zero_bytes;

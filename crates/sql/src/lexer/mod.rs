@@ -25,6 +25,7 @@ use crate::dialect::BennuDialect;
 use crate::phoenix::{hint, next_value, parameter};
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, TokenizerError, Whitespace};
 use std::ops::Range;
+use types::TypeError;
 
 pub(crate) use depth::MAX_PARSER_DEPTH;
 
@@ -49,6 +50,10 @@ pub(crate) struct Piece {
 pub(crate) fn cut(text: &str) -> Result<Vec<Piece>, SqlError> {
     if text.len() > MAX_BYTES {
         return Err(SqlError::TooLong { bytes: text.len(), limit: MAX_BYTES });
+    }
+    if let Some(at) = text.bytes().position(|byte| byte == 0) {
+        let source = TypeError::InvalidEncoding { detail: "0x00".to_owned() };
+        return Err(SqlError::Type { source, position: position_at(text, at) });
     }
     let tokens = tokenize(text)?;
     let mut places = Places::new(text);

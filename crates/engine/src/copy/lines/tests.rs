@@ -35,6 +35,11 @@ fn rows_of_pieces(format: &Format, pieces: &[&[u8]]) -> Vec<String> {
                     buffer.clear();
                     return;
                 }
+                Line::ZeroByte => {
+                    rows.push("! zero byte".to_string());
+                    buffer.clear();
+                    return;
+                }
                 Line::OpenQuote => {
                     rows.push("!".to_string());
                     buffer.clear();
