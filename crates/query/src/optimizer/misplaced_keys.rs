@@ -147,13 +147,27 @@ fn orders_rows(plan: &dyn ExecutionPlan) -> bool {
 #[derive(Debug)]
 pub(crate) struct UnorderedExec {
     input: Arc<dyn ExecutionPlan>,
+    /// Are columns that are the same in all rows, or equal to others, forgotten as well?
+    all: bool,
     properties: Arc<PlanProperties>,
 }
 
 impl UnorderedExec {
-    fn new(input: Arc<dyn ExecutionPlan>) -> Self {
-        let properties = input.properties().as_ref().clone().with_eq_properties(still_known(input.as_ref()));
-        Self { input, properties: Arc::new(properties) }
+    /// Rows without keys and order.
+    pub(super) fn new(input: Arc<dyn ExecutionPlan>) -> Self {
+        let known = still_known(input.as_ref());
+        Self::knowing(input, known, false)
+    }
+
+    /// Rows of which nothing at all is said.
+    pub(super) fn unknown(input: Arc<dyn ExecutionPlan>) -> Self {
+        let known = EquivalenceProperties::new(input.schema());
+        Self::knowing(input, known, true)
+    }
+
+    fn knowing(input: Arc<dyn ExecutionPlan>, known: EquivalenceProperties, all: bool) -> Self {
+        let properties = input.properties().as_ref().clone().with_eq_properties(known);
+        Self { input, all, properties: Arc::new(properties) }
     }
 }
 
@@ -193,6 +207,7 @@ impl ExecutionPlan for UnorderedExec {
 
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         match <[_; 1]>::try_from(children) {
+            Ok([input]) if self.all => Ok(Arc::new(Self::unknown(input))),
             Ok([input]) => Ok(Arc::new(Self::new(input))),
             Err(_) => internal_err!("one input is wanted"),
         }

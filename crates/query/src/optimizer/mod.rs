@@ -4,6 +4,7 @@ mod bounded_batches;
 mod cooperate;
 mod dependencies;
 mod interrupt;
+mod join_claims;
 mod min_max;
 mod misplaced_keys;
 mod named_groups;
@@ -26,6 +27,7 @@ use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use dependencies::before_readers;
 pub(crate) use dependencies::corrected;
 pub(crate) use interrupt::interruptible;
+use join_claims::SoundJoins;
 use min_max::MinMaxOfKey;
 use misplaced_keys::HideMisplacedKeys;
 pub(crate) use misplaced_keys::UnorderedExec;
@@ -66,6 +68,7 @@ fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     }
     if let Some(at) = rules.iter().position(|rule| rule.name() == EnsureRequirements::new().name()) {
         rules.insert(at, Arc::new(HideMisplacedKeys));
+        rules.insert(at, Arc::new(SoundJoins));
     }
     rules.push(Arc::new(cooperate::CooperativeJoins));
     // Last: the others look for projections.
