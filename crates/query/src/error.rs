@@ -313,6 +313,8 @@ pub enum Entry {
 pub enum Refusal {
     /// An argument out of the function's domain (22023).
     Argument,
+    /// A value of the right type in a form that the function does not take (22000).
+    Data,
     /// A logarithm of zero or less (2201E).
     Logarithm,
     /// A power without a real result (2201F).

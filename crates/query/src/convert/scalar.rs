@@ -277,6 +277,9 @@ pub(crate) fn column_reader<'a>(ty: &DataType, array: &'a dyn Array) -> QueryRes
         if array.data_type() == &ArrowType::Null {
             return Ok(Box::new(|_| Ok(Datum::Null)));
         }
+        if matches!(array.data_type(), ArrowType::Struct(_)) {
+            return Err(QueryError::Unsupported { feature: "a row as a value of an expression".to_owned() });
+        }
         return Err(QueryError::internal(format!("a column of {} where {ty} was expected", array.data_type())));
     }
     Ok(match ty {

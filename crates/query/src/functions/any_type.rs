@@ -18,7 +18,14 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     }),
     define_rule("concat", |args| any_arguments(args, 1, usize::MAX, false, concat)).shown(),
     define_rule("concat_ws", |args| any_arguments(args, 2, usize::MAX, false, concat_ws)).shown(),
-    define_rule("format", |args| any_arguments(args, 1, usize::MAX, false, super::format_text::format)).shown(),
+    define_rule("format", |args| {
+        let is_text = match args.first()? {
+            Argument::Unknown => true,
+            Argument::Known(ty) => ty.is_text(),
+        };
+        any_arguments(args, 1, usize::MAX, false, super::format_text::format).filter(|_| is_text)
+    })
+    .shown(),
     define_rule("num_nulls", |args| {
         counted(args, |args| Ok(Datum::Int4(size(args.iter().filter(|v| v.is_null()).count()))))
     }),

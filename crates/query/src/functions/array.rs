@@ -126,7 +126,7 @@ fn or_empty(value: &Datum) -> Vec<Datum> {
 
 pub(super) fn append(args: &[Datum]) -> QueryResult<Datum> {
     let [array, element] = args else { return Err(wrong(args)) };
-    let mut all = or_empty(array);
+    let mut all = one_dimension(array)?;
     all.push(element.clone());
     Ok(Datum::Array(all))
 }
@@ -134,8 +134,20 @@ pub(super) fn append(args: &[Datum]) -> QueryResult<Datum> {
 pub(super) fn prepend(args: &[Datum]) -> QueryResult<Datum> {
     let [element, array] = args else { return Err(wrong(args)) };
     let mut all = vec![element.clone()];
-    all.extend(or_empty(array));
+    all.extend(one_dimension(array)?);
     Ok(Datum::Array(all))
+}
+
+/// The elements of an array that one more is put beside.
+///
+/// # Errors
+/// 22000 for elements that are arrays themselves.
+fn one_dimension(array: &Datum) -> QueryResult<Vec<Datum>> {
+    let items = or_empty(array);
+    match items.iter().any(|item| matches!(item, Datum::Array(_))) {
+        true => Err(Refusal::Data.because("argument must be empty or one-dimensional array")),
+        false => Ok(items),
+    }
 }
 
 pub(super) fn cat(args: &[Datum]) -> QueryResult<Datum> {

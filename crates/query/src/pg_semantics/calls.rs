@@ -9,7 +9,7 @@ use crate::error::QueryResult;
 use crate::functions::{Argument, SqlFunction, no_such_function, postgres_cast, prints_as_vector, resolve};
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::ScalarFunction;
-use datafusion::logical_expr::{Cast, Expr, ExprSchemable, lit};
+use datafusion::logical_expr::{Cast, Expr, ExprSchemable, ScalarUDF, lit};
 use std::sync::Arc;
 use types::DataType;
 
@@ -34,6 +34,10 @@ pub(super) fn settle_call(mut call: ScalarFunction, schema: &DFSchema) -> QueryR
             Side::Known(own) => widen(arg, own, ty, schema)?,
             side => adapt::give_type(arg, side, ty)?,
         }
+    }
+    let telling = function.telling_argument().and_then(|at| call.args.get(at));
+    if telling.is_some_and(|arg| !matches!(arg, Expr::Literal(..))) {
+        call.func = Arc::new(ScalarUDF::new_from_impl(function.pinned()));
     }
     let call = in_list(&call)?.unwrap_or(Expr::ScalarFunction(call));
     Ok(if vector == Vector::Bound { call - lit(1_i32) } else { call })

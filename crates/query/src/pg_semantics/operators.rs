@@ -3,6 +3,7 @@
 use super::adapt::{self, Side, compare, give_type, is_decimal};
 use super::common_type::unify;
 use super::fields;
+use super::patterns;
 use super::rows::{compare_rows, parts_of};
 use super::window_calls::{over_window, plan_window_function};
 use crate::convert::arrow_type;
@@ -156,9 +157,6 @@ fn plan(raw: RawBinaryExpr, schema: &DFSchema) -> QueryResult<PlannerResult<RawB
         | BinaryOperator::PGRegexIMatch
         | BinaryOperator::PGRegexNotMatch
         | BinaryOperator::PGRegexNotIMatch => {
-            if let Expr::Literal(ScalarValue::Utf8(Some(pattern)), _) = &mut right {
-                *pattern = functions::regex_pattern(pattern)?;
-            }
             for side in [&mut left, &mut right] {
                 if Side::of(side, schema) == Side::Parameter {
                     give_type(side, &Side::Parameter, &DataType::Text)?;
@@ -169,7 +167,20 @@ fn plan(raw: RawBinaryExpr, schema: &DFSchema) -> QueryResult<PlannerResult<RawB
                 return Err(QueryError::NoSuchOperator { left: a.name(), operator: op.to_string(), right: b.name() });
             }
             adapt::pad(&mut left, &a);
-            Ok(PlannerResult::Original(RawBinaryExpr { op, left, right }))
+            let spelled = match &right {
+                Expr::Literal(ScalarValue::Utf8(Some(pattern)), _) => functions::regex_pattern(pattern)?,
+                _ => None,
+            };
+            if let Some(spelled) = spelled {
+                let right = Expr::Literal(ScalarValue::Utf8(Some(spelled)), None);
+                return Ok(PlannerResult::Original(RawBinaryExpr { op, left, right }));
+            }
+            if b == Side::Null {
+                return Ok(PlannerResult::Original(RawBinaryExpr { op, left, right }));
+            }
+            let folds = matches!(op, BinaryOperator::PGRegexIMatch | BinaryOperator::PGRegexNotIMatch);
+            let negated = matches!(op, BinaryOperator::PGRegexNotMatch | BinaryOperator::PGRegexNotIMatch);
+            Ok(PlannerResult::Planned(patterns::matches(left, right, folds, negated)?))
         }
         op => match functions::operator(&op.to_string()) {
             Some(definition) => Ok(PlannerResult::Planned(functions::call_of(definition, vec![left, right]))),

@@ -5,7 +5,7 @@ use crate::error::{QueryError, QueryResult};
 use crate::functions::{PATTERN_ENDS, call_of, function_named, regex_pattern, similar_pattern};
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::Like;
-use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator, lit};
 use types::DataType;
 
 /// `SIMILAR TO` as the regular expression that it means.
@@ -19,10 +19,21 @@ pub(super) fn similar_to(mut like: Like, schema: &DFSchema) -> QueryResult<Expr>
         return Err(QueryError::Unsupported { feature: "SIMILAR TO with a pattern that varies".to_owned() });
     };
     let escape = like.escape_char.or(Some('\\'));
-    let regex = regex_pattern(&format!("^(?:{})$", similar_pattern(pattern, escape)))?;
+    let similar = format!("^(?:{})$", similar_pattern(pattern, escape));
+    let Some(regex) = regex_pattern(&similar)? else { return matches(*like.expr, lit(similar), false, like.negated) };
     let op = if like.negated { Operator::RegexNotMatch } else { Operator::RegexMatch };
     let regex = Expr::Literal(ScalarValue::Utf8(Some(regex)), None);
     Ok(Expr::BinaryExpr(BinaryExpr::new(like.expr, op, Box::new(regex))))
+}
+
+/// `text ~ pattern` by a function of ours, which reads the pattern as PostgreSQL does when it is there: the planner's
+/// operator takes it as it comes, in another spelling.
+pub(super) fn matches(text: Expr, pattern: Expr, folds: bool, negated: bool) -> QueryResult<Expr> {
+    let definition = function_named("regexp_like").ok_or_else(|| QueryError::internal("no regexp_like"))?;
+    let mut args = vec![text, pattern];
+    args.extend(folds.then(|| lit("i")));
+    let matched = call_of(definition, args);
+    Ok(if negated { Expr::Not(Box::new(matched)) } else { matched })
 }
 
 /// LIKE is an operator of texts.

@@ -11,6 +11,9 @@ thread_local! {
     static LAST: RefCell<Vec<(String, Flags, Regex)>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Parentheses within each other: beyond what the library takes by itself, and far from what a stack holds.
+const MAX_DEPTH: u32 = 1_000;
+
 /// As many as a list of patterns in a query mostly has.
 const KEPT: usize = 16;
 
@@ -25,6 +28,7 @@ pub(super) fn compiled(pattern: &str, flags: Flags) -> QueryResult<Regex> {
     }
     let (own, spelled) = spelled(pattern, flags)?;
     let regex = RegexBuilder::new(&spelled)
+        .nest_limit(MAX_DEPTH)
         .case_insensitive(own.ignore_case)
         .multi_line(own.anchors)
         // A dot is any character, line ends too, unless lines count.
@@ -41,18 +45,20 @@ pub(super) fn compiled(pattern: &str, flags: Flags) -> QueryResult<Regex> {
     Ok(regex)
 }
 
-/// The pattern of `x ~ 'pattern'` in the library's spelling.
+/// The pattern of `x ~ 'pattern'` in the library's spelling; `None` for one that the planner's own operator does not
+/// take, which compiles it without our limits.
 ///
 /// # Errors
 /// 2201B for one that is none.
-pub(crate) fn operator_pattern(pattern: &str) -> QueryResult<String> {
+pub(crate) fn operator_pattern(pattern: &str) -> QueryResult<Option<String>> {
     compiled(pattern, Flags::default())?;
     let (flags, spelled) = spelled(pattern, Flags::default())?;
     // Only a dot and a negated class care for line ends; all else stays simple enough to become LIKE.
     let any = !flags.dots && spelled.contains('.');
     let letters = [(any, 's'), (flags.anchors, 'm'), (flags.ignore_case, 'i'), (flags.expanded, 'x')];
     let letters: String = letters.iter().filter(|(set, _)| *set).map(|(_, letter)| *letter).collect();
-    Ok(if letters.is_empty() { spelled } else { format!("(?{letters}){spelled}") })
+    let spelled = if letters.is_empty() { spelled } else { format!("(?{letters}){spelled}") };
+    Ok(Regex::new(&spelled).is_ok().then_some(spelled))
 }
 
 /// A pattern in the library's spelling, with the options that it begins with: `***=`, `***:`, `(?in)`.

@@ -30,12 +30,29 @@ const KEEP_DIMENSIONS: [&str; 7] =
 #[derive(Clone)]
 pub(crate) struct SqlFunction {
     pub(crate) definition: Definition,
+    /// Is its type that of its arguments' types, whatever their values?
+    pinned: bool,
     signature: Signature,
 }
 
 impl SqlFunction {
     pub(crate) fn new(definition: Definition) -> Self {
-        Self { definition, signature: Signature::user_defined(definition.volatility) }
+        Self { definition, pinned: false, signature: Signature::user_defined(definition.volatility) }
+    }
+
+    /// The function for a call whose arguments may become constants later, by folding or as values of parameters: its
+    /// type then stays what it was.
+    pub(crate) fn pinned(&self) -> Self {
+        Self { pinned: true, ..self.clone() }
+    }
+
+    /// Does its type depend on the value of an argument? Which one.
+    pub(crate) fn telling_argument(&self) -> Option<usize> {
+        match self.definition.name {
+            "round" | "trunc" => Some(1),
+            "extract" => Some(0),
+            _ => None,
+        }
     }
 
     /// The form for arguments of these Arrow types. Text may still be a constant that is none: that is settled
@@ -87,7 +104,7 @@ impl std::fmt::Debug for SqlFunction {
 /// Names are unique among functions of ours, and bodies cannot be compared.
 impl PartialEq for SqlFunction {
     fn eq(&self, other: &Self) -> bool {
-        self.definition.name == other.definition.name
+        self.definition.name == other.definition.name && self.pinned == other.pinned
     }
 }
 
@@ -135,7 +152,8 @@ impl ScalarUDFImpl for SqlFunction {
         let types: Vec<ArrowType> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
         let chosen = self.chosen(&types).ok_or_else(|| no_such_call(self.definition.name, &args))?;
         let returns = chosen.returns;
-        let returns = match (returns, shown_scale(self.definition.name, &args)) {
+        let scale = if self.pinned { None } else { shown_scale(self.definition.name, &args) };
+        let returns = match (returns, scale) {
             (DataType::Numeric(None), Some(scale)) => DataType::Numeric(Some((38, scale))),
             (returns, _) => returns,
         };
