@@ -1,12 +1,14 @@
 //! What things are, as text: types, keys, defaults, comments.
 
-use super::names::relation_of;
+use super::names::{must_find, relation_of};
 use super::{BOOL, Function, INT, OID, REGCLASS, Returns, TEXT, nothing, strict};
 use crate::deparse::{constraint_definition, index_column, index_definition, view_definition};
 use crate::oid::type_name;
 use crate::pg_catalog::schema_comment;
 use crate::rows::Cell;
 use crate::source::{OWNER, Relation, index_of_constraint};
+use catalog::CatalogError;
+use datafusion::common::DataFusionError;
 
 pub(super) static FORMAT_TYPE: Function = strict("format_type", &[OID, INT], Returns::Text, |source, args| {
     let Some(oid) = args.int(0) else { return Ok(Cell::Null) };
@@ -66,12 +68,11 @@ pub(super) static PG_GET_STATISTICSOBJDEF_COLUMNS: Function =
 pub(super) static PG_GET_SERIAL_SEQUENCE: Function =
     strict("pg_get_serial_sequence", &[TEXT, TEXT], Returns::Text, |source, args| {
         let (Some(table), Some(column)) = (args.text(0), args.text(1)) else { return Ok(Cell::Null) };
-        let (schema, name) = match table.split_once('.') {
-            Some((schema, name)) => (Some(schema), name),
-            None => (None, table),
+        let Relation::Table(table) = must_find(source, table)? else { return Ok(Cell::Null) };
+        let Some(column) = table.column_by_name(column) else {
+            let missing = CatalogError::NoSuchColumn { table: table.name.clone(), column: column.to_owned() };
+            return Err(DataFusionError::External(Box::new(missing)));
         };
-        let Some(Relation::Table(table)) = source.find_relation(schema, name) else { return Ok(Cell::Null) };
-        let Some(column) = table.column_by_name(column) else { return Ok(Cell::Null) };
         let owned = source
             .catalog
             .sequences()

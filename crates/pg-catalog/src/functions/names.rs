@@ -168,7 +168,8 @@ pub(super) fn relation_of<'a>(source: &'a Source, cell: &Cell) -> Result<Option<
     }
 }
 
-fn must_find<'a>(source: &'a Source, name: &str) -> Result<Relation<'a>> {
+/// The relation that a text names as SQL does: quotes keep letters, and others are small.
+pub(super) fn must_find<'a>(source: &'a Source, name: &str) -> Result<Relation<'a>> {
     find_named(source, name).ok_or_else(|| no_such_relation(name))
 }
 

@@ -5,7 +5,7 @@ use crate::oid::attribute_typmod;
 use crate::oid::types::PgType;
 use crate::rows::Rows;
 use crate::source::{Relation, Source, key_columns, shown_columns};
-use catalog::{Column, Identity};
+use catalog::{Column, Identity, Table};
 use types::DataType;
 
 pub(super) static PG_ATTRIBUTE: Definition = Definition {
@@ -40,6 +40,7 @@ fn rows(source: &Source, rows: &mut Rows) {
                         Facts { not_null: column.not_null, default, identity, dimensions: None },
                     );
                 }
+                dropped_columns(table).for_each(|number| add_dropped(rows, oid, number));
             }
             // The columns of an index have no constraints of their own.
             Relation::Key(table) => {
@@ -74,6 +75,38 @@ fn rows(source: &Source, rows: &mut Rows) {
             }
         }
     }
+}
+
+/// Numbers that no column has any more. They have rows, too: clients count on it that numbers leave nothing out.
+fn dropped_columns(table: &Table) -> impl Iterator<Item = i16> {
+    let taken: Vec<i16> = shown_columns(table).map(|(number, _)| number).collect();
+    let last = taken.iter().copied().max().unwrap_or(0);
+    let hidden = table.columns.iter().filter(|column| column.hidden).map(|column| column.id.0);
+    let hidden: Vec<i16> = hidden.filter_map(|id| i16::try_from(id).ok()).collect();
+    (1..last).filter(move |number| !taken.contains(number) && !hidden.contains(number))
+}
+
+fn add_dropped(rows: &mut Rows, relation: u32, number: i16) {
+    rows.add([
+        ("attrelid", relation.into()),
+        ("attname", format!("........pg.dropped.{number}........").into()),
+        ("atttypid", 0_u32.into()),
+        ("attstattarget", 0.into()),
+        ("attlen", (-1_i16).into()),
+        ("attnum", number.into()),
+        ("attndims", 0.into()),
+        ("attcacheoff", (-1).into()),
+        ("atttypmod", (-1).into()),
+        ("attbyval", false.into()),
+        ("attalign", "i".into()),
+        ("attstorage", "p".into()),
+        ("attnotnull", false.into()),
+        ("atthasdef", false.into()),
+        ("attidentity", "".into()),
+        ("attisdropped", true.into()),
+        ("attislocal", true.into()),
+        ("attcollation", 0_u32.into()),
+    ]);
 }
 
 /// What is not of the type.

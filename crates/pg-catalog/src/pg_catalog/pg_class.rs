@@ -22,7 +22,10 @@ pub(super) static PG_CLASS: Definition = Definition {
 fn rows(source: &Source, rows: &mut Rows) {
     for relation in source.relations() {
         let columns = match relation {
-            Relation::Table(table) => shown_columns(table).count(),
+            // Dropped ones are counted, too.
+            Relation::Table(table) => {
+                shown_columns(table).map(|(number, _)| usize::try_from(number).unwrap_or(0)).max().unwrap_or(0)
+            }
             Relation::Key(table) => key_columns(table).count(),
             Relation::View(view) => view.columns.len(),
             // last_value, log_cnt, is_called.
