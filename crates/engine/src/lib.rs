@@ -20,6 +20,7 @@
 
 mod activity;
 mod answer;
+mod array_parameters;
 pub mod binary;
 mod context;
 mod copy;

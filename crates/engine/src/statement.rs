@@ -1,14 +1,19 @@
 //! From a parsed statement to its answer: who does it.
 
+use crate::array_parameters::spelled_out;
 use crate::cursor::declared;
 use crate::error::{EngineResult, Fault, fail};
 use crate::plan_cache::{Compiled, Program};
+use crate::transaction_block::Work;
 use crate::{Answer, ColumnDesc, Session, stream, utility};
 use parking_lot::Mutex;
 use sql::{Parsed, Statement};
 use std::sync::Arc;
 use txn::ReadView;
 use types::{DataType, Datum};
+
+/// How often a lone statement runs again because it met a deadlock.
+const MAX_DEADLOCKS: usize = 128;
 
 /// A statement with its text and the types that its client declared for its parameters.
 #[derive(Debug)]
@@ -41,6 +46,17 @@ pub struct Prepared {
     pub(crate) source: Option<Arc<Source>>,
     /// What it was compiled to last. Held to read or replace it, never across an await.
     pub(crate) compiled: Mutex<Option<Arc<Compiled>>>,
+}
+
+impl Session {
+    /// The columns that a prepared statement answers with now: those of FETCH are its cursor's, which may be made after it
+    /// was prepared.
+    pub fn columns_now(&self, prepared: &Prepared) -> Option<Arc<Vec<ColumnDesc>>> {
+        match prepared.source.as_ref().map(|source| &source.statement) {
+            Some(fetch @ Statement::Fetch(_)) => utility::columns(self, fetch),
+            _ => prepared.columns.clone(),
+        }
+    }
 }
 
 impl Prepared {
@@ -106,6 +122,12 @@ impl Session {
             _ => self.check_block()?,
         }
         self.engine.catalog().follow().await?;
+        let types = prepared.map_or(&[][..], |prepared| &prepared.parameters);
+        let spelled = spelled_out(source, types, params)?;
+        let (source, prepared, params) = match &spelled {
+            Some(spelled) => (spelled, None, &[][..]),
+            None => (source, prepared, params),
+        };
         match &source.statement {
             Statement::Query(_) => self.run_query(source, prepared, params).await,
             Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
@@ -214,7 +236,31 @@ impl Session {
         self.check_writable(command(&source.statement))?;
         let compiled = self.compile(source, prepared).await?;
         check_parameters(&compiled, prepared.is_some(), params)?;
-        let mut work = self.take_transaction()?;
+        let mut deadlocks = 0;
+        loop {
+            let work = self.take_transaction()?;
+            let alone = !work.in_block;
+            let done = self.write_once(work, source, prepared, Arc::clone(&compiled), params).await;
+            match done {
+                // Its writes and locks are gone and nothing was told of it: it runs as if it began now.
+                Err(error) if alone && error.is_deadlock() && deadlocks < MAX_DEADLOCKS => {
+                    self.running().check()?;
+                    self.engine.counters().retries.add(1);
+                    deadlocks += 1;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    async fn write_once(
+        &mut self,
+        mut work: Work,
+        source: &Arc<Source>,
+        prepared: Option<&Arc<Prepared>>,
+        compiled: Arc<Compiled>,
+        params: &[Datum],
+    ) -> EngineResult<Answer> {
         let compiled = self.lock_target(&mut work, source, prepared, compiled).await?;
         let outcome = self.write(&mut work, &compiled, params).await?;
         if let Err(error) = self.end_work(work).await {

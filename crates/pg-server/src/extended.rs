@@ -6,7 +6,7 @@ use crate::encode::{BadParameter, decode_parameter};
 use crate::frontend::{Bind, Target};
 use crate::portals::Portals;
 use crate::rows::RowSource;
-use engine::{Answer, CursorStep, Prepared, Script, TimeZone, TransactionStatus};
+use engine::{Answer, ColumnDesc, CursorStep, Prepared, Script, TimeZone, TransactionStatus};
 use std::sync::Arc;
 use types::{DataType, Datum};
 
@@ -27,6 +27,8 @@ struct Portal {
     prepared: Arc<Prepared>,
     params: Vec<Datum>,
     results: Vec<i16>,
+    /// `None` answers no rows.
+    columns: Option<Arc<Vec<ColumnDesc>>>,
     state: PortalState,
     /// Its place among the portals and cursors of its block.
     number: u64,
@@ -89,9 +91,10 @@ impl Connection {
             return Err(portal_exists(&bind.portal));
         }
         let params = parameters(&prepared.parameters, &bind, self.session.time_zone())?;
-        check_results(&prepared, &bind.results)?;
+        let columns = self.session.columns_now(&prepared);
+        check_results(columns.as_ref().map_or(0, |columns| columns.len()), &bind.results)?;
         let number = self.session.number_portal();
-        let portal = Portal { prepared, params, results: bind.results, state: PortalState::Fresh, number };
+        let portal = Portal { prepared, params, results: bind.results, columns, state: PortalState::Fresh, number };
         self.extended.portals.insert(&bind.portal, portal);
         self.wire.out.bind_complete();
         Ok(())
@@ -111,7 +114,7 @@ impl Connection {
             Target::Portal(name) => match self.extended.portals.get(name) {
                 Some(portal) => {
                     self.check_describable(&portal.prepared)?;
-                    match &portal.prepared.columns {
+                    match &portal.columns {
                         Some(columns) => self.wire.out.row_description(columns, |i| format_of(&portal.results, i)),
                         None => self.wire.out.no_data(),
                     }
@@ -235,16 +238,13 @@ impl Connection {
             return Ok(false);
         }
         let Some(mut portal) = self.extended.portals.remove(name) else { return Ok(false) };
-        if portal.prepared.columns.is_none() {
-            return Err(cannot_run("24000", name));
-        }
+        let Some(columns) = portal.columns.clone() else { return Err(cannot_run("24000", name)) };
         if let PortalState::Fresh = portal.state {
             let answer = self.wire.watch(self.session.execute(&portal.prepared, &portal.params)).await??;
             let Answer::Rows(stream) = answer else { return Err(cannot_run("24000", name)) };
             portal.state = PortalState::Open(Box::new(RowSource::new(stream, self.session.time_zone())));
         }
         let limit = count.map_or(0, |count| usize::try_from(count).unwrap_or(usize::MAX));
-        let columns = portal.prepared.columns.clone().unwrap_or_default();
         if !moves {
             self.wire.out.row_description(&columns, |_| 0);
         }
@@ -309,8 +309,7 @@ fn format_of(formats: &[i16], index: usize) -> i16 {
     }
 }
 
-fn check_results(prepared: &Prepared, results: &[i16]) -> Result<(), Failure> {
-    let columns = prepared.columns.as_ref().map_or(0, |c| c.len());
+fn check_results(columns: usize, results: &[i16]) -> Result<(), Failure> {
     if results.len() > 1 && results.len() != columns {
         let message = format!("bind message has {} result formats but query has {columns} columns", results.len());
         return Err(Failure::Front("08P01", message));

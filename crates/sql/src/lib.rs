@@ -36,7 +36,7 @@ pub use error::{Position, SqlError};
 pub use lexer::DISTINCT_GROUPS;
 pub use output_names::with_names;
 pub use parser::{Parsed, parse, parse_expr, parse_query};
-pub use placeholders::placeholders;
+pub use placeholders::{placeholders, with_values};
 pub use qualify::qualify;
 /// sqlparser's form of queries and expressions: what the planner reads.
 pub use sqlparser::ast;

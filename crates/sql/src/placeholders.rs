@@ -1,8 +1,8 @@
-//! How many parameters a statement has.
+//! How many parameters a statement has, and the statement with values in their places.
 
 use crate::Statement;
 use crate::statement::walk;
-use sqlparser::ast::{Value, ValueWithSpan, Visitor};
+use sqlparser::ast::{Expr, Value, ValueWithSpan, Visitor, VisitorMut};
 use std::ops::ControlFlow;
 
 /// The largest `n` of its parameters `$n`, 0 without parameters. Those of a PREPAREd statement are not its own.
@@ -23,8 +23,36 @@ impl Visitor for Largest {
 
     fn pre_visit_value(&mut self, value: &ValueWithSpan) -> ControlFlow<()> {
         if let Value::Placeholder(name) = &value.value {
-            let number = name.strip_prefix('$').and_then(|digits| digits.parse().ok()).unwrap_or(0);
-            self.0 = self.0.max(number);
+            self.0 = self.0.max(number_of(name));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// 0 for what is no parameter.
+fn number_of(name: &str) -> usize {
+    name.strip_prefix('$').and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}
+
+/// The statement with an expression in the place of each parameter; those that have none stay.
+#[must_use]
+pub fn with_values(statement: &Statement, values: &[Expr]) -> Statement {
+    let mut filled = statement.clone();
+    let _ = walk::mutable::statement(&mut filled, &mut Fill(values));
+    filled
+}
+
+struct Fill<'v>(&'v [Expr]);
+
+impl VisitorMut for Fill<'_> {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Expr::Value(value) = expr
+            && let Value::Placeholder(name) = &value.value
+            && let Some(given) = number_of(name).checked_sub(1).and_then(|at| self.0.get(at))
+        {
+            *expr = given.clone();
         }
         ControlFlow::Continue(())
     }

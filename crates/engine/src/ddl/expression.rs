@@ -66,7 +66,7 @@ impl Session {
         refuse_columns(expr)?;
         let rows = self.own_query(&format!("SELECT {expr}")).await?;
         let value = rows.into_iter().next().and_then(|row| row.into_iter().next()).unwrap_or(Datum::Null);
-        types::coerce::assign(&ty, value).map_err(|error| match error {
+        types::coerce::assign(&ty, self.time_zone().seen_as(&ty, value)).map_err(|error| match error {
             types::TypeError::NoCast { from, .. } => {
                 let column = column.to_string();
                 Fault::NotAssignable { column, wanted: ty.sql_name(), given: from }.into()

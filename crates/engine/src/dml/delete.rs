@@ -67,7 +67,7 @@ impl Session {
             Rows::Point { key, exprs, filter } => {
                 self.point_row(work, target, key, exprs, *filter, scope).await?.into_iter().collect()
             }
-            Rows::Query(plan) => self.locked_rows(work, target, plan, scope.params).await?,
+            Rows::Query { plan, own } => self.locked_rows(work, target, plan, *own, scope.params).await?,
         };
         let mut outcome = Outcome::default();
         for (key, old, joined) in found {

@@ -48,7 +48,7 @@ use txn::LockMode;
 use types::{DataType, Datum};
 use update::UpdateProgram;
 
-/// How often a statement runs again because others changed its rows, before it gives up with 40001.
+/// How often a statement looks for further rows because others changed those that it found.
 const MAX_ATTEMPTS: usize = 128;
 
 /// A writing statement, compiled.

@@ -52,8 +52,7 @@ impl RowSet<'_> {
     fn projection(&self) -> Vec<SelectItem> {
         let columns = self.target.codec.key_columns().iter().filter_map(|at| self.target.column(*at));
         let key = columns.map(|column| {
-            let parts =
-                [self.alias, column.name.as_str()].map(|name| Ident::with_quote('"', name.replace('"', "\"\"")));
+            let parts = [self.alias, column.name.as_str()].map(|name| Ident::with_quote('"', name));
             Expr::CompoundIdentifier(parts.to_vec())
         });
         let all = key.chain(self.computed.iter().cloned());

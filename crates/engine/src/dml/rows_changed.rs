@@ -5,14 +5,23 @@ use crate::Session;
 use crate::error::EngineResult;
 use crate::transaction_block::Work;
 use std::collections::HashSet;
-use store::{Bytes, CommitNo};
+use store::{Bytes, CommitNo, Durability, WriteBatch};
 
 /// A row set under its locks.
 pub(crate) enum Locked {
     /// All as it was read. For each row its newest state; `None`: deleted by the same transaction, or met before.
     Same(Vec<Option<Row>>),
-    /// Others changed rows: the next look must see this commit at least.
-    Changed(CommitNo),
+    /// Others changed rows.
+    Changed(Changes),
+}
+
+/// What others did to rows between the statement's look at them and their locks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Changes {
+    /// The next look must see this commit at least.
+    pub(crate) seen: CommitNo,
+    /// Are rows gone? They may have moved to keys that are not locked.
+    pub(crate) gone: bool,
 }
 
 impl Session {
@@ -31,7 +40,7 @@ impl Session {
         let by_state = self.engine.store().capabilities().store_snapshots();
         let mut rows = Vec::with_capacity(keys.len());
         let mut met = HashSet::with_capacity(keys.len());
-        let mut changed = None;
+        let (mut changed, mut gone) = (None, false);
         for key in keys {
             // A join may bring a row several times: the first counts.
             if !met.insert(key) {
@@ -41,10 +50,8 @@ impl Session {
             let own = work.txn.own_write(target.storage, FAMILY, key).is_some();
             let newest = work.newest(target.storage, FAMILY, key).await?;
             let Some(fragment) = newest else {
-                // Who deleted it has committed, or its lock would still be held. It may have gone to another key.
-                if !own {
-                    changed = changed.max(Some(read));
-                }
+                // Who deleted it has committed, or its lock would still be held.
+                gone |= !own;
                 rows.push(None);
                 continue;
             };
@@ -62,6 +69,12 @@ impl Session {
                 guard.check()?;
             }
         }
-        Ok(changed.map_or(Locked::Same(rows), Locked::Changed))
+        if gone {
+            // What is not there has no stamp that tells when it went; the last commit of all is none before that. It
+            // may not be published yet, and a look before it is would find the rows again.
+            let last = self.engine.store().apply(WriteBatch::default(), Durability::Buffered).await?;
+            changed = changed.max(Some(last));
+        }
+        Ok(changed.map_or(Locked::Same(rows), |seen| Locked::Changed(Changes { seen, gone })))
     }
 }

@@ -9,7 +9,7 @@ use super::returning::Returning;
 use super::row_exprs::{Exprs, Scope, Second, has_subquery};
 use super::row_set::RowSet;
 use super::row_value::{self, Given};
-use super::rows_changed::Locked;
+use super::rows_changed::{Changes, Locked};
 use super::target::{FAMILY, Row, Target};
 use super::value::{Computed, Value, value_for};
 use super::{MAX_ATTEMPTS, Outcome};
@@ -20,8 +20,9 @@ use catalog::Catalog;
 use query::{OutputColumn, Plan};
 use sql::ast::Expr;
 use sql::{Assignment, InsertValue, Update};
+use std::collections::HashSet;
 use std::sync::Arc;
-use store::Bytes;
+use store::{Bytes, CommitNo};
 use types::Datum;
 
 /// A compiled UPDATE.
@@ -41,14 +42,18 @@ pub(crate) enum Rows {
     /// The one with that key, if `exprs[filter]` holds; computed values are evaluated over it.
     Point { key: KeyMatch, exprs: Exprs, filter: Option<usize> },
     /// Those of a query: key columns, then computed values.
-    Query(Arc<Plan>),
+    Query {
+        plan: Arc<Plan>,
+        /// Does what a row is judged by stand in that row alone? Not with joins, subqueries and limits.
+        own: bool,
+    },
 }
 
 impl Rows {
     pub(crate) fn is_cacheable(&self) -> bool {
         match self {
             Self::Point { exprs, .. } => exprs.is_cacheable(),
-            Self::Query(plan) => plan.cacheable,
+            Self::Query { plan, .. } => plan.cacheable,
         }
     }
 
@@ -64,7 +69,7 @@ impl Rows {
 
     pub(crate) fn plan(&self) -> Option<&Arc<Plan>> {
         match self {
-            Self::Query(plan) => Some(plan),
+            Self::Query { plan, .. } => Some(plan),
             Self::Point { .. } => None,
         }
     }
@@ -133,9 +138,10 @@ impl Session {
         set: &RowSet<'_>,
         params: &mut ParamTypes,
     ) -> EngineResult<Rows> {
-        let exprs = set.computed.iter().chain(set.selection);
+        let mut exprs = set.computed.iter().chain(set.selection);
         let plain = set.with.is_none() && set.from.is_empty() && set.limit.is_none() && set.order_by.is_empty();
-        if plain && self.point_programs() && !exprs.into_iter().any(has_subquery) {
+        let own = plain && !exprs.any(has_subquery);
+        if own && self.point_programs() {
             let found = KeyMatch::find(set.target, set.alias, set.selection, params)?;
             if let Some(key) = found {
                 let mut exprs = set.computed.to_vec();
@@ -151,7 +157,7 @@ impl Session {
         let query = set.query()?;
         let plan = self.plan(catalog, &query, params.known()).await?;
         params.merge(&query, &plan.parameters);
-        Ok(Rows::Query(plan))
+        Ok(Rows::Query { plan, own })
     }
 
     pub(crate) async fn update(
@@ -173,8 +179,8 @@ impl Session {
                     None => Vec::new(),
                 }
             }
-            Rows::Query(plan) => {
-                let found = self.locked_rows(work, &program.target, plan, params).await?;
+            Rows::Query { plan, own } => {
+                let found = self.locked_rows(work, &program.target, plan, *own, params).await?;
                 let next = self.take_values_for(&program.assignments, found.len()).await?;
                 let new = |(key, old, mut computed): (Bytes, Row, Row)| {
                     let given = Given { params, computed: &computed, next: Some(&next), ..Given::default() };
@@ -216,42 +222,66 @@ impl Session {
 
     /// The rows of a query under their locks: newest state and computed values. Runs the query again when
     /// others changed its rows meanwhile.
+    ///
+    /// A row that was locked stays as it is, so the second run is the last: as PostgreSQL does it judges the locked
+    /// rows once more and looks for no others. Only where a row may be elsewhere now, or which row is meant depends on
+    /// others, new rows are locked too and may have changed in their turn.
     pub(crate) async fn locked_rows(
         &mut self,
         work: &mut Work,
         target: &Target,
         plan: &Arc<Plan>,
+        own: bool,
         params: &[Datum],
     ) -> EngineResult<Vec<(Bytes, Row, Row)>> {
-        let mut seen = self.last_commit;
-        for attempt in 0..MAX_ATTEMPTS {
-            // The last attempt's is given back.
-            let memory = self.hold_rows();
-            work.rows = Some(Arc::clone(&memory));
+        let mut changes = Changes { seen: self.last_commit, gone: false };
+        let mut locked: HashSet<Bytes> = HashSet::new();
+        let mut attempt = 0;
+        loop {
             if attempt > 0 {
                 self.engine.counters().retries.add(1);
             }
-            let view = work.view(self.engine.store().as_ref(), seen).await?;
-            let read = view.snapshot().commit();
-            let found = self.collect(self.query_context(view), Arc::clone(plan), params.to_vec(), memory).await?;
-            let width = target.codec.key_columns().len();
-            let mut keys = Vec::with_capacity(found.len());
-            for row in &found {
-                let mut key = Vec::with_capacity(32);
-                target.codec.encode_key_values(row.get(..width).unwrap_or_default(), &mut key)?;
-                keys.push(Bytes::from(key));
+            let (read, mut found) = self.row_set(work, target, plan, params, changes.seen).await?;
+            let any = attempt == 0 || (attempt < MAX_ATTEMPTS && (changes.gone || !own));
+            if !any {
+                found.retain(|(key, _)| locked.contains(key));
             }
+            let keys: Vec<Bytes> = found.iter().map(|(key, _)| key.clone()).collect();
             match self.lock_row_set(work, target, &keys, read).await? {
-                Locked::Changed(commit) => seen = commit,
                 Locked::Same(rows) => {
-                    let all = keys.into_iter().zip(rows).zip(found);
-                    return Ok(all
-                        .filter_map(|((key, old), mut row)| Some((key, old?, row.split_off(width.min(row.len())))))
-                        .collect());
+                    let all = found.into_iter().zip(rows);
+                    return Ok(all.filter_map(|((key, computed), old)| Some((key, old?, computed))).collect());
                 }
+                Locked::Changed(found) => changes = found,
             }
+            locked.extend(keys);
+            attempt += 1;
         }
-        fail(Fault::Concurrent { attempts: MAX_ATTEMPTS })
+    }
+
+    /// The rows of a query in a state that holds `seen`: their keys, and their values behind the key's.
+    async fn row_set(
+        &mut self,
+        work: &mut Work,
+        target: &Target,
+        plan: &Arc<Plan>,
+        params: &[Datum],
+        seen: CommitNo,
+    ) -> EngineResult<(CommitNo, Vec<(Bytes, Row)>)> {
+        // The last attempt's is given back.
+        let memory = self.hold_rows();
+        work.rows = Some(Arc::clone(&memory));
+        let view = work.view(self.engine.store().as_ref(), seen).await?;
+        let read = view.snapshot().commit();
+        let found = self.collect(self.query_context(view), Arc::clone(plan), params.to_vec(), memory).await?;
+        let width = target.codec.key_columns().len();
+        let keyed = found.into_iter().map(|mut row| {
+            let mut key = Vec::with_capacity(32);
+            let values = row.split_off(width.min(row.len()));
+            target.codec.encode_key_values(&row, &mut key)?;
+            Ok((Bytes::from(key), values))
+        });
+        Ok((read, keyed.collect::<EngineResult<_>>()?))
     }
 
     /// Writes new states. Rows whose key changes move: first all leave, then all arrive.

@@ -131,8 +131,6 @@ pub(crate) enum Fault {
     NoSuchCursor { name: String },
     #[error("cursor \"{name}\" already exists")]
     DuplicateCursor { name: String },
-    #[error("could not serialize access due to concurrent update")]
-    Concurrent { attempts: usize },
     #[error("SET TRANSACTION {what} must be called before any query")]
     TooLate { what: &'static str },
 
@@ -187,9 +185,6 @@ impl Fault {
             Self::IdentityGiven { column } | Self::IdentityUpdated { column } => {
                 Some(format!("Column \"{column}\" is an identity column defined as GENERATED ALWAYS."))
             }
-            Self::Concurrent { attempts } => {
-                Some(format!("The rows were changed by others in each of {attempts} attempts."))
-            }
             _ => None,
         }
     }
@@ -205,7 +200,6 @@ impl Fault {
             Self::IdentityGiven { .. } => "Use OVERRIDING SYSTEM VALUE to override.",
             Self::NotAssignable { .. } => "You will need to rewrite or cast the expression.",
             Self::NoCreationSchema => "SET search_path to a schema that exists, or write the schema before the name.",
-            Self::Concurrent { .. } => "Run the transaction again.",
             Self::InsideBlock { .. } => {
                 "Run it outside of BEGIN and COMMIT, as a statement of its own; in a driver, turn autocommit on."
             }

@@ -155,6 +155,11 @@ impl EngineError {
         self
     }
 
+    /// Two transactions waited for each other, and this one was to give way?
+    pub(crate) fn is_deadlock(&self) -> bool {
+        self.code() == "40P01"
+    }
+
     pub(crate) fn conflict(&self) -> Option<&(TableId, Bytes)> {
         self.report.conflict.as_ref()
     }

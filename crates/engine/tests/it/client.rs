@@ -1,6 +1,6 @@
 //! A client that renders answers as text: rows as `a|b`, then the tag; errors as `ERROR code message`.
 
-use engine::{Answer, Chunk, Engine, EngineError, EngineOptions, Session, SessionStart};
+use engine::{Answer, Chunk, Engine, EngineError, EngineOptions, Prepared, Session, SessionStart};
 use futures::StreamExt;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -88,6 +88,16 @@ impl Client {
             let prepared = self.session.prepare(text, &[]).await?;
             render(self.session.execute(&prepared, params).await?, &mut out).await
         };
+        if let Err(error) = done.await {
+            write_error(&mut out, &error);
+        }
+        out.trim_end().to_string()
+    }
+
+    /// Runs what was prepared and renders.
+    pub async fn run_prepared(&mut self, prepared: &Arc<Prepared>, params: &[Datum]) -> String {
+        let mut out = String::new();
+        let done = async { render(self.session.execute(prepared, params).await?, &mut out).await };
         if let Err(error) = done.await {
             write_error(&mut out, &error);
         }

@@ -11,11 +11,14 @@
 
 extern crate bennu_engine as engine;
 
+mod array_parameters;
 mod as_query;
 mod blocks;
 mod built_in;
 mod client;
+mod contention;
 mod copy;
+mod declared_orders;
 mod definitions;
 mod errors;
 mod locks;
@@ -27,5 +30,6 @@ mod row_exprs;
 mod sequences;
 mod settings;
 mod truncate;
+mod unfit_arguments;
 mod views;
 mod writes;

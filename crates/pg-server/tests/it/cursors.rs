@@ -258,3 +258,25 @@ async fn parameters_of_types_of_catalogs_are_text() {
         assert_eq!(client.extended(&frames).await.strs(), Ok("r."), "{oid}");
     }
 }
+
+/// Its columns are those of the cursor when it is bound.
+#[tokio::test]
+async fn a_fetch_that_is_prepared_before_its_cursor_has_its_columns() {
+    let server = server().await;
+    let mut client = server.session().await;
+    client.send(&[parse("f", "FETCH 2 FROM c", &[]), frame(b'D', &[b"Sf\0"]), sync()].concat()).await;
+    assert_eq!(kinds(&client.answer().await), "1tnZ");
+    client.run("BEGIN").await.unwrap();
+    client.run("DECLARE c CURSOR FOR SELECT k, v FROM t ORDER BY k").await.unwrap();
+    for (format, columns) in [(0_u16, ["1", "2"]), (0, ["3", "4"])] {
+        let frames = [bind("", "f", format, &[]), frame(b'D', &[b"P\0"]), execute("", 0), sync()];
+        client.send(&frames.concat()).await;
+        let answer = client.answer().await;
+        assert_eq!(kinds(&answer), "2TDDCZ");
+        assert_eq!(answer[1].body[..2], [0, 2]);
+        assert_eq!(rows(&answer), columns);
+    }
+    client.run("ROLLBACK").await.unwrap();
+    let bound = [bind("", "f", 0, &[]), execute("", 0)];
+    assert_eq!(client.extended(&bound).await.strs(), Err("34000"));
+}

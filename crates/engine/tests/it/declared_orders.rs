@@ -1,0 +1,158 @@
+//! What a scan says of its order and its key is true of every plan above it: the same query on copies of the tables
+//! that have no key, and so no order, gives the same rows in the same order.
+
+use crate::client::{Client, engine};
+
+/// Numbers that a seed gives.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % limit as u64) as usize
+    }
+
+    fn one_of<'t>(&mut self, list: &[&'t str]) -> &'t str {
+        list[self.below(list.len())]
+    }
+
+    fn yes(&mut self) -> bool {
+        self.below(2) == 0
+    }
+}
+
+const COLUMNS: [&str; 4] = ["a", "b", "c", "v"];
+
+/// Tables with keys of several columns in all forms, each with a copy without a key: `t0`, `t0_copy` and so on.
+async fn tables(client: &mut Client, numbers: &mut Numbers) {
+    let keys = [
+        "PRIMARY KEY (a, b, c)",
+        "PRIMARY KEY (a DESC, c)",
+        "PRIMARY KEY (b, a) ",
+        "PRIMARY KEY (c, a DESC, b) SALT",
+        "PRIMARY KEY (b, c)",
+    ];
+    for (at, key) in keys.iter().enumerate() {
+        let nulls = if at % 2 == 0 { "NULL" } else { "NOT NULL" };
+        let columns = format!("a integer {nulls}, b integer {nulls}, c integer {nulls}, v integer");
+        let (key, salt) = match key.strip_suffix(" SALT") {
+            Some(key) => (key, " SALT_BUCKETS = 4"),
+            None => (*key, ""),
+        };
+        client.ok(&format!("CREATE TABLE t{at} ({columns}, {key}){salt}")).await;
+        client.ok(&format!("CREATE TABLE t{at}_copy (a integer, b integer, c integer, v integer)")).await;
+        for _ in 0..24 {
+            let mut value = |may_be_null: bool| match numbers.below(6) {
+                5 if may_be_null => "NULL".to_owned(),
+                value => (value % 4).to_string(),
+            };
+            let null = at % 2 == 0;
+            let row = [value(null), value(null), value(null), value(true)].join(", ");
+            client.ok(&format!("INSERT INTO t{at} VALUES ({row}) ON CONFLICT DO NOTHING")).await;
+        }
+        client.ok(&format!("INSERT INTO t{at}_copy SELECT * FROM t{at}")).await;
+    }
+}
+
+/// FROM of one to three tables, their aliases, and whether rows of all are there.
+fn from(numbers: &mut Numbers, suffix: &str) -> (String, Vec<String>) {
+    let side = |numbers: &mut Numbers, alias: &str| {
+        let table = format!("t{}{suffix}", numbers.below(5));
+        match numbers.below(3) {
+            0 => {
+                format!("(SELECT * FROM {table} WHERE {} = {}) AS {alias}", numbers.one_of(&COLUMNS), numbers.below(4))
+            }
+            _ => format!("{table} AS {alias}"),
+        }
+    };
+    let mut text = side(numbers, "x0");
+    let mut aliases = vec!["x0".to_owned()];
+    for at in 1..=numbers.below(3) {
+        let alias = format!("x{at}");
+        let kind = numbers.one_of(&["JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"]);
+        let other = side(numbers, &alias);
+        let before = numbers.one_of(&aliases.iter().map(String::as_str).collect::<Vec<_>>()).to_owned();
+        let mut conditions = Vec::new();
+        for _ in 0..=numbers.below(2) {
+            conditions.push(format!("{before}.{} = {alias}.{}", numbers.one_of(&COLUMNS), numbers.one_of(&COLUMNS)));
+        }
+        if kind != "FULL JOIN" && numbers.below(3) == 0 {
+            conditions.push(format!("{alias}.{} = {}", numbers.one_of(&COLUMNS), numbers.below(4)));
+        }
+        text = format!("{text} {kind} {other} ON {}", conditions.join(" AND "));
+        aliases.push(alias);
+    }
+    (text, aliases)
+}
+
+/// A query and how many of its first columns it is ordered by.
+fn query(seed: u64, suffix: &str) -> (String, usize, bool) {
+    let mut numbers = Numbers(seed);
+    let numbers = &mut numbers;
+    let (from, aliases) = from(numbers, suffix);
+    let aliases: Vec<&str> = aliases.iter().map(String::as_str).collect();
+    let column = |numbers: &mut Numbers| format!("{}.{}", numbers.one_of(&aliases), numbers.one_of(&COLUMNS));
+    let columns: Vec<String> = (0..=1 + numbers.below(3)).map(|_| column(numbers)).collect();
+    let ordered = 1 + numbers.below(columns.len());
+    let mut order = Vec::new();
+    for at in 1..=ordered {
+        let direction = numbers.one_of(&["", "", " DESC"]);
+        let nulls = numbers.one_of(&["", "", " NULLS FIRST", " NULLS LAST"]);
+        order.push(format!("{at}{direction}{nulls}"));
+    }
+    let order = order.join(", ");
+    let list = columns.join(", ");
+    let numbered: Vec<String> = columns.iter().enumerate().map(|(at, name)| format!("{name} AS c{at}")).collect();
+    let numbered = numbered.join(", ");
+    match numbers.below(5) {
+        0 => (
+            format!("SELECT {list}, count(*), sum({}) FROM {from} GROUP BY {list} ORDER BY {order}", column(numbers)),
+            ordered,
+            false,
+        ),
+        1 => (format!("SELECT DISTINCT {numbered} FROM {from} ORDER BY {order}"), ordered, false),
+        2 => {
+            let sorts: Vec<String> =
+                columns.iter().map(|name| format!("{name}{}", numbers.one_of(&["", " DESC"]))).collect();
+            let partition = if numbers.yes() { format!("PARTITION BY {} ", column(numbers)) } else { String::new() };
+            let over = format!("OVER ({partition}ORDER BY {})", sorts.join(", "));
+            (
+                format!(
+                    "SELECT {numbered}, rank() {over}, sum({}) {over} FROM {from} ORDER BY {order}",
+                    column(numbers)
+                ),
+                ordered,
+                false,
+            )
+        }
+        3 => (format!("SELECT {numbered} FROM {from} ORDER BY {order} LIMIT {}", 1 + numbers.below(9)), ordered, true),
+        _ => (format!("SELECT {numbered} FROM {from} ORDER BY {order}"), ordered, false),
+    }
+}
+
+/// The columns that rows are ordered by, in their order; and all rows, in none.
+fn seen(answer: &str, ordered: usize) -> (Vec<String>, Vec<String>) {
+    let mut rows: Vec<String> = answer.lines().map(str::to_owned).collect();
+    let keys = rows.iter().map(|row| row.split('|').take(ordered).collect::<Vec<_>>().join("|")).collect();
+    rows.sort_unstable();
+    (keys, rows)
+}
+
+#[tokio::test]
+async fn queries_of_keyed_tables_answer_as_those_of_copies_without_keys() {
+    let seed: u64 = std::env::var("BENNU_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    let count: u64 = std::env::var("BENNU_QUERIES").ok().and_then(|count| count.parse().ok()).unwrap_or(150);
+    let engine = engine().await;
+    let mut client = Client::of(&engine);
+    tables(&mut client, &mut Numbers(seed)).await;
+    for number in 0..count {
+        let seed = seed.wrapping_mul(1_000_003).wrapping_add(number);
+        let (text, ordered, limited) = query(seed, "");
+        let (copy, ..) = query(seed, "_copy");
+        let (answer, wanted) = (client.run(&text).await, client.run(&copy).await);
+        let (answer, wanted) = (seen(&answer, ordered), seen(&wanted, ordered));
+        assert_eq!(answer.0, wanted.0, "query {seed}, order: {text}");
+        assert!(limited || answer.1 == wanted.1, "query {seed}, rows: {text}\n{:#?}\n{:#?}", answer.1, wanted.1);
+        assert!(!answer.1.iter().any(|row| row.contains("ERROR")), "{text}\n{:?}", answer.1);
+    }
+}
