@@ -76,8 +76,10 @@ pub use function::Function;
 pub use open::Bennu;
 pub use options::Options;
 pub use row::{ColumnIndex, FromRow, Row};
+#[cfg(feature = "console")]
+pub use serve::HttpPeers;
 #[cfg(feature = "server")]
-pub use serve::ServerOptions;
+pub use serve::{Keepalive, ServerOptions};
 pub use session::Session;
 pub use statement::{Statement, ToStatement};
 pub use store::Store;

@@ -4,8 +4,10 @@ use crate::{Bennu, Error};
 use std::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+#[cfg(feature = "console")]
+pub use console::Peers as HttpPeers;
 #[cfg(feature = "server")]
-pub use pg_server::ServerOptions;
+pub use pg_server::{Keepalive, ServerOptions};
 
 impl Bennu {
     /// Serves PostgreSQL clients on `listener` until `stop` is cancelled and all sessions have ended. The program goes
@@ -46,15 +48,20 @@ impl Bennu {
         served.map_err(|e| Error::io("the server failed", &e))
     }
 
-    /// Serves `/healthz` and `/metrics` on `listener` until `stop` is cancelled.
+    /// Serves `/healthz` and `/metrics` to `peers` on `listener` until `stop` is cancelled.
     ///
     /// # Errors
     /// When the listener fails.
     #[cfg(feature = "console")]
-    pub async fn serve_http(&self, listener: TcpListener, stop: CancellationToken) -> Result<(), Error> {
+    pub async fn serve_http(
+        &self,
+        listener: TcpListener,
+        peers: HttpPeers,
+        stop: CancellationToken,
+    ) -> Result<(), Error> {
         let failed = |e: std::io::Error| Error::io("the HTTP server failed", &e);
         listener.set_nonblocking(true).map_err(failed)?;
         let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
-        console::serve(listener, self.engine().clone(), stop).await.map_err(failed)
+        console::serve(listener, self.engine().clone(), peers, stop).await.map_err(failed)
     }
 }

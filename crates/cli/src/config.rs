@@ -2,6 +2,7 @@
 
 use crate::args::ServeArgs;
 use crate::error::CliError;
+use bennu::{HttpPeers, Keepalive, ServerOptions};
 use figment::Figment;
 use figment::providers::{Env, Format, Serialized, Toml};
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,12 @@ pub(crate) struct Config {
     pub(crate) data: String,
     pub(crate) listen: String,
     pub(crate) http: String,
+    pub(crate) http_peers: HttpHosts,
     pub(crate) max_connections: usize,
+    pub(crate) authentication_timeout: u64,
+    pub(crate) tcp_keepalives_idle: u64,
+    pub(crate) tcp_keepalives_interval: u64,
+    pub(crate) tcp_keepalives_count: u32,
     pub(crate) cache_mib: u64,
     pub(crate) memtable_mib: u64,
     pub(crate) snapshot_memory_mib: u64,
@@ -39,13 +45,26 @@ pub(crate) enum LogFormat {
     Json,
 }
 
+/// Whom the HTTP port answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum HttpHosts {
+    Loopback,
+    Any,
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
             data: "bennu-data".into(),
             listen: "127.0.0.1:5433".into(),
             http: "127.0.0.1:5480".into(),
+            http_peers: HttpHosts::Loopback,
             max_connections: 2_000,
+            authentication_timeout: 60,
+            tcp_keepalives_idle: 60,
+            tcp_keepalives_interval: 10,
+            tcp_keepalives_count: 6,
             cache_mib: 0,
             memtable_mib: 256,
             snapshot_memory_mib: 512,
@@ -77,6 +96,7 @@ impl Config {
     fn checked(self) -> Result<Self, CliError> {
         let at_least_one = [
             ("max_connections", self.max_connections as u64),
+            ("authentication_timeout", self.authentication_timeout),
             ("memtable_mib", self.memtable_mib),
             ("snapshot_memory_mib", self.snapshot_memory_mib),
             ("snapshot_max_age_s", self.snapshot_max_age_s),
@@ -94,6 +114,28 @@ impl Config {
     /// Is the data folder about to be made?
     pub(crate) fn is_new_folder(&self) -> bool {
         self.data != ":memory:" && !std::path::Path::new(&self.data).exists()
+    }
+
+    /// The part that serving clients takes.
+    pub(crate) fn server_options(&self) -> ServerOptions {
+        ServerOptions {
+            max_connections: self.max_connections,
+            threads: 0,
+            authentication_timeout: Duration::from_secs(self.authentication_timeout),
+            keepalive: Keepalive {
+                idle: Duration::from_secs(self.tcp_keepalives_idle),
+                interval: Duration::from_secs(self.tcp_keepalives_interval),
+                count: self.tcp_keepalives_count,
+            },
+        }
+    }
+
+    /// Whom the HTTP port answers.
+    pub(crate) fn http_peers(&self) -> HttpPeers {
+        match self.http_peers {
+            HttpHosts::Loopback => HttpPeers::Loopback,
+            HttpHosts::Any => HttpPeers::Any,
+        }
     }
 
     /// The part that opening a database takes.

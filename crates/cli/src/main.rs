@@ -36,7 +36,10 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(&CliError::Runtime(error)),
     };
-    match runtime.block_on(run(args.command)) {
+    let done = runtime.block_on(run(args.command));
+    // What a stopped server left behind is not waited for.
+    runtime.shutdown_background();
+    match done {
         Ok(code) => code,
         Err(error) => fail(&error),
     }

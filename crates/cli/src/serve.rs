@@ -4,13 +4,16 @@ use crate::args::ServeArgs;
 use crate::config::{Config, LogFormat};
 use crate::error::CliError;
 use crate::print_line;
-use bennu::{Bennu, ServerOptions};
+use bennu::Bennu;
 use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::process::ExitCode;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+
+/// Most time to close the store when the server stops.
+const CLOSING: Duration = Duration::from_secs(20);
 
 /// Opens the database and serves it until SIGTERM or SIGINT.
 pub(crate) async fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
@@ -26,11 +29,10 @@ pub(crate) async fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
     announce(&config, new, &listener, http.as_ref());
     tracing::info!(data = config.data, listen = config.listen, http = config.http, "serving");
     let web = http.map(|listener| {
-        let (db, stop) = (db.clone(), stop.clone());
-        tokio::spawn(async move { db.serve_http(listener, stop).await })
+        let (db, stop, peers) = (db.clone(), stop.clone(), config.http_peers());
+        tokio::spawn(async move { db.serve_http(listener, peers, stop).await })
     });
-    let options = ServerOptions { max_connections: config.max_connections, threads: 0 };
-    let served = db.serve(listener, options, stop.clone()).await;
+    let served = db.serve(listener, config.server_options(), stop.clone()).await;
     stop.cancel();
     if let Some(web) = web {
         // Whoever keeps a connection open is not waited for.
@@ -40,7 +42,11 @@ pub(crate) async fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
             Ok(Err(error)) => tracing::warn!(%error, "the HTTP port failed"),
         }
     }
-    db.close().await?;
+    // What is left behind may keep the store busy. Its journal holds what was acknowledged.
+    match tokio::time::timeout(CLOSING, db.close()).await {
+        Ok(closed) => closed?,
+        Err(_) => tracing::error!("the store could not be closed in time; the next start recovers it"),
+    }
     served?;
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)

@@ -6,4 +6,4 @@
 mod metrics;
 mod server;
 
-pub use server::serve;
+pub use server::{Peers, serve};

@@ -1,9 +1,9 @@
 //! What a plan must know of its session.
 
-use crate::Session;
 use crate::error::EngineResult;
 use crate::sequences::SequenceFunctions;
 use crate::session_state::SessionState;
+use crate::{Session, turn};
 use catalog::Catalog;
 use pg_catalog::PgCatalog;
 use query::{Plan, QueryContext};
@@ -28,7 +28,7 @@ impl Session {
         let context = self.planning_context(catalog).await?;
         let guard = self.running();
         let planner = Arc::clone(self.engine.planner());
-        let plan = guard.stoppable(async { Ok(planner.plan(&context, query, types).await?) }).await?;
+        let plan = guard.stoppable(turn::all_apart(async { Ok(planner.plan(&context, query, types).await?) })).await?;
         Ok(Arc::new(plan))
     }
 

@@ -3,6 +3,7 @@
 use crate::error::{EngineResult, Fault, fail};
 use crate::exported_snapshots::ExportedSnapshots;
 use crate::plan_cache::PlanCache;
+use crate::progress::{Watched, WatchedThreads, in_time, progress};
 use crate::query_runtime::QueryRuntime;
 use crate::running::Running;
 use crate::session::Session;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use store::{Clock, Store, SystemClock};
 use txn::LockTable;
+use types::interrupt::Host;
 
 /// How an engine is set up.
 #[derive(Clone, Debug)]
@@ -75,6 +77,8 @@ pub struct Engine {
     /// Most sessions of the server in front of it, if it has said so.
     max_connections: OnceLock<usize>,
     exported: ExportedSnapshots,
+    /// Threads that must make progress.
+    watched: Arc<WatchedThreads>,
     /// Functions of the embedding program.
     functions: Arc<RustFunctions>,
     /// Last: what runs on it uses the others.
@@ -113,6 +117,7 @@ impl Engine {
             settings: options.settings,
             max_connections: OnceLock::new(),
             exported: ExportedSnapshots::default(),
+            watched: Arc::default(),
             functions: Arc::default(),
             runtime: QueryRuntime::start(threads)?,
             _spill_guard: options.spill_guard,
@@ -128,11 +133,8 @@ impl Engine {
         if !database.is_empty() && database != catalog::DATABASE_NAME {
             return fail(Fault::NoSuchDatabase { name: database });
         }
-        let mut parameters = parameters;
-        if !parameters.iter().any(|(name, _)| name == "session_authorization") {
-            parameters.push(("session_authorization".to_string(), user.clone()));
-        }
         let mut settings = Settings::new(&self.settings, &parameters)?;
+        settings.belongs_to(&user)?;
         if let Some(most) = self.max_connections.get() {
             settings.know(MAX_CONNECTIONS, most.to_string())?;
         }
@@ -187,14 +189,25 @@ impl Engine {
         all
     }
 
-    /// Does the store still take writes? For health checks.
+    /// Does the store still take writes, and do all threads that statements need make progress? For health checks,
+    /// which had better be made on other threads.
     ///
     /// # Errors
-    /// The store's, once it is read-only or closed.
+    /// The store's, once it is read-only or closed; 57P03 when something does not answer in time.
     pub async fn health(&self) -> Result<(), EngineError> {
+        if let Some(handle) = self.runtime.handle() {
+            progress("the query threads", &handle).await?;
+        }
+        self.watched.progress().await?;
         // An empty batch writes nothing, yet a store that takes no more writes refuses it.
-        self.store.apply(store::WriteBatch::default(), store::Durability::Buffered).await?;
+        let written = self.store.apply(store::WriteBatch::default(), store::Durability::Buffered);
+        in_time("the store", written).await??;
         Ok(())
+    }
+
+    /// Counts threads among those that [`Self::health`] asks, until what is returned is dropped.
+    pub fn watch_threads(&self, name: String, handle: tokio::runtime::Handle) -> Watched {
+        self.watched.add(name, handle)
     }
 
     /// Cancels all statements, makes everything durable and closes the store.
@@ -257,11 +270,12 @@ impl Engine {
         crate::activity::micros(self.clock.as_ref())
     }
 
-    /// Runs a query's work on the query threads.
+    /// Runs a query's work on the query threads, for `host`.
     pub(crate) async fn run_query<T: Send + 'static>(
         &self,
+        host: Arc<dyn Host>,
         work: impl Future<Output = EngineResult<T>> + Send + 'static,
     ) -> EngineResult<T> {
-        self.runtime.run(work).await
+        self.runtime.run(Some(host), work).await
     }
 }

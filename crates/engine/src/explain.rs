@@ -86,9 +86,10 @@ impl Session {
         let view = self.read_view().await?;
         let (context, plan) = (self.query_context(view), Arc::clone(plan));
         let (planner, guard) = (Arc::clone(self.engine.planner()), self.running());
+        let host = guard.host();
         let work =
             async move { guard.stoppable(async { Ok(planner.explain(&context, &plan, &[], options).await?) }).await };
-        self.engine.run_query(work).await
+        self.engine.run_query(host, work).await
     }
 }
 

@@ -1,10 +1,40 @@
-//! The threads that run queries, apart from those that serve connections: a long scan never stalls them.
+//! The threads that run queries, apart from those that serve connections.
+//!
+//! There are more of them than a query has tasks, so that one statement which computes without giving way leaves some
+//! to the others until it is given a thread of its own (`turn.rs`).
 
 use crate::error::{EngineResult, Fault};
+use crate::turn;
 use query::QueryError;
 use std::future::Future;
-use tokio::runtime::{Builder, Runtime};
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::JoinError;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::AbortOnDropHandle;
+use types::interrupt::{Host, Interrupted};
+
+/// Plans recurse: a deep one must not overflow. Only what is touched of it costs memory.
+const STACK: usize = 16 << 20;
+
+/// A runtime for connections, of one thread: what computes for long on it is moved away from it, on at most `most`
+/// threads.
+///
+/// # Errors
+/// When the system has no thread for it.
+pub fn connection_runtime(name: &str, most: usize) -> io::Result<Runtime> {
+    exchangeable(name, 1).max_blocking_threads(most.max(1)).build()
+}
+
+fn exchangeable(name: &str, threads: usize) -> Builder {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(threads).thread_name(name).thread_stack_size(STACK);
+    builder.on_thread_start(turn::starts_thread).enable_all();
+    builder
+}
 
 /// The query threads.
 #[derive(Debug)]
@@ -13,39 +43,81 @@ pub(crate) struct QueryRuntime {
     runtime: Option<Runtime>,
 }
 
-impl QueryRuntime {
-    /// Starts them; 0 is as many as cores.
-    pub(crate) fn start(threads: usize) -> EngineResult<Self> {
-        let mut builder = Builder::new_multi_thread();
-        if threads > 0 {
-            builder.worker_threads(threads);
+/// Work on the query threads. Dropping it ends the work: where it waits at once, where it computes at its next question.
+#[derive(Debug)]
+pub(crate) struct Spawned<T> {
+    task: AbortOnDropHandle<T>,
+    _wanted: DropGuard,
+}
+
+impl<T> Future for Spawned<T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.task).poll(cx)
+    }
+}
+
+/// Whom such work runs for, as long as it is wanted.
+#[derive(Debug)]
+struct Wanted {
+    host: Option<Arc<dyn Host>>,
+    dropped: CancellationToken,
+}
+
+impl Host for Wanted {
+    fn go_on(&self) -> Result<(), Interrupted> {
+        if self.dropped.is_cancelled() {
+            return Err(Interrupted);
         }
-        // Plans recurse: a deep one must not overflow.
-        let built = builder.thread_name("bennu-query").thread_stack_size(8 << 20).enable_all().build();
+        match &self.host {
+            Some(host) => host.go_on(),
+            None => {
+                turn::give_way();
+                Ok(())
+            }
+        }
+    }
+}
+
+impl QueryRuntime {
+    /// Starts them for queries of so many tasks.
+    pub(crate) fn start(tasks: usize) -> EngineResult<Self> {
+        turn::pass_on();
+        // Threads that compute apart are bounded by what runs, which connections and memory bound.
+        let built = exchangeable("bennu-query", tasks * 2 + 2).max_blocking_threads(1 << 16).build();
         let runtime = built.map_err(|error| Fault::Internal { detail: format!("query threads: {error}") })?;
         Ok(Self { runtime: Some(runtime) })
     }
 
-    /// Runs `work` on them; it stops when the handle is dropped.
+    /// Runs `work` on them for `host`.
     pub(crate) fn spawn<T: Send + 'static>(
         &self,
+        host: Option<Arc<dyn Host>>,
         work: impl Future<Output = T> + Send + 'static,
-    ) -> EngineResult<AbortOnDropHandle<T>> {
-        match &self.runtime {
-            Some(runtime) => Ok(AbortOnDropHandle::new(runtime.spawn(work))),
-            None => Err(Fault::ShuttingDown.into()),
-        }
+    ) -> EngineResult<Spawned<T>> {
+        let Some(runtime) = &self.runtime else { return Err(Fault::ShuttingDown.into()) };
+        let dropped = CancellationToken::new();
+        let wanted: Arc<dyn Host> = Arc::new(Wanted { host, dropped: dropped.clone() });
+        let task = runtime.spawn(async move { turn::watched(&wanted, work).await });
+        Ok(Spawned { task: AbortOnDropHandle::new(task), _wanted: dropped.drop_guard() })
     }
 
     /// Runs `work` on them and waits for it.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
+        host: Option<Arc<dyn Host>>,
         work: impl Future<Output = EngineResult<T>> + Send + 'static,
     ) -> EngineResult<T> {
-        match self.spawn(work)?.await {
+        match self.spawn(host, work)?.await {
             Ok(done) => done,
             Err(error) => Err(QueryError::unexpected(&error.to_string()).into()),
         }
+    }
+
+    /// For those who look whether they make progress.
+    pub(crate) fn handle(&self) -> Option<Handle> {
+        self.runtime.as_ref().map(|runtime| runtime.handle().clone())
     }
 }
 

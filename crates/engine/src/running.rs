@@ -7,11 +7,13 @@ use crate::TransactionStatus;
 use crate::activity::{Activity, Client, micros};
 use crate::error::{EngineResult, Fault, fail};
 use crate::settings::Effective;
+use crate::turn;
 use parking_lot::Mutex;
 use pg_catalog::SessionInfo;
 use std::collections::HashMap;
 use std::future::Future;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -19,6 +21,7 @@ use tokio::task::unconstrained;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 use txn::TxnId;
+use types::interrupt::{Host, Interrupted};
 
 /// All sessions of an engine.
 #[derive(Debug)]
@@ -150,7 +153,8 @@ impl Entry {
         }
         state.active += 1;
         let deadline = timeout.map(|timeout| Instant::now() + timeout);
-        RunGuard { entry: Some(Arc::clone(self)), token: state.token.clone(), deadline }
+        let watch = Watch { entry: Some(Arc::clone(self)), token: state.token.clone(), deadline };
+        RunGuard { watch: Arc::new(watch) }
     }
 
     /// Notes the transaction of its block.
@@ -206,6 +210,12 @@ impl Entry {
 /// A statement that runs.
 #[derive(Debug)]
 pub(crate) struct RunGuard {
+    watch: Arc<Watch>,
+}
+
+/// What stops a statement, for all that computes for it.
+#[derive(Debug)]
+struct Watch {
     /// `None`: nothing stops it but that it is dropped.
     entry: Option<Arc<Entry>>,
     token: CancellationToken,
@@ -215,7 +225,7 @@ pub(crate) struct RunGuard {
 impl RunGuard {
     /// For what is read by other statements.
     pub(crate) fn unbounded() -> Self {
-        Self { entry: None, token: CancellationToken::new(), deadline: None }
+        Self { watch: Arc::new(Watch { entry: None, token: CancellationToken::new(), deadline: None }) }
     }
 
     /// Runs `work` until it is done, cancelled or out of time. Then it is dropped, so it must be something
@@ -227,37 +237,66 @@ impl RunGuard {
             // First: mostly it is done at once, and nobody has to be told that it waits. What fails once it has been
             // stopped fails for that.
             done = work => done.or_else(|error| self.check().and(Err(error))),
-            () = self.token.cancelled() => fail(self.stopped()),
+            () = self.watch.token.cancelled() => fail(self.watch.stopped()),
             // Outside of the task's budget: work that never waits uses it up, and the clock would not be looked at.
-            () = unconstrained(sleep_until(self.deadline)) => fail(Fault::StatementTimeout),
+            () = unconstrained(sleep_until(self.watch.deadline)) => fail(Fault::StatementTimeout),
         }
-    }
-
-    fn stopped(&self) -> Fault {
-        self.entry.as_ref().map_or(Fault::Canceled, |entry| entry.stopped())
     }
 
     /// Has it been stopped? For long loops without an await.
     pub(crate) fn check(&self) -> EngineResult<()> {
+        match self.watch.fault() {
+            Some(fault) => fail(fault),
+            None => Ok(()),
+        }
+    }
+
+    /// Lets `work`, which stays where it is, ask for it in the middle of its computations. What fails once it has been
+    /// stopped fails for that. `large`: it is known to compute for long.
+    pub(crate) async fn over<T>(
+        &self,
+        work: Pin<&mut impl Future<Output = EngineResult<T>>>,
+        large: bool,
+    ) -> EngineResult<T> {
+        turn::watched_at(&self.host(), work, large).await.or_else(|error| self.check().and(Err(error)))
+    }
+
+    /// Whom computations elsewhere run for.
+    pub(crate) fn host(&self) -> Arc<dyn Host> {
+        Arc::clone(&self.watch) as Arc<dyn Host>
+    }
+}
+
+impl Watch {
+    fn stopped(&self) -> Fault {
+        self.entry.as_ref().map_or(Fault::Canceled, |entry| entry.stopped())
+    }
+
+    /// Why it is to end, if it is.
+    fn fault(&self) -> Option<Fault> {
         if self.token.is_cancelled() {
-            return fail(self.stopped());
+            return Some(self.stopped());
         }
-        match self.deadline {
-            Some(deadline) if Instant::now() >= deadline => fail(Fault::StatementTimeout),
-            _ => Ok(()),
-        }
+        self.deadline.filter(|deadline| Instant::now() >= *deadline).map(|_| Fault::StatementTimeout)
+    }
+}
+
+impl Host for Watch {
+    fn go_on(&self) -> Result<(), Interrupted> {
+        turn::give_way();
+        if self.fault().is_some() { Err(Interrupted) } else { Ok(()) }
     }
 }
 
 impl query::Stop for RunGuard {
     fn is_stopped(&self) -> bool {
-        self.check().is_err()
+        self.watch.go_on().is_err()
     }
 }
 
 impl Drop for RunGuard {
     fn drop(&mut self) {
-        if let Some(entry) = &self.entry {
+        if let Some(entry) = &self.watch.entry {
             let mut state = entry.state.lock();
             state.active -= 1;
             if state.active == 0 {

@@ -316,7 +316,7 @@ impl Engine {
     ) -> EngineResult<T> {
         use tokio::runtime::{Handle, RuntimeFlavor};
         let (send, receive) = std::sync::mpsc::sync_channel(1);
-        let task = self.runtime().spawn(async move {
+        let task = self.runtime().spawn(None, async move {
             let _ = send.send(work.await);
         })?;
         let multi = Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);

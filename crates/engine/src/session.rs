@@ -1,7 +1,7 @@
 //! A session: one client, its settings, prepared statements and transaction block.
 
 use crate::activity::Client;
-use crate::error::{Fault, fail};
+use crate::error::{EngineResult, Fault, fail};
 use crate::prepared::PreparedStatements;
 use crate::running::{Entry, RunGuard};
 use crate::sequences::Taken;
@@ -9,9 +9,10 @@ use crate::set_config::SetConfigs;
 use crate::settings::{Settings, TimeZone};
 use crate::statement::Source;
 use crate::transaction_block::Block;
-use crate::{Answer, Engine, EngineError, Notice, Prepared};
+use crate::{Answer, Engine, EngineError, Notice, Prepared, turn};
 use sql::Statement;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use store::CommitNo;
@@ -224,7 +225,7 @@ impl Session {
     /// # Errors
     /// 42601 and what else the parser refuses.
     pub fn parse(&self, text: &str) -> Result<Vec<Script>, EngineError> {
-        let parsed = sql::parse(text)?;
+        let parsed = parsed(text)?;
         Ok(parsed.into_iter().map(|parsed| Script { source: Arc::new(Source::new(text, parsed, &[])) }).collect())
     }
 
@@ -234,7 +235,7 @@ impl Session {
     /// The statement's. The session goes on.
     pub async fn run(&mut self, statement: &Script) -> Result<Answer, EngineError> {
         self.begin_statement();
-        let done = self.dispatch(&statement.source, None, &[]).await;
+        let done = self.watched_dispatch(&statement.source, None, &[]).await;
         let done = done.map(|answer| self.block.watch(answer));
         self.end_statement(done.map_err(|error| error.located(&statement.source)))
     }
@@ -258,14 +259,19 @@ impl Session {
     /// # Errors
     /// 42601 also for several statements.
     pub async fn prepare(&mut self, text: &str, types: &[Option<DataType>]) -> Result<Arc<Prepared>, EngineError> {
-        let mut parsed = sql::parse(text)?;
+        let mut parsed = parsed(text)?;
         if parsed.len() > 1 {
             return fail(Fault::SeveralStatements);
         }
         let Some(parsed) = parsed.pop() else { return Ok(Arc::new(Prepared::empty())) };
         let source = Arc::new(Source::new(text, parsed, types));
         self.begin_statement();
-        let done = self.prepare_source(Arc::clone(&source)).await;
+        let guard = self.running();
+        let large = is_large(&source.text);
+        let done = {
+            let preparing = pin!(self.prepare_source(Arc::clone(&source)));
+            guard.over(preparing, large).await
+        };
         self.end_statement(done.map_err(|error| error.located(&source)))
     }
 
@@ -276,9 +282,21 @@ impl Session {
     pub async fn execute(&mut self, prepared: &Arc<Prepared>, params: &[Datum]) -> Result<Answer, EngineError> {
         let Some(source) = &prepared.source else { return Ok(Answer::Empty) };
         self.begin_statement();
-        let done = self.dispatch(source, Some(prepared), params).await;
+        let done = self.watched_dispatch(source, Some(prepared), params).await;
         let done = done.map(|answer| self.block.watch(answer));
         self.end_statement(done)
+    }
+
+    /// As [`Self::dispatch`], stopped in the middle of computations too.
+    async fn watched_dispatch(
+        &mut self,
+        source: &Arc<Source>,
+        prepared: Option<&Arc<Prepared>>,
+        params: &[Datum],
+    ) -> EngineResult<Answer> {
+        let guard = self.running();
+        let done = pin!(self.dispatch(source, prepared, params));
+        guard.over(done, is_large(&source.text)).await
     }
 
     /// Locks of a statement that are not its block's.
@@ -371,6 +389,17 @@ impl Session {
     pub(crate) fn note(&self, query: &Arc<str>) {
         self.entry.note_begin(query);
     }
+}
+
+/// Longer texts take longer to read, compile and forget than others of their thread should wait.
+const LARGE_TEXT: usize = 16 * 1024;
+
+fn is_large(text: &str) -> bool {
+    text.len() > LARGE_TEXT
+}
+
+fn parsed(text: &str) -> Result<Vec<sql::Parsed>, sql::SqlError> {
+    if is_large(text) { turn::apart(|| sql::parse(text)) } else { sql::parse(text) }
 }
 
 impl Drop for Session {

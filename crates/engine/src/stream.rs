@@ -7,6 +7,7 @@
 use crate::error::EngineResult;
 use crate::held::{hold_rows, size_of_chunk};
 use crate::key_program::Cursor;
+use crate::query_runtime::Spawned;
 use crate::running::RunGuard;
 use crate::{Chunk, ColumnDesc, RowStream, Session};
 use futures::StreamExt;
@@ -14,7 +15,6 @@ use futures::stream::{self, BoxStream};
 use query::{HeldMemory, Plan, QueryContext, QueryError};
 use std::sync::Arc;
 use tokio::sync::mpsc;
-use tokio_util::task::AbortOnDropHandle;
 use txn::ReadView;
 use types::Datum;
 
@@ -68,7 +68,7 @@ impl Session {
         let planner = Arc::clone(self.engine.planner());
         let guard = self.running();
         let memory = self.engine.hold("an answer");
-        let task = self.engine.runtime().spawn(async move {
+        let task = self.engine.runtime().spawn(Some(guard.host()), async move {
             let send = sender.clone();
             let work = async move {
                 let mut execution = planner.execute(&context, &plan, &params).await?;
@@ -105,7 +105,7 @@ impl Session {
         }
         let (sender, receiver) = mpsc::channel(WAITING);
         let memory = self.engine.hold("an answer");
-        let task = self.engine.runtime().spawn(async move {
+        let task = self.engine.runtime().spawn(Some(guard.host()), async move {
             let send = sender.clone();
             let work = async move {
                 while !cursor.is_done() {
@@ -135,7 +135,7 @@ impl Session {
         let planner = Arc::clone(self.engine.planner());
         let guard: Arc<RunGuard> = self.running();
         self.engine
-            .run_query(async move {
+            .run_query(guard.host(), async move {
                 let work = async {
                     let types: Vec<_> = plan.columns.iter().map(|column| column.ty).collect();
                     let mut execution = planner.execute(&context, &plan, &params).await?;
@@ -155,7 +155,7 @@ impl Session {
 }
 
 /// What comes, from whom, and the memory of the chunk that the front end has.
-type Source = (mpsc::Receiver<Message>, AbortOnDropHandle<()>, Option<HeldMemory>);
+type Source = (mpsc::Receiver<Message>, Spawned<()>, Option<HeldMemory>);
 
 /// False: nobody listens any more.
 async fn send_chunk(sender: &mpsc::Sender<Message>, memory: &HeldMemory, chunk: Chunk) -> bool {

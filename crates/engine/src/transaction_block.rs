@@ -13,7 +13,7 @@ use crate::error::{EngineResult, Fault, fail};
 use crate::exported_snapshots::Exported;
 use crate::held::Writes;
 use crate::savepoint::Savepoints;
-use crate::{Answer, Notice, Session, TransactionStatus};
+use crate::{Answer, Notice, Session, TransactionStatus, turn};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use query::HeldMemory;
@@ -24,6 +24,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use store::{Bytes, CommitNo, FamilyId, Store, TableId};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use txn::{LockWait, ReadView, Transaction, TransactionOptions};
+
+/// A transaction of more rows is committed where no other connection waits.
+const MANY_ROWS: usize = 1_000;
 
 /// Where the session stands.
 #[derive(Debug, Default)]
@@ -223,7 +226,12 @@ impl Session {
             return Ok(());
         }
         self.engine.catalog().check_epochs(txn.epochs()).await?;
-        let committed = txn.commit(self.settings.effective().durability).await?;
+        let durability = self.settings.effective().durability;
+        let committed = match txn.rows_written() > MANY_ROWS {
+            // The store encodes and keeps them in one go.
+            true => turn::all_apart(Box::pin(txn.commit(durability))).await?,
+            false => txn.commit(durability).await?,
+        };
         self.last_commit = self.last_commit.max(committed.commit);
         if !committed.atomic {
             self.notices.push(Notice::warning(

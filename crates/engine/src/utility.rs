@@ -3,7 +3,7 @@
 use crate::dml::literal;
 use crate::error::{EngineResult, Fault, fail};
 use crate::statement::Source;
-use crate::{Answer, ColumnDesc, Session, stream};
+use crate::{Answer, ColumnDesc, Session, stream, turn};
 use sql::{Discard, ObjectName, SettingValue, Statement, ast};
 use std::sync::Arc;
 use types::{DataType, Datum};
@@ -197,7 +197,7 @@ impl Session {
     pub(crate) async fn rows_of(&mut self, query: &ast::Query) -> EngineResult<Vec<Vec<Datum>>> {
         let view = self.read_view().await?;
         let context = self.query_context(view);
-        let plan = self.engine.planner().plan(&context, query, &[]).await?;
+        let plan = turn::all_apart(self.engine.planner().plan(&context, query, &[])).await?;
         self.collect(context, Arc::new(plan), Vec::new(), self.hold_rows()).await
     }
 }

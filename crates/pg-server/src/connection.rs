@@ -6,11 +6,12 @@
 use crate::backend::Output;
 use crate::extended::Extended;
 use crate::frontend::{self, BadFrame, Message};
-use crate::idle_poll;
+use crate::idle_poll::Tide;
 use bytes::BytesMut;
 use engine::{EngineError, HeldMemory, IdleLimit, Session, SessionEnd};
 use std::io;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -82,6 +83,8 @@ impl From<io::Error> for Failure {
 /// Socket and buffers.
 pub(crate) struct Wire {
     stream: TcpStream,
+    /// Of its thread.
+    tide: Arc<Tide>,
     pub(crate) input: BytesMut,
     pub(crate) out: Output,
     /// Bytes of `out` that have left: a flush may be given up in the middle.
@@ -91,8 +94,8 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    pub(crate) fn new(stream: TcpStream) -> Self {
-        Self { stream, input: BytesMut::new(), out: Output::default(), sent: 0, memory: None }
+    pub(crate) fn new(stream: TcpStream, tide: Arc<Tide>) -> Self {
+        Self { stream, tide, input: BytesMut::new(), out: Output::default(), sent: 0, memory: None }
     }
 
     /// Reads more bytes.
@@ -101,7 +104,7 @@ impl Wire {
         match self.stream.read_buf(&mut self.input).await? {
             0 => Err(End::Closed),
             _ => {
-                idle_poll::arrived();
+                self.tide.note();
                 if self.input.len() > LONG_MESSAGE { self.hold_message().await } else { Ok(()) }
             }
         }

@@ -7,8 +7,7 @@
 //! share the thread cost nothing: with several the next message is mostly there already. Seastar's reactor polls before
 //! it sleeps for the same reason.
 
-use std::cell::Cell;
-use std::sync::Arc;
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
@@ -19,27 +18,38 @@ const LIMIT: Duration = Duration::from_micros(100);
 /// So many messages in a row have to come in time before a thread looks for the next.
 const IN_TIME: u32 = 16;
 
-thread_local! {
-    static TIDE: Tide = Tide::default();
+/// How quickly messages follow each other on a thread of connections. Not kept by thread: it may be exchanged for another.
+#[derive(Debug, Default)]
+pub(crate) struct Tide {
+    /// Held for one look.
+    run: Mutex<Run>,
+    /// Wakes the poller.
+    poller: Notify,
 }
 
-/// How quickly messages follow each other on a thread.
-#[derive(Default)]
-struct Tide {
+/// Messages that came quickly.
+#[derive(Debug, Default)]
+struct Run {
     /// When the last one came, and to which connection's task.
-    last: Cell<Option<(Instant, Option<Id>)>>,
+    last: Option<(Instant, Option<Id>)>,
     /// How many of that connection have come in time since one did not.
-    in_time: Cell<u32>,
-    /// Wakes the poller.
-    poller: Arc<Notify>,
+    in_time: u32,
 }
 
 impl Tide {
+    /// Notes that the present task, a connection's, was sent something.
+    pub(crate) fn note(&self) {
+        self.arrived(Instant::now(), tokio::task::try_id());
+    }
+
     fn arrived(&self, now: Instant, task: Option<Id>) {
-        let before = self.last.replace(Some((now, task)));
-        let in_time = before.is_some_and(|(last, other)| other == task && now.duration_since(last) < LIMIT);
-        let count = if in_time { self.in_time.get().saturating_add(1) } else { 0 };
-        self.in_time.set(count);
+        let count = {
+            let mut run = self.run.lock();
+            let before = run.last.replace((now, task));
+            let in_time = before.is_some_and(|(last, other)| other == task && now.duration_since(last) < LIMIT);
+            run.in_time = if in_time { run.in_time.saturating_add(1) } else { 0 };
+            run.in_time
+        };
         if count > 0 && count.is_multiple_of(IN_TIME) {
             self.poller.notify_one();
         }
@@ -47,17 +57,13 @@ impl Tide {
 
     /// Is the next message likely to come soon?
     fn is_high(&self, now: Instant) -> bool {
-        let recent = self.last.get().is_some_and(|(last, _)| now.duration_since(last) < LIMIT);
+        let mut run = self.run.lock();
+        let recent = run.last.is_some_and(|(last, _)| now.duration_since(last) < LIMIT);
         if !recent {
-            self.in_time.set(0);
+            run.in_time = 0;
         }
-        self.in_time.get() >= IN_TIME
+        run.in_time >= IN_TIME
     }
-}
-
-/// Notes that the present task, a connection's, was sent something.
-pub(crate) fn arrived() {
-    TIDE.with(|tide| tide.arrived(Instant::now(), tokio::task::try_id()));
 }
 
 /// How many threads may look for messages at a time: the clients need cores, too.
@@ -87,13 +93,12 @@ impl Drop for Seat<'_> {
     }
 }
 
-/// Keeps the present thread's runtime awake while messages come quickly; one task of each thread.
-pub(crate) async fn run(pollers: &Pollers) {
-    let poller = TIDE.with(|tide| Arc::clone(&tide.poller));
+/// Keeps the present runtime awake while messages come quickly; one task of each.
+pub(crate) async fn run(pollers: &Pollers, tide: &Tide) {
     loop {
-        poller.notified().await;
+        tide.poller.notified().await;
         let Some(_seat) = pollers.take() else { continue };
-        while TIDE.with(|tide| tide.is_high(Instant::now())) {
+        while tide.is_high(Instant::now()) {
             std::thread::yield_now();
             // With nothing else to run the runtime looks at its sockets without waiting.
             tokio::task::yield_now().await;

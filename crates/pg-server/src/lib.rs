@@ -1,7 +1,7 @@
 //! The PostgreSQL wire: startup, queries, COPY and cancel over TCP.
 //!
 //! ```text
-//!   listener ──deals──> worker thread (one a core)
+//!   listener ──deals──> worker thread (one a core; what computes long leaves it)
 //!                          connection: frontend (frames in) ─> simple / extended / copy ─> engine::Session
 //!                                      backend, rows, encode (answers out) <─ Answer
 //! ```
@@ -23,8 +23,11 @@ mod idle_poll;
 mod listener;
 mod portals;
 mod rows;
+mod seats;
 mod simple;
+mod socket;
 mod startup;
 mod startup_options;
 
 pub use listener::{ServerOptions, serve};
+pub use socket::Keepalive;

@@ -2,6 +2,7 @@
 
 use crate::connection::{End, Wire};
 use crate::frontend::{self, Malformed, Opening};
+use crate::seats::{Seat, Seats};
 use crate::startup_options::{self, NotASetting};
 use bytes::BufMut;
 use engine::{Engine, Session, SessionStart};
@@ -10,20 +11,25 @@ use std::sync::Arc;
 
 /// What the opening packets led to.
 pub(crate) enum Opened {
-    /// A session, already greeted.
-    Session(Box<Session>),
+    /// A session, already greeted, in its seat.
+    Session(Box<Session>, Seat),
     /// Nothing more to do: refused, gone, or a cancel request.
     Done,
 }
 
 /// Leads a new connection to its session, if there is room: cancel requests are served all the same.
-pub(crate) async fn open(wire: &mut Wire, engine: &Arc<Engine>, peer: SocketAddr, full: bool) -> Opened {
+pub(crate) async fn open(wire: &mut Wire, engine: &Arc<Engine>, peer: SocketAddr, seats: &Arc<Seats>) -> Opened {
     match opening(wire, engine).await {
-        Ok(Some(_)) if full => {
-            refuse(wire, "53300", "sorry, too many clients already").await;
-            Opened::Done
-        }
-        Ok(Some((minor, parameters))) => begin(wire, engine, peer, minor, parameters).await,
+        Ok(Some((minor, parameters))) => match seats.take() {
+            Some(seat) => match begin(wire, engine, peer, minor, parameters).await {
+                Some(session) => Opened::Session(session, seat),
+                None => Opened::Done,
+            },
+            None => {
+                refuse(wire, "53300", "sorry, too many clients already").await;
+                Opened::Done
+            }
+        },
         Ok(None) | Err(Err(_)) => Opened::Done,
         Err(Ok(malformed)) => {
             refuse(wire, malformed.code(), &malformed.to_string()).await;
@@ -51,7 +57,13 @@ async fn opening(wire: &mut Wire, engine: &Engine) -> Result<Option<(u16, Parame
     }
 }
 
-async fn begin(wire: &mut Wire, engine: &Arc<Engine>, peer: SocketAddr, minor: u16, given: Parameters) -> Opened {
+async fn begin(
+    wire: &mut Wire,
+    engine: &Arc<Engine>,
+    peer: SocketAddr,
+    minor: u16,
+    given: Parameters,
+) -> Option<Box<Session>> {
     // Names that begin with _pq_. are protocol options: none is known.
     let (options, mut parameters): (Parameters, Parameters) = given.into_iter().partition(|p| p.0.starts_with("_pq_."));
     if minor > 0 || !options.is_empty() {
@@ -64,12 +76,12 @@ async fn begin(wire: &mut Wire, engine: &Arc<Engine>, peer: SocketAddr, minor: u
     };
     let Some(user) = take("user").filter(|u| !u.is_empty()) else {
         refuse(wire, "28000", "no PostgreSQL user name specified in startup packet").await;
-        return Opened::Done;
+        return None;
     };
     let database = take("database").filter(|d| !d.is_empty()).unwrap_or_else(|| user.clone());
     if take("replication").is_some_and(|r| !matches!(r.as_str(), "" | "false" | "off" | "no" | "0")) {
         refuse(wire, "0A000", "replication connections are not supported").await;
-        return Opened::Done;
+        return None;
     }
     if let Some(options) = take("options") {
         match startup_options::settings(&options) {
@@ -78,7 +90,7 @@ async fn begin(wire: &mut Wire, engine: &Arc<Engine>, peer: SocketAddr, minor: u
             Err(NotASetting(argument)) => {
                 let message = format!("invalid command-line argument for server process: {argument}");
                 refuse(wire, "42601", &message).await;
-                return Opened::Done;
+                return None;
             }
         };
     }
@@ -86,19 +98,19 @@ async fn begin(wire: &mut Wire, engine: &Arc<Engine>, peer: SocketAddr, minor: u
         let message =
             format!("connections from {} are not accepted: only loopback is, until there are roles", peer.ip());
         refuse(wire, "28000", &message).await;
-        return Opened::Done;
+        return None;
     }
     match engine.session(SessionStart { user, database, parameters, client: Some(peer) }) {
         Ok(session) => greet(wire, session).await,
         Err(error) => {
             wire.out.error("FATAL", &error);
             let _ = wire.flush().await;
-            Opened::Done
+            None
         }
     }
 }
 
-async fn greet(wire: &mut Wire, session: Session) -> Opened {
+async fn greet(wire: &mut Wire, session: Session) -> Option<Box<Session>> {
     wire.out.authentication_ok();
     for (name, value) in session.reported_parameters() {
         wire.out.parameter_status(name, &value);
@@ -106,8 +118,8 @@ async fn greet(wire: &mut Wire, session: Session) -> Opened {
     wire.out.key_data(session.process_id(), session.secret());
     wire.out.ready(session.status());
     match wire.flush().await {
-        Ok(()) => Opened::Session(Box::new(session)),
-        Err(_) => Opened::Done,
+        Ok(()) => Some(Box::new(session)),
+        Err(_) => None,
     }
 }
 

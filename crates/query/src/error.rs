@@ -409,6 +409,12 @@ impl Refusal {
 }
 
 /// Our errors travel through DataFusion's plans as external errors and come out by `From<DataFusionError>`.
+impl From<types::interrupt::Interrupted> for QueryError {
+    fn from(_: types::interrupt::Interrupted) -> Self {
+        Self::Stopped
+    }
+}
+
 impl From<QueryError> for DataFusionError {
     fn from(error: QueryError) -> Self {
         Self::External(Box::new(error))

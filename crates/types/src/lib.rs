@@ -24,6 +24,7 @@ pub mod decimal;
 mod element;
 mod error;
 pub mod ident;
+pub mod interrupt;
 mod interval;
 pub mod json;
 mod stored_clock;

@@ -12,10 +12,10 @@ use super::lines::{Fields, Line};
 use super::rows::{RowWriter, zero_byte};
 use crate::EngineError;
 use crate::error::Fault;
+use crate::query_runtime::Spawned;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use store::LoadRows;
-use tokio_util::task::AbortOnDropHandle;
 
 /// Bytes of a block.
 pub(super) const BLOCK: usize = 512 * 1024;
@@ -32,7 +32,7 @@ pub(super) struct Blocks {
 pub(super) struct Block {
     /// The number of lines before it.
     pub(super) first_line: u64,
-    pub(super) encoding: AbortOnDropHandle<Result<LoadRows, BadLine>>,
+    pub(super) encoding: Spawned<Result<LoadRows, BadLine>>,
 }
 
 /// A line that is wrong.

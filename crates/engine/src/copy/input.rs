@@ -7,7 +7,7 @@ use super::lines::{Fields, Line};
 use super::loader::Loader;
 use super::rows::{header_text, shortened, utf8, zero_byte};
 use crate::error::{EngineResult, Fault, fail};
-use crate::{EngineError, Session};
+use crate::{EngineError, Session, turn};
 use query::HeldMemory;
 use sql::{Copy, CopyHeader, ObjectName};
 use std::future::Future;
@@ -60,6 +60,11 @@ impl CopyIn {
     /// # Errors
     /// The first bad line, with its number as context.
     pub async fn feed(&mut self, data: &[u8]) -> Result<(), EngineError> {
+        let host = self.loader.guard.host();
+        turn::watched(&host, Box::pin(self.take(data))).await
+    }
+
+    async fn take(&mut self, data: &[u8]) -> EngineResult<()> {
         if self.ended {
             return Ok(());
         }
@@ -126,7 +131,10 @@ impl CopyIn {
         let first_line = self.line;
         self.line += memchr::memchr_iter(b'\n', &text).count() as u64;
         let format = Arc::clone(&self.format);
-        let encoding = self.loader.runtime().spawn(async move { blocks::encode(writer, &format, &text) })?;
+        let encoding = self
+            .loader
+            .runtime()
+            .spawn(Some(self.loader.guard.host()), async move { blocks::encode(writer, &format, &text) })?;
         let Some(blocks) = &mut self.blocks else { return Ok(false) };
         blocks.under_way.push_back(Block { first_line, encoding });
         if blocks.under_way.len() >= UNDER_WAY {

@@ -1,7 +1,7 @@
 //! CREATE VIEW and DROP VIEW.
 
 use crate::error::{EngineResult, Fault, fail};
-use crate::{Notice, Session};
+use crate::{Notice, Session, turn};
 use catalog::{Catalog, NewView, TableOid, View, ViewColumn, ViewRead};
 use sql::{CreateView, ObjectName};
 use std::collections::BTreeSet;
@@ -28,7 +28,9 @@ impl Session {
         let context = self.planning_context(&catalog).await?;
         let planner = Arc::clone(self.engine.planner());
         let guard = self.running();
-        let found = guard.stoppable(async { Ok(planner.view_definition(&context, &create.query).await?) }).await?;
+        let found = guard
+            .stoppable(turn::all_apart(async { Ok(planner.view_definition(&context, &create.query).await?) }))
+            .await?;
         let columns = columns(&create.columns, &found.columns)?;
         let search_path = self.search_path();
         let own: Vec<&str> = found.columns.iter().map(|column| column.name.as_str()).collect();

@@ -7,8 +7,8 @@
 use super::params::ParamTypes;
 use super::row_set;
 use super::target::Target;
-use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
+use crate::{Session, turn};
 use catalog::Catalog;
 use futures::StreamExt;
 use query::{Plan, Planner, QueryContext, RowExprs, RowTable};
@@ -181,7 +181,8 @@ impl Session {
         }
         if !exprs.iter().any(has_subquery) {
             let context = self.planning_context(catalog).await?;
-            let compiled = self.engine.planner().row_exprs(&context, tables, exprs, params.known()).await?;
+            let compiled =
+                turn::all_apart(self.engine.planner().row_exprs(&context, tables, exprs, params.known())).await?;
             if let Some(compiled) = compiled {
                 params.merge_exprs(exprs, &compiled.parameters);
                 return Ok(Exprs { inner: Some(Compiled::Rows(Box::new(compiled))) });

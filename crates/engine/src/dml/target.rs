@@ -5,14 +5,17 @@ use crate::error::{EngineResult, Fault};
 use crate::settings::TimeZone;
 use crate::{ColumnDesc, EngineError};
 use catalog::{Catalog, Column, Table};
-use query::RowCodec;
+use query::{QueryError, RowCodec};
 use sql::ColumnName;
 use std::sync::Arc;
 use store::{Bytes, FamilyId, TableId};
-use types::{DataType, Datum, TypeError, coerce, text};
+use types::{DataType, Datum, TypeError, coerce, interrupt, text};
 
 /// All columns of a table are kept in this family.
 pub(crate) const FAMILY: FamilyId = FamilyId(0);
+
+/// What it takes to make a row and to put it where it belongs.
+const STEPS_OF_A_ROW: usize = 512;
 
 /// A table to be written.
 #[derive(Debug)]
@@ -125,6 +128,7 @@ impl Target {
     }
 
     pub(crate) fn fragment(&self, row: &[Datum]) -> EngineResult<Bytes> {
+        interrupt::spend(STEPS_OF_A_ROW).map_err(QueryError::from)?;
         Ok(self.codec.encode_fragment(row)?.into())
     }
 

@@ -107,6 +107,10 @@ pub(crate) enum Fault {
     ViewReadsItself { view: String },
     #[error("role \"{name}\" does not exist")]
     NoSuchRole { name: String },
+    #[error("role \"{name}\" does not exist")]
+    NoSuchUser { name: String },
+    #[error("{what} has not made progress for {seconds} s")]
+    NoProgress { what: String, seconds: u64 },
 
     // Sequences.
     #[error("{message}")]

@@ -64,6 +64,8 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::DuplicateCursor { .. } => "42P03",
         Fault::TooLate { .. } => "25001",
         Fault::Canceled | Fault::StatementTimeout | Fault::CopyAborted { .. } => "57014",
+        Fault::NoSuchUser { .. } => "22023",
+        Fault::NoProgress { .. } => "57P03",
         Fault::ShuttingDown | Fault::Terminated => "57P01",
         Fault::BadBinary => "22P03",
         Fault::ShortBinary => "08P01",

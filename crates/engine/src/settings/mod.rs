@@ -89,6 +89,23 @@ impl Settings {
         self.refresh()
     }
 
+    /// The session's user, who stays the same.
+    pub(crate) fn belongs_to(&mut self, user: &str) -> EngineResult<()> {
+        let given = self.start.insert(USER.to_string(), user.to_string());
+        if let Some(given) = given {
+            self.check_user(&given)?;
+        }
+        self.refresh()
+    }
+
+    /// There are no roles: of users a session knows its own.
+    fn check_user(&self, wanted: &str) -> EngineResult<()> {
+        match self.start.get(USER) {
+            Some(user) if user != wanted => fail(Fault::NoSuchUser { name: wanted.to_string() }),
+            _ => Ok(()),
+        }
+    }
+
     /// What statements look at.
     pub(crate) fn effective(&self) -> &Arc<Effective> {
         &self.effective
@@ -127,6 +144,9 @@ impl Settings {
             Some(value::Kind::DateStyle) => value::with_order(value, self.get(&key)?),
             _ => value,
         };
+        if key == USER {
+            self.check_user(&value)?;
+        }
         self.note_change(&key);
         if local {
             self.local.insert(key, value);
@@ -250,6 +270,9 @@ impl Settings {
         Ok(())
     }
 }
+
+/// The session's user.
+const USER: &str = "session_authorization";
 
 /// May that be set, and to what in canonical form?
 fn check(name: &str, values: &[String], local: bool) -> EngineResult<SettingsChange> {

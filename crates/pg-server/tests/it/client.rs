@@ -31,7 +31,7 @@ impl Server {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
-        let options = ServerOptions { max_connections, threads: 2 };
+        let options = ServerOptions { max_connections, threads: 2, ..ServerOptions::default() };
         let serving = tokio::spawn(serve(listener, Arc::clone(&engine), options, stop.clone()));
         Self { engine, address, stop, serving }
     }

@@ -11,6 +11,7 @@ mod mutated_sessions;
 mod out_of_step;
 mod prepared;
 mod snapshots;
+mod starvation;
 mod stopping;
 mod time_zone;
 mod timeouts;

@@ -41,7 +41,7 @@ async fn run(sessions: u64, seed: u64) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let stop = CancellationToken::new();
-    let options = ServerOptions { max_connections: 100, threads: 2 };
+    let options = ServerOptions { max_connections: 100, threads: 2, ..ServerOptions::default() };
     let server = tokio::spawn(serve(listener, Arc::clone(&engine), options, stop.clone()));
     let table = "CREATE TABLE t (k integer PRIMARY KEY, v text, n numeric(9,2), d timestamptz DEFAULT now());
         INSERT INTO t (k, v, n) SELECT g, 'row ' || g, g FROM generate_series(1, 20) AS g;

@@ -5,7 +5,7 @@ use super::sql::{Definition, define, lenient, wrong};
 use crate::Refusal;
 use crate::error::QueryResult;
 use types::DataType::{self, Boolean, Text};
-use types::{Datum, ElementType};
+use types::{Datum, ElementType, interrupt};
 
 const TEXTS: DataType = DataType::Array(ElementType::Text);
 
@@ -107,6 +107,7 @@ fn is_like(text: &[char], steps: &[Step]) -> QueryResult<bool> {
     let (mut at, mut step) = (0, 0);
     let mut again: Option<(usize, usize)> = None;
     while let Some(letter) = text.get(at) {
+        interrupt::spend(1)?;
         match steps.get(step) {
             Some(Step::Letter(wanted)) if wanted == letter => (at, step) = (at + 1, step + 1),
             Some(Step::One) => (at, step) = (at + 1, step + 1),

@@ -25,6 +25,7 @@ mod interval_extremes;
 mod item_limits;
 mod json;
 mod labelled;
+mod levenshtein;
 mod like_lists;
 mod long_decimal;
 mod long_lists;
@@ -120,6 +121,7 @@ fn definitions() -> impl Iterator<Item = &'static sql::Definition> {
     let lists = [
         math::FUNCTIONS,
         text::FUNCTIONS,
+        levenshtein::FUNCTIONS,
         any_type::FUNCTIONS,
         bytes::FUNCTIONS,
         regex::FUNCTIONS,

@@ -6,6 +6,7 @@ use super::text_parts::{OVERLAY, POSITION, SUBSTR, SUBSTRING, left, position, ri
 use super::{PATTERN_ENDS, WITH_TIES};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
+use std::collections::{HashMap, HashSet};
 use types::DataType::{self, BigInt, Boolean, Bytea, Integer, Text};
 use types::{Datum, ElementType};
 
@@ -134,16 +135,26 @@ pub(super) fn size(count: usize) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
 
+/// Up to so many bytes of letters are looked through one by one.
+const FEW: usize = 16;
+
 /// Without letters of the second argument (blanks, if there is none) at the wanted ends.
 fn trimmed(args: &[Datum], front: bool, back: bool) -> QueryResult<Datum> {
     if let [Datum::Bytes(bytes), Datum::Bytes(set)] = args {
-        let kept = |byte: &u8| !set.contains(byte);
+        let mut dropped = [false; 256];
+        for byte in set {
+            if let Some(dropped) = dropped.get_mut(usize::from(*byte)) {
+                *dropped = true;
+            }
+        }
+        let kept = |byte: &u8| !dropped.get(usize::from(*byte)).copied().unwrap_or_default();
         let start = if front { bytes.iter().position(kept).unwrap_or(bytes.len()) } else { 0 };
         let end = if back { bytes.iter().rposition(kept).map_or(0, |at| at + 1) } else { bytes.len() };
         return Ok(Datum::Bytes(bytes.get(start..end).unwrap_or_default().to_vec()));
     }
     let set = if args.len() > 1 { text(args, 1)? } else { " " };
-    let drop = |letter: char| set.contains(letter);
+    let many: Option<HashSet<char>> = (set.len() > FEW).then(|| set.chars().collect());
+    let drop = |letter: char| many.as_ref().map_or_else(|| set.contains(letter), |many| many.contains(&letter));
     let mut rest = text(args, 0)?;
     if front {
         rest = rest.trim_start_matches(drop);
@@ -261,11 +272,14 @@ fn replace(args: &[Datum]) -> QueryResult<Datum> {
 
 fn translate(args: &[Datum]) -> QueryResult<Datum> {
     let (whole, from, to) = (text(args, 0)?, text(args, 1)?, text(args, 2)?);
-    let to: Vec<char> = to.chars().collect();
-    let out = whole.chars().filter_map(|letter| match from.chars().position(|other| other == letter) {
-        Some(at) => to.get(at).copied(),
-        None => Some(letter),
-    });
+    let mut others = to.chars();
+    let mut changed: HashMap<char, Option<char>> = HashMap::new();
+    for letter in from.chars() {
+        let other = others.next();
+        // Of a letter that is there twice the first counts.
+        changed.entry(letter).or_insert(other);
+    }
+    let out = whole.chars().filter_map(|letter| changed.get(&letter).copied().unwrap_or(Some(letter)));
     Ok(Datum::Text(out.collect()))
 }
 

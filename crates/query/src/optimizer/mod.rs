@@ -3,6 +3,7 @@
 mod bounded_batches;
 mod cooperate;
 mod dependencies;
+mod flat_choices;
 mod interrupt;
 mod join_claims;
 mod min_max;
@@ -52,6 +53,7 @@ fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
             *rule = Arc::clone(&ours);
         }
     }
+    rules.insert(0, Arc::new(flat_choices::FlatChoices));
     // Last: it reads the filters that scans have taken.
     rules.push(Arc::new(MinMaxOfKey));
     rules

@@ -20,7 +20,7 @@ use datafusion::logical_expr::{
 };
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use types::{DataType, Datum};
+use types::{DataType, Datum, interrupt};
 
 /// Functions whose arrays have as many dimensions as those that they are made of.
 const KEEP_DIMENSIONS: [&str; 7] =
@@ -245,6 +245,9 @@ fn plain_items(ty: &ArrowType) -> ArrowType {
 /// Most bytes that one call makes for a batch of rows, as far as Arrow's offsets reach.
 const MOST_OF_A_BATCH: usize = i32::MAX as usize;
 
+/// What a row takes beside its long values.
+const STEPS_OF_A_ROW: usize = 64;
+
 fn evaluate(chosen: &Chosen, arrays: &[ArrayRef], rows: usize) -> QueryResult<ArrayRef> {
     let canonical: Vec<(DataType, ArrayRef)> = chosen
         .types
@@ -268,11 +271,14 @@ fn evaluate(chosen: &Chosen, arrays: &[ArrayRef], rows: usize) -> QueryResult<Ar
         }
         let is_null = chosen.strict && row_values.iter().any(Datum::is_null);
         let value = if is_null { Datum::Null } else { (chosen.body)(&row_values)? };
+        let bytes: usize = row_values.iter().map(allowance::size_of_value).sum();
+        interrupt::spend(STEPS_OF_A_ROW.saturating_add(bytes))?;
         // Of the others a batch has so many and no more.
         if matches!(value, Datum::Text(_) | Datum::Bytes(_) | Datum::Array(_)) {
             let size = allowance::size_of_value(&value);
             left = left.checked_sub(size).ok_or_else(too_large_batch)?;
             allowance::made(size)?;
+            interrupt::spend(size)?;
         }
         values.push(value);
     }

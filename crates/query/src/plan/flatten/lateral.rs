@@ -2,7 +2,7 @@
 
 use super::domain::{Domain, Names, steady};
 use super::push::push;
-use super::{attach, references};
+use super::{attach, one_row, references};
 use crate::error::QueryError;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{JoinType, Result};
@@ -14,6 +14,9 @@ pub(super) fn join(join: Join, names: &mut Names) -> Result<Transformed<LogicalP
     let columns = references::columns_of(&join.right, join.left.schema());
     if columns.is_empty() {
         return attach::attach_join(join, names);
+    }
+    if let Some(plan) = one_row::beside(&join)? {
+        return Ok(Transformed::yes(plan));
     }
     if !matches!(join.join_type, JoinType::Inner | JoinType::Left) {
         let feature = format!("a LATERAL reference in a {} JOIN", join.join_type);

@@ -17,6 +17,7 @@ mod attach;
 mod counted;
 mod domain;
 mod lateral;
+mod one_row;
 mod push;
 mod recursion;
 mod references;

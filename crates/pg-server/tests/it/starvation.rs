@@ -1,0 +1,128 @@
+//! Statements that compute for long beside clients that want short answers.
+
+use crate::client::Strs as _;
+use crate::client::{Client, Server};
+use crate::frames::query;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// More than the threads that hold connections and those that run queries.
+const AT_ONCE: usize = 6;
+
+fn joins(count: usize) -> String {
+    let tables: Vec<String> = (0..count).map(|n| format!("(SELECT 1 AS k, {n} AS v{n}) AS t{n}")).collect();
+    let rest: Vec<String> = tables.iter().skip(1).map(|table| format!("FULL JOIN {table} USING (k)")).collect();
+    format!("SELECT k FROM {} {}", tables[0], rest.join(" "))
+}
+
+fn laterals(count: usize) -> String {
+    let rest: Vec<String> = (1..count).map(|n| format!(", LATERAL (SELECT t{}.k + 1 AS k) AS t{n}", n - 1)).collect();
+    format!("SELECT t{}.k FROM (SELECT 1 AS k) AS t0 {}", count - 1, rest.concat())
+}
+
+/// What takes long to read, to plan, to compute before there is a row, or within one.
+fn long_statements() -> Vec<String> {
+    let numbers = |count: usize| (0..count).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+    vec![
+        joins(22),
+        laterals(24),
+        format!("SELECT 1 WHERE 5 IN ({})", numbers(20_000)),
+        format!("SELECT {}1{}", "(".repeat(1 << 18), ")".repeat(1 << 18)),
+        format!("SELECT repeat('a', 100000) LIKE '{}b'", "%a".repeat(300)),
+        format!("SELECT repeat('a', 100000) LIKE ANY (ARRAY['{}b'])", "%a_".repeat(1_000)),
+        format!("SELECT repeat('a', 1000) ~ '{}b'", "(a|b)|".repeat(2_000)),
+        "SELECT count(*) FROM generate_series(1, 3000000) g WHERE translate(g::text, '0123456789', 'abcdefghij') = ''"
+            .into(),
+        "SELECT md5(string_agg(repeat(md5(g::text), 100), '')) FROM generate_series(1, 30000) g".into(),
+        "SELECT array_length(array_agg(g ORDER BY md5(g::text)), 1) FROM generate_series(1, 300000) g".into(),
+    ]
+}
+
+/// Asks for short answers until it is told to stop: how many there were, and the longest wait for one.
+async fn count_answers(mut client: Client, stop: Arc<AtomicBool>, count: Arc<AtomicUsize>) -> Duration {
+    let mut longest = Duration::ZERO;
+    while !stop.load(Ordering::Relaxed) {
+        let began = Instant::now();
+        assert_eq!(client.run("SELECT 1").await.strs(), Ok("1"));
+        count.fetch_add(1, Ordering::Relaxed);
+        longest = longest.max(began.elapsed());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    longest
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn short_statements_are_answered_beside_long_ones() {
+    let server = Server::start(100).await;
+    let (stop, count) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let counting = tokio::spawn(count_answers(server.session().await, Arc::clone(&stop), Arc::clone(&count)));
+    for statement in long_statements() {
+        let mut clients = Vec::new();
+        for _ in 0..AT_ONCE {
+            let mut client = server.session().await;
+            client.run("SET statement_timeout = '1s'").await.unwrap();
+            client.send(&query(&statement)).await;
+            clients.push(client);
+        }
+        for client in &mut clients {
+            client.answer().await;
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    let longest = counting.await.unwrap();
+    // Far more than it takes on a busy machine, far less than a statement that keeps a thread.
+    assert!(longest < Duration::from_secs(15), "{longest:?} for one of {count:?} answers");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_computes_is_cancelled_and_stopped() {
+    let mut server = Server::start(100).await;
+    let endless = "SELECT repeat('a', 10000000) LIKE ANY (ARRAY[repeat('%a_', 3000) || 'b'])";
+    let mut client = server.session().await;
+    let process = client.run("SELECT pg_backend_pid()").await.unwrap();
+    client.send(&query(endless)).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let mut other = server.session().await;
+    assert_eq!(other.run(&format!("SELECT pg_cancel_backend({process})")).await.strs(), Ok("t"));
+    assert_eq!(crate::client::result(&client.answer().await).strs(), Err("57014"));
+    client.run("SET statement_timeout = '300ms'").await.unwrap();
+    assert_eq!(client.run(endless).await.strs(), Err("57014"));
+    client.run("SET statement_timeout = 0").await.unwrap();
+    client.send(&query(endless)).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(server.engine.health().await.is_ok());
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn long_chains_of_joins_are_planned() {
+    let server = Server::start(10).await;
+    let mut client = server.session().await;
+    client.run("SET statement_timeout = '60s'").await.unwrap();
+    assert_eq!(client.run(&joins(30)).await.strs(), Ok("1"));
+    assert_eq!(client.run(&laterals(30)).await.strs(), Ok("30"));
+}
+
+#[tokio::test]
+async fn silent_sockets_take_no_seats() {
+    let server = Server::start(5).await;
+    let mut silent = Vec::new();
+    for _ in 0..300 {
+        silent.push(server.opened().await);
+    }
+    let mut client = server.session().await;
+    assert_eq!(client.run("SELECT 1").await.strs(), Ok("1"));
+    // The oldest of them was sent away.
+    assert!(silent[0].message().await.is_none());
+}
+
+#[tokio::test]
+async fn the_user_of_a_session_stays_the_same() {
+    let server = Server::start(5).await;
+    let mut client = server.session().await;
+    assert_eq!(client.run("SET session_authorization = 'nobody'").await.strs(), Err("22023"));
+    assert_eq!(client.run("SET session_authorization = 'ada'").await.strs(), Ok("SET"));
+    assert_eq!(client.run("RESET session_authorization").await.strs(), Ok("RESET"));
+    assert_eq!(client.run("SHOW session_authorization").await.strs(), Ok("ada"));
+}

@@ -1,0 +1,89 @@
+//! LATERAL of one computed row: `FROM t, LATERAL (SELECT t.k + 1 AS k) AS u`.
+//!
+//! Such columns stand beside those of the outer row they are made of. Joined by a domain the outer rows would be read twice,
+//! and in a chain of them twice as often with each.
+
+use super::references;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, DFSchema, JoinType, Result, TableReference};
+use datafusion::logical_expr::{Expr, Join, LogicalPlan, LogicalPlanBuilder};
+use std::collections::HashMap;
+
+/// A column: what it is qualified with, its name, and what it is.
+type Computed = (Option<TableReference>, String, Expr);
+
+/// The join as a projection, if its right side is one row that is computed of the left one.
+///
+/// # Errors
+/// None of a plan that is one.
+pub(super) fn beside(join: &Join) -> Result<Option<LogicalPlan>> {
+    if join.join_type != JoinType::Inner || !join.on.is_empty() {
+        return Ok(None);
+    }
+    let outer = join.left.schema();
+    let Some(computed) = columns(&join.right, outer)? else { return Ok(None) };
+    let own = outer.columns().into_iter().map(Expr::Column);
+    let computed = computed.into_iter().map(|(table, name, expr)| expr.alias_qualified(table, name));
+    let plan = LogicalPlanBuilder::from(join.left.as_ref().clone()).project(own.chain(computed))?;
+    let plan = match &join.filter {
+        Some(filter) => plan.filter(filter.clone())?,
+        None => plan,
+    };
+    plan.build().map(Some)
+}
+
+/// The columns of a plan that makes one row of a row outside; `None` if it is another one.
+fn columns(plan: &LogicalPlan, outer: &DFSchema) -> Result<Option<Vec<Computed>>> {
+    let (input, exprs) = match plan {
+        LogicalPlan::EmptyRelation(empty) if empty.produce_one_row => return Ok(Some(Vec::new())),
+        LogicalPlan::SubqueryAlias(alias) => {
+            let Some(computed) = columns(&alias.input, outer)? else { return Ok(None) };
+            let named = plan.schema().iter().zip(computed);
+            return Ok(Some(
+                named.map(|((table, field), (.., expr))| (table.cloned(), field.name().clone(), expr)).collect(),
+            ));
+        }
+        LogicalPlan::Projection(projection) => (&projection.input, &projection.expr),
+        _ => return Ok(None),
+    };
+    let Some(below) = columns(input, outer)? else { return Ok(None) };
+    let below: HashMap<Column, Expr> =
+        below.into_iter().map(|(table, name, expr)| (Column::new(table, name), expr)).collect();
+    let mut all = Vec::with_capacity(exprs.len());
+    for ((table, field), expr) in plan.schema().iter().zip(exprs) {
+        if !is_plain(expr)? {
+            return Ok(None);
+        }
+        all.push((table.cloned(), field.name().clone(), in_place(bare(expr), &below, outer)?));
+    }
+    Ok(Some(all))
+}
+
+/// Without its name, unless that says more of it than the name.
+fn bare(expr: &Expr) -> Expr {
+    match expr {
+        Expr::Alias(alias) if alias.metadata.is_none() => alias.expr.as_ref().clone(),
+        expr => expr.clone(),
+    }
+}
+
+/// May it be computed somewhere else? What changes with each call and what holds a query stay where they are.
+fn is_plain(expr: &Expr) -> Result<bool> {
+    let other = |part: &Expr| Ok(references::subquery_in(part).is_some() || part.is_volatile_node());
+    expr.exists(other).map(|other| !other)
+}
+
+/// With what columns are in their place, and with columns in that of references to the outer row.
+fn in_place(expr: Expr, below: &HashMap<Column, Expr>, outer: &DFSchema) -> Result<Expr> {
+    expr.transform_down(|part| match part {
+        Expr::Column(column) => Ok(match below.get(&column) {
+            Some(expr) => Transformed::new(expr.clone(), true, TreeNodeRecursion::Jump),
+            None => Transformed::no(Expr::Column(column)),
+        }),
+        Expr::OuterReferenceColumn(_, column) if outer.has_column(&column) => {
+            Ok(Transformed::new(Expr::Column(column), true, TreeNodeRecursion::Jump))
+        }
+        part => Ok(Transformed::no(part)),
+    })
+    .data()
+}
