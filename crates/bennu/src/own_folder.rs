@@ -5,7 +5,7 @@
 
 use crate::Error;
 use std::fs::{self, File, TryLockError};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tempfile::TempDir;
 
 /// The file that is locked.
@@ -55,7 +55,7 @@ fn remove_abandoned(parent: &Path, prefix: &str) {
     }
 }
 
-fn is_abandoned(folder: &PathBuf) -> bool {
+fn is_abandoned(folder: &Path) -> bool {
     // Without the file it is being made by somebody, or removed.
     let Ok(file) = File::open(folder.join(LOCK)) else { return false };
     match file.try_lock() {

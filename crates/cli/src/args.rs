@@ -30,8 +30,10 @@ pub(crate) enum Command {
 /// What `serve --help` ends with.
 const SETTINGS: &str = "\
 Settings left out come from the environment, then from the configuration file, then from their defaults: BENNU_DATA,
-BENNU_LISTEN, BENNU_HTTP, BENNU_MAX_CONNECTIONS, BENNU_CACHE_MIB, BENNU_MEMTABLE_MIB, BENNU_QUERY_MEMORY_MIB,
-BENNU_SPILL_DIR, BENNU_QUERY_THREADS, BENNU_LOG, BENNU_LOG_FORMAT. docs/operations/running.md explains them.";
+BENNU_LISTEN, BENNU_HTTP, BENNU_HTTP_PEERS, BENNU_MAX_CONNECTIONS, BENNU_AUTHENTICATION_TIMEOUT,
+BENNU_TCP_KEEPALIVES_IDLE, BENNU_TCP_KEEPALIVES_INTERVAL, BENNU_TCP_KEEPALIVES_COUNT, BENNU_CACHE_MIB,
+BENNU_MEMTABLE_MIB, BENNU_SNAPSHOT_MEMORY_MIB, BENNU_SNAPSHOT_MAX_AGE_S, BENNU_QUERY_MEMORY_MIB, BENNU_SPILL_DIR,
+BENNU_QUERY_THREADS, BENNU_LOG, BENNU_LOG_FORMAT. docs/operations/running.md explains them.";
 
 /// Options left out come from the environment (`BENNU_DATA`, …), then the file, then the defaults.
 #[derive(Debug, Default, clap::Args, Serialize)]

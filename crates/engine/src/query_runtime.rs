@@ -1,7 +1,7 @@
 //! The threads that run queries, apart from those that serve connections.
 //!
-//! There are more of them than a query has tasks, so that one statement which computes without giving way leaves some
-//! to the others until it is given a thread of its own (`turn.rs`).
+//! As many as a query has tasks: each holds memory beside what queries reserve. What computes for long within one call is
+//! given a thread of its own (`turn.rs`), and the others go on.
 
 use crate::error::{EngineResult, Fault};
 use crate::turn;
@@ -11,6 +11,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinError;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -26,15 +27,22 @@ const STACK: usize = 16 << 20;
 /// # Errors
 /// When the system has no thread for it.
 pub fn connection_runtime(name: &str, most: usize) -> io::Result<Runtime> {
-    exchangeable(name, 1).max_blocking_threads(most.max(1)).build()
+    exchangeable(name, 1, turn::CONNECTION_TURN).max_blocking_threads(most.max(1)).build()
 }
 
-fn exchangeable(name: &str, threads: usize) -> Builder {
+fn exchangeable(name: &str, threads: usize, long: Duration) -> Builder {
     let mut builder = Builder::new_multi_thread();
-    builder.worker_threads(threads).thread_name(name).thread_stack_size(STACK);
-    builder.on_thread_start(turn::starts_thread).enable_all();
+    builder.worker_threads(threads).thread_name(name).thread_stack_size(STACK).thread_keep_alive(IDLE);
+    builder.on_thread_start(move || turn::starts_thread(long)).enable_all();
     builder
 }
+
+/// An idle thread ends after this: its allocator keeps what others could use.
+const IDLE: Duration = Duration::from_millis(500);
+
+/// Query threads that compute apart, at most. Each holds the rows of a batch and its allocator's cache beside the memory
+/// that queries reserve.
+const MOST_APART: usize = 8;
 
 /// The query threads.
 #[derive(Debug)]
@@ -84,8 +92,7 @@ impl QueryRuntime {
     /// Starts them for queries of so many tasks.
     pub(crate) fn start(tasks: usize) -> EngineResult<Self> {
         turn::pass_on();
-        // Threads that compute apart are bounded by what runs, which connections and memory bound.
-        let built = exchangeable("bennu-query", tasks * 2 + 2).max_blocking_threads(1 << 16).build();
+        let built = exchangeable("bennu-query", tasks, turn::QUERY_TURN).max_blocking_threads(MOST_APART).build();
         let runtime = built.map_err(|error| Fault::Internal { detail: format!("query threads: {error}") })?;
         Ok(Self { runtime: Some(runtime) })
     }

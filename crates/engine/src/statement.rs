@@ -12,8 +12,8 @@ use std::sync::Arc;
 use txn::ReadView;
 use types::{DataType, Datum};
 
-/// How often a lone statement runs again because it met a deadlock.
-const MAX_DEADLOCKS: usize = 128;
+/// How often a lone statement runs again, because it met a deadlock or definitions changed under it.
+const MAX_RERUNS: usize = 128;
 
 /// A statement with its text and the types that its client declared for its parameters.
 #[derive(Debug)]
@@ -234,23 +234,33 @@ impl Session {
         params: &[Datum],
     ) -> EngineResult<Answer> {
         self.check_writable(command(&source.statement))?;
-        let compiled = self.compile(source, prepared).await?;
+        let mut compiled = self.compile(source, prepared).await?;
         check_parameters(&compiled, prepared.is_some(), params)?;
-        let mut deadlocks = 0;
+        let mut reruns = 0;
         loop {
             let work = self.take_transaction()?;
             let alone = !work.in_block;
             let done = self.write_once(work, source, prepared, Arc::clone(&compiled), params).await;
-            match done {
-                // Its writes and locks are gone and nothing was told of it: it runs as if it began now.
-                Err(error) if alone && error.is_deadlock() && deadlocks < MAX_DEADLOCKS => {
-                    self.running().check()?;
-                    self.engine.counters().retries.add(1);
-                    deadlocks += 1;
-                }
-                done => return done,
+            let Err(error) = done else { return done };
+            let replaced = error.is_undefined_table() && self.is_outdated(&compiled).await;
+            if !alone || reruns == MAX_RERUNS || !(error.is_deadlock() || replaced) {
+                return Err(error);
+            }
+            // Its writes and locks are gone and nothing was told of it: it runs as if it began now.
+            self.running().check()?;
+            self.engine.counters().retries.add(1);
+            reruns += 1;
+            if replaced {
+                compiled = self.compile(source, prepared).await?;
             }
         }
+    }
+
+    /// Were definitions changed since? A table that a write reads, other than its target, is not locked, and TRUNCATE
+    /// gives it another storage.
+    async fn is_outdated(&self, compiled: &Compiled) -> bool {
+        self.engine.catalog().settled().await;
+        !self.is_current(compiled)
     }
 
     async fn write_once(

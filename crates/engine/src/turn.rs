@@ -7,9 +7,10 @@
 //!
 //! ```text
 //!   known to be long   planning, large statements, large commits          apart() from the beginning
-//!   turns out long     functions, sorts, whatever asks `types::interrupt`  at the first question after TURN
-//!   was long before    joins, sorts and aggregates of the planner's        the next turn of the same task
+//!   turns out long     functions, whatever asks `types::interrupt`         at the first question after a long turn
 //! ```
+//! Each thread that computes apart has work memory and an allocator's cache of its own, so joins, sorts and aggregates of
+//! DataFusion, whose turns end with a batch, stay where they are.
 //! Threads of a program that embeds the engine are not exchanged: only those that [`starts_thread`] was called on are.
 
 use datafusion::common::runtime::{JoinSetTracer, set_join_set_tracer};
@@ -25,14 +26,16 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use types::interrupt::{self, Host};
 
-/// A computation of so long is no longer a short one: others of its thread wait for it.
-const TURN: Duration = Duration::from_millis(5);
+/// A turn of so long is no longer a short one where clients are served: others of its thread wait for it.
+pub(crate) const CONNECTION_TURN: Duration = Duration::from_millis(5);
+/// And where queries run, among which none is in such haste.
+pub(crate) const QUERY_TURN: Duration = Duration::from_millis(100);
 /// Time for the new thread to take over. If it was too little, the next question tries again.
 const TAKING_OVER: Duration = Duration::from_micros(200);
 
 thread_local! {
-    /// May other tasks go on elsewhere?
-    static EXCHANGEABLE: Cell<bool> = const { Cell::new(false) };
+    /// May other tasks go on elsewhere, and after how long a turn?
+    static EXCHANGEABLE: Cell<Option<Duration>> = const { Cell::new(None) };
     /// When the turn began, or when the thread was given up.
     static BEGAN: Cell<Option<Instant>> = const { Cell::new(None) };
 }
@@ -46,14 +49,14 @@ impl Drop for Restore {
     }
 }
 
-/// To be called on each thread of a runtime of several threads whose tasks may go on elsewhere.
-pub(crate) fn starts_thread() {
-    EXCHANGEABLE.set(true);
+/// To be called on each thread of a runtime of several threads whose tasks may go on elsewhere after a turn of `long`.
+pub(crate) fn starts_thread(long: Duration) {
+    EXCHANGEABLE.set(Some(long));
 }
 
 /// Computes what is known to be long.
 pub(crate) fn apart<T>(work: impl FnOnce() -> T) -> T {
-    if EXCHANGEABLE.get() { tokio::task::block_in_place(work) } else { work() }
+    if EXCHANGEABLE.get().is_some() { tokio::task::block_in_place(work) } else { work() }
 }
 
 /// Waits for what computes long each time that it has its turn.
@@ -65,7 +68,7 @@ pub(crate) async fn all_apart<F: Future>(work: F) -> F::Output {
 /// One turn of a task, known to be long. It ends when its budget is used up, as on the runtime's own threads: there
 /// are plans that give way for nothing else.
 fn turn_apart<T>(work: impl FnOnce() -> T) -> T {
-    if !EXCHANGEABLE.get() {
+    if EXCHANGEABLE.get().is_none() {
         return work();
     }
     // The thread is given up: nobody has to be asked for that again.
@@ -78,8 +81,8 @@ fn turn_apart<T>(work: impl FnOnce() -> T) -> T {
 
 /// Gives the thread's other tasks away if the present one has computed for long. Asked in the middle of a computation.
 pub(crate) fn give_way() {
-    let long = BEGAN.get().is_some_and(|began| began.elapsed() >= TURN);
-    if long && EXCHANGEABLE.get() {
+    let Some((began, long)) = BEGAN.get().zip(EXCHANGEABLE.get()) else { return };
+    if began.elapsed() >= long {
         tokio::task::block_in_place(|| std::thread::sleep(TAKING_OVER));
         BEGAN.set(Some(Instant::now()));
     }
@@ -92,24 +95,14 @@ pub(crate) async fn watched<F: Future>(host: &Arc<dyn Host>, work: F) -> F::Outp
 
 /// As [`watched`], of what stays where it is. `large`: each turn of it is long.
 pub(crate) async fn watched_at<F: Future>(host: &Arc<dyn Host>, mut work: Pin<&mut F>, large: bool) -> F::Output {
-    let mut long = large;
-    poll_fn(|cx| {
-        let done = turn(host, &mut long, || work.as_mut().poll(cx));
-        long |= large;
-        done
-    })
-    .await
+    poll_fn(|cx| turn(host, large, || work.as_mut().poll(cx))).await
 }
 
-/// One turn of a task. `long`: was its last one?
-fn turn<T>(host: &Arc<dyn Host>, long: &mut bool, work: impl FnOnce() -> T) -> T {
-    let began = Instant::now();
-    let restore = Restore(BEGAN.replace(Some(began)));
+/// One turn of a task.
+fn turn<T>(host: &Arc<dyn Host>, large: bool, work: impl FnOnce() -> T) -> T {
+    let _restore = Restore(BEGAN.replace(Some(Instant::now())));
     let work = || interrupt::under(Some(Arc::clone(host)), work);
-    let done = if *long { turn_apart(work) } else { work() };
-    drop(restore);
-    *long = began.elapsed() >= TURN;
-    done
+    if large { turn_apart(work) } else { work() }
 }
 
 /// Tasks that a plan starts run for whom the one runs that starts them.
@@ -159,7 +152,7 @@ mod tests {
 
     fn one_thread() -> tokio::runtime::Runtime {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
-        builder.worker_threads(1).on_thread_start(starts_thread).enable_all().build().unwrap()
+        builder.worker_threads(1).on_thread_start(|| starts_thread(CONNECTION_TURN)).enable_all().build().unwrap()
     }
 
     /// A task that computes until it is told to stop, and how often another task of the only thread had its turn
@@ -194,7 +187,12 @@ mod tests {
 
     #[test]
     fn others_of_the_thread_go_on_while_a_task_computes_apart() {
-        assert_eq!(turns_beside(|host| apart(|| while !host.0.load(Ordering::Relaxed) {})), 20);
+        assert_eq!(
+            turns_beside(|host| apart(|| while !host.0.load(Ordering::Relaxed) {
+                std::hint::spin_loop()
+            })),
+            20
+        );
     }
 
     #[test]
@@ -210,24 +208,5 @@ mod tests {
         });
         let done: Result<(), _> = done.unwrap();
         assert!(done.is_err());
-    }
-
-    #[test]
-    fn a_task_that_was_long_is_apart_the_next_time() {
-        let runtime = one_thread();
-        let host: Arc<dyn Host> = Arc::new(Always::default());
-        let done = runtime.block_on(async {
-            tokio::spawn(async move {
-                let mut long = false;
-                turn(&host, &mut long, || std::thread::sleep(TURN * 2));
-                assert!(long);
-                // The other task has its turn on another thread while this one keeps its own.
-                let (send, receive) = std::sync::mpsc::channel();
-                tokio::spawn(async move { send.send(()) });
-                turn(&host, &mut long, || receive.recv_timeout(Duration::from_secs(60)))
-            })
-            .await
-        });
-        assert!(done.unwrap().is_ok());
     }
 }

@@ -160,6 +160,11 @@ impl EngineError {
         self.code() == "40P01"
     }
 
+    /// A table is not there, for names or for the store?
+    pub(crate) fn is_undefined_table(&self) -> bool {
+        self.code() == "42P01"
+    }
+
     pub(crate) fn conflict(&self) -> Option<&(TableId, Bytes)> {
         self.report.conflict.as_ref()
     }

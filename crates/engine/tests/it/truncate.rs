@@ -7,7 +7,7 @@ use store::Store;
 use store_fjall::FjallStore;
 use store_testkit::ModelStore;
 
-const ROUNDS: usize = 40;
+const ROUNDS: usize = 5;
 const STATEMENTS: [&str; 6] = [
     "SELECT count(*) FROM t",
     "SELECT v FROM t WHERE k = 7",
