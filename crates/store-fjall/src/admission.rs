@@ -5,6 +5,7 @@
 //! ahead of fjall's own stalls: those would put whole threads to sleep under the commit lock.
 
 use crate::options::Options;
+use crate::seam::{blocking, task};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use store::{StoreError, StoreResult};
@@ -75,14 +76,14 @@ impl Admission {
         let pause = self.pause_us.load(Ordering::Relaxed);
         if pause > 0 {
             self.pauses.fetch_add(1, Ordering::Relaxed);
-            tokio::time::sleep(Duration::from_micros(pause)).await;
+            task::sleep(Duration::from_micros(pause)).await;
         }
         self.writes.acquire().await.map_err(|_| StoreError::Closed)
     }
 
     /// Keeps all commits out. Blocks: for threads outside of the runtime only.
     pub(crate) fn alone_blocking(&self) -> RwLockWriteGuard<'_, ()> {
-        self.gate.blocking_write()
+        blocking::write(&self.gate)
     }
 
     /// Sets how long each commit pauses.

@@ -2,9 +2,10 @@
 
 use crate::error::engine;
 use crate::inner::Inner;
+use crate::seam::{Instant, engine_threads, thread};
 use crate::watermark_follower::Follower;
 use fjall::{AbstractTree, Keyspace};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use store::{StoreResult, TableId};
 
 /// At close, flushing may take this long; what is left is replayed from the journal at the next open.
@@ -21,7 +22,7 @@ pub(crate) fn table(inner: &Inner, id: TableId, major: bool) -> StoreResult<()> 
         rotate(inner, keyspace)?;
         while keyspace.sealed_memtable_count() > 0 {
             inner.pipeline.read_only.check()?;
-            std::thread::sleep(Duration::from_millis(1));
+            thread::sleep(Duration::from_millis(1));
         }
         if major {
             // What the states hold cannot be reclaimed: let them hold the present only.
@@ -50,7 +51,7 @@ pub(crate) fn rotate(inner: &Inner, keyspace: &Keyspace) -> StoreResult<()> {
     let _last = pipeline.lock();
     sync()?;
     keyspace.rotate_memtable().map_err(engine("flushing"))?;
-    Ok(())
+    engine_threads::rotated(&pipeline.db, keyspace)
 }
 
 /// Lets the newest and the published state see what flushes and compactions made.
@@ -88,7 +89,7 @@ fn flush_all(inner: &Inner) -> StoreResult<()> {
     let unflushed = || keyspaces.iter().any(|keyspace| keyspace.sealed_memtable_count() > 0);
     // After a failure nothing will be flushed: the journal has it all.
     while unflushed() && begun.elapsed() < CLOSE_PATIENCE && !inner.pipeline.read_only.is_set() {
-        std::thread::sleep(Duration::from_millis(1));
+        thread::sleep(Duration::from_millis(1));
     }
     Ok(())
 }

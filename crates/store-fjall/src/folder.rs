@@ -11,6 +11,7 @@
 //! Described in `docs/formats/store-meta.md`.
 
 use crate::error::io;
+use crate::seam::{files, thread};
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -143,7 +144,7 @@ fn lock(path: &Path) -> StoreResult<File> {
             Err(TryLockError::WouldBlock) if tried == LOCK_TRIES => {
                 return Err(StoreError::Locked { path: path.display().to_string() });
             }
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(20)),
         }
     }
     Ok(file)
@@ -182,7 +183,9 @@ fn write_identity(path: &Path) -> StoreResult<()> {
 
 /// Makes the names in a folder durable.
 pub(crate) fn sync_folder(path: &Path) -> StoreResult<()> {
-    File::open(path).and_then(|folder| folder.sync_all()).map_err(io(format!("syncing folder {}", path.display())))
+    File::open(path)
+        .and_then(|folder| files::sync_all(&folder))
+        .map_err(io(format!("syncing folder {}", path.display())))
 }
 
 #[cfg(test)]

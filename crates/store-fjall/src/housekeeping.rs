@@ -4,12 +4,11 @@ use crate::error::{engine, io};
 use crate::inner::Inner;
 use crate::memtable_budget::Budget;
 use crate::purge::Purge;
+use crate::seam::{Condvar, Mutex, engine_threads, thread};
 use crate::snapshots::Limits;
 use crate::watermark_follower::Follower;
 use fjall::PersistMode;
-use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 use store::StoreResult;
 
@@ -20,11 +19,11 @@ const TICK: Duration = Duration::from_millis(20);
 pub(crate) struct Housekeeper {
     inner: Arc<Inner>,
     stop: Arc<Stop>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    threads: Mutex<Vec<thread::JoinHandle<()>>>,
 }
 
 #[derive(Default)]
-struct Stop {
+pub(crate) struct Stop {
     /// Set once; a short mutex, paired with `signal`.
     stopped: Mutex<bool>,
     signal: Condvar,
@@ -42,7 +41,9 @@ impl Housekeeper {
         let sync_thread = spawn("bennu-sync", move || group_sync.run(interval))?;
         let (housed, until) = (inner.clone(), stop.clone());
         let keeper = spawn("bennu-keeper", move || keep_house(&housed, &until))?;
-        Ok(Self { inner: inner.clone(), stop, threads: Mutex::new(vec![sync_thread, keeper]) })
+        let mut threads = vec![sync_thread, keeper];
+        threads.extend(engine_threads::start(inner, &stop)?);
+        Ok(Self { inner: inner.clone(), stop, threads: Mutex::new(threads) })
     }
 
     /// Ends the threads and waits for them. May be called again.
@@ -59,8 +60,8 @@ impl Housekeeper {
     }
 }
 
-fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> StoreResult<JoinHandle<()>> {
-    std::thread::Builder::new().name(name.to_owned()).spawn(body).map_err(io("starting a background thread"))
+pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> StoreResult<thread::JoinHandle<()>> {
+    thread::spawn(name, body).map_err(io("starting a background thread"))
 }
 
 fn keep_house(inner: &Inner, stop: &Stop) {
@@ -100,7 +101,7 @@ pub(crate) fn pipeline_is_sound(inner: &Inner) -> StoreResult<()> {
 
 impl Stop {
     /// Sleeps for `tick`; returns whether it is time to end.
-    fn wait(&self, tick: Duration) -> bool {
+    pub(crate) fn wait(&self, tick: Duration) -> bool {
         let mut stopped = self.stopped.lock();
         if !*stopped {
             self.signal.wait_for(&mut stopped, tick);

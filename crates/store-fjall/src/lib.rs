@@ -57,6 +57,7 @@ mod read;
 mod read_only;
 mod recovery;
 mod regions;
+mod seam;
 mod seqno_chain;
 mod snapshots;
 mod stamp;

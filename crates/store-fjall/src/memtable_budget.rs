@@ -13,9 +13,10 @@
 
 use crate::flush::{all_keyspaces, refresh, rotate};
 use crate::inner::Inner;
+use crate::seam::{Instant, engine_threads};
 use fjall::{AbstractTree, Keyspace};
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use store::StoreResult;
 
 /// A memtable of this size is worth a table of its own.
@@ -64,7 +65,7 @@ impl Budget {
             return loads.iter().filter(|load| load.entries > 0).collect();
         }
         let entries: usize = loads.iter().map(|load| load.entries).sum();
-        let behind = db.outstanding_flushes() > 0;
+        let behind = engine_threads::outstanding_flushes(db) > 0;
         let mut rotate = self.idle_ones(inner.options.idle_flush, loads);
         rotate.extend(loads.iter().filter(|load| load.bytes >= LARGE));
         if entries as u64 > inner.options.memtable_entries {

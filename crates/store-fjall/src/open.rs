@@ -16,6 +16,7 @@ use crate::meta;
 use crate::options::Options;
 use crate::read_only::ReadOnly;
 use crate::recovery;
+use crate::seam::engine_threads;
 use crate::snapshots::Nonces;
 use crate::watermark::{Mark, Watermark};
 use fjall::config::{BlockSizePolicy, CompressionPolicy};
@@ -108,9 +109,8 @@ fn advance_seqno(db: &Database, next: u64) {
 
 fn open_database(folder: &Folder, options: &Options) -> StoreResult<Database> {
     let path = folder.database();
-    let builder = Database::builder(&path)
+    let builder = engine_threads::count(Database::builder(&path), options.worker_threads)
         .cache_size(options.cache_bytes)
-        .worker_threads(options.worker_threads.max(1))
         // Journals are bounded by our own budget of memtable entries. Beyond this size fjall would seal memtables.
         .max_journaling_size(u64::MAX);
     // fjall asserts some things about its files; a folder that was tampered with is no reason to panic.

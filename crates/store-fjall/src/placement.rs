@@ -10,7 +10,7 @@
 
 use bytes::Bytes;
 use fjall::{Keyspace, Slice};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store::{CommitNo, FamilyId, KeyRange, RegionId, RowBatch, StoreError, StoreResult, TableId};
@@ -27,7 +27,7 @@ pub(crate) struct NextIds {
 /// All tables of one state.
 #[derive(Clone)]
 pub(crate) struct TableMap {
-    tables: HashMap<TableId, Arc<Table>>,
+    tables: BTreeMap<TableId, Arc<Table>>,
     /// What the next table will get.
     pub(crate) next: NextIds,
 }
@@ -108,7 +108,7 @@ pub(crate) struct RegionLoad {
 impl TableMap {
     /// No tables yet.
     pub(crate) fn new(next: NextIds) -> Self {
-        Self { tables: HashMap::new(), next }
+        Self { tables: BTreeMap::new(), next }
     }
 
     /// The table.
@@ -130,7 +130,7 @@ impl TableMap {
         Ok((table, &family.place))
     }
 
-    /// All tables, in no order.
+    /// All tables, by id.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (TableId, &Arc<Table>)> {
         self.tables.iter().map(|(id, table)| (*id, table))
     }

@@ -7,6 +7,7 @@ use crate::limits::{MAX_FRAGMENT_BYTES, MAX_KEY_BYTES, is_possible_key, within_l
 use crate::options::Options;
 use crate::placement::TableMap;
 use crate::read::{self, ReadSource};
+use crate::seam::task;
 use crate::snapshots::{QueuedScan, reading};
 use crate::{load, open, regions, stats};
 use async_trait::async_trait;
@@ -19,7 +20,6 @@ use store::{
     Scan, ScanRequest, Scope, Snapshot, Store, StoreError, StoreResult, StoreStats, TableChange, TableId, TableSize,
     WriteBatch,
 };
-use tokio::task::JoinError;
 
 /// Multi-gets beyond this many keys queue, and run where they may block.
 const LARGE_MULTI_GET: usize = 64;
@@ -280,13 +280,13 @@ impl Weight {
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> StoreResult<T> + Send + 'static,
 ) -> StoreResult<T> {
-    joined(tokio::task::spawn_blocking(work).await)
+    joined(task::spawn_blocking(work).await)
 }
 
 /// The outcome of background work.
 ///
 /// # Errors
 /// Its own; an I/O failure when it panicked.
-pub(crate) fn joined<T>(outcome: Result<StoreResult<T>, JoinError>) -> StoreResult<T> {
+pub(crate) fn joined<T>(outcome: Result<StoreResult<T>, task::JoinError>) -> StoreResult<T> {
     outcome.map_err(|error| StoreError::Io { action: "background work".into(), reason: error.to_string() })?
 }

@@ -18,7 +18,7 @@
 
 use crate::error::io;
 use crate::folder::sync_folder;
-use parking_lot::Mutex;
+use crate::seam::{Mutex, files};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::FileExt;
@@ -178,7 +178,7 @@ impl Watermark {
         next.sequence += 1;
         next.last_stamp = self.last_stamp.load(Ordering::Relaxed);
         let offset = (next.sequence % 2) * COPY_DISTANCE;
-        let written = self.file.write_all_at(&encode(&next), offset).and_then(|()| self.file.sync_all());
+        let written = self.file.write_all_at(&encode(&next), offset).and_then(|()| files::sync_all(&self.file));
         written.map_err(io("writing the watermark"))?;
         self.ceiling.store(next.commit_ceiling, Ordering::Relaxed);
         *current = next;

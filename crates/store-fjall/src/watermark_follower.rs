@@ -4,10 +4,11 @@ use crate::error::io;
 use crate::housekeeping::pipeline_is_sound;
 use crate::inner::Inner;
 use crate::journal::read_batches;
+use crate::seam::{Instant, files};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use store::{CommitNo, StoreResult};
 
 /// Each update costs two syncs. Damage in what was written since the last one is taken for a torn tail.
@@ -57,7 +58,7 @@ impl Follower {
         let end = read_batches(ReadFrom { file: &file, at: self.bytes }).map_err(io(reading))?;
         // Some of these batches may not have been synced yet. The handle is the one that commits are
         // synced with, and the kernel tells a failure once: it must not be lost here.
-        let synced = file.sync_data().map_err(io(format!("syncing journal {journal}")));
+        let synced = files::sync_data(&file).map_err(io(format!("syncing journal {journal}")));
         synced.map_err(|error| pipeline.read_only.set(&error))?;
         self.bytes += end.whole_bytes;
         self.seqno = end.last_seqno.or(self.seqno);

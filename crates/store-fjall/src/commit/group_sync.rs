@@ -14,7 +14,7 @@ use crate::commit::journal_file::JournalFile;
 use crate::commit::publish::{Publisher, Turn};
 use crate::commit::thread_use;
 use crate::read_only::ReadOnly;
-use parking_lot::{Condvar, Mutex};
+use crate::seam::{Condvar, Mutex, thread};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -103,7 +103,7 @@ impl GroupSync {
                 let _ = self.ask(Request::Now);
             } else {
                 // Somebody else syncs: that takes a fraction of a millisecond.
-                std::thread::yield_now();
+                thread::yield_now();
             }
         }
         Ok(())

@@ -11,7 +11,7 @@
 //! or before: looking for the successor before each sync is enough.
 
 use crate::error::io;
-use parking_lot::Mutex;
+use crate::seam::{Mutex, files};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl JournalFile {
     /// I/O failures.
     pub(crate) fn sync(&self) -> StoreResult<()> {
         let (id, file) = self.active()?;
-        file.sync_data().map_err(io(format_args!("syncing journal {id}")))
+        files::sync_data(&file).map_err(io(format_args!("syncing journal {id}")))
     }
 
     /// The number of the active journal and a handle to it.

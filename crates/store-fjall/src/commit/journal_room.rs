@@ -17,7 +17,7 @@
 
 use crate::commit::journal_file::JournalFile;
 use crate::error::io;
-use parking_lot::Mutex;
+use crate::seam::Mutex;
 use rustix::fs::{SeekFrom, seek};
 use std::fs::File;
 use std::os::unix::fs::FileExt;

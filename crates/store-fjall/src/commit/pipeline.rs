@@ -13,12 +13,12 @@ use crate::limits::{check_fragment, check_key, check_own_key};
 use crate::meta;
 use crate::placement::{Changed, Family, Place, Region, Table, TableMap};
 use crate::read_only::ReadOnly;
+use crate::seam::{Mutex, MutexGuard};
 use crate::snapshots::Nonces;
 use crate::stamp;
 use crate::watermark::Watermark;
 use bytes::Bytes;
 use fjall::{Database, Keyspace, OwnedWriteBatch, Readable};
-use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use store::{

@@ -13,8 +13,8 @@
 
 use crate::placement::TableMap;
 use crate::read::Views;
+use crate::seam::Mutex;
 use arc_swap::ArcSwap;
-use parking_lot::Mutex;
 use std::sync::Arc;
 use store::{CommitNo, Durability, StoreResult};
 use tokio::sync::oneshot;

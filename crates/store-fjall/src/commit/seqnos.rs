@@ -1,9 +1,9 @@
 //! Writes batches to fjall, with a mark where their sequence numbers may leave a gap (`seqno_chain.rs`).
 
 use crate::meta;
+use crate::seam::Mutex;
 use crate::seqno_chain::SeqnoMark;
 use fjall::{Database, Keyspace, OwnedWriteBatch, PersistMode};
-use parking_lot::Mutex;
 use std::ops::Range;
 
 /// Where the numbers stand. Its lock is never waited for: whoever takes it holds the commit lock.

@@ -25,6 +25,7 @@ use crate::commit::publish::State;
 use crate::error::{engine, io};
 use crate::inner::Inner;
 use crate::limits::{check_fragment, check_key, check_own_key};
+use crate::seam::task;
 use crate::store::{blocking, joined};
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -39,7 +40,6 @@ use store::{
     WriteBatch,
 };
 use stream::{SortedStream, Streamed};
-use tokio::task::JoinHandle;
 
 /// How often a small load looks for duplicates again because others wrote to the table meanwhile.
 const SMALL_ATTEMPTS: usize = 16;
@@ -59,7 +59,7 @@ pub(crate) struct Load {
     streamed: Option<Streamed>,
     runs: Vec<RunFile>,
     /// The run being written while the next buffer fills.
-    spilling: Option<JoinHandle<StoreResult<RunFile>>>,
+    spilling: Option<task::JoinHandle<StoreResult<RunFile>>>,
     /// Runs begun so far: the name of the next.
     begun: usize,
     /// Shared with the run being written: the folder goes when both are done with it.
@@ -152,7 +152,7 @@ impl Load {
         let mut rows = std::mem::take(&mut self.buffer);
         let (folder, name) = (self.folder.clone(), self.begun.to_string());
         self.begun += 1;
-        self.spilling = Some(tokio::task::spawn_blocking(move || {
+        self.spilling = Some(task::spawn_blocking(move || {
             rows.sort();
             RunFile::write(&folder.0.join(name), &rows)
         }));

@@ -13,11 +13,11 @@ use crate::commit::pipeline::Last;
 use crate::commit::publish::State;
 use crate::error::engine;
 use crate::inner::Inner;
+use crate::seam::{self, task};
 use crate::store::{blocking, joined};
 use std::sync::Arc;
 use store::{CommitNo, FamilyId, OnDuplicate, StoreError, StoreResult, TableId};
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 
 /// Buffers that wait for the thread that writes.
 const WAITING: usize = 2;
@@ -25,7 +25,7 @@ const WAITING: usize = 2;
 /// A stream under way. Dropping it undoes it.
 pub(crate) struct SortedStream {
     sender: mpsc::Sender<Message>,
-    writing: JoinHandle<StoreResult<Streamed>>,
+    writing: task::JoinHandle<StoreResult<Streamed>>,
     last_key: Vec<u8>,
 }
 
@@ -63,7 +63,7 @@ impl SortedStream {
         });
         let Some((writer, homes, empty_at)) = begun.await? else { return Ok(None) };
         let (sender, receiver) = mpsc::channel(WAITING);
-        let writing = tokio::task::spawn_blocking(move || {
+        let writing = task::spawn_blocking(move || {
             let stamp = writer.stamp;
             let homes = write(&writer, homes, receiver)?;
             Ok(Streamed { homes, stamp, empty_at })
@@ -113,7 +113,7 @@ fn write(writer: &Writer, homes: Homes, mut receiver: mpsc::Receiver<Message>) -
     let home = homes.only()?.clone();
     let mut ingestion = home.start_ingestion().map_err(engine("beginning an ingestion"))?;
     loop {
-        match receiver.blocking_recv() {
+        match seam::blocking::receive(&mut receiver) {
             None => return Err(StoreError::Closed),
             Some(Message::End) => break,
             Some(Message::Rows(mut rows)) => rows.try_for_each_mut(|key, fragment| {

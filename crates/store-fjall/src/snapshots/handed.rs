@@ -6,9 +6,8 @@ use crate::commit::publish::State;
 use crate::placement::TableMap;
 use crate::read::ReadSource;
 use crate::regions;
-use parking_lot::Mutex;
+use crate::seam::{Instant, Mutex};
 use std::sync::{Arc, Weak};
-use std::time::Instant;
 use store::{CommitNo, FamilyId, Snapshot, StoreError, StoreResult, TableId};
 
 /// What a [`Snapshot`] of this store holds.

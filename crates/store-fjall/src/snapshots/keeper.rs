@@ -3,11 +3,11 @@
 use super::frozen::Frozen;
 use super::handed::{Handed, Reading};
 use crate::commit::publish::State;
-use parking_lot::Mutex;
+use crate::seam::{Instant, Mutex};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use store::Snapshot;
 
 /// A snapshot of this age is frozen. Most are gone by then.

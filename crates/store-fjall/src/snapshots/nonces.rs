@@ -5,8 +5,8 @@
 //! nothing more is written. What is dropped here is what no open snapshot can ask for.
 
 use crate::error::storage;
+use crate::seam::Mutex;
 use fjall::{AbstractTree, Database, Keyspace, Snapshot};
-use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 use store::StoreResult;
 

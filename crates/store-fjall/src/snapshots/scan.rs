@@ -4,9 +4,9 @@
 use super::handed::{handed, reading};
 use crate::inner::Inner;
 use crate::read::scan::{self, RangeScan};
+use crate::seam::Mutex;
 use async_trait::async_trait;
 use bytes::Bytes;
-use parking_lot::Mutex;
 use std::sync::Arc;
 use store::{RowBatch, Scan, ScanCounters, ScanRequest, Snapshot, StoreResult, TableId};
 

@@ -9,12 +9,13 @@
 
 use super::View;
 use super::table::Caching;
+use crate::seam::Instant;
 use lsm_tree::Table;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The first blocks of a range, which stay.
 const SHORT_BLOCKS: u32 = 32;
