@@ -294,6 +294,9 @@ impl Session {
         prepared: Option<&Arc<Prepared>>,
         params: &[Datum],
     ) -> EngineResult<Answer> {
+        // Short statements of a store in memory may never wait for anything: without this, a client that asks them one
+        // after the other would keep its thread from all other tasks.
+        tokio::task::consume_budget().await;
         let guard = self.running();
         let done = pin!(self.dispatch(source, prepared, params));
         guard.over(done, is_large(&source.text)).await

@@ -21,6 +21,7 @@ mod copy;
 mod declared_orders;
 mod definitions;
 mod errors;
+mod fair_turns;
 mod locks;
 mod pipelines;
 mod point;
