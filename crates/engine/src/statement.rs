@@ -12,7 +12,7 @@ use std::sync::Arc;
 use txn::ReadView;
 use types::{DataType, Datum};
 
-/// How often a lone statement runs again, because it met a deadlock or definitions changed under it.
+/// How often a lone statement runs again, because it met other transactions or definitions changed under it.
 const MAX_RERUNS: usize = 128;
 
 /// A statement with its text and the types that its client declared for its parameters.
@@ -242,15 +242,15 @@ impl Session {
             let alone = !work.in_block;
             let done = self.write_once(work, source, prepared, Arc::clone(&compiled), params).await;
             let Err(error) = done else { return done };
-            let replaced = error.is_undefined_table() && self.is_outdated(&compiled).await;
-            if !alone || reruns == MAX_RERUNS || !(error.is_deadlock() || replaced) {
+            let outdated = self.is_outdated(&compiled).await;
+            if !alone || reruns == MAX_RERUNS || !(error.is_met_by_others() || error.is_undefined_table() && outdated) {
                 return Err(error);
             }
             // Its writes and locks are gone and nothing was told of it: it runs as if it began now.
             self.running().check()?;
             self.engine.counters().retries.add(1);
             reruns += 1;
-            if replaced {
+            if outdated {
                 compiled = self.compile(source, prepared).await?;
             }
         }

@@ -155,9 +155,10 @@ impl EngineError {
         self
     }
 
-    /// Two transactions waited for each other, and this one was to give way?
-    pub(crate) fn is_deadlock(&self) -> bool {
-        self.code() == "40P01"
+    /// Did it meet another transaction, so that nothing of it was written and the same may succeed the next time: a
+    /// deadlock (40P01), or what it read was changed by a writer that its locks do not keep out (40001)?
+    pub(crate) fn is_met_by_others(&self) -> bool {
+        matches!(self.code(), "40P01" | "40001")
     }
 
     /// A table is not there, for names or for the store?
