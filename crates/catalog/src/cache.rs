@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 use store::{Clock, CommitNo, Durability, Store, StoreError, SystemClock, TableId};
-use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::sync::{Mutex, MutexGuard, OwnedMutexGuard};
 
 /// How long a statement may go by a catalog that another process has changed. A commit never does.
 pub const FOLLOW: Duration = Duration::from_millis(100);
@@ -105,9 +105,12 @@ impl CatalogCache {
         if self.shared.store.capabilities().exclusive {
             return Ok(());
         }
-        let (now, last) = (self.clock.micros(), self.followed.load(Ordering::Relaxed));
-        let due = now < last || now - last >= i64::try_from(FOLLOW.as_micros()).unwrap_or(i64::MAX);
-        if due { self.follow_now().await } else { Ok(()) }
+        if !self.is_follow_due() {
+            return Ok(());
+        }
+        let turn = self.shared.turn.lock().await;
+        // Another statement may have looked while this one waited for its turn.
+        if self.is_follow_due() { self.look(turn).await } else { Ok(()) }
     }
 
     /// As [`Self::follow`], however short ago the last look was.
@@ -118,9 +121,20 @@ impl CatalogCache {
         if self.shared.store.capabilities().exclusive {
             return Ok(());
         }
-        let mut turn = self.shared.turn.lock().await;
-        self.followed.store(self.clock.micros(), Ordering::Relaxed);
-        self.shared.follow(&mut turn).await
+        self.look(self.shared.turn.lock().await).await
+    }
+
+    fn is_follow_due(&self) -> bool {
+        let (now, last) = (self.clock.micros(), self.followed.load(Ordering::Relaxed));
+        now < last || now - last >= i64::try_from(FOLLOW.as_micros()).unwrap_or(i64::MAX)
+    }
+
+    /// Whoever comes while it is under way has to wait for it: it is noted when it is done, with the time at which it began.
+    async fn look(&self, mut turn: MutexGuard<'_, CommitNo>) -> CatalogResult<()> {
+        let began = self.clock.micros();
+        self.shared.follow(&mut turn).await?;
+        self.followed.store(began, Ordering::Relaxed);
+        Ok(())
     }
 
     /// May rows be committed that were made by these versions of tables? Each is a storage and the catalog version in

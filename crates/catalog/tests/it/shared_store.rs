@@ -2,10 +2,10 @@
 //! behind in the middle the others finish or undo.
 
 use crate::world::{column, create, new_table, open, shown};
-use catalog::{CatalogCache, CatalogError, Counting, NewSequence, Sequence};
+use catalog::{CatalogCache, CatalogError, Counting, FOLLOW, NewSequence, Sequence};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use store::{Store, StoreError, TableId};
+use store::{Clock, ManualClock, Store, StoreError, TableId, Timestamp};
 use store_testkit::{FaultPlan, FaultStore, LimitedStore, ModelStore, Point, Without};
 use types::{DataType, Datum};
 
@@ -136,6 +136,22 @@ async fn a_change_is_followed_by_the_other_process() {
     let added = column("c", DataType::Integer);
     first.change(|draft| draft.add_column(table.oid, added, Datum::Null)).await.unwrap();
     assert_eq!(second.check_epochs(&epochs).await, Err(CatalogError::ChangedElsewhere));
+}
+
+#[tokio::test]
+async fn a_statement_waits_for_the_look_that_another_has_begun() {
+    let store = shared();
+    let (first, (slow, plan)) = (open(&store).await, process(&store));
+    let clock = Arc::new(ManualClock::default());
+    let second = CatalogCache::open_with_clock(slow, Arc::clone(&clock) as Arc<dyn Clock>).await.unwrap();
+    create(&first, new_table("t")).await.unwrap();
+    clock.set(Timestamp(u64::try_from(FOLLOW.as_millis()).unwrap()));
+    plan.delay(Point::Get, 20);
+    let follow = async || {
+        second.follow().await.unwrap();
+        assert_eq!(shown(&second.current()), shown(&first.current()));
+    };
+    tokio::join!(follow(), follow());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
