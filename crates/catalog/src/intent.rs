@@ -21,7 +21,7 @@ use crate::stored::{self, Change, Counters, FAMILY, Kind};
 use crate::{CatalogError, CatalogResult, SYSTEM_TABLE};
 use serde::{Deserialize, Serialize};
 use store::{
-    Bytes, CommitNo, Condition, Durability, FamilyId, FamilySpec, Mutation, Store, StoreError, StoreResult,
+    Bytes, CommitNo, Condition, Durability, FamilyId, FamilySpec, Mutation, PointRead, Store, StoreError, StoreResult,
     TableChange, TableId, TableSpec, WriteBatch,
 };
 

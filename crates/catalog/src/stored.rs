@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{
-    Bytes, CommitNo, Condition, Durability, FamilyId, FamilySpec, KeyRange, Mutation, ScanRequest, Store, StoreError,
-    TableChange, TableSpec, WriteBatch,
+    Bytes, CommitNo, Condition, Durability, FamilyId, FamilySpec, KeyRange, Mutation, PointRead, ScanRequest, Store,
+    StoreError, TableChange, TableSpec, WriteBatch,
 };
 
 /// Version of the rows' format. Grows when an older build could not read them.

@@ -5,7 +5,9 @@ use bennu_store_fjall::{FjallStore, Options};
 use bytes::Bytes;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use store::{CommitNo, Durability, FamilyId, FamilySpec, Mutation, Store, TableChange, TableId, TableSpec, WriteBatch};
+use store::{
+    CommitNo, Durability, FamilyId, FamilySpec, Mutation, PointRead, Store, TableChange, TableId, TableSpec, WriteBatch,
+};
 
 const TABLE: TableId = TableId(1);
 const FAMILY: FamilyId = FamilyId(0);
@@ -132,7 +134,7 @@ async fn gets() {
         let begun = Instant::now();
         for n in 0..ROWS {
             let snapshot = store.snapshot(CommitNo(0)).await.unwrap();
-            assert!(store.get(TABLE, FAMILY, &key(mix(n + round) % ROWS), &snapshot).await.unwrap().is_some());
+            assert!(store.get_row(TABLE, FAMILY, &key(mix(n + round) % ROWS), &snapshot).await.unwrap().is_some());
         }
         let ours = begun.elapsed() / ROWS as u32;
         println!(

@@ -9,7 +9,9 @@ use bytes::Bytes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use store::{CommitNo, Durability, FamilyId, FamilySpec, Mutation, Store, TableChange, TableId, TableSpec, WriteBatch};
+use store::{
+    CommitNo, Durability, FamilyId, FamilySpec, Mutation, PointRead, Store, TableChange, TableId, TableSpec, WriteBatch,
+};
 use store_fjall::{FjallStore, Options};
 
 const FAMILY: FamilyId = FamilyId(0);
@@ -33,7 +35,7 @@ async fn write(store: &FjallStore, mutations: Vec<Mutation>) {
 
 async fn point_read(store: &FjallStore, n: u32) {
     let snapshot = store.snapshot(CommitNo(0)).await.unwrap();
-    store.get(TABLE, FAMILY, &n.to_be_bytes(), &snapshot).await.unwrap();
+    store.get_row(TABLE, FAMILY, &n.to_be_bytes(), &snapshot).await.unwrap();
 }
 
 fn show(what: &str, mut times: Vec<Duration>) {

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::{
-    CommitNo, Durability, FamilyId, FamilySpec, KeyRange, OnDuplicate, ScanRequest, Store, TableChange, TableId,
-    TableSpec, WriteBatch,
+    CommitNo, Durability, FamilyId, FamilySpec, KeyRange, OnDuplicate, PointRead, ScanRequest, Store, TableChange,
+    TableId, TableSpec, WriteBatch,
 };
 
 const TABLE: TableId = TableId(1);
@@ -73,7 +73,7 @@ async fn points(store: &FjallStore) -> f64 {
     let begun = Instant::now();
     for n in 0..HOT {
         let key = Bytes::copy_from_slice(&(n * (ROWS / HOT)).to_be_bytes());
-        assert!(store.get(TABLE, FAMILY, &key, &at).await.unwrap().is_some());
+        assert!(store.get_row(TABLE, FAMILY, &key, &at).await.unwrap().is_some());
     }
     begun.elapsed().as_secs_f64() * 1e6 / HOT as f64
 }

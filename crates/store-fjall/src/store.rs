@@ -3,7 +3,7 @@
 use crate::commit::thread_use;
 use crate::housekeeping::Housekeeper;
 use crate::inner::Inner;
-use crate::limits::{MAX_FRAGMENT_BYTES, MAX_KEY_BYTES, is_possible_key, within_limits};
+use crate::limits::{MAX_FRAGMENT_BYTES, MAX_KEY_BYTES, within_limits};
 use crate::options::Options;
 use crate::placement::TableMap;
 use crate::read::{self, ReadSource};
@@ -16,9 +16,9 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use store::{
-    BulkLoad, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, Mutation, OnDuplicate, RegionInfo,
-    Scan, ScanRequest, Scope, Snapshot, Store, StoreError, StoreResult, StoreStats, TableChange, TableId, TableSize,
-    WriteBatch,
+    BulkLoad, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, Mutation, OnDuplicate, ReadAt,
+    RegionInfo, Scan, ScanRequest, Scope, Snapshot, Store, StoreError, StoreResult, StoreStats, TableChange, TableId,
+    TableSize, WriteBatch,
 };
 
 /// Multi-gets beyond this many keys queue, and run where they may block.
@@ -51,13 +51,22 @@ impl FjallStore {
         Ok(Arc::new(Self { inner, housekeeper, closing: tokio::sync::Mutex::default() }))
     }
 
-    /// Reads one row of `table`, which is counted in `tables`.
-    fn get_from(tables: &TableMap, source: &ReadSource, table: TableId, key: &[u8]) -> StoreResult<Option<Bytes>> {
-        if !is_possible_key(key) {
-            return Ok(None);
+    /// Reads rows of `table`, which are counted in `tables`. Many keys queue, and run where they may block.
+    async fn get_from(
+        &self,
+        tables: &TableMap,
+        source: ReadSource,
+        table: TableId,
+        keys: &[&[u8]],
+    ) -> StoreResult<Vec<Option<Bytes>>> {
+        let counters = tables.table(table)?;
+        keys.iter().for_each(|key| counters.count_read(key));
+        if keys.len() <= LARGE_MULTI_GET {
+            return read::get(&source, keys.iter().copied());
         }
-        tables.table(table)?.count_read(key);
-        read::get(source, key)
+        let _place = self.inner.admission.read().await?;
+        let keys: Vec<Bytes> = keys.iter().map(|key| Bytes::copy_from_slice(key)).collect();
+        blocking(move || read::get(&source, keys.iter().map(AsRef::as_ref))).await
     }
 }
 
@@ -113,41 +122,20 @@ impl Store for FjallStore {
         &self,
         table: TableId,
         family: FamilyId,
-        key: &[u8],
-        snapshot: &Snapshot,
-    ) -> StoreResult<Option<Bytes>> {
-        self.inner.check_open()?;
-        let reading = reading(snapshot)?;
-        Self::get_from(reading.tables(), &reading.source(table, family)?, table, key)
-    }
-
-    async fn get_many(
-        &self,
-        table: TableId,
-        family: FamilyId,
-        keys: &[Bytes],
-        snapshot: &Snapshot,
+        keys: &[&[u8]],
+        at: ReadAt<'_>,
     ) -> StoreResult<Vec<Option<Bytes>>> {
         self.inner.check_open()?;
-        let reading = reading(snapshot)?;
-        let source = reading.source(table, family)?;
-        let counters = reading.tables().table(table)?;
-        keys.iter().for_each(|key| counters.count_read(key));
-        if !keys.iter().all(|key| is_possible_key(key)) {
-            return keys.iter().map(|key| Self::get_from(reading.tables(), &source, table, key)).collect();
+        match at {
+            ReadAt::Snapshot(snapshot) => {
+                let reading = reading(snapshot)?;
+                self.get_from(reading.tables(), reading.source(table, family)?, table, keys).await
+            }
+            ReadAt::Newest => {
+                let newest = self.inner.pipeline.publisher.newest();
+                self.get_from(&newest.tables, regions::source(&newest, table, family)?, table, keys).await
+            }
         }
-        if keys.len() <= LARGE_MULTI_GET {
-            return read::get_many(&source, keys);
-        }
-        let _place = self.inner.admission.read().await?;
-        let keys = keys.to_vec();
-        blocking(move || read::get_many(&source, &keys)).await
-    }
-
-    async fn get_newest(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
-        self.inner.check_open()?;
-        let newest = self.inner.pipeline.publisher.newest();
-        Self::get_from(&newest.tables, &regions::source(&newest, table, family)?, table, key)
     }
 
     async fn scan(&self, mut request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>> {

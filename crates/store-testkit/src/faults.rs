@@ -8,9 +8,9 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use store::{
-    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, OnDuplicate, RegionInfo,
-    RowBatch, Scan, ScanCounters, ScanRequest, Snapshot, Store, StoreError, StoreResult, StoreStats, TableId,
-    TableSize, WriteBatch,
+    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, OnDuplicate, ReadAt,
+    RegionInfo, RowBatch, Scan, ScanCounters, ScanRequest, Snapshot, Store, StoreError, StoreResult, StoreStats,
+    TableId, TableSize, WriteBatch,
 };
 
 /// A place where a fault can strike.
@@ -18,7 +18,7 @@ use store::{
 pub enum Point {
     /// `snapshot`.
     Snapshot,
-    /// `get`, `get_many` and `get_newest`.
+    /// `get`.
     Get,
     /// `scan`.
     Scan,
@@ -155,25 +155,15 @@ impl Store for FaultStore {
         self.inner.snapshot(at_least).await
     }
 
-    async fn get(&self, table: TableId, family: FamilyId, key: &[u8], at: &Snapshot) -> StoreResult<Option<Bytes>> {
-        self.plan.pass(Point::Get).await?;
-        self.inner.get(table, family, key, at).await
-    }
-
-    async fn get_many(
+    async fn get(
         &self,
         table: TableId,
         family: FamilyId,
-        keys: &[Bytes],
-        snapshot: &Snapshot,
+        keys: &[&[u8]],
+        at: ReadAt<'_>,
     ) -> StoreResult<Vec<Option<Bytes>>> {
         self.plan.pass(Point::Get).await?;
-        self.inner.get_many(table, family, keys, snapshot).await
-    }
-
-    async fn get_newest(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
-        self.plan.pass(Point::Get).await?;
-        self.inner.get_newest(table, family, key).await
+        self.inner.get(table, family, keys, at).await
     }
 
     async fn scan(&self, request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>> {

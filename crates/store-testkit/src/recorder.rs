@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use store::{
-    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, OnDuplicate, RegionInfo,
-    Scan, ScanRequest, Snapshot, Store, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
+    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, OnDuplicate, ReadAt,
+    RegionInfo, Scan, ScanRequest, Snapshot, Store, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
 };
 
 /// How often each call was made.
@@ -13,13 +13,13 @@ use store::{
 pub struct Counts {
     /// `snapshot`.
     pub snapshots: usize,
-    /// `get`.
+    /// `get` of one row in a snapshot.
     pub gets: usize,
-    /// `get_many`.
+    /// `get` of several.
     pub multi_gets: usize,
-    /// Keys of `get` and `get_many`.
+    /// Keys of those.
     pub keys: usize,
-    /// `get_newest`.
+    /// `get` in the newest state.
     pub newest_gets: usize,
     /// `scan`.
     pub scans: usize,
@@ -38,10 +38,8 @@ pub struct Counts {
 /// What a call asked for.
 #[derive(Clone, Debug)]
 pub enum Call {
-    /// `get` and `get_newest`.
-    Get(TableId, Bytes),
-    /// `get_many`.
-    GetMany(TableId, Vec<Bytes>),
+    /// `get`.
+    Get(TableId, Vec<Bytes>),
     /// `scan`.
     Scan(ScanRequest),
     /// `apply` with a batch that is not empty.
@@ -107,30 +105,23 @@ impl Store for RecordingStore {
         self.inner.snapshot(at_least).await
     }
 
-    async fn get(&self, table: TableId, family: FamilyId, key: &[u8], at: &Snapshot) -> StoreResult<Option<Bytes>> {
-        let count = |counts: &mut Counts| (counts.gets, counts.keys) = (counts.gets + 1, counts.keys + 1);
-        self.note(count, Some(Call::Get(table, Bytes::copy_from_slice(key))));
-        self.inner.get(table, family, key, at).await
-    }
-
-    async fn get_many(
+    async fn get(
         &self,
         table: TableId,
         family: FamilyId,
-        keys: &[Bytes],
-        snapshot: &Snapshot,
+        keys: &[&[u8]],
+        at: ReadAt<'_>,
     ) -> StoreResult<Vec<Option<Bytes>>> {
-        let count = |counts: &mut Counts| {
-            counts.multi_gets += 1;
-            counts.keys += keys.len();
+        let count = |counts: &mut Counts| match (at, keys.len()) {
+            (ReadAt::Newest, _) => counts.newest_gets += 1,
+            (ReadAt::Snapshot(_), 1) => (counts.gets, counts.keys) = (counts.gets + 1, counts.keys + 1),
+            (ReadAt::Snapshot(_), many) => {
+                (counts.multi_gets, counts.keys) = (counts.multi_gets + 1, counts.keys + many)
+            }
         };
-        self.note(count, Some(Call::GetMany(table, keys.to_vec())));
-        self.inner.get_many(table, family, keys, snapshot).await
-    }
-
-    async fn get_newest(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
-        self.note(|counts| counts.newest_gets += 1, Some(Call::Get(table, Bytes::copy_from_slice(key))));
-        self.inner.get_newest(table, family, key).await
+        let copied = keys.iter().map(|key| Bytes::copy_from_slice(key)).collect();
+        self.note(count, Some(Call::Get(table, copied)));
+        self.inner.get(table, family, keys, at).await
     }
 
     async fn scan(&self, request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>> {

@@ -1,8 +1,8 @@
 //! The contract. Everything that Bennu keeps goes through these methods.
 
 use crate::{
-    BulkLoad, Capabilities, CheckReport, CommitNo, FamilyId, KeyRange, OnDuplicate, RegionInfo, Scan, ScanRequest,
-    Snapshot, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
+    BulkLoad, Capabilities, CheckReport, CommitNo, FamilyId, KeyRange, OnDuplicate, ReadAt, RegionInfo, Scan,
+    ScanRequest, Snapshot, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -34,36 +34,18 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// [`crate::StoreError::ReadOnly`] when `at_least` can never become durable.
     async fn snapshot(&self, at_least: CommitNo) -> StoreResult<Snapshot>;
 
-    /// The fragment of one row at `snapshot`; `None` when it has none.
+    /// The fragments of the rows of `keys`, in their order; `None` for a row that is not there.
     ///
     /// # Errors
-    /// [`crate::StoreError::NoSuchTable`], [`crate::StoreError::NoSuchFamily`], [`crate::StoreError::Corrupted`].
+    /// [`crate::StoreError::NoSuchTable`], [`crate::StoreError::NoSuchFamily`], [`crate::StoreError::Corrupted`];
+    /// [`crate::StoreError::SnapshotTooOld`].
     async fn get(
         &self,
         table: TableId,
         family: FamilyId,
-        key: &[u8],
-        snapshot: &Snapshot,
-    ) -> StoreResult<Option<Bytes>>;
-
-    /// As [`Self::get`] for many keys, answers in their order.
-    ///
-    /// # Errors
-    /// As [`Self::get`].
-    async fn get_many(
-        &self,
-        table: TableId,
-        family: FamilyId,
-        keys: &[Bytes],
-        snapshot: &Snapshot,
+        keys: &[&[u8]],
+        at: ReadAt<'_>,
     ) -> StoreResult<Vec<Option<Bytes>>>;
-
-    /// The fragment in the newest state, durable or not. For writers that hold the row's lock and for
-    /// nobody else: a reader could be shown what a crash takes back.
-    ///
-    /// # Errors
-    /// As [`Self::get`].
-    async fn get_newest(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>>;
 
     /// Begins a scan at `snapshot`, which it holds until dropped. Each row comes once, in key order.
     ///

@@ -7,7 +7,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use store::{Bytes, CommitNo, Condition, Durability, FamilyId, Mutation, Store, StoreError, TableId, WriteBatch};
+use store::{
+    Bytes, CommitNo, Condition, Durability, FamilyId, Mutation, PointRead, Store, StoreError, TableId, WriteBatch,
+};
 
 /// A transaction that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::savepoint::{Savepoint, UndoLog};
 use crate::{LockOwner, LockTable, LockWait, ReadView, TxnError, TxnId, TxnResult};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use store::{Bytes, CommitNo, Condition, Durability, FamilyId, Snapshot, Store, StoreResult, TableId};
+use store::{Bytes, CommitNo, Condition, Durability, FamilyId, PointRead, Snapshot, Store, StoreResult, TableId};
 
 /// How a transaction behaves.
 #[derive(Clone, Copy, Debug)]
@@ -183,7 +183,7 @@ impl Transaction {
     /// row being as it was read, unless the lock alone sees to that.
     ///
     /// # Errors
-    /// As [`Store::get_newest`].
+    /// As [`Store::get`].
     pub async fn get_newest(&mut self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
         if let Some(written) = self.own_write(table, family, key) {
             return Ok(written.clone());

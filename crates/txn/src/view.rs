@@ -4,7 +4,8 @@ use crate::Overlay;
 use crate::overlay_scan::OverlayScan;
 use std::sync::Arc;
 use store::{
-    Bytes, FamilyId, KeyRange, Scan, ScanRequest, Snapshot, Store, StoreError, StoreResult, TableId, TableSize,
+    Bytes, FamilyId, KeyRange, PointRead, ReadAt, Scan, ScanRequest, Snapshot, Store, StoreError, StoreResult, TableId,
+    TableSize,
 };
 
 /// A consistent state to read from. Cheap to clone; may go to other tasks. Like a snapshot it belongs to
@@ -53,15 +54,16 @@ impl ReadView {
         {
             return Ok(written.clone());
         }
-        self.store.get(table, family, key, &self.snapshot).await
+        self.store.get_row(table, family, key, &self.snapshot).await
     }
 
     /// As [`Self::get`] for many keys, answers in their order.
     ///
     /// # Errors
-    /// As [`Store::get_many`].
+    /// As [`Store::get`].
     pub async fn get_many(&self, table: TableId, family: FamilyId, keys: &[Bytes]) -> StoreResult<Vec<Option<Bytes>>> {
-        let mut answers = self.store.get_many(table, family, keys, &self.snapshot).await?;
+        let wanted: Vec<&[u8]> = keys.iter().map(AsRef::as_ref).collect();
+        let mut answers = self.store.get(table, family, &wanted, ReadAt::Snapshot(&self.snapshot)).await?;
         if let Some(overlay) = &self.overlay {
             for (key, answer) in keys.iter().zip(&mut answers) {
                 if let Some(written) = overlay.get(table, family, key) {

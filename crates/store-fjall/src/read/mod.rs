@@ -29,7 +29,7 @@ pub(crate) mod split;
 pub(crate) mod verify;
 
 pub(crate) use blocks::{Image, Views};
-pub(crate) use get::{get, get_many};
+pub(crate) use get::get;
 pub(crate) use source::{Position, ReadSource};
 
 #[cfg(test)]

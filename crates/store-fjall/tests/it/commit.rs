@@ -2,7 +2,9 @@
 
 use crate::support::*;
 use bytes::Bytes;
-use store::{CommitNo, Condition, Durability, Mutation, Store, StoreError, TableChange, TableId, WriteBatch};
+use store::{
+    CommitNo, Condition, Durability, Mutation, PointRead, Store, StoreError, TableChange, TableId, WriteBatch,
+};
 
 #[tokio::test]
 async fn a_sync_commit_is_seen_after_its_sync_and_not_before() {
@@ -148,7 +150,7 @@ async fn a_dropped_table_is_gone_for_new_readers_and_still_there_for_old_ones() 
     drop_and_make.mutations.push(put(2, "a", "1"));
     commit(&store, drop_and_make).await;
     let new = now(&store).await;
-    let gone = store.get(TableId(1), FAMILY, b"00001", &new).await;
+    let gone = store.get_row(TableId(1), FAMILY, b"00001", &new).await;
     assert_eq!(gone, Err(StoreError::NoSuchTable { table: TableId(1) }));
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     assert_eq!(scan(&store, 1, &old).await.len(), 5000);

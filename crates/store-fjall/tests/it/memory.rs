@@ -1,9 +1,11 @@
 //! What memory the store holds: memtables, and what readers keep of them.
 
 use crate::support::{FAMILY, batch, commit, create, get, now, options, put, scan, text};
-use bytes::Bytes;
 use std::time::{Duration, Instant};
-use store::{CommitNo, Durability, KeyRange, OnDuplicate, ScanRequest, Store, StoreError, TableChange, TableId};
+use store::{
+    CommitNo, Durability, KeyRange, OnDuplicate, PointRead, ReadAt, ScanRequest, Store, StoreError, TableChange,
+    TableId,
+};
 use store::{Snapshot, WriteBatch};
 use store_fjall::{FjallStore, Options};
 
@@ -109,8 +111,8 @@ async fn a_snapshot_ends_with_an_error_at_its_age() {
     too_old(suspended.next().await.unwrap_err());
     too_old(untouched.next().await.unwrap_err());
     too_old(store.scan(request, &old).await.err().unwrap());
-    too_old(store.get(TableId(1), FAMILY, b"000001", &old).await.unwrap_err());
-    too_old(store.get_many(TableId(1), FAMILY, &[Bytes::from_static(b"000001")], &old).await.unwrap_err());
+    too_old(store.get_row(TableId(1), FAMILY, b"000001", &old).await.unwrap_err());
+    too_old(store.get(TableId(1), FAMILY, &[b"000001"], ReadAt::Snapshot(&old)).await.unwrap_err());
     assert_eq!(scan(&store, 1, &now(&store).await).await.len(), 1001);
 }
 
@@ -133,7 +135,7 @@ async fn of_many_snapshots_the_oldest_end_when_they_hold_too_many_memtables() {
     let ended = stat(&store, "snapshots_ended_total");
     assert!((1..8).contains(&ended), "{ended} of 8 ended");
     for (at, (snapshot, row)) in held.iter().enumerate() {
-        let found = store.get(TableId(1), FAMILY, b"000001", snapshot).await;
+        let found = store.get_row(TableId(1), FAMILY, b"000001", snapshot).await;
         if (at as u64) < ended {
             assert!(matches!(found, Err(StoreError::SnapshotTooOld { .. })), "snapshot {at}");
         } else {

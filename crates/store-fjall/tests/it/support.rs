@@ -4,8 +4,8 @@ use bytes::Bytes;
 use std::path::Path;
 use std::sync::Arc;
 use store::{
-    CommitNo, Durability, FamilyId, FamilySpec, KeyRange, Mutation, ScanRequest, Snapshot, Store, TableChange, TableId,
-    TableSpec, WriteBatch,
+    CommitNo, Durability, FamilyId, FamilySpec, KeyRange, Mutation, PointRead, ScanRequest, Snapshot, Store,
+    TableChange, TableId, TableSpec, WriteBatch,
 };
 use store_fjall::{FjallStore, Options};
 
@@ -67,7 +67,7 @@ pub(crate) async fn now(store: &FjallStore) -> Snapshot {
 }
 
 pub(crate) async fn get(store: &FjallStore, table: u32, key: &str, at: &Snapshot) -> Option<String> {
-    let found = store.get(TableId(table), FAMILY, key.as_bytes(), at).await.unwrap();
+    let found = store.get_row(TableId(table), FAMILY, key.as_bytes(), at).await.unwrap();
     found.map(|bytes| text(&bytes))
 }
 

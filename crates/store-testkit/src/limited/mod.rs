@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{
     BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Condition, Durability, FamilyId, KeyRange, Mutation,
-    OnDuplicate, RegionInfo, RowBatch, RowBatchBuilder, Scan, ScanCounters, ScanRequest, Scope, Snapshot, Store,
-    StoreError, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
+    OnDuplicate, ReadAt, RegionInfo, RowBatch, RowBatchBuilder, Scan, ScanCounters, ScanRequest, Scope, Snapshot,
+    Store, StoreError, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
 };
 
 /// What is taken away.
@@ -184,22 +184,20 @@ impl Store for LimitedStore {
         Ok(if self.without.snapshot { Snapshot::new(snapshot.commit(), Arc::new(())) } else { snapshot })
     }
 
-    async fn get(&self, table: TableId, family: FamilyId, key: &[u8], at: &Snapshot) -> StoreResult<Option<Bytes>> {
-        self.inner.get(table, family, key, &self.moment(at).await?).await
-    }
-
-    async fn get_many(
+    async fn get(
         &self,
         table: TableId,
         family: FamilyId,
-        keys: &[Bytes],
-        snapshot: &Snapshot,
+        keys: &[&[u8]],
+        at: ReadAt<'_>,
     ) -> StoreResult<Vec<Option<Bytes>>> {
-        self.inner.get_many(table, family, keys, &self.moment(snapshot).await?).await
-    }
-
-    async fn get_newest(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
-        self.inner.get_newest(table, family, key).await
+        match at {
+            ReadAt::Snapshot(snapshot) => {
+                let moment = self.moment(snapshot).await?;
+                self.inner.get(table, family, keys, ReadAt::Snapshot(&moment)).await
+            }
+            ReadAt::Newest => self.inner.get(table, family, keys, at).await,
+        }
     }
 
     async fn scan(&self, mut request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>> {

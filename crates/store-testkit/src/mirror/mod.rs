@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::{
     BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Condition, Durability, FamilyId, KeyRange, OnDuplicate,
-    RegionInfo, Scan, ScanRequest, Snapshot, Store, StoreError, StoreResult, StoreStats, TableChange, TableId,
+    ReadAt, RegionInfo, Scan, ScanRequest, Snapshot, Store, StoreError, StoreResult, StoreStats, TableChange, TableId,
     TableSize, WriteBatch,
 };
 
@@ -198,36 +198,30 @@ impl Store for MirrorStore {
         Ok(Snapshot::new(both.0.commit(), Arc::new(both)))
     }
 
-    async fn get(&self, table: TableId, family: FamilyId, key: &[u8], at: &Snapshot) -> StoreResult<Option<Bytes>> {
-        let both = self.both(at)?;
-        let a = self.0.a.get(table, family, key, &both.0).await;
-        let b = self.0.b.get(table, family, key, &both.1).await;
-        let (a, b) = self.agree_at(table, "a get", a, b)?;
-        same(key, a, b)
-    }
-
-    async fn get_many(
+    async fn get(
         &self,
         table: TableId,
         family: FamilyId,
-        keys: &[Bytes],
-        snapshot: &Snapshot,
+        keys: &[&[u8]],
+        at: ReadAt<'_>,
     ) -> StoreResult<Vec<Option<Bytes>>> {
-        let both = self.both(snapshot)?;
-        let a = self.0.a.get_many(table, family, keys, &both.0).await;
-        let b = self.0.b.get_many(table, family, keys, &both.1).await;
-        let (a, b) = self.agree_at(table, "a get of many", a, b)?;
+        let (a, b) = match at {
+            ReadAt::Snapshot(snapshot) => {
+                let both = self.both(snapshot)?;
+                let a = self.0.a.get(table, family, keys, ReadAt::Snapshot(&both.0)).await;
+                let b = self.0.b.get(table, family, keys, ReadAt::Snapshot(&both.1)).await;
+                self.agree_at(table, "a get", a, b)?
+            }
+            ReadAt::Newest => {
+                let _gate = self.0.gate.lock().await;
+                let a = self.0.a.get(table, family, keys, at).await;
+                agree("a get of the newest", a, self.0.b.get(table, family, keys, at).await)?
+            }
+        };
         if (a.len(), b.len()) != (keys.len(), keys.len()) {
             return Err(different(format!("{} and {} answers for {} keys", a.len(), b.len(), keys.len())));
         }
         keys.iter().zip(a.into_iter().zip(b)).map(|(key, (a, b))| same(key, a, b)).collect()
-    }
-
-    async fn get_newest(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
-        let _gate = self.0.gate.lock().await;
-        let a = self.0.a.get_newest(table, family, key).await;
-        let (a, b) = agree("a get of the newest", a, self.0.b.get_newest(table, family, key).await)?;
-        same(key, a, b)
     }
 
     async fn scan(&self, request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>> {

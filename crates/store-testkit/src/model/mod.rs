@@ -19,7 +19,7 @@ use scan::ModelScan;
 use state::State;
 use std::sync::Arc;
 use store::{
-    BulkLoad, Bytes, Capabilities, CheckReport, Clock, CommitNo, Durability, FamilyId, KeyRange, OnDuplicate,
+    BulkLoad, Bytes, Capabilities, CheckReport, Clock, CommitNo, Durability, FamilyId, KeyRange, OnDuplicate, ReadAt,
     RegionInfo, Scan, ScanRequest, Scope, Snapshot, Store, StoreError, StoreResult, StoreStats, SystemClock, TableId,
     TableSize, WriteBatch,
 };
@@ -124,27 +124,22 @@ impl Store for ModelStore {
         }
     }
 
-    async fn get(&self, table: TableId, family: FamilyId, key: &[u8], at: &Snapshot) -> StoreResult<Option<Bytes>> {
-        let commit = self.commit_of(at)?;
-        self.0.with(|state| Ok(state.rows(table, family, commit)?.get(key, commit)))
-    }
-
-    async fn get_many(
+    async fn get(
         &self,
         table: TableId,
         family: FamilyId,
-        keys: &[Bytes],
-        snapshot: &Snapshot,
+        keys: &[&[u8]],
+        at: ReadAt<'_>,
     ) -> StoreResult<Vec<Option<Bytes>>> {
-        let commit = self.commit_of(snapshot)?;
+        let at = match at {
+            ReadAt::Snapshot(snapshot) => Some(self.commit_of(snapshot)?),
+            ReadAt::Newest => None,
+        };
         self.0.with(|state| {
+            let commit = at.unwrap_or_else(|| state.last());
             let rows = state.rows(table, family, commit)?;
             Ok(keys.iter().map(|key| rows.get(key, commit)).collect())
         })
-    }
-
-    async fn get_newest(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
-        self.0.with(|state| Ok(state.rows(table, family, state.last())?.get(key, state.last())))
     }
 
     async fn scan(&self, request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>> {

@@ -4,7 +4,7 @@ use super::fixture::{
     FAMILY, Fixture, OTHER, TABLE, batch, create, delete, expect, expected, number, replace, replace_in, row, skip,
 };
 use std::sync::Arc;
-use store::{CommitNo, Durability, FamilyId, Mutation, Store, StoreError, WriteBatch};
+use store::{CommitNo, Durability, FamilyId, Mutation, PointRead, Store, StoreError, WriteBatch};
 
 /// And changes nothing.
 pub async fn an_empty_batch_returns_the_last_commit(store: Arc<dyn Store>) {
@@ -68,8 +68,8 @@ pub async fn a_batch_over_tables_is_seen_whole(store: Arc<dyn Store>) {
     let mut seen = 0;
     while !writer.is_finished() {
         let snapshot = f.store.snapshot(CommitNo(0)).await.unwrap();
-        let a = f.store.get(TABLE, FAMILY, b"a", &snapshot).await.unwrap().as_deref().map(number);
-        let b = f.store.get(OTHER, FAMILY, b"b", &snapshot).await.unwrap().as_deref().map(number);
+        let a = f.store.get_row(TABLE, FAMILY, b"a", &snapshot).await.unwrap().as_deref().map(number);
+        let b = f.store.get_row(OTHER, FAMILY, b"b", &snapshot).await.unwrap().as_deref().map(number);
         assert_eq!(a, b);
         assert!(a >= Some(seen), "{a:?} after {seen}");
         seen = a.unwrap();

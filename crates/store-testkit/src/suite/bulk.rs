@@ -5,7 +5,7 @@ use super::fixture::{
     row, skip, unstamped,
 };
 use std::sync::Arc;
-use store::{CommitNo, FamilyId, OnDuplicate, Store, StoreError, StoreResult};
+use store::{CommitNo, FamilyId, OnDuplicate, PointRead, Store, StoreError, StoreResult};
 
 /// Loads `rows` into [`TABLE`].
 async fn load(f: &Fixture, on_duplicate: OnDuplicate, rows: &[(String, u64)]) -> StoreResult<CommitNo> {

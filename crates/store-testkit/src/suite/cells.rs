@@ -4,7 +4,7 @@ use super::fixture::{
     FAMILY, Fixture, TABLE, batch, delete, expected, key, number, replace, replace_in, row, unstamped,
 };
 use std::sync::Arc;
-use store::{CommitNo, Durability, KeyRange, ScanRequest, Store, Timestamp};
+use store::{CommitNo, Durability, KeyRange, PointRead, ReadAt, ScanRequest, Store, Timestamp};
 
 /// What was written is what is read.
 pub async fn a_row_is_read_back(store: Arc<dyn Store>) {
@@ -22,11 +22,15 @@ pub async fn many_rows_are_answered_in_the_order_asked(store: Arc<dyn Store>) {
     let snapshot = f.snapshot().await;
     let wanted = (0..400u64).map(|i| i * 37 % 400).chain([5, 5]).collect::<Vec<_>>();
     let keys: Vec<_> = wanted.iter().map(|number| key(super::fixture::numbered(*number))).collect();
-    let found = f.store.get_many(TABLE, FAMILY, &keys, &snapshot).await.unwrap();
+    let keys: Vec<&[u8]> = keys.iter().map(AsRef::as_ref).collect();
+    let found = f.store.get(TABLE, FAMILY, &keys, ReadAt::Snapshot(&snapshot)).await.unwrap();
     let found: Vec<_> = found.iter().map(|fragment| fragment.as_deref().map(number)).collect();
     let expected: Vec<_> = wanted.iter().map(|&number| (number < 300).then_some(number)).collect();
     assert_eq!(found, expected);
-    assert_eq!(f.store.get_many(TABLE, FAMILY, &[], &snapshot).await.unwrap(), Vec::<Option<store::Bytes>>::new());
+    assert_eq!(
+        f.store.get(TABLE, FAMILY, &[], ReadAt::Snapshot(&snapshot)).await.unwrap(),
+        Vec::<Option<store::Bytes>>::new()
+    );
 }
 
 /// What the writer put into the stamp is overwritten.
@@ -37,7 +41,7 @@ pub async fn the_store_stamps_each_fragment(store: Arc<dyn Store>) {
     let commit = f.write(vec![replace_in(TABLE, "a", fragment)]).await.unwrap();
     for found in [
         f.store.get_newest(TABLE, FAMILY, b"a").await.unwrap().unwrap(),
-        f.store.get(TABLE, FAMILY, b"a", &f.snapshot().await).await.unwrap().unwrap(),
+        f.store.get_row(TABLE, FAMILY, b"a", &f.snapshot().await).await.unwrap().unwrap(),
         f.scan(super::fixture::all()).await.fragments[0].clone(),
     ] {
         assert_eq!(unstamped(&found), row(5));
@@ -96,7 +100,7 @@ pub async fn keys_may_have_any_bytes(store: Arc<dyn Store>) {
     f.write(keys.iter().zip(0..).map(|(key, number)| replace(key, number)).collect()).await.unwrap();
     let snapshot = f.snapshot().await;
     for (key, expected) in keys.iter().zip(0..) {
-        let found = f.store.get(TABLE, FAMILY, key, &snapshot).await.unwrap().expect("the row");
+        let found = f.store.get_row(TABLE, FAMILY, key, &snapshot).await.unwrap().expect("the row");
         assert_eq!(number(&found), expected, "key {key:02X?}");
         let point = ScanRequest::new(TABLE, FAMILY, vec![KeyRange::point(key.clone())]);
         assert_eq!(f.scan(point).await.numbers(), [expected], "key {key:02X?}");

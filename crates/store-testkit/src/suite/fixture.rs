@@ -4,7 +4,7 @@ use fragment::{Fragment, Layout, LayoutColumn};
 use std::sync::Arc;
 use store::{
     Bytes, CommitNo, Condition, Durability, FamilyId, FamilySpec, Filter, FixedPredicate, KeyRange, Mutation,
-    ScanRequest, Snapshot, Store, StoreError, StoreResult, TableChange, TableId, TableSpec, WriteBatch,
+    PointRead, ScanRequest, Snapshot, Store, StoreError, StoreResult, TableChange, TableId, TableSpec, WriteBatch,
 };
 
 /// The table that every fixture has.
@@ -87,7 +87,7 @@ impl Fixture {
 
     /// The number of a row of [`TABLE`] at `snapshot`.
     pub(crate) async fn get_at(&self, key: &str, snapshot: &Snapshot) -> Option<u64> {
-        self.store.get(TABLE, FAMILY, key.as_bytes(), snapshot).await.unwrap().map(|fragment| number(&fragment))
+        self.store.get_row(TABLE, FAMILY, key.as_bytes(), snapshot).await.unwrap().map(|fragment| number(&fragment))
     }
 
     /// The number of a row of [`TABLE`].

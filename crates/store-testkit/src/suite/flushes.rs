@@ -2,7 +2,7 @@
 
 use super::fixture::{FAMILY, Fixture, TABLE, all, batch, delete, expected_numbered, numbered, ranges, replace, skip};
 use std::sync::Arc;
-use store::{CommitNo, Durability, KeyRange, ScanRequest, Snapshot, Store, StoreError, WriteBatch};
+use store::{CommitNo, Durability, KeyRange, PointRead, ScanRequest, Snapshot, Store, StoreError, WriteBatch};
 
 /// In the middle of writing, again and again.
 pub async fn a_flush_changes_no_read(store: Arc<dyn Store>) {
@@ -96,7 +96,7 @@ pub async fn a_closed_store_refuses_calls(store: Arc<dyn Store>) {
     f.store.close().await.unwrap();
     let s = &f.store;
     assert_eq!(s.snapshot(CommitNo(0)).await.err(), Some(StoreError::Closed));
-    assert_eq!(s.get(TABLE, FAMILY, b"a", &snapshot).await, Err(StoreError::Closed));
+    assert_eq!(s.get_row(TABLE, FAMILY, b"a", &snapshot).await, Err(StoreError::Closed));
     assert_eq!(s.get_newest(TABLE, FAMILY, b"a").await, Err(StoreError::Closed));
     assert_eq!(s.scan(all(), &snapshot).await.err(), Some(StoreError::Closed));
     assert_eq!(s.apply(batch(vec![replace("a", 2)]), Durability::Sync).await, Err(StoreError::Closed));

@@ -2,7 +2,7 @@
 
 use super::fixture::{FAMILY, Fixture, TABLE, expected, number, numbered, replace, replace_in, row, skip};
 use std::sync::Arc;
-use store::{KeyRange, OnDuplicate, Store, StoreError};
+use store::{KeyRange, OnDuplicate, PointRead, Store, StoreError};
 
 /// Fragments beyond this are not tried: the case is about the limit, not about memory.
 const TRIED_FRAGMENT_BYTES: usize = 128 << 20;
@@ -12,7 +12,7 @@ pub async fn a_key_at_the_limit_is_stored(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let longest = vec![b'k'; f.store.capabilities().max_key_bytes];
     f.write(vec![replace(&longest, 1), replace(&longest[1..], 2)]).await.unwrap();
-    let found = f.store.get(TABLE, FAMILY, &longest, &f.snapshot().await).await.unwrap();
+    let found = f.store.get_row(TABLE, FAMILY, &longest, &f.snapshot().await).await.unwrap();
     assert_eq!(found.as_deref().map(number), Some(1));
     let scanned = f.scan(super::fixture::ranges(vec![KeyRange::prefix("k")])).await;
     assert_eq!(scanned.numbers(), [2, 1]);
@@ -32,7 +32,7 @@ pub async fn a_key_over_the_limit_is_refused(store: Arc<dyn Store>) {
         assert_eq!(load.write(FAMILY, &key, &row(1)).await.map(|()| store::CommitNo(0)), refused);
     }
     // Asking for it is no error: there is no such row.
-    assert_eq!(f.store.get(TABLE, FAMILY, &key, &f.snapshot().await).await, Ok(None));
+    assert_eq!(f.store.get_row(TABLE, FAMILY, &key, &f.snapshot().await).await, Ok(None));
 }
 
 /// As above.

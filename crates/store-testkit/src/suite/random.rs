@@ -6,8 +6,8 @@ use super::fixture::{FAMILY, Fixture, GROUP, NUMBER, TABLE, all, batch, between,
 use crate::ModelStore;
 use std::sync::Arc;
 use store::{
-    CommitNo, Durability, Filter, KeyRange, Mutation, NullTest, OnDuplicate, ScanRequest, Snapshot, Store, StoreError,
-    WriteBatch,
+    CommitNo, Durability, Filter, KeyRange, Mutation, NullTest, OnDuplicate, PointRead, ScanRequest, Snapshot, Store,
+    StoreError, WriteBatch,
 };
 
 /// Without flushes: all is in memory.

@@ -3,7 +3,7 @@
 use super::fixture::{FAMILY, Fixture, TABLE, all, batch, delete, expected, number, numbered, replace, skip};
 use std::sync::Arc;
 use std::time::Duration;
-use store::{CommitNo, Durability, Store};
+use store::{CommitNo, Durability, ReadAt, Store};
 
 /// Longer than any store should need; a case that waits this long has failed.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -19,8 +19,8 @@ pub async fn a_snapshot_repeats_exactly(store: Arc<dyn Store>) {
     f.write(vec![replace("a", 10), delete("b"), replace("d", 4)]).await.unwrap();
     assert_eq!(f.rows_at(&snapshot).await, expected(&[("a", 1), ("b", 2), ("c", 3)]));
     assert_eq!((f.get_at("a", &snapshot).await, f.get_at("d", &snapshot).await), (Some(1), None));
-    let keys = ["a", "b", "d"].map(super::fixture::key);
-    let many = f.store.get_many(TABLE, FAMILY, &keys, &snapshot).await.unwrap();
+    let keys: [&[u8]; 3] = [b"a", b"b", b"d"];
+    let many = f.store.get(TABLE, FAMILY, &keys, ReadAt::Snapshot(&snapshot)).await.unwrap();
     assert_eq!(many.iter().map(|row| row.as_deref().map(number)).collect::<Vec<_>>(), [Some(1), Some(2), None]);
     assert_eq!(f.rows().await, expected(&[("a", 10), ("c", 3), ("d", 4)]));
     let copy = snapshot.clone();

@@ -5,8 +5,8 @@ use super::fixture::{
 };
 use std::sync::Arc;
 use store::{
-    FamilyId, FamilySpec, KeyRange, Mutation, OnDuplicate, ScanRequest, Store, StoreError, TableChange, TableId,
-    TableSpec, WriteBatch,
+    FamilyId, FamilySpec, KeyRange, Mutation, OnDuplicate, PointRead, ScanRequest, Store, StoreError, TableChange,
+    TableId, TableSpec, WriteBatch,
 };
 
 /// The same key in two tables and two families is four rows.
@@ -33,7 +33,7 @@ pub async fn tables_and_families_are_apart(store: Arc<dyn Store>) {
     {
         let scanned = f.scan(ScanRequest::new(table, family, vec![KeyRange::all()])).await;
         assert_eq!(scanned.numbers(), numbers, "{table} {family}");
-        let first = f.store.get(table, family, &[0], &snapshot).await.unwrap();
+        let first = f.store.get_row(table, family, &[0], &snapshot).await.unwrap();
         assert_eq!(first.as_deref().map(number), Some(numbers[0]));
     }
     let absent = f.scan(ScanRequest::new(TableId(2002), FamilyId(2), vec![KeyRange::all()])).await;
@@ -124,8 +124,7 @@ pub async fn unknown_tables_and_families_are_told(store: Arc<dyn Store>) {
     must_be_unknown(&f, OTHER).await;
     let (s, snapshot, family) = (&f.store, f.snapshot().await, FamilyId(9));
     let unknown = StoreError::NoSuchFamily { table: TABLE, family };
-    assert_eq!(s.get(TABLE, family, b"a", &snapshot).await, Err(unknown.clone()));
-    assert_eq!(s.get_many(TABLE, family, &["a".into()], &snapshot).await, Err(unknown.clone()));
+    assert_eq!(s.get_row(TABLE, family, b"a", &snapshot).await, Err(unknown.clone()));
     assert_eq!(s.get_newest(TABLE, family, b"a").await, Err(unknown.clone()));
     assert_eq!(
         f.try_scan(ScanRequest { families: vec![family], ..all() }, &snapshot).await.err(),
@@ -161,8 +160,7 @@ pub async fn many_tables_live_side_by_side(store: Arc<dyn Store>) {
 async fn must_be_unknown(f: &Fixture, table: TableId) {
     let (s, snapshot, all) = (&f.store, f.snapshot().await, [KeyRange::all()]);
     let unknown = StoreError::NoSuchTable { table };
-    assert_eq!(s.get(table, FAMILY, b"a", &snapshot).await, Err(unknown.clone()));
-    assert_eq!(s.get_many(table, FAMILY, &["a".into()], &snapshot).await, Err(unknown.clone()));
+    assert_eq!(s.get_row(table, FAMILY, b"a", &snapshot).await, Err(unknown.clone()));
     assert_eq!(s.get_newest(table, FAMILY, b"a").await, Err(unknown.clone()));
     let request = ScanRequest::new(table, FAMILY, all.to_vec());
     assert_eq!(f.try_scan(request, &snapshot).await.err(), Some(unknown.clone()));

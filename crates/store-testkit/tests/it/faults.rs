@@ -3,7 +3,7 @@
 use crate::rows::{FAMILY, TABLE, batch, commit, create, replace, row, rows};
 use bennu_store_testkit::{Call, Counts, FaultPlan, FaultStore, ModelStore, Point, RecordingStore};
 use std::sync::Arc;
-use store::{CommitNo, Durability, OnDuplicate, Store, StoreError};
+use store::{CommitNo, Durability, OnDuplicate, PointRead, ReadAt, Store, StoreError};
 
 async fn new_store() -> Arc<dyn Store> {
     let plan = FaultPlan::new();
@@ -95,8 +95,8 @@ async fn the_recorder_counts_and_remembers() {
     let last = commit(&store, batch(vec![replace("a", b"1"), replace("b", b"2")])).await.unwrap();
     assert_eq!(rows(&store).await.unwrap().len(), 2);
     let snapshot = store.snapshot(CommitNo(0)).await.unwrap();
-    store.get(TABLE, FAMILY, b"a", &snapshot).await.unwrap();
-    store.get_many(TABLE, FAMILY, &["a".into(), "b".into(), "c".into()], &snapshot).await.unwrap();
+    store.get_row(TABLE, FAMILY, b"a", &snapshot).await.unwrap();
+    store.get(TABLE, FAMILY, &[b"a", b"b", b"c"], ReadAt::Snapshot(&snapshot)).await.unwrap();
     store.apply(batch(vec![]), Durability::Sync).await.unwrap();
     let expected = Counts {
         snapshots: 2,

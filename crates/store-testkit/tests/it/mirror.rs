@@ -3,7 +3,9 @@
 use crate::rows::{FAMILY, TABLE, batch, commit, create, replace, row, rows};
 use bennu_store_testkit::{LimitedStore, MirrorStore, ModelStore, Without};
 use std::sync::Arc;
-use store::{CommitNo, Durability, KeyRange, ScanRequest, Store, StoreError, StoreResult, WriteBatch};
+use store::{
+    CommitNo, Durability, KeyRange, PointRead, ReadAt, ScanRequest, Store, StoreError, StoreResult, WriteBatch,
+};
 
 async fn new_store() -> Arc<dyn Store> {
     // Commits of one before the other has any, so that their numbers differ.
@@ -42,8 +44,8 @@ async fn a_row_that_only_one_has_is_found() {
         commit([&a, &b][side], batch(vec![replace("c", b"3")])).await.unwrap();
         assert!(is_difference(rows(&mirror).await));
         let snapshot = mirror.snapshot(CommitNo(0)).await.unwrap();
-        assert!(is_difference(mirror.get(TABLE, FAMILY, b"c", &snapshot).await));
-        assert!(is_difference(mirror.get_many(TABLE, FAMILY, &["a".into(), "c".into()], &snapshot).await));
+        assert!(is_difference(mirror.get_row(TABLE, FAMILY, b"c", &snapshot).await));
+        assert!(is_difference(mirror.get(TABLE, FAMILY, &[b"a", b"c"], ReadAt::Snapshot(&snapshot)).await));
         assert!(is_difference(mirror.get_newest(TABLE, FAMILY, b"c").await));
         assert_eq!(mirror.check().await.unwrap().problems.len(), 1);
         // Rows before the difference are handed out only if their whole batch is the same.

@@ -6,7 +6,7 @@ use bennu_store_testkit::{LimitedStore, ModelStore, Without};
 use std::sync::Arc;
 use store::{
     BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, Mutation, OnDuplicate,
-    RegionInfo, Scan, ScanRequest, Snapshot, Store, StoreResult, StoreStats, TableChange, TableId, TableSize,
+    ReadAt, RegionInfo, Scan, ScanRequest, Snapshot, Store, StoreResult, StoreStats, TableChange, TableId, TableSize,
     Timestamp, WriteBatch,
 };
 
@@ -67,33 +67,25 @@ impl Store for Wrong {
         if self.has(Bug::PublishedEarly) { self.newest().await } else { self.model.snapshot(at_least).await }
     }
 
-    async fn get(&self, table: TableId, family: FamilyId, key: &[u8], at: &Snapshot) -> StoreResult<Option<Bytes>> {
-        let at = if self.has(Bug::GetOfNewest) { &self.newest().await? } else { at };
-        self.model.get(table, family, key, at).await
-    }
-
-    async fn get_many(
+    async fn get(
         &self,
         table: TableId,
         family: FamilyId,
-        keys: &[Bytes],
-        snapshot: &Snapshot,
+        keys: &[&[u8]],
+        at: ReadAt<'_>,
     ) -> StoreResult<Vec<Option<Bytes>>> {
         let mut keys = keys.to_vec();
         if self.has(Bug::MultiGetSorted) {
-            keys.sort();
+            keys.sort_unstable();
         }
-        self.model.get_many(table, family, &keys, snapshot).await
-    }
-
-    async fn get_newest(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
-        let found = self.model.get_newest(table, family, key).await?;
-        if self.has(Bug::StampMissing) {
-            return Ok(found.map(|fragment| {
-                let mut fragment = fragment.to_vec();
-                fragment::stamp(&mut fragment, Timestamp(0), CommitNo(0)).unwrap();
-                fragment.into()
-            }));
+        let newest = self.newest().await?;
+        let seen = match at {
+            ReadAt::Snapshot(_) if self.has(Bug::GetOfNewest) => ReadAt::Snapshot(&newest),
+            at => at,
+        };
+        let found = self.model.get(table, family, &keys, seen).await?;
+        if matches!(at, ReadAt::Newest) && self.has(Bug::StampMissing) {
+            return Ok(found.into_iter().map(|row| row.map(without_stamp)).collect());
         }
         Ok(found)
     }
@@ -232,4 +224,10 @@ async fn a_store_that_publishes_early_passes() {
         let store = Arc::new(Wrong { model: ModelStore::new(), bug: Bug::PublishedEarly });
         tokio::spawn(case(store)).await.unwrap_or_else(|error| panic!("{name}: {error}"));
     }
+}
+
+fn without_stamp(fragment: Bytes) -> Bytes {
+    let mut fragment = fragment.to_vec();
+    fragment::stamp(&mut fragment, Timestamp(0), CommitNo(0)).unwrap();
+    fragment.into()
 }

@@ -94,25 +94,20 @@ impl Store for MapStore {
         Ok(Snapshot::new(commit, rows))
     }
 
-    async fn get(&self, table: TableId, family: FamilyId, key: &[u8], at: &Snapshot) -> StoreResult<Option<Bytes>> {
-        let rows: &Rows = at.handle().unwrap();
-        Ok(rows.get(&(table, family, Bytes::copy_from_slice(key))).map(|row| row.1.clone()))
-    }
-
-    async fn get_many(
+    async fn get(
         &self,
         table: TableId,
         family: FamilyId,
-        keys: &[Bytes],
-        at: &Snapshot,
+        keys: &[&[u8]],
+        at: ReadAt<'_>,
     ) -> StoreResult<Vec<Option<Bytes>>> {
-        let rows: &Rows = at.handle().unwrap();
-        Ok(keys.iter().map(|key| rows.get(&(table, family, key.clone())).map(|row| row.1.clone())).collect())
-    }
-
-    async fn get_newest(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
-        let key = (table, family, Bytes::copy_from_slice(key));
-        Ok(self.newest().1.get(&key).map(|row| row.1.clone()))
+        let newest = self.newest().1;
+        let rows: &Rows = match at {
+            ReadAt::Snapshot(snapshot) => snapshot.handle().unwrap(),
+            ReadAt::Newest => &newest,
+        };
+        let row = |key: &&[u8]| rows.get(&(table, family, Bytes::copy_from_slice(key))).map(|row| row.1.clone());
+        Ok(keys.iter().map(row).collect())
     }
 
     async fn scan(&self, request: ScanRequest, at: &Snapshot) -> StoreResult<Box<dyn Scan>> {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use store::{
-    Bytes, CommitNo, Condition, Durability, FamilyId, FamilySpec, Store, StoreError, TableChange, TableId, TableSpec,
-    WriteBatch,
+    Bytes, CommitNo, Condition, Durability, FamilyId, FamilySpec, PointRead, Store, StoreError, TableChange, TableId,
+    TableSpec, WriteBatch,
 };
 use store_testkit::{LimitedStore, ModelStore, Without};
 use txn::{LockTable, LockWait, Transaction, TransactionOptions, TxnError, TxnResult};

@@ -3,7 +3,7 @@
 use super::ledger::{Ledger, Table};
 use super::row;
 use std::collections::BTreeMap;
-use store::{CommitNo, FamilyId, KeyRange, ScanRequest, Snapshot, Store, TableId};
+use store::{CommitNo, FamilyId, KeyRange, PointRead, ScanRequest, Snapshot, Store, TableId};
 use store_fjall::FjallStore;
 
 /// Tables by id.
@@ -61,7 +61,7 @@ async fn gets(store: &FjallStore, id: u32, table: &Table, snapshot: &Snapshot) -
     let step = (table.rows.len() / 8).max(1);
     for number in table.rows.keys().step_by(step).flat_map(|number| [*number, number + 1]) {
         let (family, key) = (FamilyId(table.family_of(number)), row::key(number));
-        let found = store.get(TableId(id), family, &key, snapshot).await;
+        let found = store.get_row(TableId(id), family, &key, snapshot).await;
         let found = found.map_err(|error| format!("getting row {number} of {id}: {error}"))?;
         let writer = found.and_then(|fragment| row::writer_of(number, &fragment));
         if writer.as_ref() != table.rows.get(&number) {

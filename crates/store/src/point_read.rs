@@ -1,0 +1,57 @@
+//! Point reads: which state they show, and the short forms for one row.
+
+use crate::{FamilyId, Snapshot, Store, StoreResult, TableId};
+use bytes::Bytes;
+use std::future::Future;
+
+/// The state that a point read shows.
+#[derive(Clone, Copy, Debug)]
+pub enum ReadAt<'a> {
+    /// A published one.
+    Snapshot(&'a Snapshot),
+    /// The newest, durable or not. For writers that hold the row's lock and for nobody else: a reader could be shown
+    /// what a crash takes back.
+    Newest,
+}
+
+/// [`Store::get`] for one row.
+pub trait PointRead {
+    /// The row in a published state.
+    ///
+    /// # Errors
+    /// As [`Store::get`].
+    fn get_row(
+        &self,
+        table: TableId,
+        family: FamilyId,
+        key: &[u8],
+        snapshot: &Snapshot,
+    ) -> impl Future<Output = StoreResult<Option<Bytes>>> + Send;
+
+    /// The row in the newest state: see [`ReadAt::Newest`].
+    ///
+    /// # Errors
+    /// As [`Store::get`].
+    fn get_newest(
+        &self,
+        table: TableId,
+        family: FamilyId,
+        key: &[u8],
+    ) -> impl Future<Output = StoreResult<Option<Bytes>>> + Send;
+}
+
+impl<S: Store + ?Sized> PointRead for S {
+    async fn get_row(
+        &self,
+        table: TableId,
+        family: FamilyId,
+        key: &[u8],
+        snapshot: &Snapshot,
+    ) -> StoreResult<Option<Bytes>> {
+        Ok(self.get(table, family, &[key], ReadAt::Snapshot(snapshot)).await?.pop().flatten())
+    }
+
+    async fn get_newest(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
+        Ok(self.get(table, family, &[key], ReadAt::Newest).await?.pop().flatten())
+    }
+}
