@@ -12,7 +12,7 @@ use std::sync::Arc;
 use txn::ReadView;
 use types::{DataType, Datum};
 
-/// How often a lone statement runs again, because it met other transactions or definitions changed under it.
+/// How often a lone statement runs again after a deadlock, a serialization failure or a change of definitions.
 const MAX_RERUNS: usize = 128;
 
 /// A statement with its text and the types that its client declared for its parameters.
@@ -243,7 +243,7 @@ impl Session {
             let done = self.write_once(work, source, prepared, Arc::clone(&compiled), params).await;
             let Err(error) = done else { return done };
             let outdated = self.is_outdated(&compiled).await;
-            if !alone || reruns == MAX_RERUNS || !(error.is_met_by_others() || error.is_undefined_table() && outdated) {
+            if !alone || reruns == MAX_RERUNS || !(error.is_retryable() || error.is_undefined_table() && outdated) {
                 return Err(error);
             }
             // Its writes and locks are gone and nothing was told of it: it runs as if it began now.

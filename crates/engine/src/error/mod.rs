@@ -155,9 +155,9 @@ impl EngineError {
         self
     }
 
-    /// Did it meet another transaction, so that nothing of it was written and the same may succeed the next time: a
-    /// deadlock (40P01), or what it read was changed by a writer that its locks do not keep out (40001)?
-    pub(crate) fn is_met_by_others(&self) -> bool {
+    /// A deadlock (40P01) or a serialization failure (40001): nothing was written, and the statement may succeed when it
+    /// runs again.
+    pub(crate) fn is_retryable(&self) -> bool {
         matches!(self.code(), "40P01" | "40001")
     }
 
