@@ -1,4 +1,4 @@
-//! Faults on purpose: what is left of a data folder when the power goes, and calls that fail.
+//! Faults on purpose: what is left of a data folder when the power goes, calls that fail, threads that come in any order.
 //!
 //! ```text
 //!   child process ──(shim.c, preloaded)──> log of every write, rename, unlink and sync, in order
@@ -11,3 +11,5 @@
 //! byte for byte, and the tests check that first.
 
 pub mod power_loss;
+pub mod random;
+pub mod scheduler;

@@ -4,6 +4,7 @@
 //! a memtable's worth, in a file that is taken away again.
 
 use crate::error::io;
+use crate::seam::files;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -35,5 +36,5 @@ fn write(path: &Path) -> StoreResult<()> {
     for _ in 0..FLUSH / PIECE {
         file.write_all(&piece).map_err(io("writing a file"))?;
     }
-    file.sync_data().map_err(io("syncing a file"))
+    files::sync_data(&file).map_err(io("syncing a file"))
 }

@@ -174,7 +174,7 @@ fn write_identity(path: &Path) -> StoreResult<()> {
     let doing = || io(format!("writing {}", path.join(STORE_FILE).display()));
     let mut file = File::create(&new).map_err(doing())?;
     file.write_all(format!("{IDENTITY} {VERSION}\n").as_bytes()).map_err(doing())?;
-    file.sync_all().map_err(doing())?;
+    files::sync_all(&file).map_err(doing())?;
     fs::rename(&new, path.join(STORE_FILE)).map_err(doing())?;
     sync_folder(path)?;
     // The folder itself may be new: its name must survive as well.

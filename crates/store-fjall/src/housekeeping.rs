@@ -19,7 +19,7 @@ const TICK: Duration = Duration::from_millis(20);
 pub(crate) struct Housekeeper {
     inner: Arc<Inner>,
     stop: Arc<Stop>,
-    threads: Mutex<Vec<thread::JoinHandle<()>>>,
+    threads: Mutex<Vec<thread::JoinHandle>>,
 }
 
 #[derive(Default)]
@@ -60,7 +60,7 @@ impl Housekeeper {
     }
 }
 
-pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> StoreResult<thread::JoinHandle<()>> {
+pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> StoreResult<thread::JoinHandle> {
     thread::spawn(name, body).map_err(io("starting a background thread"))
 }
 

@@ -7,6 +7,7 @@ use crate::folder::Folder;
 use crate::memtables::Memtables;
 use crate::options::Options;
 use crate::seam::Mutex;
+use crate::seam::engine_threads::Sealed;
 use crate::snapshots::Keeper;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,6 +25,8 @@ pub(crate) struct Inner {
     pub(crate) memtables: Memtables,
     /// What dropped tables left behind; the housekeeper takes it. A short mutex.
     pub(crate) reclaim: Mutex<Dropped>,
+    /// Keyspaces whose memtables were sealed, if it is not fjall that remembers them.
+    pub(crate) sealed: Sealed,
     /// Numbers the folders of bulk loads.
     pub(crate) loads: AtomicU64,
     closed: AtomicBool,
@@ -39,6 +42,7 @@ impl Inner {
             admission: Admission::new(&options),
             room: DiskRoom::new(folder.path().to_owned(), options.disk.clone()),
             reclaim: Mutex::new(reclaim),
+            sealed: Sealed::default(),
             loads: AtomicU64::new(0),
             closed: AtomicBool::new(false),
             snapshots: Keeper::default(),

@@ -21,6 +21,7 @@ const ITEM: u8 = 2;
 const END: u8 = 3;
 const CLEAR: u8 = 4;
 const TRAILER: &[u8; 4] = b"FJL\x03";
+static ZEROS: [u8; 4096] = [0; 4096];
 
 /// Where reading ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -250,7 +251,8 @@ impl<'a, R: Read> Reader<'a, R> {
             if buffer.is_empty() {
                 return Ok(true);
             }
-            if buffer.iter().any(|&byte| byte != 0) {
+            // By whole pieces: byte by byte it takes most of an opening's time in a build without optimization.
+            if buffer.chunks(ZEROS.len()).any(|piece| Some(piece) != ZEROS.get(..piece.len())) {
                 return Ok(false);
             }
             let len = buffer.len();

@@ -15,6 +15,7 @@ use crate::error::io;
 use crate::folder::{Folder, sync_folder};
 use crate::journal::{self, JournalEnd, Rules};
 use crate::open::file_len;
+use crate::seam::files;
 use crate::seqno_chain::{Chain, Wrong};
 use crate::watermark::{self, Mark};
 use std::cmp::Ordering;
@@ -193,5 +194,5 @@ fn cut(path: &Path, end: &JournalEnd) -> StoreResult<()> {
     let doing = || io(format!("cutting {}", path.display()));
     let file = File::options().write(true).open(path).map_err(doing())?;
     file.set_len(end.whole_bytes).map_err(doing())?;
-    file.sync_all().map_err(doing())
+    files::sync_all(&file).map_err(doing())
 }

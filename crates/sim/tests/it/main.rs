@@ -11,3 +11,4 @@ mod history;
 mod power_loss;
 mod random;
 mod restarts;
+mod schedules;

@@ -14,7 +14,7 @@ use crate::commit::journal_file::JournalFile;
 use crate::commit::publish::{Publisher, Turn};
 use crate::commit::thread_use;
 use crate::read_only::ReadOnly;
-use crate::seam::{Condvar, Mutex, thread};
+use crate::seam::{Condvar, Mutex, is_left_out, thread};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -74,7 +74,7 @@ impl GroupSync {
         }
         // Whoever leads leaves those who came meanwhile to the sync thread.
         let leave = thread_use::is_shared() || self.publisher.waiting() > INLINE_WAITERS || self.sync_once();
-        if leave && !self.ask(Request::Now) {
+        if leave && !is_left_out("the word to the sync thread") && !self.ask(Request::Now) {
             // Its end is past: who waits now would wait for ever.
             while self.sync_once() {}
         }

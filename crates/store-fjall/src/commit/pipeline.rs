@@ -13,7 +13,7 @@ use crate::limits::{check_fragment, check_key, check_own_key};
 use crate::meta;
 use crate::placement::{Changed, Family, Place, Region, Table, TableMap};
 use crate::read_only::ReadOnly;
-use crate::seam::{Mutex, MutexGuard};
+use crate::seam::{Mutex, MutexGuard, is_left_out};
 use crate::snapshots::Nonces;
 use crate::stamp;
 use crate::watermark::Watermark;
@@ -69,6 +69,7 @@ impl Fence {
     /// the newest ones.
     pub(crate) fn check(&self, tables: &TableMap) -> StoreResult<()> {
         match tables.table(self.table)?.changed.since(self.since) {
+            true if is_left_out("the fence of a load") => Ok(()),
             true => Err(StoreError::TableChanged { table: self.table }),
             false => Ok(()),
         }
@@ -213,7 +214,9 @@ impl Pipeline {
     /// I/O failures of the reservation.
     pub(crate) fn next_stamp(&self, last: &Last) -> StoreResult<Last> {
         let commit = CommitNo(last.commit.0 + 1);
-        self.watermark.reserve(commit)?;
+        if !is_left_out("the reservation of commit numbers") {
+            self.watermark.reserve(commit)?;
+        }
         Ok(Last { commit, stamp: self.clock.now().max(last.stamp) })
     }
 

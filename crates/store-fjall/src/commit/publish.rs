@@ -13,7 +13,7 @@
 
 use crate::placement::TableMap;
 use crate::read::Views;
-use crate::seam::Mutex;
+use crate::seam::{Mutex, is_left_out};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 use store::{CommitNo, Durability, StoreResult};
@@ -103,6 +103,9 @@ impl Publisher {
         let before = self.newest.swap(state.clone());
         match durability {
             Durability::Sync => {
+                if is_left_out("the sync before a commit is shown") {
+                    self.published.store(state.clone());
+                }
                 let covered = progress.in_flight.as_ref().map_or(progress.durable, |target| target.commit);
                 if progress.last_sync_commit <= covered {
                     progress.before_next_sync = Some(before);

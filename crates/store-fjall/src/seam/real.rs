@@ -8,15 +8,22 @@ pub(crate) const fn chance() -> Option<bool> {
     None
 }
 
+/// Whether a simulation leaves a part out to see that this is found.
+pub(crate) const fn is_left_out(_: &'static str) -> bool {
+    false
+}
+
 /// Threads of the store's own.
 pub(crate) mod thread {
-    pub(crate) use std::thread::{JoinHandle, sleep, yield_now};
+    pub(crate) use std::thread::{sleep, yield_now};
+
+    pub(crate) type JoinHandle = std::thread::JoinHandle<()>;
 
     /// Starts one.
     ///
     /// # Errors
     /// The operating system has no more.
-    pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
+    pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle> {
         std::thread::Builder::new().name(name.to_owned()).spawn(body)
     }
 }
@@ -81,16 +88,22 @@ pub(crate) mod engine_threads {
     ///
     /// # Errors
     /// None.
-    pub(crate) fn start(_: &Arc<Inner>, _: &Arc<Stop>) -> StoreResult<Option<super::thread::JoinHandle<()>>> {
+    pub(crate) fn start(_: &Arc<Inner>, _: &Arc<Stop>) -> StoreResult<Option<super::thread::JoinHandle>> {
         Ok(None)
     }
 
-    /// A memtable was sealed: fjall's threads know.
-    ///
-    /// # Errors
-    /// None.
-    pub(crate) fn rotated(_: &Database, _: &Keyspace) -> StoreResult<()> {
-        Ok(())
+    /// Keyspaces whose memtables were sealed: fjall's threads know.
+    #[derive(Default)]
+    pub(crate) struct Sealed {}
+
+    impl Sealed {
+        /// Adds one.
+        ///
+        /// # Errors
+        /// None.
+        pub(crate) fn add(&self, _: &Database, _: &Keyspace) -> StoreResult<()> {
+            Ok(())
+        }
     }
 
     /// How many flushes wait for them.

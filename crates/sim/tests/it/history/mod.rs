@@ -12,7 +12,7 @@
 mod contents;
 mod ledger;
 mod perform;
-mod row;
+pub(crate) mod row;
 mod step;
 
 pub(crate) use contents::{Contents, difference, of_store};

@@ -52,7 +52,8 @@ fn a_tree_that_cannot_stay_keeps_a_part_in_half_of_the_cache() {
 fn rows_that_points_read_stay_in_the_cache_through_scans() {
     let bed = bed(1 << 20);
     let hot: Vec<u32> = (0..40).map(|n| n * (ROWS / 40)).collect();
-    let read = |n: &u32| get(&bed.source(), [key(*n).as_slice()].into_iter()).map(|found| found.iter().all(Option::is_some));
+    let read =
+        |n: &u32| get(&bed.source(), [key(*n).as_slice()].into_iter()).map(|found| found.iter().all(Option::is_some));
     for _ in 0..3 {
         assert!(hot.iter().all(|n| read(n).unwrap()));
     }

@@ -1,0 +1,262 @@
+//! The lives of a store in one run: clients beside each other, an end, and what the next life finds.
+
+use super::Reached;
+use super::client::{Client, LOADED, Shared};
+use super::ledger::{Ledger, differs};
+use super::reading;
+use super::tables::Tables;
+use crate::folder::{self, Image};
+use bennu_sim::random::Random;
+use bennu_sim::scheduler::{self, JoinHandle, block_on};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use store::{Clock, CommitNo, Store, Timestamp};
+use store_fjall_sim::{DiskSpace, FjallStore, Options, Space};
+
+/// How a life ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Closed,
+    /// While clients go on.
+    ClosedBeside,
+    Dropped,
+    /// What is written up to a moment is left.
+    Killed,
+}
+
+/// The time of the run.
+#[derive(Debug)]
+struct RunClock;
+
+impl Clock for RunClock {
+    fn now(&self) -> Timestamp {
+        Timestamp(1_700_000_000_000 + scheduler::now().as_millis() as u64)
+    }
+}
+
+/// A disk with room.
+#[derive(Debug)]
+struct Roomy;
+
+impl DiskSpace for Roomy {
+    fn space(&self, _: &Path) -> Option<Space> {
+        Some(Space { free: 1 << 40, total: 1 << 40 })
+    }
+}
+
+/// Thresholds so small that everything happens all the time.
+fn options() -> Options {
+    Options {
+        cache_bytes: 1 << 20,
+        memtable_entries: 150,
+        idle_flush: Duration::from_millis(300),
+        snapshot_bytes: 64 << 10,
+        snapshot_max_age: Duration::from_secs(1),
+        buffered_sync_interval: Duration::from_millis(2),
+        small_load_bytes: 1_500,
+        load_buffer_bytes: 4_000,
+        write_permits: 3,
+        clock: Arc::new(RunClock),
+        disk: Arc::new(Roomy),
+        ..Options::default()
+    }
+}
+
+/// What the next life must find.
+struct Left {
+    ledger: Ledger,
+    /// After a kill: the commit that was acknowledged then.
+    killed_at: Option<u64>,
+    folder: PathBuf,
+}
+
+/// Tables have ids from here on, each is used once.
+const FIRST_TABLE: u32 = 10;
+
+/// What all lives share.
+struct History {
+    parent: tempfile::TempDir,
+    random: Random,
+    next_table: u32,
+    tables_open: Vec<u32>,
+    reached: Reached,
+}
+
+/// How the lives of a run go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lives {
+    pub(crate) count: u64,
+    /// Of each client in each life.
+    pub(crate) acts: u64,
+    /// Any, if none is named.
+    pub(crate) end: Option<End>,
+}
+
+/// All lives of a run. To be called within one.
+pub(crate) fn lives(Lives { count, acts, end }: Lives) -> Reached {
+    let parent = folder::in_memory();
+    let random = Random::new(scheduler::random(u64::MAX));
+    let mut history =
+        History { random, next_table: FIRST_TABLE, tables_open: Vec::new(), reached: Reached::default(), parent };
+    let ledger = Ledger::new(Tables::new(), 0, 1);
+    let mut left = Left { ledger, killed_at: None, folder: history.parent.path().join("0") };
+    for life in 0..count {
+        let (store, ledger) = history.open(left);
+        let ends = [End::Closed, End::ClosedBeside, End::Dropped, End::Killed];
+        let end = end.unwrap_or(ends[history.random.below(4) as usize]);
+        left = history.live(store, ledger, life, acts, end);
+    }
+    let (store, _) = history.open(left);
+    block_on(reading::check(&store)).unwrap().unwrap();
+    block_on(store.close()).unwrap().unwrap();
+    history.reached
+}
+
+impl History {
+    /// Opens what was left, and checks it.
+    fn open(&mut self, mut left: Left) -> (Arc<FjallStore>, Ledger) {
+        let store = FjallStore::open(&left.folder, options()).unwrap_or_else(|error| panic!("opening: {error}"));
+        let found = block_on(reading::all(&store, FIRST_TABLE..self.next_table)).unwrap().unwrap();
+        let tables = match left.killed_at {
+            Some(commit) => {
+                left.ledger.verify();
+                let tables = left.ledger.left(commit, &found).unwrap_or_else(|error| panic!("killed: {error}"));
+                left.ledger.acknowledged = commit;
+                tables
+            }
+            None => {
+                left.ledger.found(&found);
+                left.ledger.verify();
+                left.ledger.last()
+            }
+        };
+        assert_eq!(differs(&tables, &found), None);
+        let stamps = found.values().flat_map(|rows| rows.values()).map(|row| row.1);
+        let highest = match left.killed_at {
+            Some(commit) => stamps.max().unwrap_or(0).max(commit),
+            None => left.ledger.highest(),
+        };
+        self.tables_open = tables.keys().copied().collect();
+        let first = left.ledger.first + left.ledger.entries.len() as u64;
+        (store, Ledger::new(tables, highest, first))
+    }
+
+    fn live(&mut self, store: Arc<FjallStore>, ledger: Ledger, life: u64, acts: u64, end: End) -> Left {
+        let shared = Arc::new(Mutex::new(Shared {
+            ledger,
+            tables: std::mem::take(&mut self.tables_open),
+            next_table: self.next_table,
+            next_loaded: LOADED + life * 100_000,
+            enough: false,
+            reached: std::mem::take(&mut self.reached),
+        }));
+        let clients = self.clients(&store, &shared, acts);
+        let folder = self.parent.path().join(life.to_string());
+        let mut left = None;
+        match end {
+            End::Closed | End::Dropped => {}
+            End::ClosedBeside => {
+                self.wait();
+                shared.lock().unwrap().ledger.closing = true;
+                block_on(store.close()).unwrap().unwrap();
+                shared.lock().unwrap().enough = true;
+            }
+            End::Killed => {
+                self.wait();
+                left = Some((folder::image(&folder), shared.lock().unwrap().ledger.acknowledged));
+                shared.lock().unwrap().enough = true;
+            }
+        }
+        let store = (end != End::Dropped).then_some(store);
+        if store.is_none() {
+            // The last of the clients drops it; loads may outlive it.
+            shared.lock().unwrap().ledger.closing = true;
+        }
+        clients.into_iter().for_each(|client| client.join().unwrap());
+        if let Some(store) = store.as_ref().filter(|_| end != End::ClosedBeside) {
+            look_at_all(store, &shared);
+        }
+        if let Some(store) = store.as_ref().filter(|_| end == End::Closed) {
+            shared.lock().unwrap().ledger.closing = true;
+            block_on(store.close()).unwrap().unwrap();
+        }
+        drop(store);
+        self.ended(&shared, &folder, left, life)
+    }
+
+    fn ended(&mut self, shared: &Arc<Mutex<Shared>>, folder: &Path, left: Option<(Image, u64)>, life: u64) -> Left {
+        let mut shared = shared.lock().unwrap();
+        self.next_table = shared.next_table;
+        self.reached = std::mem::take(&mut shared.reached);
+        let ledger = std::mem::take(&mut shared.ledger);
+        let next = self.parent.path().join((life + 1).to_string());
+        note_files(&left.as_ref().map_or_else(|| folder::image(folder), |(image, _)| image.clone()));
+        match left {
+            Some((image, commit)) => {
+                self.reached.kills += 1;
+                folder::store(&image, &next);
+                Left { ledger, killed_at: Some(commit), folder: next }
+            }
+            None => {
+                std::fs::rename(folder, &next).unwrap();
+                Left { ledger, killed_at: None, folder: next }
+            }
+        }
+    }
+
+    fn clients(&mut self, store: &Arc<FjallStore>, shared: &Arc<Mutex<Shared>>, acts: u64) -> Vec<JoinHandle> {
+        let count = 2 + self.random.below(4);
+        let each = |number| {
+            let random = Random::new(self.random.next());
+            let client = Client { store: store.clone(), shared: shared.clone(), random, kept: None };
+            let live = move || block_on(client.live(acts)).unwrap();
+            scheduler::spawn(&format!("client {number}"), false, live).unwrap()
+        };
+        (0..count).map(each).collect()
+    }
+
+    /// For some steps.
+    fn wait(&mut self) {
+        for _ in 0..self.random.below(250) {
+            match self.random.percent(40) {
+                true => scheduler::sleep(Duration::from_micros(self.random.below(3_000))),
+                false => scheduler::point("waiting for the end"),
+            }
+        }
+    }
+}
+
+/// What the store wrote follows from the seed as well. Table files tell when they were made, by the machine's clock.
+fn note_files(image: &Image) {
+    let is_ours = |path: &Path| path.extension().is_some_and(|end| end == "jnl") || path.ends_with("watermark");
+    for (path, file) in image.iter().filter(|(path, _)| is_ours(path)) {
+        let mut hash = DefaultHasher::new();
+        path.hash(&mut hash);
+        file.iter().flat_map(|file| &file.data).for_each(|part| part.hash(&mut hash));
+        scheduler::note(hash.finish());
+    }
+}
+
+/// What there is at the end of a life, as its snapshots show it.
+fn look_at_all(store: &Arc<FjallStore>, shared: &Arc<Mutex<Shared>>) {
+    let newest = CommitNo(shared.lock().unwrap().ledger.acknowledged);
+    let (at_least, tables) = {
+        let shared = shared.lock().unwrap();
+        (shared.ledger.visible(), shared.tables.clone())
+    };
+    let looked = block_on(async {
+        let snapshot = store.snapshot(newest).await?;
+        shared.lock().unwrap().ledger.taken(snapshot.commit().0, at_least.max(newest.0));
+        for table in tables {
+            let rows = reading::table(store, table, &snapshot).await?;
+            shared.lock().unwrap().ledger.read(snapshot.commit().0, table, rows);
+        }
+        Ok::<_, store::StoreError>(())
+    });
+    match looked.unwrap() {
+        Ok(()) | Err(store::StoreError::SnapshotTooOld { .. }) => {}
+        Err(error) => panic!("{error:?}"),
+    }
+}

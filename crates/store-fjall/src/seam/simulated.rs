@@ -1,0 +1,156 @@
+//! Those of a run of the scheduler in `crates/sim`. fjall gets no threads: a task of the run does what they do.
+
+use sim::scheduler;
+
+pub(crate) use scheduler::{Condvar, Instant, Mutex, MutexGuard, is_left_out};
+
+/// Any of the two.
+pub(crate) fn chance() -> Option<bool> {
+    Some(scheduler::random(2) == 0)
+}
+
+pub(crate) mod thread {
+    use super::scheduler;
+
+    pub(crate) use scheduler::{JoinHandle, sleep, yield_now};
+
+    /// As in `real.rs`. The store's own threads may wait for work for ever.
+    pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle> {
+        scheduler::spawn(name, true, body)
+    }
+}
+
+pub(crate) mod task {
+    use super::scheduler;
+    use std::time::Duration;
+
+    pub(crate) use scheduler::{JoinError, Work as JoinHandle, spawn_blocking};
+
+    /// Every task of a run waits for one thing only, so it may as well sleep.
+    pub(crate) async fn sleep(time: Duration) {
+        scheduler::sleep(time);
+    }
+}
+
+pub(crate) mod blocking {
+    use super::scheduler::block_on;
+    use tokio::sync::{RwLock, RwLockWriteGuard, mpsc};
+
+    /// As in `real.rs`.
+    pub(crate) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+        match block_on(lock.write()) {
+            Some(guard) => guard,
+            None => lock.blocking_write(),
+        }
+    }
+
+    /// As in `real.rs`.
+    pub(crate) fn receive<T>(receiver: &mut mpsc::Receiver<T>) -> Option<T> {
+        block_on(receiver.recv())?
+    }
+}
+
+pub(crate) mod files {
+    use super::scheduler::point;
+    use std::fs::File;
+    use std::io;
+
+    /// As in `real.rs`. Others go on meanwhile.
+    #[track_caller]
+    pub(crate) fn sync_data(file: &File) -> io::Result<()> {
+        point("sync");
+        let outcome = file.sync_data();
+        point("synced");
+        outcome
+    }
+
+    /// As [`sync_data`].
+    #[track_caller]
+    pub(crate) fn sync_all(file: &File) -> io::Result<()> {
+        point("sync");
+        let outcome = file.sync_all();
+        point("synced");
+        outcome
+    }
+}
+
+pub(crate) mod engine_threads {
+    use super::Mutex;
+    use super::scheduler::{point, random};
+    use super::thread::{self, JoinHandle};
+    use crate::error::{engine, io, storage};
+    use crate::flush::all_keyspaces;
+    use crate::housekeeping::Stop;
+    use crate::inner::Inner;
+    use fjall::{AbstractTree, Database, DatabaseBuilder, Keyspace, PersistMode};
+    use std::sync::Arc;
+    use std::time::Duration;
+    use store::StoreResult;
+
+    /// fjall puts writers to sleep at 4 sealed memtables, whatever waits for the turn: flushes come before that.
+    const MOST_SEALED: usize = 3;
+
+    /// None.
+    pub(crate) fn count(builder: DatabaseBuilder<Database>, _: usize) -> DatabaseBuilder<Database> {
+        builder.worker_threads_unchecked(0)
+    }
+
+    /// The task that does their work.
+    pub(crate) fn start(inner: &Arc<Inner>, stop: &Arc<Stop>) -> StoreResult<Option<JoinHandle>> {
+        let (inner, stop) = (inner.clone(), stop.clone());
+        let body = move || {
+            while !stop.wait(Duration::from_micros(random(30_000))) {
+                let sealed = std::mem::take(&mut *inner.sealed.0.lock());
+                for keyspace in sealed.into_iter().chain(all_keyspaces(&inner)) {
+                    if let Err(error) = work(&inner.pipeline.db, &keyspace) {
+                        inner.pipeline.read_only.set(&error);
+                    }
+                }
+            }
+        };
+        thread::spawn("fjall", body).map(Some).map_err(io("starting a thread"))
+    }
+
+    /// As `worker_tick` of fjall 3.1.13: syncs the journal, flushes what is sealed, compacts once.
+    fn work(db: &Database, keyspace: &Keyspace) -> StoreResult<()> {
+        if keyspace.sealed_memtable_count() > 0 {
+            point("flush");
+            flush(db, keyspace)?;
+        }
+        if keyspace.tree.l0_run_count() > 0 {
+            point("compact");
+            let oldest = db.supervisor.snapshot_tracker.get_seqno_safe_to_gc();
+            let compacted = keyspace.tree.compact(keyspace.config.compaction_strategy.clone(), oldest);
+            compacted.map_err(|error| storage("compacting")(&error))?;
+        }
+        Ok(())
+    }
+
+    fn flush(db: &Database, keyspace: &Keyspace) -> StoreResult<()> {
+        db.persist(PersistMode::SyncAll).map_err(engine("syncing the journal"))?;
+        point("flush what is sealed");
+        let lock = keyspace.tree.get_flush_lock();
+        let oldest = db.supervisor.snapshot_tracker.get_seqno_safe_to_gc();
+        keyspace.tree.flush(&lock, oldest).map(drop).map_err(|error| storage("flushing")(&error))
+    }
+
+    /// Keyspaces whose memtables were sealed; their tables may be dropped by now.
+    #[derive(Default)]
+    pub(crate) struct Sealed(Mutex<Vec<Keyspace>>);
+
+    impl Sealed {
+        /// Adds one. Flushes at once if too much is sealed.
+        pub(crate) fn add(&self, db: &Database, keyspace: &Keyspace) -> StoreResult<()> {
+            self.0.lock().push(keyspace.clone());
+            match keyspace.sealed_memtable_count() >= MOST_SEALED {
+                true => flush(db, keyspace),
+                false => Ok(()),
+            }
+        }
+    }
+
+    /// fjall counts those that its threads would take.
+    pub(crate) fn outstanding_flushes(_: &Database) -> usize {
+        0
+    }
+}
