@@ -184,7 +184,10 @@ impl GroupSync {
         };
         let outcome = self.read_only.check().and_then(|()| {
             self.syncs.fetch_add(1, Ordering::Relaxed);
-            self.journal.sync().map_err(|error| self.read_only.set(&error))
+            match is_left_out("the sync before commits are called durable") {
+                true => Ok(()),
+                false => self.journal.sync().map_err(|error| self.read_only.set(&error)),
+            }
         });
         self.publisher.end_sync(&target, outcome)
     }

@@ -4,10 +4,14 @@
 //! and with them what each snapshot must have held, whoever ran beside whom. Deeds that were cancelled are known by
 //! their rows: nobody else writes or deletes these.
 
+use super::reading::Found;
 use super::tables::{Change, Deed, Read, Tables, difference};
 use bennu_sim::scheduler;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Write as _;
+use std::sync::Arc;
 use store::{CommitNo, StoreError};
 
 /// A commit behind all others.
@@ -59,6 +63,8 @@ pub(crate) struct Ledger {
     shown: u64,
     /// Somebody closes the store.
     pub(crate) closing: bool,
+    /// Where the commits are written that are durable, a line each.
+    pub(crate) acks: Option<Arc<File>>,
 }
 
 impl Ledger {
@@ -92,6 +98,13 @@ impl Ledger {
     /// A sync has ended well.
     pub(crate) fn synced(&mut self, commit: CommitNo) {
         self.durable = self.durable.max(commit.0);
+        self.say(commit.0);
+    }
+
+    fn say(&self, commit: u64) {
+        if let Some(acks) = &self.acks {
+            acks.as_ref().write_all(format!("{commit}\n").as_bytes()).unwrap();
+        }
     }
 
     /// What a snapshot that is taken now must hold at least.
@@ -103,6 +116,8 @@ impl Ledger {
     pub(crate) fn taken(&mut self, commit: u64, at_least: u64) {
         assert!(commit >= at_least, "a snapshot of commit {commit}, though {at_least} was visible before");
         self.shown = self.shown.max(commit);
+        // What is shown survives, if it was to be durable first.
+        self.say(self.last_sync_up_to(commit));
     }
 
     /// A table was read through a snapshot.
@@ -190,7 +205,7 @@ impl Ledger {
     }
 
     /// Takes in all that the next life found, at the end of this one: after all commits.
-    pub(crate) fn found(&mut self, found: &BTreeMap<u32, BTreeMap<u64, Read>>) {
+    pub(crate) fn found(&mut self, found: &Found) {
         self.sight(found);
         let due: Vec<u32> = self.last().into_keys().collect();
         for table in due.into_iter().filter(|table| !found.contains_key(table)) {
@@ -199,7 +214,7 @@ impl Ledger {
     }
 
     /// Takes in what was read after the end, so that deeds which nobody waited for are known by it.
-    fn sight(&mut self, found: &BTreeMap<u32, BTreeMap<u64, Read>>) {
+    fn sight(&mut self, found: &Found) {
         let seen = found.iter().map(|(table, rows)| Seen { commit: END, table: *table, rows: Some(rows.clone()) });
         self.seen.extend(seen);
     }
@@ -233,7 +248,7 @@ impl Ledger {
     }
 
     /// Which tables a crash has left: those after a commit that is at least `floor`.
-    pub(crate) fn left(&mut self, floor: u64, read: &BTreeMap<u32, BTreeMap<u64, Read>>) -> Result<Tables, String> {
+    pub(crate) fn left(&mut self, floor: u64, read: &Found) -> Result<Tables, String> {
         self.sight(read);
         let mut tables = self.base.clone();
         let mut commits = self.commits().into_iter().peekable();
@@ -292,7 +307,7 @@ fn row_of(change: &Change) -> Option<(u32, u64)> {
 }
 
 /// What differs between all tables.
-pub(crate) fn differs(due: &Tables, read: &BTreeMap<u32, BTreeMap<u64, Read>>) -> Option<String> {
+pub(crate) fn differs(due: &Tables, read: &Found) -> Option<String> {
     let all: BTreeSet<&u32> = due.keys().chain(read.keys()).collect();
     all.into_iter().find_map(|table| {
         let wrong = difference(due.get(table), read.get(table))?;

@@ -3,11 +3,12 @@
 use super::Reached;
 use super::client::{Client, LOADED, Shared};
 use super::ledger::{Ledger, differs};
-use super::reading;
+use super::reading::{self, Found};
 use super::tables::Tables;
 use crate::folder::{self, Image};
 use bennu_sim::random::Random;
 use bennu_sim::scheduler::{self, JoinHandle, block_on};
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -77,7 +78,8 @@ const FIRST_TABLE: u32 = 10;
 
 /// What all lives share.
 struct History {
-    parent: tempfile::TempDir,
+    /// Has a folder for each life.
+    parent: PathBuf,
     random: Random,
     next_table: u32,
     tables_open: Vec<u32>,
@@ -97,16 +99,15 @@ pub(crate) struct Lives {
 /// All lives of a run. To be called within one.
 pub(crate) fn lives(Lives { count, acts, end }: Lives) -> Reached {
     let parent = folder::in_memory();
-    let random = Random::new(scheduler::random(u64::MAX));
-    let mut history =
-        History { random, next_table: FIRST_TABLE, tables_open: Vec::new(), reached: Reached::default(), parent };
+    let mut history = History::new(parent.path());
     let ledger = Ledger::new(Tables::new(), 0, 1);
-    let mut left = Left { ledger, killed_at: None, folder: history.parent.path().join("0") };
+    let mut left = Left { ledger, killed_at: None, folder: history.folder(0) };
     for life in 0..count {
         let (store, ledger) = history.open(left);
         let ends = [End::Closed, End::ClosedBeside, End::Dropped, End::Killed];
         let end = end.unwrap_or(ends[history.random.below(4) as usize]);
-        left = history.live(store, ledger, life, acts, end);
+        let (ledger, image) = history.live(store, ledger, life, acts, end);
+        left = history.ended(ledger, image, life);
     }
     let (store, _) = history.open(left);
     block_on(reading::check(&store)).unwrap().unwrap();
@@ -114,7 +115,39 @@ pub(crate) fn lives(Lives { count, acts, end }: Lives) -> Reached {
     history.reached
 }
 
+/// A single life below `parent`. What is said to be durable is written to `acks`. To be called within a run.
+pub(crate) fn one(parent: &Path, acts: u64, end: End, acks: Option<File>) -> Ledger {
+    let mut history = History::new(parent);
+    let store = FjallStore::open(history.folder(0), options()).unwrap_or_else(|error| panic!("opening: {error}"));
+    let mut ledger = Ledger::new(Tables::new(), 0, 1);
+    ledger.acks = acks.map(Arc::new);
+    history.live(store, ledger, 0, acts, end).0
+}
+
+/// What is in a folder that a life of [`one`] left, whenever that was cut off. To be called within a run.
+///
+/// # Errors
+/// The store cannot be opened or read.
+pub(crate) fn found(parent: &Path) -> Result<Found, String> {
+    let store = FjallStore::open(parent.join("0"), options()).map_err(|error| format!("opening: {error}"))?;
+    let read = block_on(async {
+        reading::check(&store).await?;
+        reading::all(&store, FIRST_TABLE..FIRST_TABLE + 200).await
+    });
+    read.unwrap().map_err(|error| format!("reading: {error}"))
+}
+
 impl History {
+    fn new(parent: &Path) -> Self {
+        let random = Random::new(scheduler::random(u64::MAX));
+        let (reached, parent) = (Reached::default(), parent.to_owned());
+        Self { random, next_table: FIRST_TABLE, tables_open: Vec::new(), reached, parent }
+    }
+
+    fn folder(&self, life: u64) -> PathBuf {
+        self.parent.join(life.to_string())
+    }
+
     /// Opens what was left, and checks it.
     fn open(&mut self, mut left: Left) -> (Arc<FjallStore>, Ledger) {
         let store = FjallStore::open(&left.folder, options()).unwrap_or_else(|error| panic!("opening: {error}"));
@@ -143,7 +176,15 @@ impl History {
         (store, Ledger::new(tables, highest, first))
     }
 
-    fn live(&mut self, store: Arc<FjallStore>, ledger: Ledger, life: u64, acts: u64, end: End) -> Left {
+    /// One life: what was done, and after a kill what is left, with the commit that was acknowledged then.
+    fn live(
+        &mut self,
+        store: Arc<FjallStore>,
+        ledger: Ledger,
+        life: u64,
+        acts: u64,
+        end: End,
+    ) -> (Ledger, Option<(Image, u64)>) {
         let shared = Arc::new(Mutex::new(Shared {
             ledger,
             tables: std::mem::take(&mut self.tables_open),
@@ -153,7 +194,6 @@ impl History {
             reached: std::mem::take(&mut self.reached),
         }));
         let clients = self.clients(&store, &shared, acts);
-        let folder = self.parent.path().join(life.to_string());
         let mut left = None;
         match end {
             End::Closed | End::Dropped => {}
@@ -165,34 +205,20 @@ impl History {
             }
             End::Killed => {
                 self.wait();
-                left = Some((folder::image(&folder), shared.lock().unwrap().ledger.acknowledged));
+                left = Some((folder::image(&self.folder(life)), shared.lock().unwrap().ledger.acknowledged));
                 shared.lock().unwrap().enough = true;
             }
         }
-        let store = (end != End::Dropped).then_some(store);
-        if store.is_none() {
-            // The last of the clients drops it; loads may outlive it.
-            shared.lock().unwrap().ledger.closing = true;
-        }
-        clients.into_iter().for_each(|client| client.join().unwrap());
-        if let Some(store) = store.as_ref().filter(|_| end != End::ClosedBeside) {
-            look_at_all(store, &shared);
-        }
-        if let Some(store) = store.as_ref().filter(|_| end == End::Closed) {
-            shared.lock().unwrap().ledger.closing = true;
-            block_on(store.close()).unwrap().unwrap();
-        }
-        drop(store);
-        self.ended(&shared, &folder, left, life)
-    }
-
-    fn ended(&mut self, shared: &Arc<Mutex<Shared>>, folder: &Path, left: Option<(Image, u64)>, life: u64) -> Left {
+        end_clients(store, &shared, clients, end);
         let mut shared = shared.lock().unwrap();
         self.next_table = shared.next_table;
         self.reached = std::mem::take(&mut shared.reached);
-        let ledger = std::mem::take(&mut shared.ledger);
-        let next = self.parent.path().join((life + 1).to_string());
-        note_files(&left.as_ref().map_or_else(|| folder::image(folder), |(image, _)| image.clone()));
+        (std::mem::take(&mut shared.ledger), left)
+    }
+
+    fn ended(&mut self, ledger: Ledger, left: Option<(Image, u64)>, life: u64) -> Left {
+        let (folder, next) = (self.folder(life), self.folder(life + 1));
+        note_files(&left.as_ref().map_or_else(|| folder::image(&folder), |(image, _)| image.clone()));
         match left {
             Some((image, commit)) => {
                 self.reached.kills += 1;
@@ -226,6 +252,24 @@ impl History {
             }
         }
     }
+}
+
+/// Waits for the clients, and lets go of the store in the way in which the life ends.
+fn end_clients(store: Arc<FjallStore>, shared: &Arc<Mutex<Shared>>, clients: Vec<JoinHandle>, end: End) {
+    let store = (end != End::Dropped).then_some(store);
+    if store.is_none() {
+        // The last of the clients drops it; loads may outlive it.
+        shared.lock().unwrap().ledger.closing = true;
+    }
+    clients.into_iter().for_each(|client| client.join().unwrap());
+    if let Some(store) = store.as_ref().filter(|_| end != End::ClosedBeside) {
+        look_at_all(store, shared);
+    }
+    if let Some(store) = store.as_ref().filter(|_| end == End::Closed) {
+        shared.lock().unwrap().ledger.closing = true;
+        block_on(store.close()).unwrap().unwrap();
+    }
+    drop(store);
 }
 
 /// What the store wrote follows from the seed as well. Table files tell when they were made, by the machine's clock.

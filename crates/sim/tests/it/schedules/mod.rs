@@ -7,6 +7,7 @@ mod acts;
 mod client;
 mod ledger;
 mod life;
+mod power;
 mod reading;
 mod tables;
 

@@ -8,6 +8,9 @@ use std::ops::Range;
 use store::{CommitNo, FamilyId, KeyRange, ScanRequest, Snapshot, Store, StoreError, StoreResult, TableId};
 use store_fjall_sim::FjallStore;
 
+/// Tables as they were read.
+pub(crate) type Found = BTreeMap<u32, BTreeMap<u64, Read>>;
+
 /// One in five tables has two families.
 pub(crate) fn families_of(table: u32) -> u16 {
     if table.is_multiple_of(5) { 2 } else { 1 }
@@ -55,7 +58,7 @@ pub(crate) async fn table(
 ///
 /// # Errors
 /// The store's.
-pub(crate) async fn all(store: &FjallStore, ids: Range<u32>) -> StoreResult<BTreeMap<u32, BTreeMap<u64, Read>>> {
+pub(crate) async fn all(store: &FjallStore, ids: Range<u32>) -> StoreResult<Found> {
     let mut found = BTreeMap::new();
     for id in ids {
         found.extend(newest(store, id).await?.map(|rows| (id, rows)));

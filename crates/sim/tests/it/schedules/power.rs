@@ -1,0 +1,121 @@
+//! The power goes within a life under the scheduler. A process lives it with its system calls recorded; the same seed
+//! without a recorder gives the ledger, and what is left at any event must be what some commit has left, at or behind
+//! the last one that was said to be durable by then.
+
+use super::ledger::Ledger;
+use super::life::{self, End};
+use crate::folder;
+use crate::random::{Random, seed, setting};
+use bennu_sim::power_loss::{Disk, Log, Shim, Unsynced};
+use bennu_sim::scheduler::{Failure, Settings, run};
+use std::fs::File;
+use std::path::Path;
+use std::process::Command;
+
+/// Of each client.
+const ACTS: u64 = 14;
+const CHILD: &str = "SCHEDULES_CHILD";
+/// Points of each life.
+const POINTS: u64 = 16;
+
+/// Not a test of its own: the recorded process is this test.
+#[test]
+fn child_that_is_recorded() {
+    if let Some(root) = std::env::var_os(CHILD) {
+        let root = Path::new(&root).to_owned();
+        let acks = File::options().create(true).append(true).open(root.join("acks")).unwrap();
+        let (trace, _) = live(&root, setting("SCHEDULES_SEED", 0), left_out(), Some(acks)).unwrap();
+        println!("trace {trace:x}");
+    }
+}
+
+/// What the environment says is to be left out.
+fn left_out() -> Option<&'static str> {
+    let part = std::env::var("SCHEDULES_LEFT_OUT").ok()?;
+    PARTS.into_iter().find(|known| *known == part)
+}
+
+/// Parts that only matter when the power goes.
+const PARTS: [&str; 1] = ["the sync before commits are called durable"];
+
+fn live(
+    parent: &Path,
+    seed: u64,
+    left_out: Option<&'static str>,
+    acks: Option<File>,
+) -> Result<(u64, Ledger), Failure> {
+    let parent = parent.to_owned();
+    let end = if seed.is_multiple_of(2) { End::Dropped } else { End::Closed };
+    let ended = run(Settings { seed, left_out }, move || life::one(&parent, ACTS, end, acks))?;
+    Ok((ended.trace, ended.value))
+}
+
+/// Lives a seed and lets the power go at some points. The error says what is lost.
+fn lose_power(shim: &Shim, seed: u64, left_out: Option<&'static str>) -> Result<(), String> {
+    let parent = folder::in_memory();
+    let base = parent.path().canonicalize().unwrap();
+    let (root, log, twin) = (base.join("root"), base.join("log"), base.join("twin"));
+    std::fs::create_dir(&root).unwrap();
+    std::fs::create_dir(&twin).unwrap();
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "schedules::power::child_that_is_recorded", "--nocapture"]).env(CHILD, &root);
+    child.env("SCHEDULES_SEED", seed.to_string()).env("SCHEDULES_LEFT_OUT", left_out.unwrap_or_default());
+    shim.preload(&mut child, &root, &log);
+    let output = child.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let (trace, ledger) = live(&twin, seed, left_out, None).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(told.contains(&format!("trace {trace:x}\n")), "the recorded run is another one: {told}");
+    let log = Log::parse(&std::fs::read(log).unwrap()).unwrap();
+    let mut random = Random::new(seed);
+    let points: Vec<u64> = (0..POINTS).map(|_| random.below(log.events.len() as u64)).collect();
+    let mut disk = Disk::new(&root);
+    for (at, event) in log.events.iter().enumerate() {
+        disk.apply(event);
+        if points.contains(&(at as u64)) {
+            let torn = random.percent(40);
+            let lost = cut(&disk, &root, &ledger, torn.then_some(&mut random), seed);
+            lost.map_err(|error| format!("seed {seed}, event {at}, torn {torn}: {error}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn cut(disk: &Disk, root: &Path, ledger: &Ledger, torn: Option<&mut Random>, seed: u64) -> Result<(), String> {
+    let left = folder::in_memory();
+    match torn {
+        None => disk.store(left.path(), Unsynced::Lost).unwrap(),
+        Some(random) => {
+            let luck = random.below(100);
+            disk.store(left.path(), Unsynced::Torn(&mut || random.percent(luck))).unwrap();
+        }
+    }
+    let acks = String::from_utf8(disk.read(&root.join("acks")).unwrap_or_default()).unwrap();
+    let durable = acks.lines().map(|line| line.parse::<u64>().unwrap()).max().unwrap_or(0);
+    let path = left.path().to_owned();
+    let opened = run(Settings { seed, left_out: None }, move || life::found(&path)).map_err(|failure| failure.0)?;
+    ledger.clone().left(durable, &opened.value?).map(drop)
+}
+
+#[test]
+fn what_is_durable_survives_a_loss_of_power_in_any_order_of_threads() {
+    let (first, count) = (seed("schedules and power"), setting("BENNU_SIM_POWER_SCHEDULES", 12));
+    let folder = folder::in_memory();
+    let shim = Shim::compile(folder.path()).expect("a C compiler is needed");
+    for at in 0..count {
+        lose_power(&shim, first.wrapping_mul(1_000_003).wrapping_add(at), None).unwrap();
+    }
+}
+
+/// The test can fail.
+#[test]
+fn leaving_out_a_sync_is_noticed() {
+    let folder = folder::in_memory();
+    let shim = Shim::compile(folder.path()).expect("a C compiler is needed");
+    for part in PARTS {
+        match (1..200).find_map(|seed| lose_power(&shim, seed, Some(part)).err()) {
+            None => panic!("leaving out {part} was not noticed"),
+            Some(noticed) => println!("without {part}: {}", noticed.lines().next().unwrap()),
+        }
+    }
+}
