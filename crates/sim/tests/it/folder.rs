@@ -1,5 +1,6 @@
 //! Data folders as a killed process leaves them, in memory and on disk.
 
+use bennu_sim::power_loss::Event;
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -56,6 +57,30 @@ pub(crate) fn store(image: &Image, target: &Path) {
             made.write_all_at(data, *offset).unwrap();
         }
     }
+}
+
+/// What makes a disk hold an image below `root`, all of it durable.
+pub(crate) fn events(image: &Image, root: &Path) -> Vec<Event> {
+    let mut events = Vec::new();
+    let mut folders = vec![root.to_path_buf()];
+    let synced = |number: u64| [Event::SyncBegin { fd: 1, number }, Event::SyncEnd { number }, Event::Close { fd: 1 }];
+    for (number, (path, file)) in image.iter().enumerate() {
+        let path = root.join(path);
+        let Some(file) = file else {
+            events.push(Event::MakeFolder { path: path.clone() });
+            folders.push(path);
+            continue;
+        };
+        events.push(Event::Open { fd: 1, path, truncate: false });
+        events.extend(file.data.iter().map(|(at, data)| Event::Write { fd: 1, offset: *at, data: data.clone() }));
+        events.push(Event::Truncate { fd: 1, length: file.length });
+        events.extend(synced(number as u64));
+    }
+    for (number, path) in folders.into_iter().enumerate() {
+        events.push(Event::Open { fd: 1, path, truncate: false });
+        events.extend(synced((image.len() + number) as u64));
+    }
+    events
 }
 
 type Listing = BTreeMap<PathBuf, Option<(u64, SystemTime)>>;

@@ -246,7 +246,7 @@ fn everything_was_reached(recording: &Recording) {
 }
 
 /// The simulated folder equals the real one: no call that changes files went by unseen.
-fn nothing_was_missed(disk: &Disk, root: &Path) {
+pub(crate) fn nothing_was_missed(disk: &Disk, root: &Path) {
     let mut real = BTreeSet::new();
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {

@@ -1,10 +1,11 @@
 //! The power goes within a life under the scheduler. A process lives it with its system calls recorded; the same seed
 //! without a recorder gives the ledger, and what is left at any event must be what some commit has left, at or behind
-//! the last one that was said to be durable by then.
+//! the last one that was said to be durable by then. Also when the power goes once more in the opening that follows.
 
 use super::ledger::Ledger;
 use super::life::{self, End};
-use crate::folder;
+use crate::folder::{self, Image};
+use crate::power_loss::nothing_was_missed;
 use crate::random::{Random, seed, setting};
 use bennu_sim::power_loss::{Disk, Log, Shim, Unsynced};
 use bennu_sim::scheduler::{Failure, Settings, run};
@@ -15,8 +16,11 @@ use std::process::Command;
 /// Of each client.
 const ACTS: u64 = 14;
 const CHILD: &str = "SCHEDULES_CHILD";
-/// Points of each life.
+const OPENING_CHILD: &str = "SCHEDULES_OPENING_CHILD";
+/// Points of each life, and of an opening.
 const POINTS: u64 = 16;
+/// At one in so many of them the power goes once more in the opening that follows.
+const AGAIN: u64 = 12;
 
 /// Not a test of its own: the recorded process is this test.
 #[test]
@@ -26,6 +30,15 @@ fn child_that_is_recorded() {
         let acks = File::options().create(true).append(true).open(root.join("acks")).unwrap();
         let (trace, _) = live(&root, setting("SCHEDULES_SEED", 0), left_out(), Some(acks)).unwrap();
         println!("trace {trace:x}");
+    }
+}
+
+/// Not a test of its own: as the other one, and only opens what is there.
+#[test]
+fn child_that_opens() {
+    if let Some(root) = std::env::var_os(OPENING_CHILD) {
+        let root = Path::new(&root).to_owned();
+        run(Settings { seed: 1, left_out: None }, move || life::found(&root)).unwrap().value.unwrap();
     }
 }
 
@@ -74,14 +87,23 @@ fn lose_power(shim: &Shim, seed: u64, left_out: Option<&'static str>) -> Result<
         disk.apply(event);
         if points.contains(&(at as u64)) {
             let torn = random.percent(40);
-            let lost = cut(&disk, &root, &ledger, torn.then_some(&mut random), seed);
+            let acks = String::from_utf8(disk.read(&root.join("acks")).unwrap_or_default()).unwrap();
+            let durable = acks.lines().map(|line| line.parse::<u64>().unwrap()).max().unwrap_or(0);
+            let left = left(&disk, torn.then_some(&mut random));
+            let image = folder::image(left.path());
+            let mut lost = judge(left.path(), &ledger, durable, seed);
+            if lost.is_ok() && random.below(AGAIN) == 0 {
+                lost = lose_power_again(shim, &image, &ledger, durable, &mut random);
+            }
             lost.map_err(|error| format!("seed {seed}, event {at}, torn {torn}: {error}"))?;
         }
     }
+    nothing_was_missed(&disk, &root);
     Ok(())
 }
 
-fn cut(disk: &Disk, root: &Path, ledger: &Ledger, torn: Option<&mut Random>, seed: u64) -> Result<(), String> {
+/// What is left of a disk.
+fn left(disk: &Disk, torn: Option<&mut Random>) -> tempfile::TempDir {
     let left = folder::in_memory();
     match torn {
         None => disk.store(left.path(), Unsynced::Lost).unwrap(),
@@ -90,15 +112,52 @@ fn cut(disk: &Disk, root: &Path, ledger: &Ledger, torn: Option<&mut Random>, see
             disk.store(left.path(), Unsynced::Torn(&mut || random.percent(luck))).unwrap();
         }
     }
-    let acks = String::from_utf8(disk.read(&root.join("acks")).unwrap_or_default()).unwrap();
-    let durable = acks.lines().map(|line| line.parse::<u64>().unwrap()).max().unwrap_or(0);
-    let path = left.path().to_owned();
-    let opened = run(Settings { seed, left_out: None }, move || life::found(&path)).map_err(|failure| failure.0)?;
+    left
+}
+
+/// Opens what is left, and holds it against the ledger.
+fn judge(left: &Path, ledger: &Ledger, durable: u64, seed: u64) -> Result<(), String> {
+    let left = left.to_owned();
+    let opened = run(Settings { seed, left_out: None }, move || life::found(&left)).map_err(|failure| failure.0)?;
     ledger.clone().left(durable, &opened.value?).map(drop)
 }
 
+/// The power goes once more, while what is left is opened.
+fn lose_power_again(
+    shim: &Shim,
+    image: &Image,
+    ledger: &Ledger,
+    durable: u64,
+    random: &mut Random,
+) -> Result<(), String> {
+    let parent = folder::in_memory();
+    let base = parent.path().canonicalize().unwrap();
+    let (root, log) = (base.join("root"), base.join("log"));
+    folder::store(image, &root);
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "schedules::power::child_that_opens", "--nocapture"]).env(OPENING_CHILD, &root);
+    shim.preload(&mut child, &root, &log);
+    let output = child.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let log = Log::parse(&std::fs::read(log).unwrap()).unwrap();
+    let points: Vec<u64> = (0..POINTS).map(|_| random.below(log.events.len() as u64)).collect();
+    let mut disk = Disk::new(&root);
+    folder::events(image, &root).iter().for_each(|event| disk.apply(event));
+    for (at, event) in log.events.iter().enumerate() {
+        disk.apply(event);
+        if points.contains(&(at as u64)) {
+            let torn = random.percent(40);
+            let left = left(&disk, torn.then_some(random));
+            let lost = judge(left.path(), ledger, durable, at as u64);
+            lost.map_err(|error| format!("and at event {at} of the opening, torn {torn}: {error}"))?;
+        }
+    }
+    nothing_was_missed(&disk, &root);
+    Ok(())
+}
+
 #[test]
-fn what_is_durable_survives_a_loss_of_power_in_any_order_of_threads() {
+fn what_is_durable_survives_losses_of_power_in_any_order_of_threads() {
     let (first, count) = (seed("schedules and power"), setting("BENNU_SIM_POWER_SCHEDULES", 12));
     let folder = folder::in_memory();
     let shim = Shim::compile(folder.path()).expect("a C compiler is needed");
