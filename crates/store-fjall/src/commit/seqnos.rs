@@ -8,14 +8,21 @@ use std::ops::Range;
 
 /// Where the numbers stand. Its lock is never waited for: whoever takes it holds the commit lock.
 pub(crate) struct Seqnos {
+    last: Mutex<Last>,
+}
+
+struct Last {
     /// The number of the last batch lies here.
-    last: Mutex<Option<Range<u64>>>,
+    range: Option<Range<u64>>,
+    /// Was it written before the store was opened? Then nobody knows what its number should have been, and only a mark
+    /// behind it says that there may be a gap before it.
+    before_opening: bool,
 }
 
 impl Seqnos {
     /// After an opening that found this number in the last batch.
     pub(crate) fn new(last: Option<u64>) -> Self {
-        Self { last: Mutex::new(last.map(|last| last..last + 1)) }
+        Self { last: Mutex::new(Last { range: last.map(|last| last..last + 1), before_opening: true }) }
     }
 
     /// Writes a batch. The caller holds the commit lock.
@@ -25,9 +32,9 @@ impl Seqnos {
     pub(crate) fn write(&self, db: &Database, meta: &Keyspace, batch: OwnedWriteBatch) -> fjall::Result<()> {
         let mut last = self.last.lock();
         let low = db.seqno();
-        let follows = last.as_ref().is_some_and(|last| last.end - last.start == 1 && last.end == low);
-        let mark = (!follows).then(|| SeqnoMark { previous: last.clone(), low });
-        *last = Some(write(db, meta, batch, low, mark)?);
+        let follows = last.range.as_ref().is_some_and(|last| last.end - last.start == 1 && last.end == low);
+        let mark = (!follows || last.before_opening).then(|| SeqnoMark { previous: last.range.clone(), low });
+        *last = write(db, meta, batch, low, mark)?;
         Ok(())
     }
 
@@ -39,8 +46,8 @@ impl Seqnos {
     pub(crate) fn write_mark(&self, db: &Database, meta: &Keyspace) -> fjall::Result<()> {
         let mut last = self.last.lock();
         let low = db.seqno();
-        let mark = Some(SeqnoMark { previous: last.clone(), low });
-        *last = Some(write(db, meta, OwnedWriteBatch::with_capacity(db.clone(), 1), low, mark)?);
+        let mark = Some(SeqnoMark { previous: last.range.clone(), low });
+        *last = write(db, meta, OwnedWriteBatch::with_capacity(db.clone(), 1), low, mark)?;
         Ok(())
     }
 }
@@ -52,10 +59,45 @@ fn write(
     mut batch: OwnedWriteBatch,
     low: u64,
     mark: Option<SeqnoMark>,
-) -> fjall::Result<Range<u64>> {
+) -> fjall::Result<Last> {
     if let Some(mark) = mark {
         meta::put_seqno_mark(&mut batch, meta, &mark);
     }
     batch.durability(Some(PersistMode::Buffer)).commit()?;
-    Ok(low..db.seqno())
+    Ok(Last { range: Some(low..db.seqno()), before_opening: false })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::meta::SEQNO_KEY;
+    use crate::seqno_chain::Chain;
+
+    /// A flush that ended within the last batch before a crash left a gap that nobody remembers.
+    #[test]
+    fn the_first_batch_after_an_opening_has_a_mark() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Database::builder(folder.path()).open().unwrap();
+        let meta = db.keyspace("meta", Default::default).unwrap();
+        let batch = || {
+            let mut batch = OwnedWriteBatch::with_capacity(db.clone(), 1);
+            batch.insert(&meta, "row", "x");
+            batch
+        };
+        let number = db.seqno();
+        Seqnos::new(None).write(&db, &meta, batch()).unwrap();
+        meta.remove(SEQNO_KEY).unwrap();
+        let last = db.seqno() - 1;
+        let seqnos = Seqnos::new(Some(last));
+        seqnos.write(&db, &meta, batch()).unwrap();
+        let mark: SeqnoMark = serde_json::from_slice(&meta.get(SEQNO_KEY).unwrap().unwrap()).unwrap();
+        assert_eq!(mark, SeqnoMark { previous: Some(last..last + 1), low: last + 1 });
+        // The batch before should have been one earlier.
+        let mut chain = Chain::default();
+        chain.next(number, Some(&SeqnoMark { previous: None, low: number })).unwrap();
+        chain.next(last, None).unwrap();
+        chain.next(last + 1, Some(&mark)).unwrap();
+        meta.remove(SEQNO_KEY).unwrap();
+    }
 }
