@@ -1,6 +1,7 @@
 //! What others notice of a large batch: point reads and small commits, alone and beside a batch of 200 MB.
 //!
-//! `cargo bench -p bennu-store-fjall --bench large_batch [-- MEGABYTES]`
+//! `cargo bench -p bennu-store-fjall --bench large_batch [-- MEGABYTES [LARGE]]`: batches of more than LARGE MB go past the
+//! journal.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout, missing_docs)]
 
 extern crate bennu_store_fjall as store_fjall;
@@ -82,9 +83,11 @@ async fn measure(store: &Arc<FjallStore>, what: &str, done: Arc<AtomicBool>) {
     show(&format!("small commits, {what}"), writer.await.unwrap());
 }
 
-async fn run(megabytes: usize) {
+async fn run(megabytes: usize, large: Option<usize>) {
     let folder = tempfile::tempdir().unwrap();
-    let store = FjallStore::open(folder.path(), Options::default()).unwrap();
+    let mut options = Options::default();
+    options.large_commit_bytes = large.map_or(options.large_commit_bytes, |megabytes| megabytes * 1_000_000);
+    let store = FjallStore::open(folder.path(), options).unwrap();
     let spec = TableSpec { id: TABLE, families: vec![FamilySpec::new(FAMILY)], splits: vec![] };
     let tables = vec![TableChange::Create(spec)];
     store.apply(WriteBatch { tables, ..WriteBatch::default() }, Durability::Sync).await.unwrap();
@@ -113,7 +116,8 @@ async fn run(megabytes: usize) {
 }
 
 fn main() {
-    let megabytes = std::env::args().filter_map(|argument| argument.parse().ok()).next().unwrap_or(200);
+    let mut numbers = std::env::args().filter_map(|argument| argument.parse().ok());
+    let (megabytes, large) = (numbers.next().unwrap_or(200), numbers.next());
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(run(megabytes));
+    runtime.block_on(run(megabytes, large));
 }

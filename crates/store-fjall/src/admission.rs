@@ -6,16 +6,19 @@
 
 use crate::options::Options;
 use crate::seam::{blocking, task};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use store::{StoreError, StoreResult};
-use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, RwLock, RwLockReadGuard, RwLockWriteGuard, Semaphore, SemaphorePermit};
 
 /// The queues.
 pub(crate) struct Admission {
     reads: Semaphore,
     scans: Semaphore,
     writes: Semaphore,
+    /// One large commit at a time.
+    large: Arc<Semaphore>,
     /// Commits share it; a large one, a flush and the end of a bulk load take it alone, because it holds the commit lock for
     /// some tens of milliseconds, and whoever waits here is parked and not a blocked thread.
     gate: RwLock<()>,
@@ -37,6 +40,7 @@ impl Admission {
             reads: Semaphore::new(options.read_permits.max(1)),
             scans: Semaphore::new(options.scan_permits.max(1)),
             writes: Semaphore::new(options.write_permits.max(1)),
+            large: Arc::new(Semaphore::new(1)),
             gate: RwLock::new(()),
             pause_us: AtomicU64::new(0),
             pauses: AtomicU64::new(0),
@@ -81,6 +85,14 @@ impl Admission {
         self.writes.acquire().await.map_err(|_| StoreError::Closed)
     }
 
+    /// The place of the one large commit: to be held to its end, also when nobody waits for that any more.
+    ///
+    /// # Errors
+    /// [`StoreError::Closed`].
+    pub(crate) async fn large(&self) -> StoreResult<OwnedSemaphorePermit> {
+        self.large.clone().acquire_owned().await.map_err(|_| StoreError::Closed)
+    }
+
     /// Keeps all commits out. Blocks: for threads outside of the runtime only.
     pub(crate) fn alone_blocking(&self) -> RwLockWriteGuard<'_, ()> {
         blocking::write(&self.gate)
@@ -101,5 +113,6 @@ impl Admission {
         self.reads.close();
         self.scans.close();
         self.writes.close();
+        self.large.close();
     }
 }

@@ -5,6 +5,7 @@
 //!   LOCK        locked while a process has the store open
 //!   watermark   see watermark.rs
 //!   load/       runs of bulk loads under way; emptied at open
+//!   staged/     rows of large commits until they are in their keyspaces; emptied at open
 //!   unnamed/    folders of keyspaces until it is clear that no table names them (keyspace_folders.rs)
 //!   db/         fjall
 //! ```
@@ -74,6 +75,11 @@ impl Folder {
     /// Where bulk loads keep their runs.
     pub(crate) fn load(&self) -> PathBuf {
         self.path.join("load")
+    }
+
+    /// Where large commits keep their rows until these are in their keyspaces.
+    pub(crate) fn staged(&self) -> PathBuf {
+        self.path.join("staged")
     }
 
     /// Where folders of keyspaces are until it is clear that no table names them.

@@ -7,7 +7,9 @@
 //!                                     │
 //!             commit/publish ──> published state ──> snapshot() ──> read/{get, scan}
 //!
-//!   folder:  STORE (format)  LOCK  watermark  load/ (runs of bulk loads)  db/ (fjall: journals, keyspaces)
+//!   apply of many rows ──> large: runs beside all others, shown as one commit
+//!
+//!   folder:  STORE (format)  LOCK  watermark  load/ (runs of bulk loads)  staged/ (large commits)  db/ (fjall)
 //! ```
 //!
 //! Words, defined once:
@@ -42,6 +44,7 @@ mod journal;
 mod keyspace_files;
 mod keyspace_folders;
 mod keyspace_names;
+mod large;
 mod limits;
 mod load;
 mod manifests;

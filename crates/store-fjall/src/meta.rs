@@ -7,6 +7,7 @@
 //!   "n"            -> {"slot":8,"region":12}                                      next ids
 //!   "t" table:u32  -> {"families":[{"id":0,"slot":7}],"regions":[{"id":11,"start":""}]}
 //!   "p" slot:u32   -> {}                                                         rows to be reclaimed
+//!   "i"            -> {"file":"41","keyspaces":["shared","own-7-0-12"]}             a large commit to be finished
 //!   "s"            -> {"previous":{"start":7,"end":9},"low":9}     where the journal's numbers have a gap
 //! ```
 
@@ -28,6 +29,7 @@ pub(crate) const OWN: &str = "own-";
 const NEXT_KEY: &[u8] = b"n";
 /// In the journal only is this read: `seqno_chain.rs`.
 pub(crate) const SEQNO_KEY: &[u8] = b"s";
+const INTENT_KEY: &[u8] = b"i";
 const TABLE_TAG: u8 = b't';
 const PURGE_TAG: u8 = b'p';
 
@@ -59,12 +61,21 @@ struct StoredRegion {
     start: String,
 }
 
+/// A commit whose rows are to be in all of these keyspaces, from the staged file of this name (`large/`).
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Intent {
+    pub(crate) file: String,
+    pub(crate) keyspaces: Vec<String>,
+}
+
 /// What the meta keyspace says at open.
 pub(crate) struct Meta {
     /// The tables.
     pub(crate) tables: TableMap,
     /// Slots of dropped tables whose rows are still there.
     pub(crate) purges: Vec<u32>,
+    /// The large commit that a crash interrupted.
+    pub(crate) intent: Option<Intent>,
 }
 
 /// Looks for the keyspaces that a store has once it was written to.
@@ -85,10 +96,12 @@ pub(crate) fn must_be_there(db: &Database) -> StoreResult<()> {
 pub(crate) fn load(db: &Database, meta: &Keyspace, shared: &Keyspace, snapshot: &Snapshot) -> StoreResult<Meta> {
     let mut tables = TableMap::new(NextIds { slot: 1, region: 1 });
     let mut purges = Vec::new();
+    let mut intent = None;
     for guard in snapshot.iter(meta) {
         let (key, value) = guard.into_inner().map_err(engine("reading the meta keyspace"))?;
         match key.as_ref() {
             SEQNO_KEY => {}
+            INTENT_KEY => intent = Some(parse(&key, &value)?),
             NEXT_KEY => {
                 let next: StoredNext = parse(&key, &value)?;
                 tables.next = NextIds { slot: next.slot, region: next.region };
@@ -101,7 +114,7 @@ pub(crate) fn load(db: &Database, meta: &Keyspace, shared: &Keyspace, snapshot: 
             _ => return Err(unreadable(&key, "unknown record")),
         }
     }
-    Ok(Meta { tables, purges })
+    Ok(Meta { tables, purges, intent })
 }
 
 /// Adds the record of `table` to a batch.
@@ -135,6 +148,19 @@ pub(crate) fn put_purge(batch: &mut OwnedWriteBatch, meta: &Keyspace, slot: u32)
 /// Records that they are.
 pub(crate) fn remove_purge(batch: &mut OwnedWriteBatch, meta: &Keyspace, slot: u32) {
     batch.remove(meta, tagged(PURGE_TAG, slot));
+}
+
+/// Records that a commit is made whose rows are not all in their keyspaces yet.
+///
+/// # Errors
+/// As [`put_table`].
+pub(crate) fn put_intent(batch: &mut OwnedWriteBatch, meta: &Keyspace, intent: &Intent) -> StoreResult<()> {
+    put(batch, meta, INTENT_KEY.to_vec(), intent)
+}
+
+/// Records that they are.
+pub(crate) fn remove_intent(batch: &mut OwnedWriteBatch, meta: &Keyspace) {
+    batch.remove(meta, INTENT_KEY);
 }
 
 /// Adds the record of the next ids.
@@ -181,7 +207,11 @@ fn table_from_stored(db: &Database, shared: &Keyspace, stored: StoredTable) -> S
     Ok(Table { families, regions, changed: Changed::default() })
 }
 
-fn existing_keyspace(db: &Database, name: &str) -> StoreResult<Keyspace> {
+/// A keyspace that a record names.
+///
+/// # Errors
+/// [`StoreError::Corrupted`]: it is not there; I/O failures.
+pub(crate) fn existing_keyspace(db: &Database, name: &str) -> StoreResult<Keyspace> {
     if !db.keyspace_exists(name) {
         return Err(StoreError::Corrupted { detail: format!("keyspace \"{name}\" of a table is missing") });
     }

@@ -11,6 +11,7 @@ use crate::inner::Inner;
 use crate::keyspace_files::StandIns;
 use crate::keyspace_folders::KeyspaceFolders;
 use crate::keyspace_names::Names;
+use crate::large::redo;
 use crate::manifests;
 use crate::meta;
 use crate::options::Options;
@@ -57,8 +58,17 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     }
     let meta = keyspace(&db, &watermark, meta::META)?;
     let shared = keyspace(&db, &watermark, meta::SHARED)?;
-    let snapshot = db.snapshot();
-    let found = meta::load(&db, &meta, &shared, &snapshot)?;
+    let found = meta::load(&db, &meta, &shared, &db.snapshot())?;
+    let journal = Arc::new(JournalFile::open(&folder.database())?);
+    // What was replayed may never have been synced: it is published now, so it must be durable first.
+    journal.sync()?;
+    let seqnos = Seqnos::new(journals.last_seqno);
+    if let Some(intent) = &found.intent {
+        let home = |name: &str| meta::existing_keyspace(&db, name);
+        redo::redo(&db, &meta, &seqnos, &folder.staged(), intent, home)?;
+        journal.sync()?;
+    }
+    redo::delete_staged(&folder.staged())?;
     folders.delete_unnamed()?;
     delete_orphans(&db, &found)?;
 
@@ -71,12 +81,8 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     let state = State { commit: last.commit, snapshot, tables: Arc::new(found.tables), views: Arc::default() };
     let publisher = Arc::new(Publisher::new(state));
     let read_only = Arc::new(ReadOnly::new(folder.path().to_owned()));
-    let journal = Arc::new(JournalFile::open(&folder.database())?);
-    // What was replayed may never have been synced: it is published now, so it must be durable first.
-    journal.sync()?;
     let group_sync = Arc::new(GroupSync::new(publisher.clone(), journal, read_only.clone()));
     let clock = options.clock.clone();
-    let seqnos = Seqnos::new(journals.last_seqno);
     let parts = Parts { db, meta, shared, publisher, read_only, group_sync, watermark, nonces, clock, last, seqnos };
     let pipeline = Pipeline::new(parts);
     let reclaim = Dropped { slots: found.purges, keyspaces: Vec::new() };

@@ -27,6 +27,8 @@ pub struct Options {
     pub buffered_sync_interval: Duration,
     /// Threads of fjall that flush and compact.
     pub worker_threads: usize,
+    /// Commits of more bytes are written to files before the commit lock is taken, smaller ones to the journal under it.
+    pub large_commit_bytes: usize,
     /// Loads up to this many bytes become one ordinary batch, larger ones sorted runs.
     pub small_load_bytes: usize,
     /// Rows of a bulk load that are sorted in memory before they become a run on disk.
@@ -57,6 +59,7 @@ impl Default for Options {
             idle_flush: Duration::from_secs(60),
             buffered_sync_interval: Duration::from_millis(10),
             worker_threads: 2,
+            large_commit_bytes: 8 << 20,
             small_load_bytes: 8 << 20,
             load_buffer_bytes: 64 << 20,
             scan_permits: (2 * cores).max(4),

@@ -9,16 +9,16 @@ use crate::placement::TableMap;
 use crate::read::{self, ReadSource};
 use crate::seam::task;
 use crate::snapshots::{QueuedScan, reading};
-use crate::{load, open, regions, stats};
+use crate::{large, load, open, regions, stats};
 use async_trait::async_trait;
 use bytes::Bytes;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use store::{
-    BulkLoad, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, Mutation, OnDuplicate, ReadAt,
-    RegionInfo, Scan, ScanRequest, Scope, Snapshot, Store, StoreError, StoreResult, StoreStats, TableChange, TableId,
-    TableSize, WriteBatch,
+    BulkLoad, Capabilities, CheckReport, CommitNo, Condition, Durability, FamilyId, KeyRange, LargeWrite, Mutation,
+    OnDuplicate, ReadAt, RegionInfo, Scan, ScanRequest, Scope, Snapshot, SortedRows, Store, StoreError, StoreResult,
+    StoreStats, TableChange, TableId, TableSize, WriteBatch,
 };
 
 /// Multi-gets beyond this many keys queue, and run where they may block.
@@ -49,6 +49,23 @@ impl FjallStore {
         let inner = Arc::new(open::open(path.as_ref(), options)?);
         let housekeeper = Housekeeper::start(&inner)?;
         Ok(Arc::new(Self { inner, housekeeper, closing: tokio::sync::Mutex::default() }))
+    }
+
+    /// A commit that others do not wait for. `write` is made where it may take long.
+    async fn beside_others(
+        &self,
+        write: impl FnOnce() -> Arc<dyn LargeWrite> + Send + 'static,
+        conditions: Vec<Condition>,
+        durability: Durability,
+    ) -> StoreResult<CommitNo> {
+        let _permit = self.inner.admission.write_large().await?;
+        let place = self.inner.admission.large().await?;
+        let inner = self.inner.clone();
+        let applied = blocking(move || {
+            let _place = place;
+            large::apply(&inner, write().as_ref(), &conditions, durability)
+        });
+        applied.await
     }
 
     /// Reads rows of `table`, which are counted in `tables`. Many keys queue, and run where they may block.
@@ -162,6 +179,11 @@ impl Store for FjallStore {
         if !batch.tables.iter().any(|change| matches!(change, TableChange::Drop(_))) {
             self.inner.room.take(weight.bytes)?;
         }
+        if batch.tables.is_empty() && weight.bytes > self.inner.options.large_commit_bytes {
+            let WriteBatch { conditions, mutations, .. } = batch;
+            let sorted = || -> Arc<dyn LargeWrite> { Arc::new(SortedRows::new(mutations)) };
+            return self.beside_others(sorted, conditions, durability).await;
+        }
         if !weight.is_large() {
             let _pass = self.inner.admission.write().await?;
             return apply(&self.inner, batch, durability);
@@ -174,6 +196,17 @@ impl Store for FjallStore {
             apply(&inner, batch, durability)
         });
         applied.await
+    }
+
+    async fn apply_large(
+        &self,
+        write: Arc<dyn LargeWrite>,
+        conditions: Vec<Condition>,
+        durability: Durability,
+    ) -> StoreResult<CommitNo> {
+        self.inner.check_open()?;
+        self.inner.room.take(usize::try_from(write.bytes()).unwrap_or(usize::MAX))?;
+        self.beside_others(move || write, conditions, durability).await
     }
 
     async fn sync(&self, commit: CommitNo) -> StoreResult<()> {

@@ -1,11 +1,12 @@
 //! The contract. Everything that Bennu keeps goes through these methods.
 
 use crate::{
-    BulkLoad, Capabilities, CheckReport, CommitNo, FamilyId, KeyRange, OnDuplicate, ReadAt, RegionInfo, Scan,
-    ScanRequest, Snapshot, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
+    BulkLoad, Capabilities, CheckReport, CommitNo, Condition, FamilyId, KeyRange, LargeWrite, OnDuplicate, ReadAt,
+    RegionInfo, Scan, ScanRequest, Snapshot, StoreResult, StoreStats, TableId, TableSize, WriteBatch, large,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
+use std::sync::Arc;
 
 /// May the commit be shown to others before it would survive a crash?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +77,21 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// After any error nothing was written, except [`crate::StoreError::ReadOnly`] and
     /// [`crate::StoreError::Io`] that say the outcome is unknown until the store is reopened.
     async fn apply(&self, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo>;
+
+    /// As [`Self::apply`] for rows that need not be in memory at once. Commits beside it go on meanwhile. A store
+    /// without a way of its own collects them into one batch.
+    ///
+    /// # Errors
+    /// As [`Self::apply`] and [`LargeWrite::rows`]; [`crate::StoreError::TableChanged`] when a table was moved again and
+    /// again meanwhile.
+    async fn apply_large(
+        &self,
+        write: Arc<dyn LargeWrite>,
+        conditions: Vec<Condition>,
+        durability: Durability,
+    ) -> StoreResult<CommitNo> {
+        large::apply_in_memory(self, write.as_ref(), conditions, durability).await
+    }
 
     /// Waits until `commit` and all before it would survive a crash, and are published.
     /// Callers that wait at the same time share one sync of the log.

@@ -62,7 +62,8 @@ fn steps() -> Vec<Step> {
 async fn known() -> Known {
     let folder = folder::in_memory();
     // Nothing is flushed but what a step flushes: the journal has the rest.
-    let options = store_fjall::Options { idle_flush: Duration::from_secs(600), ..history::options() };
+    let (idle_flush, large_commit_bytes) = (Duration::from_secs(600), usize::MAX);
+    let options = store_fjall::Options { idle_flush, large_commit_bytes, ..history::options() };
     let options = store_fjall::Options { memtable_entries: 1 << 20, ..options };
     let store = FjallStore::open(folder.path(), options).unwrap();
     let mut ledger = Ledger::new(1);

@@ -8,6 +8,7 @@ mod flips;
 mod folder;
 mod half_batches;
 mod history;
+mod large_commits;
 mod power_loss;
 mod random;
 mod restarts;

@@ -49,6 +49,9 @@ pub(crate) struct Pipeline {
     rows_written: AtomicU64,
 }
 
+/// So many commits may be made beside a large one.
+const AHEAD: u64 = 1 << 28;
+
 /// The last commit made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Last {
@@ -165,7 +168,7 @@ impl Pipeline {
             building.change_table(change)?;
         }
         for condition in &batch.conditions {
-            building.check(condition)?;
+            check_condition(&base, building.tables(), condition)?;
         }
         for mutation in batch.mutations {
             building.mutate(mutation)?;
@@ -232,8 +235,7 @@ impl Pipeline {
         tables: Arc<TableMap>,
         durability: Durability,
     ) -> StoreResult<()> {
-        let written = self.seqnos.write(&self.db, &self.meta, batch);
-        written.map_err(|error| self.read_only.set(&engine("writing the journal")(error)))?;
+        self.write_locked(batch)?;
         self.applied(last, stamp, tables, durability);
         Ok(())
     }
@@ -254,10 +256,53 @@ impl Pipeline {
     /// As [`Self::commit`].
     pub(crate) fn commit_internal(&self, batch: OwnedWriteBatch) -> StoreResult<()> {
         let _last = self.lock_to_write()?;
-        let written = self.seqnos.write(&self.db, &self.meta, batch);
-        written.map_err(|error| self.read_only.set(&engine("writing the journal")(error)))?;
+        self.write_locked(batch)?;
         self.publisher.refresh(self.nonces.take(&self.db));
         Ok(())
+    }
+
+    /// Writes a fjall batch that no reader looks at. The caller holds the commit lock.
+    ///
+    /// # Errors
+    /// As [`Self::commit`].
+    pub(crate) fn write_locked(&self, batch: OwnedWriteBatch) -> StoreResult<()> {
+        let written = self.seqnos.write(&self.db, &self.meta, batch);
+        written.map_err(|error| self.read_only.set(&engine("writing the journal")(error)))
+    }
+
+    /// Takes numbers for rows that are written before their commit is made. Takes the commit lock.
+    ///
+    /// # Errors
+    /// As [`Self::lock_to_write`] and [`Self::next_stamp`].
+    pub(crate) fn reserve_stamp(&self) -> StoreResult<Last> {
+        let mut last = self.lock_to_write()?;
+        *last = self.next_stamp(&last)?;
+        Ok(*last)
+    }
+
+    /// Takes numbers for rows that others must take for written when they are shown, and not before: larger than those
+    /// of all commits meanwhile. Only one who did so may be under way. Takes the commit lock.
+    ///
+    /// # Errors
+    /// As [`Self::reserve_stamp`].
+    pub(crate) fn reserve_ahead(&self) -> StoreResult<Last> {
+        let last = *self.lock_to_write()?;
+        let commit = CommitNo(last.commit.0 + AHEAD);
+        self.watermark.reserve(commit)?;
+        Ok(Last { commit, stamp: self.clock.now().max(last.stamp) })
+    }
+
+    /// The numbers of the commit that shows rows with `reserved` ones: the same unless others committed meanwhile.
+    ///
+    /// # Errors
+    /// As [`Self::next_stamp`].
+    pub(crate) fn shown_by(&self, last: &Last, reserved: Last) -> StoreResult<Last> {
+        if last.commit == reserved.commit { Ok(reserved) } else { self.next_stamp(last) }
+    }
+
+    /// Notes rows that were written.
+    pub(crate) fn count_rows(&self, rows: u64) {
+        self.rows_written.fetch_add(rows, Ordering::Relaxed);
     }
 
     /// To be called before rows are written past the journal into a keyspace that a table has, and before the sync
@@ -376,22 +421,6 @@ impl<'a> Building<'a> {
         self.tables.as_ref().unwrap_or(&self.base.tables)
     }
 
-    fn check(&self, condition: &Condition) -> StoreResult<()> {
-        let newest = self.read(condition.table, condition.family, &condition.key)?;
-        let found = newest.map(|fragment| stamp::commit_of(&fragment)).transpose()?;
-        if found != condition.expect {
-            return Err(StoreError::ConditionFailed { table: condition.table, key: condition.key.clone() });
-        }
-        Ok(())
-    }
-
-    /// The newest fragment before this batch.
-    fn read(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<fjall::Slice>> {
-        let (_, place) = self.tables().place(table, family)?;
-        let found = place.with_key(key, |key| self.base.snapshot.get(&place.keyspace, key));
-        found.map_err(engine(format!("reading a row of {table}")))
-    }
-
     fn mutate(&mut self, mutation: Mutation) -> StoreResult<()> {
         match mutation {
             Mutation::Replace { table, family, key, fragment } => self.put(table, family, key, fragment),
@@ -425,6 +454,22 @@ impl<'a> Building<'a> {
         self.bytes += key.len() + ITEM_BYTES;
         Ok(())
     }
+}
+
+/// Does it hold for the rows of `state`? `tables` says where they are.
+///
+/// # Errors
+/// [`StoreError::ConditionFailed`]; failures of the reading.
+pub(crate) fn check_condition(state: &State, tables: &TableMap, condition: &Condition) -> StoreResult<()> {
+    let Condition { table, family, key, expect } = condition;
+    let (_, place) = tables.place(*table, *family)?;
+    let newest = place.with_key(key, |key| state.snapshot.get(&place.keyspace, key));
+    let newest = newest.map_err(engine(format_args!("reading a row of {table}")))?;
+    let found = newest.map(|fragment| stamp::commit_of(&fragment)).transpose()?;
+    if found != *expect {
+        return Err(StoreError::ConditionFailed { table: *table, key: key.clone() });
+    }
+    Ok(())
 }
 
 /// Adds a table to those that a batch touches.

@@ -25,7 +25,7 @@ use super::rows::Rows;
 use super::run::RunFile;
 use super::stream::Streamed;
 use super::writer::{Homes, Writer};
-use crate::commit::pipeline::{Dropped, Fence, Last};
+use crate::commit::pipeline::{Dropped, Fence};
 use crate::commit::publish::State;
 use crate::error::engine;
 use crate::inner::Inner;
@@ -159,7 +159,7 @@ fn append(inner: &Inner, state: &State, mut writer: Writer, loaded: &Loaded, hom
     pipeline.close_journal_numbers()?;
     pipeline.group_sync.sync_blocking()?;
     ingestion.finish().map_err(|error| pipeline.read_only.set(&engine("installing a run")(error)))?;
-    let stamp = final_stamp(inner, &last, writer.stamp)?;
+    let stamp = inner.pipeline.shown_by(&last, writer.stamp)?;
     newest.tables.table(writer.table)?.changed.by(stamp.commit);
     pipeline.applied(&mut last, stamp, newest.tables.clone(), Durability::Sync);
     Ok(stamp.commit)
@@ -182,11 +182,6 @@ fn move_table(
     let _alone = inner.admission.alone_blocking();
     let fence = Fence { table: writer.table, since: state.commit };
     flip(inner, &writer, &mut homes, fence)
-}
-
-/// The number of the commit that shows the load.
-fn final_stamp(inner: &Inner, last: &Last, reserved: Last) -> StoreResult<Last> {
-    if last.commit == reserved.commit { Ok(reserved) } else { inner.pipeline.next_stamp(last) }
 }
 
 /// The rows that one family of the table has.
@@ -217,7 +212,7 @@ fn flip(inner: &Inner, writer: &Writer, homes: &mut Homes, fence: Fence) -> Stor
     let base = pipeline.publisher.newest().clone();
     fence.check(&base.tables)?;
     let mut moved = Table::clone(base.tables.table(id)?.as_ref());
-    let stamp = final_stamp(inner, &last, writer.stamp)?;
+    let stamp = inner.pipeline.shown_by(&last, writer.stamp)?;
     let mut batch = OwnedWriteBatch::with_capacity(pipeline.db.clone(), 4);
     let mut dropped = Dropped::default();
     for family in &mut moved.families {

@@ -62,9 +62,7 @@ impl Writer {
     /// # Errors
     /// I/O failures; [`StoreError::Closed`].
     pub(super) fn new(inner: &Inner, table: TableId, on_duplicate: OnDuplicate) -> StoreResult<Self> {
-        let mut last = inner.pipeline.lock_to_write()?;
-        *last = inner.pipeline.next_stamp(&last)?;
-        Ok(Self::with_stamp(table, on_duplicate, *last))
+        Ok(Self::with_stamp(table, on_duplicate, inner.pipeline.reserve_stamp()?))
     }
 
     /// Goes on with the numbers that a load has.

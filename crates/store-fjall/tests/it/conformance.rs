@@ -4,11 +4,12 @@ use std::sync::Arc;
 use store::Store;
 use store_fjall::{FjallStore, Options};
 
-/// Small budgets, so that the cases reach runs and flushes; the folder goes with the store.
+/// Small budgets, so that the cases reach runs, flushes and large commits; the folder goes with the store.
 async fn new_store() -> Arc<dyn Store> {
     let folder = tempfile::tempdir().unwrap().keep();
     let options = Options {
         cache_bytes: 4 << 20,
+        large_commit_bytes: 16 << 10,
         small_load_bytes: 4 << 10,
         load_buffer_bytes: 64 << 10,
         temporary: true,

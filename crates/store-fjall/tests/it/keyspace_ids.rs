@@ -91,7 +91,12 @@ async fn a_load_after_a_failed_load_and_a_restart_survives() {
     commit(&store, create(1)).await;
     let before = ids(folder.path());
     failed_load(&store, 1).await;
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    for _ in 0..200 {
+        if ids(folder.path()) == before {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
     assert_eq!(ids(folder.path()), before, "the keyspace of the failed load is deleted");
     close(store).await;
     let store = open_small(folder.path());

@@ -13,6 +13,7 @@ mod fjall_traps;
 mod journal_numbers;
 mod keyspace_ids;
 mod kill;
+mod large_commits;
 mod load;
 mod memory;
 mod model;

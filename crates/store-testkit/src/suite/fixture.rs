@@ -15,7 +15,7 @@ pub(crate) const OTHER: TableId = TableId(1002);
 pub(crate) const FAMILY: FamilyId = FamilyId(0);
 
 /// A store with an empty [`TABLE`].
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Fixture {
     pub(crate) store: Arc<dyn Store>,
 }
@@ -98,6 +98,12 @@ impl Fixture {
     /// The number of a row in the newest state.
     pub(crate) async fn newest(&self, key: &str) -> Option<u64> {
         self.store.get_newest(TABLE, FAMILY, key.as_bytes()).await.unwrap().map(|fragment| number(&fragment))
+    }
+
+    /// The number of the commit that wrote a row of [`TABLE`].
+    pub(crate) async fn get_number(&self, key: &str) -> CommitNo {
+        let found = self.store.get_newest(TABLE, FAMILY, key.as_bytes()).await.unwrap();
+        found.as_deref().and_then(fragment::header::commit_of).unwrap()
     }
 
     /// All rows of [`TABLE`].

@@ -55,6 +55,13 @@ macro_rules! conformance_tests {
                 a_bad_mutation_writes_nothing
                 concurrent_claims_of_one_key_succeed_once
                 concurrent_increments_all_count;
+            large:
+                a_large_commit_writes_and_deletes_in_all_its_tables
+                a_large_commit_is_seen_whole
+                conditions_of_a_large_commit_must_hold
+                rows_of_a_large_commit_carry_a_number_that_no_snapshot_before_had
+                a_large_commit_without_rows_is_fine
+                a_large_commit_that_cannot_be_made_leaves_nothing;
             snapshots:
                 a_snapshot_repeats_exactly
                 a_snapshot_holds_a_commit_whole_or_not_at_all

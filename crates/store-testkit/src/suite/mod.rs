@@ -19,6 +19,7 @@ pub mod cells;
 pub mod filter;
 mod fixture;
 pub mod flushes;
+pub mod large;
 pub mod limits;
 mod list;
 pub mod random;

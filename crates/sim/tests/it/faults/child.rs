@@ -14,7 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// One fault may strike the step and, as damage noticed later, once more the step tried again.
 const TRIES: usize = 4;
 
-/// Loads of every kind, appends, flushes, a compaction, a truncated and a dropped table.
+/// Loads of every kind, appends, flushes, a compaction, a truncated and a dropped table, commits past the journal to one
+/// keyspace and to three.
 pub(crate) fn script() -> Vec<Step> {
     let create = |table| Step::Create { table, families: 1 };
     let write = |table: u32, from: u64, count: u64| {
@@ -26,6 +27,11 @@ pub(crate) fn script() -> Vec<Step> {
         rows: Rows { first, stride: 1, count, sorted },
         replace: false,
         ending,
+    };
+    let large = |tables: &[u32]| {
+        let puts = tables.iter().flat_map(|table| (0..30).map(|number| (*table, number * 3)));
+        let deletes = tables.iter().map(|table| (*table, 31));
+        Step::Write { puts: puts.collect(), deletes: deletes.collect(), synced: true }
     };
     vec![
         create(1),
@@ -49,6 +55,9 @@ pub(crate) fn script() -> Vec<Step> {
         create(4),
         load(4, 0, 50, true, Ending::Finish),
         write(4, 20, 20),
+        create(5),
+        large(&[3, 4, 5]),
+        write(3, 0, 3),
     ]
 }
 

@@ -17,6 +17,7 @@ pub(crate) fn options() -> Options {
         memtable_entries: 300,
         idle_flush: Duration::from_millis(60),
         buffered_sync_interval: Duration::from_millis(2),
+        large_commit_bytes: 3_000,
         small_load_bytes: 1_500,
         load_buffer_bytes: 4_000,
         ..Options::default()

@@ -84,7 +84,9 @@ impl Chooser {
 
     fn write(&mut self, tables: &[u32], ledger: &Ledger) -> Step {
         let (mut puts, mut deletes) = (Vec::new(), Vec::new());
-        for _ in 0..1 + self.random.below(8) {
+        // Some go past the journal.
+        let count = if self.random.percent(20) { 40 + self.random.below(100) } else { 1 + self.random.below(8) };
+        for _ in 0..count {
             let table = tables[self.random.below(tables.len() as u64) as usize];
             match self.stored(table, ledger).filter(|_| self.random.percent(35)) {
                 Some(number) => deletes.push((table, number)),

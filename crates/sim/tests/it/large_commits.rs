@@ -1,0 +1,170 @@
+//! Commits that go past the journal: the power goes at every event of them, and either all of their rows are there or
+//! none, in every keyspace, with everything that was acknowledged before and after.
+
+use crate::folder;
+use crate::history::{self, Contents, Ending, Ledger, Rows, Step};
+use bennu_sim::power_loss::{Disk, Event, Log, Shim, Unsynced};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use store_fjall::FjallStore;
+
+const CHILD: &str = "LARGE_COMMITS_CHILD";
+/// Steps that are not cut: they make the tables, two in keyspaces of their own and two that share one.
+const BEFORE: usize = 7;
+
+fn steps() -> Vec<Step> {
+    let create = |table| Step::Create { table, families: 1 };
+    let load = |table| Step::Load {
+        table,
+        rows: Rows { first: 0, stride: 2, count: 60, sorted: true },
+        replace: false,
+        ending: Ending::Finish,
+    };
+    let write = |tables: &[u32], numbers: std::ops::Range<u64>, synced| Step::Write {
+        puts: tables.iter().flat_map(|table| numbers.clone().map(|number| (*table, number))).collect(),
+        deletes: tables.iter().map(|table| (*table, numbers.end)).collect(),
+        synced,
+    };
+    vec![
+        create(1),
+        create(2),
+        create(3),
+        create(4),
+        load(1),
+        load(2),
+        write(&[1, 3], 0..3, true),
+        // To three keyspaces, one of them shared.
+        write(&[1, 2, 3, 4], 10..40, true),
+        // Not durable for itself: what comes next makes it so.
+        write(&[2, 3], 50..53, false),
+        // To one keyspace.
+        write(&[3, 4], 5..25, true),
+        write(&[2], 0..2, true),
+    ]
+}
+
+/// What must be there after so many steps.
+fn ledgers() -> Vec<Ledger> {
+    let mut ledgers = vec![Ledger::new(1)];
+    for step in steps() {
+        let mut next = ledgers[ledgers.len() - 1].clone();
+        next.take(&step);
+        ledgers.push(next);
+    }
+    ledgers
+}
+
+/// Not a test of its own: the recorded process is this test, started with a folder in the environment.
+#[test]
+fn child_that_commits() {
+    let Some(root) = std::env::var_os(CHILD).map(PathBuf::from) else { return };
+    let mut acks = std::fs::File::create(root.join("acks")).unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let store = FjallStore::open(root.join("data"), history::options()).unwrap();
+        for (step, ledger) in steps().iter().zip(ledgers()) {
+            history::perform(&store, &ledger, step).await.unwrap();
+            acks.write_all(b".").unwrap();
+        }
+        // Without a destructor.
+        std::process::exit(0);
+    });
+}
+
+fn record() -> (tempfile::TempDir, PathBuf, Log) {
+    let folder = folder::in_memory();
+    let base = folder.path().canonicalize().unwrap();
+    let (root, log) = (base.join("root"), base.join("log"));
+    std::fs::create_dir(&root).unwrap();
+    let shim = Shim::compile(&base).expect("a C compiler is needed");
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "large_commits::child_that_commits", "--nocapture"]).env(CHILD, &root);
+    shim.preload(&mut child, &root, &log);
+    let output = child.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let log = Log::parse(&std::fs::read(log).unwrap()).unwrap();
+    (folder, root, log)
+}
+
+/// Cuts at every event behind the first steps. Returns what was found wrong, and how often a commit was finished at
+/// the opening.
+fn cut(log: &Log, root: &Path, mut disk: Disk, torn: bool, enough: usize) -> (Vec<String>, usize) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let (ledgers, mut wrong, mut staged) = (ledgers(), Vec::new(), 0);
+    for (at, event) in log.events.iter().enumerate() {
+        disk.apply(event);
+        let acks = disk.read(&root.join("acks")).map_or(0, |acks| acks.len());
+        let same = matches!(event, Event::Open { truncate: false, .. } | Event::Close { .. } | Event::Duplicate { .. });
+        // What is torn differs from point to point: some are enough.
+        if acks < BEFORE || same || (torn && at % 3 > 0) {
+            continue;
+        }
+        let left = folder::in_memory();
+        let mut flips = at;
+        let mut lucky = || {
+            flips = flips.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            flips >> 62 == 0
+        };
+        disk.store(left.path(), if torn { Unsynced::Torn(&mut lucky) } else { Unsynced::Lost }).unwrap();
+        let data = left.path().join("data");
+        staged += usize::from(std::fs::read_dir(data.join("staged")).is_ok_and(|mut files| files.next().is_some()));
+        if let Err(error) = runtime.block_on(verify(&data, &ledgers, acks)) {
+            wrong.push(format!("event {at}, {acks} steps acknowledged, torn {torn}: {error}"));
+            if wrong.len() >= enough {
+                break;
+            }
+        }
+    }
+    (wrong, staged)
+}
+
+/// Opens what was left, twice: the second time it must be the same.
+async fn verify(data: &Path, ledgers: &[Ledger], acks: usize) -> Result<(), String> {
+    let found = contents(data).await?;
+    // The one step without a sync may be lost with its acknowledgement.
+    let durable = if acks == BEFORE + 2 { acks - 1 } else { acks };
+    let due = &ledgers[durable..=(acks + 1).min(ledgers.len() - 1)];
+    let differences: Vec<_> = due.iter().map(|ledger| history::difference(ledger, &found)).collect();
+    if differences.iter().all(Option::is_some) {
+        return Err(format!("neither the state before nor the one after: {differences:?}"));
+    }
+    if data.join("staged").exists() {
+        return Err("staged rows stay behind".to_owned());
+    }
+    if contents(data).await? == found { Ok(()) } else { Err("opened again it holds something else".to_owned()) }
+}
+
+async fn contents(data: &Path) -> Result<Contents, String> {
+    let store = FjallStore::open(data, history::options()).map_err(|error| format!("open: {error}"))?;
+    history::of_store(&store, |_| true).await
+}
+
+#[test]
+fn a_large_commit_is_whole_or_not_there_wherever_the_power_goes() {
+    let (_folder, root, log) = record();
+    std::thread::scope(|scope| {
+        for torn in [false, true] {
+            let (log, root) = (&log, &root);
+            scope.spawn(move || {
+                let (wrong, staged) = cut(log, root, Disk::new(root), torn, 5);
+                assert!(wrong.is_empty(), "{wrong:#?}");
+                assert!(staged > 5, "staged rows were left at {staged} events only");
+            });
+        }
+    });
+}
+
+/// The test can fail.
+#[test]
+fn a_staged_file_that_is_not_synced_is_noticed() {
+    let (_folder, root, log) = record();
+    for is_folder in [false, true] {
+        let unsynced = move |path: &Path| {
+            let named = if is_folder { Some(path) } else { path.parent() };
+            named.is_some_and(|path| path.ends_with("staged"))
+        };
+        let (wrong, _) = cut(&log, &root, Disk::new(&root).without_syncs_of(unsynced), false, 1);
+        assert!(!wrong.is_empty(), "folder {is_folder}");
+    }
+}

@@ -1,0 +1,92 @@
+//! What a large commit does under the commit lock.
+
+use super::conditions::Conditions;
+use super::staged::StagedFile;
+use super::targets::Targets;
+use super::write::Runs;
+use crate::commit::pipeline::{Last, Pipeline};
+use crate::commit::publish::State;
+use crate::inner::Inner;
+use crate::meta::{self, Intent};
+use fjall::OwnedWriteBatch;
+use store::{CommitNo, Durability, StoreResult};
+
+/// Checks and shows what was written. Blocks.
+///
+/// # Errors
+/// Those of the conditions, [`store::StoreError::TableChanged`]; [`store::StoreError::ReadOnly`] when the outcome is unknown.
+pub(super) fn finish(
+    inner: &Inner,
+    targets: &Targets,
+    runs: Runs<'_>,
+    conditions: &Conditions<'_>,
+    reserved: Last,
+    staged: Option<&mut StagedFile>,
+    durability: Durability,
+) -> StoreResult<CommitNo> {
+    let pipeline = &inner.pipeline;
+    let _alone = inner.admission.alone_blocking();
+    let mut last = pipeline.lock_to_write()?;
+    let newest = pipeline.publisher.newest().clone();
+    targets.must_be_in(&newest.tables)?;
+    conditions.check_now(&newest)?;
+    if runs.all.is_empty() {
+        return Ok(newest.commit);
+    }
+    let stamp = Last { stamp: reserved.stamp.max(last.stamp), ..reserved };
+    if stamp.commit <= last.commit {
+        return Err(targets.overtaken());
+    }
+    // What is shown here is durable at once: so must be what was committed before.
+    pipeline.group_sync.sync_blocking()?;
+    let is_staged = staged.is_some();
+    if let Some(staged) = staged {
+        staged.keep();
+        pipeline.write_locked(intent(pipeline, targets, staged)?)?;
+    }
+    pipeline.close_journal_numbers()?;
+    pipeline.group_sync.journal().sync().map_err(|error| pipeline.read_only.set(&error))?;
+    let rows = runs.rows;
+    show(pipeline, runs)?;
+    record(pipeline, &mut last, &newest, stamp, is_staged, durability)?;
+    targets.parts().for_each(|part| part.table.changed.by(stamp.commit));
+    drop(last);
+    pipeline.count_rows(rows);
+    Ok(stamp.commit)
+}
+
+/// The commit of what is in more than one keyspace: durable with the next sync of the journal.
+fn intent(pipeline: &Pipeline, targets: &Targets, staged: &StagedFile) -> StoreResult<OwnedWriteBatch> {
+    let mut batch = OwnedWriteBatch::with_capacity(pipeline.db.clone(), 2);
+    let keyspaces = targets.all.iter().map(|target| target.keyspace.name().to_string()).collect();
+    let intent = Intent { file: staged.name().to_owned(), keyspaces };
+    meta::put_intent(&mut batch, &pipeline.meta, &intent)?;
+    Ok(batch)
+}
+
+/// Each run becomes the newest of its keyspace, durably.
+fn show(pipeline: &Pipeline, runs: Runs<'_>) -> StoreResult<()> {
+    for run in runs.all {
+        run.ingestion.finish().map_err(|error| pipeline.read_only.set(&error))?;
+    }
+    Ok(())
+}
+
+fn record(
+    pipeline: &Pipeline,
+    last: &mut Last,
+    newest: &State,
+    stamp: Last,
+    staged: bool,
+    durability: Durability,
+) -> StoreResult<()> {
+    let tables = newest.tables.clone();
+    if !staged {
+        pipeline.applied(last, stamp, tables, durability);
+        return Ok(());
+    }
+    let mut batch = OwnedWriteBatch::with_capacity(pipeline.db.clone(), 2);
+    meta::remove_intent(&mut batch, &pipeline.meta);
+    // Whoever deletes the staged file syncs this before.
+    pipeline.commit(last, batch, stamp, tables, durability)
+}

@@ -1,0 +1,90 @@
+//! Commits that are too large to be held in memory, or to be written under the commit lock.
+//!
+//! ```text
+//!   rows ──stamp──> one run a keyspace      no lock; the runs are of no version yet     write.rs
+//!            └────> staged file, synced     if there is more than one keyspace          staged.rs
+//!   commit lock:                                                                        finish.rs
+//!     check conditions, places;  sync the journal
+//!     one keyspace:      show its run: the switch of its version is the commit
+//!     more than one:     journal {intent: staged file}, sync = the commit;  show each run;  journal {no intent}
+//!   opening: an intent is there: write its rows again from the staged file              redo.rs
+//! ```
+//! - A run is a new level-0 run on top of its keyspace, with one sequence number: it wins over what was there before.
+//! - Nothing is committed between an intent and its end, so recovery may show the runs of an intent once more.
+//! - A staged file that no intent names belongs to a commit that never was.
+//! - Rows carry the number of their commit, which is taken when their writing begins: one far above those of the commits
+//!   made meanwhile. A row whose number is larger than that of a snapshot was written after it, here as everywhere. So only
+//!   one large commit is under way at a time (`Admission::large`).
+//! - A commit that is refused under the lock (a condition failed just then) leaves its runs' files until the next open.
+
+mod conditions;
+mod finish;
+mod ingestion;
+pub(crate) mod redo;
+mod staged;
+mod targets;
+mod write;
+
+use crate::inner::Inner;
+use conditions::Conditions;
+use finish::finish;
+use staged::StagedFile;
+use store::{CommitNo, Condition, Durability, LargeWrite, StoreError, StoreResult};
+use targets::Targets;
+use write::Runs;
+
+/// How often a commit begins anew because a table was moved meanwhile, or its number was reached by others.
+const ATTEMPTS: usize = 5;
+
+/// Applies a large commit. Blocks; the caller syncs the commit that it returns, and lets no other in meanwhile.
+///
+/// # Errors
+/// As [`store::Store::apply_large`].
+pub(crate) fn apply(
+    inner: &Inner,
+    write: &dyn LargeWrite,
+    conditions: &[Condition],
+    durability: Durability,
+) -> StoreResult<CommitNo> {
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        match attempt(inner, write, conditions, durability) {
+            Err(StoreError::TableChanged { .. }) if attempts < ATTEMPTS => {}
+            other => return other,
+        }
+    }
+}
+
+fn attempt(
+    inner: &Inner,
+    write: &dyn LargeWrite,
+    conditions: &[Condition],
+    durability: Durability,
+) -> StoreResult<CommitNo> {
+    let pipeline = &inner.pipeline;
+    let state = pipeline.publisher.newest().clone();
+    let targets = Targets::of(&state.tables, write)?;
+    let mut conditions = Conditions::new(conditions);
+    conditions.check(&state)?;
+    drop(state);
+    let stamp = pipeline.reserve_ahead()?;
+    let mut staged = match targets.all.len() {
+        0 | 1 => None,
+        _ => Some(StagedFile::create(&inner.folder.staged(), stamp.commit)?),
+    };
+    let runs = Runs::write(inner, &targets, write, stamp, staged.as_mut())?;
+    if let Some(staged) = &mut staged {
+        staged.end()?;
+    }
+    runs.settle(inner)?;
+    conditions.check(&pipeline.publisher.newest().clone())?;
+    let commit = finish(inner, &targets, runs, &conditions, stamp, staged.as_mut(), durability)?;
+    if let Some(staged) = staged {
+        // The end of the intent must be durable before its rows go.
+        pipeline.group_sync.sync_blocking()?;
+        staged.delete();
+    }
+    pipeline.group_sync.soon(commit);
+    Ok(commit)
+}

@@ -1,0 +1,60 @@
+//! Opening after a crash in the middle of a large commit: its intent is durable, so all of it is to be there.
+
+use super::ingestion::Ingestion;
+use super::staged::StagedRows;
+use crate::commit::seqnos::Seqnos;
+use crate::error::{engine, io};
+use crate::meta::{self, Intent};
+use fjall::{Database, Keyspace, OwnedWriteBatch};
+use std::io::ErrorKind;
+use std::path::Path;
+use store::{StoreError, StoreResult};
+
+/// Writes the rows of an intent again, each keyspace's as one run on top, and ends the intent. The caller has synced the
+/// journal, and syncs it again before the staged file may go.
+///
+/// # Errors
+/// [`StoreError::Corrupted`] when the staged file or a keyspace is missing or damaged; I/O failures.
+pub(crate) fn redo(
+    db: &Database,
+    meta: &Keyspace,
+    seqnos: &Seqnos,
+    folder: &Path,
+    intent: &Intent,
+    keyspace: impl Fn(&str) -> StoreResult<Keyspace>,
+) -> StoreResult<()> {
+    tracing::info!(file = %intent.file, "finishing a large commit that a crash interrupted");
+    let keyspaces = intent.keyspaces.iter().map(|name| keyspace(name)).collect::<StoreResult<Vec<_>>>()?;
+    let mut rows = StagedRows::open(&folder.join(&intent.file))?;
+    let mut current: Option<(usize, Ingestion<'_>)> = None;
+    while let Some((number, key, value)) = rows.next()? {
+        if current.as_ref().is_none_or(|(of, _)| *of != number) {
+            end(current.take())?;
+            let home = keyspaces.get(number).ok_or_else(|| StoreError::Corrupted {
+                detail: format!("staged file {}: it names keyspace {number} of {}", intent.file, keyspaces.len()),
+            })?;
+            current = Some((number, Ingestion::begin(home)?));
+        }
+        let Some((_, ingestion)) = &mut current else { continue };
+        ingestion.write(key.into(), value.as_deref())?;
+    }
+    end(current)?;
+    let mut batch = OwnedWriteBatch::with_capacity(db.clone(), 2);
+    meta::remove_intent(&mut batch, meta);
+    seqnos.write(db, meta, batch).map_err(engine("writing the journal"))
+}
+
+fn end(run: Option<(usize, Ingestion<'_>)>) -> StoreResult<()> {
+    run.map_or(Ok(()), |(_, run)| run.finish())
+}
+
+/// Removes staged files of commits that are whole, or never were.
+///
+/// # Errors
+/// I/O failures.
+pub(crate) fn delete_staged(folder: &Path) -> StoreResult<()> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(io(format!("emptying {}", folder.display()))(error)),
+        _ => Ok(()),
+    }
+}

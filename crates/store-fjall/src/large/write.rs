@@ -1,0 +1,181 @@
+//! Writes the rows of a large commit to files, before anybody else has to wait for it.
+
+use super::ingestion::Ingestion;
+use super::staged::StagedFile;
+use super::targets::{Part, Target, Targets};
+use crate::commit::pipeline::Last;
+use crate::error::io;
+use crate::flush::rotate;
+use crate::inner::Inner;
+use crate::limits::{check_fragment, check_key, check_own_key};
+use crate::seam::{files, thread};
+use crate::stamp;
+use fjall::{AbstractTree, Keyspace};
+use std::fs::File;
+use std::time::Duration;
+use store::{LargeWrite, StoreError, StoreResult};
+
+/// A memtable of this size is flushed in some milliseconds.
+const SMALL_MEMTABLE: u64 = 256 << 10;
+/// How often a memtable that others fill is flushed before the lock is taken.
+const FLUSHES: usize = 3;
+/// Bytes of a run that wait to be written to disk.
+const UNSYNCED_BYTES: usize = 16 << 20;
+
+/// One run for each keyspace that gets a row.
+pub(super) struct Runs<'a> {
+    pub(super) all: Vec<Run<'a>>,
+    pub(super) rows: u64,
+}
+
+/// The rows of one keyspace, which nobody reads yet.
+pub(super) struct Run<'a> {
+    pub(super) keyspace: &'a Keyspace,
+    pub(super) ingestion: Ingestion<'a>,
+    /// The first of its files has this number or a larger one.
+    first_file: u64,
+    unsynced: usize,
+}
+
+impl<'a> Runs<'a> {
+    /// Stamps and writes all rows, to `staged` too.
+    ///
+    /// # Errors
+    /// I/O failures, rows beyond the limits, those of [`LargeWrite::rows`].
+    pub(super) fn write(
+        inner: &Inner,
+        targets: &'a Targets,
+        write: &dyn LargeWrite,
+        stamp: Last,
+        mut staged: Option<&mut StagedFile>,
+    ) -> StoreResult<Self> {
+        let mut runs = Self { all: Vec::with_capacity(targets.all.len()), rows: 0 };
+        for (number, target) in targets.all.iter().enumerate() {
+            if let Some(staged) = &mut staged {
+                staged.begin(number);
+            }
+            let mut run = None;
+            for part in &target.parts {
+                let rows = Rows { inner, part, stamp };
+                runs.rows += rows.write(target, write, &mut run, staged.as_deref_mut())?;
+            }
+            runs.all.extend(run);
+        }
+        Ok(runs)
+    }
+
+    /// Leaves as little as can be to be done under the commit lock.
+    ///
+    /// # Errors
+    /// I/O failures; [`StoreError::ReadOnly`].
+    pub(super) fn settle(&self, inner: &Inner) -> StoreResult<()> {
+        self.all.iter().try_for_each(Run::sync)?;
+        // To show a run flushes the memtable of its keyspace.
+        for run in &self.all {
+            let mut flushes = 0;
+            while run.keyspace.tree.active_memtable().size() > SMALL_MEMTABLE && flushes < FLUSHES {
+                flushes += 1;
+                rotate(inner, run.keyspace)?;
+                while run.keyspace.sealed_memtable_count() > 0 {
+                    inner.pipeline.read_only.check()?;
+                    inner.check_open()?;
+                    thread::sleep(Duration::from_millis(1));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Run<'a> {
+    fn begin(keyspace: &'a Keyspace) -> StoreResult<Self> {
+        let first_file = keyspace.tree.next_table_id();
+        Ok(Self { keyspace, ingestion: Ingestion::begin(keyspace)?, first_file, unsynced: 0 })
+    }
+
+    /// Notes what was written, and syncs it in pieces: a sync of all of it at once would hold up those of the journal.
+    fn wrote(&mut self, bytes: usize) -> StoreResult<()> {
+        self.unsynced += bytes;
+        if self.unsynced < UNSYNCED_BYTES {
+            return Ok(());
+        }
+        self.unsynced = 0;
+        self.sync()
+    }
+
+    /// Syncs its files as far as they are written, through handles of our own: lsm-tree syncs each at its end. Files
+    /// that flushes and compactions made meanwhile are synced too, which harms nobody.
+    fn sync(&self) -> StoreResult<()> {
+        let folder = self.keyspace.path().join("tables");
+        let listing = || io(format!("listing {}", folder.display()));
+        for entry in std::fs::read_dir(&folder).map_err(listing())? {
+            let entry = entry.map_err(listing())?;
+            let number = entry.file_name().to_str().and_then(|name| name.parse::<u64>().ok());
+            if number.is_none_or(|number| number < self.first_file) {
+                continue;
+            }
+            match File::open(entry.path()).and_then(|file| files::sync_data(&file)) {
+                // A compaction's, gone by now.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                outcome => outcome.map_err(io(format!("syncing {}", entry.path().display())))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The rows of one family on their way.
+struct Rows<'w> {
+    inner: &'w Inner,
+    part: &'w Part,
+    stamp: Last,
+}
+
+impl Rows<'_> {
+    /// Returns how many there were.
+    fn write<'a>(
+        &self,
+        target: &'a Target,
+        write: &dyn LargeWrite,
+        run: &mut Option<Run<'a>>,
+        mut staged: Option<&mut StagedFile>,
+    ) -> StoreResult<u64> {
+        let (mut count, mut last, mut stamped) = (0, None, Vec::new());
+        for row in write.rows(self.part.id, self.part.family)? {
+            let (key, fragment) = row?;
+            self.check(&key, fragment.as_deref())?;
+            if last.is_some_and(|last| last >= key) {
+                return Err(StoreError::Unsupported { what: "a large commit whose rows are not in key order" });
+            }
+            let run = match run {
+                Some(run) => run,
+                None => run.insert(Run::begin(&target.keyspace)?),
+            };
+            self.part.table.count_write(&key);
+            let stored = self.part.place.key(&key);
+            stamped.clear();
+            if let Some(fragment) = &fragment {
+                stamped.extend_from_slice(fragment);
+                stamp::write(&mut stamped, self.stamp.stamp, self.stamp.commit)?;
+            }
+            let value = fragment.is_some().then_some(stamped.as_slice());
+            if let Some(staged) = &mut staged {
+                staged.push(&stored, value)?;
+            }
+            run.ingestion.write(stored, value)?;
+            run.wrote(key.len() + stamped.len())?;
+            count += 1;
+            last = Some(key);
+        }
+        Ok(count)
+    }
+
+    fn check(&self, key: &[u8], fragment: Option<&[u8]>) -> StoreResult<()> {
+        self.inner.check_open()?;
+        check_key(key)?;
+        if self.part.place.slot.is_none() {
+            check_own_key(key)?;
+        }
+        fragment.map_or(Ok(()), check_fragment)
+    }
+}

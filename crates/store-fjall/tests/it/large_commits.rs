@@ -1,0 +1,187 @@
+//! Commits past the journal: what others notice of them, and what they leave behind.
+
+use crate::support::{FAMILY, batch, commit, create, fragment, get, now, open, put, scan, text};
+use bytes::Bytes;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use store::{
+    Condition, Durability, FamilyId, LargeRows, LargeWrite, Mutation, OnDuplicate, PointRead, Store, StoreError,
+    StoreResult, TableId, WriteBatch,
+};
+use store_fjall::FjallStore;
+
+/// Rows that are made as they are read: `count` in each table.
+#[derive(Debug)]
+struct Made {
+    tables: Vec<u32>,
+    count: usize,
+    row: Vec<u8>,
+    /// How many were read so far.
+    read: AtomicUsize,
+    /// Reading stops at the first row until this is set.
+    may_go_on: AtomicBool,
+}
+
+impl Made {
+    fn new(tables: &[u32], count: usize, text: &str) -> Arc<Self> {
+        Arc::new(Self {
+            tables: tables.to_vec(),
+            count,
+            row: fragment(text),
+            read: AtomicUsize::new(0),
+            may_go_on: AtomicBool::new(true),
+        })
+    }
+}
+
+impl Made {
+    fn stop(&self) {
+        self.may_go_on.store(false, Ordering::Relaxed);
+    }
+
+    fn go_on(&self) {
+        self.may_go_on.store(true, Ordering::Relaxed);
+    }
+}
+
+impl LargeWrite for Made {
+    fn families(&self) -> Vec<(TableId, FamilyId)> {
+        self.tables.iter().map(|table| (TableId(*table), FAMILY)).collect()
+    }
+
+    fn bytes(&self) -> u64 {
+        (self.tables.len() * self.count * self.row.len()) as u64
+    }
+
+    fn rows(&self, _: TableId, _: FamilyId) -> StoreResult<LargeRows<'_>> {
+        let row = Bytes::copy_from_slice(&self.row);
+        Ok(Box::new((0..self.count).map(move |number| {
+            self.read.fetch_add(1, Ordering::Relaxed);
+            while !self.may_go_on.load(Ordering::Relaxed) {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            Ok((Bytes::from(format!("{number:09}")), Some(row.clone())))
+        })))
+    }
+}
+
+async fn load(store: &FjallStore, table: u32, rows: usize) {
+    let mut load = store.bulk_load(TableId(table), OnDuplicate::Fail).await.unwrap();
+    for number in 0..rows {
+        load.write(FAMILY, format!("{number:09}").as_bytes(), &fragment(&"loaded".repeat(200))).await.unwrap();
+    }
+    load.finish().await.unwrap();
+}
+
+/// They would be two or three if they had to wait for it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn small_commits_go_on_beside_a_commit_of_200_megabytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    for table in [1, 2] {
+        commit(&store, create(table)).await;
+    }
+    load(&store, 2, 8000).await;
+    let write = Made::new(&[1, 2], 100_000, &"x".repeat(1000));
+    let (large, reading) = (store.clone(), write.clone());
+    let ended = Arc::new(AtomicBool::new(false));
+    let end = ended.clone();
+    let large = tokio::spawn(async move {
+        let commit = large.apply_large(write, vec![], Durability::Sync).await;
+        end.store(true, Ordering::Relaxed);
+        large.sync(commit.unwrap()).await.unwrap();
+    });
+    let mut beside = 0;
+    while !ended.load(Ordering::Relaxed) {
+        commit(&store, batch(vec![put(1, "small", &beside.to_string()), put(2, "small", "row")])).await;
+        beside += usize::from(reading.read.load(Ordering::Relaxed) > 0);
+    }
+    large.await.unwrap();
+    assert!(beside >= 40, "{beside} small commits beside it");
+    let at = now(&store).await;
+    for table in [1, 2] {
+        assert_eq!(scan(&store, table, &at).await.len(), 100_001);
+    }
+    assert_eq!(get(&store, 1, "small", &at).await, Some((beside - 1).to_string()));
+}
+
+/// Rows that were staged for the case of a crash go when they are in their keyspaces.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_left_beside_the_keyspaces() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    for table in [1, 2, 3] {
+        commit(&store, create(table)).await;
+    }
+    load(&store, 2, 8000).await;
+    let condition =
+        Condition { table: TableId(1), family: FAMILY, key: Bytes::new(), expect: Some(store::CommitNo(1)) };
+    let refused = store.apply_large(Made::new(&[1, 2], 50, "a"), vec![condition], Durability::Sync).await;
+    assert!(matches!(refused, Err(StoreError::ConditionFailed { .. })), "{refused:?}");
+    for _ in 0..3 {
+        store.apply_large(Made::new(&[3, 2, 1], 500, "b"), vec![], Durability::Buffered).await.unwrap();
+    }
+    let staged = std::fs::read_dir(folder.path().join("staged")).unwrap().count();
+    assert_eq!(staged, 0);
+    store.close().await.unwrap();
+    drop(store);
+    let store = open(folder.path());
+    let at = now(&store).await;
+    assert_eq!((scan(&store, 1, &at).await.len(), scan(&store, 2, &at).await.len()), (500, 8000));
+    let found = store.get_row(TableId(2), FAMILY, b"000000499", &at).await.unwrap().unwrap();
+    assert_eq!(text(&found), "b");
+}
+
+/// Also where a load moved a table between two of them, and where a table is dropped.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tables_may_be_moved_and_dropped_beside_a_large_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    for table in [1, 2] {
+        commit(&store, create(table)).await;
+    }
+    let write = Made::new(&[1, 2], 20_000, &"y".repeat(500));
+    write.stop();
+    let (large, reading) = (store.clone(), write.clone());
+    let large = tokio::spawn(async move { large.apply_large(write, vec![], Durability::Sync).await });
+    while reading.read.load(Ordering::Relaxed) == 0 {
+        tokio::task::yield_now().await;
+    }
+    // Table 2 goes to a keyspace of its own while rows for the shared one are written.
+    load(&store, 2, 9000).await;
+    commit(&store, batch(vec![put(2, "z", "beside")])).await;
+    reading.go_on();
+    store.sync(large.await.unwrap().unwrap()).await.unwrap();
+    let at = now(&store).await;
+    let rows = scan(&store, 2, &at).await;
+    assert_eq!((scan(&store, 1, &at).await.len(), rows.len()), (20_000, 20_001));
+    assert_eq!(rows.last(), Some(&("z".to_owned(), "beside".to_owned())));
+
+    let write = Made::new(&[1, 2], 20_000, "z");
+    write.stop();
+    let (large, reading) = (store.clone(), write.clone());
+    let large = tokio::spawn(async move { large.apply_large(write, vec![], Durability::Sync).await });
+    while reading.read.load(Ordering::Relaxed) == 0 {
+        tokio::task::yield_now().await;
+    }
+    let drop_it = WriteBatch { tables: vec![store::TableChange::Drop(TableId(1))], ..WriteBatch::default() };
+    commit(&store, drop_it).await;
+    reading.go_on();
+    assert_eq!(large.await.unwrap(), Err(StoreError::NoSuchTable { table: TableId(1) }));
+    let rows = scan(&store, 2, &now(&store).await).await;
+    assert!(rows.iter().all(|(_, value)| value != "z"), "nothing of it is in the other table");
+}
+
+/// A batch of one row is stamped with the number of its commit, however large it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_row_of_its_own_commit_carries_its_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    commit(&store, create(1)).await;
+    let key = Bytes::from_static(b"k");
+    let row = fragment(&"long".repeat(3 << 20));
+    let large = Mutation::Replace { table: TableId(1), family: FAMILY, key, fragment: row };
+    let number = commit(&store, batch(vec![large])).await;
+    let found = store.get_newest(TableId(1), FAMILY, b"k").await.unwrap().unwrap();
+    assert_eq!(fragment::header::commit_of(&found), Some(number));
+}
