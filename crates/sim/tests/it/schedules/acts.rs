@@ -37,7 +37,9 @@ impl Client {
 
     pub(super) async fn write_large(&mut self, table: u32) {
         let first = self.random.below(30);
-        let changes = (0..LARGE).map(|at| Change::Put(table, first + at)).collect();
+        let deletes = if self.random.percent(30) { self.random.below(LARGE) } else { 0 };
+        let change = |at| if at < deletes { Change::Delete(table, first + at) } else { Change::Put(table, first + at) };
+        let changes = (0..LARGE).map(change).collect();
         let sync = self.random.percent(60);
         let done = self.perform(Deed { changes, sync, ..Deed::default() }).await;
         self.shared(|shared| shared.reached.large += u64::from(done.is_some()));
@@ -56,7 +58,11 @@ impl Client {
             scheduler::sleep(Duration::from_micros(self.random.below(5_000)));
         }
         let conditions = vec![(table, number, read.map(|(writer, _)| writer))];
-        let deed = Deed { changes: vec![Change::Put(table, number)], conditions, sync: true, ..Deed::default() };
+        let mut changes = vec![Change::Put(table, number)];
+        if self.random.percent(12) {
+            changes.extend((50..50 + LARGE).map(|number| Change::Put(table, number)));
+        }
+        let deed = Deed { changes, conditions, sync: true, ..Deed::default() };
         let writer = self.shared(|shared| shared.ledger.begin(deed.clone()));
         let mut batch = self.batch(&deed, writer);
         let expect = read.map(|(_, stamp)| CommitNo(stamp));

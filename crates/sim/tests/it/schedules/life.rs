@@ -13,7 +13,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use store::{Clock, CommitNo, Store, Timestamp};
+use store::{Clock, CommitNo, Store, StoreError, Timestamp};
 use store_fjall_sim::{DiskSpace, FjallStore, Options, Space};
 
 /// How a life ends.
@@ -118,7 +118,7 @@ pub(crate) fn lives(Lives { count, acts, end }: Lives) -> Reached {
 /// A single life below `parent`. What is said to be durable is written to `acks`. To be called within a run.
 pub(crate) fn one(parent: &Path, acts: u64, end: End, acks: Option<File>) -> Ledger {
     let mut history = History::new(parent);
-    let store = FjallStore::open(history.folder(0), options()).unwrap_or_else(|error| panic!("opening: {error}"));
+    let store = open(&history.folder(0));
     let mut ledger = Ledger::new(Tables::new(), 0, 1);
     ledger.acks = acks.map(Arc::new);
     history.live(store, ledger, 0, acts, end).0
@@ -137,6 +137,17 @@ pub(crate) fn found(parent: &Path) -> Result<Found, String> {
     read.unwrap().map_err(|error| format!("reading: {error}"))
 }
 
+/// Opens a store. Work that nobody waits for any more may hold the one before a while longer.
+fn open(folder: &Path) -> Arc<FjallStore> {
+    for _ in 0..60 {
+        match FjallStore::open(folder, options()) {
+            Err(StoreError::Locked { .. }) => scheduler::sleep(Duration::from_secs(1)),
+            opened => return opened.unwrap_or_else(|error| panic!("opening: {error}")),
+        }
+    }
+    panic!("the folder is never let go of");
+}
+
 impl History {
     fn new(parent: &Path) -> Self {
         let random = Random::new(scheduler::random(u64::MAX));
@@ -150,7 +161,7 @@ impl History {
 
     /// Opens what was left, and checks it.
     fn open(&mut self, mut left: Left) -> (Arc<FjallStore>, Ledger) {
-        let store = FjallStore::open(&left.folder, options()).unwrap_or_else(|error| panic!("opening: {error}"));
+        let store = open(&left.folder);
         let found = block_on(reading::all(&store, FIRST_TABLE..self.next_table)).unwrap().unwrap();
         let tables = match left.killed_at {
             Some(commit) => {
@@ -297,10 +308,10 @@ fn look_at_all(store: &Arc<FjallStore>, shared: &Arc<Mutex<Shared>>) {
             let rows = reading::table(store, table, &snapshot).await?;
             shared.lock().unwrap().ledger.read(snapshot.commit().0, table, rows);
         }
-        Ok::<_, store::StoreError>(())
+        Ok::<_, StoreError>(())
     });
     match looked.unwrap() {
-        Ok(()) | Err(store::StoreError::SnapshotTooOld { .. }) => {}
+        Ok(()) | Err(StoreError::SnapshotTooOld { .. }) => {}
         Err(error) => panic!("{error:?}"),
     }
 }
