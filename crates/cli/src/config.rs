@@ -22,10 +22,13 @@ pub(crate) struct Config {
     pub(crate) http: String,
     pub(crate) http_peers: HttpHosts,
     pub(crate) max_connections: usize,
+    pub(crate) superuser_reserved_connections: usize,
+    pub(crate) reserved_user: String,
     pub(crate) authentication_timeout: u64,
     pub(crate) tcp_keepalives_idle: u64,
     pub(crate) tcp_keepalives_interval: u64,
     pub(crate) tcp_keepalives_count: u32,
+    pub(crate) tcp_user_timeout: u32,
     pub(crate) cache_mib: u64,
     pub(crate) memtable_mib: u64,
     pub(crate) snapshot_memory_mib: u64,
@@ -61,10 +64,13 @@ impl Default for Config {
             http: "127.0.0.1:5480".into(),
             http_peers: HttpHosts::Loopback,
             max_connections: 2_000,
+            superuser_reserved_connections: 3,
+            reserved_user: "postgres".into(),
             authentication_timeout: 60,
             tcp_keepalives_idle: 60,
             tcp_keepalives_interval: 10,
             tcp_keepalives_count: 6,
+            tcp_user_timeout: 0,
             cache_mib: 0,
             memtable_mib: 256,
             snapshot_memory_mib: 512,
@@ -102,6 +108,10 @@ impl Config {
             ("snapshot_max_age_s", self.snapshot_max_age_s),
             ("query_memory_mib", self.query_memory_mib as u64),
         ];
+        if self.superuser_reserved_connections >= self.max_connections.max(1) {
+            let (reserved, most) = (self.superuser_reserved_connections, self.max_connections);
+            return Err(CliError::AllReserved { reserved, most });
+        }
         match at_least_one.into_iter().find(|(_, value)| *value == 0) {
             Some((name, value)) => Err(CliError::TooSmall { name, value }),
             None => match &self.spill_dir {
@@ -120,12 +130,15 @@ impl Config {
     pub(crate) fn server_options(&self) -> ServerOptions {
         ServerOptions {
             max_connections: self.max_connections,
+            reserved_connections: self.superuser_reserved_connections,
+            reserved_user: self.reserved_user.clone(),
             threads: 0,
             authentication_timeout: Duration::from_secs(self.authentication_timeout),
             keepalive: Keepalive {
                 idle: Duration::from_secs(self.tcp_keepalives_idle),
                 interval: Duration::from_secs(self.tcp_keepalives_interval),
                 count: self.tcp_keepalives_count,
+                user_timeout: Duration::from_millis(self.tcp_user_timeout.into()),
             },
         }
     }
@@ -208,8 +221,13 @@ mod tests {
             "configuration: setting \"log_format\" (environment variable BENNU_LOG_FORMAT): \"xml\" is none of text, json"
         );
         assert_eq!(
-            told("BENNU_MAX_CONNECTIONS", "0"),
-            "configuration: setting \"max_connections\": 0 is too small: it is at least 1"
+            told("BENNU_MEMTABLE_MIB", "0"),
+            "configuration: setting \"memtable_mib\": 0 is too small: it is at least 1"
+        );
+        assert_eq!(
+            told("BENNU_MAX_CONNECTIONS", "3"),
+            "configuration: superuser_reserved_connections (3) must be less than max_connections (3): nobody but \
+             reserved_user could connect"
         );
     }
 

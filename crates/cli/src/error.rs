@@ -11,6 +11,11 @@ pub(crate) enum CliError {
     Config(Box<figment::Error>),
     #[error("configuration: setting \"{name}\": {value} is too small: it is at least 1")]
     TooSmall { name: &'static str, value: u64 },
+    #[error(
+        "configuration: superuser_reserved_connections ({reserved}) must be less than max_connections ({most}): nobody \
+         but reserved_user could connect"
+    )]
+    AllReserved { reserved: usize, most: usize },
     #[error("configuration: setting \"log\": {0}; it is a list such as \"info,fjall=warn\"")]
     LogFilter(tracing_subscriber::filter::ParseError),
     #[error("configuration file \"{0}\" does not exist")]

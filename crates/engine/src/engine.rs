@@ -7,7 +7,7 @@ use crate::progress::{Watched, WatchedThreads, in_time, progress};
 use crate::query_runtime::QueryRuntime;
 use crate::running::Running;
 use crate::session::Session;
-use crate::settings::{MAX_CONNECTIONS, Settings};
+use crate::settings::{Keepalive, MAX_CONNECTIONS, RESERVED_CONNECTIONS, Settings};
 use crate::{EngineError, metrics::Counters};
 use catalog::CatalogCache;
 use query::{Planner, PlannerOptions, RustFunction, RustFunctions};
@@ -74,8 +74,8 @@ pub struct Engine {
     counters: Counters,
     clock: Arc<dyn Clock>,
     settings: Vec<(String, String)>,
-    /// Most sessions of the server in front of it, if it has said so.
-    max_connections: OnceLock<usize>,
+    /// What the server in front of it says of itself, as settings.
+    server: OnceLock<Vec<(&'static str, String)>>,
     exported: ExportedSnapshots,
     /// Threads that must make progress.
     watched: Arc<WatchedThreads>,
@@ -115,7 +115,7 @@ impl Engine {
             counters: Counters::default(),
             clock: options.clock,
             settings: options.settings,
-            max_connections: OnceLock::new(),
+            server: OnceLock::new(),
             exported: ExportedSnapshots::default(),
             watched: Arc::default(),
             functions: Arc::default(),
@@ -135,15 +135,17 @@ impl Engine {
         }
         let mut settings = Settings::new(&self.settings, &parameters)?;
         settings.belongs_to(&user)?;
-        if let Some(most) = self.max_connections.get() {
-            settings.know(MAX_CONNECTIONS, most.to_string())?;
+        if let Some(told) = self.server.get() {
+            settings.know(told)?;
         }
         Ok(Session::new(Arc::clone(self), user, client, settings))
     }
 
-    /// How many sessions the server in front takes at a time, for those who ask. The first server is believed.
-    pub fn note_max_connections(&self, most: usize) {
-        self.max_connections.get_or_init(|| most);
+    /// How many sessions the server in front takes at a time and how many of them it keeps for its operator, and how it
+    /// finds out that a client is gone, unless the client sets that itself. The first server is believed.
+    pub fn note_server(&self, most: usize, reserved: usize, keepalive: Keepalive) {
+        let seats = [(MAX_CONNECTIONS, most.to_string()), (RESERVED_CONNECTIONS, reserved.to_string())];
+        self.server.get_or_init(|| seats.into_iter().chain(keepalive.settings()).collect());
     }
 
     /// Makes a function of the embedding program known to SQL, in place of one registered before under its name.

@@ -64,5 +64,5 @@ pub use progress::Watched;
 pub use query::{Cell, HeldMemory, RustBody, RustFunction};
 pub use query_runtime::connection_runtime;
 pub use session::{CursorStep, IdleLimit, Script, Session, SessionEnd, TransactionStatus};
-pub use settings::TimeZone;
+pub use settings::{Keepalive, TimeZone};
 pub use statement::Prepared;

@@ -86,6 +86,19 @@ impl Host for Wanted {
             }
         }
     }
+
+    fn before_long(&self) -> Result<(), Interrupted> {
+        self.go_on()?;
+        turn::leave();
+        Ok(())
+    }
+
+    fn pause(&self) -> Result<bool, Interrupted> {
+        if self.dropped.is_cancelled() {
+            return Err(Interrupted);
+        }
+        self.host.as_ref().map_or_else(|| Ok(turn::is_over()), |host| host.pause())
+    }
 }
 
 impl QueryRuntime {

@@ -286,6 +286,16 @@ impl Host for Watch {
         turn::give_way();
         if self.fault().is_some() { Err(Interrupted) } else { Ok(()) }
     }
+
+    fn before_long(&self) -> Result<(), Interrupted> {
+        self.go_on()?;
+        turn::leave();
+        Ok(())
+    }
+
+    fn pause(&self) -> Result<bool, Interrupted> {
+        if self.fault().is_some() { Err(Interrupted) } else { Ok(turn::is_over()) }
+    }
 }
 
 impl query::Stop for RunGuard {

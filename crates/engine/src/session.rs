@@ -6,7 +6,7 @@ use crate::prepared::PreparedStatements;
 use crate::running::{Entry, RunGuard};
 use crate::sequences::Taken;
 use crate::set_config::SetConfigs;
-use crate::settings::{Settings, TimeZone};
+use crate::settings::{Keepalive, Settings, TimeZone};
 use crate::statement::Source;
 use crate::transaction_block::Block;
 use crate::{Answer, Engine, EngineError, Notice, Prepared, turn};
@@ -331,6 +331,11 @@ impl Session {
     /// The zone in which the session's times are read and shown.
     pub fn time_zone(&self) -> TimeZone {
         self.settings.effective().zone()
+    }
+
+    /// When its client is to be asked whether it is there.
+    pub fn keepalive(&self) -> Keepalive {
+        self.settings.effective().keepalive
     }
 
     /// How long its client may be silent now; `None` is forever.

@@ -72,6 +72,8 @@ impl Session {
             let send = sender.clone();
             let work = async move {
                 let mut execution = planner.execute(&context, &plan, &params).await?;
+                // What reads a table has the state that it reads; what reads none keeps none alive.
+                drop(context);
                 while let Some(batch) = execution.stream.next().await {
                     let batch = batch.map_err(QueryError::from)?;
                     if batch.num_rows() > 0 && !send_chunk(&send, &memory, Chunk::Batch(batch)).await {

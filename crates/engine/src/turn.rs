@@ -11,6 +11,7 @@
 //! ```
 //! Each thread that computes apart has work memory and an allocator's cache of its own, so joins, sorts and aggregates of
 //! DataFusion, whose turns end with a batch, stay where they are.
+//! Between its batches a plan ends a turn that has been long ([`is_over`]).
 //! Threads of a program that embeds the engine are not exchanged: only those that [`starts_thread`] was called on are.
 
 use datafusion::common::runtime::{JoinSetTracer, set_join_set_tracer};
@@ -30,6 +31,8 @@ use types::interrupt::{self, Host};
 pub(crate) const CONNECTION_TURN: Duration = Duration::from_millis(5);
 /// And where queries run, among which none is in such haste.
 pub(crate) const QUERY_TURN: Duration = Duration::from_millis(100);
+/// A turn of batches is over after this.
+const BATCHES: Duration = Duration::from_millis(20);
 /// Time for the new thread to take over. If it was too little, the next question tries again.
 const TAKING_OVER: Duration = Duration::from_micros(200);
 
@@ -83,9 +86,21 @@ fn turn_apart<T>(work: impl FnOnce() -> T) -> T {
 pub(crate) fn give_way() {
     let Some((began, long)) = BEGAN.get().zip(EXCHANGEABLE.get()) else { return };
     if began.elapsed() >= long {
+        leave();
+    }
+}
+
+/// Gives the thread's other tasks away.
+pub(crate) fn leave() {
+    if BEGAN.get().is_some() && EXCHANGEABLE.get().is_some() {
         tokio::task::block_in_place(|| std::thread::sleep(TAKING_OVER));
         BEGAN.set(Some(Instant::now()));
     }
+}
+
+/// Has the present turn been long enough? Asked between batches, where a task can end its turn by itself.
+pub(crate) fn is_over() -> bool {
+    BEGAN.get().is_some_and(|began| began.elapsed() >= BATCHES)
 }
 
 /// Waits for `work`, which runs for `host`: what it computes may ask.
@@ -147,6 +162,15 @@ mod tests {
         fn go_on(&self) -> Result<(), Interrupted> {
             give_way();
             if self.0.load(Ordering::Relaxed) { Err(Interrupted) } else { Ok(()) }
+        }
+
+        fn before_long(&self) -> Result<(), Interrupted> {
+            leave();
+            self.go_on()
+        }
+
+        fn pause(&self) -> Result<bool, Interrupted> {
+            self.go_on().map(|()| is_over())
         }
     }
 

@@ -7,8 +7,9 @@ use crate::backend::Output;
 use crate::extended::Extended;
 use crate::frontend::{self, BadFrame, Message};
 use crate::idle_poll::Tide;
+use crate::socket::Asked;
 use bytes::BytesMut;
-use engine::{EngineError, HeldMemory, IdleLimit, Session, SessionEnd};
+use engine::{EngineError, HeldMemory, IdleLimit, Keepalive, Session, SessionEnd};
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
@@ -83,6 +84,8 @@ impl From<io::Error> for Failure {
 /// Socket and buffers.
 pub(crate) struct Wire {
     stream: TcpStream,
+    /// When the client is asked whether it is there.
+    asked: Asked,
     /// Of its thread.
     tide: Arc<Tide>,
     pub(crate) input: BytesMut,
@@ -94,8 +97,8 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    pub(crate) fn new(stream: TcpStream, tide: Arc<Tide>) -> Self {
-        Self { stream, tide, input: BytesMut::new(), out: Output::default(), sent: 0, memory: None }
+    pub(crate) fn new(stream: TcpStream, asked: Asked, tide: Arc<Tide>) -> Self {
+        Self { stream, asked, tide, input: BytesMut::new(), out: Output::default(), sent: 0, memory: None }
     }
 
     /// Reads more bytes.
@@ -160,6 +163,11 @@ impl Wire {
         Ok(())
     }
 
+    /// The client is to be asked like this whether it is there.
+    fn ask(&mut self, wanted: Keepalive) {
+        self.asked.become_as(&self.stream, wanted);
+    }
+
     /// Sends what has collected if it is much.
     pub(crate) async fn flush_if_full(&mut self) -> Result<(), End> {
         if self.is_full() { self.flush().await } else { Ok(()) }
@@ -217,6 +225,7 @@ pub(crate) struct Connection {
 impl Connection {
     pub(crate) fn new(mut wire: Wire, session: Session) -> Self {
         wire.memory = Some(session.hold("a message of a client"));
+        wire.ask(session.keepalive());
         Self { wire, session, extended: Extended::default(), skipping: false, rests: true }
     }
 
@@ -379,6 +388,7 @@ impl Connection {
     /// Ends a round: the client may speak again.
     pub(crate) async fn ready(&mut self) -> Result<(), End> {
         self.asides();
+        self.wire.ask(self.session.keepalive());
         self.rests = true;
         self.wire.out.ready(self.session.status());
         self.wire.flush().await

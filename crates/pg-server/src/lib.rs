@@ -29,5 +29,5 @@ mod socket;
 mod startup;
 mod startup_options;
 
+pub use engine::Keepalive;
 pub use listener::{ServerOptions, serve};
-pub use socket::Keepalive;

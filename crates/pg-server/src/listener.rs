@@ -6,9 +6,9 @@
 use crate::connection::{Connection, Wire};
 use crate::idle_poll::{self, Pollers, Tide};
 use crate::seats::Seats;
-use crate::socket::{self, Keepalive};
+use crate::socket::Asked;
 use crate::startup::{self, Opened};
-use engine::{Engine, SessionEnd};
+use engine::{Engine, Keepalive, SessionEnd};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::io;
@@ -33,6 +33,10 @@ const ENDING: Duration = Duration::from_secs(5);
 pub struct ServerOptions {
     /// Most sessions at a time; one more is refused with 53300.
     pub max_connections: usize,
+    /// So many of them only the operator has.
+    pub reserved_connections: usize,
+    /// The user's name of the operator.
+    pub reserved_user: String,
     /// Threads that hold connections; 0 is one for each core.
     pub threads: usize,
     /// A client that has not begun a session after so long is dropped.
@@ -45,6 +49,8 @@ impl Default for ServerOptions {
     fn default() -> Self {
         Self {
             max_connections: 2_000,
+            reserved_connections: 3,
+            reserved_user: "postgres".to_string(),
             threads: 0,
             authentication_timeout: Duration::from_secs(60),
             keepalive: Keepalive::default(),
@@ -56,6 +62,7 @@ struct Shared {
     engine: Arc<Engine>,
     stop: CancellationToken,
     seats: Arc<Seats>,
+    operator: String,
     authentication_timeout: Duration,
     keepalive: Keepalive,
     pollers: Pollers,
@@ -103,12 +110,13 @@ pub async fn serve(
     options: ServerOptions,
     stop: CancellationToken,
 ) -> io::Result<()> {
-    engine.note_max_connections(options.max_connections);
+    engine.note_server(options.max_connections, options.reserved_connections, options.keepalive);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let shared = Arc::new(Shared {
         engine: Arc::clone(&engine),
         stop: stop.clone(),
-        seats: Arc::new(Seats::new(options.max_connections, STARTING)),
+        seats: Arc::new(Seats::new(options.max_connections, options.reserved_connections, STARTING)),
+        operator: options.reserved_user.clone(),
         authentication_timeout: options.authentication_timeout,
         keepalive: options.keepalive,
         pollers: Pollers::new(cores),
@@ -199,13 +207,14 @@ async fn connection(stream: std::net::TcpStream, shared: Arc<Shared>, tide: Arc<
         Err(error) => return tracing::warn!(%error, "a connection could not be registered"),
     };
     let Ok(peer) = stream.peer_addr() else { return };
-    if let Err(error) = socket::prepare(&stream, shared.keepalive) {
-        tracing::debug!(%error, "options of a socket could not be set");
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "answers may wait in the system");
     }
-    let mut wire = Wire::new(stream, tide);
+    let asked = Asked::of(&stream, shared.keepalive);
+    let mut wire = Wire::new(stream, asked, tide);
     let opened = {
         let starting = shared.seats.start();
-        let opened = startup::open(&mut wire, &shared.engine, peer, &shared.seats);
+        let opened = startup::open(&mut wire, &shared.engine, peer, &shared.seats, &shared.operator);
         tokio::select! {
             opened = tokio::time::timeout(shared.authentication_timeout, opened) => opened,
             () = starting.sent_away() => return,

@@ -1,5 +1,7 @@
 //! Who may be connected: so many sessions, and beside them so many that are still to begin one.
 //!
+//! The last seats are kept for the operator, who then can still see who takes the others, and end them.
+//!
 //! A socket that says nothing takes no session's seat. There are only so many of them: when one more comes, the one that
 //! has been silent longest goes, since whoever means to begin a session says so at once.
 
@@ -14,6 +16,8 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Seats {
     taken: AtomicUsize,
     most: usize,
+    /// Those of them that only the operator has.
+    reserved: usize,
     /// By number, the oldest first. Held for one change.
     starting: Mutex<Starting>,
     most_starting: usize,
@@ -26,15 +30,23 @@ struct Starting {
 }
 
 impl Seats {
-    pub(crate) fn new(most: usize, most_starting: usize) -> Self {
-        Self { taken: AtomicUsize::new(0), most, starting: Mutex::default(), most_starting: most_starting.max(1) }
+    pub(crate) fn new(most: usize, reserved: usize, most_starting: usize) -> Self {
+        let most_starting = most_starting.max(1);
+        Self { taken: AtomicUsize::new(0), most, reserved, starting: Mutex::default(), most_starting }
     }
 
-    /// A session begins, if there is room.
-    pub(crate) fn take(self: &Arc<Self>) -> Option<Seat> {
-        let one_more = |taken: usize| (taken < self.most).then_some(taken + 1);
-        self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).ok()?;
-        Some(Seat(Arc::clone(self)))
+    /// A session begins, of the operator or of somebody else.
+    ///
+    /// # Errors
+    /// [`Full`] when there is no room for it.
+    pub(crate) fn take(self: &Arc<Self>, operator: bool) -> Result<Seat, Full> {
+        let most = if operator { self.most } else { self.most.saturating_sub(self.reserved) };
+        let one_more = |taken: usize| (taken < most).then_some(taken + 1);
+        match self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more) {
+            Ok(_) => Ok(Seat(Arc::clone(self))),
+            Err(taken) if taken < self.most => Err(Full::Reserved),
+            Err(_) => Err(Full::All),
+        }
     }
 
     /// A connection that has no session yet. One of them too many sends the oldest away.
@@ -50,6 +62,15 @@ impl Seats {
         starting.open.insert(number, goes.clone());
         Opening { seats: Arc::clone(self), number, goes }
     }
+}
+
+/// Why there is no seat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Full {
+    #[error("sorry, too many clients already")]
+    All,
+    #[error("remaining connection slots are reserved for non-replication superuser connections")]
+    Reserved,
 }
 
 /// A session's seat, free again when it is dropped.
@@ -90,23 +111,36 @@ mod tests {
 
     #[test]
     fn a_seat_is_free_again_when_its_session_ends() {
-        let seats = Arc::new(Seats::new(2, 1));
-        let first = seats.take().unwrap();
-        let _second = seats.take().unwrap();
-        assert!(seats.take().is_none());
+        let seats = Arc::new(Seats::new(2, 0, 1));
+        let first = seats.take(false).unwrap();
+        let _second = seats.take(false).unwrap();
+        assert_eq!(seats.take(false).unwrap_err(), Full::All);
         drop(first);
-        assert!(seats.take().is_some());
+        assert!(seats.take(false).is_ok());
+    }
+
+    #[test]
+    fn the_last_seats_are_the_operators() {
+        let seats = Arc::new(Seats::new(3, 1, 1));
+        let (first, _second) = (seats.take(false).unwrap(), seats.take(false).unwrap());
+        assert_eq!(seats.take(false).unwrap_err(), Full::Reserved);
+        let _third = seats.take(true).unwrap();
+        assert_eq!(seats.take(false).unwrap_err(), Full::All);
+        assert_eq!(seats.take(true).unwrap_err(), Full::All);
+        drop(first);
+        // The operator's seat is any of them: one stays free all the same.
+        assert_eq!(seats.take(false).unwrap_err(), Full::Reserved);
     }
 
     #[test]
     fn the_oldest_silent_connection_makes_room() {
-        let seats = Arc::new(Seats::new(2, 2));
+        let seats = Arc::new(Seats::new(2, 0, 2));
         let (first, second) = (seats.start(), seats.start());
         drop(first);
         let third = seats.start();
         assert!(!second.goes.is_cancelled());
         let _fourth = seats.start();
         assert!(second.goes.is_cancelled() && !third.goes.is_cancelled());
-        assert!(seats.take().is_some(), "they take no session's seat");
+        assert!(seats.take(false).is_ok(), "they take no session's seat");
     }
 }

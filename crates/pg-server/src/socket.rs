@@ -1,45 +1,95 @@
-//! Options of a client's socket.
+//! When a silent client is asked whether it is there: options of its socket.
 
+use engine::Keepalive;
 use socket2::{SockRef, TcpKeepalive};
 use std::io;
 use std::time::Duration;
 use tokio::net::TcpStream;
 
-/// How it is found out that a silent client is gone, as PostgreSQL's settings `tcp_keepalives_…` say it. Zero is the
-/// system's own value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Keepalive {
-    /// A client that was silent for so long is asked.
-    pub idle: Duration,
-    /// And asked again after this.
-    pub interval: Duration,
-    /// Until so many questions had no answer.
-    pub count: u32,
+/// What a client's socket has of it.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    /// What it had when it came.
+    system: Keepalive,
+    now: Keepalive,
 }
 
-impl Default for Keepalive {
-    fn default() -> Self {
-        Self { idle: Duration::from_secs(60), interval: Duration::from_secs(10), count: 6 }
+impl Asked {
+    /// Of a new socket, which is to have that.
+    pub(crate) fn of(stream: &TcpStream, wanted: Keepalive) -> Self {
+        let system = read(&SockRef::from(stream));
+        let mut asked = Self { system, now: system };
+        asked.change(stream, wanted);
+        asked
+    }
+
+    /// It is to have that from now on.
+    pub(crate) fn become_as(&mut self, stream: &TcpStream, wanted: Keepalive) {
+        if self.now != wanted {
+            self.change(stream, wanted);
+        }
+    }
+
+    fn change(&mut self, stream: &TcpStream, wanted: Keepalive) {
+        // Not tried once more if the system refuses it: it would refuse it after each statement.
+        self.now = wanted;
+        let or = |value: Duration, system: Duration| if value.is_zero() { system } else { value };
+        let filled = Keepalive {
+            idle: or(wanted.idle, self.system.idle),
+            interval: or(wanted.interval, self.system.interval),
+            count: if wanted.count == 0 { self.system.count } else { wanted.count },
+            user_timeout: or(wanted.user_timeout, self.system.user_timeout),
+        };
+        if let Err(error) = set(&SockRef::from(stream), filled) {
+            tracing::debug!(%error, "when a client is asked whether it is there could not be set");
+        }
     }
 }
 
-/// Answers leave at once, and clients that vanished are noticed.
-///
-/// # Errors
-/// The system's.
-pub(crate) fn prepare(stream: &TcpStream, keepalive: Keepalive) -> io::Result<()> {
-    stream.set_nodelay(true)?;
-    let mut wanted = TcpKeepalive::new();
-    if !keepalive.idle.is_zero() {
-        wanted = wanted.with_time(keepalive.idle);
+/// Zero is what the system does not tell.
+fn read(socket: &SockRef<'_>) -> Keepalive {
+    Keepalive {
+        idle: socket.tcp_keepalive_time().unwrap_or_default(),
+        interval: socket.tcp_keepalive_interval().unwrap_or_default(),
+        count: socket.tcp_keepalive_retries().unwrap_or_default(),
+        user_timeout: user_timeout(socket),
     }
-    if !keepalive.interval.is_zero() {
-        wanted = wanted.with_interval(keepalive.interval);
+}
+
+fn set(socket: &SockRef<'_>, wanted: Keepalive) -> io::Result<()> {
+    let mut keepalive = TcpKeepalive::new();
+    if !wanted.idle.is_zero() {
+        keepalive = keepalive.with_time(wanted.idle);
     }
-    if keepalive.count > 0 {
-        wanted = wanted.with_retries(keepalive.count);
+    if !wanted.interval.is_zero() {
+        keepalive = keepalive.with_interval(wanted.interval);
     }
-    SockRef::from(stream).set_tcp_keepalive(&wanted)
+    if wanted.count > 0 {
+        keepalive = keepalive.with_retries(wanted.count);
+    }
+    socket.set_tcp_keepalive(&keepalive)?;
+    set_user_timeout(socket, wanted.user_timeout)
+}
+
+#[cfg(target_os = "linux")]
+fn user_timeout(socket: &SockRef<'_>) -> Duration {
+    socket.tcp_user_timeout().ok().flatten().unwrap_or_default()
+}
+
+#[cfg(target_os = "linux")]
+fn set_user_timeout(socket: &SockRef<'_>, timeout: Duration) -> io::Result<()> {
+    socket.set_tcp_user_timeout(Some(timeout))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn user_timeout(_: &SockRef<'_>) -> Duration {
+    Duration::ZERO
+}
+
+/// Other systems have none.
+#[cfg(not(target_os = "linux"))]
+fn set_user_timeout(_: &SockRef<'_>, _: Duration) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(test)]
@@ -52,12 +102,17 @@ mod tests {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (stream, _) = listener.accept().await.unwrap();
-        let wanted = Keepalive { idle: Duration::from_secs(33), interval: Duration::from_secs(7), count: 4 };
-        prepare(&stream, wanted).unwrap();
-        let socket = SockRef::from(&stream);
-        assert!(socket.keepalive().unwrap() && stream.nodelay().unwrap());
-        assert_eq!(socket.tcp_keepalive_time().unwrap(), wanted.idle);
-        assert_eq!(socket.tcp_keepalive_interval().unwrap(), wanted.interval);
-        assert_eq!(socket.tcp_keepalive_retries().unwrap(), wanted.count);
+        let system = read(&SockRef::from(&stream));
+        let seconds = Duration::from_secs;
+        let wanted = Keepalive { idle: seconds(33), interval: seconds(7), count: 4, user_timeout: seconds(9) };
+        let mut asked = Asked::of(&stream, wanted);
+        assert!(SockRef::from(&stream).keepalive().unwrap());
+        assert_eq!(read(&SockRef::from(&stream)), wanted);
+        let other = Keepalive { interval: seconds(8), ..wanted };
+        asked.become_as(&stream, other);
+        assert_eq!(read(&SockRef::from(&stream)), other);
+        let zero = Keepalive { idle: Duration::ZERO, interval: Duration::ZERO, count: 0, user_timeout: Duration::ZERO };
+        asked.become_as(&stream, zero);
+        assert_eq!(read(&SockRef::from(&stream)), system, "zero is the system's own");
     }
 }

@@ -18,15 +18,22 @@ pub(crate) enum Opened {
 }
 
 /// Leads a new connection to its session, if there is room: cancel requests are served all the same.
-pub(crate) async fn open(wire: &mut Wire, engine: &Arc<Engine>, peer: SocketAddr, seats: &Arc<Seats>) -> Opened {
+/// The last seats are for the user `operator`.
+pub(crate) async fn open(
+    wire: &mut Wire,
+    engine: &Arc<Engine>,
+    peer: SocketAddr,
+    seats: &Arc<Seats>,
+    operator: &str,
+) -> Opened {
     match opening(wire, engine).await {
-        Ok(Some((minor, parameters))) => match seats.take() {
-            Some(seat) => match begin(wire, engine, peer, minor, parameters).await {
+        Ok(Some((minor, parameters))) => match seats.take(is_operator(&parameters, operator)) {
+            Ok(seat) => match begin(wire, engine, peer, minor, parameters).await {
                 Some(session) => Opened::Session(session, seat),
                 None => Opened::Done,
             },
-            None => {
-                refuse(wire, "53300", "sorry, too many clients already").await;
+            Err(full) => {
+                refuse(wire, "53300", &full.to_string()).await;
                 Opened::Done
             }
         },
@@ -39,6 +46,10 @@ pub(crate) async fn open(wire: &mut Wire, engine: &Arc<Engine>, peer: SocketAddr
 }
 
 type Parameters = Vec<(String, String)>;
+
+fn is_operator(parameters: &Parameters, operator: &str) -> bool {
+    parameters.iter().any(|(name, value)| name == "user" && value == operator)
+}
 
 async fn opening(wire: &mut Wire, engine: &Engine) -> Result<Option<(u16, Parameters)>, Result<Malformed, End>> {
     loop {

@@ -24,6 +24,7 @@ use rowkey::range::Access;
 use std::sync::Arc;
 use store::{KeyRange, TableSize};
 use txn::ReadView;
+use types::interrupt;
 
 /// Below this many rows a scan is not worth splitting.
 const ROWS_WORTH_SPLITTING: u64 = 20_000;
@@ -83,6 +84,8 @@ impl RegionTable {
         filters: &[Expr],
         fetch: Option<usize>,
     ) -> QueryResult<RegionScanExec> {
+        // Plans of very many tables are made without a pause.
+        interrupt::check()?;
         let reader = self.reader.clone().ok_or_else(|| QueryError::internal("a scan of a table without a view"))?;
         let path = AccessPath::new(&self.codec, filters);
         let ranges = to_store_ranges(&path.ranges.ranges);

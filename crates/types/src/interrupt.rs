@@ -20,6 +20,18 @@ pub trait Host: Debug + Send + Sync {
     /// # Errors
     /// [`Interrupted`] when it is to end.
     fn go_on(&self) -> Result<(), Interrupted>;
+
+    /// As [`Host::go_on`], before what takes long and cannot ask.
+    ///
+    /// # Errors
+    /// [`Interrupted`] when it is to end.
+    fn before_long(&self) -> Result<(), Interrupted>;
+
+    /// Has its turn been so long that others should have theirs? Asked where a task can give way.
+    ///
+    /// # Errors
+    /// [`Interrupted`] when it is to end.
+    fn pause(&self) -> Result<bool, Interrupted>;
 }
 
 /// So much is done between two questions: well below a millisecond of the cheapest steps.
@@ -58,6 +70,22 @@ pub fn check() -> Result<(), Interrupted> {
     host().map_or(Ok(()), |host| host.go_on())
 }
 
+/// Asks before a step that takes long and cannot ask itself.
+///
+/// # Errors
+/// [`Interrupted`].
+pub fn long() -> Result<(), Interrupted> {
+    host().map_or(Ok(()), |host| host.before_long())
+}
+
+/// Asks whether to give way now.
+///
+/// # Errors
+/// [`Interrupted`].
+pub fn pause() -> Result<bool, Interrupted> {
+    host().map_or(Ok(false), |host| host.pause())
+}
+
 /// Notes so many steps of a few nanoseconds each (letters, digits, items), and asks when they have become many.
 ///
 /// # Errors
@@ -86,6 +114,14 @@ mod tests {
             let one_less = |left: usize| left.checked_sub(1);
             self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).map(drop).map_err(|_| Interrupted)
         }
+
+        fn before_long(&self) -> Result<(), Interrupted> {
+            self.go_on()
+        }
+
+        fn pause(&self) -> Result<bool, Interrupted> {
+            self.go_on().map(|()| true)
+        }
     }
 
     #[test]
@@ -98,7 +134,7 @@ mod tests {
             assert_eq!(spend(10), Ok(()), "the count begins anew");
             assert_eq!(check(), Err(Interrupted));
         });
-        assert_eq!(check(), Ok(()), "nobody asks any more");
+        assert_eq!((check(), long(), pause()), (Ok(()), Ok(()), Ok(false)), "nobody asks any more");
     }
 
     #[test]

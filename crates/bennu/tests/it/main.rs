@@ -3,6 +3,8 @@
 
 mod appender;
 mod function;
+#[cfg(feature = "server")]
+mod old_snapshots;
 mod rows;
 #[cfg(feature = "server")]
 mod serve;

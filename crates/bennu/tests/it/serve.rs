@@ -33,7 +33,7 @@ async fn clients_and_the_program_see_each_other_until_it_stops() {
     assert_eq!(session.run("SELECT * FROM t", &[]).await.unwrap(), 1);
 }
 
-fn serve(db: &Bennu) -> (tokio::task::JoinHandle<Result<(), bennu::Error>>, u16, CancellationToken) {
+pub(crate) fn serve(db: &Bennu) -> (tokio::task::JoinHandle<Result<(), bennu::Error>>, u16, CancellationToken) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let stop = CancellationToken::new();

@@ -92,8 +92,23 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
     reported("session_authorization", "", Kind::Name, "The session's user."),
     reported("standard_conforming_strings", "on", YES_ONLY, "Is a backslash in '...' just a backslash?"),
     plain("statement_timeout", "0", Kind::Duration, "Most time that a statement may take. 0 is forever."),
+    fixed(
+        RESERVED_CONNECTIONS,
+        "3",
+        Kind::Int(0, 262_143),
+        "Sessions of those that only the server's operator can have.",
+    ),
     plain("synchronous_commit", "on", Kind::SyncCommit, "Does COMMIT wait until it would survive a crash?"),
     plain("synchronize_seqscans", "off", NO_ONLY, "Do scans of the same table run together?"),
+    plain(KEEPALIVES_COUNT, "6", Kind::Int(0, 127), "Questions without an answer after which a client is gone."),
+    plain(KEEPALIVES_IDLE, "60", Kind::Int(0, 32_767), "Seconds of silence after which a client is asked."),
+    plain(KEEPALIVES_INTERVAL, "10", Kind::Int(0, 32_767), "Seconds between questions to a silent client."),
+    plain(
+        USER_TIMEOUT,
+        "0",
+        Kind::Int(0, 2_147_483_647),
+        "Milliseconds without a confirmation of what was sent after which a client is gone.",
+    ),
     reported("TimeZone", "UTC", Kind::TimeZone, "Time zone in which times are read and shown."),
     plain("transaction_isolation", "read committed", ISOLATIONS, "Isolation level of this transaction."),
     plain("transaction_read_only", "off", Kind::Bool, "Is this transaction read-only?"),
@@ -116,6 +131,12 @@ const MESSAGE_LEVELS: &[&str] =
 const INTERVAL_STYLES: &[&str] = &["postgres", "postgres_verbose", "sql_standard", "iso_8601"];
 /// What the server that sessions come through says of itself.
 pub(crate) const MAX_CONNECTIONS: &str = "max_connections";
+pub(crate) const RESERVED_CONNECTIONS: &str = "superuser_reserved_connections";
+// Their ranges are those of Linux, which refuses what is beyond. Zero is the system's own value.
+pub(crate) const KEEPALIVES_IDLE: &str = "tcp_keepalives_idle";
+pub(crate) const KEEPALIVES_INTERVAL: &str = "tcp_keepalives_interval";
+pub(crate) const KEEPALIVES_COUNT: &str = "tcp_keepalives_count";
+pub(crate) const USER_TIMEOUT: &str = "tcp_user_timeout";
 
 impl SettingDef {
     /// Where PostgreSQL's documentation has it.
@@ -133,7 +154,10 @@ impl SettingDef {
             | "server_encoding"
             | "server_version"
             | "server_version_num" => "Preset Options",
-            MAX_CONNECTIONS => "Connections and Authentication / Connection Settings",
+            MAX_CONNECTIONS | RESERVED_CONNECTIONS => "Connections and Authentication / Connection Settings",
+            KEEPALIVES_IDLE | KEEPALIVES_INTERVAL | KEEPALIVES_COUNT | USER_TIMEOUT => {
+                "Connections and Authentication / TCP Settings"
+            }
             "quote_all_identifiers" | "standard_conforming_strings" | "synchronize_seqscans" => {
                 "Version and Platform Compatibility / Previous PostgreSQL Versions"
             }
@@ -147,7 +171,7 @@ impl SettingDef {
     /// When it can be changed.
     pub(crate) fn context(&self) -> &'static str {
         match self.name {
-            MAX_CONNECTIONS => "postmaster",
+            MAX_CONNECTIONS | RESERVED_CONNECTIONS => "postmaster",
             "in_hot_standby" => "internal",
             _ if self.read_only => "internal",
             _ => "user",

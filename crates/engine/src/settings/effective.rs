@@ -1,9 +1,9 @@
 //! Settings that statements look at often, parsed.
 
-use super::Settings;
 use super::shown::Origins;
 use super::time_zone::{TimeZone, parse_zone};
 use super::value::{parse_bool, parse_duration};
+use super::{Keepalive, Settings};
 use crate::error::EngineResult;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,6 +37,8 @@ pub(crate) struct Effective {
     pub(crate) point_programs: bool,
     /// Is this transaction read-only?
     pub(crate) read_only: bool,
+    /// When its client is gone.
+    pub(crate) keepalive: Keepalive,
     /// All values as SHOW prints them, by name in lower case.
     shown: BTreeMap<String, String>,
     pub(super) origins: Origins,
@@ -66,6 +68,7 @@ impl Default for Effective {
             plan_cache: true,
             point_programs: true,
             read_only: false,
+            keepalive: Keepalive::default(),
             shown: BTreeMap::new(),
             origins: Origins::default(),
         }
@@ -97,6 +100,7 @@ impl Effective {
             shown: settings.all().into_iter().map(|(name, value, _)| (name.to_ascii_lowercase(), value)).collect(),
             origins: Origins::of(settings),
             read_only: on("transaction_read_only")? || default_read_only,
+            keepalive: Keepalive::read(settings)?,
         })
     }
 }

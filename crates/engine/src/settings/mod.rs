@@ -5,12 +5,14 @@
 
 mod definition;
 mod effective;
+mod keepalive;
 mod shown;
 mod time_zone;
 mod value;
 
-pub(crate) use definition::MAX_CONNECTIONS;
+pub(crate) use definition::{MAX_CONNECTIONS, RESERVED_CONNECTIONS};
 pub(crate) use effective::Effective;
+pub use keepalive::Keepalive;
 pub use time_zone::TimeZone;
 pub(crate) use time_zone::time_zones;
 
@@ -83,9 +85,11 @@ impl Settings {
         Ok(settings)
     }
 
-    /// What the server says of itself, in a setting that can only be shown.
-    pub(crate) fn know(&mut self, name: &'static str, value: String) -> EngineResult<()> {
-        self.start.insert(name.to_string(), value);
+    /// What the server in front says of itself: what can only be shown, and defaults that its clients may change.
+    pub(crate) fn know(&mut self, told: &[(&'static str, String)]) -> EngineResult<()> {
+        for (name, value) in told.iter().filter(|(name, _)| !self.by_client.contains(*name)) {
+            self.start.insert((*name).to_string(), value.clone());
+        }
         self.refresh()
     }
 

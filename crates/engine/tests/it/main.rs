@@ -22,6 +22,7 @@ mod declared_orders;
 mod definitions;
 mod errors;
 mod fair_turns;
+mod held_snapshots;
 mod locks;
 mod pipelines;
 mod point;

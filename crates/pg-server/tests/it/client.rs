@@ -22,16 +22,21 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) async fn start(max_connections: usize) -> Self {
-        let options = EngineOptions { query_threads: 2, ..EngineOptions::default() };
-        let engine = Engine::open(Arc::new(ModelStore::new()), options).await.unwrap();
-        Self::serving(engine, max_connections)
+        Self::start_reserving(max_connections, 0).await
     }
 
-    fn serving(engine: Arc<Engine>, max_connections: usize) -> Self {
+    /// With so many of its seats kept for the user postgres.
+    pub(crate) async fn start_reserving(max_connections: usize, reserved: usize) -> Self {
+        let options = EngineOptions { query_threads: 2, ..EngineOptions::default() };
+        let engine = Engine::open(Arc::new(ModelStore::new()), options).await.unwrap();
+        Self::serving(engine, max_connections, reserved)
+    }
+
+    fn serving(engine: Arc<Engine>, max_connections: usize, reserved_connections: usize) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
-        let options = ServerOptions { max_connections, threads: 2, ..ServerOptions::default() };
+        let options = ServerOptions { max_connections, reserved_connections, threads: 2, ..ServerOptions::default() };
         let serving = tokio::spawn(serve(listener, Arc::clone(&engine), options, stop.clone()));
         Self { engine, address, stop, serving }
     }
@@ -45,7 +50,7 @@ impl Server {
 
     /// Serves the same database once more.
     pub(crate) fn serve_again(&mut self) {
-        *self = Self::serving(Arc::clone(&self.engine), 10);
+        *self = Self::serving(Arc::clone(&self.engine), 10, 0);
     }
 
     pub(crate) async fn connect(&self) -> Client {

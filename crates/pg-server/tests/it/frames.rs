@@ -17,7 +17,12 @@ pub(crate) fn frame(kind: u8, body: &[&[u8]]) -> Vec<u8> {
 
 /// The opening packet of a session.
 pub(crate) fn startup() -> Vec<u8> {
-    packet(196_608, b"user\0ada\0database\0bennu\0options\0-c statement_timeout=5000\0\0")
+    startup_as("ada")
+}
+
+pub(crate) fn startup_as(user: &str) -> Vec<u8> {
+    let rest = format!("user\0{user}\0database\0bennu\0options\0-c statement_timeout=5000\0\0");
+    packet(196_608, rest.as_bytes())
 }
 
 fn packet(code: i32, rest: &[u8]) -> Vec<u8> {

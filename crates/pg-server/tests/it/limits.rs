@@ -2,7 +2,7 @@
 
 use crate::client::Strs as _;
 use crate::client::{Server, field, result};
-use crate::frames::{bind, execute, frame, parse, query, startup};
+use crate::frames::{bind, execute, frame, parse, query, startup, startup_as};
 
 #[tokio::test]
 async fn one_connection_too_many_is_refused_until_a_seat_is_free() {
@@ -21,6 +21,41 @@ async fn one_connection_too_many_is_refused_until_a_seat_is_free() {
     drop(second);
     server.sessions_are(1).await;
     assert_eq!(server.session().await.run("SELECT 2").await.strs(), Ok("2"));
+}
+
+#[tokio::test]
+async fn the_operator_has_a_seat_when_all_others_are_taken() {
+    let server = Server::start_reserving(3, 1).await;
+    let (mut first, _second) = (server.session().await, server.session().await);
+    assert_eq!(first.run("SHOW superuser_reserved_connections").await.strs(), Ok("1"));
+    let refused = server.connect().await.answer().await;
+    assert_eq!(field(&refused[0], b'C'), "53300");
+    assert_eq!(
+        field(&refused[0], b'M'),
+        "remaining connection slots are reserved for non-replication superuser connections"
+    );
+    let mut operator = server.opened().await;
+    operator.send(&startup_as("postgres")).await;
+    assert_eq!(operator.answer().await.last().unwrap().kind, b'Z');
+    let ended = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'ada'";
+    assert_eq!(operator.run(ended).await.strs(), Ok("2"));
+    server.sessions_are(1).await;
+    assert_eq!(server.session().await.run("SELECT 2").await.strs(), Ok("2"));
+}
+
+#[tokio::test]
+async fn when_a_silent_client_is_asked_is_shown_and_can_be_set() {
+    let server = Server::start(5).await;
+    let mut client = server.session().await;
+    for (name, default) in [("idle", "60"), ("interval", "10"), ("count", "6")] {
+        let name = format!("tcp_keepalives_{name}");
+        assert_eq!(client.run(&format!("SHOW {name}")).await.strs(), Ok(default));
+        assert_eq!(client.run(&format!("SET {name} = 33")).await.strs(), Ok("SET"));
+        assert_eq!(client.run(&format!("SHOW {name}")).await.strs(), Ok("33"));
+        assert_eq!(client.run(&format!("SET {name} = -1")).await.strs(), Err("22023"));
+    }
+    assert_eq!(client.run("SHOW tcp_user_timeout").await.strs(), Ok("0"));
+    assert_eq!(client.run("SET tcp_user_timeout = 9000; SHOW tcp_user_timeout").await.strs(), Ok("9000"));
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ mod activity;
 mod client;
 mod cursors;
 mod frames;
+mod largest;
 mod limits;
 mod mistakes;
 mod mutated_sessions;

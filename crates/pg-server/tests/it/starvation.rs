@@ -126,3 +126,28 @@ async fn the_user_of_a_session_stays_the_same() {
     assert_eq!(client.run("RESET session_authorization").await.strs(), Ok("RESET"));
     assert_eq!(client.run("SHOW session_authorization").await.strs(), Ok("ada"));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn batches_that_are_computed_for_long_hear_the_end_of_their_time() {
+    let server = Server::start(5).await;
+    let mut client = server.session().await;
+    client.run("SET statement_timeout = '300ms'").await.unwrap();
+    // Fewer batches than a task may have before it gives way by itself.
+    let slow = "SELECT max(md5(repeat(n::text, 300))) FROM generate_series(1, 1000000) AS g(n)";
+    assert_eq!(client.run(slow).await.strs(), Err("57014"));
+    let lateral = |n: usize| format!(", LATERAL (SELECT k FROM t WHERE t.k = t{}.k LIMIT 1) AS t{n}", n - 1);
+    let chain: String = (1..12).map(lateral).collect();
+    client.run("CREATE TABLE t (k integer PRIMARY KEY)").await.unwrap();
+    assert_eq!(client.run(&format!("EXPLAIN SELECT 1 FROM t AS t0{chain}")).await.strs(), Err("57014"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn chains_of_lateral_filters_are_planned_as_joins() {
+    let server = Server::start(5).await;
+    let mut client = server.session().await;
+    client.run("CREATE TABLE t (k integer PRIMARY KEY, v integer); INSERT INTO t SELECT i, i + 1 FROM generate_series(1, 50) AS g(i)").await.unwrap();
+    let lateral = |n: usize| format!(", LATERAL (SELECT t.k, t.v FROM t WHERE t.k = t{}.v) AS t{n}", n - 1);
+    let chain: String = (1..30).map(lateral).collect();
+    client.run("SET statement_timeout = '60s'").await.unwrap();
+    assert_eq!(client.run(&format!("SELECT count(*) FROM t AS t0{chain}")).await.strs(), Ok("21"));
+}

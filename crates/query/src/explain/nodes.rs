@@ -3,7 +3,7 @@
 use super::expr_text::{order, physical, readable};
 use super::{scan_lines, window};
 use crate::exec::scan::Regions;
-use crate::exec::{ComputeExec, FewerRowsExec, FittingRowsExec, KeepOrderExec, RegionScanExec};
+use crate::exec::{ComputeExec, FewerRowsExec, FittingRowsExec, KeepOrderExec, PausingExec, RegionScanExec};
 use crate::optimizer::UnorderedExec;
 use datafusion::common::JoinType;
 use datafusion::physical_expr::PhysicalExpr;
@@ -48,7 +48,8 @@ pub(super) fn describe(node: &dyn ExecutionPlan, regions: Option<Regions>, verbo
     if let Some(scan) = node.downcast_ref::<RegionScanExec>() {
         return Some(Shown::of(scan_lines::title(scan)).with(scan_lines::details(scan, regions, verbose)));
     }
-    if !verbose && only_moves_rows(node) {
+    // It stands above much of a plan, and does the same everywhere.
+    if node.is::<PausingExec>() || !verbose && only_moves_rows(node) {
         return None;
     }
     if let Some(shown) = simple(node) {

@@ -1,5 +1,7 @@
 //! Patterns of dates and times, as `to_char` and `to_date` take them, in pieces.
 
+use types::interrupt::{self, Interrupted};
+
 pub(super) const MONTHS: [&str; 12] = [
     "January",
     "February",
@@ -36,13 +38,16 @@ pub(super) enum Piece {
     Text { text: String, quoted: bool },
 }
 
-pub(super) fn pieces(pattern: &str) -> Vec<Piece> {
+/// # Errors
+/// When the statement is to end: a pattern may be of any length.
+pub(super) fn pieces(pattern: &str) -> Result<Vec<Piece>, Interrupted> {
     let mut out: Vec<Piece> = Vec::new();
     let mut rest = pattern;
     let mut fill = true;
     // Names of months and days in the words of the locale, which are these here, and never filled up.
     let mut local = false;
     while let Some(first) = rest.chars().next() {
+        interrupt::spend(KEYWORDS.len())?;
         if let Some(tail) = rest.strip_prefix("TM").or_else(|| rest.strip_prefix("tm")) {
             local = true;
             rest = tail;
@@ -77,7 +82,7 @@ pub(super) fn pieces(pattern: &str) -> Vec<Piece> {
         rest = rest.get(if letter == first { first.len_utf8() } else { 2 }..).unwrap_or_default();
         out.push(Piece::Text { text: letter.to_string(), quoted: false });
     }
-    out
+    Ok(out)
 }
 
 /// The text in the quotes that a pattern begins with, and what is behind them.

@@ -345,7 +345,13 @@ fn make_interval(args: &[Datum]) -> QueryResult<Datum> {
         _ => 0.0,
     };
     let small = |value: i64| i32::try_from(value).map_err(|_| QueryError::IntervalRange);
-    let micros = (number(4) * 3_600 + number(5) * 60) * SECOND + (seconds * 1e6).round_ties_even() as i64;
+    let of_seconds = (seconds * 1e6).round_ties_even();
+    // The first number that is beyond them.
+    if of_seconds.is_nan() || of_seconds.abs() >= -(i64::MIN as f64) {
+        return Err(QueryError::IntervalRange);
+    }
+    let of_clock = (number(4) * 3_600 + number(5) * 60) * SECOND;
+    let micros = of_clock.checked_add(of_seconds as i64).ok_or(QueryError::IntervalRange)?;
     let (months, days) = (small(number(0) * 12 + number(1))?, small(number(2) * 7 + number(3))?);
     Ok(Datum::Interval(Interval { months, days, micros }))
 }

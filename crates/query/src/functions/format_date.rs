@@ -8,7 +8,10 @@ use super::zone;
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use types::temporal::SECOND;
-use types::{Datum, Interval};
+use types::{Datum, Interval, interrupt};
+
+/// What it takes to print one.
+const STEPS_OF_A_PIECE: usize = 32;
 
 /// What is printed: a moment's fields or an interval's.
 struct Fields {
@@ -84,7 +87,8 @@ pub(super) fn print_in_zone(args: &[Datum]) -> QueryResult<Datum> {
 impl Fields {
     fn print_all(&self, pattern: &str) -> QueryResult<Datum> {
         let mut out = String::new();
-        for piece in pieces(pattern) {
+        for piece in pieces(pattern)? {
+            interrupt::spend(STEPS_OF_A_PIECE)?;
             match piece {
                 Piece::Text { text, .. } => out.push_str(&text),
                 Piece::Field { name, written, fill, ordinal } => {

@@ -4,7 +4,7 @@ use super::number_template;
 use super::sql::{arguments, wrong};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
-use types::{DataType, Datum, Decimal};
+use types::{DataType, Datum, Decimal, interrupt};
 
 /// A letter of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,11 +39,15 @@ struct Pattern {
     shift: usize,
 }
 
+/// What it takes to read one.
+const STEPS_OF_A_MARK: usize = 32;
+
 fn compile(pattern: &str) -> QueryResult<Pattern> {
     let mut marks = Vec::new();
     let mut fill = true;
     let mut rest = pattern;
     while let Some(first) = rest.chars().next() {
+        interrupt::spend(STEPS_OF_A_MARK)?;
         let words = [
             ("EEEE", Mark::Exponent),
             ("MI", Mark::Minus),

@@ -4,6 +4,7 @@ use super::date_fields::{first_of, iso_weekday};
 use super::date_pattern::{DAYS, MONTHS, Piece, ROMAN, pieces};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
+use types::interrupt;
 use types::temporal::{Civil, DAY, SECOND, days_from_civil, days_in_month};
 
 /// What was read so far.
@@ -35,8 +36,9 @@ struct Read {
 pub(super) fn parse(text: &str, pattern: &str) -> QueryResult<i64> {
     let mut read = Read::default();
     let mut rest = text.trim_start();
-    let all = pieces(pattern);
+    let all = pieces(pattern)?;
     for (at, piece) in all.iter().enumerate() {
+        interrupt::spend(1)?;
         match piece {
             Piece::Text { text: wanted, quoted } => rest = skip(rest, wanted, *quoted),
             Piece::Field { name, ordinal, .. } => {

@@ -86,9 +86,7 @@ pub(super) fn position(args: &[Datum]) -> QueryResult<Datum> {
             text.find(part.as_str()).and_then(|at| text.get(..at)).map(|before| before.chars().count() + 1)
         }
         [Datum::Bytes(part), Datum::Bytes(_)] if part.is_empty() => Some(1),
-        [Datum::Bytes(part), Datum::Bytes(bytes)] => {
-            bytes.windows(part.len()).position(|window| window == part.as_slice()).map(|at| at + 1)
-        }
+        [Datum::Bytes(part), Datum::Bytes(bytes)] => memchr::memmem::find(bytes, part).map(|at| at + 1),
         other => return Err(wrong(other)),
     };
     Ok(Datum::Int4(size(found.unwrap_or(0))))

@@ -38,6 +38,9 @@ const GROWING: [&str; 17] = [
     "string_to_array",
 ];
 
+/// A constant of so many bytes is a column of many for a batch of rows, and beyond what offsets reach for a long one.
+const LARGE_CONSTANT: usize = 1 << 16;
+
 /// Cuts batches by what is computed of them.
 #[derive(Debug)]
 pub(super) struct BoundedBatches;
@@ -108,7 +111,7 @@ fn is_long(ty: &ArrowType) -> bool {
     !ty.is_primitive() && !matches!(ty, ArrowType::Null | ArrowType::Boolean | ArrowType::FixedSizeBinary(_))
 }
 
-/// The expressions of an operator that call functions which grow, and that its input's rows are enough for.
+/// The expressions of an operator that call functions which grow or have large constants, and that its input's rows are enough for.
 fn growing(plan: &dyn ExecutionPlan) -> Result<Vec<Arc<dyn PhysicalExpr>>> {
     let mut found = Vec::new();
     plan.apply_expressions(&mut |expr| {
@@ -123,7 +126,8 @@ fn growing(plan: &dyn ExecutionPlan) -> Result<Vec<Arc<dyn PhysicalExpr>>> {
 fn grows(expr: &Arc<dyn PhysicalExpr>) -> Result<bool> {
     let mut grows = false;
     expr.apply(|part| {
-        grows |= part.downcast_ref::<ScalarFunctionExpr>().is_some_and(|call| GROWING.contains(&call.name()));
+        grows |= part.downcast_ref::<ScalarFunctionExpr>().is_some_and(|call| GROWING.contains(&call.name()))
+            || part.downcast_ref::<Literal>().is_some_and(|literal| literal.value().size() > LARGE_CONSTANT);
         Ok(if grows { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     })?;
     Ok(grows)

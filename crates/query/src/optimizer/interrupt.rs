@@ -2,16 +2,21 @@
 //!
 //! Planning never gives way, and a join of a hundred wide tables takes it seconds: whoever cancels the statement would
 //! wait for as long. So each rule asks before it looks at a node of the plan. Before the rules ask the steps of
-//! `plan/mod.rs` and, node by node, those of `pg_semantics`; the making of operators, after them, does not.
+//! `plan/mod.rs` and, node by node, those of `pg_semantics`; after them ask the scans (`provider.rs`) and each rule for
+//! operators, before it looks at the plan.
 
 use crate::error::QueryError;
 use crate::plan::Stop;
 use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+use datafusion::physical_optimizer::{PhysicalOptimizerContext, PhysicalOptimizerRule};
+use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
+use types::interrupt::check;
 
 /// The rules of `optimizer`, which fail with [`QueryError::Stopped`] once `stop` says so.
 pub(crate) fn interruptible(optimizer: &Optimizer, stop: &Arc<dyn Stop>) -> Optimizer {
@@ -19,6 +24,40 @@ pub(crate) fn interruptible(optimizer: &Optimizer, stop: &Arc<dyn Stop>) -> Opti
         Arc::new(Asking { rule: Arc::clone(rule), stop: Arc::clone(stop) }) as Arc<dyn OptimizerRule + Send + Sync>
     };
     Optimizer::with_rules(optimizer.rules.iter().map(asking).collect())
+}
+
+/// The rule for operators, asking first whoever the thread works for.
+pub(super) fn asking(
+    rule: Arc<dyn PhysicalOptimizerRule + Send + Sync>,
+) -> Arc<dyn PhysicalOptimizerRule + Send + Sync> {
+    Arc::new(AskingOperators(rule))
+}
+
+#[derive(Debug)]
+struct AskingOperators(Arc<dyn PhysicalOptimizerRule + Send + Sync>);
+
+impl PhysicalOptimizerRule for AskingOperators {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        check().map_err(QueryError::from)?;
+        self.0.optimize(plan, config)
+    }
+
+    fn optimize_with_context(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        context: &dyn PhysicalOptimizerContext,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        check().map_err(QueryError::from)?;
+        self.0.optimize_with_context(plan, context)
+    }
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn schema_check(&self) -> bool {
+        self.0.schema_check()
+    }
 }
 
 /// A rule that asks first.

@@ -10,6 +10,7 @@ mod min_max;
 mod misplaced_keys;
 mod named_groups;
 mod null_safe_keys;
+mod pauses;
 mod pushed_filters;
 
 use crate::pg_semantics::IntegerArithmetic;
@@ -73,9 +74,11 @@ fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
         rules.insert(at, Arc::new(SoundJoins));
     }
     rules.push(Arc::new(cooperate::CooperativeJoins));
-    // Last: the others look for projections.
+    // The others look for projections.
     rules.push(Arc::new(bounded_batches::BoundedBatches));
-    rules
+    // Last: nobody expects what it puts between operators.
+    rules.push(Arc::new(pauses::Pauses));
+    rules.into_iter().map(interrupt::asking).collect()
 }
 
 /// What rules may ask for. No time of day: a plan that is kept must not have one. Names that rules make begin

@@ -25,6 +25,6 @@ pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
 fn verdicts(args: &[Datum], test: Test, decisive: bool) -> QueryResult<Datum> {
     let flags = Flags { ignore_case: test.any_case, ..Flags::default() };
     over_patterns(args, decisive, str::to_owned, |text, pattern| {
-        Ok(compiled(pattern, flags)?.is_match(text) != test.negated)
+        Ok(compiled(pattern, flags)?.is_match(text)? != test.negated)
     })
 }

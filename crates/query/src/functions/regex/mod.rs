@@ -15,8 +15,8 @@ use super::text::{may_have, size, text};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use flags::Flags;
-use pattern::compiled;
-use regex::{Captures, Regex};
+use pattern::{Pattern, compiled};
+use regex::Captures;
 use types::DataType::{self, Boolean, Integer, Text};
 use types::{Datum, ElementType};
 
@@ -95,7 +95,7 @@ fn groups(captures: &Captures<'_>) -> Datum {
 fn first(args: &[Datum]) -> QueryResult<Datum> {
     let flags = Flags::parse(optional(args, 2, ""), "regexp_match", false)?;
     let regex = compiled(text(args, 1)?, flags)?;
-    Ok(regex.captures(text(args, 0)?).map_or(Datum::Null, |captures| groups(&captures)))
+    Ok(regex.captures_at(text(args, 0)?, 0)?.map_or(Datum::Null, |captures| groups(&captures)))
 }
 
 fn all(args: &[Datum]) -> QueryResult<Datum> {
@@ -105,7 +105,7 @@ fn all(args: &[Datum]) -> QueryResult<Datum> {
     let (mut found, mut bytes) = (Vec::new(), 0_usize);
     for captures in matches(&regex, text(args, 0)?, 0).take(most) {
         let mut shown = String::new();
-        types::text::print(&TEXTS, &groups(&captures), &mut shown);
+        types::text::print(&TEXTS, &groups(&captures?), &mut shown);
         bytes = bytes.saturating_add(shown.len());
         found.push(Datum::Text(shown));
         if found.len().is_power_of_two() {
@@ -136,23 +136,29 @@ fn push_replacement(replacement: &str, captures: &Captures<'_>, out: &mut String
 }
 
 /// The matches from that byte on. An empty one may stand right behind another.
-fn matches<'t>(regex: &Regex, whole: &'t str, start: usize) -> impl Iterator<Item = Captures<'t>> {
+fn matches<'t>(regex: &Pattern, whole: &'t str, start: usize) -> impl Iterator<Item = QueryResult<Captures<'t>>> {
     let mut next = Some(start);
     std::iter::from_fn(move || {
-        let captures = regex.captures_at(whole, next?)?;
+        let captures = match regex.captures_at(whole, next?) {
+            Ok(captures) => captures?,
+            Err(stopped) => {
+                next = None;
+                return Some(Err(stopped));
+            }
+        };
         let found = captures.get(0)?;
         next = match whole.get(found.end()..).and_then(|rest| rest.chars().next()) {
             _ if !found.is_empty() => Some(found.end()),
             Some(letter) => Some(found.end() + letter.len_utf8()),
             None => None,
         };
-        Some(captures)
+        Some(Ok(captures))
     })
 }
 
 /// Replaces the matches whose number, counted from 1, `wanted` takes.
 fn replaced(
-    regex: &Regex,
+    regex: &Pattern,
     whole: &str,
     replacement: &str,
     start: usize,
@@ -161,6 +167,7 @@ fn replaced(
     let mut out = String::with_capacity(whole.len());
     let mut copied = 0;
     for (captures, number) in matches(regex, whole, start).zip(1..) {
+        let captures = captures?;
         let Some(found) = captures.get(0) else { continue };
         if wanted(number) {
             out.push_str(whole.get(copied..found.start()).unwrap_or_default());
@@ -209,6 +216,7 @@ fn split(args: &[Datum]) -> QueryResult<Datum> {
     let mut parts = Vec::new();
     let mut copied = 0;
     for captures in matches(&regex, whole, 0) {
+        let captures = captures?;
         let Some(found) = captures.get(0) else { continue };
         // An empty match at either end, or right behind the last one, parts nothing.
         if found.start() == whole.len() || found.end() == copied {
@@ -226,14 +234,19 @@ fn split(args: &[Datum]) -> QueryResult<Datum> {
 
 fn like(args: &[Datum]) -> QueryResult<Datum> {
     let flags = Flags::parse(optional(args, 2, ""), "regexp_like", false)?;
-    Ok(Datum::Bool(compiled(text(args, 1)?, flags)?.is_match(text(args, 0)?)))
+    Ok(Datum::Bool(compiled(text(args, 1)?, flags)?.is_match(text(args, 0)?)?))
 }
 
 fn count(args: &[Datum]) -> QueryResult<Datum> {
     let start = byte_at(text(args, 0)?, number(args, 2, 1))?;
     let flags = Flags::parse(optional(args, 3, ""), "regexp_count", false)?;
     let regex = compiled(text(args, 1)?, flags)?;
-    Ok(Datum::Int4(size(matches(&regex, text(args, 0)?, start).count())))
+    let mut count = 0;
+    for captures in matches(&regex, text(args, 0)?, start) {
+        captures?;
+        count += 1;
+    }
+    Ok(Datum::Int4(size(count)))
 }
 
 /// The wanted occurrence's group, as bytes from and to.
@@ -245,9 +258,11 @@ fn occurrence(args: &[Datum], function: &str, (flags, group): (&str, i32)) -> Qu
         usize::try_from(which).ok().and_then(|which| which.checked_sub(1)).ok_or_else(|| bad_parameter("n", which))?;
     let group = usize::try_from(group).map_err(|_| bad_parameter("subexpr", group))?;
     let regex = compiled(text(args, 1)?, Flags::parse(flags, function, false)?)?;
-    Ok(matches(&regex, whole, start)
-        .nth(nth)
-        .and_then(|captures| captures.get(group).map(|group| (group.start(), group.end()))))
+    let mut found = matches(&regex, whole, start);
+    for captures in found.by_ref().take(nth) {
+        captures?;
+    }
+    Ok(found.next().transpose()?.and_then(|captures| captures.get(group).map(|group| (group.start(), group.end()))))
 }
 
 fn substr(args: &[Datum]) -> QueryResult<Datum> {
@@ -272,7 +287,7 @@ fn instr(args: &[Datum]) -> QueryResult<Datum> {
 /// `substring(text FROM pattern)`: the first group if there is one.
 pub(super) fn substring(args: &[Datum]) -> QueryResult<Datum> {
     let regex = compiled(text(args, 1)?, Flags::default())?;
-    let Some(captures) = regex.captures(text(args, 0)?) else { return Ok(Datum::Null) };
+    let Some(captures) = regex.captures_at(text(args, 0)?, 0)? else { return Ok(Datum::Null) };
     let found = if captures.len() > 1 { captures.get(1) } else { captures.get(0) };
     Ok(found.map_or(Datum::Null, |found| Datum::Text(found.as_str().to_owned())))
 }

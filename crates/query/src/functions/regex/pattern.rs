@@ -3,22 +3,55 @@
 use super::flags::Flags;
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
-use regex::{Regex, RegexBuilder};
+use regex::{Captures, Regex, RegexBuilder};
 use std::cell::RefCell;
+use types::interrupt;
 
 thread_local! {
     /// The patterns used last: nearly always they are those of the next row too.
-    static LAST: RefCell<Vec<(String, Flags, Regex)>> = const { RefCell::new(Vec::new()) };
+    static LAST: RefCell<Vec<(String, Flags, Pattern)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Parentheses within each other: beyond what the library takes by itself, and far from what a stack holds.
 const MAX_DEPTH: u32 = 1_000;
 
+/// Bytes of a pattern. The library neither compiles nor searches in steps, so that nobody is heard meanwhile, and a search
+/// takes as many steps for a letter as there are states: PostgreSQL bounds these, too.
+const MAX_LENGTH: usize = 1 << 15;
+
+/// A search that may take more steps than this (tens of milliseconds) leaves its thread to others first.
+const LONG: usize = 1 << 25;
+
 /// As many as a list of patterns in a query mostly has.
 const KEPT: usize = 16;
 
+/// A compiled pattern, whose searches ask before they begin.
+#[derive(Clone, Debug)]
+pub(super) struct Pattern {
+    regex: Regex,
+    length: usize,
+}
+
+impl Pattern {
+    pub(super) fn is_match(&self, text: &str) -> QueryResult<bool> {
+        self.ask(text.len())?;
+        Ok(self.regex.is_match(text))
+    }
+
+    /// The first match from that byte on.
+    pub(super) fn captures_at<'t>(&self, text: &'t str, start: usize) -> QueryResult<Option<Captures<'t>>> {
+        self.ask(text.len().saturating_sub(start))?;
+        Ok(self.regex.captures_at(text, start))
+    }
+
+    fn ask(&self, letters: usize) -> QueryResult<()> {
+        let most = letters.saturating_mul(self.length);
+        Ok(if most > LONG { interrupt::long() } else { interrupt::spend(letters) }?)
+    }
+}
+
 /// Compiles a pattern, or takes it from the row before.
-pub(super) fn compiled(pattern: &str, flags: Flags) -> QueryResult<Regex> {
+pub(super) fn compiled(pattern: &str, flags: Flags) -> QueryResult<Pattern> {
     let known = LAST.with_borrow(|last| {
         let found = last.iter().find(|(text, own, _)| text == pattern && *own == flags);
         found.map(|(_, _, regex)| regex.clone())
@@ -26,6 +59,11 @@ pub(super) fn compiled(pattern: &str, flags: Flags) -> QueryResult<Regex> {
     if let Some(regex) = known {
         return Ok(regex);
     }
+    if pattern.len() > MAX_LENGTH {
+        let message = "invalid regular expression: regular expression is too complex";
+        return Err(Refusal::Pattern.because(message));
+    }
+    interrupt::check()?;
     let (own, spelled) = spelled(pattern, flags)?;
     let regex = RegexBuilder::new(&spelled)
         .nest_limit(MAX_DEPTH)
@@ -36,6 +74,7 @@ pub(super) fn compiled(pattern: &str, flags: Flags) -> QueryResult<Regex> {
         .ignore_whitespace(own.expanded)
         .build()
         .map_err(|error| invalid(&error))?;
+    let regex = Pattern { regex, length: spelled.len() };
     LAST.with_borrow_mut(|last| {
         if last.len() == KEPT {
             last.remove(0);

@@ -33,7 +33,8 @@ pub(in super::super) fn substring_similar(args: &[Datum]) -> QueryResult<Datum> 
         }
     };
     let regex = compiled(&regex, Flags::default())?;
-    let found = regex.captures(whole).and_then(|captures| captures.get(1).map(|group| group.as_str().to_owned()));
+    let found =
+        regex.captures_at(whole, 0)?.and_then(|captures| captures.get(1).map(|group| group.as_str().to_owned()));
     Ok(found.map_or(Datum::Null, Datum::Text))
 }
 

@@ -2,7 +2,7 @@
 
 use super::domain::{Domain, Names, steady};
 use super::push::push;
-use super::{attach, one_row, references};
+use super::{attach, filtered, one_row, references};
 use crate::error::QueryError;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{JoinType, Result};
@@ -16,6 +16,9 @@ pub(super) fn join(join: Join, names: &mut Names) -> Result<Transformed<LogicalP
         return attach::attach_join(join, names);
     }
     if let Some(plan) = one_row::beside(&join)? {
+        return Ok(Transformed::yes(plan));
+    }
+    if let Some(plan) = filtered::beside(&join, names)? {
         return Ok(Transformed::yes(plan));
     }
     if !matches!(join.join_type, JoinType::Inner | JoinType::Left) {

@@ -16,6 +16,7 @@
 mod attach;
 mod counted;
 mod domain;
+mod filtered;
 mod lateral;
 mod one_row;
 mod push;

@@ -10,7 +10,7 @@ use datafusion::logical_expr::{Expr, Join, LogicalPlan, LogicalPlanBuilder};
 use std::collections::HashMap;
 
 /// A column: what it is qualified with, its name, and what it is.
-type Computed = (Option<TableReference>, String, Expr);
+pub(super) type Computed = (Option<TableReference>, String, Expr);
 
 /// The join as a projection, if its right side is one row that is computed of the left one.
 ///
@@ -60,7 +60,7 @@ fn columns(plan: &LogicalPlan, outer: &DFSchema) -> Result<Option<Vec<Computed>>
 }
 
 /// Without its name, unless that says more of it than the name.
-fn bare(expr: &Expr) -> Expr {
+pub(super) fn bare(expr: &Expr) -> Expr {
     match expr {
         Expr::Alias(alias) if alias.metadata.is_none() => alias.expr.as_ref().clone(),
         expr => expr.clone(),
@@ -68,13 +68,13 @@ fn bare(expr: &Expr) -> Expr {
 }
 
 /// May it be computed somewhere else? What changes with each call and what holds a query stay where they are.
-fn is_plain(expr: &Expr) -> Result<bool> {
+pub(super) fn is_plain(expr: &Expr) -> Result<bool> {
     let other = |part: &Expr| Ok(references::subquery_in(part).is_some() || part.is_volatile_node());
     expr.exists(other).map(|other| !other)
 }
 
 /// With what columns are in their place, and with columns in that of references to the outer row.
-fn in_place(expr: Expr, below: &HashMap<Column, Expr>, outer: &DFSchema) -> Result<Expr> {
+pub(super) fn in_place(expr: Expr, below: &HashMap<Column, Expr>, outer: &DFSchema) -> Result<Expr> {
     expr.transform_down(|part| match part {
         Expr::Column(column) => Ok(match below.get(&column) {
             Some(expr) => Transformed::new(expr.clone(), true, TreeNodeRecursion::Jump),

@@ -1,0 +1,53 @@
+//! How it is found out that a client is gone: PostgreSQL's settings `tcp_keepalives_…` and `tcp_user_timeout`.
+
+use super::Settings;
+use super::definition::{KEEPALIVES_COUNT, KEEPALIVES_IDLE, KEEPALIVES_INTERVAL, USER_TIMEOUT};
+use crate::error::EngineResult;
+use std::time::Duration;
+
+/// When a silent client is asked whether it is there, and given up. Zero is the system's own value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keepalive {
+    /// A client that was silent for so long is asked.
+    pub idle: Duration,
+    /// And asked again after this.
+    pub interval: Duration,
+    /// Until so many questions had no answer.
+    pub count: u32,
+    /// A client that does not confirm what was sent to it for so long is gone.
+    pub user_timeout: Duration,
+}
+
+impl Default for Keepalive {
+    fn default() -> Self {
+        Self {
+            idle: Duration::from_secs(60),
+            interval: Duration::from_secs(10),
+            count: 6,
+            user_timeout: Duration::ZERO,
+        }
+    }
+}
+
+impl Keepalive {
+    /// As settings.
+    pub(crate) fn settings(&self) -> [(&'static str, String); 4] {
+        [
+            (KEEPALIVES_IDLE, self.idle.as_secs().to_string()),
+            (KEEPALIVES_INTERVAL, self.interval.as_secs().to_string()),
+            (KEEPALIVES_COUNT, self.count.to_string()),
+            (USER_TIMEOUT, self.user_timeout.as_millis().to_string()),
+        ]
+    }
+
+    pub(super) fn read(settings: &Settings) -> EngineResult<Self> {
+        // Checked when they were set.
+        let number = |name: &str| settings.get(name).map(|value| value.parse::<u32>().unwrap_or(0));
+        Ok(Self {
+            idle: Duration::from_secs(number(KEEPALIVES_IDLE)?.into()),
+            interval: Duration::from_secs(number(KEEPALIVES_INTERVAL)?.into()),
+            count: number(KEEPALIVES_COUNT)?,
+            user_timeout: Duration::from_millis(number(USER_TIMEOUT)?.into()),
+        })
+    }
+}

@@ -1,0 +1,112 @@
+//! Every function on the largest inputs, beside a client that counts its own answers.
+//!
+//! `BENNU_LARGEST=all` asks for all of it; else a share is taken, by `BENNU_SEED`.
+
+mod functions;
+mod values;
+
+use crate::client::Strs as _;
+use crate::client::{Client, Server};
+use crate::frames::query;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// As many as the threads that hold connections, and those that run queries.
+const AT_ONCE: usize = 2;
+/// Each statement has so long.
+const TIMEOUT: Duration = Duration::from_millis(300);
+/// And is to have ended after this: far more than a busy machine takes, far less than what does not hear.
+const HEARD: Duration = Duration::from_secs(10);
+/// The longest wait of the client beside them.
+const GAP: Duration = Duration::from_secs(10);
+
+/// What one statement did.
+struct Done {
+    text: String,
+    took: Duration,
+    outcome: Result<String, String>,
+}
+
+impl Done {
+    fn shown(&self) -> String {
+        let text: String = self.text.chars().take(200).collect();
+        format!("{:?} {:?}: {text}", self.took, self.outcome)
+    }
+
+    /// It fails where no input should lead to, or ends its session.
+    fn is_broken(&self) -> bool {
+        matches!(self.outcome.as_ref().map_err(String::as_str), Err("XX000" | "XX001" | "57P01"))
+    }
+}
+
+async fn ready(server: &Server) -> Client {
+    tidy(server.session().await).await
+}
+
+async fn tidy(mut client: Client) -> Client {
+    client.run("ROLLBACK").await.unwrap();
+    client.run(&format!("SET statement_timeout = {}", TIMEOUT.as_millis())).await.unwrap();
+    client
+}
+
+/// Takes statements until there are no more.
+async fn work(server: Arc<Server>, left: Arc<Mutex<Vec<String>>>, done: Arc<Mutex<Vec<Done>>>) {
+    let mut client = ready(&server).await;
+    loop {
+        let Some(text) = left.lock().pop() else { return };
+        let began = Instant::now();
+        client.send(&query(&text)).await;
+        let answer = tokio::time::timeout(HEARD * 2, client.answer()).await.unwrap_or_default();
+        let alive = answer.last().is_some_and(|message| message.kind == b'Z');
+        let outcome = crate::client::result(&answer).map(|shown| shown.chars().take(40).collect());
+        done.lock().push(Done { text, took: began.elapsed(), outcome });
+        // What it left open is closed, and what it set is set again.
+        client = if alive { tidy(client).await } else { ready(&server).await };
+    }
+}
+
+/// Asks for short answers: the longest wait for one, and when it began.
+async fn count_answers(mut client: Client, stop: Arc<AtomicBool>) -> Vec<(Instant, Instant)> {
+    let mut waits = Vec::new();
+    while !stop.load(Ordering::Relaxed) {
+        let began = Instant::now();
+        assert_eq!(client.run("SELECT 1").await.strs(), Ok("1"));
+        waits.push((began, Instant::now()));
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    waits
+}
+
+/// Runs all of `statements`, and returns what they did. Fails when one does not hear its timeout, keeps the client
+/// beside it waiting, or fails inside.
+async fn all_beside_a_client(server: Server, statements: Vec<String>) -> Vec<Done> {
+    let server = Arc::new(server);
+    let stop = Arc::new(AtomicBool::new(false));
+    let counting = tokio::spawn(count_answers(server.session().await, Arc::clone(&stop)));
+    let (left, done) = (Arc::new(Mutex::new(statements)), Arc::new(Mutex::new(Vec::new())));
+    let workers = (0..AT_ONCE).map(|_| tokio::spawn(work(Arc::clone(&server), Arc::clone(&left), Arc::clone(&done))));
+    for worker in workers.collect::<Vec<_>>() {
+        worker.await.unwrap();
+    }
+    stop.store(true, Ordering::Relaxed);
+    let waits = counting.await.unwrap();
+    let longest = waits.iter().map(|(began, ended)| *ended - *began).max().unwrap();
+    let done = std::mem::take(&mut *done.lock());
+    let deaf: Vec<String> = done.iter().filter(|one| one.took > HEARD).map(Done::shown).collect();
+    assert!(deaf.is_empty(), "{} do not hear their timeout:\n{}", deaf.len(), deaf.join("\n"));
+    let broken: Vec<String> = done.iter().filter(|one| one.is_broken()).map(Done::shown).collect();
+    assert!(broken.is_empty(), "{} fail inside:\n{}", broken.len(), broken.join("\n"));
+    assert!(longest < GAP, "the client beside them waited {longest:?} for one of {} answers", waits.len());
+    done
+}
+
+/// One in `part` of them by the seed, or all where that is asked for.
+fn share<T>(all: Vec<T>, part: usize) -> Vec<T> {
+    if std::env::var("BENNU_LARGEST").is_ok_and(|share| share == "all") {
+        return all;
+    }
+    let seed: usize = std::env::var("BENNU_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    all.into_iter().skip(seed % part).step_by(part).collect()
+}
