@@ -58,6 +58,7 @@ fn options() -> Options {
         buffered_sync_interval: Duration::from_millis(2),
         small_load_bytes: 1_500,
         load_buffer_bytes: 4_000,
+        large_commit_bytes: 3_000,
         write_permits: 3,
         clock: Arc::new(RunClock),
         disk: Arc::new(Roomy),
