@@ -183,9 +183,7 @@ impl Engine {
         let mut all = self.counters.values();
         all.push(("sessions", self.running.len() as u64));
         all.push(("plans_cached", self.plans.len() as u64));
-        let (held, most) = self.planner.memory();
-        all.push(("query_memory_bytes", held as u64));
-        all.push(("query_memory_limit_bytes", most as u64));
+        all.extend(self.planner.memory_figures());
         all.push(("catalog_version", self.catalog.version()));
         all.extend(self.store.stats().values);
         all

@@ -17,6 +17,7 @@ use datafusion::physical_plan::{
     ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
     ReplaceChildrenOptions,
 };
+use datafusion::prelude::SessionConfig;
 use futures::future::try_join_all;
 use futures::{StreamExt, TryStreamExt, stream};
 use std::collections::HashMap;
@@ -96,8 +97,7 @@ impl ExecutionPlan for FittingRowsExec {
         let begun = async move {
             let begun = try_join_all(streams.into_iter().map(begin)).await?;
             let width = begun.iter().map(|begun| begun.width).max().unwrap_or(0);
-            let streams = begun.into_iter().map(|begun| Some(begun.stream)).collect();
-            let input = BegunExec { like: input, first, streams: Mutex::new(streams) };
+            let input = BegunExec::new(input, first, begun.into_iter().map(|begun| begun.stream).collect());
             let same = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
             operator.replace_children(vec![Arc::new(input)], same)?.execute(partition, fitting(&tasks, width))
         };
@@ -115,18 +115,14 @@ fn fitting(tasks: &Arc<TaskContext>, width: usize) -> Arc<TaskContext> {
     if rows >= own {
         return Arc::clone(tasks);
     }
-    let fewer = TaskContext::new(
-        tasks.task_id(),
-        tasks.session_id(),
-        tasks.session_config().clone().with_batch_size(rows),
-        // Operators have their functions.
-        HashMap::new(),
-        HashMap::new(),
-        HashMap::new(),
-        HashMap::new(),
-        tasks.runtime_env(),
-    );
-    Arc::new(fewer)
+    with_config(tasks, tasks.session_config().clone().with_batch_size(rows))
+}
+
+/// The context for operators that are made: they have their functions.
+pub(crate) fn with_config(tasks: &TaskContext, config: SessionConfig) -> Arc<TaskContext> {
+    let none = (HashMap::new(), HashMap::new(), HashMap::new(), HashMap::new());
+    let (id, session) = (tasks.task_id(), tasks.session_id());
+    Arc::new(TaskContext::new(id, session, config, none.0, none.1, none.2, none.3, tasks.runtime_env()))
 }
 
 /// A stream whose first batch has come, and bytes of a row in it.
@@ -150,11 +146,18 @@ fn width(batch: &RecordBatch) -> Result<usize> {
 }
 
 /// Streams that have begun, in place of the plan that they come from.
-struct BegunExec {
+pub(super) struct BegunExec {
     like: Arc<dyn ExecutionPlan>,
     /// The partition of the first stream.
     first: usize,
     streams: Mutex<Vec<Option<SendableRecordBatchStream>>>,
+}
+
+impl BegunExec {
+    /// In place of `like`, the partitions from `first` on.
+    pub(super) fn new(like: Arc<dyn ExecutionPlan>, first: usize, streams: Vec<SendableRecordBatchStream>) -> Self {
+        Self { like, first, streams: Mutex::new(streams.into_iter().map(Some).collect()) }
+    }
 }
 
 impl fmt::Debug for BegunExec {

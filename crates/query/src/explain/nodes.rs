@@ -3,7 +3,10 @@
 use super::expr_text::{order, physical, readable};
 use super::{scan_lines, window};
 use crate::exec::scan::Regions;
-use crate::exec::{ComputeExec, FewerRowsExec, FittingRowsExec, KeepOrderExec, PausingExec, RegionScanExec};
+use crate::exec::{
+    ComputeExec, FewerRowsExec, FittingRowsExec, HeldWindowExec, KeepOrderExec, LongRowsExec, PausingExec,
+    RegionScanExec,
+};
 use crate::optimizer::UnorderedExec;
 use datafusion::common::JoinType;
 use datafusion::physical_expr::PhysicalExpr;
@@ -45,6 +48,9 @@ pub(super) fn describe(node: &dyn ExecutionPlan, regions: Option<Regions>, verbo
     if let Some(fitting) = node.downcast_ref::<FittingRowsExec>() {
         return describe(fitting.operator(), regions, verbose);
     }
+    if let Some(held) = node.downcast_ref::<HeldWindowExec>() {
+        return describe(held.operator(), regions, verbose);
+    }
     if let Some(scan) = node.downcast_ref::<RegionScanExec>() {
         return Some(Shown::of(scan_lines::title(scan)).with(scan_lines::details(scan, regions, verbose)));
     }
@@ -80,6 +86,7 @@ fn only_moves_rows(node: &dyn ExecutionPlan) -> bool {
         || node.is::<KeepOrderExec>()
         || node.is::<BufferExec>()
         || node.is::<FewerRowsExec>()
+        || node.is::<LongRowsExec>()
         || node.is::<CoalescePartitionsExec>() && node.fetch().is_none()
         || node.is::<RepartitionExec>()
         || node.is::<LocalLimitExec>()
@@ -182,6 +189,7 @@ fn plain(node: &dyn ExecutionPlan) -> String {
         "CooperativeExec" => "With pauses".to_owned(),
         "BufferExec" => "Read ahead".to_owned(),
         "FewerRowsExec" => "In smaller batches".to_owned(),
+        "LongRowsExec" => "Measure rows".to_owned(),
         _ => readable(line.trim_end()),
     }
 }

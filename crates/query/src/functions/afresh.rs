@@ -3,6 +3,7 @@
 //! The planner's own take a row that leaves the frame away from what they have added up. Of floats that is another
 //! number: `1e20 + 1 - 1e20` is 0, and NaN never goes away. Of some aggregates they have no way to take a row away.
 
+use super::counted::counted;
 use super::of_own::as_own;
 use crate::error::QueryError;
 use arrow::array::{Array, ArrayRef};
@@ -50,13 +51,13 @@ impl AggregateUDFImpl for Afresh {
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        self.own.accumulator(args)
+        accumulator(&self.own, args)
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         let kept = Kept::of(&args);
         let own = Arc::clone(&self.own);
-        Ok(moving(move || own.accumulator(kept.args())))
+        Ok(moving(move || accumulator(&own, kept.args())))
     }
 
     fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
@@ -66,6 +67,11 @@ impl AggregateUDFImpl for Afresh {
     fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
         self.own.create_groups_accumulator(args)
     }
+}
+
+fn accumulator(own: &AggregateUDF, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+    let made = own.accumulator(args)?;
+    Ok(if own.name() == "string_agg" { counted(made) } else { made })
 }
 
 /// What accumulators are made with, for as long as the frame moves.

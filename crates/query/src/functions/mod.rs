@@ -13,6 +13,7 @@ mod cast;
 mod checked;
 mod clocks;
 mod common;
+mod counted;
 mod date_fields;
 mod date_pattern;
 mod datetime;
@@ -67,6 +68,7 @@ pub(crate) use by_row::ByRow;
 pub(crate) use cast::{cast_in_zone, cast_target, in_digits, postgres_cast, quoted_in_session};
 pub(crate) use checked::{checked_arithmetic, checked_negative};
 pub(crate) use common::{largest_or_smallest, planners_own};
+pub(crate) use counted::array_agg;
 pub(crate) use extremes::extremes;
 pub(crate) use labelled::{
     WITH_EACH, as_summed, compared_with_each, is_nullable, label_of, labelled, nullable, summand,

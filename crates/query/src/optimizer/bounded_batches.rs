@@ -1,7 +1,6 @@
 //! Operators whose expressions make long values compute them of as many rows as the memory of a batch takes.
 
-use crate::exec::{ComputeExec, FewerRowsExec, FittingRowsExec};
-use arrow::datatypes::DataType as ArrowType;
+use crate::exec::{ComputeExec, FewerRowsExec, FittingRowsExec, HeldWindowExec, LongRowsExec, is_long};
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
@@ -12,9 +11,15 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::joins::{
+    CrossJoinExec, HashJoinExec, NestedLoopJoinExec, PiecewiseMergeJoinExec, SortMergeJoinExec,
+};
 use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use datafusion::physical_plan::unnest::UnnestExec;
+use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use std::sync::Arc;
 
 /// Functions whose values may be any number of times as long as their arguments.
@@ -59,17 +64,8 @@ impl PhysicalOptimizerRule for BoundedBatches {
             if sorts && plan.schema().fields().iter().any(|field| is_long(field.data_type())) {
                 return Ok(Transformed::yes(Arc::new(FittingRowsExec::new(plan)) as _));
             }
-            if !computes_of_input(plan.as_ref()) {
-                return Ok(Transformed::no(plan));
-            }
-            let exprs = growing(plan.as_ref())?;
-            let inputs: Vec<_> = plan.children().into_iter().map(Arc::clone).collect();
-            let ([input], false) = (inputs.as_slice(), exprs.is_empty()) else {
-                return Ok(Transformed::no(plan));
-            };
-            let fewer = FewerRowsExec::new(Arc::clone(input), exprs);
-            let same = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
-            Ok(Transformed::yes(plan.replace_children(vec![Arc::new(fewer)], same)?))
+            let plan = with_fewer_rows(plan)?;
+            Ok(Transformed::yes(with_measured_rows(plan)?))
         })
         .data()
     }
@@ -81,6 +77,57 @@ impl PhysicalOptimizerRule for BoundedBatches {
     fn schema_check(&self) -> bool {
         true
     }
+}
+
+/// Below an operator that computes what grows, batches are cut.
+fn with_fewer_rows(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    if !computes_of_input(plan.as_ref()) {
+        return Ok(plan);
+    }
+    let exprs = growing(plan.as_ref())?;
+    let inputs: Vec<_> = plan.children().into_iter().map(Arc::clone).collect();
+    let ([input], false) = (inputs.as_slice(), exprs.is_empty()) else {
+        return Ok(plan);
+    };
+    let fewer = FewerRowsExec::new(Arc::clone(input), exprs);
+    let anew = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+    plan.replace_children(vec![Arc::new(fewer)], anew)
+}
+
+/// Below an operator that puts rows into batches of its own, long rows are seen.
+fn with_measured_rows(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let multiplies = multiplies(plan.as_ref());
+    if !multiplies && !gathers(plan.as_ref()) {
+        return Ok(plan);
+    }
+    let measured = |input: &Arc<dyn ExecutionPlan>| -> Arc<dyn ExecutionPlan> {
+        let long = input.schema().fields().iter().any(|field| is_long(field.data_type()));
+        if long { Arc::new(LongRowsExec::new(Arc::clone(input), multiplies)) } else { Arc::clone(input) }
+    };
+    let inputs = plan.children().into_iter().map(measured).collect();
+    let same = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
+    let plan = plan.replace_children(inputs, same)?;
+    Ok(if is_window(plan.as_ref()) { Arc::new(HeldWindowExec::new(plan)) } else { plan })
+}
+
+/// Does an operator make several rows of one?
+fn multiplies(plan: &dyn ExecutionPlan) -> bool {
+    plan.is::<HashJoinExec>()
+        || plan.is::<SortMergeJoinExec>()
+        || plan.is::<NestedLoopJoinExec>()
+        || plan.is::<CrossJoinExec>()
+        || plan.is::<PiecewiseMergeJoinExec>()
+        || plan.is::<UnnestExec>()
+        || is_window(plan)
+}
+
+fn is_window(plan: &dyn ExecutionPlan) -> bool {
+    plan.is::<WindowAggExec>() || plan.is::<BoundedWindowAggExec>()
+}
+
+/// Does an operator put rows of several batches into one?
+fn gathers(plan: &dyn ExecutionPlan) -> bool {
+    plan.is::<FilterExec>() || plan.is::<AggregateExec>() || plan.is::<RepartitionExec>()
 }
 
 /// Is it an operator that computes its expressions of whole batches of its input?
@@ -105,10 +152,6 @@ fn makes_long_values(projection: &ProjectionExec) -> Result<bool> {
 
 fn is_small_constant(expr: &Arc<dyn PhysicalExpr>) -> bool {
     expr.downcast_ref::<Literal>().is_some_and(|literal| literal.value().size() < 1 << 10)
-}
-
-fn is_long(ty: &ArrowType) -> bool {
-    !ty.is_primitive() && !matches!(ty, ArrowType::Null | ArrowType::Boolean | ArrowType::FixedSizeBinary(_))
 }
 
 /// The expressions of an operator that call functions which grow or have large constants, and that its input's rows are enough for.

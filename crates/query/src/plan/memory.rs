@@ -27,13 +27,14 @@ const LEAST: usize = 5 * ENOUGH;
 const TRIFLE: usize = 64 << 10;
 
 /// What runs queries within `options`.
-pub(super) fn runtime(options: &PlannerOptions) -> QueryResult<RuntimeEnv> {
+pub(super) fn runtime(options: &PlannerOptions) -> QueryResult<(RuntimeEnv, Arc<QueryMemory>)> {
     let disk = match &options.spill_dir {
         Some(folder) => DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.clone()])),
         None => DiskManagerBuilder::default().with_mode(DiskManagerMode::OsTmpDirectory),
     };
-    let pool = QueryMemory::new(options.memory_bytes);
-    Ok(RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool)).with_disk_manager_builder(disk).build()?)
+    let pool = Arc::new(QueryMemory::new(options.memory_bytes));
+    let builder = RuntimeEnvBuilder::new().with_memory_pool(Arc::clone(&pool) as _).with_disk_manager_builder(disk);
+    Ok((builder.build()?, pool))
 }
 
 /// Bytes that a sort keeps for merging its runs: of many sorts at once, each has to find room beside the others.
@@ -43,7 +44,7 @@ pub(super) fn bytes_for_merging(memory_bytes: usize) -> usize {
 
 /// A pool of bytes, dealt out fairly between operators that spill.
 #[derive(Debug)]
-struct QueryMemory {
+pub(super) struct QueryMemory {
     bytes: usize,
     used: Mutex<Used>,
 }
@@ -54,11 +55,50 @@ struct Used {
     spillers: usize,
     spillable: usize,
     unspillable: usize,
+    /// Of both, what is held outside of plans, for each of [`HOLDERS`].
+    held: [usize; HOLDERS.len()],
+}
+
+/// Who holds memory outside of plans, and the metric that says how much.
+const HOLDERS: [(&str, &[&str]); 4] = [
+    ("query_memory_answers_bytes", &["an answer"]),
+    ("query_memory_writes_bytes", &["the writes of a transaction", "the rows of a statement"]),
+    ("query_memory_prepared_bytes", &["a prepared statement"]),
+    ("query_memory_input_bytes", &["a message of a client", "a line of COPY"]),
+];
+
+fn holder(reservation: &MemoryReservation) -> Option<usize> {
+    let name = reservation.consumer().name();
+    HOLDERS.iter().position(|(_, names)| names.contains(&name))
+}
+
+impl Used {
+    fn change(&mut self, reservation: &MemoryReservation, change: impl Fn(usize) -> usize) {
+        let kind = if reservation.consumer().can_spill() { &mut self.spillable } else { &mut self.unspillable };
+        *kind = change(*kind);
+        if let Some(held) = holder(reservation).and_then(|at| self.held.get_mut(at)) {
+            *held = change(*held);
+        }
+    }
 }
 
 impl QueryMemory {
     fn new(bytes: usize) -> Self {
         Self { bytes, used: Mutex::default() }
+    }
+
+    /// What is held, by who holds it, under the names of metrics.
+    pub(super) fn figures(&self) -> Vec<(&'static str, u64)> {
+        let used = self.used();
+        let all = used.spillable + used.unspillable;
+        let in_plans = all.saturating_sub(used.held.iter().sum());
+        let mut figures = vec![
+            ("query_memory_bytes", all as u64),
+            ("query_memory_limit_bytes", self.bytes as u64),
+            ("query_memory_plans_bytes", in_plans as u64),
+        ];
+        figures.extend(HOLDERS.iter().zip(used.held).map(|((name, _), bytes)| (*name, bytes as u64)));
+        figures
     }
 
     fn used(&self) -> MutexGuard<'_, Used> {
@@ -117,18 +157,11 @@ impl MemoryPool for QueryMemory {
     }
 
     fn grow(&self, reservation: &MemoryReservation, additional: usize) {
-        let mut used = self.used();
-        if reservation.consumer().can_spill() {
-            used.spillable += additional;
-        } else {
-            used.unspillable += additional;
-        }
+        self.used().change(reservation, |bytes| bytes + additional);
     }
 
     fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
-        let mut used = self.used();
-        let part = if reservation.consumer().can_spill() { &mut used.spillable } else { &mut used.unspillable };
-        *part = part.saturating_sub(shrink);
+        self.used().change(reservation, |bytes| bytes.saturating_sub(shrink));
     }
 
     fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
@@ -140,13 +173,10 @@ impl MemoryPool for QueryMemory {
             if !self.may_hold(&used, reservation.size() + additional, additional) {
                 return Err(self.used_up(reservation, additional));
             }
-            used.spillable += additional;
-        } else {
-            if reservation.size() + additional > self.always() && additional > self.left(&used) {
-                return Err(self.used_up(reservation, additional));
-            }
-            used.unspillable += additional;
+        } else if reservation.size() + additional > self.always() && additional > self.left(&used) {
+            return Err(self.used_up(reservation, additional));
         }
+        used.change(reservation, |bytes| bytes + additional);
         Ok(())
     }
 

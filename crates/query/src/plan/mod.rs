@@ -70,12 +70,11 @@ use crate::{functions, optimizer};
 use arrow::datatypes::SchemaRef;
 use catalog::TableOid;
 use datafusion::common::config::ConfigOptions;
-use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::planner::TypePlanner;
-use datafusion::logical_expr::{LogicalPlan, ScalarUDF, Volatility};
+use datafusion::logical_expr::{AggregateUDF, LogicalPlan, ScalarUDF, Volatility};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
@@ -127,6 +126,7 @@ pub struct Planner {
     /// The same with joins that can spill, for statements that ran out of memory.
     thrifty: SessionState,
     tasks: Arc<TaskContext>,
+    memory: Arc<memory::QueryMemory>,
     types: Arc<dyn TypePlanner>,
     spill: spill::SpillFolder,
 }
@@ -193,12 +193,13 @@ impl Planner {
     /// # Errors
     /// [`crate::QueryError`] when the spill folder cannot be used.
     pub fn new(options: PlannerOptions) -> QueryResult<Arc<Self>> {
-        let runtime = Arc::new(memory::runtime(&options)?);
+        let (runtime, memory) = memory::runtime(&options)?;
+        let runtime = Arc::new(runtime);
         let state = session_state(&options, &runtime, true);
         let thrifty = session_state(&options, &runtime, false);
         let tasks = state.task_ctx();
         let spill = spill::SpillFolder::new(options.spill_dir.as_ref());
-        Ok(Arc::new(Self { state, thrifty, tasks, types: Arc::new(PostgresTypes), spill }))
+        Ok(Arc::new(Self { state, thrifty, tasks, memory, types: Arc::new(PostgresTypes), spill }))
     }
 
     /// Plans a query. `types` are the parameter types that the client knows.
@@ -340,7 +341,14 @@ impl Planner {
 
     /// The operators of a bound plan.
     pub(crate) async fn physical(&self, bound: &LogicalPlan, thrifty: bool) -> QueryResult<Arc<dyn ExecutionPlan>> {
-        let state = if thrifty { &self.thrifty } else { &self.state };
+        self.physical_in(bound, self.state(thrifty)).await
+    }
+
+    fn state(&self, thrifty: bool) -> &SessionState {
+        if thrifty { &self.thrifty } else { &self.state }
+    }
+
+    async fn physical_in(&self, bound: &LogicalPlan, state: &SessionState) -> QueryResult<Arc<dyn ExecutionPlan>> {
         let fresh = once::fresh(bound)?;
         let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(operators::Operators)]);
         guarded(async { Ok(planner.create_physical_plan(fresh.as_ref().unwrap_or(bound), state).await?) }).await
@@ -372,14 +380,9 @@ impl Planner {
         HeldMemory::of(self.tasks.memory_pool(), holder)
     }
 
-    /// Bytes of the memory that queries share, held now and in all.
-    pub fn memory(&self) -> (usize, usize) {
-        let pool = self.tasks.memory_pool();
-        let most = match pool.memory_limit() {
-            MemoryLimit::Finite(bytes) => bytes,
-            _ => usize::MAX,
-        };
-        (pool.reserved(), most)
+    /// What is held of the memory that queries share, under the names of metrics.
+    pub fn memory_figures(&self) -> Vec<(&'static str, u64)> {
+        self.memory.figures()
     }
 
     pub(crate) fn tasks(&self) -> &Arc<TaskContext> {
@@ -425,16 +428,19 @@ fn session_state(options: &PlannerOptions, runtime: &Arc<RuntimeEnv>, hash_joins
         .with_default_features();
     let ours = functions::all().into_iter().chain(options.functions.iter().cloned());
     builder.scalar_functions().get_or_insert_with(Vec::new).extend(ours);
-    builder
-        .aggregate_functions()
-        .get_or_insert_with(Vec::new)
-        .extend(functions::extremes().into_iter().chain(functions::afresh()).chain(functions::regressions()));
+    builder.aggregate_functions().get_or_insert_with(Vec::new).extend(own_aggregates());
     builder.expr_planners().get_or_insert_with(Vec::new).insert(0, Arc::new(PostgresOperators));
     let mut state = optimizer::install(builder).build();
     // Calls of functions are made with these.
     let options = Arc::clone(state.config_options());
     state.execution_props_mut().config_options = Some(options);
     state
+}
+
+/// Aggregates in place of the planner's own.
+fn own_aggregates() -> impl Iterator<Item = Arc<AggregateUDF>> {
+    let extremes = functions::extremes().into_iter();
+    extremes.chain(functions::afresh()).chain(functions::regressions()).chain([functions::array_agg()])
 }
 
 fn config(options: &PlannerOptions, runtime: &RuntimeEnv, hash_joins: bool) -> SessionConfig {

@@ -1,0 +1,147 @@
+//! Window functions, whose operators keep rows and reserve no memory for them.
+//!
+//! What goes in is reserved, and given back when as many rows have come out. What functions make meanwhile is counted
+//! as that of functions of rows (`functions/allowance.rs`).
+
+use super::fitting_rows::BegunExec;
+use crate::functions::allowance::Allowance;
+use arrow::array::{Array, RecordBatch};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{Result, internal_err};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::metrics::MetricsSet;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::windows::WindowAggExec;
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions,
+};
+use futures::StreamExt;
+use futures::stream::poll_fn;
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// An operator that keeps all rows puts them together once more; others keep what they put together.
+const TIMES: usize = 2;
+
+/// An operator of window functions.
+#[derive(Debug)]
+pub(crate) struct HeldWindowExec {
+    operator: Arc<dyn ExecutionPlan>,
+}
+
+impl HeldWindowExec {
+    pub(crate) fn new(operator: Arc<dyn ExecutionPlan>) -> Self {
+        Self { operator }
+    }
+
+    pub(crate) fn operator(&self) -> &dyn ExecutionPlan {
+        self.operator.as_ref()
+    }
+}
+
+impl DisplayAs for HeldWindowExec {
+    fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.operator.fmt_as(format, f)
+    }
+}
+
+impl ExecutionPlan for HeldWindowExec {
+    fn name(&self) -> &str {
+        self.operator.name()
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.operator.properties()
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        self.operator.children()
+    }
+
+    fn apply_expressions(
+        &self,
+        visit: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        self.operator.apply_expressions(visit)
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        let anew = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+        Ok(Arc::new(Self::new(Arc::clone(&self.operator).replace_children(children, anew)?)))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        self.operator.metrics()
+    }
+
+    fn execute(&self, partition: usize, tasks: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let children = self.operator.children();
+        let [input] = children.as_slice() else { return internal_err!("one input is wanted") };
+        let schema = input.schema();
+        let memory = MemoryConsumer::new("rows of window functions").register(tasks.memory_pool());
+        let rows = Arc::new(Rows { memory, inside: Mutex::default() });
+        let entering = Arc::clone(&rows);
+        let entered = input.execute(partition, Arc::clone(&tasks))?.map(move |batch| {
+            let batch = batch?;
+            entering.enter(&batch)?;
+            Ok(batch)
+        });
+        let entered = Box::pin(RecordBatchStreamAdapter::new(schema, entered));
+        let begun = BegunExec::new(Arc::clone(input), partition, vec![entered]);
+        let same = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
+        let operator = Arc::clone(&self.operator).replace_children(vec![Arc::new(begun)], same)?;
+        let whole = operator.is::<WindowAggExec>();
+        let allowance = Allowance::of(tasks.session_config().options());
+        let mut computed = operator.execute(partition, tasks)?;
+        let batches = poll_fn(move |cx| {
+            let polled = allowance.during(1, || computed.poll_next_unpin(cx));
+            polled.map_ok(|batch| {
+                // Parts of what is whole may be held by whoever has it, as long as more of them are asked for.
+                if !whole {
+                    rows.leave(batch.num_rows());
+                }
+                batch
+            })
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
+    }
+}
+
+/// Rows that went in and did not come out.
+struct Rows {
+    memory: MemoryReservation,
+    /// Rows and bytes of each batch, the oldest first.
+    inside: Mutex<VecDeque<(usize, usize)>>,
+}
+
+impl Rows {
+    fn inside(&self) -> MutexGuard<'_, VecDeque<(usize, usize)>> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(&self, batch: &RecordBatch) -> Result<()> {
+        let sizes = batch.columns().iter().map(|column| column.to_data().get_slice_memory_size());
+        let bytes = sizes.sum::<std::result::Result<usize, _>>()?.saturating_mul(TIMES);
+        self.memory.try_grow(bytes)?;
+        self.inside().push_back((batch.num_rows(), bytes));
+        Ok(())
+    }
+
+    fn leave(&self, mut rows: usize) {
+        let mut inside = self.inside();
+        while let Some(first) = inside.front_mut().filter(|_| rows > 0) {
+            if first.0 > rows {
+                let bytes = first.1 / first.0 * rows;
+                *first = (first.0 - rows, first.1 - bytes);
+                self.memory.shrink(bytes);
+                return;
+            }
+            rows -= first.0;
+            self.memory.shrink(first.1);
+            inside.pop_front();
+        }
+    }
+}
