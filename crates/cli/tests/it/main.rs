@@ -4,6 +4,7 @@
 mod command_line;
 mod http;
 mod kill;
+mod long_values;
 mod memory;
 mod server;
 mod shell;

@@ -8,14 +8,17 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_postgres::Client;
 
-const QUERY_MEMORY: u64 = 64 << 20;
-/// What the server may hold beyond what it held before: 1.5 times what is configured for all together, and what does not
-/// grow with it, the stacks of threads and what their allocators keep.
-const MOST: u64 = ((64 + 16 + 16) * 3 / 2 + 64) << 20;
+/// Megabytes for queries: 64, or `BENNU_MEMORY_MIB`, by which the statements grow as well.
+fn query_memory() -> u64 {
+    std::env::var("BENNU_MEMORY_MIB").map_or(64, |words| words.parse().expect("a number of megabytes"))
+}
 
-const CONFIG: &str = "query_memory_mib = 64\nmemtable_mib = 16\ncache_mib = 16\nmax_connections = 200\n";
+/// How much larger than in a short run.
+pub(crate) fn times(count: u64) -> u64 {
+    count * query_memory() / 64
+}
 
-struct Small {
+pub(crate) struct Small {
     server: Server,
     /// Bytes at the start.
     before: u64,
@@ -23,22 +26,27 @@ struct Small {
 }
 
 impl Small {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let server = Server::start_with_config(&folder.path().join("data"), CONFIG);
+        let (queries, others) = (query_memory(), query_memory() / 4);
+        let config = format!(
+            "query_memory_mib = {queries}\nmemtable_mib = {others}\ncache_mib = {others}\nmax_connections = 200\n"
+        );
+        let server = Server::start_with_config(&folder.path().join("data"), &config);
         let client = server.connect().await;
         client.batch_execute("SELECT count(*) FROM pg_class").await.unwrap();
         let before = peak(server.id());
         Self { server, before, _folder: folder }
     }
 
-    /// The most that it has held beyond the start is within bounds.
-    fn stayed_within(&self, what: &str) {
+    /// The most that it has held beyond the start is within 1.5 times what is configured for all together.
+    pub(crate) fn stayed_within(&self, what: &str) {
         let grown = peak(self.server.id()).saturating_sub(self.before);
-        assert!(grown < MOST, "{what}: {} MB more than at the start", grown >> 20);
+        let most = (query_memory() * 3 / 2 * 3 / 2) << 20;
+        assert!(grown < most, "{what}: {} MB more than at the start", grown >> 20);
     }
 
-    async fn run(&self, statement: &str) -> Result<(), String> {
+    pub(crate) async fn run(&self, statement: &str) -> Result<(), String> {
         run(&self.server.connect().await, statement).await
     }
 }
@@ -159,7 +167,7 @@ async fn writes_that_do_not_fit_fail_and_leave_the_table_as_it_was() {
     let (_, metrics) = small.server.get("/metrics");
     let held = metrics.lines().find(|line| line.starts_with("bennu_query_memory_bytes ")).unwrap();
     assert_eq!(held, "bennu_query_memory_bytes 0");
-    assert!(metrics.contains(&format!("bennu_query_memory_limit_bytes {QUERY_MEMORY}")));
+    assert!(metrics.contains(&format!("bennu_query_memory_limit_bytes {}", query_memory() << 20)));
     let rows = client.query_one("SELECT count(*) FROM t WHERE v = 'small'", &[]).await.unwrap();
     assert_eq!(rows.get::<_, i64>(0), 250_000);
 }
@@ -236,5 +244,8 @@ async fn prepared_statements_without_end_are_refused() {
     }
     assert_eq!(refused.as_deref(), Some("53200"));
     small.stayed_within("prepared statements");
+    let (_, metrics) = small.server.get("/metrics");
+    let held = metrics.lines().find_map(|line| line.strip_prefix("bennu_query_memory_prepared_bytes ")).unwrap();
+    assert!(held.parse::<u64>().unwrap() > (query_memory() << 20) / 4, "{held}");
     client.batch_execute("DEALLOCATE ALL; PREPARE p AS SELECT 1").await.unwrap();
 }

@@ -12,8 +12,9 @@ pub(crate) struct Server {
     pub(crate) http_port: u16,
 }
 
+/// The binary that was built with the tests, or `BENNU_BINARY`.
 pub(crate) fn bennu() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_bennu"))
+    Command::new(std::env::var_os("BENNU_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_bennu").into()))
 }
 
 impl Server {

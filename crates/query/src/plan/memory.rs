@@ -23,6 +23,14 @@ const OVERDRAFT: usize = 4;
 /// All together may always have so much: the joins of a single query need it, however small the pool.
 const LEAST: usize = 5 * ENOUGH;
 
+/// Aggregates hold so many times what they say: their tables grow to twice their size, and are copied when they are
+/// handed on or spilled.
+const TIMES_AGGREGATED: usize = 2;
+
+fn times(reservation: &MemoryReservation) -> usize {
+    if reservation.consumer().name().contains("AggregateStream") { TIMES_AGGREGATED } else { 1 }
+}
+
 /// And so little nobody is refused: it is less than what a refusal takes.
 const TRIFLE: usize = 64 << 10;
 
@@ -157,24 +165,29 @@ impl MemoryPool for QueryMemory {
     }
 
     fn grow(&self, reservation: &MemoryReservation, additional: usize) {
+        let additional = additional.saturating_mul(times(reservation));
         self.used().change(reservation, |bytes| bytes + additional);
     }
 
     fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
+        let shrink = shrink.saturating_mul(times(reservation));
         self.used().change(reservation, |bytes| bytes.saturating_sub(shrink));
     }
 
     fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
+        let (asked, times) = (additional, times(reservation));
+        let additional = additional.saturating_mul(times);
+        let wanted = additional.saturating_add(reservation.size().saturating_mul(times));
         let mut used = self.used();
-        if self.is_overdrawn(&used, additional) && reservation.size() + additional > TRIFLE {
-            return Err(self.used_up(reservation, additional));
+        if self.is_overdrawn(&used, additional) && wanted > TRIFLE {
+            return Err(self.used_up(reservation, asked));
         }
         if reservation.consumer().can_spill() {
-            if !self.may_hold(&used, reservation.size() + additional, additional) {
-                return Err(self.used_up(reservation, additional));
+            if !self.may_hold(&used, wanted, additional) {
+                return Err(self.used_up(reservation, asked));
             }
-        } else if reservation.size() + additional > self.always() && additional > self.left(&used) {
-            return Err(self.used_up(reservation, additional));
+        } else if wanted > self.always() && additional > self.left(&used) {
+            return Err(self.used_up(reservation, asked));
         }
         used.change(reservation, |bytes| bytes + additional);
         Ok(())
