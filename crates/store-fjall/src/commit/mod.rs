@@ -1,4 +1,5 @@
-//! From a batch to a durable, visible commit, in three files in the order of events; `thread_use` tells who may block,
+//! From a batch to a durable, visible commit, in three files in the order of events; `building` makes what `pipeline`
+//! writes, `thread_use` tells who may block,
 //! `journal_room` keeps syncs short, `seqnos` lets recovery check what fjall numbers.
 //!
 //! ```text
@@ -7,6 +8,7 @@
 //!        under the commit lock              outside of any lock
 //! ```
 
+pub(crate) mod building;
 pub(crate) mod group_sync;
 pub(crate) mod journal_file;
 pub(crate) mod journal_room;

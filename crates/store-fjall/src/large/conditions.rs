@@ -1,7 +1,7 @@
 //! Conditions of a large commit: judged before the commit lock is taken, and under it only once more where a table was
 //! written to since.
 
-use crate::commit::pipeline::check_condition;
+use crate::commit::building::check_condition;
 use crate::commit::publish::State;
 use crate::limits::check_key;
 use std::collections::BTreeMap;

@@ -1,0 +1,189 @@
+//! A fjall batch in the making: a [`WriteBatch`] applied to the tables as they are, without writing anything yet.
+
+use crate::commit::pipeline::{Dropped, Last, Pipeline};
+use crate::commit::publish::State;
+use crate::error::engine;
+use crate::limits::{check_fragment, check_key, check_own_key};
+use crate::meta;
+use crate::placement::{Changed, Family, Place, Region, Table, TableMap};
+use crate::stamp;
+use bytes::Bytes;
+use fjall::{OwnedWriteBatch, Readable};
+use std::sync::Arc;
+use store::{
+    Condition, FamilyId, Mutation, RegionId, StoreError, StoreResult, TableChange, TableId, TableSpec, WriteBatch,
+};
+
+/// Before the lock: what can be refused without looking at any state.
+pub(super) fn check_sizes(batch: &WriteBatch) -> StoreResult<()> {
+    for condition in &batch.conditions {
+        check_key(&condition.key)?;
+    }
+    for mutation in &batch.mutations {
+        check_key(mutation.target().2)?;
+        if let Mutation::Replace { fragment, .. } = mutation {
+            check_fragment(fragment)?;
+        }
+    }
+    Ok(())
+}
+
+/// What the journal has around each key and value, and around a batch.
+const ITEM_BYTES: usize = 32;
+
+/// A fjall batch in the making.
+pub(super) struct Building<'a> {
+    pipeline: &'a Pipeline,
+    base: &'a State,
+    stamp: Last,
+    pub(super) batch: OwnedWriteBatch,
+    /// The tables after this batch, once it changes them.
+    pub(super) tables: Option<TableMap>,
+    pub(super) dropped: Dropped,
+    /// The tables that it writes rows of or makes.
+    pub(super) touched: Vec<Changed>,
+    pub(super) rows: u64,
+    /// About what the journal takes for it.
+    pub(super) bytes: usize,
+}
+
+impl<'a> Building<'a> {
+    pub(super) fn new(pipeline: &'a Pipeline, base: &'a State, stamp: Last, batch: &WriteBatch) -> Self {
+        Self {
+            pipeline,
+            base,
+            stamp,
+            batch: OwnedWriteBatch::with_capacity(pipeline.db.clone(), batch.mutations.len()),
+            tables: None,
+            dropped: Dropped::default(),
+            touched: Vec::new(),
+            rows: 0,
+            bytes: ITEM_BYTES,
+        }
+    }
+
+    pub(super) fn change_table(&mut self, change: TableChange) -> StoreResult<()> {
+        match change {
+            TableChange::Create(spec) => self.create(spec),
+            TableChange::Drop(id) => self.drop_table(id),
+        }
+    }
+
+    fn create(&mut self, spec: TableSpec) -> StoreResult<()> {
+        let (meta, shared) = (&self.pipeline.meta, &self.pipeline.shared);
+        let tables = self.tables.get_or_insert_with(|| self.base.tables.as_ref().clone());
+        if tables.table(spec.id).is_ok() {
+            return Err(StoreError::TableExists { table: spec.id });
+        }
+        spec.families.iter().try_for_each(store::FamilySpec::must_be_plain)?;
+        let mut families = Vec::with_capacity(spec.families.len());
+        for family in &spec.families {
+            families.push(Family { id: family.id, place: Place::slot(shared, tables.next.slot) });
+            tables.next.slot += 1;
+        }
+        let mut regions = Vec::with_capacity(spec.splits.len() + 1);
+        for start in region_starts(spec.splits) {
+            regions.push(Region { id: RegionId(tables.next.region), start, load: Arc::default() });
+            tables.next.region += 1;
+        }
+        let table = Table { families, regions, changed: Changed::default() };
+        touch(&mut self.touched, &table.changed);
+        meta::put_table(&mut self.batch, meta, spec.id, &table)?;
+        meta::put_next(&mut self.batch, meta, tables.next)?;
+        tables.insert(spec.id, table);
+        Ok(())
+    }
+
+    fn drop_table(&mut self, id: TableId) -> StoreResult<()> {
+        let meta = &self.pipeline.meta;
+        let tables = self.tables.get_or_insert_with(|| self.base.tables.as_ref().clone());
+        let table = tables.remove(id).ok_or(StoreError::NoSuchTable { table: id })?;
+        for family in &table.families {
+            self.dropped.add(&mut self.batch, meta, &family.place)?;
+        }
+        meta::remove_table(&mut self.batch, meta, id);
+        Ok(())
+    }
+
+    pub(super) fn tables(&self) -> &TableMap {
+        self.tables.as_ref().unwrap_or(&self.base.tables)
+    }
+
+    pub(super) fn mutate(&mut self, mutation: Mutation) -> StoreResult<()> {
+        match mutation {
+            Mutation::Replace { table, family, key, fragment } => self.put(table, family, key, fragment),
+            Mutation::Delete { table, family, key } => self.delete(table, family, key),
+        }
+    }
+
+    fn put(&mut self, id: TableId, family: FamilyId, key: Bytes, mut fragment: Vec<u8>) -> StoreResult<()> {
+        stamp::write(&mut fragment, self.stamp.stamp, self.stamp.commit)?;
+        let (table, place) = self.tables.as_ref().unwrap_or(&self.base.tables).place(id, family)?;
+        if place.slot.is_none() {
+            check_own_key(&key)?;
+        }
+        table.count_write(&key);
+        touch(&mut self.touched, &table.changed);
+        self.batch.insert(&place.keyspace, place.key(&key), fragment.as_slice());
+        self.rows += 1;
+        self.bytes += key.len() + fragment.len() + ITEM_BYTES;
+        Ok(())
+    }
+
+    fn delete(&mut self, id: TableId, family: FamilyId, key: Bytes) -> StoreResult<()> {
+        let (table, place) = self.tables.as_ref().unwrap_or(&self.base.tables).place(id, family)?;
+        if place.slot.is_none() {
+            check_own_key(&key)?;
+        }
+        table.count_write(&key);
+        touch(&mut self.touched, &table.changed);
+        self.batch.remove(&place.keyspace, place.key(&key));
+        self.rows += 1;
+        self.bytes += key.len() + ITEM_BYTES;
+        Ok(())
+    }
+}
+
+/// Does it hold for the rows of `state`? `tables` says where they are.
+///
+/// # Errors
+/// [`StoreError::ConditionFailed`]; failures of the reading.
+pub(crate) fn check_condition(state: &State, tables: &TableMap, condition: &Condition) -> StoreResult<()> {
+    let Condition { table, family, key, expect } = condition;
+    let (_, place) = tables.place(*table, *family)?;
+    let newest = place.with_key(key, |key| state.snapshot.get(&place.keyspace, key));
+    let newest = newest.map_err(engine(format_args!("reading a row of {table}")))?;
+    let found = newest.map(|fragment| stamp::commit_of(&fragment)).transpose()?;
+    if found != *expect {
+        return Err(StoreError::ConditionFailed { table: *table, key: key.clone() });
+    }
+    Ok(())
+}
+
+/// Adds a table to those that a batch touches.
+fn touch(touched: &mut Vec<Changed>, changed: &Changed) {
+    // The rows of a table mostly come one after the other.
+    if !touched.iter().rev().any(|other| other.is(changed)) {
+        touched.push(changed.clone());
+    }
+}
+
+/// Where regions begin: the empty key, then each split once, in order.
+fn region_starts(mut splits: Vec<Bytes>) -> Vec<Bytes> {
+    splits.push(Bytes::new());
+    splits.sort_unstable();
+    splits.dedup();
+    splits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regions_begin_at_the_empty_key_and_at_each_split_once() {
+        let splits = vec![Bytes::from_static(b"m"), Bytes::from_static(b"c"), Bytes::from_static(b"m")];
+        assert_eq!(region_starts(splits), [Bytes::new(), Bytes::from_static(b"c"), Bytes::from_static(b"m")]);
+        assert_eq!(region_starts(Vec::new()), [Bytes::new()]);
+    }
+}
