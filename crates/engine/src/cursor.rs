@@ -3,10 +3,10 @@
 //! A cursor reads the state that it was declared in, forward only, and ends with its block. Its rows are made while
 //! they are fetched, a few batches ahead.
 
+use crate::block::{Block, OpenBlock};
 use crate::error::{EngineResult, Fault, fail};
 use crate::running::RunGuard;
 use crate::statement::Source;
-use crate::transaction_block::{Block, OpenBlock};
 use crate::{Answer, Chunk, ColumnDesc, Prepared, RowStream, Session};
 use futures::StreamExt;
 use futures::stream;

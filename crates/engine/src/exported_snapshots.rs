@@ -2,8 +2,8 @@
 //!
 //! A state is the exporting block's: it can be taken over as long as that is open, and is let go with it.
 
+use crate::block::Block;
 use crate::error::{EngineResult, Fault, fail};
-use crate::transaction_block::Block;
 use crate::{Engine, Session};
 use futures::FutureExt;
 use parking_lot::Mutex;

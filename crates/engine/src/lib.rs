@@ -22,6 +22,7 @@ mod activity;
 mod answer;
 mod array_parameters;
 pub mod binary;
+mod block;
 mod context;
 mod copy;
 mod cursor;
@@ -53,6 +54,7 @@ mod stream;
 mod transaction_block;
 mod turn;
 mod utility;
+mod work;
 
 pub use answer::{Answer, Chunk, ColumnDesc, RowStream};
 pub use copy::{Append, CopyBlock, CopyIn, CopyOut};

@@ -4,8 +4,8 @@
 //! keeps out all that it promises to. Readers take no lock, so that ACCESS EXCLUSIVE could not keep its promise.
 
 use crate::Session;
+use crate::block::Block;
 use crate::error::{EngineResult, Fault, fail};
-use crate::transaction_block::Block;
 use sql::{LockTables, ObjectName, TableLockMode};
 use txn::{LockMode, LockWait};
 

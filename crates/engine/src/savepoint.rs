@@ -4,9 +4,9 @@
 //! ROLLBACK TO finds it.
 
 use crate::Session;
+use crate::block::{Block, OpenBlock};
 use crate::error::{EngineResult, Fault, fail};
 use crate::settings::SettingsMark;
-use crate::transaction_block::{Block, OpenBlock};
 use std::sync::Arc;
 use txn::Savepoint;
 

@@ -1,6 +1,7 @@
 //! A session: one client, its settings, prepared statements and transaction block.
 
 use crate::activity::Client;
+use crate::block::Block;
 use crate::error::{EngineResult, Fault, fail};
 use crate::prepared::PreparedStatements;
 use crate::running::{Entry, RunGuard};
@@ -8,7 +9,6 @@ use crate::sequences::Taken;
 use crate::set_config::SetConfigs;
 use crate::settings::{Keepalive, Settings, TimeZone};
 use crate::statement::Source;
-use crate::transaction_block::Block;
 use crate::{Answer, Engine, EngineError, Notice, Prepared, turn};
 use sql::Statement;
 use std::net::SocketAddr;

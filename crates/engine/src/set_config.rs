@@ -3,9 +3,9 @@
 //! A call checks the value and notes the change. The session makes the noted changes when the statement has ended
 //! well, so that all of a statement runs under the same settings.
 
+use crate::block::Block;
 use crate::error::{EngineResult, Fault, fail};
 use crate::settings::{Settings, SettingsChange};
-use crate::transaction_block::Block;
 use crate::{EngineError, Session};
 use arrow::array::{Array, AsArray, StringArray};
 use arrow::datatypes::DataType as ArrowType;

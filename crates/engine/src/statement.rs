@@ -4,7 +4,7 @@ use crate::array_parameters::spelled_out;
 use crate::cursor::declared;
 use crate::error::{EngineResult, Fault, fail};
 use crate::plan_cache::{Compiled, Program};
-use crate::transaction_block::Work;
+use crate::work::Work;
 use crate::{Answer, ColumnDesc, Session, stream, utility};
 use parking_lot::Mutex;
 use sql::{Parsed, Statement};

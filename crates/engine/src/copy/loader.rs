@@ -2,10 +2,11 @@
 
 use super::format::positions;
 use super::rows::{LongWay, RowWriter};
+use crate::block::Block;
 use crate::dml::{Exprs, FAMILY, Second, Target, default_values};
 use crate::error::{EngineResult, Fault, fail};
 use crate::running::RunGuard;
-use crate::transaction_block::{Block, Work};
+use crate::work::Work;
 use crate::{Engine, Session};
 use catalog::RowIdBlock;
 use sql::ObjectName;

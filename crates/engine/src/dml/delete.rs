@@ -10,7 +10,7 @@ use super::target::{FAMILY, Target};
 use super::update::Rows;
 use crate::Session;
 use crate::error::EngineResult;
-use crate::transaction_block::Work;
+use crate::work::Work;
 use catalog::Catalog;
 use sql::Delete;
 use std::sync::Arc;

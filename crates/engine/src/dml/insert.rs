@@ -12,7 +12,7 @@ use super::value::{Computed, Value, default_of, value_for};
 use super::{Outcome, row_set, row_value};
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
-use crate::transaction_block::Work;
+use crate::work::Work;
 use catalog::{Catalog, Identity, TableOid};
 use query::Plan;
 use sql::ast::{Expr, Query, SelectItem, SetExpr};

@@ -9,7 +9,7 @@ use super::target::{Row, Target};
 use super::value::Value;
 use crate::error::{EngineResult, Fault};
 use crate::held::hold_rows;
-use crate::transaction_block::Work;
+use crate::work::Work;
 use crate::{Chunk, Session};
 use futures::StreamExt;
 use futures::stream::BoxStream;

@@ -38,7 +38,7 @@ pub(crate) use value::{default_values, sequence_defaults};
 use crate::error::{EngineResult, Fault, fail};
 use crate::plan_cache::{Compiled, Program};
 use crate::statement::Source;
-use crate::transaction_block::Work;
+use crate::work::Work;
 use crate::{Answer, ColumnDesc, EngineError, Prepared, Session, stream};
 use catalog::Catalog;
 use delete::DeleteProgram;

@@ -3,7 +3,7 @@
 use super::target::{FAMILY, Row, Target};
 use crate::Session;
 use crate::error::EngineResult;
-use crate::transaction_block::Work;
+use crate::work::Work;
 use std::collections::HashSet;
 use store::{Bytes, CommitNo, Durability, WriteBatch};
 

@@ -15,7 +15,7 @@ use super::value::{Computed, Value, value_for};
 use super::{MAX_ATTEMPTS, Outcome};
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
-use crate::transaction_block::Work;
+use crate::work::Work;
 use catalog::Catalog;
 use query::{OutputColumn, Plan};
 use sql::ast::Expr;

@@ -1,0 +1,138 @@
+//! The state of a session's transaction block.
+
+use crate::cursor::Cursors;
+use crate::error::{EngineResult, Fault};
+use crate::exported_snapshots::Exported;
+use crate::savepoint::Savepoints;
+use crate::{Answer, TransactionStatus};
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use sql::{Isolation, TransactionModes};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::{Mutex, OwnedMutexGuard};
+use txn::Transaction;
+
+/// Where the session stands.
+#[derive(Debug, Default)]
+pub(crate) enum Block {
+    /// Each statement is a transaction.
+    #[default]
+    Idle,
+    /// In a block.
+    Open(OpenBlock),
+}
+
+/// A block under way.
+#[derive(Debug)]
+pub(crate) struct OpenBlock {
+    /// `None`: failed. Locked while a statement writes; only ever tried, since a session has one statement at a time.
+    pub(crate) txn: Option<Arc<Mutex<Transaction>>>,
+    /// Has a writing statement begun that did not end?
+    pub(crate) writing: bool,
+    /// Of a simple query of several statements: ends with it.
+    pub(crate) implicit: bool,
+    pub(crate) failed: bool,
+    /// Set by a statement of the block that fails while its rows are read, which is after it has been answered.
+    /// Read at the session's next step, so that no lock is needed.
+    pub(crate) broken: Arc<AtomicBool>,
+    pub(crate) savepoints: Savepoints,
+    pub(crate) cursors: Cursors,
+    /// REPEATABLE READ: all statements read one state, and none writes.
+    pub(crate) repeats: bool,
+    /// States that it lets other sessions read.
+    pub(crate) exported: Exported,
+    /// When it began, microseconds since 1970.
+    pub(crate) started: i64,
+    /// Has a statement run in it?
+    pub(crate) used: bool,
+}
+
+impl Block {
+    pub(crate) fn status(&self) -> TransactionStatus {
+        match self {
+            Self::Open(open) if open.has_failed() => TransactionStatus::Failed,
+            Self::Open(open) if !open.implicit => TransactionStatus::InTransaction,
+            Self::Open(_) | Self::Idle => TransactionStatus::Idle,
+        }
+    }
+
+    /// Does every statement of the block read the same state?
+    pub(crate) fn repeats(&self) -> bool {
+        matches!(self, Self::Open(open) if open.repeats)
+    }
+
+    /// Marks an open block failed; its locks go at once if no savepoint needs what it wrote.
+    pub(crate) fn fail(&mut self) {
+        if let Self::Open(open) = self {
+            open.failed = true;
+            if open.savepoints.is_empty() {
+                open.txn = None;
+                open.cursors.close_all();
+            }
+        }
+    }
+
+    /// Lets the locks of a block go that failed while rows were read.
+    pub(crate) fn settle(&mut self) {
+        if self.status() == TransactionStatus::Failed {
+            self.fail();
+        }
+    }
+
+    /// The answer of a statement of the block, so that the block fails if reading its rows does.
+    pub(crate) fn watch(&self, answer: Answer) -> Answer {
+        let Self::Open(open) = self else { return answer };
+        let broken = Arc::clone(&open.broken);
+        match answer {
+            Answer::Rows(mut rows) => {
+                rows.chunks = fails(rows.chunks, broken);
+                Answer::Rows(rows)
+            }
+            Answer::CopyOut(mut copy) => {
+                copy.data = fails(copy.data, broken);
+                Answer::CopyOut(copy)
+            }
+            other => other,
+        }
+    }
+
+    /// When an open block began, microseconds since 1970.
+    pub(crate) fn started(&self) -> Option<i64> {
+        match self {
+            Self::Open(open) => Some(open.started),
+            Self::Idle => None,
+        }
+    }
+}
+
+impl OpenBlock {
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed || self.writing || self.txn.is_none() || self.broken.load(Ordering::Acquire)
+    }
+
+    /// Would another isolation level change what a query has relied on?
+    pub(crate) fn is_too_late_for(&self, modes: TransactionModes) -> bool {
+        let own = if self.repeats { Isolation::RepeatableRead } else { Isolation::ReadCommitted };
+        self.used && modes.isolation.is_some_and(|wanted| wanted != own)
+    }
+
+    /// The transaction, for one statement.
+    pub(crate) fn borrow(&self) -> EngineResult<OwnedMutexGuard<Transaction>> {
+        let txn = self.txn.as_ref().and_then(|txn| Arc::clone(txn).try_lock_owned().ok());
+        txn.ok_or_else(|| Fault::InFailedTransaction.into())
+    }
+}
+
+/// `parts`, setting `broken` at the first error.
+fn fails<T: 'static>(
+    parts: BoxStream<'static, EngineResult<T>>,
+    broken: Arc<AtomicBool>,
+) -> BoxStream<'static, EngineResult<T>> {
+    let seen = move |part: &EngineResult<T>| {
+        if part.is_err() {
+            broken.store(true, Ordering::Release);
+        }
+    };
+    parts.inspect(seen).boxed()
+}

@@ -1,0 +1,44 @@
+//! What a writing statement works with: its transaction, or its block's.
+
+use crate::error::EngineResult;
+use query::HeldMemory;
+use std::collections::HashMap;
+use std::sync::Arc;
+use store::{Bytes, CommitNo, FamilyId, Store, TableId};
+use tokio::sync::OwnedMutexGuard;
+use txn::{LockWait, ReadView, Transaction};
+
+/// A writing statement's transaction.
+#[derive(Debug)]
+pub(crate) struct Work {
+    pub(crate) txn: OwnedMutexGuard<Transaction>,
+    /// Of a block, whose locks and writes outlive the statement?
+    pub(crate) in_block: bool,
+    pub(crate) wait: LockWait,
+    /// The stamps that rows had when the statement looked at them last, where that is how it tells what has changed.
+    pub(crate) looked: HashMap<Bytes, CommitNo>,
+    /// Memory of the rows that the statement is about, until it ends.
+    pub(crate) rows: Option<Arc<HeldMemory>>,
+}
+
+impl Work {
+    /// A state to read that holds at least `seen`, and what the block wrote before.
+    pub(crate) async fn view(&mut self, store: &dyn Store, seen: CommitNo) -> EngineResult<ReadView> {
+        if seen > CommitNo(0) {
+            // Waits until it is published; the transaction's own snapshot is then new enough.
+            store.snapshot(seen).await?;
+        }
+        Ok(self.txn.begin_statement().await?)
+    }
+
+    /// Locks a row to the end of the transaction.
+    pub(crate) async fn lock(&mut self, table: TableId, key: &Bytes) -> EngineResult<()> {
+        self.txn.lock_row(table, key, self.wait).await?;
+        Ok(())
+    }
+
+    /// The row as this transaction sees it under its lock.
+    pub(crate) async fn newest(&mut self, table: TableId, family: FamilyId, key: &[u8]) -> EngineResult<Option<Bytes>> {
+        Ok(self.txn.get_newest(table, family, key).await?)
+    }
+}
