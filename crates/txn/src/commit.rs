@@ -1,7 +1,8 @@
 //! The end of a transaction: its writes become one batch.
 
 use crate::transaction::Stamps;
-use crate::{LockOwner, Overlay, TxnError, TxnResult};
+use crate::writes::{Spilled, WriteSet};
+use crate::{LockOwner, TxnError, TxnResult};
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::pin::Pin;
@@ -36,10 +37,15 @@ pub(crate) async fn commit(
     store: Arc<dyn Store>,
     locks: LockOwner,
     conditions: Conditions,
-    writes: Overlay,
+    writes: Arc<WriteSet>,
     durability: Durability,
 ) -> TxnResult<Committed> {
     let rows = writes.len();
+    if writes.has_runs() {
+        return commit_spilled(store, locks, conditions.required, writes, durability).await;
+    }
+    // A view that outlives its statement still holds the write set: then it is copied.
+    let writes = Arc::unwrap_or_clone(writes);
     let (batch, required) = into_batch(writes, conditions);
     let atomic = store.capabilities().atomic_batches() || (rows <= 1 && batch.conditions.len() <= rows);
     let applied = Unstoppable::new(apply(Arc::clone(&store), batch, atomic, durability, locks));
@@ -50,13 +56,35 @@ pub(crate) async fn commit(
     Ok(Committed { commit, atomic, rows })
 }
 
+/// As [`commit`] for writes that are not in memory: read once more while the store takes them over.
+async fn commit_spilled(
+    store: Arc<dyn Store>,
+    locks: LockOwner,
+    conditions: Vec<Condition>,
+    writes: Arc<WriteSet>,
+    durability: Durability,
+) -> TxnResult<Committed> {
+    let rows = writes.len();
+    let taking = Arc::clone(&store);
+    let apply = async move {
+        let applied = taking.apply_large(Arc::new(Spilled(writes)), conditions, durability).await;
+        drop(locks);
+        applied
+    };
+    let commit = Unstoppable::new(apply).await?;
+    if durability == Durability::Sync {
+        store.sync(commit).await?;
+    }
+    Ok(Committed { commit, atomic: true, rows })
+}
+
 /// The batch, and the rows whose conditions the statements have set.
-fn into_batch(writes: Overlay, conditions: Conditions) -> (WriteBatch, BTreeSet<(TableId, Bytes)>) {
+fn into_batch(writes: WriteSet, conditions: Conditions) -> (WriteBatch, BTreeSet<(TableId, Bytes)>) {
     let Conditions { required, mut stamps } = conditions;
     let of_statements: BTreeSet<_> = required.iter().map(|it| (it.table, it.key.clone())).collect();
     let mut conditions = required;
     let mut mutations = Vec::with_capacity(writes.len());
-    for (table, family, key, written) in writes.into_rows() {
+    for (table, family, key, written) in writes.into_flat_rows() {
         let read = stamps.as_mut().and_then(|stamps| stamps.remove(&(table, family, key.clone())));
         if let Some(expect) = read.filter(|_| !of_statements.contains(&(table, key.clone()))) {
             conditions.push(Condition { table, family, key: key.clone(), expect });

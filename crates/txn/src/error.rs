@@ -41,6 +41,16 @@ pub enum TxnError {
         /// What it asked for.
         bytes: usize,
     },
+    /// 53100 where the disk is full, 58030 else: a file for the writes of the transaction could not be made or written.
+    #[error("could not write a temporary file in \"{}\": {reason}", folder.display())]
+    Spill {
+        /// The folder.
+        folder: std::path::PathBuf,
+        /// What kind of failure.
+        kind: std::io::ErrorKind,
+        /// The system's words.
+        reason: String,
+    },
     /// XX000: a store without atomic batches failed in the middle of a commit.
     #[error("commit broke off after {written} of {total} rows: {source}")]
     PartlyCommitted {

@@ -10,7 +10,8 @@
 //! its newest state, so no update is lost; locks are held to the end of the transaction. They may go
 //! before the commit is durable: who builds on it comes later in the log and cannot survive without it.
 //!
-//! Words: a *view* is what one statement reads; the *overlay* holds uncommitted writes in key order.
+//! Words: a *view* is what one statement reads; the *write set* holds uncommitted writes in key order,
+//! in memory and, where that is short, in files without a name (`writes`).
 //!
 //! Invariants:
 //! - A statement never reads what it writes itself, so `INSERT INTO t SELECT … FROM t` ends.
@@ -26,18 +27,16 @@ mod error;
 mod lock_owner;
 mod lock_queue;
 mod lock_table;
-mod overlay;
 mod overlay_scan;
-mod savepoint;
 mod transaction;
 mod view;
+mod writes;
 
 pub use batch_load::load_unseen;
 pub use commit::Committed;
 pub use error::{TxnError, TxnResult};
 pub use lock_owner::LockOwner;
 pub use lock_table::{HeldLock, LockMode, LockTable, LockWait, Obtained, TxnId};
-pub use overlay::{Overlay, Written};
-pub use savepoint::Savepoint;
-pub use transaction::{Transaction, TransactionOptions, WriteMemory};
+pub use transaction::{AsideRows, Transaction, TransactionOptions, WriteMemory};
 pub use view::ReadView;
+pub use writes::{Savepoint, Written};

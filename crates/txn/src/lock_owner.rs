@@ -1,9 +1,15 @@
 //! The locks of one transaction.
+//!
+//! A row lock takes memory. A transaction that has very many in one table takes the table alone instead, if nobody is
+//! in its way, and gives the row locks back: every writer of a row holds its table shared, so none can come near.
 
 use crate::lock_table::{Asked, LockKey};
 use crate::{LockMode, LockTable, LockWait, Obtained, TxnError, TxnId, TxnResult};
 use std::sync::Arc;
 use store::{Bytes, TableId};
+
+/// With so many row locks in one table, and again with each so many more, the table is asked for.
+const MANY_ROWS: usize = 100_000;
 
 /// Takes locks and keeps them until it is dropped. One transaction waits for one lock at a time.
 #[derive(Debug)]
@@ -11,12 +17,16 @@ pub struct LockOwner {
     id: TxnId,
     table: Arc<LockTable>,
     held: Vec<LockKey>,
+    /// Row locks by table since it was last asked for.
+    rows: Vec<(TableId, usize)>,
+    /// Tables that are held exclusively: their rows need no locks.
+    alone: Vec<TableId>,
 }
 
 impl LockOwner {
     /// A new owner without locks.
     pub fn new(table: Arc<LockTable>) -> Self {
-        Self { id: table.next_id(), table, held: Vec::new() }
+        Self { id: table.next_id(), table, held: Vec::new(), rows: Vec::new(), alone: Vec::new() }
     }
 
     /// Its id.
@@ -39,8 +49,15 @@ impl LockOwner {
     /// # Errors
     /// [`TxnError::Deadlock`], [`TxnError::LockNotAvailable`].
     pub async fn lock_row(&mut self, table: TableId, key: &Bytes, wait: LockWait) -> TxnResult<Obtained> {
+        if self.alone.contains(&table) {
+            return Ok(Obtained::Before);
+        }
         let key = self.table.key(table, Some(key));
-        self.lock(key, LockMode::Exclusive, wait).await
+        let obtained = self.lock(key, LockMode::Exclusive, wait).await?;
+        if obtained != Obtained::Before && self.count_row(table) >= MANY_ROWS {
+            self.escalate(table).await?;
+        }
+        Ok(obtained)
     }
 
     /// Locks a table: shared by who writes rows of it, exclusive by who changes it as a whole.
@@ -49,7 +66,38 @@ impl LockOwner {
     /// [`TxnError::Deadlock`], [`TxnError::LockNotAvailable`].
     pub async fn lock_table(&mut self, table: TableId, mode: LockMode, wait: LockWait) -> TxnResult<Obtained> {
         let key = self.table.key(table, None);
-        self.lock(key, mode, wait).await
+        let obtained = self.lock(key, mode, wait).await?;
+        if mode == LockMode::Exclusive && !self.alone.contains(&table) {
+            self.alone.push(table);
+        }
+        Ok(obtained)
+    }
+
+    /// One row lock more; returns how many there are.
+    fn count_row(&mut self, table: TableId) -> usize {
+        if !self.rows.iter().any(|(of, _)| *of == table) {
+            self.rows.push((table, 0));
+        }
+        let count = self.rows.iter_mut().find(|(of, _)| *of == table);
+        count.map_or(0, |(_, count)| {
+            *count += 1;
+            *count
+        })
+    }
+
+    /// Takes the table in place of its rows, unless others write to it.
+    async fn escalate(&mut self, table: TableId) -> TxnResult<()> {
+        self.rows.retain(|(of, _)| *of != table);
+        match self.lock_table(table, LockMode::Exclusive, LockWait::Never).await {
+            Ok(_) => {}
+            Err(TxnError::LockNotAvailable { .. }) => return Ok(()),
+            Err(error) => return Err(error),
+        }
+        let of_table = |key: &mut LockKey| key.is_row_of(table);
+        for key in self.held.extract_if(.., of_table) {
+            self.table.release(&key, self.id);
+        }
+        Ok(())
     }
 
     /// Releases all locks now.
@@ -57,6 +105,8 @@ impl LockOwner {
         for key in self.held.drain(..) {
             self.table.release(&key, self.id);
         }
+        self.rows.clear();
+        self.alone.clear();
     }
 
     async fn lock(&mut self, key: LockKey, mode: LockMode, wait: LockWait) -> TxnResult<Obtained> {

@@ -77,6 +77,10 @@ impl LockKey {
     pub(crate) fn is_table(&self) -> bool {
         self.row.is_none()
     }
+
+    pub(crate) fn is_row_of(&self, table: TableId) -> bool {
+        self.table == table && self.row.is_some()
+    }
 }
 
 impl Hash for LockKey {

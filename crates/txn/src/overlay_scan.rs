@@ -7,12 +7,19 @@
 //! ```
 //! Most batches meet no own write between their first and last key: they are handed on untouched.
 
-use crate::Overlay;
-use crate::overlay::Written;
+use crate::writes::{OwnRows, WriteSet, Written};
 use async_trait::async_trait;
-use std::collections::VecDeque;
+use std::cmp::Ordering;
 use std::sync::Arc;
 use store::{Bytes, RowBatch, RowBatchBuilder, Scan, ScanCounters, ScanRequest, Snapshot, Store, StoreResult};
+
+/// Up to so many own writes are counted before a scan with a limit begins.
+const MOST_COUNTED: usize = 256;
+
+/// Does `a` come before `b`?
+fn is_before(reverse: bool, a: &[u8], b: &[u8]) -> bool {
+    if reverse { a > b } else { a < b }
+}
 
 /// See the file's head.
 pub(crate) struct OverlayScan {
@@ -20,7 +27,7 @@ pub(crate) struct OverlayScan {
     /// A batch of the store that own rows stand before.
     waiting: Option<RowBatch>,
     /// Own writes that are still to come, in scan order.
-    own: VecDeque<(Bytes, Written)>,
+    own: OwnRows,
     reverse: bool,
     values: bool,
     keys: bool,
@@ -37,21 +44,19 @@ impl OverlayScan {
     pub(crate) async fn begin(
         store: &dyn Store,
         snapshot: &Snapshot,
-        overlay: &Arc<Overlay>,
+        overlay: &Arc<WriteSet>,
         request: ScanRequest,
     ) -> StoreResult<Box<dyn Scan>> {
-        let rows = overlay.range(request.table, request.one_family()?, &request.ranges);
-        let mut own: VecDeque<_> = rows.map(|(key, written)| (key.clone(), written.clone())).collect();
-        if own.is_empty() {
+        let family = (request.table, request.one_family()?);
+        let mut own = OwnRows::new(Arc::clone(overlay), family, &request.ranges, request.reverse);
+        let found = own.ahead(MOST_COUNTED)?.len();
+        if found == 0 {
             return store.scan(request, snapshot).await;
-        }
-        if request.reverse {
-            own.make_contiguous().reverse();
         }
         let mut below = request.clone();
         below.keys = true;
         // Own writes hide at most so many rows of the store.
-        below.limit = request.limit.map(|limit| limit.saturating_add(own.len() as u64));
+        below.limit = request.limit.filter(|_| found < MOST_COUNTED).map(|limit| limit.saturating_add(found as u64));
         Ok(Box::new(Self {
             inner: store.scan(below, snapshot).await?,
             waiting: None,
@@ -67,15 +72,18 @@ impl OverlayScan {
         }))
     }
 
-    /// Does `a` come before `b` in this scan?
-    fn is_before(&self, a: &[u8], b: &[u8]) -> bool {
-        if self.reverse { a > b } else { a < b }
+    /// Own writes before `key` (all of them without one), at most a batch full.
+    fn own_before(&mut self, key: Option<&[u8]>) -> StoreResult<usize> {
+        let (reverse, most) = (self.reverse, self.batch_rows);
+        let before = |(own, _): &&(Bytes, Written)| key.is_none_or(|key| is_before(reverse, own, key));
+        Ok(self.own.ahead(most)?.iter().take(most).take_while(before).count())
     }
 
-    /// Own writes before `key` (all of them without one), at most a batch full.
-    fn own_before(&self, key: Option<&[u8]>) -> usize {
-        let before = |(own, _): &&(Bytes, Written)| key.is_none_or(|key| self.is_before(own, key));
-        self.own.iter().take(self.batch_rows).take_while(before).count()
+    /// How the next own write stands to `key`; `None`: there is none.
+    fn next_own(&mut self, key: &[u8]) -> StoreResult<Option<Ordering>> {
+        let reverse = self.reverse;
+        let next = self.own.ahead(1)?.front();
+        Ok(next.map(|(own, _)| if reverse { key.cmp(own.as_ref()) } else { own.as_ref().cmp(key) }))
     }
 
     fn builder(&self, rows: usize) -> RowBatchBuilder {
@@ -83,16 +91,17 @@ impl OverlayScan {
     }
 
     /// Takes the next own write; a deleted row adds nothing.
-    fn push_own(&mut self, out: &mut RowBatchBuilder) {
-        let Some((key, written)) = self.own.pop_front() else { return };
+    fn push_own(&mut self, out: &mut RowBatchBuilder) -> StoreResult<()> {
+        let Some((key, written)) = self.own.take()? else { return Ok(()) };
         self.own_read += 1;
-        let Some(fragment) = written else { return };
+        let Some(fragment) = written else { return Ok(()) };
         self.push(out, &key, &fragment);
         if self.filtered {
             out.mark_undecided();
         } else {
             self.count(1);
         }
+        Ok(())
     }
 
     fn push(&self, out: &mut RowBatchBuilder, key: &[u8], fragment: &[u8]) {
@@ -117,19 +126,19 @@ impl OverlayScan {
     }
 
     /// Own rows alone, before the batch that waits or at the end.
-    fn own_rows(&mut self, count: usize) -> RowBatch {
+    fn own_rows(&mut self, count: usize) -> StoreResult<RowBatch> {
         let mut out = self.builder(count);
         for _ in 0..count {
             if self.is_full() {
                 break;
             }
-            self.push_own(&mut out);
+            self.push_own(&mut out)?;
         }
-        out.finish()
+        Ok(out.finish())
     }
 
     /// A batch that own writes fall into.
-    fn merge(&mut self, batch: &RowBatch) -> RowBatch {
+    fn merge(&mut self, batch: &RowBatch) -> StoreResult<RowBatch> {
         let mut out = self.builder(batch.len());
         // Only rows that certainly passed count.
         let counts = u64::from(!(self.filtered && batch.undecided()));
@@ -139,39 +148,39 @@ impl OverlayScan {
         let mut fragments = batch.fragments();
         for key in batch.keys() {
             let fragment = fragments.next().unwrap_or_default();
-            while !self.is_full() && self.own.front().is_some_and(|(own, _)| self.is_before(own, key)) {
-                self.push_own(&mut out);
+            while !self.is_full() && self.next_own(key)? == Some(Ordering::Less) {
+                self.push_own(&mut out)?;
             }
             if self.is_full() {
                 break;
             }
-            if self.own.front().is_some_and(|(own, _)| own.as_ref() == key) {
-                self.push_own(&mut out);
+            if self.next_own(key)? == Some(Ordering::Equal) {
+                self.push_own(&mut out)?;
             } else {
                 self.push(&mut out, key, fragment);
                 self.count(counts);
             }
         }
-        out.finish()
+        Ok(out.finish())
     }
 
     /// The next rows; may be none although there are more.
     async fn step(&mut self) -> StoreResult<Option<RowBatch>> {
         let Some(batch) = self.next_below().await? else {
-            let count = self.own_before(None);
-            return Ok((count > 0).then(|| self.own_rows(count)));
+            let count = self.own_before(None)?;
+            return if count > 0 { self.own_rows(count).map(Some) } else { Ok(None) };
         };
         let (first, last) = (batch.keys().next().unwrap_or_default(), batch.keys().last().unwrap_or_default());
-        let before = self.own_before(Some(first));
+        let before = self.own_before(Some(first))?;
         if before > 0 {
-            let rows = self.own_rows(before);
+            let rows = self.own_rows(before)?;
             self.waiting = Some(batch);
             return Ok(Some(rows));
         }
-        let meets_own = self.own.front().is_some_and(|(own, _)| !self.is_before(last, own));
+        let meets_own = self.next_own(last)?.is_some_and(Ordering::is_le);
         let fits = self.remaining.is_none_or(|remaining| remaining >= batch.len() as u64);
         if meets_own || !fits || !self.keys {
-            return Ok(Some(self.merge(&batch)));
+            return self.merge(&batch).map(Some);
         }
         if !(self.filtered && batch.undecided()) {
             self.count(batch.len() as u64);

@@ -1,17 +1,21 @@
 //! One transaction: its writes so far, its locks, its end.
 
+mod room;
+
 use crate::commit::{self, Committed, Conditions};
-use crate::overlay::{Overlay, Written};
-use crate::savepoint::{Savepoint, UndoLog};
-use crate::{LockOwner, LockTable, LockWait, ReadView, TxnError, TxnId, TxnResult};
+use crate::writes::{OwnRows, Savepoint, SpillFile, UndoLog, WriteSet, Written};
+use crate::{LockOwner, LockTable, LockWait, ReadView, TxnId, TxnResult};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
-use store::{Bytes, CommitNo, Condition, Durability, FamilyId, PointRead, Snapshot, Store, StoreResult, TableId};
+use store::{
+    Bytes, CommitNo, Condition, Durability, FamilyId, KeyRange, PointRead, Snapshot, Store, StoreResult, TableId,
+};
 
 /// How a transaction behaves.
 #[derive(Clone, Copy, Debug)]
 pub struct TransactionOptions {
-    /// Most memory that its writes may hold.
+    /// Most memory that its writes may hold. Beyond it they go to files, or are refused where there is no folder for them.
     pub max_write_bytes: usize,
     /// What [`Transaction::begin_statement`] must see: the session's own last commit.
     pub at_least: CommitNo,
@@ -27,10 +31,12 @@ impl Default for TransactionOptions {
 pub trait WriteMemory: std::fmt::Debug + Send + Sync {
     /// Holds so many bytes from now on, instead of what it held. False: there are not so many.
     fn hold(&self, bytes: usize) -> bool;
-}
 
-/// The memory of writes is asked for in such steps.
-const MEMORY_STEP: usize = 1 << 18;
+    /// The folder for files of writes that memory has no room for.
+    fn spill_folder(&self) -> Option<&Path> {
+        None
+    }
+}
 
 /// A transaction under way, of one statement (autocommit) or of a block. Dropping it rolls it back.
 #[derive(Debug)]
@@ -39,9 +45,11 @@ pub struct Transaction {
     locks: LockOwner,
     options: TransactionOptions,
     /// What the statements before wrote: shared with their views, so it is only changed between statements.
-    before: Arc<Overlay>,
+    before: Arc<WriteSet>,
     /// What the present statement has written.
-    statement: Overlay,
+    statement: WriteSet,
+    /// Rows that the present statement writes at its end.
+    aside: WriteSet,
     conditions: Vec<Condition>,
     /// The stamps of rows that it has read to build on them; `None` where locks are enough.
     stamps: Option<Stamps>,
@@ -52,6 +60,9 @@ pub struct Transaction {
     /// Where its writes' memory comes from, and how much it has.
     memory: Option<Arc<dyn WriteMemory>>,
     granted: usize,
+    /// Where writes of statements that are over go, and those of the present statement: its file goes with it.
+    file: Option<Arc<SpillFile>>,
+    statement_file: Option<Arc<SpillFile>>,
 }
 
 /// The stamp that a row carried when it was read; `None`: it was not there.
@@ -80,12 +91,15 @@ impl Transaction {
             locks: LockOwner::new(Arc::clone(locks)),
             options,
             before: Arc::default(),
-            statement: Overlay::default(),
+            statement: WriteSet::default(),
+            aside: WriteSet::default(),
             conditions: Vec::new(),
             undo: UndoLog::default(),
             reads: Reads::default(),
             memory: None,
             granted: 0,
+            file: None,
+            statement_file: None,
         }
     }
 
@@ -102,9 +116,9 @@ impl Transaction {
     /// Begins a statement: a new snapshot, over it what the statements before wrote.
     ///
     /// # Errors
-    /// As [`Store::snapshot`].
+    /// As [`Store::snapshot`] and [`Self::end_statement`].
     pub async fn begin_statement(&mut self) -> StoreResult<ReadView> {
-        self.end_statement();
+        self.end_statement()?;
         let snapshot = match &self.reads {
             Reads::First(Some(snapshot)) => snapshot.clone(),
             _ => self.store.snapshot(self.options.at_least).await?,
@@ -127,41 +141,58 @@ impl Transaction {
     }
 
     /// Lets the next statement see what this one wrote. [`Self::begin_statement`] and [`Self::commit`] do it.
-    pub fn end_statement(&mut self) {
+    ///
+    /// # Errors
+    /// I/O failures, of a transaction with a savepoint whose writes went to files; it can only be rolled back then.
+    pub fn end_statement(&mut self) -> StoreResult<()> {
         if self.statement.is_empty() {
-            return;
+            return Ok(());
         }
         let before = Arc::make_mut(&mut self.before);
         if self.undo.is_kept() {
-            self.undo.absorb(before, &mut self.statement);
+            self.undo.absorb(before, &mut self.statement)?;
         } else {
             before.absorb(&mut self.statement);
         }
+        self.statement_file = None;
+        Ok(())
     }
 
     /// A point to go back to: what the statements so far wrote.
-    pub fn savepoint(&mut self) -> Savepoint {
-        self.end_statement();
-        Savepoint { writes: self.undo.begin(), conditions: self.conditions.len() }
+    ///
+    /// # Errors
+    /// As [`Self::end_statement`].
+    pub fn savepoint(&mut self) -> StoreResult<Savepoint> {
+        self.end_statement()?;
+        Ok(Savepoint { steps: self.undo.begin(), conditions: self.conditions.len() })
     }
 
     /// Takes back what was written after the savepoint, also by the present statement. Locks stay. Savepoints
     /// made after it are no longer valid; this one is.
-    pub fn rollback_to(&mut self, savepoint: Savepoint) {
+    ///
+    /// # Errors
+    /// I/O failures; the transaction can only be rolled back then.
+    pub fn rollback_to(&mut self, savepoint: Savepoint) -> StoreResult<()> {
         self.abort_statement();
         self.conditions.truncate(savepoint.conditions);
-        self.undo.undo(Arc::make_mut(&mut self.before), savepoint.writes);
+        self.undo.undo(Arc::make_mut(&mut self.before), savepoint.steps)
     }
 
     /// No savepoint is needed any more.
-    pub fn release_savepoints(&mut self) {
-        self.end_statement();
+    ///
+    /// # Errors
+    /// As [`Self::end_statement`].
+    pub fn release_savepoints(&mut self) -> StoreResult<()> {
+        self.end_statement()?;
         self.undo.end();
+        Ok(())
     }
 
     /// Forgets what the present statement wrote. Its locks stay.
     pub fn abort_statement(&mut self) {
-        self.statement = Overlay::default();
+        self.statement = WriteSet::default();
+        self.aside = WriteSet::default();
+        self.statement_file = None;
     }
 
     /// The locks, to take more.
@@ -173,7 +204,7 @@ impl Transaction {
     /// the row may have changed, and what the statement's view says of it is old.
     ///
     /// # Errors
-    /// [`TxnError::Deadlock`], [`TxnError::LockNotAvailable`].
+    /// [`crate::TxnError::Deadlock`], [`crate::TxnError::LockNotAvailable`].
     pub async fn lock_row(&mut self, table: TableId, key: &Bytes, wait: LockWait) -> TxnResult<crate::Obtained> {
         self.locks.lock_row(table, key, wait).await
     }
@@ -185,8 +216,8 @@ impl Transaction {
     /// # Errors
     /// As [`Store::get`].
     pub async fn get_newest(&mut self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
-        if let Some(written) = self.own_write(table, family, key) {
-            return Ok(written.clone());
+        if let Some(written) = self.own_write(table, family, key)? {
+            return Ok(written);
         }
         let newest = self.store.get_newest(table, family, key).await?;
         if let Some(stamps) = &mut self.stamps {
@@ -207,29 +238,63 @@ impl Transaction {
     }
 
     /// What this transaction has written to the row, if it has.
-    pub fn own_write(&self, table: TableId, family: FamilyId, key: &[u8]) -> Option<&Written> {
-        self.statement.get(table, family, key).or_else(|| self.before.get(table, family, key))
+    ///
+    /// # Errors
+    /// I/O failures, where its writes went to files.
+    pub fn own_write(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Written>> {
+        match self.statement.get(table, family, key)? {
+            Some(written) => Ok(Some(written)),
+            None => self.before.get(table, family, key),
+        }
     }
 
     /// Has the present statement written to the row? (A second time is an error for some statements.)
-    pub fn written_by_statement(&self, table: TableId, family: FamilyId, key: &[u8]) -> bool {
-        self.statement.get(table, family, key).is_some()
+    ///
+    /// # Errors
+    /// As [`Self::own_write`].
+    pub fn written_by_statement(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<bool> {
+        Ok(self.statement.get(table, family, key)?.is_some())
     }
 
     /// Writes a row whole. Its lock is the caller's matter.
     ///
     /// # Errors
-    /// [`TxnError::TooManyWrites`].
-    pub fn put(&mut self, table: TableId, family: FamilyId, key: Bytes, fragment: Bytes) -> TxnResult<()> {
-        self.write(table, family, key, Some(fragment))
+    /// [`crate::TxnError::TooManyWrites`], [`crate::TxnError::NoMemory`], [`crate::TxnError::Spill`].
+    pub async fn put(&mut self, table: TableId, family: FamilyId, key: Bytes, fragment: Bytes) -> TxnResult<()> {
+        self.write(table, family, key, Some(fragment)).await
     }
 
     /// Deletes a row, there or not. Its lock is the caller's matter.
     ///
     /// # Errors
-    /// [`TxnError::TooManyWrites`].
-    pub fn delete(&mut self, table: TableId, family: FamilyId, key: Bytes) -> TxnResult<()> {
-        self.write(table, family, key, None)
+    /// As [`Self::put`].
+    pub async fn delete(&mut self, table: TableId, family: FamilyId, key: Bytes) -> TxnResult<()> {
+        self.write(table, family, key, None).await
+    }
+
+    /// Keeps a row that the statement is to write when all others are written. False: there is one of that key.
+    ///
+    /// # Errors
+    /// As [`Self::put`].
+    pub async fn set_aside(
+        &mut self,
+        table: TableId,
+        family: FamilyId,
+        key: Bytes,
+        fragment: Bytes,
+    ) -> TxnResult<bool> {
+        self.make_room(&key, &Some(fragment.clone())).await?;
+        if self.aside.get(table, family, &key)?.is_some() {
+            return Ok(false);
+        }
+        self.aside.put(table, family, key, Some(fragment));
+        Ok(true)
+    }
+
+    /// The rows of one family that were set aside, in key order. They are not aside any more.
+    pub fn take_aside(&mut self, table: TableId, family: FamilyId) -> AsideRows {
+        let set = Arc::new(std::mem::take(&mut self.aside));
+        AsideRows(OwnRows::new(set, (table, family), &[KeyRange::all()], false))
     }
 
     /// The commit fails with [`store::StoreError::ConditionFailed`] unless this holds then.
@@ -252,18 +317,16 @@ impl Transaction {
     /// what has begun is still brought to its end.
     ///
     /// # Errors
-    /// [`TxnError::RowChanged`]. After an error nothing was written, except [`TxnError::PartlyCommitted`] and the store's errors
+    /// [`crate::TxnError::RowChanged`]. After an error nothing was written, except [`crate::TxnError::PartlyCommitted`] and the store's errors
     /// that say that the outcome is unknown.
     pub async fn commit(mut self, durability: Durability) -> TxnResult<Committed> {
-        self.end_statement();
+        self.end_statement()?;
         let Self { store, locks, before, conditions, stamps, options, memory, .. } = self;
         if before.is_empty() && conditions.is_empty() {
             return Ok(Committed { commit: options.at_least, atomic: true, rows: 0 });
         }
-        // A view that outlives its statement still holds the overlay: then it is copied.
-        let writes = Arc::unwrap_or_clone(before);
         let conditions = Conditions { required: conditions, stamps };
-        let committed = commit::commit(store, locks, conditions, writes, durability).await;
+        let committed = commit::commit(store, locks, conditions, before, durability).await;
         drop(memory);
         committed
     }
@@ -271,20 +334,28 @@ impl Transaction {
     /// Forgets all writes and releases the locks. The same as dropping it.
     pub fn rollback(self) {}
 
-    fn write(&mut self, table: TableId, family: FamilyId, key: Bytes, written: Written) -> TxnResult<()> {
-        let limit = self.options.max_write_bytes;
-        let bytes = self.before.bytes() + self.undo.bytes() + self.statement.bytes_with(&key, &written);
-        if bytes > limit {
-            return Err(TxnError::TooManyWrites { limit });
-        }
-        if let Some(memory) = self.memory.as_ref().filter(|_| bytes > self.granted) {
-            let wanted = bytes.next_multiple_of(MEMORY_STEP);
-            if !memory.hold(wanted) {
-                return Err(TxnError::NoMemory { bytes });
-            }
-            self.granted = wanted;
-        }
+    async fn write(&mut self, table: TableId, family: FamilyId, key: Bytes, written: Written) -> TxnResult<()> {
+        self.make_room(&key, &written).await?;
         self.statement.put(table, family, key, written);
         Ok(())
+    }
+}
+
+/// Rows that were set aside.
+#[derive(Debug)]
+pub struct AsideRows(OwnRows);
+
+impl AsideRows {
+    /// The next row.
+    ///
+    /// # Errors
+    /// I/O failures, where they went to a file.
+    pub fn next_row(&mut self) -> StoreResult<Option<(Bytes, Bytes)>> {
+        while let Some((key, written)) = self.0.take()? {
+            if let Some(fragment) = written {
+                return Ok(Some((key, fragment)));
+            }
+        }
+        Ok(None)
     }
 }

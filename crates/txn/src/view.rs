@@ -1,7 +1,7 @@
 //! What one statement reads: a snapshot, and over it what its transaction wrote before.
 
-use crate::Overlay;
 use crate::overlay_scan::OverlayScan;
+use crate::writes::WriteSet;
 use std::sync::Arc;
 use store::{
     Bytes, FamilyId, KeyRange, PointRead, ReadAt, Scan, ScanRequest, Snapshot, Store, StoreError, StoreResult, TableId,
@@ -15,7 +15,7 @@ pub struct ReadView {
     store: Arc<dyn Store>,
     snapshot: Snapshot,
     /// `None` when the transaction has written nothing so far.
-    overlay: Option<Arc<Overlay>>,
+    overlay: Option<Arc<WriteSet>>,
 }
 
 impl ReadView {
@@ -24,7 +24,7 @@ impl ReadView {
         Self { store, snapshot, overlay: None }
     }
 
-    pub(crate) fn with_overlay(store: Arc<dyn Store>, snapshot: Snapshot, overlay: &Arc<Overlay>) -> Self {
+    pub(crate) fn with_overlay(store: Arc<dyn Store>, snapshot: Snapshot, overlay: &Arc<WriteSet>) -> Self {
         let overlay = (!overlay.is_empty()).then(|| Arc::clone(overlay));
         Self { store, snapshot, overlay }
     }
@@ -50,9 +50,9 @@ impl ReadView {
     /// As [`Store::get`].
     pub async fn get(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
         if let Some(overlay) = &self.overlay
-            && let Some(written) = overlay.get(table, family, key)
+            && let Some(written) = overlay.get(table, family, key)?
         {
-            return Ok(written.clone());
+            return Ok(written);
         }
         self.store.get_row(table, family, key, &self.snapshot).await
     }
@@ -66,8 +66,8 @@ impl ReadView {
         let mut answers = self.store.get(table, family, &wanted, ReadAt::Snapshot(&self.snapshot)).await?;
         if let Some(overlay) = &self.overlay {
             for (key, answer) in keys.iter().zip(&mut answers) {
-                if let Some(written) = overlay.get(table, family, key) {
-                    answer.clone_from(written);
+                if let Some(written) = overlay.get(table, family, key)? {
+                    *answer = written;
                 }
             }
         }

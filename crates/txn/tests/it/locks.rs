@@ -334,3 +334,26 @@ async fn under_contention_an_exclusive_holder_is_alone() {
     tokio::time::timeout(Duration::from_secs(60), all).await.expect("a deadlock was not noticed");
     assert_eq!(table.locks(), []);
 }
+
+#[tokio::test]
+async fn who_locks_very_many_rows_of_a_table_takes_the_table_if_nobody_else_writes_to_it() {
+    let table = Arc::new(LockTable::new());
+    let (mut many, mut other) = (owner(&table), owner(&table));
+    many.lock_table(T, LockMode::Shared, LockWait::Forever).await.unwrap();
+    other.lock_table(T, LockMode::Shared, LockWait::Forever).await.unwrap();
+    for n in 0..150_000 {
+        many.lock_row(T, &row(n), LockWait::Forever).await.unwrap();
+    }
+    assert_eq!(many.len(), 150_001, "another writer is in the way");
+    drop(other);
+    for n in 150_000..250_000 {
+        many.lock_row(T, &row(n), LockWait::Forever).await.unwrap();
+    }
+    assert_eq!(many.len(), 1);
+    let mut late = owner(&table);
+    let refused = late.lock_table(T, LockMode::Shared, LockWait::Never).await;
+    assert_eq!(refused, Err(TxnError::LockNotAvailable { waited: false }));
+    drop(many);
+    late.lock_table(T, LockMode::Shared, LockWait::Never).await.unwrap();
+    late.lock_row(T, &row(1), LockWait::Never).await.unwrap();
+}

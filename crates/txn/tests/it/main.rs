@@ -14,4 +14,5 @@ mod locks;
 mod map_store;
 mod overlay;
 mod shared_rows;
+mod spill;
 mod transactions;

@@ -1,6 +1,7 @@
 //! What a statement reads when its transaction has written: against a plain sorted map.
 
 use crate::map_store::MapStore;
+use crate::spill::Anything;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,15 +30,23 @@ fn passes(row: &[u8], at_most: Option<u8>) -> bool {
 }
 
 fn begin(store: &Arc<MapStore>) -> Transaction {
-    let store: Arc<dyn Store> = Arc::clone(store) as Arc<dyn Store>;
-    Transaction::begin(store, &Arc::new(LockTable::new()), TransactionOptions::default())
+    begin_with(store, usize::MAX)
 }
 
-fn write(txn: &mut Transaction, writes: &[Write]) {
+/// Its writes go to files when they hold more than `max_write_bytes`.
+fn begin_with(store: &Arc<MapStore>, max_write_bytes: usize) -> Transaction {
+    let store: Arc<dyn Store> = Arc::clone(store) as Arc<dyn Store>;
+    let options = TransactionOptions { max_write_bytes, ..TransactionOptions::default() };
+    let mut txn = Transaction::begin(store, &Arc::new(LockTable::new()), options);
+    txn.hold_writes_by(Arc::new(Anything));
+    txn
+}
+
+async fn write(txn: &mut Transaction, writes: &[Write]) {
     for (n, value) in writes {
         match value {
-            Some(value) => txn.put(T, F, key(*n), row(*value)).unwrap(),
-            None => txn.delete(T, F, key(*n)).unwrap(),
+            Some(value) => txn.put(T, F, key(*n), row(*value)).await.unwrap(),
+            None => txn.delete(T, F, key(*n)).await.unwrap(),
         }
     }
 }
@@ -54,6 +63,7 @@ struct Case {
     keys: bool,
     values: bool,
     batch_rows: usize,
+    max_write_bytes: usize,
 }
 
 fn writes(most: usize) -> impl Strategy<Value = Vec<Write>> {
@@ -63,18 +73,22 @@ fn writes(most: usize) -> impl Strategy<Value = Vec<Write>> {
 fn case() -> impl Strategy<Value = Case> {
     let bounds = prop::collection::btree_set(0u8..25, 0..6).prop_map(|set| set.into_iter().collect::<Vec<_>>());
     let shape = (any::<bool>(), prop::option::of(0u64..20), prop::option::of(0u8..10), any::<bool>(), any::<bool>());
-    (writes(60), writes(25), writes(25), bounds, shape, 1usize..9).prop_map(
-        |(committed, earlier, last, bounds, (reverse, limit, at_most, keys, values), batch_rows)| Case {
-            committed,
-            earlier,
-            last,
-            bounds,
-            reverse,
-            limit,
-            at_most,
-            keys,
-            values,
-            batch_rows,
+    let memory = prop_oneof![Just(usize::MAX), 0usize..1500];
+    (writes(60), writes(25), writes(25), bounds, shape, 1usize..9, memory).prop_map(
+        |(committed, earlier, last, bounds, (reverse, limit, at_most, keys, values), batch_rows, max_write_bytes)| {
+            Case {
+                committed,
+                earlier,
+                last,
+                bounds,
+                reverse,
+                limit,
+                at_most,
+                keys,
+                values,
+                batch_rows,
+                max_write_bytes,
+            }
         },
     )
 }
@@ -129,12 +143,12 @@ impl Case {
 async fn view_of(case: &Case) -> (Transaction, ReadView) {
     let store = MapStore::new();
     let mut setup = begin(&store);
-    write(&mut setup, &case.committed);
+    write(&mut setup, &case.committed).await;
     setup.commit(store::Durability::Sync).await.unwrap();
-    let mut txn = begin(&store);
+    let mut txn = begin_with(&store, case.max_write_bytes);
     for statement in [&case.earlier, &case.last] {
         txn.begin_statement().await.unwrap();
-        write(&mut txn, statement);
+        write(&mut txn, statement).await;
     }
     let view = txn.begin_statement().await.unwrap();
     (txn, view)
@@ -220,7 +234,7 @@ proptest! {
 async fn who_wrote_nothing_in_the_ranges_scans_the_store_itself() {
     let store = MapStore::new();
     let mut txn = begin(&store);
-    write(&mut txn, &[(30, Some(1))]);
+    write(&mut txn, &[(30, Some(1))]).await;
     let view = txn.begin_statement().await.unwrap();
     assert!(view.has_writes(T, F) && !view.has_writes(TableId(17), F));
     let away = KeyRange { start: Bytes::new(), end: Some(Bytes::from(vec![5])) };

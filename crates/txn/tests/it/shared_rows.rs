@@ -52,7 +52,7 @@ impl Process {
         txn.lock_row(T, &key, LockWait::Forever).await.unwrap();
         let old = txn.get_newest(T, F, &key).await.unwrap().as_deref().map_or(0, number);
         tokio::task::yield_now().await;
-        txn.put(T, F, key, row(old + 1)).unwrap();
+        txn.put(T, F, key, row(old + 1)).await.unwrap();
     }
 
     async fn add_and_commit(&self, key: &str) -> TxnResult<()> {
@@ -107,8 +107,8 @@ async fn a_row_that_another_process_changed_or_deleted_is_told_before_anything_i
         let before = one.newest("a").await;
         let mut theirs = other.begin();
         match change {
-            "update" => theirs.put(T, F, "c".into(), row(70)).unwrap(),
-            _ => theirs.delete(T, F, "c".into()).unwrap(),
+            "update" => theirs.put(T, F, "c".into(), row(70)).await.unwrap(),
+            _ => theirs.delete(T, F, "c".into()).await.unwrap(),
         }
         theirs.commit(Durability::Sync).await.unwrap();
         let failed = txn.commit(Durability::Sync).await;
@@ -149,7 +149,7 @@ async fn what_a_statement_requires_itself_is_its_own_error() {
     process.add_and_commit("a").await.unwrap();
     let mut txn = process.begin();
     txn.require(Condition { table: T, family: F, key: "a".into(), expect: None });
-    txn.put(T, F, "a".into(), row(9)).unwrap();
+    txn.put(T, F, "a".into(), row(9)).await.unwrap();
     let failed = txn.commit(Durability::Sync).await.unwrap_err();
     assert_eq!(failed, TxnError::Store(StoreError::ConditionFailed { table: T, key: "a".into() }));
 }
@@ -159,7 +159,7 @@ async fn a_row_that_was_written_unread_is_written_whatever_is_there() {
     let store = shared().await;
     let (one, other) = (Process::new(&store), Process::new(&store));
     let mut txn = one.begin();
-    txn.put(T, F, "a".into(), row(1)).unwrap();
+    txn.put(T, F, "a".into(), row(1)).await.unwrap();
     other.add_and_commit("a").await.unwrap();
     let committed = txn.commit(Durability::Sync).await.unwrap();
     assert!(committed.commit > CommitNo(0));

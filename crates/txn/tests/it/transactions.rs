@@ -41,11 +41,11 @@ async fn a_block_is_seen_by_itself_at_once_and_by_others_at_its_end() {
     let world = World::new(MapStore::new());
     let mut txn = world.begin();
     txn.begin_statement().await.unwrap();
-    txn.put(T, F, b("a"), b("1")).unwrap();
+    txn.put(T, F, b("a"), b("1")).await.unwrap();
     let view = txn.begin_statement().await.unwrap();
     assert_eq!(view.get(T, F, b"a").await.unwrap(), Some(b("1")));
     assert_eq!(world.committed(), []);
-    txn.put(T, F, b("b"), b("2")).unwrap();
+    txn.put(T, F, b("b"), b("2")).await.unwrap();
     let done = txn.commit(Durability::Sync).await.unwrap();
     assert_eq!((done.rows, done.atomic), (2, true));
     assert_eq!(world.committed(), [(b("a"), b("1")), (b("b"), b("2"))]);
@@ -57,7 +57,7 @@ async fn a_rollback_leaves_no_write_and_no_lock() {
     let world = World::new(MapStore::new());
     let mut txn = world.begin();
     txn.lock_row(T, &b("a"), LockWait::Forever).await.unwrap();
-    txn.put(T, F, b("a"), b("1")).unwrap();
+    txn.put(T, F, b("a"), b("1")).await.unwrap();
     txn.rollback();
     assert_eq!(world.committed(), []);
     assert_eq!(world.locks.locks(), []);
@@ -67,7 +67,7 @@ async fn a_rollback_leaves_no_write_and_no_lock() {
 async fn a_statement_does_not_read_what_it_writes_itself() {
     let world = World::new(MapStore::new());
     let mut txn = world.begin();
-    txn.put(T, F, b("a"), b("1")).unwrap();
+    txn.put(T, F, b("a"), b("1")).await.unwrap();
     let view = txn.begin_statement().await.unwrap();
     let mut scan =
         view.scan(ScanRequest { batch_rows: 1, ..ScanRequest::new(T, F, vec![KeyRange::all()]) }).await.unwrap();
@@ -75,13 +75,13 @@ async fn a_statement_does_not_read_what_it_writes_itself() {
     // INSERT INTO t SELECT key || '+' FROM t
     while let Some(batch) = scan.next().await.unwrap() {
         for key in batch.keys() {
-            txn.put(T, F, [key, b"+"].concat().into(), b("copy")).unwrap();
+            txn.put(T, F, [key, b"+"].concat().into(), b("copy")).await.unwrap();
             copied += 1;
             assert!(copied < 10, "the statement feeds itself");
         }
     }
     assert_eq!(copied, 1);
-    assert!(txn.written_by_statement(T, F, b"a+") && !txn.written_by_statement(T, F, b"a"));
+    assert!(txn.written_by_statement(T, F, b"a+").unwrap() && !txn.written_by_statement(T, F, b"a").unwrap());
     assert_eq!(txn.get_newest(T, F, b"a+").await.unwrap(), Some(b("copy")));
     assert_eq!(view.get(T, F, b"a+").await.unwrap(), None);
     let next = txn.begin_statement().await.unwrap();
@@ -95,7 +95,7 @@ async fn each_statement_sees_what_others_committed_before_it() {
     let mut reader = world.begin();
     let before = reader.begin_statement().await.unwrap();
     let mut writer = world.begin();
-    writer.put(T, F, b("a"), b("1")).unwrap();
+    writer.put(T, F, b("a"), b("1")).await.unwrap();
     writer.commit(Durability::Sync).await.unwrap();
     assert_eq!(before.get(T, F, b"a").await.unwrap(), None);
     let after = reader.begin_statement().await.unwrap();
@@ -106,10 +106,10 @@ async fn each_statement_sees_what_others_committed_before_it() {
 async fn an_aborted_statement_is_forgotten_and_the_ones_before_it_stay() {
     let world = World::new(MapStore::new());
     let mut txn = world.begin();
-    txn.put(T, F, b("a"), b("1")).unwrap();
+    txn.put(T, F, b("a"), b("1")).await.unwrap();
     txn.begin_statement().await.unwrap();
-    txn.put(T, F, b("a"), b("2")).unwrap();
-    txn.delete(T, F, b("b")).unwrap();
+    txn.put(T, F, b("a"), b("2")).await.unwrap();
+    txn.delete(T, F, b("b")).await.unwrap();
     txn.abort_statement();
     assert_eq!(txn.rows_written(), 1);
     txn.commit(Durability::Buffered).await.unwrap();
@@ -128,7 +128,7 @@ async fn no_update_is_lost_between_sessions() {
             let old = txn.get_newest(T, F, b"n").await.unwrap();
             let n = old.map_or(0, |old| u64::from_be_bytes(old.as_ref().try_into().unwrap()));
             tokio::task::yield_now().await;
-            txn.put(T, F, b("n"), Bytes::from((n + 1).to_be_bytes().to_vec())).unwrap();
+            txn.put(T, F, b("n"), Bytes::from((n + 1).to_be_bytes().to_vec())).await.unwrap();
             txn.commit(Durability::Sync).await.unwrap();
         }
     };
@@ -145,10 +145,10 @@ async fn writes_beyond_the_memory_limit_are_refused_and_the_transaction_can_stil
     let world = World::new(MapStore::new());
     let mut txn = world.begin_with(TransactionOptions { max_write_bytes: 1000, ..Default::default() });
     let big = Bytes::from(vec![0; 400]);
-    txn.put(T, F, b("a"), big.clone()).unwrap();
-    txn.end_statement();
-    assert_eq!(txn.put(T, F, b("b"), Bytes::from(vec![0; 600])), Err(TxnError::TooManyWrites { limit: 1000 }));
-    txn.put(T, F, b("b"), big).unwrap();
+    txn.put(T, F, b("a"), big.clone()).await.unwrap();
+    txn.end_statement().unwrap();
+    assert_eq!(txn.put(T, F, b("b"), Bytes::from(vec![0; 600])).await, Err(TxnError::TooManyWrites { limit: 1000 }));
+    txn.put(T, F, b("b"), big).await.unwrap();
     txn.commit(Durability::Sync).await.unwrap();
     assert_eq!(world.committed().len(), 2);
 }
@@ -158,8 +158,8 @@ async fn writing_one_row_again_and_again_takes_no_more_memory() {
     let world = World::new(MapStore::new());
     let mut txn = world.begin_with(TransactionOptions { max_write_bytes: 2000, ..Default::default() });
     for n in 0..1000usize {
-        txn.put(T, F, b("a"), Bytes::from(vec![0; 400 + n % 7])).unwrap();
-        txn.end_statement();
+        txn.put(T, F, b("a"), Bytes::from(vec![0; 400 + n % 7])).await.unwrap();
+        txn.end_statement().unwrap();
     }
     assert_eq!(txn.rows_written(), 1);
 }
@@ -168,11 +168,11 @@ async fn writing_one_row_again_and_again_takes_no_more_memory() {
 async fn a_condition_that_fails_refuses_the_whole_commit() {
     let world = World::new(MapStore::new());
     let mut first = world.begin();
-    first.put(T, F, b("a"), b("1")).unwrap();
+    first.put(T, F, b("a"), b("1")).await.unwrap();
     let commit = first.commit(Durability::Sync).await.unwrap().commit;
     for (expect, holds) in [(None, false), (Some(CommitNo(99)), false), (Some(commit), true)] {
         let mut txn = world.begin();
-        txn.put(T, F, b("b"), b("2")).unwrap();
+        txn.put(T, F, b("b"), b("2")).await.unwrap();
         txn.require(Condition { table: T, family: F, key: b("a"), expect });
         let done = txn.commit(Durability::Sync).await;
         assert_eq!(done.is_ok(), holds, "{done:?}");
@@ -184,17 +184,17 @@ async fn a_condition_that_fails_refuses_the_whole_commit() {
 async fn a_store_without_atomic_batches_gets_row_by_row_and_says_so() {
     let world = World::new(MapStore::with(false));
     let mut txn = world.begin();
-    txn.put(T, F, b("a"), b("1")).unwrap();
+    txn.put(T, F, b("a"), b("1")).await.unwrap();
     assert!(txn.commit(Durability::Sync).await.unwrap().atomic, "one row is atomic everywhere");
     let mut txn = world.begin();
-    txn.put(T, F, b("b"), b("2")).unwrap();
-    txn.put(T, F, b("c"), b("3")).unwrap();
+    txn.put(T, F, b("b"), b("2")).await.unwrap();
+    txn.put(T, F, b("c"), b("3")).await.unwrap();
     assert!(!txn.commit(Durability::Sync).await.unwrap().atomic);
     assert_eq!(world.committed().len(), 3);
 
     let mut txn = world.begin();
     for key in ["d", "e", "f"] {
-        txn.put(T, F, b(key), b("4")).unwrap();
+        txn.put(T, F, b(key), b("4")).await.unwrap();
     }
     world.store.applies_left.store(2, Ordering::Relaxed);
     let failed = txn.commit(Durability::Sync).await;
@@ -207,7 +207,7 @@ async fn a_failed_commit_changes_nothing_and_releases_the_locks() {
     world.store.applies_left.store(0, Ordering::Relaxed);
     let mut txn = world.begin();
     txn.lock_row(T, &b("a"), LockWait::Forever).await.unwrap();
-    txn.put(T, F, b("a"), b("1")).unwrap();
+    txn.put(T, F, b("a"), b("1")).await.unwrap();
     let failed = txn.commit(Durability::Sync).await;
     assert!(matches!(failed, Err(TxnError::Store(StoreError::Io { .. }))));
     assert_eq!((world.committed(), world.locks.locks()), (vec![], vec![]));
@@ -219,7 +219,7 @@ async fn a_commit_that_nobody_waits_for_any_more_keeps_its_locks_until_the_store
     let gate = world.store.gate.acquire_many(PERMITS as u32).await.unwrap();
     let mut txn = world.begin();
     txn.lock_row(T, &b("a"), LockWait::Forever).await.unwrap();
-    txn.put(T, F, b("a"), b("1")).unwrap();
+    txn.put(T, F, b("a"), b("1")).await.unwrap();
     let cancelled = tokio::time::timeout(std::time::Duration::from_millis(5), txn.commit(Durability::Sync)).await;
     assert!(cancelled.is_err());
     let mut next = world.begin();
@@ -243,24 +243,24 @@ async fn a_transaction_without_writes_commits_without_the_store() {
 async fn a_savepoint_takes_back_later_writes_and_conditions_and_keeps_earlier_ones() {
     let world = World::new(MapStore::new());
     let mut txn = world.begin();
-    txn.put(T, F, b("a"), b("1")).unwrap();
-    let outer = txn.savepoint();
-    txn.put(T, F, b("a"), b("2")).unwrap();
-    txn.put(T, F, b("b"), b("2")).unwrap();
-    txn.end_statement();
-    let inner = txn.savepoint();
-    txn.delete(T, F, b("a")).unwrap();
-    txn.put(T, F, b("b"), b("3")).unwrap();
+    txn.put(T, F, b("a"), b("1")).await.unwrap();
+    let outer = txn.savepoint().unwrap();
+    txn.put(T, F, b("a"), b("2")).await.unwrap();
+    txn.put(T, F, b("b"), b("2")).await.unwrap();
+    txn.end_statement().unwrap();
+    let inner = txn.savepoint().unwrap();
+    txn.delete(T, F, b("a")).await.unwrap();
+    txn.put(T, F, b("b"), b("3")).await.unwrap();
     txn.require(Condition { table: T, family: F, key: b("z"), expect: Some(store::CommitNo(9)) });
-    txn.rollback_to(inner);
+    txn.rollback_to(inner).unwrap();
     let view = txn.begin_statement().await.unwrap();
     assert_eq!(view.get(T, F, b"a").await.unwrap(), Some(b("2")));
     assert_eq!(view.get(T, F, b"b").await.unwrap(), Some(b("2")));
-    txn.put(T, F, b("c"), b("3")).unwrap();
-    txn.rollback_to(outer);
+    txn.put(T, F, b("c"), b("3")).await.unwrap();
+    txn.rollback_to(outer).unwrap();
     assert_eq!(view.get(T, F, b"b").await.unwrap(), Some(b("2")), "a view stays as it was");
     assert_eq!(txn.rows_written(), 1);
-    txn.release_savepoints();
+    txn.release_savepoints().unwrap();
     txn.commit(Durability::Sync).await.unwrap();
     assert_eq!(world.committed(), [(b("a"), b("1"))]);
 }
@@ -269,13 +269,13 @@ async fn a_savepoint_takes_back_later_writes_and_conditions_and_keeps_earlier_on
 async fn what_a_savepoint_keeps_counts_as_memory_until_it_is_released() {
     let world = World::new(MapStore::new());
     let mut txn = world.begin_with(TransactionOptions { max_write_bytes: 2000, ..TransactionOptions::default() });
-    txn.savepoint();
+    txn.savepoint().unwrap();
     let mut kept = 0;
-    while txn.put(T, F, b("a"), b("1")).is_ok() {
-        txn.end_statement();
+    while txn.put(T, F, b("a"), b("1")).await.is_ok() {
+        txn.end_statement().unwrap();
         kept += 1;
         assert!(kept < 1000, "the limit is never reached");
     }
-    txn.release_savepoints();
-    txn.put(T, F, b("a"), b("1")).unwrap();
+    txn.release_savepoints().unwrap();
+    txn.put(T, F, b("a"), b("1")).await.unwrap();
 }

@@ -1,0 +1,25 @@
+//! A write set with runs, as the store commits it: read once more from its layers, not built in memory.
+
+use super::merged::OwnRows;
+use super::set::WriteSet;
+use std::sync::Arc;
+use store::{FamilyId, KeyRange, LargeRows, LargeWrite, StoreResult, TableId};
+
+/// See the file's head.
+#[derive(Debug)]
+pub(crate) struct Spilled(pub(crate) Arc<WriteSet>);
+
+impl LargeWrite for Spilled {
+    fn families(&self) -> Vec<(TableId, FamilyId)> {
+        self.0.families().into_iter().collect()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.0.row_bytes()
+    }
+
+    fn rows(&self, table: TableId, family: FamilyId) -> StoreResult<LargeRows<'_>> {
+        let mut rows = OwnRows::new(Arc::clone(&self.0), (table, family), &[KeyRange::all()], false);
+        Ok(Box::new(std::iter::from_fn(move || rows.take().transpose())))
+    }
+}
