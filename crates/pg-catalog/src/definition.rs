@@ -1,9 +1,9 @@
 //! What a computed table is: its oid, its columns in one line of text, and the function that makes its rows.
 
-use crate::oid::types::PgType;
 use crate::rows::Rows;
 use crate::source::Source;
 use arrow::datatypes::{DataType as ArrowType, Field, Schema, SchemaRef};
+use builtins::lists::PgType;
 use datafusion::common::{Result, internal_datafusion_err};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! Keys as SQL text.
+//! Keys and CHECK constraints as SQL text.
 
 use crate::source::{Source, key_columns};
-use catalog::{Column, KeyColumn, Table};
+use catalog::{Check, Column, KeyColumn, Table};
 
 /// `CREATE UNIQUE INDEX …` as PostgreSQL would print it for the key's index.
 pub(crate) fn index_definition(source: &Source, table: &Table, qualified: bool) -> String {
@@ -18,6 +18,11 @@ pub(crate) fn index_definition(source: &Source, table: &Table, qualified: bool) 
 pub(crate) fn constraint_definition(source: &Source, table: &Table) -> String {
     let parts: Vec<String> = key_columns(table).map(|(_, part, column)| index_part(source, part, column)).collect();
     format!("PRIMARY KEY ({})", parts.join(", "))
+}
+
+/// `CHECK (…)`, with its condition as it was written.
+pub(crate) fn check_definition(check: &Check, pretty: bool) -> String {
+    if pretty { format!("CHECK ({})", check.text) } else { format!("CHECK (({}))", check.text) }
 }
 
 /// A column with its order, as far as that differs from ASC NULLS LAST or DESC NULLS FIRST.

@@ -15,7 +15,6 @@
 //!
 //! Read next: `engine` (which hands both to every statement).
 
-mod builtin;
 mod default_text;
 mod definition;
 mod deparse;

@@ -1,6 +1,7 @@
 //! What the tables and functions must know beside the definitions: the session and its settings.
 
 use async_trait::async_trait;
+use builtins::lists::Routine;
 use datafusion::common::Result;
 use std::fmt::Debug;
 use std::net::SocketAddr;
@@ -48,6 +49,35 @@ pub struct FunctionInfo {
     pub immutable: bool,
     /// Is it NULL whenever an argument is?
     pub strict: bool,
+}
+
+/// Oids of the embedding program's functions: made of their names, in a range that no counter of the catalog reaches.
+const EMBEDDED: u32 = 1 << 29;
+
+impl FunctionInfo {
+    /// The row of `pg_proc`.
+    pub(crate) fn routine(&self) -> Routine {
+        Routine {
+            oid: EMBEDDED | (hash(&self.name) & (EMBEDDED - 1)),
+            name: self.name.clone(),
+            kind: 'f',
+            volatility: if self.immutable { 'i' } else { 'v' },
+            parallel: 's',
+            strict: self.strict,
+            returns_set: false,
+            result: self.returns.oid(),
+            arguments: self.arguments.iter().map(DataType::oid).collect(),
+            variadic: 0,
+            defaults: 0,
+            aggregate: ('n', 0),
+            shown: None,
+        }
+    }
+}
+
+/// FNV-1a: the same for a name in every run.
+fn hash(name: &str) -> u32 {
+    name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 /// A lock as `pg_locks` shows it.

@@ -1,10 +1,10 @@
 //! What rows and functions are computed from.
 
-use crate::builtin::{self, Routine};
 use crate::definition::Definition;
 use crate::live_state::LiveState;
 use crate::{information_schema, pg_catalog};
-use catalog::{Catalog, Column, KeyColumn, Sequence, Table, TableOid, View};
+use builtins::lists::{self, Routine};
+use catalog::{Catalog, Check, Column, ColumnId, KeyColumn, Sequence, Table, TableOid, View};
 use std::borrow::Cow;
 use std::sync::Arc;
 use types::ident;
@@ -86,25 +86,25 @@ impl Source {
 
     /// All functions: what is built in, and those of the embedding program.
     pub(crate) fn routines(&self) -> impl Iterator<Item = Cow<'static, Routine>> {
-        builtin::routines().iter().map(Cow::Borrowed).chain(self.embedded())
+        lists::routines().iter().map(Cow::Borrowed).chain(self.embedded())
     }
 
     /// The functions of that name.
     pub(crate) fn routines_named(&self, name: &str) -> Vec<Cow<'static, Routine>> {
         let embedded = self.embedded().filter(|routine| routine.name == name);
-        builtin::routines_named(name).map(Cow::Borrowed).chain(embedded).collect()
+        lists::routines_named(name).map(Cow::Borrowed).chain(embedded).collect()
     }
 
     /// The function of that oid.
     pub(crate) fn routine(&self, oid: u32) -> Option<Cow<'static, Routine>> {
-        match builtin::routines().binary_search_by_key(&oid, |routine| routine.oid) {
-            Ok(place) => builtin::routines().get(place).map(Cow::Borrowed),
+        match lists::routines().binary_search_by_key(&oid, |routine| routine.oid) {
+            Ok(place) => lists::routines().get(place).map(Cow::Borrowed),
             Err(_) => self.embedded().find(|routine| routine.oid == oid),
         }
     }
 
     fn embedded(&self) -> impl Iterator<Item = Cow<'static, Routine>> {
-        self.live.functions().into_iter().map(|function| Cow::Owned(Routine::embedded(&function)))
+        self.live.functions().into_iter().map(|function| Cow::Owned(function.routine()))
     }
 
     /// Schemas with their oids, the computed ones first.
@@ -177,7 +177,13 @@ pub(crate) fn key_columns(table: &Table) -> impl Iterator<Item = (i16, &KeyColum
     parts.iter().filter_map(move |part| find(part).map(|(number, column)| (number, part, column)))
 }
 
-/// Constraints, and the defaults of columns, have no oids of their own: these are made from those of what they
+/// The columns that a CHECK constraint names, with their numbers, in the order of its text.
+pub(crate) fn check_columns<'a>(table: &'a Table, check: &'a Check) -> impl Iterator<Item = (i16, &'a Column)> {
+    let find = move |id: &ColumnId| shown_columns(table).find(|(_, column)| column.id == *id);
+    check.columns.iter().filter_map(find)
+}
+
+/// Constraints of keys, and the defaults of columns, have no oids of their own: these are made from those of what they
 /// belong to, in ranges that no counter of the catalog reaches.
 const CONSTRAINTS: u32 = 1 << 30;
 const DEFAULTS: u32 = 1 << 31;

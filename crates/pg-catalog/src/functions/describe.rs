@@ -2,7 +2,7 @@
 
 use super::names::{must_find, relation_of};
 use super::{BOOL, Function, INT, OID, REGCLASS, Returns, TEXT, nothing, strict};
-use crate::deparse::{constraint_definition, index_column, index_definition, view_definition};
+use crate::deparse::{check_definition, constraint_definition, index_column, index_definition, view_definition};
 use crate::oid::type_name;
 use crate::pg_catalog::schema_comment;
 use crate::rows::Cell;
@@ -43,7 +43,12 @@ pub(super) static PG_GET_INDEXDEF: Function =
 
 pub(super) static PG_GET_CONSTRAINTDEF: Function =
     strict("pg_get_constraintdef", &[OID, BOOL], Returns::Text, |source, args| {
-        let index = args.oid(0).and_then(index_of_constraint);
+        let oid = args.oid(0);
+        let mut checks = source.catalog.tables().flat_map(|table| &table.checks);
+        if let Some(check) = checks.find(|check| Some(check.oid) == oid) {
+            return Ok(check_definition(check, args.bool(1) == Some(true)).into());
+        }
+        let index = oid.and_then(index_of_constraint);
         let Some(Relation::Key(table)) = index.and_then(|oid| source.relation(oid)) else { return Ok(Cell::Null) };
         Ok(constraint_definition(source, table).into())
     })

@@ -4,11 +4,11 @@
 //! it is shown. Both take a number or a name. So for `to_regclass(x)`, which gives NULL for a name of nothing.
 
 use super::{ANY, Arguments, Function, OID, Returns, TEXT, nothing, strict};
-use crate::oid::types::PgType;
 use crate::oid::{find_type, is_row_type_visible, relation_name, relation_of_type, split_name, type_name};
 use crate::pg_catalog::COLLATIONS;
 use crate::rows::Cell;
 use crate::source::{OWNER, PG_CATALOG, Relation, Source};
+use builtins::lists::PgType;
 use catalog::CatalogError;
 use datafusion::common::{DataFusionError, Result, plan_err};
 

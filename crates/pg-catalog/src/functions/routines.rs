@@ -5,10 +5,10 @@
 use super::names::{number, unknown_number};
 use super::privileges::privileges;
 use super::{ANY, Arguments, Function, OID, Returns, TEXT, strict};
-use crate::builtin::{Routine, operators};
 use crate::oid::{find_type, split_name};
 use crate::rows::Cell;
 use crate::source::Source;
+use builtins::lists::{Routine, operators};
 use datafusion::common::{Result, plan_err};
 use std::borrow::Cow;
 use types::ident;

@@ -3,10 +3,10 @@
 use crate::default_text::column_default;
 use crate::definition::{Definition, Kind};
 use crate::oid::format_type;
-use crate::oid::types::PgType;
 use crate::rows::Cell;
 use crate::rows::Rows;
 use crate::source::{Relation, Source, shown_columns};
+use builtins::lists::PgType;
 use catalog::{Column, DATABASE_NAME, Identity, Sequence};
 use std::sync::Arc;
 use types::{DataType, MAX_DIGITS};

@@ -1,4 +1,4 @@
-//! `table_constraints`: primary keys, and NOT NULL as the CHECK that the standard takes it for.
+//! `table_constraints`: primary keys, CHECK constraints, and NOT NULL as the CHECK that the standard takes it for.
 
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
@@ -19,6 +19,9 @@ fn rows(source: &Source, rows: &mut Rows) {
     for table in source.catalog.tables() {
         if let Some(key) = &table.key_name {
             add(source, rows, table, key, "PRIMARY KEY");
+        }
+        for check in &table.checks {
+            add(source, rows, table, &check.name, "CHECK");
         }
         for (number, _) in shown_columns(table).filter(|(_, column)| column.not_null) {
             add(source, rows, table, &not_null_name(table, number), "CHECK");

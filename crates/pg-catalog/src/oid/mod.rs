@@ -1,10 +1,8 @@
 //! Numbers of things and the names that they stand for.
 
-mod format_type;
 mod names;
 mod row_types;
-pub(crate) mod types;
 
-pub(crate) use format_type::{attribute_typmod, format_type};
+pub(crate) use builtins::lists::{attribute_typmod, format_type};
 pub(crate) use names::{relation_name, split_name};
 pub(crate) use row_types::{find_type, is_row_type_visible, relation_of_type, row_type_oid, row_types, type_name};

@@ -1,7 +1,7 @@
 //! Names as a user writes them, and as they are shown so that the search path finds them again.
 
-use super::types::{PgType, TYPES};
 use crate::source::{Relation, Source};
+use builtins::lists::{self, PgType};
 use types::{DataType, ident};
 
 /// Splits `schema.name`; parts are folded unless quoted. `None` for a text that is no name.
@@ -85,7 +85,7 @@ pub(crate) fn type_oid(text: &str) -> Option<u32> {
 }
 
 fn by_internal_name(name: &str) -> Option<u32> {
-    TYPES.iter().find(|ty| ty.name == name).map(|ty| ty.oid)
+    lists::pg_types().iter().find(|ty| ty.name == name).map(|ty| ty.oid)
 }
 
 #[cfg(test)]

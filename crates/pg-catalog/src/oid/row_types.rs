@@ -2,10 +2,10 @@
 //!
 //! A relation has no oids for them: they are made from its own, in ranges that no counter of the catalog reaches.
 
-use super::format_type::format_type;
+use super::format_type;
 use super::names::{split_name, type_oid};
-use super::types::PgType;
 use crate::source::{Relation, Source};
+use builtins::lists::PgType;
 use std::collections::BTreeSet;
 
 const ROWS: u32 = 1 << 29;

@@ -1,9 +1,9 @@
 //! `pg_aggregate`: the aggregates that are built in. Their steps are parts of the planner and no functions.
 
-use crate::builtin::routines;
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::source::Source;
+use builtins::lists::routines;
 
 pub(super) static PG_AGGREGATE: Definition = Definition {
     oid: 2600,

@@ -2,9 +2,9 @@
 
 use crate::definition::{Definition, Kind};
 use crate::oid::attribute_typmod;
-use crate::oid::types::PgType;
 use crate::rows::Rows;
 use crate::source::{Relation, Source, key_columns, shown_columns};
+use builtins::lists::PgType;
 use catalog::{Column, Identity, Table};
 use types::DataType;
 

@@ -1,9 +1,9 @@
 //! `pg_cast`: the casts that are built in. Those from and to text by a type's input and output are in no catalog.
 
-use crate::builtin::casts;
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::source::Source;
+use builtins::lists::casts;
 
 pub(super) static PG_CAST: Definition = Definition {
     oid: 2605,

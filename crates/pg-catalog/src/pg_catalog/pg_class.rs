@@ -55,6 +55,7 @@ fn rows(source: &Source, rows: &mut Rows) {
             ("relpersistence", "p".into()),
             ("relkind", kind.into()),
             ("relnatts", columns.into()),
+            ("relchecks", table.map_or(0, |table| table.checks.len()).into()),
             ("relhasrules", matches!(relation, Relation::View(_)).into()),
             ("relispopulated", true.into()),
             ("relreplident", if index { "n" } else { "d" }.into()),

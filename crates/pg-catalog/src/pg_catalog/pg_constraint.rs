@@ -1,8 +1,9 @@
-//! `pg_constraint`: primary keys, the only constraints that `pg_constraint` of PostgreSQL 15 would show here.
+//! `pg_constraint`: primary keys and CHECK constraints.
 
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
-use crate::source::{Source, key_columns, key_constraint_oid};
+use crate::source::{Source, check_columns, key_columns, key_constraint_oid};
+use catalog::Table;
 
 pub(super) static PG_CONSTRAINT: Definition = Definition {
     oid: 2606,
@@ -17,6 +18,7 @@ pub(super) static PG_CONSTRAINT: Definition = Definition {
 
 fn rows(source: &Source, rows: &mut Rows) {
     for table in source.catalog.tables() {
+        checks(rows, table);
         let (Some(name), Some(index)) = (&table.key_name, table.key_oid) else { continue };
         let columns: Vec<i64> = key_columns(table).map(|(number, _, _)| i64::from(number)).collect();
         rows.add([
@@ -33,6 +35,27 @@ fn rows(source: &Source, rows: &mut Rows) {
             ("conislocal", true.into()),
             ("connoinherit", true.into()),
             ("conkey", columns.into()),
+        ]);
+    }
+}
+
+fn checks(rows: &mut Rows, table: &Table) {
+    for check in &table.checks {
+        let columns: Vec<i64> = check_columns(table, check).map(|(number, _)| i64::from(number)).collect();
+        rows.add([
+            ("oid", check.oid.into()),
+            ("conname", check.name.as_str().into()),
+            ("connamespace", table.schema.0.into()),
+            ("contype", "c".into()),
+            ("convalidated", true.into()),
+            ("conrelid", table.oid.0.into()),
+            ("confupdtype", " ".into()),
+            ("confdeltype", " ".into()),
+            ("confmatchtype", " ".into()),
+            ("conislocal", true.into()),
+            ("conkey", (!columns.is_empty()).then_some(columns).into()),
+            // As with defaults, the expression is its source text.
+            ("conbin", check.text.as_str().into()),
         ]);
     }
 }

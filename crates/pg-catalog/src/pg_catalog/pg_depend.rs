@@ -4,7 +4,7 @@ use super::{pg_attrdef, pg_class, pg_constraint, pg_namespace, pg_rewrite, pg_ty
 use crate::definition::{Definition, Kind};
 use crate::oid::row_types;
 use crate::rows::Rows;
-use crate::source::{Relation, Source, default_oid, key_columns, key_constraint_oid, shown_columns};
+use crate::source::{Relation, Source, check_columns, default_oid, key_columns, key_constraint_oid, shown_columns};
 
 pub(super) static PG_DEPEND: Definition = Definition {
     oid: 2608,
@@ -27,6 +27,16 @@ fn rows(source: &Source, rows: &mut Rows) {
             depend(rows, default, (class, oid, number), "a");
             if let Some(sequence) = column.sequence {
                 depend(rows, default, (class, sequence.0, 0), "n");
+            }
+        }
+        for check in &table.checks {
+            let constraint = (pg_constraint::PG_CONSTRAINT.oid, check.oid, 0);
+            for (number, _) in check_columns(table, check) {
+                depend(rows, constraint, (class, oid, number), "a");
+                depend(rows, constraint, (class, oid, number), "n");
+            }
+            if check.columns.is_empty() {
+                depend(rows, constraint, (class, oid, 0), "a");
             }
         }
         let Some(index) = table.key_oid else { continue };

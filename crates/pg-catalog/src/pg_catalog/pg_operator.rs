@@ -1,9 +1,9 @@
 //! `pg_operator`: the operators that are built in. They are parts of the planner, so no function stands behind them.
 
-use crate::builtin::operators;
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::source::{OWNER, PG_CATALOG, Source};
+use builtins::lists::operators;
 
 pub(super) static PG_OPERATOR: Definition = Definition {
     oid: 2617,

@@ -1,10 +1,10 @@
 //! `pg_proc`: what is built in, and the functions of the embedding program.
 
 use super::pg_language;
-use crate::builtin::Routine;
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::source::{OWNER, PG_CATALOG, Source};
+use builtins::lists::Routine;
 
 pub(super) static PG_PROC: Definition = Definition {
     oid: 1255,

@@ -2,9 +2,9 @@
 
 use crate::definition::{Definition, Kind};
 use crate::oid::row_types;
-use crate::oid::types::{ARRAY_OF_ROWS, PgType, ROW, TYPES};
 use crate::rows::Rows;
 use crate::source::{OWNER, PG_CATALOG, Source};
+use builtins::lists::{ARRAY_OF_ROWS, PgType, ROW, pg_types};
 
 pub(super) static PG_TYPE: Definition = Definition {
     oid: 1247,
@@ -30,7 +30,7 @@ struct Named<'a> {
 }
 
 fn rows(source: &Source, rows: &mut Rows) {
-    for ty in TYPES {
+    for ty in pg_types() {
         let named =
             Named { oid: ty.oid, name: ty.name, schema: PG_CATALOG, relation: 0, element: ty.element, array: ty.array };
         add(rows, ty, &named);

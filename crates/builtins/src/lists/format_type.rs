@@ -1,10 +1,10 @@
 //! A type's SQL name from its oid and modifier, as `format_type()` shows it.
 
-use super::types::PgType;
+use super::PgType;
 use types::DataType;
 
 /// The name; `None` for an oid that is no type's, `-` for 0.
-pub(crate) fn format_type(oid: u32, typmod: Option<i32>) -> String {
+pub fn format_type(oid: u32, typmod: Option<i32>) -> String {
     if oid == 0 {
         return "-".to_owned();
     }
@@ -29,7 +29,7 @@ pub(crate) fn format_type(oid: u32, typmod: Option<i32>) -> String {
 /// What `pg_attribute.atttypmod` says of a column: PostgreSQL's modifier, or below -1 that and how many dimensions its
 /// arrays have. Here a column holds arrays of the dimensions that it declares, so a dump must say them, and all that it
 /// asks for is [`format_type`] of this number.
-pub(crate) fn attribute_typmod(ty: &DataType) -> i32 {
+pub fn attribute_typmod(ty: &DataType) -> i32 {
     let typmod = ty.typmod();
     match i32::from(ty.dimensions()) {
         dimensions @ 2.. if typmod < ROOM => -((typmod + 1) * STEP + dimensions),

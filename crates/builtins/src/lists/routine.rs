@@ -1,47 +1,67 @@
-//! Functions: those of the lists and those of the embedding program.
+//! Functions of the lists.
 
-use crate::live_state::FunctionInfo;
-use crate::oid::format_type;
+use super::format_type;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// A row of `pg_proc`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Routine {
-    pub(crate) oid: u32,
-    pub(crate) name: String,
+pub struct Routine {
+    /// Its oid.
+    pub oid: u32,
+    /// Its name.
+    pub name: String,
     /// `f` function, `a` aggregate, `w` window function.
-    pub(crate) kind: char,
+    pub kind: char,
     /// `i` immutable, `s` stable, `v` volatile.
-    pub(crate) volatility: char,
+    pub volatility: char,
     /// `s` safe, `r` restricted, `u` unsafe.
-    pub(crate) parallel: char,
-    pub(crate) strict: bool,
-    pub(crate) returns_set: bool,
-    pub(crate) result: u32,
-    pub(crate) arguments: Vec<u32>,
+    pub parallel: char,
+    /// NULL as soon as an argument is?
+    pub strict: bool,
+    /// A set of rows?
+    pub returns_set: bool,
+    /// Its result.
+    pub result: u32,
+    /// Types of its arguments.
+    pub arguments: Vec<u32>,
     /// The type of the last arguments if there may be any number of them, else 0.
-    pub(crate) variadic: u32,
+    pub variadic: u32,
     /// How many of the last arguments have defaults.
-    pub(crate) defaults: usize,
+    pub defaults: usize,
     /// Of an aggregate: `n` normal, `o` of an ordered set, and how many of its arguments stand outside of WITHIN GROUP.
-    pub(crate) aggregate: (char, usize),
+    pub aggregate: (char, usize),
     /// The arguments with names and defaults, where they have some.
-    shown: Option<&'static str>,
+    pub shown: Option<&'static str>,
 }
 
-/// Oids of the embedding program's functions: made of their names, in a range that no counter of the catalog reaches.
-const EMBEDDED: u32 = 1 << 29;
-
 static BUILT_IN: LazyLock<Vec<Routine>> = LazyLock::new(|| {
-    let lists = [include_str!("functions.txt"), include_str!("own.txt")];
+    let lists = [include_str!("../data/functions.txt"), include_str!("../data/own.txt")];
     let mut all: Vec<Routine> = lists.iter().flat_map(|list| list.lines()).filter_map(Routine::read).collect();
     all.sort_by_key(|routine| routine.oid);
     all
 });
 
-/// All that is built in, by oid.
-pub(crate) fn routines() -> &'static [Routine] {
+static BEHIND_OPERATORS: LazyLock<Vec<Routine>> = LazyLock::new(|| {
+    let list = include_str!("../data/operator_functions.txt");
+    list.lines().filter_map(Routine::read).collect()
+});
+
+/// What computes the operators, by oid, as far as it is not among [`routines`]: it has a name in PostgreSQL's
+/// `pg_proc`, but no call is resolved to it.
+pub fn operator_routines() -> &'static [Routine] {
+    &BEHIND_OPERATORS
+}
+
+/// The function of that oid.
+pub fn routine_by_oid(oid: u32) -> Option<&'static Routine> {
+    [routines(), operator_routines()]
+        .into_iter()
+        .find_map(|list| list.binary_search_by_key(&oid, |routine| routine.oid).ok().and_then(|place| list.get(place)))
+}
+
+/// All that can be called by name, by oid.
+pub fn routines() -> &'static [Routine] {
     &BUILT_IN
 }
 
@@ -55,7 +75,7 @@ static BY_NAME: LazyLock<HashMap<&str, Vec<usize>>> = LazyLock::new(|| {
 });
 
 /// What is built in under that name.
-pub(crate) fn routines_named(name: &str) -> impl Iterator<Item = &'static Routine> {
+pub fn routines_named(name: &str) -> impl Iterator<Item = &'static Routine> {
     let places = BY_NAME.get(name).map(Vec::as_slice).unwrap_or_default();
     places.iter().filter_map(|place| routines().get(*place))
 }
@@ -102,66 +122,45 @@ impl Routine {
         Some(())
     }
 
-    /// A function of the embedding program.
-    pub(crate) fn embedded(function: &FunctionInfo) -> Self {
-        Self {
-            oid: EMBEDDED | (hash(&function.name) & (EMBEDDED - 1)),
-            name: function.name.clone(),
-            kind: 'f',
-            volatility: if function.immutable { 'i' } else { 'v' },
-            parallel: 's',
-            strict: function.strict,
-            returns_set: false,
-            result: function.returns.oid(),
-            arguments: function.arguments.iter().map(types::DataType::oid).collect(),
-            variadic: 0,
-            defaults: 0,
-            aggregate: ('n', 0),
-            shown: None,
-        }
-    }
-
     /// What it gives, as `pg_get_function_result()` says it.
-    pub(crate) fn result_text(&self) -> String {
+    pub fn result_text(&self) -> String {
         let result = format_type(self.result, None);
         if self.returns_set { format!("SETOF {result}") } else { result }
     }
 
     /// Its arguments with names and defaults.
-    pub(crate) fn arguments_text(&self) -> String {
+    pub fn arguments_text(&self) -> String {
         self.shown.map_or_else(|| self.types_text(", "), str::to_owned)
     }
 
     /// Its arguments without defaults.
-    pub(crate) fn identity_text(&self) -> String {
+    pub fn identity_text(&self) -> String {
         let text = self.arguments_text();
         let bare = |part: &str| part.split_once(" DEFAULT ").map_or(part, |(before, _)| before).to_owned();
         text.split(", ").map(bare).collect::<Vec<_>>().join(", ")
     }
 
     /// The types alone.
-    pub(crate) fn types_text(&self, between: &str) -> String {
+    pub fn types_text(&self, between: &str) -> String {
         self.arguments.iter().map(|ty| format_type(*ty, None)).collect::<Vec<_>>().join(between)
     }
-}
-
-/// FNV-1a: the same for a name in every run.
-fn hash(name: &str) -> u32 {
-    name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::oid::types::PgType;
+    use crate::lists::PgType;
 
     #[test]
     fn every_line_is_read_and_names_known_types() {
-        let lines = include_str!("functions.txt").lines().count() + include_str!("own.txt").lines().count();
+        let lines =
+            include_str!("../data/functions.txt").lines().count() + include_str!("../data/own.txt").lines().count();
         assert_eq!(routines().len(), lines);
+        assert_eq!(operator_routines().len(), include_str!("../data/operator_functions.txt").lines().count());
+        assert!(operator_routines().is_sorted_by_key(|routine| routine.oid));
         assert!(routines().windows(2).all(|pair| matches!(pair, [a, b] if a.oid < b.oid)), "oids are used once");
-        for routine in routines() {
+        for routine in routines().iter().chain(operator_routines()) {
             for ty in routine.arguments.iter().chain([&routine.result]) {
                 assert!(PgType::by_oid(*ty).is_some(), "{} has a type {ty}", routine.name);
             }

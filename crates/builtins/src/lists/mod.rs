@@ -1,6 +1,6 @@
 //! What is built in: functions, operators and casts, with PostgreSQL's oids where PostgreSQL has the same.
 //!
-//! The lists beside this file hold what can be called here, found by calling it: `functions.txt`, `operators.txt` and
+//! The lists in `data` hold what can be called here, found by calling it: `functions.txt`, `operators.txt` and
 //! `casts.txt` are the part of PostgreSQL 15's `pg_proc`, `pg_operator` and `pg_cast` that is here, `own.txt` are
 //! functions that PostgreSQL has not (Phoenix's), with oids that PostgreSQL leaves free; those that want a constant
 //! (`round(t, 'hour')`, `first_values(x, 3)`) are forms of the grammar and not listed.
@@ -9,17 +9,22 @@
 //!   871 upper fiss 25 25                      oid, name, flags, result, arguments
 //!   3058 concat fss 25 2276 v2276 | VARIADIC "any"
 //!                                             more words, and the arguments as shown if they are not just their types
-//!   15 = bmh 23 20 16 416 36                  oid, name, flags, left, right, result, commutator, negator
+//!   15 = bmh 23 20 16 416 36 852              oid, name, flags, left, right, result, commutator, negator, function
 //!   10000 20 21 714 a f                       oid, source, target, function, context, method
 //! ```
 //!
 //! Flags of a function: its kind, volatility and safety in parallel as in `pg_proc`, `s` for strict, `r` for sets. More
 //! words: `v` and the type of the last arguments, `d` and the number of defaults, `k` with kind and direct arguments of
 //! an aggregate. Functions of types (input, output, subscripts) and of casts are listed because `pg_type` and `pg_cast`
-//! name them: the server does by itself what they stand for, and a query cannot call them.
+//! name them: the server does by itself what they stand for, and a query cannot call them. `operator_functions.txt`
+//! are the functions behind operators, which `pg_proc` does not show.
 
+mod format_type;
 mod lines;
+mod pg_type;
 mod routine;
 
-pub(crate) use lines::{casts, operators};
-pub(crate) use routine::{Routine, routines, routines_named};
+pub use format_type::{attribute_typmod, format_type};
+pub use lines::{Cast, Operator, casts, operators};
+pub use pg_type::{ARRAY_OF_ROWS, PgType, ROW, pg_types};
+pub use routine::{Routine, operator_routines, routine_by_oid, routines, routines_named};

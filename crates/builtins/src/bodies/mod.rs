@@ -1,0 +1,47 @@
+//! What computes functions, operators and casts row by row.
+//!
+//! A line finds its body by its symbol: PostgreSQL's name of the function and, where several have one name, the types of
+//! its arguments. A line without a body is computed by DataFusion only.
+
+mod casts;
+mod compare;
+mod floats;
+mod integers;
+mod intervals;
+mod like;
+mod numerics;
+mod texts;
+
+pub use compare::{Comparison, comparison};
+pub(crate) use numerics::{added, quotient};
+
+use crate::lists::Routine;
+use crate::{Body, EvalError};
+use types::Datum;
+
+/// The body of a line of the list.
+pub(crate) fn find(routine: &Routine) -> Option<Body> {
+    if routine.kind != 'f' || routine.returns_set {
+        return None;
+    }
+    let args = routine.arguments.as_slice();
+    compare::find(routine)
+        .or_else(|| integers::find(&routine.name, args, routine.result))
+        .or_else(|| floats::find(&routine.name, args))
+        .or_else(|| numerics::find(&routine.name))
+        .or_else(|| intervals::find(&routine.name))
+        .or_else(|| like::find(&routine.name))
+        .or_else(|| texts::find(&routine.name, args))
+        .or_else(|| casts::find(routine))
+}
+
+/// Arguments that binding should have refused.
+pub(crate) fn wrong(args: &[Datum]) -> EvalError {
+    let kinds: Vec<&str> = args.iter().map(Datum::kind_name).collect();
+    EvalError::Internal { detail: format!("a body was called with ({})", kinds.join(", ")) }
+}
+
+/// A number that its type has no room for.
+pub(crate) fn out_of_range(what: &str) -> EvalError {
+    EvalError::OutOfRange { what: what.to_owned() }
+}

@@ -1,0 +1,65 @@
+//! Errors of bodies: typed, without SQLSTATE; `engine` chooses that in one match.
+
+use types::TypeError;
+
+/// A value that cannot be computed.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum EvalError {
+    /// The statement was cancelled or ran out of time (57014).
+    #[error("canceling statement")]
+    Stopped,
+    /// Division by zero (22012).
+    #[error("division by zero")]
+    DivisionByZero,
+    /// A result outside its type (22003).
+    #[error("{what} out of range")]
+    OutOfRange {
+        /// SQL name of the type, or `value`.
+        what: String,
+    },
+    /// An argument that a function refuses.
+    #[error("{message}")]
+    Refused {
+        /// Why, and so with which code.
+        reason: Reason,
+        /// One line for a person.
+        message: String,
+    },
+    /// A value that does not fit its type.
+    #[error(transparent)]
+    Type(#[from] TypeError),
+    /// A defect: something that binding should have refused (XX000).
+    #[error("internal error: {detail}")]
+    Internal {
+        /// What was found.
+        detail: String,
+    },
+}
+
+/// Why a function refuses a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// An argument out of the function's domain (22023).
+    Argument,
+    /// A number outside its type's range (22003).
+    Range,
+    /// A date, a time or an interval that does not exist (22008).
+    DateTime,
+    /// An ESCAPE that is none, or a pattern that ends with it (22025).
+    Escape,
+    /// A negative length (22011).
+    Substring,
+}
+
+impl Reason {
+    /// The error with that message.
+    pub fn because(self, message: impl Into<String>) -> EvalError {
+        EvalError::Refused { reason: self, message: message.into() }
+    }
+}
+
+impl From<types::interrupt::Interrupted> for EvalError {
+    fn from(_: types::interrupt::Interrupted) -> Self {
+        Self::Stopped
+    }
+}

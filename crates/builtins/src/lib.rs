@@ -1,0 +1,38 @@
+//! What is built in: types, functions, operators and casts, in one table.
+//!
+//! ```text
+//!   data/*.txt ──> Function, Operator, Cast ──resolve──> FuncId, casts      PostgreSQL's chapter 10
+//!                        │
+//!                        └── body: fn(&Env, &[Datum]) -> Result<Datum, EvalError>
+//! ```
+//!
+//! Below this crate are values only: no syntax, no catalog of tables, no Arrow.
+//!
+//! - [`Ty`] and [`TypeId`]: a type as `pg_type` numbers it; [`Ty::of`] and [`Ty::data_type`] go to values' types and back.
+//! - [`function`], [`functions_named`], [`operators_named`], [`cast`]: lines of the table.
+//! - [`resolve::operator`], [`resolve::function`], [`resolve::common_type`], [`resolve::coercion`]: which line a statement
+//!   means, and what its arguments are cast to.
+//! - [`Function::body`]: computes a call row by row; [`comparison`] tells which calls compare by the order of values.
+//! - [`accumulator`]: computes an aggregate row by row.
+//! - [`lists`]: the rows of `pg_proc`, `pg_operator`, `pg_cast` and `pg_type`.
+//!
+//! Read next: `bind`.
+
+mod accumulate;
+mod bodies;
+mod env;
+mod error;
+mod function;
+pub mod lists;
+pub mod resolve;
+mod table;
+mod ty;
+
+pub use accumulate::{Accumulator, accumulator};
+pub use bodies::{Comparison, comparison};
+pub use env::Env;
+pub use error::{EvalError, Reason};
+pub use function::{Body, FuncId, Function, Kind, Volatility};
+pub use lists::Operator;
+pub use table::{Cast, CastContext, CastMethod, cast, function, functions, functions_named, operators_named};
+pub use ty::{Ty, TypeId};

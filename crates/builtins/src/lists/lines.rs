@@ -1,0 +1,108 @@
+//! Operators and casts of the lists.
+
+use std::sync::LazyLock;
+
+/// A row of `pg_operator`.
+#[derive(Debug)]
+pub struct Operator {
+    /// Its oid.
+    pub oid: u32,
+    /// Its name, such as `=`.
+    pub name: &'static str,
+    /// `b` between two values, `l` in front of one.
+    pub kind: &'static str,
+    /// Can it order a merge join?
+    pub merges: bool,
+    /// Can it be the condition of a hash join?
+    pub hashes: bool,
+    /// Type on the left, 0 for one in front.
+    pub left: u32,
+    /// Type on the right.
+    pub right: u32,
+    /// Its result.
+    pub result: u32,
+    /// The operator that gives the same with its sides changed, or 0.
+    pub commutator: u32,
+    /// The operator that gives the opposite, or 0.
+    pub negator: u32,
+    /// What computes it, as `oprcode`.
+    pub function: u32,
+}
+
+/// A row of `pg_cast`.
+#[derive(Debug)]
+pub struct Cast {
+    /// Its oid.
+    pub oid: u32,
+    /// From which type.
+    pub source: u32,
+    /// To which type.
+    pub target: u32,
+    /// What computes it, or 0.
+    pub function: u32,
+    /// `e` explicit, `a` in assignments, `i` everywhere.
+    pub context: &'static str,
+    /// `f` by a function, `b` the same bytes, `i` through text.
+    pub method: &'static str,
+}
+
+static OPERATORS: LazyLock<Vec<Operator>> =
+    LazyLock::new(|| include_str!("../data/operators.txt").lines().filter_map(operator).collect());
+
+static CASTS: LazyLock<Vec<Cast>> =
+    LazyLock::new(|| include_str!("../data/casts.txt").lines().filter_map(cast).collect());
+
+/// All operators, by oid.
+pub fn operators() -> &'static [Operator] {
+    &OPERATORS
+}
+
+/// All casts, by oid.
+pub fn casts() -> &'static [Cast] {
+    &CASTS
+}
+
+fn operator(line: &'static str) -> Option<Operator> {
+    let mut words = line.split(' ');
+    let (oid, name, flags) = (words.next()?.parse().ok()?, words.next()?, words.next()?);
+    let mut oids = words.map(str::parse);
+    let mut next = || oids.next()?.ok();
+    Some(Operator {
+        oid,
+        name,
+        kind: flags.get(..1)?,
+        merges: flags.contains('m'),
+        hashes: flags.contains('h'),
+        left: next()?,
+        right: next()?,
+        result: next()?,
+        commutator: next()?,
+        negator: next()?,
+        function: next()?,
+    })
+}
+
+fn cast(line: &'static str) -> Option<Cast> {
+    let mut words = line.split(' ');
+    let mut next = || words.next()?.parse().ok();
+    let (oid, source, target, function) = (next()?, next()?, next()?, next()?);
+    Some(Cast { oid, source, target, function, context: words.next()?, method: words.next()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::routine_by_oid;
+    use super::*;
+
+    #[test]
+    fn every_line_is_read_and_casts_have_their_functions() {
+        assert_eq!(operators().len(), include_str!("../data/operators.txt").lines().count());
+        assert_eq!(casts().len(), include_str!("../data/casts.txt").lines().count());
+        for cast in casts().iter().filter(|cast| cast.function != 0) {
+            assert!(routine_by_oid(cast.function).is_some(), "{cast:?}");
+        }
+        for operator in operators() {
+            assert!(routine_by_oid(operator.function).is_some(), "{operator:?}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! PostgreSQL's rules of type conversion (chapter 10 of its manual): which function, operator and common type.
+//!
+//! ```text
+//!   operator   10.2     function   10.3     coercion   10.4 (values that are stored)     common_type   10.5
+//!        \        /                             |
+//!         candidate: exact, preferred, categories of unknown literals
+//!              |
+//!         polymorphic: anyelement and its like become types
+//! ```
+//!
+//! The steps are those of the manual; where it is silent, those of PostgreSQL 15's parser.
+
+mod candidate;
+mod coercion;
+mod common_type;
+mod function;
+mod operator;
+mod polymorphic;
+
+pub use coercion::{Via, can_coerce, coercion};
+pub use common_type::{Mismatch, common_type};
+pub use function::{FunctionCall, Resolved, function};
+pub use operator::{OperatorCall, operator};
+
+/// Why nothing was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// No candidate takes these arguments (42883).
+    None,
+    /// Several take them, and none is better (42725).
+    Ambiguous,
+    /// A candidate takes them, but its pseudo-types stand for no type with these arguments (42804).
+    Undetermined,
+}
