@@ -1,0 +1,244 @@
+//! The state of binding one statement.
+
+use crate::error::{BindError, BindErrorKind, BindResult};
+use crate::position::Lines;
+use crate::relations::{Environment, Relations};
+use crate::scope::{Boundary, CteEntry, Scope};
+use crate::tree::{Body, Bound, ColId, ColInfo, CteBody, CteId, Facts, Kind, Needs, ParamId, Rel, RelId, Scalar, Span};
+use builtins::{Ty, TypeId, Volatility};
+use catalog::Table;
+use sql::SourceSpan;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Views within views, at most.
+const MAX_VIEW_DEPTH: usize = 32;
+
+/// Ids, names in sight and what is known so far.
+pub(crate) struct Binder<'a> {
+    pub(crate) relations: &'a dyn Relations,
+    pub(crate) env: &'a Environment<'a>,
+    pub(crate) lines: Lines<'a>,
+    pub(crate) cols: Vec<ColInfo>,
+    pub(crate) params: Vec<Parameter>,
+    /// By [`RelId`].
+    pub(crate) scans: Vec<Scanned>,
+    next_cte: u32,
+    pub(crate) needs: Needs,
+    pub(crate) facts: Facts,
+    /// Queries around the place that is bound, the innermost last.
+    pub(crate) scopes: Vec<Scope>,
+    /// Queries of WITH in sight, the innermost last.
+    pub(crate) ctes: Vec<CteEntry>,
+    /// Subqueries around the place, the innermost last.
+    pub(crate) boundaries: Vec<Boundary>,
+    /// The search path of the view that is bound.
+    pub(crate) path: Option<Vec<String>>,
+    pub(crate) view_depth: usize,
+    /// How deep the expression is that is bound.
+    pub(crate) depth: usize,
+    /// Queries of WITH that are bound, in the order in which they can be computed.
+    pub(crate) cte_bodies: Vec<crate::tree::Cte>,
+}
+
+/// `$n`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parameter {
+    /// `unknown` until something wants it to be of a type.
+    pub(crate) ty: Ty,
+    /// Where it stands first.
+    pub(crate) span: Span,
+    /// Is it in the statement?
+    pub(crate) used: bool,
+}
+
+/// A reference to a table. Its columns get ids as they are named.
+#[derive(Clone, Debug)]
+pub(crate) struct Scanned {
+    pub(crate) table: Arc<Table>,
+    /// By ordinal.
+    pub(crate) ids: Vec<Option<ColId>>,
+    /// Is it on a side of an outer join that may be missing?
+    pub(crate) nullable: bool,
+}
+
+/// A type without modifiers.
+pub(crate) fn plain(id: TypeId) -> Ty {
+    Ty { id, typmod: -1, digits: None }
+}
+
+impl<'a> Binder<'a> {
+    pub(crate) fn new(relations: &'a dyn Relations, env: &'a Environment<'a>, declared: &[Option<Ty>]) -> Self {
+        let declared = declared.iter().map(|ty| Parameter {
+            ty: ty.unwrap_or(plain(TypeId::UNKNOWN)),
+            span: Span::default(),
+            used: ty.is_some(),
+        });
+        Self {
+            relations,
+            env,
+            lines: Lines::new(env.text),
+            cols: Vec::new(),
+            params: declared.collect(),
+            scans: Vec::new(),
+            next_cte: 0,
+            needs: Needs::default(),
+            facts: Facts { volatility: Volatility::Immutable, session_bound: false },
+            scopes: Vec::new(),
+            ctes: Vec::new(),
+            boundaries: Vec::new(),
+            path: None,
+            view_depth: 0,
+            depth: 0,
+            cte_bodies: Vec::new(),
+        }
+    }
+
+    /// The bound statement; parameters that nothing gave a type are an error.
+    pub(crate) fn finish(self, mut body: Body) -> BindResult<Bound> {
+        for (at, param) in self.params.iter().enumerate() {
+            if param.used && param.ty.id == TypeId::UNKNOWN {
+                let number = u16::try_from(at + 1).unwrap_or(u16::MAX);
+                return Err(BindError::new(BindErrorKind::UntypedParameter { number }, param.span));
+            }
+        }
+        self.fill_scans(&mut body);
+        let params = self.params.iter().map(|param| param.ty).collect();
+        Ok(Bound { body, cols: self.cols, params, needs: self.needs, facts: self.facts })
+    }
+
+    /// Tells each scan which columns the statement reads, now that all of it is bound.
+    fn fill_scans(&self, body: &mut Body) {
+        if let Body::Query(query) = body {
+            for cte in &mut query.ctes {
+                match &mut cte.body {
+                    CteBody::Inline(rel) | CteBody::Once(rel) => self.fill(rel),
+                    CteBody::Recursive { base, step, .. } => {
+                        self.fill(base);
+                        self.fill(step);
+                    }
+                }
+            }
+            self.fill(&mut query.rel);
+        }
+    }
+
+    fn fill(&self, rel: &mut Rel) {
+        if let Rel::Scan { rel: id, cols, .. } = rel
+            && let Some(scanned) = self.scans.get(id.0 as usize)
+        {
+            let used = scanned.ids.iter().enumerate().filter_map(|(at, id)| id.map(|id| (at, id)));
+            *cols = used.collect();
+        }
+        rel.each_scalar_mut(&mut |value| self.fill_subqueries(value));
+        rel.each_input_mut(&mut |input| self.fill(input));
+    }
+
+    fn fill_subqueries(&self, value: &mut Scalar) {
+        if let Kind::Subquery(subquery) = &mut value.kind {
+            self.fill(&mut subquery.rel);
+        }
+        value.each_operand_mut(&mut |operand| self.fill_subqueries(operand));
+    }
+
+    pub(crate) fn new_col(&mut self, info: ColInfo) -> BindResult<ColId> {
+        let id = ColId::at(self.cols.len());
+        self.cols.push(info);
+        id.ok_or_else(|| BindError::new(BindErrorKind::TooManyColumns, Span::default()))
+    }
+
+    /// A column that an expression computes.
+    pub(crate) fn computed(&mut self, name: &str, value: &Scalar) -> BindResult<ColId> {
+        let nullable = self.is_nullable(value);
+        self.new_col(ColInfo { name: name.to_owned(), ty: value.ty, nullable, origin: None })
+    }
+
+    fn is_nullable(&self, value: &Scalar) -> bool {
+        match &value.kind {
+            Kind::Const(value) => value.is_null(),
+            Kind::Col(col) => self.cols.get(col.id.index()).is_none_or(|info| info.nullable),
+            Kind::IsNull(_) | Kind::Is { .. } | Kind::Distinct { .. } | Kind::Session(_) => false,
+            _ => true,
+        }
+    }
+
+    pub(crate) fn new_rel(&mut self, table: Arc<Table>) -> RelId {
+        let id = RelId(u32::try_from(self.scans.len()).unwrap_or(u32::MAX));
+        let ids = vec![None; table.columns.len()];
+        self.scans.push(Scanned { table, ids, nullable: false });
+        id
+    }
+
+    pub(crate) fn new_cte(&mut self) -> CteId {
+        self.next_cte += 1;
+        CteId(self.next_cte - 1)
+    }
+
+    /// The column of a table, of which something wants the value.
+    pub(crate) fn table_col(&mut self, rel: RelId, ordinal: usize) -> BindResult<ColId> {
+        let missing = || BindError::new(BindErrorKind::TooManyColumns, Span::default());
+        let scanned = self.scans.get(rel.0 as usize).ok_or_else(missing)?;
+        if let Some(id) = scanned.ids.get(ordinal).copied().flatten() {
+            return Ok(id);
+        }
+        let column = scanned.table.columns.get(ordinal).ok_or_else(missing)?;
+        let ty = Ty::of(&column.ty);
+        let nullable = scanned.nullable || !column.not_null;
+        let number = i16::try_from(column.id.0).unwrap_or_default();
+        let (oid, name) = (scanned.table.oid, column.name.clone());
+        let id = self.new_col(ColInfo { name, ty, nullable, origin: Some((oid, number)) })?;
+        if let Some(slot) = self.scans.get_mut(rel.0 as usize).and_then(|scanned| scanned.ids.get_mut(ordinal)) {
+            *slot = Some(id);
+        }
+        self.needs.relations.entry(oid).or_default().selected.insert(ordinal);
+        Ok(id)
+    }
+
+    /// The parameter as an expression; `place` is where it stands.
+    pub(crate) fn parameter(&mut self, number: u16, span: Span) -> BindResult<Scalar> {
+        let at = usize::from(number).saturating_sub(1);
+        while self.params.len() <= at {
+            self.params.push(Parameter { ty: plain(TypeId::UNKNOWN), span: Span::default(), used: false });
+        }
+        let Some(param) = self.params.get_mut(at) else { return Err(self.not_built("a parameter of this number")) };
+        if !param.used || param.span.is_empty() {
+            (param.used, param.span) = (true, span);
+        }
+        let id = u16::try_from(at).unwrap_or(u16::MAX);
+        Ok(Scalar { kind: Kind::Param(ParamId(id)), ty: param.ty, span })
+    }
+
+    pub(crate) fn span(&self, place: SourceSpan) -> Span {
+        self.lines.span(place)
+    }
+
+    pub(crate) fn not_built(&self, feature: impl Into<Cow<'static, str>>) -> BindError {
+        BindError::new(BindErrorKind::NotBuilt { feature: feature.into() }, Span::default())
+    }
+
+    pub(crate) fn error<T>(&self, kind: BindErrorKind, span: Span) -> BindResult<T> {
+        Err(BindError::new(kind, span))
+    }
+
+    /// Binds the text of a view: with its own search path, without names and positions of what is around it.
+    pub(crate) fn within_view<T>(
+        &mut self,
+        path: Vec<String>,
+        bind: impl FnOnce(&mut Self) -> BindResult<T>,
+    ) -> BindResult<T> {
+        if self.view_depth >= MAX_VIEW_DEPTH {
+            return Err(self.not_built("views nested so deeply"));
+        }
+        let lines = std::mem::take(&mut self.lines);
+        let scopes = std::mem::take(&mut self.scopes);
+        let ctes = std::mem::take(&mut self.ctes);
+        let boundaries = std::mem::take(&mut self.boundaries);
+        let path = self.path.replace(path);
+        self.view_depth += 1;
+        let bound = bind(self);
+        self.view_depth -= 1;
+        self.path = path;
+        (self.lines, self.scopes, self.ctes, self.boundaries) = (lines, scopes, ctes, boundaries);
+        bound
+    }
+}

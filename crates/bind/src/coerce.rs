@@ -1,0 +1,190 @@
+//! Types for literals and parameters, and casts where an operand is not of the type that is wanted.
+
+use crate::binder::{Binder, plain};
+use crate::error::{BindError, BindErrorKind, BindResult};
+use crate::tree::{CastContext, CastVia, Kind, Scalar, Span};
+use builtins::resolve::{Via, coercion, common_type};
+use builtins::{Ty, TypeId};
+use types::{Datum, TypeError, coerce, temporal, text};
+
+impl Binder<'_> {
+    /// The value as one of type `to`; `None` if there is no such cast in this context.
+    pub(crate) fn try_coerce(&mut self, value: Scalar, to: Ty, context: CastContext) -> BindResult<Option<Scalar>> {
+        if value.ty.id == TypeId::UNKNOWN {
+            return self.coerce_unknown(value, to, context).map(Some);
+        }
+        if value.ty.id == to.id {
+            return Ok(Some(self.fit(value, to, context)));
+        }
+        let Some(via) = coercion(value.ty.id, to.id, context) else { return Ok(None) };
+        self.note_session(to.id);
+        self.note_session(value.ty.id);
+        let via = match via {
+            Via::Function(id) => {
+                self.note_call(id);
+                CastVia::Function(id)
+            }
+            Via::Relabel => CastVia::Relabel,
+            Via::Text => CastVia::Text,
+            Via::Elements => CastVia::Elements,
+        };
+        if let (Kind::Const(_), CastVia::Relabel) | (Kind::Const(Datum::Null), _) = (&value.kind, via) {
+            let relabelled = Scalar { ty: plain(to.id), ..value };
+            return Ok(Some(self.fit(relabelled, to, context)));
+        }
+        let (span, arg) = (value.span, Box::new(value));
+        let cast = Scalar { kind: Kind::Cast { via, arg, context }, ty: plain(to.id), span };
+        Ok(Some(self.fit(cast, to, context)))
+    }
+
+    /// As [`Self::try_coerce`], for operands that resolution has found to fit.
+    pub(crate) fn coerce(&mut self, value: Scalar, to: Ty, context: CastContext) -> BindResult<Scalar> {
+        let (from, span) = (value.ty, value.span);
+        match self.try_coerce(value, to, context)? {
+            Some(value) => Ok(value),
+            None => {
+                let kind = BindErrorKind::CannotCast { from: name_of(from), to: name_of(to) };
+                self.error(kind, span)
+            }
+        }
+    }
+
+    /// Applies the length, digits or scale of a type.
+    fn fit(&self, value: Scalar, to: Ty, context: CastContext) -> Scalar {
+        if to.typmod == -1 || value.ty.typmod == to.typmod {
+            return value;
+        }
+        let (span, arg) = (value.span, Box::new(value));
+        Scalar { kind: Kind::Cast { via: CastVia::Length, arg, context }, ty: to, span }
+    }
+
+    fn coerce_unknown(&mut self, value: Scalar, to: Ty, context: CastContext) -> BindResult<Scalar> {
+        let span = value.span;
+        match value.kind {
+            Kind::Const(Datum::Text(text)) => {
+                let kind = Kind::Const(self.input(&text, to, context, span)?);
+                Ok(Scalar { kind, ty: to, span })
+            }
+            Kind::Const(_) => Ok(Scalar { kind: Kind::Const(Datum::Null), ty: to, span }),
+            Kind::Param(id) => {
+                let Some(param) = self.params.get_mut(usize::from(id.0)) else {
+                    return Err(self.not_built("a parameter of this number"));
+                };
+                if param.ty.id == TypeId::UNKNOWN {
+                    param.ty = plain(to.id);
+                } else if param.ty.id != to.id {
+                    let (known, wanted) = (name_of(param.ty), name_of(plain(to.id)));
+                    let kind = BindErrorKind::InconsistentParameter { number: id.0 + 1, known, wanted };
+                    return self.error(kind, span);
+                }
+                let typed = Scalar { kind: Kind::Param(id), ty: plain(to.id), span };
+                Ok(self.fit(typed, to, context))
+            }
+            _ => Err(self.not_built("a computed value of unknown type")),
+        }
+    }
+
+    /// What the input function of a type makes of a literal.
+    pub(crate) fn input(&mut self, text: &str, to: Ty, context: CastContext, span: Span) -> BindResult<Datum> {
+        self.note_session(to.id);
+        let wrong = |error| BindError::new(BindErrorKind::Value(error), span);
+        if to.id == TypeId::BPCHAR && to.typmod == -1 {
+            text::check_zero_byte(text).map_err(wrong)?;
+            return Ok(Datum::Text(text.trim_end_matches(' ').to_owned()));
+        }
+        let Some(ty) = to.data_type() else {
+            return Err(self.not_built(format!("a literal of type {}", name_of(to))));
+        };
+        if context == CastContext::Explicit && ty.is_text() {
+            return coerce::cast(&ty, Datum::Text(text.to_owned())).map_err(wrong);
+        }
+        if matches!(to.id.element().unwrap_or(to.id).category(), "D") && names_the_clock(text) {
+            return Err(self.not_built("a literal that depends on the clock"));
+        }
+        match text::parse_in(&ty, text, self.env.rules) {
+            // NaN, and digits that only another type of the statement holds.
+            Err(TypeError::TextOutOfRange { .. }) if to.id == TypeId::NUMERIC => {
+                Err(self.not_built("a numeric that is not kept exactly"))
+            }
+            Err(error) if matches!(to.id, TypeId::DATE | TypeId::TIMESTAMP) => {
+                // The name of a zone says nothing to these types, but that it is one is checked.
+                let Some(local) = temporal::without_zone_name(text, self.env.rules) else { return Err(wrong(error)) };
+                text::parse_in(&ty, local, self.env.rules).map_err(|_| wrong(error))
+            }
+            read => read.map_err(wrong),
+        }
+    }
+
+    /// Casts all to their common type; `what` they are in. Without any type they are text.
+    pub(crate) fn unify(&mut self, values: &mut Vec<Scalar>, what: &'static str) -> BindResult<Ty> {
+        let types: Vec<Ty> = values.iter().map(|value| value.ty).collect();
+        let common = match common_type(&types) {
+            Ok(common) => common,
+            Err(mismatch) => {
+                let (left, right) = (mismatch.so_far.sql_name(), mismatch.other.sql_name());
+                let span = values.get(mismatch.at).map(|value| value.span).unwrap_or_default();
+                return self.error(BindErrorKind::NoCommonType { what, left, right }, span);
+            }
+        };
+        for value in std::mem::take(values) {
+            let (from, span) = (value.ty, value.span);
+            let Some(value) = self.try_coerce(value, common, CastContext::Implicit)? else {
+                let kind = BindErrorKind::CannotConvert { what, from: name_of(from), to: name_of(common) };
+                return self.error(kind, span);
+            };
+            values.push(value);
+        }
+        Ok(common)
+    }
+
+    /// A literal or parameter that nothing has given a type is text in an output list.
+    pub(crate) fn output_type(&mut self, value: Scalar) -> BindResult<Scalar> {
+        match value.ty.id {
+            TypeId::UNKNOWN => self.coerce(value, Ty::TEXT, CastContext::Implicit),
+            _ => Ok(value),
+        }
+    }
+
+    /// A boolean; `what` wants it.
+    pub(crate) fn must_be_boolean(&mut self, value: Scalar, what: &'static str) -> BindResult<Scalar> {
+        self.must_be(value, Ty::BOOL, "boolean", what)
+    }
+
+    /// A value that can be assigned to a type; `what` wants it.
+    pub(crate) fn must_be(
+        &mut self,
+        value: Scalar,
+        to: Ty,
+        wanted: &'static str,
+        what: &'static str,
+    ) -> BindResult<Scalar> {
+        let (found, span) = (value.ty, value.span);
+        let context = if to.id == TypeId::BOOL { CastContext::Implicit } else { CastContext::Assignment };
+        match self.try_coerce(value, to, context)? {
+            Some(value) => Ok(value),
+            None => {
+                let kind = BindErrorKind::WrongType { what: what.into(), wanted, found: name_of(found) };
+                self.error(kind, span)
+            }
+        }
+    }
+
+    /// Texts of dates and times depend on the session's zone and style.
+    fn note_session(&mut self, id: TypeId) {
+        let element = id.element().unwrap_or(id);
+        if matches!(element.category(), "D" | "T") {
+            self.facts.session_bound = true;
+        }
+    }
+}
+
+/// Words that PostgreSQL reads as the time of the statement.
+fn names_the_clock(text: &str) -> bool {
+    let words = text.split(|c: char| !c.is_ascii_alphabetic());
+    words.map(str::to_ascii_lowercase).any(|word| matches!(word.as_str(), "now" | "today" | "tomorrow" | "yesterday"))
+}
+
+/// The name of a type as messages show it.
+pub(crate) fn name_of(ty: Ty) -> String {
+    ty.id.sql_name()
+}

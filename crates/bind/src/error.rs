@@ -1,0 +1,266 @@
+//! What can be wrong with a statement's meaning, in PostgreSQL's words. `engine` chooses the SQLSTATE, which each kind
+//! names here.
+
+use crate::tree::Span;
+use std::borrow::Cow;
+use types::TypeError;
+
+/// A statement that means nothing.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{kind}")]
+pub struct BindError {
+    /// What is wrong.
+    pub kind: Box<BindErrorKind>,
+    /// Where; empty: nowhere in the text.
+    pub span: Span,
+    /// What to do about it.
+    pub hint: Option<Cow<'static, str>>,
+}
+
+/// What is wrong.
+#[derive(Clone, Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "fields are the parts of the message")]
+pub enum BindErrorKind {
+    /// Not in this binder yet; the statement goes the old way (0A000 where there is none).
+    #[error("{feature} is not built yet")]
+    NotBuilt { feature: Cow<'static, str> },
+    /// 42703.
+    #[error("column {} does not exist", column_name(.relation.as_deref(), .name))]
+    UndefinedColumn { relation: Option<String>, name: String },
+    /// 42702.
+    #[error("column reference \"{name}\" is ambiguous")]
+    AmbiguousColumn { name: String },
+    /// Two outputs of that name (42702).
+    #[error("{clause} \"{name}\" is ambiguous")]
+    AmbiguousOutput { clause: Clause, name: String },
+    /// 42P01.
+    #[error("relation \"{name}\" does not exist")]
+    UndefinedTable { name: String },
+    /// 42P01.
+    #[error("missing FROM-clause entry for table \"{name}\"")]
+    MissingFrom { name: String },
+    /// A relation that is there and cannot be named here (42P01).
+    #[error("invalid reference to FROM-clause entry for table \"{name}\"")]
+    InvalidFromReference { name: String },
+    /// LATERAL under a right or full join (42P10).
+    #[error("invalid reference to FROM-clause entry for table \"{name}\"")]
+    InvalidLateral { name: String },
+    /// 42P09.
+    #[error("table reference \"{name}\" is ambiguous")]
+    AmbiguousTable { name: String },
+    /// 42712.
+    #[error("table name \"{name}\" specified more than once")]
+    DuplicateAlias { name: String },
+    /// 42712.
+    #[error("WITH query name \"{name}\" specified more than once")]
+    DuplicateCte { name: String },
+    /// 42P10.
+    #[error("table \"{name}\" has {available} columns available but {specified} columns specified")]
+    TooManyAliases { name: String, available: usize, specified: usize },
+    /// 42P10.
+    #[error("WITH query \"{name}\" has {available} columns available but {specified} columns specified")]
+    TooManyCteAliases { name: String, available: usize, specified: usize },
+    /// 42703.
+    #[error("column \"{name}\" specified in USING clause does not exist in {side} table")]
+    UndefinedUsing { name: String, side: &'static str },
+    /// 42702.
+    #[error("common column name \"{name}\" appears more than once in {side} table")]
+    AmbiguousUsing { name: String, side: &'static str },
+    /// 42701.
+    #[error("column name \"{name}\" appears more than once in USING clause")]
+    RepeatedUsing { name: String },
+    /// 42883.
+    #[error("function {name}({}) does not exist", .args.join(", "))]
+    UndefinedFunction { name: String, args: Vec<String> },
+    /// 42725.
+    #[error("function {name}({}) is not unique", .args.join(", "))]
+    AmbiguousFunction { name: String, args: Vec<String> },
+    /// 42883.
+    #[error("operator does not exist: {}{name} {right}", left_operand(.left.as_deref()))]
+    UndefinedOperator { left: Option<String>, name: String, right: String },
+    /// 42725.
+    #[error("operator is not unique: {}{name} {right}", left_operand(.left.as_deref()))]
+    AmbiguousOperator { left: Option<String>, name: String, right: String },
+    /// 42809.
+    #[error("{name} is not an aggregate function")]
+    NotAggregate { name: String },
+    /// 42846.
+    #[error("cannot cast type {from} to {to}")]
+    CannotCast { from: String, to: String },
+    /// 42804.
+    #[error("argument of {what} must be type {wanted}, not type {found}")]
+    WrongType { what: Cow<'static, str>, wanted: &'static str, found: String },
+    /// 42804.
+    #[error("{what} types {left} and {right} cannot be matched")]
+    NoCommonType { what: &'static str, left: String, right: String },
+    /// 42846.
+    #[error("{what} could not convert type {from} to {to}")]
+    CannotConvert { what: &'static str, from: String, to: String },
+    /// A literal that its type does not read: with the code of the inner error.
+    #[error(transparent)]
+    Value(#[from] TypeError),
+    /// 42P18.
+    #[error("could not determine data type of parameter ${}", .number)]
+    UntypedParameter { number: u16 },
+    /// 42P08.
+    #[error("inconsistent types deduced for parameter ${}", .number)]
+    InconsistentParameter { number: u16, known: String, wanted: String },
+    /// 42803.
+    #[error("column \"{column}\" must appear in the GROUP BY clause or be used in an aggregate function")]
+    Ungrouped { column: String },
+    /// 42803.
+    #[error("subquery uses ungrouped column \"{column}\" from outer query")]
+    UngroupedOuter { column: String },
+    /// 42803.
+    #[error("aggregate functions are not allowed in {clause}")]
+    AggregateNotAllowed { clause: Clause },
+    /// 42803.
+    #[error("aggregate function calls cannot be nested")]
+    NestedAggregate,
+    /// 42P10.
+    #[error("{clause} position {position} is not in select list")]
+    NoSuchPosition { clause: Clause, position: String },
+    /// 42601.
+    #[error("non-integer constant in {clause}")]
+    ConstantKey { clause: Clause },
+    /// 42P10.
+    #[error("for SELECT DISTINCT, ORDER BY expressions must appear in select list")]
+    DistinctOrder,
+    /// 42P10.
+    #[error("SELECT DISTINCT ON expressions must match initial ORDER BY expressions")]
+    DistinctOnOrder,
+    /// 42P10.
+    #[error("argument of {clause} must not contain variables")]
+    Variables { clause: Clause },
+    /// 42601.
+    #[error("each {op} query must have the same number of columns")]
+    UnequalColumns { op: &'static str },
+    /// 0A000.
+    #[error("invalid UNION/INTERSECT/EXCEPT ORDER BY clause")]
+    SetOperationOrder,
+    /// 42601.
+    #[error("VALUES lists must all be the same length")]
+    UnequalValues,
+    /// 42601.
+    #[error("unequal number of entries in row expressions")]
+    UnequalRows,
+    /// 42601.
+    #[error("subquery must return only one column")]
+    SubqueryColumns,
+    /// 42601.
+    #[error("subquery has too {} columns", if *.many { "many" } else { "few" })]
+    SubqueryWidth { many: bool },
+    /// 42601.
+    #[error("SELECT * with no tables specified is not valid")]
+    StarWithoutTables,
+    /// 42809.
+    #[error("op ANY/ALL (array) requires array on right side")]
+    AnyWithoutArray,
+    /// 42804.
+    #[error("cannot subscript type {ty} because it does not support subscripting")]
+    NoSubscripts { ty: String },
+    /// 42804.
+    #[error("array subscript must have type integer")]
+    SubscriptType,
+    /// 42P18.
+    #[error("cannot determine type of empty array")]
+    EmptyArray,
+    /// 42804.
+    #[error("{what} must not return a set")]
+    SetReturned { what: Cow<'static, str> },
+    /// 42883.
+    #[error("could not identify an ordering operator for type {ty}")]
+    NoOrdering { ty: String },
+    /// 42883.
+    #[error("could not identify an equality operator for type {ty}")]
+    NoEquality { ty: String },
+    /// 42804.
+    #[error("op ANY/ALL (array) requires operator to yield boolean")]
+    AnyNotBoolean,
+    /// 42601 for what the parser lets through.
+    #[error("{message}")]
+    Syntax { message: &'static str },
+    /// 54000: more columns or parameters than ids.
+    #[error("statement has too many columns")]
+    TooManyColumns,
+}
+
+/// A clause of a query, as messages name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the clause of its name")]
+pub enum Clause {
+    SelectList,
+    From,
+    FunctionInFrom,
+    JoinOn,
+    Where,
+    GroupBy,
+    Having,
+    OrderBy,
+    DistinctOn,
+    Limit,
+    Offset,
+    Values,
+    Filter,
+}
+
+impl std::fmt::Display for Clause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::SelectList => "SELECT",
+            Self::From => "FROM",
+            Self::FunctionInFrom => "functions in FROM",
+            Self::JoinOn => "JOIN conditions",
+            Self::Where => "WHERE",
+            Self::GroupBy => "GROUP BY",
+            Self::Having => "HAVING",
+            Self::OrderBy => "ORDER BY",
+            Self::DistinctOn => "DISTINCT ON",
+            Self::Limit => "LIMIT",
+            Self::Offset => "OFFSET",
+            Self::Values => "VALUES",
+            Self::Filter => "FILTER",
+        })
+    }
+}
+
+impl BindError {
+    pub(crate) fn new(kind: BindErrorKind, span: Span) -> Self {
+        Self { kind: Box::new(kind), span, hint: None }
+    }
+
+    pub(crate) fn with_hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Does the statement go the old way?
+    pub fn is_not_built(&self) -> bool {
+        matches!(*self.kind, BindErrorKind::NotBuilt { .. })
+    }
+
+    /// The second line that PostgreSQL shows below the message, where it has one.
+    pub fn detail(&self) -> Option<String> {
+        match self.kind.as_ref() {
+            BindErrorKind::InconsistentParameter { known, wanted, .. } => Some(format!("{known} versus {wanted}")),
+            BindErrorKind::InvalidLateral { .. } => {
+                Some("The combining JOIN type must be INNER or LEFT for a LATERAL reference.".to_owned())
+            }
+            BindErrorKind::Value(error) => error.detail(),
+            _ => None,
+        }
+    }
+}
+
+pub(crate) type BindResult<T> = Result<T, BindError>;
+
+fn column_name(relation: Option<&str>, name: &str) -> String {
+    match relation {
+        Some(relation) => format!("{relation}.{name}"),
+        None => format!("\"{name}\""),
+    }
+}
+
+fn left_operand(left: Option<&str>) -> String {
+    left.map(|left| format!("{left} ")).unwrap_or_default()
+}

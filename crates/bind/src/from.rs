@@ -1,0 +1,185 @@
+//! FROM: tables, views, derived tables and queries of WITH.
+
+use crate::binder::Binder;
+use crate::error::{BindError, BindErrorKind, BindResult};
+use crate::name::{fold, parts};
+use crate::relations::Found;
+use crate::scope::{Boundary, ItemColumns, ScopeItem};
+use crate::tree::{ApplyKind, ColId, JoinKind, Rel, Span};
+use catalog::{Table, View};
+use sql::ast;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// An item of FROM.
+pub(crate) struct Source {
+    pub(crate) rel: Rel,
+    pub(crate) items: Vec<ScopeItem>,
+    /// Columns of items on its left that it reads.
+    pub(crate) free: Vec<ColId>,
+}
+
+impl Binder<'_> {
+    /// The rows of FROM; what is in it is in the innermost scope from then on.
+    pub(crate) fn from(&mut self, tables: &[ast::TableWithJoins]) -> BindResult<Rel> {
+        let mut all: Option<Rel> = None;
+        for table in tables {
+            let source = self.joined_tables(table)?;
+            self.check_aliases(self.scopes.last().map_or(&[][..], |scope| &scope.items), &source.items)?;
+            let Source { rel, items, free } = source;
+            self.scope().items.extend(items);
+            all = Some(match all {
+                None => rel,
+                Some(left) => cross(left, rel, free),
+            });
+        }
+        for item in &mut self.scope().items {
+            (item.pending, item.lateral_error) = (false, false);
+        }
+        Ok(all.unwrap_or(Rel::OneRow))
+    }
+
+    pub(crate) fn joined_tables(&mut self, table: &ast::TableWithJoins) -> BindResult<Source> {
+        let mut source = self.table_factor(&table.relation)?;
+        for join in &table.joins {
+            source = self.join(source, join)?;
+        }
+        Ok(source)
+    }
+
+    pub(crate) fn table_factor(&mut self, factor: &ast::TableFactor) -> BindResult<Source> {
+        match factor {
+            ast::TableFactor::Table { name, alias, args: None, .. } => self.named_relation(name, alias.as_ref()),
+            ast::TableFactor::Derived { lateral, subquery, alias, .. } => {
+                self.derived_table(*lateral, subquery, alias.as_ref())
+            }
+            ast::TableFactor::NestedJoin { table_with_joins, alias: None } => self.joined_tables(table_with_joins),
+            ast::TableFactor::Table { args: Some(_), .. } | ast::TableFactor::UNNEST { .. } => {
+                Err(self.not_built("a function in FROM"))
+            }
+            _ => Err(self.not_built("this item of FROM")),
+        }
+    }
+
+    /// A table, a view or a query of WITH.
+    fn named_relation(&mut self, name: &ast::ObjectName, alias: Option<&ast::TableAlias>) -> BindResult<Source> {
+        let Some(idents) = parts(name) else { return Err(self.not_built("a computed name in FROM")) };
+        let names: Vec<String> = idents.iter().map(|ident| fold(ident)).collect();
+        let span = idents.iter().fold(Span::default(), |all, ident| all.with(self.span(ident.span)));
+        let (schema, bare) = match names.as_slice() {
+            [bare] => {
+                if let Some(at) = self.ctes.iter().rposition(|cte| cte.name == *bare) {
+                    return self.cte_in_from(at, alias);
+                }
+                (None, bare)
+            }
+            [schema, bare] => (Some(schema.as_str()), bare),
+            _ => return Err(self.not_built("a name with a database")),
+        };
+        match self.relations.find(self.path.as_deref(), schema, bare) {
+            Some(Found::Table(table)) => self.table_in_from(table, alias),
+            Some(Found::View(view)) => self.view_in_from(&view, alias),
+            Some(Found::Other(what)) => Err(self.not_built(what)),
+            None => self.error(BindErrorKind::UndefinedTable { name: names.join(".") }, span),
+        }
+    }
+
+    fn table_in_from(&mut self, table: Arc<Table>, alias: Option<&ast::TableAlias>) -> BindResult<Source> {
+        let name = alias.map_or_else(|| table.name.clone(), |alias| fold(&alias.name));
+        let renamed: Vec<String> = alias.iter().flat_map(|alias| &alias.columns).map(|col| fold(&col.name)).collect();
+        let available = table.visible_columns().count();
+        self.check_renamed(&name, available, renamed.len())?;
+        self.remember(&name, Some(&table.name));
+        let oid = alias.is_none().then_some(table.oid);
+        self.needs.relations.entry(table.oid).or_default();
+        let rel = self.new_rel(Arc::clone(&table));
+        let item = ScopeItem::new(Some(name), oid, ItemColumns::Table { rel, renamed });
+        // The columns in use are known at the end of the statement.
+        let rel = Rel::Scan { table, rel, cols: Vec::new(), lock: None };
+        Ok(Source { rel, items: vec![item], free: Vec::new() })
+    }
+
+    /// A view is a derived table of the query that it is kept as.
+    fn view_in_from(&mut self, view: &View, alias: Option<&ast::TableAlias>) -> BindResult<Source> {
+        let Ok(query) = sql::parse_query(&view.query) else { return Err(self.not_built("the text of this view")) };
+        let rows = self.within_view(view.search_path.clone(), |binder| binder.subquery_rows(&query))?;
+        let known = |(output, column): (&(String, ColId), &catalog::ViewColumn)| {
+            self.col_ty(output.1).id == builtins::Ty::of(&column.ty).id
+        };
+        if rows.outputs.len() != view.columns.len() || !rows.outputs.iter().zip(&view.columns).all(known) {
+            return Err(self.not_built("a view whose columns have changed"));
+        }
+        self.needs.relations.entry(view.oid).or_default();
+        let columns = view.columns.iter().map(|column| column.name.clone());
+        let columns = columns.zip(rows.outputs.iter().map(|(_, id)| *id)).collect();
+        self.remember(&alias.map_or_else(|| view.name.clone(), |alias| fold(&alias.name)), Some(&view.name));
+        let mut item = self.named_item(Some(&view.name), columns, alias)?;
+        item.table = alias.is_none().then_some(view.oid);
+        Ok(Source { rel: rows.rel, items: vec![item], free: Vec::new() })
+    }
+
+    fn derived_table(
+        &mut self,
+        lateral: bool,
+        query: &ast::Query,
+        alias: Option<&ast::TableAlias>,
+    ) -> BindResult<Source> {
+        let (rows, free) = self.beside(lateral, |binder| binder.subquery_rows(query))?;
+        if let Some(alias) = alias {
+            self.remember(&fold(&alias.name), None);
+        }
+        let item = self.named_item(None, rows.outputs, alias)?;
+        Ok(Source { rel: rows.rel, items: vec![item], free })
+    }
+
+    /// Binds what stands in FROM and reads items on its left only if it is lateral. Also gives what it reads of them.
+    pub(crate) fn beside<T>(
+        &mut self,
+        lateral: bool,
+        bind: impl FnOnce(&mut Self) -> BindResult<T>,
+    ) -> BindResult<(T, Vec<ColId>)> {
+        let before = std::mem::replace(&mut self.scope().lateral, lateral);
+        self.boundaries.push(Boundary { depth: self.scopes.len(), free: BTreeMap::new() });
+        let bound = bind(self);
+        let free = self.boundaries.pop().map(|boundary| boundary.free).unwrap_or_default();
+        self.scope().lateral = before;
+        let own = free.into_iter().filter(|(_, level)| *level == 0).map(|(id, _)| id);
+        Ok((bound?, own.collect()))
+    }
+
+    /// A relation of columns that are there, with the names of its alias.
+    pub(crate) fn named_item(
+        &mut self,
+        own: Option<&str>,
+        mut columns: Vec<(String, ColId)>,
+        alias: Option<&ast::TableAlias>,
+    ) -> BindResult<ScopeItem> {
+        let name = alias.map(|alias| fold(&alias.name)).or_else(|| own.map(str::to_owned));
+        if let Some(alias) = alias {
+            self.check_renamed(name.as_deref().unwrap_or_default(), columns.len(), alias.columns.len())?;
+            for (column, new) in columns.iter_mut().zip(&alias.columns) {
+                column.0 = fold(&new.name);
+            }
+        }
+        Ok(ScopeItem::new(name, None, ItemColumns::Named(columns)))
+    }
+
+    fn check_renamed(&self, name: &str, available: usize, specified: usize) -> BindResult<()> {
+        match specified > available {
+            true => {
+                let kind = BindErrorKind::TooManyAliases { name: name.to_owned(), available, specified };
+                Err(BindError::new(kind, Span::default()))
+            }
+            false => Ok(()),
+        }
+    }
+}
+
+/// Two items of FROM with a comma between.
+fn cross(left: Rel, right: Rel, free: Vec<ColId>) -> Rel {
+    let (outer, inner) = (Box::new(left), Box::new(right));
+    match free.is_empty() {
+        true => Rel::Join { kind: JoinKind::Inner, left: outer, right: inner, on: Vec::new() },
+        false => Rel::Apply { kind: ApplyKind::Inner, outer, inner, on: Vec::new(), free },
+    }
+}

@@ -1,0 +1,194 @@
+//! Joins: ON, USING, NATURAL.
+
+use crate::binder::Binder;
+use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::from::Source;
+use crate::name::{fold, parts};
+use crate::scope::{ItemColumns, ScopeItem, Visible};
+use crate::tree::{ApplyKind, ColId, ColRef, JoinKind, Kind, Rel, Scalar, Span};
+use sql::ast;
+
+impl Binder<'_> {
+    pub(crate) fn join(&mut self, mut left: Source, join: &ast::Join) -> BindResult<Source> {
+        let Some((kind, constraint)) = join_kind(&join.join_operator) else {
+            return Err(self.not_built("this kind of join"));
+        };
+        let mut right = self.right_side(&left, kind, &join.relation)?;
+        self.check_aliases(&left.items, &right.items)?;
+        if matches!(kind, JoinKind::Left | JoinKind::Full) {
+            self.make_nullable(&right.items);
+        }
+        if matches!(kind, JoinKind::Right | JoinKind::Full) {
+            self.make_nullable(&left.items);
+        }
+        let names = match constraint {
+            ast::JoinConstraint::Using(names) => self.using_names(names)?,
+            ast::JoinConstraint::Natural => self.natural_names(&left.items, &right.items),
+            ast::JoinConstraint::On(condition) => {
+                let on = self.join_condition(&left.items, &right.items, condition)?;
+                return Ok(self.joined(kind, left, right, on));
+            }
+            ast::JoinConstraint::None => return Ok(self.joined(kind, left, right, Vec::new())),
+        };
+        let (mut on, mut merged, mut exprs) = (Vec::new(), Vec::new(), Vec::new());
+        for (name, span) in names {
+            let (a, b) = (self.side(&mut left, &name, span, "left")?, self.side(&mut right, &name, span, "right")?);
+            on.push(self.operator("=", Some(a.clone()), b.clone(), span)?);
+            let value = self.merged(kind, a, b)?;
+            let id = match value.kind {
+                Kind::Col(col) => col.id,
+                _ => {
+                    let id = self.computed(&name, &value)?;
+                    exprs.push((id, value));
+                    id
+                }
+            };
+            merged.push((name, id));
+        }
+        let mut source = self.joined(kind, left, right, on);
+        source.items.insert(0, ScopeItem::new(None, None, ItemColumns::Named(merged)));
+        if !exprs.is_empty() {
+            source.rel = Rel::Project { input: Box::new(source.rel), exprs };
+        }
+        Ok(source)
+    }
+
+    /// The right side, which may be lateral to the left one.
+    fn right_side(&mut self, left: &Source, kind: JoinKind, factor: &ast::TableFactor) -> BindResult<Source> {
+        let lateral_error = matches!(kind, JoinKind::Right | JoinKind::Full);
+        let scope = self.scope();
+        let before = scope.items.len();
+        scope.items.extend(left.items.iter().cloned().map(|item| ScopeItem { lateral_error, ..item }));
+        let right = self.table_factor(factor);
+        self.scope().items.truncate(before);
+        right
+    }
+
+    /// ON sees the two sides of its join only.
+    fn join_condition(
+        &mut self,
+        left: &[ScopeItem],
+        right: &[ScopeItem],
+        condition: &ast::Expr,
+    ) -> BindResult<Vec<Scalar>> {
+        let sides = left.iter().chain(right).cloned().map(|item| ScopeItem { pending: false, ..item }).collect();
+        let before = std::mem::replace(&mut self.scope().items, sides);
+        let bound = self.in_clause(Clause::JoinOn, |binder| binder.conditions(condition, "JOIN/ON"));
+        self.scope().items = before;
+        bound
+    }
+
+    fn joined(&mut self, kind: JoinKind, left: Source, right: Source, on: Vec<Scalar>) -> Source {
+        let (of_left, further): (Vec<ColId>, Vec<ColId>) =
+            right.free.iter().partition(|id| left.items.iter().any(|item| self.has_col(item, **id)));
+        let (outer, inner) = (Box::new(left.rel), Box::new(right.rel));
+        let rel = match of_left.is_empty() {
+            true => Rel::Join { kind, left: outer, right: inner, on },
+            false => {
+                let kind = if kind == JoinKind::Left { ApplyKind::Left } else { ApplyKind::Inner };
+                Rel::Apply { kind, outer, inner, on, free: of_left }
+            }
+        };
+        let items = left.items.into_iter().chain(right.items).collect();
+        Source { rel, items, free: left.free.into_iter().chain(further).collect() }
+    }
+
+    fn has_col(&self, item: &ScopeItem, id: ColId) -> bool {
+        match &item.columns {
+            ItemColumns::Named(columns) => columns.iter().any(|(_, col)| *col == id),
+            ItemColumns::Table { rel, .. } => {
+                self.scans.get(rel.0 as usize).is_some_and(|scanned| scanned.ids.contains(&Some(id)))
+            }
+        }
+    }
+
+    /// Columns of a side that may be missing.
+    fn make_nullable(&mut self, items: &[ScopeItem]) {
+        for item in items {
+            let ids: Vec<ColId> = match &item.columns {
+                ItemColumns::Named(columns) => columns.iter().map(|(_, id)| *id).collect(),
+                ItemColumns::Table { rel, .. } => match self.scans.get_mut(rel.0 as usize) {
+                    Some(scanned) => {
+                        scanned.nullable = true;
+                        scanned.ids.iter().flatten().copied().collect()
+                    }
+                    None => Vec::new(),
+                },
+            };
+            for id in ids {
+                if let Some(info) = self.cols.get_mut(id.index()) {
+                    info.nullable = true;
+                }
+            }
+        }
+    }
+
+    fn using_names(&self, names: &[ast::ObjectName]) -> BindResult<Vec<(String, Span)>> {
+        let mut found: Vec<(String, Span)> = Vec::new();
+        for name in names {
+            let Some([ident]) =
+                parts(name).as_deref().map(<[_]>::to_vec).and_then(|idents| <[_; 1]>::try_from(idents).ok())
+            else {
+                return Err(self.not_built("a qualified name in USING"));
+            };
+            let (name, span) = (fold(ident), self.span(ident.span));
+            if found.iter().any(|(other, _)| *other == name) {
+                return self.error(BindErrorKind::RepeatedUsing { name }, Span::default());
+            }
+            found.push((name, span));
+        }
+        Ok(found)
+    }
+
+    fn natural_names(&self, left: &[ScopeItem], right: &[ScopeItem]) -> Vec<(String, Span)> {
+        let theirs: Vec<String> = self.visible(right).into_iter().map(|column| column.name).collect();
+        let mut names: Vec<(String, Span)> = Vec::new();
+        for Visible { name, .. } in self.visible(left) {
+            if theirs.contains(&name) && !names.iter().any(|(other, _)| *other == name) {
+                names.push((name, Span::default()));
+            }
+        }
+        names
+    }
+
+    /// The column of one side that USING names. From now on only a qualified name reaches it there.
+    fn side(&mut self, source: &mut Source, name: &str, span: Span, side: &'static str) -> BindResult<Scalar> {
+        let named: Vec<Visible> =
+            self.visible(&source.items).into_iter().filter(|column| column.name == name).collect();
+        let place = match named.as_slice() {
+            [] => return self.error(BindErrorKind::UndefinedUsing { name: name.to_owned(), side }, span),
+            [one] => one.place,
+            _ => return self.error(BindErrorKind::AmbiguousUsing { name: name.to_owned(), side }, span),
+        };
+        let Some(item) = source.items.get_mut(place.0) else { return Err(self.not_built("a column of USING")) };
+        item.qualified_only.push(place.1);
+        let id = self.item_col(&item.columns, place.1)?;
+        Ok(Scalar { kind: Kind::Col(ColRef { id, level: 0 }), ty: self.col_ty(id), span })
+    }
+
+    /// The one column that two have become, of their common type.
+    fn merged(&mut self, kind: JoinKind, left: Scalar, right: Scalar) -> BindResult<Scalar> {
+        let mut sides = vec![left, right];
+        let ty = self.unify(&mut sides, "JOIN/USING")?;
+        let is_plain = |side: &Scalar| matches!(side.kind, Kind::Col(_));
+        let span = Span::default();
+        let [left, right] = <[Scalar; 2]>::try_from(sides).map_err(|_| self.not_built("this join"))?;
+        Ok(match kind {
+            JoinKind::Full => Scalar { kind: Kind::Coalesce(vec![left, right]), ty, span },
+            JoinKind::Right => right,
+            JoinKind::Inner if !is_plain(&left) && is_plain(&right) => right,
+            _ => left,
+        })
+    }
+}
+
+fn join_kind(operator: &ast::JoinOperator) -> Option<(JoinKind, &ast::JoinConstraint)> {
+    use ast::JoinOperator as J;
+    Some(match operator {
+        J::Join(on) | J::Inner(on) | J::CrossJoin(on) => (JoinKind::Inner, on),
+        J::Left(on) | J::LeftOuter(on) => (JoinKind::Left, on),
+        J::Right(on) | J::RightOuter(on) => (JoinKind::Right, on),
+        J::FullOuter(on) => (JoinKind::Full, on),
+        _ => return None,
+    })
+}

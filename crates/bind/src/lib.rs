@@ -1,0 +1,56 @@
+//! From syntax to meaning: every name, type, function and operator of a statement is resolved here, once.
+//!
+//! ```text
+//!   sql::Statement ──bind──> Bound (tree) ──> rows    short statements, row by row
+//!                                         └─> query   lowered to DataFusion
+//! ```
+//!
+//! - `scope` holds the names in sight, `from` fills it, `scalar` binds expressions over it.
+//! - `select` puts a SELECT together: grouping, output list, ORDER BY; `query` what stands around it.
+//! - `coerce` gives types to literals and parameters and puts casts into the tree.
+//!
+//! Invariants: nothing below rewrites syntax, and nothing above looks up a name again. What is not built here yet is
+//! [`BindErrorKind::NotBuilt`], never a guess.
+//!
+//! Read next: `tree`.
+
+mod binder;
+mod coerce;
+mod error;
+mod from;
+mod join;
+mod name;
+mod position;
+mod query;
+mod relations;
+mod same;
+mod scalar;
+mod scope;
+mod select;
+mod set_operation;
+pub mod tree;
+mod values;
+
+pub use error::{BindError, BindErrorKind, Clause};
+pub use relations::{Environment, Found, Relations};
+
+use builtins::Ty;
+use tree::Bound;
+
+/// Binds a statement. `declared` has the types of `$1`, `$2`, … that the client named.
+///
+/// # Errors
+/// [`BindErrorKind::NotBuilt`] for statements and forms that this binder does not know yet; else what PostgreSQL says.
+pub fn bind(
+    statement: &sql::Statement,
+    relations: &dyn Relations,
+    env: &Environment<'_>,
+    declared: &[Option<Ty>],
+) -> Result<Bound, BindError> {
+    let mut binder = binder::Binder::new(relations, env, declared);
+    let body = match statement {
+        sql::Statement::Query(query) => binder.statement_query(query)?,
+        _ => return Err(binder.not_built("a statement that is no query")),
+    };
+    binder.finish(body)
+}

@@ -1,0 +1,206 @@
+//! What stands around SELECT: WITH, ORDER BY of set operations, LIMIT.
+
+use crate::binder::Binder;
+use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::from::Source;
+use crate::name::fold;
+use crate::scope::{Boundary, CteEntry, Scope};
+use crate::select::Selected;
+use crate::tree::{Body, ColId, ColInfo, Cte, CteBody, Kind, Output, Query, Rel, Scalar};
+use builtins::{Ty, Volatility};
+use sql::ast;
+use std::collections::BTreeMap;
+
+/// A query whose outputs are columns.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    pub(crate) rel: Rel,
+    pub(crate) outputs: Vec<(String, ColId)>,
+}
+
+impl Binder<'_> {
+    /// A statement that is a query.
+    pub(crate) fn statement_query(&mut self, query: &ast::Query) -> BindResult<Body> {
+        let rows = self.subquery_rows(query)?;
+        let outputs = rows.outputs.into_iter().map(|(name, col)| Output { col, name }).collect();
+        Ok(Body::Query(Query { ctes: std::mem::take(&mut self.cte_bodies), rel: rows.rel, outputs }))
+    }
+
+    /// A query, with columns for outputs.
+    pub(crate) fn subquery_rows(&mut self, query: &ast::Query) -> BindResult<Rows> {
+        let Selected { mut rel, outputs } = self.query(query, false)?;
+        let (mut cols, mut exprs) = (Vec::with_capacity(outputs.len()), Vec::new());
+        for (name, value) in outputs {
+            let value = self.output_type(value)?;
+            let col = match value.kind {
+                Kind::Col(col) if col.level == 0 => col.id,
+                _ => {
+                    let col = self.computed(&name, &value)?;
+                    exprs.push((col, value));
+                    col
+                }
+            };
+            cols.push((name, col));
+        }
+        if !exprs.is_empty() {
+            rel = Rel::Project { input: Box::new(rel), exprs };
+        }
+        Ok(Rows { rel, outputs: cols })
+    }
+
+    /// A query whose outputs may be without types if `untyped`.
+    pub(crate) fn query(&mut self, query: &ast::Query, untyped: bool) -> BindResult<Selected> {
+        if query.fetch.is_some() || !query.locks.is_empty() {
+            return Err(self.not_built("WITH TIES and locks of rows"));
+        }
+        let before = self.ctes.len();
+        let bound = self.query_with(query, untyped);
+        self.ctes.truncate(before);
+        bound
+    }
+
+    fn query_with(&mut self, query: &ast::Query, untyped: bool) -> BindResult<Selected> {
+        if let Some(with) = &query.with {
+            self.with(with)?;
+        }
+        let order_by: &[ast::OrderByExpr] = match query.order_by.as_ref().map(|by| &by.kind) {
+            None => &[],
+            Some(ast::OrderByKind::Expressions(keys)) => keys,
+            Some(ast::OrderByKind::All(_)) => return Err(self.not_built("ORDER BY ALL")),
+        };
+        let (limit, offset) = match &query.limit_clause {
+            None => (None, None),
+            Some(ast::LimitClause::LimitOffset { limit, offset, limit_by }) if limit_by.is_empty() => {
+                (limit.as_ref(), offset.as_ref().map(|offset| &offset.value))
+            }
+            Some(_) => return Err(self.not_built("this form of LIMIT")),
+        };
+        let untyped = untyped && limit.is_none() && offset.is_none();
+        let mut selected = self.body(&query.body, order_by, untyped)?;
+        if limit.is_some() || offset.is_some() {
+            let offset = offset.map(|count| self.count(count, Clause::Offset)).transpose()?;
+            let count = limit.map(|count| self.count(count, Clause::Limit)).transpose()?;
+            selected.rel = Rel::Limit { input: Box::new(selected.rel), offset, count, ties: Vec::new() };
+        }
+        Ok(selected)
+    }
+
+    fn body(&mut self, body: &ast::SetExpr, order_by: &[ast::OrderByExpr], untyped: bool) -> BindResult<Selected> {
+        match body {
+            ast::SetExpr::Select(select) => self.select(select, order_by, untyped),
+            ast::SetExpr::Query(query) if order_by.is_empty() => self.query(query, untyped),
+            ast::SetExpr::Query(query) if is_bare(query) => self.body(&query.body, order_by, untyped),
+            ast::SetExpr::Values(values) => {
+                let selected = self.values(values)?;
+                self.sorted_outputs(selected, order_by)
+            }
+            ast::SetExpr::SetOperation { left, op, set_quantifier, right } => {
+                let selected = self.set_operation(left, *op, *set_quantifier, right)?;
+                self.sorted_outputs(selected, order_by)
+            }
+            _ => Err(self.not_built("this form of query")),
+        }
+    }
+
+    /// An operand of a set operation.
+    pub(crate) fn operand(&mut self, body: &ast::SetExpr) -> BindResult<Selected> {
+        self.body(body, &[], true)
+    }
+
+    /// LIMIT and OFFSET: a bigint that reads no column of its query.
+    fn count(&mut self, expr: &ast::Expr, clause: Clause) -> BindResult<Scalar> {
+        self.scopes.push(Scope::new());
+        let value = self.in_clause(clause, |binder| binder.scalar(expr));
+        self.scopes.pop();
+        let what = if clause == Clause::Limit { "LIMIT" } else { "OFFSET" };
+        let value = match value {
+            Ok(value) if crate::select::holds_subquery(&value) => Err(self.not_built("a subquery in LIMIT or OFFSET")),
+            // A column of the query itself is out of sight, and an error of another kind.
+            Err(error) if matches!(*error.kind, BindErrorKind::UndefinedColumn { .. }) => {
+                Err(self.not_built("a column in LIMIT or OFFSET"))
+            }
+            other => other,
+        };
+        let mut value = self.must_be(value?, Ty::INT8, "bigint", what)?;
+        // Columns of queries around it are one level nearer: the count has no query of its own.
+        lift(&mut value);
+        Ok(value)
+    }
+
+    /// Queries of WITH: bound in order, each sees those before it.
+    fn with(&mut self, with: &ast::With) -> BindResult<()> {
+        if with.recursive {
+            return Err(self.not_built("WITH RECURSIVE"));
+        }
+        let first = self.ctes.len();
+        for cte in &with.cte_tables {
+            let name = fold(&cte.alias.name);
+            if self.ctes.iter().skip(first).any(|other| other.name == name) {
+                return self.error(BindErrorKind::DuplicateCte { name }, self.span(cte.alias.name.span));
+            }
+            let entry = self.cte(cte, name)?;
+            self.ctes.push(entry);
+        }
+        Ok(())
+    }
+
+    fn cte(&mut self, cte: &ast::Cte, name: String) -> BindResult<CteEntry> {
+        let volatility = std::mem::replace(&mut self.facts.volatility, Volatility::Immutable);
+        self.boundaries.push(Boundary { depth: self.scopes.len(), free: BTreeMap::new() });
+        let rows = self.subquery_rows(&cte.query);
+        let free = self.boundaries.pop().map(|boundary| boundary.free).unwrap_or_default();
+        let own = std::mem::replace(&mut self.facts.volatility, volatility);
+        self.facts.volatility = volatility.max(own);
+        let mut rows = rows?;
+        if !free.is_empty() {
+            return Err(self.not_built("a query of WITH that reads columns from outside"));
+        }
+        let names = &cte.alias.columns;
+        if names.len() > rows.outputs.len() {
+            let (available, specified) = (rows.outputs.len(), names.len());
+            let kind = BindErrorKind::TooManyCteAliases { name, available, specified };
+            return self.error(kind, self.span(cte.alias.name.span));
+        }
+        for (output, alias) in rows.outputs.iter_mut().zip(names) {
+            output.0 = fold(&alias.name);
+        }
+        let id = self.new_cte();
+        let once = match cte.materialized {
+            Some(ast::CteAsMaterialized::Materialized) => true,
+            Some(ast::CteAsMaterialized::NotMaterialized) => false,
+            None => own == Volatility::Volatile,
+        };
+        let body = if once { CteBody::Once(rows.rel) } else { CteBody::Inline(rows.rel) };
+        self.cte_bodies.push(Cte { id, cols: rows.outputs.iter().map(|(_, col)| *col).collect(), body });
+        Ok(CteEntry { name, id, columns: rows.outputs })
+    }
+
+    /// A reference to a query of WITH: columns of its own for those of the definition.
+    pub(crate) fn cte_in_from(&mut self, at: usize, alias: Option<&ast::TableAlias>) -> BindResult<Source> {
+        let Some(entry) = self.ctes.get(at) else { return Err(self.not_built("a query of WITH")) };
+        let (id, name, columns) = (entry.id, entry.name.clone(), entry.columns.clone());
+        let mut cols = Vec::with_capacity(columns.len());
+        let mut named = Vec::with_capacity(columns.len());
+        for (name, of) in columns {
+            let nullable = self.cols.get(of.index()).is_none_or(|info| info.nullable);
+            let own = self.new_col(ColInfo { name: name.clone(), ty: self.col_ty(of), nullable, origin: None })?;
+            cols.push((of, own));
+            named.push((name, own));
+        }
+        self.remember(&alias.map_or_else(|| name.clone(), |alias| fold(&alias.name)), Some(&name));
+        let item = self.named_item(Some(&name), named, alias)?;
+        Ok(Source { rel: Rel::CteScan { cte: id, cols }, items: vec![item], free: Vec::new() })
+    }
+}
+
+/// A query in parentheses that says nothing more.
+fn is_bare(query: &ast::Query) -> bool {
+    query.with.is_none() && query.order_by.is_none() && query.limit_clause.is_none() && query.fetch.is_none()
+}
+
+fn lift(value: &mut Scalar) {
+    if let Kind::Col(col) = &mut value.kind {
+        col.level = col.level.saturating_sub(1);
+    }
+    value.each_operand_mut(&mut lift);
+}

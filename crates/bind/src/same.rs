@@ -1,0 +1,67 @@
+//! Do two expressions mean the same? Ids make `t.a` and `a` equal; where they stand does not matter.
+
+use crate::tree::{Kind, Scalar};
+use types::Datum;
+
+/// Equal for certain; volatile calls and subqueries are never.
+pub(crate) fn same(a: &Scalar, b: &Scalar) -> bool {
+    a.ty == b.ty && same_kind(&a.kind, &b.kind) && same_operands(a, b)
+}
+
+/// All but the operands.
+fn same_kind(a: &Kind, b: &Kind) -> bool {
+    match (a, b) {
+        (Kind::Col(a), Kind::Col(b)) => a == b,
+        (Kind::Const(a), Kind::Const(b)) => same_datum(a, b),
+        (Kind::Param(a), Kind::Param(b)) => a == b,
+        (Kind::Session(a), Kind::Session(b)) => a == b,
+        (Kind::Call { func: a, .. }, Kind::Call { func: b, .. }) => {
+            let known = builtins::function(*a);
+            a == b && known.is_some_and(|function| function.volatility != builtins::Volatility::Volatile)
+        }
+        (Kind::Cast { via: a, context: c, .. }, Kind::Cast { via: b, context: d, .. }) => a == b && c == d,
+        (Kind::And(a), Kind::And(b)) | (Kind::Or(a), Kind::Or(b)) => a.len() == b.len(),
+        (Kind::Coalesce(a), Kind::Coalesce(b)) | (Kind::Row(a), Kind::Row(b)) | (Kind::Array(a), Kind::Array(b)) => {
+            a.len() == b.len()
+        }
+        (Kind::Not(_), Kind::Not(_)) | (Kind::IsNull(_), Kind::IsNull(_)) => true,
+        (Kind::Is { test: a, .. }, Kind::Is { test: b, .. }) => a == b,
+        (Kind::Case { arms: a, other: c }, Kind::Case { arms: b, other: d }) => {
+            a.len() == b.len() && c.is_some() == d.is_some()
+        }
+        (Kind::Extreme { max: a, args: c, .. }, Kind::Extreme { max: b, args: d, .. }) => a == b && c.len() == d.len(),
+        (Kind::NullIf { eq: a, .. }, Kind::NullIf { eq: b, .. }) => a == b,
+        (Kind::Distinct { eq: a, negated: c, .. }, Kind::Distinct { eq: b, negated: d, .. }) => a == b && c == d,
+        (Kind::InList { eq: a, negated: c, list: e, .. }, Kind::InList { eq: b, negated: d, list: f, .. }) => {
+            a == b && c == d && e.len() == f.len()
+        }
+        (Kind::AnyArray { op: a, all: c, .. }, Kind::AnyArray { op: b, all: d, .. }) => a == b && c == d,
+        (Kind::Field(_, a), Kind::Field(_, b)) => a == b,
+        (Kind::RowCompare { op: a, pairs: c }, Kind::RowCompare { op: b, pairs: d }) => {
+            let functions = |pairs: &[(builtins::FuncId, builtins::FuncId, Scalar, Scalar)]| -> Vec<_> {
+                pairs.iter().map(|pair| (pair.0, pair.1)).collect()
+            };
+            a == b && functions(c) == functions(d)
+        }
+        (Kind::Element { at: a, .. }, Kind::Element { at: b, .. }) => a.len() == b.len(),
+        (Kind::Slice { bounds: a, .. }, Kind::Slice { bounds: b, .. }) => {
+            let given = |bounds: &[(Option<Scalar>, Option<Scalar>)]| -> Vec<_> {
+                bounds.iter().map(|bound| (bound.0.is_some(), bound.1.is_some())).collect()
+            };
+            given(a) == given(b)
+        }
+        _ => false,
+    }
+}
+
+fn same_operands(a: &Scalar, b: &Scalar) -> bool {
+    let (mut ours, mut theirs): (Vec<&Scalar>, Vec<&Scalar>) = (Vec::new(), Vec::new());
+    a.each_operand(&mut |operand| ours.push(operand));
+    b.each_operand(&mut |operand| theirs.push(operand));
+    ours.len() == theirs.len() && ours.iter().zip(&theirs).all(|(a, b)| same(a, b))
+}
+
+/// The same value in the same form: `1.0` and `1.00` are not.
+fn same_datum(a: &Datum, b: &Datum) -> bool {
+    std::mem::discriminant(a) == std::mem::discriminant(b) && format!("{a:?}") == format!("{b:?}")
+}

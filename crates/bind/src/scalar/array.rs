@@ -1,0 +1,121 @@
+//! Arrays: constructor, subscripts, ANY and ALL.
+
+use crate::binder::Binder;
+use crate::coerce::name_of;
+use crate::error::{BindErrorKind, BindResult};
+use crate::tree::{Kind, Scalar, Span};
+use builtins::{Ty, TypeId};
+use sql::ast;
+
+impl Binder<'_> {
+    /// `ARRAY[a, b]`.
+    pub(super) fn array(&mut self, elements: &[ast::Expr]) -> BindResult<Scalar> {
+        let mut items = self.scalars(elements)?;
+        let span = items.iter().fold(Span::default(), |all, item| all.with(item.span));
+        if items.is_empty() {
+            return self.error(BindErrorKind::EmptyArray, span);
+        }
+        let element = self.unify(&mut items, "ARRAY")?;
+        // An array of arrays is one of more dimensions, and of the same type.
+        let ty = match element.element() {
+            Some(_) => Some(Ty::plain(element.id)),
+            None => element.id.array().map(|id| Ty { id, ..element }),
+        };
+        match ty {
+            Some(ty) => Ok(Scalar { kind: Kind::Array(items), ty, span }),
+            None => Err(self.not_built(format!("an array of {}", name_of(element)))),
+        }
+    }
+
+    /// `a[1]`, `a[1:2]`.
+    pub(super) fn subscripts(&mut self, root: &ast::Expr, chain: &[ast::AccessExpr]) -> BindResult<Scalar> {
+        if chain.iter().any(|access| matches!(access, ast::AccessExpr::Dot(_))) {
+            return Err(self.not_built("a field of a value"));
+        }
+        let array = self.scalar(root)?;
+        let span = array.span;
+        let Some(element) = array.ty.element().filter(|_| array.ty.id.category() == "A") else {
+            if array.ty.is_unknown() || array.ty.id.category() != "N" {
+                return Err(self.not_built("subscripts or fields of this type"));
+            }
+            return self.error(BindErrorKind::NoSubscripts { ty: name_of(array.ty) }, span);
+        };
+        let mut at = Vec::new();
+        for access in chain {
+            let ast::AccessExpr::Subscript(ast::Subscript::Index { index }) = access else {
+                return self.slice(array, chain);
+            };
+            at.push(self.subscript(index)?);
+        }
+        Ok(Scalar { kind: Kind::Element { array: Box::new(array), at }, ty: element, span })
+    }
+
+    fn slice(&mut self, array: Scalar, chain: &[ast::AccessExpr]) -> BindResult<Scalar> {
+        let mut bounds = Vec::new();
+        for access in chain {
+            bounds.push(match access {
+                ast::AccessExpr::Subscript(ast::Subscript::Slice { lower_bound, upper_bound, stride: None }) => {
+                    let lower = lower_bound.as_ref().map(|bound| self.subscript(bound)).transpose()?;
+                    (lower, upper_bound.as_ref().map(|bound| self.subscript(bound)).transpose()?)
+                }
+                // Beside a slice, a subscript is its upper bound.
+                ast::AccessExpr::Subscript(ast::Subscript::Index { index }) => {
+                    let upper = self.subscript(index)?;
+                    let one = Scalar { kind: Kind::Const(types::Datum::Int4(1)), ty: Ty::INT4, span: upper.span };
+                    (Some(one), Some(upper))
+                }
+                _ => return Err(self.not_built("a field behind a slice")),
+            });
+        }
+        let (ty, span) = (array.ty, array.span);
+        Ok(Scalar { kind: Kind::Slice { array: Box::new(array), bounds }, ty, span })
+    }
+
+    fn subscript(&mut self, index: &ast::Expr) -> BindResult<Scalar> {
+        let index = self.scalar(index)?;
+        let span = index.span;
+        match self.try_coerce(index, Ty::INT4, crate::tree::CastContext::Assignment)? {
+            Some(index) => Ok(index),
+            None => self.error(BindErrorKind::SubscriptType, span),
+        }
+    }
+
+    /// `x op ANY (…)`, `x op ALL (…)` of an array or a subquery.
+    pub(super) fn quantified(
+        &mut self,
+        left: &ast::Expr,
+        op: &ast::BinaryOperator,
+        right: &ast::Expr,
+        all: bool,
+    ) -> BindResult<Scalar> {
+        let name = self.operator_name(op)?;
+        if let Some(query) = query_of(right) {
+            return self.quantified_subquery(left, &name, query, all);
+        }
+        let left = self.scalar(left)?;
+        let mut array = self.scalar(right)?;
+        let span = left.span.with(array.span);
+        // An unknown array is one of the left side's type.
+        if array.ty.is_unknown() {
+            let guess = left.ty.id.array().filter(|_| !left.ty.is_unknown()).unwrap_or(TypeId::TEXT_ARRAY);
+            array = self.coerce(array, Ty::plain(guess), crate::tree::CastContext::Implicit)?;
+        }
+        let Some(element) = array.ty.element() else { return self.error(BindErrorKind::AnyWithoutArray, span) };
+        let probe = Scalar { kind: Kind::Const(types::Datum::Null), ty: Ty::plain(element.id), span: array.span };
+        let (op, left, item) = self.comparison(&name, left, probe)?;
+        // The operator may want another type of element: the array is cast to that of it.
+        let wanted = item.ty.id.array().map(Ty::plain);
+        let Some(wanted) = wanted else { return Err(self.not_built("an array of this type")) };
+        let array = self.coerce(array, wanted, crate::tree::CastContext::Implicit)?;
+        let kind = Kind::AnyArray { op, arg: Box::new(left), array: Box::new(array), all };
+        Ok(Scalar { kind, ty: Ty::BOOL, span })
+    }
+}
+
+fn query_of(expr: &ast::Expr) -> Option<&ast::Query> {
+    match expr {
+        ast::Expr::Nested(inner) => query_of(inner),
+        ast::Expr::Subquery(query) => Some(query),
+        _ => None,
+    }
+}

@@ -1,0 +1,100 @@
+//! CASE, and the functions that pick one of several values.
+
+use crate::binder::Binder;
+use crate::coerce::name_of;
+use crate::error::{BindErrorKind, BindResult};
+use crate::tree::{Kind, Scalar, Span};
+use builtins::{FuncId, Ty, resolve};
+use sql::ast;
+
+impl Binder<'_> {
+    pub(super) fn case(
+        &mut self,
+        operand: Option<&ast::Expr>,
+        whens: &[ast::CaseWhen],
+        otherwise: Option<&ast::Expr>,
+    ) -> BindResult<Scalar> {
+        let operand = operand.map(|operand| self.case_operand(operand)).transpose()?;
+        let mut conditions = Vec::with_capacity(whens.len());
+        // PostgreSQL looks at ELSE first when it finds the common type.
+        let mut values = Vec::with_capacity(whens.len() + 1);
+        for when in whens {
+            conditions.push(match &operand {
+                None => self.boolean(&when.condition, "CASE/WHEN")?,
+                Some(operand) => {
+                    let value = self.scalar(&when.condition)?;
+                    let span = value.span;
+                    let equal = self.operator("=", Some(operand.clone()), value, span)?;
+                    self.must_be_boolean(equal, "CASE/WHEN")?
+                }
+            });
+            values.push(self.scalar(&when.result)?);
+        }
+        values.insert(
+            0,
+            match otherwise {
+                Some(otherwise) => self.scalar(otherwise)?,
+                None => null(),
+            },
+        );
+        let ty = self.unify(&mut values, "CASE")?;
+        let span = conditions.iter().chain(&values).fold(Span::default(), |all, part| all.with(part.span));
+        let mut values = values.into_iter();
+        let other = values.next().filter(|_| otherwise.is_some()).map(Box::new);
+        Ok(Scalar { kind: Kind::Case { arms: conditions.into_iter().zip(values).collect(), other }, ty, span })
+    }
+
+    /// The operand is compared with each value: an unknown one is text, as in PostgreSQL. It is copied for each arm.
+    fn case_operand(&mut self, operand: &ast::Expr) -> BindResult<Scalar> {
+        let operand = self.scalar(operand)?;
+        let operand = self.output_type(operand)?;
+        match operand.kind {
+            Kind::Col(_) | Kind::Const(_) | Kind::Param(_) | Kind::Session(_) => Ok(operand),
+            _ => Err(self.not_built("CASE of a computed operand")),
+        }
+    }
+
+    /// `coalesce(…)`, `greatest(…)`, `least(…)`.
+    pub(super) fn pick(&mut self, name: &'static str, mut args: Vec<Scalar>) -> BindResult<Scalar> {
+        let ty = self.unify(&mut args, name)?;
+        let span = args.iter().fold(Span::default(), |all, arg| all.with(arg.span));
+        let kind = match name {
+            "COALESCE" => Kind::Coalesce(args),
+            _ => Kind::Extreme { max: name == "GREATEST", lt: self.ordering(ty, span)?, args },
+        };
+        Ok(Scalar { kind, ty, span })
+    }
+
+    pub(super) fn null_if(&mut self, args: Vec<Scalar>) -> BindResult<Scalar> {
+        let Ok([left, right]) = <[Scalar; 2]>::try_from(args) else {
+            return Err(self.not_built("NULLIF of other than two values"));
+        };
+        let span = left.span.with(right.span);
+        let (eq, first, second) = self.comparison("=", left.clone(), right)?;
+        // An unknown one has the type that the comparison gave it.
+        let left = if left.ty.is_unknown() { first.clone() } else { left };
+        let ty = left.ty;
+        let kind = Kind::NullIf { eq, left: Box::new(left), args: Box::new((first, second)) };
+        Ok(Scalar { kind, ty, span })
+    }
+
+    /// `<` of a type.
+    pub(crate) fn ordering(&mut self, ty: Ty, span: Span) -> BindResult<FuncId> {
+        match resolve::operator("<", Some(ty), ty) {
+            Ok(call) => Ok(call.func),
+            Err(_) => self.error(BindErrorKind::NoOrdering { ty: name_of(ty) }, span),
+        }
+    }
+
+    /// `=` of a type.
+    pub(crate) fn equality(&mut self, ty: Ty, span: Span) -> BindResult<FuncId> {
+        match resolve::operator("=", Some(ty), ty) {
+            Ok(call) => Ok(call.func),
+            Err(_) => self.error(BindErrorKind::NoEquality { ty: name_of(ty) }, span),
+        }
+    }
+}
+
+fn null() -> Scalar {
+    Scalar { kind: Kind::Const(types::Datum::Null), ty: Ty::UNKNOWN, span: Span::default() }
+}

@@ -1,0 +1,75 @@
+//! Casts that the statement writes.
+
+use crate::binder::Binder;
+use crate::error::{BindErrorKind, BindResult};
+use crate::tree::{CastContext, Kind, Scalar, Span};
+use builtins::Ty;
+use sql::{SqlError, ast};
+
+impl Binder<'_> {
+    pub(super) fn cast(&mut self, expr: &ast::Expr, data_type: &ast::DataType) -> BindResult<Scalar> {
+        let place = match expr {
+            ast::Expr::Value(value) => self.span(value.span),
+            _ => Span::default(),
+        };
+        let to = self.named_type(data_type, place)?;
+        if let Some(elements) = elements_of(expr)
+            && let Some(element) = to.element()
+        {
+            return self.array_of(elements, to, element);
+        }
+        let value = self.scalar(expr)?;
+        if matches!(value.kind, Kind::Row(_)) {
+            return Err(self.not_built("a cast of a row"));
+        }
+        self.coerce(value, to, CastContext::Explicit)
+    }
+
+    /// The type that a cast names.
+    pub(super) fn named_type(&self, data_type: &ast::DataType, span: Span) -> BindResult<Ty> {
+        let known = match data_type {
+            ast::DataType::Integer(None) | ast::DataType::Int(None) | ast::DataType::Int4(None) => Some(Ty::INT4),
+            ast::DataType::BigInt(None) | ast::DataType::Int8(None) => Some(Ty::INT8),
+            ast::DataType::Text => Some(Ty::TEXT),
+            ast::DataType::Boolean | ast::DataType::Bool => Some(Ty::BOOL),
+            _ => None,
+        };
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        match sql::data_type(data_type) {
+            Ok(ty) => Ok(Ty::of(&ty)),
+            Err(SqlError::Type { source: types::TypeError::UnsupportedType { .. }, .. }) => {
+                Err(self.not_built("a cast to this type"))
+            }
+            Err(SqlError::Type { source, .. }) => self.error(BindErrorKind::Value(source), span),
+            Err(_) => Err(self.not_built("a cast to this type")),
+        }
+    }
+
+    /// `ARRAY[…]::t[]`: its elements become `t` each, so that an empty one has a type.
+    fn array_of(&mut self, elements: &[ast::Expr], to: Ty, element: Ty) -> BindResult<Scalar> {
+        if elements.iter().any(|item| elements_of(item).is_some()) {
+            return Err(self.not_built("a cast of an array of several dimensions"));
+        }
+        let (mut items, mut span) = (Vec::with_capacity(elements.len()), Span::default());
+        for item in elements {
+            let item = self.scalar(item)?;
+            span = span.with(item.span);
+            if item.ty.element().is_some() {
+                return Err(self.not_built("a cast of an array of several dimensions"));
+            }
+            items.push(self.coerce(item, element, CastContext::Explicit)?);
+        }
+        Ok(Scalar { kind: Kind::Array(items), ty: to, span })
+    }
+}
+
+/// Those of an array that is written out.
+fn elements_of(expr: &ast::Expr) -> Option<&[ast::Expr]> {
+    match expr {
+        ast::Expr::Nested(inner) => elements_of(inner),
+        ast::Expr::Array(array) => Some(&array.elem),
+        _ => None,
+    }
+}

@@ -1,0 +1,179 @@
+//! IS, IN, BETWEEN and patterns.
+
+use super::operator::is_row;
+use crate::binder::Binder;
+use crate::error::BindResult;
+use crate::tree::{BoolTest, CastContext, Kind, Scalar, Span};
+use builtins::Ty;
+use sql::ast;
+use types::Datum;
+
+impl Binder<'_> {
+    pub(super) fn test(&mut self, expr: &ast::Expr) -> BindResult<Scalar> {
+        use ast::Expr as E;
+        match expr {
+            E::IsNull(arg) => self.is_null(arg, false),
+            E::IsNotNull(arg) => self.is_null(arg, true),
+            E::IsTrue(arg) => self.is(arg, BoolTest::True, "IS TRUE"),
+            E::IsNotTrue(arg) => self.is(arg, BoolTest::NotTrue, "IS NOT TRUE"),
+            E::IsFalse(arg) => self.is(arg, BoolTest::False, "IS FALSE"),
+            E::IsNotFalse(arg) => self.is(arg, BoolTest::NotFalse, "IS NOT FALSE"),
+            E::IsUnknown(arg) => self.is(arg, BoolTest::Unknown, "IS UNKNOWN"),
+            E::IsNotUnknown(arg) => self.is(arg, BoolTest::NotUnknown, "IS NOT UNKNOWN"),
+            E::IsDistinctFrom(left, right) => self.distinct(left, right, false),
+            E::IsNotDistinctFrom(left, right) => self.distinct(left, right, true),
+            _ => Err(self.not_built("this test")),
+        }
+    }
+
+    fn is_null(&mut self, arg: &ast::Expr, negated: bool) -> BindResult<Scalar> {
+        let arg = self.scalar(arg)?;
+        if matches!(arg.kind, Kind::Row(_)) {
+            return Err(self.not_built("IS NULL of a row"));
+        }
+        if let (true, Kind::Param(_)) = (arg.ty.is_unknown(), &arg.kind) {
+            return Err(self.not_built("IS NULL of a parameter without a type"));
+        }
+        let arg = self.output_type(arg)?;
+        let span = arg.span;
+        let test = Scalar { kind: Kind::IsNull(Box::new(arg)), ty: Ty::BOOL, span };
+        Ok(self.negated(test, negated))
+    }
+
+    fn distinct(&mut self, left: &ast::Expr, right: &ast::Expr, negated: bool) -> BindResult<Scalar> {
+        if is_row(left) || is_row(right) {
+            return Err(self.not_built("IS DISTINCT FROM of rows"));
+        }
+        let (left, right) = (self.scalar(left)?, self.scalar(right)?);
+        let span = left.span.with(right.span);
+        if [&left, &right].iter().any(|side| side.ty.is_unknown() && matches!(side.kind, Kind::Param(_)))
+            && [&left, &right].iter().any(|side| matches!(side.kind, Kind::Const(Datum::Null)))
+        {
+            return Err(self.not_built("a parameter without a type beside NULL"));
+        }
+        if let (Kind::Const(Datum::Null), _) | (_, Kind::Const(Datum::Null)) = (&left.kind, &right.kind) {
+            let other = if matches!(left.kind, Kind::Const(Datum::Null)) { right } else { left };
+            let other = self.output_type(other)?;
+            let test = Scalar { kind: Kind::IsNull(Box::new(other)), ty: Ty::BOOL, span };
+            return Ok(self.negated(test, !negated));
+        }
+        let (eq, left, right) = self.comparison("=", left, right)?;
+        let kind = Kind::Distinct { eq, left: Box::new(left), right: Box::new(right), negated };
+        Ok(Scalar { kind, ty: Ty::BOOL, span })
+    }
+
+    /// `x IN (a, b)`: one equality for all if they have one type, else comparisons joined by OR.
+    pub(super) fn in_list(&mut self, arg: &ast::Expr, list: &[ast::Expr], negated: bool) -> BindResult<Scalar> {
+        if is_row(arg) || list.iter().any(is_row) {
+            return self.in_rows(arg, list, negated);
+        }
+        let arg = self.scalar(arg)?;
+        let items = self.scalars(list)?;
+        let span = items.iter().fold(arg.span, |all, item| all.with(item.span));
+        // PostgreSQL makes an array of those that read no columns, of their common type with the left side.
+        let types: Vec<Ty> = std::iter::once(arg.ty).chain(items.iter().map(|item| item.ty)).collect();
+        if let Ok(common) = builtins::resolve::common_type(&types)
+            && items.len() > 1
+            && !items.iter().any(reads_columns)
+        {
+            return self.list_of(common, arg, items, negated, span);
+        }
+        let mut tests = Vec::with_capacity(items.len());
+        for item in items {
+            let spot = arg.span.with(item.span);
+            let equal = self.operator("=", Some(arg.clone()), item, spot)?;
+            tests.push(self.must_be_boolean(equal, "IN")?);
+        }
+        let any = match (tests.len(), tests.pop()) {
+            (1, Some(only)) => only,
+            (_, last) => {
+                tests.extend(last);
+                Scalar { kind: Kind::Or(tests), ty: Ty::BOOL, span }
+            }
+        };
+        Ok(self.negated(any, negated))
+    }
+
+    fn list_of(&mut self, common: Ty, arg: Scalar, list: Vec<Scalar>, negated: bool, span: Span) -> BindResult<Scalar> {
+        let probe = Scalar { kind: Kind::Const(Datum::Null), ty: common, span };
+        let (eq, arg, probe) = self.comparison("=", arg, probe)?;
+        let mut items = Vec::with_capacity(list.len());
+        for item in list {
+            let item = self.coerce(item, common, CastContext::Implicit)?;
+            items.push(self.coerce(item, probe.ty, CastContext::Implicit)?);
+        }
+        Ok(Scalar { kind: Kind::InList { eq, arg: Box::new(arg), list: items, negated }, ty: Ty::BOOL, span })
+    }
+
+    pub(super) fn between(
+        &mut self,
+        arg: &ast::Expr,
+        negated: bool,
+        low: &ast::Expr,
+        high: &ast::Expr,
+    ) -> BindResult<Scalar> {
+        if is_row(arg) || is_row(low) || is_row(high) {
+            return Err(self.not_built("BETWEEN of rows"));
+        }
+        let arg = self.scalar(arg)?;
+        if !matches!(arg.kind, Kind::Col(_) | Kind::Const(_) | Kind::Param(_) | Kind::Session(_))
+            && self.is_volatile(&arg)
+        {
+            return Err(self.not_built("BETWEEN of a volatile value"));
+        }
+        let (low, high) = (self.scalar(low)?, self.scalar(high)?);
+        let span = arg.span.with(low.span).with(high.span);
+        let (from, to) = if negated { ("<", ">") } else { (">=", "<=") };
+        let (above, below) = (arg.span.with(low.span), arg.span.with(high.span));
+        let first = self.operator(from, Some(arg.clone()), low, above)?;
+        let second = self.operator(to, Some(arg), high, below)?;
+        let both = vec![first, second];
+        let kind = if negated { Kind::Or(both) } else { Kind::And(both) };
+        Ok(Scalar { kind, ty: Ty::BOOL, span })
+    }
+
+    /// Does it call something volatile?
+    pub(crate) fn is_volatile(&self, value: &Scalar) -> bool {
+        let own = match &value.kind {
+            Kind::Call { func, .. } => {
+                builtins::function(*func).is_none_or(|function| function.volatility == builtins::Volatility::Volatile)
+            }
+            Kind::Subquery(_) => true,
+            _ => false,
+        };
+        let mut found = own;
+        value.each_operand(&mut |operand| found = found || self.is_volatile(operand));
+        found
+    }
+
+    /// LIKE, ILIKE, SIMILAR TO. With ESCAPE the pattern goes through `like_escape` first.
+    pub(super) fn pattern(&mut self, expr: &ast::Expr) -> BindResult<Scalar> {
+        let (name, arg, pattern, escape) = match expr {
+            ast::Expr::Like { negated, any: false, expr, pattern, escape_char } => {
+                (if *negated { "!~~" } else { "~~" }, expr, pattern, escape_char)
+            }
+            ast::Expr::ILike { negated, any: false, expr, pattern, escape_char } => {
+                (if *negated { "!~~*" } else { "~~*" }, expr, pattern, escape_char)
+            }
+            _ => return Err(self.not_built("SIMILAR TO")),
+        };
+        let (arg, mut pattern) = (self.scalar(arg)?, self.scalar(pattern)?);
+        let span = arg.span.with(pattern.span);
+        if let Some(escape) = escape {
+            let escape = self.literal(escape)?;
+            pattern = self.call_named("like_escape", vec![pattern, escape], span)?;
+        }
+        self.operator(name, Some(arg), pattern, span)
+    }
+}
+
+/// Does it read a column, of whichever query?
+pub(super) fn reads_columns(value: &Scalar) -> bool {
+    let mut found = match &value.kind {
+        Kind::Col(_) => true,
+        Kind::Subquery(subquery) => !subquery.free.is_empty(),
+        _ => false,
+    };
+    value.each_operand(&mut |operand| found = found || reads_columns(operand));
+    found
+}

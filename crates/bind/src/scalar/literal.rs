@@ -1,0 +1,89 @@
+//! Literals and parameters.
+
+use crate::binder::{Binder, plain};
+use crate::error::{BindErrorKind, BindResult};
+use crate::tree::{CastContext, Kind, Scalar, Span};
+use builtins::{Ty, TypeId};
+use sql::ast;
+use types::{DataType, Datum, IntervalFields, text};
+
+impl Binder<'_> {
+    pub(super) fn literal(&mut self, value: &ast::ValueWithSpan) -> BindResult<Scalar> {
+        use ast::Value as V;
+        let span = self.span(value.span);
+        let (datum, ty) = match &value.value {
+            V::Number(digits, _) => return self.number(digits, span),
+            V::SingleQuotedString(text) | V::EscapedStringLiteral(text) => (Datum::Text(text.clone()), Ty::UNKNOWN),
+            V::DollarQuotedString(text) => (Datum::Text(text.value.clone()), Ty::UNKNOWN),
+            V::Boolean(value) => (Datum::Bool(*value), Ty::BOOL),
+            V::Null => (Datum::Null, Ty::UNKNOWN),
+            V::Placeholder(name) => return self.placeholder(name, span),
+            _ => return Err(self.not_built("this form of literal")),
+        };
+        Ok(Scalar { kind: Kind::Const(datum), ty, span })
+    }
+
+    fn placeholder(&mut self, name: &str, span: Span) -> BindResult<Scalar> {
+        match name.strip_prefix('$').and_then(|number| number.parse::<u16>().ok()).filter(|number| *number > 0) {
+            Some(number) => self.parameter(number, span),
+            None => Err(self.not_built("this form of parameter")),
+        }
+    }
+
+    /// An integer or bigint that holds it, else a numeric.
+    pub(super) fn number(&mut self, digits: &str, span: Span) -> BindResult<Scalar> {
+        if digits.contains(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-'))) {
+            return Err(self.not_built("this form of number"));
+        }
+        let (datum, ty) = if let Ok(value) = digits.parse::<i32>() {
+            (Datum::Int4(value), Ty::INT4)
+        } else if let Ok(value) = digits.parse::<i64>() {
+            (Datum::Int8(value), Ty::INT8)
+        } else {
+            let ty = Ty { digits: written_digits(digits), ..plain(TypeId::NUMERIC) };
+            (self.input(digits, ty, CastContext::Implicit, span)?, ty)
+        };
+        Ok(Scalar { kind: Kind::Const(datum), ty, span })
+    }
+
+    /// `DATE '2013-01-01'`.
+    pub(super) fn typed_string(&mut self, typed: &ast::TypedString) -> BindResult<Scalar> {
+        let value = self.literal(&typed.value)?;
+        let to = self.named_type(&typed.data_type, value.span)?;
+        self.coerce(value, to, CastContext::Explicit)
+    }
+
+    /// `INTERVAL '1 2' DAY TO HOUR`.
+    pub(super) fn interval(&mut self, interval: &ast::Interval) -> BindResult<Scalar> {
+        let ast::Interval { value, leading_field, leading_precision, last_field, fractional_seconds_precision } =
+            interval;
+        let value = self.scalar(value)?;
+        let Kind::Const(Datum::Text(written)) = &value.kind else { return Err(self.not_built("this interval")) };
+        if leading_field.is_none() {
+            return self.coerce(value, plain(TypeId::INTERVAL), CastContext::Explicit);
+        }
+        let words: Vec<String> = [leading_field, last_field].into_iter().flatten().map(ToString::to_string).collect();
+        let precision = leading_precision.or(*fractional_seconds_precision).map(u8::try_from);
+        let Ok(precision) = precision.transpose() else { return Err(self.not_built("this interval")) };
+        let fields = IntervalFields::from_words(&words.join(" to ").to_lowercase(), precision);
+        let Some(fields) = fields else { return Err(self.not_built("these fields of an interval")) };
+        let ty = DataType::LimitedInterval(fields);
+        self.facts.session_bound = true;
+        match text::parse_in(&ty, written, self.env.rules) {
+            Ok(datum) => Ok(Scalar { kind: Kind::Const(datum), ty: Ty::of(&ty), span: value.span }),
+            Err(error) => self.error(BindErrorKind::Value(error), value.span),
+        }
+    }
+}
+
+/// Precision and scale of a number as it is written: zeros at its end are shown.
+fn written_digits(number: &str) -> Option<(u8, u8)> {
+    if number.contains(['e', 'E']) {
+        return None;
+    }
+    let (integer, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let scale = u8::try_from(fraction.len()).ok()?;
+    let integer = integer.trim_start_matches(['-', '0']).len();
+    let precision = u8::try_from(integer).ok()?.checked_add(scale)?.max(1);
+    Some((precision, scale))
+}

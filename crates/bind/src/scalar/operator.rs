@@ -1,0 +1,198 @@
+//! Operators, and AND, OR and NOT, which are none.
+
+use crate::binder::Binder;
+use crate::coerce::name_of;
+use crate::error::{BindError, BindErrorKind, BindResult};
+use crate::tree::{BoolTest, CastContext, Kind, Scalar, Span};
+use builtins::resolve::{self, Failure};
+use builtins::{FuncId, Ty, function, operators_named};
+use sql::ast;
+
+impl Binder<'_> {
+    pub(super) fn binary(
+        &mut self,
+        left: &ast::Expr,
+        op: &ast::BinaryOperator,
+        right: &ast::Expr,
+    ) -> BindResult<Scalar> {
+        if matches!(op, ast::BinaryOperator::And | ast::BinaryOperator::Or) {
+            return self.connective(left, op, right);
+        }
+        if is_row(left) || is_row(right) {
+            return self.compare_rows(left, op, right);
+        }
+        let name = self.operator_name(op)?;
+        let (left, right) = (self.scalar(left)?, self.scalar(right)?);
+        let span = left.span.with(right.span);
+        self.operator(&name, Some(left), right, span)
+    }
+
+    /// What the operator is called; some spellings of other databases have no name here.
+    pub(super) fn operator_name(&self, op: &ast::BinaryOperator) -> BindResult<String> {
+        use ast::BinaryOperator as O;
+        match op {
+            O::Xor
+            | O::Spaceship
+            | O::DuckIntegerDivide
+            | O::MyIntegerDivide
+            | O::Match
+            | O::Regexp
+            | O::Overlaps
+            | O::Assignment => Err(self.not_built("this operator")),
+            O::PGCustomBinaryOperator(parts) => match parts.as_slice() {
+                [symbol] => Ok(symbol.clone()),
+                _ => Err(self.not_built("an operator with a schema")),
+            },
+            other => Ok(other.to_string()),
+        }
+    }
+
+    /// A chain of AND or of OR, one deep however long it is.
+    fn connective(&mut self, left: &ast::Expr, op: &ast::BinaryOperator, right: &ast::Expr) -> BindResult<Scalar> {
+        let mut operands = vec![right];
+        let mut rest = left;
+        while let ast::Expr::BinaryOp { left, op: inner, right } = rest
+            && inner == op
+        {
+            operands.push(right);
+            rest = left;
+        }
+        operands.push(rest);
+        let is_and = *op == ast::BinaryOperator::And;
+        let (mut all, mut span) = (Vec::with_capacity(operands.len()), Span::default());
+        for operand in operands.into_iter().rev() {
+            let operand = self.boolean(operand, if is_and { "AND" } else { "OR" })?;
+            span = span.with(operand.span);
+            match (operand.kind, is_and) {
+                (Kind::And(inner), true) | (Kind::Or(inner), false) => all.extend(inner),
+                (kind, _) => all.push(Scalar { kind, ty: operand.ty, span: operand.span }),
+            }
+        }
+        let kind = if is_and { Kind::And(all) } else { Kind::Or(all) };
+        Ok(Scalar { kind, ty: Ty::BOOL, span })
+    }
+
+    pub(super) fn unary(&mut self, op: &ast::UnaryOperator, operand: &ast::Expr) -> BindResult<Scalar> {
+        if *op == ast::UnaryOperator::Not {
+            let value = self.boolean(operand, "NOT")?;
+            let span = value.span;
+            return Ok(Scalar { kind: Kind::Not(Box::new(value)), ty: Ty::BOOL, span });
+        }
+        if *op == ast::UnaryOperator::Minus
+            && let ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(digits, _), span }) = operand
+        {
+            let span = self.span(*span);
+            let negative = match digits.strip_prefix('-') {
+                Some(positive) => positive.to_owned(),
+                None => format!("-{digits}"),
+            };
+            return self.number(&negative, span);
+        }
+        if is_row(operand) {
+            return Err(self.not_built("an operator in front of a row"));
+        }
+        let value = self.scalar(operand)?;
+        let span = value.span;
+        self.operator(&op.to_string(), None, value, span)
+    }
+
+    /// The operator of that name on bound operands.
+    pub(crate) fn operator(
+        &mut self,
+        name: &str,
+        left: Option<Scalar>,
+        right: Scalar,
+        span: Span,
+    ) -> BindResult<Scalar> {
+        if operators_named(name).is_empty() {
+            return Err(self.not_built("an operator that the table does not have"));
+        }
+        let call = match resolve::operator(name, left.as_ref().map(|left| left.ty), right.ty) {
+            Ok(call) => call,
+            Err(failure) => return Err(self.operator_error(name, left.as_ref(), &right, failure)),
+        };
+        self.note_call(call.func);
+        let mut args = Vec::with_capacity(2);
+        if let Some((left, ty)) = left.zip(call.left) {
+            args.push(self.coerce(left, ty, CastContext::Implicit)?);
+        }
+        args.push(self.coerce(right, call.right, CastContext::Implicit)?);
+        Ok(Scalar { kind: Kind::Call { func: call.func, args }, ty: call.returns, span })
+    }
+
+    fn operator_error(&self, name: &str, left: Option<&Scalar>, right: &Scalar, failure: Failure) -> BindError {
+        let before = left.map(|left| left.span).unwrap_or_default();
+        let span = self.operator_span(name, before, right.span);
+        let (left, right) = (left.map(|left| name_of(left.ty)), name_of(right.ty));
+        let name = name.to_owned();
+        match failure {
+            Failure::Ambiguous => BindError::new(BindErrorKind::AmbiguousOperator { left, name, right }, span)
+                .with_hint("Could not choose a best candidate operator. You might need to add explicit type casts."),
+            Failure::None | Failure::Undetermined => {
+                BindError::new(BindErrorKind::UndefinedOperator { left, name, right }, span).with_hint(
+                    "No operator matches the given name and argument types. You might need to add explicit type casts.",
+                )
+            }
+        }
+    }
+
+    /// Where the operator stands: between its operands. Only errors ask.
+    fn operator_span(&self, name: &str, left: Span, right: Span) -> Span {
+        let between = self.lines.text().get(left.end as usize..right.start as usize).unwrap_or_default();
+        let found = between.rfind(name).and_then(|at| u32::try_from(at).ok());
+        match found.filter(|_| !right.is_empty()) {
+            Some(at) => {
+                let start = left.end + at;
+                Span { start, end: start + u32::try_from(name.len()).unwrap_or_default() }
+            }
+            None => left.with(right),
+        }
+    }
+
+    /// The function behind `=`, `<` or another operator of two types that gives a boolean, and the operands for it.
+    pub(super) fn comparison(
+        &mut self,
+        name: &str,
+        left: Scalar,
+        right: Scalar,
+    ) -> BindResult<(FuncId, Scalar, Scalar)> {
+        let span = left.span.with(right.span);
+        let compared = self.operator(name, Some(left), right, span)?;
+        let Kind::Call { func, args } = compared.kind else { return Err(self.not_built("this comparison")) };
+        match <[Scalar; 2]>::try_from(args) {
+            Ok([left, right]) if compared.ty.id == Ty::BOOL.id => Ok((func, left, right)),
+            _ => self.error(BindErrorKind::AnyNotBoolean, span),
+        }
+    }
+
+    /// Records a call: what it needs and how stable its results are.
+    pub(crate) fn note_call(&mut self, func: FuncId) {
+        if let Some(function) = function(func) {
+            self.facts.volatility = self.facts.volatility.max(function.volatility);
+            self.facts.session_bound |= function.volatility == builtins::Volatility::Stable;
+        }
+        self.needs.functions.insert(func);
+    }
+
+    pub(super) fn negated(&self, value: Scalar, negated: bool) -> Scalar {
+        let span = value.span;
+        match negated {
+            true => Scalar { kind: Kind::Not(Box::new(value)), ty: Ty::BOOL, span },
+            false => value,
+        }
+    }
+
+    pub(super) fn is(&mut self, arg: &ast::Expr, test: BoolTest, what: &'static str) -> BindResult<Scalar> {
+        let arg = self.boolean(arg, what)?;
+        let span = arg.span;
+        Ok(Scalar { kind: Kind::Is { arg: Box::new(arg), test }, ty: Ty::BOOL, span })
+    }
+}
+
+/// A row that is written out.
+pub(super) fn is_row(expr: &ast::Expr) -> bool {
+    match expr {
+        ast::Expr::Nested(inner) => is_row(inner),
+        expr => matches!(expr, ast::Expr::Tuple(_)),
+    }
+}

@@ -1,0 +1,28 @@
+//! Values that the session gives, which have no parentheses: `current_date`, `current_user`.
+
+use crate::binder::{Binder, plain};
+use crate::error::BindResult;
+use crate::tree::{Kind, Scalar, SessionValue, Span};
+use builtins::{TypeId, Volatility};
+
+impl Binder<'_> {
+    /// The value of that name; `None` if the name is none of them.
+    pub(super) fn session_value(&mut self, name: &str, span: Span) -> BindResult<Option<Scalar>> {
+        use SessionValue as S;
+        let (value, ty) = match name {
+            "current_date" => (S::CurrentDate, TypeId::DATE),
+            "current_timestamp" => (S::CurrentTimestamp, TypeId::TIMESTAMPTZ),
+            "localtime" => (S::LocalTime, TypeId::TIME),
+            "localtimestamp" => (S::LocalTimestamp, TypeId::TIMESTAMP),
+            "current_time" => return Err(self.not_built("a time with time zone")),
+            "current_user" | "current_role" | "user" => (S::CurrentUser, TypeId::NAME),
+            "session_user" => (S::SessionUser, TypeId::NAME),
+            "current_schema" => (S::CurrentSchema, TypeId::NAME),
+            "current_catalog" => (S::CurrentCatalog, TypeId::NAME),
+            _ => return Ok(None),
+        };
+        self.facts.session_bound = true;
+        self.facts.volatility = self.facts.volatility.max(Volatility::Stable);
+        Ok(Some(Scalar { kind: Kind::Session(value), ty: plain(ty), span }))
+    }
+}

@@ -1,0 +1,107 @@
+//! Subqueries in expressions.
+
+use crate::binder::Binder;
+use crate::error::{BindErrorKind, BindResult};
+use crate::query::Rows;
+use crate::scope::Boundary;
+use crate::tree::{ColRef, Kind, Scalar, Span, Subquery, SubqueryKind};
+use builtins::Ty;
+use sql::ast;
+use std::collections::BTreeMap;
+
+impl Binder<'_> {
+    pub(super) fn scalar_subquery(&mut self, query: &ast::Query) -> BindResult<Scalar> {
+        let (rows, free) = self.inner_query(query)?;
+        let ty = self.one_column(&rows)?;
+        self.subquery(SubqueryKind::Scalar, rows, free, ty)
+    }
+
+    pub(super) fn exists(&mut self, query: &ast::Query, negated: bool) -> BindResult<Scalar> {
+        let (rows, free) = self.inner_query(query)?;
+        let exists = self.subquery(SubqueryKind::Exists, rows, free, Ty::BOOL)?;
+        Ok(self.negated(exists, negated))
+    }
+
+    pub(super) fn array_subquery(&mut self, query: &ast::Query) -> BindResult<Scalar> {
+        let (rows, free) = self.inner_query(query)?;
+        let element = self.one_column(&rows)?;
+        match element.id.array() {
+            Some(id) => self.subquery(SubqueryKind::ArrayOf, rows, free, Ty { id, ..element }),
+            None => Err(self.not_built("an array of this type")),
+        }
+    }
+
+    pub(super) fn in_subquery(&mut self, left: &ast::Expr, query: &ast::Query, negated: bool) -> BindResult<Scalar> {
+        let test = self.quantified_subquery(left, "=", query, false)?;
+        Ok(self.negated(test, negated))
+    }
+
+    /// `x op ANY (SELECT …)`. The subquery's columns are cast to what the operator wants.
+    pub(super) fn quantified_subquery(
+        &mut self,
+        left: &ast::Expr,
+        op: &str,
+        query: &ast::Query,
+        all: bool,
+    ) -> BindResult<Scalar> {
+        let values: Vec<&ast::Expr> = match left {
+            ast::Expr::Tuple(items) => items.iter().collect(),
+            ast::Expr::Nested(inner) => return self.quantified_subquery(inner, op, query, all),
+            one => vec![one],
+        };
+        if values.len() > 1 && !matches!(op, "=" | "<>") {
+            return Err(self.not_built("an order of rows and subqueries"));
+        }
+        if values.len() > 1 && (op == "<>") != all {
+            return Err(self.not_built("this operator of rows and subqueries"));
+        }
+        let (mut rows, free) = self.inner_query(query)?;
+        if values.len() != rows.outputs.len() {
+            let kind = BindErrorKind::SubqueryWidth { many: rows.outputs.len() > values.len() };
+            return self.error(kind, Span::default());
+        }
+        let (mut lefts, mut ops, mut exprs) = (Vec::new(), Vec::new(), Vec::new());
+        for (value, (name, col)) in values.into_iter().zip(&mut rows.outputs) {
+            let value = self.scalar(value)?;
+            let output =
+                Scalar { kind: Kind::Col(ColRef { id: *col, level: 0 }), ty: self.col_ty(*col), span: value.span };
+            let (op, value, output) = self.comparison(op, value, output)?;
+            if !matches!(output.kind, Kind::Col(_)) {
+                *col = self.computed(name, &output)?;
+                exprs.push((*col, output));
+            }
+            lefts.push(value);
+            ops.push(op);
+        }
+        if !exprs.is_empty() {
+            let input = Box::new(std::mem::replace(&mut rows.rel, crate::tree::Rel::OneRow));
+            rows.rel = crate::tree::Rel::Project { input, exprs };
+        }
+        self.subquery(SubqueryKind::Quantified { left: lefts, ops, all }, rows, free, Ty::BOOL)
+    }
+
+    /// Binds a query over the names in sight; also gives the columns that it reads of the queries around it.
+    fn inner_query(&mut self, query: &ast::Query) -> BindResult<(Rows, Vec<ColRef>)> {
+        if self.scopes.is_empty() {
+            // VALUES of a statement have no scope of their own.
+            self.scopes.push(crate::scope::Scope::new());
+        }
+        self.boundaries.push(Boundary { depth: self.scopes.len(), free: BTreeMap::new() });
+        let rows = self.subquery_rows(query);
+        let free = self.boundaries.pop().map(|boundary| boundary.free).unwrap_or_default();
+        Ok((rows?, free.into_iter().map(|(id, level)| ColRef { id, level }).collect()))
+    }
+
+    fn one_column(&self, rows: &Rows) -> BindResult<Ty> {
+        match rows.outputs.as_slice() {
+            [(_, col)] => Ok(self.col_ty(*col)),
+            _ => self.error(BindErrorKind::SubqueryColumns, Span::default()),
+        }
+    }
+
+    fn subquery(&self, kind: SubqueryKind, rows: Rows, free: Vec<ColRef>, ty: Ty) -> BindResult<Scalar> {
+        let cols = rows.outputs.into_iter().map(|(_, col)| col).collect();
+        let kind = Kind::Subquery(Box::new(Subquery { kind, rel: rows.rel, cols, free }));
+        Ok(Scalar { kind, ty, span: Span::default() })
+    }
+}

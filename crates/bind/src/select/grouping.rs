@@ -1,0 +1,202 @@
+//! Grouping: keys and arguments of aggregates are projected first, and what is above sees columns only.
+
+use crate::binder::Binder;
+use crate::error::{BindErrorKind, BindResult};
+use crate::same::same;
+use crate::scope::ItemColumns;
+use crate::tree::{AggCall, ColId, ColRef, Key, Kind, Rel, Scalar, Span};
+use builtins::{FuncId, Ty};
+use std::collections::BTreeSet;
+
+/// An aggregate, before its arguments are columns.
+#[derive(Clone, Debug)]
+pub(crate) struct PendingAggregate {
+    /// The column that it has become.
+    pub(crate) col: Option<ColId>,
+    pub(crate) func: FuncId,
+    pub(crate) args: Vec<Scalar>,
+    pub(crate) distinct: bool,
+    pub(crate) filter: Option<Scalar>,
+    /// Value, descending, NULLs first.
+    pub(crate) order: Vec<(Scalar, bool, bool)>,
+    pub(crate) ty: Ty,
+}
+
+impl PendingAggregate {
+    /// Does it compute the same?
+    pub(crate) fn same_as(&self, other: &Self) -> bool {
+        let all = |a: &[Scalar], b: &[Scalar]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b));
+        let filters = match (&self.filter, &other.filter) {
+            (Some(a), Some(b)) => same(a, b),
+            (None, None) => true,
+            _ => false,
+        };
+        let orders = self.order.len() == other.order.len()
+            && self.order.iter().zip(&other.order).all(|(a, b)| same(&a.0, &b.0) && (a.1, a.2) == (b.1, b.2));
+        self.func == other.func && self.distinct == other.distinct && filters && orders && all(&self.args, &other.args)
+    }
+}
+
+/// What expressions above a grouping may read.
+struct Grouped {
+    /// Keys that are computed, and the columns that they have become.
+    computed: Vec<(Scalar, ColId)>,
+    /// Columns that the grouping has.
+    cols: BTreeSet<ColId>,
+    /// Columns that depend on a grouped primary key: they become keys when they are read.
+    dependent: BTreeSet<ColId>,
+}
+
+impl Binder<'_> {
+    /// Is it an aggregate of this query, or does it hold one?
+    pub(super) fn is_aggregate(&self, value: &Scalar) -> bool {
+        let aggregates = self.scopes.last().map_or(&[][..], |scope| &scope.aggregates);
+        let mut found = match value.kind {
+            Kind::Col(ColRef { id, level: 0 }) => aggregates.iter().any(|aggregate| aggregate.col == Some(id)),
+            _ => false,
+        };
+        value.each_operand(&mut |operand| found = found || self.is_aggregate(operand));
+        found
+    }
+
+    /// Groups rows, and makes the expressions above read the groups.
+    pub(super) fn group(&mut self, rel: Rel, keys: &mut [Scalar], above: Vec<&mut Scalar>) -> BindResult<Rel> {
+        let mut exprs: Vec<(ColId, Scalar)> = Vec::new();
+        let mut grouped = Grouped { computed: Vec::new(), cols: BTreeSet::new(), dependent: BTreeSet::new() };
+        let mut key_cols = Vec::with_capacity(keys.len());
+        for key in keys {
+            if holds_subquery(key) {
+                return Err(self.not_built("GROUP BY of a subquery"));
+            }
+            let col = self.column_of("key", key, &mut exprs)?;
+            if !matches!(key.kind, Kind::Col(ColRef { level: 0, .. })) {
+                grouped.computed.push((key.clone(), col));
+            }
+            grouped.cols.insert(col);
+            key_cols.push(col);
+        }
+        let mut calls = Vec::new();
+        for pending in std::mem::take(&mut self.scope().aggregates) {
+            let Some(col) = pending.col else { continue };
+            grouped.cols.insert(col);
+            calls.push((col, self.aggregate_call(pending, &mut exprs)?));
+        }
+        grouped.dependent = self.dependent_columns(&grouped.cols)?;
+        let mut read = BTreeSet::new();
+        for value in above {
+            self.regroup(value, &grouped, &mut read)?;
+        }
+        key_cols.extend(read);
+        let input = match exprs.is_empty() {
+            true => Box::new(rel),
+            false => Box::new(Rel::Project { input: Box::new(rel), exprs }),
+        };
+        Ok(Rel::Aggregate { input, keys: key_cols, sets: Vec::new(), calls, grouping: None })
+    }
+
+    fn aggregate_call(&mut self, pending: PendingAggregate, exprs: &mut Vec<(ColId, Scalar)>) -> BindResult<AggCall> {
+        let mut args = Vec::with_capacity(pending.args.len());
+        for arg in &pending.args {
+            args.push(self.column_of("argument", arg, exprs)?);
+        }
+        let filter = pending.filter.as_ref().map(|filter| self.column_of("filter", filter, exprs)).transpose()?;
+        let mut order = Vec::with_capacity(pending.order.len());
+        for (value, desc, nulls_first) in &pending.order {
+            let col = self.column_of("order", value, exprs)?;
+            order.push(Key { col, desc: *desc, nulls_first: *nulls_first });
+        }
+        let PendingAggregate { func, distinct, ty, .. } = pending;
+        Ok(AggCall { func, args, direct: Vec::new(), distinct, filter, order, ty })
+    }
+
+    /// Columns of tables whose whole primary key is grouped by.
+    fn dependent_columns(&mut self, grouped: &BTreeSet<ColId>) -> BindResult<BTreeSet<ColId>> {
+        let mut dependent = BTreeSet::new();
+        let items = self.scope().items.clone();
+        for item in items {
+            let ItemColumns::Table { rel, .. } = item.columns else { continue };
+            let Some(scanned) = self.scans.get(rel.0 as usize) else { continue };
+            let (table, ids) = (&scanned.table, &scanned.ids);
+            let is_grouped = |part: &catalog::KeyColumn| {
+                let at = table.columns.iter().position(|column| column.id == part.column && column.not_null);
+                let id = at.and_then(|at| ids.get(at).copied().flatten());
+                id.is_some_and(|id| grouped.contains(&id))
+            };
+            if table.key_name.is_some() && table.key.iter().all(is_grouped) {
+                dependent.extend(ids.iter().flatten());
+            }
+        }
+        Ok(dependent)
+    }
+
+    /// Puts columns of the grouping in place of keys; what else reads a row is an error.
+    fn regroup(&self, value: &mut Scalar, grouped: &Grouped, read: &mut BTreeSet<ColId>) -> BindResult<()> {
+        if let Some((_, col)) = grouped.computed.iter().find(|(key, _)| same(key, value)) {
+            value.kind = Kind::Col(ColRef { id: *col, level: 0 });
+            return Ok(());
+        }
+        match &value.kind {
+            Kind::Col(ColRef { id, level: 0 }) => {
+                if !self.is_grouped(*id, grouped, read) {
+                    let column = self.shown_column(*id);
+                    return self.error(BindErrorKind::Ungrouped { column }, value.span);
+                }
+                return Ok(());
+            }
+            Kind::Subquery(subquery) => {
+                for col in subquery.free.iter().filter(|col| col.level == 0) {
+                    if self.is_grouped(col.id, grouped, read) {
+                        continue;
+                    }
+                    if !grouped.computed.is_empty() {
+                        return Err(self.not_built("a computed key within a subquery"));
+                    }
+                    let column = self.shown_column(col.id);
+                    return self.error(BindErrorKind::UngroupedOuter { column }, Span::default());
+                }
+            }
+            _ => {}
+        }
+        let mut outcome = Ok(());
+        value.each_operand_mut(&mut |operand| {
+            if outcome.is_ok() {
+                outcome = self.regroup(operand, grouped, read);
+            }
+        });
+        outcome
+    }
+
+    fn is_grouped(&self, id: ColId, grouped: &Grouped, read: &mut BTreeSet<ColId>) -> bool {
+        if grouped.cols.contains(&id) {
+            return true;
+        }
+        let dependent = grouped.dependent.contains(&id);
+        if dependent {
+            read.insert(id);
+        }
+        dependent
+    }
+
+    /// `t.a`, as messages name it.
+    fn shown_column(&self, id: ColId) -> String {
+        for item in self.scopes.last().map_or(&[][..], |scope| &scope.items) {
+            let at = match &item.columns {
+                ItemColumns::Named(columns) => columns.iter().position(|(_, col)| *col == id),
+                ItemColumns::Table { rel, .. } => {
+                    let scanned = self.scans.get(rel.0 as usize);
+                    scanned.and_then(|scanned| scanned.ids.iter().position(|col| *col == Some(id)))
+                }
+            };
+            if let Some(name) = at.and_then(|at| self.column_name(item, at)) {
+                return item.name.as_ref().map_or_else(|| name.to_owned(), |relation| format!("{relation}.{name}"));
+            }
+        }
+        self.cols.get(id.index()).map(|info| info.name.clone()).unwrap_or_default()
+    }
+}
+
+pub(crate) fn holds_subquery(value: &Scalar) -> bool {
+    let mut found = matches!(value.kind, Kind::Subquery(_));
+    value.each_operand(&mut |operand| found = found || holds_subquery(operand));
+    found
+}

@@ -1,0 +1,162 @@
+//! Keys of GROUP BY, ORDER BY and DISTINCT ON: output names, positions, expressions.
+
+use super::SortKey;
+use crate::binder::Binder;
+use crate::error::{BindError, BindErrorKind, BindResult, Clause};
+use crate::name::fold;
+use crate::same::same;
+use crate::tree::{Scalar, Span};
+use sql::ast;
+
+/// What a key names.
+pub(crate) enum Target {
+    /// An output, by place, and where it is named.
+    Output(usize, Span),
+    /// A value beside the outputs.
+    Expr(Scalar),
+}
+
+impl Target {
+    /// The value, if it is no output.
+    pub(super) fn expression(&mut self) -> Option<&mut Scalar> {
+        match self {
+            Self::Output(..) => None,
+            Self::Expr(value) => Some(value),
+        }
+    }
+}
+
+type Outputs<'o> = &'o [(String, Scalar)];
+
+impl Binder<'_> {
+    pub(super) fn sort_keys(&mut self, keys: &[ast::OrderByExpr], outputs: Outputs<'_>) -> BindResult<Vec<SortKey>> {
+        let mut all = Vec::with_capacity(keys.len());
+        for key in keys {
+            let desc = key.options.asc == Some(false);
+            let nulls_first = key.options.nulls_first.unwrap_or(desc);
+            let target = self.target(&key.expr, outputs, Clause::OrderBy)?;
+            all.push(SortKey { target, desc, nulls_first });
+        }
+        Ok(all)
+    }
+
+    pub(super) fn distinct_keys(
+        &mut self,
+        distinct: Option<&ast::Distinct>,
+        outputs: Outputs<'_>,
+    ) -> BindResult<Option<Vec<Target>>> {
+        let Some(ast::Distinct::On(keys)) = distinct else { return Ok(None) };
+        keys.iter().map(|key| self.target(key, outputs, Clause::DistinctOn)).collect::<BindResult<_>>().map(Some)
+    }
+
+    /// ORDER BY and DISTINCT ON: a bare name is an output's before it is a column's.
+    fn target(&mut self, expr: &ast::Expr, outputs: Outputs<'_>, clause: Clause) -> BindResult<Target> {
+        if let ast::Expr::Identifier(ident) = expr
+            && let Some(at) = self.output_named(ident, outputs, clause)?
+        {
+            return Ok(Target::Output(at, self.span(ident.span)));
+        }
+        if let Some(at) = self.position(expr, outputs.len(), clause)? {
+            return Ok(Target::Output(at.0, at.1));
+        }
+        let value = self.in_clause(clause, |binder| binder.scalar(expr))?;
+        let value = self.output_type(value)?;
+        match outputs.iter().position(|(_, output)| same(output, &value)) {
+            Some(at) => Ok(Target::Output(at, value.span)),
+            None => Ok(Target::Expr(value)),
+        }
+    }
+
+    /// The output of that name; two that differ are ambiguous.
+    fn output_named(&self, ident: &ast::Ident, outputs: Outputs<'_>, clause: Clause) -> BindResult<Option<usize>> {
+        let name = fold(ident);
+        let mut named = outputs.iter().enumerate().filter(|(_, (output, _))| *output == name);
+        let Some((at, (_, first))) = named.next() else { return Ok(None) };
+        if named.any(|(_, (_, other))| !same(first, other)) {
+            return self.error(BindErrorKind::AmbiguousOutput { clause, name }, self.span(ident.span));
+        }
+        Ok(Some(at))
+    }
+
+    /// A position among the outputs; other constants are no keys.
+    pub(crate) fn position(
+        &self,
+        expr: &ast::Expr,
+        outputs: usize,
+        clause: Clause,
+    ) -> BindResult<Option<(usize, Span)>> {
+        let (literal, sign) = match expr {
+            ast::Expr::Value(literal) => (literal, ""),
+            ast::Expr::UnaryOp { op: ast::UnaryOperator::Minus, expr } => match expr.as_ref() {
+                ast::Expr::Value(literal) if matches!(literal.value, ast::Value::Number(..)) => (literal, "-"),
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let span = self.span(literal.span);
+        let digits = match &literal.value {
+            ast::Value::Number(digits, _) => format!("{sign}{digits}"),
+            ast::Value::Placeholder(_) => return Ok(None),
+            _ => return self.error(BindErrorKind::ConstantKey { clause }, span),
+        };
+        match digits.parse::<i32>() {
+            Ok(position) => match usize::try_from(position).ok().and_then(|at| at.checked_sub(1)) {
+                Some(at) if at < outputs => Ok(Some((at, span))),
+                _ => self.error(BindErrorKind::NoSuchPosition { clause, position: position.to_string() }, span),
+            },
+            Err(_) => self.error(BindErrorKind::ConstantKey { clause }, span),
+        }
+    }
+
+    /// GROUP BY: a bare name is a column's before it is an output's.
+    pub(super) fn group_keys(&mut self, by: &ast::GroupByExpr, outputs: Outputs<'_>) -> BindResult<Vec<Scalar>> {
+        let ast::GroupByExpr::Expressions(exprs, modifiers) = by else {
+            return Err(self.not_built("GROUP BY ALL"));
+        };
+        if !modifiers.is_empty() {
+            return Err(self.not_built("a modifier of GROUP BY"));
+        }
+        let mut keys: Vec<Scalar> = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            self.group_key(expr, outputs, &mut keys)?;
+        }
+        Ok(keys)
+    }
+
+    fn group_key(&mut self, expr: &ast::Expr, outputs: Outputs<'_>, keys: &mut Vec<Scalar>) -> BindResult<()> {
+        let clause = Clause::GroupBy;
+        match expr {
+            ast::Expr::Rollup(_) | ast::Expr::Cube(_) | ast::Expr::GroupingSets(_) => {
+                return Err(self.not_built("grouping sets"));
+            }
+            ast::Expr::Function(function) if function.name.to_string().trim_matches('"') == sql::DISTINCT_GROUPS => {
+                return Err(self.not_built("grouping sets"));
+            }
+            ast::Expr::Tuple(items) if items.is_empty() => return Err(self.not_built("grouping sets")),
+            ast::Expr::Tuple(items) => return items.iter().try_for_each(|item| self.group_key(item, outputs, keys)),
+            _ => {}
+        }
+        let at = match expr {
+            ast::Expr::Identifier(ident) => match self.own_column(&fold(ident), self.span(ident.span))? {
+                true => None,
+                false => self.output_named(ident, outputs, clause)?,
+            },
+            expr => self.position(expr, outputs.len(), clause)?.map(|(at, _)| at),
+        };
+        let key = match at.and_then(|at| outputs.get(at)) {
+            Some((_, output)) => output.clone(),
+            None => {
+                let key = self.in_clause(clause, |binder| binder.scalar(expr))?;
+                self.output_type(key)?
+            }
+        };
+        if self.is_aggregate(&key) {
+            return Err(BindError::new(BindErrorKind::AggregateNotAllowed { clause }, key.span));
+        }
+        self.equality(key.ty, key.span)?;
+        if !keys.iter().any(|other| same(other, &key)) {
+            keys.push(key);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,186 @@
+//! SELECT: from FROM to its output columns.
+//!
+//! ```text
+//!   FROM, WHERE ──> [keys and arguments ──> Aggregate ──> HAVING] ──> outputs ──> DISTINCT ──> ORDER BY
+//! ```
+
+mod grouping;
+mod keys;
+mod output;
+
+pub(crate) use grouping::{PendingAggregate, holds_subquery};
+pub(crate) use keys::Target;
+
+use crate::binder::Binder;
+use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::same::same;
+use crate::scope::Scope;
+use crate::tree::{ColId, ColRef, Key, Kind, Rel, Scalar};
+use sql::ast;
+
+/// A query whose outputs may be expressions over its rows still.
+#[derive(Debug)]
+pub(crate) struct Selected {
+    pub(crate) rel: Rel,
+    pub(crate) outputs: Vec<(String, Scalar)>,
+}
+
+/// A key of ORDER BY or DISTINCT ON.
+struct SortKey {
+    target: Target,
+    desc: bool,
+    nulls_first: bool,
+}
+
+impl Binder<'_> {
+    /// A SELECT with the ORDER BY that stands behind it. `untyped`: outputs without a type stay so, since a set
+    /// operation around it decides.
+    pub(crate) fn select(
+        &mut self,
+        select: &ast::Select,
+        order_by: &[ast::OrderByExpr],
+        untyped: bool,
+    ) -> BindResult<Selected> {
+        self.scopes.push(Scope::new());
+        let bound = self.select_in_scope(select, order_by, untyped);
+        self.scopes.pop();
+        bound
+    }
+
+    fn select_in_scope(
+        &mut self,
+        select: &ast::Select,
+        order_by: &[ast::OrderByExpr],
+        untyped: bool,
+    ) -> BindResult<Selected> {
+        let mut rel = self.from(&select.from)?;
+        if let Some(condition) = &select.selection {
+            let all = self.in_clause(Clause::Where, |binder| binder.conditions(condition, "WHERE"))?;
+            rel = Rel::Filter { input: Box::new(rel), all };
+        }
+        let mut outputs = self.in_clause(Clause::SelectList, |binder| binder.outputs(&select.projection))?;
+        let plain = select.distinct.is_none() && order_by.is_empty();
+        if !(untyped && plain) {
+            for (_, value) in &mut outputs {
+                *value = self.output_type(value.clone())?;
+            }
+        }
+        let mut keys = self.group_keys(&select.group_by, &outputs)?;
+        let mut having = match &select.having {
+            Some(condition) => self.in_clause(Clause::Having, |binder| binder.conditions(condition, "HAVING"))?,
+            None => Vec::new(),
+        };
+        let mut order = self.sort_keys(order_by, &outputs)?;
+        let mut on = self.distinct_keys(select.distinct.as_ref(), &outputs)?;
+        if !keys.is_empty() || !self.scope().aggregates.is_empty() || select.having.is_some() {
+            let orders = order.iter_mut().map(|key| &mut key.target).chain(on.iter_mut().flatten());
+            let extra = orders.filter_map(Target::expression);
+            let above = outputs.iter_mut().map(|(_, value)| value).chain(&mut having).chain(extra);
+            rel = self.group(rel, &mut keys, above.collect())?;
+        }
+        if !having.is_empty() {
+            rel = Rel::Filter { input: Box::new(rel), all: having };
+        }
+        let selected = Selected { rel, outputs };
+        match (select.distinct.as_ref(), plain) {
+            (_, true) => Ok(selected),
+            (distinct, false) => self.arrange(selected, distinct, on, order),
+        }
+    }
+
+    /// DISTINCT and ORDER BY over outputs that are columns now.
+    fn arrange(
+        &mut self,
+        selected: Selected,
+        distinct: Option<&ast::Distinct>,
+        on: Option<Vec<Target>>,
+        order: Vec<SortKey>,
+    ) -> BindResult<Selected> {
+        let (mut rel, mut outputs, mut exprs) = (selected.rel, selected.outputs, Vec::new());
+        let distinct_rows = matches!(distinct, Some(ast::Distinct::Distinct));
+        let mut cols = Vec::with_capacity(outputs.len());
+        for (name, value) in &mut outputs {
+            let col = self.column_of(name, value, &mut exprs)?;
+            *value = Scalar { kind: Kind::Col(ColRef { id: col, level: 0 }), ty: value.ty, span: value.span };
+            cols.push(col);
+        }
+        let mut keys = Vec::with_capacity(order.len());
+        for key in order {
+            let (col, span) = self.target_col(key.target, &cols, &mut exprs, distinct_rows)?;
+            self.ordering(self.col_ty(col), span)?;
+            keys.push(Key { col, desc: key.desc, nulls_first: key.nulls_first });
+        }
+        let mut first_of = Vec::new();
+        for target in on.into_iter().flatten() {
+            first_of.push(self.target_col(target, &cols, &mut exprs, false)?.0);
+        }
+        if !exprs.is_empty() {
+            rel = Rel::Project { input: Box::new(rel), exprs };
+        }
+        let input = Box::new(rel);
+        rel = match distinct {
+            Some(ast::Distinct::Distinct) => {
+                for col in &cols {
+                    self.equality(self.col_ty(*col), Default::default())?;
+                }
+                Rel::Distinct { input, on: cols, order: None }
+            }
+            Some(ast::Distinct::On(_)) => {
+                self.check_distinct_on(&first_of, &keys)?;
+                Rel::Distinct { input, on: first_of, order: Some(keys.clone()) }
+            }
+            Some(ast::Distinct::All) | None => *input,
+        };
+        if !keys.is_empty() {
+            rel = Rel::Sort { input: Box::new(rel), keys };
+        }
+        Ok(Selected { rel, outputs })
+    }
+
+    /// The column of a key: an output, or an expression beside them.
+    fn target_col(
+        &mut self,
+        target: Target,
+        outputs: &[ColId],
+        exprs: &mut Vec<(ColId, Scalar)>,
+        only_outputs: bool,
+    ) -> BindResult<(ColId, crate::tree::Span)> {
+        match target {
+            Target::Output(at, span) => match outputs.get(at) {
+                Some(col) => Ok((*col, span)),
+                None => Err(self.not_built("an output that is out of range")),
+            },
+            Target::Expr(value) if only_outputs => self.error(BindErrorKind::DistinctOrder, value.span),
+            Target::Expr(value) => Ok((self.column_of("order", &value, exprs)?, value.span)),
+        }
+    }
+
+    /// The column that has a value: itself, one that is computed already, or a new one.
+    pub(crate) fn column_of(
+        &mut self,
+        name: &str,
+        value: &Scalar,
+        exprs: &mut Vec<(ColId, Scalar)>,
+    ) -> BindResult<ColId> {
+        if let Kind::Col(ColRef { id, level: 0 }) = value.kind {
+            return Ok(id);
+        }
+        if let Some((id, _)) = exprs.iter().find(|(_, other)| same(other, value)) {
+            return Ok(*id);
+        }
+        let id = self.computed(name, value)?;
+        exprs.push((id, value.clone()));
+        Ok(id)
+    }
+
+    /// The keys of DISTINCT ON come first in ORDER BY, in any order.
+    fn check_distinct_on(&self, on: &[ColId], order: &[Key]) -> BindResult<()> {
+        let leading = order.iter().take_while(|key| on.contains(&key.col)).map(|key| key.col);
+        let leading: std::collections::BTreeSet<ColId> = leading.collect();
+        let all = on.iter().all(|col| leading.contains(col));
+        match all || leading.len() == order.iter().map(|key| key.col).collect::<std::collections::BTreeSet<_>>().len() {
+            true => Ok(()),
+            false => self.error(BindErrorKind::DistinctOnOrder, Default::default()),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The bound tree: what a statement means, without names.
+//!
+//! Columns have ids that are unique in a statement; operators refer to columns by id and never by position. Aggregates,
+//! window functions and set-returning calls exist in their nodes only, elsewhere they are columns.
+
+mod display;
+mod dml;
+mod ids;
+mod rel;
+mod scalar;
+mod walk;
+
+pub use dml::{Arbiter, Check, Conflict, Insert, NewValue, OnConflict, Target, Update};
+pub use ids::{ColId, CteId, ParamId, RelId, Span};
+pub use rel::{
+    AggCall, ApplyKind, ColSet, Frame, FrameBound, FrameMode, JoinKind, Key, LockStrength, LockWait, Rel, RowLock,
+    Rows, SetCall, SetOpKind, WindowCall, WindowSpec,
+};
+pub use scalar::{
+    BoolTest, CastContext, CastVia, ColRef, CompareOp, Kind, Scalar, SessionValue, Subquery, SubqueryKind,
+};
+
+use builtins::{FuncId, Ty, Volatility};
+use catalog::TableOid;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A bound statement.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    /// What it does.
+    pub body: Body,
+    /// All its columns, by id.
+    pub cols: Vec<ColInfo>,
+    /// Types of `$1`, `$2`, ….
+    pub params: Vec<Ty>,
+    /// What it may only do with privileges.
+    pub needs: Needs,
+    /// What is known of it as a whole.
+    pub facts: Facts,
+}
+
+impl Bound {
+    /// What is known of a column.
+    pub fn col(&self, id: ColId) -> Option<&ColInfo> {
+        self.cols.get(id.index())
+    }
+}
+
+/// The statement itself.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one per statement, and most are queries")]
+pub enum Body {
+    /// SELECT, VALUES, TABLE.
+    Query(Query),
+    /// INSERT and UPSERT.
+    Insert(Box<Insert>),
+    /// UPDATE.
+    Update(Box<Update>),
+    /// DELETE: an update that sets nothing.
+    Delete(Box<Update>),
+    /// Expressions over one table: CHECK, DEFAULT, generated columns, index keys.
+    Exprs(Vec<Scalar>),
+}
+
+/// A query with its outputs.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// WITH.
+    pub ctes: Vec<Cte>,
+    /// Its rows.
+    pub rel: Rel,
+    /// Columns that it answers with.
+    pub outputs: Vec<Output>,
+}
+
+/// A column of an answer.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// The column.
+    pub col: ColId,
+    /// Its name; two outputs may have the same.
+    pub name: String,
+}
+
+/// A query of WITH.
+#[derive(Clone, Debug)]
+pub struct Cte {
+    /// Its id.
+    pub id: CteId,
+    /// Its columns.
+    pub cols: Vec<ColId>,
+    /// Its rows.
+    pub body: CteBody,
+}
+
+/// How the rows of a CTE come about.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there are few per statement")]
+pub enum CteBody {
+    /// Computed where it is read.
+    Inline(Rel),
+    /// Computed once: MATERIALIZED, or volatile and read twice.
+    Once(Rel),
+    /// WITH RECURSIVE.
+    Recursive {
+        /// The first rows.
+        base: Rel,
+        /// The next rows, from the last ones.
+        step: Rel,
+        /// UNION and not UNION ALL.
+        distinct: bool,
+    },
+}
+
+/// What is known of a column.
+#[derive(Clone, Debug)]
+pub struct ColInfo {
+    /// For EXPLAIN and messages.
+    pub name: String,
+    /// Its type.
+    pub ty: Ty,
+    /// May it be NULL?
+    pub nullable: bool,
+    /// The table's column that it is, by oid and attribute number, as RowDescription tells it.
+    pub origin: Option<(TableOid, i16)>,
+}
+
+/// What a statement reads, writes and calls.
+#[derive(Clone, Debug, Default)]
+pub struct Needs {
+    /// Tables, by what is done with them.
+    pub relations: BTreeMap<TableOid, Use>,
+    /// Functions that it calls.
+    pub functions: BTreeSet<FuncId>,
+}
+
+/// What is done with a table.
+#[derive(Clone, Debug, Default)]
+pub struct Use {
+    /// Ordinals of columns that are read.
+    pub selected: BTreeSet<usize>,
+    /// That are inserted.
+    pub inserted: BTreeSet<usize>,
+    /// That are updated.
+    pub updated: BTreeSet<usize>,
+    /// Are rows deleted?
+    pub deleted: bool,
+}
+
+/// What is known of a statement as a whole.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// The highest of its calls.
+    pub volatility: Volatility,
+    /// Does its meaning depend on the session (time zone, DateStyle, search path)?
+    pub session_bound: bool,
+}
