@@ -13,7 +13,7 @@ impl Draft {
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`], [`CatalogError::NoSuchColumn`], [`CatalogError::DuplicateKeyColumn`],
-    /// [`CatalogError::InvalidTable`] of a table that has a key.
+    /// [`CatalogError::InvalidTable`] of a table that has a key, [`CatalogError::DuplicateConstraint`].
     pub fn prepare_key(
         &mut self,
         oid: TableOid,
@@ -32,7 +32,11 @@ impl Draft {
                 }
             }
         }
-        table.key_name = Some(name.unwrap_or_else(|| format!("{}_pkey", table.name)));
+        let name = name.unwrap_or_else(|| format!("{}_pkey", table.name));
+        if table.check(&name).is_some() {
+            return Err(CatalogError::DuplicateConstraint { table: table.name.clone(), constraint: name });
+        }
+        table.key_name = Some(name);
         table.key_oid = Some(self.take_oid()?);
         let value_columns = table.value_columns().map(|column| (column.id, column.ty)).collect();
         table.layouts = vec![LayoutDef { id: 1, columns: value_columns }];

@@ -45,7 +45,7 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// DROP COLUMN. Old rows keep its bytes, which nobody reads any more.
+    /// DROP COLUMN. Old rows keep its bytes, which nobody reads any more. CHECK constraints that name it go with it.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchColumn`], [`CatalogError::DependentObjects`] for a key column,
@@ -63,6 +63,7 @@ impl Draft {
         self.check_unread(&table, Some(id))?;
         self.drop_owned(table.oid, id);
         table.columns.retain(|column| column.id != id);
+        table.checks.retain(|check| !check.columns.contains(&id));
         push_layout(&mut table)?;
         Ok(self.put_table(table))
     }

@@ -1,5 +1,6 @@
 //! From what CREATE TABLE asks for to a table: every rule that a definition must keep.
 
+use crate::check::add_new_checks;
 use crate::definition::{NewColumn, NewKeyPart, NewTable};
 use crate::property::{check_new, check_salt};
 use crate::{
@@ -15,7 +16,7 @@ use types::{DataType, Datum};
 /// # Errors
 /// Whatever is wrong with the definition.
 pub(crate) fn build_table(new: NewTable, schema: SchemaId) -> CatalogResult<Table> {
-    let NewTable { name, columns, key, key_name, salt_buckets, splits, properties, .. } = new;
+    let NewTable { name, columns, key, key_name, salt_buckets, splits, properties, checks, .. } = new;
     let (salt_property, properties) = check_new(properties)?;
     let salt_buckets = match salt_buckets {
         Some(buckets) => check_salt(&buckets.to_string())?,
@@ -40,12 +41,14 @@ pub(crate) fn build_table(new: NewTable, schema: SchemaId) -> CatalogResult<Tabl
         next_column: columns.last().map_or(1, |column| column.id.0 + 1),
         columns,
         properties,
+        checks: Vec::new(),
         version: 0,
         name,
     };
     let value_columns = table.value_columns().map(|column| (column.id, column.ty)).collect();
     table.layouts.push(LayoutDef { id: 1, columns: value_columns });
     table.splits = encode_splits(&table, splits)?;
+    add_new_checks(&mut table, checks)?;
     Ok(table)
 }
 

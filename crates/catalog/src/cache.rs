@@ -20,7 +20,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
-use store::{Clock, CommitNo, Durability, Store, StoreError, SystemClock, TableId};
+use store::{Clock, CommitNo, Durability, Snapshot, Store, StoreError, SystemClock, TableId};
+use tokio::runtime::Handle;
 use tokio::sync::{Mutex, MutexGuard, OwnedMutexGuard};
 
 /// How long a statement may go by a catalog that another process has changed. A commit never does.
@@ -36,6 +37,10 @@ pub struct CatalogCache {
     /// When the counters row was looked at last, microseconds since 1970.
     followed: AtomicI64,
 }
+
+/// The turn to change the catalog.
+#[derive(Debug)]
+pub struct Turn(OwnedMutexGuard<CommitNo>);
 
 #[derive(Debug)]
 struct Shared {
@@ -163,6 +168,22 @@ impl CatalogCache {
         }
     }
 
+    /// The same for one snapshot: does not wait for a change that is not in it, which may take the store long.
+    ///
+    /// # Errors
+    /// [`CatalogError::Store`], [`CatalogError::Corrupted`].
+    pub async fn settled_for(&self, snapshot: &Snapshot) -> CatalogResult<()> {
+        if !self.shared.committing.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let store = self.shared.store.as_ref();
+        if stored::changes_in_one_batch(store) && stored::version_at(store, snapshot).await? <= self.version() {
+            return Ok(());
+        }
+        self.settled().await;
+        Ok(())
+    }
+
     /// A snapshot of this commit or a later one has the tables of every version that [`Self::current`] has given so
     /// far, but for those that were dropped since.
     pub fn made_by(&self) -> CommitNo {
@@ -186,12 +207,31 @@ impl CatalogCache {
     /// # Errors
     /// What `f` says; [`CatalogError::ChangedElsewhere`]; [`CatalogError::Store`].
     pub async fn change<T>(&self, f: impl FnOnce(&mut Draft) -> CatalogResult<T>) -> CatalogResult<T> {
-        let turn = Arc::clone(&self.shared.turn).lock_owned().await;
+        self.change_in(self.turn().await, f).await
+    }
+
+    /// Waits for the turn to change the catalog. Nothing is done yet: the caller may stop waiting.
+    pub async fn turn(&self) -> Turn {
+        Turn(Arc::clone(&self.shared.turn).lock_owned().await)
+    }
+
+    /// As [`Self::change`], by whom has the turn.
+    ///
+    /// # Errors
+    /// As [`Self::change`].
+    pub async fn change_in<T>(
+        &self,
+        Turn(turn): Turn,
+        f: impl FnOnce(&mut Draft) -> CatalogResult<T>,
+    ) -> CatalogResult<T> {
         let mut draft = Draft::new(&self.current());
         let answer = f(&mut draft)?;
         if draft.changes_something() {
-            // A task of its own: dropped half-way, the cache would not know what the store has.
-            let commit = tokio::spawn(Arc::clone(&self.shared).commit(draft.finish()?, turn));
+            let commit = Arc::clone(&self.shared).commit(draft.finish()?, turn);
+            // A task of its own: dropped half-way, the cache would not know what the store has. And on a thread of its
+            // own: thousands of storages keep the store busy, and the caller's thread may serve others.
+            let runtime = Handle::current();
+            let commit = tokio::task::spawn_blocking(move || runtime.block_on(commit));
             commit.await.map_err(|error| CatalogError::Aborted { reason: error.to_string() })??;
         }
         Ok(answer)

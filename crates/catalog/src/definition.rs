@@ -1,6 +1,6 @@
 //! What CREATE TABLE and ADD COLUMN ask for, before it is checked.
 
-use crate::{Identity, TableOid};
+use crate::{Identity, NewCheck, TableOid};
 use std::collections::BTreeMap;
 use types::{DataType, Datum};
 
@@ -24,6 +24,8 @@ pub struct NewTable {
     pub splits: Vec<Vec<Datum>>,
     /// Names in any case. `salt_buckets` may stand here instead.
     pub properties: BTreeMap<String, String>,
+    /// CHECK constraints, in order of declaration.
+    pub checks: Vec<NewCheck>,
 }
 
 impl NewTable {
@@ -38,6 +40,7 @@ impl NewTable {
             salt_buckets: None,
             splits: Vec::new(),
             properties: BTreeMap::new(),
+            checks: Vec::new(),
         }
     }
 }

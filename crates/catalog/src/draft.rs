@@ -17,6 +17,8 @@ pub struct Draft {
     pub(crate) next: Catalog,
     pub(crate) dirty: Dirty,
     pub(crate) stores: Vec<TableChange>,
+    /// Storages from this one on are made by this draft.
+    first_made: u32,
 }
 
 /// Objects whose rows are to be written again, or deleted when the next version lacks them.
@@ -49,7 +51,7 @@ impl Draft {
     pub(crate) fn new(current: &Catalog) -> Self {
         let mut next = current.clone();
         next.version += 1;
-        Self { next, dirty: Dirty::default(), stores: Vec::new() }
+        Self { next, dirty: Dirty::default(), stores: Vec::new(), first_made: current.next_storage }
     }
 
     /// The catalog with the changes so far.
@@ -214,6 +216,7 @@ impl Draft {
         if !table.has_hidden_row_id() {
             table.key_oid = Some(self.take_oid()?);
         }
+        self.take_check_oids(&mut table)?;
         table.version = self.next.version;
         Ok(table)
     }
@@ -266,11 +269,10 @@ impl Draft {
     /// Drops storage; what this draft itself would make is just not made.
     pub(crate) fn drop_storage(&mut self, storage: u32) {
         let id = TableId(storage);
-        let before = self.stores.len();
-        self.stores.retain(|change| !matches!(change, TableChange::Create(spec) if spec.id == id));
-        if self.stores.len() == before {
-            self.stores.push(TableChange::Drop(id));
+        if storage < self.first_made {
+            return self.stores.push(TableChange::Drop(id));
         }
+        self.stores.retain(|change| !matches!(change, TableChange::Create(spec) if spec.id == id));
     }
 
     pub(crate) fn unstage(&mut self, prepared: &PreparedTable) -> CatalogResult<()> {

@@ -9,6 +9,9 @@ pub type CatalogResult<T> = Result<T, CatalogError>;
 /// A definition that is refused, or a catalog that cannot be read or written.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CatalogError {
+    /// The change was stopped by whom it is made for, before anything was written (57014).
+    #[error("the statement was stopped")]
+    Stopped,
     /// 42P06.
     #[error("schema \"{name}\" already exists")]
     DuplicateSchema {
@@ -34,6 +37,28 @@ pub enum CatalogError {
     DuplicateKeyColumn {
         /// Its name.
         column: String,
+    },
+    /// 42710.
+    #[error("constraint \"{constraint}\" for relation \"{table}\" already exists")]
+    DuplicateConstraint {
+        /// The table.
+        table: String,
+        /// The constraint's name.
+        constraint: String,
+    },
+    /// 42710: twice in one definition.
+    #[error("check constraint \"{constraint}\" already exists")]
+    DuplicateCheck {
+        /// Its name.
+        constraint: String,
+    },
+    /// 42704.
+    #[error("constraint \"{constraint}\" of relation \"{table}\" does not exist")]
+    NoSuchConstraint {
+        /// The table looked into.
+        table: String,
+        /// The name asked for.
+        constraint: String,
     },
     /// 3F000.
     #[error("schema \"{name}\" does not exist")]
@@ -195,4 +220,10 @@ pub enum CatalogError {
 
 fn qualified(schema: Option<&str>, name: &str) -> String {
     schema.map_or_else(|| name.to_string(), |schema| format!("{schema}.{name}"))
+}
+
+impl From<types::interrupt::Interrupted> for CatalogError {
+    fn from(_: types::interrupt::Interrupted) -> Self {
+        Self::Stopped
+    }
 }

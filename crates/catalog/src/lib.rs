@@ -5,6 +5,8 @@
 //!   statement ──> CatalogCache::current() : Arc<Catalog>, which never changes under it
 //! ```
 //!
+//! Rows of the tables become keys and fragments, and back, in [`row_codec`].
+//!
 //! Invariants:
 //! - Ids of tables, columns, layouts and storage generations are never used again.
 //! - Rename and drop of a column touch no row; ADD COLUMN with a default is instant (the default is
@@ -18,6 +20,7 @@ mod alter;
 mod build;
 mod cache;
 mod catalog;
+mod check;
 mod column;
 mod definition;
 mod draft;
@@ -25,7 +28,10 @@ mod error;
 mod intent;
 mod property;
 mod relation;
+pub mod row_codec;
+mod row_error;
 mod row_id;
+mod row_reader;
 mod sequence;
 mod sequence_values;
 mod shape;
@@ -34,16 +40,20 @@ mod stored_datum;
 mod table;
 mod view;
 
-pub use cache::{CatalogCache, FOLLOW};
+pub use cache::{CatalogCache, FOLLOW, Turn};
 pub use catalog::{
     Catalog, DATABASE_NAME, DATABASE_OID, FIRST_USER_OID, MAX_COLUMNS, PUBLIC_SCHEMA, PUBLIC_SCHEMA_ID,
     RESERVED_SCHEMAS, SYSTEM_TABLE,
 };
+pub use check::{Check, NewCheck};
 pub use column::{Column, ColumnId, Identity};
 pub use definition::{NewColumn, NewKeyPart, NewTable};
 pub use draft::{Draft, PreparedTable};
 pub use error::{CatalogError, CatalogResult};
+pub use row_codec::RowCodec;
+pub use row_error::{RowError, RowResult};
 pub use row_id::{ROW_ID_COLUMN, RowIdBlock, RowIds};
+pub use row_reader::{Cell, RowReader};
 pub use sequence::{Counting, NewSequence, Sequence, SequenceOwner};
 pub use sequence_values::{SequenceValue, SequenceValues};
 pub use stored::FORMAT;

@@ -6,6 +6,7 @@ use crate::{
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use types::interrupt;
 
 impl Draft {
     /// CREATE VIEW.
@@ -123,6 +124,7 @@ impl Draft {
         let mut others = Vec::new();
         let mut queue: Vec<TableOid> = oids.to_vec();
         while let Some(oid) = queue.pop() {
+            interrupt::spend(1 + self.next.sequences.len() + self.next.views.len())?;
             if self.next.described(oid).is_empty() {
                 return Err(gone(oid));
             }
@@ -149,6 +151,7 @@ impl Draft {
         }
         let dropped = others.iter().map(|(view, _)| self.next.described(*view)).collect();
         for oid in going {
+            interrupt::spend(1 + self.next.schemas.len())?;
             self.remove_relation(oid)?;
         }
         Ok(dropped)

@@ -8,7 +8,7 @@
 mod rows;
 
 use crate::intent::{self, Intent, Settled};
-use crate::{Catalog, CatalogError, CatalogResult, Draft, SYSTEM_TABLE, SequenceValue, TableOid};
+use crate::{Catalog, CatalogError, CatalogResult, Draft, SYSTEM_TABLE, SequenceValue, Table, TableOid};
 use fragment::{Fragment, Layout, LayoutColumn};
 use rows::{Rows, value};
 use serde::de::DeserializeOwned;
@@ -16,12 +16,17 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{
-    Bytes, CommitNo, Condition, Durability, FamilyId, FamilySpec, KeyRange, Mutation, PointRead, ScanRequest, Store,
-    StoreError, TableChange, TableSpec, WriteBatch,
+    Bytes, CommitNo, Condition, Durability, FamilyId, FamilySpec, KeyRange, Mutation, PointRead, ScanRequest, Snapshot,
+    Store, StoreError, TableChange, TableSpec, WriteBatch,
 };
 
-/// Version of the rows' format. Grows when an older build could not read them.
-pub const FORMAT: u32 = 1;
+/// Newest format of rows that this build reads. Grows when an older build could not read them, or could not do
+/// without what is in them.
+pub const FORMAT: u32 = 2;
+/// The format of rows that every build reads.
+const FORMAT_1: u32 = 1;
+/// The format of tables with CHECK constraints: a build that passed over them would let in rows that break them.
+const FORMAT_2: u32 = 2;
 
 pub(crate) const FAMILY: FamilyId = FamilyId(0);
 
@@ -183,6 +188,20 @@ pub(crate) async fn read_counters(store: &dyn Store) -> CatalogResult<Option<Set
     Ok(Some(Settled { counters, commit: fragment.commit() }))
 }
 
+/// The version of the catalog that a snapshot holds.
+///
+/// # Errors
+/// [`CatalogError::Corrupted`], [`CatalogError::Store`].
+pub(crate) async fn version_at(store: &dyn Store, snapshot: &Snapshot) -> CatalogResult<u64> {
+    let key = Kind::Counters.key(0);
+    let what = || "the counters row".to_string();
+    let row = store.get_row(SYSTEM_TABLE, FAMILY, &key, snapshot).await?;
+    let row = row.ok_or_else(|| corrupted(what(), "it is missing"))?;
+    let fragment = Fragment::parse(&row).map_err(|error| corrupted(what(), error))?;
+    let counters: Counters = value(json_in(&fragment, &what)?, &what)?;
+    Ok(counters.version)
+}
+
 /// Makes the system table in a new store.
 pub(crate) async fn bootstrap(store: &dyn Store) -> CatalogResult<Loaded> {
     let catalog = Catalog::bootstrap();
@@ -290,13 +309,14 @@ impl Draft {
 
     /// The next version and what differs in the store.
     pub(crate) fn finish(self) -> CatalogResult<Change> {
-        let Self { next, dirty, stores: tables } = self;
+        let Self { next, dirty, stores: tables, .. } = self;
         let mut rows = Vec::new();
         for id in dirty.schemas {
             rows.push(row_of(Kind::Schema, id.0, next.schema_by_id(id))?);
         }
         for oid in dirty.tables {
-            rows.push(row_of(Kind::Table, oid.0, next.table_by_oid(oid).map(Arc::as_ref))?);
+            let json = next.table_by_oid(oid).map(|table| table_json(table)).transpose()?;
+            rows.push((Kind::Table.key(oid.0), json));
         }
         for oid in dirty.views {
             rows.push(row_of(Kind::View, oid.0, next.view_by_oid(oid).map(Arc::as_ref))?);
@@ -332,13 +352,22 @@ fn row_of<T: Serialize>(kind: Kind, id: u32, value: Option<&T>) -> CatalogResult
 
 /// A value as its row has it.
 pub(crate) fn json_of<T: Serialize>(kind: Kind, id: u32, value: &T) -> CatalogResult<Vec<u8>> {
+    json_in_format(FORMAT_1, kind, id, value)
+}
+
+fn table_json(table: &Table) -> CatalogResult<Vec<u8>> {
+    let format = if table.checks.is_empty() { FORMAT_1 } else { FORMAT_2 };
+    json_in_format(format, Kind::Table, table.oid.0, table)
+}
+
+fn json_in_format<T: Serialize>(format: u32, kind: Kind, id: u32, value: &T) -> CatalogResult<Vec<u8>> {
     let unwritable = |error| corrupted(format!("{kind:?} {id} to be written"), error);
-    serde_json::to_vec(&Versioned { format: FORMAT, value }).map_err(unwritable)
+    serde_json::to_vec(&Versioned { format, value }).map_err(unwritable)
 }
 
 /// What a row holds that is gone, on stores where a deleted row could come back.
 pub(crate) fn nothing() -> String {
-    format!("{{\"format\":{FORMAT},\"value\":null}}")
+    format!("{{\"format\":{FORMAT_1},\"value\":null}}")
 }
 
 /// A row's fragment, not yet stamped.

@@ -1,6 +1,6 @@
 //! A table: columns, key, layouts and where its rows are.
 
-use crate::{CatalogError, CatalogResult, Column, ColumnId};
+use crate::{CatalogError, CatalogResult, Check, Column, ColumnId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -79,6 +79,9 @@ pub struct Table {
     pub next_column: u16,
     /// Properties given at CREATE TABLE and by ALTER TABLE, names in lower case.
     pub properties: BTreeMap<String, String>,
+    /// CHECK constraints, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
     /// Catalog version at which the table last changed.
     pub version: u64,
 }

@@ -7,7 +7,7 @@
 use crate::convert::expr_to_condition::{Mode, is_useful};
 use crate::convert::expr_to_filter::{byte_filter, has_byte_form};
 use crate::convert::expr_to_ranges::{key_condition, narrows_key, ranges_of};
-use crate::row_codec::RowCodec;
+use catalog::row_codec::RowCodec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use rowkey::range::{Access, Condition, KeyRanges};
 use store::Filter;

@@ -246,6 +246,21 @@ pub enum QueryError {
     },
 }
 
+impl From<catalog::RowError> for QueryError {
+    fn from(error: catalog::RowError) -> Self {
+        use catalog::RowError;
+        match error {
+            RowError::NullColumn { table, column } => Self::NullColumn { table, column },
+            RowError::Key(error) => Self::Key(error),
+            RowError::Fragment(error) => Self::Fragment(error),
+            RowError::Type(error) => Self::Type(error),
+            RowError::Unsupported { feature } => Self::Unsupported { feature },
+            RowError::Corrupted { table, detail } => Self::Corrupted { table, detail },
+            RowError::Internal { detail } => Self::Internal { detail },
+        }
+    }
+}
+
 fn column_label(relation: Option<&str>, name: &str) -> String {
     match relation {
         Some(relation) => format!("{relation}.{name}"),

@@ -27,10 +27,9 @@ mod optimizer;
 mod pg_semantics;
 mod plan;
 pub mod provider;
-pub mod row_codec;
-mod row_reader;
 mod sample;
 
+pub use catalog::{Cell, RowCodec, RowReader, row_codec};
 pub use context::{FunctionLookup, QueryContext, Settings};
 pub use error::{QueryError, QueryResult, Refusal};
 pub use explain::ExplainOptions;
@@ -40,7 +39,5 @@ pub use plan::{
     Execution, OutputColumn, Plan, Planner, PlannerOptions, RowExprs, RowTable, Stop, ViewDefinition, WITH_ROW_IDS,
     hint_for_missing_function,
 };
-pub use row_codec::RowCodec;
-pub use row_reader::{Cell, RowReader};
 /// What a statement reads: a snapshot, and over it its transaction's own writes.
 pub use txn::ReadView as Reader;

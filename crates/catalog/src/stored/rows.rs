@@ -107,6 +107,9 @@ pub(super) fn check(table: &Table) -> CatalogResult<()> {
     if table.layouts.is_empty() || !table.layouts.is_sorted_by(|a, b| a.id < b.id) {
         return fail("its layouts are missing or out of order");
     }
+    if table.checks.iter().flat_map(|check| &check.columns).any(|id| table.column(*id).is_none()) {
+        return fail("a CHECK constraint names a column that it lacks");
+    }
     let current: Vec<_> = table.value_columns().map(|column| column.id).collect();
     let written = table.current_layout_def().into_iter().flat_map(|layout| &layout.columns);
     if !written.map(|(id, _)| *id).eq(current) {

@@ -6,16 +6,18 @@ use crate::{SchemaDef, Table};
 use types::{DataType, Datum, Decimal};
 
 /// Rows of format 1 as they were released. Never edited: a change of format adds a file.
-const FORMAT_1: &str = include_str!("../../fixtures/format_1.jsonl");
+const ROWS_1: &str = include_str!("../../fixtures/format_1.jsonl");
+/// A row of format 2, likewise.
+const ROWS_2: &str = include_str!("../../fixtures/format_2.jsonl");
 
 fn read_back<T: Serialize + DeserializeOwned>(line: &str) -> String {
     let row: T = value(line.as_bytes(), &|| line.to_string()).unwrap();
-    serde_json::to_string(&Versioned { format: FORMAT, value: row }).unwrap()
+    serde_json::to_string(&Versioned { format: FORMAT_1, value: row }).unwrap()
 }
 
 #[test]
 fn rows_of_format_1_are_read_and_written_the_same() {
-    let lines: Vec<&str> = FORMAT_1.lines().collect();
+    let lines: Vec<&str> = ROWS_1.lines().collect();
     assert_eq!(read_back::<Counters>(lines[0]), lines[0]);
     assert_eq!(read_back::<SchemaDef>(lines[1]), lines[1]);
     assert_eq!(read_back::<Table>(lines[2]), lines[2]);
@@ -26,8 +28,20 @@ fn rows_of_format_1_are_read_and_written_the_same() {
 }
 
 #[test]
+fn tables_with_checks_are_of_format_2() {
+    let line = ROWS_2.lines().next().unwrap();
+    let mut table: Table = value(line.as_bytes(), &|| line.to_string()).unwrap();
+    assert_eq!(table.checks[0].name, "t_a_check");
+    assert_eq!(table.checks[0].text, "a > 0");
+    check(&table).unwrap();
+    assert_eq!(String::from_utf8(table_json(&table).unwrap()).unwrap(), line);
+    table.checks.clear();
+    assert!(table_json(&table).unwrap().starts_with(br#"{"format":1,"#));
+}
+
+#[test]
 fn the_types_and_values_of_the_fixture_mean_what_they_meant() {
-    let line = FORMAT_1.lines().nth(3).unwrap();
+    let line = ROWS_1.lines().nth(3).unwrap();
     let table: Table = value(line.as_bytes(), &|| line.to_string()).unwrap();
     let types: Vec<DataType> = table.columns.iter().map(|column| column.ty).collect();
     let all = [
@@ -76,9 +90,9 @@ fn digits_of_a_second_are_stored_beside_the_type_that_has_them() {
 
 #[test]
 fn a_newer_format_is_named_and_its_value_is_not_looked_at() {
-    let row = br#"{"format": 2, "value": "who knows"}"#;
+    let row = br#"{"format": 3, "value": "who knows"}"#;
     let refused = value::<Table>(row, &String::new).unwrap_err();
-    assert_eq!(refused, CatalogError::NewerFormat { found: 2, readable: FORMAT });
+    assert_eq!(refused, CatalogError::NewerFormat { found: 3, readable: FORMAT });
 }
 
 #[test]
@@ -101,16 +115,20 @@ fn bytes_that_are_no_row_are_corruption() {
 
 #[test]
 fn a_table_that_contradicts_itself_is_corruption() {
-    let line = FORMAT_1.lines().nth(2).unwrap();
+    let line = ROWS_1.lines().nth(2).unwrap();
     let sound: Table = value(line.as_bytes(), &|| line.to_string()).unwrap();
     check(&sound).unwrap();
-    let spoil: [fn(&mut Table); 6] = [
+    let spoil: [fn(&mut Table); 7] = [
         |table| table.key_codec = 2,
         |table| table.key.clear(),
         |table| table.columns.retain(|column| column.id != table.key[0].column),
         |table| table.layouts.clear(),
         |table| table.layouts.reverse(),
         |table| table.columns.truncate(table.columns.len() - 1),
+        |table| {
+            let (name, text, columns) = ("c".to_string(), "z > 0".to_string(), vec![crate::ColumnId(999)]);
+            table.checks.push(crate::Check { oid: 1, name, text, columns });
+        },
     ];
     for (number, spoil) in spoil.into_iter().enumerate() {
         let mut table = sound.clone();

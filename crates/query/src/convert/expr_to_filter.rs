@@ -5,7 +5,7 @@
 
 use crate::convert::expr_to_condition::{ConditionBuilder, Mode, is_complete};
 use crate::convert::expr_to_ranges::place_of;
-use crate::row_codec::{Place, RowCodec};
+use catalog::row_codec::{Place, RowCodec};
 use datafusion::common::Column;
 use datafusion::logical_expr::{Expr, Operator};
 use rowkey::range::{Condition, RangeLimits, key_ranges};

@@ -6,7 +6,7 @@
 //! A filter that the ranges cover exactly needs no further look; the others stay with whoever asked.
 
 use crate::convert::expr_to_condition::{ConditionBuilder, Mode, is_useful};
-use crate::row_codec::{Place, RowCodec};
+use catalog::row_codec::{Place, RowCodec};
 use datafusion::common::Column;
 use datafusion::logical_expr::Expr;
 use rowkey::range::{Condition, KeyRanges, RangeLimits, key_ranges};

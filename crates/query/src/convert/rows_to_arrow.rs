@@ -10,10 +10,10 @@
 use crate::convert::arrow_type::table_schema;
 use crate::convert::column_builder::{self, CellSink};
 use crate::error::{QueryError, QueryResult};
-use crate::row_codec::{Place, RowCodec};
 use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use catalog::row_codec::{Place, RowCodec};
 use rowkey::cell_value;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -136,7 +136,7 @@ impl RowDecoder {
             };
             sink.push(cell.as_deref()).map_err(|error| self.codec.corrupted(&error))?;
         }
-        sink.finish().map_err(|error| self.codec.corrupted(&error))
+        sink.finish().map_err(|error| self.codec.corrupted(&error).into())
     }
 
     fn decode_keys(&self, batch: &RowBatch, arrays: &mut [Option<ArrayRef>]) -> QueryResult<()> {

@@ -1,8 +1,8 @@
 //! The order in which a scan hands out rows, as the planner sees it.
 
-use crate::row_codec::RowCodec;
 use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
+use catalog::row_codec::RowCodec;
 use datafusion::common::Result;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{AcrossPartitions, ConstExpr, EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};

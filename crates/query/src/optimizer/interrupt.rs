@@ -12,7 +12,7 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
-use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+use datafusion::optimizer::{Analyzer, AnalyzerRule, OptimizerConfig, OptimizerRule};
 use datafusion::physical_optimizer::{PhysicalOptimizerContext, PhysicalOptimizerRule};
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
@@ -24,6 +24,30 @@ pub(crate) fn interruptible(optimizer: &Optimizer, stop: &Arc<dyn Stop>) -> Opti
         Arc::new(Asking { rule: Arc::clone(rule), stop: Arc::clone(stop) }) as Arc<dyn OptimizerRule + Send + Sync>
     };
     Optimizer::with_rules(optimizer.rules.iter().map(asking).collect())
+}
+
+/// The rules of `analyzer`, each asking first whoever the thread works for.
+pub(crate) fn interruptible_analyzer(analyzer: &Analyzer) -> Analyzer {
+    let asking = |rule: &Arc<dyn AnalyzerRule + Send + Sync>| {
+        Arc::new(AskingAnalysis(Arc::clone(rule))) as Arc<dyn AnalyzerRule + Send + Sync>
+    };
+    let mut asked = Analyzer::with_rules(analyzer.rules.iter().map(asking).collect());
+    asked.function_rewrites.clone_from(&analyzer.function_rewrites);
+    asked
+}
+
+#[derive(Debug)]
+struct AskingAnalysis(Arc<dyn AnalyzerRule + Send + Sync>);
+
+impl AnalyzerRule for AskingAnalysis {
+    fn analyze(&self, plan: LogicalPlan, config: &ConfigOptions) -> Result<LogicalPlan> {
+        check().map_err(QueryError::from)?;
+        self.0.analyze(plan, config)
+    }
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
 }
 
 /// The rule for operators, asking first whoever the thread works for.

@@ -10,7 +10,7 @@
 //! column are bound to one value each.
 
 use crate::provider::RegionTable;
-use crate::row_codec::Place;
+use catalog::row_codec::Place;
 use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
 use datafusion::datasource::DefaultTableSource;

@@ -28,7 +28,7 @@ use datafusion::physical_optimizer::ensure_requirements::EnsureRequirements;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use dependencies::before_readers;
 pub(crate) use dependencies::corrected;
-pub(crate) use interrupt::interruptible;
+pub(crate) use interrupt::{interruptible, interruptible_analyzer};
 use join_claims::SoundJoins;
 use min_max::MinMaxOfKey;
 use misplaced_keys::HideMisplacedKeys;

@@ -4,12 +4,13 @@
 //! batches need. The last third is kept for those that cannot spill: what merges spilled runs is one of them, and
 //! without room to merge nobody could come back from disk.
 
-use super::PlannerOptions;
+use super::{Planner, PlannerOptions};
 use crate::error::QueryResult;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An operator may always hold this part of the pool, but not more than what a few batches need: with less it can
@@ -48,6 +49,18 @@ pub(super) fn runtime(options: &PlannerOptions) -> QueryResult<(RuntimeEnv, Arc<
 /// Bytes that a sort keeps for merging its runs: of many sorts at once, each has to find room beside the others.
 pub(super) fn bytes_for_merging(memory_bytes: usize) -> usize {
     (memory_bytes / 64).min(10 << 20)
+}
+
+impl Planner {
+    /// Bytes that queries share.
+    pub fn memory_bytes(&self) -> usize {
+        self.memory.bytes
+    }
+
+    /// The folder that they spill to.
+    pub fn spill_folder(&self) -> &Path {
+        self.spill.path()
+    }
 }
 
 /// A pool of bytes, dealt out fairly between operators that spill.

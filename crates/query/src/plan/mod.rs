@@ -225,8 +225,8 @@ impl Planner {
         let statement = self.prepared(cx, query)?;
         let Logical { plan, computed, .. } = self.logical(cx, &statement, &mut parameters, rows).await?;
         let fitting = output::Fitting::of(cx);
-        let (logical, columns) =
-            output::settle_output(plan, self.state.config_options(), self.state.analyzer(), &fitting)?;
+        let analyzer = optimizer::interruptible_analyzer(self.state.analyzer());
+        let (logical, columns) = output::settle_output(plan, self.state.config_options(), &analyzer, &fitting)?;
         let logical = self.optimise(cx, bind::fold_limits(logical)?)?;
         Ok(Plan { parameters: parameters.types(), columns: Arc::new(columns), cacheable: !computed, logical })
     }
@@ -265,7 +265,10 @@ impl Planner {
                 None => settled,
             };
             let settled = constant_rows::tabulate(settled)?;
-            Ok::<_, QueryError>(seen_order::keep(flatten::flatten(once::share(settled)?)?)?)
+            let flattened = flatten::flatten(once::share(settled)?)?;
+            // Walks of it end early in a stopped statement: what they found is not to be used.
+            stop::check(&cx.stop)?;
+            Ok::<_, QueryError>(seen_order::keep(flattened)?)
         };
         let make = |parameters: &Parameters| bounded(&cx.stop, || make(parameters));
         let make = |parameters: &Parameters| match make(parameters) {

@@ -12,6 +12,7 @@
 
 use super::names::MARK;
 use super::set_functions;
+use super::stop::step;
 use crate::error::QueryResult;
 use crate::exec::KeptRows;
 use crate::functions::is_nullable;
@@ -149,8 +150,9 @@ fn is_dependent(plan: &LogicalPlan) -> bool {
 /// May it have other rows when it is computed again?
 pub(super) fn is_volatile(plan: &LogicalPlan) -> bool {
     let mut found = false;
-    // The visitors return no error of their own.
+    // An error is that the statement was stopped, which its planning hears too.
     let _ = plan.apply_with_subqueries(|node| {
+        step()?;
         if once_of(node).is_some() {
             return Ok(TreeNodeRecursion::Jump);
         }

@@ -3,6 +3,7 @@
 //! `SELECT array_agg(x) FROM (SELECT x FROM t ORDER BY y) q` has the elements in that order. The planner takes sorts away
 //! whose order nothing asks for; here is one that asks for it.
 
+use super::stop::step;
 use crate::exec::KeepOrderExec;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{DFSchemaRef, Result, internal_err};
@@ -24,6 +25,7 @@ const ORDERED: [&str; 4] = ["array_agg", "string_agg", "first_value", "last_valu
 /// None of a plan that the planner made.
 pub(super) fn keep(plan: LogicalPlan) -> Result<LogicalPlan> {
     plan.transform_up_with_subqueries(|node| {
+        step()?;
         let sees = match &node {
             LogicalPlan::Aggregate(aggregate) => aggregate.aggr_expr.iter().any(sees_order),
             LogicalPlan::Window(window) => window.window_expr.iter().any(sees_order),

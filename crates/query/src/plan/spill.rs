@@ -4,7 +4,7 @@ use crate::error::QueryError;
 use arrow::error::ArrowError;
 use datafusion::common::DataFusionError;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The folder's failures in words that name it.
 #[derive(Clone, Debug)]
@@ -16,6 +16,10 @@ impl SpillFolder {
     /// `None` is the system's folder for temporary files.
     pub(super) fn new(path: Option<&PathBuf>) -> Self {
         Self { path: path.cloned().unwrap_or_else(std::env::temp_dir) }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// An error of a running query; it only writes to that folder.

@@ -14,6 +14,10 @@ use datafusion::logical_expr::{
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use types::interrupt;
+
+/// What looking at a node of a plan costs, as `types::interrupt` counts it.
+const STEP: usize = 1 << 10;
 
 /// Tells whether a statement is to stop: cancelled, or out of time.
 pub trait Stop: fmt::Debug + Send + Sync {
@@ -27,6 +31,22 @@ pub trait Stop: fmt::Debug + Send + Sync {
 /// [`QueryError::Stopped`].
 pub(super) fn check(stop: &Arc<dyn Stop>) -> QueryResult<()> {
     if stop.is_stopped() { Err(QueryError::Stopped) } else { Ok(()) }
+}
+
+/// A step of a walk over a plan. Plans can be exponentially larger than their statement, so walks over them ask.
+///
+/// # Errors
+/// [`QueryError::Stopped`].
+pub(super) fn step() -> Result<()> {
+    Ok(interrupt::spend(STEP).map_err(QueryError::from)?)
+}
+
+/// Before an operator is put over a plan: DataFusion walks all of the plan below it then, and does not ask.
+///
+/// # Errors
+/// [`QueryError::Stopped`].
+pub(super) fn before_building() -> Result<()> {
+    Ok(interrupt::check().map_err(QueryError::from)?)
 }
 
 /// The plan with joins that ask `stop`.

@@ -2,10 +2,12 @@
 
 use super::output::Fitting;
 use super::parameters::Parameters;
+use super::stop::step;
 use super::{OutputColumn, Planner, guarded, names, output};
 use crate::context::QueryContext;
 use crate::convert::{ORIGIN_KEY, TYPE_KEY};
 use crate::error::{QueryError, QueryResult};
+use crate::optimizer;
 use catalog::{ColumnId, TableOid, View, ViewRead};
 use datafusion::catalog::TableProvider;
 use datafusion::common::metadata::FieldMetadata;
@@ -40,7 +42,7 @@ impl Planner {
             let (_, columns) = output::settle_output(
                 logical.plan,
                 self.state.config_options(),
-                self.state.analyzer(),
+                &optimizer::interruptible_analyzer(self.state.analyzer()),
                 &Fitting::of(cx),
             )?;
             Ok(ViewDefinition { columns, reads })
@@ -92,6 +94,7 @@ fn columns(view: &View, plan: &LogicalPlan, fitting: &Fitting) -> QueryResult<Ve
 fn reads(cx: &QueryContext, plan: &LogicalPlan, relations: &[TableOid]) -> Result<Vec<ViewRead>> {
     let mut named: HashSet<String> = HashSet::new();
     plan.apply_with_subqueries(|node| {
+        step()?;
         node.apply_expressions(|expr| {
             named.extend(expr.column_refs().into_iter().map(|column| column.name.clone()));
             Ok(TreeNodeRecursion::Continue)

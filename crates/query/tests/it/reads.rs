@@ -57,12 +57,12 @@ async fn own_writes_lie_over_the_snapshot() {
         let key = codec.encode_key(&values).unwrap().into();
         if put {
             let fragment = codec.encode_fragment(&values).unwrap().into();
-            transaction.put(table.storage_id(), FamilyId(0), key, fragment).unwrap();
+            transaction.put(table.storage_id(), FamilyId(0), key, fragment).await.unwrap();
         } else {
-            transaction.delete(table.storage_id(), FamilyId(0), key).unwrap();
+            transaction.delete(table.storage_id(), FamilyId(0), key).await.unwrap();
         }
     }
-    transaction.end_statement();
+    transaction.end_statement().unwrap();
     let mut cx = db.context().await;
     cx.reader = transaction.begin_statement().await.unwrap();
     for (query, expected) in [

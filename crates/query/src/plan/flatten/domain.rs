@@ -3,6 +3,7 @@
 use super::references::Renaming;
 use crate::optimizer::null_safe_keys;
 use crate::plan::once;
+use crate::plan::stop::before_building;
 use datafusion::common::{Column, JoinType, Result};
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, ident, lit};
@@ -37,6 +38,7 @@ impl Domain {
         if columns.is_empty() {
             return Ok(Self { plan: LogicalPlanBuilder::empty(true).build()?, columns, carriers: Vec::new() });
         }
+        before_building()?;
         let values = columns.iter().map(|(column, name)| Expr::Column(column.clone()).alias(name));
         let plan = LogicalPlanBuilder::from(outer.clone()).project(values)?.distinct()?.build()?;
         Ok(Self { plan, columns, carriers: Vec::new() })
@@ -91,6 +93,7 @@ pub(super) fn null_safe_join(
     keys: (Vec<Column>, Vec<Column>),
     filter: Vec<Expr>,
 ) -> Result<LogicalPlan> {
+    before_building()?;
     if keys.0.is_empty() {
         // A join wants a condition.
         let filter = conjunction(filter).unwrap_or_else(|| lit(true));

@@ -6,6 +6,7 @@
 use super::domain::Names;
 use super::one_row::{Computed, bare, in_place, is_plain};
 use super::references;
+use crate::plan::stop::step;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Column, DFSchema, JoinType, Result};
 use datafusion::logical_expr::{Expr, Join, LogicalPlan, LogicalPlanBuilder, ident};
@@ -101,6 +102,7 @@ fn renamed(plan: &LogicalPlan, names: &mut Names) -> Result<Option<Seen>> {
 fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
     let mut volatile = false;
     plan.apply_with_subqueries(|node| {
+        step()?;
         node.apply_expressions(|expr| {
             volatile |= expr.is_volatile();
             Ok(TreeNodeRecursion::Continue)

@@ -4,6 +4,7 @@ use super::domain::{Domain, Names, steady};
 use super::push::push;
 use super::{attach, filtered, one_row, references};
 use crate::error::QueryError;
+use crate::plan::stop::before_building;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{JoinType, Result};
 use datafusion::logical_expr::{Expr, Join, LogicalPlan, LogicalPlanBuilder};
@@ -33,6 +34,7 @@ pub(super) fn join(join: Join, names: &mut Names) -> Result<Transformed<LogicalP
     let equalities = join.on.into_iter().map(|(left, right)| left.eq(right));
     let filter = equalities.chain(join.filter).collect();
     let joined = domain.join_outer(outer, computed, join.join_type, filter)?;
+    before_building()?;
     let wanted = wanted.into_iter().map(Expr::Column);
     Ok(Transformed::yes(LogicalPlanBuilder::from(joined).project(wanted)?.build()?))
 }

@@ -25,6 +25,7 @@ mod references;
 mod shape;
 mod sorted;
 
+use super::stop::before_building;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::logical_expr::{LogicalPlan, Subquery};
@@ -41,6 +42,7 @@ pub(super) fn flatten(plan: LogicalPlan) -> Result<LogicalPlan> {
 }
 
 fn flatten_node(node: LogicalPlan, names: &mut Names) -> Result<Transformed<LogicalPlan>> {
+    before_building()?;
     if let LogicalPlan::Subquery(subquery) = node {
         return Ok(Transformed::yes(LogicalPlan::Subquery(refreshed(subquery))));
     }

@@ -7,6 +7,7 @@
 use super::domain::{Domain, Names, null_safe_join};
 use super::{recursion, references};
 use crate::error::QueryError;
+use crate::plan::stop::before_building;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{DFSchema, JoinType, NullEquality, Result};
 use datafusion::functions_window::expr_fn::{rank, row_number};
@@ -25,6 +26,7 @@ pub(super) fn push(domain: &Domain, plan: LogicalPlan, names: &mut Names) -> Res
     if domain.columns.is_empty() {
         return Ok(plan);
     }
+    before_building()?;
     if !depends(domain, &plan) {
         return match plan {
             LogicalPlan::EmptyRelation(EmptyRelation { produce_one_row: true, .. }) => Ok(domain.plan.clone()),
@@ -80,12 +82,14 @@ fn depends(domain: &Domain, plan: &LogicalPlan) -> bool {
 
 /// The columns of `schema` and the domain's, in this order and no other.
 pub(super) fn arranged(domain: &Domain, plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> {
+    before_building()?;
     let columns = schema.columns().into_iter().map(Expr::Column);
     LogicalPlanBuilder::from(plan).project(columns.chain(domain.exprs()))?.build()
 }
 
 /// The columns of `plan` under the names that `schema` has at the same places, then the domain's.
 pub(super) fn requalified(domain: &Domain, plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> {
+    before_building()?;
     let columns = plan.schema().columns().into_iter().zip(schema.iter());
     let columns: Vec<Expr> = columns
         .map(|(column, (qualifier, field))| Expr::Column(column).alias_qualified(qualifier.cloned(), field.name()))
@@ -158,6 +162,7 @@ pub(super) fn numbered(
     order: Vec<datafusion::logical_expr::SortExpr>,
     names: &mut Names,
 ) -> Result<LogicalPlan> {
+    before_building()?;
     let columns: Vec<Expr> = rows.schema().columns().into_iter().map(Expr::Column).collect();
     let number = names.fresh();
     let counted = |function: Expr, name: &str| {
@@ -193,6 +198,7 @@ fn grouped(domain: &Domain, aggregate: Aggregate, names: &mut Names) -> Result<L
 /// An aggregate without groups has a row also where nothing is: the domain's rows stay, with nothing to aggregate.
 fn whole(domain: &Domain, aggregate: Aggregate, names: &mut Names) -> Result<LogicalPlan> {
     let input = push(domain, Arc::unwrap_or_clone(aggregate.input), names)?;
+    before_building()?;
     let (aside, mark) = (domain.aside(names), names.fresh());
     let columns: Vec<Expr> = input.schema().columns().into_iter().map(Expr::Column).collect();
     let marked = columns.into_iter().chain([lit(true).alias(&mark)]);
@@ -201,6 +207,7 @@ fn whole(domain: &Domain, aggregate: Aggregate, names: &mut Names) -> Result<Log
     let all = LogicalPlanBuilder::from(domain.plan.clone()).project(renamed)?.build()?;
     let keys = (aside.iter().map(columns_named).collect(), domain.names().map(columns_named).collect());
     let joined = null_safe_join(all, marked, JoinType::Left, keys, Vec::new())?;
+    before_building()?;
     let outputs: Vec<String> = aggregate.aggr_expr.iter().map(|expr| expr.schema_name().to_string()).collect();
     let filtered = aggregate.aggr_expr.into_iter().zip(&outputs);
     let filtered = filtered.map(|(expr, name)| Ok(only_where(expr.unalias(), &mark)?.alias(name)));
@@ -271,6 +278,7 @@ fn aliased(domain: &Domain, alias: SubqueryAlias, names: &mut Names) -> Result<L
 
 /// The alias is for the subquery's columns, not for the domain's.
 fn alias_of(domain: &Domain, plan: LogicalPlan, alias: datafusion::common::TableReference) -> Result<LogicalPlan> {
+    before_building()?;
     let aliased = LogicalPlanBuilder::from(plan).alias(alias)?.build()?;
     let ours: Vec<&str> = domain.names().collect();
     let columns = aliased.schema().columns().into_iter().map(|column| match ours.contains(&column.name.as_str()) {

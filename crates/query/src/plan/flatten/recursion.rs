@@ -6,6 +6,7 @@
 use super::domain::{Domain, Names};
 use super::push::{arranged, push, requalified};
 use crate::pg_semantics::is_work_table;
+use crate::plan::stop::step;
 use arrow::datatypes::Schema;
 use datafusion::catalog::cte_worktable::CteWorkTable;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -29,8 +30,9 @@ pub(super) fn recursive(domain: &Domain, query: RecursiveQuery, names: &mut Name
 /// Does a plan read a work table that has the domain's columns? One inside of the same name hides it.
 pub(super) fn reads_carrier(domain: &Domain, plan: &LogicalPlan) -> bool {
     let mut found = false;
-    // The visitor returns no error of its own.
+    // An error is that the statement was stopped, which its planning hears too.
     let _ = plan.apply_with_subqueries(|node| {
+        step()?;
         Ok(match node {
             LogicalPlan::RecursiveQuery(query) if domain.carriers.contains(&query.name) => TreeNodeRecursion::Jump,
             LogicalPlan::TableScan(scan) if is_work_table(scan) => {

@@ -2,6 +2,7 @@
 //!
 //! A reference belongs to the innermost operator whose input has the column.
 
+use crate::plan::stop::step;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, Result};
 use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
@@ -27,8 +28,9 @@ pub(super) fn columns_of(plan: &LogicalPlan, schema: &DFSchema) -> Vec<Column> {
 }
 
 fn collect(plan: &LogicalPlan, found: &mut Vec<Expr>) {
-    // The visitors below return no error of their own.
+    // An error is that the statement was stopped, which its planning hears too.
     let _ = plan.apply(|node| {
+        step()?;
         let schema = merge_schema(&node.inputs());
         node.apply_expressions(|expr| collect_expr(expr, &schema, found))?;
         Ok(TreeNodeRecursion::Continue)
@@ -115,6 +117,7 @@ impl Renaming for Hidden<'_> {
 /// A plan whose references have new names.
 fn redirect(plan: LogicalPlan, renaming: &dyn Renaming) -> Result<LogicalPlan> {
     plan.transform_up(|node| {
+        step()?;
         let schema = merge_schema(&node.inputs());
         let names = NamePreserver::new(&node);
         let redirected = node.map_expressions(|expr| {

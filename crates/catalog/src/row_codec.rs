@@ -7,8 +7,7 @@
 //! Reading takes the layout that the fragment names: columns that were added later have their `missing`
 //! value, columns that were dropped are passed over, sparse fragments are read cell by cell.
 
-use crate::error::{QueryError, QueryResult};
-use catalog::{ColumnId, LayoutDef, Table};
+use crate::{ColumnId, LayoutDef, RowError, RowResult, Table};
 use fragment::{Fragment, Layout, LayoutColumn};
 use rowkey::{KeyPart, KeySchema, cell_value};
 use std::sync::Arc;
@@ -50,9 +49,9 @@ impl RowCodec {
     /// The codec of `table`.
     ///
     /// # Errors
-    /// [`QueryError::Internal`] for a table that the catalog would not have made.
-    pub fn new(table: &Arc<Table>) -> QueryResult<Self> {
-        let key = key_schema(table)?;
+    /// [`RowError::Internal`] for a table that the catalog would not have made.
+    pub fn new(table: &Arc<Table>) -> RowResult<Self> {
+        let key = checked_key_schema(table)?;
         let layouts: Vec<_> = table.layouts.iter().map(|def| table_layout(table, def)).collect();
         let current = layouts.last().ok_or_else(|| broken(table, "no layout"))?;
         let mut places = Vec::with_capacity(table.columns.len());
@@ -105,8 +104,8 @@ impl RowCodec {
     /// Overwrites `key` with the rowkey of `row` (one value per column, already of the column's type).
     ///
     /// # Errors
-    /// [`QueryError::NullColumn`], [`QueryError::Key`].
-    pub fn encode_key_into(&self, row: &[Datum], key: &mut Vec<u8>) -> QueryResult<()> {
+    /// [`RowError::NullColumn`], [`RowError::Key`].
+    pub fn encode_key_into(&self, row: &[Datum], key: &mut Vec<u8>) -> RowResult<()> {
         let value = |column: &usize| row.get(*column).cloned().unwrap_or(Datum::Null);
         let values: Vec<Datum> = self.key_columns.iter().map(value).collect();
         self.encode_key_values(&values, key)
@@ -116,7 +115,7 @@ impl RowCodec {
     ///
     /// # Errors
     /// As there.
-    pub fn encode_key(&self, row: &[Datum]) -> QueryResult<Vec<u8>> {
+    pub fn encode_key(&self, row: &[Datum]) -> RowResult<Vec<u8>> {
         let mut key = Vec::new();
         self.encode_key_into(row, &mut key)?;
         Ok(key)
@@ -126,7 +125,7 @@ impl RowCodec {
     ///
     /// # Errors
     /// As [`Self::encode_key_into`].
-    pub fn encode_key_values(&self, values: &[Datum], key: &mut Vec<u8>) -> QueryResult<()> {
+    pub fn encode_key_values(&self, values: &[Datum], key: &mut Vec<u8>) -> RowResult<()> {
         self.key.encode(values, key).map_err(|error| match error {
             rowkey::KeyError::NullPart { part } => self.null_column(self.key_columns.get(part).copied()),
             error => error.into(),
@@ -136,9 +135,9 @@ impl RowCodec {
     /// Appends the dense fragment of `row` in the newest layout; its stamp is the store's to write.
     ///
     /// # Errors
-    /// [`QueryError::NullColumn`], [`QueryError::Key`] for a value that is not of its column's type,
-    /// [`QueryError::Fragment`].
-    pub fn encode_fragment_into(&self, row: &[Datum], out: &mut Vec<u8>) -> QueryResult<()> {
+    /// [`RowError::NullColumn`], [`RowError::Key`] for a value that is not of its column's type,
+    /// [`RowError::Fragment`].
+    pub fn encode_fragment_into(&self, row: &[Datum], out: &mut Vec<u8>) -> RowResult<()> {
         let current = self.current().ok_or_else(|| broken(&self.table, "no layout"))?;
         let mut bytes = Vec::with_capacity(64);
         // Cells of columns that the layout has and the table has dropped stay NULL.
@@ -167,7 +166,7 @@ impl RowCodec {
     ///
     /// # Errors
     /// As there.
-    pub fn encode_fragment(&self, row: &[Datum]) -> QueryResult<Vec<u8>> {
+    pub fn encode_fragment(&self, row: &[Datum]) -> RowResult<Vec<u8>> {
         let mut out = Vec::new();
         self.encode_fragment_into(row, &mut out)?;
         Ok(out)
@@ -176,8 +175,8 @@ impl RowCodec {
     /// Values of the columns `wanted` (indexes in order of declaration).
     ///
     /// # Errors
-    /// [`QueryError::Corrupted`] for bytes that are no row of this table.
-    pub fn decode_row(&self, key: &[u8], fragment: &[u8], wanted: &[usize]) -> QueryResult<Vec<Datum>> {
+    /// [`RowError::Corrupted`] for bytes that are no row of this table.
+    pub fn decode_row(&self, key: &[u8], fragment: &[u8], wanted: &[usize]) -> RowResult<Vec<Datum>> {
         let mut row = Vec::with_capacity(wanted.len());
         let reader = self.fragment_reader(fragment)?;
         let mut buffer = Vec::new();
@@ -185,7 +184,7 @@ impl RowCodec {
             row.push(match self.places.get(index) {
                 Some(Place::Key(part)) => self.decode_key_part(key, *part, &mut buffer)?,
                 Some(Place::Value(_)) => reader.value(self, index)?,
-                None => return Err(QueryError::internal(format!("no column {index}"))),
+                None => return Err(RowError::internal(format!("no column {index}"))),
             });
         }
         Ok(row)
@@ -194,8 +193,8 @@ impl RowCodec {
     /// The value of one part of a key. `buffer` is the caller's, to be used again.
     ///
     /// # Errors
-    /// [`QueryError::Corrupted`] for bytes that are no key of this table.
-    pub fn decode_key_part(&self, key: &[u8], part: usize, buffer: &mut Vec<u8>) -> QueryResult<Datum> {
+    /// [`RowError::Corrupted`] for bytes that are no key of this table.
+    pub fn decode_key_part(&self, key: &[u8], part: usize, buffer: &mut Vec<u8>) -> RowResult<Datum> {
         self.key.decode_part(key, part, buffer).map_err(|error| self.corrupted(&error))
     }
 
@@ -203,7 +202,7 @@ impl RowCodec {
     ///
     /// # Errors
     /// As [`Self::decode_row`].
-    pub fn decode_full(&self, key: &[u8], fragment: &[u8]) -> QueryResult<Vec<Datum>> {
+    pub fn decode_full(&self, key: &[u8], fragment: &[u8]) -> RowResult<Vec<Datum>> {
         let all: Vec<usize> = (0..self.table.columns.len()).collect();
         self.decode_row(key, fragment, &all)
     }
@@ -212,7 +211,7 @@ impl RowCodec {
     ///
     /// # Errors
     /// As [`Self::decode_row`].
-    pub fn fragment_reader<'a>(&'a self, bytes: &'a [u8]) -> QueryResult<FragmentReader<'a>> {
+    pub fn fragment_reader<'a>(&'a self, bytes: &'a [u8]) -> RowResult<FragmentReader<'a>> {
         let parsed = Fragment::parse(bytes).map_err(|error| self.corrupted(&error))?;
         let layout = self
             .layout(parsed.layout_id())
@@ -225,16 +224,17 @@ impl RowCodec {
         Ok(FragmentReader { layout, cells })
     }
 
-    fn null_column(&self, index: Option<usize>) -> QueryError {
+    fn null_column(&self, index: Option<usize>) -> RowError {
         let column = index.and_then(|index| self.table.columns.get(index));
-        QueryError::NullColumn {
+        RowError::NullColumn {
             table: self.table.name.clone(),
             column: column.map(|column| column.name.clone()).unwrap_or_default(),
         }
     }
 
-    pub(crate) fn corrupted(&self, detail: &dyn std::fmt::Display) -> QueryError {
-        QueryError::Corrupted { table: self.table.name.clone(), detail: detail.to_string() }
+    /// The error for bytes that are no row of this table.
+    pub fn corrupted(&self, detail: &dyn std::fmt::Display) -> RowError {
+        RowError::Corrupted { table: self.table.name.clone(), detail: detail.to_string() }
     }
 }
 
@@ -267,10 +267,9 @@ impl<'a> FragmentReader<'a> {
     /// The value of the table's value column `index`.
     ///
     /// # Errors
-    /// [`QueryError::Corrupted`].
-    pub fn value(&self, codec: &RowCodec, index: usize) -> QueryResult<Datum> {
-        let column =
-            codec.table.columns.get(index).ok_or_else(|| QueryError::internal(format!("no column {index}")))?;
+    /// [`RowError::Corrupted`].
+    pub fn value(&self, codec: &RowCodec, index: usize) -> RowResult<Datum> {
+        let column = codec.table.columns.get(index).ok_or_else(|| RowError::internal(format!("no column {index}")))?;
         let value = match self.cell(codec, index) {
             None => column.missing.clone(),
             Some((_, None)) => Datum::Null,
@@ -287,13 +286,13 @@ impl<'a> FragmentReader<'a> {
 /// Appends the cell of a value column.
 ///
 /// # Errors
-/// [`QueryError::Unsupported`] for an array of other dimensions than the column declares; [`QueryError::Key`].
-pub fn encode_cell(column: &str, ty: &DataType, value: &Datum, out: &mut Vec<u8>) -> QueryResult<()> {
+/// [`RowError::Unsupported`] for an array of other dimensions than the column declares; [`RowError::Key`].
+pub fn encode_cell(column: &str, ty: &DataType, value: &Datum, out: &mut Vec<u8>) -> RowResult<()> {
     cell_value::encode(ty, value, out).map_err(|error| match error {
         rowkey::KeyError::Dimensions { found, .. } => {
             let what = if found == 1 { "dimension" } else { "dimensions" };
             let feature = format!("an array of {found} {what} in column \"{column}\" of type {}", ty.column_name());
-            QueryError::Unsupported { feature }
+            RowError::Unsupported { feature }
         }
         error => error.into(),
     })
@@ -302,8 +301,8 @@ pub fn encode_cell(column: &str, ty: &DataType, value: &Datum, out: &mut Vec<u8>
 /// The key of `table` as the codec of keys wants it.
 ///
 /// # Errors
-/// [`QueryError::Internal`] for a key part without a column.
-pub fn key_schema(table: &Table) -> QueryResult<KeySchema> {
+/// [`RowError::Internal`] for a key part without a column.
+fn checked_key_schema(table: &Table) -> RowResult<KeySchema> {
     let mut parts = Vec::with_capacity(table.key.len());
     for part in &table.key {
         let column = table.column(part.column).ok_or_else(|| broken(table, "a key part without a column"))?;
@@ -328,6 +327,6 @@ fn table_layout(table: &Table, def: &LayoutDef) -> TableLayout {
     }
 }
 
-fn broken(table: &Table, what: &str) -> QueryError {
-    QueryError::internal(format!("table \"{}\": {what}", table.name))
+fn broken(table: &Table, what: &str) -> RowError {
+    RowError::internal(format!("table \"{}\": {what}", table.name))
 }

@@ -1,8 +1,8 @@
 //! Some columns of stored rows, read where they lie: what of a row's bytes can be known before it comes is
 //! worked out once.
 
-use crate::error::{QueryError, QueryResult};
 use crate::row_codec::{Place, RowCodec};
+use crate::{RowError, RowResult};
 use fragment::{FixedColumn, VariableColumn, is_dense_of};
 use rowkey::integer::Ordered;
 use rowkey::{KeySchema, cell_value};
@@ -47,10 +47,10 @@ impl RowReader {
     /// Of the columns `wanted` (indexes in order of declaration).
     ///
     /// # Errors
-    /// [`QueryError::Internal`] for a column that does not exist.
-    pub fn new(codec: &RowCodec, wanted: &[usize]) -> QueryResult<Self> {
-        let broken = |index: usize| QueryError::internal(format!("no column {index}"));
-        let current = codec.current().ok_or_else(|| QueryError::internal("no layout"))?;
+    /// [`RowError::Internal`] for a column that does not exist.
+    pub fn new(codec: &RowCodec, wanted: &[usize]) -> RowResult<Self> {
+        let broken = |index: usize| RowError::internal(format!("no column {index}"));
+        let current = codec.current().ok_or_else(|| RowError::internal("no layout"))?;
         let mut columns = Vec::with_capacity(wanted.len());
         for &index in wanted {
             let column = codec.table().columns.get(index).ok_or_else(|| broken(index))?;
@@ -67,17 +67,22 @@ impl RowReader {
         Ok(Self { codec: codec.clone(), columns })
     }
 
+    /// How many columns it reads.
+    pub fn width(&self) -> usize {
+        self.columns.len()
+    }
+
     /// Hands the row's values to `each`, in the order in which they are wanted. `buffer` is the caller's.
     ///
     /// # Errors
-    /// [`QueryError::Corrupted`] for bytes that are no row of this table.
+    /// [`RowError::Corrupted`] for bytes that are no row of this table.
     pub fn read(
         &self,
         key: &[u8],
         fragment: &[u8],
         buffer: &mut Vec<u8>,
         mut each: impl FnMut(usize, Cell<'_>),
-    ) -> QueryResult<()> {
+    ) -> RowResult<()> {
         let current = self.codec.current().filter(|current| is_dense_of(fragment, &current.layout));
         let other = if current.is_none() { Some(self.codec.fragment_reader(fragment)?) } else { None };
         for (at, column) in self.columns.iter().enumerate() {
@@ -101,7 +106,7 @@ impl RowReader {
 
     /// Integers and text, which most columns are, are read right here.
     #[inline]
-    fn cell<'a>(&self, column: &Column, bytes: Option<&'a [u8]>) -> QueryResult<Cell<'a>> {
+    fn cell<'a>(&self, column: &Column, bytes: Option<&'a [u8]>) -> RowResult<Cell<'a>> {
         let Some(bytes) = bytes else { return Ok(Cell::Value(Datum::Null)) };
         match (&column.ty, bytes) {
             (DataType::Integer, &[a, b, c, d]) => Ok(Cell::Value(Datum::Int4(i32::from_ordered([a, b, c, d])))),

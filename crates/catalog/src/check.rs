@@ -1,0 +1,160 @@
+//! CHECK constraints: conditions that are not false for any row.
+//!
+//! The catalog keeps their text and the columns that it names; what compiles and evaluates them is above. In the
+//! text a column stands without its table, so that renaming the table leaves it as it is.
+
+use crate::{CatalogError, CatalogResult, ColumnId, Draft, Table, TableOid};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A CHECK constraint of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// Its oid, as clients see it.
+    pub oid: u32,
+    /// Its name, which no other constraint of the table has.
+    pub name: String,
+    /// Source text of the condition.
+    pub text: String,
+    /// The columns that the text names, each once.
+    pub columns: Vec<ColumnId>,
+}
+
+/// A CHECK constraint to be made.
+#[derive(Clone, Debug)]
+pub struct NewCheck {
+    /// `None` is PostgreSQL's choice: `<table>_<column>_check` over one column, else `<table>_check`, with a number
+    /// behind it if that is taken.
+    pub name: Option<String>,
+    /// Source text of the condition.
+    pub text: String,
+    /// Names of the columns in it, each once.
+    pub columns: Vec<String>,
+}
+
+impl Table {
+    /// The CHECK constraint of that name.
+    pub fn check(&self, name: &str) -> Option<&Check> {
+        self.checks.iter().find(|check| check.name == name)
+    }
+
+    /// Has a constraint of this table that name?
+    pub fn is_constraint(&self, name: &str) -> bool {
+        self.key_name.as_deref() == Some(name) || self.check(name).is_some()
+    }
+
+    fn push_check(&mut self, oid: u32, new: NewCheck) -> CatalogResult<()> {
+        let columns =
+            new.columns.iter().map(|name| Ok(self.must_get_column(name)?.id)).collect::<CatalogResult<_>>()?;
+        let name = match new.name {
+            Some(name) if self.is_constraint(&name) => {
+                return Err(CatalogError::DuplicateConstraint { table: self.name.clone(), constraint: name });
+            }
+            Some(name) => name,
+            None => self.free_check_name(&new.columns, &[]),
+        };
+        self.checks.push(Check { oid, name, text: new.text, columns });
+        self.checks.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(())
+    }
+
+    /// The name of a CHECK constraint over these columns that was given none, beside others that are `taken`.
+    /// Source: `ChooseConstraintName` of PostgreSQL.
+    pub fn free_check_name(&self, columns: &[String], taken: &[&str]) -> String {
+        let base = match columns {
+            [column] => format!("{}_{column}_check", self.name),
+            _ => format!("{}_check", self.name),
+        };
+        let numbered = (1..).map(|number| format!("{base}{number}"));
+        let mut names = std::iter::once(base.clone()).chain(numbered);
+        names.find(|name| !self.is_constraint(name) && !taken.contains(&name.as_str())).unwrap_or(base)
+    }
+}
+
+/// Adds the constraints of a table that is being made; their oids come with the table's.
+pub(crate) fn add_new_checks(table: &mut Table, checks: Vec<NewCheck>) -> CatalogResult<()> {
+    let mut given = BTreeSet::new();
+    for name in checks.iter().filter_map(|check| check.name.as_ref()) {
+        if !given.insert(name) {
+            return Err(CatalogError::DuplicateCheck { constraint: name.clone() });
+        }
+    }
+    // A chosen name gives way to those that are given.
+    let (named, unnamed): (Vec<_>, Vec<_>) = checks.into_iter().partition(|check| check.name.is_some());
+    named.into_iter().chain(unnamed).try_for_each(|check| table.push_check(0, check))
+}
+
+impl Draft {
+    /// ADD CHECK. That no row makes it false is for the caller to check, under the table's exclusive lock.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`], [`CatalogError::NoSuchColumn`], [`CatalogError::DuplicateConstraint`].
+    pub fn add_check(&mut self, oid: TableOid, new: NewCheck) -> CatalogResult<Arc<Table>> {
+        let mut table = self.table(oid)?.as_ref().clone();
+        let check = self.take_oid()?;
+        table.push_check(check, new)?;
+        Ok(self.put_table(table))
+    }
+
+    /// DROP CONSTRAINT of a CHECK constraint.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`]; [`CatalogError::NoSuchConstraint`]; [`CatalogError::Unsupported`] for a primary
+    /// key.
+    pub fn drop_constraint(&mut self, oid: TableOid, name: &str) -> CatalogResult<Arc<Table>> {
+        let mut table = self.table(oid)?.as_ref().clone();
+        find_check(&table, name, "dropping")?;
+        table.checks.retain(|check| check.name != name);
+        Ok(self.put_table(table))
+    }
+
+    /// RENAME CONSTRAINT of a CHECK constraint.
+    ///
+    /// # Errors
+    /// As [`Self::drop_constraint`], and [`CatalogError::DuplicateConstraint`].
+    pub fn rename_constraint(&mut self, oid: TableOid, name: &str, to: &str) -> CatalogResult<Arc<Table>> {
+        let mut table = self.table(oid)?.as_ref().clone();
+        find_check(&table, name, "renaming")?;
+        if table.is_constraint(to) {
+            return Err(CatalogError::DuplicateConstraint { table: table.name.clone(), constraint: to.to_string() });
+        }
+        for check in table.checks.iter_mut().filter(|check| check.name == name) {
+            check.name = to.to_string();
+        }
+        table.checks.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(self.put_table(table))
+    }
+
+    /// Gives CHECK constraints other text: after a column in it was renamed. Names that are gone are passed over.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`].
+    pub fn set_check_texts(&mut self, oid: TableOid, texts: &[(String, String)]) -> CatalogResult<Arc<Table>> {
+        let mut table = self.table(oid)?.as_ref().clone();
+        for (name, text) in texts {
+            for check in table.checks.iter_mut().filter(|check| check.name == *name) {
+                check.text.clone_from(text);
+            }
+        }
+        Ok(self.put_table(table))
+    }
+
+    /// Gives the constraints of a new table their oids.
+    pub(crate) fn take_check_oids(&mut self, table: &mut Table) -> CatalogResult<()> {
+        for check in &mut table.checks {
+            check.oid = self.take_oid()?;
+        }
+        Ok(())
+    }
+}
+
+fn find_check<'a>(table: &'a Table, name: &str, verb: &str) -> CatalogResult<&'a Check> {
+    match table.check(name) {
+        Some(check) => Ok(check),
+        None if table.is_constraint(name) => {
+            Err(CatalogError::Unsupported { feature: format!("{verb} a primary key constraint") })
+        }
+        None => Err(CatalogError::NoSuchConstraint { table: table.name.clone(), constraint: name.to_string() }),
+    }
+}

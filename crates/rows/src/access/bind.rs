@@ -1,0 +1,138 @@
+//! Tests with their operands computed: conditions of the range algebra.
+
+use super::{KeyTest, ScanPath, Target};
+use crate::expr::{Frame, RowExpr, Stop};
+use rowkey::range::{CompareOp, Condition, KeyRanges, RangeLimits, key_ranges};
+use types::{DataType, Datum};
+
+/// A bigint beyond 2^53 and an integer beyond 2^24 are rounded when they become double and real.
+const EXACT_DOUBLE: f64 = 9_007_199_254_740_992.0;
+const EXACT_REAL: f32 = 16_777_216.0;
+
+impl ScanPath {
+    /// The keys that may hold rows which satisfy all conditions.
+    ///
+    /// # Errors
+    /// Those of the operands.
+    pub(crate) fn ranges(&self, frame: &Frame<'_>) -> Result<KeyRanges, Stop> {
+        let conditions = self.tests.iter().map(|test| test.bind(frame)).collect::<Result<Vec<_>, _>>()?;
+        Ok(key_ranges(self.codec.key_schema(), &conditions, &RangeLimits::default()))
+    }
+}
+
+impl KeyTest {
+    fn bind(&self, frame: &Frame<'_>) -> Result<Condition, Stop> {
+        let all = |tests: &[Self]| tests.iter().map(|test| test.bind(frame)).collect::<Result<Vec<_>, Stop>>();
+        Ok(match self {
+            Self::And(tests) => Condition::And(all(tests)?),
+            Self::Or(tests) => Condition::Or(all(tests)?),
+            Self::Compare(of, op, operand) => compare(*of, *op, value(operand, frame)?),
+            Self::In(of, operands) => {
+                let values = operands.iter().map(|operand| value(operand, frame));
+                in_values(*of, values.collect::<Result<_, Stop>>()?)
+            }
+            Self::NotIn(of, operands) => {
+                let unequal = operands.iter().map(|operand| Ok(compare(*of, CompareOp::Ne, value(operand, frame)?)));
+                Condition::And(unequal.collect::<Result<_, Stop>>()?)
+            }
+            Self::InArray(of, operand) => match value(operand, frame)? {
+                Datum::Array(items) if items.iter().all(|item| !matches!(item, Datum::Array(_))) => {
+                    in_values(*of, items)
+                }
+                Datum::Null => Condition::False,
+                _ => Condition::Unknown,
+            },
+            Self::IsNull(of, negated) => Condition::IsNull { part: of.part, negated: *negated },
+            Self::Bool(of, value) => compare(*of, CompareOp::Eq, Datum::Bool(*value)),
+            Self::Like(of, operand) => match value(operand, frame)? {
+                Datum::Text(pattern) => like(*of, &pattern),
+                Datum::Null => Condition::False,
+                _ => Condition::Unknown,
+            },
+            Self::Rows(targets, op, operands) => rows(targets, *op, operands, frame)?,
+            Self::Unknown => Condition::Unknown,
+        })
+    }
+}
+
+fn value(operand: &RowExpr, frame: &Frame<'_>) -> Result<Datum, Stop> {
+    Ok(operand.eval(frame)?.into_owned())
+}
+
+fn compare(of: Target, op: CompareOp, value: Datum) -> Condition {
+    match value {
+        Datum::Null => Condition::False,
+        value if comparable(&of.ty, &value) => Condition::Compare { part: of.part, op, value },
+        _ => Condition::Unknown,
+    }
+}
+
+fn in_values(of: Target, values: Vec<Datum>) -> Condition {
+    let values: Vec<Datum> = values.into_iter().filter(|value| !value.is_null()).collect();
+    match values.iter().all(|value| comparable(&of.ty, value)) {
+        true => Condition::In { part: of.part, values },
+        false => Condition::Unknown,
+    }
+}
+
+/// A NULL among the values of an order leaves the rows whose columns before it decide, which the algebra does not
+/// express: such a comparison is left to the condition itself.
+fn rows(targets: &[Target], op: CompareOp, operands: &[RowExpr], frame: &Frame<'_>) -> Result<Condition, Stop> {
+    let values = operands.iter().map(|operand| value(operand, frame)).collect::<Result<Vec<_>, _>>()?;
+    let known = targets.iter().zip(&values).all(|(of, value)| !value.is_null() && comparable(&of.ty, value));
+    Ok(match known {
+        true => Condition::RowCompare { parts: targets.iter().map(|of| of.part).collect(), op, values },
+        false => Condition::Unknown,
+    })
+}
+
+/// Does the algebra compare such a value with such a part as the operator does?
+fn comparable(ty: &DataType, value: &Datum) -> bool {
+    match value {
+        Datum::Float8(number) if ty.is_integer() => number.abs() < EXACT_DOUBLE,
+        Datum::Float4(number) if ty.is_integer() => number.abs() < EXACT_REAL,
+        Datum::Float8(_) | Datum::Float4(_) => ty.is_float(),
+        Datum::Int2(_) | Datum::Int4(_) | Datum::Int8(_) => ty.is_number() || *ty == DataType::Oid,
+        Datum::Numeric(_) => ty.is_integer() || matches!(ty, DataType::Numeric(_)),
+        // Keys have the text of a char(n) without its blanks, and so have values of that type.
+        Datum::Text(text) => ty.is_text() && !(matches!(ty, DataType::Char(_)) && text.ends_with(' ')),
+        Datum::Date(_) | Datum::Timestamp(_) => matches!(ty, DataType::Date | DataType::Timestamp(_)),
+        Datum::TimestampTz(_) => matches!(ty, DataType::TimestampTz(_)),
+        Datum::Time(_) => matches!(ty, DataType::Time(_)),
+        Datum::Bool(_) => *ty == DataType::Boolean,
+        Datum::Bytes(_) => ty.is_bytes(),
+        Datum::Uuid(_) => *ty == DataType::Uuid,
+        Datum::Interval(_) | Datum::Array(_) | Datum::Null => false,
+    }
+}
+
+/// The text in front of a pattern's first wildcard.
+fn like(of: Target, pattern: &str) -> Condition {
+    let part = of.part;
+    let mut prefix = String::new();
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '%' if letters.as_str().chars().all(|rest| rest == '%') => return Condition::Prefix { part, prefix },
+            '%' | '_' => return prefix_and_more(part, prefix),
+            '\\' => match letters.next() {
+                Some(escaped) => prefix.push(escaped),
+                // An error when it is run.
+                None => return Condition::Unknown,
+            },
+            letter => prefix.push(letter),
+        }
+    }
+    match of.ty {
+        // LIKE sees the blanks that pad a char(n), `=` does not.
+        DataType::Char(_) => Condition::Unknown,
+        _ => Condition::Compare { part, op: CompareOp::Eq, value: Datum::Text(prefix) },
+    }
+}
+
+fn prefix_and_more(part: usize, prefix: String) -> Condition {
+    match prefix.is_empty() {
+        true => Condition::Unknown,
+        false => Condition::And(vec![Condition::Prefix { part, prefix }, Condition::Unknown]),
+    }
+}

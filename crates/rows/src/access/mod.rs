@@ -1,0 +1,53 @@
+//! Which keys a scan reads.
+//!
+//! ```text
+//!   conjuncts ──compile──> KeyTest, operands open ──bind(row, outer, parameters)──> Condition ──rowkey──> key ranges
+//! ```
+//! Operands may be constants, parameters, outer columns, and for lookups columns of the other side.
+
+mod bind;
+mod key_test;
+mod order;
+
+pub(crate) use key_test::{KeyTest, Sides, Target};
+pub(crate) use order::{Direction, direction};
+
+use crate::expr::RowExpr;
+use catalog::{RowCodec, RowReader, Table};
+use std::sync::Arc;
+
+/// A scan with its conditions.
+#[derive(Debug)]
+pub(crate) struct ScanPath {
+    pub(crate) table: Arc<Table>,
+    pub(crate) codec: RowCodec,
+    pub(crate) reader: RowReader,
+    /// For each condition what it says about the key.
+    pub(crate) tests: Vec<KeyTest>,
+    /// The conditions themselves, for what the key ranges do not cover.
+    pub(crate) conditions: Vec<RowExpr>,
+    pub(crate) direction: Direction,
+}
+
+/// How few rows the conditions leave, whatever the values of their operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Width {
+    /// So many keys as lists have items: every part has values.
+    Points,
+    /// The first part has values.
+    Narrow,
+    /// Some of the table, or all of it.
+    Wide,
+}
+
+/// How narrow `tests` are over a key of so many parts.
+pub(crate) fn width(tests: &[KeyTest], parts: usize) -> Width {
+    let has_values = |part: usize| tests.iter().any(|test| test.gives_values(part));
+    if (0..parts).all(has_values) {
+        Width::Points
+    } else if has_values(0) {
+        Width::Narrow
+    } else {
+        Width::Wide
+    }
+}

@@ -1,0 +1,149 @@
+//! Programs under way: operators that are pulled, a batch of rows at a time.
+//!
+//! ```text
+//!   Node ──open──> Operator ──next(run, wanted)──> up to BATCH_ROWS rows, … , none
+//!                               │
+//!                               └── Run: the state that is read, parameters, outer columns, budget
+//! ```
+//! Waiting is for the store only. Inner rows of a loop are computed to their end before the outer row goes on, so outer
+//! columns have one value at a time.
+
+mod aggregate;
+mod budget;
+mod lookup;
+mod looped;
+mod merge;
+mod scan;
+mod set_op;
+mod simple;
+mod sort;
+mod subquery;
+
+pub(crate) use budget::Budget;
+
+use crate::expr::{Frame, Row, RowExpr, Stop, Values};
+use crate::plan::{Node, NodeKind};
+use crate::program::Program;
+use crate::{Functions, RowsResult};
+use async_trait::async_trait;
+use std::collections::HashMap;
+use std::sync::Arc;
+use txn::ReadView;
+use types::Datum;
+
+/// Most rows of a batch.
+pub(crate) const BATCH_ROWS: usize = 256;
+
+/// Rows on demand.
+#[async_trait]
+pub(crate) trait Operator: Send {
+    /// The next rows, `wanted` of them or more if they come cheaply; `None` at the end. A batch may be empty.
+    async fn next(&mut self, run: &mut Run<'_>, wanted: usize) -> RowsResult<Option<Vec<Row>>>;
+}
+
+/// What one execution of a program is about.
+pub(crate) struct Run<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) functions: &'p (dyn Functions + Sync),
+    pub(crate) view: &'p ReadView,
+    pub(crate) values: Values<'p>,
+    pub(crate) budget: Budget,
+    /// Rows of CTEs that are computed once, by number.
+    pub(crate) once: Vec<Option<Arc<Vec<Row>>>>,
+    /// Rows of each subquery by its outer values.
+    pub(crate) memo: Vec<HashMap<Vec<Datum>, Arc<Vec<Row>>>>,
+}
+
+impl Run<'_> {
+    /// The value of an expression for a row. Subqueries that it asks for are run.
+    pub(crate) async fn value(&mut self, expr: &RowExpr, row: &[Datum]) -> RowsResult<Datum> {
+        self.forget_answers();
+        loop {
+            let stop = match expr.eval(&Frame { row, values: &self.values }) {
+                Ok(value) => return Ok(value.into_owned()),
+                Err(stop) => stop,
+            };
+            self.go_on_after(stop, row).await?;
+        }
+    }
+
+    /// Are all conditions true for a row?
+    pub(crate) async fn holds(&mut self, conditions: &[RowExpr], row: &[Datum]) -> RowsResult<bool> {
+        self.forget_answers();
+        let mut at = 0;
+        while let Some(condition) = conditions.get(at) {
+            match condition.truth(&Frame { row, values: &self.values }) {
+                Ok(Some(true)) => at += 1,
+                Ok(_) => return Ok(false),
+                Err(stop) => self.go_on_after(stop, row).await?,
+            }
+        }
+        Ok(true)
+    }
+
+    /// The conjunction of conditions for a row: `None` is NULL.
+    pub(crate) async fn conjunction(&mut self, conditions: &[RowExpr], row: &[Datum]) -> RowsResult<Option<bool>> {
+        self.forget_answers();
+        let (mut at, mut known) = (0, Some(true));
+        while let Some(condition) = conditions.get(at) {
+            match condition.truth(&Frame { row, values: &self.values }) {
+                Ok(Some(false)) => return Ok(Some(false)),
+                Ok(truth) => {
+                    known = known.and(truth);
+                    at += 1;
+                }
+                Err(stop) => self.go_on_after(stop, row).await?,
+            }
+        }
+        Ok(known)
+    }
+
+    /// Gives an expression what it stopped for.
+    async fn go_on_after(&mut self, stop: Stop, row: &[Datum]) -> RowsResult<()> {
+        match stop {
+            Stop::Error(error) => Err(error.into()),
+            Stop::Subquery(number) => self.answer(number, row).await,
+        }
+    }
+
+    /// Answers are for one row.
+    fn forget_answers(&mut self) {
+        self.values.answers.iter_mut().for_each(|answer| *answer = None);
+    }
+
+    /// All rows of a node.
+    pub(crate) async fn collect(&mut self, node: &Node, most: usize) -> RowsResult<Vec<Row>> {
+        let mut operator = open(node);
+        let mut rows = Vec::new();
+        while rows.len() < most {
+            let Some(batch) = operator.next(self, most.saturating_sub(rows.len()).min(BATCH_ROWS)).await? else {
+                break;
+            };
+            self.budget.hold(&batch)?;
+            rows.extend(batch);
+        }
+        rows.truncate(most);
+        Ok(rows)
+    }
+}
+
+/// An operator at its beginning.
+pub(crate) fn open<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
+    match &node.kind {
+        NodeKind::OneRow => Box::new(simple::Constant::of(vec![Vec::new()])),
+        NodeKind::Rows(rows) => Box::new(simple::Constant::of(rows.clone())),
+        NodeKind::Values(rows) => Box::new(simple::Values::new(rows)),
+        NodeKind::Scan(path) => Box::new(scan::Scan::new(path)),
+        NodeKind::Lookup(lookup) => Box::new(lookup::LookupJoin::new(lookup)),
+        NodeKind::Loop(node) => Box::new(looped::NestedLoop::new(node)),
+        NodeKind::Filter { input, conditions } => Box::new(simple::Filter::new(input, conditions)),
+        NodeKind::Project { input, exprs } => Box::new(simple::Project::new(input, exprs)),
+        NodeKind::Pick { input, places } => Box::new(simple::Pick::new(input, places)),
+        NodeKind::Aggregate(node) => Box::new(aggregate::HashAggregate::new(node)),
+        NodeKind::Distinct { input, on } => Box::new(set_op::Distinct::new(input, on)),
+        NodeKind::Sort { input, keys } => Box::new(sort::Sort::new(input, keys)),
+        NodeKind::Limit(node) => Box::new(simple::Limit::new(node)),
+        NodeKind::SetOp { op, all, left, right } => Box::new(set_op::SetOp::new(*op, *all, left, right)),
+        NodeKind::Once { number, places } => Box::new(simple::Once::new(*number, places)),
+    }
+}

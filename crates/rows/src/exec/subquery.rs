@@ -1,0 +1,54 @@
+//! Rows of subqueries, kept by the outer values that they depend on.
+
+use super::Run;
+use crate::expr::{Frame, Row, RowExpr, Stop};
+use crate::{RowsError, RowsResult};
+use std::sync::Arc;
+use types::Datum;
+
+impl Run<'_> {
+    /// Runs a subquery for a row, or finds what it gave for equal outer values.
+    pub(super) async fn answer(&mut self, number: usize, row: &[Datum]) -> RowsResult<()> {
+        let program = self.program;
+        let Some(plan) = program.subqueries.get(number) else { return Err(RowsError::internal("no such subquery")) };
+        let outer = self.set_outer(&plan.free, row)?;
+        let known = self.memo.get(number).and_then(|memo| memo.get(&outer)).filter(|_| plan.memo);
+        let rows = match known {
+            Some(rows) => Arc::clone(rows),
+            None => {
+                // Expressions of the subquery ask for answers of their own; those of this row stay.
+                let answers = self.values.answers.clone();
+                let rows = Arc::new(self.collect(&plan.node, plan.most).await?);
+                self.values.answers = answers;
+                if plan.one && rows.len() > 1 {
+                    return Err(RowsError::MoreThanOneRow);
+                }
+                if let Some(memo) = self.memo.get_mut(number).filter(|_| plan.memo) {
+                    memo.insert(outer, Arc::clone(&rows));
+                }
+                rows
+            }
+        };
+        if let Some(place) = self.values.answers.get_mut(number) {
+            *place = Some(rows);
+        }
+        Ok(())
+    }
+
+    /// Gives outer columns their values; returns these.
+    pub(super) fn set_outer(&mut self, free: &[(RowExpr, usize)], row: &[Datum]) -> RowsResult<Row> {
+        let mut values = Vec::with_capacity(free.len());
+        for (place, slot) in free {
+            let value = match place.eval(&Frame { row, values: &self.values }) {
+                Ok(value) => value.into_owned(),
+                Err(Stop::Error(error)) => return Err(error.into()),
+                Err(Stop::Subquery(_)) => return Err(RowsError::internal("an outer column that is a subquery")),
+            };
+            if let Some(slot) = self.values.outer.get_mut(*slot) {
+                slot.clone_from(&value);
+            }
+            values.push(value);
+        }
+        Ok(values)
+    }
+}

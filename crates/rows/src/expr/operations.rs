@@ -1,0 +1,119 @@
+//! Operations that are more than one step.
+
+use super::eval::{Value, holds_for_equal};
+use super::{Comparison, Frame, RowExpr, Stop};
+use bind::tree::{BoolTest, CompareOp};
+use std::borrow::Cow;
+use types::{DataType, Datum, text};
+
+/// IS TRUE and its like.
+pub(super) fn is(value: Option<bool>, test: BoolTest) -> bool {
+    match test {
+        BoolTest::True => value == Some(true),
+        BoolTest::NotTrue => value != Some(true),
+        BoolTest::False => value == Some(false),
+        BoolTest::NotFalse => value != Some(false),
+        BoolTest::Unknown => value.is_none(),
+        BoolTest::NotUnknown => value.is_some(),
+    }
+}
+
+/// GREATEST and LEAST: NULLs are passed over.
+pub(super) fn extreme<'a>(
+    max: bool,
+    less: &Comparison,
+    list: &'a [RowExpr],
+    frame: &Frame<'a>,
+) -> Result<Value<'a>, Stop> {
+    let mut best: Option<Value<'a>> = None;
+    for item in list {
+        let value = item.eval(frame)?;
+        if value.is_null() {
+            continue;
+        }
+        let better = match &best {
+            None => true,
+            Some(best) if max => less.holds(best, &value, frame)? == Some(true),
+            Some(best) => less.holds(&value, best, frame)? == Some(true),
+        };
+        if better {
+            best = Some(value);
+        }
+    }
+    Ok(best.unwrap_or(Cow::Owned(Datum::Null)))
+}
+
+/// IN of a list: unknown if nothing is equal and something is NULL.
+pub(super) fn in_list(
+    equal: &Comparison,
+    value: &Datum,
+    list: &[RowExpr],
+    frame: &Frame<'_>,
+) -> Result<Option<bool>, Stop> {
+    let mut known = Some(false);
+    for item in list {
+        match equal.holds(value, item.eval(frame)?.as_ref(), frame)? {
+            Some(true) => return Ok(Some(true)),
+            Some(false) => {}
+            None => known = None,
+        }
+    }
+    Ok(known)
+}
+
+/// Rows column by column: the first pair that differs decides an order, any pair that differs decides equality.
+pub(super) fn compare_rows(
+    op: CompareOp,
+    pairs: &[(Comparison, Comparison, RowExpr, RowExpr)],
+    frame: &Frame<'_>,
+) -> Result<Option<bool>, Stop> {
+    let by_order = !matches!(op, CompareOp::Eq | CompareOp::NotEq);
+    let mut known = Some(holds_for_equal(op));
+    for (equal, less, left, right) in pairs {
+        let (left, right) = (left.eval(frame)?, right.eval(frame)?);
+        match equal.holds(&left, &right, frame)? {
+            Some(true) => {}
+            Some(false) if by_order => {
+                let is_less = less.holds(&left, &right, frame)?;
+                let wants_less = matches!(op, CompareOp::Lt | CompareOp::LtEq);
+                return Ok(is_less.map(|is_less| is_less == wants_less));
+            }
+            Some(false) => return Ok(Some(op == CompareOp::NotEq)),
+            None if by_order => return Ok(None),
+            None => known = None,
+        }
+    }
+    Ok(known)
+}
+
+/// `a[1][2]`: NULL outside of the array, and if there are not as many subscripts as dimensions.
+pub(super) fn element(array: &Datum, at: &[RowExpr], frame: &Frame<'_>) -> Result<Datum, Stop> {
+    let mut item = array;
+    let mut missing = false;
+    for subscript in at {
+        let subscript = subscript.eval(frame)?;
+        let (Datum::Array(items), Some(number)) = (item, subscript.as_i64()) else {
+            missing = true;
+            continue;
+        };
+        match usize::try_from(number).ok().and_then(|number| items.get(number.checked_sub(1)?)) {
+            Some(found) => item = found,
+            None => missing = true,
+        }
+    }
+    match item {
+        Datum::Array(_) => Ok(Datum::Null),
+        _ if missing || array.is_null() => Ok(Datum::Null),
+        item => Ok(item.clone()),
+    }
+}
+
+/// The text of a value.
+pub(super) fn print(ty: &DataType, value: &Datum, frame: &Frame<'_>) -> Datum {
+    if value.is_null() {
+        return Datum::Null;
+    }
+    let mut out = String::new();
+    text::print_styled(ty, value, frame.values.env.style, &mut out);
+    Datum::Text(out)
+}

@@ -1,0 +1,125 @@
+//! A compiled statement.
+
+use crate::access::Width;
+use crate::exec::{Budget, Run};
+use crate::expr::Values;
+use crate::plan::{Ask, Compiler, Node, OncePlan, SubqueryPlan, pick};
+use crate::{Functions, RowsResult, WhyNot};
+use bind::tree::{Body, Bound};
+use builtins::{Env, Volatility};
+use std::collections::HashMap;
+use txn::ReadView;
+use types::Datum;
+
+/// What a program may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// May scans read whole tables? For tests that are to run all statements as programs.
+    pub full_scans: bool,
+}
+
+/// How much one execution may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Most rows read.
+    pub rows: u64,
+    /// Most bytes of rows held at once, about.
+    pub bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { rows: 4096, bytes: 1 << 20 }
+    }
+}
+
+/// A statement as row program. Good for one version of the catalog.
+#[derive(Debug)]
+pub struct Program {
+    pub(crate) root: Node,
+    pub(crate) subqueries: Vec<SubqueryPlan>,
+    pub(crate) once: Vec<OncePlan>,
+    slots: usize,
+    /// Volatile calls run once: such a program is not given up.
+    volatile: bool,
+}
+
+/// What one execution reads besides the tables.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// The state to read.
+    pub view: &'a ReadView,
+    /// The session.
+    pub env: &'a Env,
+    /// Values of the parameters, of their types.
+    pub params: &'a [Datum],
+    /// Bounds.
+    pub limits: Limits,
+}
+
+/// The answer of a program.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Its rows, a value for each output.
+    pub rows: Vec<Vec<Datum>>,
+    /// Rows that were read for it.
+    pub rows_read: u64,
+}
+
+/// Compiles a query.
+///
+/// # Errors
+/// What keeps it from being a row program: its plan is to run.
+pub fn compile(bound: &Bound, functions: &dyn Functions, options: Options) -> Result<Program, WhyNot> {
+    let Body::Query(query) = &bound.body else { return Err(WhyNot::NotAQuery) };
+    let mut compiler = Compiler {
+        bound,
+        functions,
+        options,
+        ctes: &query.ctes,
+        slots: Vec::new(),
+        visible: Vec::new(),
+        subqueries: Vec::new(),
+        once: Vec::new(),
+        widest: Width::Points,
+    };
+    let node = compiler.rel(&query.rel, Ask::default())?.node;
+    let root = pick(node, query.outputs.iter().map(|output| output.col))?;
+    let volatile = bound.facts.volatility == Volatility::Volatile;
+    if volatile && compiler.widest > Width::Points {
+        return Err(WhyNot::Volatile);
+    }
+    let Compiler { slots, subqueries, once, .. } = compiler;
+    Ok(Program { root, subqueries, once, slots: slots.len(), volatile })
+}
+
+impl Program {
+    /// Runs it to its end.
+    ///
+    /// # Errors
+    /// [`crate::RowsError::OverBudget`]: nothing has happened, and the statement's plan is to run on the same view.
+    /// All others are the statement's.
+    pub async fn run(&self, functions: &(dyn Functions + Sync), input: Input<'_>) -> RowsResult<Answer> {
+        let limits = match self.volatile {
+            true => Limits { rows: u64::MAX, bytes: usize::MAX },
+            false => input.limits,
+        };
+        let values = Values {
+            env: input.env,
+            params: input.params,
+            outer: vec![Datum::Null; self.slots],
+            answers: vec![None; self.subqueries.len()],
+        };
+        let mut run = Run {
+            program: self,
+            functions,
+            view: input.view,
+            values,
+            budget: Budget::new(limits.rows, limits.bytes),
+            once: vec![None; self.once.len()],
+            memo: vec![HashMap::new(); self.subqueries.len()],
+        };
+        let rows = run.collect(&self.root, usize::MAX).await?;
+        Ok(Answer { rows, rows_read: run.budget.rows_read })
+    }
+}
