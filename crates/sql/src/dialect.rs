@@ -13,6 +13,7 @@ use sqlparser::tokenizer::Token;
 use std::any::TypeId;
 use std::cell::Cell;
 use std::ops::ControlFlow;
+use types::interrupt;
 
 /// The dialect of all our parsers; one for each statement, since it counts.
 #[derive(Debug)]
@@ -22,15 +23,34 @@ pub(crate) struct BennuDialect {
     fuel: Cell<usize>,
     /// How many expressions may still be copied: `BETWEEN SYMMETRIC` within itself doubles with each level.
     copies: Cell<usize>,
+    /// Was reading stopped by whom it is done for?
+    stopped: Cell<bool>,
 }
 
+/// Steps that reading an operand takes, as `types::interrupt` counts them.
+const STEPS: usize = 64;
 /// Most expressions that a statement's copies have together.
 const MOST_COPIED: usize = 50_000;
 
 impl BennuDialect {
     /// With fuel for a statement of so many tokens: a right one reads each operand a few times at most.
     pub(crate) fn for_tokens(tokens: usize) -> Self {
-        Self { fuel: Cell::new(20_000 + 32 * tokens), copies: Cell::new(MOST_COPIED) }
+        Self { fuel: Cell::new(20_000 + 32 * tokens), copies: Cell::new(MOST_COPIED), stopped: Cell::new(false) }
+    }
+
+    /// Was reading stopped? What failed then failed for that.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.get()
+    }
+
+    /// Takes the fuel for one operand; false: there is none, or reading is stopped.
+    fn takes_fuel(&self) -> bool {
+        if interrupt::spend(STEPS).is_err() {
+            self.stopped.set(true);
+        }
+        let left = self.fuel.get();
+        self.fuel.set(left.saturating_sub(1));
+        left > 0 && !self.is_stopped()
     }
 
     /// Counts a copy of `expr`.
@@ -179,9 +199,8 @@ impl Dialect for BennuDialect {
     /// sqlparser has it. And it takes nearly every word for a column, so that `SELECT a, FROM t` would select a column
     /// `from`.
     fn parse_prefix(&self, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
-        match self.fuel.get() {
-            0 => return Some(Err(ParserError::RecursionLimitExceeded)),
-            left => self.fuel.set(left - 1),
+        if !self.takes_fuel() {
+            return Some(Err(ParserError::RecursionLimitExceeded));
         }
         let next = parser.peek_token_ref();
         match &next.token {

@@ -85,6 +85,15 @@ pub enum SqlError {
         /// The bound.
         limit: usize,
     },
+    /// Reading it was stopped by whom it is read for (57014).
+    #[error("the statement was stopped")]
+    Stopped,
+}
+
+impl From<types::interrupt::Interrupted> for SqlError {
+    fn from(_: types::interrupt::Interrupted) -> Self {
+        Self::Stopped
+    }
 }
 
 impl SqlError {
@@ -99,7 +108,7 @@ impl SqlError {
             | Self::InvalidParameter { position, .. }
             | Self::Type { position, .. }
             | Self::TooDeep { position, .. } => Some(*position),
-            Self::TooLong { .. } => None,
+            Self::TooLong { .. } | Self::Stopped => None,
         }
     }
 

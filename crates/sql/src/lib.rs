@@ -40,4 +40,6 @@ pub use placeholders::{placeholders, with_values};
 pub use qualify::qualify;
 /// sqlparser's form of queries and expressions: what the planner reads.
 pub use sqlparser::ast;
+/// Where a part of a statement stands, in lines and characters.
+pub use sqlparser::tokenizer::{Location, Span as SourceSpan};
 pub use statement::*;

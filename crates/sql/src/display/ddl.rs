@@ -37,6 +37,7 @@ impl Display for CreateTable {
             elements.extend(as_query.columns.iter().map(|name| quote(name)));
         }
         elements.extend(self.key.iter().map(ToString::to_string));
+        elements.extend(self.checks.iter().map(ToString::to_string));
         if !elements.is_empty() || self.as_query.is_none() {
             write!(f, " ({})", elements.join(", "))?;
         }
@@ -71,10 +72,20 @@ impl Display for ColumnDef {
         }
         f.write_str(when(self.null, " NULL"))?;
         match &self.generated {
-            Some(Generated::Serial) => Ok(()),
-            Some(identity) => write!(f, "{identity}"),
-            None => f.write_str(when(self.not_null, " NOT NULL")),
+            Some(Generated::Serial) => {}
+            Some(identity) => write!(f, "{identity}")?,
+            None => f.write_str(when(self.not_null, " NOT NULL"))?,
         }
+        self.checks.iter().try_for_each(|check| write!(f, " {check}"))
+    }
+}
+
+impl Display for CheckDef {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let Some(name) = &self.name {
+            write!(f, "CONSTRAINT {} ", quote(name))?;
+        }
+        write!(f, "CHECK ({})", self.text)
     }
 }
 
@@ -150,6 +161,10 @@ impl Display for AlterAction {
                 write!(f, "ADD COLUMN {}{def}", when(*if_not_exists, "IF NOT EXISTS "))
             }
             Self::AddKey(key) => write!(f, "ADD {key}"),
+            Self::AddCheck(check) => write!(f, "ADD {check}"),
+            Self::DropConstraint { if_exists, name } => {
+                write!(f, "DROP CONSTRAINT {}{}", when(*if_exists, "IF EXISTS "), quote(name))
+            }
             Self::DropColumn { if_exists, column, cascade } => {
                 write!(f, "DROP COLUMN {}{column}{}", when(*if_exists, "IF EXISTS "), when(*cascade, " CASCADE"))
             }

@@ -13,6 +13,7 @@
 use super::place::position_of;
 use crate::SqlError;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
+use types::interrupt;
 
 /// Deepest nesting of `(` and `[`.
 const MAX_NESTING: usize = 100;
@@ -201,12 +202,38 @@ impl Link {
     }
 }
 
+/// How deep parentheses are nested, as the tokens come.
+#[derive(Debug, Default)]
+pub(super) struct Nesting(usize);
+
+impl Nesting {
+    /// One token more.
+    ///
+    /// # Errors
+    /// The bound, when it is passed.
+    pub(super) fn see(&mut self, token: &Token) -> Result<(), usize> {
+        self.0 = match token {
+            Token::LParen | Token::LBracket => self.0 + 1,
+            Token::RParen | Token::RBracket => self.0.saturating_sub(1),
+            Token::SemiColon => 0,
+            _ => self.0,
+        };
+        if self.0 > MAX_NESTING { Err(MAX_NESTING) } else { Ok(()) }
+    }
+}
+
+/// The error at the parenthesis that is one too many.
+pub(super) fn nested_too_deeply(text: &str, token: &TokenWithSpan, limit: usize) -> SqlError {
+    SqlError::TooDeep { what: "nested parentheses", limit, position: position_of(text, token.span.start) }
+}
+
 /// Refuses what would be too deep; otherwise says whether reading it needs a stack of its own.
 pub(crate) fn check(text: &str, tokens: &[TokenWithSpan]) -> Result<bool, SqlError> {
     let mut above: Vec<Level> = Vec::new();
     let mut level = Level::default();
     let mut raw = 0;
     for token in tokens {
+        interrupt::spend(1)?;
         let refuse =
             |what, limit| Err(SqlError::TooDeep { what, limit, position: position_of(text, token.span.start) });
         match &token.token {
@@ -218,7 +245,7 @@ pub(crate) fn check(text: &str, tokens: &[TokenWithSpan]) -> Result<bool, SqlErr
                 }
                 above.push(std::mem::take(&mut level));
                 if above.len() > MAX_NESTING {
-                    return refuse("nested parentheses", MAX_NESTING);
+                    return Err(nested_too_deeply(text, token, MAX_NESTING));
                 }
             }
             Token::RParen | Token::RBracket => {

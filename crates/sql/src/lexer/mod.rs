@@ -13,6 +13,7 @@ mod operators;
 mod place;
 mod similar;
 mod spelling;
+mod tokens;
 mod unicode;
 mod word_order;
 
@@ -21,19 +22,15 @@ pub(crate) use keyword::is_keyword;
 pub(crate) use place::{Places, byte_of, end_of, position_at, position_of};
 
 use crate::SqlError;
-use crate::dialect::BennuDialect;
 use crate::phoenix::{hint, next_value, parameter};
-use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, TokenizerError, Whitespace};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
 use std::ops::Range;
-use types::TypeError;
+use types::{TypeError, interrupt};
 
 pub(crate) use depth::MAX_PARSER_DEPTH;
 
 /// Longest text: what a wire message may carry, with room for the tokens in memory.
 const MAX_BYTES: usize = 64 << 20;
-
-/// Most characters of an unterminated token that an error shows.
-const MAX_SHOWN: usize = 60;
 
 /// The tokens of one statement, without blanks and comments.
 #[derive(Debug)]
@@ -55,11 +52,12 @@ pub(crate) fn cut(text: &str) -> Result<Vec<Piece>, SqlError> {
         let source = TypeError::InvalidEncoding { detail: "0x00".to_owned() };
         return Err(SqlError::Type { source, position: position_at(text, at) });
     }
-    let tokens = tokenize(text)?;
+    let tokens = tokens::tokenize(text)?;
     let mut places = Places::new(text);
     let mut pieces = Vec::new();
     let mut piece = Vec::new();
     for token in join_strings(hint::refuse(text, tokens)?) {
+        interrupt::spend(1)?;
         match token.token {
             Token::SemiColon => finish(text, &mut places, std::mem::take(&mut piece), &mut pieces)?,
             _ => piece.push(token),
@@ -125,56 +123,4 @@ fn append(token: &mut Token, more: &str) {
     {
         text.push_str(more);
     }
-}
-
-/// Tokenises; an error stands where the token begins that has no end, and is called what PostgreSQL calls it.
-fn tokenize(text: &str) -> Result<Vec<TokenWithSpan>, SqlError> {
-    let dialect = BennuDialect::for_tokens(0);
-    let mut tokens = Vec::new();
-    // Where the tokenizer begins: the byte, and its line and column.
-    let (mut begin, mut origin) = (0, Location::new(1, 1));
-    loop {
-        let mut found = Vec::new();
-        let rest = text.get(begin..).unwrap_or_default();
-        let outcome = Tokenizer::new(&dialect, rest).tokenize_with_location_into_buf(&mut found);
-        tokens.extend(found.into_iter().map(|token| escape::moved(token, origin)));
-        let Err(error) = outcome else { return Ok(tokens) };
-        let start = tokens.last().map_or(begin, |last| byte_of(text, last.span.end));
-        let rest = text.get(start..).unwrap_or_default();
-        match escape::read(rest) {
-            Some(Ok((value, length))) => {
-                let from = tokens.last().map_or(origin, |last| last.span.end);
-                let end = escape::after(from, rest.get(..length).unwrap_or_default());
-                tokens.push(TokenWithSpan::new(Token::EscapedStringLiteral(value), Span::new(from, end)));
-                (begin, origin) = (start + length, end);
-            }
-            Some(Err(source)) => return Err(SqlError::Type { source, position: position_at(text, start) }),
-            None => {
-                let Some((token, length)) = unicode::with_backslashes(rest) else {
-                    return Err(unterminated(text, start, error));
-                };
-                let from = tokens.last().map_or(origin, |last| last.span.end);
-                let end = escape::after(from, rest.get(..length).unwrap_or_default());
-                tokens.push(TokenWithSpan::new(token, Span::new(from, end)));
-                (begin, origin) = (start + length, end);
-            }
-        }
-    }
-}
-
-fn unterminated(text: &str, start: usize, error: TokenizerError) -> SqlError {
-    let rest = text.get(start..).unwrap_or_default();
-    let what = if rest.starts_with("/*") {
-        "unterminated /* comment"
-    } else if rest.starts_with('$') {
-        "unterminated dollar-quoted string"
-    } else if rest.starts_with('"') {
-        "unterminated quoted identifier"
-    } else if rest.contains('\'') {
-        "unterminated quoted string"
-    } else {
-        return SqlError::Invalid { message: error.message, position: position_of(text, error.location) };
-    };
-    let shown: String = rest.chars().take(MAX_SHOWN).collect();
-    SqlError::Invalid { message: format!("{what} at or near \"{shown}\""), position: position_at(text, start) }
 }

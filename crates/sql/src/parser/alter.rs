@@ -1,5 +1,6 @@
 //! ALTER TABLE, ALTER SCHEMA and ALTER VIEW.
 
+use super::check::check_def;
 use super::column::{InlineKey, column_def, primary_key, refuse_constraint};
 use super::{Cursor, Parse, drop, owner, sequence, unsupported};
 use crate::Statement;
@@ -104,7 +105,9 @@ fn actions(c: &mut Cursor<'_>) -> Parse<Vec<AlterAction>> {
 /// Does another action begin here? A column may be called `add` all the same: then its type follows.
 fn at_verb(c: &Cursor<'_>) -> bool {
     let opens = |words: &[&str]| words.iter().any(|word| c.at_nth(1, word));
-    (c.at("ADD") && (opens(&["COLUMN", "IF", "CONSTRAINT"]) || matches!(c.peek_nth(2), Token::Word(_))))
+    (c.at("ADD")
+        && (opens(&["COLUMN", "IF", "CONSTRAINT", "CHECK", "UNIQUE", "EXCLUDE"])
+            || matches!(c.peek_nth(2), Token::Word(_))))
         || (c.at("DROP") && matches!(c.peek_nth(1), Token::Word(_)))
         || (c.at("ALTER") && matches!(c.peek_nth(1), Token::Word(_)))
         || (c.at("SET") && matches!(c.peek_nth(1), Token::Word(_) | Token::LParen))
@@ -120,16 +123,29 @@ fn action(c: &mut Cursor<'_>, actions: &mut Vec<AlterAction>) -> Parse<()> {
         if c.eat("CONSTRAINT") {
             let name = c.name()?;
             refuse_constraint(c)?;
+            if c.at("CHECK") {
+                actions.push(AlterAction::AddCheck(Box::new(check_def(c, Some(name))?)));
+                return Ok(());
+            }
             actions.push(AlterAction::AddKey(primary_key(c, Some(name))?));
             return Ok(());
         }
         refuse_constraint(c)?;
+        if c.at("CHECK") {
+            actions.push(AlterAction::AddCheck(Box::new(check_def(c, None)?)));
+            return Ok(());
+        }
         c.eat("COLUMN");
         let if_not_exists = c.if_not_exists();
         actions.push(add_column(c, if_not_exists)?);
     } else if c.eat("DROP") {
-        if c.at("CONSTRAINT") {
-            return Err(c.unsupported("ALTER TABLE … DROP CONSTRAINT"));
+        if c.eat("CONSTRAINT") {
+            let if_exists = c.if_exists();
+            let name = c.name()?;
+            // Nothing depends on a constraint.
+            drop::cascade(c);
+            actions.push(AlterAction::DropConstraint { if_exists, name });
+            return Ok(());
         }
         c.eat("COLUMN");
         let if_exists = c.if_exists();

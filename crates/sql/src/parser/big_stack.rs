@@ -7,12 +7,15 @@ use crate::SqlError;
 use crate::lexer::position_at;
 use std::ops::Range;
 use std::thread;
+use types::interrupt;
 
 /// Enough for [`crate::lexer`]'s deepest raw tree in a debug build, several times over. It is address space until used.
 const BYTES: usize = 256 << 20;
 
 /// Runs `work` there. `None` when there is no memory for the thread.
 pub(super) fn run<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+    let host = interrupt::host();
+    let work = || interrupt::under(host, work);
     thread::scope(|scope| {
         let spawned = thread::Builder::new().name("sql-parser".into()).stack_size(BYTES).spawn_scoped(scope, work);
         spawned.ok().and_then(|thread| thread.join().ok())

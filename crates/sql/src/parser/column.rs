@@ -1,5 +1,6 @@
 //! Column definitions and table constraints: what stands in the parentheses of CREATE TABLE.
 
+use super::check::check_def;
 use super::create::Elements;
 use super::data_type::{column_type, serial};
 use super::sequence::identity;
@@ -52,8 +53,16 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
     }
     let generated = serial.map(|_| Generated::Serial);
     let not_null = serial.is_some();
-    let mut def =
-        ColumnDef { family: name.family, name: name.name, data_type, null: false, not_null, default: None, generated };
+    let mut def = ColumnDef {
+        family: name.family,
+        name: name.name,
+        data_type,
+        null: false,
+        not_null,
+        default: None,
+        generated,
+        checks: Vec::new(),
+    };
     let mut key = None;
     loop {
         // A constraint name in front of PRIMARY KEY (…) belongs to the table, not to the column.
@@ -87,6 +96,8 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
                 return Err(c.table_at(place, "multiple primary keys for one table are not allowed"));
             }
             key = Some(InlineKey { name: constraint, part: key_order(c, def.name.clone())?, place });
+        } else if c.at("CHECK") {
+            def.checks.push(check_def(c, constraint)?);
         } else {
             refuse_column_clause(c)?;
             if constraint.is_some() {
@@ -134,7 +145,7 @@ pub(super) fn refuse_constraint(c: &Cursor<'_>) -> Parse<()> {
     if c.at("UNIQUE") {
         return Err(c.unsupported_hint("UNIQUE constraint", ONE_KEY));
     }
-    let others = [("CHECK", "CHECK constraint"), ("FOREIGN", "foreign key"), ("EXCLUDE", "EXCLUDE constraint")];
+    let others = [("FOREIGN", "foreign key"), ("EXCLUDE", "EXCLUDE constraint")];
     match others.iter().find(|(word, _)| c.at(word)) {
         Some((_, feature)) => Err(c.unsupported(*feature)),
         None => Ok(()),
@@ -145,7 +156,7 @@ pub(super) fn refuse_constraint(c: &Cursor<'_>) -> Parse<()> {
 const ONE_KEY: &str =
     "Only the primary key is unique: make it of these columns, or keep a second table that has them as its key.";
 
-/// `[CONSTRAINT name] PRIMARY KEY (…)`, and the constraints that we do not have.
+/// `[CONSTRAINT name] PRIMARY KEY (…)` and `CHECK (…)`, and the constraints that we do not have.
 fn table_constraint(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<bool> {
     let name = if c.eat("CONSTRAINT") { Some(c.name()?) } else { None };
     refuse_constraint(c)?;
@@ -153,6 +164,10 @@ fn table_constraint(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<bool> 
         let place = c.location();
         let key = primary_key(c, name)?;
         elements.set_key(c, place, key)?;
+        return Ok(true);
+    }
+    if c.at("CHECK") {
+        elements.checks.push(check_def(c, name)?);
         return Ok(true);
     }
     if name.is_some() {

@@ -3,7 +3,7 @@
 use super::{Cursor, Parse, column, sequence, unsupported, view};
 use crate::Statement;
 use crate::phoenix::{options, split_on::split_on};
-use crate::statement::{AsQuery, ColumnDef, CreateTable, PrimaryKeyDef, TableOption};
+use crate::statement::{AsQuery, CheckDef, ColumnDef, CreateTable, PrimaryKeyDef, TableOption};
 use sqlparser::ast::Expr;
 use sqlparser::tokenizer::{Location, Token};
 
@@ -49,6 +49,8 @@ pub(super) struct Elements {
     pub(super) names: Vec<String>,
     /// The primary key, from wherever.
     pub(super) key: Option<PrimaryKeyDef>,
+    /// CHECK constraints of the table.
+    pub(super) checks: Vec<CheckDef>,
 }
 
 impl Elements {
@@ -78,8 +80,9 @@ fn create_table(c: &mut Cursor<'_>) -> Parse<Statement> {
     let (table_options, split) = tail(c)?;
     refuse_tail(c)?;
     let as_query = as_query(c, &mut elements, listed)?;
-    let Elements { columns, key, .. } = elements;
-    let table = CreateTable { if_not_exists, name, columns, key, options: table_options, split_on: split, as_query };
+    let Elements { columns, key, checks, .. } = elements;
+    let table =
+        CreateTable { if_not_exists, name, columns, key, checks, options: table_options, split_on: split, as_query };
     Ok(Statement::CreateTable(Box::new(table)))
 }
 
@@ -134,7 +137,7 @@ fn as_query(c: &mut Cursor<'_>, elements: &mut Elements, listed: bool) -> Parse<
     if !c.eat("AS") {
         return if elements.names.is_empty() && listed { Ok(None) } else { Err(c.syntax()) };
     }
-    if !elements.columns.is_empty() {
+    if !elements.columns.is_empty() || !elements.checks.is_empty() {
         return Err(c.invalid("CREATE TABLE AS takes column names without types"));
     }
     if c.at("EXECUTE") {

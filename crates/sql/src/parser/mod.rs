@@ -2,6 +2,7 @@
 
 mod alter;
 mod big_stack;
+mod check;
 mod column;
 mod copy;
 mod create;
@@ -101,7 +102,10 @@ fn read<T: Send>(
     let run = || {
         let dialect = BennuDialect::for_tokens(piece.tokens.len());
         let mut cursor = Cursor::new(text, &dialect, piece);
-        grammar(&mut cursor).map_err(|fault| cursor.named(fault).at_position(text, span.clone()))
+        grammar(&mut cursor).map_err(|fault| match dialect.is_stopped() {
+            true => SqlError::Stopped,
+            false => cursor.named(fault).at_position(text, span.clone()),
+        })
     };
     let result = if deep { big_stack::run(run).unwrap_or_else(|| Err(big_stack::refused(text, &span))) } else { run() };
     result.map(|tree| (tree, span))

@@ -15,6 +15,8 @@ pub struct CreateTable {
     pub columns: Vec<ColumnDef>,
     /// The primary key, however it was written; `None` means a hidden row id.
     pub key: Option<PrimaryKeyDef>,
+    /// CHECK constraints of the table; those of columns are in [`ColumnDef::checks`].
+    pub checks: Vec<CheckDef>,
     /// `SALT_BUCKETS = 8` and `WITH (salt_buckets = 8)`.
     pub options: Vec<TableOption>,
     /// SPLIT ON: region boundaries, each the first parts of a key.
@@ -51,6 +53,19 @@ pub struct ColumnDef {
     pub default: Option<DefaultExpr>,
     /// A sequence of its own gives its values.
     pub generated: Option<Generated>,
+    /// CHECK constraints.
+    pub checks: Vec<CheckDef>,
+}
+
+/// A CHECK constraint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckDef {
+    /// CONSTRAINT name.
+    pub name: Option<String>,
+    /// What must not be false.
+    pub expr: ast::Expr,
+    /// As the user wrote it; [`crate::parse_expr`] reads it again.
+    pub text: String,
 }
 
 /// DEFAULT of a column.
@@ -131,6 +146,15 @@ pub enum AlterAction {
     },
     /// ADD `[CONSTRAINT name]` PRIMARY KEY (…).
     AddKey(PrimaryKeyDef),
+    /// ADD `[CONSTRAINT name]` CHECK (…).
+    AddCheck(Box<CheckDef>),
+    /// DROP CONSTRAINT.
+    DropConstraint {
+        /// No error when it is absent.
+        if_exists: bool,
+        /// The constraint.
+        name: String,
+    },
     /// DROP `[COLUMN]`.
     DropColumn {
         /// No error when it is absent.

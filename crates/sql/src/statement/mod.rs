@@ -18,8 +18,8 @@ pub(crate) mod walk;
 pub use copy::{Copy, CopyColumns, CopyDirection, CopyFormat, CopyHeader, CopyOptions, CopyTarget};
 pub use cursor::{DeclareCursor, FetchCursor};
 pub use ddl::{
-    AlterAction, AlterTable, AsQuery, ColumnDef, CreateTable, DefaultExpr, KeyPartDef, OptionValue, PrimaryKeyDef,
-    TableOption,
+    AlterAction, AlterTable, AsQuery, CheckDef, ColumnDef, CreateTable, DefaultExpr, KeyPartDef, OptionValue,
+    PrimaryKeyDef, TableOption,
 };
 pub use dml::{
     Assignment, Conflict, ConflictAction, ConflictTarget, Delete, Insert, InsertSource, InsertValue, OnDuplicate,

@@ -140,6 +140,7 @@ macro_rules! walker {
                 for column in & $($mutability)? it.columns {
                     column_def(column, v)?;
                 }
+                checks(& $($mutability)? it.checks, v)?;
                 it.split_on.visit(v)?;
                 match & $($mutability)? it.as_query {
                     Some(it) => it.query.visit(v),
@@ -148,10 +149,17 @@ macro_rules! walker {
             }
 
             fn column_def<V: $visitor>(it: & $($mutability)? ColumnDef, v: &mut V) -> ControlFlow<V::Break> {
-                match & $($mutability)? it.default {
-                    Some(default) => default.expr.visit(v),
-                    None => ControlFlow::Continue(()),
+                if let Some(default) = & $($mutability)? it.default {
+                    default.expr.visit(v)?;
                 }
+                checks(& $($mutability)? it.checks, v)
+            }
+
+            fn checks<V: $visitor>(them: & $($mutability)? [CheckDef], v: &mut V) -> ControlFlow<V::Break> {
+                for check in them {
+                    check.expr.visit(v)?;
+                }
+                ControlFlow::Continue(())
             }
 
             fn alter_table<V: $visitor>(it: & $($mutability)? AlterTable, v: &mut V) -> ControlFlow<V::Break> {
@@ -159,7 +167,9 @@ macro_rules! walker {
                     match action {
                         AlterAction::AddColumn { def, .. } => column_def(def, v)?,
                         AlterAction::SetDefault { default, .. } => default.expr.visit(v)?,
+                        AlterAction::AddCheck(check) => check.expr.visit(v)?,
                         AlterAction::AddKey(_)
+                        | AlterAction::DropConstraint { .. }
                         | AlterAction::DropColumn { .. }
                         | AlterAction::RenameColumn { .. }
                         | AlterAction::RenameTable { .. }

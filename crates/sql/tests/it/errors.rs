@@ -45,6 +45,7 @@ fn sqlstate(error: &SqlError) -> &'static str {
         SqlError::InvalidParameter { .. } => "22023",
         SqlError::TooDeep { .. } => "54001",
         SqlError::TooLong { .. } => "54000",
+        SqlError::Stopped => "57014",
         SqlError::Type { source, .. } => match source {
             TypeError::UnsupportedType { .. } => "0A000",
             TypeError::BadTypeParameter { .. } => "22023",

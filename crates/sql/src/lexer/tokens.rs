@@ -1,0 +1,152 @@
+//! Text to tokens, in steps: a long text can be stopped between two of them, and one that is nested too deeply is refused
+//! before its tokens fill the memory.
+//!
+//! A step lexes a part of the text whose last tokens may go on behind its end, so they are lexed again with the next
+//! part. That begins at a token whose meaning does not depend on the one before it, and which nothing can end in:
+//!
+//! ```text
+//!   SELECT f(1, 'ab          part: ends within a string
+//!             ^ ,            the last border: `SELECT f(1` is kept, the next part begins here
+//! ```
+
+use super::place::{byte_of, position_at, position_of};
+use super::{depth, escape, unicode};
+use crate::SqlError;
+use crate::dialect::BennuDialect;
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, TokenizerError};
+use types::interrupt;
+
+/// Bytes of a step. One without a border in it is made twice as long.
+const STEP: usize = 64 * 1024;
+/// Most characters of an unterminated token that an error shows.
+const MAX_SHOWN: usize = 60;
+
+/// Tokenises; an error stands where the token begins that has no end, and is called what PostgreSQL calls it.
+///
+/// # Errors
+/// [`SqlError::Invalid`], [`SqlError::Type`], [`SqlError::TooDeep`], [`SqlError::Stopped`].
+pub(super) fn tokenize(text: &str) -> Result<Vec<TokenWithSpan>, SqlError> {
+    let mut lexing = Lexing { text, tokens: Vec::new(), begin: 0, origin: Location::new(1, 1) };
+    let mut nesting = depth::Nesting::default();
+    let mut step = STEP;
+    while lexing.begin < text.len() {
+        interrupt::spend(step)?;
+        let seen = lexing.tokens.len();
+        step = if lexing.step(step)? { STEP } else { step.saturating_mul(2) };
+        for token in lexing.tokens.get(seen..).unwrap_or_default() {
+            nesting.see(&token.token).map_err(|limit| depth::nested_too_deeply(text, token, limit))?;
+        }
+    }
+    Ok(lexing.tokens)
+}
+
+struct Lexing<'t> {
+    text: &'t str,
+    tokens: Vec<TokenWithSpan>,
+    /// Where the next part begins: the byte, and its line and column.
+    begin: usize,
+    origin: Location,
+}
+
+impl Lexing<'_> {
+    /// Lexes a part of so many bytes. False: it has no border, nothing is done.
+    fn step(&mut self, bytes: usize) -> Result<bool, SqlError> {
+        let rest = self.text.get(self.begin..).unwrap_or_default();
+        let part = rest.get(..rest.floor_char_boundary(bytes)).unwrap_or(rest);
+        let mut found = Vec::new();
+        let dialect = BennuDialect::for_tokens(0);
+        let outcome = Tokenizer::new(&dialect, part).tokenize_with_location_into_buf(&mut found);
+        if outcome.is_err() && self.read_string(part, &mut found)? {
+            return Ok(true);
+        }
+        if part.len() == rest.len() {
+            self.take(found, part);
+            return outcome.map(|()| true).map_err(|error| unterminated(self.text, self.end_of_last(), error));
+        }
+        let border =
+            found.iter().rposition(|token| matches!(token.token, Token::Comma | Token::LParen | Token::RParen));
+        let Some(border) = border.filter(|border| *border > 0) else { return Ok(false) };
+        let begins = found.get(border).map_or(0, |token| byte_of(part, token.span.start));
+        found.truncate(border);
+        self.take(found, part.get(..begins).unwrap_or(part));
+        Ok(true)
+    }
+
+    /// Behind what was found in `part` stands what the tokenizer cannot read and we can? Then both are taken.
+    fn read_string(&mut self, part: &str, found: &mut Vec<TokenWithSpan>) -> Result<bool, SqlError> {
+        let start = self.begin + found.last().map_or(0, |last| byte_of(part, last.span.end));
+        let rest = self.text.get(start..).unwrap_or_default();
+        let (token, length) = match escape::read(rest) {
+            Some(Ok((value, length))) => (Token::EscapedStringLiteral(value), length),
+            Some(Err(source)) => return Err(SqlError::Type { source, position: position_at(self.text, start) }),
+            // A part may have cut off the end of a string that the tokenizer can read.
+            None if part.len() + self.begin < self.text.len() => return Ok(false),
+            None => match unicode::with_backslashes(rest) {
+                Some(read) => read,
+                None => return Ok(false),
+            },
+        };
+        let before = part.get(..start - self.begin).unwrap_or(part);
+        self.take(std::mem::take(found), before);
+        let end = escape::after(self.origin, rest.get(..length).unwrap_or_default());
+        self.tokens.push(TokenWithSpan::new(token, Span::new(self.origin, end)));
+        (self.begin, self.origin) = (start + length, end);
+        Ok(true)
+    }
+
+    /// Takes the tokens of `part`, which stands where the next part was to begin.
+    fn take(&mut self, found: Vec<TokenWithSpan>, part: &str) {
+        let origin = self.origin;
+        self.tokens.extend(found.into_iter().map(|token| escape::moved(token, origin)));
+        self.begin += part.len();
+        self.origin = escape::after(origin, part);
+    }
+
+    fn end_of_last(&self) -> usize {
+        self.tokens.last().map_or(0, |last| byte_of(self.text, last.span.end))
+    }
+}
+
+fn unterminated(text: &str, start: usize, error: TokenizerError) -> SqlError {
+    let rest = text.get(start..).unwrap_or_default();
+    let what = if rest.starts_with("/*") {
+        "unterminated /* comment"
+    } else if rest.starts_with('$') {
+        "unterminated dollar-quoted string"
+    } else if rest.starts_with('"') {
+        "unterminated quoted identifier"
+    } else if rest.contains('\'') {
+        "unterminated quoted string"
+    } else {
+        return SqlError::Invalid { message: error.message, position: position_of(text, error.location) };
+    };
+    let shown: String = rest.chars().take(MAX_SHOWN).collect();
+    SqlError::Invalid { message: format!("{what} at or near \"{shown}\""), position: position_at(text, start) }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// The tokens of `text` in steps of every small length.
+    fn in_steps(text: &str, bytes: usize) -> Vec<TokenWithSpan> {
+        let mut lexing = Lexing { text, tokens: Vec::new(), begin: 0, origin: Location::new(1, 1) };
+        let mut step = bytes;
+        while lexing.begin < text.len() {
+            step = if lexing.step(step).unwrap() { bytes } else { step * 2 };
+        }
+        lexing.tokens
+    }
+
+    #[test]
+    fn a_step_ends_in_the_middle_of_any_token() {
+        let text = "SELECT a.b, .5, t.5, 'it''s (a, b)', E'\\n,(', e'\\xc3\\xa4', U&'\\0061,(', $x$ (, $$ ),( $x$,\n \
+                    \"q,(\" -- c, (\n, /* (, /* , */ */ 1.5e3, a->>'b,', ä, x::int[], 1_000,\r\n(((7)))";
+        let whole = in_steps(text, text.len());
+        assert!(whole.len() > 60);
+        for bytes in 1..text.len() {
+            assert_eq!(in_steps(text, bytes), whole, "steps of {bytes}");
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! `CHECK (…)` of a column or a table.
+
+use super::{Cursor, Parse};
+use crate::statement::CheckDef;
+use sqlparser::tokenizer::Token;
+
+/// `CHECK (condition)`, behind its name if it has one.
+pub(super) fn check_def(c: &mut Cursor<'_>, name: Option<String>) -> Parse<CheckDef> {
+    c.need("CHECK")?;
+    c.need_token(&Token::LParen)?;
+    let (expr, text) = c.default_expr()?;
+    c.need_token(&Token::RParen)?;
+    for clause in ["NO INHERIT", "NOT VALID", "NOT ENFORCED", "ENFORCED"] {
+        let words: Vec<&str> = clause.split(' ').collect();
+        if c.at_all(&words) {
+            return Err(c.unsupported(format!("CHECK … {clause}")));
+        }
+    }
+    for clause in ["NOT DEFERRABLE", "DEFERRABLE", "INITIALLY"] {
+        let words: Vec<&str> = clause.split(' ').collect();
+        if c.at_all(&words) {
+            return Err(c.invalid(&format!("misplaced {clause} clause")));
+        }
+    }
+    Ok(CheckDef { name, expr, text })
+}
