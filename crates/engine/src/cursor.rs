@@ -213,10 +213,12 @@ impl Session {
             Some(_) => Some(self.prepare_source(Arc::clone(&source)).await?),
             None => None,
         };
-        // What is left to read when DECLARE is done is read in the time of other statements.
         let guard = self.running();
+        let (view, compiled) = guard.stoppable(Box::pin(self.view_and_compile(&source, query.as_ref()))).await?;
+        // What is left to read when DECLARE is done is read in the time of other statements.
         self.let_run();
-        let answer = guard.stoppable(Box::pin(self.run_query(&source, query.as_ref(), params))).await?;
+        let run = Box::pin(self.run_compiled(view, &compiled, query.is_some(), params));
+        let answer = guard.stoppable(run).await?;
         let Answer::Rows(stream) = answer else {
             return fail(Fault::Internal { detail: "a query without rows".to_string() });
         };

@@ -1,9 +1,9 @@
 //! What statements and connections hold of the memory that queries share.
 
-use crate::error::EngineResult;
 use crate::{Chunk, Engine, Session};
 use arrow::array::RecordBatch;
-use query::HeldMemory;
+use query::{HeldMemory, Planner, QueryResult};
+use std::path::Path;
 use std::sync::Arc;
 use txn::WriteMemory;
 use types::Datum;
@@ -18,13 +18,36 @@ const TIMES_CHANGED: usize = 3;
 /// Its key, as the statement and as its lock have it.
 const KEY_AND_LOCK: usize = 256;
 
+/// The writes of one transaction stay in memory up to this part of what queries share, within these bounds.
+const PART_OF_MEMORY: usize = 16;
+const LEAST_WRITES: usize = 1 << 20;
+const MOST_WRITES: usize = 64 << 20;
+
 /// The memory of a transaction's writes.
 #[derive(Debug)]
-pub(crate) struct Writes(pub(crate) HeldMemory);
+pub(crate) struct Writes {
+    memory: HeldMemory,
+    planner: Arc<Planner>,
+}
+
+impl Writes {
+    pub(crate) fn new(engine: &Engine) -> Self {
+        Self { memory: engine.hold("the writes of a transaction"), planner: Arc::clone(engine.planner()) }
+    }
+
+    /// Bytes beyond which they go to files.
+    pub(crate) fn most(&self) -> usize {
+        (self.planner.memory_bytes() / PART_OF_MEMORY).clamp(LEAST_WRITES, MOST_WRITES)
+    }
+}
 
 impl WriteMemory for Writes {
     fn hold(&self, bytes: usize) -> bool {
-        self.0.try_resize(bytes.saturating_mul(TIMES_WRITTEN)).is_ok()
+        self.memory.try_resize(bytes.saturating_mul(TIMES_WRITTEN)).is_ok()
+    }
+
+    fn spill_folder(&self) -> Option<&Path> {
+        Some(self.planner.spill_folder())
     }
 }
 
@@ -51,9 +74,9 @@ impl Session {
 ///
 /// # Errors
 /// 53200.
-pub(crate) fn hold_rows(memory: &HeldMemory, rows: &[Vec<Datum>]) -> EngineResult<()> {
+pub(crate) fn hold_rows(memory: &HeldMemory, rows: &[Vec<Datum>]) -> QueryResult<()> {
     let bytes: usize = rows.iter().map(|row| size_of_row(row).saturating_mul(TIMES_CHANGED) + KEY_AND_LOCK).sum();
-    Ok(memory.try_grow(bytes)?)
+    memory.try_grow(bytes)
 }
 
 fn size_of_row(row: &[Datum]) -> usize {

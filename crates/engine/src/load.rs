@@ -1,13 +1,14 @@
 //! Many rows at once, into a table that nobody else writes: sorted runs instead of batches.
 
-use crate::dml::{FAMILY, Row, Target};
+use crate::dml::{Row, Target};
 use crate::error::{EngineResult, Fault};
-use crate::{Chunk, EngineError, Session};
+use crate::row_writer::{BulkRows, New, NewRow, Tally};
+use crate::{Chunk, Session};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use query::Plan;
 use std::sync::Arc;
-use store::{BulkLoad, OnDuplicate};
+use store::OnDuplicate;
 use types::{DataType, Datum};
 
 /// Rows that get their hidden ids at once.
@@ -16,28 +17,17 @@ const ID_BLOCK: usize = 8192;
 /// A load under way. Dropping it undoes it.
 pub(crate) struct Load<'t> {
     target: &'t Target,
-    load: Box<dyn BulkLoad>,
-    pub(crate) rows: u64,
-    key: Vec<u8>,
-    fragment: Vec<u8>,
+    rows: BulkRows,
 }
 
 impl Load<'_> {
     /// Adds rows that have their hidden ids.
-    pub(crate) async fn add(&mut self, rows: &[Row]) -> EngineResult<()> {
+    pub(crate) async fn add(&mut self, rows: Vec<Row>) -> EngineResult<()> {
         for row in rows {
-            self.target.check(row)?;
-            self.target.codec.encode_key_into(row, &mut self.key)?;
-            self.fragment.clear();
-            self.target.codec.encode_fragment_into(row, &mut self.fragment)?;
-            self.load.write(FAMILY, &self.key, &self.fragment).await.map_err(|error| self.in_words(error.into()))?;
-            self.rows += 1;
+            let row = NewRow::new(self.target, row)?;
+            self.rows.write(self.target, New::Row(&row)).await?;
         }
         Ok(())
-    }
-
-    fn in_words(&self, error: EngineError) -> EngineError {
-        Session::in_words(self.target, error)
     }
 }
 
@@ -45,15 +35,14 @@ impl Session {
     /// Begins a load. The caller keeps other writers off the table.
     pub(crate) async fn begin_load<'t>(&self, target: &'t Target) -> EngineResult<Load<'t>> {
         let load = self.engine.store().bulk_load(target.storage, OnDuplicate::Fail).await?;
-        Ok(Load { target, load, rows: 0, key: Vec::new(), fragment: Vec::new() })
+        Ok(Load { target, rows: BulkRows::new(load) })
     }
 
-    /// Makes all rows durable and visible.
-    pub(crate) async fn finish_load(&mut self, load: Load<'_>) -> EngineResult<u64> {
-        let Load { target, load, rows, .. } = load;
-        let commit = load.finish().await.map_err(|error| Self::in_words(target, error.into()))?;
+    /// Makes all rows durable and visible, and says what they were.
+    pub(crate) async fn finish_load(&mut self, load: Load<'_>) -> EngineResult<Tally> {
+        let (commit, tally) = load.rows.finish(load.target).await?;
         self.last_commit = self.last_commit.max(commit);
-        Ok(rows)
+        Ok(tally)
     }
 
     /// Loads the rows of a query, whose columns are the table's visible ones, into a table that nobody sees yet.
@@ -62,10 +51,10 @@ impl Session {
         target: &Target,
         mut chunks: BoxStream<'static, EngineResult<Chunk>>,
         plan: &Arc<Plan>,
-    ) -> EngineResult<u64> {
+    ) -> EngineResult<Tally> {
         let types: Vec<DataType> = plan.columns.iter().map(|column| column.ty).collect();
         let load = txn::load_unseen(self.engine.store(), target.storage).await?;
-        let mut load = Load { target, load, rows: 0, key: Vec::new(), fragment: Vec::new() };
+        let mut load = Load { target, rows: BulkRows::new(load) };
         while let Some(chunk) = chunks.next().await {
             let mut rows = match chunk? {
                 Chunk::Batch(batch) => query::convert::batch_to_rows(&batch, &types)?,
@@ -78,7 +67,7 @@ impl Session {
             for rows in rows.chunks_mut(ID_BLOCK) {
                 self.fill_row_ids(target, rows).await?;
             }
-            load.add(&rows).await?;
+            load.add(rows).await?;
         }
         self.finish_load(load).await
     }

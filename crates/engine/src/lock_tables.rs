@@ -37,7 +37,7 @@ impl Session {
 
     fn refuse_view(&self, name: &ObjectName) -> EngineResult<()> {
         let catalog = self.engine.catalog().current();
-        match self.schemas_of(name).iter().any(|schema| catalog.view(schema, &name.name).is_some()) {
+        match self.schemas_of(&catalog, name).iter().any(|schema| catalog.view(schema, &name.name).is_some()) {
             true => fail(Fault::Unsupported { feature: "LOCK TABLE of a view".to_string() }),
             false => Ok(()),
         }

@@ -1,5 +1,6 @@
 //! Figures of the engine, since it was opened.
 
+use crate::row_writer::Tally;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counters, all of them only growing.
@@ -16,6 +17,11 @@ pub(crate) struct Counters {
     pub(crate) retries: Counter,
     pub(crate) rows_written: Counter,
     pub(crate) rows_copied: Counter,
+    /// Rows by what became of them.
+    rows_inserted: Counter,
+    rows_upserted: Counter,
+    rows_updated: Counter,
+    rows_deleted: Counter,
 }
 
 /// One of them.
@@ -33,6 +39,14 @@ impl Counter {
 }
 
 impl Counters {
+    /// Adds what the row writer wrote.
+    pub(crate) fn count(&self, tally: Tally) {
+        self.rows_inserted.add(tally.inserted);
+        self.rows_upserted.add(tally.upserted);
+        self.rows_updated.add(tally.updated);
+        self.rows_deleted.add(tally.deleted);
+    }
+
     pub(crate) fn values(&self) -> Vec<(&'static str, u64)> {
         vec![
             ("statements_total", self.statements.get()),
@@ -44,6 +58,10 @@ impl Counters {
             ("statement_retries_total", self.retries.get()),
             ("statement_rows_written_total", self.rows_written.get()),
             ("statement_rows_copied_total", self.rows_copied.get()),
+            ("statement_rows_inserted_total", self.rows_inserted.get()),
+            ("statement_rows_upserted_total", self.rows_upserted.get()),
+            ("statement_rows_updated_total", self.rows_updated.get()),
+            ("statement_rows_deleted_total", self.rows_deleted.get()),
         ]
     }
 }

@@ -42,7 +42,7 @@ impl Session {
         let settings = self.settings.mark();
         let open = self.explicit_block("SAVEPOINT")?;
         open.used = true;
-        let writes = open.borrow()?.savepoint();
+        let writes = open.borrow()?.savepoint()?;
         let cursors = open.cursors.mark();
         open.savepoints.0.push(Named { name: name.to_string(), writes, settings, cursors });
         Ok("SAVEPOINT".to_string())
@@ -54,7 +54,7 @@ impl Session {
         let at = open.savepoints.position(name)?;
         open.savepoints.0.truncate(at);
         if open.savepoints.is_empty() {
-            open.borrow()?.release_savepoints();
+            open.borrow()?.release_savepoints()?;
         }
         Ok("RELEASE".to_string())
     }
@@ -66,8 +66,13 @@ impl Session {
         open.savepoints.0.truncate(at + 1);
         let mut txn = open.borrow()?;
         let Some(savepoint) = open.savepoints.0.last() else { return fail(Fault::InFailedTransaction) };
-        txn.rollback_to(savepoint.writes);
         let settings = savepoint.settings.clone();
+        if let Err(error) = txn.rollback_to(savepoint.writes) {
+            // Its writes are in no known state.
+            drop(txn);
+            open.txn = None;
+            return Err(error.into());
+        }
         open.cursors.go_back(savepoint.cursors);
         (open.failed, open.writing, open.broken) = (false, false, Arc::default());
         self.settings.go_back(settings)?;

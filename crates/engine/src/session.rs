@@ -5,6 +5,7 @@ use crate::block::Block;
 use crate::error::{EngineResult, Fault, fail};
 use crate::prepared::PreparedStatements;
 use crate::running::{Entry, RunGuard};
+use crate::search_path::KnownPath;
 use crate::sequences::Taken;
 use crate::set_config::SetConfigs;
 use crate::settings::{Keepalive, Settings, TimeZone};
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::CommitNo;
 use txn::LockOwner;
-use types::{DataType, Datum};
+use types::{DataType, Datum, interrupt};
 
 /// Where a session stands between statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,6 +157,7 @@ pub struct Session {
     /// Is EXPLAIN compiling?
     pub(crate) explaining: bool,
     pub(crate) entry: Arc<Entry>,
+    pub(crate) known_path: KnownPath,
     /// Of the statement under way.
     guard: Option<Arc<RunGuard>>,
 }
@@ -176,6 +178,7 @@ impl Session {
             set_configs: Arc::default(),
             explaining: false,
             entry,
+            known_path: KnownPath::default(),
             guard: None,
         }
     }
@@ -223,10 +226,21 @@ impl Session {
     /// The statements of a simple query in order. The whole text must parse before any of it runs.
     ///
     /// # Errors
-    /// 42601 and what else the parser refuses.
+    /// 42601 and what else the parser refuses; 57014 when it is stopped.
     pub fn parse(&self, text: &str) -> Result<Vec<Script>, EngineError> {
-        let parsed = parsed(text)?;
-        Ok(parsed.into_iter().map(|parsed| Script { source: Arc::new(Source::new(text, parsed, &[])) }).collect())
+        let sources = self.read(text, &[])?;
+        Ok(sources.into_iter().map(|source| Script { source: Arc::new(source) }).collect())
+    }
+
+    /// The statements of `text`. A large one is read under a guard of its own: it is stopped like one that runs.
+    fn read(&self, text: &str, types: &[Option<DataType>]) -> EngineResult<Vec<Source>> {
+        if !is_large(text) {
+            return Ok(Source::all(text, sql::parse(text)?, types));
+        }
+        let guard = self.running();
+        let read = || sql::parse(text).map(|parsed| Source::all(text, parsed, types));
+        let read = turn::apart(|| interrupt::under(Some(guard.host()), read));
+        read.or_else(|error| guard.check().and(Err(error.into())))
     }
 
     /// Runs one statement of a simple query.
@@ -259,12 +273,12 @@ impl Session {
     /// # Errors
     /// 42601 also for several statements.
     pub async fn prepare(&mut self, text: &str, types: &[Option<DataType>]) -> Result<Arc<Prepared>, EngineError> {
-        let mut parsed = parsed(text)?;
-        if parsed.len() > 1 {
+        let mut sources = self.read(text, types)?;
+        if sources.len() > 1 {
             return fail(Fault::SeveralStatements);
         }
-        let Some(parsed) = parsed.pop() else { return Ok(Arc::new(Prepared::empty())) };
-        let source = Arc::new(Source::new(text, parsed, types));
+        let Some(source) = sources.pop() else { return Ok(Arc::new(Prepared::empty())) };
+        let source = Arc::new(source);
         self.begin_statement();
         let guard = self.running();
         let large = is_large(&source.text);
@@ -364,12 +378,6 @@ impl Session {
         self.guard = Some(Arc::new(RunGuard::unbounded()));
     }
 
-    /// Schemas where names are looked up, `$user` resolved.
-    pub(crate) fn search_path(&self) -> Vec<String> {
-        let path = self.settings.effective().search_path.iter();
-        path.map(|name| if name == "$user" { self.user.clone() } else { name.clone() }).collect()
-    }
-
     pub(crate) fn begin_statement(&mut self) {
         self.engine.counters().statements.add(1);
         self.block.settle();
@@ -402,12 +410,8 @@ impl Session {
 /// Longer texts take longer to read, compile and forget than others of their thread should wait.
 const LARGE_TEXT: usize = 16 * 1024;
 
-fn is_large(text: &str) -> bool {
+pub(crate) fn is_large(text: &str) -> bool {
     text.len() > LARGE_TEXT
-}
-
-fn parsed(text: &str) -> Result<Vec<sql::Parsed>, sql::SqlError> {
-    if is_large(text) { turn::apart(|| sql::parse(text)) } else { sql::parse(text) }
 }
 
 impl Drop for Session {

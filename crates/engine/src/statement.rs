@@ -4,8 +4,9 @@ use crate::array_parameters::spelled_out;
 use crate::cursor::declared;
 use crate::error::{EngineResult, Fault, fail};
 use crate::plan_cache::{Compiled, Program};
+use crate::session::is_large;
 use crate::work::Work;
-use crate::{Answer, ColumnDesc, Session, stream, utility};
+use crate::{Answer, ColumnDesc, Session, stream, turn, utility};
 use parking_lot::Mutex;
 use sql::{Parsed, Statement};
 use std::sync::Arc;
@@ -27,10 +28,26 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    pub(crate) fn new(text: &str, parsed: Parsed, types: &[Option<DataType>]) -> Self {
-        let before = text.get(..parsed.span.start).map_or(0, |before| before.chars().count());
-        let own = text.get(parsed.span).unwrap_or(text);
-        Self { text: Arc::from(own), before, statement: parsed.statement, types: types.to_vec() }
+    /// The statements of `text`, in its order.
+    pub(crate) fn all(text: &str, parsed: Vec<Parsed>, types: &[Option<DataType>]) -> Vec<Self> {
+        // Characters are counted in one walk: a text may have very many statements.
+        let (mut byte, mut before) = (0, 0);
+        let source = |Parsed { statement, span }: Parsed| {
+            before += text.get(byte..span.start).map_or(0, |between| between.chars().count());
+            byte = span.start;
+            Self { text: Arc::from(text.get(span).unwrap_or(text)), before, statement, types: types.to_vec() }
+        };
+        parsed.into_iter().map(source).collect()
+    }
+}
+
+impl Drop for Source {
+    /// Others of its thread do not wait until a large tree is freed.
+    fn drop(&mut self) {
+        if is_large(&self.text) {
+            let statement = std::mem::replace(&mut self.statement, Statement::Commit);
+            turn::apart(|| drop(statement));
+        }
     }
 }
 
@@ -182,7 +199,18 @@ impl Session {
         params: &[Datum],
     ) -> EngineResult<Answer> {
         let (view, compiled) = self.view_and_compile(source, prepared).await?;
-        check_parameters(&compiled, prepared.is_some(), params)?;
+        self.run_compiled(view, &compiled, prepared.is_some(), params).await
+    }
+
+    /// Runs a query that was compiled for this state.
+    pub(crate) async fn run_compiled(
+        &mut self,
+        view: ReadView,
+        compiled: &Compiled,
+        prepared: bool,
+        params: &[Datum],
+    ) -> EngineResult<Answer> {
+        check_parameters(compiled, prepared, params)?;
         match &compiled.program {
             Program::PointSelect(program) => {
                 self.engine.counters().point.add(1);
@@ -208,7 +236,7 @@ impl Session {
 
     /// A state to read, and the query compiled for it: the state has the tables that the definitions name, and all its
     /// rows were written by these definitions or older ones.
-    async fn view_and_compile(
+    pub(crate) async fn view_and_compile(
         &mut self,
         source: &Arc<Source>,
         prepared: Option<&Arc<Prepared>>,
@@ -275,11 +303,11 @@ impl Session {
         let outcome = self.write(&mut work, &compiled, params).await?;
         if let Err(error) = self.end_work(work).await {
             return Err(match compiled.target() {
-                Some(target) => Self::in_words(target, error),
+                Some(target) => target.in_words(error),
                 None => error,
             });
         }
-        self.engine.counters().rows_written.add(outcome.rows);
+        self.engine.counters().rows_written.add(outcome.rows());
         Ok(outcome.answer(&compiled))
     }
 }

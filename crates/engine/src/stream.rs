@@ -127,6 +127,9 @@ impl Session {
     }
 
     /// All rows of a plan as values, held by `memory`.
+    ///
+    /// # Errors
+    /// 53200 for more than memory holds, and those of the plan.
     pub(crate) async fn collect(
         &self,
         context: QueryContext,
@@ -134,6 +137,31 @@ impl Session {
         params: Vec<Datum>,
         memory: Arc<HeldMemory>,
     ) -> EngineResult<Vec<Vec<Datum>>> {
+        Ok(self.collect_held(context, plan, params, memory).await??)
+    }
+
+    /// As [`Self::collect`]; `None` where memory does not hold all rows.
+    ///
+    /// # Errors
+    /// Those of the plan.
+    pub(crate) async fn collect_few(
+        &self,
+        context: QueryContext,
+        plan: Arc<Plan>,
+        params: Vec<Datum>,
+        memory: Arc<HeldMemory>,
+    ) -> EngineResult<Option<Vec<Vec<Datum>>>> {
+        Ok(self.collect_held(context, plan, params, memory).await?.ok())
+    }
+
+    /// All rows, or why memory does not hold them.
+    async fn collect_held(
+        &self,
+        context: QueryContext,
+        plan: Arc<Plan>,
+        params: Vec<Datum>,
+        memory: Arc<HeldMemory>,
+    ) -> EngineResult<Result<Vec<Vec<Datum>>, QueryError>> {
         let planner = Arc::clone(self.engine.planner());
         let guard: Arc<RunGuard> = self.running();
         self.engine
@@ -145,10 +173,12 @@ impl Session {
                     while let Some(batch) = execution.stream.next().await {
                         let batch = batch.map_err(QueryError::from)?;
                         let more = query::convert::batch_to_rows(&batch, &types)?;
-                        hold_rows(&memory, &more)?;
+                        if let Err(full) = hold_rows(&memory, &more) {
+                            return Ok(Err(full));
+                        }
                         rows.extend(more);
                     }
-                    Ok(rows)
+                    Ok(Ok(rows))
                 };
                 guard.stoppable(work).await
             })

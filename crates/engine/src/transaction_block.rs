@@ -17,7 +17,6 @@ use crate::savepoint::Savepoints;
 use crate::work::Work;
 use crate::{Notice, Session, TransactionStatus, turn};
 use sql::{Isolation, TransactionModes};
-use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use txn::{ReadView, Transaction, TransactionOptions};
@@ -61,12 +60,12 @@ impl Session {
         if let Block::Open(open) = &mut self.block {
             open.used = true;
             let view = open.borrow()?.begin_statement().await?;
-            self.engine.catalog().settled().await;
+            self.engine.catalog().settled_for(view.snapshot()).await?;
             return Ok(view);
         }
         let store = self.engine.store();
         let snapshot = store.snapshot(self.last_commit).await?;
-        self.engine.catalog().settled().await;
+        self.engine.catalog().settled_for(&snapshot).await?;
         Ok(ReadView::plain(store.clone(), snapshot))
     }
 
@@ -78,30 +77,32 @@ impl Session {
                 open.used = true;
                 let txn = open.borrow()?;
                 open.writing = true;
-                Ok(Work { txn, in_block: true, wait, looked: HashMap::new(), rows: None })
+                Ok(Work::new(txn, true, wait))
             }
             Block::Idle => {
                 let txn = Arc::new(Mutex::new(self.new_transaction()));
                 let txn = txn.try_lock_owned().map_err(|_| Fault::InFailedTransaction)?;
-                Ok(Work { txn, in_block: false, wait, looked: HashMap::new(), rows: None })
+                Ok(Work::new(txn, false, wait))
             }
         }
     }
 
     /// Ends a writing statement: a block keeps its transaction, one of its own is committed.
     pub(crate) async fn end_work(&mut self, work: Work) -> EngineResult<()> {
-        let Work { mut txn, in_block, rows, .. } = work;
+        let Work { mut txn, in_block, tally, rows, .. } = work;
         drop(rows);
         if in_block {
-            txn.end_statement();
+            txn.end_statement()?;
             if let Block::Open(open) = &mut self.block {
                 open.writing = false;
             }
-            return Ok(());
+        } else {
+            let shared = Arc::clone(OwnedMutexGuard::mutex(&txn));
+            drop(txn);
+            self.commit_transaction(shared).await?;
         }
-        let shared = Arc::clone(OwnedMutexGuard::mutex(&txn));
-        drop(txn);
-        self.commit_transaction(shared).await
+        self.engine.counters().count(tally);
+        Ok(())
     }
 
     async fn commit_transaction(&mut self, txn: Arc<Mutex<Transaction>>) -> EngineResult<()> {
@@ -129,10 +130,10 @@ impl Session {
     }
 
     fn new_transaction(&self) -> Transaction {
-        // The memory that queries share is the limit.
-        let options = TransactionOptions { at_least: self.last_commit, max_write_bytes: usize::MAX };
+        let writes = Writes::new(&self.engine);
+        let options = TransactionOptions { at_least: self.last_commit, max_write_bytes: writes.most() };
         let mut txn = Transaction::begin(self.engine.store().clone(), self.engine.locks(), options);
-        txn.hold_writes_by(Arc::new(Writes(self.engine.hold("the writes of a transaction"))));
+        txn.hold_writes_by(Arc::new(writes));
         self.entry.note_transaction(txn.locks().id());
         txn
     }

@@ -1,12 +1,22 @@
 //! What a writing statement works with: its transaction, or its block's.
 
 use crate::error::EngineResult;
+use crate::row_writer::Tally;
 use query::HeldMemory;
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::{Bytes, CommitNo, FamilyId, Store, TableId};
 use tokio::sync::OwnedMutexGuard;
 use txn::{LockWait, ReadView, Transaction};
+
+/// What becomes of a statement that is about more rows than memory holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ManyRows {
+    /// 53200: all are needed at once, for RETURNING, or because others can write to the table in spite of its lock.
+    Refused,
+    /// They are changed one by one, with the table locked alone.
+    Streamed,
+}
 
 /// A writing statement's transaction.
 #[derive(Debug)]
@@ -17,11 +27,20 @@ pub(crate) struct Work {
     pub(crate) wait: LockWait,
     /// The stamps that rows had when the statement looked at them last, where that is how it tells what has changed.
     pub(crate) looked: HashMap<Bytes, CommitNo>,
+    /// What the row writer wrote.
+    pub(crate) tally: Tally,
     /// Memory of the rows that the statement is about, until it ends.
     pub(crate) rows: Option<Arc<HeldMemory>>,
+    pub(crate) many_rows: ManyRows,
 }
 
 impl Work {
+    /// For a statement of `txn`.
+    pub(crate) fn new(txn: OwnedMutexGuard<Transaction>, in_block: bool, wait: LockWait) -> Self {
+        let (looked, tally) = (HashMap::new(), Tally::default());
+        Self { txn, in_block, wait, looked, tally, rows: None, many_rows: ManyRows::Refused }
+    }
+
     /// A state to read that holds at least `seen`, and what the block wrote before.
     pub(crate) async fn view(&mut self, store: &dyn Store, seen: CommitNo) -> EngineResult<ReadView> {
         if seen > CommitNo(0) {

@@ -9,7 +9,7 @@
 
 use super::format::Format;
 use super::lines::{Fields, Line};
-use super::rows::{RowWriter, zero_byte};
+use super::rows::{RowEncoder, zero_byte};
 use crate::EngineError;
 use crate::error::Fault;
 use crate::query_runtime::Spawned;
@@ -50,7 +50,7 @@ pub(super) fn is_plain(format: &Format, text: &[u8]) -> bool {
 }
 
 /// Encodes whole lines.
-pub(super) fn encode(mut writer: RowWriter, format: &Arc<Format>, text: &[u8]) -> Result<LoadRows, BadLine> {
+pub(super) fn encode(mut writer: RowEncoder, format: &Arc<Format>, text: &[u8]) -> Result<LoadRows, BadLine> {
     let mut rows = LoadRows::with_capacity(text.len() + text.len() / 2);
     let mut fields = Fields::default();
     let (mut at, mut lines) = (0, 0);

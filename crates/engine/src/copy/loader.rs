@@ -1,10 +1,11 @@
 //! Encoded rows on their way into a table: the end that COPY and the appender share.
 
 use super::format::positions;
-use super::rows::{LongWay, RowWriter};
+use super::rows::{LongWay, RowEncoder};
 use crate::block::Block;
-use crate::dml::{Exprs, FAMILY, Second, Target, default_values};
+use crate::dml::{Exprs, Second, Target, default_values};
 use crate::error::{EngineResult, Fault, fail};
+use crate::row_writer::{BulkRows, New, Old, RowWriter};
 use crate::running::RunGuard;
 use crate::work::Work;
 use crate::{Engine, Session};
@@ -12,7 +13,7 @@ use catalog::RowIdBlock;
 use sql::ObjectName;
 use sql::ast::{Expr, Value};
 use std::sync::Arc;
-use store::{BulkLoad, Bytes, LoadRows, OnDuplicate};
+use store::{Bytes, LoadRows, OnDuplicate};
 use txn::{LockMode, LockOwner};
 use types::DataType;
 
@@ -22,7 +23,7 @@ const ID_BLOCK: u32 = 8192;
 /// Rows on their way into one table. Dropping it undoes them.
 pub(super) struct Loader {
     /// Makes key and fragment of the next row.
-    pub(super) rows: RowWriter,
+    pub(super) rows: RowEncoder,
     pub(super) guard: Arc<RunGuard>,
     ids: Option<RowIdBlock>,
     sink: Sink,
@@ -33,7 +34,7 @@ pub(super) struct Loader {
 /// Where rows go.
 enum Sink {
     /// Alone on the table: sorted runs, one commit. The lock is released when this is dropped.
-    Load { load: Box<dyn BulkLoad>, _lock: LockOwner },
+    Load { rows: BulkRows, _lock: LockOwner },
     /// With the other writes of a transaction.
     Work(Work),
 }
@@ -56,20 +57,13 @@ impl Loader {
     /// Takes the row that `rows` has just made.
     pub(super) async fn put(&mut self) -> EngineResult<()> {
         self.count += 1;
-        let (key, fragment) = (&self.rows.key, &self.rows.fragment);
+        let (target, new) = (self.rows.target(), New::Cells { key: &self.rows.key, fragment: &self.rows.fragment });
         match &mut self.sink {
-            Sink::Load { load, .. } => {
-                let written = load.write(FAMILY, key, fragment).await;
-                written.map_err(|error| Session::in_words(self.rows.target(), error.into()))
-            }
+            Sink::Load { rows, .. } => rows.write(target, new).await,
             Sink::Work(work) => {
-                let target = self.rows.target();
-                let key = Bytes::copy_from_slice(key);
-                self.guard.stoppable(work.lock(target.storage, &key)).await?;
-                if work.newest(target.storage, FAMILY, &key).await?.is_some() {
-                    return Err(target.duplicate(&key));
-                }
-                Ok(work.txn.put(target.storage, FAMILY, key, Bytes::copy_from_slice(fragment))?)
+                let mut writer = RowWriter::new(work, target, &self.guard);
+                writer.lock_row(&Bytes::copy_from_slice(&self.rows.key)).await?;
+                writer.write(&Old::Unique, Some(new)).await
             }
         }
     }
@@ -86,28 +80,24 @@ impl Loader {
 
     /// Takes rows made by a fork of `rows`.
     pub(super) async fn put_block(&mut self, block: LoadRows) -> EngineResult<()> {
-        let Sink::Load { load, .. } = &mut self.sink else {
+        let Sink::Load { rows, .. } = &mut self.sink else {
             return fail(Fault::Internal { detail: "a block of rows for a transaction".to_string() });
         };
         self.count += block.len() as u64;
-        let written = load.write_rows(FAMILY, block).await;
-        written.map_err(|error| Session::in_words(self.rows.target(), error.into()))
+        rows.write_block(self.rows.target(), block).await
     }
 
     /// Puts all rows into the table, and says how many they are.
     pub(super) async fn end(self, session: &mut Session) -> EngineResult<u64> {
         let Self { sink, rows, count, engine, .. } = self;
         let done = match sink {
-            Sink::Load { load, _lock } => match load.finish().await {
-                Ok(commit) => {
-                    session.last_commit = session.last_commit.max(commit);
-                    Ok(())
-                }
-                Err(error) => Err(error.into()),
-            },
+            Sink::Load { rows: bulk, _lock } => bulk.finish(rows.target()).await.map(|(commit, tally)| {
+                session.last_commit = session.last_commit.max(commit);
+                engine.counters().count(tally);
+            }),
             Sink::Work(work) => session.end_work(work).await,
         };
-        done.map_err(|error| Session::in_words(rows.target(), error))?;
+        done.map_err(|error| rows.target().in_words(error))?;
         engine.counters().rows_copied.add(count);
         Ok(count)
     }
@@ -125,8 +115,9 @@ impl Session {
         // Under the lock the definition stays as it is.
         let catalog = self.engine.catalog().current();
         let target = self.target(&catalog, name)?;
+        let target = self.checked_target(&catalog, target).await?;
         let fields = positions(&target.table, columns)?;
-        let rows = self.row_writer(&catalog, target, fields, selection).await?;
+        let rows = self.row_encoder(&catalog, target, fields, selection).await?;
         Ok(Loader { rows, guard: self.running(), ids: None, sink, count: 0, engine: Arc::clone(&self.engine) })
     }
 
@@ -135,22 +126,22 @@ impl Session {
             let mut lock = LockOwner::new(Arc::clone(self.engine.locks()));
             let table = self.lock_table_by_name(&mut lock, name, LockMode::Exclusive).await?;
             let load = self.engine.store().bulk_load(table.storage_id(), OnDuplicate::Fail).await?;
-            return Ok(Sink::Load { load, _lock: lock });
+            return Ok(Sink::Load { rows: BulkRows::new(load), _lock: lock });
         }
         let mut work = self.take_transaction()?;
-        work.txn.end_statement();
+        work.txn.end_statement()?;
         let table = self.lock_table_by_name(work.txn.locks(), name, LockMode::Shared).await?;
         work.txn.note_epoch(table.storage_id(), table.version);
         Ok(Sink::Work(work))
     }
 
-    async fn row_writer(
+    async fn row_encoder(
         &mut self,
         catalog: &Arc<catalog::Catalog>,
         target: Target,
         fields: Vec<usize>,
         selection: Option<&Expr>,
-    ) -> EngineResult<RowWriter> {
+    ) -> EngineResult<RowEncoder> {
         let (base, columns, exprs) = default_values(&target, &fields)?;
         let sequences = crate::dml::sequence_defaults(&target, &fields);
         let mut params = crate::dml::ParamTypes::default();
@@ -161,7 +152,8 @@ impl Session {
             Some(expr) => Some(self.copy_condition(catalog, &target, expr, &mut params).await?),
         };
         params.finish_without()?;
-        let long = match columns.is_empty() && filter.is_none() && sequences.is_empty() {
+        let plain = columns.is_empty() && filter.is_none() && sequences.is_empty() && target.table.checks.is_empty();
+        let long = match plain {
             true => None,
             false => {
                 let context = self.planning_context(catalog).await?;
@@ -169,7 +161,7 @@ impl Session {
                 Some(LongWay { context, columns, defaults, filter, sequences, engine, taken })
             }
         };
-        RowWriter::new(target, fields, base, long)
+        RowEncoder::new(target, fields, base, long)
     }
 
     /// WHERE, which must be a boolean; a quoted constant is read as one.

@@ -1,7 +1,7 @@
 //! Fields of a line to rowkey and fragment.
 //!
 //! Most loads take the short way: each field is read once and written as its cell, no row of values is
-//! built. Computed defaults and WHERE need the whole row and take the long way.
+//! built. Computed defaults, WHERE and CHECK constraints need the whole row and take the long way.
 
 use super::lines::{Field, Fields};
 use super::plain::plain;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use types::{DataType, Datum, TypeError};
 
 /// Encodes lines for one table. Its buffers are kept from row to row.
-pub(super) struct RowWriter {
+pub(super) struct RowEncoder {
     target: Arc<Target>,
     /// For each field its column.
     positions: Vec<usize>,
@@ -56,7 +56,7 @@ struct Cells {
     spans: Vec<Option<(usize, usize)>>,
 }
 
-impl RowWriter {
+impl RowEncoder {
     pub(super) fn new(target: Target, positions: Vec<usize>, base: Row, long: Option<LongWay>) -> EngineResult<Self> {
         let hidden = target.table.columns.iter().position(|column| column.hidden);
         let width = target.codec.current().map_or(0, |layout| layout.types.len());

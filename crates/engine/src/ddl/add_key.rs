@@ -22,7 +22,7 @@ impl Session {
         }
         let parts: Vec<_> = key.parts.iter().map(new_key_part).collect();
         let prepare = |draft: &mut catalog::Draft| draft.prepare_key(table.oid, &parts, key.name.clone());
-        let prepared = self.engine.catalog().change(prepare).await?;
+        let prepared = self.change_catalog(prepare).await?;
         if let Err(error) = self.move_rows(table, &prepared).await {
             self.give_up(&prepared, "ADD PRIMARY KEY").await;
             return Err(error);
@@ -41,12 +41,12 @@ impl Session {
         };
         let plan = self.plan(&catalog, &query, &[]).await?;
         let target = Target::new(&catalog, prepared.table(), self.time_zone())?;
+        let target = self.checked_target(&catalog, target).await?;
         let view = self.read_view().await?;
         let context = self.query_context(view);
         let rows = self.stream(context, std::sync::Arc::clone(&plan), Vec::new())?;
         self.load(&target, rows, &plan).await.map_err(|error| error.of_new_key())?;
-        self.engine.catalog().change(|draft| draft.publish_key(prepared).map(drop)).await?;
-        Ok(())
+        self.change_catalog(|draft| draft.publish_key(prepared).map(drop)).await
     }
 
     /// Gives up a table that could not be filled: its storage would else stay until the next start.

@@ -1,21 +1,29 @@
 //! ALTER TABLE: all actions are one change of the catalog.
 
+use super::check::renamed_texts;
 use super::check_default;
 use super::create_table::{new_column, property};
 use super::generated::OwnSequence;
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
-use catalog::{CatalogResult, Draft, NewColumn, Table, TableOid};
-use sql::{AlterAction, AlterTable, ColumnDef, Generated, PrimaryKeyDef};
+use catalog::{CatalogResult, Draft, NewCheck, NewColumn, Table, TableOid};
+use sql::{AlterAction, AlterTable, CheckDef, ColumnDef, Generated, PrimaryKeyDef};
 use std::collections::BTreeMap;
 use txn::LockMode;
-use types::Datum;
+use types::{DataType, Datum};
 
 /// An action whose expressions and conditions were looked at.
 enum Step {
-    Add { column: NewColumn, missing: Datum },
+    Add {
+        column: NewColumn,
+        missing: Datum,
+    },
+    AddCheck(NewCheck),
+    DropConstraint(String),
+    RenameConstraint(String, String),
     Drop(String),
-    RenameColumn(String, String),
+    /// With the constraints that name it and their texts with its new name.
+    RenameColumn(String, String, Vec<(String, String)>),
     RenameTable(String),
     SetDefault(String, Option<(String, Option<TableOid>)>),
     SetNotNull(String),
@@ -23,6 +31,26 @@ enum Step {
     AddIdentity(OwnSequence),
     DropIdentity(String),
     Properties(BTreeMap<String, Option<String>>),
+}
+
+/// A column that a statement adds, as constraints beside it see it in rows that are there.
+pub(super) struct Added {
+    pub(super) name: String,
+    pub(super) ty: DataType,
+    missing: Datum,
+}
+
+impl Added {
+    /// Its value as SQL.
+    pub(super) fn value(&self) -> String {
+        let ty = self.ty.column_name();
+        if self.missing.is_null() {
+            return format!("CAST(NULL AS {ty})");
+        }
+        let mut text = String::new();
+        types::text::print(&self.ty, &self.missing, &mut text);
+        format!("CAST('{}' AS {ty})", text.replace('\'', "''"))
+    }
 }
 
 impl Session {
@@ -42,11 +70,39 @@ impl Session {
         for action in &alter.actions {
             steps.extend(self.step(&table, action).await?);
         }
+        let checks = self.checks_of(&table, &alter.actions, &steps).await?;
+        // Columns are there before what names them, as in PostgreSQL.
+        steps.extend(checks.into_iter().map(Step::AddCheck));
         let change = |draft: &mut Draft| steps.into_iter().try_for_each(|step| apply(draft, table.oid, step));
-        Ok(self.engine.catalog().change(change).await?)
+        self.change_catalog(change).await
     }
 
-    /// `None`: there is nothing to do.
+    /// The CHECK constraints among the actions, alone and of columns that `steps` add.
+    async fn checks_of(
+        &mut self,
+        table: &Table,
+        actions: &[AlterAction],
+        steps: &[Step],
+    ) -> EngineResult<Vec<NewCheck>> {
+        let added = steps.iter().filter_map(|step| match step {
+            Step::Add { column, missing } => {
+                Some(Added { name: column.name.clone(), ty: column.ty, missing: missing.clone() })
+            }
+            _ => None,
+        });
+        let added: Vec<Added> = added.collect();
+        let defs = actions.iter().flat_map(|action| match action {
+            AlterAction::AddCheck(check) => std::slice::from_ref(check.as_ref()),
+            AlterAction::AddColumn { def, .. } if added.iter().any(|column| column.name == def.name) => {
+                def.checks.as_slice()
+            }
+            _ => &[],
+        });
+        let defs: Vec<&CheckDef> = defs.collect();
+        self.added_checks(table, &added, &defs).await
+    }
+
+    /// `None`: there is nothing to do, or nothing yet.
     async fn step(&mut self, table: &Table, action: &AlterAction) -> EngineResult<Option<Step>> {
         Ok(Some(match action {
             AlterAction::AddColumn { if_not_exists, def } => {
@@ -58,6 +114,15 @@ impl Session {
                 self.add_column(table, def).await?
             }
             AlterAction::AddKey(_) => return unsupported(BESIDE_A_KEY),
+            AlterAction::AddCheck(_) => return Ok(None),
+            AlterAction::DropConstraint { if_exists, name } => {
+                if *if_exists && !table.is_constraint(name) {
+                    let what = format!("constraint \"{name}\" of relation \"{}\" does not exist", table.name);
+                    self.skipped("00000", &what);
+                    return Ok(None);
+                }
+                Step::DropConstraint(name.clone())
+            }
             AlterAction::DropColumn { if_exists, column, .. } => {
                 if *if_exists && table.column_by_name(&column.name).is_none() {
                     let what = format!("column \"{}\" of relation \"{}\" does not exist", column.name, table.name);
@@ -66,9 +131,11 @@ impl Session {
                 }
                 Step::Drop(column.name.clone())
             }
-            AlterAction::RenameColumn { from, to } => Step::RenameColumn(from.clone(), to.clone()),
+            AlterAction::RenameColumn { from, to } => {
+                Step::RenameColumn(from.clone(), to.clone(), renamed_texts(table, from, to)?)
+            }
             AlterAction::RenameTable { to } => Step::RenameTable(to.clone()),
-            AlterAction::RenameConstraint { .. } => return unsupported("ALTER TABLE ... RENAME CONSTRAINT"),
+            AlterAction::RenameConstraint { from, to } => Step::RenameConstraint(from.clone(), to.clone()),
             AlterAction::SetSchema { .. } => return unsupported("ALTER TABLE ... SET SCHEMA"),
             AlterAction::SetDefault { column, default } => {
                 let ty = table.must_get_column(column)?.ty;
@@ -178,7 +245,13 @@ fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> CatalogResult<()> {
     match step {
         Step::Add { column, missing } => draft.add_column(oid, column, missing).map(drop),
         Step::Drop(name) => draft.drop_column(oid, &name).map(drop),
-        Step::RenameColumn(from, to) => draft.rename_column(oid, &from, &to).map(drop),
+        Step::RenameColumn(from, to, texts) => {
+            draft.rename_column(oid, &from, &to)?;
+            draft.set_check_texts(oid, &texts).map(drop)
+        }
+        Step::AddCheck(check) => draft.add_check(oid, check).map(drop),
+        Step::DropConstraint(name) => draft.drop_constraint(oid, &name).map(drop),
+        Step::RenameConstraint(from, to) => draft.rename_constraint(oid, &from, &to).map(drop),
         Step::RenameTable(to) => draft.rename_table(oid, &to).map(drop),
         Step::SetDefault(name, default) => {
             let (text, sequence) = default.map_or((None, None), |(text, sequence)| (Some(text), sequence));

@@ -3,6 +3,7 @@
 use crate::Session;
 use crate::dml::Target;
 use crate::error::{EngineResult, Fault, fail};
+use crate::row_writer::Tally;
 use catalog::{NewColumn, NewTable, PreparedTable};
 use query::Plan;
 use sql::{AsQuery, CreateTable};
@@ -39,16 +40,17 @@ impl Session {
     }
 
     async fn fill(&mut self, prepared: &PreparedTable, as_query: &AsQuery, plan: &Arc<Plan>) -> EngineResult<u64> {
-        let mut rows = 0;
+        let mut tally = Tally::default();
         if as_query.with_data {
             let target = Target::new(&self.engine.catalog().current(), prepared.table(), self.time_zone())?;
             let view = self.read_view().await?;
             let context = self.query_context(view);
-            rows = self.load(&target, self.stream(context, Arc::clone(plan), Vec::new())?, plan).await?;
+            tally = self.load(&target, self.stream(context, Arc::clone(plan), Vec::new())?, plan).await?;
         }
-        self.engine.catalog().change(|draft| draft.publish_table(prepared).map(drop)).await?;
-        self.engine.counters().rows_written.add(rows);
-        Ok(rows)
+        self.change_catalog(|draft| draft.publish_table(prepared).map(drop)).await?;
+        self.engine.counters().rows_written.add(tally.rows());
+        self.engine.counters().count(tally);
+        Ok(tally.rows())
     }
 }
 

@@ -6,6 +6,7 @@ use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use crate::settings::TimeZone;
 use catalog::{CatalogError, NewColumn, NewKeyPart, NewTable};
+use query::RowTable;
 use sql::{ColumnDef, CreateTable, KeyPartDef, OptionValue, TableOption, ast};
 use types::{DataType, Datum};
 
@@ -24,7 +25,14 @@ impl Session {
             new.columns.push(column);
         }
         self.key_and_options(create, &mut new)?;
-        match self.engine.catalog().change(|draft| OwnSequence::create(draft, new, &sequences)).await {
+        let columns = new.columns.iter().map(|column| (column.name.clone(), column.ty)).collect();
+        let row = RowTable { name: new.name.clone(), columns };
+        for def in create.columns.iter().flat_map(|column| &column.checks).chain(&create.checks) {
+            let check = self.new_check(&new.schema, &row, def).await?;
+            new.checks.push(check);
+        }
+        let turn = self.catalog_turn().await?;
+        match self.engine.catalog().change_in(turn, |draft| OwnSequence::create(draft, new, &sequences)).await {
             Err(CatalogError::DuplicateTable { name }) if create.if_not_exists => {
                 self.skipped("42P07", &format!("relation \"{name}\" already exists"));
                 Ok(())

@@ -45,7 +45,7 @@ impl Session {
             }
             Ok(())
         };
-        Ok(self.engine.catalog().change(change).await?)
+        self.change_catalog(change).await
     }
 }
 

@@ -3,6 +3,7 @@
 mod add_key;
 mod alter_table;
 mod as_query;
+mod check;
 mod create_table;
 mod drop;
 mod expression;
@@ -16,8 +17,9 @@ pub(crate) use expression::{check_default, constant};
 pub(crate) use sequence::find_sequence;
 
 use crate::error::{EngineResult, Fault, fail};
+use crate::search_path::before_look_up;
 use crate::{EngineError, Notice, Session};
-use catalog::{Catalog, RESERVED_SCHEMAS, Table};
+use catalog::{Catalog, CatalogResult, Draft, RESERVED_SCHEMAS, Table, Turn};
 use sql::{ObjectName, OwnedObject, Statement};
 use std::sync::Arc;
 use store::TableId;
@@ -53,6 +55,21 @@ impl Session {
         Ok(command.to_string())
     }
 
+    /// Changes the catalog. The statement may be stopped while it waits for its turn and while `change` computes.
+    pub(crate) async fn change_catalog<T>(
+        &self,
+        change: impl FnOnce(&mut Draft) -> CatalogResult<T>,
+    ) -> EngineResult<T> {
+        let turn = self.catalog_turn().await?;
+        Ok(self.engine.catalog().change_in(turn, change).await?)
+    }
+
+    /// Waits for the turn to change the catalog.
+    pub(crate) async fn catalog_turn(&self) -> EngineResult<Turn> {
+        let catalog = self.engine.catalog();
+        self.running().stoppable(async { Ok(catalog.turn().await) }).await
+    }
+
     /// The schema that a new table of this name goes to.
     pub(crate) fn schema_for(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<String> {
         check_database(name)?;
@@ -72,7 +89,9 @@ impl Session {
         if let Some(schema) = &name.schema {
             refuse_system_schema(schema, &name.name)?;
         }
-        match catalog.must_resolve(&self.search_path(), name.schema.as_deref(), &name.name) {
+        let schemas = self.schemas_in(catalog);
+        before_look_up(schemas.len())?;
+        match catalog.must_resolve(&schemas, name.schema.as_deref(), &name.name) {
             Ok(table) => Ok(Arc::clone(table)),
             Err(error) => Err(self.not_a_table(catalog, name).unwrap_or_else(|| error.into())),
         }
@@ -80,7 +99,7 @@ impl Session {
 
     /// What a name means that is no table's.
     fn not_a_table(&self, catalog: &Catalog, name: &ObjectName) -> Option<EngineError> {
-        let hint = self.schemas_of(name).iter().find_map(|schema| {
+        let hint = self.schemas_of(catalog, name).iter().find_map(|schema| {
             if catalog.view(schema, &name.name).is_some() {
                 return Some("Use DROP VIEW to remove a view.");
             }

@@ -6,7 +6,8 @@ use catalog::CatalogError;
 
 impl Session {
     pub(super) async fn create_schema(&mut self, name: &str, if_not_exists: bool) -> EngineResult<()> {
-        match self.engine.catalog().change(|draft| draft.create_schema(name)).await {
+        let turn = self.catalog_turn().await?;
+        match self.engine.catalog().change_in(turn, |draft| draft.create_schema(name)).await {
             Err(CatalogError::DuplicateSchema { .. }) if if_not_exists => {
                 self.skipped("42P06", &format!("schema \"{name}\" already exists"));
                 Ok(())
@@ -33,10 +34,10 @@ impl Session {
             self.lock_exclusive(&mut locks, table.storage_id()).await?;
         }
         let change = |draft: &mut catalog::Draft| there.iter().try_for_each(|name| draft.drop_schema(name, cascade));
-        Ok(self.engine.catalog().change(change).await?)
+        self.change_catalog(change).await
     }
 
     pub(super) async fn rename_schema(&mut self, name: &str, to: &str) -> EngineResult<()> {
-        Ok(self.engine.catalog().change(|draft| draft.rename_schema(name, to)).await?)
+        self.change_catalog(|draft| draft.rename_schema(name, to)).await
     }
 }

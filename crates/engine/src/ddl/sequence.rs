@@ -3,6 +3,7 @@
 use super::view::shown;
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
+use crate::search_path::before_look_up;
 use catalog::{Catalog, CatalogError, Counting, NewSequence, Sequence, SequenceOwner};
 use sql::{AlterSequence, CreateSequence, ObjectName, SequenceChange, SequenceOptions};
 use std::sync::Arc;
@@ -19,7 +20,8 @@ impl Session {
             _ => None,
         };
         let new = NewSequence { schema, name: name.clone(), counting, owner };
-        match self.engine.catalog().change(|draft| draft.create_sequence(new)).await {
+        let turn = self.catalog_turn().await?;
+        match self.engine.catalog().change_in(turn, |draft| draft.create_sequence(new)).await {
             Err(CatalogError::DuplicateTable { .. }) if create.if_not_exists => {
                 self.skipped("42P07", &format!("relation \"{name}\" already exists"));
                 Ok(())
@@ -43,7 +45,7 @@ impl Session {
                     it.name.clone_from(to);
                     Ok(())
                 };
-                self.engine.catalog().change(|draft| draft.alter_sequence(old.oid, rename)).await?;
+                self.change_catalog(|draft| draft.alter_sequence(old.oid, rename)).await?;
                 return Ok(());
             }
             SequenceChange::Options(options) => options,
@@ -69,7 +71,7 @@ impl Session {
             }
             Ok(())
         };
-        self.engine.catalog().change(|draft| draft.alter_sequence(old.oid, change)).await?;
+        self.change_catalog(|draft| draft.alter_sequence(old.oid, change)).await?;
         Ok(())
     }
 
@@ -88,7 +90,9 @@ impl Session {
     /// The sequence of that name; another object of that name is an error.
     pub(crate) fn find_sequence(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Option<Arc<Sequence>>> {
         super::check_database(name)?;
-        find_sequence(catalog, &self.schemas_of(name), &name.name)
+        let schemas = self.schemas_of(catalog, name);
+        before_look_up(schemas.len())?;
+        find_sequence(catalog, &schemas, &name.name)
     }
 
     fn owner(&self, catalog: &Catalog, schema: &str, table: &ObjectName, column: &str) -> EngineResult<SequenceOwner> {

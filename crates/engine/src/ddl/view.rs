@@ -1,6 +1,7 @@
 //! CREATE VIEW and DROP VIEW.
 
 use crate::error::{EngineResult, Fault, fail};
+use crate::search_path::before_look_up;
 use crate::{Notice, Session, turn};
 use catalog::{Catalog, NewView, TableOid, View, ViewColumn, ViewRead};
 use sql::{CreateView, ObjectName};
@@ -38,11 +39,11 @@ impl Session {
         let query = sql::with_names(&create.query, &own, &wanted, &name);
         let new = NewView { schema, name, columns, query, search_path, reads: found.reads };
         match existing.filter(|_| create.or_replace) {
-            None => self.engine.catalog().change(|draft| draft.create_view(new).map(drop)).await?,
+            None => self.change_catalog(|draft| draft.create_view(new).map(drop)).await?,
             Some(old) => {
                 check_columns(&old, &new.columns, &found.columns)?;
                 refuse_circle(&catalog, &old, &new.reads)?;
-                self.engine.catalog().change(|draft| draft.replace_view(old.oid, new).map(drop)).await?;
+                self.change_catalog(|draft| draft.replace_view(old.oid, new).map(drop)).await?;
             }
         }
         Ok(())
@@ -87,7 +88,7 @@ impl Session {
         if oids.is_empty() {
             return Ok(());
         }
-        let dropped = self.engine.catalog().change(|draft| draft.drop_relations(&oids, cascade)).await?;
+        let dropped = self.change_catalog(|draft| draft.drop_relations(&oids, cascade)).await?;
         let lines: Vec<String> = dropped.iter().map(|object| format!("drop cascades to {object}")).collect();
         match lines.as_slice() {
             [] => {}
@@ -102,13 +103,15 @@ impl Session {
 
     pub(super) fn find_view(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Option<Arc<View>>> {
         super::check_database(name)?;
-        for schema in self.schemas_of(name) {
-            if let Some(view) = catalog.view(&schema, &name.name) {
+        let schemas = self.schemas_of(catalog, name);
+        before_look_up(schemas.len())?;
+        for schema in schemas.iter() {
+            if let Some(view) = catalog.view(schema, &name.name) {
                 return Ok(Some(Arc::clone(view)));
             }
-            let hint = if catalog.table(&schema, &name.name).is_some() {
+            let hint = if catalog.table(schema, &name.name).is_some() {
                 "Use DROP TABLE to remove a table."
-            } else if catalog.sequence(&schema, &name.name).is_some() {
+            } else if catalog.sequence(schema, &name.name).is_some() {
                 "Use DROP SEQUENCE to remove a sequence."
             } else {
                 continue;
@@ -117,14 +120,6 @@ impl Session {
             return fail(Fault::WrongObject { message, hint: Some(hint) });
         }
         Ok(None)
-    }
-
-    /// Schemas in which a name is looked up.
-    pub(crate) fn schemas_of(&self, name: &ObjectName) -> Vec<String> {
-        match &name.schema {
-            Some(schema) => vec![schema.clone()],
-            None => self.search_path(),
-        }
     }
 }
 

@@ -6,10 +6,11 @@ use super::params::ParamTypes;
 use super::returning::Returning;
 use super::row_exprs::Scope;
 use super::row_set::RowSet;
-use super::target::{FAMILY, Target};
+use super::target::Target;
 use super::update::Rows;
 use crate::Session;
 use crate::error::EngineResult;
+use crate::row_writer::Old;
 use crate::work::Work;
 use catalog::Catalog;
 use sql::Delete;
@@ -67,12 +68,16 @@ impl Session {
             Rows::Point { key, exprs, filter } => {
                 self.point_row(work, target, key, exprs, *filter, scope).await?.into_iter().collect()
             }
-            Rows::Query { plan, own } => self.locked_rows(work, target, plan, *own, scope.params).await?,
+            Rows::Query { plan, own } => match self.locked_rows(work, target, plan, *own, scope.params).await? {
+                Some(found) => found,
+                None => return self.delete_many(work, target, plan, scope.params).await,
+            },
         };
         let mut outcome = Outcome::default();
-        for (key, old, joined) in found {
-            outcome.count(program.returning.as_ref(), &old, &joined);
-            work.txn.delete(target.storage, FAMILY, key)?;
+        for (key, row, joined) in found {
+            let old = Old::Row { key, row };
+            self.row_writer(work, target).write(&old, None).await?;
+            old.row().inspect(|row| outcome.keep(program.returning.as_ref(), row, &joined));
         }
         Ok(outcome)
     }

@@ -12,13 +12,13 @@ use super::value::{Computed, Value, default_of, value_for};
 use super::{Outcome, row_set, row_value};
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
+use crate::row_writer::{New, NewRow, Old};
 use crate::work::Work;
 use catalog::{Catalog, Identity, TableOid};
 use query::Plan;
 use sql::ast::{Expr, Query, SelectItem, SetExpr};
 use sql::{ColumnName, Insert, InsertSource, InsertValue, Overriding};
 use std::sync::Arc;
-use store::{Bytes, Condition};
 use types::{DataType, Datum};
 
 /// A compiled INSERT or UPSERT.
@@ -97,6 +97,7 @@ impl Session {
         params: &mut ParamTypes,
     ) -> EngineResult<InsertProgram> {
         let target = self.target(catalog, &insert.table)?;
+        let target = self.checked_target(catalog, target).await?;
         let alias = insert.alias.clone().unwrap_or_else(|| insert.table.name.clone());
         let mut computed = Computed::default();
         let (mut columns, mut source): (Vec<usize>, Rows) = match &insert.source {
@@ -140,108 +141,71 @@ impl Session {
             NewRows::Few(rows) => rows,
             NewRows::Many { first, rest } => return self.insert_many(work, program, scope, first, rest).await,
         };
-        let mut keyed = Vec::with_capacity(rows.len());
-        for row in rows {
-            program.target.check(&row)?;
-            keyed.push((program.target.key(&row)?, row));
-        }
-        self.lock_rows(work, &program.target, keyed.iter().map(|(key, _)| key)).await?;
+        self.insert_rows(work, program, rows, scope).await
+    }
+
+    /// Puts rows in.
+    pub(super) async fn insert_rows(
+        &self,
+        work: &mut Work,
+        program: &InsertProgram,
+        rows: Vec<Row>,
+        scope: &Scope<'_>,
+    ) -> EngineResult<Outcome> {
+        let target = &program.target;
+        let new_row = if program.action.completes_row() { NewRow::partial } else { NewRow::new };
+        let rows = rows.into_iter().map(|row| new_row(target, row)).collect::<EngineResult<Vec<_>>>()?;
+        self.row_writer(work, target).lock_rows(rows.iter().map(NewRow::key)).await?;
         let mut outcome = Outcome::default();
-        for (key, row) in keyed {
-            insert_row(work, program, key, row, scope, &mut outcome).await?;
+        for row in rows {
+            self.insert_row(work, program, row, scope, &mut outcome).await?;
         }
         Ok(outcome)
     }
 
-    /// Locks rows in one order for all statements, so that two of them do not wait for each other.
-    pub(crate) async fn lock_rows<'k>(
+    /// Puts one row in, whose lock is held.
+    async fn insert_row(
         &self,
         work: &mut Work,
-        target: &Target,
-        keys: impl Iterator<Item = &'k Bytes>,
+        program: &InsertProgram,
+        row: NewRow,
+        scope: &Scope<'_>,
+        outcome: &mut Outcome,
     ) -> EngineResult<()> {
-        let mut keys: Vec<&Bytes> = keys.collect();
-        keys.sort_unstable();
-        let guard = self.running();
-        for key in keys {
-            guard.stoppable(work.lock(target.storage, key)).await?;
-        }
+        let (old, new) = match program.action {
+            Action::Refuse => (Old::Unique, row),
+            Action::Replace => (Old::Unread, row),
+            Action::Keep | Action::Overwrite(_) | Action::Update(_) => match merged(work, program, row, scope).await? {
+                Some(merged) => merged,
+                None => return Ok(()),
+            },
+        };
+        self.row_writer(work, &program.target).write(&old, Some(New::Row(&new))).await?;
+        outcome.keep(program.returning.as_ref(), new.row(), &[]);
         Ok(())
     }
 }
 
-/// Puts one row in, whose lock is held.
-async fn insert_row(
-    work: &mut Work,
-    program: &InsertProgram,
-    key: Bytes,
-    row: Row,
-    scope: &Scope<'_>,
-    outcome: &mut Outcome,
-) -> EngineResult<()> {
-    let target = &program.target;
-    let new = match program.action {
-        Action::Refuse => {
-            refuse_existing(work, target, &key).await?;
-            work.txn.put(target.storage, FAMILY, key, target.fragment(&row)?)?;
-            row
-        }
-        _ => match merged(work, program, &key, row, scope).await? {
-            Some(new) => {
-                put_merged(work, target, key, &new).await?;
-                new
-            }
-            None => return Ok(()),
-        },
-    };
-    outcome.count(program.returning.as_ref(), &new, &[]);
-    Ok(())
-}
-
-/// 23505 if the key is there. Outside of a block the store checks it with the commit: one read less.
-async fn refuse_existing(work: &mut Work, target: &Target, key: &Bytes) -> EngineResult<()> {
-    let there = if work.txn.written_by_statement(target.storage, FAMILY, key) {
-        true
-    } else if work.in_block {
-        work.newest(target.storage, FAMILY, key).await?.is_some()
-    } else {
-        work.txn.require(Condition { table: target.storage, family: FAMILY, key: key.clone(), expect: None });
-        false
-    };
-    if there { Err(target.duplicate(key)) } else { Ok(()) }
-}
-
-/// The row as it becomes beside one that may be there; `None`: that one stays.
+/// The row that is there and what it becomes; `None`: it stays.
 async fn merged(
     work: &mut Work,
     program: &InsertProgram,
-    key: &Bytes,
-    row: Row,
+    row: NewRow,
     scope: &Scope<'_>,
-) -> EngineResult<Option<Row>> {
+) -> EngineResult<Option<(Old, NewRow)>> {
     let target = &program.target;
-    let old = match program.action.needs_old() {
-        true => work.newest(target.storage, FAMILY, key).await?,
-        false => None,
-    };
-    let Some(fragment) = old else { return Ok(Some(row)) };
-    let old = target.decode(key, &fragment)?;
-    let twice = work.txn.written_by_statement(target.storage, FAMILY, key);
-    program.action.merge(target, Existing { old, new: row, twice }, scope).await
-}
-
-/// Writes a merged row; DO UPDATE may have given it another key.
-async fn put_merged(work: &mut Work, target: &Target, key: Bytes, new: &Row) -> EngineResult<()> {
-    target.check(new)?;
-    let new_key = target.key(new)?;
-    if new_key != key {
-        work.lock(target.storage, &new_key).await?;
-        if work.newest(target.storage, FAMILY, &new_key).await?.is_some() {
-            return Err(target.duplicate(&new_key));
+    let Some(fragment) = work.newest(target.storage, FAMILY, row.key()).await? else {
+        if program.action.completes_row() {
+            target.check_conditions(row.row())?;
         }
-        work.txn.delete(target.storage, FAMILY, key)?;
-    }
-    Ok(work.txn.put(target.storage, FAMILY, new_key, target.fragment(new)?)?)
+        return Ok(Some((Old::Missing, row)));
+    };
+    let (key, new) = row.into_parts();
+    let old = target.decode(&key, &fragment)?;
+    let twice = work.txn.written_by_statement(target.storage, FAMILY, &key)?;
+    let merged = program.action.merge(target, Existing { old: &old, new, twice }, scope).await?;
+    let Some(merged) = merged else { return Ok(None) };
+    Ok(Some((Old::Row { key, row: old }, NewRow::new(target, merged)?)))
 }
 
 pub(crate) fn set(row: &mut Row, at: usize, value: Datum) {

@@ -9,14 +9,13 @@ use super::target::{Row, Target};
 use super::value::Value;
 use crate::error::{EngineResult, Fault};
 use crate::held::hold_rows;
-use crate::work::Work;
+use crate::work::{ManyRows, Work};
 use crate::{Chunk, Session};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use query::Plan;
 use std::collections::HashMap;
 use std::sync::Arc;
-use txn::LockMode;
 use types::Datum;
 
 /// With more rows than this, a plain INSERT from a query outside of a block loads them as sorted runs.
@@ -63,6 +62,14 @@ impl Session {
         }
     }
 
+    /// Can its rows be loaded as sorted runs?
+    fn loads(&self, work: &Work, program: &InsertProgram) -> bool {
+        !work.in_block
+            && matches!(program.action, Action::Refuse)
+            && program.returning.is_none()
+            && self.engine.store().capabilities().bulk_load
+    }
+
     async fn query_rows(
         &mut self,
         work: &mut Work,
@@ -70,10 +77,7 @@ impl Session {
         plan: &Arc<Plan>,
         scope: &Scope<'_>,
     ) -> EngineResult<NewRows> {
-        let loads = !work.in_block
-            && matches!(program.action, Action::Refuse)
-            && program.returning.is_none()
-            && self.engine.store().capabilities().bulk_load;
+        let loads = self.loads(work, program);
         let view = work.view(self.engine.store().as_ref(), self.last_commit).await?;
         let mut rest = self.stream(self.query_context(view), Arc::clone(plan), scope.params.to_vec())?;
         let memory = self.hold_rows();
@@ -81,10 +85,15 @@ impl Session {
         let mut rows = Vec::new();
         while let Some(chunk) = rest.next().await {
             let more = self.rows_of_chunk(program, chunk?, scope).await?;
-            hold_rows(&memory, &more)?;
+            let held = hold_rows(&memory, &more);
             rows.extend(more);
-            if loads && rows.len() > FEW {
-                return Ok(NewRows::Many { first: rows, rest });
+            match held {
+                Err(_) if loads || work.many_rows == ManyRows::Streamed => {
+                    return Ok(NewRows::Many { first: rows, rest });
+                }
+                Err(error) => return Err(error.into()),
+                Ok(()) if loads && rows.len() > FEW => return Ok(NewRows::Many { first: rows, rest }),
+                Ok(()) => {}
             }
         }
         Ok(NewRows::Few(rows))
@@ -115,7 +124,8 @@ impl Session {
         Ok(rows)
     }
 
-    /// Loads many rows as sorted runs: no other writer may be in the table meanwhile.
+    /// Writes many rows: no other writer may be in the table meanwhile. Outside of a block, new ones are loaded as sorted
+    /// runs.
     pub(super) async fn insert_many(
         &mut self,
         work: &mut Work,
@@ -125,18 +135,24 @@ impl Session {
         mut rest: BoxStream<'static, EngineResult<Chunk>>,
     ) -> EngineResult<Outcome> {
         let target = &program.target;
-        let guard = self.running();
-        let lock = work.txn.locks().lock_table(target.storage, LockMode::Exclusive, work.wait);
-        guard.stoppable(async { Ok(lock.await.map(drop)?) }).await?;
-        let mut load = self.begin_load(target).await?;
-        load.add(&first).await?;
-        drop(first);
+        self.lock_alone(work, target).await?;
         work.rows = None;
+        if !self.loads(work, program) {
+            self.insert_rows(work, program, first, scope).await?;
+            while let Some(chunk) = rest.next().await {
+                let rows = self.rows_of_chunk(program, chunk?, scope).await?;
+                self.insert_rows(work, program, rows, scope).await?;
+            }
+            return Ok(Outcome::default());
+        }
+        let mut load = self.begin_load(target).await?;
+        load.add(first).await?;
         while let Some(chunk) = rest.next().await {
             let rows = self.rows_of_chunk(program, chunk?, scope).await?;
-            load.add(&rows).await?;
+            load.add(rows).await?;
         }
-        Ok(Outcome::of_rows(self.finish_load(load).await?))
+        work.tally.add(self.finish_load(load).await?);
+        Ok(Outcome::default())
     }
 
     /// Gives rows of a table without a key their hidden ids.

@@ -1,7 +1,7 @@
 //! Statements that write rows.
 //!
 //! ```text
-//!   row set (a query, or one full key) ──> rows ──lock──> newest state ──> new rows ──> transaction
+//!   row set (a query, or one full key) ──> rows ──lock──> newest state ──> new rows ──> row writer
 //! ```
 //! A row is locked before its newest state is read, and only then its new state is computed, so that no
 //! update is lost. A row set that was read from a snapshot is checked under the locks: rows that others
@@ -14,6 +14,7 @@ mod insert_rows;
 mod joined_columns;
 mod key_match;
 mod literal;
+mod many_rows;
 mod on_conflict;
 mod params;
 mod returning;
@@ -31,15 +32,16 @@ pub(crate) use key_match::{KeyMatch, column_at, conjuncts, fits_exactly, folded}
 pub(crate) use literal::{Literal, literal, number_datum, read_text};
 pub(crate) use params::ParamTypes;
 pub(crate) use returning::Returning;
-pub(crate) use row_exprs::{Exprs, Scope, Second};
+pub(crate) use row_exprs::{Exprs, Scope, Second, has_subquery};
 pub(crate) use target::{FAMILY, Row, Target};
 pub(crate) use value::{default_values, sequence_defaults};
 
 use crate::error::{EngineResult, Fault, fail};
 use crate::plan_cache::{Compiled, Program};
+use crate::row_writer::Tally;
 use crate::statement::Source;
-use crate::work::Work;
-use crate::{Answer, ColumnDesc, EngineError, Prepared, Session, stream};
+use crate::work::{ManyRows, Work};
+use crate::{Answer, ColumnDesc, Prepared, Session, stream};
 use catalog::Catalog;
 use delete::DeleteProgram;
 use sql::Statement;
@@ -86,7 +88,7 @@ impl WriteProgram {
             Self::Update(program) => program.is_cacheable(),
             Self::Delete(program) => program.is_cacheable(),
         };
-        own && self.returning().is_none_or(Returning::is_cacheable)
+        own && self.target().checks.is_cacheable() && self.returning().is_none_or(Returning::is_cacheable)
     }
 
     /// Are there expressions that ask for the session?
@@ -130,7 +132,7 @@ impl WriteProgram {
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     /// Rows written, as the tag counts them.
-    pub(crate) rows: u64,
+    rows: u64,
     /// The written rows that RETURNING is about, each with its columns of joined tables.
     written: Vec<(Row, Row)>,
     /// Rows of RETURNING.
@@ -138,21 +140,21 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Rows that nothing is answered for.
-    pub(crate) fn of_rows(rows: u64) -> Self {
-        Self { rows, ..Self::default() }
+    /// Rows written.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
     }
 
-    /// Counts a row and keeps it for RETURNING.
-    pub(crate) fn count(&mut self, returning: Option<&Returning>, row: &[Datum], joined: &[Datum]) {
-        self.rows += 1;
+    /// Keeps a row for RETURNING.
+    pub(crate) fn keep(&mut self, returning: Option<&Returning>, row: &[Datum], joined: &[Datum]) {
         if returning.is_some() {
             self.written.push((row.to_vec(), joined.to_vec()));
         }
     }
 
-    /// Computes RETURNING.
-    async fn finish(mut self, returning: Option<&Returning>, scope: &Scope<'_>) -> EngineResult<Self> {
+    /// Computes RETURNING; the row writer has counted the rows.
+    async fn finish(mut self, tally: Tally, returning: Option<&Returning>, scope: &Scope<'_>) -> EngineResult<Self> {
+        self.rows = tally.rows();
         if let Some(returning) = returning {
             self.returned = returning.rows(&std::mem::take(&mut self.written), scope).await?;
         }
@@ -196,7 +198,9 @@ impl Session {
     /// The table that a statement names, ready to be written.
     pub(crate) fn target(&self, catalog: &Arc<Catalog>, name: &sql::ObjectName) -> EngineResult<Target> {
         let table = match self.resolve(catalog, name) {
-            Err(_) if self.schemas_of(name).iter().any(|schema| catalog.view(schema, &name.name).is_some()) => {
+            Err(_)
+                if self.schemas_of(catalog, name).iter().any(|schema| catalog.view(schema, &name.name).is_some()) =>
+            {
                 return fail(Fault::Unsupported { feature: format!("writing to view \"{}\"", name.name) });
             }
             found => found?,
@@ -242,19 +246,15 @@ impl Session {
             false => None,
         };
         let scope = Scope { params, context };
+        work.many_rows = match program.returning() {
+            None if self.engine.store().capabilities().exclusive => ManyRows::Streamed,
+            _ => ManyRows::Refused,
+        };
         let outcome = match program {
             WriteProgram::Insert(program) => self.insert(work, program, &scope).await?,
             WriteProgram::Update(program) => self.update(work, program, &scope).await?,
             WriteProgram::Delete(program) => self.delete(work, program, &scope).await?,
         };
-        outcome.finish(program.returning(), &scope).await
-    }
-
-    /// A store's refusal in the words of the statement: a key that is there already is 23505.
-    pub(crate) fn in_words(target: &Target, error: EngineError) -> EngineError {
-        match error.conflict() {
-            Some((table, key)) if *table == target.storage => target.duplicate(key),
-            _ => error,
-        }
+        outcome.finish(work.tally, program.returning(), &scope).await
     }
 }

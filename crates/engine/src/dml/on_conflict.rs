@@ -43,17 +43,17 @@ pub(crate) struct OnUpdate {
 }
 
 /// A row that is there, and the one that wants in.
-pub(crate) struct Existing {
-    pub(crate) old: Row,
+pub(crate) struct Existing<'r> {
+    pub(crate) old: &'r Row,
     pub(crate) new: Row,
     /// Was the old one written by this statement?
     pub(crate) twice: bool,
 }
 
 impl Action {
-    /// Must the old row be read?
-    pub(crate) fn needs_old(&self) -> bool {
-        matches!(self, Self::Keep | Self::Overwrite(_) | Self::Update(_))
+    /// Is a new row only some columns of the one that it makes with an old one?
+    pub(crate) fn completes_row(&self) -> bool {
+        matches!(self, Self::Overwrite(_))
     }
 
     pub(crate) fn needs_context(&self) -> bool {
@@ -80,18 +80,24 @@ impl Action {
     }
 
     /// The row as it becomes; `None`: it stays.
-    pub(crate) async fn merge(&self, target: &Target, rows: Existing, scope: &Scope<'_>) -> EngineResult<Option<Row>> {
-        let Existing { mut old, new, twice } = rows;
+    pub(crate) async fn merge(
+        &self,
+        target: &Target,
+        rows: Existing<'_>,
+        scope: &Scope<'_>,
+    ) -> EngineResult<Option<Row>> {
+        let Existing { old, new, twice } = rows;
         match self {
             Self::Refuse | Self::Keep => Ok(None),
             Self::Replace => Ok(Some(new)),
             Self::Overwrite(columns) => {
+                let mut merged = old.clone();
                 for at in columns {
-                    if let (Some(slot), Some(value)) = (old.get_mut(*at), new.get(*at)) {
+                    if let (Some(slot), Some(value)) = (merged.get_mut(*at), new.get(*at)) {
                         slot.clone_from(value);
                     }
                 }
-                Ok(Some(old))
+                Ok(Some(merged))
             }
             Self::Update(update) => {
                 if update.once && twice {
@@ -104,8 +110,8 @@ impl Action {
 }
 
 impl OnUpdate {
-    async fn apply(&self, target: &Target, old: Row, new: &[Datum], scope: &Scope<'_>) -> EngineResult<Option<Row>> {
-        let computed = self.exprs.eval(scope, &old, Some(new)).await?;
+    async fn apply(&self, target: &Target, old: &Row, new: &[Datum], scope: &Scope<'_>) -> EngineResult<Option<Row>> {
+        let computed = self.exprs.eval(scope, old, Some(new)).await?;
         if let Some(filter) = self.filter
             && !matches!(computed.get(filter), Some(Datum::Bool(true)))
         {
@@ -115,7 +121,7 @@ impl OnUpdate {
             Some(taker) => Some(taker.take_for(&self.assignments).await?),
             None => None,
         };
-        let given = Given { params: scope.params, computed: &computed, own: &old, excluded: new, next: next.as_ref() };
+        let given = Given { params: scope.params, computed: &computed, own: old, excluded: new, next: next.as_ref() };
         let mut row = old.clone();
         for (at, value) in &self.assignments {
             super::insert::set(&mut row, *at, value.get(target, *at, &given)?);

@@ -98,6 +98,18 @@ impl Exprs {
         Ok(values.into_iter().next().unwrap_or_default())
     }
 
+    /// All values for one row, of expressions that need no context.
+    ///
+    /// # Errors
+    /// Those of evaluating.
+    pub(crate) fn eval_alone(&self, row: &[Datum]) -> EngineResult<Vec<Datum>> {
+        match &self.inner {
+            None => Ok(Vec::new()),
+            Some(Compiled::Rows(exprs)) => Ok(exprs.eval(None, &[], &[&[row]])?.pop().unwrap_or_default()),
+            Some(Compiled::Query(_)) => fail(Fault::Internal { detail: "a query without a context".to_string() }),
+        }
+    }
+
     /// All values for each of many rows, each with the row beside it.
     pub(crate) async fn eval_rows(&self, scope: &Scope<'_>, rows: &[&[&[Datum]]]) -> EngineResult<Vec<Vec<Datum>>> {
         match &self.inner {

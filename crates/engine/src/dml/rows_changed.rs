@@ -33,7 +33,7 @@ impl Session {
         keys: &[Bytes],
         read: CommitNo,
     ) -> EngineResult<Locked> {
-        self.lock_rows(work, target, keys.iter()).await?;
+        self.row_writer(work, target).lock_rows(keys.iter()).await?;
         let guard = self.running();
         // A snapshot of the store holds exactly the commits up to its number. Else a row is as it was read if it carries
         // the stamp that it had before the query ran.
@@ -47,7 +47,7 @@ impl Session {
                 rows.push(None);
                 continue;
             }
-            let own = work.txn.own_write(target.storage, FAMILY, key).is_some();
+            let own = work.txn.own_write(target.storage, FAMILY, key)?.is_some();
             let newest = work.newest(target.storage, FAMILY, key).await?;
             let Some(fragment) = newest else {
                 // Who deleted it has committed, or its lock would still be held.

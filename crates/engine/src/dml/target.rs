@@ -1,21 +1,19 @@
 //! The table that a statement writes, and the rules that its rows keep.
 
 use super::literal::Literal;
+use crate::ColumnDesc;
 use crate::error::{EngineResult, Fault};
+use crate::row_writer::Checks;
 use crate::settings::TimeZone;
-use crate::{ColumnDesc, EngineError};
 use catalog::{Catalog, Column, Table};
-use query::{QueryError, RowCodec};
+use query::RowCodec;
 use sql::ColumnName;
 use std::sync::Arc;
-use store::{Bytes, FamilyId, TableId};
-use types::{DataType, Datum, TypeError, coerce, interrupt, text};
+use store::{FamilyId, TableId};
+use types::{DataType, Datum, TypeError, coerce};
 
 /// All columns of a table are kept in this family.
 pub(crate) const FAMILY: FamilyId = FamilyId(0);
-
-/// What it takes to make a row and to put it where it belongs.
-const STEPS_OF_A_ROW: usize = 512;
 
 /// A table to be written.
 #[derive(Debug)]
@@ -27,6 +25,8 @@ pub(crate) struct Target {
     pub(crate) storage: TableId,
     /// For times in text.
     pub(crate) zone: TimeZone,
+    /// Compiled where rows get new states: [`crate::Session::checked_target`].
+    pub(crate) checks: Checks,
 }
 
 /// A row: a value per column in order of declaration, hidden ones too.
@@ -40,6 +40,7 @@ impl Target {
             codec: RowCodec::new(table)?,
             storage: table.storage_id(),
             zone,
+            checks: Checks::default(),
         })
     }
 
@@ -108,48 +109,8 @@ impl Target {
         }
     }
 
-    /// Refuses NULLs where there may be none.
-    pub(crate) fn check(&self, row: &[Datum]) -> EngineResult<()> {
-        let wrong = self.table.columns.iter().zip(row).find(|(column, value)| column.not_null && value.is_null());
-        match wrong {
-            None => Ok(()),
-            Some((column, _)) => Err(Fault::NotNull {
-                schema: self.schema.clone(),
-                table: self.table.name.clone(),
-                column: column.name.clone(),
-                row: self.row_text(row),
-            }
-            .into()),
-        }
-    }
-
-    pub(crate) fn key(&self, row: &[Datum]) -> EngineResult<Bytes> {
-        Ok(self.codec.encode_key(row)?.into())
-    }
-
-    pub(crate) fn fragment(&self, row: &[Datum]) -> EngineResult<Bytes> {
-        interrupt::spend(STEPS_OF_A_ROW).map_err(QueryError::from)?;
-        Ok(self.codec.encode_fragment(row)?.into())
-    }
-
     pub(crate) fn decode(&self, key: &[u8], fragment: &[u8]) -> EngineResult<Row> {
         Ok(self.codec.decode_full(key, fragment)?)
-    }
-
-    /// 23505 for the row of that key.
-    pub(crate) fn duplicate(&self, key: &[u8]) -> EngineError {
-        let columns: Vec<_> = self.table.key_columns().map(|column| types::ident::quote(&column.name)).collect();
-        let values = self.codec.key_schema().decode(key).unwrap_or_default();
-        let values: Vec<String> =
-            self.table.key_columns().zip(&values).map(|(column, value)| print(column, value)).collect();
-        Fault::DuplicateKey {
-            schema: self.schema.clone(),
-            table: self.table.name.clone(),
-            constraint: self.table.key_name.clone().unwrap_or_default(),
-            columns: columns.join(", "),
-            values: values.join(", "),
-        }
-        .into()
     }
 
     /// A column as front ends see it.
@@ -164,18 +125,4 @@ impl Target {
             None => crate::utility::text_column("?column?"),
         }
     }
-
-    fn row_text(&self, row: &[Datum]) -> String {
-        let visible = self.table.columns.iter().zip(row).filter(|(column, _)| !column.hidden);
-        visible.map(|(column, value)| print(column, value)).collect::<Vec<_>>().join(", ")
-    }
-}
-
-fn print(column: &Column, value: &Datum) -> String {
-    if value.is_null() {
-        return "null".to_string();
-    }
-    let mut out = String::new();
-    text::print(&column.ty, value, &mut out);
-    out
 }

@@ -15,7 +15,8 @@ use super::value::{Computed, Value, value_for};
 use super::{MAX_ATTEMPTS, Outcome};
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
-use crate::work::Work;
+use crate::row_writer::{Change, NewRow, Old};
+use crate::work::{ManyRows, Work};
 use catalog::Catalog;
 use query::{OutputColumn, Plan};
 use sql::ast::Expr;
@@ -29,7 +30,7 @@ use types::Datum;
 #[derive(Debug)]
 pub(crate) struct UpdateProgram {
     pub(crate) target: Target,
-    assignments: Vec<(usize, Value)>,
+    pub(super) assignments: Vec<(usize, Value)>,
     pub(crate) rows: Rows,
     /// How many values the row set computes; joined columns stand behind them.
     computed: usize,
@@ -80,22 +81,15 @@ impl UpdateProgram {
         self.rows.is_cacheable()
     }
 
-    fn new_row(&self, old: &[Datum], given: Given<'_>) -> EngineResult<Row> {
+    /// The row as it becomes; the row writer checks it.
+    pub(super) fn new_row(&self, old: &[Datum], given: Given<'_>) -> EngineResult<NewRow> {
         let given = Given { own: old, ..given };
         let mut row = old.to_vec();
         for (at, value) in &self.assignments {
             set(&mut row, *at, value.get(&self.target, *at, &given)?);
         }
-        self.target.check(&row)?;
-        Ok(row)
+        NewRow::new(&self.target, row)
     }
-}
-
-/// A row on its way from its old state to its new one.
-struct Change {
-    key: Bytes,
-    new_key: Bytes,
-    new: Row,
 }
 
 impl Session {
@@ -106,6 +100,7 @@ impl Session {
         params: &mut ParamTypes,
     ) -> EngineResult<UpdateProgram> {
         let target = self.target(catalog, &update.table)?;
+        let target = self.checked_target(catalog, target).await?;
         let alias = update.alias.clone().unwrap_or_else(|| update.table.name.clone());
         let mut computed = Computed::default();
         let alone = update.from.is_empty() && update.with.is_none();
@@ -174,30 +169,32 @@ impl Session {
                     Some((key, old, computed)) => {
                         let next = self.take_values_for(&program.assignments, 1).await?;
                         let given = Given { params, computed: &computed, next: Some(&next), ..Given::default() };
-                        vec![(key, program.new_row(&old, given)?, Row::new())]
+                        let new = Some(program.new_row(&old, given)?);
+                        vec![(Change { old: Old::Row { key, row: old }, new }, Row::new())]
                     }
                     None => Vec::new(),
                 }
             }
             Rows::Query { plan, own } => {
                 let found = self.locked_rows(work, &program.target, plan, *own, params).await?;
+                let Some(found) = found else { return self.update_many(work, program, plan, params).await };
                 let next = self.take_values_for(&program.assignments, found.len()).await?;
                 let new = |(key, old, mut computed): (Bytes, Row, Row)| {
                     let given = Given { params, computed: &computed, next: Some(&next), ..Given::default() };
-                    let row = program.new_row(&old, given)?;
-                    Ok((key, row, computed.split_off(program.computed.min(computed.len()))))
+                    let new = Some(program.new_row(&old, given)?);
+                    let joined = computed.split_off(program.computed.min(computed.len()));
+                    Ok((Change { old: Old::Row { key, row: old }, new }, joined))
                 };
                 found.into_iter().map(new).collect::<EngineResult<Vec<_>>>()?
             }
         };
         let mut outcome = Outcome::default();
-        let mut moved = Vec::with_capacity(changes.len());
-        for (key, new, joined) in changes {
-            outcome.count(program.returning.as_ref(), &new, &joined);
-            let new_key = program.target.key(&new)?;
-            moved.push(Change { key, new_key, new });
+        for (change, joined) in &changes {
+            let new = change.new.as_ref().map(NewRow::row);
+            new.inspect(|new| outcome.keep(program.returning.as_ref(), new, joined));
         }
-        self.write_changes(work, &program.target, moved).await?;
+        let changes = changes.into_iter().map(|(change, _)| change).collect();
+        self.row_writer(work, &program.target).write_all(changes).await?;
         Ok(outcome)
     }
 
@@ -212,7 +209,7 @@ impl Session {
         scope: &Scope<'_>,
     ) -> EngineResult<Option<(Bytes, Row, Vec<Datum>)>> {
         let Some(key) = key.key(target, scope.params)? else { return Ok(None) };
-        self.lock_rows(work, target, std::iter::once(&key)).await?;
+        self.row_writer(work, target).lock_row(&key).await?;
         let Some(fragment) = work.newest(target.storage, FAMILY, &key).await? else { return Ok(None) };
         let old = target.decode(&key, &fragment)?;
         let computed = exprs.eval(scope, &old, None).await?;
@@ -233,7 +230,7 @@ impl Session {
         plan: &Arc<Plan>,
         own: bool,
         params: &[Datum],
-    ) -> EngineResult<Vec<(Bytes, Row, Row)>> {
+    ) -> EngineResult<Option<Vec<(Bytes, Row, Row)>>> {
         let mut changes = Changes { seen: self.last_commit, gone: false };
         let mut locked: HashSet<Bytes> = HashSet::new();
         let mut attempt = 0;
@@ -241,7 +238,8 @@ impl Session {
             if attempt > 0 {
                 self.engine.counters().retries.add(1);
             }
-            let (read, mut found) = self.row_set(work, target, plan, params, changes.seen).await?;
+            let set = self.row_set(work, target, plan, params, changes.seen).await?;
+            let Some((read, mut found)) = set else { return Ok(None) };
             let any = attempt == 0 || (attempt < MAX_ATTEMPTS && (changes.gone || !own));
             if !any {
                 found.retain(|(key, _)| locked.contains(key));
@@ -250,7 +248,7 @@ impl Session {
             match self.lock_row_set(work, target, &keys, read).await? {
                 Locked::Same(rows) => {
                     let all = found.into_iter().zip(rows);
-                    return Ok(all.filter_map(|((key, computed), old)| Some((key, old?, computed))).collect());
+                    return Ok(Some(all.filter_map(|((key, computed), old)| Some((key, old?, computed))).collect()));
                 }
                 Locked::Changed(found) => changes = found,
             }
@@ -259,7 +257,8 @@ impl Session {
         }
     }
 
-    /// The rows of a query in a state that holds `seen`: their keys, and their values behind the key's.
+    /// The rows of a query in a state that holds `seen`: their keys, and their values behind the key's. `None` where memory
+    /// does not hold them and they can be changed one by one ([`super::many_rows`]).
     async fn row_set(
         &mut self,
         work: &mut Work,
@@ -267,13 +266,18 @@ impl Session {
         plan: &Arc<Plan>,
         params: &[Datum],
         seen: CommitNo,
-    ) -> EngineResult<(CommitNo, Vec<(Bytes, Row)>)> {
+    ) -> EngineResult<Option<(CommitNo, Vec<(Bytes, Row)>)>> {
         // The last attempt's is given back.
         let memory = self.hold_rows();
         work.rows = Some(Arc::clone(&memory));
         let view = work.view(self.engine.store().as_ref(), seen).await?;
         let read = view.snapshot().commit();
-        let found = self.collect(self.query_context(view), Arc::clone(plan), params.to_vec(), memory).await?;
+        let (context, plan, params) = (self.query_context(view), Arc::clone(plan), params.to_vec());
+        let found = match work.many_rows {
+            ManyRows::Refused => Some(self.collect(context, plan, params, memory).await?),
+            ManyRows::Streamed => self.collect_few(context, plan, params, memory).await?,
+        };
+        let Some(found) = found else { return Ok(None) };
         let width = target.codec.key_columns().len();
         let keyed = found.into_iter().map(|mut row| {
             let mut key = Vec::with_capacity(32);
@@ -281,23 +285,7 @@ impl Session {
             target.codec.encode_key_values(&row, &mut key)?;
             Ok((Bytes::from(key), values))
         });
-        Ok((read, keyed.collect::<EngineResult<_>>()?))
-    }
-
-    /// Writes new states. Rows whose key changes move: first all leave, then all arrive.
-    async fn write_changes(&mut self, work: &mut Work, target: &Target, changes: Vec<Change>) -> EngineResult<()> {
-        let moving: Vec<&Bytes> = changes.iter().filter(|c| c.key != c.new_key).map(|c| &c.new_key).collect();
-        self.lock_rows(work, target, moving.into_iter()).await?;
-        for change in changes.iter().filter(|change| change.key != change.new_key) {
-            work.txn.delete(target.storage, FAMILY, change.key.clone())?;
-        }
-        for change in changes {
-            if change.key != change.new_key && work.newest(target.storage, FAMILY, &change.new_key).await?.is_some() {
-                return Err(target.duplicate(&change.new_key));
-            }
-            work.txn.put(target.storage, FAMILY, change.new_key, target.fragment(&change.new)?)?;
-        }
-        Ok(())
+        Ok(Some((read, keyed.collect::<EngineResult<_>>()?)))
     }
 }
 

@@ -57,6 +57,10 @@ pub(crate) enum Fault {
     DuplicateKey { schema: String, table: String, constraint: String, columns: String, values: String },
     #[error("null value in column \"{column}\" of relation \"{table}\" violates not-null constraint")]
     NotNull { schema: String, table: String, column: String, row: String },
+    #[error("new row for relation \"{table}\" violates check constraint \"{constraint}\"")]
+    CheckFailed { schema: String, table: String, constraint: String, row: String },
+    #[error("check constraint \"{constraint}\" of relation \"{table}\" is violated by some row")]
+    CheckFailsRow { schema: String, table: String, constraint: String },
     #[error("column \"{column}\" of relation \"{table}\" contains null values")]
     ContainsNulls { table: String, column: String },
     #[error("ON CONFLICT DO UPDATE command cannot affect row a second time")]
@@ -98,6 +102,8 @@ pub(crate) enum Fault {
     /// A DEFAULT that reads what it may not (0A000).
     #[error("cannot use {what} in DEFAULT expression")]
     InDefault { what: &'static str },
+    #[error("cannot use subquery in check constraint")]
+    SubqueryInCheck,
 
     #[error("{message}")]
     WrongObject { message: String, hint: Option<&'static str> },
@@ -182,7 +188,7 @@ impl Fault {
     pub(super) fn detail(&self) -> Option<String> {
         match self {
             Self::DuplicateKey { columns, values, .. } => Some(format!("Key ({columns})=({values}) already exists.")),
-            Self::NotNull { row, .. } => Some(format!("Failing row contains ({row}).")),
+            Self::NotNull { row, .. } | Self::CheckFailed { row, .. } => Some(format!("Failing row contains ({row}).")),
             Self::ParameterCount { expected, given, .. } => {
                 Some(format!("Expected {expected} parameters but got {given}."))
             }

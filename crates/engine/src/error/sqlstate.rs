@@ -7,6 +7,7 @@ use fragment::FragmentError;
 use query::{QueryError, Refusal};
 use rowkey::KeyError;
 use sql::SqlError;
+use std::io::ErrorKind;
 use store::StoreError;
 use txn::TxnError;
 use types::TypeError;
@@ -39,6 +40,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::UntypedParameter { .. } => "42P18",
         Fault::DuplicateKey { .. } => "23505",
         Fault::NotNull { .. } | Fault::ContainsNulls { .. } => "23502",
+        Fault::CheckFailed { .. } | Fault::CheckFailsRow { .. } => "23514",
         Fault::RowTwice => "21000",
         Fault::NoSuchUniqueness => "42P10",
         Fault::NoSuchConstraint { .. } | Fault::NoSuchRole { .. } => "42704",
@@ -57,7 +59,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::NoCreationSchema => "3F000",
         Fault::InvalidDefinition { .. } => "42P16",
         Fault::InFailedTransaction => "25P02",
-        Fault::InsideBlock { .. } | Fault::InDefault { .. } => "0A000",
+        Fault::InsideBlock { .. } | Fault::InDefault { .. } | Fault::SubqueryInCheck => "0A000",
         Fault::OutsideBlock { .. } => "25P01",
         Fault::NoSuchSavepoint { .. } => "3B001",
         Fault::NoSuchCursor { .. } => "34000",
@@ -109,14 +111,18 @@ fn sql_code(error: &SqlError) -> &'static str {
         SqlError::Type { source, .. } => type_code(source),
         SqlError::TooDeep { .. } => "54001",
         SqlError::TooLong { .. } => "54000",
+        SqlError::Stopped => "57014",
     }
 }
 
 fn catalog_code(error: &CatalogError) -> &'static str {
     match error {
+        CatalogError::Stopped => "57014",
         CatalogError::DuplicateSchema { .. } => "42P06",
         CatalogError::DuplicateTable { .. } => "42P07",
         CatalogError::DuplicateColumn { .. } | CatalogError::DuplicateKeyColumn { .. } => "42701",
+        CatalogError::DuplicateConstraint { .. } | CatalogError::DuplicateCheck { .. } => "42710",
+        CatalogError::NoSuchConstraint { .. } => "42704",
         CatalogError::NoSuchSchema { .. } => "3F000",
         CatalogError::NoSuchTable { .. } => "42P01",
         CatalogError::NoSuchColumn { .. } => "42703",
@@ -160,11 +166,17 @@ fn store_code(error: &StoreError) -> &'static str {
     }
 }
 
+fn out_of_space(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
+}
+
 fn txn_code(error: &TxnError) -> &'static str {
     match error {
         TxnError::Deadlock { .. } => "40P01",
         TxnError::LockNotAvailable { .. } => "55P03",
         TxnError::TooManyWrites { .. } | TxnError::NoMemory { .. } => "53200",
+        TxnError::Spill { kind, .. } if out_of_space(*kind) => "53100",
+        TxnError::Spill { .. } => "58030",
         TxnError::RowChanged { .. } => "40001",
         TxnError::PartlyCommitted { .. } => "XX000",
         TxnError::Store(error) => store_code(error),
@@ -300,7 +312,9 @@ impl From<Fault> for EngineError {
         match fault {
             // By this name drivers know that preparing the statement again heals it.
             Fault::ResultTypeChanged => report.routine = Some("RevalidateCachedQuery"),
-            Fault::DuplicateKey { schema, table, constraint, .. } => {
+            Fault::DuplicateKey { schema, table, constraint, .. }
+            | Fault::CheckFailed { schema, table, constraint, .. }
+            | Fault::CheckFailsRow { schema, table, constraint } => {
                 (report.schema, report.table) = (Some(schema), Some(table));
                 report.constraint = Some(constraint);
             }
@@ -423,6 +437,12 @@ impl From<QueryError> for EngineError {
     }
 }
 
+impl From<catalog::RowError> for EngineError {
+    fn from(error: catalog::RowError) -> Self {
+        QueryError::from(error).into()
+    }
+}
+
 impl From<TxnError> for EngineError {
     fn from(error: TxnError) -> Self {
         if let TxnError::Store(error) = error {
@@ -433,6 +453,9 @@ impl From<TxnError> for EngineError {
             let waits: Vec<String> = circle.iter().map(|txn| txn.0.to_string()).collect();
             report.detail = Some(format!("Transactions that wait for each other: {}.", waits.join(", ")));
             report.hint = Some("Run the transaction again.".to_string());
+        }
+        if let TxnError::Spill { .. } = &error {
+            report.hint = Some("Make room there, or choose another folder with the setting spill_dir.".to_string());
         }
         Self { report: Box::new(report) }
     }

@@ -4,7 +4,7 @@ use crate::client::{Client, engine};
 use engine::{Answer, EngineError};
 
 /// Feeds `data` in pieces of that size.
-async fn copy(c: &mut Client, text: &str, data: &str, piece: usize) -> Result<String, EngineError> {
+pub async fn copy(c: &mut Client, text: &str, data: &str, piece: usize) -> Result<String, EngineError> {
     let statements = c.session.parse(text)?;
     let Answer::CopyIn(mut copy) = c.session.run(&statements[0]).await? else { panic!("not a COPY: {text}") };
     for piece in data.as_bytes().chunks(piece) {

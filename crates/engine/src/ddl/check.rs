@@ -1,0 +1,153 @@
+//! CHECK constraints in definitions: what a condition may be, which columns it names, and whether all rows keep it.
+
+use super::alter_table::Added;
+use crate::Session;
+use crate::dml::folded;
+use crate::error::{EngineResult, Fault, fail};
+use catalog::{NewCheck, Table};
+use query::RowTable;
+use sql::CheckDef;
+use sql::ast::{self, Expr, Ident};
+use std::ops::ControlFlow;
+use types::ident::quote;
+
+impl Session {
+    /// A constraint as the catalog takes it, over the columns of a table in `schema`.
+    ///
+    /// # Errors
+    /// What is wrong with its condition.
+    pub(super) async fn new_check(&mut self, schema: &str, row: &RowTable, def: &CheckDef) -> EngineResult<NewCheck> {
+        let catalog = self.engine.catalog().current();
+        let (text, expr) = without_table(def, schema, &row.name)?;
+        self.compile_conditions(&catalog, row.clone(), std::slice::from_ref(&expr)).await?;
+        let mut columns = names_in(&expr);
+        columns.retain(|name| row.columns.iter().any(|(column, _)| column == name));
+        Ok(NewCheck { name: def.name.clone(), text, columns })
+    }
+
+    /// The constraints that ALTER TABLE adds, `added` columns among what they name. No row breaks them. The caller
+    /// keeps writers off the table.
+    ///
+    /// # Errors
+    /// As [`Self::new_check`]; 23514.
+    pub(super) async fn added_checks(
+        &mut self,
+        table: &Table,
+        added: &[Added],
+        defs: &[&CheckDef],
+    ) -> EngineResult<Vec<NewCheck>> {
+        let schema = self.engine.catalog().current().schema_name(table).to_string();
+        let mut columns: Vec<_> = table.visible_columns().map(|column| (column.name.clone(), column.ty)).collect();
+        columns.extend(added.iter().map(|column| (column.name.clone(), column.ty)));
+        let row = RowTable { name: table.name.clone(), columns };
+        let mut checks: Vec<NewCheck> = Vec::with_capacity(defs.len());
+        for def in defs {
+            let mut check = self.new_check(&schema, &row, def).await?;
+            let taken: Vec<&str> = checks.iter().filter_map(|check| check.name.as_deref()).collect();
+            let name = check.name.take().unwrap_or_else(|| table.free_check_name(&check.columns, &taken));
+            self.check_rows(table, &schema, added, &name, &check.text).await?;
+            check.name = Some(name);
+            checks.push(check);
+        }
+        Ok(checks)
+    }
+
+    /// Refuses a constraint that a row breaks.
+    async fn check_rows(
+        &mut self,
+        table: &Table,
+        schema: &str,
+        added: &[Added],
+        name: &str,
+        condition: &str,
+    ) -> EngineResult<()> {
+        let new = added.iter().map(|column| format!(", {} AS {}", column.value(), quote(&column.name)));
+        let from = format!("(SELECT *{} FROM {}.{})", new.collect::<String>(), quote(schema), quote(&table.name));
+        let text = format!("SELECT 1 FROM {from} AS {} WHERE NOT ({condition}) LIMIT 1", quote(&table.name));
+        match self.own_query(&text).await?.is_empty() {
+            true => Ok(()),
+            false => fail(Fault::CheckFailsRow {
+                schema: schema.to_string(),
+                table: table.name.clone(),
+                constraint: name.to_string(),
+            }),
+        }
+    }
+}
+
+/// The constraints that name a column, by their names, with that column called `to` in their texts.
+///
+/// # Errors
+/// 0A000 for a condition that would not be read again as it is written.
+pub(super) fn renamed_texts(table: &Table, from: &str, to: &str) -> EngineResult<Vec<(String, String)>> {
+    let Some(column) = table.column_by_name(from) else { return Ok(Vec::new()) };
+    let naming = table.checks.iter().filter(|check| check.columns.contains(&column.id));
+    let renamed = naming.map(|check| {
+        let (text, _) = rewritten(sql::parse_expr(&check.text)?, |part| {
+            if let Expr::Identifier(name) = part
+                && folded(name) == from
+            {
+                *name = identifier(to);
+            }
+        })?;
+        Ok((check.name.clone(), text))
+    });
+    renamed.collect()
+}
+
+/// The condition with columns that stand without their table, and its text.
+fn without_table(def: &CheckDef, schema: &str, table: &str) -> EngineResult<(String, Expr)> {
+    let is_table = |names: &[Ident]| match names {
+        [name] => folded(name) == table,
+        [first, name] => folded(first) == schema && folded(name) == table,
+        _ => false,
+    };
+    let mut changed = false;
+    let mut expr = def.expr.clone();
+    change_parts(&mut expr, |part| {
+        if let Expr::CompoundIdentifier(names) = part
+            && let Some((column, before)) = names.split_last()
+            && is_table(before)
+        {
+            changed = true;
+            *part = Expr::Identifier(column.clone());
+        }
+    });
+    if changed { rewritten(expr, |_| {}) } else { Ok((def.text.clone(), def.expr.clone())) }
+}
+
+/// An expression with its parts changed, and its text, from which it is read again as it is.
+fn rewritten(mut expr: Expr, change: impl FnMut(&mut Expr)) -> EngineResult<(String, Expr)> {
+    change_parts(&mut expr, change);
+    let text = expr.to_string();
+    match sql::parse_expr(&text) {
+        Ok(read) if read == expr => Ok((text, expr)),
+        _ => fail(Fault::Unsupported { feature: format!("other names of columns in CHECK ({text})") }),
+    }
+}
+
+fn change_parts(expr: &mut Expr, mut change: impl FnMut(&mut Expr)) {
+    let _ = ast::visit_expressions_mut(expr, |part| {
+        change(part);
+        ControlFlow::<()>::Continue(())
+    });
+}
+
+/// The names that stand for columns, perhaps among others, each once.
+fn names_in(expr: &Expr) -> Vec<String> {
+    let mut names = Vec::new();
+    let _ = ast::visit_expressions(expr, |part| {
+        if let Expr::Identifier(name) = part {
+            let name = folded(name);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    names
+}
+
+fn identifier(name: &str) -> Ident {
+    if quote(name) == name { Ident::new(name) } else { Ident::with_quote('"', name) }
+}

@@ -1,0 +1,140 @@
+//! UPDATE and DELETE of more rows than memory holds: found, changed and written batch by batch.
+//!
+//! The table is locked alone before its rows are looked for. So no row can change between the look at it and its write,
+//! none needs a lock of its own, and nothing is kept of a row that was written: the transaction's writes go to files where
+//! memory is short. Where other processes write to the table too its lock keeps nobody out, and such statements are refused.
+
+use super::Outcome;
+use super::row_value::Given;
+use super::target::{FAMILY, Row, Target};
+use super::update::UpdateProgram;
+use crate::error::EngineResult;
+use crate::row_writer::Old;
+use crate::work::Work;
+use crate::{Chunk, Session};
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use query::Plan;
+use std::sync::Arc;
+use store::{Bytes, Durability, WriteBatch};
+use txn::{LockMode, ReadView};
+use types::Datum;
+
+/// A row of the target's: key, what is there, and the values that the query computed for it.
+type Found = (Bytes, Row, Row);
+
+/// The rows of a statement, read in a state in which the table stays.
+struct RowsOfQuery {
+    view: ReadView,
+    plan: Arc<Plan>,
+    chunks: BoxStream<'static, EngineResult<Chunk>>,
+}
+
+impl Session {
+    /// Locks the table against all other writers.
+    ///
+    /// # Errors
+    /// 40P01, 55P03, 57014.
+    pub(super) async fn lock_alone(&self, work: &mut Work, target: &Target) -> EngineResult<()> {
+        let guard = self.running();
+        let lock = work.txn.locks().lock_table(target.storage, LockMode::Exclusive, work.wait);
+        guard.stoppable(async { Ok(lock.await.map(drop)?) }).await
+    }
+
+    /// UPDATE without RETURNING.
+    pub(super) async fn update_many(
+        &mut self,
+        work: &mut Work,
+        program: &UpdateProgram,
+        plan: &Arc<Plan>,
+        params: &[Datum],
+    ) -> EngineResult<Outcome> {
+        let target = &program.target;
+        let mut rows = self.rows_alone(work, target, plan, params).await?;
+        while let Some(found) = rows.next(target).await? {
+            let next = self.take_values_for(&program.assignments, found.len()).await?;
+            let mut writer = self.row_writer(work, target);
+            for (key, row, computed) in found {
+                if writer.has_written(&key)? {
+                    continue;
+                }
+                let given = Given { params, computed: &computed, next: Some(&next), ..Given::default() };
+                let new = program.new_row(&row, given)?;
+                writer.write_of_many(&Old::Row { key, row }, &new).await?;
+            }
+            self.running().check()?;
+        }
+        self.row_writer(work, target).arrive_all().await?;
+        Ok(Outcome::default())
+    }
+
+    /// DELETE without RETURNING.
+    pub(super) async fn delete_many(
+        &mut self,
+        work: &mut Work,
+        target: &Target,
+        plan: &Arc<Plan>,
+        params: &[Datum],
+    ) -> EngineResult<Outcome> {
+        let mut rows = self.rows_alone(work, target, plan, params).await?;
+        while let Some(found) = rows.next(target).await? {
+            let mut writer = self.row_writer(work, target);
+            for (key, row, _) in found {
+                if !writer.has_written(&key)? {
+                    writer.write(&Old::Row { key, row }, None).await?;
+                }
+            }
+            self.running().check()?;
+        }
+        Ok(Outcome::default())
+    }
+
+    async fn rows_alone(
+        &mut self,
+        work: &mut Work,
+        target: &Target,
+        plan: &Arc<Plan>,
+        params: &[Datum],
+    ) -> EngineResult<RowsOfQuery> {
+        self.lock_alone(work, target).await?;
+        work.rows = None;
+        // Who wrote before may not be published yet: the last commit of all holds what it wrote.
+        let store = self.engine.store();
+        let last = store.apply(WriteBatch::default(), Durability::Buffered).await?;
+        let view = work.view(store.as_ref(), last).await?;
+        let chunks = self.stream(self.query_context(view.clone()), Arc::clone(plan), params.to_vec())?;
+        Ok(RowsOfQuery { view, plan: Arc::clone(plan), chunks })
+    }
+}
+
+impl RowsOfQuery {
+    /// Some rows more. A join may bring one several times: the first counts.
+    async fn next(&mut self, target: &Target) -> EngineResult<Option<Vec<Found>>> {
+        let Some(chunk) = self.chunks.next().await else { return Ok(None) };
+        let rows = match chunk? {
+            Chunk::Stored(rows) => rows.to_rows()?,
+            Chunk::Rows(rows) => rows,
+            Chunk::Batch(batch) => {
+                let types: Vec<_> = self.plan.columns.iter().map(|column| column.ty).collect();
+                query::convert::batch_to_rows(&batch, &types)?
+            }
+        };
+        let width = target.codec.key_columns().len();
+        let (mut keys, mut computed) = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
+        for mut row in rows {
+            computed.push(row.split_off(width.min(row.len())));
+            let mut key = Vec::with_capacity(32);
+            target.codec.encode_key_values(&row, &mut key)?;
+            keys.push(Bytes::from(key));
+        }
+        let fragments = self.view.get_many(target.storage, FAMILY, &keys).await?;
+        let mut found = Vec::with_capacity(keys.len());
+        for ((key, computed), fragment) in keys.into_iter().zip(computed).zip(fragments) {
+            if let Some(fragment) = fragment {
+                let row = target.decode(&key, &fragment)?;
+                found.push((key, row, computed));
+            }
+        }
+        Ok(Some(found))
+    }
+}

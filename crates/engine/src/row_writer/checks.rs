@@ -1,0 +1,86 @@
+//! What a row must be to be written, and what is said when another one has its key.
+
+use crate::EngineError;
+use crate::dml::Target;
+use crate::error::{EngineResult, Fault};
+use catalog::Column;
+use query::QueryError;
+use store::Bytes;
+use types::{Datum, interrupt, text};
+
+/// What it takes to make a row and to put it where it belongs.
+const STEPS_OF_A_ROW: usize = 512;
+
+impl Target {
+    /// Refuses a row that breaks a rule of its table.
+    ///
+    /// # Errors
+    /// 23502, 23514.
+    pub(crate) fn check(&self, row: &[Datum]) -> EngineResult<()> {
+        self.check_nulls(row)?;
+        self.check_conditions(row)
+    }
+
+    /// Refuses NULLs where there may be none.
+    pub(super) fn check_nulls(&self, row: &[Datum]) -> EngineResult<()> {
+        let wrong = self.table.columns.iter().zip(row).find(|(column, value)| column.not_null && value.is_null());
+        match wrong {
+            None => Ok(()),
+            Some((column, _)) => Err(Fault::NotNull {
+                schema: self.schema.clone(),
+                table: self.table.name.clone(),
+                column: column.name.clone(),
+                row: self.row_text(row),
+            }
+            .into()),
+        }
+    }
+
+    pub(super) fn fragment(&self, row: &[Datum]) -> EngineResult<Bytes> {
+        interrupt::spend(STEPS_OF_A_ROW).map_err(QueryError::from)?;
+        Ok(self.codec.encode_fragment(row)?.into())
+    }
+
+    pub(super) fn fragment_into(&self, row: &[Datum], out: &mut Vec<u8>) -> EngineResult<()> {
+        interrupt::spend(STEPS_OF_A_ROW).map_err(QueryError::from)?;
+        Ok(self.codec.encode_fragment_into(row, out)?)
+    }
+
+    /// A store's refusal in the words of the statement: a key that is there already is 23505.
+    pub(crate) fn in_words(&self, error: EngineError) -> EngineError {
+        match error.conflict() {
+            Some((table, key)) if *table == self.storage => self.duplicate(key),
+            _ => error,
+        }
+    }
+
+    /// 23505 for the row of that key.
+    pub(super) fn duplicate(&self, key: &[u8]) -> EngineError {
+        let columns: Vec<_> = self.table.key_columns().map(|column| types::ident::quote(&column.name)).collect();
+        let values = self.codec.key_schema().decode(key).unwrap_or_default();
+        let values: Vec<String> =
+            self.table.key_columns().zip(&values).map(|(column, value)| print(column, value)).collect();
+        Fault::DuplicateKey {
+            schema: self.schema.clone(),
+            table: self.table.name.clone(),
+            constraint: self.table.key_name.clone().unwrap_or_default(),
+            columns: columns.join(", "),
+            values: values.join(", "),
+        }
+        .into()
+    }
+
+    pub(super) fn row_text(&self, row: &[Datum]) -> String {
+        let visible = self.table.columns.iter().zip(row).filter(|(column, _)| !column.hidden);
+        visible.map(|(column, value)| print(column, value)).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn print(column: &Column, value: &Datum) -> String {
+    if value.is_null() {
+        return "null".to_string();
+    }
+    let mut out = String::new();
+    text::print(&column.ty, value, &mut out);
+    out
+}

@@ -1,0 +1,308 @@
+//! The one place where rows are written: `write(old, new)`, over a transaction and over a bulk load alike.
+//!
+//! ```text
+//!   INSERT, UPSERT, ON CONFLICT ─┐
+//!   UPDATE, DELETE               ├─ Old, New ──> RowWriter ──> transaction    key, fragment, locks, conditions
+//!   COPY, appenders              │                        └──> bulk load      key, fragment
+//!   INSERT … SELECT, CREATE … AS ┘
+//! ```
+//! A write is a pair of states of one row. [`Old`] says what is known of the one that was there, [`New`] has the one that
+//! comes, as values or already encoded; without one the row goes away. A row whose key changes is one write as well: it leaves
+//! its old key before it arrives at the new one, and of several rows all leave before the first arrives, so that keys can be
+//! shifted by one statement.
+//!
+//! What depends on rows belongs into [`RowWriter::leave`] and [`RowWriter::arrive`], which see both states: entries of
+//! an index, a check of the new row, a look for a referenced key. What needs the old row of an [`Old::Unread`] has to
+//! read it under the row's lock: a table that nothing hangs on is written blindly. Blocks of encoded rows
+//! ([`BulkRows::write_block`]) are for such tables only.
+//!
+//! Here and nowhere else: NOT NULL, CHECK, rowkeys and fragments of new rows (COPY encodes by itself, `copy/rows.rs`), row locks and
+//! their order, 23505, and the counting of rows.
+
+mod bulk;
+mod check_constraints;
+mod checks;
+mod tally;
+
+pub(crate) use bulk::BulkRows;
+pub(crate) use check_constraints::Checks;
+pub(crate) use tally::Tally;
+
+use crate::Session;
+use crate::dml::{FAMILY, Row, Target};
+use crate::error::EngineResult;
+use crate::running::RunGuard;
+use crate::work::Work;
+use std::sync::Arc;
+use store::{Bytes, Condition};
+
+/// What is known of the row that a write replaces.
+#[derive(Debug)]
+pub(crate) enum Old {
+    /// Nothing, and nothing need be: what is there goes away unread.
+    Unread,
+    /// There must be none. The writer sees to it: 23505.
+    Unique,
+    /// There is none: it was looked for under its lock.
+    Missing,
+    /// It is this one, read under its lock.
+    Row { key: Bytes, row: Row },
+}
+
+impl Old {
+    /// The row as it was, if it was read.
+    pub(crate) fn row(&self) -> Option<&Row> {
+        match self {
+            Self::Row { row, .. } => Some(row),
+            Self::Unread | Self::Unique | Self::Missing => None,
+        }
+    }
+
+    /// The key of a row that was read.
+    fn key(&self) -> Option<&Bytes> {
+        match self {
+            Self::Row { key, .. } => Some(key),
+            Self::Unread | Self::Unique | Self::Missing => None,
+        }
+    }
+}
+
+/// The row that comes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum New<'r> {
+    /// As values.
+    Row(&'r NewRow),
+    /// Encoded, its values checked.
+    Cells { key: &'r [u8], fragment: &'r [u8] },
+}
+
+impl New<'_> {
+    fn key(&self) -> Bytes {
+        match self {
+            Self::Row(new) => new.key.clone(),
+            Self::Cells { key, .. } => Bytes::copy_from_slice(key),
+        }
+    }
+}
+
+/// A row that may be written: its values are what its columns take. Its key is known, to lock it by.
+#[derive(Debug)]
+pub(crate) struct NewRow {
+    key: Bytes,
+    row: Row,
+}
+
+impl NewRow {
+    /// Checks a row and encodes its key.
+    ///
+    /// # Errors
+    /// 23502, 23514; a key that is too long.
+    pub(crate) fn new(target: &Target, row: Row) -> EngineResult<Self> {
+        target.check(&row)?;
+        let key = target.codec.encode_key(&row)?.into();
+        Ok(Self { key, row })
+    }
+
+    /// A row that is to be completed by one that is there: CHECK constraints wait for what comes of both.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(crate) fn partial(target: &Target, row: Row) -> EngineResult<Self> {
+        target.check_nulls(&row)?;
+        let key = target.codec.encode_key(&row)?.into();
+        Ok(Self { key, row })
+    }
+
+    pub(crate) fn key(&self) -> &Bytes {
+        &self.key
+    }
+
+    pub(crate) fn row(&self) -> &Row {
+        &self.row
+    }
+
+    /// Its values again, to make another row of them.
+    pub(crate) fn into_parts(self) -> (Bytes, Row) {
+        (self.key, self.row)
+    }
+}
+
+/// A write of a row that was read.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) old: Old,
+    /// `None`: the row goes away.
+    pub(crate) new: Option<NewRow>,
+}
+
+/// Writes rows of one table in a transaction. See the module's head; [`BulkRows`] does the same in a load.
+pub(crate) struct RowWriter<'w> {
+    target: &'w Target,
+    work: &'w mut Work,
+    guard: Arc<RunGuard>,
+}
+
+impl Session {
+    /// A writer of the statement's rows.
+    pub(crate) fn row_writer<'w>(&self, work: &'w mut Work, target: &'w Target) -> RowWriter<'w> {
+        RowWriter { target, work, guard: self.running() }
+    }
+}
+
+impl<'w> RowWriter<'w> {
+    /// As [`Session::row_writer`], for who keeps the guard of a statement.
+    pub(crate) fn new(work: &'w mut Work, target: &'w Target, guard: &Arc<RunGuard>) -> Self {
+        Self { target, work, guard: Arc::clone(guard) }
+    }
+
+    /// Locks rows in one order for all statements, so that two of them do not wait for each other.
+    ///
+    /// # Errors
+    /// 40P01, 55P03, 57014.
+    pub(crate) async fn lock_rows<'k>(&mut self, keys: impl Iterator<Item = &'k Bytes>) -> EngineResult<()> {
+        let mut keys: Vec<&Bytes> = keys.collect();
+        keys.sort_unstable();
+        for key in keys {
+            self.lock_row(key).await?;
+        }
+        Ok(())
+    }
+
+    /// Locks one row.
+    ///
+    /// # Errors
+    /// As [`Self::lock_rows`].
+    pub(crate) async fn lock_row(&mut self, key: &Bytes) -> EngineResult<()> {
+        self.guard.stoppable(self.work.lock(self.target.storage, key)).await
+    }
+
+    /// Writes one row, whose lock is held; a new key is locked here.
+    ///
+    /// # Errors
+    /// 23505, those of locks, and too little memory.
+    pub(crate) async fn write(&mut self, old: &Old, new: Option<New<'_>>) -> EngineResult<()> {
+        let new_key = new.as_ref().map(New::key);
+        if let (Some(key), Some(new_key)) = (old.key(), &new_key)
+            && key != new_key
+        {
+            self.lock_row(new_key).await?;
+        }
+        self.leave(old, new_key.as_ref()).await?;
+        match (new, new_key) {
+            (Some(new), Some(key)) => self.arrive(old, key, new).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the rows of a statement, whose locks are held; new keys are locked here.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub(crate) async fn write_all(&mut self, changes: Vec<Change>) -> EngineResult<()> {
+        let new_key = |change: &'_ Change| change.new.as_ref().map(|new| new.key.clone());
+        let moved: Vec<Bytes> = changes.iter().filter(|it| it.moves()).filter_map(new_key).collect();
+        self.lock_rows(moved.iter()).await?;
+        for Change { old, new } in &changes {
+            self.leave(old, new.as_ref().map(NewRow::key)).await?;
+        }
+        for Change { old, new } in changes {
+            if let Some(new) = new {
+                self.arrive(&old, new.key.clone(), New::Row(&new)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the statement written the row?
+    ///
+    /// # Errors
+    /// I/O failures, where its writes went to files.
+    pub(crate) fn has_written(&self, key: &[u8]) -> EngineResult<bool> {
+        Ok(self.work.txn.written_by_statement(self.target.storage, FAMILY, key)?)
+    }
+
+    /// As [`Self::write`] for one of more rows than memory holds: with a new key it leaves, and arrives with all others
+    /// ([`Self::arrive_all`]). The table is locked alone.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub(crate) async fn write_of_many(&mut self, old: &Old, new: &NewRow) -> EngineResult<()> {
+        if old.key().is_none_or(|key| *key == new.key) {
+            return self.write(old, Some(New::Row(new))).await;
+        }
+        self.leave(old, Some(&new.key)).await?;
+        let fragment = self.target.fragment(&new.row)?;
+        match self.work.txn.set_aside(self.target.storage, FAMILY, new.key.clone(), fragment).await? {
+            true => Ok(()),
+            false => Err(self.target.duplicate(&new.key)),
+        }
+    }
+
+    /// All rows with new keys arrive.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub(crate) async fn arrive_all(&mut self) -> EngineResult<()> {
+        let mut rows = self.work.txn.take_aside(self.target.storage, FAMILY);
+        while let Some((key, fragment)) = rows.next_row()? {
+            self.refuse_newest(&key).await?;
+            self.work.txn.put(self.target.storage, FAMILY, key, fragment).await?;
+            self.work.tally.updated += 1;
+            self.guard.check()?;
+        }
+        Ok(())
+    }
+
+    /// A row leaves its key, unless it stays there in a new state.
+    async fn leave(&mut self, old: &Old, new_key: Option<&Bytes>) -> EngineResult<()> {
+        let Some(key) = old.key().filter(|key| Some(*key) != new_key) else { return Ok(()) };
+        self.work.txn.delete(self.target.storage, FAMILY, key.clone()).await?;
+        if new_key.is_none() {
+            self.work.tally.deleted += 1;
+        }
+        Ok(())
+    }
+
+    /// A row comes to its key.
+    async fn arrive(&mut self, old: &Old, key: Bytes, new: New<'_>) -> EngineResult<()> {
+        match old {
+            Old::Unique => self.refuse_existing(&key).await?,
+            Old::Row { key: before, .. } if *before != key => self.refuse_newest(&key).await?,
+            Old::Unread | Old::Missing | Old::Row { .. } => {}
+        }
+        let fragment = match new {
+            New::Row(new) => self.target.fragment(&new.row)?,
+            New::Cells { fragment, .. } => Bytes::copy_from_slice(fragment),
+        };
+        self.work.txn.put(self.target.storage, FAMILY, key, fragment).await?;
+        self.work.tally.count(old);
+        Ok(())
+    }
+
+    /// 23505 if the key is there. Outside of a block the store checks it with the commit: one read less.
+    async fn refuse_existing(&mut self, key: &Bytes) -> EngineResult<()> {
+        let (table, family) = (self.target.storage, FAMILY);
+        if self.work.txn.written_by_statement(table, family, key)? {
+            return Err(self.target.duplicate(key));
+        }
+        if self.work.in_block {
+            return self.refuse_newest(key).await;
+        }
+        self.work.txn.require(Condition { table, family, key: key.clone(), expect: None });
+        Ok(())
+    }
+
+    async fn refuse_newest(&mut self, key: &Bytes) -> EngineResult<()> {
+        match self.work.newest(self.target.storage, FAMILY, key).await? {
+            Some(_) => Err(self.target.duplicate(key)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Change {
+    /// Does the row get another key?
+    fn moves(&self) -> bool {
+        matches!((self.old.key(), &self.new), (Some(key), Some(new)) if *key != new.key)
+    }
+}
