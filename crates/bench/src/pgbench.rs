@@ -2,28 +2,52 @@
 
 use crate::error::BenchError;
 use crate::peer::Peer;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// How statements are sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Protocol {
+    /// Parsed once by each connection.
+    Prepared,
+    /// As text each time.
+    Simple,
+}
+
+impl Protocol {
+    fn option(self) -> &'static str {
+        match self {
+            Self::Prepared => "prepared",
+            Self::Simple => "simple",
+        }
+    }
+}
 
 /// What a transaction is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Script<'a> {
     /// A file. Its variable `n` is 0 at first and then the client's own.
-    File(&'a Path),
+    File(&'a Path, Protocol),
+    /// One of these files, chosen by chance in proportion to their weights.
+    Mix(&'a [(PathBuf, u32)], Protocol),
     /// One of those that pgbench brings, by its name.
     Builtin(&'a str),
     /// A file, with a connection for each transaction.
     Reconnecting(&'a Path),
 }
 
-/// Runs `script` in prepared mode and returns transactions per second.
+/// Runs `script` and returns transactions per second.
 pub(crate) fn run(peer: &dyn Peer, script: Script<'_>, clients: u32, seconds: u32) -> Result<f64, BenchError> {
     let (user, database) = peer.login();
     let mut command = Command::new("pgbench");
     command.args(["-n", "-h", "127.0.0.1", "-U", user, "-p", &peer.port().to_string()]);
     command.args(["-c", &clients.to_string(), "-j", "2", "-T", &seconds.to_string(), "-D", "n=0"]);
     match script {
-        Script::File(path) => command.args(["-M", "prepared", "-f"]).arg(path),
+        Script::File(path, protocol) => command.args(["-M", protocol.option(), "-f"]).arg(path),
+        Script::Mix(files, protocol) => {
+            let weighted = files.iter().map(|(path, weight)| format!("-f{}@{weight}", path.display()));
+            command.args(["-M", protocol.option()]).args(weighted)
+        }
         Script::Builtin(name) => command.args(["-M", "prepared", "-b", name]),
         Script::Reconnecting(path) => command.args(["-C", "-f"]).arg(path),
     };

@@ -6,8 +6,10 @@ mod answer;
 mod connections;
 mod copy;
 mod memory;
+mod order_entry;
 mod ranges;
 mod rows;
+mod short_statements;
 mod tpcb;
 mod tpch;
 mod ycsb;
@@ -15,7 +17,7 @@ mod ycsb;
 use crate::Settings;
 use crate::error::BenchError;
 use crate::peer::{BennuServer, Peer, Postgres, connect, run};
-use crate::pgbench::{self, Script};
+use crate::pgbench::{self, Protocol, Script};
 use crate::report::{Better, Line, Report};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -55,8 +57,13 @@ impl Arena {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for round in 0..settings.rounds {
             renew(round)?;
-            ours.push(pgbench::run(&self.bennu, Script::File(&path), clients, settings.seconds)?);
-            theirs.push(pgbench::run(&self.postgres, Script::File(&path), clients, settings.seconds)?);
+            ours.push(pgbench::run(&self.bennu, Script::File(&path, Protocol::Prepared), clients, settings.seconds)?);
+            theirs.push(pgbench::run(
+                &self.postgres,
+                Script::File(&path, Protocol::Prepared),
+                clients,
+                settings.seconds,
+            )?);
         }
         report.add(&Line { name: name.into(), unit: "1/s", better: Better::More, ours, theirs, target });
         Ok(())
@@ -67,7 +74,7 @@ impl Arena {
         let path = self.folder.join("script.sql");
         std::fs::write(&path, script)?;
         for peer in [&self.bennu as &dyn Peer, &self.postgres] {
-            pgbench::run(peer, Script::File(&path), clients, settings.seconds)?;
+            pgbench::run(peer, Script::File(&path, Protocol::Prepared), clients, settings.seconds)?;
         }
         Ok(())
     }
@@ -111,6 +118,10 @@ pub(crate) async fn against_postgres(settings: &Settings) -> Result<(), BenchErr
     report.settle("rows", done);
     let done = ranges::run(&arena, &mut report, settings).await;
     report.settle("ranges", done);
+    let done = short_statements::run(&arena, &mut report, settings).await;
+    report.settle("short statements", done);
+    let done = order_entry::run(&arena, &mut report, settings).await;
+    report.settle("order entry", done);
     let done = analytics::run(&arena, &mut report, settings).await;
     report.settle("lineitem", done);
     let done = memory::run(&mut arena, &mut report, settings).await;

@@ -4,7 +4,7 @@ use super::Arena;
 use crate::Settings;
 use crate::error::BenchError;
 use crate::peer::{Canned, Peer};
-use crate::pgbench::{self, Script};
+use crate::pgbench::{self, Protocol, Script};
 use crate::report::{Report, figure, median};
 
 const ROWS: u32 = 100_000;
@@ -49,7 +49,7 @@ pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings)
 /// What the client of the point selects reaches with a server that does nothing: the most that Bennu could.
 fn most(arena: &Arena, report: &mut Report, settings: &Settings) -> Result<(), BenchError> {
     let canned = Canned::start()?;
-    let script = Script::File(&arena.folder.join("script.sql"));
+    let script = Script::File(&arena.folder.join("script.sql"), Protocol::Prepared);
     for (clients, _) in SELECT {
         let mut rates = Vec::new();
         for _ in 0..settings.rounds {

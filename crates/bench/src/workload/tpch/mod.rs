@@ -3,6 +3,7 @@
 //! Query 15 names its view by WITH. The answers beside the queries are PostgreSQL 15's at scale 0.01.
 
 pub(crate) mod data;
+mod planning;
 mod run;
 
 pub(super) use run::{NAME, run};

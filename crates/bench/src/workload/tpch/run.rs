@@ -2,7 +2,7 @@
 
 use super::super::answer::{answer, must_agree};
 use super::super::{Arena, copy::copy};
-use super::{QUERIES, TABLES, data, table};
+use super::{QUERIES, TABLES, data, planning, table};
 use crate::Settings;
 use crate::error::BenchError;
 use crate::peer::{DataFusion, Peer, connect, run as execute};
@@ -50,6 +50,7 @@ pub(in super::super) async fn run(
     for (number, query) in (1..).zip(QUERIES) {
         times.push(measure(arena, (&ours, &theirs, peer.as_mut()), (number, query), settings.rounds.min(3)).await?);
     }
+    planning::run(arena, report, settings, (&ours, &theirs)).await?;
     Ok(Some(summary(arena, report, &times)))
 }
 
