@@ -79,7 +79,7 @@ pub use row::{ColumnIndex, FromRow, Row};
 #[cfg(feature = "console")]
 pub use serve::HttpPeers;
 #[cfg(feature = "server")]
-pub use serve::{Keepalive, ServerOptions};
+pub use serve::{Keepalive, ServerOptions, raise_file_limit};
 pub use session::Session;
 pub use statement::{Statement, ToStatement};
 pub use store::Store;

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 #[cfg(feature = "console")]
 pub use console::Peers as HttpPeers;
 #[cfg(feature = "server")]
-pub use pg_server::{Keepalive, ServerOptions};
+pub use pg_server::{Keepalive, ServerOptions, raise_file_limit};
 
 impl Bennu {
     /// Serves PostgreSQL clients on `listener` until `stop` is cancelled and all sessions have ended. The program goes

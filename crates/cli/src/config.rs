@@ -132,6 +132,7 @@ impl Config {
             max_connections: self.max_connections,
             reserved_connections: self.superuser_reserved_connections,
             reserved_user: self.reserved_user.clone(),
+            max_sockets: 0,
             threads: 0,
             authentication_timeout: Duration::from_secs(self.authentication_timeout),
             keepalive: Keepalive {

@@ -19,6 +19,10 @@ const CLOSING: Duration = Duration::from_secs(20);
 pub(crate) async fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
     let config = Config::load(args)?;
     start_log(&config)?;
+    // Before the store is opened, which takes its share of them.
+    if let Err(error) = bennu::raise_file_limit() {
+        tracing::warn!(%error, "the limit of open files stays as it is");
+    }
     // Before the store is opened: a port that is taken should not cost a recovery.
     let listener = listen("listen", &config.listen)?;
     let http = if config.http == "off" { None } else { Some(listen("http", &config.http)?) };

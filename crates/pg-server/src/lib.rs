@@ -26,8 +26,10 @@ mod rows;
 mod seats;
 mod simple;
 mod socket;
+mod sockets;
 mod startup;
 mod startup_options;
 
 pub use engine::Keepalive;
 pub use listener::{ServerOptions, serve};
+pub use sockets::raise_file_limit;

@@ -7,6 +7,7 @@ use crate::connection::{Connection, Wire};
 use crate::idle_poll::{self, Pollers, Tide};
 use crate::seats::Seats;
 use crate::socket::Asked;
+use crate::sockets::{Socket, Sockets};
 use crate::startup::{self, Opened};
 use engine::{Engine, Keepalive, SessionEnd};
 use parking_lot::Mutex;
@@ -28,6 +29,12 @@ const STARTING: usize = 256;
 /// When the server stops, connections have so long to end. What computes without asking is left behind then.
 const ENDING: Duration = Duration::from_secs(5);
 
+/// Waits after a connection that could not be accepted: twice as long each time.
+const SHORTEST_WAIT: Duration = Duration::from_millis(5);
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// A connection for which there is no room says in this time what it wants, or is not told that.
+const REFUSING: Duration = Duration::from_secs(1);
+
 /// How to serve.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
@@ -37,6 +44,9 @@ pub struct ServerOptions {
     pub reserved_connections: usize,
     /// The user's name of the operator.
     pub reserved_user: String,
+    /// Most sockets of clients, sessions or not; 0 is what the limit of open files leaves. One more is refused with
+    /// 53300.
+    pub max_sockets: usize,
     /// Threads that hold connections; 0 is one for each core.
     pub threads: usize,
     /// A client that has not begun a session after so long is dropped.
@@ -51,6 +61,7 @@ impl Default for ServerOptions {
             max_connections: 2_000,
             reserved_connections: 3,
             reserved_user: "postgres".to_string(),
+            max_sockets: 0,
             threads: 0,
             authentication_timeout: Duration::from_secs(60),
             keepalive: Keepalive::default(),
@@ -80,9 +91,12 @@ impl Sessions {
     }
 }
 
+/// A client's connection on its way to its thread.
+type Accepted = (std::net::TcpStream, Socket);
+
 /// A thread of connections.
 struct Worker {
-    connections: mpsc::UnboundedSender<std::net::TcpStream>,
+    connections: mpsc::UnboundedSender<Accepted>,
     runtime: Background,
     /// Completes when all its connections have ended.
     done: JoinHandle<()>,
@@ -112,10 +126,16 @@ pub async fn serve(
 ) -> io::Result<()> {
     engine.note_server(options.max_connections, options.reserved_connections, options.keepalive);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let sockets = Arc::new(Sockets::new(options.max_sockets));
+    if sockets.most() < options.max_connections {
+        tracing::warn!(sockets = sockets.most(), "the limit of open files allows fewer clients than max_connections");
+    }
+    // Silent ones leave room for those that mean to begin a session.
+    let starting = STARTING.min(sockets.most() / 2);
     let shared = Arc::new(Shared {
         engine: Arc::clone(&engine),
         stop: stop.clone(),
-        seats: Arc::new(Seats::new(options.max_connections, options.reserved_connections, STARTING)),
+        seats: Arc::new(Seats::new(options.max_connections, options.reserved_connections, starting)),
         operator: options.reserved_user.clone(),
         authentication_timeout: options.authentication_timeout,
         keepalive: options.keepalive,
@@ -132,7 +152,7 @@ pub async fn serve(
         watched.push(engine.watch_threads(format!("connection thread {number}"), threads));
         workers.push(worker);
     }
-    let done = accept_all(&listener, &workers, &stop).await;
+    let done = accept_all(&listener, &sockets, &workers, &stop).await;
     drop(watched);
     shared.sessions.end();
     end_all(workers).await;
@@ -155,10 +175,12 @@ async fn end_all(workers: Vec<Worker>) {
 
 async fn accept_all(
     listener: &tokio::net::TcpListener,
+    sockets: &Arc<Sockets>,
     workers: &[Worker],
     stop: &CancellationToken,
 ) -> io::Result<()> {
     let mut turn = workers.iter().cycle();
+    let mut failures = Failures::default();
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => return Ok(()),
@@ -166,16 +188,38 @@ async fn accept_all(
         };
         match accepted.and_then(|(stream, _)| stream.into_std()) {
             Ok(stream) => {
-                if let Some(worker) = turn.next() {
+                failures.end();
+                if let (Some(socket), Some(worker)) = (sockets.take(), turn.next()) {
                     // Fails only when the worker is gone, which is told at the end.
-                    let _ = worker.connections.send(stream);
+                    let _ = worker.connections.send((stream, socket));
                 }
             }
-            Err(error) => {
-                // Out of file descriptors, most often: wait for some to be closed.
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
+            Err(error) => tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                () = tokio::time::sleep(failures.wait(&error)) => {}
+            },
+        }
+    }
+}
+
+/// Connections that could not be accepted, one after the other: most often there are no file descriptors.
+#[derive(Debug, Default)]
+struct Failures(u32);
+
+impl Failures {
+    /// How long to wait for some to be closed. The first is logged.
+    fn wait(&mut self, error: &io::Error) -> Duration {
+        if self.0 == 0 {
+            tracing::warn!(%error, "connections cannot be accepted");
+        }
+        self.0 = self.0.saturating_add(1);
+        SHORTEST_WAIT.saturating_mul(1 << self.0.min(10)).min(LONGEST_WAIT)
+    }
+
+    fn end(&mut self) {
+        if self.0 > 0 {
+            tracing::info!(failures = self.0, "connections are accepted again");
+            self.0 = 0;
         }
     }
 }
@@ -190,8 +234,8 @@ fn start_worker(number: usize, options: &ServerOptions, shared: &Arc<Shared>) ->
         let (tasks, tide) = (TaskTracker::new(), Arc::new(Tide::default()));
         let (polled, own) = (Arc::clone(&shared), Arc::clone(&tide));
         let poller = tokio::spawn(async move { idle_poll::run(&polled.pollers, &own).await });
-        while let Some(stream) = accepted.recv().await {
-            tasks.spawn(connection(stream, Arc::clone(&shared), Arc::clone(&tide)));
+        while let Some(accepted) = accepted.recv().await {
+            tasks.spawn(connection(accepted, Arc::clone(&shared), Arc::clone(&tide)));
         }
         tasks.close();
         tasks.wait().await;
@@ -201,7 +245,7 @@ fn start_worker(number: usize, options: &ServerOptions, shared: &Arc<Shared>) ->
     Ok((Worker { connections, runtime: Background(Some(runtime)), done }, threads))
 }
 
-async fn connection(stream: std::net::TcpStream, shared: Arc<Shared>, tide: Arc<Tide>) {
+async fn connection((stream, socket): Accepted, shared: Arc<Shared>, tide: Arc<Tide>) {
     let stream = match TcpStream::from_std(stream) {
         Ok(stream) => stream,
         Err(error) => return tracing::warn!(%error, "a connection could not be registered"),
@@ -212,6 +256,11 @@ async fn connection(stream: std::net::TcpStream, shared: Arc<Shared>, tide: Arc<
     }
     let asked = Asked::of(&stream, shared.keepalive);
     let mut wire = Wire::new(stream, asked, tide);
+    if socket.is_refused {
+        // An error is that it says nothing.
+        let _ = tokio::time::timeout(REFUSING, startup::turn_away(&mut wire, &shared.engine)).await;
+        return;
+    }
     let opened = {
         let starting = shared.seats.start();
         let opened = startup::open(&mut wire, &shared.engine, peer, &shared.seats, &shared.operator);

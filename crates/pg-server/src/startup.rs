@@ -2,7 +2,7 @@
 
 use crate::connection::{End, Wire};
 use crate::frontend::{self, Malformed, Opening};
-use crate::seats::{Seat, Seats};
+use crate::seats::{Full, Seat, Seats};
 use crate::startup_options::{self, NotASetting};
 use bytes::BufMut;
 use engine::{Engine, Session, SessionStart};
@@ -42,6 +42,13 @@ pub(crate) async fn open(
             refuse(wire, malformed.code(), &malformed.to_string()).await;
             Opened::Done
         }
+    }
+}
+
+/// Refuses a session for which there is no socket. Cancel requests are served all the same.
+pub(crate) async fn turn_away(wire: &mut Wire, engine: &Engine) {
+    if let Ok(Some(_)) = opening(wire, engine).await {
+        refuse(wire, "53300", &Full::All.to_string()).await;
     }
 }
 

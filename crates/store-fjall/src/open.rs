@@ -14,7 +14,7 @@ use crate::keyspace_names::Names;
 use crate::large::redo;
 use crate::manifests;
 use crate::meta;
-use crate::options::Options;
+use crate::options::{FEWEST_FILES, Options};
 use crate::read_only::ReadOnly;
 use crate::recovery;
 use crate::seam::engine_threads;
@@ -117,6 +117,7 @@ fn open_database(folder: &Folder, options: &Options) -> StoreResult<Database> {
     let path = folder.database();
     let builder = engine_threads::count(Database::builder(&path), options.worker_threads)
         .cache_size(options.cache_bytes)
+        .max_cached_files(Some(options.cached_files.max(FEWEST_FILES)))
         // Journals are bounded by our own budget of memtable entries. Beyond this size fjall would seal memtables.
         .max_journaling_size(u64::MAX);
     // fjall asserts some things about its files; a folder that was tampered with is no reason to panic.

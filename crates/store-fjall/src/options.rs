@@ -1,11 +1,19 @@
 //! What an embedded store can be opened with.
 
 use crate::memory::default_cache_bytes;
+use rlimit::{Resource, getrlimit};
 use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Clock, SystemClock};
+
+/// fjall takes no fewer.
+pub(crate) const FEWEST_FILES: usize = 10;
+/// More would not be read at a time.
+const MOST_FILES: usize = 900;
+/// The limit of open files where the system does not tell it.
+const FEW_FILES: u64 = 256;
 
 /// Settings of an embedded store. All have a default that suits a machine with a few GiB of memory.
 #[derive(Clone, Debug)]
@@ -25,6 +33,8 @@ pub struct Options {
     pub idle_flush: Duration,
     /// A commit that nobody waits for becomes durable within about this time.
     pub buffered_sync_interval: Duration,
+    /// Files of tables that are kept open, at least 10. Others are opened when they are read.
+    pub cached_files: usize,
     /// Threads of fjall that flush and compact.
     pub worker_threads: usize,
     /// Commits of more bytes are written to files before the commit lock is taken, smaller ones to the journal under it.
@@ -58,6 +68,7 @@ impl Default for Options {
             snapshot_max_age: Duration::from_secs(3600),
             idle_flush: Duration::from_secs(60),
             buffered_sync_interval: Duration::from_millis(10),
+            cached_files: default_cached_files(),
             worker_threads: 2,
             large_commit_bytes: 8 << 20,
             small_load_bytes: 8 << 20,
@@ -70,6 +81,12 @@ impl Default for Options {
             temporary: false,
         }
     }
+}
+
+/// A quarter of the files that the process may open: clients and journals need some too.
+fn default_cached_files() -> usize {
+    let limit = getrlimit(Resource::NOFILE).map_or(FEW_FILES, |(current, _)| current);
+    usize::try_from(limit / 4).unwrap_or(MOST_FILES).clamp(FEWEST_FILES, MOST_FILES)
 }
 
 /// Tells how much room a folder's disk has.

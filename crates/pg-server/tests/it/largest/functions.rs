@@ -1,7 +1,7 @@
 //! Every function of `pg_proc`.
 
-use super::all_beside_a_client;
 use super::values::{SHAPES, Shape, largest};
+use super::{Work, all_beside_a_client};
 use crate::client::Server;
 
 /// Those that end what others do.
@@ -101,7 +101,7 @@ async fn every_function_on_its_largest_input_lets_others_be_answered() {
     for routine in routines(&server).await.iter().filter(|routine| !LEFT_OUT.contains(&routine.name.as_str())) {
         all.extend(SHAPES.iter().flat_map(|shape| statements(routine, *shape)));
     }
-    let all = super::share(all, 20);
+    let all = super::share(all, 20).into_iter().map(Work::of).collect();
     let done = all_beside_a_client(server, all).await;
     let ran = done.iter().filter(|one| one.outcome.is_ok()).count();
     assert!(ran > done.len() / 4, "only {ran} of {} ran", done.len());

@@ -1,8 +1,9 @@
-//! Every function on the largest inputs, beside a client that counts its own answers.
+//! Every function and every kind of statement on the largest inputs, beside a client that counts its own answers.
 //!
-//! `BENNU_LARGEST=all` asks for all of it; else a share is taken, by `BENNU_SEED`.
+//! `BENNU_LARGEST=all` asks for all functions; else a share is taken, by `BENNU_SEED`.
 
 mod functions;
+mod kinds;
 mod values;
 
 use crate::client::Strs as _;
@@ -22,9 +23,23 @@ const HEARD: Duration = Duration::from_secs(10);
 /// The longest wait of the client beside them.
 const GAP: Duration = Duration::from_secs(10);
 
+/// A statement, and what its client sends behind it without being asked.
+#[derive(Clone)]
+struct Work {
+    text: String,
+    frames: Vec<u8>,
+}
+
+impl Work {
+    fn of(text: String) -> Self {
+        Self { text, frames: Vec::new() }
+    }
+}
+
 /// What one statement did.
 struct Done {
     text: String,
+    began: Instant,
     took: Duration,
     outcome: Result<String, String>,
 }
@@ -52,16 +67,16 @@ async fn tidy(mut client: Client) -> Client {
 }
 
 /// Takes statements until there are no more.
-async fn work(server: Arc<Server>, left: Arc<Mutex<Vec<String>>>, done: Arc<Mutex<Vec<Done>>>) {
+async fn work(server: Arc<Server>, left: Arc<Mutex<Vec<Work>>>, done: Arc<Mutex<Vec<Done>>>) {
     let mut client = ready(&server).await;
     loop {
-        let Some(text) = left.lock().pop() else { return };
+        let Some(Work { text, frames }) = left.lock().pop() else { return };
         let began = Instant::now();
-        client.send(&query(&text)).await;
+        client.send(&[query(&text), frames].concat()).await;
         let answer = tokio::time::timeout(HEARD * 2, client.answer()).await.unwrap_or_default();
         let alive = answer.last().is_some_and(|message| message.kind == b'Z');
         let outcome = crate::client::result(&answer).map(|shown| shown.chars().take(40).collect());
-        done.lock().push(Done { text, took: began.elapsed(), outcome });
+        done.lock().push(Done { text, began, took: began.elapsed(), outcome });
         // What it left open is closed, and what it set is set again.
         client = if alive { tidy(client).await } else { ready(&server).await };
     }
@@ -81,7 +96,7 @@ async fn count_answers(mut client: Client, stop: Arc<AtomicBool>) -> Vec<(Instan
 
 /// Runs all of `statements`, and returns what they did. Fails when one does not hear its timeout, keeps the client
 /// beside it waiting, or fails inside.
-async fn all_beside_a_client(server: Server, statements: Vec<String>) -> Vec<Done> {
+async fn all_beside_a_client(server: Server, statements: Vec<Work>) -> Vec<Done> {
     let server = Arc::new(server);
     let stop = Arc::new(AtomicBool::new(false));
     let counting = tokio::spawn(count_answers(server.session().await, Arc::clone(&stop)));
@@ -92,13 +107,15 @@ async fn all_beside_a_client(server: Server, statements: Vec<String>) -> Vec<Don
     }
     stop.store(true, Ordering::Relaxed);
     let waits = counting.await.unwrap();
-    let longest = waits.iter().map(|(began, ended)| *ended - *began).max().unwrap();
+    let (from, to) = waits.iter().copied().max_by_key(|(began, ended)| *ended - *began).unwrap();
     let done = std::mem::take(&mut *done.lock());
     let deaf: Vec<String> = done.iter().filter(|one| one.took > HEARD).map(Done::shown).collect();
     assert!(deaf.is_empty(), "{} do not hear their timeout:\n{}", deaf.len(), deaf.join("\n"));
     let broken: Vec<String> = done.iter().filter(|one| one.is_broken()).map(Done::shown).collect();
     assert!(broken.is_empty(), "{} fail inside:\n{}", broken.len(), broken.join("\n"));
-    assert!(longest < GAP, "the client beside them waited {longest:?} for one of {} answers", waits.len());
+    let beside = done.iter().filter(|one| one.began < to && one.began + one.took > from).map(Done::shown);
+    let (longest, beside) = (to - from, beside.collect::<Vec<_>>().join("\n"));
+    assert!(longest < GAP, "for one of {} answers a client waited {longest:?}, beside\n{beside}", waits.len());
     done
 }
 

@@ -1,0 +1,223 @@
+//! Every kind of statement.
+
+use super::{Work, all_beside_a_client};
+use crate::client::{Server, Strs as _};
+use crate::frames::frame;
+use sql::Statement;
+use std::collections::BTreeSet;
+
+/// Names in the lists of statements that take any number of them.
+const NAMES: usize = 5_000;
+/// Tables that are there.
+const TABLES: usize = 300;
+
+/// The kind of a statement. Without a pattern for all others: a new kind has to be given an input here.
+fn kind(statement: &Statement) -> &'static str {
+    match statement {
+        Statement::Query(_) => "query",
+        Statement::Insert(_) => "insert",
+        Statement::Update(_) => "update",
+        Statement::Delete(_) => "delete",
+        Statement::CreateTable(_) => "create table",
+        Statement::CreateSchema { .. } => "create schema",
+        Statement::CreateView(_) => "create view",
+        Statement::DropView { .. } => "drop view",
+        Statement::CreateSequence(_) => "create sequence",
+        Statement::AlterSequence(_) => "alter sequence",
+        Statement::DropSequence { .. } => "drop sequence",
+        Statement::DropTable { .. } => "drop table",
+        Statement::DropSchema { .. } => "drop schema",
+        Statement::AlterTable(_) => "alter table",
+        Statement::RenameSchema { .. } => "rename schema",
+        Statement::ChangeOwner(_) => "change owner",
+        Statement::Truncate { .. } => "truncate",
+        Statement::Explain(_) => "explain",
+        Statement::Set { .. } => "set",
+        Statement::SetTransaction { .. } => "set transaction",
+        Statement::SetTransactionSnapshot(_) => "set transaction snapshot",
+        Statement::Show(_) => "show",
+        Statement::Reset(_) => "reset",
+        Statement::Begin(_) => "begin",
+        Statement::Commit => "commit",
+        Statement::Rollback => "rollback",
+        Statement::Savepoint(_) => "savepoint",
+        Statement::Release(_) => "release",
+        Statement::RollbackTo(_) => "rollback to",
+        Statement::Lock(_) => "lock",
+        Statement::DeclareCursor(_) => "declare cursor",
+        Statement::Fetch(_) => "fetch",
+        Statement::CloseCursor(_) => "close cursor",
+        Statement::Copy(_) => "copy",
+        Statement::Prepare { .. } => "prepare",
+        Statement::Execute { .. } => "execute",
+        Statement::Deallocate(_) => "deallocate",
+        Statement::Discard(_) => "discard",
+        Statement::Analyze { .. } => "analyze",
+        Statement::Vacuum { .. } => "vacuum",
+    }
+}
+
+const KINDS: usize = 40;
+
+/// Bytes of texts that are read for their kind.
+const LONG: usize = 2 << 20;
+
+/// Windows of orders of their own in one select list. DataFusion takes the third power of their number to put their names
+/// together, and asks nobody meanwhile: of 1,600 the statement hears its timeout after a minute.
+const WINDOWS: usize = 100;
+
+/// Rows without end, of which no two batches are cheap.
+const ENDLESS: &str = "generate_series(1, 10000000) AS a(i), generate_series(1, 10000000) AS b(j)";
+
+/// `part` for each number below `count`, between commas.
+fn list(count: usize, part: impl Fn(usize) -> String) -> String {
+    (0..count).map(part).collect::<Vec<_>>().join(", ")
+}
+
+/// As [`list`], one after the other.
+fn chain(count: usize, part: impl Fn(usize) -> String) -> String {
+    (1..count).map(part).collect()
+}
+
+fn first_of_each(count: usize) -> String {
+    let lateral = |n| format!(" JOIN LATERAL (SELECT k, v FROM t WHERE t.k = t{}.k LIMIT 1) AS t{n} ON true", n - 1);
+    format!("SELECT count(*) FROM t AS t0{}", chain(count, lateral))
+}
+
+fn sums_of_each(count: usize) -> String {
+    let lateral = |n| format!(", LATERAL (SELECT sum(v)::int AS k FROM t WHERE t.k = t{}.k) AS t{n}", n - 1);
+    format!("SELECT count(*) FROM t AS t0{}", chain(count, lateral))
+}
+
+fn queries() -> Vec<String> {
+    let branches = |count| (0..count).map(|n| format!("SELECT {n} AS n")).collect::<Vec<_>>().join(" UNION ALL ");
+    let nested = |count| format!("{}SELECT 1 AS n{}", "SELECT n FROM (".repeat(count), ") AS s".repeat(count));
+    vec![
+        first_of_each(24),
+        sums_of_each(16),
+        format!("SELECT {}1{}", "(".repeat(5 << 20), ")".repeat(5 << 20)),
+        format!("SELECT count(*) FROM t WHERE k IN ({})", list(1_000_000, |n| n.to_string())),
+        format!("SELECT count(*) FROM (VALUES {}) AS v(n)", list(50_000, |n| format!("({n})"))),
+        branches(1_000),
+        nested(60),
+        format!(
+            "WITH {} SELECT * FROM c499",
+            list(500, |n| match n {
+                0 => "c0 AS (SELECT 1 AS n)".to_string(),
+                n => format!("c{n} AS (SELECT n + 1 AS n FROM c{})", n - 1),
+            })
+        ),
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r".to_string(),
+        format!("SELECT CASE k {} END FROM t", (0..10_000).map(|n| format!("WHEN {n} THEN {n} ")).collect::<String>()),
+        format!("SELECT {} FROM t", list(WINDOWS, |n| format!("sum(v) OVER (ORDER BY k + {n})"))),
+        format!("SELECT count(*) FROM {ENDLESS} WHERE i * j = -1"),
+        format!("SELECT k FROM t WHERE {}", (0..20_000).map(|n| format!("v = {n}")).collect::<Vec<_>>().join(" OR ")),
+    ]
+}
+
+fn writes() -> Vec<String> {
+    vec![
+        format!("INSERT INTO t (k, v) VALUES {} ON CONFLICT DO NOTHING", list(100_000, |n| format!("({n}, {n})"))),
+        format!("INSERT INTO t SELECT -i - j, 1 FROM {ENDLESS} ON CONFLICT DO NOTHING"),
+        format!("INSERT INTO t SELECT i, j FROM {ENDLESS} WHERE i * j = -1"),
+        format!("UPDATE t SET v = (SELECT count(*) FROM {ENDLESS} WHERE i * j = -t.k)"),
+        "UPDATE t SET v = a.i FROM generate_series(1, 100000000) AS a(i) WHERE a.i % 7919 = t.k".to_string(),
+        format!("UPDATE t SET v = CASE k {} END", chain(10_000, |n| format!("WHEN {n} THEN {n} "))),
+        format!("DELETE FROM t USING {ENDLESS} WHERE t.k = i * j - 1"),
+        format!("DELETE FROM t WHERE k IN ({})", list(200_000, |n| (n + 1_000_000).to_string())),
+    ]
+}
+
+fn definitions() -> Vec<String> {
+    let absent = list(NAMES, |n| format!("absent{n}"));
+    let mut all = vec![
+        format!("CREATE TABLE wide (k int PRIMARY KEY, {})", list(1_599, |n| format!("c{n} int DEFAULT {n}"))),
+        format!("CREATE TABLE computed AS SELECT i, j FROM {ENDLESS}"),
+        format!("CREATE SCHEMA \"{}\"", "s".repeat(500_000)),
+        format!("CREATE VIEW chained AS {}", first_of_each(24)),
+        format!("CREATE SEQUENCE long START 1 MAXVALUE 9223372036854775807 -- {}", "x".repeat(1 << 20)),
+        format!("ALTER SEQUENCE numbers RESTART 5 /* {} */", "x".repeat(1 << 20)),
+        format!("ALTER TABLE grown {}", list(1_500, |n| format!("ADD COLUMN c{n} int DEFAULT {n}"))),
+        "ALTER TABLE grown ADD COLUMN late text DEFAULT repeat('x', 1000)".to_string(),
+        format!("ALTER SCHEMA absent RENAME TO \"{}\"", "s".repeat(500_000)),
+        format!("ALTER TABLE t OWNER TO \"{}\"", "o".repeat(1_000_000)),
+        format!("TRUNCATE {}", list(TABLES, |n| format!("truncated{n}"))),
+        format!("TRUNCATE {absent}"),
+        format!("DROP TABLE {}", list(TABLES, |n| format!("dropped{n}"))),
+    ];
+    let kinds = ["TABLE", "VIEW", "SEQUENCE", "SCHEMA"];
+    all.extend(kinds.iter().map(|kind| format!("DROP {kind} IF EXISTS {absent}")));
+    all
+}
+
+fn sessions() -> Vec<String> {
+    let names = list(NAMES, |n| format!("t{n}"));
+    let savepoints = |step: &str| (0..NAMES).map(|n| format!("{step} s{n};")).collect::<String>();
+    vec![
+        format!("EXPLAIN {}", first_of_each(24)),
+        format!("EXPLAIN ANALYZE SELECT count(*) FROM {ENDLESS} WHERE i * j = -1"),
+        format!("SET search_path = {names}"),
+        format!("SET application_name = '{}'", "x".repeat(1 << 20)),
+        "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED".to_string(),
+        format!("BEGIN ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT '{}'", "0".repeat(1 << 20)),
+        "SHOW ALL".to_string(),
+        "RESET ALL".to_string(),
+        format!("BEGIN; {}{}ROLLBACK", savepoints("SAVEPOINT"), savepoints("RELEASE")),
+        format!("BEGIN; {}{}COMMIT", savepoints("SAVEPOINT"), savepoints("ROLLBACK TO")),
+        "BEGIN; INSERT INTO t SELECT -i, 1 FROM generate_series(1, 1000000) AS g(i) ON CONFLICT DO NOTHING; COMMIT"
+            .to_string(),
+        format!("BEGIN; LOCK TABLE {} IN SHARE MODE", list(TABLES, |n| format!("locked{n}"))),
+        format!("BEGIN; DECLARE c CURSOR FOR SELECT i, j FROM {ENDLESS}; FETCH ALL FROM c"),
+        format!("BEGIN; DECLARE c CURSOR FOR {}", first_of_each(24)),
+        format!("BEGIN; {}", (0..NAMES).map(|n| format!("CLOSE c{n};")).collect::<String>()),
+        format!("PREPARE p AS {}", first_of_each(24)),
+        format!("PREPARE q AS SELECT 1; EXECUTE q({})", list(60_000, |n| n.to_string())),
+        format!("DEALLOCATE \"{}\"", "p".repeat(1_000_000)),
+        "DISCARD ALL".to_string(),
+        format!("ANALYZE {names}"),
+        "ANALYZE".to_string(),
+        format!("VACUUM {names}"),
+    ]
+}
+
+/// COPY both ways. What the client sends beside it is not heard outside of it.
+fn copies() -> Vec<Work> {
+    let line = frame(b'd', &["x".repeat(1 << 20).as_bytes()]);
+    let rows: String = (0..20_000).map(|n| format!("{}\t{n}\n", n + 10_000_000)).collect();
+    let input =
+        |data: Vec<u8>| Work { frames: [data, frame(b'c', &[])].concat(), ..Work::of("COPY t FROM STDIN".into()) };
+    vec![
+        Work::of(format!("COPY (SELECT i, j FROM {ENDLESS}) TO STDOUT")),
+        input(line.repeat(20)),
+        input(frame(b'd', &[rows.as_bytes()]).repeat(20)),
+    ]
+}
+
+async fn fill(server: &Server) {
+    let mut client = server.session().await;
+    let table = |kind: &'static str| move |n: usize| format!("CREATE TABLE {kind}{n} (k int PRIMARY KEY, v int);");
+    let mut text = String::from("CREATE SEQUENCE numbers; CREATE TABLE grown (k int PRIMARY KEY);");
+    for kind in ["dropped", "truncated", "locked"] {
+        text.extend((0..TABLES).map(table(kind)));
+    }
+    assert_eq!(client.run(&text).await.strs(), Ok("CREATE TABLE"));
+    let rows =
+        "CREATE TABLE t (k int PRIMARY KEY, v int); INSERT INTO t SELECT i, i FROM generate_series(1, 2000) AS g(i);
+        INSERT INTO grown SELECT i FROM generate_series(1, 2000) AS g(i)";
+    assert_eq!(client.run(rows).await.strs(), Ok("INSERT 0 2000"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_kind_of_statement_on_its_largest_input_lets_others_be_answered() {
+    let server = Server::start(100).await;
+    fill(&server).await;
+    let texts = [queries(), writes(), definitions(), sessions()].concat();
+    let mut all: Vec<Work> = texts.into_iter().map(Work::of).collect();
+    all.extend(copies());
+    // The longest are queries and take long to read.
+    let texts = all.iter().map(|work| work.text.as_str()).filter(|text| text.len() <= LONG);
+    let parsed = texts.filter_map(|text| sql::parse(text).ok()).flatten();
+    let kinds: BTreeSet<&str> = parsed.map(|one| kind(&one.statement)).collect();
+    assert_eq!(kinds.len(), KINDS, "{kinds:?}");
+    all_beside_a_client(server, all).await;
+}
