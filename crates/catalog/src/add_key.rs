@@ -21,6 +21,10 @@ impl Draft {
         name: Option<String>,
     ) -> CatalogResult<PreparedTable> {
         let old = self.keyless(oid)?;
+        if !old.indexes.is_empty() {
+            let feature = format!("adding a primary key to table \"{}\", which has indexes", old.name);
+            return Err(CatalogError::Unsupported { feature });
+        }
         let mut table = old.as_ref().clone();
         table.columns.retain(|column| !column.hidden);
         table.key = make_key(&table.name, &table.columns, key)?;

@@ -45,7 +45,8 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// DROP COLUMN. Old rows keep its bytes, which nobody reads any more. CHECK constraints that name it go with it.
+    /// DROP COLUMN. Old rows keep its bytes, which nobody reads any more. Indexes and CHECK constraints that name it go
+    /// with it.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchColumn`], [`CatalogError::DependentObjects`] for a key column,
@@ -64,6 +65,7 @@ impl Draft {
         self.drop_owned(table.oid, id);
         table.columns.retain(|column| column.id != id);
         table.checks.retain(|check| !check.columns.contains(&id));
+        self.remove_indexes(&mut table, |index| index.names(id));
         push_layout(&mut table)?;
         Ok(self.put_table(table))
     }

@@ -42,6 +42,7 @@ pub(crate) fn build_table(new: NewTable, schema: SchemaId) -> CatalogResult<Tabl
         columns,
         properties,
         checks: Vec::new(),
+        indexes: Vec::new(),
         version: 0,
         name,
     };

@@ -1,6 +1,6 @@
 //! One version of all definitions: an immutable value.
 
-use crate::{CatalogError, CatalogResult, SchemaDef, SchemaId, Sequence, Table, TableOid, View};
+use crate::{CatalogError, CatalogResult, Index, SchemaDef, SchemaId, Sequence, Table, TableOid, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -141,6 +141,16 @@ impl Catalog {
         self.sequences.get(&oid)
     }
 
+    /// The index of that name in that schema, and its table.
+    pub fn index(&self, schema: &str, name: &str) -> Option<(&Arc<Table>, &Index)> {
+        self.tables_in(schema).find_map(|table| Some((table, table.index(name)?)))
+    }
+
+    /// The index of that oid, and its table.
+    pub fn index_by_oid(&self, oid: u32) -> Option<(&Arc<Table>, &Index)> {
+        self.tables().find_map(|table| Some((table, table.indexes.iter().find(|index| index.oid == oid)?)))
+    }
+
     /// Oids of what is in a schema: tables, views, sequences.
     pub fn relations_in(&self, schema: SchemaId) -> Vec<TableOid> {
         let tables = self.tables().filter(|table| table.schema == schema).map(|table| table.oid);
@@ -206,7 +216,7 @@ impl Catalog {
     /// Of the tables that a store has, those that no table of this catalog refers to.
     pub fn orphans(&self, in_store: impl IntoIterator<Item = store::TableId>) -> Vec<store::TableId> {
         let known: BTreeSet<u32> =
-            self.tables().map(|table| table.storage).chain(self.staged.iter().copied()).collect();
+            self.tables().flat_map(|table| table.storages()).chain(self.staged.iter().copied()).collect();
         in_store.into_iter().filter(|id| *id != SYSTEM_TABLE && !known.contains(&id.0)).collect()
     }
 }

@@ -3,7 +3,7 @@
 //! The catalog keeps their text and the columns that it names; what compiles and evaluates them is above. In the
 //! text a column stands without its table, so that renaming the table leaves it as it is.
 
-use crate::{CatalogError, CatalogResult, ColumnId, Draft, Table, TableOid};
+use crate::{CatalogError, CatalogResult, ColumnId, Draft, Index, Table, TableOid};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -39,9 +39,14 @@ impl Table {
         self.checks.iter().find(|check| check.name == name)
     }
 
+    /// The index of the UNIQUE constraint of that name.
+    pub fn unique_constraint(&self, name: &str) -> Option<&Index> {
+        self.index(name).filter(|index| index.constraint.is_some())
+    }
+
     /// Has a constraint of this table that name?
     pub fn is_constraint(&self, name: &str) -> bool {
-        self.key_name.as_deref() == Some(name) || self.check(name).is_some()
+        self.key_name.as_deref() == Some(name) || self.check(name).is_some() || self.unique_constraint(name).is_some()
     }
 
     fn push_check(&mut self, oid: u32, new: NewCheck) -> CatalogResult<()> {
@@ -97,28 +102,35 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// DROP CONSTRAINT of a CHECK constraint.
+    /// DROP CONSTRAINT of a CHECK or UNIQUE constraint.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`]; [`CatalogError::NoSuchConstraint`]; [`CatalogError::Unsupported`] for a primary
     /// key.
     pub fn drop_constraint(&mut self, oid: TableOid, name: &str) -> CatalogResult<Arc<Table>> {
         let mut table = self.table(oid)?.as_ref().clone();
+        if table.unique_constraint(name).is_some() {
+            self.remove_indexes(&mut table, |index| index.name == name);
+            return Ok(self.put_table(table));
+        }
         find_check(&table, name, "dropping")?;
         table.checks.retain(|check| check.name != name);
         Ok(self.put_table(table))
     }
 
-    /// RENAME CONSTRAINT of a CHECK constraint.
+    /// RENAME CONSTRAINT of a CHECK or UNIQUE constraint.
     ///
     /// # Errors
     /// As [`Self::drop_constraint`], and [`CatalogError::DuplicateConstraint`].
     pub fn rename_constraint(&mut self, oid: TableOid, name: &str, to: &str) -> CatalogResult<Arc<Table>> {
         let mut table = self.table(oid)?.as_ref().clone();
-        find_check(&table, name, "renaming")?;
         if table.is_constraint(to) {
             return Err(CatalogError::DuplicateConstraint { table: table.name.clone(), constraint: to.to_string() });
         }
+        if let Some(index) = table.unique_constraint(name) {
+            return self.rename_index(oid, index.oid, to);
+        }
+        find_check(&table, name, "renaming")?;
         for check in table.checks.iter_mut().filter(|check| check.name == name) {
             check.name = to.to_string();
         }

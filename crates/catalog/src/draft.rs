@@ -194,7 +194,20 @@ impl Draft {
         self.drop_storage(table.storage);
         table.storage = self.take_storage()?;
         self.stores.push(TableChange::Create(store_spec(&table)));
+        self.truncate_indexes(&mut table)?;
         Ok(self.put_table(table))
+    }
+
+    /// New storage for each index of a table that is emptied.
+    fn truncate_indexes(&mut self, table: &mut Table) -> CatalogResult<()> {
+        let mut indexes = std::mem::take(&mut table.indexes);
+        for index in &mut indexes {
+            self.drop_storage(index.storage);
+            index.storage = self.take_storage()?;
+            self.stores.push(TableChange::Create(store_spec(&index.entries(table))));
+        }
+        table.indexes = indexes;
+        Ok(())
     }
 
     /// The table as this draft has it.
@@ -235,7 +248,8 @@ impl Draft {
         let next = &self.next;
         let taken = next.table(schema, name).is_some()
             || next.view(schema, name).is_some()
-            || next.sequence(schema, name).is_some();
+            || next.sequence(schema, name).is_some()
+            || next.index(schema, name).is_some();
         if taken { Err(CatalogError::DuplicateTable { name: name.to_string() }) } else { Ok(()) }
     }
 
@@ -254,7 +268,7 @@ impl Draft {
     }
 
     fn remove_table(&mut self, table: &Table) {
-        self.drop_storage(table.storage);
+        table.storages().for_each(|storage| self.drop_storage(storage));
         self.forget(table.oid);
         self.dirty.tables.insert(table.oid);
     }

@@ -1,6 +1,6 @@
 //! A table: columns, key, layouts and where its rows are.
 
-use crate::{CatalogError, CatalogResult, Check, Column, ColumnId};
+use crate::{CatalogError, CatalogResult, Check, Column, ColumnId, Index};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -82,6 +82,9 @@ pub struct Table {
     /// CHECK constraints, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
+    /// Secondary indexes, by oid.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub indexes: Vec<Index>,
     /// Catalog version at which the table last changed.
     pub version: u64,
 }
@@ -90,6 +93,16 @@ impl Table {
     /// The table's data in the store.
     pub fn storage_id(&self) -> store::TableId {
         store::TableId(self.storage)
+    }
+
+    /// The storage of its rows and that of each of its indexes.
+    pub fn storages(&self) -> impl Iterator<Item = u32> {
+        std::iter::once(self.storage).chain(self.indexes.iter().map(|index| index.storage))
+    }
+
+    /// The index of that name.
+    pub fn index(&self, name: &str) -> Option<&Index> {
+        self.indexes.iter().find(|index| index.name == name)
     }
 
     /// The column of that name, hidden ones too.

@@ -236,6 +236,7 @@ fn table(create: &sql::CreateTable, oid: u32) -> Table {
         salt_buckets: None,
         splits: Vec::new(),
         checks: Vec::new(),
+        indexes: Vec::new(),
         layouts: Vec::new(),
         properties: BTreeMap::new(),
         version: 0,

@@ -110,6 +110,12 @@ pub(super) fn check(table: &Table) -> CatalogResult<()> {
     if table.checks.iter().flat_map(|check| &check.columns).any(|id| table.column(*id).is_none()) {
         return fail("a CHECK constraint names a column that it lacks");
     }
+    for index in &table.indexes {
+        let parts = index.parts.iter().map(|part| part.column).chain(index.include.iter().copied());
+        if index.parts.is_empty() || parts.into_iter().any(|id| table.column(id).is_none()) {
+            return fail("an index names a column that it lacks");
+        }
+    }
     let current: Vec<_> = table.value_columns().map(|column| column.id).collect();
     let written = table.current_layout_def().into_iter().flat_map(|layout| &layout.columns);
     if !written.map(|(id, _)| *id).eq(current) {

@@ -90,9 +90,9 @@ fn digits_of_a_second_are_stored_beside_the_type_that_has_them() {
 
 #[test]
 fn a_newer_format_is_named_and_its_value_is_not_looked_at() {
-    let row = br#"{"format": 3, "value": "who knows"}"#;
+    let row = br#"{"format": 4, "value": "who knows"}"#;
     let refused = value::<Table>(row, &String::new).unwrap_err();
-    assert_eq!(refused, CatalogError::NewerFormat { found: 3, readable: FORMAT });
+    assert_eq!(refused, CatalogError::NewerFormat { found: 4, readable: FORMAT });
 }
 
 #[test]

@@ -1,0 +1,17 @@
+//! One definition of an index: from (definition, old row, new row) to what changes in its entries.
+//!
+//! ```text
+//!   Table, Index ──IndexCodec::new──> IndexCodec
+//!   row ──IndexCodec::entry──> Entry (key, fragment)
+//!   old entry, new entry ──change──> Change: nothing, or a delete and a put
+//! ```
+//!
+//! Pure: nothing here reads or writes a store. Who applies the changes decides what they are atomic with.
+//!
+//! Read next: `catalog::Index::entries` (what entries look like).
+
+mod change;
+mod codec;
+
+pub use change::{Change, change};
+pub use codec::{Entry, IndexCodec};
