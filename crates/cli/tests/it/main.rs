@@ -6,6 +6,7 @@ mod http;
 mod kill;
 mod long_values;
 mod memory;
+mod open_files;
 mod server;
 mod shell;
 mod spill_files;

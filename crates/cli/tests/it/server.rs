@@ -37,6 +37,13 @@ impl Server {
         )
     }
 
+    /// Starts it on `data` in a process that may open so many files.
+    pub(crate) fn start_with_files(data: &Path, files: u32) -> Self {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("ulimit -n {files} && exec \"$0\" \"$@\"")]);
+        Self::start_command(shell.arg(bennu().get_program()).args(["serve", "--data"]).arg(data).stderr(Stdio::null()))
+    }
+
     fn start_command(command: &mut Command) -> Self {
         let mut child =
             command.args(["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();

@@ -23,11 +23,16 @@ use types::Datum;
 /// A row of the target's: key, what is there, and the values that the query computed for it.
 type Found = (Bytes, Row, Row);
 
+/// Rows read at once: their keys come in batches of any length, and what is behind a key may be large.
+const GROUP: usize = 64;
+
 /// The rows of a statement, read in a state in which the table stays.
 struct RowsOfQuery {
     view: ReadView,
     plan: Arc<Plan>,
     chunks: BoxStream<'static, EngineResult<Chunk>>,
+    /// Keys of rows that are not read yet, and the values computed for them.
+    pending: std::vec::IntoIter<(Bytes, Row)>,
 }
 
 impl Session {
@@ -103,30 +108,18 @@ impl Session {
         let last = store.apply(WriteBatch::default(), Durability::Buffered).await?;
         let view = work.view(store.as_ref(), last).await?;
         let chunks = self.stream(self.query_context(view.clone()), Arc::clone(plan), params.to_vec())?;
-        Ok(RowsOfQuery { view, plan: Arc::clone(plan), chunks })
+        Ok(RowsOfQuery { view, plan: Arc::clone(plan), chunks, pending: Vec::new().into_iter() })
     }
 }
 
 impl RowsOfQuery {
     /// Some rows more. A join may bring one several times: the first counts.
     async fn next(&mut self, target: &Target) -> EngineResult<Option<Vec<Found>>> {
-        let Some(chunk) = self.chunks.next().await else { return Ok(None) };
-        let rows = match chunk? {
-            Chunk::Stored(rows) => rows.to_rows()?,
-            Chunk::Rows(rows) => rows,
-            Chunk::Batch(batch) => {
-                let types: Vec<_> = self.plan.columns.iter().map(|column| column.ty).collect();
-                query::convert::batch_to_rows(&batch, &types)?
-            }
-        };
-        let width = target.codec.key_columns().len();
-        let (mut keys, mut computed) = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
-        for mut row in rows {
-            computed.push(row.split_off(width.min(row.len())));
-            let mut key = Vec::with_capacity(32);
-            target.codec.encode_key_values(&row, &mut key)?;
-            keys.push(Bytes::from(key));
+        while self.pending.len() == 0 {
+            let Some(chunk) = self.chunks.next().await else { return Ok(None) };
+            self.pending = self.keys_of(chunk?, target)?.into_iter();
         }
+        let (keys, computed): (Vec<_>, Vec<_>) = self.pending.by_ref().take(GROUP).unzip();
         let fragments = self.view.get_many(target.storage, FAMILY, &keys).await?;
         let mut found = Vec::with_capacity(keys.len());
         for ((key, computed), fragment) in keys.into_iter().zip(computed).zip(fragments) {
@@ -136,5 +129,26 @@ impl RowsOfQuery {
             }
         }
         Ok(Some(found))
+    }
+
+    /// The keys of a chunk, and what the query computed beside them.
+    fn keys_of(&self, chunk: Chunk, target: &Target) -> EngineResult<Vec<(Bytes, Row)>> {
+        let rows = match chunk {
+            Chunk::Stored(rows) => rows.to_rows()?,
+            Chunk::Rows(rows) => rows,
+            Chunk::Batch(batch) => {
+                let types: Vec<_> = self.plan.columns.iter().map(|column| column.ty).collect();
+                query::convert::batch_to_rows(&batch, &types)?
+            }
+        };
+        let width = target.codec.key_columns().len();
+        let mut keys = Vec::with_capacity(rows.len());
+        for mut row in rows {
+            let computed = row.split_off(width.min(row.len()));
+            let mut key = Vec::with_capacity(32);
+            target.codec.encode_key_values(&row, &mut key)?;
+            keys.push((Bytes::from(key), computed));
+        }
+        Ok(keys)
     }
 }

@@ -1,0 +1,52 @@
+//! More sockets than a process may open files: the store keeps those that it needs.
+
+use crate::server::Server;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+use tokio_postgres::NoTls;
+
+/// Half of them are for clients.
+const FILES: u32 = 256;
+
+#[tokio::test]
+async fn silent_sockets_leave_the_store_its_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start_with_files(&folder.path().join("data"), FILES);
+    let client = server.connect().await;
+    client.batch_execute("CREATE TABLE t (k integer PRIMARY KEY, v text)").await.unwrap();
+    // The system takes connections that the server has not looked at.
+    let silent: Vec<TcpStream> =
+        (0..2 * FILES).map(|_| TcpStream::connect(("127.0.0.1", server.port)).unwrap()).collect();
+    assert!(!connects(&server).await, "there is no room");
+    // A large load, files of a new table, and what is spilled.
+    client
+        .batch_execute("INSERT INTO t SELECT g, repeat('x', 100) FROM generate_series(1, 50000) AS s (g)")
+        .await
+        .unwrap();
+    client.batch_execute("CREATE TABLE u AS SELECT * FROM t; DROP TABLE t").await.unwrap();
+    let count = client.query_one("SELECT count(*) FROM u", &[]).await.unwrap();
+    assert_eq!(count.get::<_, i64>(0), 50_000);
+    drop(silent);
+    let start = Instant::now();
+    while !connects(&server).await {
+        assert!(start.elapsed() < Duration::from_secs(30), "the room is not given back");
+    }
+}
+
+/// Is a new client served? It may be refused, hung up on, or left alone where the system took what the server does not.
+async fn connects(server: &Server) -> bool {
+    let served = async {
+        let config = format!("host=127.0.0.1 port={} user=test dbname=bennu", server.port);
+        let (client, connection) = tokio_postgres::connect(&config, NoTls).await?;
+        tokio::spawn(connection);
+        client.simple_query("SELECT 1").await
+    };
+    match tokio::time::timeout(Duration::from_secs(2), served).await {
+        Ok(Ok(_)) => true,
+        Ok(Err(error)) => {
+            assert!(error.code().is_none_or(|code| code.code() == "53300"), "{error}");
+            false
+        }
+        Err(_) => false,
+    }
+}
