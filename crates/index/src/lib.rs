@@ -4,6 +4,7 @@
 //!   Table, Index ──IndexCodec::new──> IndexCodec
 //!   row ──IndexCodec::entry──> Entry (key, fragment)
 //!   old entry, new entry ──change──> Change: nothing, or a delete and a put
+//!   ways to the rows, with what is known of them ──choose──> the one to take
 //! ```
 //!
 //! Pure: nothing here reads or writes a store. Who applies the changes decides what they are atomic with.
@@ -11,7 +12,11 @@
 //! Read next: `catalog::Index::entries` (what entries look like).
 
 mod change;
+mod choice;
 mod codec;
+mod columns;
 
 pub use change::{Change, change};
+pub use choice::{IndexChoice, Reach, Source, Way, choose};
 pub use codec::{Entry, IndexCodec};
+pub use columns::EntryColumns;

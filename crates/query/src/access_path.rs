@@ -1,52 +1,82 @@
 //! How a scan reaches its rows: key ranges, byte predicates, and what is left to check on each row.
 //!
 //! One function decides twice. Before parameters are known ([`pushdown`]) it says which filters a scan will take;
-//! when the scan is made ([`AccessPath::new`]) it says how. A filter that was taken is always checked by the scan:
+//! when the scan is made ([`AccessPath::of`]) it says how. A filter that was taken is always checked by the scan:
 //! if neither ranges nor bytes express it after all, row by row.
 
 use crate::convert::expr_to_condition::{Mode, is_useful};
 use crate::convert::expr_to_filter::{byte_filter, has_byte_form};
 use crate::convert::expr_to_ranges::{key_condition, narrows_key, ranges_of};
+use crate::scan_source::{ScanSource, TableIndex};
 use catalog::row_codec::RowCodec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use rowkey::range::{Access, Condition, KeyRanges};
+use std::sync::Arc;
 use store::Filter;
 
-/// May a scan of this table take the filter?
-pub(crate) fn pushdown(codec: &RowCodec, filter: &Expr) -> TableProviderFilterPushDown {
+/// May a scan of this table, or of one of its indexes, take the filter?
+pub(crate) fn pushdown(codec: &RowCodec, indexes: &[Arc<TableIndex>], filter: &Expr) -> TableProviderFilterPushDown {
     if filter.is_volatile() {
         return TableProviderFilterPushDown::Unsupported;
     }
-    if narrows_key(codec, filter) || has_byte_form(codec, filter) {
+    let by_index = || indexes.iter().any(|index| narrows_key(&index.entries, filter));
+    if narrows_key(codec, filter) || has_byte_form(codec, filter) || by_index() {
         TableProviderFilterPushDown::Exact
     } else {
         TableProviderFilterPushDown::Unsupported
     }
 }
 
+/// Filters that are checked on rows, or on entries.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Filters {
+    /// Predicates on bytes.
+    pub(crate) store: Option<Filter>,
+    /// The filters that those stand for: checked again on rows that the store could not judge.
+    pub(crate) bytes: Vec<Expr>,
+    /// Filters that the scan checks on every row.
+    pub(crate) rows: Vec<Expr>,
+    /// No row can pass.
+    never: bool,
+}
+
+impl Filters {
+    fn new(codec: &RowCodec, open: &[&Expr]) -> Self {
+        let found = byte_filter(codec, open);
+        let (mut bytes, mut rows) = (Vec::new(), Vec::new());
+        for (filter, taken) in open.iter().zip(&found.taken) {
+            if *taken { bytes.push((*filter).clone()) } else { rows.push((*filter).clone()) }
+        }
+        Self { store: found.filter, bytes, rows, never: found.never }
+    }
+
+    fn check_nothing(&self) -> bool {
+        self.store.is_none() && self.rows.is_empty()
+    }
+}
+
 /// Where the rows are and what they must satisfy. Plain data.
 #[derive(Clone, Debug)]
 pub(crate) struct AccessPath {
-    /// What the filters say about the key, for later narrowing.
+    /// What the filters say about the key of what is scanned, for later narrowing.
     pub(crate) conditions: Vec<Condition>,
     /// The ranges.
     pub(crate) ranges: KeyRanges,
     /// Filters that the ranges express wholly or in part.
     pub(crate) key_filters: Vec<Expr>,
-    /// Predicates on bytes.
-    pub(crate) filter: Option<Filter>,
-    /// The filters that those stand for: checked again on rows that the store could not judge.
-    pub(crate) byte_filters: Vec<Expr>,
-    /// Filters that the scan checks on every row.
-    pub(crate) row_filters: Vec<Expr>,
+    /// Filters that are checked on what is scanned.
+    pub(crate) scanned: Filters,
+    /// Filters that are checked on the rows of entries.
+    pub(crate) fetched: Filters,
 }
 
 impl AccessPath {
-    /// The path for `filters`, whose constants are all known.
-    pub(crate) fn new(codec: &RowCodec, filters: &[Expr]) -> Self {
+    /// The path for `filters`, whose constants are all known. `judged`: can a filter be judged on what is scanned?
+    pub(crate) fn of(source: &ScanSource, filters: &[Expr], judged: &dyn Fn(&Expr) -> bool) -> Self {
+        let scanned = source.scanned();
         let conditions: Vec<Condition> =
-            filters.iter().map(|filter| key_condition(codec, Mode::Values, filter)).collect();
-        let mut ranges = ranges_of(codec, &conditions);
+            filters.iter().map(|filter| key_condition(scanned, Mode::Values, filter)).collect();
+        let mut ranges = ranges_of(scanned, &conditions);
         let mut key_filters = Vec::new();
         let mut open: Vec<&Expr> = Vec::new();
         for ((filter, condition), exact) in filters.iter().zip(&conditions).zip(&ranges.exact) {
@@ -57,21 +87,24 @@ impl AccessPath {
                 open.push(filter);
             }
         }
-        let bytes = byte_filter(codec, &open);
-        let (mut byte_filters, mut row_filters) = (Vec::new(), Vec::new());
-        for (filter, taken) in open.into_iter().zip(&bytes.taken) {
-            if *taken { byte_filters.push(filter.clone()) } else { row_filters.push(filter.clone()) }
-        }
-        if bytes.never {
+        let (here, later): (Vec<&Expr>, Vec<&Expr>) = open.into_iter().partition(|filter| judged(filter));
+        let here = Filters::new(scanned, &here);
+        let later = Filters::new(source.table_codec(), &later);
+        if here.never || later.never {
             ranges.ranges.clear();
             ranges.access = Access::Empty;
         }
-        Self { conditions, ranges, key_filters, filter: bytes.filter, byte_filters, row_filters }
+        Self { conditions, ranges, key_filters, scanned: here, fetched: later }
     }
 
     /// Is every row in the ranges wanted?
     pub(crate) fn checks_nothing(&self) -> bool {
-        self.filter.is_none() && self.row_filters.is_empty()
+        self.scanned.check_nothing() && self.fetched.check_nothing()
+    }
+
+    /// Do the ranges give key order one after the other?
+    pub(crate) fn is_in_key_order(&self) -> bool {
+        self.ranges.buckets.as_ref().is_none_or(|buckets| buckets.len() <= 1)
     }
 
     /// Name of the way to the rows, as EXPLAIN shows it.

@@ -3,7 +3,8 @@
 //! ```text
 //!   sql::ast::Query ──plan──> Plan (kept) ──bind──> operators over RegionScanExec ──> Arrow batches
 //!                       │                                  │
-//!                 pg_semantics                  access_path: filters to key ranges and byte predicates
+//!                 pg_semantics                  choose_path: the table, or an index of it
+//!                                                  access_path: filters to key ranges and byte predicates
 //! ```
 //!
 //! Invariants:
@@ -15,6 +16,7 @@
 //! Read next: `engine` (which statement goes where).
 
 mod access_path;
+mod choose_path;
 mod classify;
 mod context;
 pub mod convert;
@@ -28,6 +30,7 @@ mod pg_semantics;
 mod plan;
 pub mod provider;
 mod sample;
+mod scan_source;
 
 pub use catalog::{Cell, RowCodec, RowReader, row_codec};
 pub use context::{FunctionLookup, QueryContext, Settings};
@@ -35,6 +38,7 @@ pub use error::{QueryError, QueryResult, Refusal};
 pub use explain::ExplainOptions;
 pub use functions::{RustBody, RustFunction, RustFunctions};
 pub use held_memory::HeldMemory;
+pub use index::IndexChoice;
 pub use plan::{
     Execution, OutputColumn, Plan, Planner, PlannerOptions, RowExprs, RowTable, Stop, ViewDefinition, WITH_ROW_IDS,
     hint_for_missing_function,

@@ -3,42 +3,49 @@
 //! A plan is made over an unbound table and can be kept. When it runs, every table in it is bound to the statement's
 //! view ([`RegionTable::bind`]); only a bound table can be scanned.
 
-use crate::access_path::{AccessPath, pushdown};
-use crate::convert::expr_to_ranges::to_store_ranges;
+use crate::access_path::{AccessPath, Filters, pushdown};
+use crate::choose_path::{Asked, Chosen, FirstRows, columns_of};
 use crate::convert::{RowDecoder, table_schema};
 use crate::error::{QueryError, QueryResult};
-use crate::exec::row_checks::RowCheck;
+use crate::exec::row_checks::{RowCheck, RowChecks};
 use crate::exec::scan::{FAMILY, RegionScanExec, ScanParts};
 use crate::sample::{Estimate, Sampling};
+use crate::scan_source::{ScanSource, TableIndex};
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use catalog::Table;
 use catalog::row_codec::{Place, RowCodec};
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{Column, Constraint, Constraints, DFSchema, Result};
+use datafusion::common::{Constraint, Constraints, DFSchema, Result};
 use datafusion::datasource::TableType;
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
+use index::IndexChoice;
 use rowkey::range::Access;
 use std::sync::Arc;
-use store::{KeyRange, TableSize};
+use store::TableSize;
 use txn::ReadView;
 use types::interrupt;
 
 /// Below this many rows a scan is not worth splitting.
 const ROWS_WORTH_SPLITTING: u64 = 20_000;
+/// The same where each row is fetched for an entry.
+const FETCHES_WORTH_SPLITTING: u64 = 2_000;
 /// A limit below this is read by one task.
 const SMALL_LIMIT: usize = 1_000;
 
 /// A table, bound to a view when a statement runs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RegionTable {
     codec: Arc<RowCodec>,
+    indexes: Vec<Arc<TableIndex>>,
     schema: SchemaRef,
     constraints: Constraints,
     reader: Option<ReadView>,
     sampled: bool,
+    choice: IndexChoice,
+    first: Option<FirstRows>,
 }
 
 impl RegionTable {
@@ -57,19 +64,34 @@ impl RegionTable {
             Constraint::PrimaryKey(codec.key_columns().to_vec())
         };
         let constraints = Constraints::new_unverified(vec![key]);
-        Ok(Self { codec: Arc::new(codec), schema, constraints, reader: None, sampled: false })
+        let indexes = table.indexes.iter().map(|index| Ok(Arc::new(TableIndex::new(table, index)?)));
+        Ok(Self {
+            codec: Arc::new(codec),
+            indexes: indexes.collect::<QueryResult<_>>()?,
+            schema,
+            constraints,
+            reader: None,
+            sampled: false,
+            choice: IndexChoice::Auto,
+            first: None,
+        })
     }
 
     /// The same table, read from `reader`; `sampled` if a look at its rows is worth while for a better plan.
     #[must_use]
-    pub fn bind(&self, reader: &ReadView, sampled: bool) -> Self {
-        Self {
-            codec: Arc::clone(&self.codec),
-            schema: Arc::clone(&self.schema),
-            constraints: self.constraints.clone(),
-            reader: Some(reader.clone()),
-            sampled,
-        }
+    pub fn bind(&self, reader: &ReadView, sampled: bool, choice: IndexChoice) -> Self {
+        Self { reader: Some(reader.clone()), sampled, choice, ..self.clone() }
+    }
+
+    /// The same table, of which only the first rows in some order are wanted.
+    #[must_use]
+    pub(crate) fn with_first(&self, first: FirstRows) -> Self {
+        Self { first: Some(first), ..self.clone() }
+    }
+
+    /// Its indexes.
+    pub(crate) fn indexes(&self) -> &[Arc<TableIndex>] {
+        &self.indexes
     }
 
     /// The table's rows to bytes and back.
@@ -87,78 +109,96 @@ impl RegionTable {
         // Plans of very many tables are made without a pause.
         interrupt::check()?;
         let reader = self.reader.clone().ok_or_else(|| QueryError::internal("a scan of a table without a view"))?;
-        let path = AccessPath::new(&self.codec, filters);
-        let ranges = to_store_ranges(&path.ranges.ranges);
-        let size = self.estimate(&reader, &path, &ranges).await?;
+        let asked = Asked {
+            table: &self.codec,
+            indexes: &self.indexes,
+            reader: &reader,
+            choice: self.choice,
+            projection: &projection,
+            filters,
+            fetch,
+            first: self.first.as_ref(),
+        };
+        let Chosen { source, path, ranges, size } = asked.choose().await?;
         // Rows that are only counted are not read: whole tables of the store say how many they hold, cut ones do not.
-        let counted = projection.is_empty() && path.checks_nothing();
-        let pieces = if counted { 1 } else { self.pieces(session, &path, size, fetch) };
-        let table = self.codec.table().storage_id();
+        let counted = projection.is_empty() && path.checks_nothing() && source.fetched_by().is_none();
+        let pieces = if counted { 1 } else { pieces(session, &source, &path, size, fetch) };
         let partitions = match (ranges.is_empty(), pieces) {
             (true, _) => Vec::new(),
             (false, 1) => vec![ranges.clone()],
-            (false, pieces) => reader.split(table, FAMILY, &ranges, pieces).await?,
+            (false, pieces) => reader.split(source.scanned().table().storage_id(), FAMILY, &ranges, pieces).await?,
         };
-        let decoder = RowDecoder::new(&self.codec, &projection)?;
-        let row_check = self.check(session, &path.row_filters)?;
-        let recheck = self.check(session, &path.byte_filters)?;
-        let checks = [recheck.as_ref(), row_check.as_ref()];
-        let codec = &self.codec;
+        let decoder = source.decoder(&projection)?;
+        let here = self.checks(session, &path.scanned, &|columns| source.scanned_decoder(columns))?;
+        let (checks, entry_checks) = match source.fetched_by() {
+            Some(_) => (self.checks(session, &path.fetched, &|columns| source.decoder(columns))?, here),
+            None => (here, RowChecks::default()),
+        };
         let sampling = Sampling {
-            codec,
+            source: &source,
             reader: &reader,
             ranges: &ranges,
             size,
-            checks,
+            checks: &checks,
             decoder: &decoder,
             projection: &projection,
         };
         let unsampled = Estimate { rows: size.rows, columns: None };
         // A filter may fail on a row that the statement never comes to.
         let estimate = if self.sampled { sampling.estimate().await.unwrap_or(unsampled) } else { unsampled };
-        let codec = Arc::clone(&self.codec);
-        let parts =
-            ScanParts { codec, reader, path, projection, decoder, row_check, recheck, partitions, fetch, estimate };
+        let parts = ScanParts {
+            source,
+            reader: reader.clone(),
+            path,
+            projection,
+            decoder,
+            checks,
+            entry_checks,
+            partitions,
+            fetch,
+            estimate,
+        };
         RegionScanExec::new(parts)
     }
 
-    async fn estimate(&self, reader: &ReadView, path: &AccessPath, ranges: &[KeyRange]) -> QueryResult<TableSize> {
-        match path.ranges.access {
-            Access::Empty => Ok(TableSize::default()),
-            Access::Points(points) => Ok(TableSize { rows: points as u64, bytes: 0 }),
-            _ => Ok(reader.estimate(self.codec.table().storage_id(), FAMILY, ranges).await?),
-        }
-    }
-
-    fn pieces(&self, session: &dyn Session, path: &AccessPath, size: TableSize, fetch: Option<usize>) -> usize {
-        let small = matches!(path.ranges.access, Access::Points(_) | Access::Empty)
-            || size.rows < ROWS_WORTH_SPLITTING
-            || (path.checks_nothing() && fetch.is_some_and(|fetch| fetch < SMALL_LIMIT));
-        if small { 1 } else { session.config().target_partitions().max(1) }
+    /// Filters as checks of rows, which a decoder of the columns that they look at reads.
+    fn checks(&self, session: &dyn Session, filters: &Filters, decoder: DecoderOf<'_>) -> QueryResult<RowChecks> {
+        let filter = self.check(session, &filters.rows, decoder)?;
+        let recheck = self.check(session, &filters.bytes, decoder)?;
+        Ok(RowChecks { recheck, filter, sieve: None })
     }
 
     /// All of `filters` as one check of rows.
-    fn check(&self, session: &dyn Session, filters: &[Expr]) -> QueryResult<Option<RowCheck>> {
+    fn check(&self, session: &dyn Session, filters: &[Expr], decoder: DecoderOf<'_>) -> QueryResult<Option<RowCheck>> {
         let Some(filter) = conjunction(filters.iter().cloned()) else { return Ok(None) };
-        let columns = self.columns_of(&filter);
-        let decoder = RowDecoder::new(&self.codec, &columns)?;
+        let columns = columns_of(&self.codec, &filter);
         let schema = DFSchema::try_from(self.schema.project(&columns)?)?;
         let predicate = session.create_physical_expr(filter, &schema)?;
-        Ok(Some(RowCheck { predicate, decoder }))
-    }
-
-    /// Indexes of the columns that an expression names, in ascending order.
-    fn columns_of(&self, expr: &Expr) -> Vec<usize> {
-        let index = |column: &&Column| self.schema.index_of(&column.name).ok();
-        let mut columns: Vec<usize> = expr.column_refs().iter().filter_map(index).collect();
-        columns.sort_unstable();
-        columns
+        Ok(Some(RowCheck { predicate, decoder: decoder(&columns)? }))
     }
 
     /// Is the column part of the key?
     pub fn is_key(&self, index: usize) -> bool {
         matches!(self.codec.places().get(index), Some(Place::Key(_)))
     }
+}
+
+/// Makes a decoder of some columns of the table.
+type DecoderOf<'a> = &'a dyn Fn(&[usize]) -> QueryResult<RowDecoder>;
+
+/// How many tasks read.
+fn pieces(
+    session: &dyn Session,
+    source: &ScanSource,
+    path: &AccessPath,
+    size: TableSize,
+    fetch: Option<usize>,
+) -> usize {
+    let worth = if source.fetched_by().is_some() { FETCHES_WORTH_SPLITTING } else { ROWS_WORTH_SPLITTING };
+    let small = matches!(path.ranges.access, Access::Points(_) | Access::Empty)
+        || size.rows < worth
+        || (path.checks_nothing() && fetch.is_some_and(|fetch| fetch < SMALL_LIMIT));
+    if small { 1 } else { session.config().target_partitions().max(1) }
 }
 
 #[async_trait]
@@ -176,7 +216,7 @@ impl TableProvider for RegionTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-        Ok(filters.iter().map(|filter| pushdown(&self.codec, filter)).collect())
+        Ok(filters.iter().map(|filter| pushdown(&self.codec, &self.indexes, filter)).collect())
     }
 
     async fn scan(

@@ -9,13 +9,13 @@
 
 use crate::convert::RowDecoder;
 use crate::error::{QueryError, QueryResult};
-use crate::exec::row_checks::RowCheck;
+use crate::exec::row_checks::RowChecks;
 use crate::exec::scan::FAMILY;
+use crate::scan_source::ScanSource;
 use arrow::array::{Array, ArrayRef};
 use arrow::compute::{SortOptions, concat_batches, sort_to_indices};
 use arrow::datatypes::DataType as ArrowType;
 use arrow::record_batch::RecordBatch;
-use catalog::row_codec::{Place, RowCodec};
 use datafusion::common::hash_utils::{RandomState, create_hashes};
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue};
@@ -38,12 +38,12 @@ pub(crate) struct Estimate {
 
 /// What is to be judged.
 pub(crate) struct Sampling<'a> {
-    pub(crate) codec: &'a RowCodec,
+    pub(crate) source: &'a ScanSource,
     pub(crate) reader: &'a ReadView,
     pub(crate) ranges: &'a [KeyRange],
     /// What the ranges hold.
     pub(crate) size: TableSize,
-    pub(crate) checks: [Option<&'a RowCheck>; 2],
+    pub(crate) checks: &'a RowChecks,
     /// Of the output's columns, which are these of the table's.
     pub(crate) decoder: &'a RowDecoder,
     pub(crate) projection: &'a [usize],
@@ -55,17 +55,18 @@ impl Sampling<'_> {
     /// # Errors
     /// Those of reading, and of filters that fail on some row.
     pub(crate) async fn estimate(&self) -> QueryResult<Estimate> {
-        if self.size.rows < ROWS_WORTH_SAMPLING {
+        // Rows of entries would have to be fetched.
+        if self.size.rows < ROWS_WORTH_SAMPLING || self.source.fetched_by().is_some() {
             return Ok(Estimate { rows: self.size.rows, columns: None });
         }
         let (mut read, mut batches) = (0, Vec::new());
-        let table = self.codec.table().storage_id();
+        let table = self.source.scanned().table().storage_id();
         for piece in self.reader.split(table, FAMILY, self.ranges, PIECES).await? {
             let limit = Some(ROWS_OF_A_PIECE as u64);
             let request = ScanRequest { limit, batch_rows: ROWS_OF_A_PIECE, ..ScanRequest::new(table, FAMILY, piece) };
             let Some(mut rows) = self.reader.scan(request).await?.next().await? else { continue };
             read += rows.len();
-            for check in self.checks.into_iter().flatten() {
+            for check in [&self.checks.recheck, &self.checks.filter].into_iter().flatten() {
                 if let Some(passing) = check.passing(&rows)? {
                     rows = rows.select(passing.set_indices());
                 }
@@ -82,7 +83,7 @@ impl Sampling<'_> {
 
     fn columns(&self, sample: &RecordBatch, rows: f64) -> QueryResult<Vec<ColumnStatistics>> {
         let describe = |(array, column): (&ArrayRef, &usize)| {
-            let leading = self.codec.places().get(*column) == Some(&Place::Key(0));
+            let leading = self.source.part_of(*column) == Some(0);
             describe(array, rows, leading)
         };
         sample.columns().iter().zip(self.projection).map(describe).collect()

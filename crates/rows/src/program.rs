@@ -7,15 +7,18 @@ use crate::plan::{Ask, Compiler, Node, OncePlan, SubqueryPlan, pick};
 use crate::{Functions, RowsResult, WhyNot};
 use bind::tree::{Body, Bound};
 use builtins::{Env, Volatility};
+use index::IndexChoice;
 use std::collections::HashMap;
 use txn::ReadView;
 use types::Datum;
 
 /// What a program may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// May scans read whole tables? For tests that are to run all statements as programs.
     pub full_scans: bool,
+    /// Which indexes scans use.
+    pub index_choice: IndexChoice,
 }
 
 /// How much one execution may do.
@@ -42,6 +45,7 @@ pub struct Program {
     slots: usize,
     /// Volatile calls run once: such a program is not given up.
     volatile: bool,
+    pub(crate) index_choice: IndexChoice,
 }
 
 /// What one execution reads besides the tables.
@@ -90,7 +94,7 @@ pub fn compile(bound: &Bound, functions: &dyn Functions, options: Options) -> Re
         return Err(WhyNot::Volatile);
     }
     let Compiler { slots, subqueries, once, .. } = compiler;
-    Ok(Program { root, subqueries, once, slots: slots.len(), volatile })
+    Ok(Program { root, subqueries, once, slots: slots.len(), volatile, index_choice: options.index_choice })
 }
 
 impl Program {

@@ -49,6 +49,12 @@ const NO_ONLY: Kind = Kind::Word(&["off"], &["on"]);
 /// All settings by name.
 pub(crate) static SETTINGS: &[SettingDef] = &[
     reported("application_name", "", Kind::Name, "Name of the client program."),
+    plain(
+        "bennu.index_choice",
+        "auto",
+        Kind::Word(&["auto", "off", "force"], &[]),
+        "Which indexes queries are read by.",
+    ),
     plain("bennu.plan_cache", "on", Kind::Bool, "Keeps plans of statements for their next use."),
     plain(
         "bennu.point_programs",
@@ -143,7 +149,7 @@ impl SettingDef {
     pub(crate) fn category(&self) -> &'static str {
         match self.name {
             "application_name" => "Reporting and Logging / What to Log",
-            "bennu.plan_cache" | "bennu.point_programs" => "Bennu",
+            "bennu.index_choice" | "bennu.plan_cache" | "bennu.point_programs" => "Bennu",
             "client_encoding" | "DateStyle" | "extra_float_digits" | "IntervalStyle" | "TimeZone" => {
                 "Client Connection Defaults / Locale and Formatting"
             }

@@ -64,6 +64,12 @@ impl RowDecoder {
         Ok(Self { codec: Arc::clone(codec), columns: wanted, schema })
     }
 
+    /// The same under other fields of the same types.
+    #[must_use]
+    pub(crate) fn with_schema(self, schema: SchemaRef) -> Self {
+        Self { schema, ..self }
+    }
+
     /// The fields of what [`Self::decode`] makes.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema

@@ -1,8 +1,8 @@
 //! The order in which a scan hands out rows, as the planner sees it.
 
+use crate::scan_source::ScanSource;
 use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
-use catalog::row_codec::RowCodec;
 use datafusion::common::Result;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{AcrossPartitions, ConstExpr, EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
@@ -27,13 +27,20 @@ struct OrderPart {
 }
 
 impl KeyOrder {
-    pub(crate) fn new(codec: &RowCodec, projection: &[usize], equal_parts: usize) -> Self {
-        let parts = codec.key_columns().iter().zip(&codec.key_schema().parts).map(|(column, part)| OrderPart {
-            output: projection.iter().position(|index| index == column),
-            name: codec.table().columns.get(*column).map(|column| column.name.clone()).unwrap_or_default(),
-            descending: part.descending,
-            nulls_first: part.nulls_first,
-            nullable: part.nullable,
+    /// The key of what is scanned, as columns of the output, which are these of the table.
+    pub(crate) fn new(source: &ScanSource, projection: &[usize], equal_parts: usize) -> Self {
+        let columns = &source.table_codec().table().columns;
+        let key = source.key_columns();
+        let parts = key.iter().zip(&source.scanned().key_schema().parts).map(|(of, part)| {
+            let column = of.and_then(|of| columns.get(of));
+            OrderPart {
+                output: of.and_then(|of| projection.iter().position(|index| *index == of)),
+                name: column.map(|column| column.name.clone()).unwrap_or_default(),
+                descending: part.descending,
+                nulls_first: part.nulls_first,
+                // Parts of entries may be NULL where the column may not.
+                nullable: part.nullable && column.is_none_or(|column| !column.not_null),
+            }
         });
         Self { parts: parts.collect(), equal_parts }
     }

@@ -46,7 +46,7 @@ fn true_and_not_null(mask: &BooleanArray) -> BooleanBuffer {
 }
 
 /// All checks of one scan.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct RowChecks {
     /// What the store's filter means, for rows that it did not judge.
     pub(crate) recheck: Option<RowCheck>,

@@ -3,6 +3,7 @@
 use crate::convert::RowDecoder;
 use crate::error::QueryResult;
 use crate::exec::row_checks::RowChecks;
+use crate::exec::row_fetch::{RowFetch, push_if_passing};
 use arrow::record_batch::RecordBatch;
 use datafusion::common::DataFusionError;
 use datafusion::physical_plan::metrics::{BaselineMetrics, Count, ExecutionPlanMetricsSet, MetricBuilder};
@@ -23,6 +24,8 @@ pub(crate) struct ScanWork {
     pub(crate) reverse: bool,
     pub(crate) fetch: Option<usize>,
     pub(crate) filter: Option<store::Filter>,
+    /// If entries are scanned whose rows are to be fetched.
+    pub(crate) rows: Option<RowFetch>,
     /// Of the output's columns.
     pub(crate) decoder: RowDecoder,
     pub(crate) checks: RowChecks,
@@ -44,19 +47,34 @@ impl ScanWork {
 
     fn request(&self) -> ScanRequest {
         // Rows that a check throws away do not count, so the store must not count for us.
-        let exact = self.filter.is_none() && self.checks.are_none();
+        let exact = self.takes_all();
         // With checks, many rows may have to be read for the few that are wanted.
-        let fewest = if exact { 64 } else { 1024 };
+        let fewest = match (exact, self.rows.is_some()) {
+            (true, _) => 64,
+            (false, true) => 128,
+            (false, false) => 1024,
+        };
         let rows = self.fetch.map_or(self.batch_rows, |fetch| self.batch_rows.min(fetch.max(fewest)));
+        // Rowkeys are made of whole entries.
+        let whole = self.rows.is_some();
         ScanRequest {
             reverse: self.reverse,
             limit: self.fetch.filter(|_| exact).map(|fetch| fetch as u64),
             filter: self.filter.clone(),
-            keys: self.decoder.needs_keys() || self.checks.need(RowDecoder::needs_keys),
-            values: self.decoder.needs_values() || self.checks.need(RowDecoder::needs_values) || self.filter.is_some(),
+            keys: whole || self.decoder.needs_keys() || self.checks.need(RowDecoder::needs_keys),
+            values: whole
+                || self.decoder.needs_values()
+                || self.checks.need(RowDecoder::needs_values)
+                || self.filter.is_some(),
             batch_rows: rows,
             ..ScanRequest::new(self.table, self.family, self.ranges.clone())
         }
+    }
+
+    /// Is every row in the ranges handed out?
+    fn takes_all(&self) -> bool {
+        let fetched = self.rows.as_ref().is_none_or(RowFetch::takes_all);
+        self.filter.is_none() && self.checks.are_none() && fetched
     }
 
     /// The keys, when all ranges are single keys.
@@ -98,7 +116,12 @@ impl RunningScan {
             if self.left == Some(0) {
                 self.source = Source::Done;
             }
-            let Some(rows) = self.next_rows().await? else { return Ok(None) };
+            let Some(mut rows) = self.next_rows().await? else { return Ok(None) };
+            if let Some(fetch) = &mut self.work.rows {
+                let (found, cost) = fetch.rows(&self.work.reader, self.work.family, rows).await?;
+                self.metrics.add(cost);
+                rows = found;
+            }
             let timer = self.metrics.baseline.elapsed_compute().clone();
             let _timer = timer.timer();
             let batch = self.decode(&rows)?;
@@ -144,7 +167,7 @@ impl RunningScan {
     /// The next of a list of keys, those that are there.
     async fn next_points(&mut self) -> QueryResult<Option<RowBatch>> {
         let Source::Points(keys) = &mut self.source else { return Ok(None) };
-        let checked = self.work.filter.is_some() || !self.work.checks.are_none();
+        let checked = !self.work.takes_all();
         let most = self.left.filter(|_| !checked).map_or(POINTS_AT_ONCE, |left| left.clamp(16, POINTS_AT_ONCE));
         let asked: Vec<Bytes> = (0..most).map_while(|_| keys.pop()).collect();
         if asked.is_empty() {
@@ -158,22 +181,7 @@ impl RunningScan {
             let Some(fragment) = fragment else { continue };
             cost.rows_read += 1;
             cost.bytes_read += (key.len() + fragment.len()) as u64;
-            let passes = match &self.work.filter {
-                None => true,
-                Some(filter) => match fragment::matches(filter, &fragment) {
-                    fragment::Verdict::Pass => true,
-                    fragment::Verdict::Fail => false,
-                    fragment::Verdict::Undecided => {
-                        rows.mark_undecided();
-                        true
-                    }
-                },
-            };
-            if passes {
-                rows.push_fragment(&fragment);
-                rows.push_key(key, &[]);
-                cost.rows_returned += 1;
-            }
+            cost.rows_returned += u64::from(push_if_passing(self.work.filter.as_ref(), key, &fragment, &mut rows));
         }
         self.metrics.add(cost);
         Ok(Some(rows.finish()))

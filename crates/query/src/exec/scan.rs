@@ -1,4 +1,4 @@
-//! The leaf of every plan: reads a table's rows.
+//! The leaf of every plan: reads a table's rows, by their keys or by an index.
 //!
 //! ```text
 //!   unsalted, or one bucket    each partition is a run of key ranges, in key order: ordered as it is
@@ -13,11 +13,13 @@ use crate::convert::expr_to_ranges::{ranges_of, to_store_ranges};
 use crate::error::{QueryError, QueryResult};
 use crate::exec::dynamic_filter;
 use crate::exec::order::KeyOrder;
+use crate::exec::range_lists::{by_bucket, intersect};
 use crate::exec::row_checks::{RowCheck, RowChecks, Sieve};
+use crate::exec::row_fetch::RowFetch;
 use crate::exec::running_scan::{ScanMetrics, ScanWork};
 use crate::sample::Estimate;
+use crate::scan_source::ScanSource;
 use arrow::datatypes::SchemaRef;
-use catalog::row_codec::{Place, RowCodec};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -47,14 +49,15 @@ pub(crate) const FAMILY: FamilyId = FamilyId(0);
 /// Reads rows of one table.
 #[derive(Clone, Debug)]
 pub struct RegionScanExec {
-    codec: Arc<RowCodec>,
+    source: ScanSource,
     reader: ReadView,
     path: Arc<AccessPath>,
     /// Indexes of the output's columns in the table.
     projection: Vec<usize>,
     decoder: RowDecoder,
-    row_check: Option<RowCheck>,
-    recheck: Option<RowCheck>,
+    checks: RowChecks,
+    /// Of entries whose rows are fetched.
+    entry_checks: RowChecks,
     partitions: Vec<Vec<KeyRange>>,
     /// Do salt buckets have to be merged to keep key order?
     merge: bool,
@@ -78,13 +81,13 @@ pub(crate) struct Regions {
 
 /// What a scan is made of.
 pub(crate) struct ScanParts {
-    pub(crate) codec: Arc<RowCodec>,
+    pub(crate) source: ScanSource,
     pub(crate) reader: ReadView,
     pub(crate) path: AccessPath,
     pub(crate) projection: Vec<usize>,
     pub(crate) decoder: RowDecoder,
-    pub(crate) row_check: Option<RowCheck>,
-    pub(crate) recheck: Option<RowCheck>,
+    pub(crate) checks: RowChecks,
+    pub(crate) entry_checks: RowChecks,
     pub(crate) partitions: Vec<Vec<KeyRange>>,
     pub(crate) fetch: Option<usize>,
     pub(crate) estimate: Estimate,
@@ -92,19 +95,19 @@ pub(crate) struct ScanParts {
 
 impl RegionScanExec {
     pub(crate) fn new(parts: ScanParts) -> QueryResult<Self> {
-        let ScanParts { codec, reader, path, projection, decoder, row_check, recheck, .. } = parts;
+        let ScanParts { source, reader, path, projection, decoder, checks, entry_checks, .. } = parts;
         let schema = Arc::clone(decoder.schema());
-        let order = KeyOrder::new(&codec, &projection, path.ranges.equal_parts);
+        let order = KeyOrder::new(&source, &projection, path.ranges.equal_parts);
         let partitions = if parts.partitions.is_empty() { vec![Vec::new()] } else { parts.partitions };
-        let properties = Arc::new(properties(&schema, &order, in_key_order(&path), false, partitions.len())?);
+        let properties = Arc::new(properties(&schema, &order, path.is_in_key_order(), false, partitions.len())?);
         Ok(Self {
-            codec,
+            source,
             reader,
             path: Arc::new(path),
             projection,
             decoder,
-            row_check,
-            recheck,
+            checks,
+            entry_checks,
             partitions,
             merge: false,
             order,
@@ -118,12 +121,16 @@ impl RegionScanExec {
         })
     }
 
+    /// The same scan, of which nothing was counted yet.
+    fn afresh(&self) -> Self {
+        Self { metrics: ExecutionPlanMetricsSet::new(), ..self.clone() }
+    }
+
     /// The same scan in key order or its reverse.
     fn ordered(&self, reverse: bool) -> QueryResult<Self> {
-        let mut scan = self.clone();
-        scan.metrics = ExecutionPlanMetricsSet::new();
+        let mut scan = self.afresh();
         scan.reverse = reverse;
-        scan.merge = !in_key_order(&self.path);
+        scan.merge = !self.path.is_in_key_order();
         if scan.merge {
             scan.partitions = self.bucket_groups();
         }
@@ -148,8 +155,8 @@ impl RegionScanExec {
         &self.path
     }
 
-    pub(crate) fn codec(&self) -> &RowCodec {
-        &self.codec
+    pub(crate) fn source(&self) -> &ScanSource {
+        &self.source
     }
 
     pub(crate) fn is_reverse(&self) -> bool {
@@ -162,7 +169,7 @@ impl RegionScanExec {
 
     /// How many regions it touches, asked of the store: not for every statement.
     pub(crate) async fn regions(&self) -> QueryResult<Regions> {
-        let regions = self.reader.store().regions(self.codec.table().storage_id()).await?;
+        let regions = self.reader.store().regions(self.source.scanned().table().storage_id()).await?;
         let ranges = to_store_ranges(&self.path.ranges.ranges);
         let touches = |region: &RegionInfo| ranges.iter().any(|range| range.intersect(&region.range).is_some());
         Ok(Regions { touched: regions.iter().filter(|region| touches(region)).count(), all: regions.len() })
@@ -187,15 +194,12 @@ impl RegionScanExec {
         }
         let mut all = self.path.conditions.clone();
         all.extend(found);
-        intersect(ranges, &to_store_ranges(&ranges_of(&self.codec, &all).ranges))
+        intersect(ranges, &to_store_ranges(&ranges_of(self.source.scanned(), &all).ranges))
     }
 
     /// The key part that an output column is.
     fn key_part(&self, output: usize) -> Option<usize> {
-        match self.codec.places().get(*self.projection.get(output)?)? {
-            Place::Key(part) => Some(*part),
-            Place::Value(_) => None,
-        }
+        self.source.part_of(*self.projection.get(output)?)
     }
 
     /// The dynamic filters as a check of rows. A scan that hands out its first rows only is not for it: which ones
@@ -208,7 +212,7 @@ impl RegionScanExec {
         let Some(predicate) = dynamic_filter::predicate(&plain)? else { return Ok(None) };
         let columns: Vec<usize> =
             predicate.columns.iter().filter_map(|output| self.projection.get(*output).copied()).collect();
-        let decoder = RowDecoder::new(&self.codec, &columns)?;
+        let decoder = self.source.decoder(&columns)?;
         Ok(Some(Sieve::new(RowCheck { decoder, predicate: predicate.expr })))
     }
 
@@ -219,15 +223,22 @@ impl RegionScanExec {
     }
 
     fn work(&self, ranges: Vec<KeyRange>, batch_rows: usize) -> QueryResult<ScanWork> {
-        let checks = RowChecks { recheck: self.recheck.clone(), filter: self.row_check.clone(), sieve: self.sieve()? };
+        let checks = RowChecks { sieve: self.sieve()?, ..self.checks.clone() };
+        let rows = self.source.fetched_by().map(|index| RowFetch {
+            index: index.codec.clone(),
+            table: Arc::clone(self.source.table_codec()),
+            checks: self.entry_checks.clone(),
+            filter: self.path.fetched.store.clone(),
+        });
         Ok(ScanWork {
             reader: self.reader.clone(),
-            table: self.codec.table().storage_id(),
+            table: self.source.scanned().table().storage_id(),
             family: FAMILY,
             ranges,
             reverse: self.reverse,
             fetch: self.fetch,
-            filter: self.path.filter.clone(),
+            filter: self.path.scanned.store.clone(),
+            rows,
             decoder: self.decoder.clone(),
             checks,
             batch_rows,
@@ -270,11 +281,6 @@ impl RegionScanExec {
     }
 }
 
-/// Do the ranges give key order one after the other?
-fn in_key_order(path: &AccessPath) -> bool {
-    path.ranges.buckets.as_ref().is_none_or(|buckets| buckets.len() <= 1)
-}
-
 fn properties(
     schema: &SchemaRef,
     order: &KeyOrder,
@@ -287,42 +293,9 @@ fn properties(
     Ok(PlanProperties::new(equivalence, partitioning, EmissionType::Incremental, Boundedness::Bounded))
 }
 
-/// What is in both of two sorted lists of disjoint ranges.
-fn intersect(left: &[KeyRange], right: &[KeyRange]) -> Vec<KeyRange> {
-    let (mut a, mut b) = (left.iter().peekable(), right.iter().peekable());
-    let mut both = Vec::new();
-    while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
-        both.extend(x.intersect(y));
-        let x_ends_first = match (&x.end, &y.end) {
-            (Some(x), Some(y)) => x <= y,
-            (Some(_), None) => true,
-            (None, _) => false,
-        };
-        if x_ends_first {
-            a.next();
-        } else {
-            b.next();
-        }
-    }
-    both
-}
-
-/// Ranges that begin with the same salt byte, together.
-fn by_bucket(ranges: Vec<KeyRange>) -> Vec<Vec<KeyRange>> {
-    let mut buckets: Vec<(Option<u8>, Vec<KeyRange>)> = Vec::new();
-    for range in ranges {
-        let salt = range.start.first().copied();
-        match buckets.last_mut() {
-            Some((last, list)) if *last == salt => list.push(range),
-            _ => buckets.push((salt, vec![range])),
-        }
-    }
-    buckets.into_iter().map(|(_, ranges)| ranges).collect()
-}
-
 impl DisplayAs for RegionScanExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RegionScanExec: {} on {}", self.path.name(), self.codec.table().name)
+        write!(f, "RegionScanExec: {} on {}", self.path.name(), self.source.scanned().table().name)
     }
 }
 
@@ -391,8 +364,7 @@ impl ExecutionPlan for RegionScanExec {
     }
 
     fn with_fetch(&self, limit: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
-        let mut scan = self.clone();
-        scan.metrics = ExecutionPlanMetricsSet::new();
+        let mut scan = self.afresh();
         scan.fetch = limit;
         Some(Arc::new(scan))
     }
@@ -410,8 +382,7 @@ impl ExecutionPlan for RegionScanExec {
         if phase != FilterPushdownPhase::Post || result.parent_filters.is_empty() || self.fetch.is_some() {
             return Ok(FilterPushdownPropagation::all_unsupported(result));
         }
-        let mut scan = self.clone();
-        scan.metrics = ExecutionPlanMetricsSet::new();
+        let mut scan = self.afresh();
         scan.dynamic.extend(result.parent_filters.iter().map(|filter| Arc::clone(&filter.filter)));
         let answers = vec![PushedDown::No; result.parent_filters.len()];
         Ok(FilterPushdownPropagation::with_parent_pushdown_result(answers).with_updated_node(Arc::new(scan)))

@@ -11,10 +11,21 @@ use rowkey::range::{Access, ByteRange, KeyRanges, describe};
 /// Ranges that are shown; of more only their number.
 const RANGES_SHOWN: usize = 4;
 
-/// `Range scan on flights`.
+/// `Range scan on flights`, `Index only scan using flights_dest on flights`.
 pub(super) fn title(scan: &RegionScanExec) -> String {
     let back = if scan.is_reverse() { " backward" } else { "" };
-    format!("{}{back} on {}", scan.path().name(), scan.codec().table().name)
+    let source = scan.source();
+    let table = &source.table_codec().table().name;
+    let how = match source.fetched_by() {
+        Some(_) => "Index scan",
+        None => "Index only scan",
+    };
+    match source.used_index() {
+        Some(index) if scan.path().ranges.access != Access::Empty => {
+            format!("{how}{back} using {} on {table}", index.codec.index().name)
+        }
+        _ => format!("{}{back} on {table}", scan.path().name()),
+    }
 }
 
 /// What stands below the title.
@@ -27,9 +38,10 @@ pub(super) fn details(scan: &RegionScanExec, regions: Option<Regions>, verbose: 
         lines.push(format!("Output: {}", columns.join(", ")));
     }
     if !matches!(ranges.access, Access::Full | Access::Empty) {
-        lines.push(format!("Key ranges: {}", ranges_text(scan.codec().key_schema(), ranges)));
+        let of = if scan.source().used_index().is_some() { "Index" } else { "Key" };
+        lines.push(format!("{of} ranges: {}", ranges_text(scan.source().scanned().key_schema(), ranges)));
     }
-    if let (Some(buckets), Some(all)) = (&ranges.buckets, scan.codec().key_schema().salt_buckets)
+    if let (Some(buckets), Some(all)) = (&ranges.buckets, scan.source().scanned().key_schema().salt_buckets)
         && ranges.access != Access::Empty
     {
         let how = if scan.merges_buckets() { ", merged in key order" } else { "" };
@@ -38,14 +50,34 @@ pub(super) fn details(scan: &RegionScanExec, regions: Option<Regions>, verbose: 
     if let Some(regions) = regions.filter(|_| ranges.access != Access::Empty) {
         lines.push(format!("Regions: {} of {}", regions.touched, regions.all));
     }
-    lines.extend(filter_line("Key filter", &path.key_filters));
-    lines.extend(filter_line("Checked on bytes", &path.byte_filters));
-    lines.extend(filter_line("Checked on rows", &path.row_filters));
+    lines.extend(filter_lines(scan));
     if scan.has_dynamic_filter() {
         lines.push("Narrowed while running by the operators above".to_owned());
     }
     lines.extend(scan.fetch().map(|fetch| format!("Limit: {fetch}")));
     lines
+}
+
+/// What is checked, and where.
+fn filter_lines(scan: &RegionScanExec) -> impl Iterator<Item = String> {
+    let path = scan.path();
+    let (scanned, fetched) = (&path.scanned, &path.fetched);
+    let lines = match scan.source().used_index() {
+        None => vec![
+            ("Key filter", &path.key_filters),
+            ("Checked on bytes", &scanned.bytes),
+            ("Checked on rows", &scanned.rows),
+        ],
+        // Those of rows are empty if the index covers.
+        Some(_) => vec![
+            ("Index filter", &path.key_filters),
+            ("Checked on bytes of entries", &scanned.bytes),
+            ("Checked on entries", &scanned.rows),
+            ("Checked on bytes", &fetched.bytes),
+            ("Checked on rows", &fetched.rows),
+        ],
+    };
+    lines.into_iter().filter_map(|(label, filters)| filter_line(label, filters))
 }
 
 fn filter_line(label: &str, filters: &[Expr]) -> Option<String> {

@@ -1,4 +1,4 @@
-//! `min` and `max` of a key column: the first row of a scan in key order, instead of all rows.
+//! `min` and `max` of a column of a key or of an index: the first row of a scan in its order, instead of all rows.
 //!
 //! ```text
 //!   Aggregate: max(departed)                Aggregate: max(departed)
@@ -7,10 +7,10 @@
 //!                                                 TableScan: carrier = 'UA', ...
 //! ```
 //! The sort then becomes a direction of the scan. Only where key order gives the answer: the parts in front of the
-//! column are bound to one value each.
+//! column are bound to one value each. NULLs are no answer: where there may be some, the scan gets a filter more.
 
 use crate::provider::RegionTable;
-use catalog::row_codec::Place;
+use crate::scan_source::ScanSource;
 use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
 use datafusion::datasource::DefaultTableSource;
@@ -38,11 +38,11 @@ impl OptimizerRule for MinMaxOfKey {
         let Some((column, ascending)) = only_min_or_max(&aggregate) else {
             return Ok(Transformed::no(LogicalPlan::Aggregate(aggregate)));
         };
-        if !first_row_has_it(&aggregate.input, &column) {
+        let Some((input, nulls_first)) = in_order(&aggregate.input, &column, ascending) else {
             return Ok(Transformed::no(LogicalPlan::Aggregate(aggregate)));
-        }
-        let first = LogicalPlanBuilder::from(aggregate.input.as_ref().clone())
-            .sort(vec![column.sort(ascending, false)])?
+        };
+        let first = LogicalPlanBuilder::from(input)
+            .sort(vec![column.sort(ascending, nulls_first)])?
             .limit(0, Some(1))?
             .build()?;
         let Aggregate { group_expr, aggr_expr, .. } = aggregate;
@@ -66,21 +66,31 @@ fn only_min_or_max(aggregate: &Aggregate) -> Option<(Expr, bool)> {
     }
 }
 
-/// Is the input a table's scan whose key order begins with the column, and is it never NULL?
-fn first_row_has_it(input: &LogicalPlan, column: &Expr) -> bool {
-    let (LogicalPlan::TableScan(scan), Expr::Column(column)) = (input, column) else { return false };
-    let Some(table) = region_table(scan) else { return false };
-    let codec = table.codec();
-    let Some(index) = codec.table().columns.iter().position(|candidate| candidate.name == column.name) else {
-        return false;
+/// The input without NULLs of the column, if it is a table's scan and the first row of a key order has the answer; and
+/// where that order has NULLs.
+fn in_order(input: &LogicalPlan, column: &Expr, ascending: bool) -> Option<(LogicalPlan, bool)> {
+    let (LogicalPlan::TableScan(scan), Expr::Column(named)) = (input, column) else { return None };
+    let table = region_table(scan)?;
+    let columns = &table.codec().table().columns;
+    let at = columns.iter().position(|candidate| candidate.name == named.name)?;
+    let bound = |column: &Option<usize>| {
+        let name = column.and_then(|column| columns.get(column)).map(|column| column.name.as_str());
+        let filters = || scan.filters.iter().flat_map(split_conjunction);
+        name.is_some_and(|name| filters().any(|filter| binds(filter, name)))
     };
-    let Some(Place::Key(part)) = codec.places().get(index) else { return false };
-    let nullable = codec.key_schema().parts.get(*part).is_none_or(|part| part.nullable);
-    let bound = |column: &usize| {
-        let name = codec.table().columns.get(*column).map(|column| column.name.as_str()).unwrap_or_default();
-        scan.filters.iter().flat_map(split_conjunction).any(|filter| binds(filter, name))
-    };
-    !nullable && codec.key_columns().iter().take(*part).all(bound)
+    let by_index = table.indexes().iter().map(|index| ScanSource::index(table.codec(), index, true));
+    let mut ways = std::iter::once(ScanSource::table(table.codec())).chain(by_index);
+    let nulls_first = ways.find_map(|way| {
+        let part = way.part_of(at)?;
+        let found = way.scanned().key_schema().parts.get(part)?;
+        let reverse = found.descending == ascending;
+        way.key_columns().iter().take(part).all(bound).then_some(found.nulls_first != reverse)
+    })?;
+    let mut scan = scan.clone();
+    if columns.get(at).is_none_or(|column| !column.not_null) {
+        scan.filters.push(column.clone().is_not_null());
+    }
+    Some((LogicalPlan::TableScan(scan), nulls_first))
 }
 
 fn region_table(scan: &TableScan) -> Option<&RegionTable> {

@@ -1,5 +1,6 @@
 //! A kept plan made ready to run: parameters get values, tables the view that the statement reads.
 
+use super::first_rows;
 use super::parameters::number_of;
 use crate::context::QueryContext;
 use crate::convert::datum_to_scalar;
@@ -17,6 +18,7 @@ use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::expr_rewriter::{NamePreserver, SavedName};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_expr::create_physical_expr;
+use index::IndexChoice;
 use std::sync::Arc;
 use types::{DataType, Datum, coerce, text};
 
@@ -46,8 +48,10 @@ pub(super) fn fitted(ty: &DataType, value: &Datum) -> QueryResult<Datum> {
 /// [`QueryError::Internal`] for a parameter without a value.
 pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarValue]) -> QueryResult<LogicalPlan> {
     let sampled = reads_several(plan)?;
+    let choice = cx.settings.get("bennu.index_choice").and_then(|value| IndexChoice::from_setting(&value));
+    let choice = choice.unwrap_or_default();
     let bound = plan.clone().transform_down_with_subqueries(|node| {
-        let node = bind_table(node, cx, sampled)?;
+        let node = bind_table(node, cx, sampled, choice)?;
         let bound = node.map_data(|node| {
             let limits = matches!(node, LogicalPlan::Limit(_));
             // What is above them finds their results by name, and a parameter is part of the name.
@@ -64,7 +68,8 @@ pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarVa
             node.map_expressions(bound).data()
         })?;
         check_limit(&bound.data)?;
-        Ok(bound)
+        // Now that limits are known, and before the tables below are bound.
+        bound.transform_data(first_rows::told)
     });
     Ok(bound.data()?)
 }
@@ -112,7 +117,12 @@ fn reads_several(plan: &LogicalPlan) -> Result<bool> {
     Ok(scans > 1)
 }
 
-fn bind_table(node: LogicalPlan, cx: &QueryContext, sampled: bool) -> Result<Transformed<LogicalPlan>> {
+fn bind_table(
+    node: LogicalPlan,
+    cx: &QueryContext,
+    sampled: bool,
+    choice: IndexChoice,
+) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::TableScan(mut scan) = node else { return Ok(Transformed::no(node)) };
     let provider = (scan.source.as_ref() as &dyn std::any::Any)
         .downcast_ref::<DefaultTableSource>()
@@ -120,7 +130,7 @@ fn bind_table(node: LogicalPlan, cx: &QueryContext, sampled: bool) -> Result<Tra
     match provider {
         None => Ok(Transformed::no(LogicalPlan::TableScan(scan))),
         Some(table) => {
-            scan.source = provider_as_source(Arc::new(table.bind(&cx.reader, sampled)));
+            scan.source = provider_as_source(Arc::new(table.bind(&cx.reader, sampled, choice)));
             Ok(Transformed::yes(LogicalPlan::TableScan(scan)))
         }
     }

@@ -14,6 +14,7 @@ mod constant_rows;
 mod declared;
 mod derived;
 mod exists_counts;
+mod first_rows;
 mod flatten;
 mod frames;
 mod group_places;

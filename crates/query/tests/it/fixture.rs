@@ -1,11 +1,12 @@
 //! A model store, a catalog, two tables, and one call that runs a query.
 
-use catalog::{CatalogCache, NewColumn, NewKeyPart, NewTable, Table};
+use catalog::{CatalogCache, NewColumn, NewIndex, NewIndexPart, NewKeyPart, NewTable, Table};
 use futures::StreamExt;
+use index::IndexCodec;
 use query::convert::batch_to_rows;
 use query::{Plan, Planner, PlannerOptions, QueryContext, QueryError, Reader, RowCodec, Settings};
 use std::sync::Arc;
-use store::{CommitNo, Durability, FamilyId, Mutation, Store, WriteBatch};
+use store::{Bytes, CommitNo, Durability, FamilyId, KeyRange, Mutation, ScanRequest, Store, TableId, WriteBatch};
 use store_testkit::{ModelStore, RecordingStore};
 use types::{DataType, Datum, text};
 
@@ -18,7 +19,8 @@ pub struct Fixture {
     pub planner: Arc<Planner>,
 }
 
-struct NoSettings;
+/// Of all settings only how indexes are chosen.
+struct Choice(&'static str);
 
 #[derive(Debug)]
 struct NeverStops;
@@ -29,9 +31,13 @@ impl query::Stop for NeverStops {
     }
 }
 
-impl Settings for NoSettings {
+impl Settings for Choice {
     fn get(&self, name: &str) -> Option<String> {
-        (name == "server_version").then(|| "15.0".to_owned())
+        match name {
+            "server_version" => Some("15.0".to_owned()),
+            "bennu.index_choice" => Some(self.0.to_owned()),
+            _ => None,
+        }
     }
 }
 
@@ -114,15 +120,61 @@ impl Fixture {
                     value => text::parse(&column.ty, value).unwrap(),
                 })
                 .collect();
-            batch.mutations.push(Mutation::Replace {
-                table: table.storage_id(),
-                family: FamilyId(0),
-                key: codec.encode_key(&values).unwrap().into(),
-                fragment: codec.encode_fragment(&values).unwrap(),
-            });
+            let fragment = codec.encode_fragment(&values).unwrap();
+            batch.mutations.push(replace(table.storage_id(), codec.encode_key(&values).unwrap().into(), fragment));
+            for index in &table.indexes {
+                let entry = IndexCodec::new(&table, index).unwrap().entry(&values).unwrap().unwrap();
+                batch.mutations.push(replace(index.storage_id(), entry.key, entry.fragment.to_vec()));
+            }
         }
+        self.write(batch).await;
+    }
+
+    /// `parts`: columns with `desc`, `nulls first`, `nulls last`; the entries of the table's rows are made.
+    pub async fn index(&self, table: &str, name: &str, parts: &str, include: &[&str], salt: Option<u16>) {
+        let mut new = NewIndex { name: Some(name.to_owned()), salt_buckets: salt, ..NewIndex::default() };
+        new.unique = name.starts_with("unique");
+        new.include = include.iter().map(|&column| column.to_owned()).collect();
+        for part in parts.split(',') {
+            let descending = part.contains(" desc");
+            let nulls_first = part.contains(" nulls first") || descending && !part.contains(" nulls last");
+            let column = part.split_whitespace().next().unwrap().to_owned();
+            new.parts.push(NewIndexPart { column, descending, nulls_first });
+        }
+        let old = self.catalog.current().must_get_table("public", table).unwrap().clone();
+        let prepared = self.catalog.change(|draft| draft.prepare_index(old.oid, new)).await.unwrap();
+        let codec = IndexCodec::new(prepared.table(), prepared.index()).unwrap();
+        let mut batch = WriteBatch::default();
+        for row in self.stored(&old).await {
+            let entry = codec.entry(&row).unwrap().unwrap();
+            batch.mutations.push(replace(prepared.index().storage_id(), entry.key, entry.fragment.to_vec()));
+        }
+        self.write(batch).await;
+        self.catalog.change(|draft| draft.publish_index(&prepared)).await.unwrap();
+    }
+
+    /// All rows of a table.
+    async fn stored(&self, table: &Arc<Table>) -> Vec<Vec<Datum>> {
+        let codec = RowCodec::new(table).unwrap();
+        let request = ScanRequest::new(table.storage_id(), FamilyId(0), vec![KeyRange::all()]);
+        let snapshot = self.store.snapshot(CommitNo(0)).await.unwrap();
+        let mut scan = self.store.scan(request, &snapshot).await.unwrap();
+        let mut rows = Vec::new();
+        while let Some(batch) = scan.next().await.unwrap() {
+            let all = batch.keys().zip(batch.fragments());
+            rows.extend(all.map(|(key, fragment)| codec.decode_full(key, fragment).unwrap()));
+        }
+        rows
+    }
+
+    async fn write(&self, batch: WriteBatch) {
         let commit = self.store.apply(batch, Durability::Sync).await.unwrap();
         self.store.sync(commit).await.unwrap();
+    }
+
+    /// A context that lets indexes be chosen so.
+    pub async fn context_that(&self, choice: &'static str) -> QueryContext {
+        QueryContext { settings: Arc::new(Choice(choice)), ..self.context().await }
     }
 
     pub async fn context(&self) -> QueryContext {
@@ -139,7 +191,7 @@ impl Fixture {
             schemas: Vec::new(),
             functions: Arc::new(|_| None),
             stop: Arc::new(NeverStops),
-            settings: Arc::new(NoSettings),
+            settings: Arc::new(Choice("auto")),
         }
     }
 
@@ -181,6 +233,10 @@ impl Fixture {
             Err(error) => error,
         }
     }
+}
+
+fn replace(table: TableId, key: Bytes, fragment: Vec<u8>) -> Mutation {
+    Mutation::Replace { table, family: FamilyId(0), key, fragment }
 }
 
 fn line(types: &[DataType], row: &[Datum]) -> String {

@@ -1,6 +1,6 @@
 //! Tests with their operands computed: conditions of the range algebra.
 
-use super::{KeyTest, ScanPath, Target};
+use super::{KeyTest, Target, Way};
 use crate::expr::{Frame, RowExpr, Stop};
 use rowkey::range::{CompareOp, Condition, KeyRanges, RangeLimits, key_ranges};
 use types::{DataType, Datum};
@@ -9,14 +9,14 @@ use types::{DataType, Datum};
 const EXACT_DOUBLE: f64 = 9_007_199_254_740_992.0;
 const EXACT_REAL: f32 = 16_777_216.0;
 
-impl ScanPath {
+impl Way {
     /// The keys that may hold rows which satisfy all conditions.
     ///
     /// # Errors
     /// Those of the operands.
     pub(crate) fn ranges(&self, frame: &Frame<'_>) -> Result<KeyRanges, Stop> {
         let conditions = self.tests.iter().map(|test| test.bind(frame)).collect::<Result<Vec<_>, _>>()?;
-        Ok(key_ranges(self.codec.key_schema(), &conditions, &RangeLimits::default()))
+        Ok(key_ranges(self.scanned.codec().key_schema(), &conditions, &RangeLimits::default()))
     }
 }
 

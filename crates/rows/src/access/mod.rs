@@ -1,32 +1,34 @@
-//! Which keys a scan reads.
+//! Which keys a scan reads, of the table or of one of its indexes.
 //!
 //! ```text
 //!   conjuncts ──compile──> KeyTest, operands open ──bind(row, outer, parameters)──> Condition ──rowkey──> key ranges
+//!   ways to the rows, one for the table and one for each index of use ──chosen when they are bound──> the one to take
 //! ```
 //! Operands may be constants, parameters, outer columns, and for lookups columns of the other side.
 
 mod bind;
 mod key_test;
 mod order;
+mod way;
 
 pub(crate) use key_test::{KeyTest, Sides, Target};
 pub(crate) use order::{Direction, direction};
+pub(crate) use way::{Scanned, Way, rank};
 
 use crate::expr::RowExpr;
-use catalog::{RowCodec, RowReader, Table};
+use catalog::{RowReader, Table};
 use std::sync::Arc;
 
 /// A scan with its conditions.
 #[derive(Debug)]
 pub(crate) struct ScanPath {
     pub(crate) table: Arc<Table>,
-    pub(crate) codec: RowCodec,
+    /// Of the table's rows.
     pub(crate) reader: RowReader,
-    /// For each condition what it says about the key.
-    pub(crate) tests: Vec<KeyTest>,
-    /// The conditions themselves, for what the key ranges do not cover.
+    /// The conditions, for what the key ranges do not cover.
     pub(crate) conditions: Vec<RowExpr>,
-    pub(crate) direction: Direction,
+    /// Ways to the rows; never empty. All of them give the order that was asked for, or none does.
+    pub(crate) ways: Vec<Way>,
 }
 
 /// How few rows the conditions leave, whatever the values of their operands.

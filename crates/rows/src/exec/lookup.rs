@@ -6,6 +6,7 @@
 //! ```
 
 use super::looped::Found;
+use super::reading::Reading;
 use super::scan::{failed, fetch_all, passes, unsure};
 use super::{BATCH_ROWS, Operator, Run, open};
 use crate::RowsResult;
@@ -27,8 +28,8 @@ impl<'p> LookupJoin<'p> {
     }
 
     /// The key ranges of each outer row.
-    fn ranges(&self, run: &Run<'_>, rows: &[Row]) -> RowsResult<Vec<KeyRanges>> {
-        let of = |row: &Row| self.node.path.ranges(&Frame { row, values: &run.values }).map_err(failed);
+    fn ranges(&self, reading: Reading<'_>, run: &Run<'_>, rows: &[Row]) -> RowsResult<Vec<KeyRanges>> {
+        let of = |row: &Row| reading.way.ranges(&Frame { row, values: &run.values }).map_err(failed);
         rows.iter().map(of).collect()
     }
 
@@ -81,13 +82,14 @@ impl Operator for LookupJoin<'_> {
     async fn next(&mut self, run: &mut Run<'_>, wanted: usize) -> RowsResult<Option<Vec<Row>>> {
         let Some(batch) = self.outer.next(run, wanted.min(BATCH_ROWS)).await? else { return Ok(None) };
         let mut joined = Vec::with_capacity(batch.len());
+        let reading = Reading::only(&self.node.path)?;
         for chunk in batch.chunks(BATCH_ROWS) {
-            let ranges = self.ranges(run, chunk)?;
+            let ranges = self.ranges(reading, run, chunk)?;
             let points = ranges.iter().all(|one| matches!(one.access, Access::Points(_) | Access::Empty));
             let wanted = union(ranges.iter().flat_map(|one| one.ranges.iter().cloned()).collect());
             let by_key = match wanted.is_empty() {
                 true => Vec::new(),
-                false => fetch_all(&self.node.path, points, wanted, run).await?,
+                false => fetch_all(reading, points, wanted, run).await?,
             };
             for (row, ranges) in chunk.iter().zip(&ranges) {
                 self.join(run, row.clone(), ranges, &by_key, &mut joined)?;

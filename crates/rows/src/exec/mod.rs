@@ -13,6 +13,7 @@ mod budget;
 mod lookup;
 mod looped;
 mod merge;
+mod reading;
 mod scan;
 mod set_op;
 mod simple;

@@ -4,10 +4,10 @@ use super::rel::{Ask, PlanResult, Planned};
 use super::scan::ScanCols;
 use super::{Compiler, Lookup, Matching, Node, NodeKind};
 use crate::WhyNot;
-use crate::access::{Width, width};
+use crate::access::{Way, Width, rank};
 use crate::expr::{Scope, columns};
 use bind::tree::{ColId, JoinKind, Rel, Scalar};
-use catalog::{RowCodec, Table};
+use catalog::Table;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -126,10 +126,9 @@ impl Compiler<'_> {
     /// How few rows of a leaf are read for a row of columns `outer`.
     fn leaf_width<'a>(&mut self, leaf: &'a Rel, conditions: &[&'a Scalar], outer: &[ColId]) -> Width {
         let Some(chain) = Chain::of(leaf) else { return Width::Narrow };
-        let Ok(codec) = RowCodec::new(chain.table) else { return Width::Wide };
         let all: Vec<&Scalar> = conditions.iter().copied().chain(chain.filters.iter().copied()).collect();
-        let tests = self.tests(chain.table, &codec, chain.cols, outer, &all);
-        width(&tests, codec.key_columns().len())
+        let ways = self.ways(chain.table, chain.cols, outer, &all).unwrap_or_default();
+        ways.iter().map(Way::width).min().unwrap_or(Width::Wide)
     }
 
     /// Joins the rows of `right` to those of `outer`.
@@ -170,8 +169,12 @@ impl Compiler<'_> {
         let made: BTreeSet<ColId> = scanned.iter().copied().collect();
         let all = chain.filters.iter().chain(on).copied();
         let (early, late): (Vec<&Scalar>, Vec<&Scalar>) = all.partition(|condition| self.is_readable(condition, &made));
-        let path = self.path(chain.table, chain.cols, &outer.cols, &early, &scanned)?;
-        self.widest = self.widest.max(width(&path.tests, path.codec.key_columns().len()));
+        // Values differ from row to row, and one way serves them all.
+        let ways = self.ways(chain.table, chain.cols, &outer.cols, &early)?;
+        let best: Vec<Way> = ways.into_iter().min_by_key(rank).into_iter().collect();
+        self.widest = self.widest.max(best.iter().map(Way::width).max().unwrap_or(Width::Wide));
+        let conditions = self.judges(&early, &scanned)?;
+        let path = Self::path(chain.table, chain.cols, conditions, best)?;
         let mut cols = scanned;
         let mut exprs = Vec::with_capacity(chain.exprs.len());
         for (col, expr) in &chain.exprs {

@@ -1,13 +1,13 @@
-//! Scans: conditions become key tests.
+//! Scans: conditions become key tests, of the rowkey and of each index.
 
 use super::rel::{Ask, PlanResult, Planned};
 use super::{Compiler, Node, NodeKind};
 use crate::WhyNot;
-use crate::access::{Direction, KeyTest, ScanPath, Target, Width, direction, width};
-use crate::expr::{Scope, columns};
-use bind::tree::{ColId, Scalar};
-use catalog::row_codec::Place;
+use crate::access::{Direction, KeyTest, ScanPath, Scanned, Sides, Target, Way, Width, direction, rank};
+use crate::expr::{RowExpr, Scope, columns};
+use bind::tree::{ColId, Key, Scalar};
 use catalog::{RowCodec, RowReader, Table};
+use index::IndexChoice;
 use std::sync::Arc;
 
 /// Columns of a scan: ordinal and id.
@@ -20,65 +20,124 @@ impl Compiler<'_> {
         // A condition that waits for a subquery cannot run inside of a scan.
         let (late, early): (Vec<&Scalar>, Vec<&Scalar>) =
             ask.conditions.iter().partition(|condition| columns::has_subquery(condition));
-        let mut path = self.path(table, cols, &[], &early, &own)?;
-        let key = key_cols(&path.codec, cols);
-        let found = direction(path.codec.key_schema(), &key, &path.tests, &ask.order);
-        path.direction = found.unwrap_or(Direction::Any);
-        let width = width(&path.tests, key.len());
-        let first_rows =
-            ask.limited && found.is_some() && late.is_empty() && path.tests.iter().all(KeyTest::is_complete);
-        if width == Width::Wide && !first_rows && !self.options.full_scans {
+        let conditions = self.judges(&early, &own)?;
+        let ways = self.ways(table, cols, &[], &early)?;
+        let first_rows = ask.limited && late.is_empty();
+        let Some((ways, ordered)) = self.worth_while(ways, cols, &ask.order, first_rows) else {
             return Err(WhyNot::FullScan { table: table.name.clone() });
-        }
+        };
+        let width = ways.iter().map(Way::width).max().unwrap_or(Width::Wide);
         self.widest = self.widest.max(width);
+        let path = Self::path(table, cols, conditions, ways)?;
         let node = Node { kind: NodeKind::Scan(Box::new(path)), cols: own };
-        Ok(Planned { node: self.filter(node, &late)?, ordered: found.is_some() })
+        Ok(Planned { node: self.filter(node, &late)?, ordered })
     }
 
-    /// The path to a table's rows. Operands read `outer`, the columns of rows that are looked up for; conditions read
-    /// `scope`, which begins with them.
+    /// Those of the ways that may turn out to be the best, and whether they give the order. `None`: all of them read too
+    /// much. `first_rows`: few are wanted if the order is given.
+    fn worth_while(
+        &self,
+        ways: Vec<Way>,
+        cols: &ScanCols,
+        order: &[Key],
+        first_rows: bool,
+    ) -> Option<(Vec<Way>, bool)> {
+        let gives = |way: &Way| {
+            let key: Vec<Option<ColId>> = way.key.iter().map(|column| column_of(cols, *column)).collect();
+            direction(way.scanned.codec().key_schema(), &key, &way.tests, order)
+        };
+        let with_order = |mut way: Way| {
+            way.direction = gives(&way)?;
+            Some(way)
+        };
+        let (narrow, wide): (Vec<Way>, Vec<Way>) = ways.into_iter().partition(|way| way.width() < Width::Wide);
+        if narrow.is_empty() {
+            let first = |way: &&Way| first_rows && gives(way).is_some() && way.tests.iter().all(KeyTest::is_complete);
+            let is_first = wide.iter().any(|way| first(&way));
+            let usable = wide.into_iter().filter(|way| if is_first { first(&way) } else { self.options.full_scans });
+            let best = usable.min_by_key(|way| (!matches!(way.scanned, Scanned::Rows(_)) && !is_first, rank(way)))?;
+            let found = gives(&best);
+            return Some((vec![Way { direction: found.unwrap_or(Direction::Any), ..best }], found.is_some()));
+        }
+        let best_gives = narrow.iter().min_by_key(|way| rank(way)).is_some_and(|way| gives(way).is_some());
+        let any_gives = narrow.iter().any(|way| gives(way).is_some());
+        match best_gives || first_rows && any_gives {
+            true => Some((narrow.into_iter().filter_map(with_order).collect(), true)),
+            false => Some((narrow, false)),
+        }
+    }
+
+    /// Conditions that are judged on rows of `scope`.
+    pub(crate) fn judges(&mut self, conditions: &[&Scalar], scope: &[ColId]) -> Result<Vec<RowExpr>, WhyNot> {
+        conditions.iter().map(|condition| self.expr(condition, &Scope { cols: scope })).collect()
+    }
+
+    /// The path to a table's rows by some of these ways.
     pub(crate) fn path(
+        table: &Arc<Table>,
+        cols: &ScanCols,
+        conditions: Vec<RowExpr>,
+        ways: Vec<Way>,
+    ) -> Result<ScanPath, WhyNot> {
+        let wanted: Vec<usize> = cols.iter().map(|(ordinal, _)| *ordinal).collect();
+        let reader = RowCodec::new(table).and_then(|codec| RowReader::new(&codec, &wanted)).map_err(broken)?;
+        Ok(ScanPath { table: Arc::clone(table), reader, conditions, ways })
+    }
+
+    /// All ways to a table's rows. Operands of tests read `outer`, the columns of rows that are looked up for. The table's
+    /// own key is the first, and the only one where it names whole keys.
+    pub(crate) fn ways(
         &mut self,
         table: &Arc<Table>,
         cols: &ScanCols,
         outer: &[ColId],
         conditions: &[&Scalar],
-        scope: &[ColId],
-    ) -> Result<ScanPath, WhyNot> {
-        let broken = |error: catalog::RowError| WhyNot::Table { detail: error.to_string() };
-        let codec = RowCodec::new(table).map_err(broken)?;
+    ) -> Result<Vec<Way>, WhyNot> {
+        let choice = self.options.index_choice;
+        let mut by_rowkey = Way::by_rowkey(table).map_err(broken)?;
+        by_rowkey.tests = self.tests(table, &by_rowkey, cols, outer, conditions);
+        let settled = choice != IndexChoice::Force && by_rowkey.width() == Width::Points;
+        let mut ways = vec![by_rowkey];
+        if settled || choice == IndexChoice::Off {
+            return Ok(ways);
+        }
         let wanted: Vec<usize> = cols.iter().map(|(ordinal, _)| *ordinal).collect();
-        let reader = RowReader::new(&codec, &wanted).map_err(broken)?;
-        let tests = self.tests(table, &codec, cols, outer, conditions);
-        let compiled = conditions.iter().map(|condition| self.expr(condition, &Scope { cols: scope }));
-        let conditions = compiled.collect::<Result<_, _>>()?;
-        Ok(ScanPath { table: Arc::clone(table), codec, reader, tests, conditions, direction: Direction::Any })
+        for index in &table.indexes {
+            let mut way = Way::by_index(table, index, &wanted).map_err(broken)?;
+            way.tests = self.tests(table, &way, cols, outer, conditions);
+            ways.push(way);
+        }
+        let forced = ways.iter().skip(1).any(|way| way.width() < Width::Wide);
+        if choice == IndexChoice::Force && forced {
+            ways.retain(|way| !matches!(way.scanned, Scanned::Rows(_)) && way.width() < Width::Wide);
+        }
+        Ok(ways)
     }
 
-    /// What conditions say about the key of a table.
-    pub(crate) fn tests(
+    /// What conditions say about the key of what is scanned.
+    fn tests(
         &mut self,
         table: &Table,
-        codec: &RowCodec,
+        way: &Way,
         cols: &ScanCols,
         outer: &[ColId],
         conditions: &[&Scalar],
     ) -> Vec<KeyTest> {
         let part_of = |id: ColId| {
             let (ordinal, _) = cols.iter().find(|(_, col)| *col == id)?;
-            match codec.places().get(*ordinal)? {
-                Place::Key(part) => Some(Target { part: *part, ty: table.columns.get(*ordinal)?.ty }),
-                Place::Value(_) => None,
-            }
+            Some(Target { part: way.part_of(*ordinal)?, ty: table.columns.get(*ordinal)?.ty })
         };
         let own = cols.iter().map(|(_, col)| *col).collect();
-        let sides = crate::access::Sides { part_of: &part_of, own: &own, scope: Scope { cols: outer } };
+        let sides = Sides { part_of: &part_of, own: &own, scope: Scope { cols: outer } };
         conditions.iter().map(|condition| self.key_test(condition, &sides)).collect()
     }
 }
 
-/// For each part of the key its column, if the statement uses it.
-fn key_cols(codec: &RowCodec, cols: &ScanCols) -> Vec<Option<ColId>> {
-    let col = |column: &usize| cols.iter().find(|(ordinal, _)| ordinal == column).map(|(_, col)| *col);
-    codec.key_columns().iter().map(col).collect()
+/// The id of a column, if the statement uses it.
+fn column_of(cols: &ScanCols, column: Option<usize>) -> Option<ColId> {
+    cols.iter().find(|(ordinal, _)| Some(*ordinal) == column).map(|(_, col)| *col)
+}
+
+fn broken(error: catalog::RowError) -> WhyNot {
+    WhyNot::Table { detail: error.to_string() }
 }

@@ -15,7 +15,7 @@ const SUM_INT4: FuncId = FuncId(2108);
 const COUNT: FuncId = FuncId(2803);
 
 async fn run(world: &World, bound: &Bound) -> Vec<Vec<Datum>> {
-    let program = compile(bound, &Builtins, Options { full_scans: false }).unwrap();
+    let program = compile(bound, &Builtins, Options { full_scans: false, ..Options::default() }).unwrap();
     let (view, env) = (world.view().await, env());
     let input = Input { view: &view, env: &env, params: &[], limits: Limits::default() };
     program.run(&Builtins, input).await.unwrap().rows

@@ -14,6 +14,7 @@ mod agreement;
 mod built_in;
 mod expressions;
 mod functions;
+mod indexes;
 mod limits;
 mod nodes;
 mod own_writes;

@@ -12,7 +12,7 @@ use types::Datum;
 
 async fn run(bound: &Bound, view: &ReadView) -> Vec<Vec<Datum>> {
     let functions = functions::Table::new(false);
-    let program = compile(bound, &functions, Options { full_scans: false }).unwrap();
+    let program = compile(bound, &functions, Options { full_scans: false, ..Options::default() }).unwrap();
     let input = Input { view, env: &env(), params: &[], limits: Limits::default() };
     program.run(&functions, input).await.unwrap().rows
 }

@@ -3,7 +3,8 @@
 use super::functions;
 use bind::tree::Bound;
 use builtins::Env;
-use catalog::{CatalogCache, NewColumn, NewKeyPart, NewTable, RowCodec, Table};
+use catalog::{CatalogCache, NewColumn, NewIndex, NewIndexPart, NewKeyPart, NewTable, RowCodec, Table};
+use index::{IndexChoice, IndexCodec};
 use rows::{Answer, Input, Limits, Options, RowsError, WhyNot, compile};
 use std::sync::Arc;
 use store::{CommitNo, Durability, FamilyId, Mutation, Store, WriteBatch};
@@ -45,10 +46,34 @@ impl World {
     }
 
     pub async fn insert(&self, table: &Arc<Table>, rows: &[Vec<Datum>]) {
-        let mutations = rows.iter().map(|row| replace(table, row)).collect();
+        let mutations =
+            rows.iter().flat_map(|row| std::iter::once(replace(table, row)).chain(entries(table, row))).collect();
         let batch = WriteBatch { mutations, ..WriteBatch::default() };
         let commit = self.store.apply(batch, Durability::Sync).await.unwrap();
         self.store.sync(commit).await.unwrap();
+    }
+
+    /// Gives an empty table an index: of these columns, each descending or not, with others included.
+    pub async fn index(
+        &self,
+        table: &Arc<Table>,
+        parts: &[(&str, bool)],
+        include: &[&str],
+        unique: bool,
+    ) -> Arc<Table> {
+        let part = |(column, descending): &(&str, bool)| NewIndexPart {
+            column: (*column).to_owned(),
+            descending: *descending,
+            nulls_first: *descending,
+        };
+        let new = NewIndex {
+            unique,
+            parts: parts.iter().map(part).collect(),
+            include: include.iter().map(|column| (*column).to_owned()).collect(),
+            ..NewIndex::default()
+        };
+        let prepared = self.catalog.change(|draft| draft.prepare_index(table.oid, new)).await.unwrap();
+        self.catalog.change(|draft| draft.publish_index(&prepared)).await.unwrap()
     }
 
     pub async fn view(&self) -> ReadView {
@@ -63,24 +88,29 @@ impl World {
 
     pub async fn try_run(&self, bound: &Bound, params: &[Datum], limits: Limits) -> Result<Answer, RowsError> {
         let functions = functions::Table::new(false);
-        let program = compile(bound, &functions, Options { full_scans: false }).unwrap();
+        let program = compile(bound, &functions, Options { full_scans: false, ..Options::default() }).unwrap();
         let (view, env) = (self.view().await, env());
         program.run(&functions, Input { view: &view, env: &env, params, limits }).await
     }
 
     /// Runs a tree by full scans and nested loops: nothing is known of what functions test.
     pub async fn reference(&self, bound: &Bound) -> Result<Vec<Vec<Datum>>, RowsError> {
-        self.as_program(bound, true).await
+        self.as_program(bound, true, IndexChoice::Off).await
     }
 
-    /// Runs a tree with keys, and by full scans where there are none.
-    pub async fn keyed(&self, bound: &Bound) -> Result<Vec<Vec<Datum>>, RowsError> {
-        self.as_program(bound, false).await
+    /// Runs a tree with keys and indexes, and by full scans where there are none.
+    pub async fn keyed(&self, bound: &Bound, choice: IndexChoice) -> Result<Vec<Vec<Datum>>, RowsError> {
+        self.as_program(bound, false, choice).await
     }
 
-    async fn as_program(&self, bound: &Bound, plain: bool) -> Result<Vec<Vec<Datum>>, RowsError> {
+    async fn as_program(
+        &self,
+        bound: &Bound,
+        plain: bool,
+        index_choice: IndexChoice,
+    ) -> Result<Vec<Vec<Datum>>, RowsError> {
         let functions = functions::Table::new(plain);
-        let program = compile(bound, &functions, Options { full_scans: true }).unwrap();
+        let program = compile(bound, &functions, Options { full_scans: true, index_choice }).unwrap();
         let (view, env) = (self.view().await, env());
         let input = Input { view: &view, env: &env, params: &[], limits: UNLIMITED };
         Ok(program.run(&functions, input).await?.rows)
@@ -88,7 +118,7 @@ impl World {
 }
 
 pub fn why_not(bound: &Bound) -> WhyNot {
-    compile(bound, &functions::Table::new(false), Options { full_scans: false }).unwrap_err()
+    compile(bound, &functions::Table::new(false), Options { full_scans: false, ..Options::default() }).unwrap_err()
 }
 
 pub fn replace(table: &Arc<Table>, row: &[Datum]) -> Mutation {
@@ -99,6 +129,16 @@ pub fn replace(table: &Arc<Table>, row: &[Datum]) -> Mutation {
         key: codec.encode_key(row).unwrap().into(),
         fragment: codec.encode_fragment(row).unwrap(),
     }
+}
+
+/// Its entries in all indexes.
+fn entries(table: &Arc<Table>, row: &[Datum]) -> Vec<Mutation> {
+    let entry = |index: &catalog::Index| {
+        let entry = IndexCodec::new(table, index).unwrap().entry(row).unwrap().unwrap();
+        let (key, fragment) = (entry.key, entry.fragment.to_vec());
+        Mutation::Replace { table: index.storage_id(), family: FamilyId(0), key, fragment }
+    };
+    table.indexes.iter().map(entry).collect()
 }
 
 /// A row of [`World::table`].

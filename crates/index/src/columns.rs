@@ -1,0 +1,44 @@
+//! Which columns of an index's entries are which columns of the table.
+
+use catalog::{Index, Table};
+
+/// The columns of entries beside those of their table; columns are numbered in order of declaration.
+#[derive(Clone, Debug)]
+pub struct EntryColumns {
+    readable: Vec<Option<usize>>,
+    key: Vec<Option<usize>>,
+    own_parts: usize,
+}
+
+impl EntryColumns {
+    /// Of an index of `table` whose entries are `entries`.
+    pub fn new(table: &Table, index: &Index, entries: &Table) -> Self {
+        let readable = |column: &catalog::Column| entries.columns.iter().position(|entry| entry.id == column.id);
+        let source = |part: &catalog::KeyColumn| {
+            let own = index.parts.iter().find(|own| own.entry == part.column);
+            let id = own.map_or(part.column, |own| own.column);
+            table.columns.iter().position(|column| column.id == id)
+        };
+        let own = |part: &&catalog::KeyColumn| index.parts.iter().any(|own| own.entry == part.column);
+        Self {
+            readable: table.columns.iter().map(readable).collect(),
+            key: entries.key.iter().map(source).collect(),
+            own_parts: entries.key.iter().filter(own).count(),
+        }
+    }
+
+    /// The column of the entries that has the values of a column of the table as they are in the row.
+    pub fn readable(&self, column: usize) -> Option<usize> {
+        self.readable.get(column).copied().flatten()
+    }
+
+    /// For each part of the entries' key the column of the table that it is.
+    pub fn key(&self) -> &[Option<usize>] {
+        &self.key
+    }
+
+    /// How many leading parts of the key are those that the index was made with.
+    pub fn own_parts(&self) -> usize {
+        self.own_parts
+    }
+}

@@ -1,0 +1,96 @@
+//! From entries of an index to the rows that they are of.
+//!
+//! Entries come in batches; their rowkeys are looked up in chunks, in the view that the entries were read from. Rows keep
+//! the order of their entries. What can be told from an entry is checked before its row is fetched.
+
+use crate::error::{QueryError, QueryResult};
+use crate::exec::row_checks::RowChecks;
+use catalog::row_codec::RowCodec;
+use index::IndexCodec;
+use std::sync::Arc;
+use store::{Bytes, FamilyId, Filter, RowBatch, RowBatchBuilder, ScanCounters};
+use txn::ReadView;
+
+/// Most rows that are asked for at once.
+const ROWS_AT_ONCE: usize = 1024;
+
+/// Fetches the rows of entries.
+#[derive(Clone, Debug)]
+pub(crate) struct RowFetch {
+    pub(crate) index: IndexCodec,
+    pub(crate) table: Arc<RowCodec>,
+    /// Of entries.
+    pub(crate) checks: RowChecks,
+    /// Of rows.
+    pub(crate) filter: Option<Filter>,
+}
+
+impl RowFetch {
+    /// Is the row of every entry taken?
+    pub(crate) fn takes_all(&self) -> bool {
+        self.filter.is_none() && self.checks.are_none()
+    }
+
+    /// The rows of those entries that pass, and what it cost to read them.
+    ///
+    /// # Errors
+    /// [`QueryError::Corrupted`] for an entry without a row; those of the store.
+    pub(crate) async fn rows(
+        &mut self,
+        reader: &ReadView,
+        family: FamilyId,
+        entries: RowBatch,
+    ) -> QueryResult<(RowBatch, ScanCounters)> {
+        let entries = self.checks.apply(&entries)?.unwrap_or(entries);
+        let keys = self.rowkeys(&entries)?;
+        let mut rows = RowBatchBuilder::with_capacity(keys.len(), true, true);
+        let mut cost = ScanCounters { seeks: keys.len() as u64, ..ScanCounters::default() };
+        for chunk in keys.chunks(ROWS_AT_ONCE) {
+            let found = reader.get_many(self.table.table().storage_id(), family, chunk).await?;
+            for (key, fragment) in chunk.iter().zip(found) {
+                let fragment = fragment.ok_or_else(|| self.without_row())?;
+                cost.rows_read += 1;
+                cost.bytes_read += (key.len() + fragment.len()) as u64;
+                push_if_passing(self.filter.as_ref(), key, &fragment, &mut rows);
+            }
+        }
+        Ok((rows.finish(), cost))
+    }
+
+    fn rowkeys(&self, entries: &RowBatch) -> QueryResult<Vec<Bytes>> {
+        let mut keys = Vec::with_capacity(entries.len());
+        let mut rowkey = Vec::new();
+        for (key, fragment) in entries.keys().zip(entries.fragments()) {
+            self.index.rowkey_into(&self.table, key, fragment, &mut rowkey)?;
+            keys.push(Bytes::copy_from_slice(&rowkey));
+        }
+        Ok(keys)
+    }
+
+    fn without_row(&self) -> QueryError {
+        let detail = format!("index \"{}\" has an entry without a row", self.index.index().name);
+        self.table.corrupted(&detail).into()
+    }
+}
+
+/// Appends a row unless the filter fails it; is it taken?
+pub(super) fn push_if_passing(
+    filter: Option<&Filter>,
+    key: &[u8],
+    fragment: &[u8],
+    rows: &mut RowBatchBuilder,
+) -> bool {
+    let passes = match filter.map(|filter| fragment::matches(filter, fragment)) {
+        None | Some(fragment::Verdict::Pass) => true,
+        Some(fragment::Verdict::Fail) => false,
+        Some(fragment::Verdict::Undecided) => {
+            rows.mark_undecided();
+            true
+        }
+    };
+    if passes {
+        rows.push_fragment(fragment);
+        rows.push_key(key, &[]);
+    }
+    passes
+}

@@ -1,0 +1,125 @@
+//! What a scan reads: the rows of a table, or the entries of one of its indexes.
+//!
+//! ```text
+//!   table                 rows ──────────────────────────────────────> columns
+//!   index that covers     entries ───────────────────────────────────> columns
+//!   index                 entries ──rowkeys──> rows, in chunks ──────> columns
+//! ```
+//! Columns are always named by their place in the table. What key order and conditions on the key say, they say of what is
+//! scanned.
+
+use crate::convert::{RowDecoder, table_schema};
+use crate::error::{QueryError, QueryResult};
+use catalog::row_codec::{Place, RowCodec};
+use catalog::{Index, Table};
+use index::{EntryColumns, IndexCodec};
+use std::sync::Arc;
+
+/// An index, made ready to be read.
+#[derive(Clone, Debug)]
+pub(crate) struct TableIndex {
+    pub(crate) codec: IndexCodec,
+    pub(crate) entries: Arc<RowCodec>,
+    columns: EntryColumns,
+}
+
+impl TableIndex {
+    pub(crate) fn new(table: &Arc<Table>, index: &Index) -> QueryResult<Self> {
+        let codec = IndexCodec::new(table, index)?;
+        let entries = Arc::new(codec.entries().clone());
+        let columns = EntryColumns::new(table, index, entries.table());
+        Ok(Self { codec, entries, columns })
+    }
+
+    /// Have the entries the values of all these columns?
+    pub(crate) fn has_all<'a>(&self, columns: impl IntoIterator<Item = &'a usize>) -> bool {
+        columns.into_iter().all(|column| self.columns.readable(*column).is_some())
+    }
+
+    /// How many parts it was made with.
+    pub(crate) fn own_parts(&self) -> usize {
+        self.columns.own_parts()
+    }
+}
+
+/// Where a scan's rows come from. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct ScanSource {
+    table: Arc<RowCodec>,
+    index: Option<Arc<TableIndex>>,
+    covers: bool,
+}
+
+impl ScanSource {
+    pub(crate) fn table(table: &Arc<RowCodec>) -> Self {
+        Self { table: Arc::clone(table), index: None, covers: false }
+    }
+
+    /// `covers`: entries have all columns that the scan looks at.
+    pub(crate) fn index(table: &Arc<RowCodec>, index: &Arc<TableIndex>, covers: bool) -> Self {
+        Self { table: Arc::clone(table), index: Some(Arc::clone(index)), covers }
+    }
+
+    /// The codec of the table.
+    pub(crate) fn table_codec(&self) -> &Arc<RowCodec> {
+        &self.table
+    }
+
+    /// The codec of what is scanned.
+    pub(crate) fn scanned(&self) -> &Arc<RowCodec> {
+        self.index.as_ref().map_or(&self.table, |index| &index.entries)
+    }
+
+    /// The index, if one is read.
+    pub(crate) fn used_index(&self) -> Option<&Arc<TableIndex>> {
+        self.index.as_ref()
+    }
+
+    /// The index, if the rows of its entries are fetched.
+    pub(crate) fn fetched_by(&self) -> Option<&Arc<TableIndex>> {
+        self.index.as_ref().filter(|_| !self.covers)
+    }
+
+    /// A decoder of columns of what is handed out in the end: rows, or entries that cover.
+    pub(crate) fn decoder(&self, columns: &[usize]) -> QueryResult<RowDecoder> {
+        match self.index.as_ref().filter(|_| self.covers) {
+            Some(index) => self.entry_decoder(index, columns),
+            None => RowDecoder::new(&self.table, columns),
+        }
+    }
+
+    /// A decoder of columns of what is scanned.
+    pub(crate) fn scanned_decoder(&self, columns: &[usize]) -> QueryResult<RowDecoder> {
+        match &self.index {
+            Some(index) => self.entry_decoder(index, columns),
+            None => RowDecoder::new(&self.table, columns),
+        }
+    }
+
+    fn entry_decoder(&self, index: &TableIndex, columns: &[usize]) -> QueryResult<RowDecoder> {
+        let places: Option<Vec<usize>> = columns.iter().map(|column| index.columns.readable(*column)).collect();
+        let places = places.ok_or_else(|| QueryError::internal("a column that an index does not have"))?;
+        // Entries may be NULL where the table's columns may not.
+        let schema = Arc::new(table_schema(self.table.table()).project(columns)?);
+        Ok(RowDecoder::new(&index.entries, &places)?.with_schema(schema))
+    }
+
+    /// For each part of the key of what is scanned its column.
+    pub(crate) fn key_columns(&self) -> Vec<Option<usize>> {
+        match &self.index {
+            Some(index) => index.columns.key().to_vec(),
+            None => self.table.key_columns().iter().copied().map(Some).collect(),
+        }
+    }
+
+    /// The part of that key that a column is.
+    pub(crate) fn part_of(&self, column: usize) -> Option<usize> {
+        match &self.index {
+            Some(index) => index.columns.key().iter().position(|source| *source == Some(column)),
+            None => match self.table.places().get(column)? {
+                Place::Key(part) => Some(*part),
+                Place::Value(_) => None,
+            },
+        }
+    }
+}

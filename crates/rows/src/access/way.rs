@@ -1,0 +1,120 @@
+//! One way to the rows of a table: by the rowkey, or by an index.
+
+use super::{Direction, KeyTest, Width, width};
+use catalog::{Index, RowCodec, RowReader, RowResult, Table};
+use index::{EntryColumns, IndexCodec, Reach, Source};
+use rowkey::range::{Access, KeyRanges};
+use std::sync::Arc;
+use store::TableSize;
+
+/// What a scan's keys are keys of.
+#[derive(Debug)]
+pub(crate) enum Scanned {
+    /// The table's rows.
+    Rows(RowCodec),
+    /// Entries that have all columns of the scan, which this reads of them.
+    Covering(IndexCodec, RowReader),
+    /// Entries whose rows are fetched. The codec is the table's.
+    Fetching(IndexCodec, RowCodec),
+}
+
+impl Scanned {
+    /// The codec of what is scanned.
+    pub(crate) fn codec(&self) -> &RowCodec {
+        match self {
+            Self::Rows(codec) => codec,
+            Self::Covering(index, _) | Self::Fetching(index, _) => index.entries(),
+        }
+    }
+}
+
+/// A way to the rows.
+#[derive(Debug)]
+pub(crate) struct Way {
+    pub(crate) scanned: Scanned,
+    /// For each part of the key of what is scanned its column in the table.
+    pub(crate) key: Vec<Option<usize>>,
+    /// Equal values in so many leading parts are those of one row.
+    pub(crate) unique_parts: usize,
+    /// For each condition what it says about that key.
+    pub(crate) tests: Vec<KeyTest>,
+    pub(crate) direction: Direction,
+}
+
+impl Way {
+    /// By the rowkey. Tests are to be filled in.
+    pub(crate) fn by_rowkey(table: &Arc<Table>) -> RowResult<Self> {
+        let codec = RowCodec::new(table)?;
+        let key: Vec<Option<usize>> = codec.key_columns().iter().copied().map(Some).collect();
+        let unique_parts = key.len();
+        Ok(Self { scanned: Scanned::Rows(codec), key, unique_parts, tests: Vec::new(), direction: Direction::Any })
+    }
+
+    /// By an index, for a scan of the columns `wanted`. Tests are to be filled in.
+    pub(crate) fn by_index(table: &Arc<Table>, index: &Index, wanted: &[usize]) -> RowResult<Self> {
+        let codec = IndexCodec::new(table, index)?;
+        let columns = EntryColumns::new(table, index, codec.entries().table());
+        let places: Option<Vec<usize>> = wanted.iter().map(|column| columns.readable(*column)).collect();
+        let unique_parts = if index.unique { columns.own_parts() } else { columns.key().len() };
+        let scanned = match places {
+            Some(places) => {
+                let reader = RowReader::new(codec.entries(), &places)?;
+                Scanned::Covering(codec, reader)
+            }
+            None => Scanned::Fetching(codec, RowCodec::new(table)?),
+        };
+        Ok(Self { scanned, key: columns.key().to_vec(), unique_parts, tests: Vec::new(), direction: Direction::Any })
+    }
+
+    /// The part that a column is.
+    pub(crate) fn part_of(&self, column: usize) -> Option<usize> {
+        self.key.iter().position(|own| *own == Some(column))
+    }
+
+    /// How few rows the tests leave.
+    pub(crate) fn width(&self) -> Width {
+        width(&self.tests, self.unique_parts)
+    }
+
+    /// What is known of it before anything is read, for the choice among ways.
+    pub(crate) fn described(&self, ranges: &KeyRanges, size: TableSize) -> index::Way {
+        index::Way {
+            source: match &self.scanned {
+                Scanned::Rows(_) => Source::Table,
+                Scanned::Covering(..) => Source::Covering,
+                Scanned::Fetching(..) => Source::Fetching,
+            },
+            reach: match ranges.access {
+                Access::Empty => Reach::Nothing,
+                Access::Points(points) => Reach::Points(points as u64),
+                Access::Range | Access::SkipScan => Reach::Ranges(ranges.ranges.len() as u64),
+                Access::Full => Reach::All,
+            },
+            parts_used: ranges.parts_used,
+            unique: ranges.equal_parts >= self.unique_parts,
+            rows: size.rows,
+            bytes: size.bytes,
+            exact: ranges.exact.iter().all(|exact| *exact),
+            ordered: true,
+        }
+    }
+
+    /// Leading parts with values.
+    fn bound_parts(&self) -> usize {
+        let has_values = |part: &usize| self.tests.iter().any(|test| test.gives_values(*part));
+        (0..self.key.len()).take_while(has_values).count()
+    }
+}
+
+/// Ways that are better whatever the values are come first: narrow ones, then the table itself where it is reached by
+/// whole keys, then those without look-ups, then those with more parts that have values.
+pub(crate) fn rank(way: &Way) -> (Width, u8, usize) {
+    let width = way.width();
+    let kind = match (&way.scanned, width) {
+        (Scanned::Rows(_), Width::Points) => 0,
+        (Scanned::Covering(..), _) => 1,
+        (Scanned::Rows(_), _) => 2,
+        (Scanned::Fetching(..), _) => 3,
+    };
+    (width, kind, way.key.len().saturating_sub(way.bound_parts()))
+}
