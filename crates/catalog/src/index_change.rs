@@ -118,6 +118,33 @@ impl Draft {
         self.discard_table(&prepared.entries)
     }
 
+    /// The first half of REINDEX: the index gets other storage, to be filled from the table's rows.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`], also when the table has no such index.
+    pub fn prepare_reindex(&mut self, table: TableOid, index: u32) -> CatalogResult<PreparedIndex> {
+        let mut table = self.table(table)?.as_ref().clone();
+        let Some(old) = table.indexes.iter().find(|it| it.oid == index) else { return Err(no_index(index)) };
+        let mut index = old.clone();
+        let entries = self.stage(index.entries(&table))?;
+        index.storage = entries.table().storage;
+        table.indexes.iter_mut().filter(|it| it.oid == index.oid).for_each(|it| it.storage = index.storage);
+        Ok(PreparedIndex { index, table: Arc::new(table), entries })
+    }
+
+    /// The second half: the index has the new storage, the old one goes away.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`] when the table or its index went away since it was prepared.
+    pub fn publish_reindex(&mut self, prepared: &PreparedIndex) -> CatalogResult<Arc<Table>> {
+        let mut table = self.table(prepared.table.oid)?.as_ref().clone();
+        let oid = prepared.index.oid;
+        let Some(index) = table.indexes.iter_mut().find(|it| it.oid == oid) else { return Err(no_index(oid)) };
+        self.unstage(&prepared.entries)?;
+        self.drop_storage(std::mem::replace(&mut index.storage, prepared.index.storage));
+        Ok(self.put_table(table))
+    }
+
     /// DROP INDEX, and DROP CONSTRAINT of a UNIQUE constraint.
     ///
     /// # Errors
@@ -152,11 +179,11 @@ impl Draft {
     fn index_name(&self, table: &Table, new: &NewIndex) -> CatalogResult<String> {
         let schema = self.next.schema_name(table).to_string();
         if let Some(name) = &new.name {
+            self.check_name_is_free(&schema, name)?;
             if new.constraint && table.is_constraint(name) {
                 let (table, constraint) = (table.name.clone(), name.clone());
                 return Err(CatalogError::DuplicateConstraint { table, constraint });
             }
-            self.check_name_is_free(&schema, name)?;
             return Ok(name.clone());
         }
         let columns = new.parts.iter().map(|part| &part.column).chain(&new.include);
@@ -169,6 +196,10 @@ impl Draft {
     }
 }
 
+fn no_index(oid: u32) -> CatalogError {
+    CatalogError::NoSuchTable { schema: None, name: format!("of oid {oid}") }
+}
+
 fn visible(table: &Table, name: &str) -> CatalogResult<ColumnId> {
     match table.column_by_name(name).filter(|column| !column.hidden) {
         Some(column) => Ok(column.id),
@@ -179,6 +210,13 @@ fn visible(table: &Table, name: &str) -> CatalogResult<ColumnId> {
 /// Where the key bytes do not keep the value, the entries' column gets an id of its own.
 fn take_part(table: &mut Table, new: &NewIndexPart) -> CatalogResult<IndexPart> {
     let column = visible(table, &new.column)?;
+    if let Some(odd) = table.column(column).filter(|column| !column.ty.is_key()) {
+        let feature = format!(
+            "column \"{}\" of type {} in an index (its values have no order as bytes, as keys have)",
+            odd.name, odd.ty
+        );
+        return Err(CatalogError::Unsupported { feature });
+    }
     let keeps = table.column(column).is_some_and(|column| key_keeps_value(column.ty));
     let entry = if keeps { column } else { ColumnId(table.next_column) };
     if !keeps {

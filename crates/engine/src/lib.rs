@@ -23,6 +23,7 @@ mod answer;
 mod array_parameters;
 pub mod binary;
 mod block;
+mod check_indexes;
 mod context;
 mod copy;
 mod cursor;

@@ -153,6 +153,10 @@ impl Session {
             Statement::CreateTable(_)
             | Statement::CreateSchema { .. }
             | Statement::DropTable { .. }
+            | Statement::CreateIndex(_)
+            | Statement::DropIndex { .. }
+            | Statement::RenameIndex { .. }
+            | Statement::Reindex { .. }
             | Statement::CreateView(_)
             | Statement::DropView { .. }
             | Statement::CreateSequence(_)

@@ -19,6 +19,7 @@ pub(crate) fn columns(session: &Session, statement: &Statement) -> Option<Arc<Ve
         Statement::Show(None) => &["name", "setting", "description"],
         Statement::Show(Some(name)) => return Some(Arc::new(vec![text_column(name)])),
         Statement::Explain(_) => &["QUERY PLAN"],
+        Statement::CheckIndexes(_) => return Some(crate::check_indexes::columns()),
         Statement::Fetch(fetch) if !fetch.moves => return session.cursor_columns(&fetch.name),
         Statement::Execute { name, .. } => return session.prepared(name).and_then(|p| p.columns.clone()),
         _ => return None,
@@ -32,6 +33,7 @@ impl Session {
             Statement::Set { name, value, local } => self.set(name, value, *local)?,
             Statement::SetTransaction { modes, session } => self.set_transaction(*modes, *session)?,
             Statement::SetTransactionSnapshot(id) => self.import_snapshot(id)?,
+            Statement::CheckIndexes(check) => return self.check_indexes(check).await,
             Statement::Show(name) => return self.show(name.as_deref()),
             Statement::Reset(name) => {
                 match name {

@@ -1,7 +1,7 @@
 //! Rows to entries, and entries back to the rowkeys of their rows.
 
-use catalog::{ColumnId, Index, RowCodec, RowError, RowResult, Table};
-use std::collections::BTreeSet;
+use catalog::{ColumnId, Index, RowCodec, RowError, RowResult, Table, key_keeps_value};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::Bytes;
 use types::Datum;
@@ -17,6 +17,8 @@ pub struct IndexCodec {
     parts: Vec<usize>,
     /// For each part of the rowkey its position in the entries.
     rowkey: Vec<usize>,
+    /// Are there included columns with values that are equal and not the same, such as 1.0 and 1.00?
+    loose: bool,
 }
 
 /// One entry.
@@ -50,7 +52,8 @@ impl IndexCodec {
         let entry_of = |id: ColumnId| columns.iter().position(|column| column.id == id);
         let rowkey = table.key.iter().map(|part| entry_of(part.column)).collect::<Option<_>>();
         let rowkey = rowkey.ok_or_else(|| broken("without the rowkey"))?;
-        Ok(Self { index: index.clone(), entries, sources, parts, rowkey })
+        let loose = entries.table().value_columns().any(|column| !key_keeps_value(column.ty));
+        Ok(Self { index: index.clone(), entries, sources, parts, rowkey, loose })
     }
 
     /// The definition.
@@ -77,6 +80,49 @@ impl IndexCodec {
         };
         let fragment = self.entries.encode_fragment(&values)?;
         Ok(Some(Entry { key: key.into(), fragment: fragment.into(), unique_prefix }))
+    }
+
+    /// Positions, in the table, of the columns that entries are made of.
+    pub fn sources(&self) -> &[usize] {
+        &self.sources
+    }
+
+    /// Do two states of a row have the same entry?
+    ///
+    /// # Errors
+    /// As [`Self::entry`].
+    pub fn is_same(&self, old: &[Datum], new: &[Datum]) -> RowResult<bool> {
+        let differ = |at: &usize| old.get(*at) != new.get(*at);
+        if self.sources.iter().any(differ) {
+            return Ok(false);
+        }
+        Ok(!self.loose || self.entry(old)? == self.entry(new)?)
+    }
+
+    /// [`Entry::unique_prefix`] of the entry with that key.
+    ///
+    /// # Errors
+    /// [`RowError::Corrupted`] for bytes that are no key of an entry.
+    pub fn unique_prefix(&self, key: &[u8]) -> RowResult<Option<usize>> {
+        if !self.index.unique {
+            return Ok(None);
+        }
+        let null = || -> RowResult<bool> { Ok(self.part_values_of_key(key)?.iter().any(Datum::is_null)) };
+        if !self.index.nulls_not_distinct && null()? {
+            return Ok(None);
+        }
+        self.prefix(key).map(Some)
+    }
+
+    /// Values of the parts of an entry, for messages: equal to those of its row.
+    ///
+    /// # Errors
+    /// [`RowError::Corrupted`] for bytes that are no key of an entry.
+    pub fn part_values_of_key(&self, key: &[u8]) -> RowResult<Vec<Datum>> {
+        let values = self.entries.key_schema().decode(key).map_err(|error| self.entries.corrupted(&error))?;
+        let columns = self.entries.table().key.iter().map(|part| part.column).zip(values);
+        let values: BTreeMap<ColumnId, Datum> = columns.collect();
+        Ok(self.index.parts.iter().map(|part| values.get(&part.entry).cloned().unwrap_or(Datum::Null)).collect())
     }
 
     /// Values of the parts of a row, for messages.

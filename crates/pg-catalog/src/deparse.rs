@@ -1,23 +1,41 @@
-//! Keys and CHECK constraints as SQL text.
+//! Indexes and constraints as SQL text.
 
-use crate::source::{Source, key_columns};
-use catalog::{Check, Column, KeyColumn, Table};
+use crate::shown_index::{ShownIndex, ShownPart};
+use crate::source::Source;
+use catalog::Check;
 
-/// `CREATE UNIQUE INDEX …` as PostgreSQL would print it for the key's index.
-pub(crate) fn index_definition(source: &Source, table: &Table, qualified: bool) -> String {
-    let name = source.quote(table.key_name.as_deref().unwrap_or_default());
+/// `CREATE [UNIQUE] INDEX …` as PostgreSQL would print it.
+pub(crate) fn index_definition(source: &Source, index: &ShownIndex<'_>, qualified: bool) -> String {
+    let unique = if index.unique { "UNIQUE " } else { "" };
+    let name = source.quote(index.name);
     let schema =
-        if qualified { format!("{}.", source.quote(source.catalog.schema_name(table))) } else { String::new() };
-    let parts: Vec<String> = key_columns(table).map(|(_, part, column)| index_part(source, part, column)).collect();
-    let (table, parts) = (source.quote(&table.name), parts.join(", "));
+        if qualified { format!("{}.", source.quote(source.catalog.schema_name(index.table))) } else { String::new() };
+    let parts: Vec<String> = index.parts.iter().map(|part| index_part(source, index, part)).collect();
+    let (table, parts) = (source.quote(&index.table.name), parts.join(", "));
+    let nulls = if index.nulls_not_distinct { " NULLS NOT DISTINCT" } else { "" };
     // `btree` is the name of the way it is kept.
-    format!("CREATE UNIQUE INDEX {name} ON {schema}{table} USING {} ({parts})", source.quote("btree"))
+    let method = source.quote("btree");
+    let include = included(source, index);
+    format!("CREATE {unique}INDEX {name} ON {schema}{table} USING {method} ({parts}){include}{nulls}")
 }
 
-/// `PRIMARY KEY (…)`.
-pub(crate) fn constraint_definition(source: &Source, table: &Table) -> String {
-    let parts: Vec<String> = key_columns(table).map(|(_, part, column)| index_part(source, part, column)).collect();
-    format!("PRIMARY KEY ({})", parts.join(", "))
+/// `PRIMARY KEY (…)`, `UNIQUE (…)`.
+pub(crate) fn constraint_definition(source: &Source, index: &ShownIndex<'_>) -> String {
+    if index.primary {
+        let parts: Vec<String> = index.parts.iter().map(|part| index_part(source, index, part)).collect();
+        return format!("PRIMARY KEY ({})", parts.join(", "));
+    }
+    let columns: Vec<String> = index.parts.iter().map(|part| source.quote(&part.column.name)).collect();
+    let nulls = if index.nulls_not_distinct { " NULLS NOT DISTINCT" } else { "" };
+    format!("UNIQUE{nulls} ({}){}", columns.join(", "), included(source, index))
+}
+
+fn included(source: &Source, index: &ShownIndex<'_>) -> String {
+    if index.include.is_empty() {
+        return String::new();
+    }
+    let columns: Vec<String> = index.include.iter().map(|(_, column)| source.quote(&column.name)).collect();
+    format!(" INCLUDE ({})", columns.join(", "))
 }
 
 /// `CHECK (…)`, with its condition as it was written.
@@ -26,20 +44,21 @@ pub(crate) fn check_definition(check: &Check, pretty: bool) -> String {
 }
 
 /// A column with its order, as far as that differs from ASC NULLS LAST or DESC NULLS FIRST.
-fn index_part(source: &Source, part: &KeyColumn, column: &Column) -> String {
+fn index_part(source: &Source, index: &ShownIndex<'_>, part: &ShownPart<'_>) -> String {
     let order = if part.descending { " DESC" } else { "" };
     let nulls = match (part.descending, part.nulls_first) {
-        _ if column.not_null => "",
+        // A key has a place for NULLs only where there may be some.
+        _ if index.primary && part.column.not_null => "",
         (false, true) => " NULLS FIRST",
         (true, false) => " NULLS LAST",
         _ => "",
     };
-    format!("{}{order}{nulls}", source.quote(&column.name))
+    format!("{}{order}{nulls}", source.quote(&part.column.name))
 }
 
-/// The `number`th column of the key, from 1: its name.
-pub(crate) fn index_column(source: &Source, table: &Table, number: usize) -> Option<String> {
-    let (_, _, column) = key_columns(table).nth(number.checked_sub(1)?)?;
+/// The `number`th column of an index, from 1: its name.
+pub(crate) fn index_column(source: &Source, index: &ShownIndex<'_>, number: usize) -> Option<String> {
+    let (_, column) = index.columns().nth(number.checked_sub(1)?)?;
     Some(source.quote(&column.name))
 }
 

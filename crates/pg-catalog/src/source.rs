@@ -4,7 +4,7 @@ use crate::definition::Definition;
 use crate::live_state::LiveState;
 use crate::{information_schema, pg_catalog};
 use builtins::lists::{self, Routine};
-use catalog::{Catalog, Check, Column, ColumnId, KeyColumn, Sequence, Table, TableOid, View};
+use catalog::{Catalog, Check, Column, ColumnId, Index, KeyColumn, Sequence, Table, TableOid, View};
 use std::borrow::Cow;
 use std::sync::Arc;
 use types::ident;
@@ -29,6 +29,8 @@ pub(crate) enum Relation<'a> {
     Table(&'a Arc<Table>),
     /// The primary key's index of a table.
     Key(&'a Arc<Table>),
+    /// A secondary index of a table.
+    Index(&'a Arc<Table>, &'a Index),
     View(&'a Arc<View>),
     Sequence(&'a Arc<Sequence>),
     Computed {
@@ -42,6 +44,7 @@ impl<'a> Relation<'a> {
         match self {
             Self::Table(table) => &table.name,
             Self::Key(table) => table.key_name.as_deref().unwrap_or_default(),
+            Self::Index(_, index) => &index.name,
             Self::View(view) => &view.name,
             Self::Sequence(sequence) => &sequence.name,
             Self::Computed { definition, .. } => definition.name,
@@ -50,7 +53,7 @@ impl<'a> Relation<'a> {
 
     pub(crate) fn schema(&self) -> u32 {
         match self {
-            Self::Table(table) | Self::Key(table) => table.schema.0,
+            Self::Table(table) | Self::Key(table) | Self::Index(table, _) => table.schema.0,
             Self::View(view) => view.schema.0,
             Self::Sequence(sequence) => sequence.schema.0,
             Self::Computed { schema, .. } => *schema,
@@ -61,6 +64,7 @@ impl<'a> Relation<'a> {
         match self {
             Self::Table(table) => table.oid.0,
             Self::Key(table) => table.key_oid.unwrap_or_default(),
+            Self::Index(_, index) => index.oid,
             Self::View(view) => view.oid.0,
             Self::Sequence(sequence) => sequence.oid.0,
             Self::Computed { definition, .. } => definition.oid,
@@ -69,9 +73,12 @@ impl<'a> Relation<'a> {
 }
 
 impl Source {
-    /// All relations: computed tables, tables, indexes of their keys, views and sequences.
+    /// All relations: computed tables, tables, their indexes, views and sequences.
     pub(crate) fn relations(&self) -> impl Iterator<Item = Relation<'_>> {
         let keys = self.catalog.tables().filter(|table| table.key_oid.is_some()).map(Relation::Key);
+        let indexes =
+            self.catalog.tables().flat_map(|table| table.indexes.iter().map(move |it| Relation::Index(table, it)));
+        let keys = keys.chain(indexes);
         let others = self.catalog.views().map(Relation::View).chain(self.catalog.sequences().map(Relation::Sequence));
         computed().chain(self.catalog.tables().map(Relation::Table)).chain(keys).chain(others)
     }
@@ -191,11 +198,6 @@ const DEFAULTS: u32 = 1 << 31;
 /// The oid of the primary key constraint whose index is `index`.
 pub(crate) fn key_constraint_oid(index: u32) -> u32 {
     CONSTRAINTS | index
-}
-
-/// The index of a primary key constraint.
-pub(crate) fn index_of_constraint(oid: u32) -> Option<u32> {
-    (oid & CONSTRAINTS != 0 && oid & DEFAULTS == 0).then_some(oid & !CONSTRAINTS)
 }
 
 /// The oid of a column's default.

@@ -25,7 +25,7 @@ use store_testkit::{LimitedStore, MirrorStore, ModelStore, Without};
 /// A longer rowkey than this is refused by the limited store.
 const SMALL_KEY: usize = 400;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Which {
     Limited,
     Mirror,
@@ -110,6 +110,10 @@ fn main() {
     for file in files {
         let name = file.strip_prefix(&root).unwrap().display().to_string();
         for which in [Which::Limited, Which::Mirror] {
+            // A store of single rows takes no indexes: rows and entries could not be written in one step.
+            if which == Which::Limited && name.starts_with("index/") {
+                continue;
+            }
             if !all && !corpus::is_chosen(&format!("{}{name}", which.name()), seed) {
                 continue;
             }

@@ -135,6 +135,10 @@ impl Store for FjallStore {
         Ok(self.inner.snapshots.hand_out(publisher.published().clone()))
     }
 
+    fn newest(&self) -> Option<Snapshot> {
+        Some(self.inner.snapshots.hand_out(self.inner.pipeline.publisher.newest().clone()))
+    }
+
     async fn get(
         &self,
         table: TableId,

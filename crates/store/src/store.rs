@@ -35,6 +35,12 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// [`crate::StoreError::ReadOnly`] when `at_least` can never become durable.
     async fn snapshot(&self, at_least: CommitNo) -> StoreResult<Snapshot>;
 
+    /// The newest state, durable or not: what [`crate::ReadAt::Newest`] is for a scan, and for the same callers only. `None`
+    /// where a store has no such state at hand; a snapshot of the last commit has all of it, too.
+    fn newest(&self) -> Option<Snapshot> {
+        None
+    }
+
     /// The fragments of the rows of `keys`, in their order; `None` for a row that is not there.
     ///
     /// # Errors

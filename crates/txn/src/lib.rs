@@ -37,6 +37,6 @@ pub use commit::Committed;
 pub use error::{TxnError, TxnResult};
 pub use lock_owner::LockOwner;
 pub use lock_table::{HeldLock, LockMode, LockTable, LockWait, Obtained, TxnId};
-pub use transaction::{AsideRows, Transaction, TransactionOptions, WriteMemory};
+pub use transaction::{Aside, AsideRows, Transaction, TransactionOptions, WriteMemory};
 pub use view::ReadView;
 pub use writes::{Savepoint, Written};

@@ -1,5 +1,6 @@
 //! One transaction: its writes so far, its locks, its end.
 
+mod newest;
 mod room;
 
 use crate::commit::{self, Committed, Conditions};
@@ -291,10 +292,9 @@ impl Transaction {
         Ok(true)
     }
 
-    /// The rows of one family that were set aside, in key order. They are not aside any more.
-    pub fn take_aside(&mut self, table: TableId, family: FamilyId) -> AsideRows {
-        let set = Arc::new(std::mem::take(&mut self.aside));
-        AsideRows(OwnRows::new(set, (table, family), &[KeyRange::all()], false))
+    /// All rows that were set aside. They are not aside any more.
+    pub fn take_aside(&mut self) -> Aside {
+        Aside(Arc::new(std::mem::take(&mut self.aside)))
     }
 
     /// The commit fails with [`store::StoreError::ConditionFailed`] unless this holds then.
@@ -338,6 +338,17 @@ impl Transaction {
         self.make_room(&key, &written).await?;
         self.statement.put(table, family, key, written);
         Ok(())
+    }
+}
+
+/// What was set aside.
+#[derive(Debug)]
+pub struct Aside(Arc<WriteSet>);
+
+impl Aside {
+    /// Its rows of one family, in key order.
+    pub fn rows(&self, table: TableId, family: FamilyId) -> AsideRows {
+        AsideRows(OwnRows::new(Arc::clone(&self.0), (table, family), &[KeyRange::all()], false))
     }
 }
 

@@ -4,6 +4,7 @@
 mod command_line;
 mod http;
 mod kill;
+mod kill_indexed;
 mod long_values;
 mod memory;
 mod open_files;

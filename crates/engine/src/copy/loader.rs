@@ -122,15 +122,19 @@ impl Session {
     }
 
     async fn sink(&mut self, name: &ObjectName) -> EngineResult<Sink> {
-        if matches!(self.block, Block::Idle) && self.engine.store().capabilities().bulk_load {
+        let alone = matches!(self.block, Block::Idle) && self.engine.store().capabilities().bulk_load;
+        if alone {
             let mut lock = LockOwner::new(Arc::clone(self.engine.locks()));
             let table = self.lock_table_by_name(&mut lock, name, LockMode::Exclusive).await?;
-            let load = self.engine.store().bulk_load(table.storage_id(), OnDuplicate::Fail).await?;
-            return Ok(Sink::Load { rows: BulkRows::new(load), _lock: lock });
+            if table.indexes.is_empty() {
+                let load = self.engine.store().bulk_load(table.storage_id(), OnDuplicate::Fail).await?;
+                return Ok(Sink::Load { rows: BulkRows::new(&table, load)?, _lock: lock });
+            }
         }
         let mut work = self.take_transaction()?;
         work.txn.end_statement()?;
-        let table = self.lock_table_by_name(work.txn.locks(), name, LockMode::Shared).await?;
+        let mode = if alone { LockMode::Exclusive } else { LockMode::Shared };
+        let table = self.lock_table_by_name(work.txn.locks(), name, mode).await?;
         work.txn.note_epoch(table.storage_id(), table.version);
         Ok(Sink::Work(work))
     }

@@ -66,6 +66,9 @@ impl Session {
         if let Some(key) = added_key(&alter.actions)? {
             return self.add_key(&table, key).await;
         }
+        if let [AlterAction::AddUnique(unique)] = alter.actions.as_slice() {
+            return self.add_unique(&table, unique).await;
+        }
         let mut steps = Vec::new();
         for action in &alter.actions {
             steps.extend(self.step(&table, action).await?);
@@ -114,6 +117,7 @@ impl Session {
                 self.add_column(table, def).await?
             }
             AlterAction::AddKey(_) => return unsupported(BESIDE_A_KEY),
+            AlterAction::AddUnique(_) => return unsupported("ALTER TABLE ... ADD UNIQUE beside other actions"),
             AlterAction::AddCheck(_) => return Ok(None),
             AlterAction::DropConstraint { if_exists, name } => {
                 if *if_exists && !table.is_constraint(name) {
@@ -197,6 +201,9 @@ impl Session {
     async fn add_column(&mut self, table: &Table, def: &ColumnDef) -> EngineResult<Step> {
         if def.generated.is_some() {
             return unsupported("ALTER TABLE ... ADD COLUMN with a sequence of its own");
+        }
+        if !def.uniques.is_empty() {
+            return unsupported("ALTER TABLE ... ADD COLUMN with UNIQUE");
         }
         if let Some(default) = &def.default
             && self.sequence_of_default(&default.expr)?.is_some()

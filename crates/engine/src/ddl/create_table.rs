@@ -5,7 +5,7 @@ use super::{check_default, constant};
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use crate::settings::TimeZone;
-use catalog::{CatalogError, NewColumn, NewKeyPart, NewTable};
+use catalog::{CatalogError, Draft, NewColumn, NewKeyPart, NewTable};
 use query::RowTable;
 use sql::{ColumnDef, CreateTable, KeyPartDef, OptionValue, TableOption, ast};
 use types::{DataType, Datum};
@@ -31,8 +31,19 @@ impl Session {
             let check = self.new_check(&new.schema, &row, def).await?;
             new.checks.push(check);
         }
+        let uniques = self.new_uniques(create)?;
+        let (schema, name) = (new.schema.clone(), new.name.clone());
+        let make = |draft: &mut Draft| {
+            OwnSequence::create(draft, new, &sequences)?;
+            let table = draft.catalog().must_get_table(&schema, &name)?.oid;
+            uniques.into_iter().try_for_each(|unique| {
+                // There is nothing yet that its storage is to be filled with.
+                let prepared = draft.prepare_index(table, unique)?;
+                draft.publish_index(&prepared).map(drop)
+            })
+        };
         let turn = self.catalog_turn().await?;
-        match self.engine.catalog().change_in(turn, |draft| OwnSequence::create(draft, new, &sequences)).await {
+        match self.engine.catalog().change_in(turn, make).await {
             Err(CatalogError::DuplicateTable { name }) if create.if_not_exists => {
                 self.skipped("42P07", &format!("relation \"{name}\" already exists"));
                 Ok(())

@@ -8,6 +8,8 @@ mod create_table;
 mod drop;
 mod expression;
 mod generated;
+mod index;
+mod index_build;
 mod owner;
 mod schema;
 mod sequence;
@@ -36,6 +38,10 @@ impl Session {
             Statement::CreateTable(create) => self.create_table(create).await?,
             Statement::AlterTable(alter) => self.alter_table(alter).await?,
             Statement::DropTable { names, if_exists, cascade } => self.drop_tables(names, *if_exists, *cascade).await?,
+            Statement::CreateIndex(create) => self.create_index(create).await?,
+            Statement::DropIndex { names, if_exists, .. } => self.drop_indexes(names, *if_exists).await?,
+            Statement::RenameIndex { name, if_exists, to } => self.rename_index(name, *if_exists, to).await?,
+            Statement::Reindex { kind, name } => self.reindex(*kind, name).await?,
             Statement::Truncate { names, restart_identity, .. } => self.truncate(names, *restart_identity).await?,
             Statement::CreateView(create) => self.create_view(create).await?,
             Statement::DropView { names, if_exists, cascade } => self.drop_views(names, *if_exists, *cascade).await?,
@@ -102,6 +108,9 @@ impl Session {
         let hint = self.schemas_of(catalog, name).iter().find_map(|schema| {
             if catalog.view(schema, &name.name).is_some() {
                 return Some("Use DROP VIEW to remove a view.");
+            }
+            if catalog.index(schema, &name.name).is_some() {
+                return Some("Use DROP INDEX to remove an index.");
             }
             catalog.sequence(schema, &name.name).map(|_| "Use DROP SEQUENCE to remove a sequence.")
         })?;
@@ -181,6 +190,10 @@ fn command_of(statement: &Statement) -> &'static str {
         Statement::CreateTable(_) => "CREATE TABLE",
         Statement::AlterTable(_) => "ALTER TABLE",
         Statement::DropTable { .. } => "DROP TABLE",
+        Statement::CreateIndex(_) => "CREATE INDEX",
+        Statement::DropIndex { .. } => "DROP INDEX",
+        Statement::RenameIndex { .. } => "ALTER INDEX",
+        Statement::Reindex { .. } => "REINDEX",
         Statement::CreateView(_) => "CREATE VIEW",
         Statement::DropView { .. } => "DROP VIEW",
         Statement::CreateSequence(_) => "CREATE SEQUENCE",

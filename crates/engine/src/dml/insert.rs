@@ -1,5 +1,6 @@
 //! INSERT and UPSERT.
 
+use super::arbiters::Arbiters;
 use super::insert_rows::NewRows;
 use super::joined_columns::JoinedColumns;
 use super::literal::{Literal, literal};
@@ -33,6 +34,8 @@ pub(crate) struct InsertProgram {
     /// All computed values of VALUES.
     pub(super) computed: Exprs,
     pub(crate) action: Action,
+    /// What decides whether a row is there.
+    pub(super) arbiters: Arbiters,
     pub(crate) returning: Option<Returning>,
 }
 
@@ -122,13 +125,13 @@ impl Session {
             }
         };
         check_identity(&target, insert.overriding, &mut columns, &mut source)?;
-        let action = self.compile_action(catalog, &target, &alias, insert, &columns, params).await?;
+        let (action, arbiters) = self.compile_action(catalog, &target, &alias, insert, &columns, params).await?;
         let (mut defaults, exprs) = defaults(&target, &mut columns, &mut source, &mut computed)?;
         defaults.exprs = self.row_exprs(catalog, &target, &alias, Second::None, &exprs, params).await?;
         let computed = self.exprs_over(catalog, &[], &computed.0, params).await?;
         let joined = (&JoinedColumns::default(), [].as_slice());
         let returning = self.compile_returning(catalog, &target, &alias, &insert.returning, joined, params).await?;
-        Ok(InsertProgram { target, columns, source, defaults, computed, action, returning })
+        Ok(InsertProgram { target, columns, source, defaults, computed, action, arbiters, returning })
     }
 
     pub(crate) async fn insert(
@@ -174,38 +177,41 @@ impl Session {
     ) -> EngineResult<()> {
         let (old, new) = match program.action {
             Action::Refuse => (Old::Unique, row),
-            Action::Replace => (Old::Unread, row),
-            Action::Keep | Action::Overwrite(_) | Action::Update(_) => match merged(work, program, row, scope).await? {
-                Some(merged) => merged,
-                None => return Ok(()),
-            },
+            Action::Replace if program.target.indexes.is_empty() => (Old::Unread, row),
+            Action::Keep | Action::Replace | Action::Overwrite(_) | Action::Update(_) => {
+                match self.merged(work, program, row, scope).await? {
+                    Some(merged) => merged,
+                    None => return Ok(()),
+                }
+            }
         };
         self.row_writer(work, &program.target).write(&old, Some(New::Row(&new))).await?;
         outcome.keep(program.returning.as_ref(), new.row(), &[]);
         Ok(())
     }
-}
 
-/// The row that is there and what it becomes; `None`: it stays.
-async fn merged(
-    work: &mut Work,
-    program: &InsertProgram,
-    row: NewRow,
-    scope: &Scope<'_>,
-) -> EngineResult<Option<(Old, NewRow)>> {
-    let target = &program.target;
-    let Some(fragment) = work.newest(target.storage, FAMILY, row.key()).await? else {
-        if program.action.completes_row() {
-            target.check_conditions(row.row())?;
-        }
-        return Ok(Some((Old::Missing, row)));
-    };
-    let (key, new) = row.into_parts();
-    let old = target.decode(&key, &fragment)?;
-    let twice = work.txn.written_by_statement(target.storage, FAMILY, &key)?;
-    let merged = program.action.merge(target, Existing { old: &old, new, twice }, scope).await?;
-    let Some(merged) = merged else { return Ok(None) };
-    Ok(Some((Old::Row { key, row: old }, NewRow::new(target, merged)?)))
+    /// The row that is there and what it becomes; `None`: it stays.
+    async fn merged(
+        &self,
+        work: &mut Work,
+        program: &InsertProgram,
+        row: NewRow,
+        scope: &Scope<'_>,
+    ) -> EngineResult<Option<(Old, NewRow)>> {
+        let target = &program.target;
+        let Some((key, old)) = self.conflicting_row(work, target, &program.arbiters, &row).await? else {
+            if program.action.completes_row() {
+                target.check_conditions(row.row())?;
+            }
+            let old = if program.arbiters.key { Old::Missing } else { Old::Unique };
+            return Ok(Some((old, row)));
+        };
+        let (_, new) = row.into_parts();
+        let twice = work.txn.written_by_statement(target.storage, FAMILY, &key)?;
+        let merged = program.action.merge(target, Existing { old: &old, new, twice }, scope).await?;
+        let Some(merged) = merged else { return Ok(None) };
+        Ok(Some((Old::Row { key, row: old }, NewRow::new(target, merged)?)))
+    }
 }
 
 pub(crate) fn set(row: &mut Row, at: usize, value: Datum) {

@@ -66,6 +66,7 @@ impl Session {
     fn loads(&self, work: &Work, program: &InsertProgram) -> bool {
         !work.in_block
             && matches!(program.action, Action::Refuse)
+            && program.target.indexes.is_empty()
             && program.returning.is_none()
             && self.engine.store().capabilities().bulk_load
     }

@@ -7,6 +7,7 @@
 //! update is lost. A row set that was read from a snapshot is checked under the locks: rows that others
 //! changed since make the statement run again on a new snapshot, with the locks kept.
 
+mod arbiters;
 mod delete;
 mod elements;
 mod insert;

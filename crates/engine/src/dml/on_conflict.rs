@@ -1,5 +1,6 @@
 //! What INSERT and UPSERT do with a row that is there already.
 
+use super::arbiters::Arbiters;
 use super::params::ParamTypes;
 use super::row_exprs::{Exprs, Scope, Second, has_subquery};
 use super::row_value::{Given, Rows};
@@ -139,39 +140,42 @@ impl Session {
         insert: &Insert,
         named: &[usize],
         params: &mut ParamTypes,
-    ) -> EngineResult<Action> {
+    ) -> EngineResult<(Action, Arbiters)> {
+        let key = Arbiters::key;
         let mut computed = Computed::default();
-        let (assignments, selection, once) = match (&insert.on_conflict, &insert.on_duplicate) {
-            (None, None) if insert.upsert => return Ok(upsert(target, named)),
-            (None, None) => return Ok(Action::Refuse),
-            (_, Some(OnDuplicate::Ignore)) => return Ok(Action::Keep),
+        let (assignments, selection, arbiters) = match (&insert.on_conflict, &insert.on_duplicate) {
+            (None, None) if insert.upsert => return Ok((upsert(target, named), key())),
+            (None, None) => return Ok((Action::Refuse, key())),
+            (_, Some(OnDuplicate::Ignore)) => return Ok((Action::Keep, key())),
             (_, Some(OnDuplicate::Update(assignments))) => {
                 let assignments = compile_assignments(target, assignments, Rows::Own { alias }, params, &mut computed)?;
                 if let Some((at, _)) = assignments.iter().find(|(at, _)| target.is_key(*at)) {
                     let column = target.column(*at).map(|column| column.name.clone()).unwrap_or_default();
                     return fail(Fault::KeyAssigned { column });
                 }
-                (assignments, None, false)
+                (assignments, None, None)
             }
             (Some(conflict), None) => {
-                check_conflict_target(target, conflict)?;
+                let arbiters = Arbiters::find(target, conflict)?;
                 self.check_predicate(catalog, target, alias, conflict, params).await?;
                 match &conflict.action {
-                    ConflictAction::DoNothing => return Ok(Action::Keep),
+                    ConflictAction::DoNothing => return Ok((Action::Keep, arbiters)),
                     ConflictAction::DoUpdate { assignments, selection } => {
                         let rows = Rows::OwnAndExcluded { alias };
                         let assignments = compile_assignments(target, assignments, rows, params, &mut computed)?;
-                        (assignments, selection.as_ref(), true)
+                        (assignments, selection.as_ref(), Some(arbiters))
                     }
                 }
             }
         };
+        let once = arbiters.is_some();
         let filter = selection.map(|expr| computed.add(expr.clone()));
         let second = if once { Second::Excluded } else { Second::None };
         let exprs = self.row_exprs(catalog, target, alias, second, &computed.0, params).await?;
         let asks = assignments.iter().any(|(_, value)| matches!(value, Value::Next(_)));
         let taker = asks.then(|| Taker { engine: Arc::clone(&self.engine), taken: Arc::clone(&self.taken) });
-        Ok(Action::Update(Box::new(OnUpdate { assignments, exprs, filter, once, taker })))
+        let update = Action::Update(Box::new(OnUpdate { assignments, exprs, filter, once, taker }));
+        Ok((update, arbiters.unwrap_or_else(key)))
     }
 }
 
@@ -199,23 +203,4 @@ impl Session {
 fn upsert(target: &Target, named: &[usize]) -> Action {
     let all = target.table.columns.iter().enumerate().all(|(at, column)| column.hidden || named.contains(&at));
     if all { Action::Replace } else { Action::Overwrite(named.to_vec()) }
-}
-
-fn check_conflict_target(target: &Target, conflict: &Conflict) -> EngineResult<()> {
-    match &conflict.target {
-        None => Ok(()),
-        Some(ConflictTarget::Constraint(name)) if target.table.key_name.as_ref() == Some(name) => Ok(()),
-        Some(ConflictTarget::Constraint(name)) => {
-            fail(Fault::NoSuchConstraint { table: target.table.name.clone(), constraint: name.clone() })
-        }
-        Some(ConflictTarget::Columns { names, .. }) => {
-            for name in names {
-                target.position(&sql::ColumnName::bare(name.clone()))?;
-            }
-            let is_named = |name: &str| names.iter().any(|named| named == name);
-            let all = target.table.key_columns().all(|column| is_named(&column.name));
-            let only = names.iter().all(|name| target.table.key_columns().any(|column| column.name == *name));
-            if all && only { Ok(()) } else { fail(Fault::NoSuchUniqueness) }
-        }
-    }
 }

@@ -6,6 +6,7 @@ use crate::error::{EngineResult, Fault};
 use crate::row_writer::Checks;
 use crate::settings::TimeZone;
 use catalog::{Catalog, Column, Table};
+use index::IndexCodec;
 use query::RowCodec;
 use sql::ColumnName;
 use std::sync::Arc;
@@ -22,6 +23,8 @@ pub(crate) struct Target {
     /// Name of its schema.
     pub(crate) schema: String,
     pub(crate) codec: RowCodec,
+    /// Of its indexes.
+    pub(crate) indexes: Vec<IndexCodec>,
     pub(crate) storage: TableId,
     /// For times in text.
     pub(crate) zone: TimeZone,
@@ -34,7 +37,9 @@ pub(crate) type Row = Vec<Datum>;
 
 impl Target {
     pub(crate) fn new(catalog: &Catalog, table: &Arc<Table>, zone: TimeZone) -> EngineResult<Self> {
+        let indexes = table.indexes.iter().map(|index| IndexCodec::new(table, index));
         Ok(Self {
+            indexes: indexes.collect::<Result<_, _>>()?,
             table: Arc::clone(table),
             schema: catalog.schema_name(table).to_string(),
             codec: RowCodec::new(table)?,

@@ -93,6 +93,18 @@ pub(crate) enum Fault {
     Invalid { message: String },
 
     // Definitions.
+    #[error("column \"{column}\" does not exist")]
+    NoIndexedColumn { column: String },
+    #[error("column \"{column}\" named in key does not exist")]
+    NoKeyColumn { column: String },
+    #[error("column \"{column}\" appears twice in unique constraint")]
+    UniqueTwice { column: String },
+    #[error("cannot use more than {limit} columns in an index")]
+    TooManyIndexColumns { limit: usize },
+    #[error("index \"{name}\" does not exist")]
+    NoSuchIndex { name: String },
+    #[error("unrecognized parameter \"{name}\"")]
+    NoSuchIndexParameter { name: String },
     #[error("no schema has been selected to create in")]
     NoCreationSchema,
     #[error("function {name}() is there already")]
@@ -216,7 +228,7 @@ impl Fault {
             Self::Isolation { .. } => {
                 "Blocks that write are READ COMMITTED; REPEATABLE READ is for blocks that begin READ ONLY."
             }
-            Self::NoSuchUniqueness => "The only uniqueness of a table is its primary key: name all its columns.",
+            Self::NoSuchUniqueness => "Name all columns of the primary key, or of a unique index, and no others.",
             _ => return None,
         };
         Some(hint.to_string())

@@ -2,7 +2,8 @@
 
 use super::{New, Old, Tally};
 use crate::dml::{FAMILY, Target};
-use crate::error::EngineResult;
+use crate::error::{EngineResult, Fault, fail};
+use catalog::Table;
 use store::{BulkLoad, CommitNo, LoadRows};
 
 /// A load under way. Dropping it undoes it.
@@ -14,9 +15,15 @@ pub(crate) struct BulkRows {
 }
 
 impl BulkRows {
-    /// Rows for `load`, whose table the caller keeps other writers off.
-    pub(crate) fn new(load: Box<dyn BulkLoad>) -> Self {
-        Self { load, tally: Tally::default(), fragment: Vec::new() }
+    /// Rows of `table` for `load`, from which the caller keeps other writers off.
+    ///
+    /// # Errors
+    /// A table with indexes: a load makes no entries.
+    pub(crate) fn new(table: &Table, load: Box<dyn BulkLoad>) -> EngineResult<Self> {
+        if !table.indexes.is_empty() {
+            return fail(Fault::Internal { detail: "rows are loaded past the indexes".to_string() });
+        }
+        Ok(Self { load, tally: Tally::default(), fragment: Vec::new() })
     }
 
     /// Writes one row, as [`super::RowWriter::write`] does with [`Old::Unique`].

@@ -76,7 +76,7 @@ impl Target {
     }
 }
 
-fn print(column: &Column, value: &Datum) -> String {
+pub(super) fn print(column: &Column, value: &Datum) -> String {
     if value.is_null() {
         return "null".to_string();
     }

@@ -12,16 +12,17 @@
 //! shifted by one statement.
 //!
 //! What depends on rows belongs into [`RowWriter::leave`] and [`RowWriter::arrive`], which see both states: entries of
-//! an index, a check of the new row, a look for a referenced key. What needs the old row of an [`Old::Unread`] has to
-//! read it under the row's lock: a table that nothing hangs on is written blindly. Blocks of encoded rows
-//! ([`BulkRows::write_block`]) are for such tables only.
+//! an index (`entries.rs`), a check of the new row, a look for a referenced key. What needs the old row of an
+//! [`Old::Unread`] has to read it under the row's lock: a table that nothing hangs on is written blindly. Bulk loads
+//! ([`BulkRows`]) are for tables without indexes only.
 //!
-//! Here and nowhere else: NOT NULL, CHECK, rowkeys and fragments of new rows (COPY encodes by itself, `copy/rows.rs`), row locks and
-//! their order, 23505, and the counting of rows.
+//! Here and nowhere else: NOT NULL, CHECK, rowkeys and fragments of new rows (COPY encodes by itself, `copy/rows.rs`), entries of
+//! indexes, row locks and their order, 23505, and the counting of rows.
 
 mod bulk;
 mod check_constraints;
 mod checks;
+mod entries;
 mod tally;
 
 pub(crate) use bulk::BulkRows;
@@ -187,9 +188,11 @@ impl<'w> RowWriter<'w> {
         {
             self.lock_row(new_key).await?;
         }
-        self.leave(old, new_key.as_ref()).await?;
+        let new_row = self.indexed_row(new)?;
+        self.lock_entries(old.row(), new_row.as_deref()).await?;
+        self.leave(old, new_key.as_ref(), new_row.as_deref()).await?;
         match (new, new_key) {
-            (Some(new), Some(key)) => self.arrive(old, key, new).await,
+            (Some(new), Some(key)) => self.arrive(old, key, new, new_row.as_deref()).await,
             _ => Ok(()),
         }
     }
@@ -200,14 +203,17 @@ impl<'w> RowWriter<'w> {
     /// As [`Self::write`].
     pub(crate) async fn write_all(&mut self, changes: Vec<Change>) -> EngineResult<()> {
         let new_key = |change: &'_ Change| change.new.as_ref().map(|new| new.key.clone());
-        let moved: Vec<Bytes> = changes.iter().filter(|it| it.moves()).filter_map(new_key).collect();
-        self.lock_rows(moved.iter()).await?;
+        let mut wanted: Vec<Bytes> = changes.iter().filter(|it| it.moves()).filter_map(new_key).collect();
         for Change { old, new } in &changes {
-            self.leave(old, new.as_ref().map(NewRow::key)).await?;
+            self.entry_locks(old.row(), new.as_ref().map(NewRow::row), &mut wanted)?;
+        }
+        self.lock_rows(wanted.iter()).await?;
+        for Change { old, new } in &changes {
+            self.leave(old, new.as_ref().map(NewRow::key), new.as_ref().map(NewRow::row)).await?;
         }
         for Change { old, new } in changes {
             if let Some(new) = new {
-                self.arrive(&old, new.key.clone(), New::Row(&new)).await?;
+                self.arrive(&old, new.key.clone(), New::Row(&new), Some(&new.row)).await?;
             }
         }
         Ok(())
@@ -221,16 +227,17 @@ impl<'w> RowWriter<'w> {
         Ok(self.work.txn.written_by_statement(self.target.storage, FAMILY, key)?)
     }
 
-    /// As [`Self::write`] for one of more rows than memory holds: with a new key it leaves, and arrives with all others
-    /// ([`Self::arrive_all`]). The table is locked alone.
+    /// As [`Self::write`] for one of more rows than memory holds: what gets a new key, the row or an entry of it, leaves, and
+    /// arrives with all others ([`Self::arrive_all`]). The table is locked alone.
     ///
     /// # Errors
     /// As [`Self::write`].
     pub(crate) async fn write_of_many(&mut self, old: &Old, new: &NewRow) -> EngineResult<()> {
+        self.leave(old, Some(&new.key), Some(&new.row)).await?;
+        self.set_entries_aside(old.row(), &new.row).await?;
         if old.key().is_none_or(|key| *key == new.key) {
-            return self.write(old, Some(New::Row(new))).await;
+            return self.arrive_row(old, new.key.clone(), New::Row(new)).await;
         }
-        self.leave(old, Some(&new.key)).await?;
         let fragment = self.target.fragment(&new.row)?;
         match self.work.txn.set_aside(self.target.storage, FAMILY, new.key.clone(), fragment).await? {
             true => Ok(()),
@@ -238,23 +245,25 @@ impl<'w> RowWriter<'w> {
         }
     }
 
-    /// All rows with new keys arrive.
+    /// All that was set aside arrives.
     ///
     /// # Errors
     /// As [`Self::write`].
     pub(crate) async fn arrive_all(&mut self) -> EngineResult<()> {
-        let mut rows = self.work.txn.take_aside(self.target.storage, FAMILY);
+        let aside = self.work.txn.take_aside();
+        let mut rows = aside.rows(self.target.storage, FAMILY);
         while let Some((key, fragment)) = rows.next_row()? {
             self.refuse_newest(&key).await?;
             self.work.txn.put(self.target.storage, FAMILY, key, fragment).await?;
             self.work.tally.updated += 1;
             self.guard.check()?;
         }
-        Ok(())
+        self.arrive_entries(&aside).await
     }
 
-    /// A row leaves its key, unless it stays there in a new state.
-    async fn leave(&mut self, old: &Old, new_key: Option<&Bytes>) -> EngineResult<()> {
+    /// A row leaves its key, unless it stays there in a new state; its entries leave theirs.
+    async fn leave(&mut self, old: &Old, new_key: Option<&Bytes>, new_row: Option<&Row>) -> EngineResult<()> {
+        self.entries_leave(old, new_row).await?;
         let Some(key) = old.key().filter(|key| Some(*key) != new_key) else { return Ok(()) };
         self.work.txn.delete(self.target.storage, FAMILY, key.clone()).await?;
         if new_key.is_none() {
@@ -263,8 +272,16 @@ impl<'w> RowWriter<'w> {
         Ok(())
     }
 
-    /// A row comes to its key.
-    async fn arrive(&mut self, old: &Old, key: Bytes, new: New<'_>) -> EngineResult<()> {
+    /// A row comes to its key, and its entries to theirs. `row`: its values, where entries are made of them.
+    async fn arrive(&mut self, old: &Old, key: Bytes, new: New<'_>, row: Option<&Row>) -> EngineResult<()> {
+        self.arrive_row(old, key, new).await?;
+        match row {
+            Some(row) => self.entries_arrive(old.row(), row).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn arrive_row(&mut self, old: &Old, key: Bytes, new: New<'_>) -> EngineResult<()> {
         match old {
             Old::Unique => self.refuse_existing(&key).await?,
             Old::Row { key: before, .. } if *before != key => self.refuse_newest(&key).await?,
@@ -279,13 +296,14 @@ impl<'w> RowWriter<'w> {
         Ok(())
     }
 
-    /// 23505 if the key is there. Outside of a block the store checks it with the commit: one read less.
+    /// 23505 if the key is there. Outside of a block the store checks it with the commit: one read less. Not where there are
+    /// indexes: their tables are not loaded, and of many rows there would be many conditions.
     async fn refuse_existing(&mut self, key: &Bytes) -> EngineResult<()> {
         let (table, family) = (self.target.storage, FAMILY);
         if self.work.txn.written_by_statement(table, family, key)? {
             return Err(self.target.duplicate(key));
         }
-        if self.work.in_block {
+        if self.work.in_block || !self.target.indexes.is_empty() {
             return self.refuse_newest(key).await;
         }
         self.work.txn.require(Condition { table, family, key: key.clone(), expect: None });

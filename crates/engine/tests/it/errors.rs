@@ -52,7 +52,7 @@ async fn conflict_targets_must_be_the_key() {
     let mut c = Client::new().await;
     c.ok("CREATE TABLE t (a integer, b integer, n integer, PRIMARY KEY (a, b))").await;
     let no_uniqueness = "ERROR 42P10 there is no unique or exclusion constraint matching the ON CONFLICT specification\n\
-                         HINT The only uniqueness of a table is its primary key: name all its columns.";
+                         HINT Name all columns of the primary key, or of a unique index, and no others.";
     for target in ["(a)", "(n)", "(a, b, n)"] {
         let text = format!("INSERT INTO t VALUES (1, 1, 1) ON CONFLICT {target} DO NOTHING");
         assert_eq!(c.run(&text).await, no_uniqueness);

@@ -24,6 +24,7 @@ mod definitions;
 mod errors;
 mod fair_turns;
 mod held_snapshots;
+mod indexes;
 mod large_transactions;
 mod locks;
 mod pipelines;

@@ -6,7 +6,8 @@ use crate::deparse::{check_definition, constraint_definition, index_column, inde
 use crate::oid::type_name;
 use crate::pg_catalog::schema_comment;
 use crate::rows::Cell;
-use crate::source::{OWNER, Relation, index_of_constraint};
+use crate::shown_index::ShownIndex;
+use crate::source::{OWNER, Relation};
 use catalog::CatalogError;
 use datafusion::common::DataFusionError;
 
@@ -30,13 +31,15 @@ pub(super) static PG_GET_EXPR: Function =
 
 pub(super) static PG_GET_INDEXDEF: Function =
     strict("pg_get_indexdef", &[OID, INT, BOOL], Returns::Text, |source, args| {
-        let Some(Relation::Key(table)) = args.oid(0).and_then(|oid| source.relation(oid)) else {
-            return Ok(Cell::Null);
-        };
-        let pretty = args.bool(2) == Some(true) && source.is_visible(&Relation::Table(table));
+        let relation = args.oid(0).and_then(|oid| source.relation(oid));
+        let Some(index) = relation.as_ref().and_then(ShownIndex::of) else { return Ok(Cell::Null) };
+        let pretty = args.bool(2) == Some(true) && source.is_visible(&Relation::Table(index.table));
         Ok(match args.int(1).unwrap_or(0) {
-            0 => index_definition(source, table, !pretty).into(),
-            number => usize::try_from(number).ok().and_then(|number| index_column(source, table, number)).into(),
+            0 => index_definition(source, &index, !pretty).into(),
+            number => {
+                let column = usize::try_from(number).ok().and_then(|number| index_column(source, &index, number));
+                column.unwrap_or_default().into()
+            }
         })
     })
     .optional(2);
@@ -48,9 +51,9 @@ pub(super) static PG_GET_CONSTRAINTDEF: Function =
         if let Some(check) = checks.find(|check| Some(check.oid) == oid) {
             return Ok(check_definition(check, args.bool(1) == Some(true)).into());
         }
-        let index = oid.and_then(index_of_constraint);
-        let Some(Relation::Key(table)) = index.and_then(|oid| source.relation(oid)) else { return Ok(Cell::Null) };
-        Ok(constraint_definition(source, table).into())
+        let mut indexes = source.catalog.tables().flat_map(ShownIndex::all_of);
+        let found = indexes.find(|index| index.constraint.is_some() && index.constraint == oid);
+        Ok(found.map(|index| constraint_definition(source, &index)).into())
     })
     .optional(1);
 
@@ -118,6 +121,7 @@ pub(super) static PG_RELATION_FILENODE: Function =
     strict("pg_relation_filenode", &[REGCLASS], Returns::Oid, |source, args| {
         Ok(match relation_of(source, args.cell(0))? {
             Some(Relation::Table(table)) => table.storage.into(),
+            Some(Relation::Index(_, index)) => index.storage.into(),
             _ => Cell::Null,
         })
     });

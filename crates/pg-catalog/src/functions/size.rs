@@ -1,11 +1,12 @@
 //! How much room things take: the store's estimate of tables, and sums of it.
 //!
-//! A table is its primary key's index, so an index takes no room of its own.
+//! A table is its primary key's index, so that takes no room of its own; secondary indexes do.
 
 use super::names::relation_of;
 use super::{ANY, Arguments, Function, Returns, TEXT, strict};
 use crate::rows::Cell;
 use crate::source::{Relation, Source};
+use catalog::{Index, Table};
 use datafusion::common::{Result, plan_err};
 
 pub(super) static PG_RELATION_SIZE: Function =
@@ -20,9 +21,18 @@ pub(super) static PG_RELATION_SIZE: Function =
     .optional(1);
 pub(super) static PG_TABLE_SIZE: Function = strict("pg_table_size", &[ANY], Returns::BigInt, relation);
 pub(super) static PG_TOTAL_RELATION_SIZE: Function =
-    strict("pg_total_relation_size", &[ANY], Returns::BigInt, relation);
+    strict("pg_total_relation_size", &[ANY], Returns::BigInt, |source, args| {
+        Ok(match relation_of(source, args.cell(0))? {
+            Some(Relation::Table(table)) => bytes(source.live.table_bytes(table) + of_indexes(source, table)).into(),
+            _ => of_relation(source, args.cell(0))?,
+        })
+    });
 pub(super) static PG_INDEXES_SIZE: Function = strict("pg_indexes_size", &[ANY], Returns::BigInt, |source, args| {
-    Ok(relation_of(source, args.cell(0))?.map(|_| 0_i64).into())
+    Ok(match relation_of(source, args.cell(0))? {
+        Some(Relation::Table(table)) => bytes(of_indexes(source, table)).into(),
+        Some(_) => 0_i64.into(),
+        None => Cell::Null,
+    })
 });
 
 pub(super) static PG_DATABASE_SIZE: Function = strict("pg_database_size", &[ANY], Returns::BigInt, |source, args| {
@@ -48,6 +58,7 @@ fn relation(source: &Source, args: &Arguments<'_>) -> Result<Cell> {
 fn of_relation(source: &Source, named: &Cell) -> Result<Cell> {
     Ok(match relation_of(source, named)? {
         Some(Relation::Table(table)) => bytes(source.live.table_bytes(table)).into(),
+        Some(Relation::Index(table, index)) => bytes(of_index(source, table, index)).into(),
         Some(Relation::Key(_) | Relation::Computed { .. }) => 0_i64.into(),
         Some(Relation::View(_) | Relation::Sequence(_)) => 0.into(),
         None => Cell::Null,
@@ -55,7 +66,16 @@ fn of_relation(source: &Source, named: &Cell) -> Result<Cell> {
 }
 
 fn everything(source: &Source) -> i64 {
-    bytes(source.catalog.tables().map(|table| source.live.table_bytes(table)).sum())
+    bytes(source.catalog.tables().map(|table| source.live.table_bytes(table) + of_indexes(source, table)).sum())
+}
+
+/// Entries are kept as the rows of a table.
+fn of_index(source: &Source, table: &Table, index: &Index) -> u64 {
+    source.live.table_bytes(&index.entries(table))
+}
+
+fn of_indexes(source: &Source, table: &Table) -> u64 {
+    table.indexes.iter().map(|index| of_index(source, table, index)).sum()
 }
 
 fn bytes(bytes: u64) -> i64 {

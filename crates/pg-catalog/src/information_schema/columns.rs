@@ -68,7 +68,7 @@ fn rows(source: &Source, rows: &mut Rows) {
                     }
                 }
             }
-            Relation::Key(_) | Relation::Sequence(_) => {}
+            Relation::Key(_) | Relation::Index(..) | Relation::Sequence(_) => {}
             Relation::Computed { definition, .. } => {
                 // A fault in a definition shows when its table is read.
                 for (column, number) in definition.columns().unwrap_or_default().iter().zip(1..) {

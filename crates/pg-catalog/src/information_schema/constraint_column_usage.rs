@@ -1,8 +1,9 @@
-//! `constraint_column_usage`: columns of primary keys and CHECK constraints.
+//! `constraint_column_usage`: columns of primary keys, UNIQUE and CHECK constraints.
 
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
-use crate::source::{Source, check_columns, key_columns};
+use crate::shown_index::ShownIndex;
+use crate::source::{Source, check_columns};
 use catalog::{Column, DATABASE_NAME, Table};
 
 pub(super) static CONSTRAINT_COLUMN_USAGE: Definition = Definition {
@@ -19,8 +20,9 @@ fn rows(source: &Source, rows: &mut Rows) {
         for check in &table.checks {
             check_columns(table, check).for_each(|(_, column)| add(source, rows, table, &check.name, column));
         }
-        let Some(key) = &table.key_name else { continue };
-        key_columns(table).for_each(|(_, _, column)| add(source, rows, table, key, column));
+        for index in ShownIndex::all_of(table).filter(|index| index.constraint.is_some()) {
+            index.parts.iter().for_each(|part| add(source, rows, table, index.name, part.column));
+        }
     }
 }
 

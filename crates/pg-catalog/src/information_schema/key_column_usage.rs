@@ -1,8 +1,9 @@
-//! `key_column_usage`: columns of primary keys.
+//! `key_column_usage`: columns of primary keys and UNIQUE constraints.
 
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
-use crate::source::{Source, key_columns};
+use crate::shown_index::ShownIndex;
+use crate::source::Source;
 use catalog::DATABASE_NAME;
 
 pub(super) static KEY_COLUMN_USAGE: Definition = Definition {
@@ -15,18 +16,18 @@ pub(super) static KEY_COLUMN_USAGE: Definition = Definition {
 };
 
 fn rows(source: &Source, rows: &mut Rows) {
-    for table in source.catalog.tables() {
-        let Some(key) = &table.key_name else { continue };
-        let schema = source.catalog.schema_name(table);
-        for ((_, _, column), place) in key_columns(table).zip(1_i32..) {
+    let indexes = source.catalog.tables().flat_map(ShownIndex::all_of);
+    for index in indexes.filter(|index| index.constraint.is_some()) {
+        let schema = source.catalog.schema_name(index.table);
+        for (part, place) in index.parts.iter().zip(1_i32..) {
             rows.add([
                 ("constraint_catalog", DATABASE_NAME.into()),
                 ("constraint_schema", schema.into()),
-                ("constraint_name", key.as_str().into()),
+                ("constraint_name", index.name.into()),
                 ("table_catalog", DATABASE_NAME.into()),
                 ("table_schema", schema.into()),
-                ("table_name", table.name.as_str().into()),
-                ("column_name", column.name.as_str().into()),
+                ("table_name", index.table.name.as_str().into()),
+                ("column_name", part.column.name.as_str().into()),
                 ("ordinal_position", place.into()),
             ]);
         }

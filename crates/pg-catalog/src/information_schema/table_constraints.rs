@@ -1,7 +1,8 @@
-//! `table_constraints`: primary keys, CHECK constraints, and NOT NULL as the CHECK that the standard takes it for.
+//! `table_constraints`: primary keys, UNIQUE and CHECK constraints, and NOT NULL as the CHECK that the standard takes it for.
 
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
+use crate::shown_index::ShownIndex;
 use crate::source::{Source, not_null_name, shown_columns};
 use catalog::{DATABASE_NAME, Table};
 
@@ -17,8 +18,8 @@ pub(super) static TABLE_CONSTRAINTS: Definition = Definition {
 
 fn rows(source: &Source, rows: &mut Rows) {
     for table in source.catalog.tables() {
-        if let Some(key) = &table.key_name {
-            add(source, rows, table, key, "PRIMARY KEY");
+        for index in ShownIndex::all_of(table).filter(|index| index.constraint.is_some()) {
+            add(source, rows, table, index.name, if index.primary { "PRIMARY KEY" } else { "UNIQUE" });
         }
         for check in &table.checks {
             add(source, rows, table, &check.name, "CHECK");

@@ -21,7 +21,7 @@ fn rows(source: &Source, rows: &mut Rows) {
             Relation::Table(_) => ("BASE TABLE", "YES"),
             Relation::Computed { definition, .. } if definition.kind == Kind::Table => ("BASE TABLE", "NO"),
             Relation::Computed { .. } | Relation::View(_) => ("VIEW", "NO"),
-            Relation::Key(_) | Relation::Sequence(_) => continue,
+            Relation::Key(_) | Relation::Index(..) | Relation::Sequence(_) => continue,
         };
         rows.add([
             ("table_catalog", DATABASE_NAME.into()),

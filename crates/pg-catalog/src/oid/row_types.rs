@@ -25,7 +25,7 @@ pub(crate) struct RowType<'a> {
 pub(crate) fn row_type_oid(relation: &Relation<'_>) -> u32 {
     match relation {
         Relation::Table(_) | Relation::View(_) | Relation::Computed { .. } => ROWS | relation.oid(),
-        Relation::Key(_) | Relation::Sequence(_) => 0,
+        Relation::Key(_) | Relation::Index(..) | Relation::Sequence(_) => 0,
     }
 }
 

@@ -1,9 +1,10 @@
-//! `pg_attribute`: columns of tables, of their keys' indexes, of views, sequences and the computed tables.
+//! `pg_attribute`: columns of tables, of indexes, of views, sequences and the computed tables.
 
 use crate::definition::{Definition, Kind};
 use crate::oid::attribute_typmod;
 use crate::rows::Rows;
-use crate::source::{Relation, Source, key_columns, shown_columns};
+use crate::shown_index::ShownIndex;
+use crate::source::{Relation, Source, shown_columns};
 use builtins::lists::PgType;
 use catalog::{Column, Identity, Table};
 use types::DataType;
@@ -43,8 +44,10 @@ fn rows(source: &Source, rows: &mut Rows) {
                 dropped_columns(table).for_each(|number| add_dropped(rows, oid, number));
             }
             // The columns of an index have no constraints of their own.
-            Relation::Key(table) => {
-                for ((_, _, column), number) in key_columns(table).zip(1..) {
+            Relation::Key(_) | Relation::Index(..) => {
+                let columns =
+                    ShownIndex::of(&relation).into_iter().flat_map(|index| index.columns().collect::<Vec<_>>());
+                for ((_, column), number) in columns.zip(1..) {
                     add(rows, oid, number, column, Facts::default());
                 }
             }

@@ -1,10 +1,11 @@
-//! `pg_class`: tables, the indexes of their keys, views, sequences, and the computed tables.
+//! `pg_class`: tables, their indexes, views, sequences, and the computed tables.
 
 use super::pg_am;
 use crate::definition::{Definition, Kind};
 use crate::oid::row_type_oid;
 use crate::rows::Rows;
-use crate::source::{OWNER, Relation, Source, key_columns, options, shown_columns};
+use crate::shown_index::ShownIndex;
+use crate::source::{OWNER, Relation, Source, options, shown_columns};
 
 pub(super) static PG_CLASS: Definition = Definition {
     oid: 1259,
@@ -26,7 +27,9 @@ fn rows(source: &Source, rows: &mut Rows) {
             Relation::Table(table) => {
                 shown_columns(table).map(|(number, _)| usize::try_from(number).unwrap_or(0)).max().unwrap_or(0)
             }
-            Relation::Key(table) => key_columns(table).count(),
+            Relation::Key(_) | Relation::Index(..) => {
+                ShownIndex::of(&relation).map_or(0, |index| index.columns().count())
+            }
             Relation::View(view) => view.columns.len(),
             // last_value, log_cnt, is_called.
             Relation::Sequence(_) => 3,
@@ -34,13 +37,18 @@ fn rows(source: &Source, rows: &mut Rows) {
         };
         let (kind, method) = match relation {
             Relation::Table(_) => ("r", pg_am::TABLE),
-            Relation::Key(_) => ("i", pg_am::INDEX),
+            Relation::Key(_) | Relation::Index(..) => ("i", pg_am::INDEX),
             Relation::View(_) => ("v", 0),
             Relation::Sequence(_) => ("S", 0),
             Relation::Computed { definition, .. } => (definition.kind.relkind(), 0),
         };
         let table = if let Relation::Table(table) = relation { Some(table) } else { None };
-        let index = matches!(relation, Relation::Key(_));
+        let index = matches!(relation, Relation::Key(_) | Relation::Index(..));
+        let storage = match relation {
+            Relation::Table(table) => table.storage,
+            Relation::Index(_, index) => index.storage,
+            _ => 0,
+        };
         rows.add([
             ("oid", relation.oid().into()),
             ("relname", relation.name().into()),
@@ -48,10 +56,10 @@ fn rows(source: &Source, rows: &mut Rows) {
             ("reltype", row_type_oid(&relation).into()),
             ("relowner", OWNER.into()),
             ("relam", method.into()),
-            ("relfilenode", table.map_or(0, |table| table.storage).into()),
+            ("relfilenode", storage.into()),
             // Never counted: -1 is what PostgreSQL says before the first ANALYZE.
             ("reltuples", (-1.0).into()),
-            ("relhasindex", table.is_some_and(|table| table.key_oid.is_some()).into()),
+            ("relhasindex", table.is_some_and(|table| ShownIndex::all_of(table).next().is_some()).into()),
             ("relpersistence", "p".into()),
             ("relkind", kind.into()),
             ("relnatts", columns.into()),

@@ -1,8 +1,9 @@
-//! `pg_constraint`: primary keys and CHECK constraints.
+//! `pg_constraint`: primary keys, UNIQUE and CHECK constraints.
 
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
-use crate::source::{Source, check_columns, key_columns, key_constraint_oid};
+use crate::shown_index::ShownIndex;
+use crate::source::{Source, check_columns};
 use catalog::Table;
 
 pub(super) static PG_CONSTRAINT: Definition = Definition {
@@ -19,24 +20,31 @@ pub(super) static PG_CONSTRAINT: Definition = Definition {
 fn rows(source: &Source, rows: &mut Rows) {
     for table in source.catalog.tables() {
         checks(rows, table);
-        let (Some(name), Some(index)) = (&table.key_name, table.key_oid) else { continue };
-        let columns: Vec<i64> = key_columns(table).map(|(number, _, _)| i64::from(number)).collect();
-        rows.add([
-            ("oid", key_constraint_oid(index).into()),
-            ("conname", name.as_str().into()),
-            ("connamespace", table.schema.0.into()),
-            ("contype", "p".into()),
-            ("convalidated", true.into()),
-            ("conrelid", table.oid.0.into()),
-            ("conindid", index.into()),
-            ("confupdtype", " ".into()),
-            ("confdeltype", " ".into()),
-            ("confmatchtype", " ".into()),
-            ("conislocal", true.into()),
-            ("connoinherit", true.into()),
-            ("conkey", columns.into()),
-        ]);
+        for index in ShownIndex::all_of(table) {
+            unique(rows, &index);
+        }
     }
+}
+
+/// The constraint that an index belongs to.
+fn unique(rows: &mut Rows, index: &ShownIndex<'_>) {
+    let Some(constraint) = index.constraint else { return };
+    let columns: Vec<i64> = index.parts.iter().map(|part| i64::from(part.number)).collect();
+    rows.add([
+        ("oid", constraint.into()),
+        ("conname", index.name.into()),
+        ("connamespace", index.table.schema.0.into()),
+        ("contype", if index.primary { "p" } else { "u" }.into()),
+        ("convalidated", true.into()),
+        ("conrelid", index.table.oid.0.into()),
+        ("conindid", index.oid.into()),
+        ("confupdtype", " ".into()),
+        ("confdeltype", " ".into()),
+        ("confmatchtype", " ".into()),
+        ("conislocal", true.into()),
+        ("connoinherit", true.into()),
+        ("conkey", columns.into()),
+    ]);
 }
 
 fn checks(rows: &mut Rows, table: &Table) {

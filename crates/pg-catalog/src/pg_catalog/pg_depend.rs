@@ -4,7 +4,8 @@ use super::{pg_attrdef, pg_class, pg_constraint, pg_namespace, pg_rewrite, pg_ty
 use crate::definition::{Definition, Kind};
 use crate::oid::row_types;
 use crate::rows::Rows;
-use crate::source::{Relation, Source, check_columns, default_oid, key_columns, key_constraint_oid, shown_columns};
+use crate::shown_index::ShownIndex;
+use crate::source::{Relation, Source, check_columns, default_oid, shown_columns};
 
 pub(super) static PG_DEPEND: Definition = Definition {
     oid: 2608,
@@ -39,12 +40,19 @@ fn rows(source: &Source, rows: &mut Rows) {
                 depend(rows, constraint, (class, oid, 0), "a");
             }
         }
-        let Some(index) = table.key_oid else { continue };
-        let constraint = (pg_constraint::PG_CONSTRAINT.oid, key_constraint_oid(index), 0);
-        for (number, _, _) in key_columns(table) {
-            depend(rows, constraint, (class, oid, number), "a");
+        for index in ShownIndex::all_of(table) {
+            // The index of a constraint goes with that, and that with its columns.
+            let of_columns = match index.constraint {
+                Some(constraint) => (pg_constraint::PG_CONSTRAINT.oid, constraint, 0),
+                None => (class, index.oid, 0),
+            };
+            for (number, _) in index.columns() {
+                depend(rows, of_columns, (class, oid, number), "a");
+            }
+            if index.constraint.is_some() {
+                depend(rows, (class, index.oid, 0), of_columns, "i");
+            }
         }
-        depend(rows, (class, index, 0), constraint, "i");
     }
     for sequence in source.catalog.sequences() {
         let oid = (class, sequence.oid.0, 0);

@@ -1,8 +1,9 @@
-//! `pg_index`: the indexes of primary keys.
+//! `pg_index`: the indexes of primary keys, and secondary ones.
 
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
-use crate::source::{Source, key_columns};
+use crate::shown_index::ShownIndex;
+use crate::source::Source;
 
 pub(super) static PG_INDEX: Definition = Definition {
     oid: 2610,
@@ -20,20 +21,20 @@ const DESCENDING: i64 = 1;
 const NULLS_FIRST: i64 = 2;
 
 fn rows(source: &Source, rows: &mut Rows) {
-    for table in source.catalog.tables() {
-        let Some(index) = table.key_oid else { continue };
-        let columns: Vec<i64> = key_columns(table).map(|(number, _, _)| i64::from(number)).collect();
+    for index in source.catalog.tables().flat_map(ShownIndex::all_of) {
+        let columns: Vec<i64> = index.columns().map(|(number, _)| i64::from(number)).collect();
         let flag = |set: bool, flag: i64| if set { flag } else { 0 };
-        let order = key_columns(table)
-            .map(|(_, part, _)| flag(part.descending, DESCENDING) | flag(part.nulls_first, NULLS_FIRST));
-        let collation = key_columns(table).map(|(_, _, column)| if column.ty.is_text() { 100 } else { 0 });
+        let order = index.parts.iter();
+        let order = order.map(|part| flag(part.descending, DESCENDING) | flag(part.nulls_first, NULLS_FIRST));
+        let collation = index.parts.iter().map(|part| if part.column.ty.is_text() { 100 } else { 0 });
         rows.add([
-            ("indexrelid", index.into()),
-            ("indrelid", table.oid.0.into()),
+            ("indexrelid", index.oid.into()),
+            ("indrelid", index.table.oid.0.into()),
             ("indnatts", columns.len().into()),
-            ("indnkeyatts", columns.len().into()),
-            ("indisunique", true.into()),
-            ("indisprimary", true.into()),
+            ("indnkeyatts", index.parts.len().into()),
+            ("indisunique", index.unique.into()),
+            ("indnullsnotdistinct", index.nulls_not_distinct.into()),
+            ("indisprimary", index.primary.into()),
             ("indimmediate", true.into()),
             ("indisvalid", true.into()),
             ("indisready", true.into()),

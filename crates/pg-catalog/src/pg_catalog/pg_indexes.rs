@@ -1,8 +1,9 @@
-//! `pg_indexes`: the indexes of primary keys with their definitions.
+//! `pg_indexes`: indexes with their definitions.
 
 use crate::definition::{Definition, Kind};
 use crate::deparse::index_definition;
 use crate::rows::Rows;
+use crate::shown_index::ShownIndex;
 use crate::source::Source;
 
 pub(super) static PG_INDEXES: Definition = Definition {
@@ -14,13 +15,12 @@ pub(super) static PG_INDEXES: Definition = Definition {
 };
 
 fn rows(source: &Source, rows: &mut Rows) {
-    for table in source.catalog.tables() {
-        let Some(index) = &table.key_name else { continue };
+    for index in source.catalog.tables().flat_map(ShownIndex::all_of) {
         rows.add([
-            ("schemaname", source.catalog.schema_name(table).into()),
-            ("tablename", table.name.as_str().into()),
-            ("indexname", index.as_str().into()),
-            ("indexdef", index_definition(source, table, true).into()),
+            ("schemaname", source.catalog.schema_name(index.table).into()),
+            ("tablename", index.table.name.as_str().into()),
+            ("indexname", index.name.into()),
+            ("indexdef", index_definition(source, &index, true).into()),
         ]);
     }
 }

@@ -102,7 +102,7 @@ fn tables(source: &Source, rows: &mut Rows, system: bool) {
 
 fn indexes(source: &Source, rows: &mut Rows) {
     for relation in source.relations() {
-        let Relation::Key(table) = &relation else { continue };
+        let (Relation::Key(table) | Relation::Index(table, _)) = &relation else { continue };
         rows.add([
             ("relid", table.oid.0.into()),
             ("indexrelid", relation.oid().into()),

@@ -2,6 +2,7 @@
 
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
+use crate::shown_index::ShownIndex;
 use crate::source::{Relation, Source};
 
 pub(super) static PG_TABLES: Definition = Definition {
@@ -16,7 +17,7 @@ pub(super) static PG_TABLES: Definition = Definition {
 fn rows(source: &Source, rows: &mut Rows) {
     for relation in source.relations() {
         let has_index = match relation {
-            Relation::Table(table) => table.key_oid.is_some(),
+            Relation::Table(table) => ShownIndex::all_of(table).next().is_some(),
             Relation::Computed { definition, .. } if definition.kind == Kind::Table => false,
             _ => continue,
         };

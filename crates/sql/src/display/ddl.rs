@@ -38,6 +38,7 @@ impl Display for CreateTable {
         }
         elements.extend(self.key.iter().map(ToString::to_string));
         elements.extend(self.checks.iter().map(ToString::to_string));
+        elements.extend(self.uniques.iter().map(ToString::to_string));
         if !elements.is_empty() || self.as_query.is_none() {
             write!(f, " ({})", elements.join(", "))?;
         }
@@ -76,7 +77,11 @@ impl Display for ColumnDef {
             Some(identity) => write!(f, "{identity}")?,
             None => f.write_str(when(self.not_null, " NOT NULL"))?,
         }
-        self.checks.iter().try_for_each(|check| write!(f, " {check}"))
+        self.checks.iter().try_for_each(|check| write!(f, " {check}"))?;
+        self.uniques.iter().try_for_each(|unique| {
+            f.write_str(" ")?;
+            unique.write(f, false)
+        })
     }
 }
 
@@ -162,6 +167,7 @@ impl Display for AlterAction {
             }
             Self::AddKey(key) => write!(f, "ADD {key}"),
             Self::AddCheck(check) => write!(f, "ADD {check}"),
+            Self::AddUnique(unique) => write!(f, "ADD {unique}"),
             Self::DropConstraint { if_exists, name } => {
                 write!(f, "DROP CONSTRAINT {}{}", when(*if_exists, "IF EXISTS "), quote(name))
             }

@@ -3,6 +3,7 @@
 mod copy;
 mod ddl;
 mod dml;
+mod index;
 mod sequence;
 mod session;
 
@@ -27,6 +28,11 @@ impl Display for Statement {
             | Self::RenameSchema { .. }
             | Self::ChangeOwner(_)
             | Self::Truncate { .. } => ddl::write_short(self, f),
+            Self::CreateIndex(_)
+            | Self::DropIndex { .. }
+            | Self::RenameIndex { .. }
+            | Self::Reindex { .. }
+            | Self::CheckIndexes(_) => index::write(self, f),
             Self::CreateView(_)
             | Self::DropView { .. }
             | Self::CreateSequence(_)

@@ -2,7 +2,7 @@
 
 use super::check::check_def;
 use super::column::{InlineKey, column_def, primary_key, refuse_constraint};
-use super::{Cursor, Parse, drop, owner, sequence, unsupported};
+use super::{Cursor, Parse, drop, index, owner, sequence, unsupported};
 use crate::Statement;
 use crate::phoenix::options;
 use crate::statement::{AlterAction, AlterTable, DefaultExpr, OwnedObject};
@@ -24,6 +24,9 @@ pub(super) fn alter(c: &mut Cursor<'_>) -> Parse<Statement> {
     }
     if c.at_nth(1, "SEQUENCE") {
         return sequence::alter_sequence(c);
+    }
+    if c.at_nth(1, "INDEX") {
+        return index::alter_index(c);
     }
     if c.at_nth(1, "VIEW") {
         return alter_view(c);
@@ -127,12 +130,20 @@ fn action(c: &mut Cursor<'_>, actions: &mut Vec<AlterAction>) -> Parse<()> {
                 actions.push(AlterAction::AddCheck(Box::new(check_def(c, Some(name))?)));
                 return Ok(());
             }
+            if c.at("UNIQUE") {
+                actions.push(AlterAction::AddUnique(index::table_unique(c, Some(name))?));
+                return Ok(());
+            }
             actions.push(AlterAction::AddKey(primary_key(c, Some(name))?));
             return Ok(());
         }
         refuse_constraint(c)?;
         if c.at("CHECK") {
             actions.push(AlterAction::AddCheck(Box::new(check_def(c, None)?)));
+            return Ok(());
+        }
+        if c.at("UNIQUE") {
+            actions.push(AlterAction::AddUnique(index::table_unique(c, None)?));
             return Ok(());
         }
         c.eat("COLUMN");

@@ -3,6 +3,7 @@
 use super::check::check_def;
 use super::create::Elements;
 use super::data_type::{column_type, serial};
+use super::index::{column_unique, table_unique};
 use super::sequence::identity;
 use super::{Cursor, Parse};
 use crate::statement::{ColumnDef, DefaultExpr, Generated, KeyPartDef, PrimaryKeyDef};
@@ -62,6 +63,7 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
         default: None,
         generated,
         checks: Vec::new(),
+        uniques: Vec::new(),
     };
     let mut key = None;
     loop {
@@ -98,6 +100,8 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
             key = Some(InlineKey { name: constraint, part: key_order(c, def.name.clone())?, place });
         } else if c.at("CHECK") {
             def.checks.push(check_def(c, constraint)?);
+        } else if c.at("UNIQUE") && !matches!(c.peek_nth(1), Token::LParen) {
+            def.uniques.push(column_unique(c, constraint, &def.name)?);
         } else {
             refuse_column_clause(c)?;
             if constraint.is_some() {
@@ -119,7 +123,9 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
 }
 
 fn is_table_key(c: &Cursor<'_>) -> bool {
-    c.at("CONSTRAINT") && c.at_nth(2, "PRIMARY") && c.at_nth(3, "KEY") && matches!(c.peek_nth(4), Token::LParen)
+    let behind = if c.at_nth(2, "PRIMARY") && c.at_nth(3, "KEY") { 4 } else { 3 };
+    let named = c.at("CONSTRAINT") && (behind == 4 || c.at_nth(2, "UNIQUE"));
+    named && matches!(c.peek_nth(behind), Token::LParen)
 }
 
 fn refuse_column_clause(c: &Cursor<'_>) -> Parse<()> {
@@ -142,9 +148,6 @@ fn refuse_column_clause(c: &Cursor<'_>) -> Parse<()> {
 
 /// Constraints that we do not have, of a column or a table.
 pub(super) fn refuse_constraint(c: &Cursor<'_>) -> Parse<()> {
-    if c.at("UNIQUE") {
-        return Err(c.unsupported_hint("UNIQUE constraint", ONE_KEY));
-    }
     let others = [("FOREIGN", "foreign key"), ("EXCLUDE", "EXCLUDE constraint")];
     match others.iter().find(|(word, _)| c.at(word)) {
         Some((_, feature)) => Err(c.unsupported(*feature)),
@@ -152,11 +155,7 @@ pub(super) fn refuse_constraint(c: &Cursor<'_>) -> Parse<()> {
     }
 }
 
-/// What to do without UNIQUE.
-const ONE_KEY: &str =
-    "Only the primary key is unique: make it of these columns, or keep a second table that has them as its key.";
-
-/// `[CONSTRAINT name] PRIMARY KEY (…)` and `CHECK (…)`, and the constraints that we do not have.
+/// `[CONSTRAINT name] PRIMARY KEY (…)`, `UNIQUE (…)` and `CHECK (…)`, and the constraints that we do not have.
 fn table_constraint(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<bool> {
     let name = if c.eat("CONSTRAINT") { Some(c.name()?) } else { None };
     refuse_constraint(c)?;
@@ -168,6 +167,10 @@ fn table_constraint(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<bool> 
     }
     if c.at("CHECK") {
         elements.checks.push(check_def(c, name)?);
+        return Ok(true);
+    }
+    if c.at("UNIQUE") {
+        elements.uniques.push(table_unique(c, name)?);
         return Ok(true);
     }
     if name.is_some() {
@@ -209,15 +212,20 @@ pub(super) fn key_order(c: &mut Cursor<'_>, column: String) -> Parse<KeyPartDef>
     if !descending {
         c.eat("ASC");
     }
-    let nulls_first = if c.eat_all(&["NULLS", "FIRST"]) {
+    let nulls_first = nulls_order(c);
+    if c.at("ROW_TIMESTAMP") {
+        return Err(c.unsupported("ROW_TIMESTAMP"));
+    }
+    Ok(KeyPartDef { column, descending, nulls_first })
+}
+
+/// `[NULLS FIRST | NULLS LAST]`.
+pub(super) fn nulls_order(c: &mut Cursor<'_>) -> Option<bool> {
+    if c.eat_all(&["NULLS", "FIRST"]) {
         Some(true)
     } else if c.eat_all(&["NULLS", "LAST"]) {
         Some(false)
     } else {
         None
-    };
-    if c.at("ROW_TIMESTAMP") {
-        return Err(c.unsupported("ROW_TIMESTAMP"));
     }
-    Ok(KeyPartDef { column, descending, nulls_first })
 }

@@ -1,9 +1,9 @@
 //! CREATE TABLE, CREATE SCHEMA, and where other kinds of object go.
 
-use super::{Cursor, Parse, column, sequence, unsupported, view};
+use super::{Cursor, Parse, column, index, sequence, unsupported, view};
 use crate::Statement;
 use crate::phoenix::{options, split_on::split_on};
-use crate::statement::{AsQuery, CheckDef, ColumnDef, CreateTable, PrimaryKeyDef, TableOption};
+use crate::statement::{AsQuery, CheckDef, ColumnDef, CreateTable, PrimaryKeyDef, TableOption, UniqueDef};
 use sqlparser::ast::Expr;
 use sqlparser::tokenizer::{Location, Token};
 
@@ -14,6 +14,9 @@ pub(super) fn create(c: &mut Cursor<'_>) -> Parse<Statement> {
     }
     if c.at_nth(1, "SCHEMA") {
         return create_schema(c);
+    }
+    if index::at_create(c) {
+        return index::create_index(c);
     }
     if view::at_create(c) {
         return view::create_view(c);
@@ -51,6 +54,8 @@ pub(super) struct Elements {
     pub(super) key: Option<PrimaryKeyDef>,
     /// CHECK constraints of the table.
     pub(super) checks: Vec<CheckDef>,
+    /// UNIQUE constraints of the table.
+    pub(super) uniques: Vec<UniqueDef>,
 }
 
 impl Elements {
@@ -80,9 +85,9 @@ fn create_table(c: &mut Cursor<'_>) -> Parse<Statement> {
     let (table_options, split) = tail(c)?;
     refuse_tail(c)?;
     let as_query = as_query(c, &mut elements, listed)?;
-    let Elements { columns, key, checks, .. } = elements;
-    let table =
-        CreateTable { if_not_exists, name, columns, key, checks, options: table_options, split_on: split, as_query };
+    let Elements { columns, key, checks, uniques, .. } = elements;
+    let (options, split_on) = (table_options, split);
+    let table = CreateTable { if_not_exists, name, columns, key, checks, uniques, options, split_on, as_query };
     Ok(Statement::CreateTable(Box::new(table)))
 }
 
@@ -137,7 +142,7 @@ fn as_query(c: &mut Cursor<'_>, elements: &mut Elements, listed: bool) -> Parse<
     if !c.eat("AS") {
         return if elements.names.is_empty() && listed { Ok(None) } else { Err(c.syntax()) };
     }
-    if !elements.columns.is_empty() || !elements.checks.is_empty() {
+    if !elements.columns.is_empty() || !elements.checks.is_empty() || !elements.uniques.is_empty() {
         return Err(c.invalid("CREATE TABLE AS takes column names without types"));
     }
     if c.at("EXECUTE") {

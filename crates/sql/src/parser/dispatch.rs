@@ -1,7 +1,8 @@
 //! The first words of a statement choose its grammar.
 
 use super::{
-    Cursor, Parse, alter, copy, create, cursor_statements, delete, drop, explain, insert, lock, maintenance, prepare,
+    Cursor, Parse, alter, copy, create, cursor_statements, delete, drop, explain, index, insert, lock, maintenance,
+    prepare,
 };
 use super::{set, transaction, unsupported, update};
 use crate::Statement;
@@ -41,6 +42,8 @@ pub(super) fn statement(c: &mut Cursor<'_>) -> Parse<Statement> {
         "FETCH" | "MOVE" => cursor_statements::fetch(c),
         "CLOSE" => cursor_statements::close(c),
         "LOCK" => lock::lock(c),
+        "CHECK" => index::check(c),
+        "REINDEX" => index::reindex(c),
         "UNLISTEN" => prepare::unlisten(c),
         "ANALYZE" | "ANALYSE" => maintenance::analyze(c),
         "VACUUM" => maintenance::vacuum(c),

@@ -1,6 +1,6 @@
 //! DROP and TRUNCATE.
 
-use super::{Cursor, Parse, sequence, unsupported, view};
+use super::{Cursor, Parse, index, sequence, unsupported, view};
 use crate::Statement;
 
 /// DROP TABLE, DROP SCHEMA.
@@ -10,6 +10,9 @@ pub(super) fn drop(c: &mut Cursor<'_>) -> Parse<Statement> {
     }
     if c.at_nth(1, "SEQUENCE") {
         return sequence::drop_sequence(c);
+    }
+    if c.at_nth(1, "INDEX") {
+        return index::drop_index(c);
     }
     let is_table = c.at_nth(1, "TABLE");
     if !is_table && !c.at_nth(1, "SCHEMA") {

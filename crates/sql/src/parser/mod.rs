@@ -14,6 +14,7 @@ mod dispatch;
 mod drop;
 mod explain;
 mod fault;
+mod index;
 mod insert;
 mod lock;
 mod maintenance;

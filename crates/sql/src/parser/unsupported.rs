@@ -19,7 +19,6 @@ const STATEMENTS: &[&str] = &[
     "LOAD",
     "MERGE",
     "REFRESH",
-    "REINDEX",
     "SECURITY",
     "CREATE",
     "DROP",

@@ -1,6 +1,6 @@
 //! CREATE TABLE and ALTER TABLE.
 
-use super::{ColumnName, Generated, ObjectName};
+use super::{ColumnName, Generated, ObjectName, UniqueDef};
 use crate::ast;
 use types::DataType;
 
@@ -17,6 +17,8 @@ pub struct CreateTable {
     pub key: Option<PrimaryKeyDef>,
     /// CHECK constraints of the table; those of columns are in [`ColumnDef::checks`].
     pub checks: Vec<CheckDef>,
+    /// UNIQUE constraints of the table; those of columns are in [`ColumnDef::uniques`].
+    pub uniques: Vec<UniqueDef>,
     /// `SALT_BUCKETS = 8` and `WITH (salt_buckets = 8)`.
     pub options: Vec<TableOption>,
     /// SPLIT ON: region boundaries, each the first parts of a key.
@@ -55,6 +57,8 @@ pub struct ColumnDef {
     pub generated: Option<Generated>,
     /// CHECK constraints.
     pub checks: Vec<CheckDef>,
+    /// UNIQUE constraints.
+    pub uniques: Vec<UniqueDef>,
 }
 
 /// A CHECK constraint.
@@ -148,6 +152,8 @@ pub enum AlterAction {
     AddKey(PrimaryKeyDef),
     /// ADD `[CONSTRAINT name]` CHECK (…).
     AddCheck(Box<CheckDef>),
+    /// ADD `[CONSTRAINT name]` UNIQUE (…).
+    AddUnique(UniqueDef),
     /// DROP CONSTRAINT.
     DropConstraint {
         /// No error when it is absent.

@@ -7,6 +7,7 @@ mod copy;
 mod cursor;
 mod ddl;
 mod dml;
+mod index;
 mod lock;
 pub(crate) mod names;
 mod owner;
@@ -25,6 +26,7 @@ pub use dml::{
     Assignment, Conflict, ConflictAction, ConflictTarget, Delete, Insert, InsertSource, InsertValue, OnDuplicate,
     Update,
 };
+pub use index::{CheckIndexes, CreateIndex, Reindex, UniqueDef};
 pub use lock::{LockTables, TableLockMode};
 pub use names::{ColumnName, ObjectName};
 pub use owner::{ChangeOwner, OwnedObject};
@@ -90,6 +92,35 @@ pub enum Statement {
         /// Also what depends on them.
         cascade: bool,
     },
+    /// CREATE INDEX.
+    CreateIndex(Box<CreateIndex>),
+    /// DROP INDEX.
+    DropIndex {
+        /// The indexes.
+        names: Vec<ObjectName>,
+        /// No error when one is absent.
+        if_exists: bool,
+        /// Also what depends on them.
+        cascade: bool,
+    },
+    /// ALTER INDEX … RENAME TO ….
+    RenameIndex {
+        /// Its name.
+        name: ObjectName,
+        /// No error when it is absent.
+        if_exists: bool,
+        /// Its new name.
+        to: String,
+    },
+    /// REINDEX.
+    Reindex {
+        /// What the name is of.
+        kind: Reindex,
+        /// The index or the table.
+        name: ObjectName,
+    },
+    /// CHECK INDEX, CHECK TABLE.
+    CheckIndexes(CheckIndexes),
     /// DROP SCHEMA.
     DropSchema {
         /// The schemas.

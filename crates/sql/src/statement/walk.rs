@@ -37,6 +37,11 @@ macro_rules! walker {
                     | Statement::CreateSequence(_)
                     | Statement::AlterSequence(_)
                     | Statement::DropSequence { .. }
+                    | Statement::CreateIndex(_)
+                    | Statement::DropIndex { .. }
+                    | Statement::RenameIndex { .. }
+                    | Statement::Reindex { .. }
+                    | Statement::CheckIndexes(_)
                     | Statement::DropSchema { .. }
                     | Statement::RenameSchema { .. }
                     | Statement::ChangeOwner(_)
@@ -169,6 +174,7 @@ macro_rules! walker {
                         AlterAction::SetDefault { default, .. } => default.expr.visit(v)?,
                         AlterAction::AddCheck(check) => check.expr.visit(v)?,
                         AlterAction::AddKey(_)
+                        | AlterAction::AddUnique(_)
                         | AlterAction::DropConstraint { .. }
                         | AlterAction::DropColumn { .. }
                         | AlterAction::RenameColumn { .. }

@@ -279,7 +279,7 @@ async fn rows_set_aside_come_back_in_key_order_and_each_key_once() {
         assert!(txn.set_aside(T, F, key(n), Bytes::from(vec![7; 100])).await.unwrap());
     }
     assert!(!txn.set_aside(T, F, key(19_999), Bytes::new()).await.unwrap());
-    let mut rows = txn.take_aside(T, F);
+    let mut rows = txn.take_aside().rows(T, F);
     for n in 0..20_000 {
         assert_eq!(rows.next_row().unwrap().unwrap().0, key(n));
     }

@@ -27,6 +27,11 @@ fn kind(statement: &Statement) -> &'static str {
         Statement::DropSequence { .. } => "drop sequence",
         Statement::DropTable { .. } => "drop table",
         Statement::DropSchema { .. } => "drop schema",
+        Statement::CreateIndex(_) => "create index",
+        Statement::DropIndex { .. } => "drop index",
+        Statement::RenameIndex { .. } => "rename index",
+        Statement::Reindex { .. } => "reindex",
+        Statement::CheckIndexes(_) => "check indexes",
         Statement::AlterTable(_) => "alter table",
         Statement::RenameSchema { .. } => "rename schema",
         Statement::ChangeOwner(_) => "change owner",
@@ -57,7 +62,7 @@ fn kind(statement: &Statement) -> &'static str {
     }
 }
 
-const KINDS: usize = 40;
+const KINDS: usize = 45;
 
 /// Bytes of texts that are read for their kind.
 const LONG: usize = 2 << 20;
@@ -145,7 +150,18 @@ fn definitions() -> Vec<String> {
         format!("TRUNCATE {absent}"),
         format!("DROP TABLE {}", list(TABLES, |n| format!("dropped{n}"))),
     ];
-    let kinds = ["TABLE", "VIEW", "SEQUENCE", "SCHEMA"];
+    all.extend(
+        [
+            "CREATE UNIQUE INDEX built ON indexed (v, k)",
+            "REINDEX TABLE indexed",
+            "CHECK TABLE indexed",
+            "CHECK TABLE indexed REPAIR",
+            "UPDATE indexed SET v = v + 1",
+        ]
+        .map(str::to_string),
+    );
+    all.push(format!("ALTER INDEX built RENAME TO \"{}\"", "i".repeat(500_000)));
+    let kinds = ["TABLE", "INDEX", "VIEW", "SEQUENCE", "SCHEMA"];
     all.extend(kinds.iter().map(|kind| format!("DROP {kind} IF EXISTS {absent}")));
     all
 }
@@ -203,8 +219,10 @@ async fn fill(server: &Server) {
     assert_eq!(client.run(&text).await.strs(), Ok("CREATE TABLE"));
     let rows =
         "CREATE TABLE t (k int PRIMARY KEY, v int); INSERT INTO t SELECT i, i FROM generate_series(1, 2000) AS g(i);
-        INSERT INTO grown SELECT i FROM generate_series(1, 2000) AS g(i)";
-    assert_eq!(client.run(rows).await.strs(), Ok("INSERT 0 2000"));
+        INSERT INTO grown SELECT i FROM generate_series(1, 2000) AS g(i);
+        CREATE TABLE indexed (k int PRIMARY KEY, v int);
+        INSERT INTO indexed SELECT i, i / 3 FROM generate_series(1, 200000) AS g(i); CREATE INDEX ON indexed (v)";
+    assert_eq!(client.run(rows).await.strs(), Ok("CREATE INDEX"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,0 +1,208 @@
+//! CHECK INDEX, CHECK TABLE: are there exactly the entries that the rows of a table say?
+//!
+//! ```text
+//!   rows     ──> the entry of each   ──look──> missing, altered
+//!   entries  ──> the row of each     ──look──> extra
+//! ```
+//! Both sides are of one state, which rows and entries are in together, so that writers may go on. REPAIR keeps them out,
+//! and makes entries what they should be in one transaction.
+
+use crate::dml::{FAMILY, Target};
+use crate::error::{EngineResult, Fault, fail};
+use crate::utility::text_column;
+use crate::work::Work;
+use crate::{Answer, ColumnDesc, Session, stream};
+use catalog::Table;
+use fragment::header;
+use index::{Entry, IndexCodec};
+use query::QueryError;
+use sql::{CheckIndexes, Reindex};
+use std::sync::Arc;
+use store::{Bytes, Durability, KeyRange, RowBatch, Scan, ScanRequest, WriteBatch};
+use txn::{LockMode, ReadView};
+use types::{Datum, interrupt};
+
+/// What it takes to look one up.
+const STEPS_OF_A_LOOK: usize = 512;
+
+/// One difference between an index and its table.
+struct Difference {
+    index: String,
+    what: &'static str,
+    key: String,
+}
+
+/// The columns of the answer.
+pub(crate) fn columns() -> Arc<Vec<ColumnDesc>> {
+    Arc::new(["index", "difference", "key", "repaired"].map(text_column).to_vec())
+}
+
+impl Session {
+    /// A row for each difference; none is good.
+    pub(crate) async fn check_indexes(&mut self, check: &CheckIndexes) -> EngineResult<Answer> {
+        if check.repair {
+            self.refuse_in_block("CHECK ... REPAIR")?;
+            self.check_writable("CHECK ... REPAIR")?;
+        }
+        let mut work = match check.repair {
+            true => Some(self.take_transaction()?),
+            false => None,
+        };
+        let (table, only) = self.checked_table(check, work.as_mut()).await?;
+        // Who wrote before may not be published yet: the last commit of all holds what it wrote.
+        let store = Arc::clone(self.engine.store());
+        let last = store.apply(WriteBatch::default(), Durability::Buffered).await?;
+        let view = ReadView::plain(Arc::clone(&store), store.snapshot(last).await?);
+        let target = Target::new(&self.engine.catalog().current(), &table, self.time_zone())?;
+        let mut found = Vec::new();
+        for index in target.indexes.iter().filter(|index| only.is_none_or(|only| index.index().oid == only)) {
+            let mut checker = Checker { session: self, view: &view, target: &target, index, found: &mut found };
+            checker.rows(work.as_mut()).await?;
+            checker.entries(work.as_mut()).await?;
+        }
+        if let Some(work) = work {
+            self.end_work(work).await?;
+        }
+        let text = |text: &str| Datum::Text(text.to_string());
+        let repaired = |what: &str| if check.repair && what != DUPLICATE { "yes" } else { "no" };
+        let row = |it: Difference| vec![text(&it.index), text(it.what), text(&it.key), text(repaired(it.what))];
+        Ok(Answer::Rows(stream::ready(columns(), found.into_iter().map(row).collect(), "CHECK")))
+    }
+
+    /// The table, and the index that is asked for alone.
+    async fn checked_table(
+        &mut self,
+        check: &CheckIndexes,
+        work: Option<&mut Work>,
+    ) -> EngineResult<(Arc<Table>, Option<u32>)> {
+        let catalog = self.engine.catalog().current();
+        let (name, index) = match check.kind {
+            Reindex::Table => (check.name.clone(), None),
+            Reindex::Index => match self.find_index(&catalog, &check.name)? {
+                Some((table, index)) => {
+                    let schema = Some(catalog.schema_name(&table).to_string());
+                    (sql::ObjectName { database: None, schema, name: table.name.clone() }, Some(index.oid))
+                }
+                None => return fail(Fault::NoSuchIndex { name: check.name.to_string() }),
+            },
+        };
+        let table = match work {
+            Some(work) => self.lock_table_by_name(work.txn.locks(), &name, LockMode::Exclusive).await?,
+            None => self.resolve(&catalog, &name)?,
+        };
+        Ok((table, index))
+    }
+}
+
+const MISSING: &str = "missing entry";
+const ALTERED: &str = "altered entry";
+const EXTRA: &str = "extra entry";
+const DUPLICATE: &str = "duplicate value";
+
+/// One index being looked through.
+struct Checker<'c> {
+    session: &'c Session,
+    view: &'c ReadView,
+    target: &'c Target,
+    index: &'c IndexCodec,
+    found: &'c mut Vec<Difference>,
+}
+
+impl Checker<'_> {
+    /// Each row has its entry.
+    async fn rows(&mut self, mut work: Option<&mut Work>) -> EngineResult<()> {
+        let mut scan = self.scan(self.target.storage).await?;
+        while let Some(batch) = self.next(&mut scan).await? {
+            let mut expected: Vec<Entry> = Vec::with_capacity(batch.len());
+            for (key, fragment) in batch.keys().zip(batch.fragments()) {
+                interrupt::spend(STEPS_OF_A_LOOK).map_err(QueryError::from)?;
+                expected.extend(self.index.entry(&self.target.decode(key, fragment)?)?);
+            }
+            let keys: Vec<Bytes> = expected.iter().map(|entry| entry.key.clone()).collect();
+            let storage = self.index.index().storage_id();
+            let there = self.view.get_many(storage, FAMILY, &keys).await?;
+            for (entry, there) in expected.into_iter().zip(there) {
+                let what = match there {
+                    Some(there) if is_same(&there, &entry.fragment) => continue,
+                    Some(_) => ALTERED,
+                    None => MISSING,
+                };
+                self.note(what, &entry.key)?;
+                if let Some(work) = work.as_deref_mut() {
+                    work.txn.put(storage, FAMILY, entry.key, entry.fragment).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Each entry is that of a row, and no two of different rows have one unique prefix.
+    async fn entries(&mut self, mut work: Option<&mut Work>) -> EngineResult<()> {
+        let storage = self.index.index().storage_id();
+        let mut scan = self.scan(storage).await?;
+        let mut before = Bytes::new();
+        while let Some(batch) = self.next(&mut scan).await? {
+            let keys: Vec<Bytes> = batch.keys().map(Bytes::copy_from_slice).collect();
+            let rowkeys = keys.iter().zip(batch.fragments()).map(|(key, fragment)| self.rowkey(key, fragment));
+            let rowkeys: Vec<Bytes> = rowkeys.collect();
+            let rows = self.view.get_many(self.target.storage, FAMILY, &rowkeys).await?;
+            for ((key, rowkey), row) in keys.into_iter().zip(&rowkeys).zip(rows) {
+                interrupt::spend(STEPS_OF_A_LOOK).map_err(QueryError::from)?;
+                let expected = match row {
+                    Some(row) => self.index.entry(&self.target.decode(rowkey, &row)?)?,
+                    None => None,
+                };
+                if expected.is_none_or(|entry| entry.key != key) {
+                    self.note(EXTRA, &key)?;
+                    if let Some(work) = work.as_deref_mut() {
+                        work.txn.delete(storage, FAMILY, key).await?;
+                    }
+                    continue;
+                }
+                let Some(prefix) = self.index.unique_prefix(&key)? else { continue };
+                let prefix = key.slice(..prefix.min(key.len()));
+                if prefix == before {
+                    self.note(DUPLICATE, &key)?;
+                }
+                before = prefix;
+            }
+        }
+        Ok(())
+    }
+
+    /// The key of an entry's row; of bytes that are no entry it is one that no row has.
+    fn rowkey(&self, key: &[u8], fragment: &[u8]) -> Bytes {
+        let mut rowkey = Vec::with_capacity(32);
+        match self.index.rowkey_into(&self.target.codec, key, fragment, &mut rowkey) {
+            Ok(()) => rowkey.into(),
+            Err(_) => Bytes::new(),
+        }
+    }
+
+    fn note(&mut self, what: &'static str, key: &[u8]) -> EngineResult<()> {
+        let key = match self.index.part_values_of_key(key) {
+            Ok(values) => {
+                let (columns, values) = self.target.key_of(self.index, &values);
+                format!("({columns})=({values})")
+            }
+            Err(_) => format!("{key:02x?}"),
+        };
+        self.found.push(Difference { index: self.index.index().name.clone(), what, key });
+        Ok(())
+    }
+
+    async fn scan(&self, table: store::TableId) -> EngineResult<Box<dyn Scan>> {
+        Ok(self.view.scan(ScanRequest::new(table, FAMILY, vec![KeyRange::all()])).await?)
+    }
+
+    async fn next(&self, scan: &mut Box<dyn Scan>) -> EngineResult<Option<RowBatch>> {
+        let guard = self.session.running();
+        guard.check()?;
+        guard.stoppable(async { Ok(scan.next().await?) }).await
+    }
+}
+
+/// The same fragment, but for its stamp?
+fn is_same(there: &[u8], expected: &[u8]) -> bool {
+    there.get(..4) == expected.get(..4) && there.get(header::LEN..) == expected.get(header::LEN..)
+}

@@ -1,0 +1,132 @@
+//! Makes an index from the rows of its table: nobody sees it before it has them all.
+//!
+//! ```text
+//!   prepare    storage that nobody sees          dropped at the next start, should the process die
+//!   fill       rows ──IndexCodec──> entries ──> sorted runs; a unique index is then looked through for neighbours
+//!   publish    the table has the index
+//! ```
+//! The caller keeps writers off the table from before the first to behind the last. Readers go on.
+
+use crate::Session;
+use crate::dml::{FAMILY, Target};
+use crate::error::{EngineResult, Fault, fail};
+use catalog::{CatalogError, Index, NewIndex, PreparedIndex, Table};
+use index::IndexCodec;
+use query::QueryError;
+use store::{BulkLoad, Bytes, CommitNo, Durability, KeyRange, RowBatch, ScanRequest, Snapshot, WriteBatch};
+use types::{Datum, interrupt};
+
+/// What it takes to make an entry.
+const STEPS_OF_AN_ENTRY: usize = 512;
+
+impl Session {
+    /// Adds an index to a table.
+    pub(super) async fn add_index(&mut self, table: &Table, new: NewIndex) -> EngineResult<()> {
+        self.check_store()?;
+        let prepared = self.change_catalog(|draft| draft.prepare_index(table.oid, new)).await?;
+        let filled = match self.fill_index(&prepared).await {
+            Ok(()) => self.change_catalog(|draft| draft.publish_index(&prepared).map(drop)).await,
+            Err(error) => Err(error),
+        };
+        self.or_give_up(filled, &prepared, "CREATE INDEX").await
+    }
+
+    /// Makes an index anew.
+    pub(super) async fn rebuild_index(&mut self, table: &Table, index: &Index) -> EngineResult<()> {
+        let prepared = self.change_catalog(|draft| draft.prepare_reindex(table.oid, index.oid)).await?;
+        let filled = match self.fill_index(&prepared).await {
+            Ok(()) => self.change_catalog(|draft| draft.publish_reindex(&prepared).map(drop)).await,
+            Err(error) => Err(error),
+        };
+        self.or_give_up(filled, &prepared, "REINDEX").await
+    }
+
+    /// Entries are written with their rows in one step, by one process.
+    pub(super) fn check_store(&self) -> EngineResult<()> {
+        let can = self.engine.store().capabilities();
+        if can.atomic_batches() && can.exclusive {
+            return Ok(());
+        }
+        fail(Fault::Unsupported { feature: "an index in a store that writes single rows only".to_string() })
+    }
+
+    async fn or_give_up(&self, done: EngineResult<()>, prepared: &PreparedIndex, command: &str) -> EngineResult<()> {
+        if done.is_err() {
+            match self.engine.catalog().change(|draft| draft.discard_index(prepared)).await {
+                Ok(()) | Err(CatalogError::NoSuchTable { .. }) => {}
+                Err(discard) => tracing::warn!(%discard, "storage of a failed {command} stays until restart"),
+            }
+        }
+        done
+    }
+
+    async fn fill_index(&mut self, prepared: &PreparedIndex) -> EngineResult<()> {
+        let target = Target::new(&self.engine.catalog().current(), prepared.table(), self.time_zone())?;
+        let codec = IndexCodec::new(prepared.table(), prepared.index())?;
+        let store = self.engine.store().clone();
+        // Who wrote before may not be published yet: the last commit of all holds what it wrote.
+        let last = store.apply(WriteBatch::default(), Durability::Buffered).await?;
+        let rows = store.snapshot(last).await?;
+        let mut load = txn::load_unseen(&store, codec.index().storage_id()).await?;
+        let guard = self.running();
+        let request = ScanRequest::new(target.storage, FAMILY, vec![KeyRange::all()]);
+        let mut scan = store.scan(request, &rows).await?;
+        let mut row = vec![Datum::Null; target.width()];
+        while let Some(batch) = guard.stoppable(async { Ok(scan.next().await?) }).await? {
+            add_entries(&target, &codec, &batch, &mut row, load.as_mut()).await?;
+            guard.check()?;
+        }
+        let commit = guard.stoppable(async { Ok(load.finish().await?) }).await?;
+        self.last_commit = self.last_commit.max(commit);
+        match codec.index().unique {
+            true => self.check_unique(&target, &codec, commit).await,
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses two rows with equal values: their entries are neighbours.
+    async fn check_unique(&self, target: &Target, codec: &IndexCodec, filled: CommitNo) -> EngineResult<()> {
+        let store = self.engine.store();
+        let entries: Snapshot = store.snapshot(filled).await?;
+        let guard = self.running();
+        let mut request = ScanRequest::new(codec.index().storage_id(), FAMILY, vec![KeyRange::all()]);
+        request.values = false;
+        let mut scan = store.scan(request, &entries).await?;
+        let mut before = Bytes::new();
+        while let Some(batch) = guard.stoppable(async { Ok(scan.next().await?) }).await? {
+            for key in batch.keys() {
+                interrupt::spend(STEPS_OF_AN_ENTRY).map_err(QueryError::from)?;
+                let Some(prefix) = codec.unique_prefix(key)?.and_then(|prefix| key.get(..prefix)) else { continue };
+                if !before.is_empty() && prefix == before.as_ref() {
+                    return Err(target.duplicate_in(codec, &codec.part_values_of_key(key)?).of_new_key());
+                }
+                before = Bytes::copy_from_slice(prefix);
+            }
+            guard.check()?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds the entries of some rows. `row` is the caller's, with a place for each column of the table.
+async fn add_entries(
+    target: &Target,
+    codec: &IndexCodec,
+    batch: &RowBatch,
+    row: &mut [Datum],
+    load: &mut dyn BulkLoad,
+) -> EngineResult<()> {
+    for (key, fragment) in batch.keys().zip(batch.fragments()) {
+        interrupt::spend(STEPS_OF_AN_ENTRY).map_err(QueryError::from)?;
+        let values = target.codec.decode_row(key, fragment, codec.sources())?;
+        for (at, value) in codec.sources().iter().zip(values) {
+            if let Some(slot) = row.get_mut(*at) {
+                *slot = value;
+            }
+        }
+        if let Some(entry) = codec.entry(row)? {
+            load.write(FAMILY, &entry.key, &entry.fragment).await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! ON CONFLICT: which uniqueness decides, and the row that a new one is in conflict with.
+//!
+//! ```text
+//!   new row ──> its key, its unique prefixes ──look──> a row with one of them ──lock──> still so? ──> that row
+//!                                            └─ none: lock the prefixes, look once more
+//! ```
+//! The row is locked before the prefix is: who changes that row has it locked and wants the prefix, and two that lock in
+//! one order do not wait for each other.
+
+use super::target::{FAMILY, Row, Target};
+use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
+use crate::row_writer::NewRow;
+use crate::work::Work;
+use catalog::Table;
+use sql::{Conflict, ConflictTarget};
+use store::Bytes;
+
+/// What decides whether a row is there already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Arbiters {
+    /// The primary key.
+    pub(super) key: bool,
+    /// Unique indexes, by their places in [`Target::indexes`].
+    indexes: Vec<usize>,
+}
+
+impl Arbiters {
+    /// The key alone: of UPSERT, and where nothing is said of conflicts.
+    pub(super) fn key() -> Self {
+        Self { key: true, indexes: Vec::new() }
+    }
+
+    /// Those that a statement names; all, if it names none.
+    ///
+    /// # Errors
+    /// 42P10, 42704, 42703.
+    pub(super) fn find(target: &Target, conflict: &Conflict) -> EngineResult<Self> {
+        let table = &target.table;
+        let unique = || target.indexes.iter().enumerate().filter(|(_, index)| index.index().unique);
+        match &conflict.target {
+            None => Ok(Self { key: true, indexes: unique().map(|(at, _)| at).collect() }),
+            Some(ConflictTarget::Constraint(name)) if table.key_name.as_ref() == Some(name) => Ok(Self::key()),
+            Some(ConflictTarget::Constraint(name)) => {
+                let named = |index: &catalog::Index| index.constraint.is_some() && index.name == *name;
+                match unique().find(|(_, index)| named(index.index())) {
+                    Some((at, _)) => Ok(Self { key: false, indexes: vec![at] }),
+                    None => fail(Fault::NoSuchConstraint { table: table.name.clone(), constraint: name.clone() }),
+                }
+            }
+            Some(ConflictTarget::Columns { names, .. }) => {
+                for name in names {
+                    target.position(&sql::ColumnName::bare(name.clone()))?;
+                }
+                let key = !table.has_hidden_row_id() && is_set(table, names, table.key.iter().map(|part| part.column));
+                let fits = |index: &catalog::Index| is_set(table, names, index.parts.iter().map(|part| part.column));
+                let indexes: Vec<usize> = unique().filter(|(_, index)| fits(index.index())).map(|(at, _)| at).collect();
+                match key || !indexes.is_empty() {
+                    true => Ok(Self { key, indexes }),
+                    false => fail(Fault::NoSuchUniqueness),
+                }
+            }
+        }
+    }
+}
+
+/// Are these all the names of the columns, and no others?
+fn is_set(table: &Table, names: &[String], columns: impl Iterator<Item = catalog::ColumnId>) -> bool {
+    let columns: Vec<&str> = columns.filter_map(|id| table.column(id)).map(|column| column.name.as_str()).collect();
+    columns.iter().all(|column| names.iter().any(|name| name == column))
+        && names.iter().all(|name| columns.contains(&name.as_str()))
+}
+
+impl Session {
+    /// The row, locked, that a new one is in conflict with. Else what decides is locked, and stays as it is. The new row's
+    /// key is locked.
+    pub(super) async fn conflicting_row(
+        &self,
+        work: &mut Work,
+        target: &Target,
+        arbiters: &Arbiters,
+        new: &NewRow,
+    ) -> EngineResult<Option<(Bytes, Row)>> {
+        if arbiters.key
+            && let Some(fragment) = work.newest(target.storage, FAMILY, new.key()).await?
+        {
+            return Ok(Some((new.key().clone(), target.decode(new.key(), &fragment)?)));
+        }
+        for at in &arbiters.indexes {
+            let mut locked = false;
+            loop {
+                match self.row_with_prefix(work, target, *at, new.row()).await? {
+                    Look::Row(key, row) => return Ok(Some((key, row))),
+                    Look::Changed => {}
+                    Look::None if locked => break,
+                    Look::None => {
+                        self.row_writer(work, target).lock_prefix(*at, new.row()).await?;
+                        locked = true;
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    async fn row_with_prefix(&self, work: &mut Work, target: &Target, at: usize, new: &Row) -> EngineResult<Look> {
+        let Some(index) = target.indexes.get(at) else { return Ok(Look::None) };
+        let Some(entry) = index.entry(new)? else { return Ok(Look::None) };
+        let Some(prefix) = entry.unique_prefix.and_then(|prefix| entry.key.get(..prefix)) else {
+            return Ok(Look::None);
+        };
+        let storage = index.index().storage_id();
+        let range = store::KeyRange::prefix(Bytes::copy_from_slice(prefix));
+        let Some(found) = work.txn.find_newest(storage, FAMILY, &range).await? else { return Ok(Look::None) };
+        let Some(fragment) = work.newest(storage, FAMILY, &found).await? else { return Ok(Look::Changed) };
+        let mut key = Vec::with_capacity(32);
+        index.rowkey_into(&target.codec, &found, &fragment, &mut key)?;
+        let key = Bytes::from(key);
+        self.row_writer(work, target).lock_row(&key).await?;
+        let Some(fragment) = work.newest(target.storage, FAMILY, &key).await? else { return Ok(Look::Changed) };
+        let row = target.decode(&key, &fragment)?;
+        // It was looked for without a lock: what is there now counts.
+        match index.entry(&row)?.is_some_and(|now| now.key == found) {
+            true => Ok(Look::Row(key, row)),
+            false => Ok(Look::Changed),
+        }
+    }
+}
+
+/// What a look for a unique prefix found.
+enum Look {
+    /// Nothing.
+    None,
+    /// A row that has it, locked.
+    Row(Bytes, Row),
+    /// A row that has it no more: look again.
+    Changed,
+}

@@ -1,0 +1,184 @@
+//! Entries of indexes: they leave and arrive with their rows, in the same transaction.
+//!
+//! ```text
+//!   lock_entries    unique prefixes of the old entry and of the new one, locked against other writers
+//!   entries_leave   the old entry goes
+//!   entries_arrive  no other row has the prefix, in the newest state; the new entry comes
+//! ```
+//! The row's lock keeps its entries as they are. A unique prefix is shared by rows, so it has a lock of its own: who
+//! takes an entry away keeps the lock to the end of the transaction, and nobody builds on what may be rolled back. These
+//! locks are row locks of the table, so that whoever has the table alone needs none.
+
+use super::{New, Old, RowWriter};
+use crate::EngineError;
+use crate::dml::{FAMILY, Row, Target};
+use crate::error::{EngineResult, Fault, fail};
+use index::{Entry, IndexCodec};
+use std::borrow::Cow;
+use store::{Bytes, KeyRange};
+use txn::Aside;
+use types::Datum;
+
+impl RowWriter<'_> {
+    /// The values of a new row, where entries are made of them.
+    pub(super) fn indexed_row<'r>(&self, new: Option<New<'r>>) -> EngineResult<Option<Cow<'r, Row>>> {
+        match new {
+            Some(_) if self.target.indexes.is_empty() => Ok(None),
+            None => Ok(None),
+            Some(New::Row(new)) => Ok(Some(Cow::Borrowed(&new.row))),
+            Some(New::Cells { key, fragment }) => Ok(Some(Cow::Owned(self.target.decode(key, fragment)?))),
+        }
+    }
+
+    /// Locks what [`Self::entry_locks`] says.
+    pub(super) async fn lock_entries(&mut self, old: Option<&Row>, new: Option<&Row>) -> EngineResult<()> {
+        if !self.target.has_unique_index() {
+            return Ok(());
+        }
+        let mut wanted = Vec::new();
+        self.entry_locks(old, new, &mut wanted)?;
+        self.lock_rows(wanted.iter()).await
+    }
+
+    /// Locks the unique prefix of a row in the index at that place.
+    pub(crate) async fn lock_prefix(&mut self, at: usize, row: &Row) -> EngineResult<()> {
+        let Some(index) = self.target.indexes.get(at) else { return Ok(()) };
+        match index.entry(row)?.and_then(|entry| unique_lock(index, &entry)) {
+            Some(lock) => self.lock_row(&lock).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Adds the locks of unique prefixes that a row with these states leaves or comes to.
+    pub(super) fn entry_locks(&self, old: Option<&Row>, new: Option<&Row>, locks: &mut Vec<Bytes>) -> EngineResult<()> {
+        for index in self.target.indexes.iter().filter(|index| index.index().unique) {
+            if stays(index, old, new)? {
+                continue;
+            }
+            for row in [old, new].into_iter().flatten() {
+                let entry = index.entry(row)?;
+                locks.extend(entry.and_then(|entry| unique_lock(index, &entry)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The entries of a row that goes away, or that has others in its new state.
+    pub(super) async fn entries_leave(&mut self, old: &Old, new: Option<&Row>) -> EngineResult<()> {
+        if self.target.indexes.is_empty() {
+            return Ok(());
+        }
+        let row = match old {
+            Old::Row { row, .. } => row,
+            Old::Unique | Old::Missing => return Ok(()),
+            Old::Unread => return fail(Fault::Internal { detail: "a row with entries is written unread".to_string() }),
+        };
+        for index in &self.target.indexes {
+            if stays(index, Some(row), new)? {
+                continue;
+            }
+            if let Some(entry) = index.entry(row)? {
+                self.work.txn.delete(index.index().storage_id(), FAMILY, entry.key).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The entries of a new state.
+    pub(super) async fn entries_arrive(&mut self, old: Option<&Row>, new: &Row) -> EngineResult<()> {
+        for index in &self.target.indexes {
+            if stays(index, old, Some(new))? {
+                continue;
+            }
+            let Some(entry) = index.entry(new)? else { continue };
+            if let Some(prefix) = entry.unique_prefix
+                && self.has_prefix(index, &entry.key, prefix).await?
+            {
+                return Err(self.target.duplicate_in(index, &index.part_values(new)));
+            }
+            self.work.txn.put(index.index().storage_id(), FAMILY, entry.key, entry.fragment).await?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the new entries of one of many rows until [`Self::arrive_entries`]: meanwhile others leave.
+    pub(super) async fn set_entries_aside(&mut self, old: Option<&Row>, new: &Row) -> EngineResult<()> {
+        for index in &self.target.indexes {
+            if stays(index, old, Some(new))? {
+                continue;
+            }
+            let Some(Entry { key, fragment, .. }) = index.entry(new)? else { continue };
+            // Two of the same key are of two rows with the same rowkey, which is told when they arrive.
+            self.work.txn.set_aside(index.index().storage_id(), FAMILY, key, fragment).await?;
+        }
+        Ok(())
+    }
+
+    /// Entries that were set aside arrive, in their order: two with one prefix are neighbours.
+    pub(super) async fn arrive_entries(&mut self, aside: &Aside) -> EngineResult<()> {
+        for index in &self.target.indexes {
+            let storage = index.index().storage_id();
+            let mut entries = aside.rows(storage, FAMILY);
+            let mut before: Option<Bytes> = None;
+            while let Some((key, fragment)) = entries.next_row()? {
+                if let Some(prefix) = index.unique_prefix(&key)? {
+                    let prefix = key.slice(..prefix.min(key.len()));
+                    let range = KeyRange::prefix(prefix.clone());
+                    let taken = before.as_ref() == Some(&prefix)
+                        || self.work.txn.find_before(storage, FAMILY, &range).await?.is_some();
+                    if taken {
+                        return Err(self.target.duplicate_in(index, &index.part_values_of_key(&key)?));
+                    }
+                    before = Some(prefix);
+                }
+                self.work.txn.put(storage, FAMILY, key, fragment).await?;
+                self.guard.check()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Has an entry that prefix, in the newest state?
+    async fn has_prefix(&mut self, index: &IndexCodec, key: &Bytes, prefix: usize) -> EngineResult<bool> {
+        let range = KeyRange::prefix(key.slice(..prefix.min(key.len())));
+        Ok(self.work.txn.find_newest(index.index().storage_id(), FAMILY, &range).await?.is_some())
+    }
+}
+
+impl Target {
+    pub(crate) fn has_unique_index(&self) -> bool {
+        self.indexes.iter().any(|index| index.index().unique)
+    }
+
+    /// 23505 for values that an entry of a unique index has.
+    pub(crate) fn duplicate_in(&self, index: &IndexCodec, values: &[Datum]) -> EngineError {
+        let (columns, values) = self.key_of(index, values);
+        let (schema, table, constraint) = (self.schema.clone(), self.table.name.clone(), index.index().name.clone());
+        Fault::DuplicateKey { schema, table, constraint, columns, values }.into()
+    }
+
+    /// The columns of an index and these values of them, as messages have them.
+    pub(crate) fn key_of(&self, index: &IndexCodec, values: &[Datum]) -> (String, String) {
+        let parts = index.index().parts.iter();
+        let columns: Vec<_> = parts.filter_map(|part| self.table.column(part.column)).collect();
+        let names: Vec<_> = columns.iter().map(|column| types::ident::quote(&column.name)).collect();
+        let values: Vec<_> =
+            columns.iter().zip(values).map(|(column, value)| super::checks::print(column, value)).collect();
+        (names.join(", "), values.join(", "))
+    }
+}
+
+/// Is the row's entry the same in both states?
+fn stays(index: &IndexCodec, old: Option<&Row>, new: Option<&Row>) -> EngineResult<bool> {
+    match (old, new) {
+        (Some(old), Some(new)) => Ok(index.is_same(old, new)?),
+        _ => Ok(false),
+    }
+}
+
+/// The key of the lock of a unique prefix: with the index behind it, which sets it apart from other indexes' (and from
+/// rowkeys, near enough: with a key in common two writers wait for each other and do nothing wrong).
+fn unique_lock(index: &IndexCodec, entry: &Entry) -> Option<Bytes> {
+    let prefix = entry.key.get(..entry.unique_prefix?)?;
+    Some([prefix, &index.index().oid.to_be_bytes()].concat().into())
+}

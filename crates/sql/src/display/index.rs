@@ -1,0 +1,70 @@
+//! CREATE INDEX and what goes with it, as text.
+
+use super::{List, names, when};
+use crate::statement::names::quote;
+use crate::statement::*;
+use std::fmt::{self, Display, Formatter};
+
+pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result {
+    match statement {
+        Statement::CreateIndex(it) => write!(f, "{it}"),
+        Statement::DropIndex { names, if_exists, cascade } => {
+            write!(f, "DROP INDEX {}{}{}", when(*if_exists, "IF EXISTS "), List(names), when(*cascade, " CASCADE"))
+        }
+        Statement::RenameIndex { name, if_exists, to } => {
+            write!(f, "ALTER INDEX {}{name} RENAME TO {}", when(*if_exists, "IF EXISTS "), quote(to))
+        }
+        Statement::Reindex { kind: Reindex::Index, name } => write!(f, "REINDEX INDEX {name}"),
+        Statement::Reindex { kind: Reindex::Table, name } => write!(f, "REINDEX TABLE {name}"),
+        Statement::CheckIndexes(CheckIndexes { kind, name, repair }) => {
+            let kind = match kind {
+                Reindex::Index => "INDEX",
+                Reindex::Table => "TABLE",
+            };
+            write!(f, "CHECK {kind} {name}{}", when(*repair, " REPAIR"))
+        }
+        _ => Err(fmt::Error),
+    }
+}
+
+impl Display for CreateIndex {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "CREATE {}INDEX {}", when(self.unique, "UNIQUE "), when(self.if_not_exists, "IF NOT EXISTS "))?;
+        if let Some(name) = &self.name {
+            write!(f, "{} ", quote(name))?;
+        }
+        write!(f, "ON {} ({})", self.table, List(&self.parts))?;
+        tail(f, &self.include, self.nulls_not_distinct, &self.options)
+    }
+}
+
+impl Display for UniqueDef {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.write(f, true)
+    }
+}
+
+impl UniqueDef {
+    /// Behind its only column it does not name it.
+    pub(super) fn write(&self, f: &mut Formatter<'_>, columns: bool) -> fmt::Result {
+        if let Some(name) = &self.name {
+            write!(f, "CONSTRAINT {} ", quote(name))?;
+        }
+        write!(f, "UNIQUE{}", when(self.nulls_not_distinct, " NULLS NOT DISTINCT"))?;
+        if columns {
+            write!(f, " {}", names(&self.columns))?;
+        }
+        tail(f, &self.include, false, &self.options)
+    }
+}
+
+fn tail(f: &mut Formatter<'_>, include: &[String], nulls_not_distinct: bool, options: &[TableOption]) -> fmt::Result {
+    if !include.is_empty() {
+        write!(f, " INCLUDE {}", names(include))?;
+    }
+    f.write_str(when(nulls_not_distinct, " NULLS NOT DISTINCT"))?;
+    if !options.is_empty() {
+        write!(f, " WITH ({})", List(options))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,255 @@
+//! CREATE INDEX, DROP INDEX, ALTER INDEX, REINDEX, CHECK INDEX, and UNIQUE constraints.
+
+use super::column::nulls_order;
+use super::{Cursor, Parse, drop};
+use crate::Statement;
+use crate::phoenix::options;
+use crate::statement::{CheckIndexes, CreateIndex, KeyPartDef, Reindex, TableOption, UniqueDef};
+use sqlparser::tokenizer::Token;
+
+/// Does CREATE INDEX come next?
+pub(super) fn at_create(c: &Cursor<'_>) -> bool {
+    c.at_nth(1, "INDEX") || (c.at_nth(1, "UNIQUE") && c.at_nth(2, "INDEX"))
+}
+
+/// CREATE [UNIQUE] INDEX [IF NOT EXISTS] [name] ON [ONLY] t [USING btree] (…) ….
+pub(super) fn create_index(c: &mut Cursor<'_>) -> Parse<Statement> {
+    c.need("CREATE")?;
+    let unique = c.eat("UNIQUE");
+    c.need("INDEX")?;
+    if c.at("CONCURRENTLY") {
+        return Err(c.unsupported("CREATE INDEX CONCURRENTLY"));
+    }
+    let place = c.location();
+    let if_not_exists = c.if_not_exists();
+    let name = if c.at("ON") { None } else { Some(c.name()?) };
+    if if_not_exists && name.is_none() {
+        return Err(c.invalid_at(place, "IF NOT EXISTS needs a name of the index"));
+    }
+    c.need("ON")?;
+    c.eat("ONLY"); // There is no inheritance.
+    let table = c.object_name()?;
+    method(c)?;
+    let parts = c.parenthesised(part)?;
+    let include = include(c)?;
+    let nulls_not_distinct = nulls_not_distinct(c)?;
+    let options = with(c)?;
+    refuse_tail(c)?;
+    let index = CreateIndex { unique, if_not_exists, name, table, parts, include, nulls_not_distinct, options };
+    Ok(Statement::CreateIndex(Box::new(index)))
+}
+
+/// USING: entries are kept in order, which clients know as `btree`.
+fn method(c: &mut Cursor<'_>) -> Parse<()> {
+    if !c.eat("USING") {
+        return Ok(());
+    }
+    let place = c.location();
+    match c.name()?.as_str() {
+        "btree" => Ok(()),
+        other => Err(c.unsupported_at(place, format!("access method \"{other}\" of an index"))),
+    }
+}
+
+/// `column [COLLATE c] [opclass] [ASC | DESC] [NULLS FIRST | LAST]`.
+fn part(c: &mut Cursor<'_>) -> Parse<KeyPartDef> {
+    if matches!(c.peek(), Token::LParen) || matches!(c.peek_nth(1), Token::LParen) {
+        return Err(c.unsupported("an expression in an index"));
+    }
+    let column = c.name()?;
+    if matches!(c.peek(), Token::Period) {
+        return Err(c.unsupported("a column family in an index"));
+    }
+    collation(c)?;
+    operator_class(c)?;
+    let descending = c.eat("DESC");
+    if !descending {
+        c.eat("ASC");
+    }
+    Ok(KeyPartDef { column, descending, nulls_first: nulls_order(c) })
+}
+
+/// Text is in the order of its bytes, which is that of `C`.
+fn collation(c: &mut Cursor<'_>) -> Parse<()> {
+    if !c.eat("COLLATE") {
+        return Ok(());
+    }
+    let place = c.location();
+    let name = c.object_name()?;
+    match name.name.as_str() {
+        "C" | "POSIX" | "default" | "ucs_basic" if name.schema.as_deref().is_none_or(|it| it == "pg_catalog") => Ok(()),
+        other => Err(c.unsupported_at(place, format!("collation \"{other}\" in an index"))),
+    }
+}
+
+/// Those that mean the order that a type has. `…_pattern_ops` are for the order of bytes, which text has here anyway.
+const OPERATOR_CLASSES: &[&str] = &[
+    "bool_ops",
+    "bpchar_ops",
+    "bpchar_pattern_ops",
+    "bytea_ops",
+    "date_ops",
+    "float4_ops",
+    "float8_ops",
+    "int2_ops",
+    "int4_ops",
+    "int8_ops",
+    "numeric_ops",
+    "text_ops",
+    "text_pattern_ops",
+    "time_ops",
+    "timestamp_ops",
+    "timestamptz_ops",
+    "uuid_ops",
+    "varchar_ops",
+    "varchar_pattern_ops",
+];
+
+fn operator_class(c: &mut Cursor<'_>) -> Parse<()> {
+    let follows = ["ASC", "DESC", "NULLS"].iter().any(|word| c.at(word));
+    if follows || !matches!(c.peek(), Token::Word(_)) {
+        return Ok(());
+    }
+    let place = c.location();
+    let name = c.object_name()?;
+    let ours = OPERATOR_CLASSES.contains(&name.name.as_str());
+    if !ours || name.schema.is_some_and(|schema| schema != "pg_catalog") || matches!(c.peek(), Token::LParen) {
+        return Err(c.unsupported_at(place, format!("operator class \"{}\" of an index", name.name)));
+    }
+    Ok(())
+}
+
+fn include(c: &mut Cursor<'_>) -> Parse<Vec<String>> {
+    if !c.eat("INCLUDE") {
+        return Ok(Vec::new());
+    }
+    c.parenthesised(|c| {
+        if matches!(c.peek(), Token::LParen) || matches!(c.peek_nth(1), Token::LParen) {
+            return Err(c.unsupported("an expression among included columns"));
+        }
+        c.name()
+    })
+}
+
+/// `NULLS [NOT] DISTINCT`.
+fn nulls_not_distinct(c: &mut Cursor<'_>) -> Parse<bool> {
+    if c.eat_all(&["NULLS", "NOT", "DISTINCT"]) {
+        return Ok(true);
+    }
+    c.eat_all(&["NULLS", "DISTINCT"]);
+    Ok(false)
+}
+
+fn with(c: &mut Cursor<'_>) -> Parse<Vec<TableOption>> {
+    if !c.at("WITH") {
+        return Ok(Vec::new());
+    }
+    c.next();
+    options::with(c)
+}
+
+fn refuse_tail(c: &Cursor<'_>) -> Parse<()> {
+    if c.at("WHERE") {
+        return Err(c.unsupported("a partial index (CREATE INDEX … WHERE)"));
+    }
+    let tails = ["TABLESPACE", "ASYNC", "SPLIT"];
+    match tails.iter().find(|word| c.at(word)) {
+        Some(word) => Err(c.unsupported(format!("CREATE INDEX … {word}"))),
+        None if options::at_bare(c) => Err(c.unsupported("CREATE INDEX … with properties of Phoenix")),
+        None => Ok(()),
+    }
+}
+
+/// `UNIQUE [NULLS [NOT] DISTINCT] (…)` of a table.
+pub(super) fn table_unique(c: &mut Cursor<'_>, name: Option<String>) -> Parse<UniqueDef> {
+    if c.at_all(&["UNIQUE", "USING", "INDEX"]) {
+        return Err(c.unsupported("UNIQUE USING INDEX"));
+    }
+    c.need("UNIQUE")?;
+    let nulls_not_distinct = nulls_not_distinct(c)?;
+    let columns = c.parenthesised(Cursor::name)?;
+    let include = include(c)?;
+    unique_tail(c, UniqueDef { name, columns, include, nulls_not_distinct, options: Vec::new() })
+}
+
+/// `UNIQUE [NULLS [NOT] DISTINCT]` of a column.
+pub(super) fn column_unique(c: &mut Cursor<'_>, name: Option<String>, column: &str) -> Parse<UniqueDef> {
+    c.need("UNIQUE")?;
+    let nulls_not_distinct = nulls_not_distinct(c)?;
+    let columns = vec![column.to_owned()];
+    unique_tail(c, UniqueDef { name, columns, include: Vec::new(), nulls_not_distinct, options: Vec::new() })
+}
+
+fn unique_tail(c: &mut Cursor<'_>, mut unique: UniqueDef) -> Parse<UniqueDef> {
+    unique.options = with(c)?;
+    if c.at_all(&["USING", "INDEX", "TABLESPACE"]) {
+        return Err(c.unsupported("UNIQUE … USING INDEX TABLESPACE"));
+    }
+    c.eat_all(&["NOT", "DEFERRABLE"]);
+    if c.at("DEFERRABLE") || c.at_all(&["INITIALLY", "DEFERRED"]) {
+        return Err(c.unsupported("a UNIQUE constraint that is DEFERRABLE"));
+    }
+    c.eat_all(&["INITIALLY", "IMMEDIATE"]);
+    Ok(unique)
+}
+
+/// DROP INDEX.
+pub(super) fn drop_index(c: &mut Cursor<'_>) -> Parse<Statement> {
+    c.need_all(&["DROP", "INDEX"])?;
+    if c.at("CONCURRENTLY") {
+        return Err(c.unsupported("DROP INDEX CONCURRENTLY"));
+    }
+    let if_exists = c.if_exists();
+    let names = c.list(Cursor::object_name)?;
+    if c.at("ON") {
+        return Err(c.unsupported("DROP INDEX … ON"));
+    }
+    let cascade = drop::cascade(c);
+    Ok(Statement::DropIndex { names, if_exists, cascade })
+}
+
+/// ALTER INDEX … RENAME TO.
+pub(super) fn alter_index(c: &mut Cursor<'_>) -> Parse<Statement> {
+    c.need_all(&["ALTER", "INDEX"])?;
+    let if_exists = c.if_exists();
+    let name = c.object_name()?;
+    let others = ["SET", "RESET", "ATTACH", "ALTER", "DEPENDS", "NO", "ON", "OWNER"];
+    if let Some(word) = others.iter().find(|word| c.at(word)) {
+        return Err(c.unsupported(format!("ALTER INDEX … {word}")));
+    }
+    c.need_all(&["RENAME", "TO"])?;
+    Ok(Statement::RenameIndex { name, if_exists, to: c.name()? })
+}
+
+/// REINDEX {INDEX | TABLE} name.
+pub(super) fn reindex(c: &mut Cursor<'_>) -> Parse<Statement> {
+    c.need("REINDEX")?;
+    if matches!(c.peek(), Token::LParen) {
+        return Err(c.unsupported("REINDEX with options"));
+    }
+    if let Some(word) = ["SCHEMA", "DATABASE", "SYSTEM"].iter().find(|word| c.at(word)) {
+        return Err(c.unsupported(format!("REINDEX {word}")));
+    }
+    let kind = if c.eat("TABLE") {
+        Reindex::Table
+    } else {
+        c.need("INDEX")?;
+        Reindex::Index
+    };
+    if c.at("CONCURRENTLY") {
+        return Err(c.unsupported("REINDEX CONCURRENTLY"));
+    }
+    Ok(Statement::Reindex { kind, name: c.object_name()? })
+}
+
+/// CHECK {INDEX | TABLE} name [REPAIR].
+pub(super) fn check(c: &mut Cursor<'_>) -> Parse<Statement> {
+    c.need("CHECK")?;
+    let kind = if c.eat("TABLE") {
+        Reindex::Table
+    } else {
+        c.need("INDEX")?;
+        Reindex::Index
+    };
+    Ok(Statement::CheckIndexes(CheckIndexes { kind, name: c.object_name()?, repair: c.eat("REPAIR") }))
+}

@@ -1,0 +1,107 @@
+//! Is there a row in a range, in the newest state?
+
+use super::Transaction;
+use crate::writes::{OwnRows, WriteSet};
+use std::sync::Arc;
+use store::{
+    Bytes, CommitNo, Durability, FamilyId, KeyRange, ScanRequest, Snapshot, Store, StoreResult, TableId, WriteBatch,
+};
+
+/// Rows looked at at once: a range that is asked for has one or two.
+const FEW: usize = 4;
+
+impl Transaction {
+    /// The key of a row in the range, as this transaction would leave it: written by itself, by this statement too, or in
+    /// the newest state of the store. For who holds a lock that writers of such rows need.
+    ///
+    /// # Errors
+    /// As [`Store::scan`].
+    pub async fn find_newest(
+        &mut self,
+        table: TableId,
+        family: FamilyId,
+        range: &KeyRange,
+    ) -> StoreResult<Option<Bytes>> {
+        if let Some(own) = self.find_own((table, family), range)? {
+            return Ok(Some(own));
+        }
+        self.find_committed(table, family, range).await
+    }
+
+    /// As [`Self::find_newest`], but for what the present statement has put: for who knows that it has put nothing there.
+    /// Looks for many ranges in a large statement's writes would take long.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn find_before(
+        &mut self,
+        table: TableId,
+        family: FamilyId,
+        range: &KeyRange,
+    ) -> StoreResult<Option<Bytes>> {
+        let statement = &self.statement;
+        let stays = |key: &[u8]| Ok(!matches!(statement.get(table, family, key)?, Some(None)));
+        if let Some(own) = first_put(&self.before, (table, family), range, stays)? {
+            return Ok(Some(own));
+        }
+        self.find_committed(table, family, range).await
+    }
+
+    /// Of rows that this transaction has not written.
+    async fn find_committed(&self, table: TableId, family: FamilyId, range: &KeyRange) -> StoreResult<Option<Bytes>> {
+        let newest = newest(self.store.as_ref()).await?;
+        let mut request = ScanRequest::new(table, family, vec![range.clone()]);
+        (request.values, request.batch_rows) = (false, FEW);
+        let mut scan = self.store.scan(request, &newest).await?;
+        while let Some(batch) = scan.next().await? {
+            for key in batch.keys() {
+                // What it has put there was found before: this one it has deleted.
+                if self.own_write(table, family, key)?.is_none() {
+                    return Ok(Some(Bytes::copy_from_slice(key)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn find_own(&mut self, family: (TableId, FamilyId), range: &KeyRange) -> StoreResult<Option<Bytes>> {
+        // Shared for the look at it: nobody else has it then.
+        let statement = Arc::new(std::mem::take(&mut self.statement));
+        let found = first_put(&statement, family, range, |_| Ok(true)).and_then(|found| match found {
+            Some(key) => Ok(Some(key)),
+            None => first_put(&self.before, family, range, |key| {
+                Ok(!matches!(statement.get(family.0, family.1, key)?, Some(None)))
+            }),
+        });
+        self.statement = Arc::unwrap_or_clone(statement);
+        found
+    }
+}
+
+/// The first row that a set puts into the range, of those that `stays` says are still there.
+fn first_put(
+    set: &Arc<WriteSet>,
+    family: (TableId, FamilyId),
+    range: &KeyRange,
+    stays: impl Fn(&[u8]) -> StoreResult<bool>,
+) -> StoreResult<Option<Bytes>> {
+    if !set.writes_to(family.0, family.1) {
+        return Ok(None);
+    }
+    let mut rows = OwnRows::new(Arc::clone(set), family, std::slice::from_ref(range), false);
+    while let Some((key, written)) = rows.take()? {
+        if written.is_some() && stays(&key)? {
+            return Ok(Some(key));
+        }
+    }
+    Ok(None)
+}
+
+/// A state with all that is committed, durable or not.
+async fn newest(store: &dyn Store) -> StoreResult<Snapshot> {
+    if let Some(newest) = store.newest() {
+        return Ok(newest);
+    }
+    let last: CommitNo = store.apply(WriteBatch::default(), Durability::Buffered).await?;
+    store.snapshot(last).await
+}
