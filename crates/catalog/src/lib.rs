@@ -54,6 +54,7 @@ pub use draft::{Draft, PreparedTable};
 pub use error::{CatalogError, CatalogResult};
 pub use index::{Index, IndexPart, key_keeps_value};
 pub use index_change::{NewIndex, NewIndexPart, PreparedIndex};
+pub use property::without_effect;
 pub use row_codec::RowCodec;
 pub use row_error::{RowError, RowResult};
 pub use row_id::{ROW_ID_COLUMN, RowIdBlock, RowIds};

@@ -1,7 +1,8 @@
 //! Table properties: which names there are, and what they take.
 //!
 //! A property is taken only when what it says holds. HBase's and Phoenix's that ask for more than is
-//! built are refused by name with the reason, never silently kept.
+//! built are refused by name with the reason, never silently kept. PostgreSQL's say how a table is to be kept or
+//! cleaned up: those are kept and have no effect, which the statement says ([`without_effect`]).
 
 use crate::{CatalogError, CatalogResult};
 use std::collections::BTreeMap;
@@ -15,12 +16,26 @@ enum Rule {
     Only { value: &'static str, same: &'static [&'static str], expected: &'static str, valid: fn(&str) -> bool },
     /// No value: the reason.
     Refused(&'static str),
+    /// Any value of its kind, which changes nothing: the reason.
+    Hint { valid: fn(&str) -> bool, expected: &'static str, reason: &'static str },
 }
 
 const FALSE: &[&str] = &["off", "no", "0"];
 
 const fn only_false() -> Rule {
     Rule::Only { value: "false", same: FALSE, expected: "a boolean", valid: is_boolean }
+}
+
+const PAGES: &str = "rows are not kept in pages";
+const NO_VACUUM: &str = "old versions of rows are removed when the store merges its files";
+const WORKERS: &str = "scans are split by the size of what they read";
+
+const fn number(reason: &'static str) -> Rule {
+    Rule::Hint { valid: is_decimal, expected: "a number", reason }
+}
+
+const fn boolean(reason: &'static str) -> Rule {
+    Rule::Hint { valid: is_either, expected: "a boolean", reason }
 }
 
 /// All names, in lower case.
@@ -49,7 +64,24 @@ const RULES: &[(&str, Rule)] = &[
     ("blockcache", Rule::Refused("the block cache is shared by all tables")),
     ("in_memory", Rule::Refused("the block cache is shared by all tables")),
     ("replication_scope", Rule::Refused("there is no replication")),
-    ("fillfactor", Rule::Refused("rows are not kept in pages")),
+    ("fillfactor", Rule::Hint { valid: is_percentage, expected: "a number of 10 to 100", reason: PAGES }),
+    ("toast_tuple_target", number(PAGES)),
+    ("parallel_workers", number(WORKERS)),
+    ("vacuum_truncate", boolean(NO_VACUUM)),
+    ("vacuum_index_cleanup", Rule::Hint { valid: is_cleanup, expected: "a boolean or auto", reason: NO_VACUUM }),
+    ("autovacuum_enabled", boolean(NO_VACUUM)),
+    ("autovacuum_vacuum_threshold", number(NO_VACUUM)),
+    ("autovacuum_vacuum_scale_factor", number(NO_VACUUM)),
+    ("autovacuum_vacuum_insert_threshold", number(NO_VACUUM)),
+    ("autovacuum_vacuum_insert_scale_factor", number(NO_VACUUM)),
+    ("autovacuum_vacuum_cost_delay", number(NO_VACUUM)),
+    ("autovacuum_vacuum_cost_limit", number(NO_VACUUM)),
+    ("autovacuum_analyze_threshold", number(NO_VACUUM)),
+    ("autovacuum_analyze_scale_factor", number(NO_VACUUM)),
+    ("autovacuum_freeze_min_age", number(NO_VACUUM)),
+    ("autovacuum_freeze_max_age", number(NO_VACUUM)),
+    ("autovacuum_freeze_table_age", number(NO_VACUUM)),
+    ("log_autovacuum_min_duration", number(NO_VACUUM)),
 ];
 
 /// Properties of a new table: its salt buckets, and the others with names and values in one spelling.
@@ -70,6 +102,15 @@ pub(crate) fn check_new(given: BTreeMap<String, String>) -> CatalogResult<(Optio
         }
     }
     Ok((salt, properties))
+}
+
+/// Of these names of properties, in any case, those that have no effect, and why.
+pub fn without_effect<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(&'a str, &'static str)> {
+    let reason = |name: &'a str| match rule(&name.to_lowercase()) {
+        Ok(Rule::Hint { reason, .. }) => Some((name, *reason)),
+        _ => None,
+    };
+    names.into_iter().filter_map(reason).collect()
 }
 
 /// Changes of a table's properties, `None` taking one away.
@@ -110,14 +151,16 @@ fn rule(name: &str) -> CatalogResult<&'static Rule> {
 }
 
 fn check(name: &str, given: &str) -> CatalogResult<String> {
+    let plain = given.trim().to_lowercase();
     let (value, same, expected, valid) = match rule(name)? {
         Rule::Only { value, same, expected, valid } => (value, same, expected, valid),
+        Rule::Hint { valid, .. } if valid(&plain) => return Ok(plain),
+        Rule::Hint { expected, .. } => return Err(invalid(name, given, expected)),
         Rule::Refused(reason) => {
             let feature = format!("table property \"{name}\" ({reason})");
             return Err(CatalogError::Unsupported { feature });
         }
     };
-    let plain = given.trim().to_lowercase();
     if plain == *value || same.contains(&plain.as_str()) {
         return Ok((*value).to_string());
     }
@@ -125,11 +168,28 @@ fn check(name: &str, given: &str) -> CatalogResult<String> {
         let feature = format!("table property \"{name}\" with a value other than {}", value.to_uppercase());
         return Err(CatalogError::Unsupported { feature });
     }
-    Err(CatalogError::InvalidProperty {
-        name: name.to_string(),
-        value: given.to_string(),
-        expected: format!("it takes {expected}"),
-    })
+    Err(invalid(name, given, expected))
+}
+
+fn invalid(name: &str, given: &str, expected: &str) -> CatalogError {
+    let (name, value) = (name.to_string(), given.to_string());
+    CatalogError::InvalidProperty { name, value, expected: format!("it takes {expected}") }
+}
+
+fn is_percentage(text: &str) -> bool {
+    text.parse::<u32>().is_ok_and(|number| (10..=100).contains(&number))
+}
+
+fn is_decimal(text: &str) -> bool {
+    text.parse::<f64>().is_ok_and(f64::is_finite)
+}
+
+fn is_either(text: &str) -> bool {
+    is_boolean(text) || text == "false" || FALSE.contains(&text)
+}
+
+fn is_cleanup(text: &str) -> bool {
+    is_either(text) || text == "auto"
 }
 
 fn is_number(text: &str) -> bool {
@@ -171,6 +231,15 @@ mod tests {
     fn what_holds_anyway_is_kept_in_one_spelling() {
         assert_eq!(new("TTL", "NONE").unwrap().1, BTreeMap::from([("ttl".to_string(), "forever".to_string())]));
         assert_eq!(new("Immutable_Rows", "off").unwrap().1.get("immutable_rows").unwrap(), "false");
+    }
+
+    #[test]
+    fn what_has_no_effect_is_kept_and_told() {
+        assert_eq!(new("FillFactor", "70").unwrap().1.get("fillfactor").unwrap(), "70");
+        assert_eq!(without_effect(["FILLFACTOR", "ttl", "autovacuum_enabled"]).len(), 2);
+        for bad in [("fillfactor", "5"), ("autovacuum_enabled", "7"), ("parallel_workers", "many")] {
+            assert!(matches!(new(bad.0, bad.1), Err(CatalogError::InvalidProperty { .. })), "{bad:?}");
+        }
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod array_parameters;
 pub mod binary;
 mod block;
 mod check_indexes;
+mod compatibility;
 mod context;
 mod copy;
 mod cursor;

@@ -46,6 +46,9 @@ impl Session {
             Statement::Savepoint(name) => self.savepoint(name)?,
             Statement::Release(name) => self.release(name)?,
             Statement::Lock(lock) => self.lock_tables(lock).await?,
+            Statement::DropAbsent(drop) => self.drop_absent(drop).await?,
+            Statement::CreateExtension(create) => self.create_extension(create)?,
+            Statement::SetConstraints { names, .. } => self.set_constraints(names)?,
             Statement::CloseCursor(name) => self.close_named(name)?,
             Statement::Prepare { name, types, statement, text } => {
                 let source = Source {

@@ -325,6 +325,9 @@ impl Session {
         let loader = self.loader(name, columns, copy.selection.as_ref()).await?;
         let names = loader.rows.names();
         let format = Format::new(&copy.options, &names)?;
+        if copy.options.freeze {
+            self.without_effect("FREEZE", "rows have no transaction numbers to freeze");
+        }
         let tuples = format.binary.then(|| Tuples::new(names.iter().cloned().zip(loader.rows.types()).collect()));
         Ok(CopyIn {
             columns: names.len(),

@@ -171,6 +171,7 @@ impl Session {
                 return Ok(None);
             }
             AlterAction::SetOptions(options) => {
+                self.parameters_without_effect(options.iter().map(|option| option.name.as_str()));
                 Step::Properties(options.iter().map(property).collect::<EngineResult<_>>()?)
             }
             AlterAction::ResetOptions(names) => {

@@ -31,7 +31,10 @@ impl Session {
         let prepared = self.engine.catalog().prepare_table(new).await?;
         let done = self.fill(&prepared, as_query, &plan).await;
         match done {
-            Ok(rows) => Ok(format!("SELECT {rows}")),
+            Ok(rows) => {
+                self.tell_hints(create);
+                Ok(format!("SELECT {rows}"))
+            }
             Err(error) => {
                 self.give_up(&prepared, "CREATE TABLE AS").await;
                 Err(error)

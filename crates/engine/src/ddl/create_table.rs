@@ -48,8 +48,18 @@ impl Session {
                 self.skipped("42P07", &format!("relation \"{name}\" already exists"));
                 Ok(())
             }
-            done => Ok(done?),
+            done => {
+                done?;
+                self.tell_hints(create);
+                Ok(())
+            }
         }
+    }
+
+    /// What of CREATE TABLE has no effect.
+    pub(super) fn tell_hints(&mut self, create: &CreateTable) {
+        self.hints_without_effect(&create.hints);
+        self.parameters_without_effect(create.options.iter().map(|option| option.name.as_str()));
     }
 
     /// What is the same with and without AS.

@@ -69,6 +69,10 @@ pub(crate) enum Fault {
     NoSuchUniqueness,
     #[error("constraint \"{constraint}\" for table \"{table}\" does not exist")]
     NoSuchConstraint { table: String, constraint: String },
+    #[error("constraint \"{constraint}\" does not exist")]
+    NoSuchConstraintAnywhere { constraint: String },
+    #[error("extension \"{name}\" is not available")]
+    NoSuchExtension { name: String },
     #[error("INSERT has more {more} than {fewer}")]
     InsertWidth { more: &'static str, fewer: &'static str },
     #[error("number of columns does not match number of values")]

@@ -18,6 +18,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         | Fault::Isolation { .. }
         | Fault::SnapshotNeedsRepeatableRead
         | Fault::CrossDatabase { .. }
+        | Fault::NoSuchExtension { .. }
         | Fault::ResultTypeChanged => "0A000",
         Fault::NoSuchDatabase { .. } => "3D000",
         Fault::NoSuchSetting { .. } => "42704",
@@ -43,7 +44,10 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::CheckFailed { .. } | Fault::CheckFailsRow { .. } => "23514",
         Fault::RowTwice => "21000",
         Fault::NoSuchUniqueness => "42P10",
-        Fault::NoSuchConstraint { .. } | Fault::NoSuchRole { .. } | Fault::NoSuchIndex { .. } => "42704",
+        Fault::NoSuchConstraint { .. }
+        | Fault::NoSuchConstraintAnywhere { .. }
+        | Fault::NoSuchRole { .. }
+        | Fault::NoSuchIndex { .. } => "42704",
         Fault::ColumnTwice { .. } | Fault::UniqueTwice { .. } => "42701",
         Fault::NoIndexedColumn { .. } | Fault::NoKeyColumn { .. } => "42703",
         Fault::TooManyIndexColumns { .. } => "54011",

@@ -17,6 +17,7 @@ mod blocks;
 mod built_in;
 mod checks;
 mod client;
+mod compatibility;
 mod contention;
 mod copy;
 mod declared_orders;

@@ -43,6 +43,7 @@ fn options(it: &CopyOptions) -> Vec<String> {
     out.extend(columns("FORCE_QUOTE", &it.force_quote));
     out.extend(columns("FORCE_NOT_NULL", &it.force_not_null));
     out.extend(columns("FORCE_NULL", &it.force_null));
+    out.extend(it.freeze.then(|| "FREEZE".to_owned()));
     out
 }
 

@@ -31,7 +31,8 @@ pub(super) fn write_short(statement: &Statement, f: &mut Formatter<'_>) -> fmt::
 
 impl Display for CreateTable {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "CREATE TABLE {}{}", when(self.if_not_exists, "IF NOT EXISTS "), self.name)?;
+        let unlogged = when(self.hints.contains(&StorageHint::Unlogged), "UNLOGGED ");
+        write!(f, "CREATE {unlogged}TABLE {}{}", when(self.if_not_exists, "IF NOT EXISTS "), self.name)?;
         let mut elements: Vec<String> = self.columns.iter().map(ToString::to_string).collect();
         if let Some(as_query) = &self.as_query {
             elements.extend(as_query.columns.iter().map(|name| quote(name)));
@@ -48,6 +49,11 @@ impl Display for CreateTable {
         if !self.split_on.is_empty() {
             let points: Vec<String> = self.split_on.iter().map(|point| format!("({})", List(point))).collect();
             write!(f, " SPLIT ON ({})", points.join(", "))?;
+        }
+        for hint in &self.hints {
+            if let StorageHint::Tablespace(name) = hint {
+                write!(f, " TABLESPACE {}", quote(name))?;
+            }
         }
         if let Some(as_query) = &self.as_query {
             write!(f, " AS {}{}", as_query.query, when(!as_query.with_data, " WITH NO DATA"))?;

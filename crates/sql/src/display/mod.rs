@@ -22,6 +22,8 @@ impl Display for Statement {
             Self::AlterTable(it) => write!(f, "{it}"),
             Self::Copy(it) => write!(f, "{it}"),
             Self::Explain(it) => write!(f, "{it}"),
+            Self::DropAbsent(it) => write!(f, "{it}"),
+            Self::CreateExtension(it) => write!(f, "{it}"),
             Self::CreateSchema { .. }
             | Self::DropTable { .. }
             | Self::DropSchema { .. }
@@ -39,6 +41,7 @@ impl Display for Statement {
             | Self::AlterSequence(_)
             | Self::DropSequence { .. } => sequence::write(self, f),
             Self::Set { .. }
+            | Self::SetConstraints { .. }
             | Self::SetTransaction { .. }
             | Self::SetTransactionSnapshot(_)
             | Self::Show(_)

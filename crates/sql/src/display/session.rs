@@ -11,6 +11,13 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
         Statement::Set { name, value, local } => {
             write!(f, "SET {}{} TO {value}", when(*local, "LOCAL "), setting(name))
         }
+        Statement::SetConstraints { names, deferred } => {
+            let when = if *deferred { "DEFERRED" } else { "IMMEDIATE" };
+            match names.as_slice() {
+                [] => write!(f, "SET CONSTRAINTS ALL {when}"),
+                names => write!(f, "SET CONSTRAINTS {} {when}", List(names)),
+            }
+        }
         Statement::SetTransaction { modes, session } => {
             write!(f, "SET {}TRANSACTION{modes}", when(*session, "SESSION CHARACTERISTICS AS "))
         }

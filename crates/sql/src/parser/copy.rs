@@ -105,11 +105,7 @@ fn modern(c: &mut Cursor<'_>, options: &mut CopyOptions, given: &mut Given, dire
         "force_not_null" => options.force_not_null = columns(c)?,
         "force_null" => options.force_null = columns(c)?,
         "encoding" => encoding(c)?,
-        "freeze" => {
-            if boolean(c)? {
-                return Err(c.unsupported_at(place, "COPY option FREEZE"));
-            }
-        }
+        "freeze" => options.freeze = boolean(c)?,
         _ => return Err(c.invalid_at(place, &format!("option \"{name}\" not recognized"))),
     }
     Ok(())
@@ -134,7 +130,7 @@ fn legacy(c: &mut Cursor<'_>, options: &mut CopyOptions, given: &mut Given) -> P
     match name {
         "format" => options.format = if word == "csv" { CopyFormat::Csv } else { CopyFormat::Binary },
         "header" => options.header = CopyHeader::On,
-        "freeze" => return Err(c.unsupported_at(place, "COPY option FREEZE")),
+        "freeze" => options.freeze = true,
         "force_quote" => {
             c.need("QUOTE")?;
             options.force_quote = bare_columns(c)?;
@@ -224,7 +220,7 @@ fn bare_columns(c: &mut Cursor<'_>) -> Parse<CopyColumns> {
 fn check_direction(c: &Cursor<'_>, direction: CopyDirection, given: &Given) -> Parse<()> {
     let (names, way): (&[&str], _) = match direction {
         CopyDirection::FromStdin => (&["force_quote"], "TO"),
-        CopyDirection::ToStdout => (&["force_not_null", "force_null"], "FROM"),
+        CopyDirection::ToStdout => (&["force_not_null", "force_null", "freeze"], "FROM"),
     };
     match names.iter().find_map(|name| given.place(name).map(|place| (name, place))) {
         Some((name, place)) => {

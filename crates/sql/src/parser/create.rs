@@ -1,15 +1,15 @@
 //! CREATE TABLE, CREATE SCHEMA, and where other kinds of object go.
 
-use super::{Cursor, Parse, column, index, sequence, unsupported, view};
+use super::{Cursor, Parse, absent, column, index, sequence, unsupported, view};
 use crate::Statement;
 use crate::phoenix::{options, split_on::split_on};
-use crate::statement::{AsQuery, CheckDef, ColumnDef, CreateTable, PrimaryKeyDef, TableOption, UniqueDef};
+use crate::statement::{AsQuery, CheckDef, ColumnDef, CreateTable, PrimaryKeyDef, StorageHint, TableOption, UniqueDef};
 use sqlparser::ast::Expr;
 use sqlparser::tokenizer::{Location, Token};
 
 /// CREATE ….
 pub(super) fn create(c: &mut Cursor<'_>) -> Parse<Statement> {
-    if c.at_nth(1, "TABLE") {
+    if c.at_nth(1, "TABLE") || c.at_all(&["CREATE", "UNLOGGED", "TABLE"]) {
         return create_table(c);
     }
     if c.at_nth(1, "SCHEMA") {
@@ -23,6 +23,9 @@ pub(super) fn create(c: &mut Cursor<'_>) -> Parse<Statement> {
     }
     if c.at_nth(1, "SEQUENCE") {
         return sequence::create_sequence(c);
+    }
+    if c.at_nth(1, "EXTENSION") {
+        return absent::create_extension(c);
     }
     Err(unsupported::statement(c))
 }
@@ -70,7 +73,9 @@ impl Elements {
 }
 
 fn create_table(c: &mut Cursor<'_>) -> Parse<Statement> {
-    c.need_all(&["CREATE", "TABLE"])?;
+    c.need("CREATE")?;
+    let mut hints: Vec<StorageHint> = c.eat("UNLOGGED").then_some(StorageHint::Unlogged).into_iter().collect();
+    c.need("TABLE")?;
     let if_not_exists = c.if_not_exists();
     let name = c.object_name()?;
     if c.at("PARTITION") || c.at("OF") {
@@ -83,11 +88,14 @@ fn create_table(c: &mut Cursor<'_>) -> Parse<Statement> {
         c.need_token(&Token::RParen)?;
     }
     let (table_options, split) = tail(c)?;
+    if c.eat("TABLESPACE") {
+        hints.push(StorageHint::Tablespace(c.name()?));
+    }
     refuse_tail(c)?;
     let as_query = as_query(c, &mut elements, listed)?;
     let Elements { columns, key, checks, uniques, .. } = elements;
     let (options, split_on) = (table_options, split);
-    let table = CreateTable { if_not_exists, name, columns, key, checks, uniques, options, split_on, as_query };
+    let table = CreateTable { if_not_exists, name, columns, key, checks, uniques, options, hints, split_on, as_query };
     Ok(Statement::CreateTable(Box::new(table)))
 }
 
@@ -120,17 +128,7 @@ fn tail(c: &mut Cursor<'_>) -> Parse<(Vec<TableOption>, Vec<Vec<Expr>>)> {
 }
 
 fn refuse_tail(c: &Cursor<'_>) -> Parse<()> {
-    let tails = [
-        "INHERITS",
-        "PARTITION",
-        "USING",
-        "WITHOUT",
-        "ON",
-        "TABLESPACE",
-        "NOVERIFY",
-        "COLUMN_QUALIFIER_COUNTER",
-        "LIKE",
-    ];
+    let tails = ["INHERITS", "PARTITION", "USING", "WITHOUT", "ON", "NOVERIFY", "COLUMN_QUALIFIER_COUNTER", "LIKE"];
     match tails.iter().find(|word| c.at(word)) {
         Some(word) => Err(c.unsupported(format!("CREATE TABLE … {word}"))),
         None => Ok(()),

@@ -1,6 +1,6 @@
 //! DROP and TRUNCATE.
 
-use super::{Cursor, Parse, index, sequence, unsupported, view};
+use super::{Cursor, Parse, absent, index, sequence, unsupported, view};
 use crate::Statement;
 
 /// DROP TABLE, DROP SCHEMA.
@@ -16,7 +16,7 @@ pub(super) fn drop(c: &mut Cursor<'_>) -> Parse<Statement> {
     }
     let is_table = c.at_nth(1, "TABLE");
     if !is_table && !c.at_nth(1, "SCHEMA") {
-        return Err(unsupported::statement(c));
+        return absent::drop_absent(c)?.ok_or_else(|| unsupported::statement(c));
     }
     c.next();
     c.next();

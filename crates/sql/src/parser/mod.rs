@@ -1,5 +1,6 @@
 //! The grammar of statements: ours on top, sqlparser's below for queries and expressions.
 
+mod absent;
 mod alter;
 mod big_stack;
 mod check;

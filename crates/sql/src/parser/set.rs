@@ -22,6 +22,9 @@ pub(super) fn set(c: &mut Cursor<'_>) -> Parse<Statement> {
         }
         return Ok(Statement::SetTransaction { modes: transaction::modes(c)?, session: false });
     }
+    if !local && c.at("CONSTRAINTS") && !matches!(c.peek_nth(1), Token::Eq) && !c.at_nth(1, "TO") {
+        return set_constraints(c);
+    }
     refuse_special(c)?;
     if c.eat_all(&["TIME", "ZONE"]) {
         let value = if c.eat("LOCAL") { SettingValue::Default } else { value(c)? };
@@ -43,11 +46,18 @@ pub(super) fn set(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::Set { name, value: value(c)?, local })
 }
 
+fn set_constraints(c: &mut Cursor<'_>) -> Parse<Statement> {
+    c.need("CONSTRAINTS")?;
+    let names = if c.eat("ALL") { Vec::new() } else { c.list(Cursor::object_name)? };
+    let deferred = c.eat("DEFERRED");
+    if !deferred && !c.eat("IMMEDIATE") {
+        return Err(c.expected("DEFERRED or IMMEDIATE"));
+    }
+    Ok(Statement::SetConstraints { names, deferred })
+}
+
 fn refuse_special(c: &Cursor<'_>) -> Parse<()> {
     let plain = matches!(c.peek_nth(1), Token::Eq) || c.at_nth(1, "TO");
-    if c.at("CONSTRAINTS") && !plain {
-        return Err(c.unsupported("SET CONSTRAINTS"));
-    }
     if c.at("ROLE") && !plain {
         return Err(c.unsupported("SET ROLE"));
     }

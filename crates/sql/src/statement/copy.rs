@@ -60,6 +60,8 @@ pub struct CopyOptions {
     pub force_not_null: CopyColumns,
     /// FORCE_NULL (CSV, FROM).
     pub force_null: CopyColumns,
+    /// FREEZE (FROM).
+    pub freeze: bool,
 }
 
 /// Format of COPY.

@@ -21,10 +21,21 @@ pub struct CreateTable {
     pub uniques: Vec<UniqueDef>,
     /// `SALT_BUCKETS = 8` and `WITH (salt_buckets = 8)`.
     pub options: Vec<TableOption>,
+    /// What PostgreSQL is told about storage, and what is the same here whatever is said.
+    pub hints: Vec<StorageHint>,
     /// SPLIT ON: region boundaries, each the first parts of a key.
     pub split_on: Vec<Vec<ast::Expr>>,
     /// AS.
     pub as_query: Option<AsQuery>,
+}
+
+/// Where and how a table is to be kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StorageHint {
+    /// UNLOGGED.
+    Unlogged,
+    /// TABLESPACE.
+    Tablespace(String),
 }
 
 /// CREATE TABLE … AS.

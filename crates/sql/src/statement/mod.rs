@@ -3,6 +3,7 @@
 //! Names are already folded (`Foo` is `foo`, `"Foo"` is `Foo`) and types resolved. Queries and expressions
 //! stay in sqlparser's form ([`crate::ast`]): the planner reads that, and folds names there itself.
 
+mod absent;
 mod copy;
 mod cursor;
 mod ddl;
@@ -16,11 +17,13 @@ mod session;
 mod view;
 pub(crate) mod walk;
 
+pub(crate) use absent::ABSENT_KINDS;
+pub use absent::{AbsentKind, AbsentObject, CreateExtension, DropAbsent, Naming};
 pub use copy::{Copy, CopyColumns, CopyDirection, CopyFormat, CopyHeader, CopyOptions, CopyTarget};
 pub use cursor::{DeclareCursor, FetchCursor};
 pub use ddl::{
     AlterAction, AlterTable, AsQuery, CheckDef, ColumnDef, CreateTable, DefaultExpr, KeyPartDef, OptionValue,
-    PrimaryKeyDef, TableOption,
+    PrimaryKeyDef, StorageHint, TableOption,
 };
 pub use dml::{
     Assignment, Conflict, ConflictAction, ConflictTarget, Delete, Insert, InsertSource, InsertValue, OnDuplicate,
@@ -130,6 +133,10 @@ pub enum Statement {
         /// Also the tables in them.
         cascade: bool,
     },
+    /// DROP … IF EXISTS of a kind of object that is not built.
+    DropAbsent(DropAbsent),
+    /// CREATE EXTENSION.
+    CreateExtension(CreateExtension),
     /// ALTER TABLE.
     AlterTable(Box<AlterTable>),
     /// ALTER SCHEMA … RENAME TO ….
@@ -160,6 +167,13 @@ pub enum Statement {
         value: SettingValue,
         /// SET LOCAL: until the end of the transaction.
         local: bool,
+    },
+    /// SET CONSTRAINTS; no names means ALL.
+    SetConstraints {
+        /// The constraints.
+        names: Vec<ObjectName>,
+        /// DEFERRED.
+        deferred: bool,
     },
     /// SET TRANSACTION (this block) or SET SESSION CHARACTERISTICS (all later ones).
     SetTransaction {

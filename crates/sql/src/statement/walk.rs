@@ -34,6 +34,8 @@ macro_rules! walker {
                     Statement::CreateSchema { .. }
                     | Statement::DropTable { .. }
                     | Statement::DropView { .. }
+                    | Statement::DropAbsent(_)
+                    | Statement::CreateExtension(_)
                     | Statement::CreateSequence(_)
                     | Statement::AlterSequence(_)
                     | Statement::DropSequence { .. }
@@ -47,6 +49,7 @@ macro_rules! walker {
                     | Statement::ChangeOwner(_)
                     | Statement::Truncate { .. }
                     | Statement::Set { .. }
+                    | Statement::SetConstraints { .. }
                     | Statement::SetTransaction { .. }
                     | Statement::SetTransactionSnapshot(_)
                     | Statement::Show(_)

@@ -48,6 +48,9 @@ fn kind(statement: &Statement) -> &'static str {
         Statement::Savepoint(_) => "savepoint",
         Statement::Release(_) => "release",
         Statement::RollbackTo(_) => "rollback to",
+        Statement::DropAbsent(_) => "drop absent",
+        Statement::CreateExtension(_) => "create extension",
+        Statement::SetConstraints { .. } => "set constraints",
         Statement::Lock(_) => "lock",
         Statement::DeclareCursor(_) => "declare cursor",
         Statement::Fetch(_) => "fetch",
@@ -62,7 +65,7 @@ fn kind(statement: &Statement) -> &'static str {
     }
 }
 
-const KINDS: usize = 45;
+const KINDS: usize = 48;
 
 /// Bytes of texts that are read for their kind.
 const LONG: usize = 2 << 20;
@@ -190,6 +193,10 @@ fn sessions() -> Vec<String> {
         format!("PREPARE q AS SELECT 1; EXECUTE q({})", list(60_000, |n| n.to_string())),
         format!("DEALLOCATE \"{}\"", "p".repeat(1_000_000)),
         "DISCARD ALL".to_string(),
+        format!("DROP TYPE IF EXISTS {}", list(NAMES, |n| format!("absent{n}"))),
+        format!("DROP FUNCTION IF EXISTS f({})", list(100_000, |_| "int".to_string())),
+        format!("CREATE EXTENSION \"{}\"", "x".repeat(1 << 20)),
+        format!("SET CONSTRAINTS {} DEFERRED", list(NAMES, |n| format!("absent{n}"))),
         format!("ANALYZE {names}"),
         "ANALYZE".to_string(),
         format!("VACUUM {names}"),

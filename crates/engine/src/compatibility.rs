@@ -1,0 +1,115 @@
+//! Statements of PostgreSQL's dumps and tools that change nothing here, and say so.
+//!
+//! - DROP … IF EXISTS of a kind of object that is not built: there is none of that name, unless the system has one.
+//! - CREATE EXTENSION of what is harmless to be without.
+//! - SET CONSTRAINTS: all constraints are checked at once.
+//! - Hints about how rows are kept: UNLOGGED, TABLESPACE, storage parameters, FREEZE.
+
+use crate::error::{EngineResult, Fault, fail};
+use crate::{Notice, Session};
+use sql::{AbsentObject, CreateExtension, DropAbsent, Naming, ObjectName, StorageHint};
+
+/// Extensions that a dump makes because PostgreSQL always has them.
+const ALWAYS_THERE: &[&str] = &["plpgsql"];
+
+impl Session {
+    pub(crate) async fn drop_absent(&mut self, drop: &DropAbsent) -> EngineResult<String> {
+        let command = drop.kind.command();
+        for object in &drop.objects {
+            self.running().check()?;
+            let (noun, name) = (drop.kind.noun, &object.name.name);
+            if let Some(table) = object.table.as_ref().filter(|table| !self.is_relation(table)) {
+                self.skipped("00000", &format!("relation \"{}\" does not exist", table.name));
+                continue;
+            }
+            if drop.kind.naming == Naming::Relation && self.is_relation(&object.name) {
+                let message = format!("\"{name}\" is not a {noun}");
+                return fail(Fault::WrongObject { message, hint: None });
+            }
+            if self.system_has(drop, name).await? {
+                return fail(Fault::Unsupported { feature: format!("{command} {name}") });
+            }
+            self.skipped("00000", &missing(noun, drop.kind.naming, object));
+        }
+        Ok(command)
+    }
+
+    pub(crate) fn create_extension(&mut self, create: &CreateExtension) -> EngineResult<String> {
+        let name = &create.name;
+        if !create.if_not_exists || !ALWAYS_THERE.contains(&name.as_str()) {
+            return fail(Fault::NoSuchExtension { name: name.clone() });
+        }
+        self.without_effect(&format!("extension \"{name}\""), "there are no functions of users");
+        Ok("CREATE EXTENSION".to_string())
+    }
+
+    pub(crate) fn set_constraints(&mut self, names: &[ObjectName]) -> EngineResult<String> {
+        let catalog = self.engine.catalog().current();
+        for name in names {
+            let schemas = self.schemas_of(&catalog, name);
+            let mut tables = schemas.iter().flat_map(|schema| catalog.tables_in(schema));
+            return fail(match tables.any(|table| table.is_constraint(&name.name)) {
+                true => {
+                    let message = format!("constraint \"{}\" is not deferrable", name.name);
+                    Fault::WrongObject { message, hint: None }
+                }
+                false => Fault::NoSuchConstraintAnywhere { constraint: name.name.clone() },
+            });
+        }
+        if matches!(self.block, crate::block::Block::Idle) {
+            let message = "SET CONSTRAINTS can only be used in transaction blocks";
+            self.notices.push(Notice::warning("25P01", message));
+        }
+        Ok("SET CONSTRAINTS".to_string())
+    }
+
+    /// Tells which parts of a statement change nothing.
+    pub(crate) fn hints_without_effect(&mut self, hints: &[StorageHint]) {
+        for hint in hints {
+            match hint {
+                StorageHint::Unlogged => self.without_effect("UNLOGGED", "all tables are logged"),
+                StorageHint::Tablespace(name) => {
+                    self.without_effect(&format!("TABLESPACE \"{name}\""), "all tables are in the data folder");
+                }
+            }
+        }
+    }
+
+    /// Likewise of storage parameters.
+    pub(crate) fn parameters_without_effect<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
+        for (name, reason) in catalog::without_effect(names) {
+            self.without_effect(&format!("parameter \"{name}\""), reason);
+        }
+    }
+
+    pub(crate) fn without_effect(&mut self, what: &str, reason: &str) {
+        self.notices.push(Notice::info("00000", format!("{what} has no effect: {reason}")));
+    }
+
+    fn is_relation(&self, name: &ObjectName) -> bool {
+        let catalog = self.engine.catalog().current();
+        let known = |schema: &String| {
+            catalog.table(schema, &name.name).is_some()
+                || catalog.view(schema, &name.name).is_some()
+                || catalog.sequence(schema, &name.name).is_some()
+        };
+        self.schemas_of(&catalog, name).iter().any(known)
+    }
+
+    /// Has the system's catalog one of that name? What users make has none of these kinds.
+    async fn system_has(&mut self, drop: &DropAbsent, name: &str) -> EngineResult<bool> {
+        let Some((catalog, column)) = drop.kind.catalog else { return Ok(false) };
+        let literal = name.replace('\'', "''");
+        let query = format!("SELECT 1 FROM pg_catalog.{catalog} WHERE {column} = '{literal}' LIMIT 1");
+        Ok(!self.own_query(&query).await?.is_empty())
+    }
+}
+
+fn missing(noun: &str, naming: Naming, object: &AbsentObject) -> String {
+    let AbsentObject { name, arguments, table } = object;
+    match (naming, table) {
+        (_, Some(table)) => format!("{noun} \"{}\" for relation \"{}\" does not exist", name.name, table.name),
+        (Naming::Arguments, None) => format!("{noun} {}{arguments} does not exist", name.name),
+        (_, None) => format!("{noun} \"{}\" does not exist", name.name),
+    }
+}
