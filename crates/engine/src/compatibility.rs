@@ -92,6 +92,7 @@ impl Session {
             catalog.table(schema, &name.name).is_some()
                 || catalog.view(schema, &name.name).is_some()
                 || catalog.sequence(schema, &name.name).is_some()
+                || catalog.index(schema, &name.name).is_some()
         };
         self.schemas_of(&catalog, name).iter().any(known)
     }
