@@ -5,8 +5,11 @@
 
 use crate::access_path::{AccessPath, Filters, pushdown};
 use crate::choose_path::{Asked, Chosen, FirstRows, columns_of};
+use crate::convert::expr_to_condition::Mode;
+use crate::convert::expr_to_ranges::key_condition;
 use crate::convert::{RowDecoder, table_schema};
 use crate::error::{QueryError, QueryResult};
+use crate::exec::narrowing::Finder;
 use crate::exec::row_checks::{RowCheck, RowChecks};
 use crate::exec::scan::{FAMILY, RegionScanExec, ScanParts};
 use crate::sample::{Estimate, Sampling};
@@ -146,6 +149,7 @@ impl RegionTable {
         let unsampled = Estimate { rows: size.rows, columns: None };
         // A filter may fail on a row that the statement never comes to.
         let estimate = if self.sampled { sampling.estimate().await.unwrap_or(unsampled) } else { unsampled };
+        let finders = self.finders(&source, filters);
         let parts = ScanParts {
             source,
             reader: reader.clone(),
@@ -157,8 +161,21 @@ impl RegionTable {
             partitions,
             fetch,
             estimate,
+            finders,
         };
         RegionScanExec::new(parts)
+    }
+
+    /// Indexes for what joins find out: not beside one that is read already.
+    fn finders(&self, source: &ScanSource, filters: &[Expr]) -> Vec<Finder> {
+        if self.choice == IndexChoice::Off || source.used_index().is_some() {
+            return Vec::new();
+        }
+        let finder = |index: &Arc<TableIndex>| {
+            let condition = |filter: &Expr| key_condition(&index.entries, Mode::Values, filter);
+            Finder { index: Arc::clone(index), conditions: filters.iter().map(condition).collect() }
+        };
+        self.indexes.iter().map(finder).collect()
     }
 
     /// Filters as checks of rows, which a decoder of the columns that they look at reads.

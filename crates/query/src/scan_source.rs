@@ -40,6 +40,11 @@ impl TableIndex {
     pub(crate) fn own_parts(&self) -> usize {
         self.columns.own_parts()
     }
+
+    /// For each part of the entries' key its column.
+    pub(crate) fn key_columns(&self) -> &[Option<usize>] {
+        self.columns.key()
+    }
 }
 
 /// Where a scan's rows come from. Cheap to clone.

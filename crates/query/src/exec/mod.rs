@@ -8,6 +8,7 @@ mod held_window;
 mod keep_order;
 mod kept_rows;
 mod long_rows;
+pub(crate) mod narrowing;
 pub(crate) mod order;
 mod pausing;
 mod pieces;

@@ -9,11 +9,12 @@
 
 use crate::access_path::AccessPath;
 use crate::convert::RowDecoder;
-use crate::convert::expr_to_ranges::{ranges_of, to_store_ranges};
+use crate::convert::expr_to_ranges::to_store_ranges;
 use crate::error::{QueryError, QueryResult};
 use crate::exec::dynamic_filter;
+use crate::exec::narrowing::Finder;
 use crate::exec::order::KeyOrder;
-use crate::exec::range_lists::{by_bucket, intersect};
+use crate::exec::range_lists::by_bucket;
 use crate::exec::row_checks::{RowCheck, RowChecks, Sieve};
 use crate::exec::row_fetch::RowFetch;
 use crate::exec::running_scan::{ScanMetrics, ScanWork};
@@ -49,11 +50,11 @@ pub(crate) const FAMILY: FamilyId = FamilyId(0);
 /// Reads rows of one table.
 #[derive(Clone, Debug)]
 pub struct RegionScanExec {
-    source: ScanSource,
-    reader: ReadView,
-    path: Arc<AccessPath>,
+    pub(super) source: ScanSource,
+    pub(super) reader: ReadView,
+    pub(super) path: Arc<AccessPath>,
     /// Indexes of the output's columns in the table.
-    projection: Vec<usize>,
+    pub(super) projection: Vec<usize>,
     decoder: RowDecoder,
     checks: RowChecks,
     /// Of entries whose rows are fetched.
@@ -65,7 +66,9 @@ pub struct RegionScanExec {
     reverse: bool,
     fetch: Option<usize>,
     /// Filters that joins and the like make while the statement runs; used to read less, never relied on.
-    dynamic: Vec<Arc<dyn PhysicalExpr>>,
+    pub(super) dynamic: Vec<Arc<dyn PhysicalExpr>>,
+    /// Indexes that these filters may find rows by.
+    pub(super) finders: Vec<Finder>,
     estimate: Estimate,
     schema: SchemaRef,
     properties: Arc<PlanProperties>,
@@ -91,6 +94,7 @@ pub(crate) struct ScanParts {
     pub(crate) partitions: Vec<Vec<KeyRange>>,
     pub(crate) fetch: Option<usize>,
     pub(crate) estimate: Estimate,
+    pub(crate) finders: Vec<Finder>,
 }
 
 impl RegionScanExec {
@@ -114,6 +118,7 @@ impl RegionScanExec {
             reverse: false,
             fetch: parts.fetch,
             dynamic: Vec::new(),
+            finders: parts.finders,
             estimate: parts.estimate,
             schema,
             properties,
@@ -181,25 +186,6 @@ impl RegionScanExec {
 
     pub(crate) fn output_columns(&self) -> impl Iterator<Item = &str> {
         self.schema.fields().iter().map(|field| field.name().as_str())
-    }
-
-    /// The ranges of a partition, narrowed by what joins have found out by now.
-    fn narrowed(&self, ranges: &[KeyRange]) -> Vec<KeyRange> {
-        if self.dynamic.is_empty() {
-            return ranges.to_vec();
-        }
-        let found = dynamic_filter::conditions(&self.dynamic, &|output| self.key_part(output));
-        if found.is_empty() {
-            return ranges.to_vec();
-        }
-        let mut all = self.path.conditions.clone();
-        all.extend(found);
-        intersect(ranges, &to_store_ranges(&ranges_of(self.source.scanned(), &all).ranges))
-    }
-
-    /// The key part that an output column is.
-    fn key_part(&self, output: usize) -> Option<usize> {
-        self.source.part_of(*self.projection.get(output)?)
     }
 
     /// The dynamic filters as a check of rows. A scan that hands out its first rows only is not for it: which ones
@@ -342,7 +328,8 @@ impl ExecutionPlan for RegionScanExec {
         let (scan, ranges) = (self.clone(), ranges.clone());
         // Narrowed at the first poll: by then a join has read its build side.
         let stream = futures::stream::once(async move {
-            Ok::<_, DataFusionError>(scan.work(scan.narrowed(&ranges), batch_rows)?.run(metrics))
+            let ranges = scan.found_by_index(scan.narrowed(&ranges)).await?;
+            Ok::<_, DataFusionError>(scan.work(ranges, batch_rows)?.run(metrics))
         });
         let stream = futures::TryStreamExt::try_flatten(stream);
         Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), stream)))

@@ -126,3 +126,17 @@ async fn a_parameter_decides_when_it_is_known() {
         assert!(lines.iter().any(|line| line.contains(title)), "{bound}: {lines:?}");
     }
 }
+
+#[tokio::test]
+async fn a_join_finds_its_rows_by_an_index() {
+    let db = indexed_flights().await;
+    let query = "select f.carrier, f.price from (values ('note UA3'), ('note DL5'), ('none')) v(n) \
+                 join flights f on f.note = v.n order by 1, 2";
+    let found = ["DL|50.50", "DL|50.50", "DL|50.50", "UA|30.50", "UA|30.50", "UA|30.50"];
+    assert_eq!(db.query(query).await, found);
+    let lines = analyze(&db, query).await;
+    let read = lines.iter().filter(|line| line.contains("rows_read=6 ")).count();
+    assert_eq!(read, 1, "the rows of six entries, by their keys: {lines:?}");
+    let off = db.run_in(&db.context_that("off").await, &db.plan(query, &[]).await.unwrap(), &[]).await.unwrap();
+    assert_eq!(off, found);
+}

@@ -93,7 +93,13 @@ impl Dice {
         };
         let column = self.one_of(&COLUMNS);
         let down = self.one_of(&["", " desc", " nulls first", " desc nulls last"]);
-        match self.roll(6) {
+        match self.roll(7) {
+            6 => {
+                let column = self.one_of(&["k", "s", "a", "b", "n", "p", "d", "f"]);
+                let (one, other) = (self.literal(column), self.literal(column));
+                let values = format!("(values ({one}), ({other})) v(x)");
+                format!("select {column}, k, n from {values} join t on t.{column} = v.x{condition}")
+            }
             0 => format!("select count(*) from t{condition}"),
             1 => format!("select min(a), max(a) from t{condition}"),
             2 => format!("select max({}) from t{condition}", self.one_of(&["a", "b", "n", "p"])),

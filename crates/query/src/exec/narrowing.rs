@@ -1,0 +1,126 @@
+//! What joins find out while a statement runs makes a scan read less.
+//!
+//! ```text
+//!   join: b IN (3, 8)      on the key       fewer ranges of it
+//!                          on an index      entries ──rowkeys──> single keys, in the order of the ranges that they lie in
+//! ```
+//! Both only leave out rows that the join would throw away. The rows come in the order that the scan declares: the keys
+//! that an index finds are sorted, and each partition takes those in its own ranges.
+
+use super::dynamic_filter;
+use super::range_lists::intersect;
+use super::scan::{FAMILY, RegionScanExec};
+use crate::convert::expr_to_ranges::{ranges_of, to_store_ranges};
+use crate::error::QueryResult;
+use crate::scan_source::TableIndex;
+use ::index::{Reach, Source, Way};
+use rowkey::range::{Access, Condition, KeyRanges};
+use std::sync::Arc;
+use store::{KeyRange, ScanRequest, TableSize};
+
+/// Most keys that an index finds for one partition.
+const MOST_KEYS: usize = 50_000;
+
+/// An index that is not read by itself, and what the statement's own conditions say about it.
+#[derive(Clone, Debug)]
+pub(crate) struct Finder {
+    pub(crate) index: Arc<TableIndex>,
+    pub(crate) conditions: Vec<Condition>,
+}
+
+impl RegionScanExec {
+    /// The ranges of a partition, narrowed by what joins have found out by now.
+    pub(super) fn narrowed(&self, ranges: &[KeyRange]) -> Vec<KeyRange> {
+        if self.dynamic.is_empty() {
+            return ranges.to_vec();
+        }
+        let part_of = |output: usize| self.source.part_of(*self.projection.get(output)?);
+        let found = dynamic_filter::conditions(&self.dynamic, &part_of);
+        if found.is_empty() {
+            return ranges.to_vec();
+        }
+        let mut all = self.path.conditions.clone();
+        all.extend(found);
+        intersect(ranges, &to_store_ranges(&ranges_of(self.source.scanned(), &all).ranges))
+    }
+
+    /// The ranges, or single keys in them where an index finds these with less work.
+    ///
+    /// # Errors
+    /// Those of reading entries.
+    pub(super) async fn found_by_index(&self, ranges: Vec<KeyRange>) -> QueryResult<Vec<KeyRange>> {
+        if self.dynamic.is_empty() || self.finders.is_empty() || ranges.iter().all(|range| range.as_point().is_some()) {
+            return Ok(ranges);
+        }
+        let table = self.source.table_codec().table().storage_id();
+        let size = self.reader.estimate(table, FAMILY, &ranges).await?;
+        let whole = Reach::Ranges(ranges.len() as u64);
+        let mut best = (way(Source::Table, whole, 1, false, size).cost(None), None);
+        for finder in &self.finders {
+            let Some(found) = self.entry_ranges(finder) else { continue };
+            let entries = to_store_ranges(&found.ranges);
+            let storage = finder.index.entries.table().storage_id();
+            let size = self.reader.estimate(storage, FAMILY, &entries).await?;
+            let reach = Reach::Ranges(entries.len() as u64);
+            let cost = way(Source::Fetching, reach, found.parts_used, is_unique(finder, &found), size).cost(None);
+            if cost < best.0 && size.rows <= MOST_KEYS as u64 {
+                best = (cost, Some((finder, entries)));
+            }
+        }
+        match best.1 {
+            Some((finder, entries)) => Ok(self.rowkeys(finder, entries, &ranges).await?.unwrap_or(ranges)),
+            None => Ok(ranges),
+        }
+    }
+
+    /// Where the entries are of rows that joins may want, by what they know now; `None` if that is nothing of the index.
+    fn entry_ranges(&self, finder: &Finder) -> Option<KeyRanges> {
+        let key = finder.index.key_columns();
+        let part_of = |output: usize| {
+            let column = *self.projection.get(output)?;
+            key.iter().position(|source| *source == Some(column))
+        };
+        let found = dynamic_filter::conditions(&self.dynamic, &part_of);
+        if found.is_empty() {
+            return None;
+        }
+        let all: Vec<Condition> = finder.conditions.iter().cloned().chain(found).collect();
+        let ranges = ranges_of(&finder.index.entries, &all);
+        (ranges.parts_used > 0 && ranges.access != Access::Full).then_some(ranges)
+    }
+
+    /// The keys of the entries' rows that lie in `within`; `None` if they are too many.
+    async fn rowkeys(
+        &self,
+        finder: &Finder,
+        entries: Vec<KeyRange>,
+        within: &[KeyRange],
+    ) -> QueryResult<Option<Vec<KeyRange>>> {
+        let mut keys: Vec<Vec<u8>> = Vec::new();
+        if !entries.is_empty() {
+            let storage = finder.index.entries.table().storage_id();
+            let mut scan = self.reader.scan(ScanRequest::new(storage, FAMILY, entries)).await?;
+            while let Some(batch) = scan.next().await? {
+                for (key, fragment) in batch.keys().zip(batch.fragments()) {
+                    let mut rowkey = Vec::new();
+                    finder.index.codec.rowkey_into(self.source.table_codec(), key, fragment, &mut rowkey)?;
+                    keys.push(rowkey);
+                }
+                if keys.len() > MOST_KEYS {
+                    return Ok(None);
+                }
+            }
+        }
+        keys.sort_unstable();
+        let points: Vec<KeyRange> = keys.into_iter().map(KeyRange::point).collect();
+        Ok(Some(intersect(&points, within)))
+    }
+}
+
+fn is_unique(finder: &Finder, found: &KeyRanges) -> bool {
+    finder.index.codec.index().unique && found.parts_used >= finder.index.own_parts()
+}
+
+fn way(source: Source, reach: Reach, parts_used: usize, unique: bool, size: TableSize) -> Way {
+    Way { source, reach, parts_used, unique, rows: size.rows, bytes: size.bytes, exact: true, ordered: true }
+}
