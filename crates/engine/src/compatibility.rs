@@ -18,11 +18,11 @@ impl Session {
         for object in &drop.objects {
             self.running().check()?;
             let (noun, name) = (drop.kind.noun, &object.name.name);
-            if let Some(table) = object.table.as_ref().filter(|table| !self.is_relation(table)) {
+            if let Some(table) = object.table.as_ref().filter(|table| !self.has_relation(table)) {
                 self.skipped("00000", &format!("relation \"{}\" does not exist", table.name));
                 continue;
             }
-            if drop.kind.naming == Naming::Relation && self.is_relation(&object.name) {
+            if drop.kind.naming == Naming::Relation && self.has_relation(&object.name) {
                 let message = format!("\"{name}\" is not a {noun}");
                 return fail(Fault::WrongObject { message, hint: None });
             }
@@ -86,7 +86,7 @@ impl Session {
         self.notices.push(Notice::info("00000", format!("{what} has no effect: {reason}")));
     }
 
-    fn is_relation(&self, name: &ObjectName) -> bool {
+    fn has_relation(&self, name: &ObjectName) -> bool {
         let catalog = self.engine.catalog().current();
         let known = |schema: &String| {
             catalog.table(schema, &name.name).is_some()
