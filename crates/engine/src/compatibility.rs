@@ -18,11 +18,14 @@ impl Session {
         for object in &drop.objects {
             self.running().check()?;
             let (noun, name) = (drop.kind.noun, &object.name.name);
-            if let Some(table) = object.table.as_ref().filter(|table| !self.has_relation(table)) {
+            if let Some(table) =
+                object.table.as_ref().filter(|table| !self.has_relation(&self.engine.catalog().current(), table))
+            {
                 self.skipped("00000", &format!("relation \"{}\" does not exist", table.name));
                 continue;
             }
-            if drop.kind.naming == Naming::Relation && self.has_relation(&object.name) {
+            if drop.kind.naming == Naming::Relation && self.has_relation(&self.engine.catalog().current(), &object.name)
+            {
                 let message = format!("\"{name}\" is not a {noun}");
                 return fail(Fault::WrongObject { message, hint: None });
             }
@@ -84,17 +87,6 @@ impl Session {
 
     pub(crate) fn without_effect(&mut self, what: &str, reason: &str) {
         self.notices.push(Notice::info("00000", format!("{what} has no effect: {reason}")));
-    }
-
-    fn has_relation(&self, name: &ObjectName) -> bool {
-        let catalog = self.engine.catalog().current();
-        let known = |schema: &String| {
-            catalog.table(schema, &name.name).is_some()
-                || catalog.view(schema, &name.name).is_some()
-                || catalog.sequence(schema, &name.name).is_some()
-                || catalog.index(schema, &name.name).is_some()
-        };
-        self.schemas_of(&catalog, name).iter().any(known)
     }
 
     /// Has the system's catalog one of that name? What users make has none of these kinds.

@@ -43,6 +43,16 @@ impl Session {
         schemas
     }
 
+    /// Is there a table, view, sequence or index of that name?
+    pub(crate) fn has_relation(&self, catalog: &Catalog, name: &ObjectName) -> bool {
+        self.schemas_of(catalog, name).iter().any(|schema| {
+            catalog.table(schema, &name.name).is_some()
+                || catalog.view(schema, &name.name).is_some()
+                || catalog.sequence(schema, &name.name).is_some()
+                || catalog.index(schema, &name.name).is_some()
+        })
+    }
+
     /// Schemas where an object of that name may be: the one that is named, or those of the search path.
     pub(crate) fn schemas_of(&self, catalog: &Catalog, name: &ObjectName) -> Arc<[String]> {
         match &name.schema {

@@ -37,10 +37,6 @@ impl Session {
         if let Some(schema) = &name.schema {
             super::refuse_system_schema(schema, &name.name)?;
         }
-        Ok(self.schemas_of(catalog, name).iter().any(|schema| {
-            catalog.table(schema, &name.name).is_some()
-                || catalog.view(schema, &name.name).is_some()
-                || catalog.sequence(schema, &name.name).is_some()
-        }))
+        Ok(self.has_relation(catalog, name))
     }
 }
