@@ -13,6 +13,10 @@ use std::sync::Arc;
 
 /// Views within views, at most.
 const MAX_VIEW_DEPTH: usize = 32;
+/// References to views, those within views included.
+const MAX_VIEWS: usize = 128;
+/// Parts of expressions that may be copied: operands within operands double with each level.
+const MAX_COPIED: usize = 4096;
 
 /// Ids, names in sight and what is known so far.
 pub(crate) struct Binder<'a> {
@@ -35,6 +39,10 @@ pub(crate) struct Binder<'a> {
     /// The search path of the view that is bound.
     pub(crate) path: Option<Vec<String>>,
     pub(crate) view_depth: usize,
+    /// Parts of expressions that were copied so far.
+    copied: usize,
+    /// Views that were bound so far: those that read each other twice double with each level.
+    views: usize,
     /// How deep the expression is that is bound.
     pub(crate) depth: usize,
     /// Queries of WITH that are bound, in the order in which they can be computed.
@@ -89,6 +97,8 @@ impl<'a> Binder<'a> {
             boundaries: Vec::new(),
             path: None,
             view_depth: 0,
+            copied: 0,
+            views: 0,
             depth: 0,
             cte_bodies: Vec::new(),
         }
@@ -208,6 +218,15 @@ impl<'a> Binder<'a> {
         Ok(Scalar { kind: Kind::Param(ParamId(id)), ty: param.ty, span })
     }
 
+    /// A copy of an operand that is judged twice.
+    pub(crate) fn copy(&mut self, value: &Scalar) -> BindResult<Scalar> {
+        self.copied = self.copied.saturating_add(parts_of(value));
+        if self.copied > MAX_COPIED {
+            return Err(self.not_built("operands within operands"));
+        }
+        Ok(value.clone())
+    }
+
     pub(crate) fn span(&self, place: SourceSpan) -> Span {
         self.lines.span(place)
     }
@@ -226,7 +245,8 @@ impl<'a> Binder<'a> {
         path: Vec<String>,
         bind: impl FnOnce(&mut Self) -> BindResult<T>,
     ) -> BindResult<T> {
-        if self.view_depth >= MAX_VIEW_DEPTH {
+        self.views += 1;
+        if self.view_depth >= MAX_VIEW_DEPTH || self.views > MAX_VIEWS {
             return Err(self.not_built("views nested so deeply"));
         }
         let lines = std::mem::take(&mut self.lines);
@@ -241,4 +261,10 @@ impl<'a> Binder<'a> {
         (self.lines, self.scopes, self.ctes, self.boundaries) = (lines, scopes, ctes, boundaries);
         bound
     }
+}
+
+fn parts_of(value: &Scalar) -> usize {
+    let mut parts = 1_usize;
+    value.each_operand(&mut |operand| parts = parts.saturating_add(parts_of(operand)));
+    parts
 }

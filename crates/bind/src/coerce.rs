@@ -4,7 +4,7 @@ use crate::binder::{Binder, plain};
 use crate::error::{BindError, BindErrorKind, BindResult};
 use crate::tree::{CastContext, CastVia, Kind, Scalar, Span};
 use builtins::resolve::{Via, coercion, common_type};
-use builtins::{Ty, TypeId};
+use builtins::{Ty, TypeId, digits};
 use types::{Datum, TypeError, coerce, temporal, text};
 
 impl Binder<'_> {
@@ -14,6 +14,8 @@ impl Binder<'_> {
             return self.coerce_unknown(value, to, context).map(Some);
         }
         if value.ty.id == to.id {
+            let freed = context == CastContext::Explicit && to.typmod == -1 && value.ty.digits != to.digits;
+            let value = if freed { with_digits(value, to.digits) } else { value };
             return Ok(Some(self.fit(value, to, context)));
         }
         let Some(via) = coercion(value.ty.id, to.id, context) else { return Ok(None) };
@@ -28,12 +30,18 @@ impl Binder<'_> {
             Via::Text => CastVia::Text,
             Via::Elements => CastVia::Elements,
         };
-        if let (Kind::Const(_), CastVia::Relabel) | (Kind::Const(Datum::Null), _) = (&value.kind, via) {
+        // An oid is a number of its own kind.
+        let same_kind = matches!(via, CastVia::Relabel) && to.id != TypeId::OID;
+        let is_null = matches!(value.kind, Kind::Const(Datum::Null));
+        if is_null || same_kind && matches!(value.kind, Kind::Const(_)) {
             let relabelled = Scalar { ty: plain(to.id), ..value };
             return Ok(Some(self.fit(relabelled, to, context)));
         }
+        // A cast that the statement asks for says that each value has its own digits.
+        let asked = context == CastContext::Explicit || to.id != TypeId::NUMERIC;
+        let digits = if asked { None } else { digits::of_integer(value.ty.id) };
         let (span, arg) = (value.span, Box::new(value));
-        let cast = Scalar { kind: Kind::Cast { via, arg, context }, ty: plain(to.id), span };
+        let cast = Scalar { kind: Kind::Cast { via, arg, context }, ty: Ty { digits, ..plain(to.id) }, span };
         Ok(Some(self.fit(cast, to, context)))
     }
 
@@ -137,6 +145,22 @@ impl Binder<'_> {
         Ok(common)
     }
 
+    /// As [`Self::unify`], of values of which one becomes the result: numerics have one form, too.
+    pub(crate) fn unify_values(&mut self, values: &mut Vec<Scalar>, what: &'static str) -> BindResult<Ty> {
+        let ty = self.unify(values, what)?;
+        if ty.id != TypeId::NUMERIC {
+            return Ok(ty);
+        }
+        let is_null = |value: &Scalar| matches!(value.kind, Kind::Const(Datum::Null));
+        let digits = digits::common(values.iter().filter(|value| !is_null(value)).map(|value| value.ty.digits));
+        for value in values {
+            if value.ty.digits != digits {
+                *value = with_digits(std::mem::replace(value, null_of(ty)), digits);
+            }
+        }
+        Ok(Ty { digits, ..ty })
+    }
+
     /// A literal or parameter that nothing has given a type is text in an output list.
     pub(crate) fn output_type(&mut self, value: Scalar) -> BindResult<Scalar> {
         match value.ty.id {
@@ -176,6 +200,27 @@ impl Binder<'_> {
             self.facts.session_bound = true;
         }
     }
+}
+
+/// The numeric in another form.
+fn with_digits(value: Scalar, digits: digits::Digits) -> Scalar {
+    let (ty, span) = (Ty { digits, ..value.ty }, value.span);
+    let kind = match (value.kind, digits) {
+        (Kind::Const(Datum::Numeric(number)), Some((_, scale))) => {
+            Kind::Const(Datum::Numeric(number.rescale(scale).unwrap_or(number)))
+        }
+        (Kind::Const(Datum::Numeric(number)), None) => Kind::Const(Datum::Numeric(number.normalized())),
+        (kind @ Kind::Const(_), _) => kind,
+        (kind, _) => {
+            let arg = Box::new(Scalar { kind, ty: value.ty, span });
+            Kind::Cast { via: CastVia::Relabel, arg, context: CastContext::Implicit }
+        }
+    };
+    Scalar { kind, ty, span }
+}
+
+fn null_of(ty: Ty) -> Scalar {
+    Scalar { kind: Kind::Const(Datum::Null), ty, span: Span::default() }
 }
 
 /// Words that PostgreSQL reads as the time of the statement.

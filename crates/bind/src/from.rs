@@ -110,6 +110,12 @@ impl Binder<'_> {
             return Err(self.not_built("a view whose columns have changed"));
         }
         self.needs.relations.entry(view.oid).or_default();
+        // They are columns of this reference to the view alone.
+        for (number, (_, id)) in (1_i16..).zip(&rows.outputs) {
+            if let Some(info) = self.cols.get_mut(id.index()) {
+                info.origin = Some((view.oid, number));
+            }
+        }
         let columns = view.columns.iter().map(|column| column.name.clone());
         let columns = columns.zip(rows.outputs.iter().map(|(_, id)| *id)).collect();
         self.remember(&alias.map_or_else(|| view.name.clone(), |alias| fold(&alias.name)), Some(&view.name));

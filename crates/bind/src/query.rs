@@ -182,8 +182,9 @@ impl Binder<'_> {
         let mut cols = Vec::with_capacity(columns.len());
         let mut named = Vec::with_capacity(columns.len());
         for (name, of) in columns {
-            let nullable = self.cols.get(of.index()).is_none_or(|info| info.nullable);
-            let own = self.new_col(ColInfo { name: name.clone(), ty: self.col_ty(of), nullable, origin: None })?;
+            let (nullable, origin) =
+                self.cols.get(of.index()).map_or((true, None), |info| (info.nullable, info.origin));
+            let own = self.new_col(ColInfo { name: name.clone(), ty: self.col_ty(of), nullable, origin })?;
             cols.push((of, own));
             named.push((name, own));
         }

@@ -46,8 +46,13 @@ impl Binder<'_> {
         let (mut cols, mut outputs) = (Vec::new(), Vec::new());
         let (mut of_left, mut of_right) = (Vec::new(), Vec::new());
         for ((name, a), (_, b)) in left.outputs.into_iter().zip(right.outputs) {
+            // Its rows are those of the left side, whose digits they keep.
+            let alike = a.ty.is_unknown() || b.ty.is_unknown() || (a.ty.id, a.ty.digits) == (b.ty.id, b.ty.digits);
+            if op != SetOpKind::Union && !alike {
+                return Err(self.not_built("INTERSECT and EXCEPT of unlike types"));
+            }
             let mut pair = vec![a, b];
-            let ty = self.unify(&mut pair, what)?;
+            let ty = self.unify_values(&mut pair, what)?;
             let Ok([a, b]) = <[Scalar; 2]>::try_from(pair) else { return Err(self.not_built("this operation")) };
             if !all {
                 self.equality(ty, a.span)?;

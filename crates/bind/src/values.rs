@@ -41,7 +41,7 @@ impl Binder<'_> {
             }
         }
         for column in &mut columns {
-            let ty = self.unify(column, "VALUES")?;
+            let ty = self.unify_values(column, "VALUES")?;
             column
                 .iter_mut()
                 .for_each(|value| value.ty.typmod = if value.ty.typmod == ty.typmod { ty.typmod } else { -1 });

@@ -4,7 +4,7 @@
 //! Sums of floats depend on the order of rows, and extremes of intervals and arrays on more than their order: those are
 //! DataFusion's.
 
-use crate::bodies::{added, out_of_range, quotient, wrong};
+use crate::bodies::{WideSum, out_of_range, quotient, wrong};
 use crate::{EvalError, FuncId, Function, Kind, Reason, TypeId, function};
 use std::mem::{size_of, size_of_val};
 use types::{Datum, Decimal, Interval, compare};
@@ -40,9 +40,9 @@ fn initial(function: &Function) -> Option<State> {
         ("min", [ty]) if has_plain_order(*ty) => State::Extreme { max: false, best: Datum::Null },
         ("max", [ty]) if has_plain_order(*ty) => State::Extreme { max: true, best: Datum::Null },
         ("sum", [T::INT2 | T::INT4]) => State::Integers { sum: None },
-        ("sum", [T::INT8 | T::NUMERIC]) => State::Numerics { sum: Decimal::ZERO, count: 0, average: false },
+        ("sum", [T::INT8 | T::NUMERIC]) => State::Numerics { sum: WideSum::default(), count: 0, average: false },
         ("avg", [T::INT2 | T::INT4 | T::INT8 | T::NUMERIC]) => {
-            State::Numerics { sum: Decimal::ZERO, count: 0, average: true }
+            State::Numerics { sum: WideSum::default(), count: 0, average: true }
         }
         ("sum", [T::INTERVAL]) => State::Intervals { sum: None },
         ("bool_and" | "every", [T::BOOL]) => State::Bools { all: true, result: None },
@@ -54,7 +54,7 @@ fn initial(function: &Function) -> Option<State> {
 }
 
 fn has_plain_order(ty: TypeId) -> bool {
-    ty.element().is_none() && ty != TypeId::INTERVAL
+    ty.element().is_none() && ty != TypeId::INTERVAL && !ty.is_polymorphic()
 }
 
 /// What was seen of a group.
@@ -62,7 +62,7 @@ enum State {
     Count { rows: bool, count: i64 },
     Extreme { max: bool, best: Datum },
     Integers { sum: Option<i64> },
-    Numerics { sum: Decimal, count: i64, average: bool },
+    Numerics { sum: WideSum, count: i64, average: bool },
     Intervals { sum: Option<Interval> },
     Bools { all: bool, result: Option<bool> },
     Items { items: Option<Vec<Datum>>, bytes: usize },
@@ -95,7 +95,7 @@ impl Accumulator for Fold {
                 *sum = Some(sum.unwrap_or(0).checked_add(value).ok_or_else(|| out_of_range("bigint"))?);
             }
             (State::Numerics { sum, count, .. }, [value]) => {
-                *sum = added(*sum, decimal(value).ok_or_else(|| wrong(args))?)?;
+                sum.add(decimal(value).ok_or_else(|| wrong(args))?)?;
                 *count += 1;
             }
             (State::Intervals { sum }, [Datum::Interval(value)]) => {
@@ -122,8 +122,8 @@ impl Accumulator for Fold {
             State::Extreme { best, .. } => best.clone(),
             State::Integers { sum } => sum.map_or(Datum::Null, Datum::Int8),
             State::Numerics { count: 0, .. } => Datum::Null,
-            State::Numerics { sum, count, average: true } => Datum::Numeric(quotient(*sum, (*count).into())?),
-            State::Numerics { sum, .. } => Datum::Numeric(*sum),
+            State::Numerics { sum, count, average: true } => Datum::Numeric(quotient(sum.total()?, (*count).into())?),
+            State::Numerics { sum, .. } => Datum::Numeric(sum.total()?),
             State::Intervals { sum } => sum.map_or(Datum::Null, Datum::Interval),
             State::Bools { result, .. } => result.map_or(Datum::Null, Datum::Bool),
             State::Items { items, .. } => items.clone().map_or(Datum::Null, Datum::Array),

@@ -20,6 +20,7 @@
 
 mod accumulate;
 mod bodies;
+pub mod digits;
 mod env;
 mod error;
 mod function;

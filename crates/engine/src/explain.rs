@@ -9,20 +9,20 @@ use crate::{Answer, Session, stream};
 use query::{ExplainOptions, Plan};
 use sql::{Explain, ExplainFormat, Statement};
 use std::sync::Arc;
-use types::{DataType, Datum};
+use types::Datum;
 
 impl Session {
-    pub(crate) async fn explain(&mut self, explain: &Explain, types: &[Option<DataType>]) -> EngineResult<Answer> {
+    pub(crate) async fn explain(&mut self, explain: &Explain, whole: &Source) -> EngineResult<Answer> {
         if explain.format == ExplainFormat::Json {
             return fail(Fault::Unsupported { feature: "EXPLAIN (FORMAT JSON)".to_string() });
         }
-        let lines = self.explain_lines(explain, types).await?;
+        let lines = self.explain_lines(explain, whole).await?;
         let rows = lines.into_iter().map(|line| vec![Datum::Text(line)]).collect();
         let columns = Arc::new(vec![text_column("QUERY PLAN")]);
         Ok(Answer::Rows(stream::uncounted(columns, rows, "EXPLAIN")))
     }
 
-    async fn explain_lines(&mut self, explain: &Explain, types: &[Option<DataType>]) -> EngineResult<Vec<String>> {
+    async fn explain_lines(&mut self, explain: &Explain, whole: &Source) -> EngineResult<Vec<String>> {
         let statement = match explain.statement.as_ref() {
             Statement::CreateTable(create) if create.as_query.is_some() && !explain.analyze => {
                 // Only its query has a plan.
@@ -36,13 +36,22 @@ impl Session {
             }
             other => return fail(Fault::Unsupported { feature: format!("EXPLAIN {other}") }),
         };
-        // Not kept: its text is EXPLAIN's. Key programs have no plan to show: what they do is what a plan says.
-        let source = Arc::new(Source { text: Arc::from(""), before: 0, statement, types: types.to_vec() });
+        // Not kept: its text is EXPLAIN's, in which the places of a query are counted. What key
+        // programs do is what plans say of them.
+        let text = if matches!(statement, Statement::Query(_)) { Arc::clone(&whole.text) } else { Arc::from("") };
+        let source = Arc::new(Source { text, before: 0, statement, types: whole.types.clone() });
         let compiled = self.compile_for_explain(&source).await?;
         match &compiled.program {
             Program::PointSelect(_) | Program::RangeSelect(_) => {
                 fail(Fault::Internal { detail: "a key program in EXPLAIN".to_string() })
             }
+            Program::Rows(rows) => match self.explain_rows(rows, explain).await? {
+                Some(lines) => Ok(lines),
+                None => {
+                    let plan = self.plan_beside(rows).await?;
+                    self.explain_plan(&plan, explain).await
+                }
+            },
             Program::Query(plan) => self.explain_plan(plan, explain).await,
             Program::Write(program) => self.explain_write(program, &source, explain).await,
         }

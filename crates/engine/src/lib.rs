@@ -4,8 +4,9 @@
 //!   text ── Session::parse, prepare ──> Source ── plan_cache: which tier? ──┐
 //!                                                                           │
 //!     tier 1  key_program, dml    keys named: encode them, get, scan or lock│ on the caller's task
-//!     tier 2  kept query::Plan    bind parameters, run                      │ on the query threads
-//!     tier 3  query::Planner      plan, run                                 │ on the query threads
+//!     tier 2  row_program         few rows: joined, sorted, summed up       │ on the caller's task
+//!     tier 3  kept query::Plan    bind parameters, run                      │ on the query threads
+//!     tier 4  query::Planner      plan, run                                 │ on the query threads
 //!                                                                           v
 //!                                        Answer: rows as they come, a tag, or a COPY stream
 //! ```
@@ -44,6 +45,7 @@ mod plan_cache;
 mod prepared;
 mod progress;
 mod query_runtime;
+mod row_program;
 mod row_writer;
 mod running;
 mod savepoint;

@@ -10,6 +10,9 @@ pub(crate) struct Counters {
     pub(crate) failed: Counter,
     /// Statements by tier.
     pub(crate) point: Counter,
+    pub(crate) rows: Counter,
+    /// Row programs that gave up, and whose plans ran.
+    pub(crate) handed_over: Counter,
     pub(crate) cached: Counter,
     pub(crate) planned: Counter,
     pub(crate) utility: Counter,
@@ -52,6 +55,8 @@ impl Counters {
             ("statements_total", self.statements.get()),
             ("statements_failed_total", self.failed.get()),
             ("statements_point_total", self.point.get()),
+            ("statements_row_program_total", self.rows.get()),
+            ("statements_handed_over_total", self.handed_over.get()),
             ("statements_cached_plan_total", self.cached.get()),
             ("statements_planned_total", self.planned.get()),
             ("statements_utility_total", self.utility.get()),

@@ -1,8 +1,9 @@
-//! Which of the three tiers a statement takes, and the cache of what was compiled.
+//! Which of the four tiers a statement takes, and the cache of what was compiled.
 //!
 //! 1. A key program: the statement names keys or short ranges of them and needs no plan at run time.
-//! 2. A kept plan with its parameters open: optimised once, bound at each execution.
-//! 3. Planning at each execution: only where a plan cannot be kept.
+//! 2. A row program: the statement reads few rows by key, whatever it makes of them.
+//! 3. A kept plan with its parameters open: optimised once, bound at each execution.
+//! 4. Planning at each execution: only where a plan cannot be kept.
 //!
 //! All are kept by text, declared parameter types, search path and time zone, and are good for one version
 //! of the catalog: after any DDL a statement is compiled anew.
@@ -10,11 +11,12 @@
 use crate::dml::{Target, WriteProgram};
 use crate::error::{EngineResult, Fault, fail};
 use crate::key_program::{self, PointSelect, RangeSelect};
+use crate::row_program::{RowProgram, RowPrograms};
 use crate::statement::Source;
 use crate::{ColumnDesc, Prepared, Session};
 use catalog::Catalog;
 use parking_lot::Mutex;
-use query::Plan;
+use query::{IndexChoice, Plan};
 use sql::Statement;
 use sql::ast::Query;
 use std::collections::HashMap;
@@ -43,7 +45,9 @@ pub(crate) enum Program {
     PointSelect(Box<PointSelect>),
     /// Tier 1.
     RangeSelect(Arc<RangeSelect>),
-    /// Tiers 2 and 3.
+    /// Tier 2.
+    Rows(Box<RowProgram>),
+    /// Tiers 3 and 4.
     Query(Arc<Plan>),
     /// Its own row set may be of any tier.
     Write(WriteProgram),
@@ -64,7 +68,7 @@ impl Compiled {
 
     fn is_cacheable(&self) -> bool {
         match &self.program {
-            Program::PointSelect(_) | Program::RangeSelect(_) => true,
+            Program::PointSelect(_) | Program::RangeSelect(_) | Program::Rows(_) => true,
             Program::Query(plan) => plan.cacheable,
             Program::Write(program) => program.is_cacheable(),
         }
@@ -79,6 +83,9 @@ pub(crate) struct Environment {
     time_zone: Arc<str>,
     style: Style,
     point_programs: bool,
+    row_programs: RowPrograms,
+    row_budget: u64,
+    index_choice: IndexChoice,
 }
 
 impl Environment {
@@ -90,6 +97,9 @@ impl Environment {
             time_zone: Arc::clone(&effective.time_zone),
             style: effective.style,
             point_programs: effective.point_programs,
+            row_programs: effective.row_programs,
+            row_budget: effective.row_budget,
+            index_choice: effective.index_choice,
         }
     }
 
@@ -99,6 +109,9 @@ impl Environment {
             && self.time_zone == effective.time_zone
             && self.style == effective.style
             && self.point_programs == effective.point_programs
+            && self.row_programs == effective.row_programs
+            && self.row_budget == effective.row_budget
+            && self.index_choice == effective.index_choice
             && self.user == session.user
     }
 }
@@ -217,7 +230,7 @@ impl Session {
         let catalog = self.engine.catalog().current();
         let version = catalog.version();
         let (parameters, columns, program) = match &source.statement {
-            Statement::Query(query) => match self.key_program(&catalog, query, &source.types)? {
+            Statement::Query(query) => match self.without_plan(&catalog, source, query)? {
                 Some((program, parameters, columns)) => (parameters, Some(Arc::new(columns)), program),
                 None => {
                     let plan = self.plan(&catalog, query, &source.types).await?;
@@ -234,6 +247,21 @@ impl Session {
         Ok(Compiled { version, environment, parameters, columns, program })
     }
 
+    /// The query as a program of the first two tiers, if it can be one.
+    fn without_plan(
+        &self,
+        catalog: &Catalog,
+        source: &Arc<Source>,
+        query: &Query,
+    ) -> EngineResult<Option<key_program::Compiled<Program>>> {
+        if let Some(compiled) = self.key_program(catalog, query, &source.types)? {
+            // What a key program does is what a plan says of it.
+            return Ok((!self.explaining).then_some(compiled));
+        }
+        let rows = self.row_program(catalog, source);
+        Ok(rows.map(|rows| (Program::Rows(Box::new(rows.program)), rows.parameters, rows.columns)))
+    }
+
     /// The query as a key program, if it can be one.
     fn key_program(
         &self,
@@ -241,7 +269,7 @@ impl Session {
         query: &Query,
         types: &[Option<DataType>],
     ) -> EngineResult<Option<key_program::Compiled<Program>>> {
-        if !self.point_programs() {
+        if !self.settings.effective().point_programs {
             return Ok(None);
         }
         let (path, zone) = (self.search_path(), self.time_zone());

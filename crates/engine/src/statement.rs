@@ -174,7 +174,7 @@ impl Session {
                 self.declare_cursor(declare, source, prepared, params).await.map(Answer::Done)
             }
             Statement::Fetch(fetch) => self.fetch(fetch).await,
-            Statement::Explain(explain) => self.explain(explain, &source.types).await,
+            Statement::Explain(explain) => self.explain(explain, source).await,
             Statement::Copy(copy) => self.copy(copy).await,
             other => {
                 self.engine.counters().utility.add(1);
@@ -227,6 +227,7 @@ impl Session {
                 let cursor = guard.stoppable(program.open(&view, params)).await?;
                 self.read_range(cursor, compiled.columns(), guard).await.map(Answer::Rows)
             }
+            Program::Rows(rows) => self.run_rows(view, compiled, rows, params).await,
             Program::Query(plan) if self.set_configs.is_called() => {
                 // Settings change when the last row was made, and that is before the next statement.
                 let memory = self.hold_rows();

@@ -9,7 +9,7 @@
 //! ```
 
 /// What a session lets the choice be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum IndexChoice {
     /// The least cost.
     #[default]

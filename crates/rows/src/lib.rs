@@ -17,6 +17,7 @@
 mod access;
 mod error;
 mod exec;
+mod explain;
 mod expr;
 mod functions;
 mod plan;
@@ -24,6 +25,7 @@ mod program;
 mod why_not;
 
 pub use error::{RowsError, RowsResult};
+pub use explain::Made;
 pub use functions::{Builtins, Functions, Test};
 pub use program::{Answer, Input, Limits, Options, Program, compile};
 pub use why_not::WhyNot;

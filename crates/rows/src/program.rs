@@ -4,8 +4,8 @@ use crate::access::Width;
 use crate::exec::{Budget, Run};
 use crate::expr::Values;
 use crate::plan::{Ask, Compiler, Node, OncePlan, SubqueryPlan, pick};
-use crate::{Functions, RowsResult, WhyNot};
-use bind::tree::{Body, Bound};
+use crate::{Functions, Made, RowsResult, WhyNot};
+use bind::tree::{Body, Bound, ColId};
 use builtins::{Env, Volatility};
 use index::IndexChoice;
 use std::collections::HashMap;
@@ -42,7 +42,8 @@ pub struct Program {
     pub(crate) root: Node,
     pub(crate) subqueries: Vec<SubqueryPlan>,
     pub(crate) once: Vec<OncePlan>,
-    slots: usize,
+    /// Outer columns, by slot.
+    pub(crate) slots: Vec<ColId>,
     /// Volatile calls run once: such a program is not given up.
     volatile: bool,
     pub(crate) index_choice: IndexChoice,
@@ -86,6 +87,7 @@ pub fn compile(bound: &Bound, functions: &dyn Functions, options: Options) -> Re
         subqueries: Vec::new(),
         once: Vec::new(),
         widest: Width::Points,
+        nodes: 0,
     };
     let node = compiler.rel(&query.rel, Ask::default())?.node;
     let root = pick(node, query.outputs.iter().map(|output| output.col))?;
@@ -94,7 +96,7 @@ pub fn compile(bound: &Bound, functions: &dyn Functions, options: Options) -> Re
         return Err(WhyNot::Volatile);
     }
     let Compiler { slots, subqueries, once, .. } = compiler;
-    Ok(Program { root, subqueries, once, slots: slots.len(), volatile, index_choice: options.index_choice })
+    Ok(Program { root, subqueries, once, slots, volatile, index_choice: options.index_choice })
 }
 
 impl Program {
@@ -104,6 +106,24 @@ impl Program {
     /// [`crate::RowsError::OverBudget`]: nothing has happened, and the statement's plan is to run on the same view.
     /// All others are the statement's.
     pub async fn run(&self, functions: &(dyn Functions + Sync), input: Input<'_>) -> RowsResult<Answer> {
+        Ok(self.run_and_count(functions, input, None).await?.0)
+    }
+
+    /// As [`Self::run`], and how many rows each node has made.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn analyze(&self, functions: &(dyn Functions + Sync), input: Input<'_>) -> RowsResult<(Answer, Made)> {
+        let (answer, made) = self.run_and_count(functions, input, Some(HashMap::new())).await?;
+        Ok((answer, Made(made.unwrap_or_default())))
+    }
+
+    async fn run_and_count(
+        &self,
+        functions: &(dyn Functions + Sync),
+        input: Input<'_>,
+        made: Option<HashMap<usize, u64>>,
+    ) -> RowsResult<(Answer, Option<HashMap<usize, u64>>)> {
         let limits = match self.volatile {
             true => Limits { rows: u64::MAX, bytes: usize::MAX },
             false => input.limits,
@@ -111,7 +131,7 @@ impl Program {
         let values = Values {
             env: input.env,
             params: input.params,
-            outer: vec![Datum::Null; self.slots],
+            outer: vec![Datum::Null; self.slots.len()],
             answers: vec![None; self.subqueries.len()],
         };
         let mut run = Run {
@@ -119,11 +139,12 @@ impl Program {
             functions,
             view: input.view,
             values,
-            budget: Budget::new(limits.rows, limits.bytes),
+            budget: Budget::new(limits),
+            made,
             once: vec![None; self.once.len()],
             memo: vec![HashMap::new(); self.subqueries.len()],
         };
         let rows = run.collect(&self.root, usize::MAX).await?;
-        Ok(Answer { rows, rows_read: run.budget.rows_read })
+        Ok((Answer { rows, rows_read: run.budget.rows_read }, run.made))
     }
 }

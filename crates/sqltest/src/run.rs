@@ -1,15 +1,17 @@
 //! One file, one front.
 
 use crate::answer::{SEPARATOR, same_columns, same_rows, same_words};
-use crate::front::{Extended, Library, Simple};
+use crate::front::{Compared, Extended, Library, Simple, Told};
 use crate::records::records;
 use crate::server::{Server, connect};
 use crate::{Front, FrontError};
+use bennu::Bennu;
 use sqllogictest::{
     AsyncDB, DefaultColumnType, MakeConnection, Record, RecordOutput, Runner, default_column_validator,
     default_normalizer,
 };
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How rows are compared with those of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +95,20 @@ pub async fn run_file_at(config: &str, front: Front, compare: Compare, file: &Pa
             drive(Runner::new(make), front, &[], compare, file).await
         }
     }
+}
+
+/// Runs `file` in process on `db`, each query as row program and as plan where it can be both. What they do not answer
+/// alike is in the report, beside the records that fail.
+///
+/// # Errors
+/// As [`run_file`].
+pub async fn compare_file(db: &Bennu, file: &Path) -> Result<Report, String> {
+    let told = Arc::new(Mutex::new(Told::default()));
+    let make = || async { Ok(Compared::new(db, db.session()?, Arc::clone(&told))) };
+    let mut report = drive(Runner::new(make), Front::Library, &[], Compare::Exact, file).await?;
+    let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+    report.failures.append(&mut told.differ);
+    Ok(report)
 }
 
 /// What `onlyif` and `skipif` call the server.

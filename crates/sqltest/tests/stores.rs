@@ -13,6 +13,7 @@
 )]
 
 mod corpus;
+mod skipped;
 
 use bennu::{Bennu, Options, Store};
 use bennu_sqltest::{Compare, Front, Server, run_file_on};
@@ -102,10 +103,10 @@ fn main() {
         println!("a tenth of the files, by seed {seed}: BENNU_STORES_SEED={seed}; all: BENNU_STORES=all");
     }
     let files = corpus::files(&root);
-    let skipped = corpus::skipped(&root, &files);
+    let skipped = skipped::skipped(&root, &files);
     let mut trials = vec![Trial::test("skipped_records_are_listed", {
         let root = root.clone();
-        move || corpus::compare_list(&root, &skipped).map_err(Into::into)
+        move || skipped::compare_list(&root, &skipped).map_err(Into::into)
     })];
     for file in files {
         let name = file.strip_prefix(&root).unwrap().display().to_string();

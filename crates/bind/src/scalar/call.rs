@@ -1,6 +1,7 @@
 //! Calls of functions and aggregates, and what only looks like a call.
 
 use super::condition::reads_columns;
+use super::operator::with_form;
 use crate::binder::Binder;
 use crate::coerce::name_of;
 use crate::error::{BindError, BindErrorKind, BindResult, Clause};
@@ -8,7 +9,7 @@ use crate::name::{fold, parts};
 use crate::select::PendingAggregate;
 use crate::tree::{CastContext, ColInfo, ColRef, Kind, Scalar, Span};
 use builtins::resolve::{self, Failure, FunctionCall, Resolved};
-use builtins::{Kind as FunctionKind, Ty, TypeId};
+use builtins::{Kind as FunctionKind, Ty, TypeId, digits};
 use sql::ast;
 
 impl Binder<'_> {
@@ -119,6 +120,7 @@ impl Binder<'_> {
         let (func, ty) = (call.function.id, call.returns);
         let args = self.call_arguments(&call, args)?;
         let span = args.iter().fold(span, |all, arg| all.with(arg.span));
+        let ty = with_form(func, &args, ty);
         Ok(Scalar { kind: Kind::Call { func, args }, ty, span })
     }
 
@@ -185,8 +187,12 @@ impl Binder<'_> {
                 self.equality(arg.ty, arg.span)?;
             }
         }
-        let pending =
-            PendingAggregate { col: None, func: call.function.id, args, distinct, filter, order, ty: call.returns };
+        let digits = match call.returns.id {
+            TypeId::NUMERIC => digits::of_aggregate(call.function.name, args.first().map(|arg| &arg.ty), distinct),
+            _ => None,
+        };
+        let (func, ty) = (call.function.id, Ty { digits, ..call.returns });
+        let pending = PendingAggregate { col: None, func, args, distinct, filter, order, ty };
         self.own_aggregate(name, pending, span)
     }
 

@@ -24,7 +24,8 @@ impl Binder<'_> {
                 Some(operand) => {
                     let value = self.scalar(&when.condition)?;
                     let span = value.span;
-                    let equal = self.operator("=", Some(operand.clone()), value, span)?;
+                    let operand = self.copy(operand)?;
+                    let equal = self.operator("=", Some(operand), value, span)?;
                     self.must_be_boolean(equal, "CASE/WHEN")?
                 }
             });
@@ -37,7 +38,7 @@ impl Binder<'_> {
                 None => null(),
             },
         );
-        let ty = self.unify(&mut values, "CASE")?;
+        let ty = self.unify_values(&mut values, "CASE")?;
         let span = conditions.iter().chain(&values).fold(Span::default(), |all, part| all.with(part.span));
         let mut values = values.into_iter();
         let other = values.next().filter(|_| otherwise.is_some()).map(Box::new);
@@ -56,7 +57,7 @@ impl Binder<'_> {
 
     /// `coalesce(…)`, `greatest(…)`, `least(…)`.
     pub(super) fn pick(&mut self, name: &'static str, mut args: Vec<Scalar>) -> BindResult<Scalar> {
-        let ty = self.unify(&mut args, name)?;
+        let ty = self.unify_values(&mut args, name)?;
         let span = args.iter().fold(Span::default(), |all, arg| all.with(arg.span));
         let kind = match name {
             "COALESCE" => Kind::Coalesce(args),
@@ -70,7 +71,8 @@ impl Binder<'_> {
             return Err(self.not_built("NULLIF of other than two values"));
         };
         let span = left.span.with(right.span);
-        let (eq, first, second) = self.comparison("=", left.clone(), right)?;
+        let copy = self.copy(&left)?;
+        let (eq, first, second) = self.comparison("=", copy, right)?;
         // An unknown one has the type that the comparison gave it.
         let left = if left.ty.is_unknown() { first.clone() } else { left };
         let ty = left.ty;

@@ -38,6 +38,7 @@ impl Binder<'_> {
             return Ok(known);
         }
         match sql::data_type(data_type) {
+            Ok(_) if has_limited_elements(data_type) => Err(self.not_built("a cast to an array of limited elements")),
             Ok(ty) => Ok(Ty::of(&ty)),
             Err(SqlError::Type { source: types::TypeError::UnsupportedType { .. }, .. }) => {
                 Err(self.not_built("a cast to this type"))
@@ -62,6 +63,17 @@ impl Binder<'_> {
             items.push(self.coerce(item, element, CastContext::Explicit)?);
         }
         Ok(Scalar { kind: Kind::Array(items), ty: to, span })
+    }
+}
+
+/// An array type whose elements have a length, or digits?
+fn has_limited_elements(data_type: &ast::DataType) -> bool {
+    use ast::ArrayElemTypeDef as Def;
+    match data_type {
+        ast::DataType::Array(
+            Def::SquareBracket(element, _) | Def::AngleBracket(element) | Def::Parenthesis(element),
+        ) => has_limited_elements(element) || sql::data_type(element).is_ok_and(|element| element.typmod() != -1),
+        _ => false,
     }
 }
 

@@ -81,7 +81,8 @@ impl Binder<'_> {
         let mut tests = Vec::with_capacity(items.len());
         for item in items {
             let spot = arg.span.with(item.span);
-            let equal = self.operator("=", Some(arg.clone()), item, spot)?;
+            let copy = self.copy(&arg)?;
+            let equal = self.operator("=", Some(copy), item, spot)?;
             tests.push(self.must_be_boolean(equal, "IN")?);
         }
         let any = match (tests.len(), tests.pop()) {
@@ -125,7 +126,8 @@ impl Binder<'_> {
         let span = arg.span.with(low.span).with(high.span);
         let (from, to) = if negated { ("<", ">") } else { (">=", "<=") };
         let (above, below) = (arg.span.with(low.span), arg.span.with(high.span));
-        let first = self.operator(from, Some(arg.clone()), low, above)?;
+        let copy = self.copy(&arg)?;
+        let first = self.operator(from, Some(copy), low, above)?;
         let second = self.operator(to, Some(arg), high, below)?;
         let both = vec![first, second];
         let kind = if negated { Kind::Or(both) } else { Kind::And(both) };

@@ -5,7 +5,7 @@ use crate::coerce::name_of;
 use crate::error::{BindError, BindErrorKind, BindResult};
 use crate::tree::{BoolTest, CastContext, Kind, Scalar, Span};
 use builtins::resolve::{self, Failure};
-use builtins::{FuncId, Ty, function, operators_named};
+use builtins::{FuncId, Ty, TypeId, digits, function, operators_named};
 use sql::ast;
 
 impl Binder<'_> {
@@ -117,7 +117,8 @@ impl Binder<'_> {
             args.push(self.coerce(left, ty, CastContext::Implicit)?);
         }
         args.push(self.coerce(right, call.right, CastContext::Implicit)?);
-        Ok(Scalar { kind: Kind::Call { func: call.func, args }, ty: call.returns, span })
+        let ty = with_form(call.func, &args, call.returns);
+        Ok(Scalar { kind: Kind::Call { func: call.func, args }, ty, span })
     }
 
     fn operator_error(&self, name: &str, left: Option<&Scalar>, right: &Scalar, failure: Failure) -> BindError {
@@ -187,6 +188,15 @@ impl Binder<'_> {
         let span = arg.span;
         Ok(Scalar { kind: Kind::Is { arg: Box::new(arg), test }, ty: Ty::BOOL, span })
     }
+}
+
+/// The type of a call, with the form of its numerics.
+pub(super) fn with_form(func: FuncId, args: &[Scalar], returns: Ty) -> Ty {
+    if returns.id != TypeId::NUMERIC {
+        return returns;
+    }
+    let types: Vec<Ty> = args.iter().map(|arg| arg.ty).collect();
+    Ty { digits: function(func).and_then(|function| digits::of_call(function.name, &types)), ..returns }
 }
 
 /// A row that is written out.

@@ -52,7 +52,10 @@ impl Binder<'_> {
             let (eq, left, right) = self.comparison("=", left, right)?;
             let lt = match op {
                 CompareOp::Eq | CompareOp::NotEq => eq,
-                _ => self.comparison("<", left.clone(), right.clone())?.0,
+                _ => {
+                    let (left, right) = (self.copy(&left)?, self.copy(&right)?);
+                    self.comparison("<", left, right)?.0
+                }
             };
             pairs.push((eq, lt, left, right));
         }
@@ -67,7 +70,8 @@ impl Binder<'_> {
         for row in list {
             let Some(row) = items_of(row) else { return Err(self.not_built("rows in IN")) };
             let row = self.scalars(row)?;
-            tests.push(self.row_comparison(CompareOp::Eq, arg.clone(), row)?);
+            let arg = arg.iter().map(|value| self.copy(value)).collect::<BindResult<Vec<_>>>()?;
+            tests.push(self.row_comparison(CompareOp::Eq, arg, row)?);
         }
         let span = tests.iter().fold(Span::default(), |all, test| all.with(test.span));
         let any = match (tests.len(), tests.pop()) {

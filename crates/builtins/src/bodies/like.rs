@@ -30,20 +30,22 @@ enum Piece {
     Any,
     One,
     Character(char),
+    /// An escape at the end: wrong where a text goes on there.
+    Unfinished,
 }
 
-fn pieces(pattern: &str) -> Result<Vec<Piece>, EvalError> {
+fn pieces(pattern: &str) -> Vec<Piece> {
     let mut pieces = Vec::with_capacity(pattern.len());
     let mut rest = pattern.chars();
     while let Some(next) = rest.next() {
         pieces.push(match next {
             '%' => Piece::Any,
             '_' => Piece::One,
-            '\\' => Piece::Character(rest.next().ok_or_else(unfinished)?),
+            '\\' => rest.next().map_or(Piece::Unfinished, Piece::Character),
             other => Piece::Character(other),
         });
     }
-    Ok(pieces)
+    pieces
 }
 
 fn unfinished() -> EvalError {
@@ -52,7 +54,7 @@ fn unfinished() -> EvalError {
 
 /// Goes back to the last `%` only: what an earlier one would match instead, the last one can match too.
 fn like(text: &str, pattern: &str) -> Result<bool, EvalError> {
-    let pieces = pieces(pattern)?;
+    let pieces = pieces(pattern);
     let (mut at, mut rest) = (0, text.chars());
     let mut back: Option<(usize, std::str::Chars<'_>)> = None;
     loop {
@@ -68,6 +70,7 @@ fn like(text: &str, pattern: &str) -> Result<bool, EvalError> {
             }
             (None, None) => return Ok(true),
             (Some(Piece::One), Some(_)) => at += 1,
+            (Some(Piece::Unfinished), Some(_)) => return Err(unfinished()),
             (Some(Piece::Character(wanted)), Some(found)) if *wanted == found => at += 1,
             (_, None) => return Ok(false),
             _ => match &mut back {
@@ -106,6 +109,7 @@ mod tests {
         for (text, pattern, wanted) in cases {
             assert_eq!(like(text, pattern).unwrap(), wanted, "{text} LIKE {pattern}");
         }
-        assert!(like("a", "a\\").is_err());
+        assert!(like("ab", "a\\").is_err());
+        assert!(!like("a", "a\\").unwrap());
     }
 }

@@ -13,7 +13,7 @@ mod numerics;
 mod texts;
 
 pub use compare::{Comparison, comparison};
-pub(crate) use numerics::{added, quotient};
+pub(crate) use numerics::{WideSum, quotient};
 
 use crate::lists::Routine;
 use crate::{Body, EvalError};

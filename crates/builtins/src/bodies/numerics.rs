@@ -55,8 +55,34 @@ fn ranged(unscaled: I256, scale: u8) -> Result<Decimal, EvalError> {
     }
 }
 
+/// A sum that may have more digits on its way than a numeric keeps.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct WideSum {
+    unscaled: I256,
+    scale: u8,
+}
+
+impl WideSum {
+    /// Adds a number.
+    pub(crate) fn add(&mut self, value: Decimal) -> Result<(), EvalError> {
+        if value.scale > self.scale {
+            let factor = power_of_ten(value.scale - self.scale).ok_or_else(overflow)?;
+            self.unscaled = self.unscaled.checked_mul(I256::from(factor)).ok_or_else(overflow)?;
+            self.scale = value.scale;
+        }
+        let value = wide(value, self.scale).ok_or_else(overflow)?;
+        self.unscaled = self.unscaled.checked_add(value).ok_or_else(overflow)?;
+        Ok(())
+    }
+
+    /// The sum so far, if a numeric keeps it.
+    pub(crate) fn total(&self) -> Result<Decimal, EvalError> {
+        ranged(self.unscaled, self.scale)
+    }
+}
+
 /// `a + b`.
-pub(crate) fn added(a: Decimal, b: Decimal) -> Result<Decimal, EvalError> {
+fn added(a: Decimal, b: Decimal) -> Result<Decimal, EvalError> {
     sum(a, b, 1)
 }
 

@@ -2,10 +2,12 @@
 //! crate's error does not compile until it has a code.
 
 use super::{EngineError, Fault, Report};
+use builtins::{EvalError, Reason};
 use catalog::CatalogError;
 use fragment::FragmentError;
 use query::{QueryError, Refusal};
 use rowkey::KeyError;
+use rows::RowsError;
 use sql::SqlError;
 use std::io::ErrorKind;
 use store::StoreError;
@@ -447,6 +449,44 @@ impl From<QueryError> for EngineError {
 impl From<catalog::RowError> for EngineError {
     fn from(error: catalog::RowError) -> Self {
         QueryError::from(error).into()
+    }
+}
+
+fn eval_code(error: &EvalError) -> &'static str {
+    match error {
+        EvalError::Stopped => "57014",
+        EvalError::DivisionByZero => "22012",
+        EvalError::OutOfRange { .. } | EvalError::Refused { reason: Reason::Range, .. } => "22003",
+        EvalError::Refused { reason: Reason::Argument, .. } => "22023",
+        EvalError::Refused { reason: Reason::DateTime, .. } => "22008",
+        EvalError::Refused { reason: Reason::Escape, .. } => "22025",
+        EvalError::Refused { reason: Reason::Substring, .. } => "22011",
+        EvalError::Type(error) => type_code(error),
+        EvalError::Internal { .. } => "XX000",
+    }
+}
+
+impl From<EvalError> for EngineError {
+    fn from(error: EvalError) -> Self {
+        match error {
+            EvalError::Type(error) => error.into(),
+            error => Self { report: Box::new(report(eval_code(&error), error.to_string())) },
+        }
+    }
+}
+
+impl From<RowsError> for EngineError {
+    fn from(error: RowsError) -> Self {
+        let code = match error {
+            RowsError::Eval(error) => return error.into(),
+            RowsError::Row(error) => return error.into(),
+            RowsError::Store(error) => return error.into(),
+            RowsError::MoreThanOneRow => "21000",
+            RowsError::NegativeLimit => "2201W",
+            RowsError::NegativeOffset => "2201X",
+            RowsError::OverBudget => "XX000",
+        };
+        Self { report: Box::new(report(code, error.to_string())) }
     }
 }
 

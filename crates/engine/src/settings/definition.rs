@@ -62,6 +62,18 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
         Kind::Bool,
         "Runs statements that name keys or short ranges of keys without a plan.",
     ),
+    plain(
+        "bennu.row_budget",
+        "4096",
+        Kind::Int(0, 1_000_000),
+        "Most rows that a row program reads before its plan runs.",
+    ),
+    plain(
+        "bennu.row_programs",
+        "on",
+        Kind::Word(&["off", "on", "all"], &[]),
+        "Runs short statements without a plan; all: those that read whole tables, too.",
+    ),
     plain("bytea_output", "hex", Kind::Word(&["hex"], &["escape"]), "Text form of bytea."),
     plain("check_function_bodies", "on", Kind::Bool, "Are bodies of new functions checked? (There are none yet.)"),
     reported("client_encoding", "UTF8", Kind::Encoding, "Encoding of text that the client sends and receives."),
@@ -149,7 +161,7 @@ impl SettingDef {
     pub(crate) fn category(&self) -> &'static str {
         match self.name {
             "application_name" => "Reporting and Logging / What to Log",
-            "bennu.index_choice" | "bennu.plan_cache" | "bennu.point_programs" => "Bennu",
+            name if name.starts_with("bennu.") => "Bennu",
             "client_encoding" | "DateStyle" | "extra_float_digits" | "IntervalStyle" | "TimeZone" => {
                 "Client Connection Defaults / Locale and Formatting"
             }

@@ -5,6 +5,8 @@ use super::time_zone::{TimeZone, parse_zone};
 use super::value::{parse_bool, parse_duration};
 use super::{Keepalive, Settings};
 use crate::error::EngineResult;
+use crate::row_program::RowPrograms;
+use query::IndexChoice;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,6 +37,12 @@ pub(crate) struct Effective {
     pub(crate) plan_cache: bool,
     /// Are key programs used?
     pub(crate) point_programs: bool,
+    /// Which statements become row programs.
+    pub(crate) row_programs: RowPrograms,
+    /// Most rows that one of them reads.
+    pub(crate) row_budget: u64,
+    /// Which indexes row programs are read by.
+    pub(crate) index_choice: IndexChoice,
     /// Is this transaction read-only?
     pub(crate) read_only: bool,
     /// When its client is gone.
@@ -67,6 +75,9 @@ impl Default for Effective {
             style: Style::POSTGRES,
             plan_cache: true,
             point_programs: true,
+            row_programs: RowPrograms::default(),
+            row_budget: 4096,
+            index_choice: IndexChoice::Auto,
             read_only: false,
             keepalive: Keepalive::default(),
             shown: BTreeMap::new(),
@@ -97,6 +108,13 @@ impl Effective {
             style: read_style(settings)?,
             plan_cache: on("bennu.plan_cache")?,
             point_programs: on("bennu.point_programs")?,
+            row_programs: match settings.get("bennu.row_programs")? {
+                "off" => RowPrograms::Off,
+                "all" => RowPrograms::All,
+                _ => RowPrograms::On,
+            },
+            row_budget: settings.get("bennu.row_budget")?.parse().unwrap_or_default(),
+            index_choice: IndexChoice::from_setting(settings.get("bennu.index_choice")?).unwrap_or(IndexChoice::Auto),
             shown: settings.all().into_iter().map(|(name, value, _)| (name.to_ascii_lowercase(), value)).collect(),
             origins: Origins::of(settings),
             read_only: on("transaction_read_only")? || default_read_only,

@@ -33,6 +33,7 @@ mod point;
 mod range;
 mod restart;
 mod row_exprs;
+mod row_programs;
 mod row_writer;
 mod sequences;
 mod settings;

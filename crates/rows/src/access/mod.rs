@@ -16,6 +16,7 @@ pub(crate) use order::{Direction, direction};
 pub(crate) use way::{Scanned, Way, rank};
 
 use crate::expr::RowExpr;
+use ::bind::tree::ColId;
 use catalog::{RowReader, Table};
 use std::sync::Arc;
 
@@ -25,6 +26,8 @@ pub(crate) struct ScanPath {
     pub(crate) table: Arc<Table>,
     /// Of the table's rows.
     pub(crate) reader: RowReader,
+    /// Columns that it reads.
+    pub(crate) cols: Vec<ColId>,
     /// The conditions, for what the key ranges do not cover.
     pub(crate) conditions: Vec<RowExpr>,
     /// Ways to the rows; never empty. All of them give the order that was asked for, or none does.

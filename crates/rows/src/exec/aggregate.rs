@@ -107,7 +107,11 @@ impl State<'_> {
         for row in self.waiting.drain(..) {
             self.accumulator.add(&picked(&row, &self.call.args))?;
         }
-        Ok(self.accumulator.finish()?)
+        let value = self.accumulator.finish()?;
+        Ok(match self.call.form {
+            Some(form) => form.fit(value)?,
+            None => value,
+        })
     }
 }
 

@@ -1,25 +1,30 @@
-//! Bounds on what a program may read and hold, and turns of others.
+//! Bounds on what a program may read, compute and hold, and turns of others.
 
 use crate::expr::Row;
+use crate::program::Limits;
 use crate::{RowsError, RowsResult};
 use types::{Datum, interrupt};
 
-/// What is left to a program.
+/// What a program has done of what it may do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
+    limits: Limits,
     pub(crate) rows_read: u64,
-    most_rows: u64,
-    pairs: u64,
-    held_bytes: usize,
-    most_bytes: usize,
+    /// Rows that operators made, and pairs of rows that they compared.
+    rows_made: u64,
+    /// Bytes of values that were read or computed, whether they are still there or not.
+    bytes_made: usize,
+    bytes_held: usize,
 }
 
-/// So many pairs of rows are compared for each row that may be read: some milliseconds.
-const PAIRS_PER_ROW: u64 = 32;
+/// So many rows are made for each that may be read: some milliseconds.
+const MADE_PER_ROW: u64 = 32;
+/// So many bytes are made for each that may be held: likewise.
+const MADE_PER_BYTE: usize = 16;
 
 impl Budget {
-    pub(crate) fn new(most_rows: u64, most_bytes: usize) -> Self {
-        Self { rows_read: 0, most_rows, pairs: 0, held_bytes: 0, most_bytes }
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self { limits, rows_read: 0, rows_made: 0, bytes_made: 0, bytes_held: 0 }
     }
 
     /// Counts rows that were read.
@@ -28,22 +33,30 @@ impl Budget {
     /// [`RowsError::OverBudget`].
     pub(crate) fn read(&mut self, rows: usize) -> RowsResult<()> {
         self.rows_read += rows as u64;
-        if self.rows_read > self.most_rows { Err(RowsError::OverBudget) } else { Ok(()) }
+        within(self.rows_read <= self.limits.rows)
     }
 
-    /// Counts pairs of rows that are compared.
+    /// Counts rows that an operator makes, or compares.
     ///
     /// # Errors
     /// [`RowsError::OverBudget`].
-    pub(crate) fn pair(&mut self, pairs: usize) -> RowsResult<()> {
-        self.pairs = self.pairs.saturating_add(pairs as u64);
-        let most = self.most_rows.saturating_mul(PAIRS_PER_ROW);
-        if self.pairs > most { Err(RowsError::OverBudget) } else { Ok(()) }
+    pub(crate) fn work(&mut self, rows: usize) -> RowsResult<()> {
+        self.rows_made = self.rows_made.saturating_add(rows as u64);
+        within(self.rows_made <= self.limits.rows.saturating_add(1).saturating_mul(MADE_PER_ROW))
+    }
+
+    /// Counts bytes that are read, copied or computed.
+    ///
+    /// # Errors
+    /// [`RowsError::OverBudget`].
+    pub(crate) fn make(&mut self, bytes: usize) -> RowsResult<()> {
+        self.bytes_made = self.bytes_made.saturating_add(bytes);
+        within(self.bytes_made <= self.limits.bytes.saturating_mul(MADE_PER_BYTE))
     }
 
     /// How many rows may still be read.
     pub(crate) fn rows_left(&self) -> u64 {
-        self.most_rows.saturating_sub(self.rows_read)
+        self.limits.rows.saturating_sub(self.rows_read)
     }
 
     /// Counts rows that are kept to the end.
@@ -51,7 +64,7 @@ impl Budget {
     /// # Errors
     /// [`RowsError::OverBudget`].
     pub(crate) fn hold(&mut self, rows: &[Row]) -> RowsResult<()> {
-        self.hold_bytes(rows.iter().map(|row| size_of::<Row>() + row.iter().map(bytes_of).sum::<usize>()).sum())
+        self.hold_bytes(rows.iter().map(|row| bytes_of_row(row)).sum())
     }
 
     /// As [`Self::hold`].
@@ -59,8 +72,8 @@ impl Budget {
     /// # Errors
     /// As there.
     pub(crate) fn hold_bytes(&mut self, bytes: usize) -> RowsResult<()> {
-        self.held_bytes = self.held_bytes.saturating_add(bytes);
-        if self.held_bytes > self.most_bytes { Err(RowsError::OverBudget) } else { Ok(()) }
+        self.bytes_held = self.bytes_held.saturating_add(bytes);
+        within(self.bytes_held <= self.limits.bytes)
     }
 
     /// Lets others have their turn where the host says that this one was long.
@@ -75,13 +88,26 @@ impl Budget {
     }
 }
 
+fn within(fits: bool) -> RowsResult<()> {
+    if fits { Ok(()) } else { Err(RowsError::OverBudget) }
+}
+
+/// About how much memory a row takes.
+pub(crate) fn bytes_of_row(row: &[Datum]) -> usize {
+    size_of::<Row>() + row.iter().map(bytes_of).sum::<usize>()
+}
+
 /// About how much memory a value takes.
 pub(crate) fn bytes_of(value: &Datum) -> usize {
-    let beyond = match value {
+    size_of::<Datum>() + bytes_beyond(value)
+}
+
+/// About how much memory a value takes beside its place in the row.
+pub(crate) fn bytes_beyond(value: &Datum) -> usize {
+    match value {
         Datum::Text(text) => text.len(),
         Datum::Bytes(bytes) => bytes.len(),
         Datum::Array(items) => items.iter().map(bytes_of).sum(),
         _ => 0,
-    };
-    size_of::<Datum>() + beyond
+    }
 }

@@ -5,10 +5,11 @@
 //!       └─────────────── each looks its own ranges up among them ────────────────────────────────┘
 //! ```
 
+use super::budget::bytes_of_row;
 use super::looped::Found;
 use super::reading::Reading;
 use super::scan::{failed, fetch_all, passes, unsure};
-use super::{BATCH_ROWS, Operator, Run, open};
+use super::{BATCH_ROWS, Operator, Run, Source, open};
 use crate::RowsResult;
 use crate::expr::{Frame, Row};
 use crate::plan::Lookup;
@@ -19,7 +20,7 @@ use types::Datum;
 
 pub(super) struct LookupJoin<'p> {
     node: &'p Lookup,
-    outer: Box<dyn Operator + 'p>,
+    outer: Source<'p>,
 }
 
 impl<'p> LookupJoin<'p> {
@@ -48,6 +49,8 @@ impl<'p> LookupJoin<'p> {
         for (_, other) in ranges.ranges.iter().flat_map(|range| within(by_key, range)) {
             let mut both = Vec::with_capacity(row.len() + other.len() + self.node.exprs.len());
             both.extend(row.iter().chain(other).cloned());
+            run.budget.work(1)?;
+            run.budget.make(bytes_of_row(&both))?;
             if !passes(&self.node.path, &open_conditions, &both, run)? || !self.finish_pair(run, &mut both)? {
                 continue;
             }

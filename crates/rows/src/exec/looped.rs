@@ -1,6 +1,7 @@
 //! For each outer row all rows of another node: LATERAL, and joins whose other side no key reaches.
 
-use super::{BATCH_ROWS, Operator, Run, open};
+use super::budget::bytes_of_row;
+use super::{BATCH_ROWS, Operator, Run, Source, open};
 use crate::RowsResult;
 use crate::expr::Row;
 use crate::plan::{Loop, Matching, nulls};
@@ -11,7 +12,7 @@ use types::Datum;
 
 pub(super) struct NestedLoop<'p> {
     node: &'p Loop,
-    outer: Box<dyn Operator + 'p>,
+    outer: Source<'p>,
     /// Inner rows by the outer values that they depend on.
     memo: HashMap<Row, Arc<Vec<Row>>>,
 }
@@ -36,10 +37,11 @@ impl<'p> NestedLoop<'p> {
     /// Joins one outer row.
     async fn join(&mut self, run: &mut Run<'_>, row: Row, into: &mut Vec<Row>) -> RowsResult<()> {
         let inner = self.inner_rows(run, &row).await?;
-        run.budget.pair(inner.len())?;
+        run.budget.work(inner.len())?;
         let mut found = Found::default();
         for other in inner.iter() {
             let both: Row = row.iter().chain(other).cloned().collect();
+            run.budget.make(bytes_of_row(&both))?;
             let truth = run.conjunction(&self.node.on, &both).await?;
             found.add(truth);
             if truth == Some(true) && self.node.matching.has_inner() {

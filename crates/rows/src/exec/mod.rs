@@ -49,6 +49,8 @@ pub(crate) struct Run<'p> {
     pub(crate) view: &'p ReadView,
     pub(crate) values: Values<'p>,
     pub(crate) budget: Budget,
+    /// Rows that each node has made, by its address; only where they are asked for.
+    pub(crate) made: Option<HashMap<usize, u64>>,
     /// Rows of CTEs that are computed once, by number.
     pub(crate) once: Vec<Option<Arc<Vec<Row>>>>,
     /// Rows of each subquery by its outer values.
@@ -128,8 +130,39 @@ impl Run<'_> {
     }
 }
 
-/// An operator at its beginning.
-pub(crate) fn open<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
+/// The rows of a node, counted.
+pub(crate) struct Source<'p> {
+    node: &'p Node,
+    operator: Box<dyn Operator + 'p>,
+}
+
+impl Source<'_> {
+    /// As [`Operator::next`].
+    ///
+    /// # Errors
+    /// Those of the operator; [`crate::RowsError::OverBudget`] for too many rows.
+    pub(crate) async fn next(&mut self, run: &mut Run<'_>, wanted: usize) -> RowsResult<Option<Vec<Row>>> {
+        let batch = self.operator.next(run, wanted).await?;
+        let rows = batch.as_ref().map_or(0, Vec::len);
+        run.budget.work(rows)?;
+        if let Some(made) = &mut run.made {
+            *made.entry(address(self.node)).or_default() += rows as u64;
+        }
+        Ok(batch)
+    }
+}
+
+/// Tells the nodes of a program apart.
+pub(crate) fn address(node: &Node) -> usize {
+    std::ptr::from_ref(node).addr()
+}
+
+/// A node at its beginning.
+pub(crate) fn open<'p>(node: &'p Node) -> Source<'p> {
+    Source { node, operator: operator(node) }
+}
+
+fn operator<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
     match &node.kind {
         NodeKind::OneRow => Box::new(simple::Constant::of(vec![Vec::new()])),
         NodeKind::Rows(rows) => Box::new(simple::Constant::of(rows.clone())),

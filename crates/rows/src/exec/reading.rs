@@ -69,7 +69,12 @@ impl<'p> Reading<'p> {
             Scanned::Covering(_, reader) => reader,
             Scanned::Fetching(..) => return self.fetched(stored, run).await,
         };
-        stored.map(|(key, fragment)| decode(reader, key, fragment)).collect()
+        let mut rows = Vec::new();
+        for (key, fragment) in stored {
+            run.budget.make(fragment.len())?;
+            rows.push(decode(reader, key, fragment)?);
+        }
+        Ok(rows)
     }
 
     /// The rows of entries.
@@ -95,6 +100,7 @@ impl<'p> Reading<'p> {
                 let detail = format!("index \"{}\" has an entry without a row", index.index().name);
                 return Err(table.corrupted(&detail).into());
             };
+            run.budget.make(fragment.len())?;
             rows.push(decode(&self.path.reader, key, &fragment)?);
         }
         Ok(rows)

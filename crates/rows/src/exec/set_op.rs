@@ -2,7 +2,7 @@
 
 use super::budget::bytes_of;
 use super::simple::picked;
-use super::{Operator, Run, open};
+use super::{Operator, Run, Source, open};
 use crate::RowsResult;
 use crate::expr::Row;
 use crate::plan::Node;
@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 
 /// The first row of each group of equal values.
 pub(super) struct Distinct<'p> {
-    input: Box<dyn Operator + 'p>,
+    input: Source<'p>,
     on: &'p [usize],
     seen: HashSet<Row>,
 }
@@ -51,8 +51,8 @@ fn add(seen: &mut HashSet<Row>, row: Row, run: &mut Run<'_>) -> RowsResult<bool>
 pub(super) struct SetOp<'p> {
     op: SetOpKind,
     all: bool,
-    left: Box<dyn Operator + 'p>,
-    right: Box<dyn Operator + 'p>,
+    left: Source<'p>,
+    right: Source<'p>,
     left_is_done: bool,
     seen: HashSet<Row>,
     /// How often each row of the right side is left to be met.

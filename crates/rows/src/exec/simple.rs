@@ -1,7 +1,8 @@
 //! Operators that look at one row at a time.
 
+use super::budget::bytes_beyond;
 use super::sort::compare_rows;
-use super::{BATCH_ROWS, Operator, Run, open};
+use super::{BATCH_ROWS, Operator, Run, Source, open};
 use crate::expr::{Row, RowExpr};
 use crate::plan::{self, Node};
 use crate::{RowsError, RowsResult};
@@ -47,7 +48,9 @@ impl Operator for Values<'_> {
         for exprs in self.rows.by_ref().take(BATCH_ROWS) {
             let mut row = Vec::with_capacity(exprs.len());
             for expr in exprs {
-                row.push(run.value(expr, &[]).await?);
+                let value = run.value(expr, &[]).await?;
+                run.budget.make(bytes_beyond(&value))?;
+                row.push(value);
             }
             batch.push(row);
         }
@@ -57,7 +60,7 @@ impl Operator for Values<'_> {
 
 /// WHERE and HAVING.
 pub(super) struct Filter<'p> {
-    input: Box<dyn Operator + 'p>,
+    input: Source<'p>,
     conditions: &'p [RowExpr],
 }
 
@@ -83,7 +86,7 @@ impl Operator for Filter<'_> {
 
 /// Computed columns behind those of the input.
 pub(super) struct Project<'p> {
-    input: Box<dyn Operator + 'p>,
+    input: Source<'p>,
     exprs: &'p [RowExpr],
 }
 
@@ -101,6 +104,7 @@ impl Operator for Project<'_> {
             row.reserve_exact(self.exprs.len());
             for expr in self.exprs {
                 let value = run.value(expr, row).await?;
+                run.budget.make(bytes_beyond(&value))?;
                 row.push(value);
             }
         }
@@ -110,7 +114,7 @@ impl Operator for Project<'_> {
 
 /// Some columns of the input.
 pub(super) struct Pick<'p> {
-    input: Box<dyn Operator + 'p>,
+    input: Source<'p>,
     places: &'p [usize],
 }
 
@@ -136,7 +140,7 @@ pub(super) fn picked(row: &[Datum], places: &[usize]) -> Row {
 /// LIMIT and OFFSET.
 pub(super) struct Limit<'p> {
     node: &'p plan::Limit,
-    input: Box<dyn Operator + 'p>,
+    input: Source<'p>,
     /// Rows to be left out and to be taken, once they are computed.
     left: Option<(u64, u64)>,
     last: Option<Row>,

@@ -1,11 +1,11 @@
 //! Bound expressions to row expressions.
 
-use super::{Callee, Comparison, RowExpr, SubqueryValue};
+use super::{Callee, Comparison, Form, RowExpr, SubqueryValue};
 use crate::plan::Compiler;
 use crate::{Test, WhyNot};
 use bind::tree::{CastContext, CastVia, ColId, Kind, Scalar, SessionValue, Subquery, SubqueryKind};
-use builtins::{FuncId, Ty};
-use types::DataType;
+use builtins::{FuncId, Ty, TypeId};
+use types::{DataType, Datum};
 
 /// The columns of the row at hand, by place.
 pub(crate) struct Scope<'a> {
@@ -18,11 +18,18 @@ impl Compiler<'_> {
     /// Compiles `scalar` over rows of `scope`.
     pub(crate) fn expr(&mut self, scalar: &Scalar, scope: &Scope<'_>) -> Compiled {
         let compiled = self.unscaled(scalar, scope)?;
-        // Columns and constants have their digits already.
-        match (scalar.ty.digits, &scalar.kind) {
-            (Some(_), Kind::Col(_) | Kind::Const(_)) | (None, _) => Ok(compiled),
-            (Some((_, scale)), _) => Ok(RowExpr::Scale(scale, Box::new(compiled))),
+        // Columns have their digits already.
+        if let Kind::Col(_) = scalar.kind {
+            return Ok(compiled);
         }
+        if let Some(what) = kept_as_another(scalar) {
+            return no(what);
+        }
+        Ok(match (Form::of(scalar.ty)?, &scalar.kind) {
+            (None, _) => compiled,
+            (Some(form), Kind::Const(value)) => RowExpr::Const(form.apply(value.clone())),
+            (Some(form), _) => RowExpr::Form(form, Box::new(compiled)),
+        })
     }
 
     fn unscaled(&mut self, scalar: &Scalar, scope: &Scope<'_>) -> Compiled {
@@ -126,7 +133,7 @@ impl Compiler<'_> {
         if line.returns_set {
             return Err(WhyNot::Function { name: line.name.to_owned() });
         }
-        Ok(Callee { body, strict: line.strict })
+        Ok(Callee { func, body, strict: line.strict })
     }
 
     /// How two operands are compared: right here if they are values of one kind.
@@ -170,6 +177,26 @@ impl Compiler<'_> {
         };
         let number = self.add_subquery(subquery, scope)?;
         Ok(RowExpr::Subquery(number, made))
+    }
+}
+
+/// Values whose type says more than is known of it here: of how many letters a computed `char(n)` is, and what elements of
+/// an array are cut to.
+fn kept_as_another(scalar: &Scalar) -> Option<&'static str> {
+    let is_array = scalar.ty.id.element().is_some();
+    match &scalar.kind {
+        _ if is_array && scalar.ty.typmod != -1 => Some("array of limited elements"),
+        Kind::Array(items) if items.iter().any(|item| item.ty.id.element().is_some()) => Some("array of arrays"),
+        Kind::Const(Datum::Array(items)) if items.iter().any(|item| matches!(item, Datum::Array(_))) => {
+            Some("array of arrays")
+        }
+        // The value has the type of both here, in a plan.
+        Kind::NullIf { left, args, .. } if left.ty != args.0.ty || left.ty != args.1.ty => {
+            Some("NULLIF of unlike types")
+        }
+        Kind::Const(_) | Kind::Param(_) | Kind::Cast { via: CastVia::Length, .. } => None,
+        _ if scalar.ty.id == TypeId::BPCHAR => Some("computed char(n)"),
+        _ => None,
     }
 }
 

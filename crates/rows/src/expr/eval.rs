@@ -6,13 +6,15 @@ use bind::tree::CompareOp as RowOp;
 use builtins::EvalError;
 use rowkey::range::CompareOp;
 use std::borrow::Cow;
-use types::{Datum, coerce, compare, text};
+use types::{Datum, coerce, compare, interrupt, text};
 
 /// A value, borrowed where it lies in the frame or the expression.
 pub(super) type Value<'a> = Cow<'a, Datum>;
 
 /// Most arguments that are gathered without an allocation.
 const FEW: usize = 4;
+/// What a call costs, as `types::interrupt` counts it.
+const STEPS_OF_A_CALL: usize = 4;
 
 impl RowExpr {
     /// The value for a row.
@@ -75,7 +77,7 @@ impl RowExpr {
                 Datum::Null => Cow::Owned(Datum::Null),
                 _ => return Err(defect("a cast from text of another value")),
             },
-            Self::Scale(digits, arg) => Cow::Owned(with_scale(arg.eval(frame)?.into_owned(), *digits)),
+            Self::Form(form, arg) => Cow::Owned(form.apply(arg.eval(frame)?.into_owned())),
             Self::Subquery(number, made) => return subquery(*number, made, frame),
         })
     }
@@ -110,6 +112,7 @@ impl Callee {
         if self.strict && values.iter().any(Datum::is_null) {
             return Ok(Datum::Null);
         }
+        interrupt::spend(STEPS_OF_A_CALL + values.iter().map(length).sum::<usize>() / 8).map_err(EvalError::from)?;
         Ok((self.body)(frame.values.env, values)?)
     }
 }
@@ -138,6 +141,15 @@ fn holds(op: CompareOp, order: std::cmp::Ordering) -> bool {
         CompareOp::Le => order.is_le(),
         CompareOp::Gt => order.is_gt(),
         CompareOp::Ge => order.is_ge(),
+    }
+}
+
+/// Letters of a text, bytes of a value.
+fn length(value: &Datum) -> usize {
+    match value {
+        Datum::Text(text) => text.len(),
+        Datum::Bytes(bytes) => bytes.len(),
+        _ => 0,
     }
 }
 
@@ -265,14 +277,6 @@ fn row_holds(left: &[(Comparison, Value<'_>)], row: &[Datum], frame: &Frame<'_>)
         }
     }
     Ok(known)
-}
-
-/// A numeric beyond that scale's range stays as it is, as it does in a plan.
-fn with_scale(value: Datum, digits: u8) -> Datum {
-    match value {
-        Datum::Numeric(number) => Datum::Numeric(number.rescale(digits).unwrap_or(number)),
-        value => value,
-    }
 }
 
 /// Is `op` one that holds for equal rows?

@@ -11,14 +11,16 @@
 pub(crate) mod columns;
 mod compile;
 mod eval;
+mod form;
 mod frame;
 mod operations;
 
 pub(crate) use compile::Scope;
+pub(crate) use form::Form;
 pub(crate) use frame::{Frame, Row, Values};
 
 use bind::tree::{BoolTest, CompareOp};
-use builtins::{Body, EvalError};
+use builtins::{Body, EvalError, FuncId};
 use types::{DataType, Datum};
 
 /// Why evaluation stopped.
@@ -39,6 +41,7 @@ impl From<EvalError> for Stop {
 /// A function to be called.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Callee {
+    pub(crate) func: FuncId,
     pub(crate) body: Body,
     /// NULL as soon as an argument is?
     pub(crate) strict: bool,
@@ -93,8 +96,8 @@ pub(crate) enum RowExpr {
     Print(DataType, Box<RowExpr>),
     /// A text read as a value of a type that no session setting has a part in.
     Parse(DataType, Box<RowExpr>),
-    /// A numeric with so many digits behind the point.
-    Scale(u8, Box<RowExpr>),
+    /// A numeric with the digits of its column.
+    Form(Form, Box<RowExpr>),
     Subquery(usize, SubqueryValue),
 }
 

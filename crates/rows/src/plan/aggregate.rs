@@ -1,8 +1,9 @@
 //! Groups and aggregates.
 
-use super::{Aggregate, Ask, Call, Compiler, Node, NodeKind};
+use super::{Aggregate, Ask, Call, Compiler, Node, NodeKind, SortKey};
 use crate::WhyNot;
-use bind::tree::{AggCall, ColId, Rel};
+use crate::expr::Form;
+use bind::tree::{AggCall, ColId, Key, Rel};
 
 impl Compiler<'_> {
     pub(crate) fn aggregate(
@@ -19,6 +20,16 @@ impl Compiler<'_> {
         Ok(Node { kind: NodeKind::Aggregate(Box::new(aggregate)), cols })
     }
 
+    /// The order in which rows are added. Those of DISTINCT are sorted by their values, too.
+    fn order_of(call: &AggCall, cols: &[ColId]) -> Result<Vec<SortKey>, WhyNot> {
+        let mut keys = call.order.clone();
+        if call.distinct {
+            let others = call.args.iter().filter(|arg| !call.order.iter().any(|key| key.col == **arg));
+            keys.extend(others.map(|arg| Key { col: *arg, desc: false, nulls_first: false }));
+        }
+        Self::sort_keys(cols, &keys)
+    }
+
     fn call_of(&self, call: &AggCall, cols: &[ColId]) -> Result<Call, WhyNot> {
         let line = self.functions.function(call.func);
         let name = || line.map_or_else(|| call.func.0.to_string(), |line| line.name.to_owned());
@@ -30,7 +41,8 @@ impl Compiler<'_> {
             args: call.args.iter().map(|col| Self::place(cols, *col)).collect::<Result<_, _>>()?,
             distinct: call.distinct,
             filter: call.filter.map(|col| Self::place(cols, col)).transpose()?,
-            order: Self::sort_keys(cols, &call.order)?,
+            order: Self::order_of(call, cols)?,
+            form: Form::of(call.ty)?,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::rel::{Ask, PlanResult, Planned};
 use super::scan::ScanCols;
-use super::{Compiler, Lookup, Matching, Node, NodeKind};
+use super::{Compiler, Lookup, MOST_JOINED, Matching, Node, NodeKind};
 use crate::WhyNot;
 use crate::access::{Way, Width, rank};
 use crate::expr::{Scope, columns};
@@ -68,9 +68,13 @@ impl Compiler<'_> {
         };
         let (below, above) = self.split_conditions(&ask.conditions, left);
         let limited = ask.limited && above.is_empty();
-        let Planned { node, ordered } = self.rel(left, Ask { conditions: below, order: ask.order, limited })?;
+        let mut made = BTreeSet::new();
+        columns::made_by(left, &mut made);
+        let side = Ask::of_side(below, &ask.order, limited, &made);
+        let has_order = side.order.len() == ask.order.len();
+        let Planned { node, ordered } = self.rel(left, side)?;
         let node = self.attach(matching, mark, node, right, &on.iter().collect::<Vec<_>>())?;
-        Ok(Planned { node: self.filter(node, &above)?, ordered })
+        Ok(Planned { node: self.filter(node, &above)?, ordered: ordered && has_order })
     }
 
     /// Takes inner joins apart; begins with what conditions narrow most and goes on likewise.
@@ -78,6 +82,9 @@ impl Compiler<'_> {
         let mut all = ask.conditions;
         let mut leaves = Vec::new();
         take_apart(rel, &mut leaves, &mut all);
+        if leaves.len() > MOST_JOINED {
+            return Err(WhyNot::Node { what: "join of many tables" });
+        }
         // Lookups do not wait for subqueries: conditions with some are judged last.
         let (late, mut conditions): (Vec<&Scalar>, Vec<&Scalar>) =
             all.into_iter().partition(|condition| columns::has_subquery(condition));
@@ -86,8 +93,12 @@ impl Compiler<'_> {
         let mut made = BTreeSet::new();
         columns::made_by(leaf, &mut made);
         let own = self.take_readable(&mut conditions, &made);
-        let Planned { mut node, ordered } =
-            self.rel(leaf, Ask { conditions: own, order: ask.order, limited: ask.limited })?;
+        let side = match leaves.is_empty() {
+            true => Ask { conditions: own, order: ask.order.clone(), limited: ask.limited },
+            false => Ask::of_side(own, &ask.order, ask.limited, &made),
+        };
+        let has_order = side.order.len() == ask.order.len();
+        let Planned { mut node, ordered } = self.rel(leaf, side)?;
         while !leaves.is_empty() {
             let next = self.next_leaf(&leaves, &conditions, &node.cols);
             let leaf = leaves.remove(next);
@@ -96,7 +107,7 @@ impl Compiler<'_> {
             node = self.attach(Matching::Inner, None, node, leaf, &on)?;
         }
         conditions.extend(late);
-        Ok(Planned { node: self.filter(node, &conditions)?, ordered })
+        Ok(Planned { node: self.filter(node, &conditions)?, ordered: ordered && has_order })
     }
 
     fn take_readable<'a>(&self, conditions: &mut Vec<&'a Scalar>, made: &BTreeSet<ColId>) -> Vec<&'a Scalar> {

@@ -15,7 +15,7 @@ mod subquery;
 pub(crate) use rel::{Ask, pick};
 
 use crate::access::{ScanPath, Width};
-use crate::expr::{Row, RowExpr};
+use crate::expr::{Form, Row, RowExpr};
 use crate::{Functions, Options, WhyNot};
 use bind::tree::{Bound, ColId, Cte, CteId, SetOpKind};
 use builtins::FuncId;
@@ -137,6 +137,8 @@ pub(crate) struct Call {
     pub(crate) distinct: bool,
     pub(crate) filter: Option<usize>,
     pub(crate) order: Vec<SortKey>,
+    /// Of its result.
+    pub(crate) form: Option<Form>,
 }
 
 /// LIMIT and OFFSET.
@@ -191,7 +193,14 @@ pub(crate) struct Compiler<'a> {
     pub(crate) once: Vec<OncePlan>,
     /// Of all scans.
     pub(crate) widest: Width,
+    /// Nodes of the tree that were compiled, a query of WITH at each of its uses.
+    pub(crate) nodes: usize,
 }
+
+/// A program of more nodes is none of a short statement.
+pub(crate) const MOST_NODES: usize = 512;
+/// Neither is a join of more tables.
+pub(crate) const MOST_JOINED: usize = 24;
 
 impl Compiler<'_> {
     /// May a node read that column from around it?

@@ -1,10 +1,12 @@
 //! One node of the tree after the other.
 
-use super::{Compiler, Limit, Node, NodeKind, SortKey};
+use super::{Compiler, Limit, MOST_NODES, Node, NodeKind, SortKey};
 use crate::WhyNot;
 use crate::expr::{RowExpr, Scope, columns};
 use bind::tree::{ColId, CteBody, CteId, Key, Kind, Rel, Rows, Scalar, SetOpKind};
+use builtins::Ty;
 use std::collections::BTreeSet;
+use types::Datum;
 
 /// What is asked of a node besides its rows.
 #[derive(Clone, Default)]
@@ -15,6 +17,16 @@ pub(crate) struct Ask<'t> {
     pub(crate) order: Vec<Key>,
     /// Are only the first rows wanted, in that order?
     pub(crate) limited: bool,
+}
+
+impl<'t> Ask<'t> {
+    /// What is asked of the side of a join whose rows give the order: pairs of one row of it are in any order.
+    pub(crate) fn of_side(conditions: Vec<&'t Scalar>, order: &[Key], limited: bool, made: &BTreeSet<ColId>) -> Self {
+        match order.iter().all(|key| made.contains(&key.col)) {
+            true => Self { conditions, order: order.to_vec(), limited },
+            false => Self { conditions, ..Self::default() },
+        }
+    }
 }
 
 /// A node, and whether its rows come in the order that was asked for.
@@ -28,6 +40,10 @@ pub(crate) type PlanResult = Result<Planned, WhyNot>;
 impl Compiler<'_> {
     /// A node for the rows of `rel` that satisfy the conditions asked for.
     pub(crate) fn rel<'a>(&mut self, rel: &'a Rel, ask: Ask<'a>) -> PlanResult {
+        self.nodes += 1;
+        if self.nodes > MOST_NODES {
+            return no("statement of many parts");
+        }
         match rel {
             Rel::OneRow => self.filtered(Node { kind: NodeKind::OneRow, cols: Vec::new() }, &ask),
             Rel::Values { cols, rows } => {
@@ -96,7 +112,17 @@ impl Compiler<'_> {
 
     fn values(&mut self, cols: &[ColId], rows: &Rows) -> Result<Node, WhyNot> {
         let kind = match rows {
-            Rows::Const(rows) => NodeKind::Rows(rows.clone()),
+            Rows::Const(rows) => {
+                let limited = |ty: Ty| ty.id.element().is_some() && ty.typmod != -1;
+                if cols.iter().filter_map(|col| self.bound.col(*col)).any(|info| limited(info.ty)) {
+                    return no("array of limited elements");
+                }
+                let nested = |value: &Datum| matches!(value, Datum::Array(items) if items.iter().any(|item| matches!(item, Datum::Array(_))));
+                if rows.iter().flatten().any(nested) {
+                    return no("array of arrays");
+                }
+                NodeKind::Rows(rows.clone())
+            }
             Rows::Exprs(rows) => {
                 let scope = Scope { cols: &[] };
                 let row = |row: &Vec<Scalar>| row.iter().map(|item| self.expr(item, &scope)).collect();

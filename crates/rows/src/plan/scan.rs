@@ -81,7 +81,8 @@ impl Compiler<'_> {
     ) -> Result<ScanPath, WhyNot> {
         let wanted: Vec<usize> = cols.iter().map(|(ordinal, _)| *ordinal).collect();
         let reader = RowCodec::new(table).and_then(|codec| RowReader::new(&codec, &wanted)).map_err(broken)?;
-        Ok(ScanPath { table: Arc::clone(table), reader, conditions, ways })
+        let cols = cols.iter().map(|(_, col)| *col).collect();
+        Ok(ScanPath { table: Arc::clone(table), reader, cols, conditions, ways })
     }
 
     /// All ways to a table's rows. Operands of tests read `outer`, the columns of rows that are looked up for. The table's

@@ -73,6 +73,19 @@ async fn past_its_budget_a_program_gives_up() {
 }
 
 #[tokio::test]
+async fn rows_and_bytes_that_are_made_count_too() {
+    let (world, table) = world().await;
+    let side = |first| super::tree::filter(scan(&table, first), vec![is(EQ, col(first, INT4), int(1))]);
+    // 100 rows of each side are read, and 10,000 pairs are made of them.
+    let pairs = join(JoinKind::Left, side(0), side(10), vec![is(GT, col(12, INT4), col(2, INT4))]);
+    let bound = query(limit(sort(pairs, vec![key(2, false)]), None, Some(int(1))), &[2]);
+    let with = |rows, bytes| world.try_run(&bound, &[], Limits { rows, bytes });
+    assert_eq!(with(1000, 64 << 20).await.unwrap().rows.len(), 1);
+    assert!(matches!(with(250, 64 << 20).await, Err(RowsError::OverBudget)));
+    assert!(matches!(with(1000, 32 << 10).await, Err(RowsError::OverBudget)));
+}
+
+#[tokio::test]
 async fn a_negative_limit_is_an_error_and_null_is_none() {
     let (world, table) = world().await;
     let of = |offset, count| {

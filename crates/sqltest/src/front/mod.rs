@@ -1,10 +1,12 @@
 //! The ways to run a statement.
 
+mod compared;
 mod extended;
 mod library;
 mod simple;
 
 use crate::FrontError;
+pub(crate) use compared::{Compared, Told};
 pub(crate) use extended::Extended;
 pub(crate) use library::Library;
 pub(crate) use simple::Simple;

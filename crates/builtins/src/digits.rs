@@ -1,0 +1,94 @@
+//! The form of numerics: of how many digits, and how many of them behind the point, all values of an expression are.
+//!
+//! Values of a column `numeric(p,s)` have a form, and so has arithmetic of them. Without one (`None`: `numeric` without
+//! precision, quotients, averages) a value is shown without zeros at the end of its fraction. Both executors keep to
+//! these rules, so that a statement shows the same whichever runs it.
+
+use crate::{Ty, TypeId};
+
+/// Precision and scale; `None`: every value has its own.
+pub type Digits = Option<(u8, u8)>;
+
+/// Most digits of a form.
+const MOST: u8 = 38;
+
+/// Of integers beside numerics.
+pub fn of_integer(ty: TypeId) -> Digits {
+    match ty {
+        TypeId::INT2 => Some((5, 0)),
+        TypeId::INT4 => Some((10, 0)),
+        TypeId::INT8 => Some((20, 0)),
+        _ => None,
+    }
+}
+
+/// What the function of an operator, or one like it, makes of numerics of these forms.
+pub fn of_call(function: &str, args: &[Ty]) -> Digits {
+    let forms: Vec<(u8, u8)> = args.iter().map(|ty| ty.digits).collect::<Option<_>>()?;
+    match (function, forms.as_slice()) {
+        ("numeric_add" | "numeric_sub", [a, b]) => form(whole(*a).max(whole(*b)) + 1, a.1.max(b.1)),
+        ("numeric_mul", [a, b]) => match a.1.checked_add(b.1)? {
+            scale if scale <= MOST => Some((a.0.saturating_add(b.0).saturating_add(1).min(MOST), scale)),
+            _ => None,
+        },
+        ("numeric_mod", [a, b]) => form(whole(*a).min(whole(*b)), a.1.max(b.1)),
+        ("numeric_uminus" | "numeric_uplus" | "numeric_abs", [a]) => Some(*a),
+        _ => None,
+    }
+}
+
+/// What an aggregate makes of numerics, or of bigints.
+pub fn of_aggregate(function: &str, arg: Option<&Ty>, distinct: bool) -> Digits {
+    let arg = arg?;
+    let (precision, scale) = match arg.id {
+        TypeId::INT8 if function == "sum" => (19, 0),
+        _ => arg.digits?,
+    };
+    match function {
+        "min" | "max" => Some((precision, scale)),
+        "sum" if distinct && precision > MOST - 10 => None,
+        "sum" => Some((precision.saturating_add(10).min(MOST), scale)),
+        _ => None,
+    }
+}
+
+/// The form of which all values of these forms are.
+pub fn common(all: impl IntoIterator<Item = Digits>) -> Digits {
+    let mut all = all.into_iter();
+    let first = all.next()??;
+    all.try_fold(first, |a, b| {
+        let b = b?;
+        form(whole(a).max(whole(b)), a.1.max(b.1))
+    })
+}
+
+/// Digits before the point.
+fn whole(form: (u8, u8)) -> u8 {
+    form.0.saturating_sub(form.1)
+}
+
+fn form(whole: u8, scale: u8) -> Digits {
+    Some((whole.saturating_add(scale).min(MOST), scale))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numeric(digits: Digits) -> Ty {
+        Ty { digits, ..Ty::plain(TypeId::NUMERIC) }
+    }
+
+    #[test]
+    fn arithmetic_has_the_form_that_plans_give_it() {
+        let (price, count) = (numeric(Some((10, 2))), numeric(of_integer(TypeId::INT4)));
+        assert_eq!(of_call("numeric_mul", &[price, count]), Some((21, 2)));
+        assert_eq!(of_call("numeric_add", &[price, count]), Some((13, 2)));
+        assert_eq!(of_call("numeric_mod", &[price, count]), Some((10, 2)));
+        assert_eq!(of_call("numeric_div", &[price, count]), None);
+        assert_eq!(of_call("numeric_add", &[price, numeric(None)]), None);
+        assert_eq!(of_aggregate("sum", Some(&price), false), Some((20, 2)));
+        assert_eq!(of_aggregate("avg", Some(&price), false), None);
+        assert_eq!(common([Some((10, 2)), Some((5, 4))]), Some((12, 4)));
+    }
+}

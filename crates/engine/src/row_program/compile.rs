@@ -1,0 +1,107 @@
+//! From a query to its row program. Whatever binding or compiling refuses is a plan's, errors too.
+
+use super::explain::kept;
+use super::relations::CatalogRelations;
+use super::{HandOvers, RowProgram, RowPrograms};
+use crate::session::is_large;
+use crate::statement::Source;
+use crate::{ColumnDesc, Session};
+use bind::Environment;
+use bind::tree::{Body, Bound, Output};
+use builtins::{Ty, TypeId, Volatility};
+use catalog::Catalog;
+use parking_lot::Mutex;
+use rows::{Builtins, Options, Program};
+use sql::Statement;
+use std::sync::Arc;
+use types::DataType;
+
+/// More columns are refused, which is a plan's.
+const MOST_COLUMNS: usize = 1664;
+
+/// A compiled query with its parameters and columns.
+pub(crate) struct Compiled {
+    pub(crate) program: RowProgram,
+    pub(crate) parameters: Vec<DataType>,
+    pub(crate) columns: Vec<ColumnDesc>,
+}
+
+impl Session {
+    /// The query as a row program, if it can be one.
+    pub(crate) fn row_program(&self, catalog: &Catalog, source: &Arc<Source>) -> Option<Compiled> {
+        let mode = self.settings.effective().row_programs;
+        // What is long to read is no short statement, and is compiled where others do not wait for it.
+        if mode == RowPrograms::Off || is_large(&source.text) {
+            return None;
+        }
+        let bound = self.bound(catalog, source)?;
+        let Body::Query(query) = &bound.body else { return None };
+        if query.outputs.len() > MOST_COLUMNS {
+            return None;
+        }
+        // A volatile call must not be made twice, and that is what a hand-over does.
+        if bound.facts.volatility == Volatility::Volatile || self.calls_own_functions(&bound) {
+            return None;
+        }
+        let parameters = parameters(&bound, &source.types)?;
+        let columns = query.outputs.iter().map(|output| column(catalog, &bound, output)).collect::<Option<Vec<_>>>()?;
+        let options =
+            Options { full_scans: mode == RowPrograms::All, index_choice: self.settings.effective().index_choice };
+        let program: Program = rows::compile(&bound, &Builtins, options).ok()?;
+        let (plan, handed_over) = (Mutex::default(), HandOvers::default());
+        let bound = kept(bound, self.explaining);
+        let program = RowProgram { program, source: Arc::clone(source), plan, handed_over, bound };
+        Some(Compiled { program, parameters, columns })
+    }
+
+    fn bound(&self, catalog: &Catalog, source: &Source) -> Option<Bound> {
+        if !matches!(source.statement, Statement::Query(_)) {
+            return None;
+        }
+        let (path, rules) = (self.search_path(), self.time_zone());
+        let relations = CatalogRelations { catalog, path: &path };
+        let declared: Vec<Option<Ty>> = source.types.iter().map(|ty| ty.as_ref().map(Ty::of)).collect();
+        let env = Environment { text: &source.text, rules: &rules };
+        bind::bind(&source.statement, &relations, &env, &declared).ok()
+    }
+
+    /// Has the embedding program a function of a name that the query calls?
+    fn calls_own_functions(&self, bound: &Bound) -> bool {
+        let own = |id: &builtins::FuncId| {
+            builtins::function(*id).is_some_and(|function| self.engine.functions().get(function.name).is_some())
+        };
+        bound.needs.functions.iter().any(own)
+    }
+}
+
+/// Types of parameters: what the client has said, else what the query makes of them.
+fn parameters(bound: &Bound, declared: &[Option<DataType>]) -> Option<Vec<DataType>> {
+    let said = |at: usize| declared.get(at).copied().flatten();
+    bound.params.iter().enumerate().map(|(at, ty)| said(at).or_else(|| ty.data_type())).collect()
+}
+
+/// A column as front ends see it. One of a table has the table's type, limits of arrays included.
+fn column(catalog: &Catalog, bound: &Bound, output: &Output) -> Option<ColumnDesc> {
+    let info = bound.col(output.col)?;
+    let name = output.name.clone();
+    let Some((oid, number)) = info.origin else {
+        return Some(ColumnDesc { name, ty: value_type(info.ty)?, table_oid: 0, column_number: 0 });
+    };
+    let of_number = |column: &&catalog::Column| i16::try_from(column.id.0).is_ok_and(|id| id == number);
+    let ty = match (catalog.table_by_oid(oid), catalog.view_by_oid(oid)) {
+        (Some(table), _) => table.columns.iter().find(of_number)?.ty,
+        (None, Some(view)) => view.columns.get(usize::try_from(number).ok()?.checked_sub(1)?)?.ty,
+        (None, None) => value_type(info.ty)?,
+    };
+    Some(ColumnDesc { name, ty, table_oid: oid.0, column_number: number })
+}
+
+/// The type whose values a column has. Numerics say how many digits all of them have.
+fn value_type(ty: Ty) -> Option<DataType> {
+    match ty.data_type()? {
+        DataType::Numeric(_) => Some(DataType::Numeric(ty.digits)),
+        // Of a computed `char(n)` the length is not known.
+        _ if ty.id == TypeId::BPCHAR && ty.typmod == -1 => None,
+        other => Some(other),
+    }
+}

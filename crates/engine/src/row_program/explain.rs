@@ -1,0 +1,57 @@
+//! EXPLAIN of row programs.
+
+use super::RowProgram;
+use super::run::finished;
+use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
+use bind::tree::Bound;
+use rows::{Builtins, Input, RowsError};
+use sql::Explain;
+use std::time::Instant;
+
+impl Session {
+    /// The program as lines; `None`: it reads more than programs may, and its plan is what runs.
+    pub(crate) async fn explain_rows(
+        &mut self,
+        rows: &RowProgram,
+        explain: &Explain,
+    ) -> EngineResult<Option<Vec<String>>> {
+        let Some(bound) = &rows.bound else {
+            return fail(Fault::Internal { detail: "a row program that is not to be explained".to_owned() });
+        };
+        if !bound.params.is_empty() {
+            return fail(Fault::NoSuchParameter { number: 1 });
+        }
+        let view = self.read_view().await?;
+        let (env, limits, guard) = (self.row_environment(), self.row_limits(), self.running());
+        let input = Input { view: &view, env: &env, params: &[], limits };
+        let began = Instant::now();
+        let mut lines = if explain.analyze {
+            let work = async {
+                match rows.program.analyze(&Builtins, input).await {
+                    Ok((_, made)) => Ok(Some(made)),
+                    Err(RowsError::OverBudget) => Ok(None),
+                    Err(error) => finished(Err(error)).map(|_| None),
+                }
+            };
+            match guard.stoppable(work).await? {
+                Some(made) => rows.program.explain(bound, input, Some(&made)),
+                None => return Ok(None),
+            }
+        } else {
+            rows.program.explain(bound, input, None)
+        };
+        if explain.verbose {
+            lines.push("Executor: row program".to_owned());
+        }
+        if explain.analyze && explain.timing && explain.summary.unwrap_or(true) {
+            lines.push(format!("Execution Time: {:.3} ms", began.elapsed().as_secs_f64() * 1000.0));
+        }
+        Ok(Some(lines))
+    }
+}
+
+/// What EXPLAIN shows names of, kept only for it.
+pub(super) fn kept(bound: Bound, explaining: bool) -> Option<Box<Bound>> {
+    explaining.then(|| Box::new(bound))
+}

@@ -1,0 +1,104 @@
+//! Running a row program, and handing over to its plan.
+
+use super::RowProgram;
+use crate::error::EngineResult;
+use crate::plan_cache::Compiled;
+use crate::{Answer, Chunk, ColumnDesc, RowStream, Session, stream};
+use builtins::Env;
+use futures::StreamExt;
+use query::Plan;
+use rows::{Builtins, Input, Limits, RowsError};
+use sql::Statement;
+use std::sync::Arc;
+use txn::ReadView;
+use types::{Datum, coerce};
+
+impl Session {
+    /// Answers with the program's rows, or with those of its plan on the same state.
+    pub(crate) async fn run_rows(
+        &mut self,
+        view: ReadView,
+        compiled: &Compiled,
+        rows: &RowProgram,
+        params: &[Datum],
+    ) -> EngineResult<Answer> {
+        if rows.handed_over.may_run() {
+            let guard = self.running();
+            let env = self.row_environment();
+            let input = Input { view: &view, env: &env, params, limits: self.row_limits() };
+            let work = async { finished(rows.program.run(&Builtins, input).await) };
+            if let Some(answer) = guard.stoppable(work).await? {
+                rows.handed_over.forget();
+                self.engine.counters().rows.add(1);
+                return Ok(Answer::Rows(stream::ready(compiled.columns(), answer, "SELECT")));
+            }
+            self.engine.counters().handed_over.add(1);
+        }
+        rows.handed_over.add();
+        if !self.is_current(compiled) {
+            // Definitions have changed since: all of it once more, with a state that is as new.
+            return Box::pin(self.run_query(&rows.source, None, params)).await;
+        }
+        let plan = self.plan_beside(rows).await?;
+        let stream = self.start_query(&plan, view, params)?;
+        Ok(Answer::Rows(in_columns(stream, compiled.columns())))
+    }
+
+    /// The plan of a program, made when it is wanted first. The catalog is that of the program.
+    pub(crate) async fn plan_beside(&mut self, rows: &RowProgram) -> EngineResult<Arc<Plan>> {
+        if let Some(plan) = rows.plan.lock().as_ref() {
+            return Ok(Arc::clone(plan));
+        }
+        let Statement::Query(query) = &rows.source.statement else {
+            return Err(crate::error::Fault::Internal { detail: "a row program of no query".to_owned() }.into());
+        };
+        let catalog = self.engine.catalog().current();
+        let plan = self.plan(&catalog, query, &rows.source.types).await?;
+        if plan.cacheable {
+            *rows.plan.lock() = Some(Arc::clone(&plan));
+        }
+        Ok(plan)
+    }
+
+    /// What functions may ask of the session.
+    pub(super) fn row_environment(&self) -> Env {
+        let (now, effective) = (self.engine.now(), self.settings.effective());
+        Env {
+            time_zone: Arc::clone(&effective.time_zone),
+            style: effective.style,
+            transaction_time: self.block.started().unwrap_or(now),
+            statement_time: now,
+        }
+    }
+
+    pub(super) fn row_limits(&self) -> Limits {
+        Limits { rows: self.settings.effective().row_budget, ..Limits::default() }
+    }
+}
+
+/// The rows in the columns that the client was told: a plan may say integer where a program says bigint.
+fn in_columns(stream: RowStream, told: Arc<Vec<ColumnDesc>>) -> RowStream {
+    let same = stream.columns.len() == told.len() && stream.columns.iter().zip(told.iter()).all(|(a, b)| a.ty == b.ty);
+    if same {
+        return RowStream { columns: told, ..stream };
+    }
+    let (own, wanted) = (stream.columns, Arc::clone(&told));
+    let assigned = move |chunk: Chunk| {
+        let mut rows = chunk.to_rows(&own)?.into_owned();
+        for (value, column) in rows.iter_mut().flat_map(|row| row.iter_mut().zip(wanted.iter())) {
+            *value = coerce::assign(&column.ty, std::mem::replace(value, Datum::Null))?;
+        }
+        Ok(Chunk::Rows(rows))
+    };
+    let chunks = stream.chunks.map(move |chunk| chunk.and_then(&assigned)).boxed();
+    RowStream { columns: told, chunks, tag: stream.tag, counted: stream.counted }
+}
+
+/// The rows; `None`: the plan is to run.
+pub(super) fn finished(done: Result<rows::Answer, RowsError>) -> EngineResult<Option<Vec<Vec<Datum>>>> {
+    match done {
+        Ok(answer) => Ok(Some(answer.rows)),
+        Err(RowsError::OverBudget) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

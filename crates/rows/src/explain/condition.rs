@@ -1,0 +1,13 @@
+//! What of a condition the key answers.
+
+use crate::access::KeyTest;
+
+/// Does it say something about the key?
+pub(super) fn is_known(test: &KeyTest) -> bool {
+    match test {
+        KeyTest::And(all) => all.iter().any(is_known),
+        KeyTest::Or(any) => any.iter().all(is_known),
+        KeyTest::Unknown => false,
+        _ => true,
+    }
+}
