@@ -4,7 +4,7 @@ mod newest;
 mod room;
 
 use crate::commit::{self, Committed, Conditions};
-use crate::writes::{OwnRows, Savepoint, SpillFile, UndoLog, WriteSet, Written};
+use crate::writes::{OwnRows, Prefixes, Savepoint, SpillFile, UndoLog, WriteSet, Written};
 use crate::{LockOwner, LockTable, LockWait, ReadView, TxnId, TxnResult};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -51,6 +51,8 @@ pub struct Transaction {
     statement: WriteSet,
     /// Rows that the present statement writes at its end.
     aside: WriteSet,
+    /// Of what it has put with [`Self::put_with_prefix`].
+    prefixes: Prefixes,
     conditions: Vec<Condition>,
     /// The stamps of rows that it has read to build on them; `None` where locks are enough.
     stamps: Option<Stamps>,
@@ -94,6 +96,7 @@ impl Transaction {
             before: Arc::default(),
             statement: WriteSet::default(),
             aside: WriteSet::default(),
+            prefixes: Prefixes::default(),
             conditions: Vec::new(),
             undo: UndoLog::default(),
             reads: Reads::default(),
@@ -263,6 +266,21 @@ impl Transaction {
     /// [`crate::TxnError::TooManyWrites`], [`crate::TxnError::NoMemory`], [`crate::TxnError::Spill`].
     pub async fn put(&mut self, table: TableId, family: FamilyId, key: Bytes, fragment: Bytes) -> TxnResult<()> {
         self.write(table, family, key, Some(fragment)).await
+    }
+
+    /// As [`Self::put`] for a row whose key will be looked for by its first bytes ([`Self::find_newest`]).
+    ///
+    /// # Errors
+    /// As [`Self::put`].
+    pub async fn put_with_prefix(
+        &mut self,
+        table: TableId,
+        family: FamilyId,
+        (key, fragment): (Bytes, Bytes),
+        prefix: usize,
+    ) -> TxnResult<()> {
+        self.prefixes.add(table, key.get(..prefix).unwrap_or(&key));
+        self.put(table, family, key, fragment).await
     }
 
     /// Deletes a row, there or not. Its lock is the caller's matter.

@@ -12,9 +12,13 @@ pub(crate) struct Server {
     pub(crate) http_port: u16,
 }
 
-/// The binary that was built with the tests, or `BENNU_BINARY`.
+/// The binary that was built with the tests, or `BENNU_BINARY`. It would take what the tests are told for settings of its own.
 pub(crate) fn bennu() -> Command {
-    Command::new(std::env::var_os("BENNU_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_bennu").into()))
+    let mut bennu =
+        Command::new(std::env::var_os("BENNU_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_bennu").into()));
+    let told = std::env::vars_os().map(|(name, _)| name);
+    told.filter(|name| name.to_string_lossy().starts_with("BENNU_")).for_each(|name| drop(bennu.env_remove(name)));
+    bennu
 }
 
 impl Server {

@@ -110,8 +110,8 @@ impl Session {
             return Ok(Look::None);
         };
         let storage = index.index().storage_id();
-        let range = store::KeyRange::prefix(Bytes::copy_from_slice(prefix));
-        let Some(found) = work.txn.find_newest(storage, FAMILY, &range).await? else { return Ok(Look::None) };
+        let prefix = Bytes::copy_from_slice(prefix);
+        let Some(found) = work.txn.find_newest(storage, FAMILY, &prefix).await? else { return Ok(Look::None) };
         let Some(fragment) = work.newest(storage, FAMILY, &found).await? else { return Ok(Look::Changed) };
         let mut key = Vec::with_capacity(32);
         index.rowkey_into(&target.codec, &found, &fragment, &mut key)?;

@@ -15,7 +15,7 @@ use crate::dml::{FAMILY, Row, Target};
 use crate::error::{EngineResult, Fault, fail};
 use index::{Entry, IndexCodec};
 use std::borrow::Cow;
-use store::{Bytes, KeyRange};
+use store::Bytes;
 use txn::Aside;
 use types::Datum;
 
@@ -96,7 +96,7 @@ impl RowWriter<'_> {
             {
                 return Err(self.target.duplicate_in(index, &index.part_values(new)));
             }
-            self.work.txn.put(index.index().storage_id(), FAMILY, entry.key, entry.fragment).await?;
+            self.put_entry(index, entry).await?;
         }
         Ok(())
     }
@@ -121,17 +121,17 @@ impl RowWriter<'_> {
             let mut entries = aside.rows(storage, FAMILY);
             let mut before: Option<Bytes> = None;
             while let Some((key, fragment)) = entries.next_row()? {
-                if let Some(prefix) = index.unique_prefix(&key)? {
+                let unique_prefix = index.unique_prefix(&key)?;
+                if let Some(prefix) = unique_prefix {
                     let prefix = key.slice(..prefix.min(key.len()));
-                    let range = KeyRange::prefix(prefix.clone());
                     let taken = before.as_ref() == Some(&prefix)
-                        || self.work.txn.find_before(storage, FAMILY, &range).await?.is_some();
+                        || self.work.txn.find_before(storage, FAMILY, &prefix).await?.is_some();
                     if taken {
                         return Err(self.target.duplicate_in(index, &index.part_values_of_key(&key)?));
                     }
                     before = Some(prefix);
                 }
-                self.work.txn.put(storage, FAMILY, key, fragment).await?;
+                self.put_entry(index, Entry { key, fragment, unique_prefix }).await?;
                 self.guard.check()?;
             }
         }
@@ -140,8 +140,18 @@ impl RowWriter<'_> {
 
     /// Has an entry that prefix, in the newest state?
     async fn has_prefix(&mut self, index: &IndexCodec, key: &Bytes, prefix: usize) -> EngineResult<bool> {
-        let range = KeyRange::prefix(key.slice(..prefix.min(key.len())));
-        Ok(self.work.txn.find_newest(index.index().storage_id(), FAMILY, &range).await?.is_some())
+        let prefix = key.slice(..prefix.min(key.len()));
+        Ok(self.work.txn.find_newest(index.index().storage_id(), FAMILY, &prefix).await?.is_some())
+    }
+
+    /// Puts an entry, so that the next one with its unique prefix finds it.
+    async fn put_entry(&mut self, index: &IndexCodec, entry: Entry) -> EngineResult<()> {
+        let (storage, Entry { key, fragment, unique_prefix }) = (index.index().storage_id(), entry);
+        match unique_prefix {
+            Some(prefix) => self.work.txn.put_with_prefix(storage, FAMILY, (key, fragment), prefix).await?,
+            None => self.work.txn.put(storage, FAMILY, key, fragment).await?,
+        }
+        Ok(())
     }
 }
 

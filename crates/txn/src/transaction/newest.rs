@@ -1,4 +1,4 @@
-//! Is there a row in a range, in the newest state?
+//! Is there a row whose key has a prefix, in the newest state?
 
 use super::Transaction;
 use crate::writes::{OwnRows, WriteSet};
@@ -7,12 +7,13 @@ use store::{
     Bytes, CommitNo, Durability, FamilyId, KeyRange, ScanRequest, Snapshot, Store, StoreResult, TableId, WriteBatch,
 };
 
-/// Rows looked at at once: a range that is asked for has one or two.
+/// Rows looked at at once: of one prefix there are one or two.
 const FEW: usize = 4;
 
 impl Transaction {
-    /// The key of a row in the range, as this transaction would leave it: written by itself, by this statement too, or in
-    /// the newest state of the store. For who holds a lock that writers of such rows need.
+    /// The key of a row with the prefix, as this transaction would leave it: written by itself, by this statement too, or in
+    /// the newest state of the store. For who holds a lock that writers of such rows need. Of its own rows those count that
+    /// were put with this prefix ([`Self::put_with_prefix`]).
     ///
     /// # Errors
     /// As [`Store::scan`].
@@ -20,16 +21,19 @@ impl Transaction {
         &mut self,
         table: TableId,
         family: FamilyId,
-        range: &KeyRange,
+        prefix: &Bytes,
     ) -> StoreResult<Option<Bytes>> {
-        if let Some(own) = self.find_own((table, family), range)? {
+        let range = KeyRange::prefix(prefix.clone());
+        if self.prefixes.may_have(table, prefix)
+            && let Some(own) = self.find_own((table, family), &range)?
+        {
             return Ok(Some(own));
         }
-        self.find_committed(table, family, range).await
+        self.find_committed(table, family, &range).await
     }
 
     /// As [`Self::find_newest`], but for what the present statement has put: for who knows that it has put nothing there.
-    /// Looks for many ranges in a large statement's writes would take long.
+    /// Looks for many prefixes in a large statement's writes would take long.
     ///
     /// # Errors
     /// As there.
@@ -37,14 +41,17 @@ impl Transaction {
         &mut self,
         table: TableId,
         family: FamilyId,
-        range: &KeyRange,
+        prefix: &Bytes,
     ) -> StoreResult<Option<Bytes>> {
+        let range = KeyRange::prefix(prefix.clone());
         let statement = &self.statement;
         let stays = |key: &[u8]| Ok(!matches!(statement.get(table, family, key)?, Some(None)));
-        if let Some(own) = first_put(&self.before, (table, family), range, stays)? {
+        if self.prefixes.may_have(table, prefix)
+            && let Some(own) = first_put(&self.before, (table, family), &range, stays)?
+        {
             return Ok(Some(own));
         }
-        self.find_committed(table, family, range).await
+        self.find_committed(table, family, &range).await
     }
 
     /// Of rows that this transaction has not written.

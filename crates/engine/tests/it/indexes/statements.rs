@@ -2,6 +2,8 @@
 
 use super::World;
 use crate::copy::copy;
+use engine::EngineOptions;
+use store_fjall::FjallStore;
 use types::Datum;
 
 const TABLE: &str = "CREATE TABLE t (k integer PRIMARY KEY, a integer, b text, n numeric, UNIQUE (a));
@@ -75,4 +77,29 @@ async fn prepared_statements_follow_indexes_that_come_and_go() {
     assert_eq!(w.verify("t").await, 2);
     w.client.ok("DROP INDEX i").await;
     assert_eq!(w.client.run_prepared(&insert, &row(3, 1)).await, "INSERT 0 1");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn statements_of_more_rows_than_memory_holds() {
+    let (folder, spill) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let options = store_fjall::Options { temporary: true, ..store_fjall::Options::default() };
+    let store = FjallStore::open(folder.path().join("data"), options).unwrap();
+    let spill_dir = Some(spill.path().to_owned());
+    let options = EngineOptions { query_threads: 2, memory_bytes: 8 << 20, spill_dir, ..EngineOptions::default() };
+    let engine = engine::Engine::open(store.clone(), options).await.unwrap();
+    let client = crate::client::Client::of(&engine);
+    let mut w = World { engine, store, client };
+    w.client.ok("CREATE TABLE t (k integer PRIMARY KEY, a integer UNIQUE, pad text); CREATE INDEX ON t (pad)").await;
+    let rows = "SELECT k, k, repeat('x', 800) || k % 10 FROM generate_series(1, 12000) AS g(k)";
+    assert_eq!(w.client.run(&format!("INSERT INTO t {rows}")).await, "INSERT 0 12000");
+    assert_eq!(w.verify("t").await, 12_000);
+    for shifted in ["a = a + 1", "k = k + 1", "k = k + 1, a = a - 1, pad = pad || 'y'"] {
+        assert_eq!(w.client.run(&format!("UPDATE t SET {shifted}")).await, "UPDATE 12000", "{shifted}");
+        assert_eq!(w.verify("t").await, 12_000);
+    }
+    let refused = w.client.run("UPDATE t SET a = a / 2").await;
+    assert!(refused.starts_with("ERROR 23505") && refused.contains("t_a_key"), "{refused}");
+    assert_eq!(w.verify("t").await, 12_000);
+    assert_eq!(w.client.run("DELETE FROM t WHERE k > 100").await, "DELETE 11902");
+    assert_eq!(w.verify("t").await, 98);
 }
