@@ -1,5 +1,6 @@
 //! What front ends see of a failure: one line, a SQLSTATE, and what PostgreSQL would add to it.
 
+mod crate_codes;
 mod fault;
 mod locate;
 mod sqlstate;

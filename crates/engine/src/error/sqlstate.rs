@@ -1,15 +1,13 @@
-//! The one place where SQLSTATEs are chosen: every match here is exhaustive, so that a new variant of any
+//! The one place where SQLSTATEs are chosen, with `crate_codes.rs`: every match here is exhaustive, so that a new variant of any
 //! crate's error does not compile until it has a code.
 
+use super::crate_codes::{catalog_code, fragment_code, key_code, sql_code, store_code, txn_code, type_code};
 use super::{EngineError, Fault, Report};
 use builtins::{EvalError, Reason};
 use catalog::CatalogError;
-use fragment::FragmentError;
 use query::{QueryError, Refusal};
-use rowkey::KeyError;
 use rows::RowsError;
 use sql::SqlError;
-use std::io::ErrorKind;
 use store::StoreError;
 use txn::TxnError;
 use types::TypeError;
@@ -86,141 +84,6 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::CopyOptionsClash { .. } => "0A000",
         Fault::BadCopyColumn { .. } => "42P10",
         Fault::Internal { .. } => "XX000",
-    }
-}
-
-fn type_code(error: &TypeError) -> &'static str {
-    match error {
-        TypeError::InvalidText { ty, .. } if is_date_or_time(ty) => "22007",
-        TypeError::InvalidText { .. } | TypeError::BadArray { .. } | TypeError::BadJson { .. } => "22P02",
-        TypeError::TooManyDimensions { .. } => "54000",
-        TypeError::IntervalRange { .. } => "22015",
-        TypeError::InvalidHex { .. } => "22023",
-        TypeError::DateTimeRange { .. } | TypeError::MomentRange { .. } | TypeError::IntervalOverflow { .. } => "22008",
-        TypeError::TextOutOfRange { .. } | TypeError::OutOfRange { .. } | TypeError::NumericOverflow { .. } => "22003",
-        TypeError::TooLong { .. } => "22001",
-        TypeError::InvalidEncoding { .. } => "22021",
-        TypeError::NoCast { .. } => "42804",
-        TypeError::BadType { .. } => "42704",
-        TypeError::BadTypeParameter { .. } => "22023",
-        TypeError::UnsupportedType { .. } => "0A000",
-    }
-}
-
-fn is_date_or_time(ty: &str) -> bool {
-    ty == "date" || ty == "interval" || ty.starts_with("time")
-}
-
-fn sql_code(error: &SqlError) -> &'static str {
-    match error {
-        SqlError::Syntax { .. } | SqlError::Invalid { .. } => "42601",
-        SqlError::Unsupported { .. } => "0A000",
-        SqlError::InvalidTable { .. } => "42P16",
-        SqlError::InvalidParameter { .. } => "22023",
-        SqlError::Type { source, .. } => type_code(source),
-        SqlError::TooDeep { .. } => "54001",
-        SqlError::TooLong { .. } => "54000",
-        SqlError::Stopped => "57014",
-    }
-}
-
-fn catalog_code(error: &CatalogError) -> &'static str {
-    match error {
-        CatalogError::Stopped => "57014",
-        CatalogError::DuplicateSchema { .. } => "42P06",
-        CatalogError::DuplicateTable { .. } => "42P07",
-        CatalogError::DuplicateColumn { .. } | CatalogError::DuplicateKeyColumn { .. } => "42701",
-        CatalogError::DuplicateConstraint { .. } | CatalogError::DuplicateCheck { .. } => "42710",
-        CatalogError::NoSuchConstraint { .. } => "42704",
-        CatalogError::NoSuchSchema { .. } => "3F000",
-        CatalogError::NoSuchTable { .. } => "42P01",
-        CatalogError::NoSuchColumn { .. } => "42703",
-        CatalogError::DependentObjects { .. } | CatalogError::RequiredBy { .. } => "2BP01",
-        CatalogError::SequenceExhausted { .. } => "2200H",
-        CatalogError::SequenceBounds { .. } => "22003",
-        CatalogError::ReservedName { .. } => "42939",
-        CatalogError::TooManyColumns { .. } => "54011",
-        CatalogError::TooManyChanges { .. } => "54000",
-        CatalogError::InvalidTable { .. } => "42P16",
-        CatalogError::InvalidSplit { .. }
-        | CatalogError::InvalidSalt { .. }
-        | CatalogError::UnknownProperty { .. }
-        | CatalogError::InvalidProperty { .. } => "22023",
-        CatalogError::Unsupported { .. } => "0A000",
-        CatalogError::ChangedElsewhere => "40001",
-        CatalogError::Corrupted { .. } => "XX001",
-        CatalogError::NewerFormat { .. } | CatalogError::Aborted { .. } => "XX000",
-        CatalogError::Store(error) => store_code(error),
-    }
-}
-
-fn store_code(error: &StoreError) -> &'static str {
-    match error {
-        // The table was dropped or truncated since the statement looked it up.
-        StoreError::NoSuchTable { .. } => "42P01",
-        StoreError::NoSuchFamily { .. } | StoreError::TableExists { .. } => "XX000",
-        // Conditions of statements of ours are told in their own words before they come here.
-        StoreError::ConditionFailed { .. } | StoreError::TableChanged { .. } => "40001",
-        StoreError::DuplicateKey { .. } => "23505",
-        StoreError::TooLarge { .. } => "54000",
-        StoreError::SnapshotTooOld { .. } => "72000",
-        StoreError::DiskFull { .. } | StoreError::ReadOnly { disk_full: true, .. } => "53100",
-        StoreError::ReadOnly { disk_full: false, .. } => "58030",
-        StoreError::Corrupted { .. } => "XX001",
-        StoreError::Locked { .. } => "55006",
-        StoreError::Foreign { .. } => "58000",
-        StoreError::Io { .. } => "58030",
-        StoreError::Unsupported { .. } => "0A000",
-        StoreError::Closed => "57P01",
-    }
-}
-
-fn out_of_space(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
-}
-
-fn txn_code(error: &TxnError) -> &'static str {
-    match error {
-        TxnError::Deadlock { .. } => "40P01",
-        TxnError::LockNotAvailable { .. } => "55P03",
-        TxnError::TooManyWrites { .. } | TxnError::NoMemory { .. } => "53200",
-        TxnError::Spill { kind, .. } if out_of_space(*kind) => "53100",
-        TxnError::Spill { .. } => "58030",
-        TxnError::RowChanged { .. } => "40001",
-        TxnError::PartlyCommitted { .. } => "XX000",
-        TxnError::Store(error) => store_code(error),
-    }
-}
-
-fn key_code(error: &KeyError) -> &'static str {
-    match error {
-        KeyError::Truncated { .. }
-        | KeyError::BadEscape { .. }
-        | KeyError::BadNullMark { .. }
-        | KeyError::BadValue { .. }
-        | KeyError::TrailingBytes { .. }
-        | KeyError::BadWidth { .. } => "XX001",
-        KeyError::WrongType { .. } | KeyError::WrongArity { .. } | KeyError::NoSuchPart { .. } => "XX000",
-        KeyError::NullPart { .. } => "23502",
-        KeyError::Dimensions { .. } => "0A000",
-        KeyError::Uneven => "2202E",
-        KeyError::IntervalRange => "22008",
-        KeyError::TooLong { .. } => "54000",
-    }
-}
-
-fn fragment_code(error: &FragmentError) -> &'static str {
-    match error {
-        FragmentError::TooLarge { .. } => "54000",
-        FragmentError::CellCount { .. } | FragmentError::CellWidth { .. } => "XX000",
-        FragmentError::Truncated { .. }
-        | FragmentError::TrailingBytes { .. }
-        | FragmentError::UnknownFormat { .. }
-        | FragmentError::UnknownFlags { .. }
-        | FragmentError::WrongForm { .. }
-        | FragmentError::WrongLayout { .. }
-        | FragmentError::BadOffset { .. }
-        | FragmentError::QualifierOrder { .. } => "XX001",
     }
 }
 
