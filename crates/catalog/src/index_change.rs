@@ -99,7 +99,7 @@ impl Draft {
     pub fn publish_index(&mut self, prepared: &PreparedIndex) -> CatalogResult<Arc<Table>> {
         let mut table = self.table(prepared.table.oid)?.as_ref().clone();
         let index = &prepared.index;
-        self.check_name_is_free(&self.next.schema_name(&table).to_string(), &index.name)?;
+        self.check_name_is_free(self.next.schema_name(&table), &index.name)?;
         if let Some(gone) = prepared.table.columns.iter().find(|it| index.names(it.id) && table.column(it.id).is_none())
         {
             return Err(CatalogError::NoSuchColumn { table: table.name.clone(), column: gone.name.clone() });
@@ -161,7 +161,7 @@ impl Draft {
     /// [`CatalogError::NoSuchTable`], [`CatalogError::DuplicateTable`].
     pub fn rename_index(&mut self, table: TableOid, index: u32, to: &str) -> CatalogResult<Arc<Table>> {
         let mut table = self.table(table)?.as_ref().clone();
-        self.check_name_is_free(&self.next.schema_name(&table).to_string(), to)?;
+        self.check_name_is_free(self.next.schema_name(&table), to)?;
         for index in table.indexes.iter_mut().filter(|it| it.oid == index) {
             index.name = to.to_string();
         }
