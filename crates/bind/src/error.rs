@@ -24,6 +24,9 @@ pub enum BindErrorKind {
     /// Not in this binder yet; the statement goes the old way (0A000 where there is none).
     #[error("{feature} is not built yet")]
     NotBuilt { feature: Cow<'static, str> },
+    /// 54011.
+    #[error("target lists can have at most {limit} entries")]
+    TooManyEntries { limit: usize },
     /// 42703.
     #[error("column {} does not exist", column_name(.relation.as_deref(), .name))]
     UndefinedColumn { relation: Option<String>, name: String },

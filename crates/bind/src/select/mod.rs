@@ -15,8 +15,11 @@ use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult, Clause};
 use crate::same::same;
 use crate::scope::Scope;
-use crate::tree::{ColId, ColRef, Key, Kind, Rel, Scalar};
+use crate::tree::{ColId, ColRef, Key, Kind, Rel, Scalar, Span};
 use sql::ast;
+
+/// Most columns of a row under way (PostgreSQL's `MaxTupleAttributeNumber`), those that it is only sorted by among them.
+const MAX_ENTRIES: usize = 1664;
 
 /// A query whose outputs may be expressions over its rows still.
 #[derive(Debug)]
@@ -71,6 +74,10 @@ impl Binder<'_> {
             None => Vec::new(),
         };
         let mut order = self.sort_keys(order_by, &outputs)?;
+        let beside = order.iter().filter(|key| matches!(key.target, Target::Expr(_))).count();
+        if outputs.len() + beside > MAX_ENTRIES {
+            return self.error(BindErrorKind::TooManyEntries { limit: MAX_ENTRIES }, Span::default());
+        }
         let mut on = self.distinct_keys(select.distinct.as_ref(), &outputs)?;
         if !keys.is_empty() || !self.scope().aggregates.is_empty() || select.having.is_some() {
             let orders = order.iter_mut().map(|key| &mut key.target).chain(on.iter_mut().flatten());

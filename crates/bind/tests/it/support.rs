@@ -176,6 +176,7 @@ pub(crate) fn code(error: &BindError) -> &'static str {
         | K::StarWithoutTables
         | K::Syntax { .. } => "42601",
         K::TooManyColumns => "54000",
+        K::TooManyEntries { .. } => "54011",
         K::Value(error) => value_code(error),
     }
 }

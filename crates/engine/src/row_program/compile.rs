@@ -16,9 +16,6 @@ use sql::Statement;
 use std::sync::Arc;
 use types::DataType;
 
-/// More columns are refused, which is a plan's.
-const MOST_COLUMNS: usize = 1664;
-
 /// A compiled query with its parameters and columns.
 pub(crate) struct Compiled {
     pub(crate) program: RowProgram,
@@ -36,9 +33,6 @@ impl Session {
         }
         let bound = self.bound(catalog, source)?;
         let Body::Query(query) = &bound.body else { return None };
-        if query.outputs.len() > MOST_COLUMNS {
-            return None;
-        }
         // A volatile call must not be made twice, and that is what a hand-over does.
         if bound.facts.volatility == Volatility::Volatile || self.calls_own_functions(&bound) {
             return None;
