@@ -48,7 +48,8 @@ impl Session {
 
     pub(crate) fn set_constraints(&mut self, names: &[ObjectName]) -> EngineResult<String> {
         let catalog = self.engine.catalog().current();
-        for name in names {
+        // All constraints are checked at once, so the first that is named is refused in any case.
+        if let Some(name) = names.first() {
             let schemas = self.schemas_of(&catalog, name);
             let mut tables = schemas.iter().flat_map(|schema| catalog.tables_in(schema));
             return fail(match tables.any(|table| table.is_constraint(&name.name)) {

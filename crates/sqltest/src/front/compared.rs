@@ -98,10 +98,11 @@ impl Compared {
     }
 }
 
-/// Limits that are PostgreSQL's business and that plans lose: of varchar elements, of intervals and of moments.
+/// Limits that programs have as PostgreSQL has them, and plans not always: lengths of varchar, fields of intervals, digits of
+/// moments.
 fn told_alike(ty: DataType) -> DataType {
     match ty {
-        DataType::Varchar(None) => DataType::Text,
+        DataType::Varchar(_) => DataType::Text,
         DataType::LimitedInterval(_) => DataType::Interval,
         other => other.without_digits(),
     }
