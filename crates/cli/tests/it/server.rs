@@ -16,8 +16,9 @@ pub(crate) struct Server {
 pub(crate) fn bennu() -> Command {
     let mut bennu =
         Command::new(std::env::var_os("BENNU_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_bennu").into()));
-    let told = std::env::vars_os().map(|(name, _)| name);
-    told.filter(|name| name.to_string_lossy().starts_with("BENNU_")).for_each(|name| drop(bennu.env_remove(name)));
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("BENNU_")) {
+        bennu.env_remove(name);
+    }
     bennu
 }
 
