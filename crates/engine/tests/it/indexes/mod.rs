@@ -68,6 +68,11 @@ impl World {
 
     /// Each index of the table has exactly the entries of its rows, and CHECK says the same. Returns how many rows.
     async fn verify(&mut self, name: &str) -> usize {
+        self.verify_after(name, "").await
+    }
+
+    /// The same, telling what was done when it is not so.
+    async fn verify_after(&mut self, name: &str, done: &str) -> usize {
         let table = self.table(name).await;
         let codec = RowCodec::new(&table).unwrap();
         let rows = self.rows(table.storage_id()).await;
@@ -79,10 +84,10 @@ impl World {
             };
             let expected: BTreeMap<Bytes, Vec<u8>> = rows.iter().filter_map(entry).collect();
             let there = self.rows(index.storage_id()).await;
-            assert_eq!(there.len(), expected.len(), "entries of {}", index.name);
-            assert!(there == expected, "entries of {}", index.name);
+            assert_eq!(there.len(), expected.len(), "entries of {} {done}", index.name);
+            assert!(there == expected, "entries of {} {done}", index.name);
         }
-        assert_eq!(self.client.run(&format!("CHECK TABLE {name}")).await, "CHECK 0");
+        assert_eq!(self.client.run(&format!("CHECK TABLE {name}")).await, "CHECK 0", "{done}");
         rows.len()
     }
 

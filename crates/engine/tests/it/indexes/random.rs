@@ -85,8 +85,7 @@ async fn run(seed: u64, mut w: World) {
             1 => w.client.ok("REINDEX TABLE t").await,
             _ => {}
         }
-        println!("seed {seed}: {texts:?}");
-        w.verify("t").await;
+        w.verify_after("t", &format!("seed {seed}: {texts:?}")).await;
     }
 }
 
