@@ -18,7 +18,7 @@ use index::{Entry, IndexCodec};
 use query::QueryError;
 use sql::{CheckIndexes, Reindex};
 use std::sync::Arc;
-use store::{Bytes, Durability, KeyRange, RowBatch, Scan, ScanRequest, WriteBatch};
+use store::{Bytes, KeyRange, RowBatch, Scan, ScanRequest};
 use txn::{LockMode, ReadView};
 use types::{Datum, interrupt};
 
@@ -49,9 +49,8 @@ impl Session {
             false => None,
         };
         let (table, only) = self.checked_table(check, work.as_mut()).await?;
-        // Who wrote before may not be published yet: the last commit of all holds what it wrote.
         let store = Arc::clone(self.engine.store());
-        let last = store.apply(WriteBatch::default(), Durability::Buffered).await?;
+        let last = self.last_of_all().await?;
         let view = ReadView::plain(Arc::clone(&store), store.snapshot(last).await?);
         let target = Target::new(&self.engine.catalog().current(), &table, self.time_zone())?;
         let mut found = Vec::new();

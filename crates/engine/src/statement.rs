@@ -260,7 +260,7 @@ impl Session {
         }
     }
 
-    async fn run_write(
+    pub(crate) async fn run_write(
         &mut self,
         source: &Arc<Source>,
         prepared: Option<&Arc<Prepared>>,

@@ -18,6 +18,7 @@ use crate::work::Work;
 use crate::{Notice, Session, TransactionStatus, turn};
 use sql::{Isolation, TransactionModes};
 use std::sync::Arc;
+use store::{CommitNo, Durability, WriteBatch};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use txn::{ReadView, Transaction, TransactionOptions};
 
@@ -67,6 +68,12 @@ impl Session {
         let snapshot = store.snapshot(self.last_commit).await?;
         self.engine.catalog().settled_for(&snapshot).await?;
         Ok(ReadView::plain(store.clone(), snapshot))
+    }
+
+    /// The last commit of all. Who wrote to a table before it was locked has committed and may not be published yet: a
+    /// state that holds this commit has what all of them wrote.
+    pub(crate) async fn last_of_all(&self) -> EngineResult<CommitNo> {
+        Ok(self.engine.store().apply(WriteBatch::default(), Durability::Buffered).await?)
     }
 
     /// The transaction that a writing statement works in: the block's, or one of its own.

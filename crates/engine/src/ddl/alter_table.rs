@@ -63,6 +63,8 @@ impl Session {
             }
             found => found?,
         };
+        // What rows there are is looked at below: all that were written before the lock.
+        self.last_commit = self.last_commit.max(self.last_of_all().await?);
         if let Some(key) = added_key(&alter.actions)? {
             return self.add_key(&table, key).await;
         }

@@ -1,9 +1,10 @@
 //! DROP TABLE and TRUNCATE.
 
 use crate::Session;
-use crate::error::{EngineError, EngineResult};
+use crate::error::{EngineError, EngineResult, Fault, fail};
+use crate::statement::Source;
 use catalog::{CatalogError, Table};
-use sql::ObjectName;
+use sql::{LockTables, ObjectName, TableLockMode};
 use std::sync::Arc;
 use txn::LockMode;
 
@@ -46,6 +47,26 @@ impl Session {
             Ok(())
         };
         self.change_catalog(change).await
+    }
+
+    /// TRUNCATE in a block deletes the rows, so that ROLLBACK brings them back. Nobody else writes to the tables until the
+    /// block ends.
+    pub(super) async fn truncate_in_block(&mut self, names: &[ObjectName], restart: bool) -> EngineResult<()> {
+        if restart {
+            let feature = "TRUNCATE … RESTART IDENTITY in a transaction block".to_string();
+            return fail(Fault::Unsupported { feature });
+        }
+        let names = in_lock_order(self, names).into_iter().cloned().collect();
+        let lock = LockTables { names, mode: TableLockMode::Exclusive, no_wait: false };
+        self.lock_tables(&lock).await?;
+        for name in &lock.names {
+            let text = format!("DELETE FROM {name}");
+            let parsed = sql::parse(&text)?;
+            for source in Source::all(&text, parsed, &[]) {
+                Box::pin(self.run_write(&Arc::new(source), None, &[])).await?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -13,7 +13,7 @@ use crate::error::{EngineResult, Fault, fail};
 use catalog::{CatalogError, Index, NewIndex, PreparedIndex, Table};
 use index::IndexCodec;
 use query::QueryError;
-use store::{BulkLoad, Bytes, CommitNo, Durability, KeyRange, RowBatch, ScanRequest, Snapshot, WriteBatch};
+use store::{BulkLoad, Bytes, CommitNo, KeyRange, RowBatch, ScanRequest, Snapshot};
 use types::{Datum, interrupt};
 
 /// What it takes to make an entry.
@@ -64,9 +64,7 @@ impl Session {
         let target = Target::new(&self.engine.catalog().current(), prepared.table(), self.time_zone())?;
         let codec = IndexCodec::new(prepared.table(), prepared.index())?;
         let store = self.engine.store().clone();
-        // Who wrote before may not be published yet: the last commit of all holds what it wrote.
-        let last = store.apply(WriteBatch::default(), Durability::Buffered).await?;
-        let rows = store.snapshot(last).await?;
+        let rows = store.snapshot(self.last_of_all().await?).await?;
         let mut load = txn::load_unseen(&store, codec.index().storage_id()).await?;
         let guard = self.running();
         let request = ScanRequest::new(target.storage, FAMILY, vec![KeyRange::all()]);

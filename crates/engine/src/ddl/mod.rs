@@ -18,6 +18,7 @@ mod view;
 pub(crate) use expression::{check_default, constant};
 pub(crate) use sequence::find_sequence;
 
+use crate::block::Block;
 use crate::error::{EngineResult, Fault, fail};
 use crate::search_path::before_look_up;
 use crate::{EngineError, Notice, Session};
@@ -31,6 +32,11 @@ impl Session {
     /// Runs a statement that changes definitions; the command tag.
     pub(crate) async fn change_definitions(&mut self, statement: &Statement) -> EngineResult<String> {
         let command = command_of(statement);
+        if let (Statement::Truncate { names, restart_identity, .. }, Block::Open(_)) = (statement, &self.block) {
+            self.check_writable(command)?;
+            self.truncate_in_block(names, *restart_identity).await?;
+            return Ok(command.to_string());
+        }
         self.refuse_in_block(command)?;
         self.check_writable(command)?;
         match statement {

@@ -16,7 +16,7 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use query::Plan;
 use std::sync::Arc;
-use store::{Bytes, Durability, WriteBatch};
+use store::Bytes;
 use txn::{LockMode, ReadView};
 use types::Datum;
 
@@ -103,10 +103,8 @@ impl Session {
     ) -> EngineResult<RowsOfQuery> {
         self.lock_alone(work, target).await?;
         work.rows = None;
-        // Who wrote before may not be published yet: the last commit of all holds what it wrote.
-        let store = self.engine.store();
-        let last = store.apply(WriteBatch::default(), Durability::Buffered).await?;
-        let view = work.view(store.as_ref(), last).await?;
+        let last = self.last_of_all().await?;
+        let view = work.view(self.engine.store().as_ref(), last).await?;
         let chunks = self.stream(self.query_context(view.clone()), Arc::clone(plan), params.to_vec())?;
         Ok(RowsOfQuery { view, plan: Arc::clone(plan), chunks, pending: Vec::new().into_iter() })
     }

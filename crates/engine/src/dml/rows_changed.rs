@@ -5,7 +5,7 @@ use crate::Session;
 use crate::error::EngineResult;
 use crate::work::Work;
 use std::collections::HashSet;
-use store::{Bytes, CommitNo, Durability, WriteBatch};
+use store::{Bytes, CommitNo};
 
 /// A row set under its locks.
 pub(crate) enum Locked {
@@ -70,10 +70,8 @@ impl Session {
             }
         }
         if gone {
-            // What is not there has no stamp that tells when it went; the last commit of all is none before that. It
-            // may not be published yet, and a look before it is would find the rows again.
-            let last = self.engine.store().apply(WriteBatch::default(), Durability::Buffered).await?;
-            changed = changed.max(Some(last));
+            // What is not there has no stamp that tells when it went; the last commit of all is none before that.
+            changed = changed.max(Some(self.last_of_all().await?));
         }
         Ok(changed.map_or(Locked::Same(rows), |seen| Locked::Changed(Changes { seen, gone })))
     }
