@@ -1,5 +1,6 @@
 //! One version of all definitions: an immutable value.
 
+use crate::comment::Comments;
 use crate::{CatalogError, CatalogResult, Index, SchemaDef, SchemaId, Sequence, Table, TableOid, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,6 +32,8 @@ pub struct Catalog {
     pub(crate) tables: BTreeMap<TableOid, Arc<Table>>,
     pub(crate) views: BTreeMap<TableOid, Arc<View>>,
     pub(crate) sequences: BTreeMap<TableOid, Arc<Sequence>>,
+    /// By the oid of what they are about.
+    pub(crate) comments: BTreeMap<u32, Arc<Comments>>,
     /// Storages made for tables that are not published yet.
     pub(crate) staged: BTreeSet<u32>,
     pub(crate) next_oid: u32,
@@ -55,6 +58,7 @@ impl Catalog {
             tables: BTreeMap::new(),
             views: BTreeMap::new(),
             sequences: BTreeMap::new(),
+            comments: BTreeMap::new(),
             staged: BTreeSet::new(),
             next_oid: FIRST_USER_OID,
             next_storage: FIRST_USER_STORAGE,

@@ -28,6 +28,7 @@ pub(crate) struct Dirty {
     pub(crate) tables: BTreeSet<TableOid>,
     pub(crate) views: BTreeSet<TableOid>,
     pub(crate) sequences: BTreeSet<TableOid>,
+    pub(crate) comments: BTreeSet<u32>,
     pub(crate) staged: BTreeSet<u32>,
 }
 

@@ -22,6 +22,7 @@ mod cache;
 mod catalog;
 mod check;
 mod column;
+mod comment;
 mod definition;
 mod draft;
 mod error;
@@ -49,6 +50,7 @@ pub use catalog::{
 };
 pub use check::{Check, NewCheck};
 pub use column::{Column, ColumnId, Identity};
+pub use comment::CommentTarget;
 pub use definition::{NewColumn, NewKeyPart, NewTable};
 pub use draft::{Draft, PreparedTable};
 pub use error::{CatalogError, CatalogResult};

@@ -47,10 +47,12 @@ pub(crate) enum Kind {
     Sequence = 6,
     /// Where a sequence stands.
     SequenceValue = 7,
+    /// Comments of one object.
+    Comments = 8,
 }
 
 impl Kind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Counters,
         Self::Schema,
         Self::Table,
@@ -59,6 +61,7 @@ impl Kind {
         Self::View,
         Self::Sequence,
         Self::SequenceValue,
+        Self::Comments,
     ];
 
     pub(crate) fn key(self, id: u32) -> Bytes {
@@ -305,12 +308,13 @@ impl Draft {
     pub(crate) fn changes_something(&self) -> bool {
         let dirty = &self.dirty;
         let relations = dirty.tables.is_empty() && dirty.views.is_empty() && dirty.sequences.is_empty();
-        let rows = !(dirty.schemas.is_empty() && relations && dirty.staged.is_empty());
+        let rows = !(dirty.schemas.is_empty() && relations && dirty.comments.is_empty() && dirty.staged.is_empty());
         rows || !self.stores.is_empty()
     }
 
     /// The next version and what differs in the store.
-    pub(crate) fn finish(self) -> CatalogResult<Change> {
+    pub(crate) fn finish(mut self) -> CatalogResult<Change> {
+        self.drop_lost_comments();
         let Self { next, dirty, stores: tables, .. } = self;
         let mut rows = Vec::new();
         for id in dirty.schemas {
@@ -329,6 +333,9 @@ impl Draft {
             if sequence.is_none() {
                 rows.push(row_of::<SequenceValue>(Kind::SequenceValue, oid.0, None)?);
             }
+        }
+        for oid in dirty.comments {
+            rows.push(row_of(Kind::Comments, oid, next.comments.get(&oid).map(Arc::as_ref))?);
         }
         for storage in dirty.staged {
             rows.push(row_of(Kind::Staged, storage, next.staged.get(&storage))?);

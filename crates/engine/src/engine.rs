@@ -19,6 +19,9 @@ use store::{Clock, Store, SystemClock};
 use txn::LockTable;
 use types::interrupt::Host;
 
+/// The database that PostgreSQL's tools connect to when they are told none: another name of the one database here.
+const MAINTENANCE_DATABASE: &str = "postgres";
+
 /// How an engine is set up.
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
@@ -130,7 +133,7 @@ impl Engine {
     /// 3D000 for an unknown database, and those of SET for the settings given.
     pub fn session(self: &Arc<Self>, start: SessionStart) -> Result<Session, EngineError> {
         let SessionStart { user, database, parameters, client } = start;
-        if !database.is_empty() && database != catalog::DATABASE_NAME {
+        if !database.is_empty() && database != catalog::DATABASE_NAME && database != MAINTENANCE_DATABASE {
             return fail(Fault::NoSuchDatabase { name: database });
         }
         let mut settings = Settings::new(&self.settings, &parameters)?;

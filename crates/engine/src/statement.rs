@@ -166,6 +166,7 @@ impl Session {
             | Statement::AlterTable(_)
             | Statement::RenameSchema { .. }
             | Statement::ChangeOwner(_)
+            | Statement::Comment(_)
             | Statement::Truncate { .. } => {
                 self.engine.counters().utility.add(1);
                 self.outside_implicit(&source.statement).await

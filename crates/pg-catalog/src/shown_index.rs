@@ -1,6 +1,6 @@
 //! Indexes as PostgreSQL's catalogs show them: that of a primary key, which is the table itself here, and secondary ones.
 
-use crate::source::{Relation, key_columns, key_constraint_oid, shown_columns};
+use crate::source::{Relation, key_columns, shown_columns};
 use catalog::{Column, ColumnId, Index, Table};
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl<'a> ShownIndex<'a> {
             primary: true,
             unique: true,
             nulls_not_distinct: false,
-            constraint: Some(key_constraint_oid(oid)),
+            constraint: table.key_constraint_oid(),
             parts: key_columns(table).map(part).collect(),
             include: Vec::new(),
         })

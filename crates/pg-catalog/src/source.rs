@@ -190,15 +190,9 @@ pub(crate) fn check_columns<'a>(table: &'a Table, check: &'a Check) -> impl Iter
     check.columns.iter().filter_map(find)
 }
 
-/// Constraints of keys, and the defaults of columns, have no oids of their own: these are made from those of what they
-/// belong to, in ranges that no counter of the catalog reaches.
-const CONSTRAINTS: u32 = 1 << 30;
+/// The defaults of columns have no oids of their own: these are made from that of the table, in a range that no counter of
+/// the catalog reaches.
 const DEFAULTS: u32 = 1 << 31;
-
-/// The oid of the primary key constraint whose index is `index`.
-pub(crate) fn key_constraint_oid(index: u32) -> u32 {
-    CONSTRAINTS | index
-}
 
 /// The oid of a column's default.
 pub(crate) fn default_oid(table: &Table, number: i16) -> u32 {

@@ -2,6 +2,7 @@
 
 use super::{Counters, FORMAT, FormatOnly, Kind, Loaded, Versioned, corrupted, json_in, nothing};
 use crate::catalog::Schema;
+use crate::comment::Comments;
 use crate::{
     Catalog, CatalogError, CatalogResult, KEY_CODEC, SALT_HASH, SchemaDef, Sequence, SequenceValue, Table, TableOid,
     View,
@@ -20,6 +21,7 @@ pub(super) struct Rows {
     tables: Vec<Table>,
     views: Vec<View>,
     sequences: Vec<Sequence>,
+    comments: BTreeMap<u32, Arc<Comments>>,
     staged: BTreeSet<u32>,
     row_id_marks: BTreeMap<u32, (u64, CommitNo)>,
     sequence_values: BTreeMap<TableOid, (SequenceValue, CommitNo)>,
@@ -44,6 +46,10 @@ impl Rows {
                 let id = id().ok_or_else(|| corrupted(what(), "its key has no oid"))?;
                 self.sequence_values.insert(TableOid(id), (value(json, &what)?, fragment.commit()));
             }
+            Kind::Comments => {
+                let id = id().ok_or_else(|| corrupted(what(), "its key has no oid"))?;
+                self.comments.insert(id, Arc::new(value::<Comments>(json, &what)?));
+            }
             Kind::Staged => {
                 self.staged.insert(value(json, &what)?);
             }
@@ -63,6 +69,7 @@ impl Rows {
             tables: BTreeMap::new(),
             views: self.views.into_iter().map(|view| (view.oid, Arc::new(view))).collect(),
             sequences: self.sequences.into_iter().map(|it| (it.oid, Arc::new(it))).collect(),
+            comments: self.comments,
             staged: self.staged,
             next_oid: counters.next_oid,
             next_storage: counters.next_storage,

@@ -4,6 +4,7 @@ mod add_key;
 mod alter_table;
 mod as_query;
 mod check;
+mod comment;
 mod create_table;
 mod drop;
 mod expression;
@@ -62,6 +63,7 @@ impl Session {
             }
             Statement::RenameSchema { name, to } => self.rename_schema(name, to).await?,
             Statement::ChangeOwner(change) => self.change_owner(change)?,
+            Statement::Comment(comment) => self.comment_on(comment).await?,
             _ => return fail(Fault::Internal { detail: format!("{command} is no definition") }),
         }
         Ok(command.to_string())
@@ -209,6 +211,7 @@ fn command_of(statement: &Statement) -> &'static str {
         Statement::CreateSchema { .. } => "CREATE SCHEMA",
         Statement::DropSchema { .. } => "DROP SCHEMA",
         Statement::RenameSchema { .. } => "ALTER SCHEMA",
+        Statement::Comment(_) => "COMMENT",
         Statement::ChangeOwner(change) => match change.object {
             OwnedObject::Table(_) => "ALTER TABLE",
             OwnedObject::View(_) => "ALTER VIEW",

@@ -4,11 +4,11 @@ use super::names::{must_find, relation_of};
 use super::{BOOL, Function, INT, OID, REGCLASS, Returns, TEXT, nothing, strict};
 use crate::deparse::{check_definition, constraint_definition, index_column, index_definition, view_definition};
 use crate::oid::type_name;
-use crate::pg_catalog::schema_comment;
+use crate::pg_catalog::description;
 use crate::rows::Cell;
 use crate::shown_index::ShownIndex;
 use crate::source::{OWNER, Relation};
-use catalog::CatalogError;
+use catalog::{CatalogError, CommentTarget, DATABASE_OID};
 use datafusion::common::DataFusionError;
 
 pub(super) static FORMAT_TYPE: Function = strict("format_type", &[OID, INT], Returns::Text, |source, args| {
@@ -93,14 +93,23 @@ pub(super) static PG_GET_SERIAL_SEQUENCE: Function =
     });
 
 pub(super) static OBJ_DESCRIPTION: Function = strict("obj_description", &[OID, TEXT], Returns::Text, |source, args| {
-    let is_schema = args.text(1).is_none_or(|catalog| catalog == "pg_namespace");
-    let schema = args.oid(0).filter(|_| is_schema).and_then(|oid| source.schema_name(oid));
-    Ok(schema.and_then(schema_comment).into())
+    let of = args.oid(0).filter(|oid| *oid != DATABASE_OID).map(CommentTarget::object);
+    Ok(of.and_then(|of| description(source, of, args.text(1))).into())
 })
 .optional(1);
-/// There are no other comments.
-pub(super) static SHOBJ_DESCRIPTION: Function = strict("shobj_description", &[OID, TEXT], Returns::Text, nothing);
-pub(super) static COL_DESCRIPTION: Function = strict("col_description", &[OID, INT], Returns::Text, nothing);
+
+/// Of the objects that databases share: the database itself.
+pub(super) static SHOBJ_DESCRIPTION: Function =
+    strict("shobj_description", &[OID, TEXT], Returns::Text, |source, args| {
+        let of = args.oid(0).filter(|oid| *oid == DATABASE_OID).map(CommentTarget::object);
+        Ok(of.and_then(|of| description(source, of, args.text(1))).into())
+    });
+
+pub(super) static COL_DESCRIPTION: Function = strict("col_description", &[OID, INT], Returns::Text, |source, args| {
+    let column = args.int(1).and_then(|number| u16::try_from(number).ok()).filter(|number| *number > 0);
+    let of = args.oid(0).zip(column).map(|(oid, column)| CommentTarget { oid, column });
+    Ok(of.and_then(|of| description(source, of, Some("pg_class"))).into())
+});
 
 /// Functions are built in, and none has a body in SQL.
 pub(super) static PG_GET_FUNCTION_SQLBODY: Function = strict("pg_get_function_sqlbody", &[OID], Returns::Text, nothing);

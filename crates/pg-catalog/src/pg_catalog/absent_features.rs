@@ -130,9 +130,6 @@ pub(super) static PG_STAT_REPLICATION: Definition = Definition::empty(
     write_lag:text flush_lag:text replay_lag:text sync_priority:int4 sync_state:text reply_time:timestamptz",
 );
 
-pub(super) static PG_SHDESCRIPTION: Definition =
-    Definition::empty(2396, "pg_shdescription", Kind::Table, "objoid:oid! classoid:oid! description:text!");
-
 pub(super) static PG_SHSECLABEL: Definition =
     Definition::empty(3592, "pg_shseclabel", Kind::Table, "objoid:oid! classoid:oid! provider:text! label:text!");
 

@@ -42,7 +42,7 @@ mod pg_views;
 
 use crate::definition::Definition;
 pub(crate) use pg_collation::COLLATIONS;
-pub(crate) use pg_description::schema_comment;
+pub(crate) use pg_description::description;
 
 /// What functions without arguments have in FROM, by the name that the parser gives them there.
 pub(crate) static SETS: &[&Definition] = &[&pg_get_keywords::PG_GET_KEYWORDS];
@@ -119,7 +119,7 @@ pub(crate) static TABLES: &[&Definition] = &[
     &pg_settings::PG_SETTINGS,
     &pg_shadow::PG_SHADOW,
     &absent_features::PG_SHDEPEND,
-    &absent_features::PG_SHDESCRIPTION,
+    &pg_description::PG_SHDESCRIPTION,
     &absent_features::PG_SHSECLABEL,
     &pg_stat_activity::PG_STAT_ACTIVITY,
     &pg_stat::PG_STAT_ALL_INDEXES,

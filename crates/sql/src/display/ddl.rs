@@ -21,6 +21,7 @@ pub(super) fn write_short(statement: &Statement, f: &mut Formatter<'_>) -> fmt::
         }
         Statement::RenameSchema { name, to } => write!(f, "ALTER SCHEMA {} RENAME TO {}", quote(name), quote(to)),
         Statement::ChangeOwner(it) => write!(f, "{it}"),
+        Statement::Comment(it) => write!(f, "{it}"),
         Statement::Truncate { names, restart_identity, cascade } => {
             let restart = when(*restart_identity, " RESTART IDENTITY");
             write!(f, "TRUNCATE TABLE {}{restart}{}", List(names), when(*cascade, " CASCADE"))

@@ -29,6 +29,7 @@ impl Display for Statement {
             | Self::DropSchema { .. }
             | Self::RenameSchema { .. }
             | Self::ChangeOwner(_)
+            | Self::Comment(_)
             | Self::Truncate { .. } => ddl::write_short(self, f),
             Self::CreateIndex(_)
             | Self::DropIndex { .. }

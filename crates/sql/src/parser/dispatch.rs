@@ -1,8 +1,8 @@
 //! The first words of a statement choose its grammar.
 
 use super::{
-    Cursor, Parse, alter, copy, create, cursor_statements, delete, drop, explain, index, insert, lock, maintenance,
-    prepare,
+    Cursor, Parse, alter, comment, copy, create, cursor_statements, delete, drop, explain, index, insert, lock,
+    maintenance, prepare,
 };
 use super::{set, transaction, unsupported, update};
 use crate::Statement;
@@ -34,6 +34,7 @@ pub(super) fn statement(c: &mut Cursor<'_>) -> Parse<Statement> {
         "BEGIN" | "START" | "COMMIT" | "END" | "ROLLBACK" | "ABORT" => transaction::transaction(c),
         "SAVEPOINT" | "RELEASE" => transaction::savepoint(c),
         "COPY" => copy::copy(c),
+        "COMMENT" => comment::comment(c),
         "PREPARE" => prepare::prepare(c),
         "EXECUTE" => prepare::execute(c),
         "DEALLOCATE" => prepare::deallocate(c),

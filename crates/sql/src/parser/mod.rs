@@ -5,6 +5,7 @@ mod alter;
 mod big_stack;
 mod check;
 mod column;
+mod comment;
 mod copy;
 mod create;
 mod cursor;

@@ -5,7 +5,6 @@ use sqlparser::tokenizer::Token;
 
 /// First words of statements that exist elsewhere.
 const STATEMENTS: &[&str] = &[
-    "COMMENT",
     "GRANT",
     "REVOKE",
     "REASSIGN",

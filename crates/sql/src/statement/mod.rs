@@ -4,6 +4,7 @@
 //! stay in sqlparser's form ([`crate::ast`]): the planner reads that, and folds names there itself.
 
 mod absent;
+mod comment;
 mod copy;
 mod cursor;
 mod ddl;
@@ -19,6 +20,7 @@ pub(crate) mod walk;
 
 pub(crate) use absent::ABSENT_KINDS;
 pub use absent::{AbsentKind, AbsentObject, CreateExtension, DropAbsent, Naming};
+pub use comment::{Comment, Commented, RelationKind};
 pub use copy::{Copy, CopyColumns, CopyDirection, CopyFormat, CopyHeader, CopyOptions, CopyTarget};
 pub use cursor::{DeclareCursor, FetchCursor};
 pub use ddl::{
@@ -148,6 +150,8 @@ pub enum Statement {
     },
     /// ALTER … OWNER TO ….
     ChangeOwner(ChangeOwner),
+    /// COMMENT ON.
+    Comment(Box<Comment>),
     /// TRUNCATE.
     Truncate {
         /// The tables.

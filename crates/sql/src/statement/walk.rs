@@ -47,6 +47,7 @@ macro_rules! walker {
                     | Statement::DropSchema { .. }
                     | Statement::RenameSchema { .. }
                     | Statement::ChangeOwner(_)
+                    | Statement::Comment(_)
                     | Statement::Truncate { .. }
                     | Statement::Set { .. }
                     | Statement::SetConstraints { .. }

@@ -35,6 +35,7 @@ fn kind(statement: &Statement) -> &'static str {
         Statement::AlterTable(_) => "alter table",
         Statement::RenameSchema { .. } => "rename schema",
         Statement::ChangeOwner(_) => "change owner",
+        Statement::Comment(_) => "comment",
         Statement::Truncate { .. } => "truncate",
         Statement::Explain(_) => "explain",
         Statement::Set { .. } => "set",
@@ -65,7 +66,7 @@ fn kind(statement: &Statement) -> &'static str {
     }
 }
 
-const KINDS: usize = 48;
+const KINDS: usize = 49;
 
 /// Bytes of texts that are read for their kind.
 const LONG: usize = 2 << 20;
@@ -149,6 +150,7 @@ fn definitions() -> Vec<String> {
         "ALTER TABLE grown ADD COLUMN late text DEFAULT repeat('x', 1000)".to_string(),
         format!("ALTER SCHEMA absent RENAME TO \"{}\"", "s".repeat(500_000)),
         format!("ALTER TABLE t OWNER TO \"{}\"", "o".repeat(1_000_000)),
+        format!("COMMENT ON COLUMN t.v IS '{}'", "c".repeat(1_000_000)),
         format!("TRUNCATE {}", list(TABLES, |n| format!("truncated{n}"))),
         format!("TRUNCATE {absent}"),
         format!("DROP TABLE {}", list(TABLES, |n| format!("dropped{n}"))),

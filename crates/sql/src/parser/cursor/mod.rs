@@ -132,10 +132,11 @@ impl<'t> Cursor<'t> {
 
     /// A constant text.
     pub(crate) fn string(&mut self) -> Parse<String> {
-        let (Token::SingleQuotedString(text) | Token::EscapedStringLiteral(text)) = self.peek() else {
-            return Err(self.expected("a string"));
+        let text = match self.peek() {
+            Token::SingleQuotedString(text) | Token::EscapedStringLiteral(text) => text.clone(),
+            Token::DollarQuotedString(quoted) => quoted.value.clone(),
+            _ => return Err(self.expected("a string")),
         };
-        let text = text.clone();
         self.next();
         Ok(text)
     }
