@@ -7,7 +7,7 @@ use crate::{
     CatalogError, CatalogResult, Column, ColumnId, Draft, Identity, LayoutDef, MAX_COLUMNS, SequenceOwner, Table,
     TableOid,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use types::Datum;
 
@@ -45,23 +45,30 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// DROP COLUMN. Old rows keep its bytes, which nobody reads any more. Indexes and CHECK constraints that name it go
-    /// with it.
+    /// DROP COLUMN. Old rows keep its bytes, which nobody reads any more. Indexes, CHECK constraints and foreign keys
+    /// that name it go with it.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchColumn`], [`CatalogError::DependentObjects`] for a key column,
+    /// [`CatalogError::NoSuchColumn`], [`CatalogError::KeyColumn`], [`CatalogError::DependentObjects`],
     /// [`CatalogError::TooManyChanges`], [`CatalogError::NoSuchTable`].
     pub fn drop_column(&mut self, oid: TableOid, name: &str) -> CatalogResult<Arc<Table>> {
-        let mut table = self.table(oid)?.as_ref().clone();
+        let table = self.table(oid)?.as_ref().clone();
         let column = visible_column(&table, name)?;
         let id = column.id;
         if table.key_position(id).is_some() {
-            return Err(CatalogError::DependentObjects {
+            return Err(CatalogError::KeyColumn {
                 what: format!("column {name} of table {}", table.name),
-                dependents: table.key_name.iter().map(|key| format!("constraint {key}")).collect(),
+                key: table.key_name.clone().unwrap_or_default(),
             });
         }
         self.check_unread(&table, Some(id))?;
+        let going = table.indexes.iter().filter(|index| index.names(id)).map(|index| index.oid).collect::<Vec<_>>();
+        let what = format!("column {name} of table {}", table.name);
+        for index in going {
+            let except = BTreeSet::new();
+            self.release_parent(oid, Some(index), &except, (&what, false))?;
+        }
+        let mut table = self.remove_foreign_keys(oid, |key| key.columns.contains(&id))?.as_ref().clone();
         self.drop_owned(table.oid, id);
         table.columns.retain(|column| column.id != id);
         table.checks.retain(|check| !check.columns.contains(&id));

@@ -43,6 +43,7 @@ pub(crate) fn build_table(new: NewTable, schema: SchemaId) -> CatalogResult<Tabl
         properties,
         checks: Vec::new(),
         indexes: Vec::new(),
+        foreign_keys: Vec::new(),
         version: 0,
         name,
     };

@@ -46,7 +46,8 @@ impl Table {
 
     /// Has a constraint of this table that name?
     pub fn is_constraint(&self, name: &str) -> bool {
-        self.key_name.as_deref() == Some(name) || self.check(name).is_some() || self.unique_constraint(name).is_some()
+        let own = self.key_name.as_deref() == Some(name) || self.check(name).is_some();
+        own || self.unique_constraint(name).is_some() || self.foreign_key(name).is_some()
     }
 
     fn push_check(&mut self, oid: u32, new: NewCheck) -> CatalogResult<()> {
@@ -102,23 +103,33 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// DROP CONSTRAINT of a CHECK or UNIQUE constraint.
+    /// DROP CONSTRAINT of a CHECK or UNIQUE constraint or a foreign key; with `cascade` also of foreign keys that refer to
+    /// it. Returns what else was dropped, kind and name.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchTable`]; [`CatalogError::NoSuchConstraint`]; [`CatalogError::Unsupported`] for a primary
-    /// key.
-    pub fn drop_constraint(&mut self, oid: TableOid, name: &str) -> CatalogResult<Arc<Table>> {
-        let mut table = self.table(oid)?.as_ref().clone();
-        if table.unique_constraint(name).is_some() {
-            self.remove_indexes(&mut table, |index| index.name == name);
-            return Ok(self.put_table(table));
+    /// [`CatalogError::NoSuchTable`]; [`CatalogError::NoSuchConstraint`]; [`CatalogError::DependentObjects`];
+    /// [`CatalogError::Unsupported`] for a primary key.
+    pub fn drop_constraint(&mut self, oid: TableOid, name: &str, cascade: bool) -> CatalogResult<Vec<String>> {
+        if self.table(oid)?.foreign_key(name).is_some() {
+            self.remove_foreign_keys(oid, |key| key.name == name)?;
+            return Ok(Vec::new());
         }
+        if let Some(index) = self.table(oid)?.unique_constraint(name).map(|index| index.oid) {
+            let what = format!("constraint {name} on {}", self.next.described(oid));
+            let others = self.release_parent(oid, Some(index), &BTreeSet::new(), (&what, cascade))?;
+            let mut table = self.table(oid)?.as_ref().clone();
+            self.remove_indexes(&mut table, |index| index.name == name);
+            self.put_table(table);
+            return Ok(others);
+        }
+        let mut table = self.table(oid)?.as_ref().clone();
         find_check(&table, name, "dropping")?;
         table.checks.retain(|check| check.name != name);
-        Ok(self.put_table(table))
+        self.put_table(table);
+        Ok(Vec::new())
     }
 
-    /// RENAME CONSTRAINT of a CHECK or UNIQUE constraint.
+    /// RENAME CONSTRAINT of a CHECK or UNIQUE constraint or a foreign key.
     ///
     /// # Errors
     /// As [`Self::drop_constraint`], and [`CatalogError::DuplicateConstraint`].
@@ -129,6 +140,10 @@ impl Draft {
         }
         if let Some(index) = table.unique_constraint(name) {
             return self.rename_index(oid, index.oid, to);
+        }
+        if let Some(key) = table.foreign_keys.iter_mut().find(|key| key.name == name) {
+            key.name = to.to_string();
+            return Ok(self.put_table(table));
         }
         find_check(&table, name, "renaming")?;
         for check in table.checks.iter_mut().filter(|check| check.name == name) {

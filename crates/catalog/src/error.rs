@@ -60,6 +60,38 @@ pub enum CatalogError {
         /// The name asked for.
         constraint: String,
     },
+    /// 42703.
+    #[error("column \"{column}\" referenced in foreign key constraint does not exist")]
+    NoForeignKeyColumn {
+        /// Its name.
+        column: String,
+    },
+    /// 42704.
+    #[error("there is no primary key for referenced table \"{table}\"")]
+    NoPrimaryKey {
+        /// The table that is referred to.
+        table: String,
+    },
+    /// 42830.
+    #[error("{reason}")]
+    InvalidForeignKey {
+        /// What is wrong.
+        reason: String,
+    },
+    /// 42804.
+    #[error("foreign key constraint \"{constraint}\" cannot be implemented")]
+    IncompatibleKeys {
+        /// The foreign key.
+        constraint: String,
+        /// A column of it.
+        column: String,
+        /// What it refers to.
+        parent_column: String,
+        /// The column's type.
+        ty: String,
+        /// The type of what it refers to.
+        parent_ty: String,
+    },
     /// 3F000.
     #[error("schema \"{name}\" does not exist")]
     NoSuchSchema {
@@ -89,6 +121,14 @@ pub enum CatalogError {
         what: String,
         /// What depends on it, kind and name.
         dependents: Vec<String>,
+    },
+    /// 2BP01: a column of a primary key, which stays as it is.
+    #[error("cannot drop {what} because other objects depend on it")]
+    KeyColumn {
+        /// The column, kind and name.
+        what: String,
+        /// The primary key.
+        key: String,
     },
     /// 2BP01: part of another object.
     #[error("cannot drop {what} because {by} requires it")]

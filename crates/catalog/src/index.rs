@@ -112,6 +112,7 @@ impl Index {
             properties: BTreeMap::new(),
             checks: Vec::new(),
             indexes: Vec::new(),
+            foreign_keys: Vec::new(),
             version: table.version,
         }
     }

@@ -6,6 +6,7 @@
 use crate::draft::PreparedTable;
 use crate::index::key_keeps_value;
 use crate::{CatalogError, CatalogResult, ColumnId, Draft, Index, IndexPart, Table, TableOid};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// An index to be made.
@@ -145,11 +146,15 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// DROP INDEX, and DROP CONSTRAINT of a UNIQUE constraint.
+    /// DROP INDEX.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchTable`].
+    /// [`CatalogError::NoSuchTable`]; [`CatalogError::DependentObjects`] of an index that foreign keys need.
     pub fn drop_index(&mut self, table: TableOid, index: u32) -> CatalogResult<Arc<Table>> {
+        if let Some(index) = self.table(table)?.indexes.iter().find(|it| it.oid == index) {
+            let what = format!("index {}", index.name);
+            self.release_parent(table, Some(index.oid), &BTreeSet::new(), (&what, false))?;
+        }
         let mut table = self.table(table)?.as_ref().clone();
         self.remove_indexes(&mut table, |it| it.oid == index);
         Ok(self.put_table(table))

@@ -149,7 +149,11 @@ impl Draft {
             let dependents = others.iter().map(|(view, _)| self.next.described(*view)).collect();
             return Err(CatalogError::DependentObjects { what: self.next.described(*first), dependents });
         }
-        let dropped = others.iter().map(|(view, _)| self.next.described(*view)).collect();
+        let mut dropped: Vec<String> = others.iter().map(|(view, _)| self.next.described(*view)).collect();
+        for oid in &going {
+            let what = self.next.described(*oid);
+            dropped.extend(self.release_parent(*oid, None, &going, (&what, cascade))?);
+        }
         for oid in going {
             interrupt::spend(1 + self.next.schemas.len())?;
             self.remove_relation(oid)?;

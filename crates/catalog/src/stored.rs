@@ -22,13 +22,15 @@ use store::{
 
 /// Newest format of rows that this build reads. Grows when an older build could not read them, or could not do
 /// without what is in them.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 /// The format of rows that every build reads.
 const FORMAT_1: u32 = 1;
 /// The format of tables with CHECK constraints: a build that passed over them would let in rows that break them.
 const FORMAT_2: u32 = 2;
 /// The format of tables with indexes: a build that passed over them would leave entries out.
 const FORMAT_3: u32 = 3;
+/// The format of tables with foreign keys: a build that passed over them would leave rows that refer to nothing.
+const FORMAT_4: u32 = 4;
 
 pub(crate) const FAMILY: FamilyId = FamilyId(0);
 
@@ -365,10 +367,11 @@ pub(crate) fn json_of<T: Serialize>(kind: Kind, id: u32, value: &T) -> CatalogRe
 }
 
 fn table_json(table: &Table) -> CatalogResult<Vec<u8>> {
-    let format = match (table.indexes.is_empty(), table.checks.is_empty()) {
-        (false, _) => FORMAT_3,
-        (true, false) => FORMAT_2,
-        (true, true) => FORMAT_1,
+    let format = match table {
+        table if !table.foreign_keys.is_empty() => FORMAT_4,
+        table if !table.indexes.is_empty() => FORMAT_3,
+        table if !table.checks.is_empty() => FORMAT_2,
+        _ => FORMAT_1,
     };
     json_in_format(format, Kind::Table, table.oid.0, table)
 }

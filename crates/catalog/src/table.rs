@@ -1,6 +1,6 @@
 //! A table: columns, key, layouts and where its rows are.
 
-use crate::{CatalogError, CatalogResult, Check, Column, ColumnId, Index};
+use crate::{CatalogError, CatalogResult, Check, Column, ColumnId, ForeignKey, Index};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -85,6 +85,9 @@ pub struct Table {
     /// Secondary indexes, by oid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub indexes: Vec<Index>,
+    /// Foreign keys to other tables or to itself, by oid.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub foreign_keys: Vec<ForeignKey>,
     /// Catalog version at which the table last changed.
     pub version: u64,
 }

@@ -3,6 +3,7 @@
 use crate::cursor::Cursors;
 use crate::error::{EngineResult, Fault};
 use crate::exported_snapshots::Exported;
+use crate::references::Deferred;
 use crate::savepoint::Savepoints;
 use crate::{Answer, TransactionStatus};
 use futures::StreamExt;
@@ -38,6 +39,8 @@ pub(crate) struct OpenBlock {
     pub(crate) broken: Arc<AtomicBool>,
     pub(crate) savepoints: Savepoints,
     pub(crate) cursors: Cursors,
+    /// Foreign keys that are checked at its end.
+    pub(crate) deferred: Deferred,
     /// REPEATABLE READ: all statements read one state, and none writes.
     pub(crate) repeats: bool,
     /// States that it lets other sessions read.

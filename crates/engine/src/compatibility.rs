@@ -2,12 +2,11 @@
 //!
 //! - DROP … IF EXISTS of a kind of object that is not built: there is none of that name, unless the system has one.
 //! - CREATE EXTENSION of what is harmless to be without.
-//! - SET CONSTRAINTS: all constraints are checked at once.
 //! - Hints about how rows are kept: UNLOGGED, TABLESPACE, storage parameters, FREEZE.
 
 use crate::error::{EngineResult, Fault, fail};
 use crate::{Notice, Session};
-use sql::{AbsentObject, CreateExtension, DropAbsent, Naming, ObjectName, StorageHint};
+use sql::{AbsentObject, CreateExtension, DropAbsent, Naming, StorageHint};
 
 /// Extensions that a dump makes because PostgreSQL always has them.
 const ALWAYS_THERE: &[&str] = &["plpgsql"];
@@ -44,27 +43,6 @@ impl Session {
         }
         self.without_effect(&format!("extension \"{name}\""), "there are no functions of users");
         Ok("CREATE EXTENSION".to_string())
-    }
-
-    pub(crate) fn set_constraints(&mut self, names: &[ObjectName]) -> EngineResult<String> {
-        let catalog = self.engine.catalog().current();
-        // All constraints are checked at once, so the first that is named is refused in any case.
-        if let Some(name) = names.first() {
-            let schemas = self.schemas_of(&catalog, name);
-            let mut tables = schemas.iter().flat_map(|schema| catalog.tables_in(schema));
-            return fail(match tables.any(|table| table.is_constraint(&name.name)) {
-                true => {
-                    let message = format!("constraint \"{}\" is not deferrable", name.name);
-                    Fault::WrongObject { message, hint: None }
-                }
-                false => Fault::NoSuchConstraintAnywhere { constraint: name.name.clone() },
-            });
-        }
-        if matches!(self.block, crate::block::Block::Idle) {
-            let message = "SET CONSTRAINTS can only be used in transaction blocks";
-            self.notices.push(Notice::warning("25P01", message));
-        }
-        Ok("SET CONSTRAINTS".to_string())
     }
 
     /// Tells which parts of a statement change nothing.

@@ -45,6 +45,7 @@ mod plan_cache;
 mod prepared;
 mod progress;
 mod query_runtime;
+mod references;
 mod row_program;
 mod row_writer;
 mod running;

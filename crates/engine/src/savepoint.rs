@@ -6,6 +6,7 @@
 use crate::Session;
 use crate::block::{Block, OpenBlock};
 use crate::error::{EngineResult, Fault, fail};
+use crate::references::DeferredMark;
 use crate::settings::SettingsMark;
 use std::sync::Arc;
 use txn::Savepoint;
@@ -21,6 +22,7 @@ struct Named {
     settings: SettingsMark,
     /// Cursors declared before it.
     cursors: u64,
+    deferred: DeferredMark,
 }
 
 impl Savepoints {
@@ -43,8 +45,8 @@ impl Session {
         let open = self.explicit_block("SAVEPOINT")?;
         open.used = true;
         let writes = open.borrow()?.savepoint()?;
-        let cursors = open.cursors.mark();
-        open.savepoints.0.push(Named { name: name.to_string(), writes, settings, cursors });
+        let (cursors, deferred) = (open.cursors.mark(), open.deferred.mark());
+        open.savepoints.0.push(Named { name: name.to_string(), writes, settings, cursors, deferred });
         Ok("SAVEPOINT".to_string())
     }
 
@@ -73,6 +75,7 @@ impl Session {
             open.txn = None;
             return Err(error.into());
         }
+        open.deferred.go_back(savepoint.deferred.clone());
         open.cursors.go_back(savepoint.cursors);
         (open.failed, open.writing, open.broken) = (false, false, Arc::default());
         self.settings.go_back(settings)?;

@@ -13,6 +13,7 @@ use crate::cursor::Cursors;
 use crate::error::{EngineResult, Fault, fail};
 use crate::exported_snapshots::Exported;
 use crate::held::Writes;
+use crate::references::Deferred;
 use crate::savepoint::Savepoints;
 use crate::work::Work;
 use crate::{Notice, Session, TransactionStatus, turn};
@@ -157,6 +158,7 @@ impl Session {
             broken: Arc::default(),
             savepoints: Savepoints::default(),
             cursors: Cursors::default(),
+            deferred: Deferred::default(),
             repeats: false,
             exported: Exported::default(),
             started,
@@ -184,6 +186,13 @@ impl Session {
     /// COMMIT. A failed block is rolled back, and the tag says so.
     pub(crate) async fn commit(&mut self) -> EngineResult<String> {
         let status = self.block.status();
+        if status != TransactionStatus::Failed
+            && let Err(error) = self.check_deferred(true).await
+        {
+            self.block = Block::Idle;
+            self.settings.end_block(false)?;
+            return Err(error);
+        }
         match std::mem::take(&mut self.block) {
             Block::Idle => {
                 self.notices.push(Notice::warning("25P01", "there is no transaction in progress"));
@@ -293,6 +302,14 @@ impl Session {
             return Ok(());
         }
         let failed = self.block.status() == TransactionStatus::Failed;
+        if ok
+            && !failed
+            && let Err(error) = self.check_deferred(true).await
+        {
+            self.block = Block::Idle;
+            self.settings.end_block(false)?;
+            return Err(error);
+        }
         match std::mem::take(&mut self.block) {
             Block::Open(OpenBlock { txn: Some(txn), .. }) if ok && !failed => {
                 let done = self.commit_transaction(txn).await;

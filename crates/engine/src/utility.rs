@@ -48,7 +48,7 @@ impl Session {
             Statement::Lock(lock) => self.lock_tables(lock).await?,
             Statement::DropAbsent(drop) => self.drop_absent(drop).await?,
             Statement::CreateExtension(create) => self.create_extension(create)?,
-            Statement::SetConstraints { names, .. } => self.set_constraints(names)?,
+            Statement::SetConstraints { names, deferred } => self.set_constraints(names, *deferred).await?,
             Statement::CloseCursor(name) => self.close_named(name)?,
             Statement::Prepare { name, types, statement, text } => {
                 let source = Source {

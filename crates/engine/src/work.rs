@@ -1,13 +1,14 @@
 //! What a writing statement works with: its transaction, or its block's.
 
 use crate::error::EngineResult;
+use crate::references::References;
 use crate::row_writer::Tally;
 use query::HeldMemory;
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::{Bytes, CommitNo, FamilyId, Store, TableId};
 use tokio::sync::OwnedMutexGuard;
-use txn::{LockWait, ReadView, Transaction};
+use txn::{LockMode, LockWait, ReadView, Transaction};
 
 /// What becomes of a statement that is about more rows than memory holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,13 +33,15 @@ pub(crate) struct Work {
     /// Memory of the rows that the statement is about, until it ends.
     pub(crate) rows: Option<Arc<HeldMemory>>,
     pub(crate) many_rows: ManyRows,
+    /// What foreign keys are to be asked about when the statement ends.
+    pub(crate) references: References,
 }
 
 impl Work {
     /// For a statement of `txn`.
     pub(crate) fn new(txn: OwnedMutexGuard<Transaction>, in_block: bool, wait: LockWait) -> Self {
-        let (looked, tally) = (HashMap::new(), Tally::default());
-        Self { txn, in_block, wait, looked, tally, rows: None, many_rows: ManyRows::Refused }
+        let (looked, tally, references) = (HashMap::new(), Tally::default(), References::default());
+        Self { txn, in_block, wait, looked, tally, rows: None, many_rows: ManyRows::Refused, references }
     }
 
     /// A state to read that holds at least `seen`, and what the block wrote before.
@@ -51,8 +54,8 @@ impl Work {
     }
 
     /// Locks a row to the end of the transaction.
-    pub(crate) async fn lock(&mut self, table: TableId, key: &Bytes) -> EngineResult<()> {
-        self.txn.lock_row(table, key, self.wait).await?;
+    pub(crate) async fn lock(&mut self, table: TableId, key: &Bytes, mode: LockMode) -> EngineResult<()> {
+        self.txn.lock_row(table, key, mode, self.wait).await?;
         Ok(())
     }
 

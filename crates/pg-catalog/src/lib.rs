@@ -26,6 +26,7 @@ mod pg_catalog;
 mod rows;
 mod schema;
 mod sequence_table;
+mod shown_foreign_key;
 mod shown_index;
 mod source;
 mod table;

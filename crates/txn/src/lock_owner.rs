@@ -44,17 +44,25 @@ impl LockOwner {
         self.held.is_empty()
     }
 
-    /// Locks one row against other writers.
+    /// Locks one row in a mode. The table is held shared.
     ///
     /// # Errors
     /// [`TxnError::Deadlock`], [`TxnError::LockNotAvailable`].
-    pub async fn lock_row(&mut self, table: TableId, key: &Bytes, wait: LockWait) -> TxnResult<Obtained> {
+    pub async fn lock_row(
+        &mut self,
+        table: TableId,
+        key: &Bytes,
+        mode: LockMode,
+        wait: LockWait,
+    ) -> TxnResult<Obtained> {
         if self.alone.contains(&table) {
             return Ok(Obtained::Before);
         }
         let key = self.table.key(table, Some(key));
-        let obtained = self.lock(key, LockMode::Exclusive, wait).await?;
-        if obtained != Obtained::Before && self.count_row(table) >= MANY_ROWS {
+        let obtained = self.lock(key, mode, wait).await?;
+        // Who shares rows does not take their table from all others.
+        let writes = mode >= LockMode::NoKeyExclusive;
+        if obtained != Obtained::Before && writes && self.count_row(table) >= MANY_ROWS {
             self.escalate(table).await?;
         }
         Ok(obtained)
@@ -114,9 +122,7 @@ impl LockOwner {
             Asked::Held => return Ok(Obtained::Before),
             Asked::Refused => return Err(TxnError::LockNotAvailable { waited: false }),
             Asked::Granted => Obtained::AtOnce,
-            Asked::Queued(granted) => {
-                // A linear search, but only before a wait and only for table locks, which are few.
-                let upgrade = key.is_table() && self.held.contains(&key);
+            Asked::Queued { upgrade, granted } => {
                 self.table.wait(&key, self.id, granted, upgrade, wait).await?;
                 if upgrade {
                     return Ok(Obtained::AfterWait);

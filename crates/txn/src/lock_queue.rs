@@ -1,11 +1,11 @@
-//! One lock: who holds it and who waits, in order of asking.
+//! One lock: who holds it in which mode and who waits, in order of asking.
 //!
 //! ```text
 //!   holders [A shared][B shared]   waiters  [C exclusive][D shared][E exclusive]
 //! ```
-//! D waits although it would go with A and B: else C could wait for ever. Granting goes from the front
-//! and stops at the first that does not fit. An upgrade (A shared asks for exclusive) stands in front of
-//! all others, since those behind it wait for A anyway.
+//! D waits although it would go with A and B: else C could wait for ever. Granting goes from the front and passes over
+//! one that does not fit only for those that do not stand in its way. An upgrade (A shared asks for exclusive) stands in
+//! front of all others, since those behind it wait for A anyway.
 
 use crate::{LockMode, TxnId};
 use std::collections::VecDeque;
@@ -14,12 +14,14 @@ use tokio::sync::oneshot;
 /// A lock with at least one holder or waiter.
 #[derive(Debug)]
 pub(crate) struct LockQueue {
-    mode: LockMode,
-    /// The first holder apart: row locks have one, and then nothing is allocated.
-    holder: Option<TxnId>,
-    more: Vec<TxnId>,
+    /// The first holder apart: most row locks have one, and then nothing is allocated.
+    holder: Option<Holder>,
+    more: Vec<Holder>,
     waiters: VecDeque<Waiter>,
 }
+
+/// Who holds it, in its strongest mode.
+type Holder = (TxnId, LockMode);
 
 #[derive(Debug)]
 struct Waiter {
@@ -43,19 +45,15 @@ pub(crate) enum Attempt {
 impl LockQueue {
     /// Held by `owner` alone.
     pub(crate) fn held_by(owner: TxnId, mode: LockMode) -> Self {
-        Self { mode, holder: Some(owner), more: Vec::new(), waiters: VecDeque::new() }
+        Self { holder: Some((owner, mode)), more: Vec::new(), waiters: VecDeque::new() }
     }
 
     pub(crate) fn is_unused(&self) -> bool {
         self.holder.is_none() && self.waiters.is_empty()
     }
 
-    pub(crate) fn holders(&self) -> impl Iterator<Item = TxnId> {
+    pub(crate) fn holders(&self) -> impl Iterator<Item = (TxnId, LockMode)> {
         self.holder.into_iter().chain(self.more.iter().copied())
-    }
-
-    pub(crate) fn mode(&self) -> LockMode {
-        self.mode
     }
 
     pub(crate) fn waiters(&self) -> impl Iterator<Item = (TxnId, LockMode)> {
@@ -63,23 +61,24 @@ impl LockQueue {
     }
 
     pub(crate) fn is_held_by(&self, owner: TxnId) -> bool {
-        self.holders().any(|holder| holder == owner)
+        self.holders().any(|(holder, _)| holder == owner)
     }
 
     /// Takes the lock if nobody is in the way.
     pub(crate) fn attempt(&mut self, owner: TxnId, mode: LockMode) -> Attempt {
-        if self.is_held_by(owner) {
-            if mode == LockMode::Shared || self.mode == LockMode::Exclusive {
+        let held = self.holders().find(|(holder, _)| *holder == owner);
+        if let Some((_, held)) = held {
+            if held >= mode {
                 return Attempt::Held;
             }
-            if self.holders().count() == 1 {
-                self.mode = LockMode::Exclusive;
+            if self.fits(owner, mode) {
+                self.hold(owner, mode);
                 return Attempt::Held;
             }
             return Attempt::MustWait;
         }
-        if self.waiters.is_empty() && self.fits(mode) {
-            self.add_holder(owner, mode);
+        if self.waiters.iter().all(|waiter| !waiter.mode.conflicts_with(mode)) && self.fits(owner, mode) {
+            self.hold(owner, mode);
             return Attempt::Granted;
         }
         Attempt::MustWait
@@ -99,10 +98,10 @@ impl LockQueue {
 
     /// Gives the lock up and grants it to who may have it now.
     pub(crate) fn release(&mut self, owner: TxnId) {
-        if self.holder == Some(owner) {
+        if self.holder.is_some_and(|(holder, _)| holder == owner) {
             self.holder = self.more.pop();
         } else {
-            self.more.retain(|holder| *holder != owner);
+            self.more.retain(|(holder, _)| *holder != owner);
         }
         self.grant();
     }
@@ -116,41 +115,57 @@ impl LockQueue {
         waited
     }
 
-    /// Whom `owner` waits for in the end: the holders; and `sought`, when it stands in line before `owner`.
+    /// Whom `owner` waits for in the end: the holders in its way; and `sought`, when it stands in line before `owner`.
     /// Nobody, when `owner` does not wait here.
     ///
-    /// The others in line are left out: they wait for nothing but the same holders. (One that could
-    /// share with `owner` does not stand in its way, but then both wait for the same one before them.)
+    /// The others in line are left out where a holder is in the way: they wait for nothing but the same holders. (One that
+    /// could share with `owner` does not stand in its way, but then both wait for the same one before them.) Where none
+    /// is, `owner` waits for those in line before it.
     pub(crate) fn blockers(&self, owner: TxnId, sought: TxnId) -> Vec<TxnId> {
         let place = |txn| self.waiters.iter().position(|waiter| waiter.owner == txn);
         let Some(at) = place(owner) else { return Vec::new() };
-        let ahead = place(sought).is_some_and(|sought| sought < at).then_some(sought);
-        self.holders().filter(|holder| *holder != owner).chain(ahead).collect()
+        let Some(mode) = self.waiters.get(at).map(|waiter| waiter.mode) else { return Vec::new() };
+        let in_the_way = |(holder, held): &(TxnId, LockMode)| *holder != owner && held.conflicts_with(mode);
+        let mut blockers: Vec<TxnId> = self.holders().filter(in_the_way).map(|(holder, _)| holder).collect();
+        if blockers.is_empty() {
+            blockers.extend(self.waiters().take(at).filter(in_the_way).map(|(waiter, _)| waiter));
+        } else if place(sought).is_some_and(|sought| sought < at) {
+            blockers.push(sought);
+        }
+        blockers
     }
 
-    fn fits(&self, mode: LockMode) -> bool {
-        self.holder.is_none() || (mode == LockMode::Shared && self.mode == LockMode::Shared)
+    /// Does it go with what others hold?
+    fn fits(&self, owner: TxnId, mode: LockMode) -> bool {
+        self.holders().all(|(holder, held)| holder == owner || !held.conflicts_with(mode))
     }
 
-    fn add_holder(&mut self, owner: TxnId, mode: LockMode) {
-        self.mode = mode;
-        match self.holder {
-            None => self.holder = Some(owner),
-            Some(_) => self.more.push(owner),
+    fn hold(&mut self, owner: TxnId, mode: LockMode) {
+        let held = self.holder.iter_mut().chain(&mut self.more).find(|(holder, _)| *holder == owner);
+        if let Some((_, held)) = held {
+            *held = mode.max(*held);
+        } else if self.holder.is_none() {
+            self.holder = Some((owner, mode));
+        } else {
+            self.more.push((owner, mode));
         }
     }
 
     fn grant(&mut self) {
-        while let Some((owner, mode)) = self.waiters.front().map(|waiter| (waiter.owner, waiter.mode)) {
-            let upgrade = self.is_held_by(owner);
-            if upgrade && self.holders().count() == 1 {
-                self.mode = mode;
-            } else if !upgrade && self.fits(mode) {
-                self.add_holder(owner, mode);
-            } else {
-                return;
+        let mut at = 0;
+        // The strongest mode of those passed over: what goes with it goes with all of them.
+        let mut passed: Option<LockMode> = None;
+        while let Some((owner, mode)) = self.waiters.get(at).map(|waiter| (waiter.owner, waiter.mode)) {
+            if passed.is_some_and(|passed| passed.conflicts_with(mode)) || !self.fits(owner, mode) {
+                if mode == LockMode::Exclusive {
+                    return;
+                }
+                passed = passed.max(Some(mode));
+                at += 1;
+                continue;
             }
-            if let Some(waiter) = self.waiters.pop_front() {
+            self.hold(owner, mode);
+            if let Some(waiter) = self.waiters.remove(at) {
                 // One that no longer listens gives the lock back itself: see `WaitGuard`.
                 let _ = waiter.granted.send(());
             }

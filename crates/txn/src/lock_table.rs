@@ -1,7 +1,7 @@
 //! Locks on rows and tables, held to the end of a transaction.
 //!
 //! A lock exists while somebody holds it or waits: a map entry, in one of many shards by hash. Writers
-//! hold their table shared and their rows exclusive; DDL holds the table exclusive.
+//! hold their table shared and their rows in one of the four modes of [`LockMode`]; DDL holds the table exclusive.
 
 use crate::deadlock::find_circle;
 use crate::lock_queue::{Attempt, LockQueue};
@@ -19,13 +19,37 @@ use tokio::sync::oneshot;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TxnId(pub u64);
 
-/// How a lock is held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a lock is held, from weak to strong: what goes with a mode goes with all weaker ones. Rows have all four, those of
+/// PostgreSQL; tables are held shared or exclusive.
+///
+/// ```text
+///                    KEY SHARE   SHARE   NO KEY UPDATE   UPDATE
+///   KeyShare                                                x
+///   Shared                                     x            x
+///   NoKeyExclusive                 x           x            x
+///   Exclusive            x         x           x            x
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LockMode {
-    /// With others.
+    /// The row stays, and so do its key columns: KEY SHARE, which foreign keys take.
+    KeyShare,
+    /// With others: SHARE.
     Shared,
-    /// Alone.
+    /// The row changes and its key columns stay: NO KEY UPDATE.
+    NoKeyExclusive,
+    /// Alone: UPDATE.
     Exclusive,
+}
+
+impl LockMode {
+    /// Can two transactions not hold a lock in these modes at once?
+    pub fn conflicts_with(self, other: Self) -> bool {
+        match self.min(other) {
+            Self::KeyShare => self.max(other) == Self::Exclusive,
+            Self::Shared => self.max(other) >= Self::NoKeyExclusive,
+            Self::NoKeyExclusive | Self::Exclusive => true,
+        }
+    }
 }
 
 /// How long to wait.
@@ -74,10 +98,6 @@ pub(crate) struct LockKey {
 }
 
 impl LockKey {
-    pub(crate) fn is_table(&self) -> bool {
-        self.row.is_none()
-    }
-
     pub(crate) fn is_row_of(&self, table: TableId) -> bool {
         self.table == table && self.row.is_some()
     }
@@ -150,7 +170,7 @@ impl LockTable {
             for (key, queue) in shard.lock().iter() {
                 let lock =
                     |owner, mode, granted| HeldLock { owner, table: key.table, row: key.row.clone(), mode, granted };
-                all.extend(queue.holders().map(|owner| lock(owner, queue.mode(), true)));
+                all.extend(queue.holders().map(|(owner, mode)| lock(owner, mode, true)));
                 all.extend(queue.waiters().map(|(owner, mode)| lock(owner, mode, false)));
             }
         }
@@ -181,7 +201,10 @@ impl LockTable {
             Entry::Occupied(mut taken) => match taken.get_mut().attempt(owner, mode) {
                 Attempt::Granted => Asked::Granted,
                 Attempt::Held => Asked::Held,
-                Attempt::MustWait if may_wait => Asked::Queued(taken.get_mut().enqueue(owner, mode)),
+                Attempt::MustWait if may_wait => {
+                    let queue = taken.get_mut();
+                    Asked::Queued { upgrade: queue.is_held_by(owner), granted: queue.enqueue(owner, mode) }
+                }
                 Attempt::MustWait => Asked::Refused,
             },
         }
@@ -251,7 +274,11 @@ impl LockTable {
 pub(crate) enum Asked {
     Granted,
     Held,
-    Queued(oneshot::Receiver<()>),
+    /// `upgrade`: it is held in a weaker mode.
+    Queued {
+        upgrade: bool,
+        granted: oneshot::Receiver<()>,
+    },
     Refused,
 }
 

@@ -5,7 +5,7 @@ mod room;
 
 use crate::commit::{self, Committed, Conditions};
 use crate::writes::{OwnRows, Prefixes, Savepoint, SpillFile, UndoLog, WriteSet, Written};
-use crate::{LockOwner, LockTable, LockWait, ReadView, TxnId, TxnResult};
+use crate::{LockMode, LockOwner, LockTable, LockWait, ReadView, TxnId, TxnResult};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -204,13 +204,19 @@ impl Transaction {
         &mut self.locks
     }
 
-    /// Locks a row against other writers until the transaction ends. Says whether it had to wait: then
-    /// the row may have changed, and what the statement's view says of it is old.
+    /// Locks a row until the transaction ends. Says whether it had to wait: then the row may have changed, and what the
+    /// statement's view says of it is old.
     ///
     /// # Errors
     /// [`crate::TxnError::Deadlock`], [`crate::TxnError::LockNotAvailable`].
-    pub async fn lock_row(&mut self, table: TableId, key: &Bytes, wait: LockWait) -> TxnResult<crate::Obtained> {
-        self.locks.lock_row(table, key, wait).await
+    pub async fn lock_row(
+        &mut self,
+        table: TableId,
+        key: &Bytes,
+        mode: LockMode,
+        wait: LockWait,
+    ) -> TxnResult<crate::Obtained> {
+        self.locks.lock_row(table, key, mode, wait).await
     }
 
     /// The row as this transaction would leave it: its own write, of this statement too, or the newest

@@ -237,6 +237,7 @@ fn table(create: &sql::CreateTable, oid: u32) -> Table {
         salt_buckets: None,
         splits: Vec::new(),
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         indexes: Vec::new(),
         layouts: Vec::new(),
         properties: BTreeMap::new(),

@@ -87,6 +87,7 @@ impl Rows {
             }
             catalog.tables.insert(table.oid, table);
         }
+        catalog.tables().try_for_each(|table| check_parents(&catalog, table))?;
         Ok(Loaded { catalog, commit, row_id_marks: self.row_id_marks, sequence_values: self.sequence_values })
     }
 }
@@ -123,10 +124,32 @@ pub(super) fn check(table: &Table) -> CatalogResult<()> {
             return fail("an index names a column that it lacks");
         }
     }
+    for key in &table.foreign_keys {
+        let mut ids = key.columns.iter().chain(&key.set_columns);
+        if key.columns.is_empty() || ids.any(|id| table.column(*id).is_none()) {
+            return fail("a foreign key names a column that it lacks");
+        }
+    }
     let current: Vec<_> = table.value_columns().map(|column| column.id).collect();
     let written = table.current_layout_def().into_iter().flat_map(|layout| &layout.columns);
     if !written.map(|(id, _)| *id).eq(current) {
         return fail("its newest layout does not hold its columns");
+    }
+    Ok(())
+}
+
+/// Has each foreign key what it refers to?
+fn check_parents(catalog: &Catalog, table: &Table) -> CatalogResult<()> {
+    for key in &table.foreign_keys {
+        let has = |parent: &Arc<Table>| {
+            let indexed = parent.key_oid.into_iter().chain(parent.indexes.iter().map(|index| index.oid));
+            key.parent_columns.len() == key.columns.len()
+                && key.parent_columns.iter().all(|id| parent.column(*id).is_some())
+                && indexed.into_iter().any(|oid| oid == key.parent_index)
+        };
+        if !catalog.table_by_oid(key.parent).is_some_and(has) {
+            return Err(corrupted(described(table), "a foreign key refers to what is not there"));
+        }
     }
     Ok(())
 }

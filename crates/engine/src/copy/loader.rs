@@ -62,7 +62,7 @@ impl Loader {
             Sink::Load { rows, .. } => rows.write(target, new).await,
             Sink::Work(work) => {
                 let mut writer = RowWriter::new(work, target, &self.guard);
-                writer.lock_row(&Bytes::copy_from_slice(&self.rows.key)).await?;
+                writer.lock_row(&Bytes::copy_from_slice(&self.rows.key), LockMode::Exclusive).await?;
                 writer.write(&Old::Unique, Some(new)).await
             }
         }
@@ -95,7 +95,10 @@ impl Loader {
                 session.last_commit = session.last_commit.max(commit);
                 engine.counters().count(tally);
             }),
-            Sink::Work(work) => session.end_work(work).await,
+            Sink::Work(mut work) => match session.settle_references(&mut work).await {
+                Ok(()) => session.end_work(work).await,
+                Err(error) => Err(error),
+            },
         };
         done.map_err(|error| rows.target().in_words(error))?;
         engine.counters().rows_copied.add(count);
@@ -111,10 +114,18 @@ impl Session {
         columns: &[String],
         selection: Option<&Expr>,
     ) -> EngineResult<Loader> {
-        let sink = self.sink(name).await?;
-        // Under the lock the definition stays as it is.
-        let catalog = self.engine.catalog().current();
-        let target = self.target(&catalog, name)?;
+        let mut sink = self.sink(name).await?;
+        let (catalog, target) = loop {
+            // Under the lock the definition stays as it is.
+            let catalog = self.engine.catalog().current();
+            let target = self.target(&catalog, name)?;
+            if let Sink::Work(work) = &mut sink {
+                self.lock_parents(work, &target).await?;
+            }
+            if catalog.version() == self.engine.catalog().version() {
+                break (catalog, target);
+            }
+        };
         let target = self.checked_target(&catalog, target).await?;
         let fields = positions(&target.table, columns)?;
         let rows = self.row_encoder(&catalog, target, fields, selection).await?;
@@ -126,7 +137,7 @@ impl Session {
         if alone {
             let mut lock = LockOwner::new(Arc::clone(self.engine.locks()));
             let table = self.lock_table_by_name(&mut lock, name, LockMode::Exclusive).await?;
-            if table.indexes.is_empty() {
+            if table.indexes.is_empty() && table.foreign_keys.is_empty() {
                 let load = self.engine.store().bulk_load(table.storage_id(), OnDuplicate::Fail).await?;
                 return Ok(Sink::Load { rows: BulkRows::new(&table, load)?, _lock: lock });
             }

@@ -3,13 +3,15 @@
 use super::check::renamed_texts;
 use super::check_default;
 use super::create_table::{new_column, property};
+use super::foreign_key::new_foreign_key;
 use super::generated::OwnSequence;
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
-use catalog::{CatalogResult, Draft, NewCheck, NewColumn, Table, TableOid};
-use sql::{AlterAction, AlterTable, CheckDef, ColumnDef, Generated, PrimaryKeyDef};
+use catalog::{CatalogError, CatalogResult, Draft, ForeignKey, NewCheck, NewColumn, NewForeignKey, Table, TableOid};
+use sql::{AlterAction, AlterTable, CheckDef, ColumnDef, ForeignKeyDef, Generated, ObjectName, PrimaryKeyDef};
 use std::collections::BTreeMap;
-use txn::LockMode;
+use std::sync::Arc;
+use txn::{LockMode, LockOwner};
 use types::{DataType, Datum};
 
 /// An action whose expressions and conditions were looked at.
@@ -19,7 +21,10 @@ enum Step {
         missing: Datum,
     },
     AddCheck(NewCheck),
-    DropConstraint(String),
+    AddForeignKey(NewForeignKey),
+    Validate(String),
+    /// With what depends on it?
+    DropConstraint(String, bool),
     RenameConstraint(String, String),
     Drop(String),
     /// With the constraints that name it and their texts with its new name.
@@ -76,10 +81,71 @@ impl Session {
             steps.extend(self.step(&table, action).await?);
         }
         let checks = self.checks_of(&table, &alter.actions, &steps).await?;
+        let keys = self.foreign_keys_of(&mut locks, &table, &alter.actions, &steps).await?;
         // Columns are there before what names them, as in PostgreSQL.
         steps.extend(checks.into_iter().map(Step::AddCheck));
-        let change = |draft: &mut Draft| steps.into_iter().try_for_each(|step| apply(draft, table.oid, step));
-        self.change_catalog(change).await
+        steps.extend(keys.into_iter().map(Step::AddForeignKey));
+        let change = |draft: &mut Draft| {
+            let mut others = Vec::new();
+            for step in steps {
+                others.extend(apply(draft, table.oid, step)?);
+            }
+            Ok(others)
+        };
+        let others = self.change_catalog(change).await?;
+        self.tell_dropped(&others);
+        Ok(())
+    }
+
+    /// The foreign keys among the actions, alone and of columns that `steps` add. No row breaks them.
+    async fn foreign_keys_of(
+        &mut self,
+        locks: &mut LockOwner,
+        table: &Arc<Table>,
+        actions: &[AlterAction],
+        steps: &[Step],
+    ) -> EngineResult<Vec<NewForeignKey>> {
+        let added = |name: &String| {
+            steps.iter().find_map(|step| match step {
+                Step::Add { column, missing } if column.name == *name => Some(missing),
+                _ => None,
+            })
+        };
+        let defs = actions.iter().flat_map(|action| match action {
+            AlterAction::AddForeignKey(key) => std::slice::from_ref(key.as_ref()),
+            AlterAction::AddColumn { def, .. } if added(&def.name).is_some() => def.foreign_keys.as_slice(),
+            _ => &[],
+        });
+        let defs: Vec<&ForeignKeyDef> = defs.collect();
+        let own = |name: &ObjectName, session: &Self| {
+            let found = session.resolve(&session.engine.catalog().current(), name);
+            found.is_ok_and(|found| found.oid == table.oid)
+        };
+        let selves: Vec<ObjectName> =
+            defs.iter().map(|def| &def.parent).filter(|name| own(name, self)).cloned().collect();
+        let parents = self.lock_parents_of(locks, &defs, |name| selves.contains(name)).await?;
+        let mut keys = Vec::with_capacity(defs.len());
+        for def in defs {
+            let parent = parents.of(def).unwrap_or(table);
+            let key = new_foreign_key(def, parent.oid, !def.not_valid);
+            match def.columns.iter().find_map(added) {
+                Some(missing) if missing.is_null() => {}
+                Some(_) if self.has_row(table, None).await? => {
+                    return unsupported(
+                        "ALTER TABLE ... ADD COLUMN with REFERENCES and a default, for rows that are there",
+                    );
+                }
+                Some(_) => {}
+                None => {
+                    let resolved = ForeignKey::resolve(table, parent, &key)?;
+                    if !def.not_valid {
+                        self.check_references(table, &resolved).await?;
+                    }
+                }
+            }
+            keys.push(key);
+        }
+        Ok(keys)
     }
 
     /// The CHECK constraints among the actions, alone and of columns that `steps` add.
@@ -120,14 +186,15 @@ impl Session {
             }
             AlterAction::AddKey(_) => return unsupported(BESIDE_A_KEY),
             AlterAction::AddUnique(_) => return unsupported("ALTER TABLE ... ADD UNIQUE beside other actions"),
-            AlterAction::AddCheck(_) => return Ok(None),
-            AlterAction::DropConstraint { if_exists, name } => {
+            AlterAction::AddCheck(_) | AlterAction::AddForeignKey(_) => return Ok(None),
+            AlterAction::ValidateConstraint { name } => return self.validate(table, name).await,
+            AlterAction::DropConstraint { if_exists, name, cascade } => {
                 if *if_exists && !table.is_constraint(name) {
                     let what = format!("constraint \"{name}\" of relation \"{}\" does not exist", table.name);
                     self.skipped("00000", &what);
                     return Ok(None);
                 }
-                Step::DropConstraint(name.clone())
+                Step::DropConstraint(name.clone(), *cascade)
             }
             AlterAction::DropColumn { if_exists, column, .. } => {
                 if *if_exists && table.column_by_name(&column.name).is_none() {
@@ -180,6 +247,28 @@ impl Session {
                 Step::Properties(names.iter().map(|name| (name.clone(), None)).collect())
             }
         }))
+    }
+
+    /// VALIDATE CONSTRAINT: a foreign key that was made NOT VALID; others always are.
+    async fn validate(&mut self, table: &Table, name: &str) -> EngineResult<Option<Step>> {
+        let Some(key) = table.foreign_key(name).cloned() else {
+            if table.check(name).is_some() {
+                return Ok(None);
+            }
+            if table.is_constraint(name) {
+                let of = &table.name;
+                let message =
+                    format!("constraint \"{name}\" of relation \"{of}\" is not a foreign key or check constraint");
+                return fail(Fault::WrongObject { message, hint: None });
+            }
+            let (table, constraint) = (table.name.clone(), name.to_string());
+            return Err(CatalogError::NoSuchConstraint { table, constraint }.into());
+        };
+        if key.validated {
+            return Ok(None);
+        }
+        self.check_references(table, &key).await?;
+        Ok(Some(Step::Validate(name.to_string())))
     }
 
     /// The sequence of a column that becomes an identity.
@@ -251,8 +340,10 @@ fn unsupported<T>(feature: &str) -> EngineResult<T> {
     fail(Fault::Unsupported { feature: feature.to_string() })
 }
 
-fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> CatalogResult<()> {
-    match step {
+/// Returns what else was dropped, kind and name.
+fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> CatalogResult<Vec<String>> {
+    let done = match step {
+        Step::DropConstraint(name, cascade) => return draft.drop_constraint(oid, &name, cascade),
         Step::Add { column, missing } => draft.add_column(oid, column, missing).map(drop),
         Step::Drop(name) => draft.drop_column(oid, &name).map(drop),
         Step::RenameColumn(from, to, texts) => {
@@ -260,7 +351,8 @@ fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> CatalogResult<()> {
             draft.set_check_texts(oid, &texts).map(drop)
         }
         Step::AddCheck(check) => draft.add_check(oid, check).map(drop),
-        Step::DropConstraint(name) => draft.drop_constraint(oid, &name).map(drop),
+        Step::AddForeignKey(key) => draft.add_foreign_key(oid, key).map(drop),
+        Step::Validate(name) => draft.set_validated(oid, &name).map(drop),
         Step::RenameConstraint(from, to) => draft.rename_constraint(oid, &from, &to).map(drop),
         Step::RenameTable(to) => draft.rename_table(oid, &to).map(drop),
         Step::SetDefault(name, default) => {
@@ -272,5 +364,6 @@ fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> CatalogResult<()> {
         Step::AddIdentity(sequence) => sequence.add_identity(draft, oid),
         Step::DropIdentity(name) => draft.set_identity(oid, &name, None).map(drop),
         Step::Properties(changes) => draft.set_properties(oid, &changes).map(drop),
-    }
+    };
+    done.map(|()| Vec::new())
 }

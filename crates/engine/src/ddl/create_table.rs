@@ -1,5 +1,6 @@
 //! CREATE TABLE.
 
+use super::foreign_key::{Parents, new_foreign_key};
 use super::generated::OwnSequence;
 use super::{check_default, constant};
 use crate::Session;
@@ -7,7 +8,7 @@ use crate::error::{EngineResult, Fault, fail};
 use crate::settings::TimeZone;
 use catalog::{CatalogError, Draft, NewColumn, NewKeyPart, NewTable};
 use query::RowTable;
-use sql::{ColumnDef, CreateTable, KeyPartDef, OptionValue, TableOption, ast};
+use sql::{ColumnDef, CreateTable, ForeignKeyDef, KeyPartDef, ObjectName, OptionValue, TableOption, ast};
 use types::{DataType, Datum};
 
 impl Session {
@@ -32,6 +33,20 @@ impl Session {
             new.checks.push(check);
         }
         let uniques = self.new_uniques(create)?;
+        let keys: Vec<&ForeignKeyDef> =
+            create.columns.iter().flat_map(|column| &column.foreign_keys).chain(&create.foreign_keys).collect();
+        let mut locks = self.own_locks();
+        let parents =
+            match create.if_not_exists && self.engine.catalog().current().table(&new.schema, &new.name).is_some() {
+                true => Parents::default(),
+                false => {
+                    let own = new.schema.clone();
+                    let is_self = |name: &ObjectName| {
+                        name.name == create.name.name && name.schema.as_ref().is_none_or(|schema| *schema == own)
+                    };
+                    self.lock_parents_of(&mut locks, &keys, is_self).await?
+                }
+            };
         let (schema, name) = (new.schema.clone(), new.name.clone());
         let make = |draft: &mut Draft| {
             OwnSequence::create(draft, new, &sequences)?;
@@ -40,6 +55,10 @@ impl Session {
                 // There is nothing yet that its storage is to be filled with.
                 let prepared = draft.prepare_index(table, unique)?;
                 draft.publish_index(&prepared).map(drop)
+            })?;
+            keys.iter().try_for_each(|def| {
+                let parent = parents.of(def).map_or(table, |parent| parent.oid);
+                draft.add_foreign_key(table, new_foreign_key(def, parent, true)).map(drop)
             })
         };
         let turn = self.catalog_turn().await?;

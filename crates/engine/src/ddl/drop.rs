@@ -1,8 +1,8 @@
 //! DROP TABLE and TRUNCATE.
 
-use crate::Session;
 use crate::error::{EngineError, EngineResult, Fault, fail};
 use crate::statement::Source;
+use crate::{Notice, Session};
 use catalog::{CatalogError, Table};
 use sql::{LockTables, ObjectName, TableLockMode};
 use std::sync::Arc;
@@ -30,13 +30,15 @@ impl Session {
         self.drop_relations(&oids, cascade).await
     }
 
-    pub(super) async fn truncate(&mut self, names: &[ObjectName], restart: bool) -> EngineResult<()> {
+    pub(super) async fn truncate(&mut self, names: &[ObjectName], restart: bool, cascade: bool) -> EngineResult<()> {
         let mut locks = self.own_locks();
         let mut tables: Vec<Arc<Table>> = Vec::new();
-        for name in in_lock_order(self, names) {
+        let names = self.with_referring(names, cascade)?;
+        for name in in_lock_order(self, &names) {
             tables.push(self.lock_table_by_name(&mut locks, name, LockMode::Exclusive).await?);
         }
         tables.dedup_by_key(|table| table.oid);
+        self.with_referring(&names, false)?;
         let change = |draft: &mut catalog::Draft| {
             for table in &tables {
                 draft.truncate(table.oid)?;
@@ -51,12 +53,18 @@ impl Session {
 
     /// TRUNCATE in a block deletes the rows, so that ROLLBACK brings them back. Nobody else writes to the tables until the
     /// block ends.
-    pub(super) async fn truncate_in_block(&mut self, names: &[ObjectName], restart: bool) -> EngineResult<()> {
+    pub(super) async fn truncate_in_block(
+        &mut self,
+        names: &[ObjectName],
+        restart: bool,
+        cascade: bool,
+    ) -> EngineResult<()> {
         if restart {
             let feature = "TRUNCATE … RESTART IDENTITY in a transaction block".to_string();
             return fail(Fault::Unsupported { feature });
         }
-        let names = in_lock_order(self, names).into_iter().cloned().collect();
+        let names = self.with_referring(names, cascade)?;
+        let names = in_lock_order(self, &names).into_iter().cloned().collect();
         let lock = LockTables { names, mode: TableLockMode::Exclusive, no_wait: false };
         self.lock_tables(&lock).await?;
         for name in &lock.names {
@@ -71,6 +79,35 @@ impl Session {
 }
 
 impl Session {
+    /// The tables of these names, and with `cascade` those that refer to them.
+    ///
+    /// # Errors
+    /// 0A000 without it, if there are such.
+    fn with_referring(&mut self, names: &[ObjectName], cascade: bool) -> EngineResult<Vec<ObjectName>> {
+        let catalog = self.engine.catalog().current();
+        let mut all = names.to_vec();
+        let mut tables: Vec<Arc<Table>> =
+            names.iter().map(|name| self.resolve(&catalog, name)).collect::<EngineResult<_>>()?;
+        let mut at = 0;
+        while let Some(parent) = tables.get(at).cloned() {
+            for child in catalog.tables().filter(|child| child.refers_to(parent.oid)) {
+                if tables.iter().any(|table| table.oid == child.oid) {
+                    continue;
+                }
+                if !cascade {
+                    let (table, parent) = (child.name.clone(), parent.name.clone());
+                    return fail(Fault::TruncatesParent { table, parent });
+                }
+                self.notices.push(Notice::info("00000", format!("truncate cascades to table \"{}\"", child.name)));
+                let schema = Some(catalog.schema_name(child).to_string());
+                all.push(ObjectName { database: None, schema, name: child.name.clone() });
+                tables.push(Arc::clone(child));
+            }
+            at += 1;
+        }
+        Ok(all)
+    }
+
     /// What DROP says first of a name in a schema that there is not.
     fn missing_schema(&self, name: &ObjectName) -> Option<EngineError> {
         let schema = name.schema.clone()?;

@@ -8,6 +8,7 @@ mod comment;
 mod create_table;
 mod drop;
 mod expression;
+mod foreign_key;
 mod generated;
 mod index;
 mod index_build;
@@ -33,9 +34,9 @@ impl Session {
     /// Runs a statement that changes definitions; the command tag.
     pub(crate) async fn change_definitions(&mut self, statement: &Statement) -> EngineResult<String> {
         let command = command_of(statement);
-        if let (Statement::Truncate { names, restart_identity, .. }, Block::Open(_)) = (statement, &self.block) {
+        if let (Statement::Truncate { names, restart_identity, cascade }, Block::Open(_)) = (statement, &self.block) {
             self.check_writable(command)?;
-            self.truncate_in_block(names, *restart_identity).await?;
+            self.truncate_in_block(names, *restart_identity, *cascade).await?;
             return Ok(command.to_string());
         }
         self.refuse_in_block(command)?;
@@ -49,7 +50,9 @@ impl Session {
             Statement::DropIndex { names, if_exists, .. } => self.drop_indexes(names, *if_exists).await?,
             Statement::RenameIndex { name, if_exists, to } => self.rename_index(name, *if_exists, to).await?,
             Statement::Reindex { kind, name } => self.reindex(*kind, name).await?,
-            Statement::Truncate { names, restart_identity, .. } => self.truncate(names, *restart_identity).await?,
+            Statement::Truncate { names, restart_identity, cascade } => {
+                self.truncate(names, *restart_identity, *cascade).await?;
+            }
             Statement::CreateView(create) => self.create_view(create).await?,
             Statement::DropView { names, if_exists, cascade } => self.drop_views(names, *if_exists, *cascade).await?,
             Statement::CreateSequence(create) => self.create_sequence(create).await?,

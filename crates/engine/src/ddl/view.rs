@@ -89,6 +89,12 @@ impl Session {
             return Ok(());
         }
         let dropped = self.change_catalog(|draft| draft.drop_relations(&oids, cascade)).await?;
+        self.tell_dropped(&dropped);
+        Ok(())
+    }
+
+    /// NOTICE of what was dropped with what was named.
+    pub(super) fn tell_dropped(&mut self, dropped: &[String]) {
         let lines: Vec<String> = dropped.iter().map(|object| format!("drop cascades to {object}")).collect();
         match lines.as_slice() {
             [] => {}
@@ -98,7 +104,6 @@ impl Session {
                 self.notices.push(Notice { detail: Some(many.join("\n")), ..Notice::info("00000", message) });
             }
         }
-        Ok(())
     }
 
     pub(super) fn find_view(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Option<Arc<View>>> {

@@ -116,7 +116,7 @@ impl Session {
         let mut key = Vec::with_capacity(32);
         index.rowkey_into(&target.codec, &found, &fragment, &mut key)?;
         let key = Bytes::from(key);
-        self.row_writer(work, target).lock_row(&key).await?;
+        self.row_writer(work, target).lock_row(&key, txn::LockMode::Exclusive).await?;
         let Some(fragment) = work.newest(target.storage, FAMILY, &key).await? else { return Ok(Look::Changed) };
         let row = target.decode(&key, &fragment)?;
         // It was looked for without a lock: what is there now counts.

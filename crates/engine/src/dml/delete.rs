@@ -15,6 +15,7 @@ use crate::work::Work;
 use catalog::Catalog;
 use sql::Delete;
 use std::sync::Arc;
+use txn::LockMode;
 
 /// A compiled DELETE.
 #[derive(Debug)]
@@ -63,15 +64,17 @@ impl Session {
         program: &DeleteProgram,
         scope: &Scope<'_>,
     ) -> EngineResult<Outcome> {
-        let target = &program.target;
+        let (target, mode) = (&program.target, LockMode::Exclusive);
         let found = match &program.rows {
             Rows::Point { key, exprs, filter } => {
-                self.point_row(work, target, key, exprs, *filter, scope).await?.into_iter().collect()
+                self.point_row(work, target, key, exprs, *filter, (scope, mode)).await?.into_iter().collect()
             }
-            Rows::Query { plan, own } => match self.locked_rows(work, target, plan, *own, scope.params).await? {
-                Some(found) => found,
-                None => return self.delete_many(work, target, plan, scope.params).await,
-            },
+            Rows::Query { plan, own } => {
+                match self.locked_rows(work, target, plan, *own, (scope.params, mode)).await? {
+                    Some(found) => found,
+                    None => return self.delete_many(work, target, plan, scope.params).await,
+                }
+            }
         };
         let mut outcome = Outcome::default();
         for (key, row, joined) in found {

@@ -20,6 +20,7 @@ use query::Plan;
 use sql::ast::{Expr, Query, SelectItem, SetExpr};
 use sql::{ColumnName, Insert, InsertSource, InsertValue, Overriding};
 use std::sync::Arc;
+use txn::LockMode;
 use types::{DataType, Datum};
 
 /// A compiled INSERT or UPSERT.
@@ -158,7 +159,7 @@ impl Session {
         let target = &program.target;
         let new_row = if program.action.completes_row() { NewRow::partial } else { NewRow::new };
         let rows = rows.into_iter().map(|row| new_row(target, row)).collect::<EngineResult<Vec<_>>>()?;
-        self.row_writer(work, target).lock_rows(rows.iter().map(NewRow::key)).await?;
+        self.row_writer(work, target).lock_rows(rows.iter().map(NewRow::key), LockMode::Exclusive).await?;
         let mut outcome = Outcome::default();
         for row in rows {
             self.insert_row(work, program, row, scope, &mut outcome).await?;

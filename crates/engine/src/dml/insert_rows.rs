@@ -67,6 +67,7 @@ impl Session {
         !work.in_block
             && matches!(program.action, Action::Refuse)
             && program.target.indexes.is_empty()
+            && program.target.table.foreign_keys.is_empty()
             && program.returning.is_none()
             && self.engine.store().capabilities().bulk_load
     }

@@ -223,6 +223,9 @@ impl Session {
                 let lock = work.txn.locks().lock_table(target.storage, LockMode::Shared, work.wait);
                 guard.stoppable(async { Ok(lock.await.map(drop)?) }).await?;
             }
+            if let Some(target) = compiled.target() {
+                self.lock_parents(work, target).await?;
+            }
             if self.is_current(&compiled) {
                 if let Some(target) = compiled.target() {
                     work.txn.note_epoch(target.storage, target.table.version);
@@ -233,7 +236,31 @@ impl Session {
         }
     }
 
+    /// Locks the definitions of what rows of the target refer to.
+    pub(crate) async fn lock_parents(&self, work: &mut Work, target: &Target) -> EngineResult<()> {
+        let guard = self.running();
+        for (storage, version) in target.relations.parents() {
+            let lock = work.txn.locks().lock_table(storage, LockMode::Shared, work.wait);
+            guard.stoppable(async { Ok(lock.await.map(drop)?) }).await?;
+            work.txn.note_epoch(storage, version);
+        }
+        Ok(())
+    }
+
+    /// Writes rows, and does what foreign keys ask for.
     pub(crate) async fn write(
+        &mut self,
+        work: &mut Work,
+        compiled: &Compiled,
+        params: &[Datum],
+    ) -> EngineResult<Outcome> {
+        let outcome = self.write_rows(work, compiled, params).await?;
+        self.settle_references(work).await?;
+        Ok(outcome)
+    }
+
+    /// Writes rows; what foreign keys ask for is noted.
+    pub(crate) async fn write_rows(
         &mut self,
         work: &mut Work,
         compiled: &Compiled,

@@ -6,6 +6,7 @@ use crate::error::EngineResult;
 use crate::work::Work;
 use std::collections::HashSet;
 use store::{Bytes, CommitNo};
+use txn::LockMode;
 
 /// A row set under its locks.
 pub(crate) enum Locked {
@@ -32,8 +33,9 @@ impl Session {
         target: &Target,
         keys: &[Bytes],
         read: CommitNo,
+        mode: LockMode,
     ) -> EngineResult<Locked> {
-        self.row_writer(work, target).lock_rows(keys.iter()).await?;
+        self.row_writer(work, target).lock_rows(keys.iter(), mode).await?;
         let guard = self.running();
         // A snapshot of the store holds exactly the commits up to its number. Else a row is as it was read if it carries
         // the stamp that it had before the query ran.

@@ -3,6 +3,7 @@
 use super::literal::Literal;
 use crate::ColumnDesc;
 use crate::error::{EngineResult, Fault};
+use crate::references::Relations;
 use crate::row_writer::Checks;
 use crate::settings::TimeZone;
 use catalog::{Catalog, Column, Table};
@@ -30,6 +31,8 @@ pub(crate) struct Target {
     pub(crate) zone: TimeZone,
     /// Compiled where rows get new states: [`crate::Session::checked_target`].
     pub(crate) checks: Checks,
+    /// Its foreign keys and those that refer to it.
+    pub(crate) relations: Relations,
 }
 
 /// A row: a value per column in order of declaration, hidden ones too.
@@ -46,6 +49,7 @@ impl Target {
             storage: table.storage_id(),
             zone,
             checks: Checks::default(),
+            relations: Relations::new(catalog, table)?,
         })
     }
 

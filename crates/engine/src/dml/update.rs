@@ -18,12 +18,14 @@ use crate::error::{EngineResult, Fault, fail};
 use crate::row_writer::{Change, NewRow, Old};
 use crate::work::{ManyRows, Work};
 use catalog::Catalog;
+use index::IndexCodec;
 use query::{OutputColumn, Plan};
 use sql::ast::Expr;
 use sql::{Assignment, InsertValue, Update};
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::{Bytes, CommitNo};
+use txn::LockMode;
 use types::Datum;
 
 /// A compiled UPDATE.
@@ -79,6 +81,16 @@ impl Rows {
 impl UpdateProgram {
     pub(crate) fn is_cacheable(&self) -> bool {
         self.rows.is_cacheable()
+    }
+
+    /// Its rows are held so that others may refer to them, unless their keys may change.
+    fn lock_mode(&self) -> LockMode {
+        let keys = self.target.indexes.iter().filter(|index| index.index().unique).flat_map(IndexCodec::sources);
+        let in_key = |at: &usize| self.target.is_key(*at) || keys.clone().any(|key| key == at);
+        match self.assignments.iter().any(|(at, _)| in_key(at)) {
+            true => LockMode::Exclusive,
+            false => LockMode::NoKeyExclusive,
+        }
     }
 
     /// The row as it becomes; the row writer checks it.
@@ -161,11 +173,11 @@ impl Session {
         program: &UpdateProgram,
         scope: &Scope<'_>,
     ) -> EngineResult<Outcome> {
-        let params = scope.params;
+        let (params, mode) = (scope.params, program.lock_mode());
         let changes = match &program.rows {
             Rows::Point { key, exprs, filter } => {
                 let target = &program.target;
-                match self.point_row(work, target, key, exprs, *filter, scope).await? {
+                match self.point_row(work, target, key, exprs, *filter, (scope, mode)).await? {
                     Some((key, old, computed)) => {
                         let next = self.take_values_for(&program.assignments, 1).await?;
                         let given = Given { params, computed: &computed, next: Some(&next), ..Given::default() };
@@ -176,7 +188,7 @@ impl Session {
                 }
             }
             Rows::Query { plan, own } => {
-                let found = self.locked_rows(work, &program.target, plan, *own, params).await?;
+                let found = self.locked_rows(work, &program.target, plan, *own, (params, mode)).await?;
                 let Some(found) = found else { return self.update_many(work, program, plan, params).await };
                 let next = self.take_values_for(&program.assignments, found.len()).await?;
                 let new = |(key, old, mut computed): (Bytes, Row, Row)| {
@@ -206,10 +218,10 @@ impl Session {
         key: &KeyMatch,
         exprs: &Exprs,
         filter: Option<usize>,
-        scope: &Scope<'_>,
+        (scope, mode): (&Scope<'_>, LockMode),
     ) -> EngineResult<Option<(Bytes, Row, Vec<Datum>)>> {
         let Some(key) = key.key(target, scope.params)? else { return Ok(None) };
-        self.row_writer(work, target).lock_row(&key).await?;
+        self.row_writer(work, target).lock_row(&key, mode).await?;
         let Some(fragment) = work.newest(target.storage, FAMILY, &key).await? else { return Ok(None) };
         let old = target.decode(&key, &fragment)?;
         let computed = exprs.eval(scope, &old, None).await?;
@@ -229,7 +241,7 @@ impl Session {
         target: &Target,
         plan: &Arc<Plan>,
         own: bool,
-        params: &[Datum],
+        (params, mode): (&[Datum], LockMode),
     ) -> EngineResult<Option<Vec<(Bytes, Row, Row)>>> {
         let mut changes = Changes { seen: self.last_commit, gone: false };
         let mut locked: HashSet<Bytes> = HashSet::new();
@@ -245,7 +257,7 @@ impl Session {
                 found.retain(|(key, _)| locked.contains(key));
             }
             let keys: Vec<Bytes> = found.iter().map(|(key, _)| key.clone()).collect();
-            match self.lock_row_set(work, target, &keys, read).await? {
+            match self.lock_row_set(work, target, &keys, read, mode).await? {
                 Locked::Same(rows) => {
                     let all = found.into_iter().zip(rows);
                     return Ok(Some(all.filter_map(|((key, computed), old)| Some((key, old?, computed))).collect()));

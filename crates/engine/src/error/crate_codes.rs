@@ -51,11 +51,15 @@ pub(super) fn catalog_code(error: &CatalogError) -> &'static str {
         CatalogError::DuplicateTable { .. } => "42P07",
         CatalogError::DuplicateColumn { .. } | CatalogError::DuplicateKeyColumn { .. } => "42701",
         CatalogError::DuplicateConstraint { .. } | CatalogError::DuplicateCheck { .. } => "42710",
-        CatalogError::NoSuchConstraint { .. } => "42704",
+        CatalogError::NoSuchConstraint { .. } | CatalogError::NoPrimaryKey { .. } => "42704",
+        CatalogError::InvalidForeignKey { .. } => "42830",
+        CatalogError::IncompatibleKeys { .. } => "42804",
         CatalogError::NoSuchSchema { .. } => "3F000",
         CatalogError::NoSuchTable { .. } => "42P01",
-        CatalogError::NoSuchColumn { .. } => "42703",
-        CatalogError::DependentObjects { .. } | CatalogError::RequiredBy { .. } => "2BP01",
+        CatalogError::NoSuchColumn { .. } | CatalogError::NoForeignKeyColumn { .. } => "42703",
+        CatalogError::DependentObjects { .. } | CatalogError::KeyColumn { .. } | CatalogError::RequiredBy { .. } => {
+            "2BP01"
+        }
         CatalogError::SequenceExhausted { .. } => "2200H",
         CatalogError::SequenceBounds { .. } => "22003",
         CatalogError::ReservedName { .. } => "42939",

@@ -61,6 +61,18 @@ pub(crate) enum Fault {
     CheckFailed { schema: String, table: String, constraint: String, row: String },
     #[error("check constraint \"{constraint}\" of relation \"{table}\" is violated by some row")]
     CheckFailsRow { schema: String, table: String, constraint: String },
+    #[error("insert or update on table \"{table}\" violates foreign key constraint \"{constraint}\"")]
+    NoParent { schema: String, table: String, constraint: String, columns: String, values: String, parent: String },
+    /// As [`Self::NoParent`], of MATCH FULL.
+    #[error("insert or update on table \"{table}\" violates foreign key constraint \"{constraint}\"")]
+    MixedNulls { schema: String, table: String, constraint: String },
+    /// Of the table that refers.
+    #[error(
+        "update or delete on table \"{parent}\" violates foreign key constraint \"{constraint}\" on table \"{table}\""
+    )]
+    HasChildren { schema: String, table: String, constraint: String, columns: String, values: String, parent: String },
+    #[error("cannot truncate a table referenced in a foreign key constraint")]
+    TruncatesParent { table: String, parent: String },
     #[error("column \"{column}\" of relation \"{table}\" contains null values")]
     ContainsNulls { table: String, column: String },
     #[error("ON CONFLICT DO UPDATE command cannot affect row a second time")]
@@ -204,6 +216,16 @@ impl Fault {
     pub(super) fn detail(&self) -> Option<String> {
         match self {
             Self::DuplicateKey { columns, values, .. } => Some(format!("Key ({columns})=({values}) already exists.")),
+            Self::NoParent { columns, values, parent, .. } => {
+                Some(format!("Key ({columns})=({values}) is not present in table \"{parent}\"."))
+            }
+            Self::MixedNulls { .. } => {
+                Some("MATCH FULL does not allow mixing of null and nonnull key values.".to_string())
+            }
+            Self::HasChildren { columns, values, table, .. } => {
+                Some(format!("Key ({columns})=({values}) is still referenced from table \"{table}\"."))
+            }
+            Self::TruncatesParent { table, parent } => Some(format!("Table \"{table}\" references \"{parent}\".")),
             Self::NotNull { row, .. } | Self::CheckFailed { row, .. } => Some(format!("Failing row contains ({row}).")),
             Self::ParameterCount { expected, given, .. } => {
                 Some(format!("Expected {expected} parameters but got {given}."))
@@ -217,6 +239,9 @@ impl Fault {
 
     pub(super) fn hint(&self) -> Option<String> {
         let hint = match self {
+            Self::TruncatesParent { table, .. } => {
+                return Some(format!("Truncate table \"{table}\" at the same time, or use TRUNCATE ... CASCADE."));
+            }
             Self::BadSetting { hint, .. } => return hint.clone(),
             Self::NoSuchDatabase { .. } => "The only database is \"bennu\".",
             Self::RowTwice => {

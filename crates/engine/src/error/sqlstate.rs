@@ -42,6 +42,8 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::DuplicateKey { .. } => "23505",
         Fault::NotNull { .. } | Fault::ContainsNulls { .. } => "23502",
         Fault::CheckFailed { .. } | Fault::CheckFailsRow { .. } => "23514",
+        Fault::NoParent { .. } | Fault::HasChildren { .. } | Fault::MixedNulls { .. } => "23503",
+        Fault::TruncatesParent { .. } => "0A000",
         Fault::RowTwice => "21000",
         Fault::NoSuchUniqueness => "42P10",
         Fault::NoSuchConstraint { .. }
@@ -186,6 +188,9 @@ impl From<Fault> for EngineError {
             Fault::ResultTypeChanged => report.routine = Some("RevalidateCachedQuery"),
             Fault::DuplicateKey { schema, table, constraint, .. }
             | Fault::CheckFailed { schema, table, constraint, .. }
+            | Fault::NoParent { schema, table, constraint, .. }
+            | Fault::HasChildren { schema, table, constraint, .. }
+            | Fault::MixedNulls { schema, table, constraint }
             | Fault::CheckFailsRow { schema, table, constraint } => {
                 (report.schema, report.table) = (Some(schema), Some(table));
                 report.constraint = Some(constraint);
@@ -230,13 +235,18 @@ impl From<CatalogError> for EngineError {
         if let CatalogError::DependentObjects { what, dependents } = &error {
             let lines: Vec<String> = dependents.iter().map(|object| format!("{object} depends on {what}")).collect();
             report.detail = Some(lines.join("\n"));
+            report.hint = Some("Use DROP ... CASCADE to drop the dependent objects too.".to_string());
+        }
+        if let CatalogError::KeyColumn { what, key } = &error {
+            report.detail = Some(format!("constraint {key} depends on {what}"));
             // The key of a table is not dropped with a column, and not at all.
-            let of_key = dependents.iter().all(|object| object.starts_with("constraint "));
-            let hint = match of_key {
-                true => "A key cannot be changed: make a table with the other key and copy the rows into it.",
-                false => "Use DROP ... CASCADE to drop the dependent objects too.",
-            };
+            let hint = "A key cannot be changed: make a table with the other key and copy the rows into it.";
             report.hint = Some(hint.to_string());
+        }
+        if let CatalogError::IncompatibleKeys { column, parent_column, ty, parent_ty, .. } = &error {
+            report.detail = Some(format!(
+                "Key columns \"{column}\" and \"{parent_column}\" are of incompatible types: {ty} and {parent_ty}."
+            ));
         }
         if let CatalogError::RequiredBy { by, .. } = &error {
             report.hint = Some(format!("You can drop {by} instead."));

@@ -16,14 +16,14 @@ use crate::error::{EngineResult, Fault, fail};
 use index::{Entry, IndexCodec};
 use std::borrow::Cow;
 use store::Bytes;
-use txn::Aside;
+use txn::{Aside, LockMode};
 use types::Datum;
 
 impl RowWriter<'_> {
-    /// The values of a new row, where entries are made of them.
+    /// The values of a new row, where entries are made of them or foreign keys look at them.
     pub(super) fn indexed_row<'r>(&self, new: Option<New<'r>>) -> EngineResult<Option<Cow<'r, Row>>> {
         match new {
-            Some(_) if self.target.indexes.is_empty() => Ok(None),
+            Some(_) if self.target.is_plain() => Ok(None),
             None => Ok(None),
             Some(New::Row(new)) => Ok(Some(Cow::Borrowed(&new.row))),
             Some(New::Cells { key, fragment }) => Ok(Some(Cow::Owned(self.target.decode(key, fragment)?))),
@@ -37,14 +37,14 @@ impl RowWriter<'_> {
         }
         let mut wanted = Vec::new();
         self.entry_locks(old, new, &mut wanted)?;
-        self.lock_rows(wanted.iter()).await
+        self.lock_rows(wanted.iter(), LockMode::Exclusive).await
     }
 
     /// Locks the unique prefix of a row in the index at that place.
     pub(crate) async fn lock_prefix(&mut self, at: usize, row: &Row) -> EngineResult<()> {
         let Some(index) = self.target.indexes.get(at) else { return Ok(()) };
         match index.entry(row)?.and_then(|entry| unique_lock(index, &entry)) {
-            Some(lock) => self.lock_row(&lock).await,
+            Some(lock) => self.lock_row(&lock, LockMode::Exclusive).await,
             None => Ok(()),
         }
     }
@@ -156,6 +156,11 @@ impl RowWriter<'_> {
 }
 
 impl Target {
+    /// Does nothing hang on what values its rows have?
+    fn is_plain(&self) -> bool {
+        self.indexes.is_empty() && self.table.foreign_keys.is_empty()
+    }
+
     pub(crate) fn has_unique_index(&self) -> bool {
         self.indexes.iter().any(|index| index.index().unique)
     }

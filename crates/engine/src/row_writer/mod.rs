@@ -16,6 +16,8 @@
 //! [`Old::Unread`] has to read it under the row's lock: a table that nothing hangs on is written blindly. Bulk loads
 //! ([`BulkRows`]) are for tables without indexes only.
 //!
+//! What foreign keys ask for is noted with each write and settled when the statement ends (`references`).
+//!
 //! Here and nowhere else: NOT NULL, CHECK, rowkeys and fragments of new rows (COPY encodes by itself, `copy/rows.rs`), entries of
 //! indexes, row locks and their order, 23505, and the counting of rows.
 
@@ -36,6 +38,7 @@ use crate::running::RunGuard;
 use crate::work::Work;
 use std::sync::Arc;
 use store::{Bytes, Condition};
+use txn::LockMode;
 
 /// What is known of the row that a write replaces.
 #[derive(Debug)]
@@ -160,11 +163,15 @@ impl<'w> RowWriter<'w> {
     ///
     /// # Errors
     /// 40P01, 55P03, 57014.
-    pub(crate) async fn lock_rows<'k>(&mut self, keys: impl Iterator<Item = &'k Bytes>) -> EngineResult<()> {
+    pub(crate) async fn lock_rows<'k>(
+        &mut self,
+        keys: impl Iterator<Item = &'k Bytes>,
+        mode: LockMode,
+    ) -> EngineResult<()> {
         let mut keys: Vec<&Bytes> = keys.collect();
         keys.sort_unstable();
         for key in keys {
-            self.lock_row(key).await?;
+            self.lock_row(key, mode).await?;
         }
         Ok(())
     }
@@ -173,8 +180,8 @@ impl<'w> RowWriter<'w> {
     ///
     /// # Errors
     /// As [`Self::lock_rows`].
-    pub(crate) async fn lock_row(&mut self, key: &Bytes) -> EngineResult<()> {
-        self.guard.stoppable(self.work.lock(self.target.storage, key)).await
+    pub(crate) async fn lock_row(&mut self, key: &Bytes, mode: LockMode) -> EngineResult<()> {
+        self.guard.stoppable(self.work.lock(self.target.storage, key, mode)).await
     }
 
     /// Writes one row, whose lock is held; a new key is locked here.
@@ -186,15 +193,15 @@ impl<'w> RowWriter<'w> {
         if let (Some(key), Some(new_key)) = (old.key(), &new_key)
             && key != new_key
         {
-            self.lock_row(new_key).await?;
+            self.lock_row(new_key, LockMode::Exclusive).await?;
         }
         let new_row = self.indexed_row(new)?;
         self.lock_entries(old.row(), new_row.as_deref()).await?;
         self.leave(old, new_key.as_ref(), new_row.as_deref()).await?;
-        match (new, new_key) {
-            (Some(new), Some(key)) => self.arrive(old, key, new, new_row.as_deref()).await,
-            _ => Ok(()),
+        if let (Some(new), Some(key)) = (new, new_key) {
+            self.arrive(old, key, new, new_row.as_deref()).await?;
         }
+        self.work.references.note(self.target, old.row(), new_row.as_deref())
     }
 
     /// Writes the rows of a statement, whose locks are held; new keys are locked here.
@@ -207,13 +214,14 @@ impl<'w> RowWriter<'w> {
         for Change { old, new } in &changes {
             self.entry_locks(old.row(), new.as_ref().map(NewRow::row), &mut wanted)?;
         }
-        self.lock_rows(wanted.iter()).await?;
+        self.lock_rows(wanted.iter(), LockMode::Exclusive).await?;
         for Change { old, new } in &changes {
             self.leave(old, new.as_ref().map(NewRow::key), new.as_ref().map(NewRow::row)).await?;
         }
         for Change { old, new } in changes {
             if let Some(new) = new {
                 self.arrive(&old, new.key.clone(), New::Row(&new), Some(&new.row)).await?;
+                self.work.references.note(self.target, old.row(), Some(&new.row))?;
             }
         }
         Ok(())
@@ -234,6 +242,7 @@ impl<'w> RowWriter<'w> {
     /// As [`Self::write`].
     pub(crate) async fn write_of_many(&mut self, old: &Old, new: &NewRow) -> EngineResult<()> {
         self.leave(old, Some(&new.key), Some(&new.row)).await?;
+        self.work.references.note(self.target, old.row(), Some(&new.row))?;
         self.set_entries_aside(old.row(), &new.row).await?;
         if old.key().is_none_or(|key| *key == new.key) {
             return self.arrive_row(old, new.key.clone(), New::Row(new)).await;

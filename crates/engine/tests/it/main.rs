@@ -24,6 +24,7 @@ mod declared_orders;
 mod definitions;
 mod errors;
 mod fair_turns;
+mod foreign_keys;
 mod held_snapshots;
 mod indexes;
 mod large_transactions;

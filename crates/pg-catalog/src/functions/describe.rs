@@ -6,6 +6,7 @@ use crate::deparse::{check_definition, constraint_definition, index_column, inde
 use crate::oid::type_name;
 use crate::pg_catalog::description;
 use crate::rows::Cell;
+use crate::shown_foreign_key::ShownForeignKey;
 use crate::shown_index::ShownIndex;
 use crate::source::{OWNER, Relation};
 use catalog::{CatalogError, CommentTarget, DATABASE_OID};
@@ -51,6 +52,11 @@ pub(super) static PG_GET_CONSTRAINTDEF: Function =
         if let Some(check) = checks.find(|check| Some(check.oid) == oid) {
             return Ok(check_definition(check, args.bool(1) == Some(true)).into());
         }
+        let mut keys = source.catalog.tables().flat_map(|table| ShownForeignKey::all_of(source, table));
+        if let Some(shown) = keys.find(|shown| Some(shown.key.oid) == oid) {
+            let pretty = args.bool(1) == Some(true) && source.is_visible(&Relation::Table(shown.parent));
+            return Ok(shown.definition(source, !pretty).into());
+        }
         let mut indexes = source.catalog.tables().flat_map(ShownIndex::all_of);
         let found = indexes.find(|index| index.constraint.is_some() && index.constraint == oid);
         Ok(found.map(|index| constraint_definition(source, &index)).into())
@@ -69,6 +75,9 @@ pub(super) static PG_GET_VIEWDEF: Function =
 pub(super) static PG_GET_RULEDEF: Function = strict("pg_get_ruledef", &[OID, BOOL], Returns::Text, nothing).optional(1);
 pub(super) static PG_GET_TRIGGERDEF: Function =
     strict("pg_get_triggerdef", &[OID, BOOL], Returns::Text, nothing).optional(1);
+/// Nothing is a partition: no row of it, which is NULL in a list.
+pub(super) static PG_PARTITION_ANCESTORS: Function =
+    strict("pg_partition_ancestors", &[REGCLASS], Returns::Oid, nothing);
 pub(super) static PG_GET_PARTKEYDEF: Function = strict("pg_get_partkeydef", &[OID], Returns::Text, nothing);
 pub(super) static PG_GET_STATISTICSOBJDEF_COLUMNS: Function =
     strict("pg_get_statisticsobjdef_columns", &[OID], Returns::Text, nothing);

@@ -91,6 +91,7 @@ pub(crate) static ALL: &[&Function] = &[
     &describe::PG_GET_RULEDEF,
     &describe::PG_GET_TRIGGERDEF,
     &describe::PG_GET_PARTKEYDEF,
+    &describe::PG_PARTITION_ANCESTORS,
     &describe::PG_GET_STATISTICSOBJDEF_COLUMNS,
     &describe::PG_GET_SERIAL_SEQUENCE,
     &describe::OBJ_DESCRIPTION,

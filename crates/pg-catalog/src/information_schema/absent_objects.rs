@@ -2,15 +2,6 @@
 
 use crate::definition::{Definition, Kind};
 
-pub(super) static REFERENTIAL_CONSTRAINTS: Definition = Definition::empty(
-    13339,
-    "referential_constraints",
-    Kind::View,
-    "constraint_catalog:name constraint_schema:name constraint_name:name unique_constraint_catalog:name \
-    unique_constraint_schema:name unique_constraint_name:name match_option:varchar update_rule:varchar \
-    delete_rule:varchar",
-);
-
 pub(super) static ROUTINES: Definition = Definition::empty(
     13377,
     "routines",

@@ -1,7 +1,8 @@
-//! `constraint_column_usage`: columns of primary keys, UNIQUE and CHECK constraints.
+//! `constraint_column_usage`: columns of primary keys, UNIQUE and CHECK constraints, and those that foreign keys refer to.
 
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
+use crate::shown_foreign_key::ShownForeignKey;
 use crate::shown_index::ShownIndex;
 use crate::source::{Source, check_columns};
 use catalog::{Column, DATABASE_NAME, Table};
@@ -17,21 +18,28 @@ pub(super) static CONSTRAINT_COLUMN_USAGE: Definition = Definition {
 
 fn rows(source: &Source, rows: &mut Rows) {
     for table in source.catalog.tables() {
+        let schema = source.catalog.schema_name(table);
         for check in &table.checks {
-            check_columns(table, check).for_each(|(_, column)| add(source, rows, table, &check.name, column));
+            let of = (schema, check.name.as_str());
+            check_columns(table, check).for_each(|(_, column)| add(source, rows, of, table, column));
+        }
+        for shown in ShownForeignKey::all_of(source, table) {
+            let of = (schema, shown.key.name.as_str());
+            shown.parent_columns().iter().for_each(|(_, column)| add(source, rows, of, shown.parent, column));
         }
         for index in ShownIndex::all_of(table).filter(|index| index.constraint.is_some()) {
-            index.parts.iter().for_each(|part| add(source, rows, table, index.name, part.column));
+            index.parts.iter().for_each(|part| add(source, rows, (schema, index.name), table, part.column));
         }
     }
 }
 
-fn add(source: &Source, rows: &mut Rows, table: &Table, constraint: &str, column: &Column) {
+/// `of`: the constraint's schema and name; `table`: that of the column.
+fn add(source: &Source, rows: &mut Rows, of: (&str, &str), table: &Table, column: &Column) {
     let schema = source.catalog.schema_name(table);
     rows.add([
         ("constraint_catalog", DATABASE_NAME.into()),
-        ("constraint_schema", schema.into()),
-        ("constraint_name", constraint.into()),
+        ("constraint_schema", of.0.into()),
+        ("constraint_name", of.1.into()),
         ("table_catalog", DATABASE_NAME.into()),
         ("table_schema", schema.into()),
         ("table_name", table.name.as_str().into()),

@@ -1,7 +1,8 @@
-//! `key_column_usage`: columns of primary keys and UNIQUE constraints.
+//! `key_column_usage`: columns of primary keys, UNIQUE constraints and foreign keys.
 
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
+use crate::shown_foreign_key::ShownForeignKey;
 use crate::shown_index::ShownIndex;
 use crate::source::Source;
 use catalog::DATABASE_NAME;
@@ -31,5 +32,28 @@ fn rows(source: &Source, rows: &mut Rows) {
                 ("ordinal_position", place.into()),
             ]);
         }
+    }
+    for table in source.catalog.tables() {
+        ShownForeignKey::all_of(source, table).for_each(|shown| foreign_key(source, rows, &shown));
+    }
+}
+
+fn foreign_key(source: &Source, rows: &mut Rows, shown: &ShownForeignKey<'_>) {
+    let schema = source.catalog.schema_name(shown.table);
+    let unique: Vec<i16> =
+        shown.parent_index().map(|index| index.parts.iter().map(|part| part.number).collect()).unwrap_or_default();
+    for (((_, column), (parent, _)), place) in shown.columns().iter().zip(shown.parent_columns()).zip(1_i32..) {
+        let in_unique = unique.iter().position(|number| *number == parent);
+        rows.add([
+            ("constraint_catalog", DATABASE_NAME.into()),
+            ("constraint_schema", schema.into()),
+            ("constraint_name", shown.key.name.as_str().into()),
+            ("table_catalog", DATABASE_NAME.into()),
+            ("table_schema", schema.into()),
+            ("table_name", shown.table.name.as_str().into()),
+            ("column_name", column.name.as_str().into()),
+            ("ordinal_position", place.into()),
+            ("position_in_unique_constraint", in_unique.and_then(|at| i32::try_from(at + 1).ok()).into()),
+        ]);
     }
 }

@@ -9,6 +9,7 @@ mod enabled_roles;
 mod information_schema_catalog_name;
 mod key_column_usage;
 mod privileges;
+mod referential_constraints;
 mod schemata;
 mod sequences;
 mod table_constraints;
@@ -32,7 +33,7 @@ pub(crate) static TABLES: &[&Definition] = &[
     &information_schema_catalog_name::INFORMATION_SCHEMA_CATALOG_NAME,
     &key_column_usage::KEY_COLUMN_USAGE,
     &absent_objects::PARAMETERS,
-    &absent_objects::REFERENTIAL_CONSTRAINTS,
+    &referential_constraints::REFERENTIAL_CONSTRAINTS,
     &absent_objects::ROUTINES,
     &privileges::ROLE_TABLE_GRANTS,
     &schemata::SCHEMATA,

@@ -1,4 +1,4 @@
-//! `table_constraints`: primary keys, UNIQUE and CHECK constraints, and NOT NULL as the CHECK that the standard takes it for.
+//! `table_constraints`: primary keys, UNIQUE and CHECK constraints, foreign keys, and NOT NULL as the CHECK that the standard takes it for.
 
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
@@ -24,6 +24,9 @@ fn rows(source: &Source, rows: &mut Rows) {
         for check in &table.checks {
             add(source, rows, table, &check.name, "CHECK");
         }
+        for key in &table.foreign_keys {
+            add_timed(source, rows, (table, &key.name, "FOREIGN KEY"), (key.deferrable, key.deferred));
+        }
         for (number, _) in shown_columns(table).filter(|(_, column)| column.not_null) {
             add(source, rows, table, &not_null_name(table, number), "CHECK");
         }
@@ -31,6 +34,17 @@ fn rows(source: &Source, rows: &mut Rows) {
 }
 
 fn add(source: &Source, rows: &mut Rows, table: &Table, name: &str, kind: &str) {
+    add_timed(source, rows, (table, name, kind), (false, false));
+}
+
+/// With whether it is deferrable and deferred.
+fn add_timed(
+    source: &Source,
+    rows: &mut Rows,
+    (table, name, kind): (&Table, &str, &str),
+    (deferrable, deferred): (bool, bool),
+) {
+    let yes = |holds: bool| if holds { "YES" } else { "NO" };
     let schema = source.catalog.schema_name(table);
     rows.add([
         ("constraint_catalog", DATABASE_NAME.into()),
@@ -40,8 +54,8 @@ fn add(source: &Source, rows: &mut Rows, table: &Table, name: &str, kind: &str) 
         ("table_schema", schema.into()),
         ("table_name", table.name.as_str().into()),
         ("constraint_type", kind.into()),
-        ("is_deferrable", "NO".into()),
-        ("initially_deferred", "NO".into()),
+        ("is_deferrable", yes(deferrable).into()),
+        ("initially_deferred", yes(deferred).into()),
         ("enforced", "YES".into()),
     ]);
 }

@@ -6,6 +6,9 @@ use crate::oid::row_type_oid;
 use crate::rows::Rows;
 use crate::shown_index::ShownIndex;
 use crate::source::{OWNER, Relation, Source, options, shown_columns};
+use catalog::{Table, TableOid};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 pub(super) static PG_CLASS: Definition = Definition {
     oid: 1259,
@@ -21,6 +24,7 @@ pub(super) static PG_CLASS: Definition = Definition {
 };
 
 fn rows(source: &Source, rows: &mut Rows) {
+    let related: BTreeSet<TableOid> = source.catalog.tables().flat_map(related_by_keys).collect();
     for relation in source.relations() {
         let columns = match relation {
             // Dropped ones are counted, too.
@@ -64,10 +68,17 @@ fn rows(source: &Source, rows: &mut Rows) {
             ("relkind", kind.into()),
             ("relnatts", columns.into()),
             ("relchecks", table.map_or(0, |table| table.checks.len()).into()),
+            // Foreign keys are kept by triggers in PostgreSQL, and clients look for them only where this is true.
+            ("relhastriggers", table.is_some_and(|table| related.contains(&table.oid)).into()),
             ("relhasrules", matches!(relation, Relation::View(_)).into()),
             ("relispopulated", true.into()),
             ("relreplident", if index { "n" } else { "d" }.into()),
             ("reloptions", table.and_then(|table| options(table)).into()),
         ]);
     }
+}
+
+/// A table with foreign keys and those that they refer to.
+fn related_by_keys(table: &Arc<Table>) -> impl Iterator<Item = TableOid> {
+    table.foreign_keys.iter().flat_map(|key| [table.oid, key.parent])
 }

@@ -1,10 +1,11 @@
-//! `pg_constraint`: primary keys, UNIQUE and CHECK constraints.
+//! `pg_constraint`: primary keys, UNIQUE and CHECK constraints, foreign keys.
 
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
+use crate::shown_foreign_key::{ShownForeignKey, action_code};
 use crate::shown_index::ShownIndex;
 use crate::source::{Source, check_columns};
-use catalog::Table;
+use catalog::{Column, Table};
 
 pub(super) static PG_CONSTRAINT: Definition = Definition {
     oid: 2606,
@@ -20,6 +21,7 @@ pub(super) static PG_CONSTRAINT: Definition = Definition {
 fn rows(source: &Source, rows: &mut Rows) {
     for table in source.catalog.tables() {
         checks(rows, table);
+        ShownForeignKey::all_of(source, table).for_each(|key| foreign_key(rows, &key));
         for index in ShownIndex::all_of(table) {
             unique(rows, &index);
         }
@@ -44,6 +46,32 @@ fn unique(rows: &mut Rows, index: &ShownIndex<'_>) {
         ("conislocal", true.into()),
         ("connoinherit", true.into()),
         ("conkey", columns.into()),
+    ]);
+}
+
+fn foreign_key(rows: &mut Rows, shown: &ShownForeignKey<'_>) {
+    let numbers =
+        |columns: Vec<(i16, &Column)>| -> Vec<i64> { columns.iter().map(|(number, _)| i64::from(*number)).collect() };
+    let (key, set) = (shown.key, numbers(shown.set_columns()));
+    rows.add([
+        ("oid", key.oid.into()),
+        ("conname", key.name.as_str().into()),
+        ("connamespace", shown.table.schema.0.into()),
+        ("contype", "f".into()),
+        ("condeferrable", key.deferrable.into()),
+        ("condeferred", key.deferred.into()),
+        ("convalidated", key.validated.into()),
+        ("conrelid", shown.table.oid.0.into()),
+        ("conindid", key.parent_index.into()),
+        ("confrelid", key.parent.0.into()),
+        ("confupdtype", action_code(key.on_update).into()),
+        ("confdeltype", action_code(key.on_delete).into()),
+        ("confmatchtype", if key.full { "f" } else { "s" }.into()),
+        ("conislocal", true.into()),
+        ("connoinherit", true.into()),
+        ("conkey", numbers(shown.columns()).into()),
+        ("confkey", numbers(shown.parent_columns()).into()),
+        ("confdelsetcols", (!set.is_empty()).then_some(set).into()),
     ]);
 }
 

@@ -4,6 +4,7 @@ use super::{pg_attrdef, pg_class, pg_constraint, pg_namespace, pg_rewrite, pg_ty
 use crate::definition::{Definition, Kind};
 use crate::oid::row_types;
 use crate::rows::Rows;
+use crate::shown_foreign_key::ShownForeignKey;
 use crate::shown_index::ShownIndex;
 use crate::source::{Relation, Source, check_columns, default_oid, shown_columns};
 
@@ -39,6 +40,16 @@ fn rows(source: &Source, rows: &mut Rows) {
             if check.columns.is_empty() {
                 depend(rows, constraint, (class, oid, 0), "a");
             }
+        }
+        for shown in ShownForeignKey::all_of(source, table) {
+            let constraint = (pg_constraint::PG_CONSTRAINT.oid, shown.key.oid, 0);
+            for (number, _) in shown.columns() {
+                depend(rows, constraint, (class, oid, number), "a");
+            }
+            for (number, _) in shown.parent_columns() {
+                depend(rows, constraint, (class, shown.parent.oid.0, number), "n");
+            }
+            depend(rows, constraint, (class, shown.key.parent_index, 0), "n");
         }
         for index in ShownIndex::all_of(table) {
             // The index of a constraint goes with that, and that with its columns.

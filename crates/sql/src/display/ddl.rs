@@ -41,6 +41,7 @@ impl Display for CreateTable {
         elements.extend(self.key.iter().map(ToString::to_string));
         elements.extend(self.checks.iter().map(ToString::to_string));
         elements.extend(self.uniques.iter().map(ToString::to_string));
+        elements.extend(self.foreign_keys.iter().map(ToString::to_string));
         if !elements.is_empty() || self.as_query.is_none() {
             write!(f, " ({})", elements.join(", "))?;
         }
@@ -88,6 +89,10 @@ impl Display for ColumnDef {
         self.uniques.iter().try_for_each(|unique| {
             f.write_str(" ")?;
             unique.write(f, false)
+        })?;
+        self.foreign_keys.iter().try_for_each(|key| {
+            f.write_str(" ")?;
+            key.write(f, false)
         })
     }
 }
@@ -175,8 +180,11 @@ impl Display for AlterAction {
             Self::AddKey(key) => write!(f, "ADD {key}"),
             Self::AddCheck(check) => write!(f, "ADD {check}"),
             Self::AddUnique(unique) => write!(f, "ADD {unique}"),
-            Self::DropConstraint { if_exists, name } => {
-                write!(f, "DROP CONSTRAINT {}{}", when(*if_exists, "IF EXISTS "), quote(name))
+            Self::AddForeignKey(key) => write!(f, "ADD {key}"),
+            Self::ValidateConstraint { name } => write!(f, "VALIDATE CONSTRAINT {}", quote(name)),
+            Self::DropConstraint { if_exists, name, cascade } => {
+                let if_exists = when(*if_exists, "IF EXISTS ");
+                write!(f, "DROP CONSTRAINT {if_exists}{}{}", quote(name), when(*cascade, " CASCADE"))
             }
             Self::DropColumn { if_exists, column, cascade } => {
                 write!(f, "DROP COLUMN {}{column}{}", when(*if_exists, "IF EXISTS "), when(*cascade, " CASCADE"))

@@ -3,6 +3,7 @@
 mod copy;
 mod ddl;
 mod dml;
+mod foreign_key;
 mod index;
 mod sequence;
 mod session;

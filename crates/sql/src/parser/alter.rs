@@ -2,6 +2,7 @@
 
 use super::check::check_def;
 use super::column::{InlineKey, column_def, primary_key, refuse_constraint};
+use super::foreign_key::table_foreign_key;
 use super::{Cursor, Parse, drop, index, owner, sequence, unsupported};
 use crate::Statement;
 use crate::phoenix::options;
@@ -109,8 +110,9 @@ fn actions(c: &mut Cursor<'_>) -> Parse<Vec<AlterAction>> {
 fn at_verb(c: &Cursor<'_>) -> bool {
     let opens = |words: &[&str]| words.iter().any(|word| c.at_nth(1, word));
     (c.at("ADD")
-        && (opens(&["COLUMN", "IF", "CONSTRAINT", "CHECK", "UNIQUE", "EXCLUDE"])
+        && (opens(&["COLUMN", "IF", "CONSTRAINT", "CHECK", "UNIQUE", "FOREIGN", "EXCLUDE"])
             || matches!(c.peek_nth(2), Token::Word(_))))
+        || c.at_all(&["VALIDATE", "CONSTRAINT"])
         || (c.at("DROP") && matches!(c.peek_nth(1), Token::Word(_)))
         || (c.at("ALTER") && matches!(c.peek_nth(1), Token::Word(_)))
         || (c.at("SET") && matches!(c.peek_nth(1), Token::Word(_) | Token::LParen))
@@ -134,6 +136,10 @@ fn action(c: &mut Cursor<'_>, actions: &mut Vec<AlterAction>) -> Parse<()> {
                 actions.push(AlterAction::AddUnique(index::table_unique(c, Some(name))?));
                 return Ok(());
             }
+            if c.at("FOREIGN") {
+                actions.push(AlterAction::AddForeignKey(Box::new(table_foreign_key(c, Some(name))?)));
+                return Ok(());
+            }
             actions.push(AlterAction::AddKey(primary_key(c, Some(name))?));
             return Ok(());
         }
@@ -146,6 +152,10 @@ fn action(c: &mut Cursor<'_>, actions: &mut Vec<AlterAction>) -> Parse<()> {
             actions.push(AlterAction::AddUnique(index::table_unique(c, None)?));
             return Ok(());
         }
+        if c.at_all(&["FOREIGN", "KEY"]) {
+            actions.push(AlterAction::AddForeignKey(Box::new(table_foreign_key(c, None)?)));
+            return Ok(());
+        }
         c.eat("COLUMN");
         let if_not_exists = c.if_not_exists();
         actions.push(add_column(c, if_not_exists)?);
@@ -153,14 +163,16 @@ fn action(c: &mut Cursor<'_>, actions: &mut Vec<AlterAction>) -> Parse<()> {
         if c.eat("CONSTRAINT") {
             let if_exists = c.if_exists();
             let name = c.name()?;
-            // Nothing depends on a constraint.
-            drop::cascade(c);
-            actions.push(AlterAction::DropConstraint { if_exists, name });
+            actions.push(AlterAction::DropConstraint { if_exists, name, cascade: drop::cascade(c) });
             return Ok(());
         }
         c.eat("COLUMN");
         let if_exists = c.if_exists();
         actions.push(drop_column(c, if_exists)?);
+    } else if c.eat_all(&["VALIDATE", "CONSTRAINT"]) {
+        actions.push(AlterAction::ValidateConstraint { name: c.name()? });
+    } else if c.at_all(&["ALTER", "CONSTRAINT"]) {
+        return Err(c.unsupported("ALTER TABLE … ALTER CONSTRAINT"));
     } else if c.eat("ALTER") {
         c.eat("COLUMN");
         actions.push(alter_column(c)?);
@@ -244,7 +256,7 @@ fn set_options(c: &mut Cursor<'_>) -> Parse<AlterAction> {
 fn refused(c: &Cursor<'_>) -> Box<super::Fault> {
     let words = [
         "OWNER", "ENABLE", "DISABLE", "FORCE", "NO", "ATTACH", "DETACH", "INHERIT", "OF", "NOT", "CLUSTER", "REPLICA",
-        "VALIDATE", "RENAME",
+        "RENAME",
     ];
     match words.iter().find(|word| c.at(word)) {
         Some(word) => c.unsupported(format!("ALTER TABLE … {word}")),

@@ -3,6 +3,7 @@
 use super::check::check_def;
 use super::create::Elements;
 use super::data_type::{column_type, serial};
+use super::foreign_key::{column_foreign_key, table_foreign_key};
 use super::index::{column_unique, table_unique};
 use super::sequence::identity;
 use super::{Cursor, Parse};
@@ -64,6 +65,7 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
         generated,
         checks: Vec::new(),
         uniques: Vec::new(),
+        foreign_keys: Vec::new(),
     };
     let mut key = None;
     loop {
@@ -102,6 +104,8 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
             def.checks.push(check_def(c, constraint)?);
         } else if c.at("UNIQUE") && !matches!(c.peek_nth(1), Token::LParen) {
             def.uniques.push(column_unique(c, constraint, &def.name)?);
+        } else if c.at("REFERENCES") {
+            def.foreign_keys.push(column_foreign_key(c, constraint, &def.name)?);
         } else {
             refuse_column_clause(c)?;
             if constraint.is_some() {
@@ -125,12 +129,14 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
 fn is_table_key(c: &Cursor<'_>) -> bool {
     let behind = if c.at_nth(2, "PRIMARY") && c.at_nth(3, "KEY") { 4 } else { 3 };
     let named = c.at("CONSTRAINT") && (behind == 4 || c.at_nth(2, "UNIQUE"));
+    if c.at("CONSTRAINT") && c.at_nth(2, "FOREIGN") {
+        return true;
+    }
     named && matches!(c.peek_nth(behind), Token::LParen)
 }
 
 fn refuse_column_clause(c: &Cursor<'_>) -> Parse<()> {
     let clauses = [
-        ("REFERENCES", "foreign key"),
         ("COLLATE", "COLLATE of a column"),
         ("STORAGE", "STORAGE of a column"),
         ("COMPRESSION", "COMPRESSION of a column"),
@@ -148,14 +154,10 @@ fn refuse_column_clause(c: &Cursor<'_>) -> Parse<()> {
 
 /// Constraints that we do not have, of a column or a table.
 pub(super) fn refuse_constraint(c: &Cursor<'_>) -> Parse<()> {
-    let others = [("FOREIGN", "foreign key"), ("EXCLUDE", "EXCLUDE constraint")];
-    match others.iter().find(|(word, _)| c.at(word)) {
-        Some((_, feature)) => Err(c.unsupported(*feature)),
-        None => Ok(()),
-    }
+    if c.at("EXCLUDE") { Err(c.unsupported("EXCLUDE constraint")) } else { Ok(()) }
 }
 
-/// `[CONSTRAINT name] PRIMARY KEY (…)`, `UNIQUE (…)` and `CHECK (…)`, and the constraints that we do not have.
+/// `[CONSTRAINT name] PRIMARY KEY (…)`, `UNIQUE (…)`, `CHECK (…)` and `FOREIGN KEY (…)`, and the constraints that we do not have.
 fn table_constraint(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<bool> {
     let name = if c.eat("CONSTRAINT") { Some(c.name()?) } else { None };
     refuse_constraint(c)?;
@@ -171,6 +173,10 @@ fn table_constraint(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<bool> 
     }
     if c.at("UNIQUE") {
         elements.uniques.push(table_unique(c, name)?);
+        return Ok(true);
+    }
+    if c.at_all(&["FOREIGN", "KEY"]) {
+        elements.foreign_keys.push(table_foreign_key(c, name)?);
         return Ok(true);
     }
     if name.is_some() {

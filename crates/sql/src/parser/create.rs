@@ -3,7 +3,9 @@
 use super::{Cursor, Parse, absent, column, index, sequence, unsupported, view};
 use crate::Statement;
 use crate::phoenix::{options, split_on::split_on};
-use crate::statement::{AsQuery, CheckDef, ColumnDef, CreateTable, PrimaryKeyDef, StorageHint, TableOption, UniqueDef};
+use crate::statement::{
+    AsQuery, CheckDef, ColumnDef, CreateTable, ForeignKeyDef, PrimaryKeyDef, StorageHint, TableOption, UniqueDef,
+};
 use sqlparser::ast::Expr;
 use sqlparser::tokenizer::{Location, Token};
 
@@ -59,6 +61,8 @@ pub(super) struct Elements {
     pub(super) checks: Vec<CheckDef>,
     /// UNIQUE constraints of the table.
     pub(super) uniques: Vec<UniqueDef>,
+    /// Foreign keys of the table.
+    pub(super) foreign_keys: Vec<ForeignKeyDef>,
 }
 
 impl Elements {
@@ -93,9 +97,21 @@ fn create_table(c: &mut Cursor<'_>) -> Parse<Statement> {
     }
     refuse_tail(c)?;
     let as_query = as_query(c, &mut elements, listed)?;
-    let Elements { columns, key, checks, uniques, .. } = elements;
+    let Elements { columns, key, checks, uniques, foreign_keys, .. } = elements;
     let (options, split_on) = (table_options, split);
-    let table = CreateTable { if_not_exists, name, columns, key, checks, uniques, options, hints, split_on, as_query };
+    let table = CreateTable {
+        if_not_exists,
+        name,
+        columns,
+        key,
+        checks,
+        uniques,
+        foreign_keys,
+        options,
+        hints,
+        split_on,
+        as_query,
+    };
     Ok(Statement::CreateTable(Box::new(table)))
 }
 
@@ -140,7 +156,8 @@ fn as_query(c: &mut Cursor<'_>, elements: &mut Elements, listed: bool) -> Parse<
     if !c.eat("AS") {
         return if elements.names.is_empty() && listed { Ok(None) } else { Err(c.syntax()) };
     }
-    if !elements.columns.is_empty() || !elements.checks.is_empty() || !elements.uniques.is_empty() {
+    let constraints = elements.checks.len() + elements.uniques.len() + elements.foreign_keys.len();
+    if !elements.columns.is_empty() || constraints > 0 {
         return Err(c.invalid("CREATE TABLE AS takes column names without types"));
     }
     if c.at("EXECUTE") {

@@ -16,6 +16,7 @@ mod dispatch;
 mod drop;
 mod explain;
 mod fault;
+mod foreign_key;
 mod index;
 mod insert;
 mod lock;

@@ -1,6 +1,6 @@
 //! CREATE TABLE and ALTER TABLE.
 
-use super::{ColumnName, Generated, ObjectName, UniqueDef};
+use super::{ColumnName, ForeignKeyDef, Generated, ObjectName, UniqueDef};
 use crate::ast;
 use types::DataType;
 
@@ -19,6 +19,8 @@ pub struct CreateTable {
     pub checks: Vec<CheckDef>,
     /// UNIQUE constraints of the table; those of columns are in [`ColumnDef::uniques`].
     pub uniques: Vec<UniqueDef>,
+    /// Foreign keys of the table; those of columns are in [`ColumnDef::foreign_keys`].
+    pub foreign_keys: Vec<ForeignKeyDef>,
     /// `SALT_BUCKETS = 8` and `WITH (salt_buckets = 8)`.
     pub options: Vec<TableOption>,
     /// What PostgreSQL is told about storage, and what is the same here whatever is said.
@@ -70,6 +72,8 @@ pub struct ColumnDef {
     pub checks: Vec<CheckDef>,
     /// UNIQUE constraints.
     pub uniques: Vec<UniqueDef>,
+    /// REFERENCES.
+    pub foreign_keys: Vec<ForeignKeyDef>,
 }
 
 /// A CHECK constraint.
@@ -165,12 +169,21 @@ pub enum AlterAction {
     AddCheck(Box<CheckDef>),
     /// ADD `[CONSTRAINT name]` UNIQUE (…).
     AddUnique(UniqueDef),
+    /// ADD `[CONSTRAINT name]` FOREIGN KEY (…).
+    AddForeignKey(Box<ForeignKeyDef>),
+    /// VALIDATE CONSTRAINT.
+    ValidateConstraint {
+        /// The constraint.
+        name: String,
+    },
     /// DROP CONSTRAINT.
     DropConstraint {
         /// No error when it is absent.
         if_exists: bool,
         /// The constraint.
         name: String,
+        /// Also what depends on it.
+        cascade: bool,
     },
     /// DROP `[COLUMN]`.
     DropColumn {

@@ -9,6 +9,7 @@ mod copy;
 mod cursor;
 mod ddl;
 mod dml;
+mod foreign_key;
 mod index;
 mod lock;
 pub(crate) mod names;
@@ -31,6 +32,7 @@ pub use dml::{
     Assignment, Conflict, ConflictAction, ConflictTarget, Delete, Insert, InsertSource, InsertValue, OnDuplicate,
     Update,
 };
+pub use foreign_key::{ForeignKeyDef, ReferentialAction};
 pub use index::{CheckIndexes, CreateIndex, Reindex, UniqueDef};
 pub use lock::{LockTables, TableLockMode};
 pub use names::{ColumnName, ObjectName};

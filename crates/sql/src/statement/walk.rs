@@ -179,6 +179,8 @@ macro_rules! walker {
                         AlterAction::AddCheck(check) => check.expr.visit(v)?,
                         AlterAction::AddKey(_)
                         | AlterAction::AddUnique(_)
+                        | AlterAction::AddForeignKey(_)
+                        | AlterAction::ValidateConstraint { .. }
                         | AlterAction::DropConstraint { .. }
                         | AlterAction::DropColumn { .. }
                         | AlterAction::RenameColumn { .. }

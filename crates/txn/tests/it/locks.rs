@@ -29,15 +29,15 @@ async fn a_row_is_free_then_mine_then_free_again() {
     let table = Arc::new(LockTable::new());
     let mut a = owner(&table);
     let mut b = owner(&table);
-    assert_eq!(a.lock_row(T, &row(1), LockWait::Forever).await, Ok(Obtained::AtOnce));
-    assert_eq!(a.lock_row(T, &row(1), LockWait::Forever).await, Ok(Obtained::Before));
-    assert_eq!(b.lock_row(T, &row(2), LockWait::Never).await, Ok(Obtained::AtOnce));
-    assert_eq!(b.lock_row(TableId(17), &row(1), LockWait::Never).await, Ok(Obtained::AtOnce));
-    let refused = b.lock_row(T, &row(1), LockWait::Never).await;
+    assert_eq!(a.lock_row(T, &row(1), LockMode::Exclusive, LockWait::Forever).await, Ok(Obtained::AtOnce));
+    assert_eq!(a.lock_row(T, &row(1), LockMode::Exclusive, LockWait::Forever).await, Ok(Obtained::Before));
+    assert_eq!(b.lock_row(T, &row(2), LockMode::Exclusive, LockWait::Never).await, Ok(Obtained::AtOnce));
+    assert_eq!(b.lock_row(TableId(17), &row(1), LockMode::Exclusive, LockWait::Never).await, Ok(Obtained::AtOnce));
+    let refused = b.lock_row(T, &row(1), LockMode::Exclusive, LockWait::Never).await;
     assert_eq!(refused, Err(TxnError::LockNotAvailable { waited: false }));
     assert_eq!(a.len(), 1);
     drop(a);
-    assert_eq!(b.lock_row(T, &row(1), LockWait::Never).await, Ok(Obtained::AtOnce));
+    assert_eq!(b.lock_row(T, &row(1), LockMode::Exclusive, LockWait::Never).await, Ok(Obtained::AtOnce));
     drop(b);
     assert_eq!(table.locks(), [], "nothing is left behind");
 }
@@ -47,20 +47,23 @@ async fn a_table_lock_is_not_a_lock_on_the_row_with_the_empty_key() {
     let table = Arc::new(LockTable::new());
     let (mut a, mut b) = (owner(&table), owner(&table));
     a.lock_table(T, LockMode::Exclusive, LockWait::Forever).await.unwrap();
-    assert_eq!(b.lock_row(T, &Bytes::new(), LockWait::Never).await, Ok(Obtained::AtOnce));
+    assert_eq!(b.lock_row(T, &Bytes::new(), LockMode::Exclusive, LockWait::Never).await, Ok(Obtained::AtOnce));
 }
 
 #[tokio::test]
 async fn locks_are_granted_in_the_order_of_asking() {
     let table = Arc::new(LockTable::new());
     let mut first = owner(&table);
-    first.lock_row(T, &row(1), LockWait::Forever).await.unwrap();
+    first.lock_row(T, &row(1), LockMode::Exclusive, LockWait::Forever).await.unwrap();
     let (said, mut heard) = mpsc::unbounded_channel();
     for n in 0..10 {
         let mut waiter = owner(&table);
         let said = said.clone();
         tokio::spawn(async move {
-            assert_eq!(waiter.lock_row(T, &row(1), LockWait::Forever).await, Ok(Obtained::AfterWait));
+            assert_eq!(
+                waiter.lock_row(T, &row(1), LockMode::Exclusive, LockWait::Forever).await,
+                Ok(Obtained::AfterWait)
+            );
             said.send(n).unwrap();
         });
         settle().await;
@@ -143,11 +146,11 @@ async fn of_two_that_wait_for_each_other_the_second_is_refused_and_the_first_goe
     let table = Arc::new(LockTable::new());
     let (mut a, mut b) = (owner(&table), owner(&table));
     let (id_a, id_b) = (a.id(), b.id());
-    a.lock_row(T, &row(1), LockWait::Forever).await.unwrap();
-    b.lock_row(T, &row(2), LockWait::Forever).await.unwrap();
-    let waits = tokio::spawn(async move { a.lock_row(T, &row(2), LockWait::Forever).await });
+    a.lock_row(T, &row(1), LockMode::Exclusive, LockWait::Forever).await.unwrap();
+    b.lock_row(T, &row(2), LockMode::Exclusive, LockWait::Forever).await.unwrap();
+    let waits = tokio::spawn(async move { a.lock_row(T, &row(2), LockMode::Exclusive, LockWait::Forever).await });
     settle().await;
-    let refused = b.lock_row(T, &row(1), LockWait::Forever).await;
+    let refused = b.lock_row(T, &row(1), LockMode::Exclusive, LockWait::Forever).await;
     assert_eq!(refused, Err(TxnError::Deadlock { circle: vec![id_b, id_a] }));
     drop(b);
     assert_eq!(waits.await.unwrap(), Ok(Obtained::AfterWait));
@@ -158,7 +161,7 @@ async fn a_circle_that_runs_through_a_line_of_waiters_is_found() {
     let table = Arc::new(LockTable::new());
     let (mut a, mut b, mut c) = (owner(&table), owner(&table), owner(&table));
     a.lock_table(T, LockMode::Shared, LockWait::Forever).await.unwrap();
-    c.lock_row(T, &row(9), LockWait::Forever).await.unwrap();
+    c.lock_row(T, &row(9), LockMode::Exclusive, LockWait::Forever).await.unwrap();
     // b waits for a; c stands in line behind b; a waits for c.
     let b = tokio::spawn(async move { b.lock_table(T, LockMode::Exclusive, LockWait::Forever).await });
     settle().await;
@@ -167,7 +170,7 @@ async fn a_circle_that_runs_through_a_line_of_waiters_is_found() {
         (obtained, c)
     });
     settle().await;
-    let refused = a.lock_row(T, &row(9), LockWait::Forever).await;
+    let refused = a.lock_row(T, &row(9), LockMode::Exclusive, LockWait::Forever).await;
     assert!(matches!(&refused, Err(TxnError::Deadlock { .. })), "{refused:?}");
     drop(a);
     assert_eq!(b.await.unwrap(), Ok(Obtained::AfterWait));
@@ -178,33 +181,35 @@ async fn a_circle_that_runs_through_a_line_of_waiters_is_found() {
 async fn a_wait_that_times_out_or_is_given_up_leaves_the_line() {
     let table = Arc::new(LockTable::new());
     let mut a = owner(&table);
-    a.lock_row(T, &row(1), LockWait::Forever).await.unwrap();
+    a.lock_row(T, &row(1), LockMode::Exclusive, LockWait::Forever).await.unwrap();
     let mut b = owner(&table);
     let begun = Instant::now();
-    let refused = b.lock_row(T, &row(1), LockWait::AtMost(Duration::from_millis(20))).await;
+    let refused = b.lock_row(T, &row(1), LockMode::Exclusive, LockWait::AtMost(Duration::from_millis(20))).await;
     assert_eq!(refused, Err(TxnError::LockNotAvailable { waited: true }));
     assert!(begun.elapsed() >= Duration::from_millis(20));
-    let given_up = tokio::time::timeout(Duration::from_millis(5), b.lock_row(T, &row(1), LockWait::Forever)).await;
+    let given_up =
+        tokio::time::timeout(Duration::from_millis(5), b.lock_row(T, &row(1), LockMode::Exclusive, LockWait::Forever))
+            .await;
     assert!(given_up.is_err());
     assert_eq!(table.locks().len(), 1, "only the holder is left");
     drop(a);
     assert_eq!(table.locks(), []);
-    assert_eq!(b.lock_row(T, &row(1), LockWait::Never).await, Ok(Obtained::AtOnce));
+    assert_eq!(b.lock_row(T, &row(1), LockMode::Exclusive, LockWait::Never).await, Ok(Obtained::AtOnce));
 }
 
 #[tokio::test]
 async fn a_lock_granted_to_one_that_has_just_given_up_goes_to_the_next() {
     let table = Arc::new(LockTable::new());
     let (mut a, mut b, mut c) = (owner(&table), owner(&table), owner(&table));
-    a.lock_row(T, &row(1), LockWait::Forever).await.unwrap();
+    a.lock_row(T, &row(1), LockMode::Exclusive, LockWait::Forever).await.unwrap();
     let key = row(1);
-    let mut waits = Box::pin(b.lock_row(T, &key, LockWait::Forever));
+    let mut waits = Box::pin(b.lock_row(T, &key, LockMode::Exclusive, LockWait::Forever));
     assert!(futures_poll(waits.as_mut()).await.is_none());
     drop(a);
     // Granted, but never polled again.
     drop(waits);
     assert!(b.is_empty());
-    assert_eq!(c.lock_row(T, &row(1), LockWait::Never).await, Ok(Obtained::AtOnce));
+    assert_eq!(c.lock_row(T, &row(1), LockMode::Exclusive, LockWait::Never).await, Ok(Obtained::AtOnce));
 }
 
 /// Polls once.
@@ -238,7 +243,7 @@ async fn under_contention_each_row_has_one_holder_and_everybody_gets_on() {
                 for _ in 0..3 {
                     random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                     let n = (random >> 33) % ROWS;
-                    match owner.lock_row(T, &row(n), LockWait::Forever).await {
+                    match owner.lock_row(T, &row(n), LockMode::Exclusive, LockWait::Forever).await {
                         Ok(Obtained::Before) => {}
                         Ok(_) => {
                             assert_eq!(holders[n as usize].swap(seed, Ordering::SeqCst), 0, "row {n} had a holder");
@@ -342,12 +347,12 @@ async fn who_locks_very_many_rows_of_a_table_takes_the_table_if_nobody_else_writ
     many.lock_table(T, LockMode::Shared, LockWait::Forever).await.unwrap();
     other.lock_table(T, LockMode::Shared, LockWait::Forever).await.unwrap();
     for n in 0..150_000 {
-        many.lock_row(T, &row(n), LockWait::Forever).await.unwrap();
+        many.lock_row(T, &row(n), LockMode::Exclusive, LockWait::Forever).await.unwrap();
     }
     assert_eq!(many.len(), 150_001, "another writer is in the way");
     drop(other);
     for n in 150_000..250_000 {
-        many.lock_row(T, &row(n), LockWait::Forever).await.unwrap();
+        many.lock_row(T, &row(n), LockMode::Exclusive, LockWait::Forever).await.unwrap();
     }
     assert_eq!(many.len(), 1);
     let mut late = owner(&table);
@@ -355,5 +360,58 @@ async fn who_locks_very_many_rows_of_a_table_takes_the_table_if_nobody_else_writ
     assert_eq!(refused, Err(TxnError::LockNotAvailable { waited: false }));
     drop(many);
     late.lock_table(T, LockMode::Shared, LockWait::Never).await.unwrap();
-    late.lock_row(T, &row(1), LockWait::Never).await.unwrap();
+    late.lock_row(T, &row(1), LockMode::Exclusive, LockWait::Never).await.unwrap();
+}
+
+/// The table of PostgreSQL's documentation: which of the four modes of a row lock go together.
+#[tokio::test]
+async fn row_locks_conflict_as_in_postgresql() {
+    use LockMode::{Exclusive, KeyShare, NoKeyExclusive, Shared};
+    let together = [(KeyShare, KeyShare), (KeyShare, Shared), (KeyShare, NoKeyExclusive), (Shared, Shared)];
+    for one in [KeyShare, Shared, NoKeyExclusive, Exclusive] {
+        for other in [KeyShare, Shared, NoKeyExclusive, Exclusive] {
+            let table = Arc::new(LockTable::new());
+            let (mut a, mut b) = (owner(&table), owner(&table));
+            a.lock_row(T, &row(1), one, LockWait::Never).await.unwrap();
+            let granted = b.lock_row(T, &row(1), other, LockWait::Never).await.is_ok();
+            let go = together.contains(&(one, other)) || together.contains(&(other, one));
+            assert_eq!(granted, go, "{one:?} and {other:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_row_lock_is_made_stronger_when_others_let_it_go() {
+    let table = Arc::new(LockTable::new());
+    let (mut a, mut b, mut c) = (owner(&table), owner(&table), owner(&table));
+    a.lock_row(T, &row(1), LockMode::KeyShare, LockWait::Never).await.unwrap();
+    b.lock_row(T, &row(1), LockMode::KeyShare, LockWait::Never).await.unwrap();
+    a.lock_row(T, &row(1), LockMode::NoKeyExclusive, LockWait::Never).await.unwrap();
+    let waits = tokio::spawn(async move {
+        a.lock_row(T, &row(1), LockMode::Exclusive, LockWait::Forever).await.unwrap();
+        a
+    });
+    settle().await;
+    // It would go with what is held, and not with who waits before it.
+    assert!(c.lock_row(T, &row(1), LockMode::KeyShare, LockWait::Never).await.is_err());
+    drop(b);
+    let a = waits.await.unwrap();
+    assert_eq!(a.len(), 1, "one lock, in its strongest mode");
+    drop(a);
+    assert_eq!(c.lock_row(T, &row(1), LockMode::KeyShare, LockWait::Never).await, Ok(Obtained::AtOnce));
+    drop(c);
+    assert_eq!(table.locks(), []);
+}
+
+/// One that goes with all that are held and wait is granted, whoever waits before it.
+#[tokio::test]
+async fn key_share_passes_writers_that_wait_for_each_other() {
+    let table = Arc::new(LockTable::new());
+    let (mut a, mut b, mut c) = (owner(&table), owner(&table), owner(&table));
+    a.lock_row(T, &row(1), LockMode::NoKeyExclusive, LockWait::Never).await.unwrap();
+    let waits = tokio::spawn(async move { b.lock_row(T, &row(1), LockMode::NoKeyExclusive, LockWait::Forever).await });
+    settle().await;
+    assert_eq!(c.lock_row(T, &row(1), LockMode::KeyShare, LockWait::Never).await, Ok(Obtained::AtOnce));
+    drop(a);
+    assert_eq!(waits.await.unwrap(), Ok(Obtained::AfterWait));
 }

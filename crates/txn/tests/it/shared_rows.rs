@@ -6,7 +6,7 @@ use store::{
     TableSpec, WriteBatch,
 };
 use store_testkit::{LimitedStore, ModelStore, Without};
-use txn::{LockTable, LockWait, Transaction, TransactionOptions, TxnError, TxnResult};
+use txn::{LockMode, LockTable, LockWait, Transaction, TransactionOptions, TxnError, TxnResult};
 
 const T: TableId = TableId(7);
 const F: FamilyId = FamilyId(0);
@@ -49,7 +49,7 @@ impl Process {
     /// Reads the row under its lock and adds to it, without the commit.
     async fn add(&self, txn: &mut Transaction, key: &str) {
         let key = Bytes::copy_from_slice(key.as_bytes());
-        txn.lock_row(T, &key, LockWait::Forever).await.unwrap();
+        txn.lock_row(T, &key, LockMode::Exclusive, LockWait::Forever).await.unwrap();
         let old = txn.get_newest(T, F, &key).await.unwrap().as_deref().map_or(0, number);
         tokio::task::yield_now().await;
         txn.put(T, F, key, row(old + 1)).await.unwrap();

@@ -4,7 +4,7 @@ use crate::map_store::{MapStore, PERMITS};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::{Bytes, CommitNo, Condition, Durability, FamilyId, KeyRange, ScanRequest, Store, StoreError, TableId};
-use txn::{LockTable, LockWait, Transaction, TransactionOptions, TxnError};
+use txn::{LockMode, LockTable, LockWait, Transaction, TransactionOptions, TxnError};
 
 const T: TableId = TableId(16);
 const F: FamilyId = FamilyId(0);
@@ -56,7 +56,7 @@ async fn a_block_is_seen_by_itself_at_once_and_by_others_at_its_end() {
 async fn a_rollback_leaves_no_write_and_no_lock() {
     let world = World::new(MapStore::new());
     let mut txn = world.begin();
-    txn.lock_row(T, &b("a"), LockWait::Forever).await.unwrap();
+    txn.lock_row(T, &b("a"), LockMode::Exclusive, LockWait::Forever).await.unwrap();
     txn.put(T, F, b("a"), b("1")).await.unwrap();
     txn.rollback();
     assert_eq!(world.committed(), []);
@@ -124,7 +124,7 @@ async fn no_update_is_lost_between_sessions() {
         for _ in 0..50 {
             let mut txn = world.begin();
             txn.begin_statement().await.unwrap();
-            txn.lock_row(T, &b("n"), LockWait::Forever).await.unwrap();
+            txn.lock_row(T, &b("n"), LockMode::Exclusive, LockWait::Forever).await.unwrap();
             let old = txn.get_newest(T, F, b"n").await.unwrap();
             let n = old.map_or(0, |old| u64::from_be_bytes(old.as_ref().try_into().unwrap()));
             tokio::task::yield_now().await;
@@ -206,7 +206,7 @@ async fn a_failed_commit_changes_nothing_and_releases_the_locks() {
     let world = World::new(MapStore::new());
     world.store.applies_left.store(0, Ordering::Relaxed);
     let mut txn = world.begin();
-    txn.lock_row(T, &b("a"), LockWait::Forever).await.unwrap();
+    txn.lock_row(T, &b("a"), LockMode::Exclusive, LockWait::Forever).await.unwrap();
     txn.put(T, F, b("a"), b("1")).await.unwrap();
     let failed = txn.commit(Durability::Sync).await;
     assert!(matches!(failed, Err(TxnError::Store(StoreError::Io { .. }))));
@@ -218,14 +218,17 @@ async fn a_commit_that_nobody_waits_for_any_more_keeps_its_locks_until_the_store
     let world = World::new(MapStore::new());
     let gate = world.store.gate.acquire_many(PERMITS as u32).await.unwrap();
     let mut txn = world.begin();
-    txn.lock_row(T, &b("a"), LockWait::Forever).await.unwrap();
+    txn.lock_row(T, &b("a"), LockMode::Exclusive, LockWait::Forever).await.unwrap();
     txn.put(T, F, b("a"), b("1")).await.unwrap();
     let cancelled = tokio::time::timeout(std::time::Duration::from_millis(5), txn.commit(Durability::Sync)).await;
     assert!(cancelled.is_err());
     let mut next = world.begin();
-    assert!(next.lock_row(T, &b("a"), LockWait::Never).await.is_err(), "the batch is still on its way");
+    assert!(
+        next.lock_row(T, &b("a"), LockMode::Exclusive, LockWait::Never).await.is_err(),
+        "the batch is still on its way"
+    );
     drop(gate);
-    next.lock_row(T, &b("a"), LockWait::Forever).await.unwrap();
+    next.lock_row(T, &b("a"), LockMode::Exclusive, LockWait::Forever).await.unwrap();
     assert_eq!(next.get_newest(T, F, b"a").await.unwrap(), Some(b("1")), "who gets the lock builds on it");
 }
 

@@ -1,0 +1,130 @@
+//! Foreign keys in definitions: what they refer to, and whether all rows keep them.
+//!
+//! Both tables are locked while one is made, so that no writer of the parent goes on that knows nothing of it.
+
+use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
+use catalog::{Catalog, ForeignKey, NewForeignKey, ReferentialAction, Table, TableOid};
+use sql::{ForeignKeyDef, ObjectName};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use txn::{LockMode, LockOwner};
+use types::ident::quote;
+
+impl Session {
+    /// The tables that foreign keys refer to, locked against writers: by the names that they are called by. One that
+    /// `is_self` names is not looked for.
+    pub(super) async fn lock_parents_of(
+        &mut self,
+        locks: &mut LockOwner,
+        defs: &[&ForeignKeyDef],
+        is_self: impl Fn(&ObjectName) -> bool,
+    ) -> EngineResult<Parents> {
+        if !defs.is_empty() {
+            self.check_store_keeps("a foreign key")?;
+        }
+        let catalog = self.engine.catalog().current();
+        let mut wanted = Vec::new();
+        for def in defs.iter().filter(|def| !is_self(&def.parent)) {
+            wanted.push((self.resolve(&catalog, &def.parent)?.storage, &def.parent));
+        }
+        wanted.sort_by_key(|(storage, _)| *storage);
+        let mut parents = Parents::default();
+        for (_, name) in wanted {
+            let table = self.lock_table_by_name(locks, name, LockMode::Exclusive).await?;
+            parents.0.insert(name.to_string(), table);
+        }
+        Ok(parents)
+    }
+
+    /// Refuses a foreign key that a row of `table` breaks. The caller keeps writers off both tables.
+    pub(super) async fn check_references(&mut self, table: &Table, key: &ForeignKey) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        let Some(parent) = catalog.table_by_oid(key.parent).cloned() else { return Ok(()) };
+        let child = Named { catalog: &catalog, table };
+        let columns: Vec<String> = table.columns_of(&key.columns).map(|it| format!("c.{}", quote(&it.name))).collect();
+        let of_parent = parent.columns_of(&key.parent_columns).map(|it| format!("p.{}", quote(&it.name)));
+        let pairs = columns.iter().zip(of_parent).map(|(column, parent)| format!("{parent} = {column}"));
+        let pairs: Vec<String> = pairs.collect();
+        let all = |test: &str, with: &str| {
+            columns.iter().map(|column| format!("{column} IS {test}")).collect::<Vec<_>>().join(with)
+        };
+        let listed = columns.join(", ");
+        let orphans = format!(
+            "SELECT {listed} FROM {} AS c WHERE {} AND NOT EXISTS (SELECT 1 FROM {} AS p WHERE {}) LIMIT 1",
+            child.name(),
+            all("NOT NULL", " AND "),
+            Named { catalog: &catalog, table: &parent }.name(),
+            pairs.join(" AND "),
+        );
+        let mut broken = self.own_query(&orphans).await?;
+        if broken.is_empty() && key.full && columns.len() > 1 {
+            let (null, other) = (all("NULL", " OR "), all("NOT NULL", " OR "));
+            let mixed = format!("SELECT {listed} FROM {} AS c WHERE ({null}) AND ({other}) LIMIT 1", child.name());
+            broken = self.own_query(&mixed).await?;
+        }
+        match broken.first() {
+            None => Ok(()),
+            Some(values) => Err(self.no_parent_of(&catalog, table, key, values)?),
+        }
+    }
+
+    /// Refuses a store in which a lock keeps nobody out, or a statement is not one step.
+    fn check_store_keeps(&self, what: &str) -> EngineResult<()> {
+        let can = self.engine.store().capabilities();
+        match can.atomic_batches() && can.exclusive {
+            true => Ok(()),
+            false => fail(Fault::Unsupported { feature: format!("{what} in a store that writes single rows only") }),
+        }
+    }
+}
+
+/// A table as a query names it.
+struct Named<'a> {
+    catalog: &'a Catalog,
+    table: &'a Table,
+}
+
+impl Named<'_> {
+    fn name(&self) -> String {
+        format!("{}.{}", quote(self.catalog.schema_name(self.table)), quote(&self.table.name))
+    }
+}
+
+/// Tables that foreign keys refer to.
+#[derive(Default)]
+pub(super) struct Parents(BTreeMap<String, Arc<Table>>);
+
+impl Parents {
+    /// The table that a foreign key refers to; `None`: the one that has it.
+    pub(super) fn of(&self, def: &ForeignKeyDef) -> Option<&Arc<Table>> {
+        self.0.get(&def.parent.to_string())
+    }
+}
+
+/// A foreign key as the catalog takes it, of a table that refers to `parent`.
+pub(super) fn new_foreign_key(def: &ForeignKeyDef, parent: TableOid, validated: bool) -> NewForeignKey {
+    NewForeignKey {
+        name: def.name.clone(),
+        columns: def.columns.clone(),
+        parent,
+        parent_columns: def.parent_columns.clone(),
+        full: def.full,
+        on_delete: action(def.on_delete),
+        set_columns: def.set_columns.clone(),
+        on_update: action(def.on_update),
+        deferrable: def.deferrable,
+        deferred: def.deferred,
+        validated,
+    }
+}
+
+fn action(action: sql::ReferentialAction) -> ReferentialAction {
+    match action {
+        sql::ReferentialAction::NoAction => ReferentialAction::NoAction,
+        sql::ReferentialAction::Restrict => ReferentialAction::Restrict,
+        sql::ReferentialAction::Cascade => ReferentialAction::Cascade,
+        sql::ReferentialAction::SetNull => ReferentialAction::SetNull,
+        sql::ReferentialAction::SetDefault => ReferentialAction::SetDefault,
+    }
+}

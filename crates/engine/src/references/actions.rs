@@ -1,0 +1,152 @@
+//! The rows that refer to a key: looked for, and changed as ON DELETE and ON UPDATE say.
+
+use super::relations::Relation;
+use crate::error::{EngineResult, Fault, fail};
+use crate::statement::Source;
+use crate::work::Work;
+use crate::{Answer, Session};
+use catalog::{ReferentialAction, Table};
+use futures::StreamExt;
+use sql::ObjectName;
+use std::sync::Arc;
+use txn::LockMode;
+use types::ident::quote;
+use types::{DataType, Datum, coerce};
+
+/// A statement of the engine's own over the rows that refer to a key.
+struct Own {
+    text: String,
+    types: Vec<DataType>,
+    values: Vec<Datum>,
+}
+
+impl Relation {
+    /// `verb … WHERE column = $1 AND …`; `None` if no row can refer to these values.
+    fn over_children(&self, verb: &str, values: &[Datum], mut parameters: Vec<(DataType, Datum)>) -> Option<Own> {
+        let mut conditions = Vec::with_capacity(values.len());
+        for (column, value) in self.child.columns_of(&self.key.columns).zip(values) {
+            let value = coerce::assign(&column.ty, value.clone()).ok()?;
+            parameters.push((column.ty, value));
+            conditions.push(format!("{} = ${}", quote(&column.name), parameters.len()));
+        }
+        let text = format!("{verb} WHERE {}", conditions.join(" AND "));
+        let (types, values) = parameters.into_iter().unzip();
+        Some(Own { text, types, values })
+    }
+
+    fn child_name(&self) -> String {
+        format!("{}.{}", quote(&self.schema), quote(&self.child.name))
+    }
+
+    /// The statement of an action; `None`: there is nothing to change.
+    fn action(&self, values: &[Datum], new: Option<&[Datum]>) -> EngineResult<Option<Own>> {
+        let child = self.child_name();
+        let (action, set) = match new {
+            None => (self.key.on_delete, self.key.set_columns.as_slice()),
+            Some(_) => (self.key.on_update, &[][..]),
+        };
+        let set = if set.is_empty() { self.key.columns.as_slice() } else { set };
+        let all_to = |value: &str| {
+            let parts = self.child.columns_of(set).map(|column| format!("{} = {value}", quote(&column.name)));
+            format!("UPDATE {child} SET {}", parts.collect::<Vec<_>>().join(", "))
+        };
+        let mut parameters = Vec::new();
+        let verb = match (action, new) {
+            (ReferentialAction::Cascade, None) => format!("DELETE FROM {child}"),
+            (ReferentialAction::Cascade, Some(new)) => {
+                let mut parts = Vec::new();
+                for (column, value) in self.child.columns_of(&self.key.columns).zip(new) {
+                    parameters.push((column.ty, coerce::assign(&column.ty, value.clone())?));
+                    parts.push(format!("{} = ${}", quote(&column.name), parameters.len()));
+                }
+                format!("UPDATE {child} SET {}", parts.join(", "))
+            }
+            (ReferentialAction::SetNull, _) => all_to("NULL"),
+            (ReferentialAction::SetDefault, _) => all_to("DEFAULT"),
+            (ReferentialAction::NoAction | ReferentialAction::Restrict, _) => return Ok(None),
+        };
+        Ok(self.over_children(&verb, values, parameters))
+    }
+}
+
+impl Session {
+    /// Changes the rows that refer to a key. Others are locked out of their table's definition, not out of its rows.
+    pub(super) async fn act(
+        &mut self,
+        work: &mut Work,
+        relation: &Relation,
+        values: &[Datum],
+        new: Option<&[Datum]>,
+    ) -> EngineResult<()> {
+        let Some(own) = relation.action(values, new)? else { return Ok(()) };
+        let source = own.source()?;
+        let compiled = self.compile(&source, None).await?;
+        let compiled = self.lock_target(work, &source, None, compiled).await?;
+        // What the statement has written so far is seen.
+        work.txn.end_statement()?;
+        self.write_rows(work, &compiled, &own.values).await.map(drop)
+    }
+
+    /// Does a row refer to the key?
+    pub(super) async fn has_child(
+        &mut self,
+        work: &mut Work,
+        relation: &Relation,
+        values: &[Datum],
+    ) -> EngineResult<bool> {
+        let verb = format!("SELECT 1 FROM {}", relation.child_name());
+        let Some(mut own) = relation.over_children(&verb, values, Vec::new()) else { return Ok(false) };
+        own.text.push_str(" LIMIT 1");
+        let source = own.source()?;
+        let view = work.view(self.engine.store().as_ref(), self.last_commit).await?;
+        let compiled = self.compile(&source, None).await?;
+        let Answer::Rows(mut rows) = Box::pin(self.run_compiled(view, &compiled, false, &own.values)).await? else {
+            return fail(Fault::Internal { detail: "a look for rows that refer answers none".to_string() });
+        };
+        while let Some(chunk) = rows.chunks.next().await {
+            if chunk?.len() > 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The table of a foreign key as it is now, its definition locked; `None`: it is gone, or its foreign key is.
+    pub(super) async fn child_now(
+        &mut self,
+        work: &mut Work,
+        of: (catalog::TableOid, u32),
+    ) -> EngineResult<Option<Relation>> {
+        let guard = self.running();
+        loop {
+            let catalog = self.engine.catalog().current();
+            let Some(child) = catalog.table_by_oid(of.0).cloned() else { return Ok(None) };
+            let name = name_of(catalog.schema_name(&child), &child);
+            let locked = self.lock_named(work.txn.locks(), &name, LockMode::Shared, work.wait);
+            let locked = match guard.stoppable(locked).await {
+                Err(error) if error.is_undefined_table() => continue,
+                locked => locked?,
+            };
+            let catalog = self.engine.catalog().current();
+            if locked.oid == of.0 {
+                let key = locked.foreign_keys.iter().find(|key| key.oid == of.1);
+                return key.map(|key| Relation::new(&catalog, &locked, key)).transpose();
+            }
+        }
+    }
+}
+
+impl Own {
+    fn source(&self) -> EngineResult<Arc<Source>> {
+        let types: Vec<_> = self.types.iter().copied().map(Some).collect();
+        let parsed = sql::parse(&self.text)?;
+        match Source::all(&self.text, parsed, &types).pop() {
+            Some(source) => Ok(Arc::new(source)),
+            None => fail(Fault::Internal { detail: format!("no statement: {}", self.text) }),
+        }
+    }
+}
+
+fn name_of(schema: &str, table: &Table) -> ObjectName {
+    ObjectName { database: None, schema: Some(schema.to_string()), name: table.name.clone() }
+}

@@ -1,0 +1,167 @@
+//! The foreign keys of a table that is written, and those that refer to it, compiled.
+
+use crate::error::{EngineError, EngineResult, Fault, fail};
+use catalog::{Catalog, ForeignKey, RowCodec, Table, TableOid};
+use index::IndexCodec;
+use std::sync::Arc;
+use store::{Bytes, TableId};
+use types::{DataType, Datum, coerce};
+
+/// Those of one table.
+#[derive(Debug, Default)]
+pub(crate) struct Relations {
+    /// Its own.
+    pub(crate) outgoing: Vec<Arc<Relation>>,
+    /// Of other tables, or of itself.
+    pub(super) incoming: Vec<Arc<Incoming>>,
+}
+
+/// A foreign key with what finds the rows that it refers to.
+#[derive(Debug)]
+pub(crate) struct Relation {
+    pub(super) key: ForeignKey,
+    pub(super) schema: String,
+    pub(super) child: Arc<Table>,
+    /// Positions of its columns in their table.
+    pub(super) columns: Vec<usize>,
+    pub(super) parent: Parent,
+}
+
+/// The rows that a foreign key refers to.
+#[derive(Debug)]
+pub(super) struct Parent {
+    pub(super) table: Arc<Table>,
+    pub(super) codec: RowCodec,
+    /// The index that keeps them unique, if it is not the primary key.
+    pub(super) index: Option<IndexCodec>,
+    /// For each part of that key: which column of the foreign key it is, and its type.
+    parts: Vec<(usize, DataType)>,
+}
+
+/// A foreign key that refers to the table.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    pub(super) child: TableOid,
+    pub(super) key: ForeignKey,
+    /// Positions of the columns that it refers to.
+    pub(super) columns: Vec<usize>,
+}
+
+impl Relations {
+    /// Of `table` in a version of the catalog.
+    ///
+    /// # Errors
+    /// A definition that the catalog would not have made.
+    pub(crate) fn new(catalog: &Catalog, table: &Arc<Table>) -> EngineResult<Self> {
+        let outgoing = table.foreign_keys.iter().map(|key| Relation::new(catalog, table, key).map(Arc::new));
+        let referring = catalog.tables().filter(|child| child.refers_to(table.oid));
+        let incoming = referring.flat_map(|child| {
+            let keys = child.foreign_keys.iter().filter(|key| key.parent == table.oid);
+            keys.map(|key| {
+                let columns = table.positions_of(&key.parent_columns);
+                Arc::new(Incoming { child: child.oid, key: key.clone(), columns })
+            })
+        });
+        Ok(Self { incoming: incoming.collect(), outgoing: outgoing.collect::<EngineResult<_>>()? })
+    }
+
+    /// The tables that its rows refer to.
+    pub(crate) fn parents(&self) -> impl Iterator<Item = (TableId, u64)> {
+        self.outgoing.iter().map(|relation| (relation.parent.table.storage_id(), relation.parent.table.version))
+    }
+}
+
+impl Relation {
+    pub(super) fn new(catalog: &Catalog, child: &Arc<Table>, key: &ForeignKey) -> EngineResult<Self> {
+        let Some(table) = catalog.table_by_oid(key.parent) else {
+            return fail(Fault::Internal { detail: format!("\"{}\" refers to no table", key.name) });
+        };
+        let columns = child.positions_of(&key.columns);
+        let schema = catalog.schema_name(child).to_string();
+        Ok(Self { key: key.clone(), schema, child: Arc::clone(child), columns, parent: Parent::new(table, key)? })
+    }
+
+    /// Do these values refer to a row, or break MATCH FULL?
+    pub(super) fn asks_for(&self, values: &[Datum]) -> bool {
+        let nulls = values.iter().filter(|value| value.is_null()).count();
+        nulls == 0 || (self.key.full && nulls < values.len())
+    }
+
+    /// 23503: no row has that key.
+    pub(super) fn no_parent(&self, values: &[Datum]) -> EngineError {
+        let (schema, table, constraint) = (self.schema.clone(), self.child.name.clone(), self.key.name.clone());
+        if values.iter().any(Datum::is_null) {
+            return Fault::MixedNulls { schema, table, constraint }.into();
+        }
+        let (columns, values) = shown(&self.child, &self.key.columns, values);
+        Fault::NoParent { schema, table, constraint, columns, values, parent: self.parent.table.name.clone() }.into()
+    }
+
+    /// 23503: rows refer to the key, whose values are those of the parent.
+    pub(super) fn has_children(&self, values: &[Datum]) -> EngineError {
+        let (columns, values) = shown(&self.parent.table, &self.key.parent_columns, values);
+        Fault::HasChildren {
+            schema: self.schema.clone(),
+            table: self.child.name.clone(),
+            constraint: self.key.name.clone(),
+            columns,
+            values,
+            parent: self.parent.table.name.clone(),
+        }
+        .into()
+    }
+}
+
+impl Parent {
+    fn new(table: &Arc<Table>, key: &ForeignKey) -> EngineResult<Self> {
+        let index = table.indexes.iter().find(|index| index.oid == key.parent_index);
+        let ids: Vec<_> = match index {
+            Some(index) => index.parts.iter().map(|part| part.column).collect(),
+            None => table.key.iter().map(|part| part.column).collect(),
+        };
+        let part = |id| {
+            let at = key.parent_columns.iter().position(|column| *column == id)?;
+            Some((at, table.column(id)?.ty))
+        };
+        let Some(parts) = ids.into_iter().map(part).collect() else {
+            return fail(Fault::Internal { detail: format!("\"{}\" refers to no key", key.name) });
+        };
+        let index = index.map(|index| IndexCodec::new(table, index)).transpose()?;
+        Ok(Self { codec: RowCodec::new(table)?, table: Arc::clone(table), index, parts })
+    }
+
+    /// The key of the row that has these values, or the first bytes of its entry; `None`: no row can have them.
+    ///
+    /// # Errors
+    /// A key that is too long.
+    pub(super) fn probe(&self, values: &[Datum]) -> EngineResult<Option<Bytes>> {
+        let mut parts = Vec::with_capacity(self.parts.len());
+        for (at, ty) in &self.parts {
+            let Some(value) = values.get(*at).and_then(|value| coerce::assign(ty, value.clone()).ok()) else {
+                return Ok(None);
+            };
+            parts.push(value);
+        }
+        let mut key = Vec::with_capacity(32);
+        match &self.index {
+            Some(index) => {
+                index.entries().key_schema().encode_prefix(&parts, &mut key).map_err(query::QueryError::from)?
+            }
+            None => self.codec.encode_key_values(&parts, &mut key)?,
+        }
+        Ok(Some(key.into()))
+    }
+}
+
+/// Columns and values as messages have them.
+fn shown(table: &Table, columns: &[catalog::ColumnId], values: &[Datum]) -> (String, String) {
+    let columns: Vec<_> = table.columns_of(columns).collect();
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    let text = |(column, value): (&&catalog::Column, &Datum)| {
+        let mut out = String::new();
+        types::text::print(&column.ty, value, &mut out);
+        out
+    };
+    let values: Vec<String> = columns.iter().zip(values).map(text).collect();
+    (names.join(", "), values.join(", "))
+}

@@ -1,0 +1,102 @@
+//! Foreign keys under concurrency: no row is left that refers to nothing.
+
+use crate::client::{Client, engine};
+use engine::Engine;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Waits until so many lock requests wait.
+async fn waiting_are(engine: &Arc<Engine>, count: usize) {
+    let mut watcher = Client::of(engine);
+    let wanted = format!("{count}\nSELECT 1");
+    while watcher.run("SELECT count(*) FROM pg_locks WHERE NOT granted").await != wanted {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+const ORPHANS: &str = "SELECT count(*) FROM c WHERE p NOT IN (SELECT id FROM p)";
+
+#[tokio::test]
+async fn who_refers_waits_for_who_deletes_and_then_fails() {
+    let engine = engine().await;
+    let (mut one, mut other) = (Client::of(&engine), Client::of(&engine));
+    one.ok("CREATE TABLE p (id integer PRIMARY KEY); CREATE TABLE c (p integer REFERENCES p)").await;
+    one.ok("INSERT INTO p VALUES (1); BEGIN; DELETE FROM p").await;
+    let waits = tokio::spawn(async move { other.run("INSERT INTO c VALUES (1)").await });
+    waiting_are(&engine, 1).await;
+    one.ok("COMMIT").await;
+    assert!(waits.await.unwrap().contains("23503"));
+    assert_eq!(one.run("SELECT count(*) FROM c").await, "0\nSELECT 1");
+}
+
+#[tokio::test]
+async fn who_deletes_waits_for_who_refers_and_then_fails() {
+    let engine = engine().await;
+    let (mut one, mut other) = (Client::of(&engine), Client::of(&engine));
+    one.ok("CREATE TABLE p (id integer PRIMARY KEY, u text UNIQUE); CREATE TABLE c (p text REFERENCES p (u))").await;
+    one.ok("INSERT INTO p VALUES (1, 'a'); BEGIN; INSERT INTO c VALUES ('a')").await;
+    let waits = tokio::spawn(async move { other.run("UPDATE p SET u = 'b'").await });
+    waiting_are(&engine, 1).await;
+    one.ok("COMMIT").await;
+    assert!(waits.await.unwrap().contains("23503"));
+}
+
+/// KEY SHARE goes with an UPDATE that leaves keys as they are, and with itself.
+#[tokio::test]
+async fn who_refers_does_not_wait_for_an_update_of_other_columns() {
+    let engine = engine().await;
+    let (mut one, mut two, mut three) = (Client::of(&engine), Client::of(&engine), Client::of(&engine));
+    one.ok("CREATE TABLE p (id integer PRIMARY KEY, v integer); CREATE TABLE c (p integer REFERENCES p)").await;
+    one.ok("INSERT INTO p VALUES (1, 0); BEGIN; UPDATE p SET v = v + 1 WHERE id = 1").await;
+    two.ok("SET lock_timeout = '1s'; BEGIN; INSERT INTO c VALUES (1)").await;
+    three.ok("SET lock_timeout = '1s'; INSERT INTO c VALUES (1)").await;
+    one.ok("UPDATE p SET v = v + 1; COMMIT").await;
+    two.ok("COMMIT").await;
+    assert_eq!(one.run(ORPHANS).await, "0\nSELECT 1");
+}
+
+#[tokio::test]
+async fn inserts_and_deletes_at_once_leave_no_orphan() {
+    let engine = engine().await;
+    let mut client = Client::of(&engine);
+    client.ok("CREATE TABLE p (id integer PRIMARY KEY)").await;
+    client.ok("CREATE TABLE c (id bigserial PRIMARY KEY, p integer REFERENCES p)").await;
+    client.ok("CREATE TABLE d (id bigserial PRIMARY KEY, p integer REFERENCES p ON DELETE CASCADE)").await;
+    let writer = |seed: u64| {
+        let mut client = Client::of(&engine);
+        async move {
+            let mut state = seed;
+            let (mut done, mut refused) = (0, 0);
+            for _ in 0..150 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let key = (state >> 33) % 8;
+                let text = match (state >> 50) % 6 {
+                    0 | 1 => format!("INSERT INTO p VALUES ({key}) ON CONFLICT DO NOTHING"),
+                    2 => format!("INSERT INTO c (p) VALUES ({key})"),
+                    3 => format!("BEGIN; INSERT INTO d (p) VALUES ({key}); DELETE FROM c WHERE p = {key}; COMMIT"),
+                    4 => format!("DELETE FROM p WHERE id = {key}"),
+                    _ => format!("UPDATE c SET p = {key} WHERE p = {}", (key + 1) % 8),
+                };
+                let answer = client.run(&text).await;
+                let expected = ["23503", "40P01", "40001"].iter().any(|code| answer.contains(code));
+                assert!(expected || !answer.contains("ERROR"), "{text}\n{answer}");
+                if expected {
+                    refused += 1
+                } else {
+                    done += 1
+                }
+                client.run("ROLLBACK").await;
+            }
+            (done, refused)
+        }
+    };
+    let writers: Vec<_> = (1..=6).map(|seed| tokio::spawn(writer(seed * 7919))).collect();
+    let (mut done, mut refused) = (0, 0);
+    for writer in writers {
+        let (more, others) = writer.await.unwrap();
+        (done, refused) = (done + more, refused + others);
+    }
+    assert!(done > 0 && refused > 0, "{done} statements done, {refused} refused");
+    assert_eq!(client.run(ORPHANS).await, "0\nSELECT 1");
+    assert_eq!(client.run("SELECT count(*) FROM d WHERE p NOT IN (SELECT id FROM p)").await, "0\nSELECT 1");
+}

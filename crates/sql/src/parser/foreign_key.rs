@@ -1,0 +1,124 @@
+//! FOREIGN KEY and REFERENCES.
+
+use super::{Cursor, Parse};
+use crate::statement::{ForeignKeyDef, ReferentialAction};
+use sqlparser::tokenizer::Token;
+
+/// `FOREIGN KEY (…) REFERENCES …` of a table, behind its name if it has one.
+pub(super) fn table_foreign_key(c: &mut Cursor<'_>, name: Option<String>) -> Parse<ForeignKeyDef> {
+    c.need_all(&["FOREIGN", "KEY"])?;
+    let columns = c.parenthesised(Cursor::name)?;
+    references(c, name, columns)
+}
+
+/// `REFERENCES …` of a column.
+pub(super) fn column_foreign_key(c: &mut Cursor<'_>, name: Option<String>, column: &str) -> Parse<ForeignKeyDef> {
+    references(c, name, vec![column.to_owned()])
+}
+
+/// `REFERENCES t [(…)] [MATCH …] [ON DELETE …] [ON UPDATE …] [DEFERRABLE] [INITIALLY …] [NOT VALID]`.
+fn references(c: &mut Cursor<'_>, name: Option<String>, columns: Vec<String>) -> Parse<ForeignKeyDef> {
+    c.need("REFERENCES")?;
+    let parent = c.object_name()?;
+    let listed = matches!(c.peek(), Token::LParen);
+    let parent_columns = if listed { c.parenthesised(Cursor::name)? } else { Vec::new() };
+    let mut key = ForeignKeyDef {
+        name,
+        columns,
+        parent,
+        parent_columns,
+        full: match_full(c)?,
+        on_delete: ReferentialAction::NoAction,
+        set_columns: Vec::new(),
+        on_update: ReferentialAction::NoAction,
+        deferrable: false,
+        deferred: false,
+        not_valid: false,
+    };
+    actions(c, &mut key)?;
+    timing(c, &mut key)?;
+    Ok(key)
+}
+
+fn match_full(c: &mut Cursor<'_>) -> Parse<bool> {
+    if !c.eat("MATCH") {
+        return Ok(false);
+    }
+    if c.at("PARTIAL") {
+        return Err(c.unsupported("MATCH PARTIAL"));
+    }
+    let full = c.eat("FULL");
+    if !full && !c.eat("SIMPLE") {
+        return Err(c.expected("FULL or SIMPLE"));
+    }
+    Ok(full)
+}
+
+/// `ON DELETE …` and `ON UPDATE …`, each once, in any order.
+fn actions(c: &mut Cursor<'_>, key: &mut ForeignKeyDef) -> Parse<()> {
+    let (mut on_delete, mut on_update) = (false, false);
+    while c.at("ON") {
+        if !on_delete && c.eat_all(&["ON", "DELETE"]) {
+            on_delete = true;
+            key.on_delete = action(c)?;
+            let sets = matches!(key.on_delete, ReferentialAction::SetNull | ReferentialAction::SetDefault);
+            if sets && matches!(c.peek(), Token::LParen) {
+                key.set_columns = c.parenthesised(Cursor::name)?;
+            }
+        } else if !on_update && c.eat_all(&["ON", "UPDATE"]) {
+            on_update = true;
+            key.on_update = action(c)?;
+            if matches!(c.peek(), Token::LParen) {
+                return Err(c.unsupported(format!("a column list with {} ON UPDATE", key.on_update.words())));
+            }
+        } else {
+            return Err(c.syntax());
+        }
+    }
+    Ok(())
+}
+
+fn action(c: &mut Cursor<'_>) -> Parse<ReferentialAction> {
+    let all = [
+        ReferentialAction::NoAction,
+        ReferentialAction::Restrict,
+        ReferentialAction::Cascade,
+        ReferentialAction::SetNull,
+        ReferentialAction::SetDefault,
+    ];
+    for action in all {
+        if c.eat_all(&action.words().split(' ').collect::<Vec<_>>()) {
+            return Ok(action);
+        }
+    }
+    Err(c.expected("NO ACTION, RESTRICT, CASCADE, SET NULL or SET DEFAULT"))
+}
+
+/// When it is checked, and whether for rows that are there.
+fn timing(c: &mut Cursor<'_>, key: &mut ForeignKeyDef) -> Parse<()> {
+    let place = c.location();
+    let mut not_deferrable = false;
+    loop {
+        if c.eat_all(&["NOT", "DEFERRABLE"]) {
+            not_deferrable = true;
+        } else if c.eat("DEFERRABLE") {
+            key.deferrable = true;
+        } else if c.eat_all(&["INITIALLY", "DEFERRED"]) {
+            key.deferred = true;
+        } else if c.eat_all(&["INITIALLY", "IMMEDIATE"]) {
+            key.deferred = false;
+        } else if c.eat_all(&["NOT", "VALID"]) {
+            key.not_valid = true;
+        } else {
+            break;
+        }
+    }
+    if not_deferrable && key.deferrable {
+        return Err(c.invalid_at(place, "conflicting constraint properties"));
+    }
+    if not_deferrable && key.deferred {
+        return Err(c.invalid_at(place, "constraint declared INITIALLY DEFERRED must be DEFERRABLE"));
+    }
+    key.deferrable |= key.deferred;
+    Ok(())
+}
