@@ -11,8 +11,8 @@
 use crate::dialect::BennuDialect;
 use sqlparser::ast::{
     AccessExpr, BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, ObjectName, Select, SelectItem, Subscript, TableAlias, TableAliasColumnDef, TableFactor,
-    Value,
+    FunctionArguments, Ident, ObjectName, Select, SelectItem, SetExpr, Subscript, TableAlias, TableAliasColumnDef,
+    TableFactor, Value,
 };
 use sqlparser::parser::Parser;
 
@@ -29,7 +29,10 @@ pub(crate) fn expression(expr: &mut Expr) {
                 list.iter_mut().chain([tested.as_mut()]).for_each(as_oid);
             }
         }
-        Expr::InSubquery { expr: tested, .. } => as_oid(tested),
+        Expr::InSubquery { expr: tested, subquery, .. } => {
+            as_oid(tested);
+            outputs_as_oids(&mut subquery.body);
+        }
         Expr::AnyOp { left, compare_op, right, .. } | Expr::AllOp { left, compare_op, right }
             if is_comparison(compare_op) =>
         {
@@ -87,6 +90,23 @@ fn compared(left: &mut Expr, right: &mut Expr) {
             constant_as_oid(left, alias);
         }
         (None, None) => {}
+    }
+}
+
+/// `x IN (VALUES ('t'::regclass))`: what a query is compared by.
+fn outputs_as_oids(body: &mut SetExpr) {
+    match body {
+        SetExpr::Select(select) => {
+            for item in &mut select.projection {
+                if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
+                    as_oid(expr);
+                }
+            }
+        }
+        SetExpr::Values(values) => values.rows.iter_mut().flat_map(|row| row.content.iter_mut()).for_each(as_oid),
+        SetExpr::SetOperation { left, right, .. } => [left, right].into_iter().for_each(|side| outputs_as_oids(side)),
+        SetExpr::Query(query) => outputs_as_oids(&mut query.body),
+        _ => {}
     }
 }
 

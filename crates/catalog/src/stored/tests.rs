@@ -9,6 +9,8 @@ use types::{DataType, Datum, Decimal};
 const ROWS_1: &str = include_str!("../../fixtures/format_1.jsonl");
 /// A row of format 2, likewise.
 const ROWS_2: &str = include_str!("../../fixtures/format_2.jsonl");
+/// And of format 4.
+const ROWS_4: &str = include_str!("../../fixtures/format_4.jsonl");
 
 fn read_back<T: Serialize + DeserializeOwned>(line: &str) -> String {
     let row: T = value(line.as_bytes(), &|| line.to_string()).unwrap();
@@ -36,6 +38,19 @@ fn tables_with_checks_are_of_format_2() {
     check(&table).unwrap();
     assert_eq!(String::from_utf8(table_json(&table).unwrap()).unwrap(), line);
     table.checks.clear();
+    assert!(table_json(&table).unwrap().starts_with(br#"{"format":1,"#));
+}
+
+#[test]
+fn tables_with_foreign_keys_are_of_format_4() {
+    let line = ROWS_4.lines().next().unwrap();
+    let mut table: Table = value(line.as_bytes(), &|| line.to_string()).unwrap();
+    assert_eq!(table.foreign_keys[0].on_delete, crate::ReferentialAction::SetNull);
+    check(&table).unwrap();
+    assert_eq!(String::from_utf8(table_json(&table).unwrap()).unwrap(), line);
+    table.foreign_keys[0].columns = vec![crate::ColumnId(9)];
+    assert!(check(&table).is_err(), "it names a column that is not there");
+    table.foreign_keys.clear();
     assert!(table_json(&table).unwrap().starts_with(br#"{"format":1,"#));
 }
 

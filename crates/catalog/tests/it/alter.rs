@@ -53,9 +53,8 @@ async fn a_column_that_comes_back_under_its_name_is_another_column() {
 async fn key_columns_cannot_be_dropped_nor_change_their_bytes() {
     let (cache, oid) = table_t().await;
     let refused = change(&cache, |draft| draft.drop_column(oid, "k1")).await;
-    let dependents = vec!["constraint t_pkey".to_string()];
-    let what = "column k1 of table t".to_string();
-    assert_eq!(refused.unwrap_err(), CatalogError::DependentObjects { what, dependents });
+    let (what, key) = ("column k1 of table t".to_string(), "t_pkey".to_string());
+    assert_eq!(refused.unwrap_err(), CatalogError::KeyColumn { what, key });
     let refused = change(&cache, |draft| draft.drop_not_null(oid, "k1")).await;
     assert!(matches!(refused, Err(CatalogError::InvalidTable { .. })), "{refused:?}");
     change(&cache, |draft| draft.set_not_null(oid, "k1")).await.unwrap();

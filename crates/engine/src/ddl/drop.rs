@@ -67,7 +67,7 @@ impl Session {
         let names = in_lock_order(self, &names).into_iter().cloned().collect();
         let lock = LockTables { names, mode: TableLockMode::Exclusive, no_wait: false };
         self.lock_tables(&lock).await?;
-        for name in &lock.names {
+        for name in self.referring_first(&lock.names)? {
             let text = format!("DELETE FROM {name}");
             let parsed = sql::parse(&text)?;
             for source in Source::all(&text, parsed, &[]) {
@@ -106,6 +106,23 @@ impl Session {
             at += 1;
         }
         Ok(all)
+    }
+
+    /// Each table behind those that refer to it, so that none of them loses what it refers to.
+    fn referring_first<'n>(&self, names: &'n [ObjectName]) -> EngineResult<Vec<&'n ObjectName>> {
+        let catalog = self.engine.catalog().current();
+        let table = |name: &'n ObjectName| Ok((name, self.resolve(&catalog, name)?));
+        let mut left: Vec<(&ObjectName, Arc<Table>)> = names.iter().map(table).collect::<EngineResult<_>>()?;
+        let mut ordered = Vec::with_capacity(left.len());
+        while !left.is_empty() {
+            let referred = |of: &Arc<Table>| left.iter().any(|(_, it)| it.oid != of.oid && it.refers_to(of.oid));
+            let Some(at) = left.iter().position(|(_, table)| !referred(table)) else {
+                let feature = "TRUNCATE of tables that refer to each other in a transaction block".to_string();
+                return fail(Fault::Unsupported { feature });
+            };
+            ordered.push(left.remove(at).0);
+        }
+        Ok(ordered)
     }
 
     /// What DROP says first of a name in a schema that there is not.

@@ -21,7 +21,8 @@ async fn who_refers_waits_for_who_deletes_and_then_fails() {
     let engine = engine().await;
     let (mut one, mut other) = (Client::of(&engine), Client::of(&engine));
     one.ok("CREATE TABLE p (id integer PRIMARY KEY); CREATE TABLE c (p integer REFERENCES p)").await;
-    one.ok("INSERT INTO p VALUES (1); BEGIN; DELETE FROM p").await;
+    one.ok("INSERT INTO p VALUES (1)").await;
+    one.ok("BEGIN; DELETE FROM p").await;
     let waits = tokio::spawn(async move { other.run("INSERT INTO c VALUES (1)").await });
     waiting_are(&engine, 1).await;
     one.ok("COMMIT").await;
@@ -34,7 +35,8 @@ async fn who_deletes_waits_for_who_refers_and_then_fails() {
     let engine = engine().await;
     let (mut one, mut other) = (Client::of(&engine), Client::of(&engine));
     one.ok("CREATE TABLE p (id integer PRIMARY KEY, u text UNIQUE); CREATE TABLE c (p text REFERENCES p (u))").await;
-    one.ok("INSERT INTO p VALUES (1, 'a'); BEGIN; INSERT INTO c VALUES ('a')").await;
+    one.ok("INSERT INTO p VALUES (1, 'a')").await;
+    one.ok("BEGIN; INSERT INTO c VALUES ('a')").await;
     let waits = tokio::spawn(async move { other.run("UPDATE p SET u = 'b'").await });
     waiting_are(&engine, 1).await;
     one.ok("COMMIT").await;
@@ -47,9 +49,12 @@ async fn who_refers_does_not_wait_for_an_update_of_other_columns() {
     let engine = engine().await;
     let (mut one, mut two, mut three) = (Client::of(&engine), Client::of(&engine), Client::of(&engine));
     one.ok("CREATE TABLE p (id integer PRIMARY KEY, v integer); CREATE TABLE c (p integer REFERENCES p)").await;
-    one.ok("INSERT INTO p VALUES (1, 0); BEGIN; UPDATE p SET v = v + 1 WHERE id = 1").await;
-    two.ok("SET lock_timeout = '1s'; BEGIN; INSERT INTO c VALUES (1)").await;
-    three.ok("SET lock_timeout = '1s'; INSERT INTO c VALUES (1)").await;
+    one.ok("INSERT INTO p VALUES (1, 0)").await;
+    one.ok("BEGIN; UPDATE p SET v = v + 1 WHERE id = 1").await;
+    two.ok("SET lock_timeout = '1s'").await;
+    two.ok("BEGIN; INSERT INTO c VALUES (1)").await;
+    three.ok("SET lock_timeout = '1s'").await;
+    three.ok("INSERT INTO c VALUES (1)").await;
     one.ok("UPDATE p SET v = v + 1; COMMIT").await;
     two.ok("COMMIT").await;
     assert_eq!(one.run(ORPHANS).await, "0\nSELECT 1");

@@ -54,8 +54,8 @@ pub(super) static PG_GET_CONSTRAINTDEF: Function =
         }
         let mut keys = source.catalog.tables().flat_map(|table| ShownForeignKey::all_of(source, table));
         if let Some(shown) = keys.find(|shown| Some(shown.key.oid) == oid) {
-            let pretty = args.bool(1) == Some(true) && source.is_visible(&Relation::Table(shown.parent));
-            return Ok(shown.definition(source, !pretty).into());
+            let visible = source.is_visible(&Relation::Table(shown.parent));
+            return Ok(shown.definition(source, !visible).into());
         }
         let mut indexes = source.catalog.tables().flat_map(ShownIndex::all_of);
         let found = indexes.find(|index| index.constraint.is_some() && index.constraint == oid);
