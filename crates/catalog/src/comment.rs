@@ -49,7 +49,8 @@ impl Table {
         let key = self.key_oid.into_iter().chain(self.key_constraint_oid());
         let checks = self.checks.iter().map(|check| check.oid);
         let indexes = self.indexes.iter().flat_map(|index| [Some(index.oid), index.constraint]).flatten();
-        std::iter::once(self.oid.0).chain(key).chain(checks).chain(indexes)
+        let references = self.foreign_keys.iter().map(|key| key.oid);
+        std::iter::once(self.oid.0).chain(key).chain(checks).chain(references).chain(indexes)
     }
 }
 

@@ -84,5 +84,6 @@ fn constraint_oid(table: &Table, name: &str) -> Option<u32> {
     let key = || table.key_constraint_oid().filter(|_| table.key_name.as_deref() == Some(name));
     let check = || table.checks.iter().find(|check| check.name == name).map(|check| check.oid);
     let unique = || table.index(name).and_then(|index| index.constraint);
-    key().or_else(check).or_else(unique)
+    let reference = || table.foreign_key(name).map(|key| key.oid);
+    key().or_else(check).or_else(unique).or_else(reference)
 }

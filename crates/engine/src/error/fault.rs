@@ -1,5 +1,22 @@
 //! What can go wrong in the engine itself. Variants carry data; their SQLSTATEs are in `sqlstate.rs`.
 
+/// A foreign key that a row breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BrokenReference {
+    /// The schema of the table that refers.
+    pub schema: String,
+    /// The table that refers.
+    pub table: String,
+    /// The foreign key.
+    pub constraint: String,
+    /// Its columns: those of the table that refers if the parent is missing, else those that it refers to.
+    pub columns: String,
+    /// The values in those columns.
+    pub values: String,
+    /// The table that is referred to.
+    pub parent: String,
+}
+
 /// A failure that no crate below knows of.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
@@ -61,16 +78,16 @@ pub(crate) enum Fault {
     CheckFailed { schema: String, table: String, constraint: String, row: String },
     #[error("check constraint \"{constraint}\" of relation \"{table}\" is violated by some row")]
     CheckFailsRow { schema: String, table: String, constraint: String },
-    #[error("insert or update on table \"{table}\" violates foreign key constraint \"{constraint}\"")]
-    NoParent { schema: String, table: String, constraint: String, columns: String, values: String, parent: String },
+    #[error("insert or update on table \"{}\" violates foreign key constraint \"{}\"", .0.table, .0.constraint)]
+    NoParent(Box<BrokenReference>),
     /// As [`Self::NoParent`], of MATCH FULL.
     #[error("insert or update on table \"{table}\" violates foreign key constraint \"{constraint}\"")]
     MixedNulls { schema: String, table: String, constraint: String },
-    /// Of the table that refers.
     #[error(
-        "update or delete on table \"{parent}\" violates foreign key constraint \"{constraint}\" on table \"{table}\""
+        "update or delete on table \"{}\" violates foreign key constraint \"{}\" on table \"{}\"",
+        .0.parent, .0.constraint, .0.table
     )]
-    HasChildren { schema: String, table: String, constraint: String, columns: String, values: String, parent: String },
+    HasChildren(Box<BrokenReference>),
     #[error("cannot truncate a table referenced in a foreign key constraint")]
     TruncatesParent { table: String, parent: String },
     #[error("column \"{column}\" of relation \"{table}\" contains null values")]
@@ -216,13 +233,15 @@ impl Fault {
     pub(super) fn detail(&self) -> Option<String> {
         match self {
             Self::DuplicateKey { columns, values, .. } => Some(format!("Key ({columns})=({values}) already exists.")),
-            Self::NoParent { columns, values, parent, .. } => {
+            Self::NoParent(broken) => {
+                let BrokenReference { columns, values, parent, .. } = broken.as_ref();
                 Some(format!("Key ({columns})=({values}) is not present in table \"{parent}\"."))
             }
             Self::MixedNulls { .. } => {
                 Some("MATCH FULL does not allow mixing of null and nonnull key values.".to_string())
             }
-            Self::HasChildren { columns, values, table, .. } => {
+            Self::HasChildren(broken) => {
+                let BrokenReference { columns, values, table, .. } = broken.as_ref();
                 Some(format!("Key ({columns})=({values}) is still referenced from table \"{table}\"."))
             }
             Self::TruncatesParent { table, parent } => Some(format!("Table \"{table}\" references \"{parent}\".")),

@@ -5,7 +5,7 @@ mod fault;
 mod locate;
 mod sqlstate;
 
-pub(crate) use fault::Fault;
+pub(crate) use fault::{BrokenReference, Fault};
 
 use crate::statement::Source;
 use std::fmt;

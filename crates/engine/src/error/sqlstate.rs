@@ -42,7 +42,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::DuplicateKey { .. } => "23505",
         Fault::NotNull { .. } | Fault::ContainsNulls { .. } => "23502",
         Fault::CheckFailed { .. } | Fault::CheckFailsRow { .. } => "23514",
-        Fault::NoParent { .. } | Fault::HasChildren { .. } | Fault::MixedNulls { .. } => "23503",
+        Fault::NoParent(_) | Fault::HasChildren(_) | Fault::MixedNulls { .. } => "23503",
         Fault::TruncatesParent { .. } => "0A000",
         Fault::RowTwice => "21000",
         Fault::NoSuchUniqueness => "42P10",
@@ -188,12 +188,14 @@ impl From<Fault> for EngineError {
             Fault::ResultTypeChanged => report.routine = Some("RevalidateCachedQuery"),
             Fault::DuplicateKey { schema, table, constraint, .. }
             | Fault::CheckFailed { schema, table, constraint, .. }
-            | Fault::NoParent { schema, table, constraint, .. }
-            | Fault::HasChildren { schema, table, constraint, .. }
             | Fault::MixedNulls { schema, table, constraint }
             | Fault::CheckFailsRow { schema, table, constraint } => {
                 (report.schema, report.table) = (Some(schema), Some(table));
                 report.constraint = Some(constraint);
+            }
+            Fault::NoParent(broken) | Fault::HasChildren(broken) => {
+                (report.schema, report.table) = (Some(broken.schema), Some(broken.table));
+                report.constraint = Some(broken.constraint);
             }
             Fault::NotNull { schema, table, column, .. } => {
                 (report.schema, report.table) = (Some(schema), Some(table));

@@ -104,7 +104,7 @@ impl Session {
             return fail(Fault::Internal { detail: "a look for rows that refer answers none".to_string() });
         };
         while let Some(chunk) = rows.chunks.next().await {
-            if chunk?.len() > 0 {
+            if !chunk?.is_empty() {
                 return Ok(true);
             }
         }

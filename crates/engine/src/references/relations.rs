@@ -1,6 +1,6 @@
 //! The foreign keys of a table that is written, and those that refer to it, compiled.
 
-use crate::error::{EngineError, EngineResult, Fault, fail};
+use crate::error::{BrokenReference, EngineError, EngineResult, Fault, fail};
 use catalog::{Catalog, ForeignKey, RowCodec, Table, TableOid};
 use index::IndexCodec;
 use std::sync::Arc;
@@ -89,26 +89,27 @@ impl Relation {
 
     /// 23503: no row has that key.
     pub(super) fn no_parent(&self, values: &[Datum]) -> EngineError {
-        let (schema, table, constraint) = (self.schema.clone(), self.child.name.clone(), self.key.name.clone());
         if values.iter().any(Datum::is_null) {
+            let (schema, table, constraint) = (self.schema.clone(), self.child.name.clone(), self.key.name.clone());
             return Fault::MixedNulls { schema, table, constraint }.into();
         }
-        let (columns, values) = shown(&self.child, &self.key.columns, values);
-        Fault::NoParent { schema, table, constraint, columns, values, parent: self.parent.table.name.clone() }.into()
+        Fault::NoParent(self.broken(shown(&self.child, &self.key.columns, values))).into()
     }
 
     /// 23503: rows refer to the key, whose values are those of the parent.
     pub(super) fn has_children(&self, values: &[Datum]) -> EngineError {
-        let (columns, values) = shown(&self.parent.table, &self.key.parent_columns, values);
-        Fault::HasChildren {
+        Fault::HasChildren(self.broken(shown(&self.parent.table, &self.key.parent_columns, values))).into()
+    }
+
+    fn broken(&self, (columns, values): (String, String)) -> Box<BrokenReference> {
+        Box::new(BrokenReference {
             schema: self.schema.clone(),
             table: self.child.name.clone(),
             constraint: self.key.name.clone(),
             columns,
             values,
             parent: self.parent.table.name.clone(),
-        }
-        .into()
+        })
     }
 }
 

@@ -99,7 +99,9 @@ impl Session {
                 Some(probe) => self.has_parent(work, &relation.parent, probe).await?,
                 None => false,
             };
-            if !found && !(late && !self.is_referred_with(work, &relation, &values).await?) {
+            // A row that was checked late may have gone since.
+            let missing = !found && (!late || self.is_referred_with(work, &relation, &values).await?);
+            if missing {
                 return Err(relation.no_parent(&values));
             }
         }

@@ -39,6 +39,7 @@ async fn the_start_of_a_session_is_checked() {
     let code = |engine: &Arc<Engine>, start| engine.session(start).map(drop).unwrap_err().code();
     assert_eq!(code(&engine, start("other", &[])), "3D000");
     assert_eq!(code(&engine, start("", &[("nope", "1")])), "42704");
+    assert!(engine.session(start("postgres", &[])).is_ok(), "tools connect to the maintenance database first");
     let session = engine.session(start("bennu", &[("application_name", "test"), ("search_path", "a, b")])).unwrap();
     let reported = session.reported_parameters();
     assert!(reported.contains(&("application_name", "test".to_string())));
