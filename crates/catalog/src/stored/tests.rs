@@ -105,9 +105,9 @@ fn digits_of_a_second_are_stored_beside_the_type_that_has_them() {
 
 #[test]
 fn a_newer_format_is_named_and_its_value_is_not_looked_at() {
-    let row = br#"{"format": 4, "value": "who knows"}"#;
-    let refused = value::<Table>(row, &String::new).unwrap_err();
-    assert_eq!(refused, CatalogError::NewerFormat { found: 4, readable: FORMAT });
+    let row = format!(r#"{{"format": {}, "value": "who knows"}}"#, FORMAT + 1);
+    let refused = value::<Table>(row.as_bytes(), &String::new).unwrap_err();
+    assert_eq!(refused, CatalogError::NewerFormat { found: FORMAT + 1, readable: FORMAT });
 }
 
 #[test]
