@@ -11,7 +11,7 @@ use crate::{Answer, Chunk, ColumnDesc, Prepared, RowStream, Session};
 use futures::StreamExt;
 use futures::stream;
 use pg_catalog::CursorInfo;
-use sql::{DeclareCursor, FetchCursor, Statement};
+use sql::{DeclareCursor, FetchCursor, LockingSelect, Statement};
 use std::sync::Arc;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use types::{DataType, Datum};
@@ -153,7 +153,11 @@ impl Chunk {
 
 /// What a cursor reads, as a statement of its own.
 pub(crate) fn declared(declare: &DeclareCursor, types: &[Option<DataType>]) -> Arc<Source> {
-    let statement = Statement::Query(declare.query.clone());
+    let query = declare.query.clone();
+    let statement = match declare.locks.as_slice() {
+        [] => Statement::Query(query),
+        locks => Statement::LockingSelect(Box::new(LockingSelect { query, locks: locks.to_vec() })),
+    };
     Arc::new(Source { text: Arc::from(declare.text.as_str()), before: 0, statement, types: types.to_vec() })
 }
 
@@ -213,18 +217,31 @@ impl Session {
             Some(_) => Some(self.prepare_source(Arc::clone(&source)).await?),
             None => None,
         };
-        let guard = self.running();
-        let (view, compiled) = guard.stoppable(Box::pin(self.view_and_compile(&source, query.as_ref()))).await?;
-        // What is left to read when DECLARE is done is read in the time of other statements.
-        self.let_run();
-        let run = Box::pin(self.run_compiled(view, &compiled, query.is_some(), params));
-        let answer = guard.stoppable(run).await?;
+        let answer = match declare.locks.is_empty() {
+            true => self.open_cursor(&source, query.as_ref(), params).await?,
+            // Its rows are locked, and with that read, at once.
+            false => Box::pin(self.run_write(&source, query.as_ref(), params)).await?,
+        };
         let Answer::Rows(stream) = answer else {
             return fail(Fault::Internal { detail: "a query without rows".to_string() });
         };
         let made = self.engine.now();
         self.cursors("DECLARE CURSOR")?.add(&declare.name, Arc::clone(&whole.text), made, stream);
         Ok("DECLARE CURSOR".to_string())
+    }
+
+    async fn open_cursor(
+        &mut self,
+        source: &Arc<Source>,
+        query: Option<&Arc<Prepared>>,
+        params: &[Datum],
+    ) -> EngineResult<Answer> {
+        let guard = self.running();
+        let (view, compiled) = guard.stoppable(Box::pin(self.view_and_compile(source, query))).await?;
+        // What is left to read when DECLARE is done is read in the time of other statements.
+        self.let_run();
+        let run = Box::pin(self.run_compiled(view, &compiled, query.is_some(), params));
+        guard.stoppable(run).await
     }
 
     /// FETCH and MOVE.

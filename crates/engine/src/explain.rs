@@ -31,9 +31,11 @@ impl Session {
                     None => return fail(Fault::Internal { detail: "CREATE TABLE AS without a query".to_string() }),
                 }
             }
-            statement @ (Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_)) => {
-                statement.clone()
-            }
+            statement @ (Statement::Query(_)
+            | Statement::LockingSelect(_)
+            | Statement::Insert(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)) => statement.clone(),
             other => return fail(Fault::Unsupported { feature: format!("EXPLAIN {other}") }),
         };
         // Not kept: its text is EXPLAIN's, in which the places of a query are counted. What key
@@ -65,7 +67,14 @@ impl Session {
     ) -> EngineResult<Vec<String>> {
         let began = std::time::Instant::now();
         let mut lines = write_lines(program);
-        let below = match (program.row_set(), program.values()) {
+        let rows = match program {
+            WriteProgram::Lock(lock) => match &lock.query.program {
+                Program::Rows(rows) => Some(self.plan_beside(rows).await?),
+                _ => None,
+            },
+            _ => None,
+        };
+        let below = match (rows.as_ref().or(program.row_set()), program.values()) {
             (Some(plan), _) => self.explain_plan(plan, &Explain { summary: Some(false), ..explain.clone() }).await?,
             (None, rows) => vec![format!("Values: rows={}", rows.unwrap_or(0))],
         };
@@ -104,11 +113,12 @@ impl Session {
 
 /// The node that writes.
 fn write_lines(program: &WriteProgram) -> Vec<String> {
-    let table = &program.target().table.name;
+    let table = program.target().map_or("", |target| target.table.name.as_str());
     match program {
         WriteProgram::Insert(insert) => insert_lines(insert, table),
         WriteProgram::Update(_) => vec![format!("Update on {table}")],
         WriteProgram::Delete(_) => vec![format!("Delete on {table}")],
+        WriteProgram::Lock(_) => vec!["LockRows".to_string()],
     }
 }
 

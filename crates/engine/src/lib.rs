@@ -46,6 +46,7 @@ mod prepared;
 mod progress;
 mod query_runtime;
 mod references;
+mod row_locks;
 mod row_program;
 mod row_writer;
 mod running;

@@ -61,12 +61,20 @@ impl Compiled {
     /// The table that is written.
     pub(crate) fn target(&self) -> Option<&Target> {
         match &self.program {
-            Program::Write(program) => Some(program.target()),
+            Program::Write(program) => program.target(),
             _ => None,
         }
     }
 
-    fn is_cacheable(&self) -> bool {
+    /// All tables of which rows are written or locked.
+    pub(crate) fn targets(&self) -> Vec<&Target> {
+        match &self.program {
+            Program::Write(WriteProgram::Lock(program)) => program.targets().collect(),
+            _ => self.target().into_iter().collect(),
+        }
+    }
+
+    pub(crate) fn is_cacheable(&self) -> bool {
         match &self.program {
             Program::PointSelect(_) | Program::RangeSelect(_) | Program::Rows(_) => true,
             Program::Query(plan) => plan.cacheable,
@@ -203,6 +211,14 @@ impl Session {
         let compiled = self.compile_new(source, environment).await;
         self.explaining = false;
         compiled
+    }
+
+    /// A query that is part of a statement.
+    pub(crate) async fn compile_query(&mut self, query: &Query, types: &[Option<DataType>]) -> EngineResult<Compiled> {
+        let statement = Statement::Query(Box::new(query.clone()));
+        let source = Source { text: Arc::from(""), before: 0, statement, types: types.to_vec() };
+        let environment = Environment::of(self);
+        self.compile_new(&Arc::new(source), environment).await
     }
 
     /// May a statement become a key program?

@@ -8,7 +8,7 @@ use crate::session::is_large;
 use crate::work::Work;
 use crate::{Answer, ColumnDesc, Session, stream, turn, utility};
 use parking_lot::Mutex;
-use sql::{Parsed, Statement};
+use sql::{Parsed, RowLockStrength, Statement};
 use std::sync::Arc;
 use txn::ReadView;
 use types::{DataType, Datum};
@@ -87,6 +87,7 @@ fn is_planned(statement: &Statement) -> bool {
     matches!(
         statement,
         Statement::Query(_)
+            | Statement::LockingSelect(_)
             | Statement::Insert(_)
             | Statement::Update(_)
             | Statement::Delete(_)
@@ -147,7 +148,7 @@ impl Session {
         };
         match &source.statement {
             Statement::Query(_) => self.run_query(source, prepared, params).await,
-            Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
+            Statement::LockingSelect(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
                 self.run_write(source, prepared, params).await
             }
             Statement::CreateTable(_)
@@ -335,6 +336,9 @@ pub(crate) fn command(statement: &Statement) -> &'static str {
         Statement::Insert(_) => "INSERT",
         Statement::Update(_) => "UPDATE",
         Statement::Delete(_) => "DELETE",
+        Statement::LockingSelect(select) => {
+            crate::row_locks::command(select.locks.first().map_or(RowLockStrength::Update, |lock| lock.strength))
+        }
         _ => "statement",
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Work {
     pub(crate) in_block: bool,
     pub(crate) wait: LockWait,
     /// The stamps that rows had when the statement looked at them last, where that is how it tells what has changed.
-    pub(crate) looked: HashMap<Bytes, CommitNo>,
+    pub(crate) looked: HashMap<(TableId, Bytes), CommitNo>,
     /// What the row writer wrote.
     pub(crate) tally: Tally,
     /// Memory of the rows that the statement is about, until it ends.

@@ -34,11 +34,13 @@ pub(crate) use literal::{Literal, literal, number_datum, read_text};
 pub(crate) use params::ParamTypes;
 pub(crate) use returning::Returning;
 pub(crate) use row_exprs::{Exprs, Scope, Second, has_subquery};
+pub(crate) use rows_changed::{Changes, Locked};
 pub(crate) use target::{FAMILY, Row, Target};
 pub(crate) use value::{default_values, sequence_defaults};
 
 use crate::error::{EngineResult, Fault, fail};
 use crate::plan_cache::{Compiled, Program};
+use crate::row_locks::LockProgram;
 use crate::row_writer::Tally;
 use crate::statement::Source;
 use crate::work::{ManyRows, Work};
@@ -52,7 +54,7 @@ use types::{DataType, Datum};
 use update::UpdateProgram;
 
 /// How often a statement looks for further rows because others changed those that it found.
-const MAX_ATTEMPTS: usize = 128;
+pub(crate) const MAX_ATTEMPTS: usize = 128;
 
 /// A writing statement, compiled.
 #[derive(Debug)]
@@ -60,14 +62,18 @@ pub(crate) enum WriteProgram {
     Insert(Box<InsertProgram>),
     Update(Box<UpdateProgram>),
     Delete(Box<DeleteProgram>),
+    /// Writes nothing; its rows are locked as those that are written.
+    Lock(Box<LockProgram>),
 }
 
 impl WriteProgram {
-    pub(crate) fn target(&self) -> &Target {
+    /// The table that is written, or the first one whose rows are locked.
+    pub(crate) fn target(&self) -> Option<&Target> {
         match self {
-            Self::Insert(program) => &program.target,
-            Self::Update(program) => &program.target,
-            Self::Delete(program) => &program.target,
+            Self::Insert(program) => Some(&program.target),
+            Self::Update(program) => Some(&program.target),
+            Self::Delete(program) => Some(&program.target),
+            Self::Lock(program) => program.target(),
         }
     }
 
@@ -76,10 +82,14 @@ impl WriteProgram {
             Self::Insert(program) => program.returning.as_ref(),
             Self::Update(program) => program.returning.as_ref(),
             Self::Delete(program) => program.returning.as_ref(),
+            Self::Lock(_) => None,
         }
     }
 
     pub(crate) fn returning_columns(&self) -> Option<Arc<Vec<ColumnDesc>>> {
+        if let Self::Lock(program) = self {
+            return Some(Arc::clone(&program.columns));
+        }
         self.returning().map(|returning| Arc::clone(&returning.columns))
     }
 
@@ -88,8 +98,10 @@ impl WriteProgram {
             Self::Insert(program) => program.is_cacheable(),
             Self::Update(program) => program.is_cacheable(),
             Self::Delete(program) => program.is_cacheable(),
+            Self::Lock(program) => program.is_cacheable(),
         };
-        own && self.target().checks.is_cacheable() && self.returning().is_none_or(Returning::is_cacheable)
+        own && self.target().is_none_or(|target| target.checks.is_cacheable())
+            && self.returning().is_none_or(Returning::is_cacheable)
     }
 
     /// Are there expressions that ask for the session?
@@ -98,6 +110,7 @@ impl WriteProgram {
             Self::Insert(program) => program.needs_context(),
             Self::Update(program) => program.rows.needs_context(),
             Self::Delete(program) => program.rows.needs_context(),
+            Self::Lock(program) => program.needs_context(),
         };
         own || self.returning().is_some_and(Returning::needs_context)
     }
@@ -108,6 +121,10 @@ impl WriteProgram {
             Self::Insert(program) => program.row_set(),
             Self::Update(program) => program.rows.plan(),
             Self::Delete(program) => program.rows.plan(),
+            Self::Lock(program) => match &program.query.program {
+                Program::Query(plan) => Some(plan),
+                _ => None,
+            },
         }
     }
 
@@ -115,7 +132,7 @@ impl WriteProgram {
     pub(crate) fn values(&self) -> Option<usize> {
         match self {
             Self::Insert(program) => program.values(),
-            Self::Update(_) | Self::Delete(_) => None,
+            Self::Update(_) | Self::Delete(_) | Self::Lock(_) => None,
         }
     }
 
@@ -125,6 +142,7 @@ impl WriteProgram {
             Self::Insert(_) => "INSERT 0",
             Self::Update(_) => "UPDATE",
             Self::Delete(_) => "DELETE",
+            Self::Lock(_) => "SELECT",
         }
     }
 }
@@ -191,6 +209,9 @@ impl Session {
             Statement::Delete(delete) => {
                 WriteProgram::Delete(Box::new(self.compile_delete(catalog, delete, &mut params).await?))
             }
+            Statement::LockingSelect(select) => {
+                WriteProgram::Lock(Box::new(self.compile_row_locks(catalog, select, &mut params).await?))
+            }
             other => return fail(Fault::Internal { detail: format!("not a write: {other:?}") }),
         };
         Ok((params.finish()?, program))
@@ -219,7 +240,7 @@ impl Session {
     ) -> EngineResult<Arc<Compiled>> {
         let guard = self.running();
         loop {
-            if let Some(target) = compiled.target() {
+            for target in compiled.targets() {
                 let lock = work.txn.locks().lock_table(target.storage, LockMode::Shared, work.wait);
                 guard.stoppable(async { Ok(lock.await.map(drop)?) }).await?;
             }
@@ -282,6 +303,10 @@ impl Session {
             WriteProgram::Insert(program) => self.insert(work, program, &scope).await?,
             WriteProgram::Update(program) => self.update(work, program, &scope).await?,
             WriteProgram::Delete(program) => self.delete(work, program, &scope).await?,
+            WriteProgram::Lock(program) => {
+                let returned = self.lock_rows_of(work, program, &scope).await?;
+                return Ok(Outcome { returned, ..Outcome::default() });
+            }
         };
         outcome.finish(work.tally, program.returning(), &scope).await
     }

@@ -61,7 +61,7 @@ impl Session {
             let changed_since = match by_state {
                 true => written > read,
                 // A look at the rows comes before the query that counts: at the first one all are new.
-                false => work.looked.insert(key.clone(), written) != Some(written),
+                false => work.looked.insert((target.storage, key.clone()), written) != Some(written),
             };
             if !own && changed_since {
                 changed = changed.max(Some(written));

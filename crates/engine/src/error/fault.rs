@@ -68,6 +68,15 @@ pub(crate) enum Fault {
     UntypedParameter { number: usize },
     #[error("LIMIT must not be negative")]
     NegativeLimit,
+    #[error("OFFSET must not be negative")]
+    NegativeOffset,
+    /// A locking clause where there are no rows of tables.
+    #[error("{message}")]
+    RowLock { message: String },
+    #[error("relation \"{name}\" in {clause} clause not found in FROM clause")]
+    LockedNotInFrom { name: String, clause: &'static str },
+    #[error("could not obtain lock on row in relation \"{table}\"")]
+    RowLocked { table: String },
 
     // Rows.
     #[error("duplicate key value violates unique constraint \"{constraint}\"")]

@@ -366,6 +366,11 @@ impl Planner {
         checks::check_clause(expr, clause, self)
     }
 
+    /// What of a SELECT computes a row of many, or many of one, in PostgreSQL's words.
+    pub fn many_rows_in(&self, select: &ast::Select) -> Option<&'static str> {
+        checks::many_rows_in(select, self)
+    }
+
     /// Is there a function of that name, whatever its kind?
     pub fn has_function(&self, name: &str) -> bool {
         self.state.scalar_functions().contains_key(name)

@@ -136,3 +136,22 @@ fn filter(f: &mut Formatter<'_>, selection: Option<&ast::Expr>) -> fmt::Result {
 fn returning(f: &mut Formatter<'_>, items: &[ast::SelectItem]) -> fmt::Result {
     if items.is_empty() { Ok(()) } else { write!(f, " RETURNING {}", List(items)) }
 }
+
+impl Display for LockingSelect {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.query)?;
+        for RowLock { strength, of, wait } in &self.locks {
+            write!(f, " {}", strength.words())?;
+            if !of.is_empty() {
+                let names: Vec<String> = of.iter().map(|name| quote(name)).collect();
+                write!(f, " OF {}", names.join(", "))?;
+            }
+            f.write_str(match wait {
+                RowLockWait::Block => "",
+                RowLockWait::Skip => " SKIP LOCKED",
+                RowLockWait::Fail => " NOWAIT",
+            })?;
+        }
+        Ok(())
+    }
+}

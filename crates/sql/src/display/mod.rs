@@ -16,6 +16,7 @@ impl Display for Statement {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Query(query) => write!(f, "{query}"),
+            Self::LockingSelect(it) => write!(f, "{it}"),
             Self::Insert(it) => write!(f, "{it}"),
             Self::Update(it) => write!(f, "{it}"),
             Self::Delete(it) => write!(f, "{it}"),

@@ -11,6 +11,7 @@ pub(crate) mod keyword;
 mod literal;
 mod operators;
 mod place;
+pub(crate) mod row_locks;
 mod similar;
 mod spelling;
 mod tokens;
@@ -86,7 +87,7 @@ fn finish(
     literal::check(text, &tokens)?;
     parameter::number(text, &mut tokens)?;
     let tokens = word_order::replace(similar::replace(next_value::expand(tokens)));
-    let tokens = group_by::replace(fetch_rows::replace(tokens));
+    let tokens = row_locks::replace(group_by::replace(fetch_rows::replace(tokens)));
     let deep = depth::check(text, &tokens)?;
     pieces.push(Piece { tokens: spelling::expand(tokens), span, deep });
     Ok(())

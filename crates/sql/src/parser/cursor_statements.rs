@@ -2,7 +2,7 @@
 
 use super::{Cursor, Parse, dispatch};
 use crate::Statement;
-use crate::statement::{DeclareCursor, Discard, FetchCursor};
+use crate::statement::{DeclareCursor, Discard, FetchCursor, LockingSelect};
 use sqlparser::tokenizer::Token;
 
 /// DECLARE name [INSENSITIVE | ASENSITIVE] [NO SCROLL] CURSOR [WITHOUT HOLD] FOR query.
@@ -33,8 +33,13 @@ pub(super) fn declare(c: &mut Cursor<'_>) -> Parse<Statement> {
     }
     match dispatch::statement(c)? {
         Statement::Query(query) => {
+            let (text, locks) = (c.text_since(start), Vec::new());
+            Ok(Statement::DeclareCursor(Box::new(DeclareCursor { name, query, locks, text })))
+        }
+        Statement::LockingSelect(select) => {
+            let LockingSelect { query, locks } = *select;
             let text = c.text_since(start);
-            Ok(Statement::DeclareCursor(Box::new(DeclareCursor { name, query, text })))
+            Ok(Statement::DeclareCursor(Box::new(DeclareCursor { name, query, locks, text })))
         }
         _ => Err(c.unsupported_at(start, "a cursor over a statement that is no query")),
     }

@@ -2,7 +2,7 @@
 
 use super::{
     Cursor, Parse, alter, comment, copy, create, cursor_statements, delete, drop, explain, index, insert, lock,
-    maintenance, prepare,
+    maintenance, prepare, row_locks,
 };
 use super::{set, transaction, unsupported, update};
 use crate::Statement;
@@ -58,7 +58,7 @@ pub(super) fn query(c: &mut Cursor<'_>) -> Parse<Statement> {
     if c.at("INTO") {
         return Err(c.unsupported_hint("SELECT INTO", "Use CREATE TABLE AS."));
     }
-    Ok(Statement::Query(query))
+    row_locks::statement(c, query)
 }
 
 /// WITH in front of a query, or of INSERT, UPDATE, DELETE.

@@ -23,6 +23,7 @@ mod lock;
 mod maintenance;
 mod owner;
 mod prepare;
+mod row_locks;
 mod sequence;
 mod set;
 mod transaction;

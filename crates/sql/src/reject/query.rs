@@ -129,10 +129,10 @@ fn check_fetch(fetch: &Fetch, order_by: Option<&OrderBy>, limit: Option<&LimitCl
 fn check_lock(lock: &LockClause) -> Verdict {
     let LockClause { lock_type, of: _, nonblock: _ } = lock;
     match lock_type {
-        LockType::Update => unsupported_hint("FOR UPDATE", INSTEAD_OF_LOCKS, Place::Words(&["FOR", "UPDATE"])),
-        LockType::Share => unsupported_hint("FOR SHARE", INSTEAD_OF_LOCKS, Place::Words(&["FOR", "SHARE"])),
+        LockType::Update => unsupported_hint("FOR UPDATE in a subquery", ELSEWHERE, Place::Words(&["FOR"])),
+        LockType::Share => unsupported_hint("FOR SHARE in a subquery", ELSEWHERE, Place::Words(&["FOR"])),
     }
 }
 
-/// What to do without locking clauses.
-const INSTEAD_OF_LOCKS: &str = "Use UPDATE … RETURNING: it finds, locks, changes and answers with rows in one step.";
+/// What to do in place of a locking clause in a subquery.
+const ELSEWHERE: &str = "Write the locking clause at the end of the statement, with OF and the names of tables.";

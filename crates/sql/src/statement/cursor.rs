@@ -1,5 +1,6 @@
 //! Statements about cursors.
 
+use super::RowLock;
 use crate::ast;
 
 /// DECLARE … CURSOR, forward only and without HOLD: no other kind is there.
@@ -9,6 +10,8 @@ pub struct DeclareCursor {
     pub name: String,
     /// What it reads.
     pub query: Box<ast::Query>,
+    /// Its locking clauses.
+    pub locks: Vec<RowLock>,
     /// The query's text.
     pub text: String,
 }

@@ -14,6 +14,7 @@ mod index;
 mod lock;
 pub(crate) mod names;
 mod owner;
+mod row_lock;
 mod sequence;
 mod session;
 mod view;
@@ -37,6 +38,7 @@ pub use index::{CheckIndexes, CreateIndex, Reindex, UniqueDef};
 pub use lock::{LockTables, TableLockMode};
 pub use names::{ColumnName, ObjectName};
 pub use owner::{ChangeOwner, OwnedObject};
+pub use row_lock::{LockingSelect, RowLock, RowLockStrength, RowLockWait};
 pub use sequence::{AlterSequence, CreateSequence, Generated, Overriding, SequenceChange, SequenceOptions};
 pub use session::{
     Discard, Explain, ExplainFormat, Isolation, SettingName, SettingValue, TransactionModes, VacuumOptions,
@@ -51,6 +53,8 @@ use types::DataType;
 pub enum Statement {
     /// SELECT, VALUES, TABLE, WITH.
     Query(Box<ast::Query>),
+    /// SELECT … FOR UPDATE and its like.
+    LockingSelect(Box<LockingSelect>),
     /// INSERT, UPSERT.
     Insert(Box<Insert>),
     /// UPDATE.

@@ -15,6 +15,7 @@ macro_rules! walker {
             ) -> ControlFlow<V::Break> {
                 match statement {
                     Statement::Query(query) => query.visit(v),
+                    Statement::LockingSelect(it) => it.query.visit(v),
                     Statement::Insert(it) => insert(it, v),
                     Statement::Update(it) => update(it, v),
                     Statement::Delete(it) => delete(it, v),

@@ -11,8 +11,8 @@ use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use find::{arguments, find, is_windowed, name_of};
 use sql::ast::{
-    Distinct, Expr, GroupByExpr, JoinConstraint, LimitClause, NamedWindowExpr, OrderByKind, Query, Select, Statement,
-    TableWithJoins, UnaryOperator, Value, Visit, Visitor,
+    Distinct, Expr, GroupByExpr, JoinConstraint, LimitClause, NamedWindowExpr, OrderByKind, Query, Select, SelectItem,
+    Statement, TableWithJoins, UnaryOperator, Value, Visit, Visitor,
 };
 use std::ops::ControlFlow;
 use types::TypeError;
@@ -51,6 +51,24 @@ pub(super) fn check_clause(expr: &Expr, clause: &str, kinds: &dyn FunctionKinds)
     match if checked.is_continue() { one_value(expr, clause) } else { checked } {
         ControlFlow::Break(error) => Err(error),
         ControlFlow::Continue(()) => Ok(()),
+    }
+}
+
+/// What of a SELECT computes a row of many, or many of one: a row of it is then no row of its tables.
+pub(super) fn many_rows_in(select: &Select, kinds: &dyn FunctionKinds) -> Option<&'static str> {
+    let checker = Checker { kinds, depth: 0, typed_arrays: Vec::new() };
+    let items = || {
+        select.projection.iter().filter_map(|item| match item {
+            SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),
+            _ => None,
+        })
+    };
+    let any = |wanted: &mut dyn FnMut(&Expr) -> bool| items().any(|expr| find(expr, wanted));
+    match () {
+        () if any(&mut |expr| checker.aggregates(expr)) => Some("aggregate functions"),
+        () if any(&mut is_windowed) => Some("window functions"),
+        () if any(&mut returns_set) => Some("set-returning functions in the target list"),
+        () => None,
     }
 }
 

@@ -1,0 +1,175 @@
+//! Running it: rows are locked one by one, in the order of the query, until there are as many as are wanted.
+
+use super::{LockProgram, LockedTable};
+use crate::dml::{Changes, Locked, MAX_ATTEMPTS, Row, Scope};
+use crate::error::{EngineResult, Fault, fail};
+use crate::work::Work;
+use crate::{Answer, Session};
+use futures::StreamExt;
+use query::HeldMemory;
+use sql::RowLockWait;
+use std::collections::HashSet;
+use store::{Bytes, CommitNo};
+use txn::{LockWait, TxnError};
+use types::Datum;
+
+/// Rows that were locked, by their table's place in the program.
+type Seen = HashSet<(usize, Bytes)>;
+
+/// What came of one row of the query.
+enum Taken {
+    /// All its rows are locked, and as the query read them.
+    Yes,
+    /// Somebody else has locked one of them, or it is gone by this transaction itself.
+    No,
+    /// Others changed one of them.
+    Changed(Changes),
+}
+
+/// What came of one look at the rows.
+struct Pass {
+    rows: Vec<Row>,
+    changes: Option<Changes>,
+}
+
+impl Session {
+    /// The rows of the query, locked.
+    ///
+    /// # Errors
+    /// 55P03, 40P01, 53200, and those of the query.
+    pub(crate) async fn lock_rows_of(
+        &mut self,
+        work: &mut Work,
+        program: &LockProgram,
+        scope: &Scope<'_>,
+    ) -> EngineResult<Vec<Row>> {
+        let (limit, offset) = bounds(&program.bounds.eval(scope, &[], None).await?)?;
+        let most = limit.map_or(u64::MAX, |limit| limit.saturating_add(offset));
+        let mut changes = Changes { seen: self.last_commit, gone: false };
+        let (mut seen, mut attempt) = (Seen::new(), 0);
+        let rows = loop {
+            // As UPDATE does it: after the first look no other rows are looked for, unless they may be elsewhere now.
+            let any = attempt == 0 || (attempt < MAX_ATTEMPTS && (changes.gone || !program.own));
+            let pass = self.one_pass(work, program, (scope.params, most), changes.seen, (&mut seen, any)).await?;
+            match pass.changes {
+                None => break pass.rows,
+                Some(found) => changes = found,
+            }
+            self.engine.counters().retries.add(1);
+            attempt += 1;
+        };
+        let skipped = rows.into_iter().skip(usize::try_from(offset).unwrap_or(usize::MAX));
+        let shown = |row: Row| program.visible.iter().map(|at| row.get(*at).cloned().unwrap_or(Datum::Null)).collect();
+        Ok(skipped.map(shown).collect())
+    }
+
+    async fn one_pass(
+        &mut self,
+        work: &mut Work,
+        program: &LockProgram,
+        (params, most): (&[Datum], u64),
+        newest: CommitNo,
+        (seen, any): (&mut Seen, bool),
+    ) -> EngineResult<Pass> {
+        let memory = self.hold_rows();
+        work.rows = Some(std::sync::Arc::clone(&memory));
+        let view = work.view(self.engine.store().as_ref(), newest).await?;
+        let read = view.snapshot().commit();
+        let params = params.get(..program.query.parameters.len()).unwrap_or(params);
+        let Answer::Rows(mut stream) = Box::pin(self.run_compiled(view, &program.query, true, params)).await? else {
+            return fail(Fault::Internal { detail: "a query without rows".to_string() });
+        };
+        let mut pass = Pass { rows: Vec::new(), changes: None };
+        let guard = self.running();
+        while (pass.rows.len() as u64) < most {
+            let Some(chunk) = guard.stoppable(async { Ok(stream.chunks.next().await) }).await? else { break };
+            let rows = chunk?.to_rows(&stream.columns)?.into_owned();
+            hold(&memory, &rows)?;
+            for row in rows {
+                if pass.rows.len() as u64 >= most {
+                    break;
+                }
+                match self.take_row(work, program, &row, read, (&mut *seen, any)).await? {
+                    Taken::Yes => pass.rows.push(row),
+                    Taken::No => {}
+                    Taken::Changed(found) => pass.changes = Some(merged(pass.changes, found)),
+                }
+            }
+            guard.check()?;
+        }
+        Ok(pass)
+    }
+
+    /// Locks the rows of tables that a row of the query is made of.
+    async fn take_row(
+        &mut self,
+        work: &mut Work,
+        program: &LockProgram,
+        row: &Row,
+        read: CommitNo,
+        (seen, any): (&mut Seen, bool),
+    ) -> EngineResult<Taken> {
+        for (at, table) in program.tables.iter().enumerate() {
+            let key = key_of(table, row)?;
+            let known = !seen.insert((at, key.clone()));
+            if !any && !known {
+                return Ok(Taken::No);
+            }
+            if !self.obtain(work, table, &key).await? {
+                return Ok(Taken::No);
+            }
+            match self.lock_row_set(work, &table.target, std::slice::from_ref(&key), read, table.mode).await? {
+                Locked::Same(found) if found.iter().all(Option::is_some) => {}
+                Locked::Same(_) => return Ok(Taken::No),
+                Locked::Changed(changes) => return Ok(Taken::Changed(changes)),
+            }
+        }
+        Ok(Taken::Yes)
+    }
+
+    /// Locks a row as its clause says. False: somebody else has it, and it is to be left out.
+    async fn obtain(&self, work: &mut Work, table: &LockedTable, key: &Bytes) -> EngineResult<bool> {
+        let wait = match table.wait {
+            RowLockWait::Block => work.wait,
+            RowLockWait::Skip | RowLockWait::Fail => LockWait::Never,
+        };
+        let lock = work.txn.lock_row(table.target.storage, key, table.mode, wait);
+        match self.running().stoppable(async { Ok(lock.await) }).await? {
+            Ok(_) => Ok(true),
+            Err(TxnError::LockNotAvailable { waited: false }) => match table.wait {
+                RowLockWait::Skip => Ok(false),
+                _ => fail(Fault::RowLocked { table: table.target.table.name.clone() }),
+            },
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn key_of(table: &LockedTable, row: &Row) -> EngineResult<Bytes> {
+    let values: Vec<Datum> = table.key.iter().map(|at| row.get(*at).cloned().unwrap_or(Datum::Null)).collect();
+    let mut key = Vec::with_capacity(32);
+    table.target.codec.encode_key_values(&values, &mut key)?;
+    Ok(key.into())
+}
+
+fn merged(before: Option<Changes>, found: Changes) -> Changes {
+    match before {
+        None => found,
+        Some(before) => Changes { seen: before.seen.max(found.seen), gone: before.gone || found.gone },
+    }
+}
+
+fn hold(memory: &HeldMemory, rows: &[Row]) -> EngineResult<()> {
+    Ok(crate::held::hold_rows(memory, rows)?)
+}
+
+/// LIMIT and OFFSET; NULL is none.
+fn bounds(values: &[Datum]) -> EngineResult<(Option<u64>, u64)> {
+    let bound = |at: usize| match values.get(at) {
+        Some(Datum::Int8(value)) => Some(u64::try_from(*value)),
+        _ => None,
+    };
+    let limit = bound(0).transpose().map_err(|_| Fault::NegativeLimit)?;
+    let offset = bound(1).transpose().map_err(|_| Fault::NegativeOffset)?;
+    Ok((limit, offset.unwrap_or(0)))
+}
