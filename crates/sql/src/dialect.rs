@@ -279,6 +279,11 @@ impl Dialect for BennuDialect {
         POSTGRES.is_reserved_for_identifier(keyword) || is_reserved(&format!("{keyword:?}"))
     }
 
+    fn is_column_alias(&self, keyword: &Keyword, parser: &mut Parser<'_>) -> bool {
+        // `SELECT 1 FOR UPDATE`.
+        *keyword != Keyword::FOR && POSTGRES.is_column_alias(keyword, parser)
+    }
+
     fn is_custom_operator_part(&self, ch: char) -> bool {
         POSTGRES.is_custom_operator_part(ch)
     }

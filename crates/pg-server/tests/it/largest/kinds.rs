@@ -15,6 +15,7 @@ const TABLES: usize = 300;
 fn kind(statement: &Statement) -> &'static str {
     match statement {
         Statement::Query(_) => "query",
+        Statement::LockingSelect(_) => "locking select",
         Statement::Insert(_) => "insert",
         Statement::Update(_) => "update",
         Statement::Delete(_) => "delete",
@@ -66,7 +67,7 @@ fn kind(statement: &Statement) -> &'static str {
     }
 }
 
-const KINDS: usize = 49;
+const KINDS: usize = 50;
 
 /// Bytes of texts that are read for their kind.
 const LONG: usize = 2 << 20;
@@ -132,6 +133,7 @@ fn writes() -> Vec<String> {
         format!("UPDATE t SET v = (SELECT count(*) FROM {ENDLESS} WHERE i * j = -t.k)"),
         "UPDATE t SET v = a.i FROM generate_series(1, 100000000) AS a(i) WHERE a.i % 7919 = t.k".to_string(),
         format!("UPDATE t SET v = CASE k {} END", chain(10_000, |n| format!("WHEN {n} THEN {n} "))),
+        format!("SELECT t.k FROM t, {ENDLESS} WHERE i * j = -t.k FOR UPDATE OF t"),
         format!("DELETE FROM t USING {ENDLESS} WHERE t.k = i * j - 1"),
         format!("DELETE FROM t WHERE k IN ({})", list(200_000, |n| (n + 1_000_000).to_string())),
     ]
