@@ -2,6 +2,7 @@
 
 use crate::build::{check_column_name, check_family};
 use crate::definition::NewColumn;
+use crate::index::key_keeps_value;
 use crate::property::check_changes;
 use crate::{
     CatalogError, CatalogResult, Column, ColumnId, Draft, Identity, LayoutDef, MAX_COLUMNS, SequenceOwner, Table,
@@ -9,7 +10,8 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use types::Datum;
+use types::DataType::{Text, Varchar};
+use types::{DataType, Datum};
 
 impl Draft {
     /// ADD COLUMN. Rows written before read `missing`: the value of the default, which the caller has
@@ -27,6 +29,10 @@ impl Draft {
         if table.columns.len() >= MAX_COLUMNS {
             return Err(CatalogError::TooManyColumns { limit: MAX_COLUMNS });
         }
+        let named = new.generated.map(|names| {
+            names.iter().map(|name| Ok(table.must_get_column(name)?.id)).collect::<CatalogResult<Vec<_>>>()
+        });
+        let generated = named.transpose()?;
         let id = ColumnId(table.next_column);
         table.next_column = next_id(&table, table.next_column, "column ids")?;
         table.columns.push(Column {
@@ -39,6 +45,7 @@ impl Draft {
             family: new.family,
             sequence: new.sequence,
             identity: new.identity,
+            generated,
             hidden: false,
         });
         push_layout(&mut table)?;
@@ -62,8 +69,17 @@ impl Draft {
             });
         }
         self.check_unread(&table, Some(id))?;
-        let going = table.indexes.iter().filter(|index| index.names(id)).map(|index| index.oid).collect::<Vec<_>>();
         let what = format!("column {name} of table {}", table.name);
+        let dependents: Vec<String> = table
+            .columns
+            .iter()
+            .filter(|other| other.generated.as_ref().is_some_and(|from| from.contains(&id)))
+            .map(|other| format!("column {} of table {}", other.name, table.name))
+            .collect();
+        if !dependents.is_empty() {
+            return Err(CatalogError::DependentObjects { what, dependents });
+        }
+        let going = table.indexes.iter().filter(|index| index.names(id)).map(|index| index.oid).collect::<Vec<_>>();
         for index in going {
             let except = BTreeSet::new();
             self.release_parent(oid, Some(index), &except, (&what, false))?;
@@ -110,6 +126,63 @@ impl Draft {
             set(table, id, |column| (column.default, column.sequence) = (default, sequence));
             Ok(())
         })
+    }
+
+    /// Gives a generated column the text of its expression: after a column in it was renamed.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`].
+    pub fn set_expression(&mut self, oid: TableOid, name: &str, text: String) -> CatalogResult<Arc<Table>> {
+        self.alter_column(oid, name, |table, id| {
+            set(table, id, |column| column.default = Some(text));
+            Ok(())
+        })
+    }
+
+    /// DROP EXPRESSION: the column keeps its values and is computed no more.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`].
+    pub fn drop_expression(&mut self, oid: TableOid, name: &str) -> CatalogResult<Arc<Table>> {
+        self.alter_column(oid, name, |table, id| {
+            set(table, id, |column| (column.default, column.generated) = (None, None));
+            Ok(())
+        })
+    }
+
+    /// ALTER COLUMN … TYPE. Unless the bytes of its values are the same in both types ([`keeps_bytes`]), the rows are to be
+    /// written anew in the same change: [`Draft::adopt_rewrite`].
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`], [`CatalogError::AlteredColumnUsed`],
+    /// [`CatalogError::IncompatibleKeys`], [`CatalogError::Unsupported`] for a key of a type that keys do not have.
+    pub fn set_type(&mut self, oid: TableOid, name: &str, ty: DataType) -> CatalogResult<Arc<Table>> {
+        let table = self.table(oid)?;
+        let id = visible_column(&table, name)?.id;
+        self.check_unread(&table, Some(id)).map_err(|error| match error {
+            CatalogError::DependentObjects { dependents, .. } => CatalogError::AlteredColumnUsed {
+                by: "view or rule",
+                detail: format!("rule _RETURN on {} depends on column \"{name}\"", dependents.join(", ")),
+            },
+            other => other,
+        })?;
+        let computed = table.columns.iter().find(|it| it.generated.as_ref().is_some_and(|from| from.contains(&id)));
+        if let Some(other) = computed {
+            let detail = format!("Column \"{name}\" is used by generated column \"{}\".", other.name);
+            return Err(CatalogError::AlteredColumnUsed { by: "generated column", detail });
+        }
+        let indexed = table.indexes.iter().any(|index| index.parts.iter().any(|part| part.column == id));
+        if !ty.is_key() && (indexed || table.key_position(id).is_some()) {
+            let feature = format!("column \"{name}\" of type {ty} in a key or an index");
+            return Err(CatalogError::Unsupported { feature });
+        }
+        let table = self.alter_column(oid, name, |table, id| {
+            set(table, id, |column| column.ty = ty);
+            settle_parts(table, id)?;
+            push_layout(table)
+        })?;
+        self.check_foreign_types(&table)?;
+        Ok(table)
     }
 
     /// ADD GENERATED … AS IDENTITY with a sequence that is there, and DROP IDENTITY (`None`), which drops its sequence.
@@ -246,6 +319,31 @@ fn check_column_is_new(table: &Table, name: &str) -> CatalogResult<()> {
         Some(_) => Err(CatalogError::DuplicateColumn { table: table.name.clone(), column: name.to_string() }),
         None => Ok(()),
     }
+}
+
+/// Are the bytes of a value the same in both types, and does each value of the one fit the other?
+pub fn keeps_bytes(from: DataType, to: DataType) -> bool {
+    match (from, to) {
+        (Text | Varchar(_), Text | Varchar(None)) => true,
+        (Varchar(Some(length)), Varchar(Some(longer))) => longer >= length,
+        (from, to) => from == to,
+    }
+}
+
+/// Where the key bytes of an index do not keep the column's value, the entries' column has an id of its own.
+fn settle_parts(table: &mut Table, id: ColumnId) -> CatalogResult<()> {
+    let keeps = table.column(id).is_some_and(|column| key_keeps_value(column.ty));
+    let mut indexes = std::mem::take(&mut table.indexes);
+    for part in indexes.iter_mut().flat_map(|index| &mut index.parts).filter(|part| part.column == id) {
+        if keeps {
+            part.entry = id;
+        } else if part.entry == id {
+            part.entry = ColumnId(table.next_column);
+            table.next_column = next_id(table, table.next_column, "column ids")?;
+        }
+    }
+    table.indexes = indexes;
+    Ok(())
 }
 
 /// From now on rows hold the value columns that the table has now.

@@ -92,6 +92,12 @@ fn check_columns(table: &str, columns: &[NewColumn], key: &[NewKeyPart]) -> Cata
 
 fn make_columns(columns: Vec<NewColumn>, key: &[NewKeyPart]) -> Vec<Column> {
     let hidden = key.is_empty().then(row_id_column);
+    let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+    let ids = |named: Vec<String>| {
+        let place = |name: &String| names.iter().position(|known| known == name);
+        let id = |at: usize| u16::try_from(at + 1).ok().map(ColumnId);
+        named.iter().filter_map(place).filter_map(id).collect()
+    };
     let given = columns.into_iter().zip(1..).map(|(column, id)| {
         let in_key = key.iter().any(|part| part.column == column.name);
         Column {
@@ -104,6 +110,7 @@ fn make_columns(columns: Vec<NewColumn>, key: &[NewKeyPart]) -> Vec<Column> {
             family: column.family,
             sequence: column.sequence,
             identity: column.identity,
+            generated: column.generated.map(ids),
             hidden: false,
         }
     });
@@ -111,7 +118,7 @@ fn make_columns(columns: Vec<NewColumn>, key: &[NewKeyPart]) -> Vec<Column> {
 }
 
 /// Column 0, which no declared column is.
-fn row_id_column() -> Column {
+pub(crate) fn row_id_column() -> Column {
     Column {
         id: ColumnId(0),
         name: ROW_ID_COLUMN.to_string(),
@@ -122,6 +129,7 @@ fn row_id_column() -> Column {
         family: None,
         sequence: None,
         identity: None,
+        generated: None,
         hidden: true,
     }
 }

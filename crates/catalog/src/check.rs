@@ -19,6 +19,18 @@ pub struct Check {
     pub text: String,
     /// The columns that the text names, each once.
     pub columns: Vec<ColumnId>,
+    /// Do all rows keep it? Not until VALIDATE CONSTRAINT where it was made NOT VALID.
+    #[serde(default = "validated", skip_serializing_if = "is_validated")]
+    pub validated: bool,
+}
+
+fn validated() -> bool {
+    true
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_validated(validated: &bool) -> bool {
+    *validated
 }
 
 /// A CHECK constraint to be made.
@@ -31,6 +43,8 @@ pub struct NewCheck {
     pub text: String,
     /// Names of the columns in it, each once.
     pub columns: Vec<String>,
+    /// See [`Check::validated`].
+    pub validated: bool,
 }
 
 impl Table {
@@ -60,7 +74,7 @@ impl Table {
             Some(name) => name,
             None => self.free_check_name(&new.columns, &[]),
         };
-        self.checks.push(Check { oid, name, text: new.text, columns });
+        self.checks.push(Check { oid, name, text: new.text, columns, validated: new.validated });
         self.checks.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(())
     }
@@ -103,12 +117,11 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// DROP CONSTRAINT of a CHECK or UNIQUE constraint or a foreign key; with `cascade` also of foreign keys that refer to
-    /// it. Returns what else was dropped, kind and name.
+    /// DROP CONSTRAINT; with `cascade` also of foreign keys that refer to it. Behind that of a primary key the rows are
+    /// to be written anew ([`Self::drop_key`]). Returns what else was dropped, kind and name.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchTable`]; [`CatalogError::NoSuchConstraint`]; [`CatalogError::DependentObjects`];
-    /// [`CatalogError::Unsupported`] for a primary key.
+    /// [`CatalogError::NoSuchTable`]; [`CatalogError::NoSuchConstraint`]; [`CatalogError::DependentObjects`].
     pub fn drop_constraint(&mut self, oid: TableOid, name: &str, cascade: bool) -> CatalogResult<Vec<String>> {
         if self.table(oid)?.foreign_key(name).is_some() {
             self.remove_foreign_keys(oid, |key| key.name == name)?;
@@ -121,6 +134,9 @@ impl Draft {
             self.remove_indexes(&mut table, |index| index.name == name);
             self.put_table(table);
             return Ok(others);
+        }
+        if self.table(oid)?.key_name.as_deref() == Some(name) {
+            return self.drop_key(oid, cascade);
         }
         let mut table = self.table(oid)?.as_ref().clone();
         find_check(&table, name, "dropping")?;
@@ -140,6 +156,10 @@ impl Draft {
         }
         if let Some(index) = table.unique_constraint(name) {
             return self.rename_index(oid, index.oid, to);
+        }
+        if table.key_name.as_deref() == Some(name) {
+            table.key_name = Some(to.to_string());
+            return Ok(self.put_table(table));
         }
         if let Some(key) = table.foreign_keys.iter_mut().find(|key| key.name == name) {
             key.name = to.to_string();

@@ -28,7 +28,7 @@ pub struct Column {
     pub ty: DataType,
     /// NOT NULL, or part of a primary key that says so.
     pub not_null: bool,
-    /// Source text of the DEFAULT expression.
+    /// Source text of the DEFAULT expression, or of what a generated column is computed by.
     pub default: Option<String>,
     /// Value for rows written before the column was added; NULL if it was there from the start.
     #[serde(with = "crate::stored_datum")]
@@ -41,6 +41,9 @@ pub struct Column {
     /// GENERATED … AS IDENTITY; its sequence is that of `sequence`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Identity>,
+    /// GENERATED ALWAYS AS (…) STORED: the columns that its expression names, each once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generated: Option<Vec<ColumnId>>,
     /// Of the hidden row id of a table without a primary key: not shown by `*` nor by `\d`.
     pub hidden: bool,
 }

@@ -61,6 +61,8 @@ pub struct NewColumn {
     pub sequence: Option<TableOid>,
     /// GENERATED … AS IDENTITY.
     pub identity: Option<Identity>,
+    /// GENERATED ALWAYS AS (…) STORED by `default`: the names of columns in it, each once.
+    pub generated: Option<Vec<String>>,
     /// Name of its column family.
     pub family: Option<String>,
 }
@@ -68,7 +70,16 @@ pub struct NewColumn {
 impl NewColumn {
     /// A nullable column without a default.
     pub fn new(name: impl Into<String>, ty: DataType) -> Self {
-        Self { name: name.into(), ty, not_null: None, default: None, sequence: None, identity: None, family: None }
+        Self {
+            name: name.into(),
+            ty,
+            not_null: None,
+            default: None,
+            sequence: None,
+            identity: None,
+            generated: None,
+            family: None,
+        }
     }
 }
 

@@ -184,6 +184,26 @@ pub enum CatalogError {
         /// `layouts` or `column ids`.
         what: &'static str,
     },
+    /// 55000.
+    #[error("cannot use a deferrable unique constraint for referenced table \"{table}\"")]
+    DeferrableParent {
+        /// The table.
+        table: String,
+    },
+    /// 42P16.
+    #[error("multiple primary keys for table \"{table}\" are not allowed")]
+    SecondPrimaryKey {
+        /// The table.
+        table: String,
+    },
+    /// 0A000: the type of a column changes, and something is made of its values.
+    #[error("cannot alter type of a column used by a {by}")]
+    AlteredColumnUsed {
+        /// `view or rule`, `generated column`.
+        by: &'static str,
+        /// Which one.
+        detail: String,
+    },
     /// 42P16.
     #[error("invalid definition of table \"{table}\": {reason}")]
     InvalidTable {

@@ -33,6 +33,10 @@ impl Draft {
     /// [`CatalogError::NoSuchTable`], [`CatalogError::NoSuchConstraint`].
     pub fn set_validated(&mut self, oid: TableOid, name: &str) -> CatalogResult<Arc<Table>> {
         let mut table = self.table(oid)?.as_ref().clone();
+        if let Some(check) = table.checks.iter_mut().find(|check| check.name == name) {
+            check.validated = true;
+            return Ok(self.put_table(table));
+        }
         let Some(key) = table.foreign_keys.iter_mut().find(|key| key.name == name) else {
             return Err(CatalogError::NoSuchConstraint { table: table.name.clone(), constraint: name.to_string() });
         };
@@ -86,6 +90,22 @@ impl Draft {
         Ok(dependents)
     }
 
+    /// Do the foreign keys of a table, and those that refer to it, compare what they can?
+    ///
+    /// # Errors
+    /// [`CatalogError::IncompatibleKeys`].
+    pub(crate) fn check_foreign_types(&self, table: &Table) -> CatalogResult<()> {
+        let about = |child: &Table, key: &ForeignKey| match self.next.table_by_oid(key.parent) {
+            Some(parent) => check_types(&key.name, (child, &key.columns), (parent, &key.parent_columns)),
+            None => Ok(()),
+        };
+        table.foreign_keys.iter().try_for_each(|key| about(table, key))?;
+        for child in self.next.tables().filter(|child| child.refers_to(table.oid)) {
+            child.foreign_keys.iter().filter(|key| key.parent == table.oid).try_for_each(|key| about(child, key))?;
+        }
+        Ok(())
+    }
+
     /// Another version of a table that is the same.
     fn touch(&mut self, oid: TableOid) -> CatalogResult<()> {
         let table = self.table(oid)?.as_ref().clone();
@@ -117,6 +137,9 @@ impl ForeignKey {
             let reason = format!("there is no unique constraint matching given keys for referenced table \"{name}\"");
             return Err(invalid(reason));
         };
+        if parent.indexes.iter().any(|index| index.oid == parent_index && index.deferrable) {
+            return Err(CatalogError::DeferrableParent { table: parent.name.clone() });
+        }
         let name = free_name(table, new)?;
         check_types(&name, (table, &columns), (parent, &parent_columns))?;
         let set_columns = columns_named(table, &new.set_columns)?;

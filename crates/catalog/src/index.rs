@@ -37,6 +37,17 @@ pub struct Index {
     pub include: Vec<ColumnId>,
     /// Number of salt buckets of the entries, 2 to 256, if salted.
     pub salt_buckets: Option<u16>,
+    /// Can its UNIQUE constraint be checked when a block ends?
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub deferrable: bool,
+    /// Is it, unless SET CONSTRAINTS says otherwise?
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub deferred: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// One part of an index.
@@ -130,6 +141,7 @@ fn entry_column(column: &Column, id: ColumnId, not_null: bool) -> Column {
         family: None,
         sequence: None,
         identity: None,
+        generated: None,
         hidden: column.hidden,
     }
 }

@@ -26,6 +26,10 @@ pub struct NewIndex {
     pub include: Vec<String>,
     /// 2 to 256.
     pub salt_buckets: Option<u16>,
+    /// See [`Index::deferrable`].
+    pub deferrable: bool,
+    /// See [`Index::deferred`].
+    pub deferred: bool,
 }
 
 /// One part of an index to be made.
@@ -85,6 +89,8 @@ impl Draft {
             parts,
             include,
             salt_buckets: new.salt_buckets,
+            deferrable: new.deferrable,
+            deferred: new.deferred,
         };
         let entries = self.stage(index.entries(&table))?;
         index.storage = entries.table().storage;

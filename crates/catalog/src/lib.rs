@@ -15,7 +15,6 @@
 //!
 //! Read next: `query` (plans over these tables).
 
-mod add_key;
 mod alter;
 mod build;
 mod cache;
@@ -33,6 +32,7 @@ mod index_change;
 mod intent;
 mod property;
 mod relation;
+mod rewrite;
 pub mod row_codec;
 mod row_error;
 mod row_id;
@@ -45,6 +45,7 @@ mod stored_datum;
 mod table;
 mod view;
 
+pub use alter::keeps_bytes;
 pub use cache::{CatalogCache, FOLLOW, Turn};
 pub use catalog::{
     Catalog, DATABASE_NAME, DATABASE_OID, FIRST_USER_OID, MAX_COLUMNS, PUBLIC_SCHEMA, PUBLIC_SCHEMA_ID,
@@ -60,6 +61,7 @@ pub use foreign_key::{ForeignKey, NewForeignKey, ReferentialAction};
 pub use index::{Index, IndexPart, key_keeps_value};
 pub use index_change::{NewIndex, NewIndexPart, PreparedIndex};
 pub use property::without_effect;
+pub use rewrite::PreparedRewrite;
 pub use row_codec::RowCodec;
 pub use row_error::{RowError, RowResult};
 pub use row_id::{ROW_ID_COLUMN, RowIdBlock, RowIds};

@@ -22,7 +22,7 @@ use store::{
 
 /// Newest format of rows that this build reads. Grows when an older build could not read them, or could not do
 /// without what is in them.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 /// The format of rows that every build reads.
 const FORMAT_1: u32 = 1;
 /// The format of tables with CHECK constraints: a build that passed over them would let in rows that break them.
@@ -31,6 +31,8 @@ const FORMAT_2: u32 = 2;
 const FORMAT_3: u32 = 3;
 /// The format of tables with foreign keys: a build that passed over them would leave rows that refer to nothing.
 const FORMAT_4: u32 = 4;
+/// The format of tables with generated columns: a build that passed over them would leave their values as they were.
+const FORMAT_5: u32 = 5;
 
 pub(crate) const FAMILY: FamilyId = FamilyId(0);
 
@@ -368,6 +370,7 @@ pub(crate) fn json_of<T: Serialize>(kind: Kind, id: u32, value: &T) -> CatalogRe
 
 fn table_json(table: &Table) -> CatalogResult<Vec<u8>> {
     let format = match table {
+        table if table.columns.iter().any(|column| column.generated.is_some()) => FORMAT_5,
         table if !table.foreign_keys.is_empty() => FORMAT_4,
         table if !table.indexes.is_empty() => FORMAT_3,
         table if !table.checks.is_empty() => FORMAT_2,

@@ -79,13 +79,13 @@ impl Session {
 
     /// The transaction that a writing statement works in: the block's, or one of its own.
     pub(crate) fn take_transaction(&mut self) -> EngineResult<Work> {
-        let wait = self.settings.effective().lock_wait;
+        let (wait, modes) = (self.settings.effective().lock_wait, self.constraint_modes());
         match &mut self.block {
             Block::Open(open) => {
                 open.used = true;
                 let txn = open.borrow()?;
                 open.writing = true;
-                Ok(Work::new(txn, true, wait))
+                Ok(Work { modes, ..Work::new(txn, true, wait) })
             }
             Block::Idle => {
                 let txn = Arc::new(Mutex::new(self.new_transaction()));
@@ -97,8 +97,9 @@ impl Session {
 
     /// Ends a writing statement: a block keeps its transaction, one of its own is committed.
     pub(crate) async fn end_work(&mut self, work: Work) -> EngineResult<()> {
-        let Work { mut txn, in_block, tally, rows, .. } = work;
+        let Work { mut txn, in_block, tally, rows, twins, .. } = work;
         drop(rows);
+        self.defer_uniques(twins);
         if in_block {
             txn.end_statement()?;
             if let Block::Open(open) = &mut self.block {

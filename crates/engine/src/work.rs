@@ -1,7 +1,7 @@
 //! What a writing statement works with: its transaction, or its block's.
 
 use crate::error::EngineResult;
-use crate::references::References;
+use crate::references::{LateUnique, Modes, References};
 use crate::row_writer::Tally;
 use query::HeldMemory;
 use std::collections::HashMap;
@@ -35,13 +35,28 @@ pub(crate) struct Work {
     pub(crate) many_rows: ManyRows,
     /// What foreign keys are to be asked about when the statement ends.
     pub(crate) references: References,
+    /// When the constraints of its block are checked.
+    pub(crate) modes: Option<Modes>,
+    /// Entries of unique indexes that stand beside others until the block ends.
+    pub(crate) twins: Vec<LateUnique>,
 }
 
 impl Work {
     /// For a statement of `txn`.
     pub(crate) fn new(txn: OwnedMutexGuard<Transaction>, in_block: bool, wait: LockWait) -> Self {
         let (looked, tally, references) = (HashMap::new(), Tally::default(), References::default());
-        Self { txn, in_block, wait, looked, tally, rows: None, many_rows: ManyRows::Refused, references }
+        Self {
+            txn,
+            in_block,
+            wait,
+            looked,
+            tally,
+            rows: None,
+            many_rows: ManyRows::Refused,
+            references,
+            modes: None,
+            twins: Vec::new(),
+        }
     }
 
     /// A state to read that holds at least `seen`, and what the block wrote before.

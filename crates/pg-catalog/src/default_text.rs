@@ -9,6 +9,9 @@ use types::DataType;
 /// find it.
 pub(crate) fn column_default(source: &Source, column: &Column) -> Option<String> {
     let written = column.default.as_ref()?;
+    if column.generated.is_some() {
+        return Some(written.clone());
+    }
     let Some(sequence) = column.sequence.and_then(|oid| source.catalog.sequence_by_oid(oid)) else {
         return Some(default_text(written, &column.ty));
     };

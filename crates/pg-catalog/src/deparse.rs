@@ -27,7 +27,12 @@ pub(crate) fn constraint_definition(source: &Source, index: &ShownIndex<'_>) -> 
     }
     let columns: Vec<String> = index.parts.iter().map(|part| source.quote(&part.column.name)).collect();
     let nulls = if index.nulls_not_distinct { " NULLS NOT DISTINCT" } else { "" };
-    format!("UNIQUE{nulls} ({}){}", columns.join(", "), included(source, index))
+    let timing = match index.deferrable {
+        (true, true) => " DEFERRABLE INITIALLY DEFERRED",
+        (true, false) => " DEFERRABLE",
+        (false, _) => "",
+    };
+    format!("UNIQUE{nulls} ({}){}{timing}", columns.join(", "), included(source, index))
 }
 
 fn included(source: &Source, index: &ShownIndex<'_>) -> String {
@@ -40,7 +45,8 @@ fn included(source: &Source, index: &ShownIndex<'_>) -> String {
 
 /// `CHECK (…)`, with its condition as it was written.
 pub(crate) fn check_definition(check: &Check, pretty: bool) -> String {
-    if pretty { format!("CHECK ({})", check.text) } else { format!("CHECK (({}))", check.text) }
+    let suffix = if check.validated { "" } else { " NOT VALID" };
+    if pretty { format!("CHECK ({}){suffix}", check.text) } else { format!("CHECK (({})){suffix}", check.text) }
 }
 
 /// A column with its order, as far as that differs from ASC NULLS LAST or DESC NULLS FIRST.

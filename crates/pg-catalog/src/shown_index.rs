@@ -15,6 +15,8 @@ pub(crate) struct ShownIndex<'a> {
     pub(crate) nulls_not_distinct: bool,
     /// The constraint that it belongs to; its name is the index's.
     pub(crate) constraint: Option<u32>,
+    /// DEFERRABLE, INITIALLY DEFERRED.
+    pub(crate) deferrable: (bool, bool),
     pub(crate) parts: Vec<ShownPart<'a>>,
     /// INCLUDE: columns with their numbers.
     pub(crate) include: Vec<(i16, &'a Column)>,
@@ -46,6 +48,7 @@ impl<'a> ShownIndex<'a> {
             unique: true,
             nulls_not_distinct: false,
             constraint: table.key_constraint_oid(),
+            deferrable: (false, false),
             parts: key_columns(table).map(part).collect(),
             include: Vec::new(),
         })
@@ -66,6 +69,7 @@ impl<'a> ShownIndex<'a> {
             unique: index.unique,
             nulls_not_distinct: index.nulls_not_distinct,
             constraint: index.constraint,
+            deferrable: (index.deferrable, index.deferred),
             parts: index.parts.iter().filter_map(part).collect(),
             include: index.include.iter().filter_map(|id| find(*id)).collect(),
         }

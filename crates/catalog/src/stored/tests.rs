@@ -142,7 +142,7 @@ fn a_table_that_contradicts_itself_is_corruption() {
         |table| table.columns.truncate(table.columns.len() - 1),
         |table| {
             let (name, text, columns) = ("c".to_string(), "z > 0".to_string(), vec![crate::ColumnId(999)]);
-            table.checks.push(crate::Check { oid: 1, name, text, columns });
+            table.checks.push(crate::Check { oid: 1, name, text, columns, validated: true });
         },
     ];
     for (number, spoil) in spoil.into_iter().enumerate() {

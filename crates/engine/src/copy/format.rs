@@ -101,17 +101,20 @@ fn forced(option: &str, named: &CopyColumns, columns: &[String]) -> EngineResult
     }
 }
 
-/// Where the fields of a table's lines go: all visible columns, or those named.
+/// Where the fields of a table's lines go: all visible columns but generated ones, or those named.
 pub(super) fn positions(table: &Table, named: &[String]) -> EngineResult<Vec<usize>> {
     let visible = || table.columns.iter().enumerate().filter(|(_, column)| !column.hidden);
     if named.is_empty() {
-        return Ok(visible().map(|(at, _)| at).collect());
+        return Ok(visible().filter(|(_, column)| column.generated.is_none()).map(|(at, _)| at).collect());
     }
     let mut positions = Vec::with_capacity(named.len());
     for name in named {
-        let Some((at, _)) = visible().find(|(_, column)| column.name == *name) else {
+        let Some((at, column)) = visible().find(|(_, column)| column.name == *name) else {
             return fail(Fault::NoSuchColumn { table: table.name.clone(), column: name.clone() });
         };
+        if column.generated.is_some() {
+            return fail(Fault::CopyOfGenerated { column: name.clone() });
+        }
         if positions.contains(&at) {
             return fail(Fault::ColumnTwice { column: name.clone() });
         }

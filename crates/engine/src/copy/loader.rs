@@ -167,7 +167,8 @@ impl Session {
             Some(expr) => Some(self.copy_condition(catalog, &target, expr, &mut params).await?),
         };
         params.finish_without()?;
-        let plain = columns.is_empty() && filter.is_none() && sequences.is_empty() && target.table.checks.is_empty();
+        let plain = columns.is_empty() && filter.is_none() && sequences.is_empty();
+        let plain = plain && target.table.checks.is_empty() && !target.is_computed;
         let long = match plain {
             true => None,
             false => {

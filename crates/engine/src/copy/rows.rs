@@ -230,6 +230,7 @@ impl RowEncoder {
                 return Ok(false);
             }
         }
+        self.target.compute(&mut row)?;
         self.target.check(&row)?;
         self.target.codec.encode_key_into(&row, &mut self.key)?;
         self.fragment.clear();

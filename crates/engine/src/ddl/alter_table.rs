@@ -2,12 +2,17 @@
 
 use super::check::renamed_texts;
 use super::check_default;
-use super::create_table::{new_column, property};
+use super::computed::renamed_expressions;
+use super::create_table::{new_column, new_key_part, property};
 use super::foreign_key::new_foreign_key;
 use super::generated::OwnSequence;
+use super::rewrite::Rewrite;
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
-use catalog::{CatalogError, CatalogResult, Draft, ForeignKey, NewCheck, NewColumn, NewForeignKey, Table, TableOid};
+use catalog::{
+    CatalogError, CatalogResult, Draft, ForeignKey, NewCheck, NewColumn, NewForeignKey, NewKeyPart, Table, TableOid,
+};
+use query::RowTable;
 use sql::{AlterAction, AlterTable, CheckDef, ColumnDef, ForeignKeyDef, Generated, ObjectName, PrimaryKeyDef};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +20,8 @@ use txn::{LockMode, LockOwner};
 use types::{DataType, Datum};
 
 /// An action whose expressions and conditions were looked at.
-enum Step {
+#[derive(Clone)]
+pub(super) enum Step {
     Add {
         column: NewColumn,
         missing: Datum,
@@ -26,9 +32,14 @@ enum Step {
     /// With what depends on it?
     DropConstraint(String, bool),
     RenameConstraint(String, String),
-    Drop(String),
-    /// With the constraints that name it and their texts with its new name.
-    RenameColumn(String, String, Vec<(String, String)>),
+    /// Columns, those first that are computed from the others.
+    Drop(Vec<String>),
+    AddKey(Vec<NewKeyPart>, Option<String>),
+    /// To be followed by other storage, unless bytes of values stay.
+    SetType(String, DataType),
+    DropExpression(String),
+    /// With the constraints that name it and their texts with its new name, and so with generated columns.
+    RenameColumn(String, String, Vec<(String, String)>, Vec<(String, String)>),
     RenameTable(String),
     SetDefault(String, Option<(String, Option<TableOid>)>),
     SetNotNull(String),
@@ -48,14 +59,19 @@ pub(super) struct Added {
 impl Added {
     /// Its value as SQL.
     pub(super) fn value(&self) -> String {
-        let ty = self.ty.column_name();
-        if self.missing.is_null() {
-            return format!("CAST(NULL AS {ty})");
-        }
-        let mut text = String::new();
-        types::text::print(&self.ty, &self.missing, &mut text);
-        format!("CAST('{}' AS {ty})", text.replace('\'', "''"))
+        constant_of(&self.ty, &self.missing)
     }
+}
+
+/// A value as SQL.
+pub(super) fn constant_of(ty: &DataType, value: &Datum) -> String {
+    let name = ty.column_name();
+    if value.is_null() {
+        return format!("CAST(NULL AS {name})");
+    }
+    let mut text = String::new();
+    types::text::print(ty, value, &mut text);
+    format!("CAST('{}' AS {name})", text.replace('\'', "''"))
 }
 
 impl Session {
@@ -70,21 +86,23 @@ impl Session {
         };
         // What rows there are is looked at below: all that were written before the lock.
         self.last_commit = self.last_commit.max(self.last_of_all().await?);
-        if let Some(key) = added_key(&alter.actions)? {
-            return self.add_key(&table, key).await;
-        }
         if let [AlterAction::AddUnique(unique)] = alter.actions.as_slice() {
             return self.add_unique(&table, unique).await;
         }
-        let mut steps = Vec::new();
+        let (mut steps, mut rewrite) = (Vec::new(), Rewrite::default());
         for action in &alter.actions {
-            steps.extend(self.step(&table, action).await?);
+            steps.extend(self.step(&table, action, &mut rewrite).await?);
         }
         let checks = self.checks_of(&table, &alter.actions, &steps).await?;
         let keys = self.foreign_keys_of(&mut locks, &table, &alter.actions, &steps).await?;
         // Columns are there before what names them, as in PostgreSQL.
         steps.extend(checks.into_iter().map(Step::AddCheck));
         steps.extend(keys.into_iter().map(Step::AddForeignKey));
+        if rewrite.needed {
+            let others = self.rewrite_table(&table, &steps, &rewrite).await?;
+            self.tell_dropped(&others);
+            return Ok(());
+        }
         let change = |draft: &mut Draft| {
             let mut others = Vec::new();
             for step in steps {
@@ -174,7 +192,7 @@ impl Session {
     }
 
     /// `None`: there is nothing to do, or nothing yet.
-    async fn step(&mut self, table: &Table, action: &AlterAction) -> EngineResult<Option<Step>> {
+    async fn step(&mut self, table: &Table, action: &AlterAction, rewrite: &mut Rewrite) -> EngineResult<Option<Step>> {
         Ok(Some(match action {
             AlterAction::AddColumn { if_not_exists, def } => {
                 if *if_not_exists && table.column_by_name(&def.name).is_some() {
@@ -182,9 +200,28 @@ impl Session {
                     self.skipped("42701", &what);
                     return Ok(None);
                 }
-                self.add_column(table, def).await?
+                self.add_column(table, def, rewrite).await?
             }
-            AlterAction::AddKey(_) => return unsupported(BESIDE_A_KEY),
+            AlterAction::AddKey(key) => {
+                self.check_new_key(table, key, rewrite).await?;
+                rewrite.needed = true;
+                Step::AddKey(key.parts.iter().map(new_key_part).collect(), key.name.clone())
+            }
+            AlterAction::SetType { column, data_type, using } => {
+                return self.set_type(table, column, *data_type, using.as_deref(), rewrite).await;
+            }
+            AlterAction::DropExpression { column, if_exists } => {
+                if table.must_get_column(column)?.generated.is_some() {
+                    return Ok(Some(Step::DropExpression(column.clone())));
+                }
+                let what =
+                    format!("column \"{column}\" of relation \"{}\" is not a stored generated column", table.name);
+                if !*if_exists {
+                    return fail(Fault::Refused { message: what });
+                }
+                self.skipped("00000", &what);
+                return Ok(None);
+            }
             AlterAction::AddUnique(_) => return unsupported("ALTER TABLE ... ADD UNIQUE beside other actions"),
             AlterAction::AddCheck(_) | AlterAction::AddForeignKey(_) => return Ok(None),
             AlterAction::ValidateConstraint { name } => return self.validate(table, name).await,
@@ -194,29 +231,42 @@ impl Session {
                     self.skipped("00000", &what);
                     return Ok(None);
                 }
+                if table.key_name.as_deref() == Some(name) {
+                    (rewrite.needed, rewrite.drops_key) = (true, true);
+                }
                 Step::DropConstraint(name.clone(), *cascade)
             }
-            AlterAction::DropColumn { if_exists, column, .. } => {
+            AlterAction::DropColumn { if_exists, column, cascade } => {
                 if *if_exists && table.column_by_name(&column.name).is_none() {
                     let what = format!("column \"{}\" of relation \"{}\" does not exist", column.name, table.name);
                     self.skipped("00000", &what);
                     return Ok(None);
                 }
-                Step::Drop(column.name.clone())
+                let mut names = vec![column.name.clone()];
+                if let (true, Some(found)) = (*cascade, table.column_by_name(&column.name)) {
+                    let from = |it: &&catalog::Column| it.generated.as_ref().is_some_and(|of| of.contains(&found.id));
+                    names.splice(0..0, table.columns.iter().filter(from).map(|it| it.name.clone()));
+                }
+                Step::Drop(names)
             }
             AlterAction::RenameColumn { from, to } => {
-                Step::RenameColumn(from.clone(), to.clone(), renamed_texts(table, from, to)?)
+                let expressions = renamed_expressions(table, from, to)?;
+                Step::RenameColumn(from.clone(), to.clone(), renamed_texts(table, from, to)?, expressions)
             }
             AlterAction::RenameTable { to } => Step::RenameTable(to.clone()),
             AlterAction::RenameConstraint { from, to } => Step::RenameConstraint(from.clone(), to.clone()),
             AlterAction::SetSchema { .. } => return unsupported("ALTER TABLE ... SET SCHEMA"),
             AlterAction::SetDefault { column, default } => {
+                refuse_computed(table, column)?;
                 let ty = table.must_get_column(column)?.ty;
                 check_default(self, Some(default), column, ty).await?;
                 let sequence = self.sequence_of_default(&default.expr)?;
                 Step::SetDefault(column.clone(), Some((default.text.clone(), sequence)))
             }
-            AlterAction::DropDefault { column } => Step::SetDefault(column.clone(), None),
+            AlterAction::DropDefault { column } => {
+                refuse_computed(table, column)?;
+                Step::SetDefault(column.clone(), None)
+            }
             AlterAction::SetNotNull { column } => {
                 table.must_get_column(column)?;
                 if self.has_row(table, Some(column)).await? {
@@ -249,11 +299,16 @@ impl Session {
         }))
     }
 
-    /// VALIDATE CONSTRAINT: a foreign key that was made NOT VALID; others always are.
+    /// VALIDATE CONSTRAINT: a foreign key or CHECK that was made NOT VALID; others always are.
     async fn validate(&mut self, table: &Table, name: &str) -> EngineResult<Option<Step>> {
         let Some(key) = table.foreign_key(name).cloned() else {
-            if table.check(name).is_some() {
-                return Ok(None);
+            if let Some(check) = table.check(name).cloned() {
+                if check.validated {
+                    return Ok(None);
+                }
+                let schema = self.engine.catalog().current().schema_name(table).to_string();
+                self.check_rows(table, &schema, &[], name, &check.text).await?;
+                return Ok(Some(Step::Validate(name.to_string())));
             }
             if table.is_constraint(name) {
                 let of = &table.name;
@@ -290,7 +345,7 @@ impl Session {
     }
 
     /// Rows that are there read the default as it is now, and no row is touched.
-    async fn add_column(&mut self, table: &Table, def: &ColumnDef) -> EngineResult<Step> {
+    async fn add_column(&mut self, table: &Table, def: &ColumnDef, rewrite: &mut Rewrite) -> EngineResult<Step> {
         if def.generated.is_some() {
             return unsupported("ALTER TABLE ... ADD COLUMN with a sequence of its own");
         }
@@ -302,6 +357,16 @@ impl Session {
         {
             return unsupported("ALTER TABLE ... ADD COLUMN with the next value of a sequence");
         }
+        if def.computed.is_some() {
+            let columns = table.visible_columns().map(|column| (column.name.clone(), column.ty)).collect();
+            let row = RowTable { name: table.name.clone(), columns };
+            let computed = table.columns.iter().filter(|column| column.generated.is_some());
+            let computed: Vec<String> = computed.map(|column| column.name.clone()).collect();
+            let mut column = new_column(def);
+            self.compute_columns(&row, std::iter::once(def), &computed, std::slice::from_mut(&mut column)).await?;
+            rewrite.needed |= self.has_row(table, None).await?;
+            return Ok(Step::Add { column, missing: Datum::Null });
+        }
         let missing = match &def.default {
             None => Datum::Null,
             Some(default) => self.evaluate_default(&default.expr, &def.name, def.data_type).await?,
@@ -310,6 +375,21 @@ impl Session {
             return fail(Fault::ContainsNulls { table: table.name.clone(), column: def.name.clone() });
         }
         Ok(Step::Add { column: new_column(def), missing })
+    }
+
+    /// Refuses a key beside another one, and NULLs in it.
+    async fn check_new_key(&mut self, table: &Table, key: &PrimaryKeyDef, rewrite: &Rewrite) -> EngineResult<()> {
+        if !table.has_hidden_row_id() && !rewrite.drops_key {
+            let message = format!("multiple primary keys for table \"{}\" are not allowed", table.name);
+            return fail(Fault::InvalidDefinition { message });
+        }
+        for part in &key.parts {
+            let Some(column) = table.column_by_name(&part.column) else { continue };
+            if !column.not_null && self.has_row(table, Some(&column.name)).await? {
+                return fail(Fault::ContainsNulls { table: table.name.clone(), column: column.name.clone() });
+            }
+        }
+        Ok(())
     }
 
     /// Has the table a row (with NULL in that column)?
@@ -325,14 +405,14 @@ impl Session {
     }
 }
 
-const BESIDE_A_KEY: &str = "ALTER TABLE ... ADD PRIMARY KEY beside other actions";
-
-/// The key that a statement adds, all by itself: it makes the table anew.
-fn added_key(actions: &[AlterAction]) -> EngineResult<Option<&PrimaryKeyDef>> {
-    match actions {
-        [AlterAction::AddKey(key)] => Ok(Some(key)),
-        actions if actions.iter().any(|action| matches!(action, AlterAction::AddKey(_))) => unsupported(BESIDE_A_KEY),
-        _ => Ok(None),
+/// 42601 for a default of a generated column.
+fn refuse_computed(table: &Table, name: &str) -> EngineResult<()> {
+    match table.must_get_column(name)?.generated {
+        Some(_) => {
+            let message = format!("column \"{name}\" of relation \"{}\" is a generated column", table.name);
+            fail(Fault::Invalid { message })
+        }
+        None => Ok(()),
     }
 }
 
@@ -341,13 +421,19 @@ fn unsupported<T>(feature: &str) -> EngineResult<T> {
 }
 
 /// Returns what else was dropped, kind and name.
-fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> CatalogResult<Vec<String>> {
+pub(super) fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> CatalogResult<Vec<String>> {
     let done = match step {
         Step::DropConstraint(name, cascade) => return draft.drop_constraint(oid, &name, cascade),
         Step::Add { column, missing } => draft.add_column(oid, column, missing).map(drop),
-        Step::Drop(name) => draft.drop_column(oid, &name).map(drop),
-        Step::RenameColumn(from, to, texts) => {
+        Step::Drop(names) => return drop_columns(draft, oid, &names),
+        Step::AddKey(parts, name) => draft.set_key(oid, &parts, name).map(drop),
+        Step::SetType(name, ty) => draft.set_type(oid, &name, ty).map(drop),
+        Step::DropExpression(name) => draft.drop_expression(oid, &name).map(drop),
+        Step::RenameColumn(from, to, texts, expressions) => {
             draft.rename_column(oid, &from, &to)?;
+            for (name, text) in expressions {
+                draft.set_expression(oid, &name, text)?;
+            }
             draft.set_check_texts(oid, &texts).map(drop)
         }
         Step::AddCheck(check) => draft.add_check(oid, check).map(drop),
@@ -366,4 +452,12 @@ fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> CatalogResult<Vec<Stri
         Step::Properties(changes) => draft.set_properties(oid, &changes).map(drop),
     };
     done.map(|()| Vec::new())
+}
+
+/// The last column, and before it those that are computed from it.
+fn drop_columns(draft: &mut Draft, oid: TableOid, names: &[String]) -> CatalogResult<Vec<String>> {
+    let table = draft.table(oid)?;
+    names.iter().try_for_each(|name| draft.drop_column(oid, name).map(drop))?;
+    let others = names.split_last().map(|(_, others)| others).unwrap_or_default();
+    Ok(others.iter().map(|name| format!("column {name} of table {}", table.name)).collect())
 }

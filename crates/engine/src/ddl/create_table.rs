@@ -13,6 +13,8 @@ use types::{DataType, Datum};
 
 impl Session {
     pub(super) async fn create_table(&mut self, create: &CreateTable) -> EngineResult<()> {
+        let (create, copied) = self.without_likes(create)?;
+        let create = &create;
         let schema = self.schema_for(&self.engine.catalog().current(), &create.name)?;
         let mut new = NewTable::new(schema, create.name.name.clone());
         let mut sequences = Vec::new();
@@ -28,6 +30,9 @@ impl Session {
         self.key_and_options(create, &mut new)?;
         let columns = new.columns.iter().map(|column| (column.name.clone(), column.ty)).collect();
         let row = RowTable { name: new.name.clone(), columns };
+        let computed = create.columns.iter().filter(|def| def.computed.is_some());
+        let computed: Vec<String> = computed.map(|def| def.name.clone()).collect();
+        self.compute_columns(&row, create.columns.iter(), &computed, &mut new.columns).await?;
         for def in create.columns.iter().flat_map(|column| &column.checks).chain(&create.checks) {
             let check = self.new_check(&new.schema, &row, def).await?;
             new.checks.push(check);
@@ -56,6 +61,7 @@ impl Session {
                 let prepared = draft.prepare_index(table, unique)?;
                 draft.publish_index(&prepared).map(drop)
             })?;
+            copied.apply(draft, table)?;
             keys.iter().try_for_each(|def| {
                 let parent = parents.of(def).map_or(table, |parent| parent.oid);
                 draft.add_foreign_key(table, new_foreign_key(def, parent, true)).map(drop)
@@ -117,6 +123,7 @@ pub(super) fn new_column(def: &ColumnDef) -> NewColumn {
         default: def.default.as_ref().map(|default| default.text.clone()),
         sequence: None,
         identity: None,
+        generated: None,
         family: def.family.clone(),
     }
 }

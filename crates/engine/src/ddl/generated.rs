@@ -9,6 +9,7 @@ use sql::{ColumnDef, Generated, SequenceOptions};
 use types::DataType;
 
 /// A sequence to be made with its table.
+#[derive(Clone)]
 pub(super) struct OwnSequence {
     column: String,
     /// As it is to be called; `None` is after its column.

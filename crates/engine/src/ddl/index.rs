@@ -212,6 +212,7 @@ fn new_index(create: &CreateIndex) -> EngineResult<NewIndex> {
         parts: parts.collect(),
         include: create.include.clone(),
         salt_buckets: None,
+        ..NewIndex::default()
     };
     check_width(new)
 }
@@ -236,7 +237,9 @@ fn new_unique(unique: &UniqueDef, is_column: impl Fn(&str) -> bool) -> EngineRes
         constraint: true,
         parts: unique.columns.iter().map(part).collect(),
         include: unique.include.clone(),
-        salt_buckets: None,
+        deferrable: unique.deferrable,
+        deferred: unique.deferred,
+        ..NewIndex::default()
     };
     check_width(new)
 }

@@ -13,6 +13,7 @@ use crate::error::{EngineResult, Fault, fail};
 use catalog::{CatalogError, Index, NewIndex, PreparedIndex, Table};
 use index::IndexCodec;
 use query::QueryError;
+use std::sync::Arc;
 use store::{BulkLoad, Bytes, CommitNo, KeyRange, RowBatch, ScanRequest, Snapshot};
 use types::{Datum, interrupt};
 
@@ -61,8 +62,13 @@ impl Session {
     }
 
     async fn fill_index(&mut self, prepared: &PreparedIndex) -> EngineResult<()> {
-        let target = Target::new(&self.engine.catalog().current(), prepared.table(), self.time_zone())?;
-        let codec = IndexCodec::new(prepared.table(), prepared.index())?;
+        self.fill_entries(prepared.table(), prepared.index()).await
+    }
+
+    /// Fills the storage of an index, which nobody sees yet, from the rows of its table.
+    pub(super) async fn fill_entries(&mut self, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
+        let target = Target::new(&self.engine.catalog().current(), table, self.time_zone())?;
+        let codec = IndexCodec::new(table, index)?;
         let store = self.engine.store().clone();
         let rows = store.snapshot(self.last_of_all().await?).await?;
         let mut load = txn::load_unseen(&store, codec.index().storage_id()).await?;

@@ -1,10 +1,11 @@
 //! Statements that change definitions. Each is one change of the catalog, atomic and durable by itself.
 
-mod add_key;
 mod alter_table;
+mod alter_type;
 mod as_query;
 mod check;
 mod comment;
+mod computed;
 mod create_table;
 mod drop;
 mod expression;
@@ -12,7 +13,9 @@ mod foreign_key;
 mod generated;
 mod index;
 mod index_build;
+mod like;
 mod owner;
+mod rewrite;
 mod schema;
 mod sequence;
 mod view;

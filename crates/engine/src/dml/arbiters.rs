@@ -34,8 +34,18 @@ impl Arbiters {
     /// Those that a statement names; all, if it names none.
     ///
     /// # Errors
-    /// 42P10, 42704, 42703.
+    /// 42P10, 42704, 42703; 55000 for constraints that are DEFERRABLE.
     pub(super) fn find(target: &Target, conflict: &Conflict) -> EngineResult<Self> {
+        let found = Self::named(target, conflict)?;
+        let index = |at: &usize| target.indexes.get(*at).is_some_and(|index| index.index().deferrable);
+        if found.indexes.iter().any(index) {
+            let what = "deferrable unique constraints/exclusion constraints";
+            return fail(Fault::Refused { message: format!("ON CONFLICT does not support {what} as arbiters") });
+        }
+        Ok(found)
+    }
+
+    fn named(target: &Target, conflict: &Conflict) -> EngineResult<Self> {
         let table = &target.table;
         let unique = || target.indexes.iter().enumerate().filter(|(_, index)| index.index().unique);
         match &conflict.target {

@@ -111,6 +111,7 @@ impl Session {
                 let mut values = Vec::with_capacity(rows.len());
                 for row in rows {
                     check_width(insert.columns.is_some(), &columns, row.len())?;
+                    refuse_generated(&target, &columns, |at| matches!(row.get(at), Some(InsertValue::Default)))?;
                     values.push(values_of(&target, &columns, row, params, &mut computed)?);
                 }
                 (columns, Rows::Values(values))
@@ -121,6 +122,7 @@ impl Session {
                 params.merge(query, &plan.parameters);
                 let columns = columns(&target, insert.columns.as_deref(), plan.columns.len())?;
                 check_width(insert.columns.is_some(), &columns, plan.columns.len())?;
+                refuse_generated(&target, &columns, |_| false)?;
                 let readable = row_set::text_constants(query, columns.len());
                 (columns, Rows::Query { plan, readable })
             }
@@ -202,6 +204,7 @@ impl Session {
         let target = &program.target;
         let Some((key, old)) = self.conflicting_row(work, target, &program.arbiters, &row).await? else {
             if program.action.completes_row() {
+                // A generated column of the row alone was computed when the row was made.
                 target.check_conditions(row.row())?;
             }
             let old = if program.arbiters.key { Old::Missing } else { Old::Unique };
@@ -271,7 +274,19 @@ fn listed_parameters(
     Ok(types)
 }
 
-/// Columns GENERATED ALWAYS take no values of the statement, unless it says so.
+/// Generated columns take no values of a statement but DEFAULT.
+fn refuse_generated(target: &Target, columns: &[usize], is_default: impl Fn(usize) -> bool) -> EngineResult<()> {
+    for (place, at) in columns.iter().enumerate() {
+        if let Some(column) = target.column(*at).filter(|column| column.generated.is_some())
+            && !is_default(place)
+        {
+            return fail(Fault::GeneratedGiven { column: column.name.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// Columns GENERATED ALWAYS AS IDENTITY take no values of the statement, unless it says so.
 fn check_identity(
     target: &Target,
     overriding: Option<Overriding>,

@@ -100,7 +100,7 @@ impl WriteProgram {
             Self::Delete(program) => program.is_cacheable(),
             Self::Lock(program) => program.is_cacheable(),
         };
-        own && self.target().is_none_or(|target| target.checks.is_cacheable())
+        own && self.target().is_none_or(|target| target.checks.is_cacheable() && target.generated.is_cacheable())
             && self.returning().is_none_or(Returning::is_cacheable)
     }
 

@@ -125,6 +125,15 @@ impl Exprs {
         }
     }
 
+    /// May they give another value for the same row?
+    pub(crate) fn is_volatile(&self) -> bool {
+        match &self.inner {
+            None => false,
+            Some(Compiled::Rows(exprs)) => exprs.is_volatile(),
+            Some(Compiled::Query(_)) => true,
+        }
+    }
+
     /// Their types.
     pub(crate) fn types(&self) -> &[DataType] {
         match &self.inner {

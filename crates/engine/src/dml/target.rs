@@ -4,7 +4,7 @@ use super::literal::Literal;
 use crate::ColumnDesc;
 use crate::error::{EngineResult, Fault};
 use crate::references::Relations;
-use crate::row_writer::Checks;
+use crate::row_writer::{Checks, Generated};
 use crate::settings::TimeZone;
 use catalog::{Catalog, Column, Table};
 use index::IndexCodec;
@@ -31,6 +31,10 @@ pub(crate) struct Target {
     pub(crate) zone: TimeZone,
     /// Compiled where rows get new states: [`crate::Session::checked_target`].
     pub(crate) checks: Checks,
+    /// Compiled with them.
+    pub(crate) generated: Generated,
+    /// Has it generated columns?
+    pub(crate) is_computed: bool,
     /// Its foreign keys and those that refer to it.
     pub(crate) relations: Relations,
 }
@@ -49,6 +53,8 @@ impl Target {
             storage: table.storage_id(),
             zone,
             checks: Checks::default(),
+            generated: Generated::default(),
+            is_computed: table.columns.iter().any(|column| column.generated.is_some()),
             relations: Relations::new(catalog, table)?,
         })
     }

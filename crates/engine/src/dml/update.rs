@@ -87,7 +87,9 @@ impl UpdateProgram {
     fn lock_mode(&self) -> LockMode {
         let keys = self.target.indexes.iter().filter(|index| index.index().unique).flat_map(IndexCodec::sources);
         let in_key = |at: &usize| self.target.is_key(*at) || keys.clone().any(|key| key == at);
-        match self.assignments.iter().any(|(at, _)| in_key(at)) {
+        let computed = |at: &usize| self.target.column(*at).is_some_and(|column| column.generated.is_some());
+        let mut generated = (0..self.target.width()).filter(computed);
+        match self.assignments.iter().any(|(at, _)| in_key(at)) || generated.any(|at| in_key(&at)) {
             true => LockMode::Exclusive,
             false => LockMode::NoKeyExclusive,
         }
@@ -317,6 +319,9 @@ pub(crate) fn compile_assignments(
     for assignment in assignments {
         if let Assignment::Element { column, places, value } = assignment {
             let at = target.position(column)?;
+            if target.column(at).is_some_and(|column| column.generated.is_some()) {
+                return fail(Fault::GeneratedUpdated { column: column.name.clone() });
+            }
             let change = ElementChange::compile(target, at, places, value, params, computed)?;
             match compiled.iter_mut().find(|(known, _)| *known == at) {
                 None => compiled.push((at, Value::Elements(vec![change]))),
@@ -334,6 +339,10 @@ pub(crate) fn compile_assignments(
             && !matches!(value, InsertValue::Default)
         {
             return fail(Fault::IdentityUpdated { column: name.name.clone() });
+        }
+        if target.column(at).is_some_and(|column| column.generated.is_some()) && !matches!(value, InsertValue::Default)
+        {
+            return fail(Fault::GeneratedUpdated { column: name.name.clone() });
         }
         compiled.push((at, value_for(target, at, value, rows, params, computed)?));
         Ok(())

@@ -70,6 +70,10 @@ pub(crate) fn default_of(target: &Target, at: usize, computed: &mut Computed) ->
     if let Some(sequence) = column.sequence {
         return Ok(Value::Next(sequence));
     }
+    if column.generated.is_some() {
+        // The row writer computes it.
+        return Ok(Value::Constant(Datum::Null));
+    }
     let Some(text) = &column.default else { return Ok(Value::Constant(Datum::Null)) };
     let expr = sql::parse_expr(text)?;
     match literal(&expr) {

@@ -53,6 +53,7 @@ pub(super) fn catalog_code(error: &CatalogError) -> &'static str {
         CatalogError::DuplicateConstraint { .. } | CatalogError::DuplicateCheck { .. } => "42710",
         CatalogError::NoSuchConstraint { .. } | CatalogError::NoPrimaryKey { .. } => "42704",
         CatalogError::InvalidForeignKey { .. } => "42830",
+        CatalogError::DeferrableParent { .. } => "55000",
         CatalogError::IncompatibleKeys { .. } => "42804",
         CatalogError::NoSuchSchema { .. } => "3F000",
         CatalogError::NoSuchTable { .. } => "42P01",
@@ -65,12 +66,12 @@ pub(super) fn catalog_code(error: &CatalogError) -> &'static str {
         CatalogError::ReservedName { .. } => "42939",
         CatalogError::TooManyColumns { .. } => "54011",
         CatalogError::TooManyChanges { .. } => "54000",
-        CatalogError::InvalidTable { .. } => "42P16",
+        CatalogError::InvalidTable { .. } | CatalogError::SecondPrimaryKey { .. } => "42P16",
         CatalogError::InvalidSplit { .. }
         | CatalogError::InvalidSalt { .. }
         | CatalogError::UnknownProperty { .. }
         | CatalogError::InvalidProperty { .. } => "22023",
-        CatalogError::Unsupported { .. } => "0A000",
+        CatalogError::Unsupported { .. } | CatalogError::AlteredColumnUsed { .. } => "0A000",
         CatalogError::ChangedElsewhere => "40001",
         CatalogError::Corrupted { .. } => "XX001",
         CatalogError::NewerFormat { .. } | CatalogError::Aborted { .. } => "XX000",

@@ -181,6 +181,21 @@ pub(crate) enum Fault {
     IdentityGiven { column: String },
     #[error("column \"{column}\" can only be updated to DEFAULT")]
     IdentityUpdated { column: String },
+    #[error("cannot insert a non-DEFAULT value into column \"{column}\"")]
+    GeneratedGiven { column: String },
+    #[error("column \"{column}\" can only be updated to DEFAULT")]
+    GeneratedUpdated { column: String },
+    #[error("generation expression is not immutable")]
+    NotImmutable,
+    #[error("cannot use generated column \"{column}\" in column generation expression")]
+    NestedGenerated { column: String },
+    #[error("cannot use subquery in column generation expression")]
+    SubqueryInGenerated,
+    #[error("column \"{column}\" is a generated column")]
+    CopyOfGenerated { column: String },
+    /// ALTER COLUMN … TYPE.
+    #[error("{message}")]
+    NoCastToType { message: String, hint: Option<String> },
 
     // Transactions.
     #[error("current transaction is aborted, commands ignored until end of transaction block")]
@@ -258,6 +273,13 @@ impl Fault {
             Self::ParameterCount { expected, given, .. } => {
                 Some(format!("Expected {expected} parameters but got {given}."))
             }
+            Self::GeneratedGiven { column } | Self::GeneratedUpdated { column } => {
+                Some(format!("Column \"{column}\" is a generated column."))
+            }
+            Self::NestedGenerated { .. } => {
+                Some("A generated column cannot reference another generated column.".to_string())
+            }
+            Self::CopyOfGenerated { .. } => Some("Generated columns cannot be used in COPY.".to_string()),
             Self::IdentityGiven { column } | Self::IdentityUpdated { column } => {
                 Some(format!("Column \"{column}\" is an identity column defined as GENERATED ALWAYS."))
             }
@@ -271,6 +293,7 @@ impl Fault {
                 return Some(format!("Truncate table \"{table}\" at the same time, or use TRUNCATE ... CASCADE."));
             }
             Self::BadSetting { hint, .. } => return hint.clone(),
+            Self::NoCastToType { hint, .. } => return hint.clone(),
             Self::NoSuchDatabase { .. } => "The only database is \"bennu\".",
             Self::RowTwice => {
                 "Ensure that no rows proposed for insertion within the same command have duplicate constrained values."

@@ -60,6 +60,11 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::NoSuchIndexParameter { .. } => "22023",
         Fault::DuplicateFunction { .. } => "42723",
         Fault::NoSuchColumn { .. } => "42703",
+        Fault::GeneratedGiven { .. } | Fault::GeneratedUpdated { .. } => "428C9",
+        Fault::NotImmutable | Fault::NestedGenerated { .. } => "42P17",
+        Fault::SubqueryInGenerated => "0A000",
+        Fault::CopyOfGenerated { .. } => "42P10",
+        Fault::NoCastToType { .. } => "42804",
         Fault::KeyAssigned { .. } | Fault::IdentityGiven { .. } | Fault::IdentityUpdated { .. } => "428C9",
         Fault::WrongObject { .. } => "42809",
         Fault::NoSuchObject { .. } => "42P01",
@@ -245,9 +250,10 @@ impl From<CatalogError> for EngineError {
         }
         if let CatalogError::KeyColumn { what, key } = &error {
             report.detail = Some(format!("constraint {key} depends on {what}"));
-            // The key of a table is not dropped with a column, and not at all.
-            let hint = "A key cannot be changed: make a table with the other key and copy the rows into it.";
-            report.hint = Some(hint.to_string());
+            report.hint = Some(format!("Drop the key before it: ALTER TABLE … DROP CONSTRAINT {key}."));
+        }
+        if let CatalogError::AlteredColumnUsed { detail, .. } = &error {
+            report.detail = Some(detail.clone());
         }
         if let CatalogError::IncompatibleKeys { column, parent_column, ty, parent_ty, .. } = &error {
             report.detail = Some(format!(

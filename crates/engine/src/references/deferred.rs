@@ -1,13 +1,16 @@
-//! DEFERRABLE: foreign keys that are checked when their block ends, and SET CONSTRAINTS.
+//! DEFERRABLE: foreign keys and UNIQUE constraints that are checked when their block ends, and SET CONSTRAINTS.
 
 use super::Made;
 use super::relations::Relation;
 use crate::block::Block;
+use crate::dml::FAMILY;
 use crate::error::{EngineResult, Fault, fail};
+use crate::work::Work;
 use crate::{Notice, Session};
-use catalog::{Catalog, ForeignKey};
+use catalog::{Catalog, ForeignKey, Table};
 use sql::ObjectName;
 use std::collections::BTreeMap;
+use store::{Bytes, TableId};
 
 /// What a block has still to check, and when it checks which foreign key.
 #[derive(Debug, Default)]
@@ -23,11 +26,30 @@ pub(super) enum Late {
     Made(Made),
     /// That no row refers to what is gone.
     Gone(Made),
+    /// That no other row has the values of this one.
+    Unique(LateUnique),
+}
+
+/// An entry of a unique index that had another one beside it when it was written, or that was there before.
+#[derive(Clone, Debug)]
+pub(crate) struct LateUnique {
+    /// The constraint.
+    pub(crate) constraint: u32,
+    /// Deferred, if nothing else is said.
+    pub(crate) deferred: bool,
+    /// The index's.
+    pub(crate) storage: TableId,
+    /// The entry's.
+    pub(crate) key: Bytes,
+    /// The bytes that only one entry may begin with.
+    pub(crate) prefix: Bytes,
+    /// 23505.
+    pub(crate) fault: Fault,
 }
 
 /// What SET CONSTRAINTS said: of all that are deferrable, and later of some by their oids.
 #[derive(Clone, Debug, Default)]
-struct Modes {
+pub(crate) struct Modes {
     all: Option<bool>,
     named: BTreeMap<u32, bool>,
 }
@@ -53,16 +75,22 @@ impl Deferred {
 }
 
 impl Late {
-    fn key(&self) -> &ForeignKey {
+    fn is_deferred(&self, modes: &Modes) -> bool {
         match self {
-            Self::Made(made) | Self::Gone(made) => &made.relation.key,
+            Self::Made(made) | Self::Gone(made) => modes.is_deferred(&made.relation.key),
+            Self::Unique(unique) => modes.of(unique.constraint, unique.deferred),
         }
     }
 }
 
 impl Modes {
     fn is_deferred(&self, key: &ForeignKey) -> bool {
-        key.deferrable && self.named.get(&key.oid).copied().or(self.all).unwrap_or(key.deferred)
+        key.deferrable && self.of(key.oid, key.deferred)
+    }
+
+    /// Is a deferrable constraint checked when the block ends?
+    pub(crate) fn of(&self, constraint: u32, deferred: bool) -> bool {
+        self.named.get(&constraint).copied().or(self.all).unwrap_or(deferred)
     }
 }
 
@@ -70,6 +98,31 @@ impl Session {
     /// Does the block check it at its end?
     pub(super) fn is_deferred(&self, relation: &Relation) -> bool {
         matches!(&self.block, Block::Open(open) if open.deferred.modes.is_deferred(&relation.key))
+    }
+
+    /// When the constraints of an open block are checked.
+    pub(crate) fn constraint_modes(&self) -> Option<Modes> {
+        match &self.block {
+            Block::Open(open) => Some(open.deferred.modes.clone()),
+            Block::Idle => None,
+        }
+    }
+
+    /// Keeps what a statement wrote beside an equal value for the end of the block.
+    pub(crate) fn defer_uniques(&mut self, late: Vec<LateUnique>) {
+        self.defer(late.into_iter().map(Late::Unique));
+    }
+
+    /// 23505 for an entry that is still there, and another one with its values.
+    async fn look_for_twin(&self, work: &mut Work, late: LateUnique) -> EngineResult<()> {
+        if work.newest(late.storage, FAMILY, &late.key).await?.is_none() {
+            return Ok(());
+        }
+        // Of several the first is found, so each of the others finds it: all that stood side by side once are noted.
+        match work.txn.find_newest(late.storage, FAMILY, &late.prefix).await? {
+            Some(other) if other != late.key => Err(late.fault.into()),
+            _ => Ok(()),
+        }
     }
 
     /// Keeps checks for the end of the block.
@@ -82,10 +135,10 @@ impl Session {
     /// Checks what a block has deferred: before its COMMIT, or what is not deferred any more.
     ///
     /// # Errors
-    /// 23503; the block has failed then.
+    /// 23503, 23505; the block has failed then.
     pub(crate) async fn check_deferred(&mut self, at_end: bool) -> EngineResult<()> {
         let Block::Open(open) = &self.block else { return Ok(()) };
-        let due = |late: &&Late| at_end || !open.deferred.modes.is_deferred(late.key());
+        let due = |late: &&Late| at_end || !late.is_deferred(&open.deferred.modes);
         let due: Vec<Late> = open.deferred.late.iter().filter(due).cloned().collect();
         if due.is_empty() {
             return Ok(());
@@ -99,6 +152,7 @@ impl Session {
                     self.look_up(&mut work, wanted, true).await?;
                 }
                 Late::Gone(gone) => self.refuse_children(&mut work, &gone).await?,
+                Late::Unique(unique) => self.look_for_twin(&mut work, unique).await?,
             }
             self.running().check()?;
         }
@@ -126,19 +180,23 @@ impl Session {
         Ok("SET CONSTRAINTS".to_string())
     }
 
-    /// The foreign keys of that name in the first schema of the search path that has a constraint of that name.
+    /// The constraints of that name in the first schema of the search path that has one of that name.
     fn deferrable_of(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Vec<u32>> {
         for schema in self.schemas_of(catalog, name).iter() {
             let having = || catalog.tables_in(schema).filter(|table| table.is_constraint(&name.name));
-            let keys: Vec<&ForeignKey> = having().filter_map(|table| table.foreign_key(&name.name)).collect();
+            let key = |table: &Table| table.foreign_key(&name.name).filter(|key| key.deferrable).map(|key| key.oid);
+            let unique = |table: &Table| {
+                table.unique_constraint(&name.name).filter(|index| index.deferrable).and_then(|index| index.constraint)
+            };
+            let found: Vec<u32> = having().filter_map(|table| key(table).or_else(|| unique(table))).collect();
             if having().count() == 0 {
                 continue;
             }
-            if keys.len() < having().count() || keys.iter().any(|key| !key.deferrable) {
+            if found.len() < having().count() {
                 let message = format!("constraint \"{}\" is not deferrable", name.name);
                 return fail(Fault::WrongObject { message, hint: None });
             }
-            return Ok(keys.iter().map(|key| key.oid).collect());
+            return Ok(found);
         }
         fail(Fault::NoSuchConstraintAnywhere { constraint: name.name.clone() })
     }

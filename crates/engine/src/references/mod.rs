@@ -18,7 +18,7 @@ mod parents;
 mod relations;
 mod settle;
 
-pub(crate) use deferred::{Deferred, DeferredMark};
+pub(crate) use deferred::{Deferred, DeferredMark, LateUnique, Modes};
 pub(crate) use relations::{Relation, Relations};
 
 use crate::dml::{Row, Target};

@@ -61,8 +61,11 @@ impl Target {
 }
 
 impl Session {
-    /// A table whose rows get new states: with its CHECK constraints compiled.
+    /// A table whose rows get new states: with its generated columns and CHECK constraints compiled.
     pub(crate) async fn checked_target(&mut self, catalog: &Arc<Catalog>, mut target: Target) -> EngineResult<Target> {
+        if target.is_computed {
+            target.generated = self.generated_of(catalog, &target.table).await?;
+        }
         if target.table.checks.is_empty() {
             return Ok(target);
         }
@@ -107,7 +110,7 @@ impl Session {
     }
 }
 
-fn refuse_parameters(condition: &Expr) -> EngineResult<()> {
+pub(super) fn refuse_parameters(condition: &Expr) -> EngineResult<()> {
     let found = ast::visit_expressions(condition, |part| match literal(part) {
         Some(Literal::Param(index)) => ControlFlow::Break(index + 1),
         _ => ControlFlow::Continue(()),

@@ -13,6 +13,7 @@ use super::{New, Old, RowWriter};
 use crate::EngineError;
 use crate::dml::{FAMILY, Row, Target};
 use crate::error::{EngineResult, Fault, fail};
+use crate::references::{LateUnique, Modes};
 use index::{Entry, IndexCodec};
 use std::borrow::Cow;
 use store::Bytes;
@@ -91,10 +92,11 @@ impl RowWriter<'_> {
                 continue;
             }
             let Some(entry) = index.entry(new)? else { continue };
-            if let Some(prefix) = entry.unique_prefix
-                && self.has_prefix(index, &entry.key, prefix).await?
-            {
-                return Err(self.target.duplicate_in(index, &index.part_values(new)));
+            if let Some(prefix) = entry.unique_prefix {
+                let prefix = entry.key.slice(..prefix.min(entry.key.len()));
+                if let Some(other) = self.work.txn.find_newest(index.index().storage_id(), FAMILY, &prefix).await? {
+                    self.refuse_twin(index, [&other, &entry.key], &prefix, &index.part_values(new))?;
+                }
             }
             self.put_entry(index, entry).await?;
         }
@@ -124,12 +126,15 @@ impl RowWriter<'_> {
                 let unique_prefix = index.unique_prefix(&key)?;
                 if let Some(prefix) = unique_prefix {
                     let prefix = key.slice(..prefix.min(key.len()));
-                    let taken = before.as_ref() == Some(&prefix)
-                        || self.work.txn.find_before(storage, FAMILY, &prefix).await?.is_some();
-                    if taken {
-                        return Err(self.target.duplicate_in(index, &index.part_values_of_key(&key)?));
+                    let other = match &before {
+                        Some(before) if before.starts_with(&prefix) => Some(before.clone()),
+                        _ => self.work.txn.find_before(storage, FAMILY, &prefix).await?,
+                    };
+                    if let Some(other) = other {
+                        let values = index.part_values_of_key(&key)?;
+                        self.refuse_twin(index, [&other, &key], &prefix, &values)?;
                     }
-                    before = Some(prefix);
+                    before = Some(key.clone());
                 }
                 self.put_entry(index, Entry { key, fragment, unique_prefix }).await?;
                 self.guard.check()?;
@@ -138,10 +143,33 @@ impl RowWriter<'_> {
         Ok(())
     }
 
-    /// Has an entry that prefix, in the newest state?
-    async fn has_prefix(&mut self, index: &IndexCodec, key: &Bytes, prefix: usize) -> EngineResult<bool> {
-        let prefix = key.slice(..prefix.min(key.len()));
-        Ok(self.work.txn.find_newest(index.index().storage_id(), FAMILY, &prefix).await?.is_some())
+    /// 23505 for two entries with one prefix; noted, where that is judged when the block ends.
+    fn refuse_twin(
+        &mut self,
+        index: &IndexCodec,
+        entries: [&Bytes; 2],
+        prefix: &Bytes,
+        values: &[Datum],
+    ) -> EngineResult<()> {
+        let definition = index.index();
+        let fault = self.target.duplicate_fault(index, values);
+        let late = |modes: &Modes, constraint| definition.deferrable && modes.of(constraint, definition.deferred);
+        match (&self.work.modes, definition.constraint) {
+            (Some(modes), Some(constraint)) if late(modes, constraint) => {
+                for key in entries {
+                    self.work.twins.push(LateUnique {
+                        constraint,
+                        deferred: definition.deferred,
+                        storage: definition.storage_id(),
+                        key: key.clone(),
+                        prefix: prefix.clone(),
+                        fault: fault.clone(),
+                    });
+                }
+                Ok(())
+            }
+            _ => fail(fault),
+        }
     }
 
     /// Puts an entry, so that the next one with its unique prefix finds it.
@@ -167,9 +195,13 @@ impl Target {
 
     /// 23505 for values that an entry of a unique index has.
     pub(crate) fn duplicate_in(&self, index: &IndexCodec, values: &[Datum]) -> EngineError {
+        self.duplicate_fault(index, values).into()
+    }
+
+    fn duplicate_fault(&self, index: &IndexCodec, values: &[Datum]) -> Fault {
         let (columns, values) = self.key_of(index, values);
         let (schema, table, constraint) = (self.schema.clone(), self.table.name.clone(), index.index().name.clone());
-        Fault::DuplicateKey { schema, table, constraint, columns, values }.into()
+        Fault::DuplicateKey { schema, table, constraint, columns, values }
     }
 
     /// The columns of an index and these values of them, as messages have them.

@@ -25,10 +25,12 @@ mod bulk;
 mod check_constraints;
 mod checks;
 mod entries;
+mod generated;
 mod tally;
 
 pub(crate) use bulk::BulkRows;
 pub(crate) use check_constraints::Checks;
+pub(crate) use generated::{Generated, can_assign};
 pub(crate) use tally::Tally;
 
 use crate::Session;
@@ -97,11 +99,12 @@ pub(crate) struct NewRow {
 }
 
 impl NewRow {
-    /// Checks a row and encodes its key.
+    /// Computes what is generated of a row, checks it and encodes its key.
     ///
     /// # Errors
     /// 23502, 23514; a key that is too long.
-    pub(crate) fn new(target: &Target, row: Row) -> EngineResult<Self> {
+    pub(crate) fn new(target: &Target, mut row: Row) -> EngineResult<Self> {
+        target.compute(&mut row)?;
         target.check(&row)?;
         let key = target.codec.encode_key(&row)?.into();
         Ok(Self { key, row })
@@ -111,7 +114,8 @@ impl NewRow {
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub(crate) fn partial(target: &Target, row: Row) -> EngineResult<Self> {
+    pub(crate) fn partial(target: &Target, mut row: Row) -> EngineResult<Self> {
+        target.compute(&mut row)?;
         target.check_nulls(&row)?;
         let key = target.codec.encode_key(&row)?.into();
         Ok(Self { key, row })

@@ -34,6 +34,8 @@ mod point;
 mod range;
 mod restart;
 mod row_exprs;
+mod row_locks;
+mod row_locks;
 mod row_programs;
 mod row_writer;
 mod sequences;

@@ -36,6 +36,8 @@ struct Shown<'a> {
     typmod: i32,
     not_null: bool,
     default: Option<String>,
+    /// What it is computed by.
+    generated: Option<String>,
     identity: Option<Identity>,
     sequence: Option<&'a Arc<Sequence>>,
     writable: bool,
@@ -45,7 +47,19 @@ impl<'a> Shown<'a> {
     /// A column of that type that cannot be written.
     fn of(ty: &'a PgType) -> Self {
         let (default, identity, sequence) = (None, None, None);
-        Self { name: "", number: 0, ty, typmod: -1, not_null: false, default, identity, sequence, writable: false }
+        let generated = None;
+        Self {
+            name: "",
+            number: 0,
+            ty,
+            typmod: -1,
+            not_null: false,
+            default,
+            generated,
+            identity,
+            sequence,
+            writable: false,
+        }
     }
 }
 
@@ -88,7 +102,8 @@ fn of_table<'a>(source: &'a Source, number: i16, column: &'a Column) -> Option<S
         ty: PgType::by_oid(column.ty.oid())?,
         typmod: column.ty.typmod(),
         not_null: column.not_null,
-        default: column_default(source, column),
+        default: column_default(source, column).filter(|_| column.generated.is_none()),
+        generated: column.default.clone().filter(|_| column.generated.is_some()),
         identity: column.identity,
         sequence: column.sequence.and_then(|oid| source.catalog.sequence_by_oid(oid)),
         writable: true,
@@ -128,7 +143,8 @@ fn add(rows: &mut Rows, schema: &str, table: &str, column: &Shown<'_>) {
         ("identity_maximum", sequence.map(|it| it.max.to_string()).into()),
         ("identity_minimum", sequence.map(|it| it.min.to_string()).into()),
         ("identity_cycle", yes_no(sequence.is_some_and(|it| it.cycle))),
-        ("is_generated", "NEVER".into()),
+        ("is_generated", if column.generated.is_some() { "ALWAYS" } else { "NEVER" }.into()),
+        ("generation_expression", column.generated.clone().into()),
         ("is_updatable", yes_no(column.writable)),
     ]);
 }

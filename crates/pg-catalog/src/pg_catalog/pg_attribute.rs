@@ -38,7 +38,13 @@ fn rows(source: &Source, rows: &mut Rows) {
                         oid,
                         number,
                         column,
-                        Facts { not_null: column.not_null, default, identity, dimensions: None },
+                        Facts {
+                            not_null: column.not_null,
+                            default,
+                            identity,
+                            generated: column.generated.is_some(),
+                            dimensions: None,
+                        },
                     );
                 }
                 dropped_columns(table).for_each(|number| add_dropped(rows, oid, number));
@@ -118,6 +124,7 @@ struct Facts {
     not_null: bool,
     default: bool,
     identity: &'static str,
+    generated: bool,
     /// As declared; `None`: as many as the type has.
     dimensions: Option<u8>,
 }
@@ -146,6 +153,7 @@ fn add_typed(rows: &mut Rows, relation: u32, number: i16, (name, ty, typmod): (&
         ("attnotnull", facts.not_null.into()),
         ("atthasdef", facts.default.into()),
         ("attidentity", facts.identity.into()),
+        ("attgenerated", if facts.generated { "s" } else { "" }.into()),
         ("attislocal", true.into()),
         ("attcollation", ty.collation.into()),
     ]);

@@ -35,7 +35,7 @@ fn rows(source: &Source, rows: &mut Rows) {
             ("indisunique", index.unique.into()),
             ("indnullsnotdistinct", index.nulls_not_distinct.into()),
             ("indisprimary", index.primary.into()),
-            ("indimmediate", true.into()),
+            ("indimmediate", (!index.deferrable.0).into()),
             ("indisvalid", true.into()),
             ("indisready", true.into()),
             ("indislive", true.into()),

@@ -22,6 +22,7 @@ use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{Column, DFSchema, DFSchemaRef, JoinType, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan, Projection};
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr_common::physical_expr::is_volatile;
 use sql::ast;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -263,6 +264,11 @@ impl RowExprs {
     /// Do they need a session? Then [`Self::eval`] wants a context.
     pub fn needs_context(&self) -> bool {
         self.values.iter().any(|value| matches!(value.source, Source::Session))
+    }
+
+    /// Is there a function among them that gives another value each time?
+    pub fn is_volatile(&self) -> bool {
+        self.stages.iter().flat_map(|stage| &stage.exprs).any(is_volatile)
     }
 
     /// Types of the values.

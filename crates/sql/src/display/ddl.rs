@@ -35,6 +35,9 @@ impl Display for CreateTable {
         let unlogged = when(self.hints.contains(&StorageHint::Unlogged), "UNLOGGED ");
         write!(f, "CREATE {unlogged}TABLE {}{}", when(self.if_not_exists, "IF NOT EXISTS "), self.name)?;
         let mut elements: Vec<String> = self.columns.iter().map(ToString::to_string).collect();
+        for like in self.likes.iter().rev() {
+            elements.insert(like.at.min(elements.len()), like.to_string());
+        }
         if let Some(as_query) = &self.as_query {
             elements.extend(as_query.columns.iter().map(|name| quote(name)));
         }
@@ -85,6 +88,9 @@ impl Display for ColumnDef {
             Some(identity) => write!(f, "{identity}")?,
             None => f.write_str(when(self.not_null, " NOT NULL"))?,
         }
+        if let Some(computed) = &self.computed {
+            write!(f, " GENERATED ALWAYS AS ({}) STORED", computed.text)?;
+        }
         self.checks.iter().try_for_each(|check| write!(f, " {check}"))?;
         self.uniques.iter().try_for_each(|unique| {
             f.write_str(" ")?;
@@ -102,7 +108,7 @@ impl Display for CheckDef {
         if let Some(name) = &self.name {
             write!(f, "CONSTRAINT {} ", quote(name))?;
         }
-        write!(f, "CHECK ({})", self.text)
+        write!(f, "CHECK ({}){}", self.text, when(self.not_valid, " NOT VALID"))
     }
 }
 
@@ -203,8 +209,28 @@ impl Display for AlterAction {
             Self::DropIdentity { column, if_exists } => {
                 write!(f, "ALTER COLUMN {} DROP IDENTITY{}", quote(column), when(*if_exists, " IF EXISTS"))
             }
+            Self::DropExpression { column, if_exists } => {
+                write!(f, "ALTER COLUMN {} DROP EXPRESSION{}", quote(column), when(*if_exists, " IF EXISTS"))
+            }
+            Self::SetType { column, data_type, using } => {
+                write!(f, "ALTER COLUMN {} TYPE {}", quote(column), data_type.column_name())?;
+                using.iter().try_for_each(|using| write!(f, " USING {}", using.text))
+            }
             Self::SetOptions(options) => write!(f, "SET ({})", List(options)),
             Self::ResetOptions(options) => write!(f, "RESET {}", names(options)),
         }
+    }
+}
+
+impl Display for TableLike {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "LIKE {}", self.source)?;
+        for (option, word) in LikeOption::ALL {
+            f.write_str(&match self.including.contains(&option) {
+                true => format!(" INCLUDING {word}"),
+                false => String::new(),
+            })?;
+        }
+        Ok(())
     }
 }

@@ -54,7 +54,8 @@ impl UniqueDef {
         if columns {
             write!(f, " {}", names(&self.columns))?;
         }
-        tail(f, &self.include, false, &self.options)
+        tail(f, &self.include, false, &self.options)?;
+        write!(f, "{}{}", when(self.deferrable, " DEFERRABLE"), when(self.deferred, " INITIALLY DEFERRED"))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::check::check_def;
 use super::column::{InlineKey, column_def, primary_key, refuse_constraint};
 use super::foreign_key::table_foreign_key;
-use super::{Cursor, Parse, drop, index, owner, sequence, unsupported};
+use super::{Cursor, Parse, data_type, drop, index, owner, sequence, unsupported};
 use crate::Statement;
 use crate::phoenix::options;
 use crate::statement::{AlterAction, AlterTable, DefaultExpr, OwnedObject};
@@ -224,8 +224,22 @@ fn alter_column(c: &mut Cursor<'_>) -> Parse<AlterAction> {
     if c.eat_all(&["DROP", "IDENTITY"]) {
         return Ok(AlterAction::DropIdentity { column, if_exists: c.if_exists() });
     }
-    if c.at("TYPE") || c.at_all(&["SET", "DATA", "TYPE"]) {
-        return Err(c.unsupported("ALTER TABLE … ALTER COLUMN … TYPE"));
+    if c.eat_all(&["DROP", "EXPRESSION"]) {
+        return Ok(AlterAction::DropExpression { column, if_exists: c.if_exists() });
+    }
+    if c.eat("TYPE") || c.eat_all(&["SET", "DATA", "TYPE"]) {
+        let data_type = data_type::data_type(c)?;
+        if c.at("COLLATE") {
+            return Err(c.unsupported("COLLATE of a column"));
+        }
+        let using = match c.eat("USING") {
+            true => {
+                let (expr, text) = c.default_expr()?;
+                Some(Box::new(DefaultExpr { expr, text }))
+            }
+            false => None,
+        };
+        return Ok(AlterAction::SetType { column, data_type, using });
     }
     if ["SET", "DROP", "ADD", "RESET", "RESTART"].iter().any(|word| c.at(word))
         && let Token::Word(next) = c.peek_nth(1)

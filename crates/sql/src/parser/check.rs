@@ -10,7 +10,8 @@ pub(super) fn check_def(c: &mut Cursor<'_>, name: Option<String>) -> Parse<Check
     c.need_token(&Token::LParen)?;
     let (expr, text) = c.default_expr()?;
     c.need_token(&Token::RParen)?;
-    for clause in ["NO INHERIT", "NOT VALID", "NOT ENFORCED", "ENFORCED"] {
+    let not_valid = c.eat_all(&["NOT", "VALID"]);
+    for clause in ["NO INHERIT", "NOT ENFORCED", "ENFORCED"] {
         let words: Vec<&str> = clause.split(' ').collect();
         if c.at_all(&words) {
             return Err(c.unsupported(format!("CHECK … {clause}")));
@@ -22,5 +23,5 @@ pub(super) fn check_def(c: &mut Cursor<'_>, name: Option<String>) -> Parse<Check
             return Err(c.invalid(&format!("misplaced {clause} clause")));
         }
     }
-    Ok(CheckDef { name, expr, text })
+    Ok(CheckDef { name, expr, text, not_valid })
 }

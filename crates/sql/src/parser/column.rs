@@ -5,6 +5,7 @@ use super::create::Elements;
 use super::data_type::{column_type, serial};
 use super::foreign_key::{column_foreign_key, table_foreign_key};
 use super::index::{column_unique, table_unique};
+use super::like::table_like;
 use super::sequence::identity;
 use super::{Cursor, Parse};
 use crate::statement::{ColumnDef, DefaultExpr, Generated, KeyPartDef, PrimaryKeyDef};
@@ -12,11 +13,13 @@ use sqlparser::tokenizer::{Location, Token};
 
 /// A column or a constraint.
 pub(super) fn element(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<()> {
-    if table_constraint(c, elements)? {
+    if c.at("LIKE") {
+        let like = table_like(c, elements.columns.len())?;
+        elements.likes.push(like);
         return Ok(());
     }
-    if c.at("LIKE") {
-        return Err(c.unsupported("CREATE TABLE (LIKE …)"));
+    if table_constraint(c, elements)? {
+        return Ok(());
     }
     if matches!(c.peek(), Token::Word(_)) && matches!(c.peek_nth(1), Token::Comma | Token::RParen) {
         elements.names.push(c.name()?);
@@ -63,6 +66,7 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
         not_null,
         default: None,
         generated,
+        computed: None,
         checks: Vec::new(),
         uniques: Vec::new(),
         foreign_keys: Vec::new(),
@@ -87,6 +91,12 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
             }
             let (expr, text) = c.default_expr()?;
             def.default = Some(DefaultExpr { expr, text });
+        } else if c.at_all(&["GENERATED", "ALWAYS", "AS"]) && matches!(c.peek_nth(3), Token::LParen) {
+            if def.computed.is_some() {
+                let message = format!("multiple generation clauses specified for column \"{}\"", def.name);
+                return Err(c.invalid_at(place, &message));
+            }
+            def.computed = Some(computed(c)?);
         } else if c.eat("GENERATED") {
             if def.generated.is_some() {
                 return Err(
@@ -123,7 +133,22 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
         let message = format!("both default and identity specified for column \"{}\"", def.name);
         return Err(c.invalid(&message));
     }
+    if def.computed.is_some() && (def.default.is_some() || def.generated.is_some()) {
+        let other = if def.default.is_some() { "default" } else { "identity" };
+        let message = format!("both {other} and generation expression specified for column \"{}\"", def.name);
+        return Err(c.invalid(&message));
+    }
     Ok((def, key))
+}
+
+/// `GENERATED ALWAYS AS (expression) STORED`.
+fn computed(c: &mut Cursor<'_>) -> Parse<DefaultExpr> {
+    c.need_all(&["GENERATED", "ALWAYS", "AS"])?;
+    c.need_token(&Token::LParen)?;
+    let (expr, text) = c.default_expr()?;
+    c.need_token(&Token::RParen)?;
+    c.need("STORED")?;
+    Ok(DefaultExpr { expr, text })
 }
 
 fn is_table_key(c: &Cursor<'_>) -> bool {

@@ -4,7 +4,8 @@ use super::{Cursor, Parse, absent, column, index, sequence, unsupported, view};
 use crate::Statement;
 use crate::phoenix::{options, split_on::split_on};
 use crate::statement::{
-    AsQuery, CheckDef, ColumnDef, CreateTable, ForeignKeyDef, PrimaryKeyDef, StorageHint, TableOption, UniqueDef,
+    AsQuery, CheckDef, ColumnDef, CreateTable, ForeignKeyDef, PrimaryKeyDef, StorageHint, TableLike, TableOption,
+    UniqueDef,
 };
 use sqlparser::ast::Expr;
 use sqlparser::tokenizer::{Location, Token};
@@ -55,6 +56,8 @@ pub(super) struct Elements {
     pub(super) columns: Vec<ColumnDef>,
     /// Columns without types, as CREATE TABLE AS has them.
     pub(super) names: Vec<String>,
+    /// LIKE.
+    pub(super) likes: Vec<TableLike>,
     /// The primary key, from wherever.
     pub(super) key: Option<PrimaryKeyDef>,
     /// CHECK constraints of the table.
@@ -97,12 +100,13 @@ fn create_table(c: &mut Cursor<'_>) -> Parse<Statement> {
     }
     refuse_tail(c)?;
     let as_query = as_query(c, &mut elements, listed)?;
-    let Elements { columns, key, checks, uniques, foreign_keys, .. } = elements;
+    let Elements { columns, likes, key, checks, uniques, foreign_keys, .. } = elements;
     let (options, split_on) = (table_options, split);
     let table = CreateTable {
         if_not_exists,
         name,
         columns,
+        likes,
         key,
         checks,
         uniques,
@@ -157,7 +161,7 @@ fn as_query(c: &mut Cursor<'_>, elements: &mut Elements, listed: bool) -> Parse<
         return if elements.names.is_empty() && listed { Ok(None) } else { Err(c.syntax()) };
     }
     let constraints = elements.checks.len() + elements.uniques.len() + elements.foreign_keys.len();
-    if !elements.columns.is_empty() || constraints > 0 {
+    if !elements.columns.is_empty() || !elements.likes.is_empty() || constraints > 0 {
         return Err(c.invalid("CREATE TABLE AS takes column names without types"));
     }
     if c.at("EXECUTE") {

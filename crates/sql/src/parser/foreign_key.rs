@@ -36,7 +36,7 @@ fn references(c: &mut Cursor<'_>, name: Option<String>, columns: Vec<String>) ->
         not_valid: false,
     };
     actions(c, &mut key)?;
-    timing(c, &mut key)?;
+    (key.deferrable, key.deferred, key.not_valid) = timing(c)?;
     Ok(key)
 }
 
@@ -94,31 +94,30 @@ fn action(c: &mut Cursor<'_>) -> Parse<ReferentialAction> {
     Err(c.expected("NO ACTION, RESTRICT, CASCADE, SET NULL or SET DEFAULT"))
 }
 
-/// When it is checked, and whether for rows that are there.
-fn timing(c: &mut Cursor<'_>, key: &mut ForeignKeyDef) -> Parse<()> {
+/// When it is checked (DEFERRABLE, INITIALLY DEFERRED), and whether rows that are there may break it (NOT VALID).
+pub(super) fn timing(c: &mut Cursor<'_>) -> Parse<(bool, bool, bool)> {
     let place = c.location();
-    let mut not_deferrable = false;
+    let (mut deferrable, mut deferred, mut not_valid, mut not_deferrable) = (false, false, false, false);
     loop {
         if c.eat_all(&["NOT", "DEFERRABLE"]) {
             not_deferrable = true;
         } else if c.eat("DEFERRABLE") {
-            key.deferrable = true;
+            deferrable = true;
         } else if c.eat_all(&["INITIALLY", "DEFERRED"]) {
-            key.deferred = true;
+            deferred = true;
         } else if c.eat_all(&["INITIALLY", "IMMEDIATE"]) {
-            key.deferred = false;
+            deferred = false;
         } else if c.eat_all(&["NOT", "VALID"]) {
-            key.not_valid = true;
+            not_valid = true;
         } else {
             break;
         }
     }
-    if not_deferrable && key.deferrable {
+    if not_deferrable && deferrable {
         return Err(c.invalid_at(place, "conflicting constraint properties"));
     }
-    if not_deferrable && key.deferred {
+    if not_deferrable && deferred {
         return Err(c.invalid_at(place, "constraint declared INITIALLY DEFERRED must be DEFERRABLE"));
     }
-    key.deferrable |= key.deferred;
-    Ok(())
+    Ok((deferrable || deferred, deferred, not_valid))
 }

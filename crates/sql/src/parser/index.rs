@@ -1,6 +1,7 @@
 //! CREATE INDEX, DROP INDEX, ALTER INDEX, REINDEX, CHECK INDEX, and UNIQUE constraints.
 
 use super::column::nulls_order;
+use super::foreign_key::timing;
 use super::{Cursor, Parse, drop};
 use crate::Statement;
 use crate::phoenix::options;
@@ -169,7 +170,8 @@ pub(super) fn table_unique(c: &mut Cursor<'_>, name: Option<String>) -> Parse<Un
     let nulls_not_distinct = nulls_not_distinct(c)?;
     let columns = c.parenthesised(Cursor::name)?;
     let include = include(c)?;
-    unique_tail(c, UniqueDef { name, columns, include, nulls_not_distinct, options: Vec::new() })
+    let (options, deferrable, deferred) = (Vec::new(), false, false);
+    unique_tail(c, UniqueDef { name, columns, include, nulls_not_distinct, options, deferrable, deferred })
 }
 
 /// `UNIQUE [NULLS [NOT] DISTINCT]` of a column.
@@ -177,7 +179,8 @@ pub(super) fn column_unique(c: &mut Cursor<'_>, name: Option<String>, column: &s
     c.need("UNIQUE")?;
     let nulls_not_distinct = nulls_not_distinct(c)?;
     let columns = vec![column.to_owned()];
-    unique_tail(c, UniqueDef { name, columns, include: Vec::new(), nulls_not_distinct, options: Vec::new() })
+    let (include, options, deferrable, deferred) = (Vec::new(), Vec::new(), false, false);
+    unique_tail(c, UniqueDef { name, columns, include, nulls_not_distinct, options, deferrable, deferred })
 }
 
 fn unique_tail(c: &mut Cursor<'_>, mut unique: UniqueDef) -> Parse<UniqueDef> {
@@ -185,11 +188,12 @@ fn unique_tail(c: &mut Cursor<'_>, mut unique: UniqueDef) -> Parse<UniqueDef> {
     if c.at_all(&["USING", "INDEX", "TABLESPACE"]) {
         return Err(c.unsupported("UNIQUE … USING INDEX TABLESPACE"));
     }
-    c.eat_all(&["NOT", "DEFERRABLE"]);
-    if c.at("DEFERRABLE") || c.at_all(&["INITIALLY", "DEFERRED"]) {
-        return Err(c.unsupported("a UNIQUE constraint that is DEFERRABLE"));
+    let place = c.location();
+    let (deferrable, deferred, not_valid) = timing(c)?;
+    if not_valid {
+        return Err(c.invalid_at(place, "UNIQUE constraints cannot be marked NOT VALID"));
     }
-    c.eat_all(&["INITIALLY", "IMMEDIATE"]);
+    (unique.deferrable, unique.deferred) = (deferrable, deferred);
     Ok(unique)
 }
 

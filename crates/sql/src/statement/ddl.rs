@@ -1,6 +1,6 @@
 //! CREATE TABLE and ALTER TABLE.
 
-use super::{ColumnName, ForeignKeyDef, Generated, ObjectName, UniqueDef};
+use super::{ColumnName, ForeignKeyDef, Generated, ObjectName, TableLike, UniqueDef};
 use crate::ast;
 use types::DataType;
 
@@ -13,6 +13,8 @@ pub struct CreateTable {
     pub name: ObjectName,
     /// Columns in order; empty with AS.
     pub columns: Vec<ColumnDef>,
+    /// LIKE, in order.
+    pub likes: Vec<TableLike>,
     /// The primary key, however it was written; `None` means a hidden row id.
     pub key: Option<PrimaryKeyDef>,
     /// CHECK constraints of the table; those of columns are in [`ColumnDef::checks`].
@@ -68,6 +70,8 @@ pub struct ColumnDef {
     pub default: Option<DefaultExpr>,
     /// A sequence of its own gives its values.
     pub generated: Option<Generated>,
+    /// GENERATED ALWAYS AS (expression) STORED.
+    pub computed: Option<DefaultExpr>,
     /// CHECK constraints.
     pub checks: Vec<CheckDef>,
     /// UNIQUE constraints.
@@ -85,6 +89,8 @@ pub struct CheckDef {
     pub expr: ast::Expr,
     /// As the user wrote it; [`crate::parse_expr`] reads it again.
     pub text: String,
+    /// NOT VALID: rows that are there may break it.
+    pub not_valid: bool,
 }
 
 /// DEFAULT of a column.
@@ -253,6 +259,22 @@ pub enum AlterAction {
         column: String,
         /// No error when it is none.
         if_exists: bool,
+    },
+    /// ALTER COLUMN … DROP EXPRESSION.
+    DropExpression {
+        /// The column.
+        column: String,
+        /// No error when it is not generated.
+        if_exists: bool,
+    },
+    /// ALTER COLUMN … TYPE.
+    SetType {
+        /// The column.
+        column: String,
+        /// Its new type.
+        data_type: DataType,
+        /// What becomes of its values; `None` is themselves.
+        using: Option<Box<DefaultExpr>>,
     },
     /// SET k = v, … and SET (k = v, …).
     SetOptions(Vec<TableOption>),

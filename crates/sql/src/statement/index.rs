@@ -36,6 +36,10 @@ pub struct UniqueDef {
     pub nulls_not_distinct: bool,
     /// WITH (…).
     pub options: Vec<TableOption>,
+    /// DEFERRABLE.
+    pub deferrable: bool,
+    /// INITIALLY DEFERRED.
+    pub deferred: bool,
 }
 
 /// What REINDEX makes anew, and CHECK looks through.

@@ -11,6 +11,7 @@ mod ddl;
 mod dml;
 mod foreign_key;
 mod index;
+mod like;
 mod lock;
 pub(crate) mod names;
 mod owner;
@@ -35,6 +36,7 @@ pub use dml::{
 };
 pub use foreign_key::{ForeignKeyDef, ReferentialAction};
 pub use index::{CheckIndexes, CreateIndex, Reindex, UniqueDef};
+pub use like::{LikeOption, TableLike};
 pub use lock::{LockTables, TableLockMode};
 pub use names::{ColumnName, ObjectName};
 pub use owner::{ChangeOwner, OwnedObject};

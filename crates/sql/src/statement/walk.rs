@@ -162,6 +162,9 @@ macro_rules! walker {
                 if let Some(default) = & $($mutability)? it.default {
                     default.expr.visit(v)?;
                 }
+                if let Some(computed) = & $($mutability)? it.computed {
+                    computed.expr.visit(v)?;
+                }
                 checks(& $($mutability)? it.checks, v)
             }
 
@@ -178,6 +181,11 @@ macro_rules! walker {
                         AlterAction::AddColumn { def, .. } => column_def(def, v)?,
                         AlterAction::SetDefault { default, .. } => default.expr.visit(v)?,
                         AlterAction::AddCheck(check) => check.expr.visit(v)?,
+                        AlterAction::SetType { using, .. } => {
+                            if let Some(using) = using {
+                                using.expr.visit(v)?;
+                            }
+                        }
                         AlterAction::AddKey(_)
                         | AlterAction::AddUnique(_)
                         | AlterAction::AddForeignKey(_)
@@ -193,6 +201,7 @@ macro_rules! walker {
                         | AlterAction::DropNotNull { .. }
                         | AlterAction::AddIdentity { .. }
                         | AlterAction::DropIdentity { .. }
+                        | AlterAction::DropExpression { .. }
                         | AlterAction::SetOptions(_)
                         | AlterAction::ResetOptions(_) => {}
                     }

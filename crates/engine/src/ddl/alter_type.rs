@@ -1,0 +1,62 @@
+//! ALTER COLUMN … TYPE: in the catalog alone where the bytes of values stay, else with the rows written anew.
+
+use super::alter_table::Step;
+use super::check_default;
+use super::rewrite::Rewrite;
+use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
+use crate::row_writer::can_assign;
+use catalog::{Table, keeps_bytes};
+use sql::DefaultExpr;
+use types::DataType;
+
+impl Session {
+    /// `None`: the column is of that type already.
+    pub(super) async fn set_type(
+        &mut self,
+        table: &Table,
+        name: &str,
+        ty: DataType,
+        using: Option<&DefaultExpr>,
+        rewrite: &mut Rewrite,
+    ) -> EngineResult<Option<Step>> {
+        let column = table.must_get_column(name)?.clone();
+        if !ty.is_storable() {
+            return fail(Fault::Unsupported { feature: format!("a column of type {ty}") });
+        }
+        if column.ty == ty && using.is_none() {
+            return Ok(None);
+        }
+        if column.generated.is_some() && using.is_some() {
+            let message = "cannot specify USING when altering type of generated column".to_string();
+            return fail(Fault::InvalidDefinition { message });
+        }
+        if column.sequence.is_some() && !matches!(ty, DataType::SmallInt | DataType::Integer | DataType::BigInt) {
+            if column.identity.is_some() {
+                let message = "identity column type must be smallint, integer, or bigint".to_string();
+                return fail(Fault::BadSequence { message });
+            }
+        } else if column.generated.is_none()
+            && let Some(text) = &column.default
+        {
+            // A default is of its column's type, as PostgreSQL keeps it.
+            if !can_assign(column.ty, ty) {
+                let of = ty.column_name();
+                let message = format!("default for column \"{name}\" cannot be cast automatically to type {of}");
+                return Err(Fault::NoCastToType { message, hint: None }.into());
+            }
+            let default = DefaultExpr { expr: sql::parse_expr(text)?, text: text.clone() };
+            check_default(self, Some(&default), name, ty).await?;
+        }
+        let refers = table.foreign_keys.iter().any(|key| key.columns.contains(&column.id));
+        if using.is_some() && refers {
+            let feature = "ALTER COLUMN TYPE with USING of a column of a foreign key".to_string();
+            return fail(Fault::Unsupported { feature });
+        }
+        if let Some(using) = using {
+            rewrite.using.insert(column.id, using.text.clone());
+        }
+        rewrite.needed |= using.is_some() || column.generated.is_some() || !keeps_bytes(column.ty, ty);
+        Ok(Some(Step::SetType(name.to_string(), ty)))
+    }
+}

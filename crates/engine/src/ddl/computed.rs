@@ -1,0 +1,72 @@
+//! Generated columns in definitions: what an expression may be, and which columns it names.
+
+use super::check::{names_in, rewritten};
+use crate::Session;
+use crate::dml::folded;
+use crate::error::{EngineResult, Fault, fail};
+use crate::row_writer::can_assign;
+use catalog::{NewColumn, Table};
+use query::RowTable;
+use sql::ColumnDef;
+use sql::ast::{Expr, Ident};
+use types::ident::quote;
+
+impl Session {
+    /// Makes the columns generated that `defs` say are, of a table with these columns.
+    ///
+    /// # Errors
+    /// What is wrong with an expression: 42P17, 42703, 42804.
+    pub(super) async fn compute_columns<'d>(
+        &mut self,
+        row: &RowTable,
+        defs: impl Iterator<Item = &'d ColumnDef>,
+        generated: &[String],
+        columns: &mut [NewColumn],
+    ) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        for def in defs {
+            let Some(computed) = &def.computed else { continue };
+            let mut names = names_in(&computed.expr);
+            names.retain(|name| row.columns.iter().any(|(column, _)| column == name));
+            if let Some(column) = names.iter().find(|name| generated.contains(name)) {
+                return fail(Fault::NestedGenerated { column: column.clone() });
+            }
+            let compiled = self.compile_generated(&catalog, row.clone(), std::slice::from_ref(&computed.expr)).await?;
+            if let Some(ty) = compiled.types().first().filter(|ty| !can_assign(**ty, def.data_type)) {
+                let message = format!(
+                    "column \"{}\" is of type {} but default expression is of type {}",
+                    def.name,
+                    def.data_type.base_name(),
+                    ty.base_name()
+                );
+                let hint = Some("You will need to rewrite or cast the expression.".to_string());
+                return Err(Fault::NoCastToType { message, hint }.into());
+            }
+            for column in columns.iter_mut().filter(|column| column.name == def.name) {
+                (column.default, column.generated) = (Some(computed.text.clone()), Some(names.clone()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The generated columns whose expressions name a column, with that column called `to` in their texts.
+///
+/// # Errors
+/// 0A000 for an expression that would not be read again as it is written.
+pub(super) fn renamed_expressions(table: &Table, from: &str, to: &str) -> EngineResult<Vec<(String, String)>> {
+    let Some(column) = table.column_by_name(from) else { return Ok(Vec::new()) };
+    let naming = table.columns.iter().filter(|it| it.generated.as_ref().is_some_and(|of| of.contains(&column.id)));
+    let identifier = || if quote(to) == to { Ident::new(to) } else { Ident::with_quote('"', to) };
+    let renamed = naming.map(|column| {
+        let (text, _) = rewritten(sql::parse_expr(column.default.as_deref().unwrap_or("NULL"))?, |part| {
+            if let Expr::Identifier(name) = part
+                && folded(name) == from
+            {
+                *name = identifier();
+            }
+        })?;
+        Ok((column.name.clone(), text))
+    });
+    renamed.collect()
+}

@@ -1,0 +1,201 @@
+//! LIKE in CREATE TABLE: the columns of another relation, and what else of it is asked for, in their place.
+
+use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
+use catalog::{Catalog, CatalogResult, CommentTarget, Draft, Identity, Index, NewIndex, NewIndexPart, Table, TableOid};
+use sql::{
+    CheckDef, ColumnDef, CreateTable, DefaultExpr, Generated, KeyPartDef, LikeOption, PrimaryKeyDef, SequenceOptions,
+    TableLike,
+};
+use std::sync::Arc;
+
+/// What comes from other tables and is no part of the statement.
+#[derive(Default)]
+pub(super) struct Copied {
+    /// Each with its comment.
+    indexes: Vec<(NewIndex, Option<String>)>,
+    /// By the names of columns.
+    columns: Vec<(String, String)>,
+    /// By the names of CHECK constraints.
+    checks: Vec<(String, String)>,
+}
+
+impl Session {
+    /// The statement with columns and constraints in the place of LIKE.
+    ///
+    /// # Errors
+    /// 42P01, 42P16 for a second primary key.
+    pub(super) fn without_likes(&self, create: &CreateTable) -> EngineResult<(CreateTable, Copied)> {
+        let (mut whole, mut copied) = (create.clone(), Copied::default());
+        let catalog = self.engine.catalog().current();
+        let mut added = 0;
+        for like in std::mem::take(&mut whole.likes) {
+            let at = (like.at + added).min(whole.columns.len());
+            let columns = match self.view_columns(&catalog, &like) {
+                Some(columns) => columns,
+                None => {
+                    let table = self.resolve(&catalog, &like.source)?;
+                    copy_constraints(&catalog, &table, &like, &mut whole, &mut copied)?;
+                    table
+                        .visible_columns()
+                        .map(|column| column_of(&catalog, &table, column, &like))
+                        .collect::<EngineResult<_>>()?
+                }
+            };
+            added += columns.len();
+            whole.columns.splice(at..at, columns);
+        }
+        if !copied.indexes.is_empty() {
+            self.check_store()?;
+        }
+        Ok((whole, copied))
+    }
+
+    /// The columns of a view; `None` where the name is no view's.
+    fn view_columns(&self, catalog: &Catalog, like: &TableLike) -> Option<Vec<ColumnDef>> {
+        let schemas = self.schemas_of(catalog, &like.source);
+        let first = schemas.iter().find(|schema| {
+            catalog.table(schema, &like.source.name).is_some() || catalog.view(schema, &like.source.name).is_some()
+        })?;
+        let view = catalog.view(first, &like.source.name)?;
+        Some(view.columns.iter().map(|column| plain(&column.name, column.ty)).collect())
+    }
+}
+
+impl Copied {
+    /// Makes the indexes and the comments of a table that has just been made.
+    pub(super) fn apply(self, draft: &mut Draft, table: TableOid) -> CatalogResult<()> {
+        for (new, comment) in self.indexes {
+            // There is nothing yet that its storage is to be filled with.
+            let prepared = draft.prepare_index(table, new)?;
+            draft.publish_index(&prepared)?;
+            if comment.is_some() {
+                draft.set_comment(CommentTarget::object(prepared.index().oid), comment.as_deref())?;
+            }
+        }
+        let made = draft.table(table)?;
+        for (name, text) in &self.columns {
+            let column = made.must_get_column(name)?.id.0;
+            draft.set_comment(CommentTarget { oid: table.0, column }, Some(text))?;
+        }
+        for (name, text) in &self.checks {
+            if let Some(check) = made.check(name) {
+                draft.set_comment(CommentTarget::object(check.oid), Some(text))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn plain(name: &str, data_type: types::DataType) -> ColumnDef {
+    ColumnDef {
+        family: None,
+        name: name.to_string(),
+        data_type,
+        null: false,
+        not_null: false,
+        default: None,
+        generated: None,
+        computed: None,
+        checks: Vec::new(),
+        uniques: Vec::new(),
+        foreign_keys: Vec::new(),
+    }
+}
+
+fn column_of(
+    catalog: &Catalog,
+    table: &Arc<Table>,
+    column: &catalog::Column,
+    like: &TableLike,
+) -> EngineResult<ColumnDef> {
+    let includes = |option| like.including.contains(&option);
+    let expression = || -> EngineResult<Option<DefaultExpr>> {
+        let Some(text) = column.default.clone() else { return Ok(None) };
+        Ok(Some(DefaultExpr { expr: sql::parse_expr(&text)?, text }))
+    };
+    let mut def = plain(&column.name, column.ty);
+    (def.family, def.not_null) = (column.family.clone(), column.not_null);
+    def.null = !column.not_null && table.key_position(column.id).is_some() && includes(LikeOption::Indexes);
+    match (column.generated.is_some(), column.identity) {
+        (true, _) if includes(LikeOption::Generated) => def.computed = expression()?,
+        (false, Some(identity)) if includes(LikeOption::Identity) => {
+            let sequence = column.sequence.and_then(|oid| catalog.sequence_by_oid(oid));
+            let options = sequence.map_or_else(SequenceOptions::default, |it| SequenceOptions {
+                increment: Some(it.increment),
+                min: Some(Some(it.min)),
+                max: Some(Some(it.max)),
+                start: Some(it.start),
+                cycle: Some(it.cycle),
+                ..SequenceOptions::default()
+            });
+            def.generated =
+                Some(Generated::Identity { always: identity == Identity::Always, options: Box::new(options) });
+        }
+        (false, None) if includes(LikeOption::Defaults) => def.default = expression()?,
+        _ => {}
+    }
+    Ok(def)
+}
+
+fn copy_constraints(
+    catalog: &Catalog,
+    table: &Arc<Table>,
+    like: &TableLike,
+    whole: &mut CreateTable,
+    copied: &mut Copied,
+) -> EngineResult<()> {
+    let includes = |option| like.including.contains(&option);
+    let comment = |oid: u32, column: u16| {
+        let text = catalog.comment(CommentTarget { oid, column });
+        text.filter(|_| includes(LikeOption::Comments)).map(str::to_string)
+    };
+    for column in table.visible_columns() {
+        copied.columns.extend(comment(table.oid.0, column.id.0).map(|text| (column.name.clone(), text)));
+    }
+    if includes(LikeOption::Constraints) {
+        for check in &table.checks {
+            let (expr, text) = (sql::parse_expr(&check.text)?, check.text.clone());
+            whole.checks.push(CheckDef { name: Some(check.name.clone()), expr, text, not_valid: false });
+            copied.checks.extend(comment(check.oid, 0).map(|text| (check.name.clone(), text)));
+        }
+    }
+    if !includes(LikeOption::Indexes) {
+        return Ok(());
+    }
+    if !table.has_hidden_row_id() {
+        if whole.key.is_some() {
+            let message = format!("multiple primary keys for table \"{}\" are not allowed", whole.name.name);
+            return fail(Fault::InvalidDefinition { message });
+        }
+        let part = |part: &catalog::KeyColumn| {
+            let column = table.column(part.column)?.name.clone();
+            Some(KeyPartDef { column, descending: part.descending, nulls_first: Some(part.nulls_first) })
+        };
+        let parts = table.key.iter().filter_map(part).collect();
+        whole.key = Some(PrimaryKeyDef { name: None, parts });
+    }
+    copied.indexes.extend(table.indexes.iter().map(|index| (new_index(table, index), comment(index.oid, 0))));
+    Ok(())
+}
+
+/// The same index of another table, under a name of its own.
+fn new_index(table: &Table, index: &Index) -> NewIndex {
+    let name = |id| table.column(id).map(|column| column.name.clone());
+    let part = |part: &catalog::IndexPart| {
+        let column = name(part.column)?;
+        Some(NewIndexPart { column, descending: part.descending, nulls_first: part.nulls_first })
+    };
+    NewIndex {
+        name: None,
+        unique: index.unique,
+        nulls_not_distinct: index.nulls_not_distinct,
+        constraint: index.constraint.is_some(),
+        parts: index.parts.iter().filter_map(part).collect(),
+        include: index.include.iter().filter_map(|id| name(*id)).collect(),
+        salt_buckets: index.salt_buckets,
+        deferrable: index.deferrable,
+        deferred: index.deferred,
+        ..NewIndex::default()
+    }
+}

@@ -1,0 +1,106 @@
+//! Generated columns, compiled: what every new state of a row computes before it is checked and written.
+//!
+//! Their values come from the other columns of the row alone, as those of CHECK constraints do.
+
+use crate::Session;
+use crate::dml::{Exprs, ParamTypes, Row, Target, has_subquery};
+use crate::error::{EngineResult, Fault, fail};
+use catalog::{Catalog, Table};
+use query::RowTable;
+use sql::ast::Expr;
+use std::sync::Arc;
+use types::DataType;
+
+/// The generated columns of a table in its order.
+#[derive(Debug, Default)]
+pub(crate) struct Generated {
+    positions: Vec<usize>,
+    exprs: Exprs,
+}
+
+impl Generated {
+    pub(crate) fn is_cacheable(&self) -> bool {
+        self.exprs.is_cacheable()
+    }
+}
+
+impl Target {
+    /// Gives the generated columns of a row their values.
+    ///
+    /// # Errors
+    /// Those of evaluating an expression, and values that do not fit.
+    pub(crate) fn compute(&self, row: &mut Row) -> EngineResult<()> {
+        if !self.is_computed {
+            return Ok(());
+        }
+        if self.generated.positions.is_empty() {
+            return fail(Fault::Internal { detail: "a row is written past the generated columns".to_string() });
+        }
+        let values = self.generated.exprs.eval_alone(row)?;
+        for (at, value) in self.generated.positions.iter().zip(values) {
+            let value = self.assign(*at, value)?;
+            crate::dml::set(row, *at, value);
+        }
+        Ok(())
+    }
+}
+
+impl Session {
+    /// The generated columns of a table, compiled.
+    pub(super) async fn generated_of(&mut self, catalog: &Arc<Catalog>, table: &Table) -> EngineResult<Generated> {
+        let (mut positions, mut exprs) = (Vec::new(), Vec::new());
+        for (at, column) in table.columns.iter().enumerate().filter(|(_, column)| column.generated.is_some()) {
+            positions.push(at);
+            exprs.push(sql::parse_expr(column.default.as_deref().unwrap_or("NULL"))?);
+        }
+        let columns = table.columns.iter().map(|column| (column.name.clone(), column.ty)).collect();
+        let row = RowTable { name: table.name.clone(), columns };
+        Ok(Generated { positions, exprs: self.compile_generated(catalog, row, &exprs).await? })
+    }
+
+    /// Compiles expressions of generated columns over rows of a table.
+    ///
+    /// # Errors
+    /// What is wrong with them; 42P17 when they need more than the row.
+    pub(crate) async fn compile_generated(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        row: RowTable,
+        exprs: &[Expr],
+    ) -> EngineResult<Exprs> {
+        for expr in exprs {
+            if has_subquery(expr) {
+                return fail(Fault::SubqueryInGenerated);
+            }
+            super::check_constraints::refuse_parameters(expr)?;
+            self.engine.planner().check_clause(expr, "column generation expressions")?;
+        }
+        let compiled = self.exprs_over(catalog, &[row], exprs, &mut ParamTypes::default()).await?;
+        match compiled.needs_context() || compiled.is_volatile() {
+            true => fail(Fault::NotImmutable),
+            false => Ok(compiled),
+        }
+    }
+}
+
+/// Does PostgreSQL assign values of the one type to columns of the other?
+pub(crate) fn can_assign(from: DataType, to: DataType) -> bool {
+    use DataType::{
+        BigInt, Char, Date, Double, Integer, Interval, LimitedInterval, Numeric, Real, SmallInt, Text, Varchar,
+    };
+    let is_number = |ty| matches!(ty, SmallInt | Integer | BigInt | Real | Double | Numeric(_));
+    let is_moment = |ty| matches!(ty, Date | DataType::Timestamp(_) | DataType::TimestampTz(_));
+    match (from, to) {
+        (_, Text | Varchar(_) | Char(_)) => true,
+        (from, to) if is_number(from) && is_number(to) => true,
+        (from, to) if is_moment(from) && is_moment(to) => true,
+        (DataType::Timestamp(_) | DataType::TimestampTz(_) | Interval | LimitedInterval(_), DataType::Time(_)) => true,
+        (DataType::Time(_), Interval | LimitedInterval(_)) => true,
+        (Interval | LimitedInterval(_), Interval | LimitedInterval(_)) => true,
+        (
+            DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_),
+            DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_),
+        ) => true,
+        (from, to) => from.unlimited() == to.unlimited() || from.base_name() == to.base_name(),
+    }
+}

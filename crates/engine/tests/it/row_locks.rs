@@ -1,0 +1,96 @@
+//! SELECT … FOR UPDATE under concurrency: nobody gets a row that another one holds, and what was waited for is read anew.
+
+use crate::client::{Client, engine};
+use engine::Engine;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Waits until so many lock requests wait.
+async fn waiting_are(engine: &Arc<Engine>, count: usize) {
+    let mut watcher = Client::of(engine);
+    let wanted = format!("{count}\nSELECT 1");
+    while watcher.run("SELECT count(*) FROM pg_locks WHERE NOT granted").await != wanted {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+async fn table(engine: &Arc<Engine>) -> Client {
+    let mut client = Client::of(engine);
+    client.ok("CREATE TABLE t (id integer PRIMARY KEY, state text, v integer)").await;
+    client.ok("INSERT INTO t SELECT i, 'new', 0 FROM generate_series(1, 5) AS g(i)").await;
+    client
+}
+
+#[tokio::test]
+async fn a_row_that_was_waited_for_is_judged_again() {
+    let engine = engine().await;
+    let mut one = table(&engine).await;
+    let mut other = Client::of(&engine);
+    one.ok("BEGIN; UPDATE t SET state = 'done' WHERE id = 1; UPDATE t SET v = 7 WHERE id = 2").await;
+    let waits = tokio::spawn(async move {
+        other.run("SELECT id, v FROM t WHERE state = 'new' ORDER BY id LIMIT 2 FOR UPDATE").await
+    });
+    waiting_are(&engine, 1).await;
+    one.ok("COMMIT").await;
+    assert_eq!(waits.await.unwrap(), "2|7\n3|0\nSELECT 2");
+}
+
+#[tokio::test]
+async fn a_row_that_was_deleted_meanwhile_is_left_out() {
+    let engine = engine().await;
+    let mut one = table(&engine).await;
+    let mut other = Client::of(&engine);
+    one.ok("BEGIN; DELETE FROM t WHERE id = 1").await;
+    let waits = tokio::spawn(async move { other.run("SELECT id FROM t WHERE id < 3 FOR SHARE").await });
+    waiting_are(&engine, 1).await;
+    one.ok("COMMIT").await;
+    assert_eq!(waits.await.unwrap(), "2\nSELECT 1");
+}
+
+#[tokio::test]
+async fn who_locked_a_row_is_not_overtaken() {
+    let engine = engine().await;
+    let mut one = table(&engine).await;
+    let mut other = Client::of(&engine);
+    one.ok("BEGIN; SELECT v FROM t WHERE id = 1 FOR UPDATE").await;
+    let waits = tokio::spawn(async move { other.run("UPDATE t SET v = v + 1 WHERE id = 1").await });
+    waiting_are(&engine, 1).await;
+    one.ok("UPDATE t SET v = 10 WHERE id = 1; COMMIT").await;
+    assert_eq!(waits.await.unwrap(), "UPDATE 1");
+    assert_eq!(one.run("SELECT v FROM t WHERE id = 1").await, "11\nSELECT 1");
+}
+
+#[tokio::test]
+async fn workers_of_a_queue_get_each_job_once() {
+    let engine = engine().await;
+    let mut client = Client::of(&engine);
+    client.ok("CREATE TABLE jobs (id integer PRIMARY KEY, done boolean DEFAULT false)").await;
+    client.ok("INSERT INTO jobs SELECT i FROM generate_series(1, 60) AS g(i)").await;
+    let worker = || {
+        let mut client = Client::of(&engine);
+        async move {
+            let mut got = Vec::new();
+            loop {
+                client.ok("BEGIN").await;
+                let job =
+                    client.run("SELECT id FROM jobs WHERE NOT done ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED").await;
+                let Some(id) = job.strip_suffix("\nSELECT 1").map(str::to_string) else {
+                    client.ok("COMMIT").await;
+                    return got;
+                };
+                client.ok(&format!("UPDATE jobs SET done = true WHERE id = {id}")).await;
+                client.ok("COMMIT").await;
+                got.push(id);
+            }
+        }
+    };
+    let workers = [worker(), worker(), worker()].map(tokio::spawn);
+    let mut all = Vec::new();
+    for worker in workers {
+        all.extend(worker.await.unwrap());
+    }
+    assert_eq!(client.run("SELECT count(*) FROM jobs WHERE NOT done").await, "0\nSELECT 1");
+    assert_eq!(all.len(), 60);
+    assert_eq!(all.iter().collect::<HashSet<_>>().len(), 60);
+}
