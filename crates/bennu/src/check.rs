@@ -1,7 +1,7 @@
 //! What is on disk, read whole and held against its checksums.
 
 use crate::Error;
-use engine::{Engine, EngineOptions};
+use engine::{Engine, EngineOptions, SessionStart};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use store::{FamilyId, Store, TableId};
@@ -24,8 +24,16 @@ pub struct CheckReport {
 pub(crate) async fn run(store: Arc<dyn Store>) -> Result<CheckReport, Error> {
     let found = store.check().await?;
     let mut problems = Vec::new();
-    let names: HashMap<_, _> = match Engine::open(Arc::clone(&store), EngineOptions::default()).await {
-        Ok(engine) => engine.tables_by_storage().into_iter().collect(),
+    let options = EngineOptions { run_jobs: false, ..EngineOptions::default() };
+    let mut differences = Vec::new();
+    let names: HashMap<_, _> = match Engine::open(Arc::clone(&store), options).await {
+        Ok(engine) => {
+            // What cannot be read is a problem already.
+            if found.problems.is_empty() {
+                differences = index_differences(&engine).await;
+            }
+            engine.tables_by_storage().into_iter().collect()
+        }
         // Rows may be whole and yet make no catalog.
         Err(error) => {
             problems.push(format!("the catalog cannot be read: {}", error.message()));
@@ -41,8 +49,19 @@ pub(crate) async fn run(store: Arc<dyn Store>) -> Result<CheckReport, Error> {
         Some(place) => format!("{}: {}", name(place), problem.what),
         None => problem.what,
     }));
+    problems.extend(differences);
     let sound = found.rows.into_iter().filter(|(table, family, _)| !damaged.contains(&(*table, *family)));
     let tables = sound.map(|(table, family, rows)| (name((table, family)), rows)).collect();
     store.close().await?;
     Ok(CheckReport { tables, damaged: damaged.into_iter().map(name).collect(), bytes: found.bytes, problems })
+}
+
+/// One line for each difference between a table and its indexes.
+async fn index_differences(engine: &Arc<Engine>) -> Vec<String> {
+    let session = engine.session(SessionStart::default());
+    let found = match session {
+        Ok(mut session) => session.index_differences().await,
+        Err(error) => Err(error),
+    };
+    found.unwrap_or_else(|error| vec![format!("the indexes cannot be checked: {}", error.message())])
 }

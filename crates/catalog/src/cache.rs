@@ -12,8 +12,8 @@
 
 use crate::stored::Change;
 use crate::{
-    Catalog, CatalogError, CatalogResult, Draft, NewTable, PreparedTable, RowIds, SYSTEM_TABLE, SequenceValues, intent,
-    stored,
+    Catalog, CatalogError, CatalogResult, Draft, JobRecord, NewTable, PreparedTable, RowIds, SYSTEM_TABLE,
+    SequenceValues, intent, job, stored,
 };
 use arc_swap::ArcSwap;
 use std::collections::BTreeMap;
@@ -33,6 +33,8 @@ pub struct CatalogCache {
     shared: Arc<Shared>,
     row_ids: RowIds,
     sequence_values: SequenceValues,
+    /// Jobs that were in the store when it was opened.
+    found_jobs: Vec<JobRecord>,
     clock: Arc<dyn Clock>,
     /// When the counters row was looked at last, microseconds since 1970.
     followed: AtomicI64,
@@ -84,12 +86,34 @@ impl CatalogCache {
         let exclusive = store.capabilities().exclusive;
         let row_ids = RowIds::new(store, Arc::clone(&clock), &loaded.row_id_marks);
         let followed = AtomicI64::new(clock.micros());
-        let cache = Arc::new(Self { shared, row_ids, sequence_values, clock, followed });
+        let found_jobs = loaded.jobs;
+        let cache = Arc::new(Self { shared, row_ids, sequence_values, found_jobs, clock, followed });
         // On a shared store another process may be loading into them.
         if exclusive {
             cache.change(Draft::drop_staged).await?;
         }
         Ok(cache)
+    }
+
+    /// The jobs that were in the store when it was opened, by number.
+    pub fn found_jobs(&self) -> &[JobRecord] {
+        &self.found_jobs
+    }
+
+    /// Replaces the record of a job.
+    ///
+    /// # Errors
+    /// [`CatalogError::Store`].
+    pub async fn write_job(&self, job: &JobRecord, durability: Durability) -> CatalogResult<()> {
+        job::write(self.shared.store.as_ref(), job, durability).await
+    }
+
+    /// Forgets a job.
+    ///
+    /// # Errors
+    /// As [`Self::write_job`].
+    pub async fn forget_job(&self, id: u32) -> CatalogResult<()> {
+        job::forget(self.shared.store.as_ref(), id).await
     }
 
     /// The newest version. It never changes: a statement takes it once.

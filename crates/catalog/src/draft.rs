@@ -3,7 +3,7 @@
 use crate::build::build_table;
 use crate::catalog::{RESERVED_SCHEMAS, Schema};
 use crate::definition::NewTable;
-use crate::{Catalog, CatalogError, CatalogResult, SchemaDef, SchemaId, Table, TableOid};
+use crate::{Catalog, CatalogError, CatalogResult, JobRecord, SchemaDef, SchemaId, Table, TableOid};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::{Bytes, FamilyId, FamilySpec, TableChange, TableId, TableSpec};
@@ -17,6 +17,8 @@ pub struct Draft {
     pub(crate) next: Catalog,
     pub(crate) dirty: Dirty,
     pub(crate) stores: Vec<TableChange>,
+    /// Jobs whose records change with it.
+    pub(crate) jobs: Vec<JobRecord>,
     /// Storages from this one on are made by this draft.
     first_made: u32,
 }
@@ -52,7 +54,7 @@ impl Draft {
     pub(crate) fn new(current: &Catalog) -> Self {
         let mut next = current.clone();
         next.version += 1;
-        Self { next, dirty: Dirty::default(), stores: Vec::new(), first_made: current.next_storage }
+        Self { next, dirty: Dirty::default(), stores: Vec::new(), jobs: Vec::new(), first_made: current.next_storage }
     }
 
     /// The catalog with the changes so far.

@@ -192,7 +192,7 @@ fn unique_over(parent: &Table, columns: &[ColumnId]) -> Option<u32> {
     let fits = |index: &&crate::Index| {
         index.unique && index.salt_buckets.is_none() && same(&mut index.parts.iter().map(|part| part.column))
     };
-    parent.indexes.iter().find(fits).map(|index| index.oid)
+    parent.public_indexes().find(fits).map(|index| index.oid)
 }
 
 /// The name that is given, if it is free, or PostgreSQL's choice. Source: `ChooseConstraintName`.

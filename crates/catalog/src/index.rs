@@ -43,11 +43,45 @@ pub struct Index {
     /// Is it, unless SET CONSTRAINTS says otherwise?
     #[serde(default, skip_serializing_if = "is_false")]
     pub deferred: bool,
+    /// Who maintains its entries, and whether statements read them.
+    #[serde(default, skip_serializing_if = "IndexState::is_public")]
+    pub state: IndexState,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_false(value: &bool) -> bool {
     !*value
+}
+
+/// What statements do with an index. An online build goes through the first three in this order, a concurrent drop
+/// backwards; between two of them it waits for the writers that knew the one before, so that writers of neighbouring states
+/// only meet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum IndexState {
+    /// Writers take entries away with their rows and add none; nobody reads them.
+    DeleteOnly,
+    /// Writers maintain entries and keep UNIQUE among those that are there; nobody reads them.
+    WriteOnly,
+    /// All do.
+    #[default]
+    Public,
+}
+
+impl IndexState {
+    /// Do statements find rows by its entries?
+    pub fn is_public(&self) -> bool {
+        *self == Self::Public
+    }
+
+    /// Do entries leave with their rows?
+    pub fn takes_deletes(self) -> bool {
+        true
+    }
+
+    /// Do new states of rows get entries?
+    pub fn takes_entries(self) -> bool {
+        self != Self::DeleteOnly
+    }
 }
 
 /// One part of an index.

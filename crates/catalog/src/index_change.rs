@@ -5,7 +5,7 @@
 
 use crate::draft::PreparedTable;
 use crate::index::key_keeps_value;
-use crate::{CatalogError, CatalogResult, ColumnId, Draft, Index, IndexPart, Table, TableOid};
+use crate::{CatalogError, CatalogResult, ColumnId, Draft, Index, IndexPart, IndexState, Table, TableOid};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -91,6 +91,7 @@ impl Draft {
             salt_buckets: new.salt_buckets,
             deferrable: new.deferrable,
             deferred: new.deferred,
+            state: IndexState::Public,
         };
         let entries = self.stage(index.entries(&table))?;
         index.storage = entries.table().storage;
@@ -104,8 +105,12 @@ impl Draft {
     /// [`CatalogError::NoSuchTable`], [`CatalogError::NoSuchColumn`] and [`CatalogError::DuplicateTable`] when that changed
     /// since it was prepared.
     pub fn publish_index(&mut self, prepared: &PreparedIndex) -> CatalogResult<Arc<Table>> {
+        self.publish_index_as(prepared, prepared.index.clone())
+    }
+
+    /// As [`Self::publish_index`], with something about the index changed.
+    pub(crate) fn publish_index_as(&mut self, prepared: &PreparedIndex, index: Index) -> CatalogResult<Arc<Table>> {
         let mut table = self.table(prepared.table.oid)?.as_ref().clone();
-        let index = &prepared.index;
         self.check_name_is_free(self.next.schema_name(&table), &index.name)?;
         if let Some(gone) = prepared.table.columns.iter().find(|it| index.names(it.id) && table.column(it.id).is_none())
         {
@@ -113,7 +118,7 @@ impl Draft {
         }
         self.unstage(&prepared.entries)?;
         table.next_column = table.next_column.max(prepared.table.next_column);
-        table.indexes.push(index.clone());
+        table.indexes.push(index);
         Ok(self.put_table(table))
     }
 
@@ -207,7 +212,7 @@ impl Draft {
     }
 }
 
-fn no_index(oid: u32) -> CatalogError {
+pub(crate) fn no_index(oid: u32) -> CatalogError {
     CatalogError::NoSuchTable { schema: None, name: format!("of oid {oid}") }
 }
 

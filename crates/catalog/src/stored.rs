@@ -8,7 +8,7 @@
 mod rows;
 
 use crate::intent::{self, Intent, Settled};
-use crate::{Catalog, CatalogError, CatalogResult, Draft, SYSTEM_TABLE, SequenceValue, Table, TableOid};
+use crate::{Catalog, CatalogError, CatalogResult, Draft, JobRecord, SYSTEM_TABLE, SequenceValue, Table, TableOid};
 use fragment::{Fragment, Layout, LayoutColumn};
 use rows::{Rows, value};
 use serde::de::DeserializeOwned;
@@ -31,7 +31,8 @@ const FORMAT_2: u32 = 2;
 const FORMAT_3: u32 = 3;
 /// The format of tables with foreign keys: a build that passed over them would leave rows that refer to nothing.
 const FORMAT_4: u32 = 4;
-/// The format of tables with generated columns: a build that passed over them would leave their values as they were.
+/// The format of tables with generated columns, whose values a build that passed over them would leave as they were, and of
+/// those with an index that is not public, by which it would read.
 const FORMAT_5: u32 = 5;
 
 pub(crate) const FAMILY: FamilyId = FamilyId(0);
@@ -53,10 +54,12 @@ pub(crate) enum Kind {
     SequenceValue = 7,
     /// Comments of one object.
     Comments = 8,
+    /// Work that goes on beside statements.
+    Job = 9,
 }
 
 impl Kind {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Counters,
         Self::Schema,
         Self::Table,
@@ -66,6 +69,7 @@ impl Kind {
         Self::Sequence,
         Self::SequenceValue,
         Self::Comments,
+        Self::Job,
     ];
 
     pub(crate) fn key(self, id: u32) -> Bytes {
@@ -119,6 +123,7 @@ pub(crate) struct Loaded {
     pub(crate) row_id_marks: BTreeMap<u32, (u64, CommitNo)>,
     /// With the stamps of their rows.
     pub(crate) sequence_values: BTreeMap<TableOid, (SequenceValue, CommitNo)>,
+    pub(crate) jobs: Vec<JobRecord>,
 }
 
 /// A change of the catalog, ready to be written.
@@ -228,7 +233,8 @@ pub(crate) async fn bootstrap(store: &dyn Store) -> CatalogResult<Loaded> {
     let batch = WriteBatch { tables: vec![create], conditions: Vec::new(), mutations };
     let commit = store.apply(batch, Durability::Sync).await?;
     store.sync(commit).await?;
-    Ok(Loaded { catalog, commit, row_id_marks: BTreeMap::new(), sequence_values: BTreeMap::new() })
+    let (row_id_marks, sequence_values, jobs) = Default::default();
+    Ok(Loaded { catalog, commit, row_id_marks, sequence_values, jobs })
 }
 
 /// Each step may have been taken by a process that died, or by one that opens the store at the same time. The
@@ -313,14 +319,17 @@ impl Draft {
         let dirty = &self.dirty;
         let relations = dirty.tables.is_empty() && dirty.views.is_empty() && dirty.sequences.is_empty();
         let rows = !(dirty.schemas.is_empty() && relations && dirty.comments.is_empty() && dirty.staged.is_empty());
-        rows || !self.stores.is_empty()
+        rows || !self.stores.is_empty() || !self.jobs.is_empty()
     }
 
     /// The next version and what differs in the store.
     pub(crate) fn finish(mut self) -> CatalogResult<Change> {
         self.drop_lost_comments();
-        let Self { next, dirty, stores: tables, .. } = self;
+        let Self { next, dirty, stores: tables, jobs, .. } = self;
         let mut rows = Vec::new();
+        for job in &jobs {
+            rows.push(row_of(Kind::Job, job.id, Some(job))?);
+        }
         for id in dirty.schemas {
             rows.push(row_of(Kind::Schema, id.0, next.schema_by_id(id))?);
         }
@@ -371,6 +380,7 @@ pub(crate) fn json_of<T: Serialize>(kind: Kind, id: u32, value: &T) -> CatalogRe
 fn table_json(table: &Table) -> CatalogResult<Vec<u8>> {
     let format = match table {
         table if table.columns.iter().any(|column| column.generated.is_some()) => FORMAT_5,
+        table if table.public_indexes().count() < table.indexes.len() => FORMAT_5,
         table if !table.foreign_keys.is_empty() => FORMAT_4,
         table if !table.indexes.is_empty() => FORMAT_3,
         table if !table.checks.is_empty() => FORMAT_2,

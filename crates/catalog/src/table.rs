@@ -108,6 +108,11 @@ impl Table {
         self.indexes.iter().find(|index| index.name == name)
     }
 
+    /// The indexes by which statements may find rows.
+    pub fn public_indexes(&self) -> impl Iterator<Item = &Index> {
+        self.indexes.iter().filter(|index| index.state.is_public())
+    }
+
     /// The column of that name, hidden ones too.
     pub fn column_by_name(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)

@@ -11,6 +11,7 @@ use futures::stream::BoxStream;
 use sql::{Isolation, TransactionModes};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use store::CommitNo;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use txn::Transaction;
 
@@ -43,6 +44,8 @@ pub(crate) struct OpenBlock {
     pub(crate) deferred: Deferred,
     /// REPEATABLE READ: all statements read one state, and none writes.
     pub(crate) repeats: bool,
+    /// The state that was read last.
+    pub(crate) state: Option<CommitNo>,
     /// States that it lets other sessions read.
     pub(crate) exported: Exported,
     /// When it began, microseconds since 1970.
@@ -57,6 +60,14 @@ impl Block {
             Self::Open(open) if open.has_failed() => TransactionStatus::Failed,
             Self::Open(open) if !open.implicit => TransactionStatus::InTransaction,
             Self::Open(_) | Self::Idle => TransactionStatus::Idle,
+        }
+    }
+
+    /// The state that all its statements read, once it was chosen; `None` where each has its own.
+    pub(crate) fn repeated_state(&self) -> Option<CommitNo> {
+        match self {
+            Self::Open(open) if open.repeats => open.state,
+            _ => None,
         }
     }
 

@@ -48,17 +48,7 @@ impl Session {
             true => Some(self.take_transaction()?),
             false => None,
         };
-        let (table, only) = self.checked_table(check, work.as_mut()).await?;
-        let store = Arc::clone(self.engine.store());
-        let last = self.last_of_all().await?;
-        let view = ReadView::plain(Arc::clone(&store), store.snapshot(last).await?);
-        let target = Target::new(&self.engine.catalog().current(), &table, self.time_zone())?;
-        let mut found = Vec::new();
-        for index in target.indexes.iter().filter(|index| only.is_none_or(|only| index.index().oid == only)) {
-            let mut checker = Checker { session: self, view: &view, target: &target, index, found: &mut found };
-            checker.rows(work.as_mut()).await?;
-            checker.entries(work.as_mut()).await?;
-        }
+        let found = self.differences(check, work.as_mut()).await?;
         if let Some(work) = work {
             self.end_work(work).await?;
         }
@@ -66,6 +56,65 @@ impl Session {
         let repaired = |what: &str| if check.repair && what != DUPLICATE { "yes" } else { "no" };
         let row = |it: Difference| vec![text(&it.index), text(it.what), text(&it.key), text(repaired(it.what))];
         Ok(Answer::Rows(stream::ready(columns(), found.into_iter().map(row).collect(), "CHECK")))
+    }
+
+    /// A line for each difference between a table and its indexes, of all tables: `bennu check`.
+    ///
+    /// # Errors
+    /// Those of reading what is there.
+    pub async fn index_differences(&mut self) -> Result<Vec<String>, crate::EngineError> {
+        let catalog = self.engine.catalog().current();
+        let mut lines = Vec::new();
+        for table in catalog.tables().filter(|table| table.public_indexes().next().is_some()) {
+            let schema = Some(catalog.schema_name(table).to_string());
+            let name = sql::ObjectName { database: None, schema, name: table.name.clone() };
+            let check = CheckIndexes { kind: Reindex::Table, name, repair: false };
+            let line = |it: Difference| format!("{}, index {}: {} {}", check.name, it.index, it.what, it.key);
+            lines.extend(self.differences(&check, None).await?.into_iter().map(line));
+        }
+        Ok(lines)
+    }
+
+    /// All differences, repaired in `work`.
+    async fn differences(
+        &mut self,
+        check: &CheckIndexes,
+        mut work: Option<&mut Work>,
+    ) -> EngineResult<Vec<Difference>> {
+        let (target, only, view) = self.checked_state(check, work.as_deref_mut()).await?;
+        let mut found = Vec::new();
+        let wanted = |index: &catalog::Index| only.is_none_or(|only| index.oid == only) && index.state.is_public();
+        for index in target.indexes.iter().filter(|index| wanted(index.index())) {
+            let mut checker = Checker { session: self, view: &view, target: &target, index, found: &mut found };
+            checker.rows(work.as_deref_mut()).await?;
+            checker.entries(work.as_deref_mut()).await?;
+        }
+        Ok(found)
+    }
+
+    /// The table, the index that is asked for alone, and a state to read that has just these definitions.
+    async fn checked_state(
+        &mut self,
+        check: &CheckIndexes,
+        mut work: Option<&mut Work>,
+    ) -> EngineResult<(Target, Option<u32>, ReadView)> {
+        loop {
+            let (table, only) = self.checked_table(check, work.as_deref_mut()).await?;
+            let store = Arc::clone(self.engine.store());
+            let snapshot = store.snapshot(self.last_of_all().await?).await?;
+            self.engine.catalog().settled_for(&snapshot).await?;
+            // Meanwhile the entries of an index may have moved to other storage, or an index may have become public.
+            let now = self.engine.catalog().current();
+            if now.table_by_oid(table.oid).is_none_or(|now| now.version != table.version) {
+                continue;
+            }
+            let target = Target::new(&now, &table, self.time_zone())?;
+            let building = target.indexes.iter().map(index::IndexCodec::index).find(|it| Some(it.oid) == only);
+            if let Some(index) = building.filter(|it| !it.state.is_public()) {
+                return fail(Fault::IndexNotBuilt { name: index.name.clone() });
+            }
+            return Ok((target, only, ReadView::plain(store, snapshot)));
+        }
     }
 
     /// The table, and the index that is asked for alone.

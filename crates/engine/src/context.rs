@@ -3,16 +3,40 @@
 use crate::error::EngineResult;
 use crate::sequences::SequenceFunctions;
 use crate::session_state::SessionState;
+use crate::settings::Effective;
 use crate::{Session, turn};
 use catalog::Catalog;
 use pg_catalog::PgCatalog;
-use query::{Plan, QueryContext};
+use query::{IndexChoice, Plan, QueryContext};
 use sql::ast::Query;
 use std::sync::Arc;
 use txn::ReadView;
-use types::DataType;
+use types::{DataType, Style};
+
+/// Settings of a statement that reads by no index.
+#[derive(Debug)]
+struct WithoutIndexes(Arc<Effective>);
+
+impl query::Settings for WithoutIndexes {
+    fn get(&self, name: &str) -> Option<String> {
+        if name.eq_ignore_ascii_case("bennu.index_choice") { Some("off".to_string()) } else { self.0.get(name) }
+    }
+
+    fn style(&self) -> Style {
+        self.0.style
+    }
+}
 
 impl Session {
+    /// Which indexes a statement may be read by: none, in a block that reads a state older than the definitions. In that state
+    /// an index that was made since has no entries.
+    pub(crate) fn index_choice(&self) -> IndexChoice {
+        match self.block.repeated_state() {
+            Some(state) if state < self.engine.catalog().made_by() => IndexChoice::Off,
+            _ => self.settings.effective().index_choice,
+        }
+    }
+
     /// For running: with a state to read.
     pub(crate) fn query_context(&self, view: ReadView) -> QueryContext {
         self.context_of(self.engine.catalog().current(), view)
@@ -62,7 +86,10 @@ impl Session {
                 session.or_else(|| own.get(name)).or_else(|| computed.function(name))
             }),
             stop: self.running(),
-            settings: Arc::clone(effective) as Arc<dyn query::Settings>,
+            settings: match self.index_choice() == effective.index_choice {
+                true => Arc::clone(effective) as Arc<dyn query::Settings>,
+                false => Arc::new(WithoutIndexes(Arc::clone(effective))),
+            },
         }
     }
 }

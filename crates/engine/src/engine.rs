@@ -2,6 +2,7 @@
 
 use crate::error::{EngineResult, Fault, fail};
 use crate::exported_snapshots::ExportedSnapshots;
+use crate::jobs::Jobs;
 use crate::plan_cache::PlanCache;
 use crate::progress::{Watched, WatchedThreads, in_time, progress};
 use crate::query_runtime::QueryRuntime;
@@ -33,6 +34,8 @@ pub struct EngineOptions {
     pub spill_guard: Option<Arc<dyn Any + Send + Sync>>,
     /// Threads that run queries; 0 is as many as cores.
     pub query_threads: usize,
+    /// Are jobs worked on? Not by who only looks at what a store has.
+    pub run_jobs: bool,
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
     /// Defaults of settings for new sessions, name and value.
@@ -46,6 +49,7 @@ impl Default for EngineOptions {
             spill_dir: None,
             spill_guard: None,
             query_threads: 0,
+            run_jobs: true,
             clock: Arc::new(SystemClock),
             settings: Vec::new(),
         }
@@ -80,6 +84,7 @@ pub struct Engine {
     /// What the server in front of it says of itself, as settings.
     server: OnceLock<Vec<(&'static str, String)>>,
     exported: ExportedSnapshots,
+    jobs: Jobs,
     /// Threads that must make progress.
     watched: Arc<WatchedThreads>,
     /// Functions of the embedding program.
@@ -108,7 +113,8 @@ impl Engine {
             partitions: threads,
             ..PlannerOptions::default()
         })?;
-        Ok(Arc::new(Self {
+        let jobs = Jobs::new(catalog.found_jobs());
+        let engine = Arc::new(Self {
             store,
             catalog,
             locks: Arc::new(LockTable::new()),
@@ -120,11 +126,16 @@ impl Engine {
             settings: options.settings,
             server: OnceLock::new(),
             exported: ExportedSnapshots::default(),
+            jobs,
             watched: Arc::default(),
             functions: Arc::default(),
             runtime: QueryRuntime::start(threads)?,
             _spill_guard: options.spill_guard,
-        }))
+        });
+        if options.run_jobs {
+            engine.jobs.resume(&engine).await?;
+        }
+        Ok(engine)
     }
 
     /// Begins a session.
@@ -169,15 +180,16 @@ impl Engine {
         &self.functions
     }
 
-    /// Name of each table with the storage that it has now: for reports about what only the store knows.
+    /// Name of each table and index with the storage that it has now: for reports about what only the store knows.
     pub fn tables_by_storage(&self) -> Vec<(store::TableId, String)> {
         let catalog = self.catalog.current();
         let mut all = vec![(catalog::SYSTEM_TABLE, "the catalog".to_owned())];
-        all.extend(
-            catalog
-                .tables()
-                .map(|table| (store::TableId(table.storage), format!("{}.{}", catalog.schema_name(table), table.name))),
-        );
+        for table in catalog.tables() {
+            let schema = catalog.schema_name(table);
+            all.push((table.storage_id(), format!("{schema}.{}", table.name)));
+            let index = |index: &catalog::Index| (index.storage_id(), format!("{schema}.{} (an index)", index.name));
+            all.extend(table.indexes.iter().map(index));
+        }
         all
     }
 
@@ -218,6 +230,8 @@ impl Engine {
     /// # Errors
     /// The store's.
     pub async fn close(&self) -> Result<(), EngineError> {
+        // First: statements that wait for jobs leave them to the next start.
+        self.jobs.close();
         self.running.cancel_all();
         Ok(self.store.close().await?)
     }
@@ -237,6 +251,10 @@ impl Engine {
 
     pub(crate) fn locks(&self) -> &Arc<LockTable> {
         &self.locks
+    }
+
+    pub(crate) fn jobs(&self) -> &Jobs {
+        &self.jobs
     }
 
     pub(crate) fn planner(&self) -> &Arc<Planner> {

@@ -107,7 +107,7 @@ impl Environment {
             point_programs: effective.point_programs,
             row_programs: effective.row_programs,
             row_budget: effective.row_budget,
-            index_choice: effective.index_choice,
+            index_choice: session.index_choice(),
         }
     }
 
@@ -119,7 +119,7 @@ impl Environment {
             && self.point_programs == effective.point_programs
             && self.row_programs == effective.row_programs
             && self.row_budget == effective.row_budget
-            && self.index_choice == effective.index_choice
+            && self.index_choice == session.index_choice()
             && self.user == session.user
     }
 }

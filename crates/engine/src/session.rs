@@ -10,7 +10,7 @@ use crate::sequences::Taken;
 use crate::set_config::SetConfigs;
 use crate::settings::{Keepalive, Settings, TimeZone};
 use crate::statement::Source;
-use crate::{Answer, Engine, EngineError, Notice, Prepared, turn};
+use crate::{Answer, Engine, EngineError, LiveNotices, Notice, Prepared, turn};
 use sql::Statement;
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -151,6 +151,8 @@ pub struct Session {
     /// Own last commit: what the session reads holds it.
     pub(crate) last_commit: CommitNo,
     pub(crate) notices: Vec<Notice>,
+    /// Those of a statement under way.
+    pub(crate) live: Arc<LiveNotices>,
     /// Values of sequences that it took.
     pub(crate) taken: Arc<Taken>,
     pub(crate) set_configs: Arc<SetConfigs>,
@@ -174,6 +176,7 @@ impl Session {
             prepared: Arc::default(),
             last_commit: CommitNo(0),
             notices: Vec::new(),
+            live: Arc::default(),
             taken: Arc::default(),
             set_configs: Arc::default(),
             explaining: false,
@@ -205,7 +208,9 @@ impl Session {
 
     /// Notices since the last call.
     pub fn take_notices(&mut self) -> Vec<Notice> {
+        let live = self.live.take();
         let mut notices = std::mem::take(&mut self.notices);
+        notices.splice(0..0, live);
         if !notices.is_empty() {
             let least = self.settings.get("client_min_messages").unwrap_or("notice");
             notices.retain(|notice| notice.is_wanted(least));

@@ -7,7 +7,10 @@ use crate::{Engine, Session};
 use async_trait::async_trait;
 use datafusion::common::Result;
 use futures::FutureExt;
-use pg_catalog::{CursorInfo, FunctionInfo, LiveState, LockInfo, PreparedInfo, SessionInfo, SettingInfo, TimeZoneInfo};
+use pg_catalog::{
+    BuildInfo, CursorInfo, FunctionInfo, JobInfo, LiveState, LockInfo, PreparedInfo, SessionInfo, SettingInfo,
+    TimeZoneInfo,
+};
 use query::{QueryError, Settings};
 use std::sync::{Arc, Weak};
 use store::{FamilyId, KeyRange, Store, TableId};
@@ -133,6 +136,16 @@ impl LiveState for SessionState {
 
     fn sessions(&self) -> Vec<SessionInfo> {
         self.engine.upgrade().map(|engine| engine.running().infos()).unwrap_or_default()
+    }
+
+    fn jobs(&self) -> Vec<JobInfo> {
+        let all = self.engine.upgrade().map(|engine| engine.jobs().all()).unwrap_or_default();
+        all.iter().map(|job| crate::jobs::job_info(job.record())).collect()
+    }
+
+    fn index_builds(&self) -> Vec<BuildInfo> {
+        let all = self.engine.upgrade().map(|engine| engine.jobs().all()).unwrap_or_default();
+        all.iter().filter_map(|job| crate::jobs::build_info(&job.record())).collect()
     }
 
     fn stop_session(&self, process_id: i32, end: bool) -> bool {

@@ -62,6 +62,7 @@ impl Session {
         if let Block::Open(open) = &mut self.block {
             open.used = true;
             let view = open.borrow()?.begin_statement().await?;
+            open.state = Some(view.snapshot().commit());
             self.engine.catalog().settled_for(view.snapshot()).await?;
             return Ok(view);
         }
@@ -161,6 +162,7 @@ impl Session {
             cursors: Cursors::default(),
             deferred: Deferred::default(),
             repeats: false,
+            state: None,
             exported: Exported::default(),
             started,
             used: false,

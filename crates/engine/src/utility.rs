@@ -20,6 +20,7 @@ pub(crate) fn columns(session: &Session, statement: &Statement) -> Option<Arc<Ve
         Statement::Show(Some(name)) => return Some(Arc::new(vec![text_column(name)])),
         Statement::Explain(_) => &["QUERY PLAN"],
         Statement::CheckIndexes(_) => return Some(crate::check_indexes::columns()),
+        Statement::ShowJobs => return Some(crate::jobs::columns()),
         Statement::Fetch(fetch) if !fetch.moves => return session.cursor_columns(&fetch.name),
         Statement::Execute { name, .. } => return session.prepared(name).and_then(|p| p.columns.clone()),
         _ => return None,
@@ -34,6 +35,8 @@ impl Session {
             Statement::SetTransaction { modes, session } => self.set_transaction(*modes, *session)?,
             Statement::SetTransactionSnapshot(id) => self.import_snapshot(id)?,
             Statement::CheckIndexes(check) => return self.check_indexes(check).await,
+            Statement::ShowJobs => return Ok(self.show_jobs()),
+            Statement::ControlJob(control) => self.control_job(control).await?,
             Statement::Show(name) => return self.show(name.as_deref()),
             Statement::Reset(name) => {
                 match name {

@@ -1,4 +1,4 @@
-//! pg_catalog and information_schema as tables.
+//! pg_catalog, information_schema and Bennu's own schema as tables.
 //!
 //! ```text
 //!   catalog::Catalog ─┐
@@ -15,6 +15,7 @@
 //!
 //! Read next: `engine` (which hands both to every statement).
 
+mod bennu;
 mod default_text;
 mod definition;
 mod deparse;
@@ -33,6 +34,7 @@ mod table;
 
 pub use definition::PG_TYPE_KEY;
 pub use live_state::{
-    CursorInfo, FunctionInfo, LiveState, LockInfo, PreparedInfo, SessionInfo, SettingInfo, TimeZoneInfo,
+    BuildInfo, CursorInfo, FunctionInfo, JobInfo, LiveState, LockInfo, PreparedInfo, SessionInfo, SettingInfo,
+    TimeZoneInfo,
 };
 pub use schema::PgCatalog;

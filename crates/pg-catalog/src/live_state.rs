@@ -135,6 +135,60 @@ pub struct SessionInfo {
     pub query: String,
 }
 
+/// A job as `bennu.jobs` shows it. Times are microseconds since 1970.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobInfo {
+    /// Its number.
+    pub id: u32,
+    /// The kind of work.
+    pub kind: String,
+    /// What it is for.
+    pub description: String,
+    /// Where it stands.
+    pub state: &'static str,
+    /// The step that it is at; empty if at none.
+    pub phase: String,
+    /// Rows done.
+    pub rows: u64,
+    /// Rows to be done, estimated.
+    pub rows_total: u64,
+    /// Bytes of rows done.
+    pub bytes: u64,
+    /// Bytes of rows to be done, estimated.
+    pub bytes_total: u64,
+    /// Attempts that ended with an error.
+    pub attempts: u32,
+    /// SQLSTATE of the last error.
+    pub code: Option<String>,
+    /// The last error.
+    pub error: Option<String>,
+    /// When it was made.
+    pub created: i64,
+    /// When it was first worked on.
+    pub started: Option<i64>,
+    /// When it ended.
+    pub finished: Option<i64>,
+}
+
+/// A build under way as `pg_stat_progress_create_index` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildInfo {
+    /// The number of its job.
+    pub job: u32,
+    /// Oid of the table.
+    pub table: u32,
+    /// Oid of the index.
+    pub index: u32,
+    /// Of an index that takes the place of another one?
+    pub reindex: bool,
+    /// In PostgreSQL's words.
+    pub phase: String,
+    /// Rows done.
+    pub rows: u64,
+    /// Rows to be done, estimated.
+    pub rows_total: u64,
+}
+
 /// A prepared statement as `pg_prepared_statements` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreparedInfo {
@@ -182,6 +236,10 @@ pub trait LiveState: Debug + Send + Sync {
     fn time_zones(&self) -> Vec<TimeZoneInfo>;
     /// All sessions of the server.
     fn sessions(&self) -> Vec<SessionInfo>;
+    /// All jobs, by number.
+    fn jobs(&self) -> Vec<JobInfo>;
+    /// Builds of indexes that are under way.
+    fn index_builds(&self) -> Vec<BuildInfo>;
     /// Cancels what a session runs, and with `end` the session itself. False: there is no such session.
     fn stop_session(&self, process_id: i32, end: bool) -> bool;
     /// Lets other sessions read what the session's transaction reads, as long as that lasts.

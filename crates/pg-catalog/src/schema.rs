@@ -5,7 +5,7 @@ use crate::live_state::LiveState;
 use crate::sequence_table::SequenceSchema;
 use crate::source::Source;
 use crate::table::ComputedTable;
-use crate::{functions, information_schema, pg_catalog};
+use crate::{bennu, functions, information_schema, pg_catalog};
 use async_trait::async_trait;
 use catalog::Catalog;
 use datafusion::catalog::{SchemaProvider, TableProvider};
@@ -33,8 +33,11 @@ impl PgCatalog {
                 Arc::new(ComputedSchema { tables, sets, source: self.source.clone() });
             (name.to_owned(), provider)
         };
-        let fixed =
-            [schema("pg_catalog", pg_catalog::TABLES), schema("information_schema", information_schema::TABLES)];
+        let fixed = [
+            schema("pg_catalog", pg_catalog::TABLES),
+            schema("information_schema", information_schema::TABLES),
+            schema("bennu", bennu::TABLES),
+        ];
         let mut all = Vec::from(fixed);
         for sequence in self.source.catalog.sequences() {
             let Some(name) = self.source.schema_name(sequence.schema.0) else { continue };

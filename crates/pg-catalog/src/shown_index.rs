@@ -1,7 +1,7 @@
 //! Indexes as PostgreSQL's catalogs show them: that of a primary key, which is the table itself here, and secondary ones.
 
 use crate::source::{Relation, key_columns, shown_columns};
-use catalog::{Column, ColumnId, Index, Table};
+use catalog::{Column, ColumnId, Index, IndexState, Table};
 use std::sync::Arc;
 
 /// An index of a table.
@@ -12,6 +12,7 @@ pub(crate) struct ShownIndex<'a> {
     /// Of the primary key?
     pub(crate) primary: bool,
     pub(crate) unique: bool,
+    pub(crate) state: IndexState,
     pub(crate) nulls_not_distinct: bool,
     /// The constraint that it belongs to; its name is the index's.
     pub(crate) constraint: Option<u32>,
@@ -46,6 +47,7 @@ impl<'a> ShownIndex<'a> {
             name: table.key_name.as_deref().unwrap_or_default(),
             primary: true,
             unique: true,
+            state: IndexState::Public,
             nulls_not_distinct: false,
             constraint: table.key_constraint_oid(),
             deferrable: (false, false),
@@ -67,6 +69,7 @@ impl<'a> ShownIndex<'a> {
             name: &index.name,
             primary: false,
             unique: index.unique,
+            state: index.state,
             nulls_not_distinct: index.nulls_not_distinct,
             constraint: index.constraint,
             deferrable: (index.deferrable, index.deferred),

@@ -9,7 +9,7 @@ use crate::frontend::{self, BadFrame, Message};
 use crate::idle_poll::Tide;
 use crate::socket::Asked;
 use bytes::BytesMut;
-use engine::{EngineError, HeldMemory, IdleLimit, Keepalive, Session, SessionEnd};
+use engine::{EngineError, HeldMemory, IdleLimit, Keepalive, LiveNotices, Session, SessionEnd};
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
@@ -176,6 +176,27 @@ impl Wire {
     /// Is so much written that it should be sent?
     pub(crate) fn is_full(&self) -> bool {
         self.out.buffer.len() >= FLUSH_AT
+    }
+
+    /// As [`Self::watch`], and sends what the statement tells meanwhile.
+    pub(crate) async fn watch_statement<T>(
+        &mut self,
+        live: &LiveNotices,
+        work: impl Future<Output = T>,
+    ) -> Result<T, End> {
+        tokio::pin!(work);
+        loop {
+            // Dropping what watches is fine: it keeps nothing but bytes that it has put into the input.
+            let told = tokio::select! {
+                biased;
+                done = self.watch(&mut work) => return done,
+                () = live.arrived() => live.take(),
+            };
+            for notice in told {
+                self.out.notice(&notice);
+            }
+            self.flush().await?;
+        }
     }
 
     /// Waits for `work` and watches the client meanwhile: when it goes, `work` is dropped.

@@ -166,7 +166,9 @@ impl Connection {
             if self.session.status() == TransactionStatus::Idle && !self.wire.sync_is_next().await? {
                 self.session.begin_pipeline();
             }
-            let answer = self.wire.watch(self.session.execute(&portal.prepared, &portal.params)).await??;
+            let live = self.session.live_notices();
+            let run = self.session.execute(&portal.prepared, &portal.params);
+            let answer = self.wire.watch_statement(&live, run).await??;
             portal.state = PortalState::Finished(None);
             match answer {
                 Answer::Empty => {
@@ -240,7 +242,9 @@ impl Connection {
         let Some(mut portal) = self.extended.portals.remove(name) else { return Ok(false) };
         let Some(columns) = portal.columns.clone() else { return Err(cannot_run("24000", name)) };
         if let PortalState::Fresh = portal.state {
-            let answer = self.wire.watch(self.session.execute(&portal.prepared, &portal.params)).await??;
+            let live = self.session.live_notices();
+            let run = self.session.execute(&portal.prepared, &portal.params);
+            let answer = self.wire.watch_statement(&live, run).await??;
             let Answer::Rows(stream) = answer else { return Err(cannot_run("24000", name)) };
             portal.state = PortalState::Open(Box::new(RowSource::new(stream, self.session.time_zone())));
         }

@@ -51,7 +51,8 @@ impl Connection {
         if self.cursor_statement(statement).await? {
             return Ok(());
         }
-        let answer = self.wire.watch(self.session.run(statement)).await??;
+        let live = self.session.live_notices();
+        let answer = self.wire.watch_statement(&live, self.session.run(statement)).await??;
         self.answer(answer).await
     }
 

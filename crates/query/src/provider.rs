@@ -67,7 +67,7 @@ impl RegionTable {
             Constraint::PrimaryKey(codec.key_columns().to_vec())
         };
         let constraints = Constraints::new_unverified(vec![key]);
-        let indexes = table.indexes.iter().map(|index| Ok(Arc::new(TableIndex::new(table, index)?)));
+        let indexes = table.public_indexes().map(|index| Ok(Arc::new(TableIndex::new(table, index)?)));
         Ok(Self {
             codec: Arc::new(codec),
             indexes: indexes.collect::<QueryResult<_>>()?,

@@ -177,6 +177,13 @@ impl LockTable {
         all
     }
 
+    /// Who holds the lock of a table, in any mode.
+    pub fn holders(&self, table: TableId) -> Vec<TxnId> {
+        let key = self.key(table, None);
+        let Some(shard) = self.shard(&key) else { return Vec::new() };
+        shard.get(&key).map(|queue| queue.holders().map(|(owner, _)| owner).collect()).unwrap_or_default()
+    }
+
     pub(crate) fn next_id(&self) -> TxnId {
         TxnId(self.next_id.fetch_add(1, Ordering::Relaxed))
     }

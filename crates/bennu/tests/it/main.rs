@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 mod appender;
+mod check;
 mod function;
 #[cfg(feature = "server")]
 mod old_snapshots;

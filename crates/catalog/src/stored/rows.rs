@@ -4,8 +4,8 @@ use super::{Counters, FORMAT, FormatOnly, Kind, Loaded, Versioned, corrupted, js
 use crate::catalog::Schema;
 use crate::comment::Comments;
 use crate::{
-    Catalog, CatalogError, CatalogResult, KEY_CODEC, SALT_HASH, SchemaDef, Sequence, SequenceValue, Table, TableOid,
-    View,
+    Catalog, CatalogError, CatalogResult, JobRecord, KEY_CODEC, SALT_HASH, SchemaDef, Sequence, SequenceValue, Table,
+    TableOid, View,
 };
 use fragment::Fragment;
 use serde::de::DeserializeOwned;
@@ -25,6 +25,7 @@ pub(super) struct Rows {
     staged: BTreeSet<u32>,
     row_id_marks: BTreeMap<u32, (u64, CommitNo)>,
     sequence_values: BTreeMap<TableOid, (SequenceValue, CommitNo)>,
+    jobs: Vec<JobRecord>,
 }
 
 impl Rows {
@@ -50,6 +51,7 @@ impl Rows {
                 let id = id().ok_or_else(|| corrupted(what(), "its key has no oid"))?;
                 self.comments.insert(id, Arc::new(value::<Comments>(json, &what)?));
             }
+            Kind::Job => self.jobs.push(value(json, &what)?),
             Kind::Staged => {
                 self.staged.insert(value(json, &what)?);
             }
@@ -88,7 +90,8 @@ impl Rows {
             catalog.tables.insert(table.oid, table);
         }
         catalog.tables().try_for_each(|table| check_parents(&catalog, table))?;
-        Ok(Loaded { catalog, commit, row_id_marks: self.row_id_marks, sequence_values: self.sequence_values })
+        let (row_id_marks, sequence_values, jobs) = (self.row_id_marks, self.sequence_values, self.jobs);
+        Ok(Loaded { catalog, commit, row_id_marks, sequence_values, jobs })
     }
 }
 

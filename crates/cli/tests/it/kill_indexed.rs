@@ -1,4 +1,5 @@
-//! `kill -9` while rows of an indexed table are written and while its indexes are made: entries are those of the rows.
+//! `kill -9` while rows of an indexed table are written and while its indexes are made, rebuilt and dropped in every way, beside
+//! writers and without them: entries are those of the rows, at once and when the jobs of before have gone on to their end.
 
 use crate::server::Server;
 use std::collections::BTreeSet;
@@ -9,6 +10,12 @@ use tokio_postgres::{Client, SimpleQueryMessage};
 /// Unless `BENNU_KILL_CYCLES` says another number.
 const CYCLES: u64 = 15;
 const WRITERS: u64 = 3;
+const DEFINERS: u64 = 2;
+
+/// The definitions of each cycle follow from it: `BENNU_KILL_SEED`.
+fn seed() -> u64 {
+    std::env::var("BENNU_KILL_SEED").map_or(20_261_125, |seed| seed.parse().unwrap())
+}
 
 fn cycles() -> u64 {
     std::env::var("BENNU_KILL_CYCLES").map_or(CYCLES, |cycles| cycles.parse().unwrap())
@@ -33,7 +40,10 @@ async fn entries_are_those_of_the_rows_after_each_crash() {
             let first = (cycle * WRITERS + writer) * 1_000_000;
             tasks.push(tokio::spawn(write(server.connect().await, first, acknowledged.clone())));
         }
-        tasks.push(tokio::spawn(define(server.connect().await)));
+        for definer in 0..DEFINERS {
+            let random = Random(seed() ^ (cycle * DEFINERS + definer).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            tasks.push(tokio::spawn(define(server.connect().await, random)));
+        }
         // Each cycle is cut at another place.
         tokio::time::sleep(Duration::from_millis(80 + cycle * 53 % 300)).await;
         server.kill();
@@ -41,7 +51,14 @@ async fn entries_are_those_of_the_rows_after_each_crash() {
             task.await.unwrap();
         }
         server = Server::start(&data);
-        verify(&server.connect().await, &acknowledged).await;
+        let client = server.connect().await;
+        let at = format!("cycle {cycle} of seed {}", seed());
+        verify(&client, &acknowledged, &at).await;
+        // Every other time jobs are killed again where the crash before has left them.
+        if cycle % 2 == 1 {
+            jobs_end(&client).await;
+            verify(&client, &acknowledged, &at).await;
+        }
     }
     assert!(!acknowledged.lock().unwrap().is_empty(), "the load never got through");
 }
@@ -70,34 +87,72 @@ async fn write(client: Client, first: u64, acknowledged: Acknowledged) {
     }
 }
 
-/// Makes indexes and drops them until the server is gone.
-async fn define(client: Client) {
-    let statements = [
-        "CREATE UNIQUE INDEX made ON t (b, n)",
-        "REINDEX INDEX made",
-        "DROP INDEX made",
-        "REINDEX TABLE t",
-        "ALTER TABLE t ADD CONSTRAINT made UNIQUE (v, n)",
-        "ALTER TABLE t DROP CONSTRAINT made",
-    ];
-    for statement in statements.iter().cycle() {
-        if let Err(error) = client.batch_execute(statement).await {
-            // One of the cycle before it may be there.
-            let expected = ["42P07", "42704"];
-            if !error.code().is_some_and(|code| expected.contains(&code.code())) {
-                return;
+/// A generator of numbers that are the same for a seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % most
+    }
+
+    fn one_of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.below(all.len() as u64) as usize]
+    }
+}
+
+/// Makes, rebuilds and drops indexes in every way, until the server is gone.
+async fn define(client: Client, mut random: Random) {
+    loop {
+        let (index, way) = (random.one_of(&["made", "other", "third"]), random.one_of(&["", "CONCURRENTLY"]));
+        let of = random.one_of(&["(b, n)", "(v, a) INCLUDE (b)", "(a DESC, b, v)", "(n)"]);
+        let statement = match random.below(10) {
+            0 | 1 => format!("CREATE INDEX {way} {index} ON t {of}"),
+            2 => format!("CREATE UNIQUE INDEX {way} {index} ON t (b, n)"),
+            3 => format!("CREATE INDEX {index} ON t {of} ASYNC"),
+            4 => format!("DROP INDEX {way} {index}"),
+            5 => format!("REINDEX INDEX {way} {index}"),
+            6 => format!("REINDEX TABLE {way} t"),
+            7 => format!("SET bennu.job_rate = {}", random.below(4) * 20_000),
+            8 => format!("REINDEX INDEX {way} {}", random.one_of(&["by_b", "by_v", "t_a_key"])),
+            _ => match random.below(2) {
+                0 => "ALTER TABLE t ADD CONSTRAINT unique_v UNIQUE (v, n)".to_string(),
+                _ => "ALTER TABLE t DROP CONSTRAINT unique_v".to_string(),
+            },
+        };
+        if let Err(error) = client.batch_execute(&statement).await {
+            // What is there or not is up to the cycle before and the other definer, who may also drop what is being built.
+            let expected = ["42P07", "42710", "42704", "42P01", "55000", "2BP01"];
+            match error.code() {
+                Some(code) if expected.contains(&code.code()) => {}
+                Some(code) => panic!("{statement}: {} {error:?}", code.code()),
+                None => return,
             }
         }
     }
 }
 
-async fn verify(client: &Client, acknowledged: &Mutex<BTreeSet<u64>>) {
+/// Waits until no job is under way.
+async fn jobs_end(client: &Client) {
+    let waiting = "SELECT count(*) FROM bennu.jobs WHERE state NOT IN ('succeeded', 'failed', 'cancelled')";
+    for _ in 0..3_000 {
+        if client.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+            let half = "SELECT count(*) FROM pg_index WHERE NOT indisvalid";
+            assert_eq!(client.query_one(half, &[]).await.unwrap().get::<_, i64>(0), 0, "half an index without a job");
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("a job does not end: {:?}", client.simple_query("SHOW JOBS").await);
+}
+
+async fn verify(client: &Client, acknowledged: &Mutex<BTreeSet<u64>>, at: &str) {
     let differences = client.simple_query("CHECK TABLE t").await.unwrap();
     let rows: Vec<_> = differences.iter().filter(|it| matches!(it, SimpleQueryMessage::Row(_))).collect();
-    assert!(rows.is_empty(), "{rows:?}");
+    assert!(rows.is_empty(), "{at}: {rows:?}");
     let there = client.query("SELECT n FROM t WHERE n % 10 = 7", &[]).await.unwrap();
     let there: BTreeSet<u64> = there.iter().map(|row| row.get::<_, i64>(0) as u64).collect();
     let acknowledged = acknowledged.lock().unwrap();
     let lost: Vec<_> = acknowledged.difference(&there).collect();
-    assert!(lost.is_empty(), "acknowledged rows are lost: {lost:?}");
+    assert!(lost.is_empty(), "{at}: acknowledged rows are lost: {lost:?}");
 }

@@ -15,11 +15,19 @@ impl Session {
     pub(super) async fn create_index(&mut self, create: &CreateIndex) -> EngineResult<()> {
         let mut locks = self.own_locks();
         let table = self.lock_table_by_name(&mut locks, &create.table, LockMode::Exclusive).await?;
+        match self.wanted_index(&table, create)? {
+            Some(new) => self.add_index(&table, new).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The index that is to be made; `None`: there is one of its name, and that is fine.
+    pub(super) fn wanted_index(&mut self, table: &Table, create: &CreateIndex) -> EngineResult<Option<NewIndex>> {
         if let Some(name) = create.name.as_ref().filter(|_| create.if_not_exists)
-            && is_relation(&self.engine.catalog().current(), &table, name)
+            && is_relation(&self.engine.catalog().current(), table, name)
         {
             self.skipped("42P07", &format!("relation \"{name}\" already exists"));
-            return Ok(());
+            return Ok(None);
         }
         let named = create.parts.iter().map(|part| &part.column).chain(&create.include);
         for column in named {
@@ -28,7 +36,7 @@ impl Session {
             }
         }
         self.check_options(&create.options)?;
-        self.add_index(&table, new_index(create)?).await
+        new_index(create).map(Some)
     }
 
     /// ALTER TABLE … ADD UNIQUE. The caller keeps writers off the table.
@@ -110,12 +118,14 @@ impl Session {
                 let message = format!("table \"{}\" has no indexes to reindex", table.name);
                 self.notices.push(Notice::info("00000", message));
             }
-            for index in &table.indexes {
+            // One that is being built is made anew as it is.
+            for index in table.public_indexes() {
                 self.rebuild_index(&table, index).await?;
             }
             return Ok(());
         }
         match self.lock_index(&mut locks, name).await {
+            Ok(Some((_, index))) if !index.state.is_public() => fail(Fault::IndexNotBuilt { name: index.name }),
             Ok(Some((table, index))) => self.rebuild_index(&table, &index).await,
             Ok(None) => fail(Fault::NoSuchObject { kind: "relation", name: super::view::shown(name) }),
             // The index of a primary key is the table itself.
@@ -126,12 +136,22 @@ impl Session {
 
     /// The index of that name, and its table, which is locked against writers.
     async fn lock_index(&self, locks: &mut LockOwner, name: &ObjectName) -> EngineResult<Option<(Arc<Table>, Index)>> {
+        self.lock_index_in(locks, name, LockMode::Exclusive).await
+    }
+
+    /// The same in another mode.
+    pub(super) async fn lock_index_in(
+        &self,
+        locks: &mut LockOwner,
+        name: &ObjectName,
+        mode: LockMode,
+    ) -> EngineResult<Option<(Arc<Table>, Index)>> {
         loop {
             let catalog = self.engine.catalog().current();
             let Some((table, index)) = self.find_index(&catalog, name)? else { return Ok(None) };
             let schema = Some(catalog.schema_name(&table).to_string());
             let of_table = ObjectName { database: None, schema, name: table.name.clone() };
-            let locked = self.lock_table_by_name(locks, &of_table, LockMode::Exclusive).await?;
+            let locked = self.lock_table_by_name(locks, &of_table, mode).await?;
             if let Some(now) = locked.indexes.iter().find(|it| it.oid == index.oid) {
                 return Ok(Some((Arc::clone(&locked), now.clone())));
             }
@@ -193,7 +213,7 @@ fn is_relation(catalog: &Catalog, table: &Table, name: &str) -> bool {
         || catalog.sequence(schema, name).is_some()
 }
 
-fn required(index: &str, constraint: &str, table: &Table) -> CatalogError {
+pub(super) fn required(index: &str, constraint: &str, table: &Table) -> CatalogError {
     let by = format!("constraint {constraint} on table {}", table.name);
     CatalogError::RequiredBy { what: format!("index {index}"), by }
 }

@@ -10,11 +10,12 @@
 use crate::Session;
 use crate::dml::{FAMILY, Target};
 use crate::error::{EngineResult, Fault, fail};
+use crate::jobs::check_unique;
 use catalog::{CatalogError, Index, NewIndex, PreparedIndex, Table};
 use index::IndexCodec;
 use query::QueryError;
 use std::sync::Arc;
-use store::{BulkLoad, Bytes, CommitNo, KeyRange, RowBatch, ScanRequest, Snapshot};
+use store::{BulkLoad, KeyRange, RowBatch, ScanRequest};
 use types::{Datum, interrupt};
 
 /// What it takes to make an entry.
@@ -83,32 +84,12 @@ impl Session {
         let commit = guard.stoppable(async { Ok(load.finish().await?) }).await?;
         self.last_commit = self.last_commit.max(commit);
         match codec.index().unique {
-            true => self.check_unique(&target, &codec, commit).await,
+            true => {
+                let entries = store.snapshot(commit).await?;
+                check_unique(store.as_ref(), &entries, &target, &codec, &|| guard.check()).await
+            }
             false => Ok(()),
         }
-    }
-
-    /// Refuses two rows with equal values: their entries are neighbours.
-    async fn check_unique(&self, target: &Target, codec: &IndexCodec, filled: CommitNo) -> EngineResult<()> {
-        let store = self.engine.store();
-        let entries: Snapshot = store.snapshot(filled).await?;
-        let guard = self.running();
-        let mut request = ScanRequest::new(codec.index().storage_id(), FAMILY, vec![KeyRange::all()]);
-        request.values = false;
-        let mut scan = store.scan(request, &entries).await?;
-        let mut before = Bytes::new();
-        while let Some(batch) = guard.stoppable(async { Ok(scan.next().await?) }).await? {
-            for key in batch.keys() {
-                interrupt::spend(STEPS_OF_AN_ENTRY).map_err(QueryError::from)?;
-                let Some(prefix) = codec.unique_prefix(key)?.and_then(|prefix| key.get(..prefix)) else { continue };
-                if !before.is_empty() && prefix == before.as_ref() {
-                    return Err(target.duplicate_in(codec, &codec.part_values_of_key(key)?).of_new_key());
-                }
-                before = Bytes::copy_from_slice(prefix);
-            }
-            guard.check()?;
-        }
-        Ok(())
     }
 }
 

@@ -14,6 +14,7 @@ mod generated;
 mod index;
 mod index_build;
 mod like;
+mod index_online;
 mod owner;
 mod rewrite;
 mod schema;
@@ -49,10 +50,17 @@ impl Session {
             Statement::CreateTable(create) => self.create_table(create).await?,
             Statement::AlterTable(alter) => self.alter_table(alter).await?,
             Statement::DropTable { names, if_exists, cascade } => self.drop_tables(names, *if_exists, *cascade).await?,
+            Statement::CreateIndex(create) if create.concurrently || create.is_async => {
+                self.create_index_online(create).await?;
+            }
             Statement::CreateIndex(create) => self.create_index(create).await?,
+            Statement::DropIndex { names, if_exists, concurrently: true, cascade } => {
+                self.drop_index_concurrently(names, *if_exists, *cascade).await?;
+            }
             Statement::DropIndex { names, if_exists, .. } => self.drop_indexes(names, *if_exists).await?,
             Statement::RenameIndex { name, if_exists, to } => self.rename_index(name, *if_exists, to).await?,
-            Statement::Reindex { kind, name } => self.reindex(*kind, name).await?,
+            Statement::Reindex { kind, name, concurrently: true } => self.reindex_concurrently(*kind, name).await?,
+            Statement::Reindex { kind, name, .. } => self.reindex(*kind, name).await?,
             Statement::Truncate { names, restart_identity, cascade } => {
                 self.truncate(names, *restart_identity, *cascade).await?;
             }

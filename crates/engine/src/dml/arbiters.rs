@@ -47,7 +47,9 @@ impl Arbiters {
 
     fn named(target: &Target, conflict: &Conflict) -> EngineResult<Self> {
         let table = &target.table;
-        let unique = || target.indexes.iter().enumerate().filter(|(_, index)| index.index().unique);
+        // One that is being built has not got the entries of all rows.
+        let decides = |index: &catalog::Index| index.unique && index.state.is_public();
+        let unique = || target.indexes.iter().enumerate().filter(|(_, index)| decides(index.index()));
         match &conflict.target {
             None => Ok(Self { key: true, indexes: unique().map(|(at, _)| at).collect() }),
             Some(ConflictTarget::Constraint(name)) if table.key_name.as_ref() == Some(name) => Ok(Self::key()),

@@ -221,6 +221,20 @@ pub(crate) enum Fault {
     Canceled,
     #[error("canceling statement due to statement timeout")]
     StatementTimeout,
+    // Jobs.
+    #[error("index \"{name}\" is not built yet")]
+    IndexNotBuilt { name: String },
+    #[error("DROP INDEX CONCURRENTLY does not support {what}")]
+    DropConcurrently { what: &'static str },
+    #[error("job {id} does not exist")]
+    NoSuchJob { id: u64 },
+    #[error("{action} {id} is not possible: the job is {state}")]
+    JobState { id: u64, action: &'static str, state: &'static str },
+    #[error("job {id} was cancelled")]
+    JobCancelled { id: u32 },
+    #[error("job {id} has ended: {why}")]
+    JobEnded { id: u32, why: String },
+
     #[error("the engine is shutting down")]
     ShuttingDown,
     #[error("terminating connection due to administrator command")]
@@ -308,6 +322,8 @@ impl Fault {
             Self::Isolation { .. } => {
                 "Blocks that write are READ COMMITTED; REPEATABLE READ is for blocks that begin READ ONLY."
             }
+            Self::IndexNotBuilt { .. } => "SHOW JOBS tells how far it is; CANCEL JOB gives it up.",
+            Self::NoSuchJob { .. } => "SHOW JOBS lists those that there are.",
             Self::NoSuchUniqueness => "Name all columns of the primary key, or of a unique index, and no others.",
             _ => return None,
         };

@@ -17,6 +17,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::Unsupported { .. }
         | Fault::Isolation { .. }
         | Fault::SnapshotNeedsRepeatableRead
+        | Fault::DropConcurrently { .. }
         | Fault::CrossDatabase { .. }
         | Fault::NoSuchExtension { .. }
         | Fault::ResultTypeChanged => "0A000",
@@ -53,7 +54,10 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::NoSuchConstraint { .. }
         | Fault::NoSuchConstraintAnywhere { .. }
         | Fault::NoSuchRole { .. }
+        | Fault::NoSuchJob { .. }
         | Fault::NoSuchIndex { .. } => "42704",
+        Fault::IndexNotBuilt { .. } | Fault::JobState { .. } | Fault::JobEnded { .. } => "55000",
+        Fault::JobCancelled { .. } => "57014",
         Fault::ColumnTwice { .. } | Fault::UniqueTwice { .. } => "42701",
         Fault::NoIndexedColumn { .. } | Fault::NoKeyColumn { .. } => "42703",
         Fault::TooManyIndexColumns { .. } => "54011",

@@ -39,8 +39,7 @@ impl Session {
         }
         let parameters = parameters(&bound, &source.types)?;
         let columns = query.outputs.iter().map(|output| column(catalog, &bound, output)).collect::<Option<Vec<_>>>()?;
-        let options =
-            Options { full_scans: mode == RowPrograms::All, index_choice: self.settings.effective().index_choice };
+        let options = Options { full_scans: mode == RowPrograms::All, index_choice: self.index_choice() };
         let program: Program = rows::compile(&bound, &Builtins, options).ok()?;
         let (plan, handed_over) = (Mutex::default(), HandOvers::default());
         let bound = kept(bound, self.explaining);

@@ -5,6 +5,8 @@
 //!   entries_leave   the old entry goes
 //!   entries_arrive  no other row has the prefix, in the newest state; the new entry comes
 //! ```
+//! An index whose state is DeleteOnly (`catalog::IndexState`) gets no entries yet, or none any more: what it has still leaves.
+//!
 //! The row's lock keeps its entries as they are. A unique prefix is shared by rows, so it has a lock of its own: who
 //! takes an entry away keeps the lock to the end of the transaction, and nobody builds on what may be rolled back. These
 //! locks are row locks of the table, so that whoever has the table alone needs none.
@@ -87,7 +89,7 @@ impl RowWriter<'_> {
 
     /// The entries of a new state.
     pub(super) async fn entries_arrive(&mut self, old: Option<&Row>, new: &Row) -> EngineResult<()> {
-        for index in &self.target.indexes {
+        for index in self.target.indexes_that_take_entries() {
             if stays(index, old, Some(new))? {
                 continue;
             }
@@ -105,7 +107,7 @@ impl RowWriter<'_> {
 
     /// Keeps the new entries of one of many rows until [`Self::arrive_entries`]: meanwhile others leave.
     pub(super) async fn set_entries_aside(&mut self, old: Option<&Row>, new: &Row) -> EngineResult<()> {
-        for index in &self.target.indexes {
+        for index in self.target.indexes_that_take_entries() {
             if stays(index, old, Some(new))? {
                 continue;
             }
@@ -187,6 +189,11 @@ impl Target {
     /// Does nothing hang on what values its rows have?
     fn is_plain(&self) -> bool {
         self.indexes.is_empty() && self.table.foreign_keys.is_empty()
+    }
+
+    /// Those that new states of rows get entries in.
+    fn indexes_that_take_entries(&self) -> impl Iterator<Item = &IndexCodec> {
+        self.indexes.iter().filter(|index| index.index().state.takes_entries())
     }
 
     pub(crate) fn has_unique_index(&self) -> bool {

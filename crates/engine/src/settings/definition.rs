@@ -55,6 +55,12 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
         Kind::Word(&["auto", "off", "force"], &[]),
         "Which indexes queries are read by.",
     ),
+    plain(
+        "bennu.job_rate",
+        "0",
+        Kind::Int(0, 2_147_483_647),
+        "Most rows a second of a job that a statement makes. 0 is no limit.",
+    ),
     plain("bennu.plan_cache", "on", Kind::Bool, "Keeps plans of statements for their next use."),
     plain(
         "bennu.point_programs",

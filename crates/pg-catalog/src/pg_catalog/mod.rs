@@ -33,6 +33,7 @@ mod pg_settings;
 mod pg_shadow;
 mod pg_stat;
 mod pg_stat_activity;
+mod pg_stat_progress;
 mod pg_tables;
 mod pg_tablespace;
 mod pg_timezone;
@@ -126,6 +127,7 @@ pub(crate) static TABLES: &[&Definition] = &[
     &pg_stat::PG_STAT_ALL_TABLES,
     &pg_stat::PG_STAT_DATABASE,
     &pg_stat::PG_STAT_GSSAPI,
+    &pg_stat_progress::PG_STAT_PROGRESS_CREATE_INDEX,
     &absent_features::PG_STAT_REPLICATION,
     &pg_stat::PG_STAT_USER_INDEXES,
     &pg_stat::PG_STAT_USER_TABLES,

@@ -103,7 +103,7 @@ impl Compiler<'_> {
             return Ok(ways);
         }
         let wanted: Vec<usize> = cols.iter().map(|(ordinal, _)| *ordinal).collect();
-        for index in &table.indexes {
+        for index in table.public_indexes() {
             let mut way = Way::by_index(table, index, &wanted).map_err(broken)?;
             way.tests = self.tests(table, &way, cols, outer, conditions);
             ways.push(way);

@@ -8,14 +8,20 @@ use std::fmt::{self, Display, Formatter};
 pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result {
     match statement {
         Statement::CreateIndex(it) => write!(f, "{it}"),
-        Statement::DropIndex { names, if_exists, cascade } => {
-            write!(f, "DROP INDEX {}{}{}", when(*if_exists, "IF EXISTS "), List(names), when(*cascade, " CASCADE"))
+        Statement::DropIndex { names, if_exists, cascade, concurrently } => {
+            let before = [when(*concurrently, "CONCURRENTLY "), when(*if_exists, "IF EXISTS ")].concat();
+            write!(f, "DROP INDEX {before}{}{}", List(names), when(*cascade, " CASCADE"))
         }
         Statement::RenameIndex { name, if_exists, to } => {
             write!(f, "ALTER INDEX {}{name} RENAME TO {}", when(*if_exists, "IF EXISTS "), quote(to))
         }
-        Statement::Reindex { kind: Reindex::Index, name } => write!(f, "REINDEX INDEX {name}"),
-        Statement::Reindex { kind: Reindex::Table, name } => write!(f, "REINDEX TABLE {name}"),
+        Statement::Reindex { kind, name, concurrently } => {
+            let kind = match kind {
+                Reindex::Index => "INDEX",
+                Reindex::Table => "TABLE",
+            };
+            write!(f, "REINDEX {kind} {}{name}", when(*concurrently, "CONCURRENTLY "))
+        }
         Statement::CheckIndexes(CheckIndexes { kind, name, repair }) => {
             let kind = match kind {
                 Reindex::Index => "INDEX",
@@ -29,12 +35,15 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
 
 impl Display for CreateIndex {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "CREATE {}INDEX {}", when(self.unique, "UNIQUE "), when(self.if_not_exists, "IF NOT EXISTS "))?;
+        write!(f, "CREATE {}INDEX ", when(self.unique, "UNIQUE "))?;
+        f.write_str(when(self.concurrently, "CONCURRENTLY "))?;
+        f.write_str(when(self.if_not_exists, "IF NOT EXISTS "))?;
         if let Some(name) = &self.name {
             write!(f, "{} ", quote(name))?;
         }
         write!(f, "ON {} ({})", self.table, List(&self.parts))?;
-        tail(f, &self.include, self.nulls_not_distinct, &self.options)
+        tail(f, &self.include, self.nulls_not_distinct, &self.options)?;
+        f.write_str(when(self.is_async, " ASYNC"))
     }
 }
 

@@ -48,6 +48,8 @@ impl Display for Statement {
             | Self::SetTransaction { .. }
             | Self::SetTransactionSnapshot(_)
             | Self::Show(_)
+            | Self::ShowJobs
+            | Self::ControlJob(_)
             | Self::Reset(_)
             | Self::Begin(_)
             | Self::Commit

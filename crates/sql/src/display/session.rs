@@ -23,6 +23,15 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
         }
         Statement::SetTransactionSnapshot(id) => write!(f, "SET TRANSACTION SNAPSHOT {}", literal(id)),
         Statement::Show(name) => write!(f, "SHOW {}", setting_or_all(name.as_deref())),
+        Statement::ShowJobs => f.write_str("SHOW JOBS"),
+        Statement::ControlJob(ControlJob { action, id }) => {
+            let action = match action {
+                JobAction::Pause => "PAUSE",
+                JobAction::Resume => "RESUME",
+                JobAction::Cancel => "CANCEL",
+            };
+            write!(f, "{action} JOB {id}")
+        }
         Statement::Reset(name) => write!(f, "RESET {}", setting_or_all(name.as_deref())),
         Statement::Begin(modes) => write!(f, "BEGIN{modes}"),
         Statement::Commit => f.write_str("COMMIT"),

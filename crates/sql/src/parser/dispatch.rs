@@ -1,7 +1,7 @@
 //! The first words of a statement choose its grammar.
 
 use super::{
-    Cursor, Parse, alter, comment, copy, create, cursor_statements, delete, drop, explain, index, insert, lock,
+    Cursor, Parse, alter, comment, copy, create, cursor_statements, delete, drop, explain, index, insert, job, lock,
     maintenance, prepare, row_locks,
 };
 use super::{set, transaction, unsupported, update};
@@ -43,6 +43,7 @@ pub(super) fn statement(c: &mut Cursor<'_>) -> Parse<Statement> {
         "FETCH" | "MOVE" => cursor_statements::fetch(c),
         "CLOSE" => cursor_statements::close(c),
         "LOCK" => lock::lock(c),
+        "PAUSE" | "RESUME" | "CANCEL" => job::control(c),
         "CHECK" => index::check(c),
         "REINDEX" => index::reindex(c),
         "UNLISTEN" => prepare::unlisten(c),

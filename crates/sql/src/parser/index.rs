@@ -18,9 +18,7 @@ pub(super) fn create_index(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("CREATE")?;
     let unique = c.eat("UNIQUE");
     c.need("INDEX")?;
-    if c.at("CONCURRENTLY") {
-        return Err(c.unsupported("CREATE INDEX CONCURRENTLY"));
-    }
+    let concurrently = c.eat("CONCURRENTLY");
     let place = c.location();
     let if_not_exists = c.if_not_exists();
     let name = if c.at("ON") { None } else { Some(c.name()?) };
@@ -35,8 +33,20 @@ pub(super) fn create_index(c: &mut Cursor<'_>) -> Parse<Statement> {
     let include = include(c)?;
     let nulls_not_distinct = nulls_not_distinct(c)?;
     let options = with(c)?;
+    let is_async = c.eat("ASYNC");
     refuse_tail(c)?;
-    let index = CreateIndex { unique, if_not_exists, name, table, parts, include, nulls_not_distinct, options };
+    let index = CreateIndex {
+        unique,
+        concurrently,
+        is_async,
+        if_not_exists,
+        name,
+        table,
+        parts,
+        include,
+        nulls_not_distinct,
+        options,
+    };
     Ok(Statement::CreateIndex(Box::new(index)))
 }
 
@@ -153,7 +163,7 @@ fn refuse_tail(c: &Cursor<'_>) -> Parse<()> {
     if c.at("WHERE") {
         return Err(c.unsupported("a partial index (CREATE INDEX … WHERE)"));
     }
-    let tails = ["TABLESPACE", "ASYNC", "SPLIT"];
+    let tails = ["TABLESPACE", "SPLIT"];
     match tails.iter().find(|word| c.at(word)) {
         Some(word) => Err(c.unsupported(format!("CREATE INDEX … {word}"))),
         None if options::at_bare(c) => Err(c.unsupported("CREATE INDEX … with properties of Phoenix")),
@@ -200,16 +210,14 @@ fn unique_tail(c: &mut Cursor<'_>, mut unique: UniqueDef) -> Parse<UniqueDef> {
 /// DROP INDEX.
 pub(super) fn drop_index(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need_all(&["DROP", "INDEX"])?;
-    if c.at("CONCURRENTLY") {
-        return Err(c.unsupported("DROP INDEX CONCURRENTLY"));
-    }
+    let concurrently = c.eat("CONCURRENTLY");
     let if_exists = c.if_exists();
     let names = c.list(Cursor::object_name)?;
     if c.at("ON") {
         return Err(c.unsupported("DROP INDEX … ON"));
     }
     let cascade = drop::cascade(c);
-    Ok(Statement::DropIndex { names, if_exists, cascade })
+    Ok(Statement::DropIndex { names, if_exists, cascade, concurrently })
 }
 
 /// ALTER INDEX … RENAME TO.
@@ -225,11 +233,14 @@ pub(super) fn alter_index(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::RenameIndex { name, if_exists, to: c.name()? })
 }
 
-/// REINDEX {INDEX | TABLE} name.
+/// REINDEX [(CONCURRENTLY)] {INDEX | TABLE} [CONCURRENTLY] name.
 pub(super) fn reindex(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("REINDEX")?;
+    let mut concurrently = false;
     if matches!(c.peek(), Token::LParen) {
-        return Err(c.unsupported("REINDEX with options"));
+        for option in c.parenthesised(reindex_option)? {
+            concurrently = option;
+        }
     }
     if let Some(word) = ["SCHEMA", "DATABASE", "SYSTEM"].iter().find(|word| c.at(word)) {
         return Err(c.unsupported(format!("REINDEX {word}")));
@@ -240,10 +251,20 @@ pub(super) fn reindex(c: &mut Cursor<'_>) -> Parse<Statement> {
         c.need("INDEX")?;
         Reindex::Index
     };
-    if c.at("CONCURRENTLY") {
-        return Err(c.unsupported("REINDEX CONCURRENTLY"));
+    concurrently |= c.eat("CONCURRENTLY");
+    Ok(Statement::Reindex { kind, name: c.object_name()?, concurrently })
+}
+
+/// The one option of REINDEX, CONCURRENTLY: is it on?
+fn reindex_option(c: &mut Cursor<'_>) -> Parse<bool> {
+    if !c.eat("CONCURRENTLY") {
+        return Err(c.unsupported("REINDEX with options other than CONCURRENTLY"));
     }
-    Ok(Statement::Reindex { kind, name: c.object_name()? })
+    if c.eat("FALSE") || c.eat("OFF") {
+        return Ok(false);
+    }
+    let _ = c.eat("TRUE") || c.eat("ON");
+    Ok(true)
 }
 
 /// CHECK {INDEX | TABLE} name [REPAIR].

@@ -19,6 +19,7 @@ mod fault;
 mod foreign_key;
 mod index;
 mod insert;
+mod job;
 mod like;
 mod lock;
 mod maintenance;

@@ -112,11 +112,15 @@ fn one_value(c: &mut Cursor<'_>) -> Parse<String> {
     }
 }
 
-/// SHOW name | ALL.
+/// SHOW name | ALL | JOBS.
 pub(super) fn show(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("SHOW")?;
     if c.at_all(&["CREATE", "TABLE"]) {
         return Err(c.unsupported("SHOW CREATE TABLE"));
+    }
+    if c.at("JOBS") {
+        c.next();
+        return Ok(Statement::ShowJobs);
     }
     setting_or_all(c).map(Statement::Show)
 }

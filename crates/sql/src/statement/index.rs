@@ -7,6 +7,10 @@ use super::{KeyPartDef, ObjectName, TableOption};
 pub struct CreateIndex {
     /// UNIQUE.
     pub unique: bool,
+    /// CONCURRENTLY: the table is written to meanwhile.
+    pub concurrently: bool,
+    /// ASYNC: the statement does not wait for the entries.
+    pub is_async: bool,
     /// No error when a relation of its name is there.
     pub if_not_exists: bool,
     /// Its name, in the schema of its table; `None` leaves the choice to the catalog.

@@ -11,6 +11,7 @@ mod ddl;
 mod dml;
 mod foreign_key;
 mod index;
+mod job;
 mod like;
 mod lock;
 pub(crate) mod names;
@@ -36,6 +37,7 @@ pub use dml::{
 };
 pub use foreign_key::{ForeignKeyDef, ReferentialAction};
 pub use index::{CheckIndexes, CreateIndex, Reindex, UniqueDef};
+pub use job::{ControlJob, JobAction};
 pub use like::{LikeOption, TableLike};
 pub use lock::{LockTables, TableLockMode};
 pub use names::{ColumnName, ObjectName};
@@ -115,6 +117,8 @@ pub enum Statement {
         if_exists: bool,
         /// Also what depends on them.
         cascade: bool,
+        /// CONCURRENTLY: the table is written to meanwhile.
+        concurrently: bool,
     },
     /// ALTER INDEX … RENAME TO ….
     RenameIndex {
@@ -131,7 +135,13 @@ pub enum Statement {
         kind: Reindex,
         /// The index or the table.
         name: ObjectName,
+        /// CONCURRENTLY: the table is written to meanwhile.
+        concurrently: bool,
     },
+    /// SHOW JOBS.
+    ShowJobs,
+    /// PAUSE JOB, RESUME JOB, CANCEL JOB.
+    ControlJob(ControlJob),
     /// CHECK INDEX, CHECK TABLE.
     CheckIndexes(CheckIndexes),
     /// DROP SCHEMA.

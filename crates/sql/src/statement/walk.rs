@@ -55,6 +55,8 @@ macro_rules! walker {
                     | Statement::SetTransaction { .. }
                     | Statement::SetTransactionSnapshot(_)
                     | Statement::Show(_)
+                    | Statement::ShowJobs
+                    | Statement::ControlJob(_)
                     | Statement::Reset(_)
                     | Statement::Begin(_)
                     | Statement::Commit

@@ -3,6 +3,7 @@
 mod build;
 mod check;
 mod concurrency;
+mod online;
 mod random;
 mod statements;
 

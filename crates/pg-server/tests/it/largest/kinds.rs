@@ -33,6 +33,8 @@ fn kind(statement: &Statement) -> &'static str {
         Statement::RenameIndex { .. } => "rename index",
         Statement::Reindex { .. } => "reindex",
         Statement::CheckIndexes(_) => "check indexes",
+        Statement::ShowJobs => "show jobs",
+        Statement::ControlJob(_) => "control a job",
         Statement::AlterTable(_) => "alter table",
         Statement::RenameSchema { .. } => "rename schema",
         Statement::ChangeOwner(_) => "change owner",
@@ -67,7 +69,7 @@ fn kind(statement: &Statement) -> &'static str {
     }
 }
 
-const KINDS: usize = 50;
+const KINDS: usize = 52;
 
 /// Bytes of texts that are read for their kind.
 const LONG: usize = 2 << 20;
@@ -161,6 +163,7 @@ fn definitions() -> Vec<String> {
         [
             "CREATE UNIQUE INDEX built ON indexed (v, k)",
             "REINDEX TABLE indexed",
+            "REINDEX TABLE CONCURRENTLY indexed",
             "CHECK TABLE indexed",
             "CHECK TABLE indexed REPAIR",
             "UPDATE indexed SET v = v + 1",
@@ -184,6 +187,8 @@ fn sessions() -> Vec<String> {
         "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED".to_string(),
         format!("BEGIN ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT '{}'", "0".repeat(1 << 20)),
         "SHOW ALL".to_string(),
+        "SHOW JOBS".to_string(),
+        format!("CANCEL JOB {}", u64::MAX),
         "RESET ALL".to_string(),
         format!("BEGIN; {}{}ROLLBACK", savepoints("SAVEPOINT"), savepoints("RELEASE")),
         format!("BEGIN; {}{}COMMIT", savepoints("SAVEPOINT"), savepoints("ROLLBACK TO")),

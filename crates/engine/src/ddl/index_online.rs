@@ -1,0 +1,142 @@
+//! CREATE INDEX CONCURRENTLY and ASYNC, REINDEX CONCURRENTLY, DROP INDEX CONCURRENTLY: a change of the catalog that begins
+//! a job, for which all but ASYNC wait.
+//!
+//! The table is locked as writers do, for the change alone: other DDL is kept off, writers go on.
+
+use super::index::required;
+use crate::error::{EngineResult, Fault, fail};
+use crate::jobs::{BuildSpec, DropSpec, INDEX_BUILD, INDEX_DROP, Job};
+use crate::{Notice, Session};
+use catalog::{CatalogResult, Draft, Index, IndexState, JobRecord, Table};
+use sql::{CreateIndex, ObjectName, Reindex};
+use std::sync::Arc;
+use txn::LockMode;
+
+impl Session {
+    /// CREATE INDEX CONCURRENTLY, CREATE INDEX … ASYNC.
+    pub(super) async fn create_index_online(&mut self, create: &CreateIndex) -> EngineResult<()> {
+        self.check_store()?;
+        let mut locks = self.own_locks();
+        let table = self.lock_table_by_name(&mut locks, &create.table, LockMode::Shared).await?;
+        let Some(new) = self.wanted_index(&table, create)? else { return Ok(()) };
+        let job = self.begin_build(&table, None, |draft| draft.begin_index(table.oid, new)).await?;
+        drop(locks);
+        if create.is_async {
+            let message = format!("{} goes on as job {}", job.record().description, job.id());
+            self.notices.push(Notice::info("00000", message));
+            return Ok(());
+        }
+        self.wait_for_job(job).await
+    }
+
+    /// REINDEX CONCURRENTLY.
+    pub(super) async fn reindex_concurrently(&mut self, kind: Reindex, name: &ObjectName) -> EngineResult<()> {
+        self.check_store()?;
+        for (table, index) in self.indexes_of(kind, name).await? {
+            let mut locks = self.own_locks();
+            let schema = Some(self.engine.catalog().current().schema_name(&table).to_string());
+            let name = ObjectName { database: None, schema, name: index.name.clone() };
+            // It may have gone while another one was built.
+            let Some((table, index)) = self.lock_index_in(&mut locks, &name, LockMode::Shared).await? else { continue };
+            let (oid, old) = (table.oid, index.oid);
+            let job = self.begin_build(&table, Some(&index), |draft| draft.begin_reindex(oid, old)).await?;
+            drop(locks);
+            self.wait_for_job(job).await?;
+        }
+        Ok(())
+    }
+
+    /// What REINDEX is about: the index of a primary key is the table itself.
+    async fn indexes_of(&mut self, kind: Reindex, name: &ObjectName) -> EngineResult<Vec<(Arc<Table>, Index)>> {
+        let catalog = self.engine.catalog().current();
+        if kind == Reindex::Table {
+            let table = self.resolve(&catalog, name)?;
+            if table.indexes.is_empty() {
+                let message = format!("table \"{}\" has no indexes that can be reindexed concurrently", table.name);
+                self.notices.push(Notice::info("00000", message));
+            }
+            return Ok(table.public_indexes().map(|index| (Arc::clone(&table), index.clone())).collect());
+        }
+        match self.find_index(&catalog, name) {
+            Ok(Some((_, index))) if !index.state.is_public() => fail(Fault::IndexNotBuilt { name: index.name }),
+            Ok(Some(found)) => Ok(vec![found]),
+            Ok(None) => fail(Fault::NoSuchObject { kind: "relation", name: super::view::shown(name) }),
+            Err(error) if error.code() == "2BP01" => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// DROP INDEX CONCURRENTLY.
+    pub(super) async fn drop_index_concurrently(
+        &mut self,
+        names: &[ObjectName],
+        if_exists: bool,
+        cascade: bool,
+    ) -> EngineResult<()> {
+        let ([name], false) = (names, cascade) else {
+            let what = if cascade { "CASCADE" } else { "dropping multiple objects" };
+            return fail(Fault::DropConcurrently { what });
+        };
+        self.check_store()?;
+        let mut locks = self.own_locks();
+        let Some((table, index)) = self.lock_index_in(&mut locks, name, LockMode::Shared).await? else {
+            if if_exists {
+                self.skipped("00000", &format!("index \"{}\" does not exist", name.name));
+                return Ok(());
+            }
+            return fail(Fault::NoSuchIndex { name: super::view::shown(name) });
+        };
+        if index.constraint.is_some() {
+            return Err(required(&index.name, &index.name, &table).into());
+        }
+        if !index.state.is_public() {
+            return fail(Fault::IndexNotBuilt { name: index.name });
+        }
+        let spec = DropSpec { table: table.oid.0, index: index.oid };
+        let what = format!("DROP INDEX CONCURRENTLY {}", index.name);
+        let record = self.engine.jobs().record(&self.engine, INDEX_DROP, what, &spec);
+        let kept = record.clone();
+        self.change_catalog(|draft| {
+            draft.check_index_drop(table.oid, index.oid)?;
+            draft.set_build_state(table.oid, index.oid, IndexState::WriteOnly)?;
+            draft.put_job(kept);
+            Ok(())
+        })
+        .await?;
+        drop(locks);
+        let job = self.engine.jobs().begin(&self.engine, record);
+        self.wait_for_job(job).await
+    }
+
+    /// Makes an index and its job in one change.
+    async fn begin_build(
+        &self,
+        table: &Table,
+        replaces: Option<&Index>,
+        begin: impl FnOnce(&mut Draft) -> CatalogResult<Index>,
+    ) -> EngineResult<Arc<Job>> {
+        let rate = self.settings.get("bennu.job_rate")?.parse().unwrap_or(0);
+        let schema = self.engine.catalog().current().schema_name(table).to_string();
+        let engine = Arc::clone(&self.engine);
+        let (table_oid, table_name) = (table.oid.0, table.name.clone());
+        let replaced = replaces.map(|index| (index.oid, index.name.clone()));
+        let turn = self.catalog_turn().await?;
+        let made: CatalogResult<JobRecord> = engine
+            .catalog()
+            .change_in(turn, |draft| {
+                let index = begin(draft)?;
+                let (replaces, name) = match &replaced {
+                    Some((oid, name)) => (Some(*oid), name.clone()),
+                    None => (None, index.name.clone()),
+                };
+                let what = if replaces.is_some() { "REINDEX INDEX" } else { "CREATE INDEX" };
+                let what = format!("{what} {name} ON {schema}.{table_name}");
+                let spec = BuildSpec { table: table_oid, index: index.oid, name, replaces, rate };
+                let record = engine.jobs().record(&engine, INDEX_BUILD, what, &spec);
+                draft.put_job(record.clone());
+                Ok(record)
+            })
+            .await;
+        Ok(self.engine.jobs().begin(&self.engine, made?))
+    }
+}

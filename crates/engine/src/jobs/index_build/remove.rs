@@ -1,0 +1,67 @@
+//! An index goes while its table is written to.
+//!
+//! ```text
+//!   Public ──> WriteOnly ──wait──> detached: no index, its entries stay ──wait──> the entries go
+//! ```
+//! Statements that find rows by the index hold the table's lock, if they write: as long as they run, all writers maintain it.
+//! Those that only read have a state in which it is whole. The entries stay for writers that knew it, for their commits name
+//! the storage; the next start drops what a crash leaves.
+
+use super::position::Position;
+use super::writers::{share, wait_for_writers};
+use crate::error::EngineResult;
+use crate::jobs::job::JobContext;
+use catalog::{IndexState, TableOid};
+use store::TableId;
+
+/// Drops an index. Does nothing to one that is gone.
+///
+/// # Errors
+/// 57P01, and the store's.
+pub(crate) async fn remove(context: &JobContext, table: u32, index: u32) -> EngineResult<()> {
+    if state_of(context, table, index)? == Some(IndexState::Public) {
+        let Some(storage) = storage_of(context, table)? else { return Ok(()) };
+        let _lock = share(context, storage).await?;
+        let change =
+            |draft: &mut catalog::Draft| draft.set_build_state(TableOid(table), index, IndexState::WriteOnly).map(drop);
+        context.change_catalog(None::<&Position>, change).await?;
+    }
+    if let Some(storage) = storage_of(context, table)? {
+        context.while_open(wait_for_writers(context, storage)).await?;
+    }
+    let storage = detach(context, table, index).await?;
+    drop_storage(context, table, storage).await
+}
+
+/// The table has the index no more. The storage of its entries.
+///
+/// # Errors
+/// As [`remove`].
+pub(crate) async fn detach(context: &JobContext, table: u32, index: u32) -> EngineResult<Option<u32>> {
+    let Some(storage) = storage_of(context, table)? else { return Ok(None) };
+    let _lock = share(context, storage).await?;
+    context.change_catalog(None::<&Position>, |draft| draft.detach_index(TableOid(table), index)).await
+}
+
+/// Waits for writers that may know entries, and drops them.
+///
+/// # Errors
+/// As [`remove`].
+pub(super) async fn drop_storage(context: &JobContext, table: u32, entries: Option<u32>) -> EngineResult<()> {
+    let Some(entries) = entries else { return Ok(()) };
+    if let Some(storage) = storage_of(context, table)? {
+        context.while_open(wait_for_writers(context, storage)).await?;
+    }
+    context.change_catalog(None::<&Position>, |draft| draft.drop_detached(entries)).await
+}
+
+fn storage_of(context: &JobContext, table: u32) -> EngineResult<Option<TableId>> {
+    let catalog = context.engine()?.catalog().current();
+    Ok(catalog.table_by_oid(TableOid(table)).map(|table| table.storage_id()))
+}
+
+fn state_of(context: &JobContext, table: u32, index: u32) -> EngineResult<Option<IndexState>> {
+    let catalog = context.engine()?.catalog().current();
+    let table = catalog.table_by_oid(TableOid(table));
+    Ok(table.and_then(|table| table.indexes.iter().find(|it| it.oid == index)).map(|index| index.state))
+}

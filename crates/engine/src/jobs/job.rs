@@ -1,0 +1,309 @@
+//! One job: its record, what is wished of it, and who waits for it.
+
+use super::kind::{from_json, to_json};
+use crate::error::{EngineResult, Fault, fail};
+use crate::{Engine, EngineError, turn};
+use catalog::{JobRecord, JobState};
+use parking_lot::Mutex;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use store::Durability;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use types::interrupt::{Host, Interrupted};
+
+/// What is wished of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// To go on.
+    Run,
+    /// To wait.
+    Pause,
+    /// To end, with nothing left behind.
+    Cancel,
+}
+
+/// A job.
+#[derive(Debug)]
+pub(crate) struct Job {
+    /// Held for one look or change, never across an await.
+    record: Mutex<JobRecord>,
+    /// Its error with all that a client is told.
+    failure: Mutex<Option<EngineError>>,
+    /// One record is written at a time, so that the newest is written last. Held across the write.
+    saving: tokio::sync::Mutex<()>,
+    wish: watch::Sender<Wish>,
+    /// The version of the record, for those that wait for a change.
+    changed: watch::Sender<u64>,
+    /// Do statements see nothing of what it did, while it goes on to clean up?
+    released: AtomicBool,
+    closing: CancellationToken,
+}
+
+impl Job {
+    pub(super) fn new(record: JobRecord, closing: CancellationToken) -> Self {
+        let wish = if record.state == JobState::Paused { Wish::Pause } else { Wish::Run };
+        Self {
+            changed: watch::Sender::new(record.version),
+            record: Mutex::new(record),
+            failure: Mutex::default(),
+            saving: tokio::sync::Mutex::default(),
+            wish: watch::Sender::new(wish),
+            released: AtomicBool::new(false),
+            closing,
+        }
+    }
+
+    /// Its number.
+    pub(crate) fn id(&self) -> u32 {
+        self.record.lock().id
+    }
+
+    /// Its record as it is now.
+    pub(crate) fn record(&self) -> JobRecord {
+        self.record.lock().clone()
+    }
+
+    /// Why it failed, if it did.
+    pub(super) fn failure(&self) -> Option<EngineError> {
+        self.failure.lock().clone()
+    }
+
+    pub(super) fn fail_with(&self, error: EngineError) {
+        *self.failure.lock() = Some(error);
+    }
+
+    /// Wishes something of it.
+    pub(super) fn wish(&self, wish: Wish) {
+        self.wish.send_replace(wish);
+    }
+
+    pub(super) fn wished(&self) -> Wish {
+        *self.wish.borrow()
+    }
+
+    /// Completes when its record has another version than this.
+    pub(super) async fn changed_since(&self, version: u64) {
+        // The sender is this job's.
+        let _ = self.changed.subscribe().wait_for(|now| *now != version).await;
+    }
+
+    /// Completes when it is final.
+    pub(super) async fn ended(&self) {
+        loop {
+            let record = self.record();
+            if record.state.is_final() {
+                return;
+            }
+            self.changed_since(record.version).await;
+        }
+    }
+
+    /// Is it final, or is nothing left that statements could see?
+    pub(super) fn is_released(&self) -> bool {
+        self.released.load(Ordering::Acquire) || self.record.lock().state.is_final()
+    }
+
+    /// Is the engine being closed?
+    pub(super) fn is_closing(&self) -> bool {
+        self.closing.is_cancelled()
+    }
+
+    fn change(&self, change: impl FnOnce(&mut JobRecord)) -> JobRecord {
+        let mut record = self.record.lock();
+        change(&mut record);
+        record.version += 1;
+        record.clone()
+    }
+
+    fn tell(&self, version: u64) {
+        self.changed.send_replace(version);
+    }
+}
+
+/// What a kind works with.
+#[derive(Clone, Debug)]
+pub(crate) struct JobContext {
+    engine: Weak<Engine>,
+    job: Arc<Job>,
+}
+
+impl JobContext {
+    pub(super) fn new(engine: &Arc<Engine>, job: Arc<Job>) -> Self {
+        Self { engine: Arc::downgrade(engine), job }
+    }
+
+    pub(crate) fn job(&self) -> &Arc<Job> {
+        &self.job
+    }
+
+    /// The engine, to be kept for one step.
+    ///
+    /// # Errors
+    /// 57P01 when it is gone or being closed.
+    pub(crate) fn engine(&self) -> EngineResult<Arc<Engine>> {
+        match self.engine.upgrade() {
+            Some(engine) if !self.job.is_closing() => Ok(engine),
+            _ => Err(Fault::ShuttingDown.into()),
+        }
+    }
+
+    /// May a run go on?
+    ///
+    /// # Errors
+    /// 57014 when it is to pause or to end; 57P01.
+    pub(crate) fn check(&self) -> EngineResult<()> {
+        if self.job.is_closing() {
+            return Err(Fault::ShuttingDown.into());
+        }
+        match self.job.wished() {
+            Wish::Run => Ok(()),
+            Wish::Pause | Wish::Cancel => fail(Fault::Canceled),
+        }
+    }
+
+    /// Waits for `work` as long as the run may go on.
+    ///
+    /// # Errors
+    /// Those of [`Self::check`] and of `work`.
+    pub(crate) async fn stoppable<T>(&self, work: impl Future<Output = EngineResult<T>>) -> EngineResult<T> {
+        self.check()?;
+        tokio::select! {
+            biased;
+            done = work => done,
+            () = self.other_wish(Wish::Run) => self.check().and(fail(Fault::Canceled)),
+        }
+    }
+
+    /// Waits for `work` as long as the engine is open, whatever is wished.
+    ///
+    /// # Errors
+    /// 57P01, and those of `work`.
+    pub(crate) async fn while_open<T>(&self, work: impl Future<Output = EngineResult<T>>) -> EngineResult<T> {
+        tokio::select! {
+            biased;
+            done = work => done,
+            () = self.job.closing.cancelled() => Err(Fault::ShuttingDown.into()),
+        }
+    }
+
+    /// Completes when something else than this is wished, or the engine is being closed.
+    pub(super) async fn other_wish(&self, than: Wish) {
+        let mut wish = self.job.wish.subscribe();
+        tokio::select! {
+            _ = wish.wait_for(|wish| *wish != than) => {}
+            () = self.job.closing.cancelled() => {}
+        }
+    }
+
+    /// What the job is to do.
+    ///
+    /// # Errors
+    /// A record of another kind.
+    pub(crate) fn spec<T: DeserializeOwned>(&self) -> EngineResult<T> {
+        from_json(&self.job.record.lock().spec)
+    }
+
+    /// How far it is; `None` at the start.
+    ///
+    /// # Errors
+    /// As [`Self::spec`].
+    pub(crate) fn position<T: DeserializeOwned>(&self) -> EngineResult<Option<T>> {
+        let position = self.job.record.lock().position.clone();
+        if position.is_empty() { Ok(None) } else { from_json(&position).map(Some) }
+    }
+
+    /// Changes the record and keeps it.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(crate) async fn save(&self, durability: Durability, change: impl FnOnce(&mut JobRecord)) -> EngineResult<()> {
+        let engine = self.engine()?;
+        let _turn = self.job.saving.lock().await;
+        let record = self.job.change(change);
+        let written = engine.catalog().write_job(&record, durability).await;
+        self.job.tell(record.version);
+        Ok(written?)
+    }
+
+    /// Says at which step it is.
+    ///
+    /// # Errors
+    /// As [`Self::save`].
+    pub(crate) async fn phase(&self, phase: &str) -> EngineResult<()> {
+        if self.job.record.lock().phase == phase {
+            return Ok(());
+        }
+        self.save(Durability::Buffered, |record| record.phase = phase.to_string()).await
+    }
+
+    /// Changes the catalog and, in the same step, the position. `change` may be made again.
+    ///
+    /// # Errors
+    /// Those of the change and the store's.
+    pub(crate) async fn change_catalog<T>(
+        &self,
+        position: Option<&impl Serialize>,
+        change: impl FnOnce(&mut catalog::Draft) -> catalog::CatalogResult<T>,
+    ) -> EngineResult<T> {
+        let engine = self.engine()?;
+        let position = position.map(to_json).transpose()?;
+        let _turn = self.job.saving.lock().await;
+        let mut record = self.job.record();
+        record.version += 1;
+        if let Some(position) = &position {
+            record.position.clone_from(position);
+        }
+        let kept = record.clone();
+        let catalog_turn = engine.catalog().turn().await;
+        let done = engine
+            .catalog()
+            .change_in(catalog_turn, |draft| {
+                let done = change(draft)?;
+                draft.put_job(kept);
+                Ok(done)
+            })
+            .await?;
+        let version = record.version;
+        *self.job.record.lock() = record;
+        self.job.tell(version);
+        Ok(done)
+    }
+
+    /// Statements see nothing any more of what the job did.
+    pub(crate) fn release(&self) {
+        self.job.released.store(true, Ordering::Release);
+        let record = self.job.change(|_| {});
+        self.job.tell(record.version);
+    }
+}
+
+/// Stops computations of a job that is to pause or end, and of one whose engine is being closed.
+#[derive(Debug)]
+pub(super) struct JobHost(pub(super) Arc<Job>);
+
+impl JobHost {
+    fn is_stopped(&self) -> bool {
+        let undoing = self.0.record.lock().state == JobState::Cancelling;
+        self.0.is_closing() || (self.0.wished() != Wish::Run && !undoing)
+    }
+}
+
+impl Host for JobHost {
+    fn go_on(&self) -> Result<(), Interrupted> {
+        turn::give_way();
+        if self.is_stopped() { Err(Interrupted) } else { Ok(()) }
+    }
+
+    fn before_long(&self) -> Result<(), Interrupted> {
+        self.go_on()?;
+        turn::leave();
+        Ok(())
+    }
+
+    fn pause(&self) -> Result<bool, Interrupted> {
+        if self.is_stopped() { Err(Interrupted) } else { Ok(turn::is_over()) }
+    }
+}

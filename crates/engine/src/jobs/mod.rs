@@ -1,0 +1,166 @@
+//! Jobs: work that goes on beside statements, is resumed after a restart, and can be watched, paused and cancelled.
+//!
+//! ```text
+//!   statement ──begin──> record (with the change of the catalog that it belongs to) ──start──> task ──> final state
+//!
+//!   Pending ──> Running ──> Succeeded
+//!     ^           │ error that may pass, again after a while; PAUSE JOB ──> Paused ──RESUME JOB──> Pending
+//!     └───────────┤
+//!                 └ any other error, CANCEL JOB ──> Cancelling: takes back what it did ──> Failed, Cancelled
+//! ```
+//! What a job does is up to its kind ([`kind::JobKind`]); the framework keeps its record, runs it and hears what is wished of it.
+//! A record is written before the step that it is about can be seen, so that a process that dies leaves either of both
+//! states to its successor, and each step can be done again.
+//!
+//! Invariants:
+//! - A job that is not final has a task as long as the engine is open; at the next start it has one again.
+//! - `run` and `undo` of a kind may be begun anew after any of their steps.
+//! - A job holds no lock while it waits for another one.
+
+mod control;
+mod index_build;
+mod index_drop;
+mod job;
+mod kind;
+mod runner;
+mod shown;
+mod wait;
+
+pub(crate) use index_build::{BuildSpec, check_unique};
+pub(crate) use index_drop::DropSpec;
+pub(crate) use job::Job;
+pub(crate) use kind::{INDEX_BUILD, INDEX_DROP};
+pub(crate) use shown::{build_info, columns, job_info};
+
+use crate::Engine;
+use crate::error::EngineResult;
+use crate::query_runtime::Spawned;
+use catalog::{JobCounts, JobRecord, JobState};
+use parking_lot::Mutex;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+/// Jobs that are worked on at a time; others wait as pending.
+const AT_ONCE: usize = 4;
+/// Final jobs that are remembered.
+const REMEMBERED: usize = 200;
+
+/// All jobs of an engine.
+#[derive(Debug)]
+pub(crate) struct Jobs {
+    /// By number. Held for one look or change, never across an await.
+    all: Mutex<BTreeMap<u32, Arc<Job>>>,
+    /// Tasks of jobs, which end when they are dropped. Held as `all`.
+    tasks: Mutex<BTreeMap<u32, Spawned<()>>>,
+    next: AtomicU32,
+    seats: Arc<Semaphore>,
+    closing: CancellationToken,
+}
+
+impl Jobs {
+    /// With those that the store had when it was opened.
+    pub(crate) fn new(found: &[JobRecord]) -> Self {
+        let closing = CancellationToken::new();
+        let job = |record: &JobRecord| (record.id, Arc::new(Job::new(record.clone(), closing.clone())));
+        let all: BTreeMap<u32, Arc<Job>> = found.iter().map(job).collect();
+        let next = all.last_key_value().map_or(1, |(last, _)| last.saturating_add(1));
+        Self {
+            all: Mutex::new(all),
+            tasks: Mutex::default(),
+            next: AtomicU32::new(next),
+            seats: Arc::new(Semaphore::new(AT_ONCE)),
+            closing,
+        }
+    }
+
+    /// Goes on with what a process before this one left, and takes back what has no job any more.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(crate) async fn resume(&self, engine: &Arc<Engine>) -> EngineResult<()> {
+        if !engine.store().capabilities().exclusive {
+            // Another process may be at work on them.
+            return Ok(());
+        }
+        index_build::drop_abandoned(engine, &self.all()).await?;
+        for job in self.all().into_iter().filter(|job| !job.record().state.is_final()) {
+            self.start(engine, &job);
+        }
+        Ok(())
+    }
+
+    /// The record of a new job, to be made durable by the caller, and then [`Self::begin`].
+    pub(crate) fn record(
+        &self,
+        engine: &Engine,
+        kind: &'static str,
+        description: String,
+        spec: &impl Serialize,
+    ) -> JobRecord {
+        JobRecord {
+            id: self.next.fetch_add(1, Ordering::Relaxed),
+            version: 1,
+            kind: kind.to_string(),
+            description,
+            state: JobState::Pending,
+            phase: String::new(),
+            // What is not written cannot be read, and then the job fails with that.
+            spec: kind::to_json(spec).unwrap_or_default(),
+            position: String::new(),
+            counts: JobCounts::default(),
+            attempts: 0,
+            error: None,
+            detail: None,
+            created: engine.now(),
+            started: None,
+            finished: None,
+        }
+    }
+
+    /// Begins a job whose record is durable.
+    pub(crate) fn begin(&self, engine: &Arc<Engine>, record: JobRecord) -> Arc<Job> {
+        let job = Arc::new(Job::new(record, self.closing.clone()));
+        self.all.lock().insert(job.id(), Arc::clone(&job));
+        self.start(engine, &job);
+        job
+    }
+
+    fn start(&self, engine: &Arc<Engine>, job: &Arc<Job>) {
+        let task = runner::spawn(engine, Arc::clone(job), Arc::clone(&self.seats));
+        if let Some(task) = task {
+            self.tasks.lock().insert(job.id(), task);
+        }
+    }
+
+    /// The job of that number.
+    pub(crate) fn get(&self, id: u32) -> Option<Arc<Job>> {
+        self.all.lock().get(&id).cloned()
+    }
+
+    /// All jobs by number.
+    pub(crate) fn all(&self) -> Vec<Arc<Job>> {
+        self.all.lock().values().cloned().collect()
+    }
+
+    /// Numbers of final jobs that are forgotten now, the oldest first. The last job of all is kept for its number.
+    fn too_old(&self) -> Vec<u32> {
+        let mut all = self.all.lock();
+        let over: Vec<u32> = all.values().filter(|job| job.record().state.is_final()).map(|job| job.id()).collect();
+        let many = over.len().saturating_sub(REMEMBERED);
+        let old: Vec<u32> = over.into_iter().take(many).collect();
+        all.retain(|id, _| !old.contains(id));
+        drop(all);
+        self.tasks.lock().retain(|id, _| !old.contains(id));
+        old
+    }
+
+    /// All tasks stop where they are: the next start goes on from there.
+    pub(crate) fn close(&self) {
+        self.closing.cancel();
+        self.tasks.lock().clear();
+    }
+}

@@ -1,0 +1,21 @@
+//! Jobs: work that goes on beside statements.
+
+/// What a statement does with a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobAction {
+    /// PAUSE JOB.
+    Pause,
+    /// RESUME JOB.
+    Resume,
+    /// CANCEL JOB.
+    Cancel,
+}
+
+/// PAUSE JOB, RESUME JOB, CANCEL JOB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ControlJob {
+    /// What it does.
+    pub action: JobAction,
+    /// The job's number.
+    pub id: u64,
+}
