@@ -23,6 +23,7 @@ test-stores:          ## the whole sql-tests corpus on two more stores; `make te
 
 test-rows:            ## all queries of sql-tests as row programs and as plans; `make test` runs a tenth of the files
 	BENNU_ROWS=all cargo test --workspace --test row_programs
+	BENNU_BINDER=all cargo test --workspace --test binder
 
 fuzz-wire:            ## 100,000 sessions of changed frames against a server; `make test` runs 1,500
 	BENNU_WIRE_SESSIONS=100000 BENNU_WIRE_SEED=$$(date +%s) cargo test -p bennu-pg-server --test it mutated_sessions -- --nocapture

@@ -54,8 +54,11 @@ impl Binder<'_> {
                 self.derived_table(*lateral, subquery, alias.as_ref())
             }
             ast::TableFactor::NestedJoin { table_with_joins, alias: None } => self.joined_tables(table_with_joins),
-            ast::TableFactor::Table { args: Some(_), .. } | ast::TableFactor::UNNEST { .. } => {
-                Err(self.not_built("a function in FROM"))
+            ast::TableFactor::Table { name, args: Some(args), with_ordinality, alias, .. } => {
+                self.function_in_from(name, &args.args, *with_ordinality, alias.as_ref())
+            }
+            ast::TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_ordinality, .. } => {
+                self.unnest_in_from(array_exprs, *with_ordinality, alias.as_ref())
             }
             _ => Err(self.not_built("this item of FROM")),
         }

@@ -18,6 +18,7 @@ mod binder;
 mod coerce;
 mod error;
 mod from;
+mod from_function;
 mod join;
 mod name;
 mod position;

@@ -5,10 +5,11 @@ mod missing;
 
 use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult, Clause};
-use crate::select::PendingAggregate;
-use crate::tree::{ColId, CteId, RelId, Span};
+use crate::select::{PendingAggregate, PendingWindow};
+use crate::tree::{ColId, CteId, RelId, SetCall, Span};
 use builtins::Ty;
 use catalog::{Column, TableOid};
+use sql::ast;
 use std::collections::BTreeMap;
 
 /// One query and what its clauses may name.
@@ -24,6 +25,14 @@ pub(crate) struct Scope {
     pub(crate) aggregates: Vec<PendingAggregate>,
     /// Is the place within an argument of an aggregate of this query?
     pub(crate) in_aggregate: bool,
+    /// Window functions of this query, found so far.
+    pub(crate) windows: Vec<PendingWindow>,
+    /// Is the place within a window function's arguments or its window?
+    pub(crate) in_window: bool,
+    /// Set-returning calls in the list of this query, found so far.
+    pub(crate) sets: Vec<SetCall>,
+    /// The windows of WINDOW, each with all that it takes over.
+    pub(crate) named_windows: Vec<(String, ast::WindowSpec)>,
     /// All relations of FROM, in sight or not: alias, and name if it is a table.
     known: Vec<(String, Option<String>)>,
 }
@@ -78,6 +87,10 @@ impl Scope {
             clause: Clause::From,
             aggregates: Vec::new(),
             in_aggregate: false,
+            windows: Vec::new(),
+            in_window: false,
+            sets: Vec::new(),
+            named_windows: Vec::new(),
             known: Vec::new(),
         }
     }

@@ -24,6 +24,7 @@ mod answer;
 mod array_parameters;
 pub mod binary;
 mod block;
+mod bound_plan;
 mod check_indexes;
 mod compatibility;
 mod context;

@@ -15,6 +15,8 @@ pub(crate) struct Counters {
     pub(crate) handed_over: Counter,
     pub(crate) cached: Counter,
     pub(crate) planned: Counter,
+    /// Plans that were made of the bound tree.
+    pub(crate) lowered: Counter,
     pub(crate) utility: Counter,
     /// Statements that ran again, since others had changed their rows.
     pub(crate) retries: Counter,
@@ -59,6 +61,7 @@ impl Counters {
             ("statements_handed_over_total", self.handed_over.get()),
             ("statements_cached_plan_total", self.cached.get()),
             ("statements_planned_total", self.planned.get()),
+            ("statements_lowered_total", self.lowered.get()),
             ("statements_utility_total", self.utility.get()),
             ("statement_retries_total", self.retries.get()),
             ("statement_rows_written_total", self.rows_written.get()),

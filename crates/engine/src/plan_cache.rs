@@ -8,6 +8,7 @@
 //! All are kept by text, declared parameter types, search path and time zone, and are good for one version
 //! of the catalog: after any DDL a statement is compiled anew.
 
+use crate::bound_plan::BinderMode;
 use crate::dml::{Target, WriteProgram};
 use crate::error::{EngineResult, Fault, fail};
 use crate::key_program::{self, PointSelect, RangeSelect};
@@ -91,6 +92,7 @@ pub(crate) struct Environment {
     time_zone: Arc<str>,
     style: Style,
     point_programs: bool,
+    binder: BinderMode,
     row_programs: RowPrograms,
     row_budget: u64,
     index_choice: IndexChoice,
@@ -105,6 +107,7 @@ impl Environment {
             time_zone: Arc::clone(&effective.time_zone),
             style: effective.style,
             point_programs: effective.point_programs,
+            binder: effective.binder,
             row_programs: effective.row_programs,
             row_budget: effective.row_budget,
             index_choice: session.index_choice(),
@@ -117,6 +120,7 @@ impl Environment {
             && self.time_zone == effective.time_zone
             && self.style == effective.style
             && self.point_programs == effective.point_programs
+            && self.binder == effective.binder
             && self.row_programs == effective.row_programs
             && self.row_budget == effective.row_budget
             && self.index_choice == session.index_choice()
@@ -249,7 +253,7 @@ impl Session {
             Statement::Query(query) => match self.without_plan(&catalog, source, query)? {
                 Some((program, parameters, columns)) => (parameters, Some(Arc::new(columns)), program),
                 None => {
-                    let plan = self.plan(&catalog, query, &source.types).await?;
+                    let plan = self.plan_source(&catalog, source, query).await?;
                     let columns = Arc::new(columns_of(&plan));
                     (plan.parameters.clone(), Some(columns), Program::Query(plan))
                 }

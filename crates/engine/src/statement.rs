@@ -230,6 +230,7 @@ impl Session {
                 self.read_range(cursor, compiled.columns(), guard).await.map(Answer::Rows)
             }
             Program::Rows(rows) => self.run_rows(view, compiled, rows, params).await,
+            Program::Query(plan) if plan.twin.is_some() => self.answer_compared(plan, view, params).await,
             Program::Query(plan) if self.set_configs.is_called() => {
                 // Settings change when the last row was made, and that is before the next statement.
                 let memory = self.hold_rows();

@@ -25,6 +25,7 @@ pub mod exec;
 mod explain;
 mod functions;
 mod held_memory;
+mod lower;
 mod optimizer;
 mod pg_semantics;
 mod plan;
@@ -39,9 +40,10 @@ pub use explain::ExplainOptions;
 pub use functions::{RustBody, RustFunction, RustFunctions};
 pub use held_memory::HeldMemory;
 pub use index::IndexChoice;
+pub use lower::LowerError;
 pub use plan::{
-    Execution, OutputColumn, Plan, Planner, PlannerOptions, RowExprs, RowTable, Stop, ViewDefinition, WITH_ROW_IDS,
-    hint_for_missing_function,
+    Execution, OutputColumn, Plan, PlanSource, Planner, PlannerOptions, RowExprs, RowTable, Stop, ViewDefinition,
+    WITH_ROW_IDS, hint_for_missing_function,
 };
 /// What a statement reads: a snapshot, and over it its transaction's own writes.
 pub use txn::ReadView as Reader;

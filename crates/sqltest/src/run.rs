@@ -1,7 +1,7 @@
 //! One file, one front.
 
 use crate::answer::{SEPARATOR, same_columns, same_rows, same_words};
-use crate::front::{Compared, Extended, Library, Simple, Told};
+use crate::front::{Compared, Extended, Library, Simple, Told, Ways};
 use crate::records::records;
 use crate::server::{Server, connect};
 use crate::{Front, FrontError};
@@ -29,6 +29,10 @@ pub struct Report {
     pub records: usize,
     /// What is wrong with each that failed, with its place.
     pub failures: Vec<String>,
+    /// Queries that went both ways, where two are compared.
+    pub compared: usize,
+    /// Why others did not, as far as it is told.
+    pub reasons: Vec<String>,
 }
 
 impl Report {
@@ -97,17 +101,19 @@ pub async fn run_file_at(config: &str, front: Front, compare: Compare, file: &Pa
     }
 }
 
-/// Runs `file` in process on `db`, each query as row program and as plan where it can be both. What they do not answer
-/// alike is in the report, beside the records that fail.
+/// Runs `file` in process on `db`, each query in two ways where it can go both. What they do not answer alike is in the
+/// report, beside the records that fail.
 ///
 /// # Errors
 /// As [`run_file`].
-pub async fn compare_file(db: &Bennu, file: &Path) -> Result<Report, String> {
+pub async fn compare_file(db: &Bennu, ways: Ways, file: &Path) -> Result<Report, String> {
     let told = Arc::new(Mutex::new(Told::default()));
-    let make = || async { Ok(Compared::new(db, db.session()?, Arc::clone(&told))) };
+    let make = || async { Ok(Compared::new(db, db.session()?, ways, Arc::clone(&told))) };
     let mut report = drive(Runner::new(make), Front::Library, &[], Compare::Exact, file).await?;
     let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
     report.failures.append(&mut told.differ);
+    report.compared = told.compared;
+    report.reasons = std::mem::take(&mut told.reasons);
     Ok(report)
 }
 

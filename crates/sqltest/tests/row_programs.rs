@@ -7,7 +7,7 @@
 mod corpus;
 
 use bennu::{Bennu, Options};
-use bennu_sqltest::compare_file;
+use bennu_sqltest::{Ways, compare_file};
 use libtest_mimic::{Arguments, Trial};
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 async fn run(file: &Path) -> Result<(), String> {
     let options = Options { cache_bytes: 32 << 20, memtable_bytes: 16 << 20, ..Options::default() };
     let db = Bennu::open_in_memory(&options).await.map_err(|e| e.to_string())?;
-    compare_file(&db, file).await?.into_result()
+    compare_file(&db, Ways::RowPrograms, file).await?.into_result()
 }
 
 fn main() {

@@ -21,9 +21,6 @@ impl Binder<'_> {
         if span.is_empty() && self.view_depth == 0 {
             return Err(self.not_built("a cast to a name of the catalog"));
         }
-        if function.over.is_some() {
-            return Err(self.not_built("a window function"));
-        }
         if !function.within_group.is_empty() || function.null_treatment.is_some() {
             return Err(self.not_built("WITHIN GROUP and IGNORE NULLS"));
         }
@@ -43,10 +40,14 @@ impl Binder<'_> {
                 };
             }
         };
-        if ident.quote_style.is_none()
+        if function.over.is_none()
+            && ident.quote_style.is_none()
             && let Some(value) = self.reserved_call(&name, list, span)?
         {
             return Ok(value);
+        }
+        if let Some(over) = &function.over {
+            return self.window_call(&name, function, list, over, span);
         }
         if builtins::functions_named(&name).any(|function| function.kind == FunctionKind::Aggregate) {
             return self.aggregate(&name, function, list, span);
@@ -87,7 +88,7 @@ impl Binder<'_> {
         self.pick(pick, args).map(Some)
     }
 
-    fn arguments(&mut self, list: &ast::FunctionArgumentList) -> BindResult<Vec<Scalar>> {
+    pub(crate) fn arguments(&mut self, list: &ast::FunctionArgumentList) -> BindResult<Vec<Scalar>> {
         let mut args = Vec::with_capacity(list.args.len());
         for arg in &list.args {
             let ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) = arg else {
@@ -110,8 +111,11 @@ impl Binder<'_> {
                 return self.coerce(arg, to, CastContext::Explicit);
             }
         };
-        if call.function.kind != FunctionKind::Scalar || call.function.returns_set {
-            return Err(self.not_built("a set-returning function in an expression"));
+        if call.function.kind != FunctionKind::Scalar {
+            return Err(self.not_built("an aggregate that is no call of one"));
+        }
+        if call.function.returns_set {
+            return self.set_in_list(&call, args, span);
         }
         if call.defaults > 0 {
             return Err(self.not_built("a function with defaults of arguments"));
@@ -124,7 +128,7 @@ impl Binder<'_> {
         Ok(Scalar { kind: Kind::Call { func, args }, ty, span })
     }
 
-    fn resolve_call(&self, name: &str, args: &[Scalar], span: Span) -> BindResult<Resolved> {
+    pub(crate) fn resolve_call(&self, name: &str, args: &[Scalar], span: Span) -> BindResult<Resolved> {
         let types: Vec<Ty> = args.iter().map(|arg| arg.ty).collect();
         let wrong = |failure| {
             let (name, args) = (name.to_owned(), types.iter().map(|ty| name_of(*ty)).collect());
@@ -141,10 +145,13 @@ impl Binder<'_> {
     }
 
     /// The arguments as the function wants them. What takes any type takes an untyped literal as text.
-    fn call_arguments(&mut self, call: &FunctionCall, args: Vec<Scalar>) -> BindResult<Vec<Scalar>> {
+    pub(crate) fn call_arguments(&mut self, call: &FunctionCall, args: Vec<Scalar>) -> BindResult<Vec<Scalar>> {
         let mut cast = Vec::with_capacity(args.len());
         for (arg, wanted) in args.into_iter().zip(&call.args) {
             cast.push(match wanted.id {
+                TypeId::ANY if call.function.name == "pg_typeof" && arg.ty.is_unknown() => {
+                    return Err(self.not_built("the name of no type"));
+                }
                 TypeId::ANY => self.output_type(arg)?,
                 _ => self.coerce(arg, *wanted, CastContext::Implicit)?,
             });
@@ -200,6 +207,9 @@ impl Binder<'_> {
     fn check_aggregate(&mut self, span: Span) -> BindResult<()> {
         let scope = self.scope();
         let (clause, nested) = (scope.clause, scope.in_aggregate);
+        if self.scope().in_window && self.scope().in_aggregate {
+            return Err(self.not_built("an aggregate within an aggregate over a window"));
+        }
         if nested {
             return self.error(BindErrorKind::NestedAggregate, span);
         }

@@ -73,8 +73,8 @@ impl Binder<'_> {
         let span = left.span.with(right.span);
         let copy = self.copy(&left)?;
         let (eq, first, second) = self.comparison("=", copy, right)?;
-        // An unknown one has the type that the comparison gave it.
-        let left = if left.ty.is_unknown() { first.clone() } else { left };
+        // The result is of the type that the comparison made of the first value.
+        let left = if left.ty.id == first.ty.id { left } else { first.clone() };
         let ty = left.ty;
         let kind = Kind::NullIf { eq, left: Box::new(left), args: Box::new((first, second)) };
         Ok(Scalar { kind, ty, span })

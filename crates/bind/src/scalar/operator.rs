@@ -79,14 +79,10 @@ impl Binder<'_> {
             return Ok(Scalar { kind: Kind::Not(Box::new(value)), ty: Ty::BOOL, span });
         }
         if *op == ast::UnaryOperator::Minus
-            && let ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(digits, _), span }) = operand
+            && let Some((digits, span)) = written_number(operand)
         {
-            let span = self.span(*span);
-            let negative = match digits.strip_prefix('-') {
-                Some(positive) => positive.to_owned(),
-                None => format!("-{digits}"),
-            };
-            return self.number(&negative, span);
+            let span = self.span(span);
+            return self.number(&negative(&digits), span);
         }
         if is_row(operand) {
             return Err(self.not_built("an operator in front of a row"));
@@ -197,6 +193,27 @@ pub(super) fn with_form(func: FuncId, args: &[Scalar], returns: Ty) -> Ty {
     }
     let types: Vec<Ty> = args.iter().map(|arg| arg.ty).collect();
     Ty { digits: function(func).and_then(|function| digits::of_call(function.name, &types)), ..returns }
+}
+
+/// A number, or its negative: both are constants of the smallest type that holds them.
+fn written_number(expr: &ast::Expr) -> Option<(String, sql::SourceSpan)> {
+    match expr {
+        ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(digits, _), span }) => {
+            Some((digits.clone(), *span))
+        }
+        ast::Expr::Nested(inner) => written_number(inner),
+        ast::Expr::UnaryOp { op: ast::UnaryOperator::Minus, expr } => {
+            written_number(expr).map(|(digits, span)| (negative(&digits), span))
+        }
+        _ => None,
+    }
+}
+
+fn negative(digits: &str) -> String {
+    match digits.strip_prefix('-') {
+        Some(positive) => positive.to_owned(),
+        None => format!("-{digits}"),
+    }
 }
 
 /// A row that is written out.

@@ -59,8 +59,14 @@ impl Binder<'_> {
         found
     }
 
-    /// Groups rows, and makes the expressions above read the groups.
-    pub(super) fn group(&mut self, rel: Rel, keys: &mut [Scalar], above: Vec<&mut Scalar>) -> BindResult<Rel> {
+    /// Groups rows, and makes the expressions above read the groups. `windows` are columns that come above them.
+    pub(super) fn group(
+        &mut self,
+        rel: Rel,
+        keys: &mut [Scalar],
+        above: Vec<&mut Scalar>,
+        windows: Vec<ColId>,
+    ) -> BindResult<Rel> {
         let mut exprs: Vec<(ColId, Scalar)> = Vec::new();
         let mut grouped = Grouped { computed: Vec::new(), cols: BTreeSet::new(), dependent: BTreeSet::new() };
         let mut key_cols = Vec::with_capacity(keys.len());
@@ -82,6 +88,7 @@ impl Binder<'_> {
             calls.push((col, self.aggregate_call(pending, &mut exprs)?));
         }
         grouped.dependent = self.dependent_columns(&grouped.cols)?;
+        grouped.cols.extend(windows);
         let mut read = BTreeSet::new();
         for value in above {
             self.regroup(value, &grouped, &mut read)?;

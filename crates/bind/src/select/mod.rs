@@ -7,9 +7,12 @@
 mod grouping;
 mod keys;
 mod output;
+mod sets;
+mod window;
 
 pub(crate) use grouping::{PendingAggregate, holds_subquery};
 pub(crate) use keys::Target;
+pub(crate) use window::PendingWindow;
 
 use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult, Clause};
@@ -61,6 +64,7 @@ impl Binder<'_> {
             let all = self.in_clause(Clause::Where, |binder| binder.conditions(condition, "WHERE"))?;
             rel = Rel::Filter { input: Box::new(rel), all };
         }
+        self.name_windows(&select.named_window)?;
         let mut outputs = self.in_clause(Clause::SelectList, |binder| binder.outputs(&select.projection))?;
         let plain = select.distinct.is_none() && order_by.is_empty();
         if !(untyped && plain) {
@@ -79,15 +83,27 @@ impl Binder<'_> {
             return self.error(BindErrorKind::TooManyEntries { limit: MAX_ENTRIES }, Span::default());
         }
         let mut on = self.distinct_keys(select.distinct.as_ref(), &outputs)?;
+        let mut windows = std::mem::take(&mut self.scope().windows);
+        let mut of_windows: Vec<ColId> = windows.iter().map(|window| window.col).collect();
+        if keys.iter().chain(&having).any(|value| window::reads_any(value, &of_windows)) {
+            return Err(self.not_built("a window function in GROUP BY"));
+        }
+        let within_windows = windows.iter_mut().flat_map(PendingWindow::values_mut).map(|value| &*value);
+        let mut sets = self.take_sets(&outputs, keys.iter().chain(&having).chain(within_windows))?;
+        of_windows.extend(sets::set_cols(&sets));
         if !keys.is_empty() || !self.scope().aggregates.is_empty() || select.having.is_some() {
             let orders = order.iter_mut().map(|key| &mut key.target).chain(on.iter_mut().flatten());
             let extra = orders.filter_map(Target::expression);
-            let above = outputs.iter_mut().map(|(_, value)| value).chain(&mut having).chain(extra);
-            rel = self.group(rel, &mut keys, above.collect())?;
+            let inside = windows.iter_mut().flat_map(PendingWindow::values_mut);
+            let inside = inside.chain(sets.iter_mut().flat_map(|set| &mut set.args));
+            let above = outputs.iter_mut().map(|(_, value)| value).chain(&mut having).chain(extra).chain(inside);
+            rel = self.group(rel, &mut keys, above.collect(), of_windows)?;
         }
         if !having.is_empty() {
             rel = Rel::Filter { input: Box::new(rel), all: having };
         }
+        let rel = self.windowed(rel, windows)?;
+        let rel = self.with_sets(rel, sets);
         let selected = Selected { rel, outputs };
         match (select.distinct.as_ref(), plain) {
             (_, true) => Ok(selected),

@@ -29,6 +29,9 @@ pub(crate) enum Fault {
     /// Another session's state is for blocks that keep to one.
     #[error("a snapshot-importing transaction must have isolation level SERIALIZABLE or REPEATABLE READ")]
     SnapshotNeedsRepeatableRead,
+    /// What `bennu.binder = compare` found.
+    #[error("the plans of the bound tree and of the syntax differ: {detail}")]
+    PlansDiffer { detail: String },
     /// A prepared statement would answer other columns than the client was told.
     #[error("cached plan must not change result type")]
     ResultTypeChanged,

@@ -98,7 +98,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::BadCopyOption { .. } => "22023",
         Fault::CopyOptionsClash { .. } => "0A000",
         Fault::BadCopyColumn { .. } => "42P10",
-        Fault::Internal { .. } => "XX000",
+        Fault::Internal { .. } | Fault::PlansDiffer { .. } => "XX000",
     }
 }
 

@@ -6,13 +6,12 @@ use super::{HandOvers, RowProgram, RowPrograms};
 use crate::session::is_large;
 use crate::statement::Source;
 use crate::{ColumnDesc, Session};
-use bind::Environment;
 use bind::tree::{Body, Bound, Output};
+use bind::{BindError, Environment};
 use builtins::{Ty, TypeId, Volatility};
 use catalog::Catalog;
 use parking_lot::Mutex;
 use rows::{Builtins, Options, Program};
-use sql::Statement;
 use std::sync::Arc;
 use types::DataType;
 
@@ -31,7 +30,7 @@ impl Session {
         if mode == RowPrograms::Off || is_large(&source.text) {
             return None;
         }
-        let bound = self.bound(catalog, source)?;
+        let bound = self.bound(catalog, source).ok()?;
         let Body::Query(query) = &bound.body else { return None };
         // A volatile call must not be made twice, and that is what a hand-over does.
         if bound.facts.volatility == Volatility::Volatile || self.calls_own_functions(&bound) {
@@ -47,19 +46,17 @@ impl Session {
         Some(Compiled { program, parameters, columns })
     }
 
-    fn bound(&self, catalog: &Catalog, source: &Source) -> Option<Bound> {
-        if !matches!(source.statement, Statement::Query(_)) {
-            return None;
-        }
+    /// The statement with its meaning.
+    pub(crate) fn bound(&self, catalog: &Catalog, source: &Source) -> Result<Bound, BindError> {
         let (path, rules) = (self.search_path(), self.time_zone());
         let relations = CatalogRelations { catalog, path: &path };
         let declared: Vec<Option<Ty>> = source.types.iter().map(|ty| ty.as_ref().map(Ty::of)).collect();
         let env = Environment { text: &source.text, rules: &rules };
-        bind::bind(&source.statement, &relations, &env, &declared).ok()
+        bind::bind(&source.statement, &relations, &env, &declared)
     }
 
     /// Has the embedding program a function of a name that the query calls?
-    fn calls_own_functions(&self, bound: &Bound) -> bool {
+    pub(crate) fn calls_own_functions(&self, bound: &Bound) -> bool {
         let own = |id: &builtins::FuncId| {
             builtins::function(*id).is_some_and(|function| self.engine.functions().get(function.name).is_some())
         };
@@ -68,7 +65,7 @@ impl Session {
 }
 
 /// Types of parameters: what the client has said, else what the query makes of them.
-fn parameters(bound: &Bound, declared: &[Option<DataType>]) -> Option<Vec<DataType>> {
+pub(crate) fn parameters(bound: &Bound, declared: &[Option<DataType>]) -> Option<Vec<DataType>> {
     let said = |at: usize| declared.get(at).copied().flatten();
     bound.params.iter().enumerate().map(|(at, ty)| said(at).or_else(|| ty.data_type())).collect()
 }

@@ -12,6 +12,8 @@ mod explain;
 mod relations;
 mod run;
 
+pub(crate) use compile::parameters;
+
 use crate::statement::Source;
 use bind::tree::Bound;
 use parking_lot::Mutex;

@@ -53,7 +53,7 @@ impl Session {
             return Err(crate::error::Fault::Internal { detail: "a row program of no query".to_owned() }.into());
         };
         let catalog = self.engine.catalog().current();
-        let plan = self.plan(&catalog, query, &rows.source.types).await?;
+        let plan = self.plan_source(&catalog, &rows.source, query).await?;
         if plan.cacheable {
             *rows.plan.lock() = Some(Arc::clone(&plan));
         }

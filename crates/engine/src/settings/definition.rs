@@ -50,6 +50,12 @@ const NO_ONLY: Kind = Kind::Word(&["off"], &["on"]);
 pub(crate) static SETTINGS: &[SettingDef] = &[
     reported("application_name", "", Kind::Name, "Name of the client program."),
     plain(
+        "bennu.binder",
+        "off",
+        Kind::Word(&["off", "auto", "compare"], &[]),
+        "Plans queries from the bound tree; compare: from their syntax, too, and the answers must be equal.",
+    ),
+    plain(
         "bennu.index_choice",
         "auto",
         Kind::Word(&["auto", "off", "force"], &[]),

@@ -20,7 +20,7 @@ use crate::context::QueryContext;
 use crate::error::QueryResult;
 use crate::exec::RegionScanExec;
 use crate::exec::scan::Regions;
-use crate::plan::{Plan, Planner};
+use crate::plan::{Plan, PlanSource, Planner};
 use datafusion::physical_plan::metrics::MetricValue;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use futures::StreamExt;
@@ -28,6 +28,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 use types::Datum;
+
+/// An expression as a person writes it.
+pub(crate) fn expression_text(expr: &datafusion::logical_expr::Expr) -> String {
+    expr_text::logical(expr)
+}
 
 /// What EXPLAIN shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,10 +78,21 @@ impl Planner {
         ask_regions(physical.as_ref(), &mut scans).await?;
         let mut lines = Vec::new();
         draw(physical.as_ref(), 0, options, &mut scans, &mut lines);
+        if options.verbose {
+            lines.extend(planned_from(&plan.source));
+        }
         if options.analyze && options.summary && options.timing {
             lines.push(format!("Execution Time: {:.3} ms", began.elapsed().as_secs_f64() * 1000.0));
         }
         Ok(lines)
+    }
+}
+
+/// Whether the plan was made of the bound tree, where that was tried.
+fn planned_from(source: &PlanSource) -> Option<String> {
+    match source {
+        PlanSource::BoundTree => Some("Planned from: bound tree".to_owned()),
+        PlanSource::Syntax(why) => why.as_ref().map(|why| format!("Planned from: syntax ({why})")),
     }
 }
 

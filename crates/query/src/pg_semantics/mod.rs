@@ -44,8 +44,11 @@ pub(crate) use arithmetic::IntegerArithmetic;
 pub(crate) use growth::bounded;
 pub(crate) use in_zone::in_zone;
 pub(crate) use lists::in_list;
-pub(crate) use operators::{DISTINCT, NOT_DISTINCT, PostgresOperators};
+pub(crate) use operators::{
+    DISTINCT, NOT_DISTINCT, PostgresOperators, planned_aggregate, planned_operator, planned_window,
+};
 pub(crate) use recursive::is_work_table;
 pub(crate) use row_counts::check_limit;
+pub(crate) use rows::{compare_rows, join as join_all};
 pub(crate) use settle::settle;
 pub(crate) use types::PostgresTypes;

@@ -97,6 +97,59 @@ impl ExprPlanner for PostgresOperators {
     }
 }
 
+/// `left op right` of operands whose types were resolved; `None` for an operator without a form here.
+///
+/// # Errors
+/// Types that the operator is not computed of.
+pub(crate) fn planned_operator(
+    op: BinaryOperator,
+    left: Expr,
+    right: Expr,
+    schema: &DFSchema,
+) -> QueryResult<Option<Expr>> {
+    let raw = match plan(RawBinaryExpr { op, left, right }, schema)? {
+        PlannerResult::Planned(expr) => return Ok(Some(expr)),
+        PlannerResult::Original(raw) => raw,
+    };
+    let op = match raw.op {
+        BinaryOperator::Plus => Operator::Plus,
+        BinaryOperator::Minus => Operator::Minus,
+        BinaryOperator::Multiply => Operator::Multiply,
+        BinaryOperator::Divide => Operator::Divide,
+        BinaryOperator::Modulo => Operator::Modulo,
+        BinaryOperator::PGRegexMatch => Operator::RegexMatch,
+        BinaryOperator::PGRegexIMatch => Operator::RegexIMatch,
+        BinaryOperator::PGRegexNotMatch => Operator::RegexNotMatch,
+        BinaryOperator::PGRegexNotIMatch => Operator::RegexNotIMatch,
+        _ => return Ok(None),
+    };
+    Ok(Some(binary(raw.left, op, raw.right)))
+}
+
+/// An aggregate as what it is of those that there are.
+///
+/// # Errors
+/// Types that it is not computed of.
+pub(crate) fn planned_aggregate(raw: RawAggregateExpr) -> Result<Expr> {
+    Ok(match PostgresOperators.plan_aggregate(raw)? {
+        PlannerResult::Planned(expr) => expr,
+        PlannerResult::Original(RawAggregateExpr { func, args, distinct, filter, order_by, null_treatment }) => {
+            Expr::AggregateFunction(AggregateFunction::new_udf(func, args, distinct, filter, order_by, null_treatment))
+        }
+    })
+}
+
+/// A window function, or an aggregate over a window, as what it is of those that there are.
+///
+/// # Errors
+/// Types that it is not computed of.
+pub(crate) fn planned_window(raw: RawWindowExpr) -> Result<Expr> {
+    Ok(match PostgresOperators.plan_window(raw)? {
+        PlannerResult::Planned(expr) => expr,
+        PlannerResult::Original(raw) => over_window(&raw, raw.func_def.clone(), raw.args.clone()),
+    })
+}
+
 /// Averages and variances as what they are of sums; `part` makes an aggregate like the one asked for.
 fn of_sums(
     function: &Arc<AggregateUDF>,

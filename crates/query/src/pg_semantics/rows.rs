@@ -19,7 +19,7 @@ pub(super) fn parts_of(expr: &Expr) -> Option<&[Expr]> {
 /// # Errors
 /// [`QueryError::Invalid`] for rows of different lengths, [`QueryError::Unsupported`] for other operators; and what
 /// `compare` says.
-pub(super) fn compare_rows(
+pub(crate) fn compare_rows(
     left: &[Expr],
     op: Operator,
     right: &[Expr],
@@ -73,7 +73,7 @@ pub(super) fn test_row(parts: &[Expr], null: bool) -> QueryResult<Expr> {
 ///
 /// # Errors
 /// [`QueryError::Invalid`] for an empty list.
-pub(super) fn join(op: Operator, mut exprs: Vec<Expr>) -> QueryResult<Expr> {
+pub(crate) fn join(op: Operator, mut exprs: Vec<Expr>) -> QueryResult<Expr> {
     while exprs.len() > 1 {
         let mut next = Vec::with_capacity(exprs.len().div_ceil(2));
         let mut rest = exprs.into_iter();

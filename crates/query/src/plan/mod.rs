@@ -70,12 +70,13 @@ use crate::pg_semantics::{PostgresOperators, PostgresTypes, bounded, in_zone, se
 use crate::{functions, optimizer};
 use arrow::datatypes::SchemaRef;
 use catalog::TableOid;
+use datafusion::catalog::{TableFunctionArgs, TableProvider};
 use datafusion::common::config::ConfigOptions;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::planner::TypePlanner;
-use datafusion::logical_expr::{AggregateUDF, LogicalPlan, ScalarUDF, Volatility};
+use datafusion::logical_expr::{AggregateUDF, Expr, LogicalPlan, ScalarUDF, Volatility, WindowUDF};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
@@ -83,7 +84,9 @@ use datafusion::prelude::SessionConfig;
 use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, PlannerContext, SqlToRel};
 use datafusion::sql::resolve::resolve_table_references;
+pub(crate) use flatten::outer_references;
 use futures::{FutureExt, TryStreamExt};
+pub(crate) use once::{next_number as next_once, once_of_number as once_numbered};
 use parameters::Parameters;
 pub use refused_functions::hint_for_missing_function;
 pub(crate) use repeated_names::is_of_several;
@@ -162,7 +165,20 @@ pub struct Plan {
     pub columns: Arc<Vec<OutputColumn>>,
     /// May another session use it? Not if it reads computed tables.
     pub cacheable: bool,
+    /// What it was made of.
+    pub source: PlanSource,
+    /// Of the syntax, beside one of the bound tree: its answers must be equal.
+    pub twin: Option<Arc<Plan>>,
     logical: LogicalPlan,
+}
+
+/// What a plan was made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlanSource {
+    /// The bound tree.
+    BoundTree,
+    /// The statement's syntax, and why not the bound tree if that was tried.
+    Syntax(Option<Arc<str>>),
 }
 
 /// A query as a plan, not optimised yet.
@@ -229,7 +245,14 @@ impl Planner {
         let analyzer = optimizer::interruptible_analyzer(self.state.analyzer());
         let (logical, columns) = output::settle_output(plan, self.state.config_options(), &analyzer, &fitting)?;
         let logical = self.optimise(cx, bind::fold_limits(logical)?)?;
-        Ok(Plan { parameters: parameters.types(), columns: Arc::new(columns), cacheable: !computed, logical })
+        Ok(Plan {
+            parameters: parameters.types(),
+            columns: Arc::new(columns),
+            cacheable: !computed,
+            source: PlanSource::Syntax(None),
+            twin: None,
+            logical,
+        })
     }
 
     /// The tree as a plan.
@@ -248,7 +271,6 @@ impl Planner {
             let (table, computed) = Box::pin(self.view_table(cx, &view)).await?;
             names.add_view(schema, &view, table, computed);
         }
-        let zone = functions::Zone::of_session(&cx.time_zone, cx.settings.style());
         let planner = SqlToRel::new_with_options(&names, parser_options());
         let make = |parameters: &Parameters| {
             let mut context = PlannerContext::new();
@@ -259,17 +281,7 @@ impl Planner {
             stop::check(&cx.stop)?;
             let plan = grouping_sets::compute_groups_first(set_operations::count_equal_rows(plan)?)?;
             let plan = if names.reads_computed() { regproc::settle(plan, cx)? } else { plan };
-            let settled = settle(plan)?;
-            stop::check(&cx.stop)?;
-            let settled = match &zone {
-                Some(zone) => in_zone(settled, zone)?,
-                None => settled,
-            };
-            let settled = constant_rows::tabulate(settled)?;
-            let flattened = flatten::flatten(once::share(settled)?)?;
-            // Walks of it end early in a stopped statement: what they found is not to be used.
-            stop::check(&cx.stop)?;
-            Ok::<_, QueryError>(seen_order::keep(flattened)?)
+            Ok(settled(cx, plan)?)
         };
         let make = |parameters: &Parameters| bounded(&cx.stop, || make(parameters));
         let make = |parameters: &Parameters| match make(parameters) {
@@ -321,6 +333,56 @@ impl Planner {
     fn is_volatile(&self, cx: &QueryContext, name: &str) -> bool {
         let function = self.state.scalar_functions().get(name).cloned().or_else(|| (cx.functions)(name));
         function.is_some_and(|function| function.signature().volatility == Volatility::Volatile)
+    }
+
+    /// The scalar function of that name.
+    pub(crate) fn scalar_function(&self, name: &str) -> Option<Arc<ScalarUDF>> {
+        self.state.scalar_functions().get(name).cloned()
+    }
+
+    /// The aggregate of that name.
+    pub(crate) fn aggregate_function(&self, name: &str) -> Option<Arc<AggregateUDF>> {
+        self.state.aggregate_functions().get(name).cloned()
+    }
+
+    /// The rows of DataFusion's series of bigints between constants.
+    ///
+    /// # Errors
+    /// A step of zero.
+    pub(crate) fn series(&self, args: &[Expr]) -> QueryResult<Option<Arc<dyn TableProvider>>> {
+        let Some(function) = self.state.table_functions().get("generate_series") else { return Ok(None) };
+        Ok(Some(function.create_table_provider_with_args(TableFunctionArgs::new(args, &self.state))?))
+    }
+
+    /// The window function of that name.
+    pub(crate) fn window_function(&self, name: &str) -> Option<Arc<WindowUDF>> {
+        self.state.window_functions().get(name).cloned()
+    }
+
+    /// A lowered plan with values in their representation, without subqueries.
+    ///
+    /// # Errors
+    /// What is wrong with constants; [`QueryError::Stopped`].
+    pub(crate) fn represented(&self, cx: &QueryContext, plan: LogicalPlan) -> QueryResult<LogicalPlan> {
+        stop::check(&cx.stop)?;
+        settled(cx, set_operations::count_equal_rows(plan)?)
+    }
+
+    /// A plan that can be kept; `columns` makes those of the answer of what the plan tells.
+    pub(crate) fn finished<E: From<QueryError>>(
+        &self,
+        cx: &QueryContext,
+        plan: LogicalPlan,
+        parameters: Vec<DataType>,
+        cacheable: bool,
+        columns: impl FnOnce(Vec<OutputColumn>) -> Result<Vec<OutputColumn>, E>,
+    ) -> Result<Plan, E> {
+        let fitting = output::Fitting::of(cx);
+        let analyzer = optimizer::interruptible_analyzer(self.state.analyzer());
+        let (plan, found) = output::settle_output(plan, self.state.config_options(), &analyzer, &fitting)?;
+        let columns = Arc::new(columns(found)?);
+        let logical = self.optimise(cx, bind::fold_limits(plan)?)?;
+        Ok(Plan { parameters, columns, cacheable, source: PlanSource::BoundTree, twin: None, logical })
     }
 
     fn optimise(&self, cx: &QueryContext, plan: LogicalPlan) -> QueryResult<LogicalPlan> {
@@ -399,13 +461,29 @@ impl Planner {
     }
 }
 
+/// The plan with values in their representation, without subqueries.
+fn settled(cx: &QueryContext, plan: LogicalPlan) -> QueryResult<LogicalPlan> {
+    let zone = functions::Zone::of_session(&cx.time_zone, cx.settings.style());
+    let settled = settle(plan)?;
+    stop::check(&cx.stop)?;
+    let settled = match &zone {
+        Some(zone) => in_zone(settled, zone)?,
+        None => settled,
+    };
+    let settled = constant_rows::tabulate(settled)?;
+    let flattened = flatten::flatten(once::share(settled)?)?;
+    // Walks of it end early in a stopped statement: what they found is not to be used.
+    stop::check(&cx.stop)?;
+    Ok(seen_order::keep(flattened)?)
+}
+
 /// The planner below is large; should it panic, one statement fails and not the server.
-async fn guarded<T>(work: impl Future<Output = QueryResult<T>>) -> QueryResult<T> {
+pub(crate) async fn guarded<T, E: From<QueryError>>(work: impl Future<Output = Result<T, E>>) -> Result<T, E> {
     let caught = AssertUnwindSafe(work).catch_unwind().await;
     caught.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        Err(QueryError::internal(format!("the planner failed: {text}")))
+        Err(QueryError::internal(format!("the planner failed: {text}")).into())
     })
 }
 
@@ -424,6 +502,11 @@ impl checks::FunctionKinds for Planner {
 }
 
 impl Plan {
+    /// May it answer otherwise when it runs again on the same state?
+    pub fn is_volatile(&self) -> bool {
+        once::is_volatile(&self.logical)
+    }
+
     /// The Arrow schema of its batches.
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(self.logical.schema().inner())

@@ -193,12 +193,17 @@ pub(super) fn once(input: LogicalPlan) -> LogicalPlan {
     numbered(next_number(), input)
 }
 
+/// Rows that all copies of that number share.
+pub(crate) fn once_of_number(number: u64, input: LogicalPlan) -> LogicalPlan {
+    numbered(number, input)
+}
+
 fn numbered(number: u64, input: LogicalPlan) -> LogicalPlan {
     LogicalPlan::Extension(Extension { node: Arc::new(Once { number, input, rows: None }) })
 }
 
 /// A plan may have those of views in it, so no two plans have the same number.
-fn next_number() -> u64 {
+pub(crate) fn next_number() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, atomic::Ordering::Relaxed)
 }

@@ -1,4 +1,4 @@
-//! In process, each query twice: as row program, wherever it can be one, and as a plan. Both must answer alike.
+//! In process, each query twice, in two of the ways in which the engine runs queries. Both must answer alike.
 
 use super::Library;
 use crate::FrontError;
@@ -9,11 +9,52 @@ use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType};
 use std::sync::{Arc, Mutex};
 use types::DataType;
 
-/// How often programs have run.
-const RAN: &str = "statements_row_program_total";
+/// Which two ways are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ways {
+    /// Row programs and plans.
+    RowPrograms,
+    /// Plans of the bound tree and plans of the syntax.
+    Binder,
+}
+
+impl Ways {
+    /// The setting, and its value for either way.
+    fn setting(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::RowPrograms => ("bennu.row_programs", "all", "off"),
+            Self::Binder => ("bennu.binder", "auto", "off"),
+        }
+    }
+
+    /// The figure that grows when a query goes the first way.
+    fn ran(self) -> &'static str {
+        match self {
+            Self::RowPrograms => "statements_row_program_total",
+            Self::Binder => "statements_lowered_total",
+        }
+    }
+
+    /// What else is set, so that a query goes either way.
+    fn also_set(self) -> &'static [&'static str] {
+        match self {
+            Self::RowPrograms => &[],
+            Self::Binder => &["SET bennu.row_programs = off", "SET bennu.point_programs = off"],
+        }
+    }
+
+    /// What undoes that.
+    fn reset(self) -> &'static [&'static str] {
+        match self {
+            Self::RowPrograms => &[],
+            Self::Binder => &["RESET bennu.row_programs", "RESET bennu.point_programs"],
+        }
+    }
+}
 
 pub(crate) struct Compared {
     library: Library,
+    ways: Ways,
     db: Bennu,
     told: Arc<Mutex<Told>>,
 }
@@ -21,8 +62,10 @@ pub(crate) struct Compared {
 /// What was found.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
-    /// Queries that ran as row programs.
+    /// Queries that went both ways.
     pub(crate) compared: usize,
+    /// Why others did not, as far as EXPLAIN tells.
+    pub(crate) reasons: Vec<String>,
     /// Those that did not answer alike.
     pub(crate) differ: Vec<String>,
 }
@@ -39,23 +82,23 @@ struct Outcome {
 }
 
 impl Compared {
-    pub(crate) fn new(db: &Bennu, session: Session, told: Arc<Mutex<Told>>) -> Self {
-        Self { library: Library(session), db: db.clone(), told }
+    pub(crate) fn new(db: &Bennu, session: Session, ways: Ways, told: Arc<Mutex<Told>>) -> Self {
+        Self { library: Library(session), ways, db: db.clone(), told }
     }
 
     fn ran(&self) -> u64 {
-        self.db.engine().metrics().into_iter().find(|(name, _)| *name == RAN).map_or(0, |(_, count)| count)
+        self.db.engine().metrics().into_iter().find(|(name, _)| *name == self.ways.ran()).map_or(0, |(_, count)| count)
     }
 
     async fn setting(&mut self) -> Result<String, FrontError> {
-        match self.library.run("SHOW bennu.row_programs").await? {
+        match self.library.run(&format!("SHOW {}", self.ways.setting().0)).await? {
             DBOutput::Rows { rows, .. } => Ok(rows.into_iter().flatten().next().unwrap_or_default()),
             _ => Ok(String::new()),
         }
     }
 
     async fn outcome(&mut self, mode: &str, sql: &str) -> Result<(Outcome, Result<Output, FrontError>), FrontError> {
-        self.library.run(&format!("SET bennu.row_programs = '{mode}'")).await?;
+        self.library.run(&format!("SET {} = '{mode}'", self.ways.setting().0)).await?;
         let (columns, parameters) = match self.library.0.inner().prepare(sql, &[]).await {
             Ok(prepared) => {
                 let columns = prepared.columns.iter().flat_map(|columns| columns.iter());
@@ -80,20 +123,44 @@ impl Compared {
         Ok((Outcome { columns, parameters, rows }, output))
     }
 
+    /// Why the query is planned from its syntax.
+    async fn reason(&mut self, sql: &str) -> Option<String> {
+        if self.ways != Ways::Binder {
+            return None;
+        }
+        let Ok(DBOutput::Rows { rows, .. }) = self.library.run(&format!("EXPLAIN (VERBOSE) {sql}")).await else {
+            return None;
+        };
+        let lines = rows.into_iter().flatten();
+        let reason = |line: String| Some(line.strip_prefix("Planned from: syntax (")?.strip_suffix(')')?.to_owned());
+        lines.filter_map(reason).next()
+    }
+
     async fn compare(&mut self, sql: &str) -> Result<Output, FrontError> {
+        for also in self.ways.also_set() {
+            self.library.run(also).await?;
+        }
+        let (_, one, other) = self.ways.setting();
         let (before, usual) = (self.ran(), self.setting().await?);
-        let (program, output) = self.outcome("all", sql).await?;
+        let (first, output) = self.outcome(one, sql).await?;
         let ran = self.ran() > before;
+        let reason = if ran { None } else { self.reason(sql).await };
         if ran || output.is_err() {
-            let (plan, _) = self.outcome("off", sql).await?;
+            let (second, _) = self.outcome(other, sql).await?;
             let mut told =
                 self.told.lock().map_err(|_| FrontError { code: "XX000".into(), message: "poisoned".into() })?;
             told.compared += usize::from(ran);
-            if program != plan {
-                told.differ.push(format!("{sql}\n  as row program {program:?}\n  as plan        {plan:?}"));
+            if first != second {
+                told.differ.push(format!("{sql}\n  {one:<5} {first:?}\n  {other:<5} {second:?}"));
             }
         }
-        self.library.run(&format!("SET bennu.row_programs = '{usual}'")).await?;
+        if let Ok(mut told) = self.told.lock() {
+            told.reasons.extend(reason);
+        }
+        self.library.run(&format!("SET {} = '{usual}'", self.ways.setting().0)).await?;
+        for reset in self.ways.reset() {
+            self.library.run(reset).await?;
+        }
         output
     }
 }

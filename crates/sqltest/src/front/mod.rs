@@ -6,6 +6,7 @@ mod library;
 mod simple;
 
 use crate::FrontError;
+pub use compared::Ways;
 pub(crate) use compared::{Compared, Told};
 pub(crate) use extended::Extended;
 pub(crate) use library::Library;

@@ -28,9 +28,14 @@ mod sorted;
 use super::stop::before_building;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::logical_expr::{LogicalPlan, Subquery};
+use datafusion::logical_expr::{Expr, LogicalPlan, Subquery};
 use domain::Names;
 use std::sync::Arc;
+
+/// The references that a plan makes to its outside, each once.
+pub(crate) fn outer_references(plan: &LogicalPlan) -> Vec<Expr> {
+    references::expressions(plan)
+}
 
 /// Joins all subqueries that the planner could not.
 ///

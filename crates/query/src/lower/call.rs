@@ -1,0 +1,218 @@
+//! Calls of functions and operators.
+
+use super::Lowering;
+use super::cast::written;
+use super::constant::value_type;
+use super::error::{LowerError, LowerResult, not_built};
+use crate::error::QueryResult;
+use crate::functions::{call_of, labelled, operator};
+use crate::pg_semantics::planned_operator;
+use ::bind::tree::{Kind, Scalar};
+use builtins::{FuncId, TypeId};
+use datafusion::common::{DFSchemaRef, ScalarValue};
+use datafusion::logical_expr::expr::{Like, ScalarFunction};
+use datafusion::logical_expr::{Expr, Operator};
+use sql::ast::BinaryOperator;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+use types::{DataType, Datum};
+
+/// Operators by the function that computes them and the number of their operands.
+static OPERATORS: LazyLock<HashMap<(FuncId, usize), &'static str>> = LazyLock::new(|| {
+    let arity = |operator: &builtins::Operator| if operator.left == 0 { 1 } else { 2 };
+    let all = builtins::lists::operators().iter();
+    all.map(|operator| ((FuncId(operator.function), arity(operator)), operator.name)).collect()
+});
+
+/// The operator that a function computes.
+pub(super) fn operator_name(func: FuncId, operands: usize) -> Option<&'static str> {
+    OPERATORS.get(&(func, operands)).copied()
+}
+
+impl Lowering<'_> {
+    pub(super) fn call(&mut self, func: FuncId, args: &[Scalar], schema: &DFSchemaRef) -> LowerResult<Expr> {
+        let Some(function) = builtins::function(func) else { return not_built(format!("function {}", func.0)) };
+        // As an operator it would take a text beside an array for an array.
+        let of_arrays = matches!(function.name, "array_append" | "array_prepend" | "array_cat");
+        if let Some(sign) = operator_name(func, args.len()).filter(|_| !of_arrays) {
+            return self.operator(sign, args, schema);
+        }
+        if let ("pg_typeof", [arg]) = (function.name, args) {
+            return Ok(Expr::Literal(ScalarValue::Utf8(Some(arg.ty.id.sql_name())), None));
+        }
+        let mut lowered = Vec::with_capacity(args.len());
+        for (at, arg) in args.iter().enumerate() {
+            let value = self.expr(arg, schema)?;
+            let wanted = function.args.get(at).copied().or(function.variadic);
+            let value = with_type(value, arg)?;
+            lowered.push(match wanted {
+                Some(wanted) if is_of_any_type(wanted) => as_typed(value, arg),
+                _ => value,
+            });
+        }
+        match (function.name, lowered.len()) {
+            ("position", 2) => lowered.reverse(),
+            ("mod", 2) => {
+                if let Ok([left, right]) = <[Expr; 2]>::try_from(lowered) {
+                    return binary(BinaryOperator::Modulo, left, right, schema);
+                }
+                return not_built("mod of other operands");
+            }
+            ("age", 1) => lowered.insert(0, self.named("current_date", Vec::new())?),
+            ("current_setting", _) if !matches!(lowered.first(), Some(Expr::Literal(..))) => {
+                return self.named("setting_of", lowered);
+            }
+            _ => {}
+        }
+        self.named(function.name, lowered)
+    }
+
+    /// A call of the function of that name: its form was chosen by the types of its arguments, and is by them again.
+    pub(super) fn named(&mut self, name: &str, args: Vec<Expr>) -> LowerResult<Expr> {
+        let function = match self.planner.scalar_function(name) {
+            Some(function) => function,
+            None => {
+                let bound = (self.cx.functions)(name);
+                self.calls_bound |= bound.is_some();
+                bound.ok_or_else(|| LowerError::NotBuilt { what: format!("function {name}").into() })?
+            }
+        };
+        Ok(Expr::ScalarFunction(ScalarFunction::new_udf(function, args)))
+    }
+
+    fn operator(&mut self, sign: &str, args: &[Scalar], schema: &DFSchemaRef) -> LowerResult<Expr> {
+        if let [value, pattern] = args
+            && let Some((negated, folds)) = like_of(sign)
+        {
+            return self.like(value, pattern, negated, folds, schema);
+        }
+        let mut lowered = self.exprs(args, schema)?.into_iter();
+        match (lowered.next(), lowered.next()) {
+            (Some(left), Some(right)) => match binary_operator(sign) {
+                Some(op) => binary(op, left, right, schema),
+                None => match operator(sign) {
+                    Some(definition) => Ok(call_of(definition, vec![left, right])),
+                    None => not_built(format!("operator {sign}")),
+                },
+            },
+            (Some(value), None) => match sign {
+                "+" => Ok(value),
+                "-" => Ok(Expr::Negative(Box::new(value))),
+                "@" => self.named("abs", vec![value]),
+                "|/" => self.named("sqrt", vec![value]),
+                "||/" => self.named("cbrt", vec![value]),
+                "~" => self.named("prefix ~", vec![value]),
+                sign => not_built(format!("operator {sign}")),
+            },
+            _ => not_built(format!("operator {sign}")),
+        }
+    }
+
+    fn like(
+        &mut self,
+        value: &Scalar,
+        pattern: &Scalar,
+        negated: bool,
+        folds: bool,
+        schema: &DFSchemaRef,
+    ) -> LowerResult<Expr> {
+        if value.ty.id == TypeId::BYTEA {
+            return not_built("LIKE of bytea");
+        }
+        let (pattern, escape) = escaped(pattern)?;
+        let (value, pattern) = (self.expr(value, schema)?, self.expr(pattern, schema)?);
+        Ok(Expr::Like(Like::new(negated, Box::new(value), Box::new(pattern), escape, folds)))
+    }
+}
+
+/// The pattern, and the escape that it has in place of a backslash.
+fn escaped(pattern: &Scalar) -> LowerResult<(&Scalar, Option<char>)> {
+    let Kind::Call { func, args } = &pattern.kind else { return Ok((pattern, None)) };
+    if builtins::function(*func).is_none_or(|function| function.name != "like_escape") {
+        return Ok((pattern, None));
+    }
+    match args.as_slice() {
+        [inner, Scalar { kind: Kind::Const(Datum::Text(escape)), .. }] => {
+            let mut letters = escape.chars();
+            match (letters.next(), letters.next()) {
+                (Some(letter), None) => Ok((inner, Some(letter))),
+                _ => not_built("an ESCAPE that is no letter"),
+            }
+        }
+        _ => not_built("an ESCAPE that varies"),
+    }
+}
+
+/// Negated, and without regard to case?
+fn like_of(sign: &str) -> Option<(bool, bool)> {
+    Some(match sign {
+        "~~" => (false, false),
+        "!~~" => (true, false),
+        "~~*" => (false, true),
+        "!~~*" => (true, true),
+        _ => return None,
+    })
+}
+
+fn binary_operator(sign: &str) -> Option<BinaryOperator> {
+    Some(match sign {
+        "=" => BinaryOperator::Eq,
+        "<>" => BinaryOperator::NotEq,
+        "<" => BinaryOperator::Lt,
+        "<=" => BinaryOperator::LtEq,
+        ">" => BinaryOperator::Gt,
+        ">=" => BinaryOperator::GtEq,
+        "+" => BinaryOperator::Plus,
+        "-" => BinaryOperator::Minus,
+        "*" => BinaryOperator::Multiply,
+        "/" => BinaryOperator::Divide,
+        "%" => BinaryOperator::Modulo,
+        "~" => BinaryOperator::PGRegexMatch,
+        "~*" => BinaryOperator::PGRegexIMatch,
+        "!~" => BinaryOperator::PGRegexNotMatch,
+        "!~*" => BinaryOperator::PGRegexNotIMatch,
+        _ => return None,
+    })
+}
+
+fn binary(op: BinaryOperator, left: Expr, right: Expr, schema: &DFSchemaRef) -> LowerResult<Expr> {
+    match planned_operator(op, left, right, schema)? {
+        Some(expr) => Ok(expr),
+        None => not_built("this operator"),
+    }
+}
+
+/// `left op right` of values.
+pub(super) fn compared(left: Expr, op: Operator, right: Expr, schema: &DFSchemaRef) -> QueryResult<Expr> {
+    let op = match op {
+        Operator::Eq => BinaryOperator::Eq,
+        Operator::NotEq => BinaryOperator::NotEq,
+        Operator::Lt => BinaryOperator::Lt,
+        Operator::LtEq => BinaryOperator::LtEq,
+        Operator::Gt => BinaryOperator::Gt,
+        _ => BinaryOperator::GtEq,
+    };
+    let missing = || crate::QueryError::internal("a comparison without a form");
+    planned_operator(op, left, right, schema)?.ok_or_else(missing)
+}
+
+/// Takes a parameter of that type values of more than one type?
+fn is_of_any_type(id: TypeId) -> bool {
+    id == TypeId::ANY || id.is_polymorphic()
+}
+
+/// A NULL keeps its type, by which functions choose their form.
+fn with_type(value: Expr, arg: &Scalar) -> LowerResult<Expr> {
+    match &value {
+        Expr::Literal(constant, _) if constant.is_null() => Ok(written(value, &value_type(arg.ty)?)),
+        _ => Ok(value),
+    }
+}
+
+/// A constant text where the function asks which type its argument is of: alone it would be of no type yet.
+fn as_typed(value: Expr, arg: &Scalar) -> Expr {
+    match (&value, arg.ty.data_type()) {
+        (Expr::Literal(ScalarValue::Utf8(Some(_)), _), Some(ty)) if ty.is_text() => labelled(value, DataType::Text),
+        _ => value,
+    }
+}

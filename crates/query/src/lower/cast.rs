@@ -1,0 +1,41 @@
+//! Casts.
+
+use super::constant::value_type;
+use super::error::{LowerResult, not_built};
+use crate::convert::expression_field;
+use ::bind::tree::{CastContext, CastVia, Scalar};
+use builtins::{Ty, TypeId};
+use datafusion::logical_expr::{Cast, Expr};
+use std::sync::Arc;
+use types::DataType;
+
+/// The lowered operand as a value of type `to`.
+pub(super) fn cast(value: Expr, arg: &Scalar, via: CastVia, to: Ty, context: CastContext) -> LowerResult<Expr> {
+    let from = arg.ty;
+    match via {
+        CastVia::Relabel if is_free(from, to) => Ok(value),
+        CastVia::Length if context != CastContext::Explicit => not_built("a length that is not asked for"),
+        CastVia::Length => match to.data_type() {
+            Some(ty) => Ok(written(value, &ty)),
+            None => not_built(format!("a cast to {}", to.sql_name())),
+        },
+        CastVia::Relabel | CastVia::Function(_) | CastVia::Text | CastVia::Elements => {
+            if to.id == TypeId::BPCHAR && to.typmod == -1 {
+                return not_built("a cast to bpchar");
+            }
+            Ok(written(value, &value_type(to)?))
+        }
+    }
+}
+
+/// Has the value the same form in both types?
+fn is_free(from: Ty, to: Ty) -> bool {
+    let is_text = |id: TypeId| matches!(id, TypeId::TEXT | TypeId::VARCHAR | TypeId::NAME);
+    is_text(from.id) && is_text(to.id) || from.id == to.id && from.digits == to.digits
+}
+
+/// A cast like one that a statement writes: a target field without a name would take that of the operand.
+pub(super) fn written(value: Expr, ty: &DataType) -> Expr {
+    let field = expression_field(ty).with_name("cast");
+    Expr::Cast(Cast::new_from_field(Box::new(value), Arc::new(field)))
+}

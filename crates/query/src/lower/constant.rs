@@ -1,0 +1,69 @@
+//! Constants and parameters.
+
+use super::cast::written;
+use super::error::{LowerResult, not_built};
+use crate::convert::{arrow_type, datum_to_scalar, expression_field, field};
+use ::bind::tree::ParamId;
+use arrow::datatypes::DataType as ArrowType;
+use builtins::{Ty, TypeId};
+use datafusion::common::ScalarValue;
+use datafusion::common::metadata::FieldMetadata;
+use datafusion::functions::string::rtrim;
+use datafusion::logical_expr::expr::Placeholder;
+use datafusion::logical_expr::{Cast, Expr};
+use std::sync::Arc;
+use types::{DataType, Datum};
+
+/// The type in which values are kept: numerics with as many digits as all of them have.
+pub(super) fn value_type(ty: Ty) -> LowerResult<DataType> {
+    let known = match ty.id {
+        // Names are texts here.
+        TypeId::NAME => Some(DataType::Text),
+        _ => ty.data_type(),
+    };
+    match known {
+        Some(DataType::Numeric(_)) => Ok(DataType::Numeric(ty.digits)),
+        Some(known) => Ok(known),
+        None => not_built(format!("a value of type {}", ty.sql_name())),
+    }
+}
+
+/// A constant as it is.
+pub(super) fn plain(value: &Datum, ty: Ty) -> LowerResult<Expr> {
+    let ty = value_type(ty)?;
+    let scalar = datum_to_scalar(&ty, value)?;
+    // Only these types are not told by the Arrow type alone; limits are the bound tree's.
+    if !matches!(ty, DataType::Oid | DataType::Json | DataType::Array(_) | DataType::LimitedArray(_)) {
+        return Ok(Expr::Literal(scalar, None));
+    }
+    let field = expression_field(&ty);
+    Ok(Expr::Literal(scalar, (!field.metadata().is_empty()).then(|| FieldMetadata::from(&field))))
+}
+
+/// A constant within an expression.
+pub(super) fn constant(value: &Datum, ty: Ty) -> LowerResult<Expr> {
+    // A bigint that an integer would hold stays a bigint.
+    if let Datum::Int8(wide) = value
+        && let Ok(small) = i32::try_from(*wide)
+    {
+        let small = Expr::Literal(ScalarValue::Int32(Some(small)), None);
+        return Ok(Expr::Cast(Cast::new(Box::new(small), ArrowType::Int64)));
+    }
+    // A `char(n)` is kept without its blanks; what shows it asks how many there are.
+    match ty.data_type() {
+        Some(char @ DataType::Char(_)) if !value.is_null() => Ok(written(plain(value, ty)?, &char)),
+        _ => plain(value, ty),
+    }
+}
+
+/// `$n`.
+pub(super) fn parameter(id: ParamId, ty: Ty) -> LowerResult<Expr> {
+    let is_char = ty.id == TypeId::BPCHAR;
+    let ty = if is_char { DataType::Text } else { value_type(Ty::plain(ty.id))? };
+    // Of a limited type the value may be longer: it is cast where it is used.
+    let taken = if ty.is_text() { DataType::Text } else { ty.unlimited() };
+    debug_assert_eq!(arrow_type(&taken), arrow_type(&ty));
+    let name = format!("${}", usize::from(id.0) + 1);
+    let value = Expr::Placeholder(Placeholder::new_with_field(name, Some(Arc::new(field("", &taken, true)))));
+    Ok(if is_char { rtrim().call(vec![value]) } else { value })
+}

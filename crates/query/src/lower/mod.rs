@@ -1,0 +1,111 @@
+//! The bound tree to DataFusion's logical plan.
+//!
+//! ```text
+//!   Bound ──lower──> LogicalPlan ──representation of values, decorrelation──> optimised Plan
+//! ```
+//! Names, types and functions were resolved by `bind`; nothing here looks one up again. Nodes are made by their own
+//! constructors. A column is found by its [`ColId`]: a table's has the table's qualifier (`t`, the next of that name
+//! `t_1`), every other one the qualifier [`COMPUTED`] and a name that no other column of the statement has.
+//!
+//! What has no form here yet is [`LowerError::NotBuilt`], which names the node or the function: such a statement is
+//! planned from its syntax.
+
+mod aggregate;
+mod call;
+mod cast;
+mod columns;
+mod constant;
+mod error;
+mod expr;
+mod join;
+mod output;
+mod rel;
+mod set_op;
+mod sort;
+mod subquery;
+mod unnest;
+mod values;
+mod window;
+mod zero;
+
+pub use error::LowerError;
+
+use crate::context::QueryContext;
+use crate::pg_semantics::bounded;
+use crate::plan::{Plan, Planner, guarded};
+use ::bind::tree::{Body, Bound, ColId, Cte, CteId};
+use columns::Columns;
+use datafusion::common::DFSchemaRef;
+use datafusion::logical_expr::{Expr, LogicalPlan};
+use error::{LowerResult, not_built};
+use std::collections::HashMap;
+use types::DataType;
+
+/// The qualifier of all columns that are no table's.
+pub(crate) const COMPUTED: &str = "#";
+
+/// Lowers one statement.
+struct Lowering<'a> {
+    planner: &'a Planner,
+    cx: &'a QueryContext,
+    bound: &'a Bound,
+    ctes: &'a [Cte],
+    columns: Columns,
+    /// Rows of queries around the place, the innermost last.
+    outer: Vec<DFSchemaRef>,
+    /// Numbers of queries of WITH that are computed once.
+    once: HashMap<CteId, u64>,
+    /// Columns that are constants: DataFusion wants some operands written out.
+    constants: HashMap<ColId, Expr>,
+    /// Is a function called that is bound to the session?
+    calls_bound: bool,
+}
+
+impl Planner {
+    /// Plans a bound query. `parameters` are the types of its parameters.
+    ///
+    /// # Errors
+    /// [`LowerError::NotBuilt`] for what has no form here yet; all that can be wrong with a query before it runs.
+    pub async fn plan_bound(
+        &self,
+        cx: &QueryContext,
+        bound: &Bound,
+        parameters: Vec<DataType>,
+    ) -> Result<Plan, LowerError> {
+        guarded(Box::pin(async {
+            let Body::Query(query) = &bound.body else { return not_built("a statement that is no query") };
+            let mut lowering = Lowering {
+                planner: self,
+                cx,
+                bound,
+                ctes: &query.ctes,
+                columns: Columns::default(),
+                outer: Vec::new(),
+                once: HashMap::new(),
+                constants: HashMap::new(),
+                calls_bound: false,
+            };
+            let lower = || Ok(lowering.query(query).and_then(|plan| Ok(self.represented(cx, plan)?)));
+            let plan = bounded(&cx.stop, lower)??;
+            let cacheable = !lowering.calls_bound;
+            self.finish_bound(cx, bound, query, plan, parameters, cacheable)
+        }))
+        .await
+    }
+}
+
+impl Lowering<'_> {
+    /// The query with its outputs on top.
+    fn query(&mut self, query: &::bind::tree::Query) -> LowerResult<LogicalPlan> {
+        let plan = self.rel(&query.rel)?;
+        self.outputs(plan, &query.outputs)
+    }
+
+    /// An operand of an aggregate or a window function: the constant that the column is, or the column.
+    fn operand(&self, col: ColId) -> LowerResult<Expr> {
+        match self.constants.get(&col) {
+            Some(constant) => Ok(constant.clone()),
+            None => Ok(Expr::Column(self.columns.get(col)?.clone())),
+        }
+    }
+}

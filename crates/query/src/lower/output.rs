@@ -1,0 +1,89 @@
+//! The columns of an answer: names and types are the bound query's.
+
+use super::Lowering;
+use super::error::{LowerError, LowerResult};
+use super::rel::computed;
+use crate::context::QueryContext;
+use crate::convert::arrow_type;
+use crate::plan::{OutputColumn, Plan, Planner};
+use ::bind::tree::{Bound, Output, Query};
+use builtins::{Ty, TypeId};
+use datafusion::logical_expr::{Expr, LogicalPlan, Projection};
+use std::sync::Arc;
+use types::DataType;
+
+impl Lowering<'_> {
+    /// Only the outputs, in their order.
+    pub(super) fn outputs(&mut self, plan: LogicalPlan, outputs: &[Output]) -> LowerResult<LogicalPlan> {
+        let mut exprs: Vec<Expr> = Vec::with_capacity(outputs.len());
+        for output in outputs {
+            let column = self.columns.get(output.col)?.clone();
+            let value = Expr::Column(column);
+            // No two columns of a plan have one name.
+            exprs.push(if exprs.contains(&value) {
+                let column = self.columns.nameless(&output.name);
+                value.alias_qualified(computed(), column.name)
+            } else {
+                value
+            });
+        }
+        if exprs.len() == plan.schema().fields().len()
+            && exprs.iter().zip(plan.schema().columns()).all(|(expr, column)| *expr == Expr::Column(column))
+        {
+            return Ok(plan);
+        }
+        Ok(LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(plan))?))
+    }
+}
+
+impl Planner {
+    /// A plan that can be kept: outputs in the Arrow types of their SQL types, rules applied.
+    pub(super) fn finish_bound(
+        &self,
+        cx: &QueryContext,
+        bound: &Bound,
+        query: &Query,
+        plan: LogicalPlan,
+        parameters: Vec<DataType>,
+        cacheable: bool,
+    ) -> LowerResult<Plan> {
+        let finish = |found: Vec<OutputColumn>| -> LowerResult<Vec<OutputColumn>> {
+            found.into_iter().zip(&query.outputs).map(|(found, output)| column(bound, output, found)).collect()
+        };
+        self.finished(cx, plan, parameters, cacheable, finish)
+    }
+}
+
+/// A column as the binder has it. How many digits numerics have is the plan's.
+fn column(bound: &Bound, output: &Output, found: OutputColumn) -> LowerResult<OutputColumn> {
+    let name = output.name.clone();
+    let missing = || LowerError::NotBuilt { what: "an output without a column".into() };
+    let info = bound.col(output.col).ok_or_else(missing)?;
+    let (table_oid, column_number) = info.origin.map_or((0, 0), |(oid, number)| (oid.0, number));
+    if table_oid != 0 && table_oid == found.table_oid {
+        // A table's column has all limits of its declaration.
+        return Ok(OutputColumn { name, table_oid, column_number, ..found });
+    }
+    // Of how many letters a computed `char(n)` is only the plan knows.
+    let is_open_char = info.ty.id == TypeId::BPCHAR && info.ty.typmod == -1;
+    let (ty, declared) = match info.ty.data_type().filter(|_| !is_open_char) {
+        Some(DataType::Numeric(_)) => (found.ty, DataType::Numeric(digits_of(info.ty))),
+        Some(ty) if arrow_type(&ty) == arrow_type(&found.ty) => (ty, ty),
+        // An array of several dimensions has the type of one.
+        Some(ty @ DataType::Array(_)) if found.ty.unlimited() == ty => (found.ty, found.declared),
+        Some(ty) => {
+            let what = format!("a column of type {ty} that the plan has as {}", found.ty);
+            return Err(LowerError::NotBuilt { what: what.into() });
+        }
+        None => (found.ty, found.declared),
+    };
+    Ok(OutputColumn { name, ty, declared, table_oid, column_number })
+}
+
+/// Precision and scale that a numeric is declared with.
+fn digits_of(ty: Ty) -> Option<(u8, u8)> {
+    match ty.data_type() {
+        Some(DataType::Numeric(digits)) => digits,
+        _ => None,
+    }
+}

@@ -1,0 +1,179 @@
+//! Nodes: one after the other, and the plain ones.
+
+use super::error::{LowerResult, not_built};
+use super::{COMPUTED, Lowering};
+use crate::explain::expression_text;
+use crate::plan::{next_once, once_numbered};
+use crate::provider::RegionTable;
+use ::bind::tree::{ColId, CteBody, CteId, Kind, Rel, Scalar};
+use catalog::Table;
+use datafusion::common::{Column, DFSchema, TableReference};
+use datafusion::datasource::provider_as_source;
+use datafusion::logical_expr::logical_plan::TableScanBuilder;
+use datafusion::logical_expr::{EmptyRelation, Expr, Filter, LogicalPlan, Projection};
+use std::sync::Arc;
+
+impl Lowering<'_> {
+    /// The rows of a node. Columns of its inputs stay readable where the tree says so; rules drop what nothing reads.
+    pub(super) fn rel(&mut self, rel: &Rel) -> LowerResult<LogicalPlan> {
+        match rel {
+            Rel::OneRow => {
+                let schema = Arc::new(DFSchema::empty());
+                Ok(LogicalPlan::EmptyRelation(EmptyRelation { produce_one_row: true, schema }))
+            }
+            Rel::Values { cols, rows } => self.values(cols, rows),
+            Rel::Scan { table, cols, lock: None, .. } => self.scan(table, cols),
+            Rel::Scan { .. } => not_built("a row lock"),
+            Rel::CteScan { cte, cols } => self.cte(*cte, cols),
+            Rel::Filter { input, all } if all.iter().any(reads_nothing) && is_one_group(input) => {
+                match input.as_ref() {
+                    Rel::Aggregate { input, calls, .. } => self.having(input, calls, all),
+                    _ => not_built("this HAVING"),
+                }
+            }
+            Rel::Filter { input, all } => {
+                let input = self.rel(input)?;
+                self.filter(input, all)
+            }
+            Rel::Project { input, exprs } => {
+                let input = self.rel(input)?;
+                self.project(input, exprs)
+            }
+            Rel::Join { kind, left, right, on } => self.join(*kind, left, right, on),
+            Rel::Apply { kind, outer, inner, on, .. } => self.apply(*kind, outer, inner, on),
+            Rel::Aggregate { input, keys, sets, calls, grouping } => {
+                if !sets.is_empty() || grouping.is_some() {
+                    return not_built("grouping sets");
+                }
+                self.aggregate(input, keys, calls)
+            }
+            Rel::Window { input, spec, calls } => self.window(input, spec, calls),
+            Rel::Unnest { input, calls, ordinality, outer } => self.unnest(input, calls, *ordinality, *outer),
+            Rel::Distinct { input, on, order } => self.distinct(input, on, order.as_deref()),
+            Rel::Sort { input, keys } => {
+                let input = self.rel(input)?;
+                self.sort(input, keys)
+            }
+            Rel::Limit { input, offset, count, ties } => {
+                if !ties.is_empty() {
+                    return not_built("WITH TIES");
+                }
+                self.limit(input, offset.as_ref(), count.as_ref())
+            }
+            Rel::SetOp { op, all, left, right, cols } => self.set_op(*op, *all, left, right, cols),
+        }
+    }
+
+    fn scan(&mut self, table: &Arc<Table>, cols: &[(usize, ColId)]) -> LowerResult<LogicalPlan> {
+        let qualifier = self.columns.qualifier(&table.name);
+        let mut ordinals = Vec::with_capacity(cols.len());
+        for (ordinal, id) in cols {
+            let Some(column) = table.columns.get(*ordinal) else { return not_built("a hidden column") };
+            self.columns.of_table(*id, &qualifier, &column.name);
+            ordinals.push(*ordinal);
+        }
+        let source = provider_as_source(Arc::new(RegionTable::new(table)?));
+        let scan = TableScanBuilder::new(qualifier, source).with_projection(Some(ordinals)).build()?;
+        Ok(LogicalPlan::TableScan(scan))
+    }
+
+    pub(super) fn filter(&mut self, input: LogicalPlan, all: &[Scalar]) -> LowerResult<LogicalPlan> {
+        let Some(predicate) = self.conjunction(all, input.schema())? else { return Ok(input) };
+        Ok(LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(input))?))
+    }
+
+    /// Columns beside those of the input. One may read those before it, which are then computed below.
+    fn project(&mut self, mut plan: LogicalPlan, mut exprs: &[(ColId, Scalar)]) -> LowerResult<LogicalPlan> {
+        while !exprs.is_empty() {
+            let mut beside: Vec<ColId> = Vec::new();
+            let mut all: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
+            let schema = Arc::clone(plan.schema());
+            for (id, value) in exprs {
+                if reads(value, &beside) {
+                    break;
+                }
+                let lowered = self.expr(value, &schema)?;
+                if let Kind::Const(_) = value.kind {
+                    self.constants.insert(*id, lowered.clone());
+                }
+                let name = self.name_of(*id, value, &lowered);
+                let Column { relation, name, .. } = self.columns.computed(*id, &name);
+                all.push(lowered.alias_qualified(relation, name));
+                beside.push(*id);
+            }
+            exprs = exprs.get(beside.len()..).unwrap_or_default();
+            plan = LogicalPlan::Projection(Projection::try_new(all, Arc::new(plan))?);
+        }
+        Ok(plan)
+    }
+
+    /// What EXPLAIN calls a computed column: as the statement does, or by its text.
+    fn name_of(&self, id: ColId, value: &Scalar, lowered: &Expr) -> String {
+        const OF_THE_BINDER: [&str; 4] = ["argument", "key", "filter", "order"];
+        let name = self.bound.col(id).map(|info| info.name.as_str()).unwrap_or_default();
+        let own = OF_THE_BINDER.contains(&name) || name == "?column?";
+        if own && !matches!(value.kind, Kind::Col(_)) { expression_text(lowered) } else { name.to_owned() }
+    }
+
+    /// A query of WITH where it is read.
+    fn cte(&mut self, id: CteId, cols: &[(ColId, ColId)]) -> LowerResult<LogicalPlan> {
+        let Some(cte) = self.ctes.iter().find(|cte| cte.id == id) else { return not_built("a recursive query") };
+        let (rel, once) = match &cte.body {
+            CteBody::Inline(rel) => (rel, false),
+            CteBody::Once(rel) => (rel, true),
+            CteBody::Recursive { .. } => return not_built("a recursive query"),
+        };
+        let plan = self.rel(rel)?;
+        // Rows that are kept have the columns of the first that reads them, so all have those of the definition.
+        let kept = cte.cols.iter().map(|col| Ok(Expr::Column(self.columns.get(*col)?.clone())));
+        let kept = kept.collect::<LowerResult<Vec<_>>>()?;
+        let mut plan = LogicalPlan::Projection(Projection::try_new(without_repetitions(kept), Arc::new(plan))?);
+        if once {
+            plan = once_numbered(*self.once.entry(id).or_insert_with(next_once), plan);
+        }
+        let mut shown = Vec::with_capacity(cols.len());
+        for (inner, here) in cols {
+            let column = self.columns.get(*inner)?.clone();
+            let Column { relation, name, .. } = self.columns.computed(*here, &column.name);
+            shown.push(Expr::Column(column).alias_qualified(relation, name));
+        }
+        Ok(LogicalPlan::Projection(Projection::try_new(shown, Arc::new(plan))?))
+    }
+}
+
+fn without_repetitions(exprs: Vec<Expr>) -> Vec<Expr> {
+    let mut kept: Vec<Expr> = Vec::with_capacity(exprs.len());
+    for expr in exprs {
+        if !kept.contains(&expr) {
+            kept.push(expr);
+        }
+    }
+    kept
+}
+
+fn is_one_group(rel: &Rel) -> bool {
+    matches!(rel, Rel::Aggregate { keys, sets, grouping: None, .. } if keys.is_empty() && sets.is_empty())
+}
+
+/// Is it the same for all rows?
+fn reads_nothing(value: &Scalar) -> bool {
+    let mut nothing = !matches!(value.kind, Kind::Col(_) | Kind::Subquery(_));
+    value.each_operand(&mut |operand| nothing = nothing && reads_nothing(operand));
+    nothing
+}
+
+/// Does it read one of these columns?
+fn reads(value: &Scalar, cols: &[ColId]) -> bool {
+    let mut found = match &value.kind {
+        Kind::Col(col) => cols.contains(&col.id),
+        Kind::Subquery(subquery) => subquery.free.iter().any(|col| cols.contains(&col.id)),
+        _ => false,
+    };
+    value.each_operand(&mut |operand| found = found || reads(operand, cols));
+    found
+}
+
+/// The qualifier of computed columns.
+pub(super) fn computed() -> Option<TableReference> {
+    Some(TableReference::bare(COMPUTED))
+}

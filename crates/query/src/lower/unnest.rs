@@ -1,0 +1,129 @@
+//! Set-returning functions: arrays that are taken apart, and series of integers, which are counted.
+
+use super::Lowering;
+use super::error::{LowerResult, not_built};
+use super::rel::computed;
+use crate::functions::{flat, is_nested};
+use ::bind::tree::{ColId, Kind, Rel, Scalar, SetCall};
+use arrow::datatypes::DataType as ArrowType;
+use builtins::TypeId;
+use datafusion::common::{Column, DFSchemaRef, ScalarValue, UnnestOptions};
+use datafusion::datasource::provider_as_source;
+use datafusion::functions_window::row_number::row_number;
+use datafusion::logical_expr::logical_plan::TableScanBuilder;
+use datafusion::logical_expr::{Cast, Expr, ExprSchemable, LogicalPlan, Projection, Unnest, Window};
+use std::sync::Arc;
+use types::Datum;
+
+impl Lowering<'_> {
+    pub(super) fn unnest(
+        &mut self,
+        input: &Rel,
+        calls: &[SetCall],
+        ordinality: Option<ColId>,
+        outer: bool,
+    ) -> LowerResult<LogicalPlan> {
+        let mut plan = match (input, calls) {
+            (Rel::OneRow, [call]) => self.series(call)?,
+            _ => None,
+        };
+        if plan.is_none() {
+            let input = self.rel(input)?;
+            plan = Some(self.taken_apart(input, calls, outer)?);
+        }
+        let Some(plan) = plan else { return not_built("a set of no calls") };
+        match ordinality {
+            Some(id) => self.numbered(plan, id),
+            None => Ok(plan),
+        }
+    }
+
+    /// Rows with a column for each array, then a row for each place in them.
+    fn taken_apart(&mut self, input: LogicalPlan, calls: &[SetCall], outer: bool) -> LowerResult<LogicalPlan> {
+        let schema = Arc::clone(input.schema());
+        let mut exprs: Vec<Expr> = schema.columns().into_iter().map(Expr::Column).collect();
+        let (mut arrays, mut shown) = (Vec::with_capacity(calls.len()), schema.columns());
+        for call in calls {
+            let [col] = call.cols.as_slice() else { return not_built("a function with several columns") };
+            let mut array = self.array_of(call, &schema)?;
+            if array.get_type(&schema).is_ok_and(|ty| is_nested(&ty)) {
+                array = flat(array);
+            }
+            let Column { name, .. } = self.columns.nameless("array");
+            exprs.push(array.alias_qualified(computed(), name.clone()));
+            arrays.push(Column::new(computed(), name));
+            let name = self.bound.col(*col).map(|info| info.name.clone()).unwrap_or_default();
+            shown.push(self.columns.computed(*col, &name));
+        }
+        let rows = Arc::new(LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(input))?));
+        let options = UnnestOptions::new().with_preserve_nulls(outer);
+        let rows = LogicalPlan::Unnest(Unnest::try_new(rows, arrays, options)?);
+        let named = rows.schema().columns().into_iter().zip(shown).map(|(column, shown)| match column == shown {
+            true => Expr::Column(column),
+            false => Expr::Column(column).alias_qualified(shown.relation, shown.name),
+        });
+        let named = named.collect();
+        Ok(LogicalPlan::Projection(Projection::try_new(named, Arc::new(rows))?))
+    }
+
+    /// The array that a call takes apart.
+    fn array_of(&mut self, call: &SetCall, schema: &DFSchemaRef) -> LowerResult<Expr> {
+        let Some(function) = builtins::function(call.func) else { return not_built("an unknown function") };
+        let mut args = self.exprs(&call.args, schema)?;
+        match (function.name, args.as_slice()) {
+            ("unnest", [_]) => Ok(args.remove(0)),
+            ("generate_series", _) => self.named("generate_series", args),
+            ("generate_subscripts", [array, dimension]) => {
+                let ends = [array.clone(), dimension.clone()].to_vec();
+                let (lower, upper) = (self.named("array_lower", ends.clone())?, self.named("array_upper", ends)?);
+                self.named("generate_series", vec![lower, upper])
+            }
+            ("regexp_split_to_table", _) => self.named("regexp_split_to_array", args),
+            ("string_to_table", _) => self.named("string_to_array", args),
+            (name, _) => not_built(format!("set-returning function {name}")),
+        }
+    }
+
+    /// A series of integers between constants, which needs no array.
+    fn series(&mut self, call: &SetCall) -> LowerResult<Option<LogicalPlan>> {
+        let is_series = builtins::function(call.func).is_some_and(|function| function.name == "generate_series");
+        let ends: Option<Vec<Expr>> = call.args.iter().map(integer).collect();
+        let (Some(ends), [col], true) = (ends, call.cols.as_slice(), is_series) else { return Ok(None) };
+        let Some(rows) = self.planner.series(&ends)? else { return Ok(None) };
+        let qualifier = self.columns.qualifier("generate_series");
+        let scan = LogicalPlan::TableScan(TableScanBuilder::new(qualifier, provider_as_source(rows)).build()?);
+        let Some(value) = scan.schema().columns().into_iter().next() else { return Ok(None) };
+        let mut value = Expr::Column(value);
+        if self.bound.col(*col).is_some_and(|info| info.ty.id == TypeId::INT4) {
+            value = Expr::Cast(Cast::new(Box::new(value), ArrowType::Int32));
+        }
+        let Column { relation, name, .. } = self.columns.computed(*col, "generate_series");
+        let exprs = vec![value.alias_qualified(relation, name)];
+        Ok(Some(LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(scan))?)))
+    }
+
+    /// WITH ORDINALITY.
+    fn numbered(&mut self, plan: LogicalPlan, id: ColId) -> LowerResult<LogicalPlan> {
+        let number = row_number();
+        let mut exprs: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
+        let counted = Column::new_unqualified(number.schema_name().to_string());
+        let rows = LogicalPlan::Window(Window::try_new(vec![number], Arc::new(plan))?);
+        let Column { relation, name, .. } = self.columns.computed(id, "ordinality");
+        let counted = Expr::Cast(Cast::new(Box::new(Expr::Column(counted)), ArrowType::Int64));
+        exprs.push(counted.alias_qualified(relation, name));
+        Ok(LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(rows))?))
+    }
+}
+
+/// A constant that is an integer, as a bigint.
+fn integer(value: &Scalar) -> Option<Expr> {
+    let number = match &value.kind {
+        Kind::Const(datum @ (Datum::Int2(_) | Datum::Int4(_) | Datum::Int8(_))) => datum.as_i64(),
+        Kind::Cast { arg, .. } if matches!(value.ty.id, TypeId::INT4 | TypeId::INT8) => match &arg.kind {
+            Kind::Const(datum @ (Datum::Int2(_) | Datum::Int4(_) | Datum::Int8(_))) => datum.as_i64(),
+            _ => None,
+        },
+        _ => None,
+    };
+    number.map(|number| Expr::Literal(ScalarValue::Int64(Some(number)), None))
+}

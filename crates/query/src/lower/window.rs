@@ -1,0 +1,154 @@
+//! Window functions. What DataFusion computes in several of its own is put together above.
+
+use super::Lowering;
+use super::aggregate::aggregate_name;
+use super::error::{LowerResult, not_built};
+use crate::pg_semantics::planned_window;
+use ::bind::tree::{ColId, Frame, FrameBound, FrameMode, Kind, Rel, Scalar, WindowCall, WindowSpec};
+use arrow::datatypes::DataType as ArrowType;
+use builtins::Kind as FunctionKind;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::{Column, ScalarValue};
+use datafusion::logical_expr::planner::RawWindowExpr;
+use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
+use datafusion::logical_expr::{
+    Expr, LogicalPlan, Projection, SortExpr, Window, WindowFrame, WindowFrameBound, WindowFrameUnits,
+    WindowFunctionDefinition,
+};
+use std::sync::Arc;
+
+/// A window that is lowered.
+struct Lowered {
+    partition: Vec<Expr>,
+    order: Vec<SortExpr>,
+    frame: WindowFrame,
+}
+
+impl Lowering<'_> {
+    pub(super) fn window(
+        &mut self,
+        input: &Rel,
+        spec: &WindowSpec,
+        calls: &[(ColId, WindowCall)],
+    ) -> LowerResult<LogicalPlan> {
+        let input = self.rel(input)?;
+        let partition = spec.partition.iter().map(|col| Ok(Expr::Column(self.columns.get(*col)?.clone())));
+        let partition = partition.collect::<LowerResult<Vec<_>>>()?;
+        let mut order = self.sort_keys(&spec.order)?;
+        let frame = frame_of(&spec.frame, order.is_empty())?;
+        frame.regularize_order_bys(&mut order)?;
+        let window = Lowered { partition, order, frame };
+        let mut shown: Vec<Expr> = input.schema().columns().into_iter().map(Expr::Column).collect();
+        let mut parts: Vec<Expr> = Vec::new();
+        for (id, call) in calls {
+            let planned = self.window_call(call, &window)?;
+            let value = above(planned, &mut parts)?;
+            let name = self.bound.col(*id).map(|info| info.name.clone()).unwrap_or_default();
+            let Column { relation, name, .. } = self.columns.computed(*id, &name);
+            shown.push(value.alias_qualified(relation, name));
+        }
+        let rows = LogicalPlan::Window(Window::try_new(parts, Arc::new(input))?);
+        Ok(LogicalPlan::Projection(Projection::try_new(shown, Arc::new(rows))?))
+    }
+
+    fn window_call(&mut self, call: &WindowCall, window: &Lowered) -> LowerResult<Expr> {
+        let Some(function) = builtins::function(call.func) else { return not_built("an unknown window function") };
+        let name = function.name;
+        let func_def = match function.kind {
+            FunctionKind::Window => self.planner.window_function(name).map(WindowFunctionDefinition::WindowUDF),
+            _ => {
+                let aggregate = self.planner.aggregate_function(aggregate_name(name));
+                aggregate.map(WindowFunctionDefinition::AggregateUDF)
+            }
+        };
+        let Some(func_def) = func_def else { return not_built(format!("window function {name}")) };
+        let mut args = call.args.iter().map(|arg| self.operand(*arg)).collect::<LowerResult<Vec<_>>>()?;
+        // What counts rows is a bigint.
+        let counting = match name {
+            "ntile" => args.first_mut(),
+            "lag" | "lead" | "nth_value" => args.get_mut(1),
+            _ => None,
+        };
+        if let Some(Expr::Literal(count @ ScalarValue::Int32(Some(_)), _)) = counting {
+            *count = count.cast_to(&ArrowType::Int64)?;
+        }
+        if args.is_empty() && function.kind == FunctionKind::Aggregate {
+            args.push(Expr::Literal(COUNT_STAR_EXPANSION, None));
+        }
+        let filter = call.filter.map(|filter| self.columns.get(filter).cloned()).transpose()?;
+        Ok(planned_window(RawWindowExpr {
+            func_def,
+            args,
+            partition_by: window.partition.clone(),
+            order_by: window.order.clone(),
+            window_frame: window.frame.clone(),
+            filter: filter.map(|filter| Box::new(Expr::Column(filter))),
+            null_treatment: None,
+            distinct: false,
+        })?)
+    }
+}
+
+/// The expression over the columns of the window functions in it, which join `parts`, each once.
+fn above(planned: Expr, parts: &mut Vec<Expr>) -> LowerResult<Expr> {
+    let lifted = planned.transform_down(|expr| match expr {
+        Expr::WindowFunction(_) => {
+            let column = Column::new_unqualified(expr.schema_name().to_string());
+            if !parts.contains(&expr) {
+                parts.push(expr);
+            }
+            Ok(Transformed::yes(Expr::Column(column)))
+        }
+        expr => Ok(Transformed::no(expr)),
+    });
+    Ok(lifted.data()?)
+}
+
+fn frame_of(frame: &Frame, unordered: bool) -> LowerResult<WindowFrame> {
+    let plain = matches!((&frame.start, &frame.end), (FrameBound::Unbounded, FrameBound::Current));
+    if frame.mode == FrameMode::Range && plain {
+        return Ok(WindowFrame::new((!unordered).then_some(false)));
+    }
+    let units = match frame.mode {
+        FrameMode::Rows => WindowFrameUnits::Rows,
+        FrameMode::Range => WindowFrameUnits::Range,
+        FrameMode::Groups => WindowFrameUnits::Groups,
+    };
+    let start = match &frame.start {
+        FrameBound::Unbounded => WindowFrameBound::Preceding(unbounded(frame.mode)),
+        bound => bound_of(bound, frame.mode)?,
+    };
+    let end = match &frame.end {
+        FrameBound::Unbounded => WindowFrameBound::Following(unbounded(frame.mode)),
+        bound => bound_of(bound, frame.mode)?,
+    };
+    Ok(WindowFrame::new_bounds(units, start, end))
+}
+
+fn bound_of(bound: &FrameBound, mode: FrameMode) -> LowerResult<WindowFrameBound> {
+    Ok(match bound {
+        FrameBound::Preceding(distance) => WindowFrameBound::Preceding(distance_of(distance, mode)?),
+        FrameBound::Following(distance) => WindowFrameBound::Following(distance_of(distance, mode)?),
+        FrameBound::Current | FrameBound::Unbounded => WindowFrameBound::CurrentRow,
+    })
+}
+
+fn unbounded(mode: FrameMode) -> ScalarValue {
+    if mode == FrameMode::Range { ScalarValue::Null } else { ScalarValue::UInt64(None) }
+}
+
+/// A count of rows or peers, or a distance as text, which gets the type of the order.
+fn distance_of(distance: &Scalar, mode: FrameMode) -> LowerResult<ScalarValue> {
+    let Kind::Const(datum) = &distance.kind else { return not_built("a frame that varies") };
+    if mode != FrameMode::Range {
+        let count = datum.as_i64().and_then(|count| u64::try_from(count).ok());
+        return match count {
+            Some(count) => Ok(ScalarValue::UInt64(Some(count))),
+            None => not_built("this frame"),
+        };
+    }
+    let Some(ty) = distance.ty.data_type() else { return not_built("this frame") };
+    let mut text = String::new();
+    types::text::print(&ty, datum, &mut text);
+    Ok(ScalarValue::Utf8(Some(text)))
+}
