@@ -31,7 +31,7 @@ fuzz-wire:            ## 100,000 sessions of changed frames against a server; `m
 # Another seed: make test-long BENNU_SIM_SEED=7. `make test` runs the same tests with a thousandth or so of it.
 test-long:            ## an hour of restarts, orders of threads, power losses, failing calls, flipped bits and kills, from a seed printed first
 	@seed=$${BENNU_SIM_SEED:-$$(date +%s)}; echo "BENNU_SIM_SEED=$$seed"; export BENNU_SIM_SEED=$$seed BENNU_KILL_CYCLES=200; \
-	export BENNU_SIM_RESTARTS=40000 BENNU_SIM_LIVES=20 BENNU_SIM_POWER_POINTS=20000 BENNU_SIM_FAULT_STRIDE=1 BENNU_SIM_FLIPS=12000 BENNU_SIM_SCHEDULES=4000 BENNU_SIM_POWER_SCHEDULES=300; \
+	export BENNU_SIM_RESTARTS=40000 BENNU_SIM_LIVES=20 BENNU_SIM_POWER_POINTS=20000 BENNU_SIM_ROTATION_POINTS=300 BENNU_SIM_FAULT_STRIDE=1 BENNU_SIM_FLIPS=12000 BENNU_SIM_SCHEDULES=4000 BENNU_SIM_POWER_SCHEDULES=300; \
 	cargo test -p bennu-sim -- --nocapture && cargo test -p bennu-store-fjall --test it kill -- --nocapture && \
 	cargo test -p bennu-cli --test it kill -- --nocapture && BENNU_LARGEST=all cargo test -p bennu-pg-server --test it largest -- --nocapture
 

@@ -98,6 +98,11 @@ impl Admission {
         blocking::write(&self.gate)
     }
 
+    /// Counts a pause that somebody makes elsewhere.
+    pub(crate) fn note_pause(&self) {
+        self.pauses.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Sets how long each commit pauses.
     pub(crate) fn set_pause(&self, pause: Duration) {
         self.pause_us.store(pause.as_micros().try_into().unwrap_or(u64::MAX), Ordering::Relaxed);

@@ -52,3 +52,54 @@ fn check_the_store(inner: &Inner, state: &State, report: &mut CheckReport) -> St
     report.problems.extend(problems.into_iter().map(|what| Problem { place: None, what }));
     Ok(())
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use crate::open::open;
+    use crate::options::Options;
+    use store::{Durability, FamilyId, FamilySpec, Mutation, TableChange, TableId, TableSpec, WriteBatch};
+
+    fn apply(inner: &Inner, batch: WriteBatch) {
+        let (_, dropped) = inner.pipeline.apply(batch, Durability::Buffered, None).unwrap();
+        inner.reclaim.lock().append(dropped);
+    }
+
+    fn change(inner: &Inner, change: TableChange) {
+        apply(inner, WriteBatch { tables: vec![change], ..WriteBatch::default() });
+    }
+
+    /// They are read until they are gone: in front of them stands what others read.
+    #[test]
+    fn rows_of_a_dropped_table_are_read_while_they_wait_for_their_purge() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = open(folder.path(), Options::default()).unwrap();
+        let (id, family) = (TableId(1), FamilyId(0));
+        let families = vec![FamilySpec::new(family)];
+        change(&inner, TableChange::Create(TableSpec { id, families, splits: vec![] }));
+        let mut row = Vec::new();
+        fragment::encode_sparse(1, &[(1, b"value")], &mut row).unwrap();
+        let put = |n: u32| Mutation::Replace {
+            table: id,
+            family,
+            key: Bytes::copy_from_slice(&n.to_be_bytes()),
+            fragment: row.clone(),
+        };
+        apply(&inner, WriteBatch { mutations: (0..3000).map(put).collect(), ..WriteBatch::default() });
+        let shared = &inner.pipeline.shared;
+        shared.rotate_memtable_and_wait().unwrap();
+        change(&inner, TableChange::Drop(id));
+        inner.pipeline.group_sync.sync_blocking().unwrap();
+        assert_eq!(all(&inner).unwrap().problems, []);
+        let tables = std::fs::read_dir(shared.path().join("tables")).unwrap();
+        let table = tables.map(|table| table.unwrap().path()).next().unwrap();
+        let mut bytes = std::fs::read(&table).unwrap();
+        bytes[100] ^= 1;
+        std::fs::write(&table, bytes).unwrap();
+        let report = all(&inner).unwrap();
+        assert_eq!(report.rows, []);
+        let what: Vec<_> = report.problems.iter().map(|problem| (problem.place, problem.what.as_str())).collect();
+        assert!(matches!(what.as_slice(), [(None, what)] if what.starts_with("rows of a dropped table: ")), "{what:?}");
+    }
+}

@@ -22,6 +22,8 @@ pub(crate) fn table(inner: &Inner, id: TableId, major: bool) -> StoreResult<()> 
         rotate(inner, keyspace)?;
         while keyspace.sealed_memtable_count() > 0 {
             inner.pipeline.read_only.check()?;
+            // Behind the end nobody notices that a flush fails.
+            inner.check_open()?;
             thread::sleep(Duration::from_millis(1));
         }
         if major {

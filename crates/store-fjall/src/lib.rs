@@ -39,6 +39,7 @@ mod error;
 mod flush;
 mod folder;
 mod housekeeping;
+mod ingestion;
 mod inner;
 mod journal;
 mod keyspace_files;

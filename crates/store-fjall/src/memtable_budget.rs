@@ -9,11 +9,14 @@
 //! - a journal was sealed: every memtable goes to disk, so that the journal can be deleted;
 //! - a keyspace is idle: its memtable goes to disk.
 //!
-//! And each commit is paused a little when flushes fall behind, before fjall halts all of them.
+//! And each commit is paused a little when flushes fall behind, before fjall halts all of them. On a slow disk that does
+//! not suffice: the sync before a flush may take as long as many budgets need to be filled. So a commit that finds twice
+//! the budget in memory waits until there is less.
 
 use crate::flush::{all_keyspaces, refresh, rotate};
 use crate::inner::Inner;
-use crate::seam::{Instant, engine_threads};
+use crate::options::Options;
+use crate::seam::{Instant, engine_threads, task};
 use fjall::{AbstractTree, Keyspace};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -23,6 +26,8 @@ use store::StoreResult;
 const LARGE: u64 = 64 << 20;
 /// Smaller memtables are not worth a file of their own when bytes are short.
 const WORTH_FLUSHING: u64 = 1 << 20;
+/// How often a commit looks whether there is room by now.
+const WAIT_FOR_ROOM: Duration = Duration::from_millis(2);
 /// How often states without commits let go of what was flushed.
 const REFRESH_EVERY: Duration = Duration::from_millis(500);
 
@@ -72,7 +77,8 @@ impl Budget {
             rotate.extend(loads.iter().max_by_key(|load| load.entries));
         } else if unflushed > inner.options.memtable_bytes && !behind {
             let largest = loads.iter().max_by_key(|load| load.bytes);
-            rotate.extend(largest.filter(|load| load.bytes >= WORTH_FLUSHING));
+            let is_worth_it = |load: &&Load| load.bytes >= WORTH_FLUSHING || unflushed > most_unflushed(&inner.options);
+            rotate.extend(largest.filter(is_worth_it));
         }
         rotate
     }
@@ -105,6 +111,29 @@ impl Budget {
         }
         pipeline.nonces.drop_unread_versions(&pipeline.db, keyspaces)
     }
+}
+
+/// How much memtables may hold while commits go on.
+fn most_unflushed(options: &Options) -> u64 {
+    options.memtable_bytes.saturating_mul(2)
+}
+
+/// Waits until there is room in memory for a commit of so many bytes.
+///
+/// # Errors
+/// [`store::StoreError::Closed`], [`store::StoreError::ReadOnly`]: nothing is flushed any more.
+pub(crate) async fn room(inner: &Inner, bytes: usize) -> StoreResult<()> {
+    let most = most_unflushed(&inner.options);
+    let mut waits = false;
+    while !inner.memtables.take(bytes as u64, most) {
+        inner.check_open()?;
+        inner.pipeline.read_only.check()?;
+        if !std::mem::replace(&mut waits, true) {
+            inner.admission.note_pause();
+        }
+        task::sleep(WAIT_FOR_ROOM).await;
+    }
+    Ok(())
 }
 
 impl Load {

@@ -18,11 +18,15 @@ pub(crate) struct Memtables {
     seen: Mutex<HashMap<(u64, u64), Weak<Memtable>>>,
     unflushed: AtomicU64,
     retained: AtomicU64,
+    /// Bytes that commits have brought since the last look.
+    brought: AtomicU64,
 }
 
 impl Memtables {
     /// Looks at all `keyspaces`; returns the bytes that are not on disk yet.
     pub(crate) fn look(&self, keyspaces: &[Keyspace]) -> u64 {
+        // Before the look: what comes during it may be counted twice, and is counted.
+        self.brought.store(0, Ordering::Relaxed);
         let mut seen = self.seen.lock();
         // The number of the first memtable that is not flushed: flushes take all sealed ones at once.
         let mut first = HashMap::with_capacity(keyspaces.len());
@@ -44,6 +48,18 @@ impl Memtables {
         self.unflushed.store(unflushed, Ordering::Relaxed);
         self.retained.store(retained, Ordering::Relaxed);
         unflushed
+    }
+
+    /// Takes room for `bytes` that a commit brings, unless more than `most` are there already.
+    pub(crate) fn take(&self, bytes: u64, most: u64) -> bool {
+        let before = self.brought.fetch_add(bytes, Ordering::Relaxed);
+        let is_room = self.unflushed().saturating_add(before) <= most;
+        if !is_room {
+            // At least what was added is there, unless somebody has just looked.
+            let _ =
+                self.brought.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |all| Some(all.saturating_sub(bytes)));
+        }
+        is_room
     }
 
     /// Bytes that are not on disk yet, as last seen.

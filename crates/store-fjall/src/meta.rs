@@ -17,7 +17,7 @@ use crate::seqno_chain::SeqnoMark;
 use fjall::{Database, Keyspace, OwnedWriteBatch, Readable, Snapshot};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
-use store::{FamilyId, RegionId, StoreError, StoreResult, TableId};
+use store::{CommitNo, FamilyId, RegionId, StoreError, StoreResult, TableId};
 
 /// Name of the keyspace with these records.
 pub(crate) const META: &str = "meta";
@@ -66,6 +66,13 @@ struct StoredRegion {
 pub(crate) struct Intent {
     pub(crate) file: String,
     pub(crate) keyspaces: Vec<String>,
+}
+
+impl Intent {
+    /// The number that its rows carry: the staged file has it for a name.
+    pub(crate) fn commit(&self) -> CommitNo {
+        CommitNo(self.file.parse().unwrap_or(0))
+    }
 }
 
 /// What the meta keyspace says at open.

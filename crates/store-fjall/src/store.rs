@@ -9,7 +9,7 @@ use crate::placement::TableMap;
 use crate::read::{self, ReadSource};
 use crate::seam::task;
 use crate::snapshots::{QueuedScan, reading};
-use crate::{large, load, open, regions, stats};
+use crate::{large, load, memtable_budget, open, regions, stats};
 use async_trait::async_trait;
 use bytes::Bytes;
 use std::fmt;
@@ -188,6 +188,7 @@ impl Store for FjallStore {
             let sorted = || -> Arc<dyn LargeWrite> { Arc::new(SortedRows::new(mutations)) };
             return self.beside_others(sorted, conditions, durability).await;
         }
+        memtable_budget::room(&self.inner, weight.bytes).await?;
         if !weight.is_large() {
             let _pass = self.inner.admission.write().await?;
             return apply(&self.inner, batch, durability);

@@ -1,15 +1,20 @@
 //! Commits that go past the journal: the power goes at every event of them, and either all of their rows are there or
-//! none, in every keyspace, with everything that was acknowledged before and after.
+//! none, in every keyspace, with everything that was acknowledged before and after. So it is for a batch, and for a
+//! transaction whose writes were in files before.
 
 use crate::folder;
-use crate::history::{self, Contents, Ending, Ledger, Rows, Step};
+use crate::history::{self, Contents, Ending, Ledger, Rows, Step, row};
 use bennu_sim::power_loss::{Disk, Event, Log, Shim, Unsynced};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use store::{Durability, FamilyId, Store, TableId};
 use store_fjall::FjallStore;
+use txn::{LockTable, Transaction, TransactionOptions, WriteMemory};
 
 const CHILD: &str = "LARGE_COMMITS_CHILD";
+const SPILLS: &str = "LARGE_COMMITS_SPILLS";
 /// Steps that are not cut: they make the tables, two in keyspaces of their own and two that share one.
 const BEFORE: usize = 7;
 
@@ -63,8 +68,12 @@ fn child_that_commits() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
         let store = FjallStore::open(root.join("data"), history::options()).unwrap();
-        for (step, ledger) in steps().iter().zip(ledgers()) {
-            history::perform(&store, &ledger, step).await.unwrap();
+        let spills = std::env::var_os(SPILLS).map(|_| root.join("spill"));
+        for (number, (step, ledger)) in steps().iter().zip(ledgers()).enumerate() {
+            match &spills {
+                Some(folder) if number >= BEFORE => spilled_commit(&store, &ledger, step, folder).await,
+                _ => history::perform(&store, &ledger, step).await.unwrap(),
+            }
             acks.write_all(b".").unwrap();
         }
         // Without a destructor.
@@ -72,7 +81,44 @@ fn child_that_commits() {
     });
 }
 
-fn record() -> (tempfile::TempDir, PathBuf, Log) {
+/// No memory, and a folder.
+#[derive(Debug)]
+struct Files(PathBuf);
+
+impl WriteMemory for Files {
+    fn hold(&self, _: usize) -> bool {
+        true
+    }
+
+    fn spill_folder(&self) -> Option<&Path> {
+        Some(&self.0)
+    }
+}
+
+/// A step as a transaction whose writes do not stay in memory.
+async fn spilled_commit(store: &Arc<FjallStore>, before: &Ledger, step: &Step, folder: &Path) {
+    let Step::Write { puts, deletes, synced } = step else { panic!("{step:?} is no write") };
+    std::fs::create_dir_all(folder).unwrap();
+    let options = TransactionOptions { max_write_bytes: 256, ..TransactionOptions::default() };
+    let mut txn = Transaction::begin(Arc::clone(store) as Arc<dyn Store>, &Arc::new(LockTable::new()), options);
+    txn.hold_writes_by(Arc::new(Files(folder.to_owned())));
+    let writer = before.step + 1;
+    // Not in key order: the files are merged.
+    for (table, number) in puts.iter().rev() {
+        let fragment = row::fragment(*number, writer).into();
+        txn.put(TableId(*table), FamilyId(0), row::key(*number).into(), fragment).await.unwrap();
+    }
+    for (table, number) in deletes {
+        txn.delete(TableId(*table), FamilyId(0), row::key(*number).into()).await.unwrap();
+    }
+    // The files have no names.
+    let open = std::fs::read_dir("/proc/self/fd").unwrap().filter_map(|fd| std::fs::read_link(fd.unwrap().path()).ok());
+    assert!(open.filter(|file| file.starts_with(folder)).count() > 0 || puts.len() < 10, "{step:?} stayed in memory");
+    let durability = if *synced { Durability::Sync } else { Durability::Buffered };
+    txn.commit(durability).await.unwrap();
+}
+
+fn record(spills: bool) -> (tempfile::TempDir, PathBuf, Log) {
     let folder = folder::in_memory();
     let base = folder.path().canonicalize().unwrap();
     let (root, log) = (base.join("root"), base.join("log"));
@@ -80,6 +126,7 @@ fn record() -> (tempfile::TempDir, PathBuf, Log) {
     let shim = Shim::compile(&base).expect("a C compiler is needed");
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args(["--exact", "large_commits::child_that_commits", "--nocapture"]).env(CHILD, &root);
+    child.envs(spills.then_some((SPILLS, "")));
     shim.preload(&mut child, &root, &log);
     let output = child.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -142,7 +189,16 @@ async fn contents(data: &Path) -> Result<Contents, String> {
 
 #[test]
 fn a_large_commit_is_whole_or_not_there_wherever_the_power_goes() {
-    let (_folder, root, log) = record();
+    whole_or_not_there(false);
+}
+
+#[test]
+fn a_spilled_transaction_is_whole_or_not_there_wherever_the_power_goes() {
+    whole_or_not_there(true);
+}
+
+fn whole_or_not_there(spills: bool) {
+    let (_folder, root, log) = record(spills);
     std::thread::scope(|scope| {
         for torn in [false, true] {
             let (log, root) = (&log, &root);
@@ -158,7 +214,7 @@ fn a_large_commit_is_whole_or_not_there_wherever_the_power_goes() {
 /// The test can fail.
 #[test]
 fn a_staged_file_that_is_not_synced_is_noticed() {
-    let (_folder, root, log) = record();
+    let (_folder, root, log) = record(false);
     for is_folder in [false, true] {
         let unsynced = move |path: &Path| {
             let named = if is_folder { Some(path) } else { path.parent() };

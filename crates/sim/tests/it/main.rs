@@ -3,11 +3,13 @@
 // A run says its seed.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod deleted_keyspaces;
 mod faults;
 mod flips;
 mod folder;
 mod half_batches;
 mod history;
+mod journal_rotation;
 mod large_commits;
 mod power_loss;
 mod random;

@@ -15,11 +15,10 @@
 //! - Rows carry the number of their commit, which is taken when their writing begins: one far above those of the commits
 //!   made meanwhile. A row whose number is larger than that of a snapshot was written after it, here as everywhere. So only
 //!   one large commit is under way at a time (`Admission::large`).
-//! - A commit that is refused under the lock (a condition failed just then) leaves its runs' files until the next open.
+//! - A commit that is refused under the lock (a condition failed just then) takes the files of its runs with it.
 
 mod conditions;
 mod finish;
-mod ingestion;
 pub(crate) mod redo;
 mod staged;
 mod targets;

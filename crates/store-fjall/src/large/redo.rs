@@ -1,9 +1,9 @@
 //! Opening after a crash in the middle of a large commit: its intent is durable, so all of it is to be there.
 
-use super::ingestion::Ingestion;
 use super::staged::StagedRows;
 use crate::commit::seqnos::Seqnos;
 use crate::error::{engine, io};
+use crate::ingestion::Ingestion;
 use crate::meta::{self, Intent};
 use fjall::{Database, Keyspace, OwnedWriteBatch};
 use std::io::ErrorKind;
@@ -33,7 +33,7 @@ pub(crate) fn redo(
             let home = keyspaces.get(number).ok_or_else(|| StoreError::Corrupted {
                 detail: format!("staged file {}: it names keyspace {number} of {}", intent.file, keyspaces.len()),
             })?;
-            current = Some((number, Ingestion::begin(home)?));
+            current = Some((number, Ingestion::begin(home, intent.commit())?));
         }
         let Some((_, ingestion)) = &mut current else { continue };
         ingestion.write(key.into(), value.as_deref())?;

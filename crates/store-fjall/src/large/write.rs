@@ -1,11 +1,11 @@
 //! Writes the rows of a large commit to files, before anybody else has to wait for it.
 
-use super::ingestion::Ingestion;
 use super::staged::StagedFile;
 use super::targets::{Part, Target, Targets};
 use crate::commit::pipeline::Last;
 use crate::error::io;
 use crate::flush::rotate;
+use crate::ingestion::{Ingestion, number_of};
 use crate::inner::Inner;
 use crate::limits::{check_fragment, check_key, check_own_key};
 use crate::seam::{files, thread};
@@ -13,7 +13,7 @@ use crate::stamp;
 use fjall::{AbstractTree, Keyspace};
 use std::fs::File;
 use std::time::Duration;
-use store::{LargeWrite, StoreError, StoreResult};
+use store::{CommitNo, LargeWrite, StoreError, StoreResult};
 
 /// A memtable of this size is flushed in some milliseconds.
 const SMALL_MEMTABLE: u64 = 256 << 10;
@@ -32,8 +32,6 @@ pub(super) struct Runs<'a> {
 pub(super) struct Run<'a> {
     pub(super) keyspace: &'a Keyspace,
     pub(super) ingestion: Ingestion<'a>,
-    /// The first of its files has this number or a larger one.
-    first_file: u64,
     unsynced: usize,
 }
 
@@ -88,9 +86,8 @@ impl<'a> Runs<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn begin(keyspace: &'a Keyspace) -> StoreResult<Self> {
-        let first_file = keyspace.tree.next_table_id();
-        Ok(Self { keyspace, ingestion: Ingestion::begin(keyspace)?, first_file, unsynced: 0 })
+    fn begin(keyspace: &'a Keyspace, by: CommitNo) -> StoreResult<Self> {
+        Ok(Self { keyspace, ingestion: Ingestion::begin(keyspace, by)?, unsynced: 0 })
     }
 
     /// Notes what was written, and syncs it in pieces: a sync of all of it at once would hold up those of the journal.
@@ -110,8 +107,7 @@ impl<'a> Run<'a> {
         let listing = || io(format!("listing {}", folder.display()));
         for entry in std::fs::read_dir(&folder).map_err(listing())? {
             let entry = entry.map_err(listing())?;
-            let number = entry.file_name().to_str().and_then(|name| name.parse::<u64>().ok());
-            if number.is_none_or(|number| number < self.first_file) {
+            if number_of(&entry.path()).is_none_or(|number| number < self.ingestion.first_file()) {
                 continue;
             }
             match File::open(entry.path()).and_then(|file| files::sync_data(&file)) {
@@ -149,7 +145,7 @@ impl Rows<'_> {
             }
             let run = match run {
                 Some(run) => run,
-                None => run.insert(Run::begin(&target.keyspace)?),
+                None => run.insert(Run::begin(&target.keyspace, self.stamp.commit)?),
             };
             self.part.table.count_write(&key);
             let stored = self.part.place.key(&key);

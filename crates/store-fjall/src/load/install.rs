@@ -13,8 +13,8 @@
 //!
 //! - Each way ends under the commit lock behind a fence: if somebody wrote to the table since it was read, the
 //!   result would hide that. A move is tried again then.
-//! - An ingestion that is given up leaves its files in the keyspace until the next open. In a new keyspace they go
-//!   with it. An append writes to a keyspace that stays, so it looks for duplicates before it begins.
+//! - An append writes to a keyspace that stays: it looks for duplicates before it begins, and takes its files away when
+//!   it fails (`ingestion.rs`). What is in a new keyspace goes with it.
 //!
 //! Rows of a load carry a commit number that was taken when their writing began, and the commit that
 //! shows them has that number too, unless others committed meanwhile: then it has a larger one.
@@ -28,6 +28,7 @@ use super::writer::{Homes, Writer};
 use crate::commit::pipeline::{Dropped, Fence};
 use crate::commit::publish::State;
 use crate::error::engine;
+use crate::ingestion::Ingestion;
 use crate::inner::Inner;
 use crate::meta;
 use crate::placement::{Place, Table};
@@ -105,7 +106,9 @@ fn extend(
         // Nobody else knows the keyspace, so this sees exactly what was streamed.
         let before = (writer.on_duplicate == OnDuplicate::Fail).then(|| inner.pipeline.nonces.take(&inner.pipeline.db));
         let mut ingestion = home.start_ingestion().map_err(engine("beginning an ingestion"))?;
-        fill(&home, &mut writer, merge, before.as_deref(), |key, fragment| ingestion.write(key, fragment))?;
+        fill(&home, &mut writer, merge, before.as_deref(), |key, fragment| {
+            ingestion.write(key, fragment).map_err(engine("writing a run"))
+        })?;
         ingestion.finish().map_err(engine("installing a run"))?;
     }
     let _alone = inner.admission.alone_blocking();
@@ -119,14 +122,14 @@ fn fill(
     writer: &mut Writer,
     merge: Merge,
     before: Option<&Snapshot>,
-    mut write: impl FnMut(&[u8], &[u8]) -> fjall::Result<()>,
+    mut write: impl FnMut(&[u8], &[u8]) -> StoreResult<()>,
 ) -> StoreResult<()> {
     merge.run(|_, key, fragment, origin| {
         writer.check(key, origin)?;
         if let Some(before) = before {
             absent(writer, before, home, key)?;
         }
-        write(key, writer.stamped(fragment, origin)?).map_err(engine("writing a run"))
+        write(key, writer.stamped(fragment, origin)?)
     })
 }
 
@@ -147,9 +150,9 @@ fn append(inner: &Inner, state: &State, mut writer: Writer, loaded: &Loaded, hom
     let fence = Fence { table: writer.table, since: state.commit };
     let pipeline = &inner.pipeline;
     fence.check(&pipeline.publisher.newest().tables)?;
-    let mut ingestion = home.start_ingestion().map_err(engine("beginning an ingestion"))?;
+    let mut ingestion = Ingestion::begin(home, writer.stamp.commit)?;
     let merge = Merge::new(loaded.sources()?)?;
-    fill(home, &mut writer, merge, None, |key, fragment| ingestion.write(key, fragment))?;
+    fill(home, &mut writer, merge, None, |key, fragment| ingestion.write(key.into(), Some(fragment)))?;
     let _alone = inner.admission.alone_blocking();
     let mut last = pipeline.lock_to_write()?;
     let newest = pipeline.publisher.newest().clone();
@@ -158,7 +161,7 @@ fn append(inner: &Inner, state: &State, mut writer: Writer, loaded: &Loaded, hom
     // become durable by half.
     pipeline.close_journal_numbers()?;
     pipeline.group_sync.sync_blocking()?;
-    ingestion.finish().map_err(|error| pipeline.read_only.set(&engine("installing a run")(error)))?;
+    ingestion.finish().map_err(|error| pipeline.read_only.set(&error))?;
     let stamp = inner.pipeline.shown_by(&last, writer.stamp)?;
     newest.tables.table(writer.table)?.changed.by(stamp.commit);
     pipeline.applied(&mut last, stamp, newest.tables.clone(), Durability::Sync);

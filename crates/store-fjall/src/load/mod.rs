@@ -25,6 +25,7 @@ use crate::commit::publish::State;
 use crate::error::{engine, io};
 use crate::inner::Inner;
 use crate::limits::{check_fragment, check_key, check_own_key};
+use crate::memtable_budget;
 use crate::seam::task;
 use crate::store::{blocking, joined};
 use async_trait::async_trait;
@@ -266,6 +267,7 @@ impl BulkLoad for Load {
         self.pass_on().await?;
         self.end_stream().await?;
         if self.runs.is_empty() && self.streamed.is_none() && self.buffer.bytes() <= inner.options.small_load_bytes {
+            memtable_budget::room(&inner, self.buffer.bytes()).await?;
             let permit = inner.admission.write_large().await?;
             let commit = blocking(move || {
                 self.buffer.sort();

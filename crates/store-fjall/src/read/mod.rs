@@ -28,7 +28,7 @@ mod source;
 pub(crate) mod split;
 pub(crate) mod verify;
 
-pub(crate) use blocks::{Image, Views};
+pub(crate) use blocks::{Image, Views, is_unfinished_run_of};
 pub(crate) use get::get;
 pub(crate) use source::{Position, ReadSource};
 

@@ -2,6 +2,7 @@
 
 use crate::support::{FAMILY, batch, commit, create, fragment, get, now, open, put, scan, text};
 use bytes::Bytes;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use store::{
@@ -130,6 +131,45 @@ async fn nothing_is_left_beside_the_keyspaces() {
     assert_eq!((scan(&store, 1, &at).await.len(), scan(&store, 2, &at).await.len()), (500, 8000));
     let found = store.get_row(TableId(2), FAMILY, b"000000499", &at).await.unwrap().unwrap();
     assert_eq!(text(&found), "b");
+}
+
+/// Table files of the keyspaces, with their lengths.
+fn table_files(folder: &Path) -> Vec<(PathBuf, u64)> {
+    let keyspaces = std::fs::read_dir(folder.join("db/keyspaces")).unwrap();
+    let folders = keyspaces.filter_map(|keyspace| std::fs::read_dir(keyspace.unwrap().path().join("tables")).ok());
+    let files = folders.flatten().map(|file| file.unwrap());
+    let mut files: Vec<_> = files.map(|file| (file.path(), file.metadata().unwrap().len())).collect();
+    files.sort();
+    files
+}
+
+/// A condition that fails while the rows are written: they are in files by then.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_large_commit_that_is_refused_behind_its_rows_leaves_no_table_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    for table in [1, 2] {
+        commit(&store, create(table)).await;
+    }
+    load(&store, 2, 8000).await;
+    let read = commit(&store, batch(vec![put(1, "read", "before")])).await;
+    let before = table_files(folder.path());
+    let condition =
+        Condition { table: TableId(1), family: FAMILY, key: Bytes::from_static(b"read"), expect: Some(read) };
+    let write = Made::new(&[1, 2], 20_000, &"x".repeat(1000));
+    write.stop();
+    let (large, reading) = (store.clone(), write.clone());
+    let large = tokio::spawn(async move { large.apply_large(write, vec![condition], Durability::Sync).await });
+    while reading.read.load(Ordering::Relaxed) == 0 {
+        tokio::task::yield_now().await;
+    }
+    commit(&store, batch(vec![put(1, "read", "after")])).await;
+    reading.go_on();
+    let refused = large.await.unwrap();
+    assert!(matches!(refused, Err(StoreError::ConditionFailed { .. })), "{refused:?}");
+    assert!(reading.read.load(Ordering::Relaxed) == 40_000, "its rows were written before");
+    let after: Vec<_> = table_files(folder.path()).into_iter().filter(|(_, length)| *length > 0).collect();
+    assert_eq!(after, before);
 }
 
 /// Also where a load moved a table between two of them, and where a table is dropped.

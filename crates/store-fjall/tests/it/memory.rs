@@ -1,13 +1,16 @@
 //! What memory the store holds: memtables, and what readers keep of them.
 
 use crate::support::{FAMILY, batch, commit, create, get, now, options, put, scan, text};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use store::{
     CommitNo, Durability, KeyRange, OnDuplicate, PointRead, ReadAt, ScanRequest, Store, StoreError, TableChange,
     TableId,
 };
 use store::{Snapshot, WriteBatch};
-use store_fjall::{FjallStore, Options};
+use store_fjall::{DiskSpace, FjallStore, Options, Space};
 
 const MIB: u64 = 1 << 20;
 
@@ -81,6 +84,57 @@ async fn writes_beside_an_open_reader_hold_no_more_than_the_memtables_of_its_tim
     assert_eq!(stat(&store, "snapshots_ended_total"), 0);
     drop((suspended, reader));
     until("nothing is retained", || stat(&store, "retained_memtable_bytes") == 0).await;
+}
+
+/// A disk that takes seconds for a sync, and for what it tells of itself.
+#[derive(Debug)]
+struct SlowDisk;
+
+impl DiskSpace for SlowDisk {
+    fn space(&self, _: &Path) -> Option<Space> {
+        // The housekeeper asks before it flushes: it comes by as seldom as if the sync before a flush took so long.
+        std::thread::sleep(Duration::from_millis(700));
+        Some(Space { free: 1 << 40, total: 1 << 40 })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn memtables_stay_within_twice_their_budget_when_flushes_come_late() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FjallStore::open(folder.path(), Options { disk: Arc::new(SlowDisk), ..small() }).unwrap();
+    commit(&store, create(1)).await;
+    let most = Arc::new(AtomicU64::new(0));
+    let (looking, seen) = (store.clone(), most.clone());
+    let look = tokio::spawn(async move {
+        loop {
+            seen.fetch_max(stat(&looking, "memtable_bytes"), Ordering::Relaxed);
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+    for round in 0..10 {
+        write(&store, 1, 0..3000, round).await;
+    }
+    look.abort();
+    let most = most.load(Ordering::Relaxed);
+    assert!((4 * MIB..=9 * MIB).contains(&most), "{} KiB", most >> 10);
+    assert!(stat(&store, "write_pauses_total") > 0);
+}
+
+/// Many memtables of which none is worth a flush: all of them together are too much all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn small_memtables_are_flushed_when_commits_wait_for_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let budget = Options { memtable_bytes: MIB, small_load_bytes: 1 << 10, load_buffer_bytes: 64 << 10, ..small() };
+    let store = FjallStore::open(folder.path(), budget).unwrap();
+    for id in 1..6 {
+        load_into_own_keyspace(&store, id).await;
+    }
+    let writes = async {
+        for id in 1..6 {
+            write(&store, id, 1000..1800, 0).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), writes).await.expect("commits wait for ever");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -165,6 +219,12 @@ async fn a_reader_of_the_newest_commit_moves_on_to_what_was_flushed() {
 
 /// Loads a table of `rows` rows into a keyspace of its own, and writes 3 MiB to it that stay in memory.
 async fn loaded_and_written(store: &FjallStore, id: u32) {
+    load_into_own_keyspace(store, id).await;
+    write(store, id, 1000..4000, 0).await;
+}
+
+/// Loads a new table of 200 rows.
+async fn load_into_own_keyspace(store: &FjallStore, id: u32) {
     commit(store, create(id)).await;
     let mut load = store.bulk_load(TableId(id), OnDuplicate::Fail).await.unwrap();
     for n in 0..200 {
@@ -172,7 +232,6 @@ async fn loaded_and_written(store: &FjallStore, id: u32) {
         load.write(FAMILY, format!("{n:06}").as_bytes(), &row).await.unwrap();
     }
     load.finish().await.unwrap();
-    write(store, id, 1000..4000, 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -48,7 +48,7 @@ impl DiskSpace for Roomy {
 }
 
 /// Thresholds so small that everything happens all the time.
-fn options() -> Options {
+pub(super) fn options() -> Options {
     Options {
         cache_bytes: 1 << 20,
         memtable_entries: 150,

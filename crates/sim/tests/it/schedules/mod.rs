@@ -5,6 +5,7 @@
 
 mod acts;
 mod client;
+mod ends;
 mod ledger;
 mod life;
 mod power;

@@ -25,6 +25,7 @@ mod overlay;
 mod points;
 mod run;
 mod table;
+mod unfinished;
 mod view;
 mod views;
 
@@ -37,5 +38,6 @@ pub(crate) use overlay::{Change, Lent, Overlay};
 pub(crate) use points::Points;
 pub(crate) use run::{BackCursor, Run, RunBlock, RunCursor, Stretch};
 pub(crate) use table::{Caching, DataBlock};
+pub(crate) use unfinished::is_unfinished_run_of;
 pub(crate) use view::{Files, View};
 pub(crate) use views::Views;

@@ -1,0 +1,121 @@
+//! A table in a keyspace of its own is dropped by a commit that nobody waits for. The keyspace may go only when that commit
+//! is durable: or the power goes in between, and the table is there without its rows.
+//!
+//! fjall deletes files without a sync, so that none of it is certain when the power goes, and any part of it may have been.
+
+use crate::folder;
+use crate::history::{self, Ending, Ledger, Rows, Step};
+use crate::random::Random;
+use bennu_sim::power_loss::{Disk, Event, Log, Shim, Unsynced};
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::rc::Rc;
+use std::time::Duration;
+use store::{Durability, Store, TableChange, TableId, WriteBatch};
+use store_fjall::{FjallStore, Options};
+
+const CHILD: &str = "DELETED_KEYSPACES_CHILD";
+const TABLE: u32 = 1;
+const ROWS: usize = 60;
+/// What is left of the unsynced differs: so often at each event.
+const TORN: u64 = 5;
+
+/// Nothing is synced or flushed that nobody asks for.
+fn options() -> Options {
+    let never = Duration::from_secs(24 * 3600);
+    Options { buffered_sync_interval: never, idle_flush: never, ..history::options() }
+}
+
+/// Not a test of its own: the recorded process is this test.
+#[test]
+fn child_that_drops_a_table() {
+    let Some(root) = std::env::var_os(CHILD).map(PathBuf::from) else { return };
+    let say = |word: &str| std::fs::write(root.join(word), "").unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let store = FjallStore::open(root.join("data"), options()).unwrap();
+        let mut ledger = Ledger::new(TABLE);
+        let rows = Rows { first: 0, stride: 1, count: ROWS as u64, sorted: true };
+        let load = Step::Load { table: TABLE, rows, replace: false, ending: Ending::Finish };
+        for step in [Step::Create { table: TABLE, families: 1 }, load] {
+            history::perform(&store, &ledger, &step).await.unwrap();
+            ledger.take(&step);
+        }
+        say("loaded");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        say("dropping");
+        let batch = WriteBatch { tables: vec![TableChange::Drop(TableId(TABLE))], ..WriteBatch::default() };
+        store.apply(batch, Durability::Buffered).await.unwrap();
+        // The housekeeper comes by every 20 ms.
+        tokio::time::sleep(Duration::from_millis(600)).await;
+        // Without a destructor, which would sync.
+        std::process::exit(0);
+    });
+}
+
+fn record() -> (tempfile::TempDir, PathBuf, Log) {
+    let folder = folder::in_memory();
+    let base = folder.path().canonicalize().unwrap();
+    let (root, log) = (base.join("root"), base.join("log"));
+    std::fs::create_dir(&root).unwrap();
+    let shim = Shim::compile(&base).expect("a C compiler is needed");
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "deleted_keyspaces::child_that_drops_a_table", "--nocapture"]).env(CHILD, &root);
+    shim.preload(&mut child, &root, &log);
+    let output = child.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let log = Log::parse(&std::fs::read(log).unwrap()).unwrap();
+    (folder, root, log)
+}
+
+/// Cuts at every event behind the load; with `unsynced` the journal is not synced from the drop on. The error says what
+/// is wrong first.
+fn lose_power(root: &Path, log: &Log, unsynced: bool) -> Result<(), String> {
+    let dropping = Rc::new(Cell::new(false));
+    let left_out = dropping.clone();
+    let is_journal = |path: &Path| path.extension().is_some_and(|extension| extension == "jnl");
+    let mut disk = Disk::new(root).without_syncs_of(move |path| unsynced && left_out.get() && is_journal(path));
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let (mut random, mut deleted) = (Random::new(1), false);
+    for (at, event) in log.events.iter().enumerate() {
+        disk.apply(event);
+        dropping.set(disk.read(&root.join("dropping")).is_some());
+        if disk.read(&root.join("loaded")).is_none() {
+            continue;
+        }
+        deleted |= matches!(event, Event::Unlink { path } if path.ends_with("current"));
+        for torn in 0..TORN {
+            let left = folder::in_memory();
+            let mut lucky = || random.percent(50);
+            disk.store(left.path(), if torn > 0 { Unsynced::Torn(&mut lucky) } else { Unsynced::Lost }).unwrap();
+            let found = runtime.block_on(rows(left.path())).map_err(|error| format!("event {at}: {error}"))?;
+            if found != Some(ROWS) && !(found.is_none() && dropping.get()) {
+                return Err(format!("event {at}: {found:?} rows, dropping: {}", dropping.get()));
+            }
+        }
+    }
+    assert!(deleted, "the keyspace was not deleted");
+    Ok(())
+}
+
+/// How many rows the table has; `None` when it is gone.
+async fn rows(left: &Path) -> Result<Option<usize>, String> {
+    let store = FjallStore::open(left.join("data"), options()).map_err(|error| format!("opening: {error}"))?;
+    let found = history::of_store(&store, |_| true).await?;
+    Ok(found.get(&TABLE).map(|table| table.rows.len()))
+}
+
+#[test]
+fn a_keyspace_goes_when_the_drop_of_its_table_is_durable() {
+    let (_folder, root, log) = record();
+    lose_power(&root, &log, false).unwrap();
+}
+
+/// The test can fail.
+#[test]
+fn leaving_out_the_sync_before_keyspaces_are_deleted_is_noticed() {
+    let (_folder, root, log) = record();
+    let noticed = lose_power(&root, &log, true).unwrap_err();
+    println!("without the sync before keyspaces are deleted: {noticed}");
+}
