@@ -3,6 +3,7 @@
 //! `args` are the words of the command line, `config` puts them over the environment and the TOML
 //! file, and each command has a file of its own.
 
+mod allocator;
 mod args;
 mod check;
 mod config;
@@ -15,16 +16,11 @@ mod sqllogictest;
 use args::{Args, Command};
 use clap::Parser;
 use error::CliError;
-use mimalloc::MiMalloc;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Batches are made on one thread and dropped on another, many of them and large: the system's allocator spends a
-/// tenth of a query on that, and gives memory back to the kernel only to fault it in again.
-#[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
-
 fn main() -> ExitCode {
+    allocator::give_back_soon();
     let args = Args::parse();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

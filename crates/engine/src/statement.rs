@@ -307,8 +307,22 @@ impl Session {
         compiled: Arc<Compiled>,
         params: &[Datum],
     ) -> EngineResult<Answer> {
-        let compiled = self.lock_target(&mut work, source, prepared, compiled).await?;
-        let outcome = self.write(&mut work, &compiled, params).await?;
+        let mut compiled = self.lock_target(&mut work, source, prepared, compiled).await?;
+        let mut reruns = 0;
+        let outcome = loop {
+            let done = self.write(&mut work, &compiled, params).await;
+            // A block cannot run it anew as `run_write` does, but it can go on where nothing was written yet.
+            let reads_anew = work.in_block && reruns < MAX_RERUNS && work.tally.rows() == 0;
+            match done {
+                Err(error) if reads_anew && error.is_undefined_table() && self.is_outdated(&compiled).await => {
+                    self.running().check()?;
+                    self.engine.counters().retries.add(1);
+                    reruns += 1;
+                    compiled = self.lock_target(&mut work, source, prepared, compiled).await?;
+                }
+                done => break done?,
+            }
+        };
         if let Err(error) = self.end_work(work).await {
             return Err(match compiled.target() {
                 Some(target) => target.in_words(error),

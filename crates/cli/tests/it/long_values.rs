@@ -87,3 +87,60 @@ async fn values_over_frames_are_counted() {
     }
     small.stayed_within("values over frames");
 }
+
+/// So many rows of a text of 100 kB, all different, and a number.
+fn texts(rows: u64) -> String {
+    format!("(SELECT g AS k, repeat(md5(g::text), 3000) AS t FROM generate_series(1, {rows}) AS s (g))")
+}
+
+#[tokio::test]
+async fn groups_by_long_texts_spill() {
+    let small = Small::start().await;
+    for (what, groups) in [
+        ("GROUP BY", format!("SELECT t, count(*) FROM {} AS a GROUP BY t", texts(times(1500)))),
+        ("GROUP BY of two columns", format!("SELECT t, k, count(*) FROM {} AS a GROUP BY t, k", texts(times(1500)))),
+        ("DISTINCT", format!("SELECT DISTINCT t FROM {} AS a", texts(times(1500)))),
+        ("DISTINCT of a megabyte", format!("SELECT DISTINCT t FROM {} AS a", long(times(150)))),
+    ] {
+        let done = small.run(&format!("SELECT count(*) FROM ({groups}) AS x")).await;
+        assert!(done.as_ref().err().is_none_or(|code| code == "53200"), "{what}: {done:?}");
+        small.stayed_within(what);
+    }
+}
+
+#[tokio::test]
+async fn sorts_by_texts_of_a_megabyte_spill() {
+    let small = Small::start().await;
+    let rows = times(200);
+    for (what, order) in [("texts", "t"), ("numbers", "-k")] {
+        let sorted = format!("SELECT k, t FROM {} AS a ORDER BY {order} OFFSET {}", long(rows), rows - 1);
+        let done = small.run(&format!("SELECT octet_length(t) FROM ({sorted}) AS x")).await;
+        assert!(done.as_ref().err().is_none_or(|code| code == "53200"), "{what}: {done:?}");
+        small.stayed_within(what);
+    }
+}
+
+#[tokio::test]
+async fn aggregates_that_keep_all_values_spill_or_are_refused() {
+    let small = Small::start().await;
+    let rows = |groups| {
+        let many = times(10_000);
+        format!("(SELECT g % {groups} AS k, repeat(md5(g::text), 300) AS t FROM generate_series(1, {many}) AS s (g))")
+    };
+    for (what, aggregate, input) in [
+        ("texts of a few groups", "length(string_agg(t, ','))", rows(10)),
+        ("texts of many groups", "length(string_agg(t, ','))", rows(5000)),
+        ("long texts", "length(string_agg(t, ','))", long(times(120))),
+        ("long items", "cardinality(array_agg(t))", long(times(120))),
+    ] {
+        let groups = format!("SELECT k, {aggregate} AS v FROM {input} AS a GROUP BY k");
+        let done = small.run(&format!("SELECT max(v) FROM ({groups}) AS x")).await;
+        assert!(done.as_ref().err().is_none_or(|code| code == "53200"), "{what}: {done:?}");
+        small.stayed_within(what);
+    }
+    let refused = Err("53200".to_owned());
+    for call in ["length(string_agg(t, ','))", "cardinality(array_agg(t))"] {
+        assert_eq!(small.run(&format!("SELECT {call} FROM {} AS a", rows(10))).await, refused, "{call} of all rows");
+        small.stayed_within(call);
+    }
+}

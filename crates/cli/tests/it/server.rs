@@ -49,6 +49,14 @@ impl Server {
         Self::start_command(shell.arg(bennu().get_program()).args(["serve", "--data"]).arg(data).stderr(Stdio::null()))
     }
 
+    /// Starts it on `data` with the lines of a configuration file by `shell`, behind whose arguments the command stands.
+    pub(crate) fn start_by(shell: &mut Command, data: &Path, config: &str) -> Self {
+        let file = data.with_extension("toml");
+        std::fs::write(&file, config).unwrap();
+        let serve = shell.arg(bennu().get_program()).args(["serve", "--data"]).arg(data).arg("--config").arg(file);
+        Self::start_command(serve.stderr(Stdio::null()))
+    }
+
     fn start_command(command: &mut Command) -> Self {
         let mut child =
             command.args(["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();

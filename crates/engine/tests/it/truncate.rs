@@ -8,19 +8,21 @@ use store_fjall::FjallStore;
 use store_testkit::ModelStore;
 
 const ROUNDS: usize = 40;
-const STATEMENTS: [&str; 6] = [
+const STATEMENTS: [&str; 8] = [
     "SELECT count(*) FROM t",
     "SELECT v FROM t WHERE k = 7",
     "SELECT k FROM t WHERE k BETWEEN 3 AND 9 ORDER BY k",
     "SELECT count(*) FROM t a JOIN t b ON a.v = b.v",
     "INSERT INTO u SELECT k FROM t ON CONFLICT DO NOTHING",
     "UPDATE u SET k = k WHERE k IN (SELECT k FROM t)",
+    "BEGIN; INSERT INTO w SELECT k FROM t; UPDATE w SET k = (SELECT count(*) FROM t); COMMIT",
+    "BEGIN; DELETE FROM w WHERE k NOT IN (SELECT k FROM t); COMMIT",
 ];
 
 async fn no_statement_fails(store: Arc<dyn Store>) {
     let engine = engine_over(store).await;
     let mut owner = Client::of(&engine);
-    owner.ok("CREATE TABLE t (k integer PRIMARY KEY, v integer); CREATE TABLE u (k integer PRIMARY KEY)").await;
+    owner.ok("CREATE TABLE t (k integer PRIMARY KEY, v integer); CREATE TABLE u (k integer PRIMARY KEY); CREATE TABLE w (k bigint)").await;
     let done = Arc::new(AtomicBool::new(false));
     let others: Vec<_> = STATEMENTS
         .iter()

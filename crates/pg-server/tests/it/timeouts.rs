@@ -23,6 +23,36 @@ async fn plans_that_read_no_table_are_stopped() {
 }
 
 #[tokio::test]
+async fn searches_of_long_texts_are_stopped() {
+    let server = Server::start(10).await;
+    let mut client = server.session().await;
+    client.run("SET statement_timeout = 300").await.unwrap();
+    // Hundreds of states are alive at each letter, and no automaton of all of them together is small.
+    let pattern = "'a[ab]{400}[cd]'";
+    for text in [
+        "repeat('ab', 20000000)",
+        "t FROM (SELECT repeat('aab', 9000000 + g) AS t FROM generate_series(1, 2) AS s (g)) AS x",
+    ] {
+        let (text, from) =
+            text.split_once(" FROM ").map_or((text, String::new()), |(text, from)| (text, format!(" FROM {from}")));
+        for call in [
+            format!("{text} ~ {pattern}"),
+            format!("{text} !~* {pattern}"),
+            format!("regexp_like({text}, {pattern})"),
+            format!("regexp_count({text}, {pattern})"),
+            format!("length(regexp_replace({text}, {pattern}, '', 'g'))"),
+            format!("substring({text} from {pattern})"),
+            format!("cardinality(regexp_split_to_array({text}, {pattern}))"),
+        ] {
+            let began = Instant::now();
+            assert_eq!(client.run(&format!("SELECT {call}{from}")).await.strs(), Err("57014"), "{call}{from}");
+            assert!(began.elapsed() < Duration::from_secs(20), "{call}{from}: {:?}", began.elapsed());
+        }
+    }
+    assert_eq!(client.run("SELECT 'goes on' ~ 'on$'").await.strs(), Ok("t"));
+}
+
+#[tokio::test]
 async fn a_copy_without_data_is_stopped() {
     let server = Server::start(10).await;
     let mut client = server.session().await;

@@ -24,9 +24,6 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Fewer rows are not worth a batch.
-const FEWEST: usize = 16;
-
 /// An operator with one input, told how long its rows are.
 #[derive(Debug)]
 pub(crate) struct FittingRowsExec {
@@ -111,7 +108,7 @@ fn fitting(tasks: &Arc<TaskContext>, width: usize) -> Arc<TaskContext> {
         MemoryLimit::Finite(bytes) => batch_bytes(bytes),
         _ => batch_bytes(usize::MAX),
     };
-    let (rows, own) = ((most / width.max(1)).max(FEWEST), tasks.session_config().batch_size());
+    let (rows, own) = ((most / width.max(1)).max(1), tasks.session_config().batch_size());
     if rows >= own {
         return Arc::clone(tasks);
     }

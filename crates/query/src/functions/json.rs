@@ -1,4 +1,4 @@
-//! JSON made of values: `json_build_object`, `json_build_array`, `to_json`.
+//! JSON made of values: `json_build_object`, `json_build_array`, `to_json`, and row constructors among their arguments.
 //!
 //! What is JSON already goes in as it is, so these look at the SQL types of their arguments, which Arrow does not tell.
 
@@ -15,12 +15,16 @@ use datafusion::logical_expr::{
 use std::sync::Arc;
 use types::{DataType, Datum, json, text};
 
+/// The function that makes the JSON of a row constructor, which no query can write.
+pub(crate) const JSON_ROW: &str = "json row";
+
 pub(super) fn all() -> Vec<ScalarUDF> {
     let any = || Signature::one_of(vec![TypeSignature::Nullary, TypeSignature::VariadicAny], Volatility::Stable);
     let function = |kind, signature| ScalarUDF::new_from_impl(JsonFunction { kind, signature });
     vec![
         function(Kind::Object, any()),
         function(Kind::Array, any()),
+        function(Kind::Row, any()),
         function(Kind::Value, Signature::any(1, Volatility::Stable)),
     ]
 }
@@ -29,6 +33,8 @@ pub(super) fn all() -> Vec<ScalarUDF> {
 enum Kind {
     Object,
     Array,
+    /// Of a row constructor, whose fields are named f1, f2, ….
+    Row,
     Value,
 }
 
@@ -43,6 +49,7 @@ impl ScalarUDFImpl for JsonFunction {
         match self.kind {
             Kind::Object => "json_build_object",
             Kind::Array => "json_build_array",
+            Kind::Row => JSON_ROW,
             Kind::Value => "to_json",
         }
     }
@@ -91,6 +98,7 @@ impl JsonFunction {
         match self.kind {
             Kind::Object => object(given, &mut out)?,
             Kind::Array => array(given, &mut out),
+            Kind::Row => row(given, &mut out),
             Kind::Value => match given {
                 [(_, Datum::Null)] => return Ok(Datum::Null),
                 [(ty, value)] => json::print(ty, value, &mut out),
@@ -108,6 +116,18 @@ fn array(given: &[(DataType, Datum)], out: &mut String) {
         json::print(ty, value, out);
     }
     out.push(']');
+}
+
+/// PostgreSQL prints rows without spaces, unlike what its functions build.
+fn row(given: &[(DataType, Datum)], out: &mut String) {
+    out.push('{');
+    for (number, (ty, value)) in (1..).zip(given) {
+        out.push_str(if number > 1 { "," } else { "" });
+        json::quote(&format!("f{number}"), out);
+        out.push(':');
+        json::print(ty, value, out);
+    }
+    out.push('}');
 }
 
 fn object(given: &[(DataType, Datum)], out: &mut String) -> QueryResult<()> {

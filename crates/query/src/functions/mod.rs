@@ -70,13 +70,14 @@ pub(crate) use checked::{checked_arithmetic, checked_negative};
 pub(crate) use common::{largest_or_smallest, planners_own};
 pub(crate) use counted::array_agg;
 pub(crate) use extremes::extremes;
+pub(crate) use json::JSON_ROW;
 pub(crate) use labelled::{
     WITH_EACH, as_summed, compared_with_each, is_nullable, label_of, labelled, nullable, summand,
 };
 pub(crate) use nested_array::{as_deep, dimensions, even, flat, in_dimensions, is_nested};
 pub(crate) use one_row::one_row;
 pub(crate) use operators::{interval_span, numeric_quotient, operator};
-pub(crate) use regex::{operator_pattern as regex_pattern, similar as similar_pattern};
+pub(crate) use regex::{operator_pattern as regex_pattern, searched as regex_search, similar as similar_pattern};
 pub(crate) use regression::regressions;
 pub(crate) use row_count::row_count;
 pub use rust::{RustBody, RustFunction, RustFunctions};

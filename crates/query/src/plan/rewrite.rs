@@ -15,6 +15,7 @@ use super::{
     rewrite_phoenix, set_functions, set_returning, table_oid, windows,
 };
 use crate::error::{QueryError, QueryResult};
+use crate::functions::JSON_ROW;
 use sql::ast::{
     ArrayElemTypeDef, BinaryOperator, DataType, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
     FunctionArgumentClause, FunctionArgumentList, FunctionArguments, Ident, Interval, ObjectName, OrderByExpr,
@@ -265,6 +266,7 @@ fn rewrite_function(mut function: Function) -> Expr {
                 return call("age", vec![call("current_date", Vec::new()), since.clone()]);
             }
         }
+        "json_build_array" | "json_build_object" | "to_json" => rows_as_json(&mut function),
         "row" => function.name = ObjectName::from(vec![Ident::new(rewrite_expr::ROW)]),
         "every" => function.name = ObjectName::from(vec![Ident::new("bool_and")]),
         "mod" => {
@@ -282,6 +284,26 @@ fn rewrite_function(mut function: Function) -> Expr {
         _ => {}
     }
     Expr::Function(function)
+}
+
+/// Row constructors among the arguments, and in each other, as JSON.
+fn rows_as_json(function: &mut Function) {
+    let FunctionArguments::List(list) = &mut function.args else { return };
+    for arg in &mut list.args {
+        if let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) = arg {
+            row_as_json(expr);
+        }
+    }
+}
+
+fn row_as_json(expr: &mut Expr) {
+    if let Expr::Nested(inner) = expr {
+        return row_as_json(inner);
+    }
+    if let Some(mut parts) = rewrite_expr::row_parts(expr) {
+        parts.iter_mut().for_each(row_as_json);
+        *expr = call(JSON_ROW, parts);
+    }
 }
 
 /// DISTINCT sorts in PostgreSQL, and an array or a list shows it.

@@ -1,13 +1,16 @@
-//! Joins that stop with their statement in the middle of a batch.
+//! Joins and searches that stop with their statement in the middle of a batch.
 //!
 //! A statement is stopped where its task gives way. A join tries all pairs of two batches before it does, and of pairs
-//! that its condition turns down there may be millions. So the condition itself asks, once for each batch of pairs.
+//! that its condition turns down there may be millions. So the condition itself asks, once for each batch of pairs. A regular expression
+//! searches a text at one go; in its place comes a function that searches long texts in steps.
 
 use crate::error::{QueryError, QueryResult};
+use crate::functions::regex_search;
 use arrow::datatypes::DataType as ArrowType;
-use datafusion::common::tree_node::{Transformed, TransformedResult};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, LogicalPlan, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
@@ -49,21 +52,34 @@ pub(super) fn before_building() -> Result<()> {
     Ok(interrupt::check().map_err(QueryError::from)?)
 }
 
-/// The plan with joins that ask `stop`.
+/// The plan with joins that ask `stop`, and searches that ask whoever the thread works for.
 ///
 /// # Errors
 /// None of a plan that is one.
 pub(super) fn stoppable(plan: LogicalPlan, stop: &Arc<dyn Stop>) -> Result<LogicalPlan> {
     let mut goes_on = None;
-    plan.transform_up_with_subqueries(|node| match node {
-        LogicalPlan::Join(mut join) if join.filter.is_some() => {
-            let asked = goes_on.get_or_insert_with(|| GoesOn::expr(stop));
-            join.filter = join.filter.map(|filter| asked.clone().and(filter));
-            Ok(Transformed::yes(LogicalPlan::Join(join)))
-        }
-        node => Ok(Transformed::no(node)),
-    })
-    .data()
+    let searching = plan.transform_up_with_subqueries(|node| {
+        let names = NamePreserver::new(&node);
+        node.map_expressions(|expr| {
+            let name = names.save(&expr);
+            let searching = expr.transform_up(|part| {
+                let (changed, part) = regex_search(part);
+                Ok(Transformed::new(part, changed, TreeNodeRecursion::Continue))
+            })?;
+            Ok(if searching.transformed { searching.update_data(|expr| name.restore(expr)) } else { searching })
+        })
+    });
+    searching
+        .data()?
+        .transform_up_with_subqueries(|node| match node {
+            LogicalPlan::Join(mut join) if join.filter.is_some() => {
+                let asked = goes_on.get_or_insert_with(|| GoesOn::expr(stop));
+                join.filter = join.filter.map(|filter| asked.clone().and(filter));
+                Ok(Transformed::yes(LogicalPlan::Join(join)))
+            }
+            node => Ok(Transformed::no(node)),
+        })
+        .data()
 }
 
 /// `true`, or an error once the statement is stopped.

@@ -4,7 +4,7 @@ use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 
 /// What flags say.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Flags {
     pub(super) global: bool,
     pub(super) ignore_case: bool,
@@ -14,6 +14,8 @@ pub(super) struct Flags {
     pub(super) dots: bool,
     pub(super) literal: bool,
     pub(super) expanded: bool,
+    /// Is the pattern in the library's spelling already?
+    pub(super) spelled: bool,
 }
 
 impl Flags {

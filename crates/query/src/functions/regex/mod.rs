@@ -1,11 +1,15 @@
 //! Regular expressions with PostgreSQL's flags and escapes. Back references and look-ahead are refused.
 
 mod flags;
+mod found;
 pub(super) mod lists;
 mod pattern;
+mod searched;
 mod similar;
+mod steps;
 
 pub(crate) use pattern::operator_pattern;
+pub(crate) use searched::searched;
 pub(crate) use similar::similar;
 pub(super) use similar::substring_similar;
 
@@ -15,8 +19,8 @@ use super::text::{may_have, size, text};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use flags::Flags;
+use found::Found;
 use pattern::{Pattern, compiled};
-use regex::Captures;
 use types::DataType::{self, Boolean, Integer, Text};
 use types::{Datum, ElementType};
 
@@ -83,9 +87,9 @@ fn number(args: &[Datum], at: usize, or: i32) -> i32 {
 }
 
 /// The groups, or the whole match if there are none.
-fn groups(captures: &Captures<'_>) -> Datum {
-    let all = captures.len() > 1;
-    let items = captures.iter().skip(usize::from(all)).map(|group| match group {
+fn groups(captures: &Found<'_>) -> Datum {
+    let first = usize::from(captures.len() > 1);
+    let items = (first..captures.len()).map(|group| match captures.get(group) {
         Some(group) => Datum::Text(group.as_str().to_owned()),
         None => Datum::Null,
     });
@@ -116,7 +120,7 @@ fn all(args: &[Datum]) -> QueryResult<Datum> {
 }
 
 /// Appends the replacement: `\1` is a group, `\&` the match, `\\` a backslash.
-fn push_replacement(replacement: &str, captures: &Captures<'_>, out: &mut String) {
+fn push_replacement(replacement: &str, captures: &Found<'_>, out: &mut String) {
     let mut letters = replacement.chars();
     while let Some(letter) = letters.next() {
         if letter != '\\' {
@@ -136,7 +140,7 @@ fn push_replacement(replacement: &str, captures: &Captures<'_>, out: &mut String
 }
 
 /// The matches from that byte on. An empty one may stand right behind another.
-fn matches<'t>(regex: &Pattern, whole: &'t str, start: usize) -> impl Iterator<Item = QueryResult<Captures<'t>>> {
+fn matches<'t>(regex: &Pattern, whole: &'t str, start: usize) -> impl Iterator<Item = QueryResult<Found<'t>>> {
     let mut next = Some(start);
     std::iter::from_fn(move || {
         let captures = match regex.captures_at(whole, next?) {

@@ -1,10 +1,15 @@
 //! Patterns in the library's spelling, compiled.
 
 use super::flags::Flags;
+use super::found::Found;
+use super::steps;
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
-use regex::{Captures, Regex, RegexBuilder};
+use regex::{Regex, RegexBuilder};
+use regex_automata::nfa::thompson::NFA;
+use regex_automata::util::syntax;
 use std::cell::RefCell;
+use std::sync::{Arc, OnceLock};
 use types::interrupt;
 
 thread_local! {
@@ -15,39 +20,75 @@ thread_local! {
 /// Parentheses within each other: beyond what the library takes by itself, and far from what a stack holds.
 const MAX_DEPTH: u32 = 1_000;
 
-/// Bytes of a pattern. The library neither compiles nor searches in steps, so that nobody is heard meanwhile, and a search
-/// takes as many steps for a letter as there are states: PostgreSQL bounds these, too.
+/// Bytes of a pattern. The library does not compile in steps, so that nobody is heard meanwhile.
 const MAX_LENGTH: usize = 1 << 15;
 
-/// A search that may take more steps than this (tens of milliseconds) leaves its thread to others first.
+/// A search takes the library at most as many steps for a letter as the pattern has states. One that may take more steps
+/// than this (tens of milliseconds) leaves its thread to others first.
 const LONG: usize = 1 << 25;
+
+/// And one of more steps than this, a second of them, goes step by step (`steps.rs`), which takes longer and can be stopped.
+const TOO_LONG: usize = 1 << 27;
+
+/// The states of a pattern are not counted for shorter texts: the library compiles no more than a million of them.
+const SHORT: usize = 1 << 7;
 
 /// As many as a list of patterns in a query mostly has.
 const KEPT: usize = 16;
 
-/// A compiled pattern, whose searches ask before they begin.
+/// A compiled pattern, whose searches ask before they begin, and long ones all the while.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     regex: Regex,
-    length: usize,
+    spelled: Arc<str>,
+    flags: Flags,
+    /// Its automaton, made for the first text that is not short.
+    nfa: Arc<OnceLock<Option<NFA>>>,
 }
 
 impl Pattern {
     pub(super) fn is_match(&self, text: &str) -> QueryResult<bool> {
-        self.ask(text.len())?;
-        Ok(self.regex.is_match(text))
+        match self.too_long(text.len())? {
+            Some(nfa) => Ok(steps::search(nfa, text, 0, false)?.is_some()),
+            None => Ok(self.regex.is_match(text)),
+        }
     }
 
     /// The first match from that byte on.
-    pub(super) fn captures_at<'t>(&self, text: &'t str, start: usize) -> QueryResult<Option<Captures<'t>>> {
-        self.ask(text.len().saturating_sub(start))?;
-        Ok(self.regex.captures_at(text, start))
+    pub(super) fn captures_at<'t>(&self, text: &'t str, start: usize) -> QueryResult<Option<Found<'t>>> {
+        match self.too_long(text.len().saturating_sub(start))? {
+            Some(nfa) => Ok(steps::search(nfa, text, start, true)?.map(|slots| Found::InSteps(text, slots))),
+            None => Ok(self.regex.captures_at(text, start).map(Found::AtOnce)),
+        }
     }
 
-    fn ask(&self, letters: usize) -> QueryResult<()> {
-        let most = letters.saturating_mul(self.length);
-        Ok(if most > LONG { interrupt::long() } else { interrupt::spend(letters) }?)
+    /// Asks before a search of so many letters; the automaton for one that is to go in steps.
+    fn too_long(&self, letters: usize) -> QueryResult<Option<&NFA>> {
+        interrupt::spend(letters.min(SHORT))?;
+        if letters <= SHORT {
+            return Ok(None);
+        }
+        let Some(nfa) = self.nfa.get_or_init(|| automaton(&self.spelled, self.flags)) else { return Ok(None) };
+        let most = letters.saturating_mul(nfa.states().len());
+        if most > TOO_LONG {
+            return Ok(Some(nfa));
+        }
+        if most > LONG {
+            interrupt::long()?;
+        }
+        Ok(None)
     }
+}
+
+/// The automaton that the library walks, too. `None`: it is larger than the library takes.
+fn automaton(spelled: &str, flags: Flags) -> Option<NFA> {
+    let syntax = syntax::Config::new()
+        .nest_limit(MAX_DEPTH)
+        .case_insensitive(flags.ignore_case)
+        .multi_line(flags.anchors)
+        .dot_matches_new_line(!flags.dots)
+        .ignore_whitespace(flags.expanded);
+    NFA::compiler().syntax(syntax).build(spelled).ok()
 }
 
 /// Compiles a pattern, or takes it from the row before.
@@ -74,7 +115,7 @@ pub(super) fn compiled(pattern: &str, flags: Flags) -> QueryResult<Pattern> {
         .ignore_whitespace(own.expanded)
         .build()
         .map_err(|error| invalid(&error))?;
-    let regex = Pattern { regex, length: spelled.len() };
+    let regex = Pattern { regex, spelled: spelled.into(), flags: own, nfa: Arc::default() };
     LAST.with_borrow_mut(|last| {
         if last.len() == KEPT {
             last.remove(0);
@@ -102,6 +143,9 @@ pub(crate) fn operator_pattern(pattern: &str) -> QueryResult<Option<String>> {
 
 /// A pattern in the library's spelling, with the options that it begins with: `***=`, `***:`, `(?in)`.
 fn spelled(pattern: &str, mut flags: Flags) -> QueryResult<(Flags, String)> {
+    if flags.spelled {
+        return Ok((flags, pattern.to_owned()));
+    }
     let mut rest = pattern;
     if let Some(literal) = pattern.strip_prefix("***=") {
         (flags.literal, rest) = (true, literal);
