@@ -7,7 +7,7 @@ BENCH    = $(TARGET)/release/bennu-bench
 # Less of it: make bench BENCH_FLAGS="--rounds 3 --seconds 2"; one workload: BENCH_FLAGS="--only YCSB" (no page is written).
 BENCH_FLAGS ?=
 
-.PHONY: build run test test-stores test-rows fuzz-wire test-clients check fmt clippy embedded doc deps smoke examples bench bench-build bench-peers test-long clean
+.PHONY: build run test test-stores test-rows test-indexes fuzz-wire test-clients check fmt clippy embedded doc deps smoke examples bench bench-build bench-peers test-long clean
 
 build:                ## the release binary: target/release/bennu
 	cargo build --release -p bennu-cli
@@ -24,6 +24,9 @@ test-stores:          ## the whole sql-tests corpus on two more stores; `make te
 test-rows:            ## all queries of sql-tests as row programs and as plans; `make test` runs a tenth of the files
 	BENNU_ROWS=all cargo test --workspace --test row_programs
 	BENNU_BINDER=all cargo test --workspace --test binder
+
+test-indexes:         ## all queries of sql-tests without indexes, by indexes and by choice; `make test` runs a tenth of the files
+	BENNU_INDEXES=all cargo test --workspace --test index_choices
 
 fuzz-wire:            ## 100,000 sessions of changed frames against a server; `make test` runs 1,500
 	BENNU_WIRE_SESSIONS=100000 BENNU_WIRE_SEED=$$(date +%s) cargo test -p bennu-pg-server --test it mutated_sessions -- --nocapture

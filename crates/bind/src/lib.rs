@@ -16,11 +16,13 @@
 
 mod binder;
 mod coerce;
+mod deparse;
 mod error;
 mod from;
 mod from_function;
 mod join;
 mod name;
+mod over_table;
 mod position;
 mod query;
 mod relations;
@@ -32,7 +34,9 @@ mod set_operation;
 pub mod tree;
 mod values;
 
+pub use deparse::deparse;
 pub use error::{BindError, BindErrorKind, Clause};
+pub use over_table::{OverTable, bind_over, bind_text_over, is_same};
 pub use relations::{Environment, Found, Relations};
 
 use builtins::Ty;

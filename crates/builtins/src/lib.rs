@@ -35,5 +35,7 @@ pub use env::Env;
 pub use error::{EvalError, Reason};
 pub use function::{Body, FuncId, Function, Kind, Volatility};
 pub use lists::Operator;
-pub use table::{Cast, CastContext, CastMethod, cast, function, functions, functions_named, operators_named};
+pub use table::{
+    Cast, CastContext, CastMethod, cast, function, functions, functions_named, operator_of, operators_named,
+};
 pub use ty::{Ty, TypeId};

@@ -128,6 +128,11 @@ pub fn operators_named(name: &str) -> &'static [&'static Operator] {
     TABLE.operators.get(name).map(Vec::as_slice).unwrap_or_default()
 }
 
+/// The operator that a function is behind.
+pub fn operator_of(function: FuncId) -> Option<&'static Operator> {
+    operators().iter().find(|operator| operator.function == function.0)
+}
+
 /// The line of `pg_cast` from one type to another. One from a type to itself applies its modifiers.
 pub fn cast(from: TypeId, to: TypeId) -> Option<Cast> {
     TABLE.casts.get(&(from, to)).copied()

@@ -5,8 +5,8 @@ use crate::definition::NewColumn;
 use crate::index::key_keeps_value;
 use crate::property::check_changes;
 use crate::{
-    CatalogError, CatalogResult, Column, ColumnId, Draft, Identity, LayoutDef, MAX_COLUMNS, SequenceOwner, Table,
-    TableOid,
+    CatalogError, CatalogResult, Column, ColumnId, Draft, Identity, Index, LayoutDef, MAX_COLUMNS, SequenceOwner,
+    Table, TableOid,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -171,7 +171,12 @@ impl Draft {
             let detail = format!("Column \"{name}\" is used by generated column \"{}\".", other.name);
             return Err(CatalogError::AlteredColumnUsed { by: "generated column", detail });
         }
-        let indexed = table.indexes.iter().any(|index| index.parts.iter().any(|part| part.column == id));
+        let reads = |index: &&Index| index.texts().any(|expr| expr.columns.contains(&id));
+        if let Some(index) = table.indexes.iter().find(reads) {
+            let feature = format!("another type of column \"{name}\", which index \"{}\" computes with", index.name);
+            return Err(CatalogError::Unsupported { feature });
+        }
+        let indexed = table.indexes.iter().any(|index| index.parts.iter().any(|part| part.column() == Some(id)));
         if !ty.is_key() && (indexed || table.key_position(id).is_some()) {
             let feature = format!("column \"{name}\" of type {ty} in a key or an index");
             return Err(CatalogError::Unsupported { feature });
@@ -334,7 +339,7 @@ pub fn keeps_bytes(from: DataType, to: DataType) -> bool {
 fn settle_parts(table: &mut Table, id: ColumnId) -> CatalogResult<()> {
     let keeps = table.column(id).is_some_and(|column| key_keeps_value(column.ty));
     let mut indexes = std::mem::take(&mut table.indexes);
-    for part in indexes.iter_mut().flat_map(|index| &mut index.parts).filter(|part| part.column == id) {
+    for part in indexes.iter_mut().flat_map(|index| &mut index.parts).filter(|part| part.column() == Some(id)) {
         if keeps {
             part.entry = id;
         } else if part.entry == id {

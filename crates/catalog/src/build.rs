@@ -44,6 +44,7 @@ pub(crate) fn build_table(new: NewTable, schema: SchemaId) -> CatalogResult<Tabl
         checks: Vec::new(),
         indexes: Vec::new(),
         foreign_keys: Vec::new(),
+        derived: crate::Derived::default(),
         version: 0,
         name,
     };
@@ -165,6 +166,11 @@ fn encode_splits(table: &Table, splits: Vec<Vec<Datum>>) -> CatalogResult<Vec<Ve
     if table.has_hidden_row_id() && !splits.is_empty() {
         return Err(invalid(&table.name, "SPLIT ON needs a primary key"));
     }
+    encode_key_splits(table, splits)
+}
+
+/// Region borders as key bytes without salt.
+pub(crate) fn encode_key_splits(table: &Table, splits: Vec<Vec<Datum>>) -> CatalogResult<Vec<Vec<u8>>> {
     let schema = table.key_schema();
     let mut encoded: Vec<Vec<u8>> = Vec::with_capacity(splits.len());
     for (values, number) in splits.into_iter().zip(1..) {

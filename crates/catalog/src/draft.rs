@@ -206,11 +206,18 @@ impl Draft {
         let mut indexes = std::mem::take(&mut table.indexes);
         for index in &mut indexes {
             self.drop_storage(index.storage);
-            index.storage = self.take_storage()?;
-            self.stores.push(TableChange::Create(store_spec(&index.entries(table))));
+            index.storage = self.new_storage(&index.entries(table))?;
         }
         table.indexes = indexes;
         Ok(())
+    }
+
+    /// Storage for what a table of this shape holds.
+    pub(crate) fn new_storage(&mut self, shape: &Table) -> CatalogResult<u32> {
+        let storage = self.take_storage()?;
+        let spec = TableSpec { id: store::TableId(storage), ..store_spec(shape) };
+        self.stores.push(TableChange::Create(spec));
+        Ok(storage)
     }
 
     /// The table as this draft has it.

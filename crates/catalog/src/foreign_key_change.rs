@@ -190,7 +190,8 @@ fn unique_over(parent: &Table, columns: &[ColumnId]) -> Option<u32> {
         return parent.key_oid;
     }
     let fits = |index: &&crate::Index| {
-        index.unique && index.salt_buckets.is_none() && same(&mut index.parts.iter().map(|part| part.column))
+        let columns = index.plain_columns().filter(|_| index.state.is_public());
+        index.unique && index.salt_buckets.is_none() && columns.is_some_and(|columns| same(&mut columns.into_iter()))
     };
     parent.public_indexes().find(fits).map(|index| index.oid)
 }

@@ -9,8 +9,12 @@
 //!
 //! Columns of entries have the ids that they have in the table, so that an index covers a query when its entries have all
 //! the columns that the query reads. A part whose key bytes do not give its value back, such as the zeros of `1.00`,
-//! has an id of its own: it can be searched, not read.
+//! has an id of its own: it can be searched, not read. So has an expression.
+//!
+//! Expressions and predicates are kept as text, in which columns stand without their table; what computes them is above.
 
+use crate::derived::Derived;
+use crate::table::SALT_OF_ROW;
 use crate::{Column, ColumnId, KeyColumn, LayoutDef, Table};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -43,6 +47,15 @@ pub struct Index {
     /// Is it, unless SET CONSTRAINTS says otherwise?
     #[serde(default, skip_serializing_if = "is_false")]
     pub deferred: bool,
+    /// WHERE: rows for which this is not true have no entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicate: Option<IndexExpr>,
+    /// LOCAL: the salt of an entry is that of its row.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub local: bool,
+    /// Region borders asked for by SPLIT ON, as key bytes without salt, ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub splits: Vec<Vec<u8>>,
     /// Who maintains its entries, and whether statements read them.
     #[serde(default, skip_serializing_if = "IndexState::is_public")]
     pub state: IndexState,
@@ -55,16 +68,20 @@ fn is_false(value: &bool) -> bool {
 
 /// What statements do with an index. An online build goes through the first three in this order, a concurrent drop
 /// backwards; between two of them it waits for the writers that knew the one before, so that writers of neighbouring states
-/// only meet.
+/// only meet. The last two are those of ALTER INDEX.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IndexState {
     /// Writers take entries away with their rows and add none; nobody reads them.
     DeleteOnly,
     /// Writers maintain entries and keep UNIQUE among those that are there; nobody reads them.
     WriteOnly,
-    /// All do.
+    /// Written and read.
     #[default]
     Public,
+    /// Written, not read: ALTER INDEX … UNUSABLE.
+    Unusable,
+    /// Neither written nor read, and without entries until it is rebuilt: ALTER INDEX … DISABLE.
+    Disabled,
 }
 
 impl IndexState {
@@ -75,26 +92,106 @@ impl IndexState {
 
     /// Do entries leave with their rows?
     pub fn takes_deletes(self) -> bool {
-        true
+        self != Self::Disabled
     }
 
     /// Do new states of rows get entries?
     pub fn takes_entries(self) -> bool {
-        self != Self::DeleteOnly
+        !matches!(self, Self::DeleteOnly | Self::Disabled)
     }
 }
 
 /// One part of an index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexPart {
-    /// The table's column.
-    pub column: ColumnId,
-    /// The column of the entries: the same, if the key bytes keep the value as it is.
+    /// What of the table's rows.
+    #[serde(flatten)]
+    pub of: PartOf,
+    /// The column of the entries: the table's, if the key bytes keep its value as it is.
     pub entry: ColumnId,
     /// Sorted from large to small.
     pub descending: bool,
     /// Do NULLs sort before all values?
     pub nulls_first: bool,
+}
+
+/// What a part of an index is made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PartOf {
+    /// A column of the table.
+    Column(ColumnId),
+    /// An expression over its columns.
+    Expression(IndexExpr),
+}
+
+/// An expression over the columns of a table, of which the same values always give the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexExpr {
+    /// Source text.
+    pub text: String,
+    /// The name of the part, as clients see it.
+    pub name: String,
+    /// Its type.
+    pub ty: DataType,
+    /// The columns that the text names, each once.
+    pub columns: Vec<ColumnId>,
+    /// As clients see it, in PostgreSQL's form: with all parentheses, and with those alone that are needed.
+    pub shown: (String, String),
+}
+
+impl IndexExpr {
+    /// Its form for clients; `pretty`: without parentheses that are not needed.
+    pub fn shown(&self, pretty: bool) -> &str {
+        if pretty { &self.shown.1 } else { &self.shown.0 }
+    }
+
+    /// Its form as a part of an index: what is no call stands in parentheses.
+    pub fn as_part(&self, pretty: bool) -> String {
+        let text = self.shown(pretty);
+        if is_call(text) { text.to_owned() } else { format!("({text})") }
+    }
+}
+
+/// Is it `name(…)`, and nothing behind that?
+fn is_call(text: &str) -> bool {
+    let Some((name, arguments)) = text.split_once('(') else { return false };
+    let plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '"' | '.');
+    if name.is_empty() || !name.chars().all(plain) || !arguments.ends_with(')') {
+        return false;
+    }
+    let (mut depth, mut quoted) = (1_usize, false);
+    let mut letters = arguments.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\'' => quoted = !quoted,
+            '(' if !quoted => depth += 1,
+            ')' if !quoted => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return letters.next().is_none();
+        }
+    }
+    false
+}
+
+impl IndexPart {
+    /// The table's column that it is.
+    pub fn column(&self) -> Option<ColumnId> {
+        match self.of {
+            PartOf::Column(column) => Some(column),
+            PartOf::Expression(_) => None,
+        }
+    }
+
+    /// The expression that it is.
+    pub fn expression(&self) -> Option<&IndexExpr> {
+        match &self.of {
+            PartOf::Column(_) => None,
+            PartOf::Expression(expression) => Some(expression),
+        }
+    }
 }
 
 impl Index {
@@ -103,9 +200,43 @@ impl Index {
         store::TableId(self.storage)
     }
 
-    /// Does it have this column, as a part or included?
+    /// Does it have this column, as a part or included, or name it in an expression or its predicate?
     pub fn names(&self, column: ColumnId) -> bool {
-        self.include.contains(&column) || self.parts.iter().any(|part| part.column == column)
+        self.include.contains(&column)
+            || self.parts.iter().any(|part| part.column() == Some(column))
+            || self.texts().any(|expr| expr.columns.contains(&column))
+    }
+
+    /// Its expressions in the order of their parts.
+    pub fn expressions(&self) -> impl Iterator<Item = &IndexExpr> {
+        self.parts.iter().filter_map(IndexPart::expression)
+    }
+
+    /// Its expressions in the order of their parts, then its predicate.
+    pub fn texts(&self) -> impl Iterator<Item = &IndexExpr> {
+        self.expressions().chain(&self.predicate)
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut IndexExpr> {
+        let expressions = self.parts.iter_mut().filter_map(|part| match &mut part.of {
+            PartOf::Expression(expression) => Some(expression),
+            PartOf::Column(_) => None,
+        });
+        expressions.chain(&mut self.predicate)
+    }
+
+    /// The columns that it is an index of, if it is one of columns of all rows.
+    pub fn plain_columns(&self) -> Option<Vec<ColumnId>> {
+        if self.predicate.is_some() {
+            return None;
+        }
+        self.parts.iter().map(IndexPart::column).collect()
+    }
+
+    /// Could a build that knows format 3 of the catalog keep it as it should be?
+    pub(crate) fn is_simple(&self) -> bool {
+        self.texts().next().is_none() && !self.local && self.splits.is_empty() && self.state.is_public()
     }
 
     /// Its entries as a table: the parts of the index, then what they lack of the rowkey, then the included columns. Its
@@ -115,28 +246,33 @@ impl Index {
     pub fn entries(&self, table: &Table) -> Table {
         let mut columns: Vec<Column> = Vec::with_capacity(self.parts.len() + table.key.len() + self.include.len());
         let mut key = Vec::with_capacity(self.parts.len() + table.key.len());
-        let mut push = |source: ColumnId, id: ColumnId, not_null: Option<bool>| {
-            let Some(column) = table.column(source).filter(|_| columns.iter().all(|it| it.id != id)) else {
-                return false;
-            };
-            let not_null = not_null.unwrap_or(column.not_null);
-            columns.push(entry_column(column, id, not_null));
-            true
+        let mut push = |column: Option<Column>| {
+            let new = column.filter(|column| columns.iter().all(|it| it.id != column.id));
+            columns.extend(new.clone());
+            new.is_some()
+        };
+        let entry = |id: ColumnId, not_null: Option<bool>| {
+            let column = table.column(id)?;
+            Some(entry_column(column, id, not_null.unwrap_or(column.not_null)))
         };
         for part in &self.parts {
-            if push(part.column, part.entry, Some(false)) {
+            let column = match &part.of {
+                PartOf::Column(column) => table.column(*column).map(|column| entry_column(column, part.entry, false)),
+                PartOf::Expression(expression) => Some(computed_column(expression, part.entry)),
+            };
+            if push(column) {
                 let IndexPart { entry: column, descending, nulls_first, .. } = *part;
                 key.push(KeyColumn { column, descending, nulls_first });
             }
         }
         for part in &table.key {
-            if push(part.column, part.column, None) {
+            if push(entry(part.column, None)) {
                 key.push(*part);
             }
         }
         let in_key = key.len();
         for column in &self.include {
-            push(*column, *column, Some(false));
+            push(entry(*column, Some(false)));
         }
         let values = columns.iter().skip(in_key).map(|column| (column.id, column.ty)).collect();
         Table {
@@ -149,9 +285,9 @@ impl Index {
             key_name: None,
             key_oid: None,
             key_codec: table.key_codec,
-            salt_hash: table.salt_hash,
+            salt_hash: if self.local { SALT_OF_ROW } else { table.salt_hash },
             salt_buckets: self.salt_buckets,
-            splits: Vec::new(),
+            splits: self.splits.clone(),
             layouts: vec![LayoutDef { id: 1, columns: values }],
             next_column: table.next_column,
             properties: BTreeMap::new(),
@@ -159,6 +295,7 @@ impl Index {
             indexes: Vec::new(),
             foreign_keys: Vec::new(),
             version: table.version,
+            derived: Derived::default(),
         }
     }
 }
@@ -177,6 +314,23 @@ fn entry_column(column: &Column, id: ColumnId, not_null: bool) -> Column {
         identity: None,
         generated: None,
         hidden: column.hidden,
+    }
+}
+
+/// The column of a computed part. No column of a table has such a name.
+fn computed_column(expression: &IndexExpr, id: ColumnId) -> Column {
+    Column {
+        id,
+        name: format!("\u{1}{}", id.0),
+        ty: expression.ty,
+        not_null: false,
+        default: None,
+        missing: Datum::Null,
+        family: None,
+        sequence: None,
+        identity: None,
+        generated: None,
+        hidden: false,
     }
 }
 

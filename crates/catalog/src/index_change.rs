@@ -3,11 +3,15 @@
 //! As CREATE TABLE AS, making an index has two halves: storage is made and filled while the table is as it was, then the
 //! table has the index. The caller keeps all writers out from before the first to behind the second.
 
+use crate::build::encode_key_splits;
 use crate::draft::PreparedTable;
 use crate::index::key_keeps_value;
-use crate::{CatalogError, CatalogResult, ColumnId, Draft, Index, IndexPart, IndexState, Table, TableOid};
+use crate::{
+    CatalogError, CatalogResult, ColumnId, Draft, Index, IndexExpr, IndexPart, IndexState, PartOf, Table, TableOid,
+};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use types::{DataType, Datum};
 
 /// An index to be made.
 #[derive(Clone, Debug, Default)]
@@ -30,13 +34,52 @@ pub struct NewIndex {
     pub deferrable: bool,
     /// See [`Index::deferred`].
     pub deferred: bool,
+    /// WHERE.
+    pub predicate: Option<NewIndexExpr>,
+    /// LOCAL: means something for a salted table, whose salt entries then have.
+    pub local: bool,
+    /// SPLIT ON: values of leading parts.
+    pub splits: Vec<Vec<Datum>>,
+}
+
+/// An expression of an index to be made.
+#[derive(Clone, Debug)]
+pub struct NewIndexExpr {
+    /// See [`IndexExpr::text`].
+    pub text: String,
+    /// The name that the text suggests.
+    pub name: String,
+    /// Its type.
+    pub ty: DataType,
+    /// Names of the columns in it, each once.
+    pub columns: Vec<String>,
+    /// See [`IndexExpr::shown`].
+    pub shown: (String, String),
+}
+
+/// The text of an expression of an index, and how it is shown.
+#[derive(Clone, Debug)]
+pub struct IndexText {
+    /// See [`IndexExpr::text`].
+    pub text: String,
+    /// See [`IndexExpr::shown`].
+    pub shown: (String, String),
+}
+
+/// What a part of an index to be made is made of.
+#[derive(Clone, Debug)]
+pub enum NewPartOf {
+    /// The column of that name.
+    Column(String),
+    /// An expression.
+    Expression(NewIndexExpr),
 }
 
 /// One part of an index to be made.
 #[derive(Clone, Debug)]
 pub struct NewIndexPart {
-    /// Name of the column.
-    pub column: String,
+    /// What of the table's rows.
+    pub of: NewPartOf,
     /// Sorted from large to small.
     pub descending: bool,
     /// Do NULLs sort before all values?
@@ -76,8 +119,11 @@ impl Draft {
     /// taken, [`CatalogError::DuplicateConstraint`].
     pub fn prepare_index(&mut self, oid: TableOid, new: NewIndex) -> CatalogResult<PreparedIndex> {
         let mut table = self.table(oid)?.as_ref().clone();
-        let name = self.index_name(&table, &new)?;
-        let parts = new.parts.iter().map(|part| take_part(&mut table, part)).collect::<CatalogResult<_>>()?;
+        let names = part_names(&new);
+        let name = self.index_name(&table, &new, &names)?;
+        let parts = new.parts.iter().zip(names).map(|(part, name)| take_part(&mut table, part, name));
+        let parts = parts.collect::<CatalogResult<_>>()?;
+        let local = new.local && table.salt_buckets.is_some();
         let include = new.include.iter().map(|name| visible(&table, name)).collect::<CatalogResult<_>>()?;
         let mut index = Index {
             oid: self.take_oid()?,
@@ -88,11 +134,15 @@ impl Draft {
             constraint: if new.constraint { Some(self.take_oid()?) } else { None },
             parts,
             include,
-            salt_buckets: new.salt_buckets,
             deferrable: new.deferrable,
             deferred: new.deferred,
+            salt_buckets: if local { table.salt_buckets } else { new.salt_buckets },
+            predicate: new.predicate.map(|predicate| take_expr(&table, &predicate, String::new())).transpose()?,
+            local,
+            splits: Vec::new(),
             state: IndexState::Public,
         };
+        index.splits = encode_key_splits(&index.entries(&table), new.splits)?;
         let entries = self.stage(index.entries(&table))?;
         index.storage = entries.table().storage;
         table.indexes.push(index.clone());
@@ -140,7 +190,8 @@ impl Draft {
         let mut index = old.clone();
         let entries = self.stage(index.entries(&table))?;
         index.storage = entries.table().storage;
-        table.indexes.iter_mut().filter(|it| it.oid == index.oid).for_each(|it| it.storage = index.storage);
+        index.state = IndexState::Public;
+        table.indexes.iter_mut().filter(|it| it.oid == index.oid).for_each(|it| it.clone_from(&index));
         Ok(PreparedIndex { index, table: Arc::new(table), entries })
     }
 
@@ -153,6 +204,7 @@ impl Draft {
         let oid = prepared.index.oid;
         let Some(index) = table.indexes.iter_mut().find(|it| it.oid == oid) else { return Err(no_index(oid)) };
         self.unstage(&prepared.entries)?;
+        index.state = prepared.index.state;
         self.drop_storage(std::mem::replace(&mut index.storage, prepared.index.storage));
         Ok(self.put_table(table))
     }
@@ -184,6 +236,69 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
+    /// ALTER INDEX … USABLE, UNUSABLE, DISABLE. A disabled index has no entries any more.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`], also when the table has no such index; [`CatalogError::DependentObjects`] of an
+    /// index that foreign keys need.
+    pub fn set_index_state(&mut self, oid: TableOid, index: u32, state: IndexState) -> CatalogResult<Arc<Table>> {
+        let found = self.table(oid)?.indexes.iter().find(|it| it.oid == index).cloned();
+        let Some(found) = found else { return Err(no_index(index)) };
+        if !state.is_public() {
+            let what = format!("index {}", found.name);
+            self.release_parent(oid, Some(index), &BTreeSet::new(), (&what, false))?;
+        }
+        let mut table = self.table(oid)?.as_ref().clone();
+        let empties = state == IndexState::Disabled && found.state != state;
+        let entries = if empties { Some(self.new_storage(&found.entries(&table))?) } else { None };
+        for it in table.indexes.iter_mut().filter(|it| it.oid == index) {
+            it.state = state;
+            if let Some(entries) = entries {
+                self.drop_storage(std::mem::replace(&mut it.storage, entries));
+            }
+        }
+        Ok(self.put_table(table))
+    }
+
+    /// ADD CONSTRAINT … UNIQUE USING INDEX: the index belongs to a constraint, which gives it its name.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`], also when the table has no such index; [`CatalogError::DuplicateConstraint`],
+    /// [`CatalogError::DuplicateTable`].
+    pub fn make_constraint(&mut self, oid: TableOid, index: u32, name: Option<&str>) -> CatalogResult<Arc<Table>> {
+        let constraint = self.take_oid()?;
+        let old = self.table(oid)?;
+        let Some(found) = old.indexes.iter().find(|it| it.oid == index) else { return Err(no_index(index)) };
+        let name = name.unwrap_or(&found.name).to_string();
+        if old.is_constraint(&name) {
+            return Err(CatalogError::DuplicateConstraint { table: old.name.clone(), constraint: name });
+        }
+        if name != found.name {
+            self.rename_index(oid, index, &name)?;
+        }
+        let mut table = self.table(oid)?.as_ref().clone();
+        table.indexes.iter_mut().filter(|it| it.oid == index).for_each(|it| it.constraint = Some(constraint));
+        Ok(self.put_table(table))
+    }
+
+    /// Gives expressions and predicates of indexes other text: after a column in it was renamed. `texts` has those of an
+    /// index, by its oid, in the order of [`Index::texts`].
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`].
+    pub fn set_index_texts(&mut self, oid: TableOid, texts: &[(u32, Vec<IndexText>)]) -> CatalogResult<Arc<Table>> {
+        let mut table = self.table(oid)?.as_ref().clone();
+        for (index, texts) in texts {
+            for index in table.indexes.iter_mut().filter(|it| it.oid == *index) {
+                index.texts_mut().zip(texts).for_each(|(expr, new)| {
+                    expr.text.clone_from(&new.text);
+                    expr.shown.clone_from(&new.shown);
+                });
+            }
+        }
+        Ok(self.put_table(table))
+    }
+
     /// Takes indexes from a table, with their storage.
     pub(crate) fn remove_indexes(&mut self, table: &mut Table, mut which: impl FnMut(&Index) -> bool) {
         for index in table.indexes.extract_if(.., |index| which(index)) {
@@ -192,7 +307,7 @@ impl Draft {
     }
 
     /// The name that is given, if it is free, or PostgreSQL's choice. Source: `ChooseIndexName`.
-    fn index_name(&self, table: &Table, new: &NewIndex) -> CatalogResult<String> {
+    fn index_name(&self, table: &Table, new: &NewIndex, parts: &[String]) -> CatalogResult<String> {
         let schema = self.next.schema_name(table).to_string();
         if let Some(name) = &new.name {
             self.check_name_is_free(&schema, name)?;
@@ -202,7 +317,7 @@ impl Draft {
             }
             return Ok(name.clone());
         }
-        let columns = new.parts.iter().map(|part| &part.column).chain(&new.include);
+        let columns = parts.iter().chain(&new.include);
         let columns = columns.map(String::as_str).collect::<Vec<_>>().join("_");
         let base = format!("{}_{columns}_{}", table.name, if new.constraint { "key" } else { "idx" });
         let numbered = (1..).map(|number| format!("{base}{number}"));
@@ -223,9 +338,38 @@ fn visible(table: &Table, name: &str) -> CatalogResult<ColumnId> {
     }
 }
 
-/// Where the key bytes do not keep the value, the entries' column gets an id of its own.
-fn take_part(table: &mut Table, new: &NewIndexPart) -> CatalogResult<IndexPart> {
-    let column = visible(table, &new.column)?;
+/// Names of the parts; those that the texts of expressions suggest get numbers to be told from the others. Source:
+/// `ChooseIndexColumnNames` of PostgreSQL.
+fn part_names(new: &NewIndex) -> Vec<String> {
+    let mut names: Vec<String> = Vec::with_capacity(new.parts.len());
+    for part in &new.parts {
+        let (NewPartOf::Column(wanted) | NewPartOf::Expression(NewIndexExpr { name: wanted, .. })) = &part.of;
+        let numbered = (1..).map(|number| format!("{wanted}{number}"));
+        let mut free = std::iter::once(wanted.clone()).chain(numbered).filter(|name| !names.contains(name));
+        names.push(free.next().unwrap_or_default());
+    }
+    names
+}
+
+fn take_expr(table: &Table, new: &NewIndexExpr, name: String) -> CatalogResult<IndexExpr> {
+    let columns = new.columns.iter().map(|name| visible(table, name)).collect::<CatalogResult<_>>()?;
+    Ok(IndexExpr { text: new.text.clone(), name, ty: new.ty, columns, shown: new.shown.clone() })
+}
+
+/// Where the key bytes do not keep the value, the entries' column gets an id of its own. So does an expression.
+fn take_part(table: &mut Table, new: &NewIndexPart, name: String) -> CatalogResult<IndexPart> {
+    let (descending, nulls_first) = (new.descending, new.nulls_first);
+    let column = match &new.of {
+        NewPartOf::Column(column) => visible(table, column)?,
+        NewPartOf::Expression(expression) => {
+            if !expression.ty.is_key() {
+                let feature = format!("an index on an expression of type {}", expression.ty);
+                return Err(CatalogError::Unsupported { feature });
+            }
+            let of = PartOf::Expression(take_expr(table, expression, name)?);
+            return Ok(IndexPart { of, entry: new_column_id(table)?, descending, nulls_first });
+        }
+    };
     if let Some(odd) = table.column(column).filter(|column| !column.ty.is_key()) {
         let feature = format!(
             "column \"{}\" of type {} in an index (its values have no order as bytes, as keys have)",
@@ -234,10 +378,13 @@ fn take_part(table: &mut Table, new: &NewIndexPart) -> CatalogResult<IndexPart> 
         return Err(CatalogError::Unsupported { feature });
     }
     let keeps = table.column(column).is_some_and(|column| key_keeps_value(column.ty));
-    let entry = if keeps { column } else { ColumnId(table.next_column) };
-    if !keeps {
-        let too_many = || CatalogError::TooManyChanges { table: table.name.clone(), what: "column ids" };
-        table.next_column = table.next_column.checked_add(1).ok_or_else(too_many)?;
-    }
-    Ok(IndexPart { column, entry, descending: new.descending, nulls_first: new.nulls_first })
+    let entry = if keeps { column } else { new_column_id(table)? };
+    Ok(IndexPart { of: PartOf::Column(column), entry, descending, nulls_first })
+}
+
+fn new_column_id(table: &mut Table) -> CatalogResult<ColumnId> {
+    let id = ColumnId(table.next_column);
+    let too_many = || CatalogError::TooManyChanges { table: table.name.clone(), what: "column ids" };
+    table.next_column = table.next_column.checked_add(1).ok_or_else(too_many)?;
+    Ok(id)
 }

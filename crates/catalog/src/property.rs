@@ -89,7 +89,7 @@ const RULES: &[(&str, Rule)] = &[
 /// # Errors
 /// [`CatalogError::UnknownProperty`], [`CatalogError::InvalidProperty`], [`CatalogError::InvalidSalt`],
 /// [`CatalogError::Unsupported`].
-pub(crate) fn check_new(given: BTreeMap<String, String>) -> CatalogResult<(Option<u16>, BTreeMap<String, String>)> {
+pub fn check_new(given: BTreeMap<String, String>) -> CatalogResult<(Option<u16>, BTreeMap<String, String>)> {
     let mut salt = None;
     let mut properties = BTreeMap::new();
     for (name, value) in given {

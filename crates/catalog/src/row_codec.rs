@@ -7,6 +7,7 @@
 //! Reading takes the layout that the fragment names: columns that were added later have their `missing`
 //! value, columns that were dropped are passed over, sparse fragments are read cell by cell.
 
+use crate::table::SALT_OF_ROW;
 use crate::{ColumnId, LayoutDef, RowError, RowResult, Table};
 use fragment::{Fragment, Layout, LayoutColumn};
 use rowkey::{KeyPart, KeySchema, cell_value};
@@ -313,7 +314,8 @@ fn checked_key_schema(table: &Table) -> RowResult<KeySchema> {
             nulls_first: part.nulls_first,
         });
     }
-    Ok(KeySchema { parts, salt_buckets: table.salt_buckets })
+    let salted_by_row = table.salt_hash == SALT_OF_ROW;
+    Ok(KeySchema { parts, salt_buckets: table.salt_buckets, salted_by_row })
 }
 
 fn table_layout(table: &Table, def: &LayoutDef) -> TableLayout {

@@ -17,7 +17,8 @@ impl Table {
             }
         };
         let parts = self.key_columns().enumerate().map(part).collect();
-        KeySchema { parts, salt_buckets: self.salt_buckets }
+        let salted_by_row = self.salt_hash == crate::table::SALT_OF_ROW;
+        KeySchema { parts, salt_buckets: self.salt_buckets, salted_by_row }
     }
 
     /// The layout that a fragment names; `None` when no row of this table was ever written with it.

@@ -8,7 +8,9 @@
 mod rows;
 
 use crate::intent::{self, Intent, Settled};
-use crate::{Catalog, CatalogError, CatalogResult, Draft, JobRecord, SYSTEM_TABLE, SequenceValue, Table, TableOid};
+use crate::{
+    Catalog, CatalogError, CatalogResult, Draft, Index, JobRecord, SYSTEM_TABLE, SequenceValue, Table, TableOid,
+};
 use fragment::{Fragment, Layout, LayoutColumn};
 use rows::{Rows, value};
 use serde::de::DeserializeOwned;
@@ -32,7 +34,8 @@ const FORMAT_3: u32 = 3;
 /// The format of tables with foreign keys: a build that passed over them would leave rows that refer to nothing.
 const FORMAT_4: u32 = 4;
 /// The format of tables with generated columns, whose values a build that passed over them would leave as they were, and of
-/// those with an index that is not public, by which it would read.
+/// those with indexes on expressions or of some rows only, local ones, and such as are not public: it would write wrong
+/// entries, or read by entries that are not there.
 const FORMAT_5: u32 = 5;
 
 pub(crate) const FAMILY: FamilyId = FamilyId(0);
@@ -380,7 +383,7 @@ pub(crate) fn json_of<T: Serialize>(kind: Kind, id: u32, value: &T) -> CatalogRe
 fn table_json(table: &Table) -> CatalogResult<Vec<u8>> {
     let format = match table {
         table if table.columns.iter().any(|column| column.generated.is_some()) => FORMAT_5,
-        table if table.public_indexes().count() < table.indexes.len() => FORMAT_5,
+        table if !table.indexes.iter().all(Index::is_simple) => FORMAT_5,
         table if !table.foreign_keys.is_empty() => FORMAT_4,
         table if !table.indexes.is_empty() => FORMAT_3,
         table if !table.checks.is_empty() => FORMAT_2,

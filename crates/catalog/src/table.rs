@@ -1,5 +1,6 @@
 //! A table: columns, key, layouts and where its rows are.
 
+use crate::derived::Derived;
 use crate::{CatalogError, CatalogResult, Check, Column, ColumnId, ForeignKey, Index};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -45,6 +46,8 @@ pub struct LayoutDef {
 pub const KEY_CODEC: u16 = 1;
 /// The salt hash of `docs/formats/rowkey.md`, the only one so far.
 pub const SALT_HASH: u16 = 1;
+/// Of the entries of a local index: the salt is that of the row. No table has it.
+pub(crate) const SALT_OF_ROW: u16 = 2;
 
 /// A table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -90,6 +93,9 @@ pub struct Table {
     pub foreign_keys: Vec<ForeignKey>,
     /// Catalog version at which the table last changed.
     pub version: u64,
+    /// What was computed from this version.
+    #[serde(skip)]
+    pub derived: Derived,
 }
 
 impl Table {

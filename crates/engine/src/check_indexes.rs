@@ -12,7 +12,7 @@ use crate::error::{EngineResult, Fault, fail};
 use crate::utility::text_column;
 use crate::work::Work;
 use crate::{Answer, ColumnDesc, Session, stream};
-use catalog::Table;
+use catalog::{Index, IndexState, Table};
 use fragment::header;
 use index::{Entry, IndexCodec};
 use query::QueryError;
@@ -30,6 +30,11 @@ struct Difference {
     index: String,
     what: &'static str,
     key: String,
+}
+
+/// Is it built, and not disabled?
+fn has_all_entries(index: &Index) -> bool {
+    matches!(index.state, IndexState::Public | IndexState::Unusable)
 }
 
 /// The columns of the answer.
@@ -83,7 +88,7 @@ impl Session {
     ) -> EngineResult<Vec<Difference>> {
         let (target, only, view) = self.checked_state(check, work.as_deref_mut()).await?;
         let mut found = Vec::new();
-        let wanted = |index: &catalog::Index| only.is_none_or(|only| index.oid == only) && index.state.is_public();
+        let wanted = |index: &Index| only.is_none_or(|only| index.oid == only) && has_all_entries(index);
         for index in target.indexes.iter().filter(|index| wanted(index.index())) {
             let mut checker = Checker { session: self, view: &view, target: &target, index, found: &mut found };
             checker.rows(work.as_deref_mut()).await?;
@@ -108,9 +113,15 @@ impl Session {
             if now.table_by_oid(table.oid).is_none_or(|now| now.version != table.version) {
                 continue;
             }
+            self.compile_indexes(&now, &table).await?;
             let target = Target::new(&now, &table, self.time_zone())?;
+            let disabled = |index: &&Index| Some(index.oid) == only && index.state == IndexState::Disabled;
+            if let Some(index) = table.indexes.iter().find(disabled) {
+                let message = format!("index \"{}\" is disabled: it has no entries until it is rebuilt", index.name);
+                return fail(Fault::Refused { message });
+            }
             let building = target.indexes.iter().map(index::IndexCodec::index).find(|it| Some(it.oid) == only);
-            if let Some(index) = building.filter(|it| !it.state.is_public()) {
+            if let Some(index) = building.filter(|it| !has_all_entries(it)) {
                 return fail(Fault::IndexNotBuilt { name: index.name.clone() });
             }
             return Ok((target, only, ReadView::plain(store, snapshot)));

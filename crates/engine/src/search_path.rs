@@ -11,6 +11,9 @@ use sql::ObjectName;
 use std::sync::Arc;
 use types::interrupt;
 
+/// The schema of what PostgreSQL has no catalog for.
+pub(crate) const SYSTEM_SCHEMA: &str = "bennu";
+
 /// What was found last.
 #[derive(Debug, Default)]
 pub(crate) struct KnownPath(Mutex<Option<Known>>);
@@ -24,9 +27,11 @@ struct Known {
 }
 
 impl Session {
-    /// Schemas where names are looked up, `$user` resolved, whether they exist or not.
+    /// Schemas where names are looked up, `$user` resolved, whether they exist or not. The system's own schema is not that of a
+    /// user who is called so: what is in it is named with the schema.
     pub(crate) fn search_path(&self) -> Vec<String> {
         let path = self.settings.effective().search_path.iter();
+        let path = path.filter(|name| *name != "$user" || self.user != SYSTEM_SCHEMA);
         path.map(|name| self.schema_named(name).to_owned()).collect()
     }
 

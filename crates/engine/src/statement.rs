@@ -157,6 +157,7 @@ impl Session {
             | Statement::CreateIndex(_)
             | Statement::DropIndex { .. }
             | Statement::RenameIndex { .. }
+            | Statement::AlterIndex { .. }
             | Statement::Reindex { .. }
             | Statement::CreateView(_)
             | Statement::DropView { .. }

@@ -1,6 +1,13 @@
 //! Rows to entries, and entries back to the rowkeys of their rows.
+//!
+//! ```text
+//!   row, a value per column of the table ──RowExprs──> its values behind them, and: has it an entry?
+//!                                        ──sources──> the columns of the entry ──RowCodec──> key, fragment
+//! ```
 
-use catalog::{ColumnId, Index, RowCodec, RowError, RowResult, Table, key_keeps_value};
+use crate::row_exprs::{IndexResult, RowExprs};
+use catalog::{ColumnId, Index, PartOf, RowCodec, RowError, RowResult, Table, key_keeps_value};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::Bytes;
@@ -11,13 +18,22 @@ use types::Datum;
 pub struct IndexCodec {
     index: Index,
     entries: RowCodec,
-    /// For each column of the entries the position of its column in the table.
+    /// For each column of the entries the position of its value: in a row of the table, or behind it.
     sources: Vec<usize>,
-    /// Positions, in the table, of the parts of the index.
+    /// Positions, likewise, of the parts of the index.
     parts: Vec<usize>,
+    /// Positions, in the table, of all columns that entries depend on.
+    columns: Vec<usize>,
+    /// How many columns the table has.
+    width: usize,
+    /// Expressions and predicate, compiled; set where entries are made.
+    exprs: Option<Arc<dyn RowExprs>>,
+    /// The key of the table's rows, of whose salt that of a local index's entries is.
+    local: Option<RowCodec>,
     /// For each part of the rowkey its position in the entries.
     rowkey: Vec<usize>,
-    /// Are there included columns with values that are equal and not the same, such as 1.0 and 1.00?
+    /// Are there columns that are included or computed with, whose values may be equal and not the same, such as 1.0 and
+    /// 1.00?
     loose: bool,
 }
 
@@ -41,19 +57,46 @@ impl IndexCodec {
     pub fn new(table: &Arc<Table>, index: &Index) -> RowResult<Self> {
         let entries = RowCodec::new(&Arc::new(index.entries(table)))?;
         let broken = |what: &str| RowError::internal(format!("index \"{}\": {what}", index.name));
-        let source_of = |entry: ColumnId| {
-            let part = index.parts.iter().find(|part| part.entry == entry);
-            let id = part.map_or(entry, |part| part.column);
+        let position = |id: ColumnId| {
             table.columns.iter().position(|column| column.id == id).ok_or_else(|| broken("a column of no table"))
         };
+        let mut computed = BTreeMap::new();
+        for (at, part) in index.parts.iter().filter(|part| part.expression().is_some()).enumerate() {
+            computed.insert(part.entry, table.columns.len() + at);
+        }
+        let source_of = |entry: ColumnId| {
+            let part = index.parts.iter().find(|part| part.entry == entry);
+            match part.map(|part| &part.of) {
+                Some(PartOf::Column(id)) => position(*id),
+                Some(PartOf::Expression(_)) => computed.get(&entry).copied().ok_or_else(|| broken("no expression")),
+                None => position(entry),
+            }
+        };
         let columns = &entries.table().columns;
-        let sources = columns.iter().map(|column| source_of(column.id)).collect::<RowResult<_>>()?;
+        let sources = columns.iter().map(|column| source_of(column.id)).collect::<RowResult<Vec<_>>>()?;
         let parts = index.parts.iter().map(|part| source_of(part.entry)).collect::<RowResult<_>>()?;
+        let named = index.texts().flat_map(|expr| &expr.columns).map(|id| position(*id));
+        let mut needed = named.collect::<RowResult<BTreeSet<usize>>>()?;
+        needed.extend(sources.iter().copied().filter(|source| *source < table.columns.len()));
         let entry_of = |id: ColumnId| columns.iter().position(|column| column.id == id);
         let rowkey = table.key.iter().map(|part| entry_of(part.column)).collect::<Option<_>>();
         let rowkey = rowkey.ok_or_else(|| broken("without the rowkey"))?;
-        let loose = entries.table().value_columns().any(|column| !key_keeps_value(column.ty));
-        Ok(Self { index: index.clone(), entries, sources, parts, rowkey, loose })
+        let named = index.texts().flat_map(|expr| &expr.columns).filter_map(|id| table.column(*id));
+        let loose = entries.table().value_columns().chain(named).any(|column| !key_keeps_value(column.ty));
+        let (columns, width) = (needed.into_iter().collect(), table.columns.len());
+        let local = if index.local { Some(RowCodec::new(table)?) } else { None };
+        Ok(Self { index: index.clone(), entries, sources, parts, columns, width, exprs: None, local, rowkey, loose })
+    }
+
+    /// The same codec, that can make entries of an index with expressions or a predicate.
+    #[must_use]
+    pub fn with_exprs(self, exprs: Arc<dyn RowExprs>) -> Self {
+        Self { exprs: Some(exprs), ..self }
+    }
+
+    /// Must it have [`Self::with_exprs`] to make entries?
+    pub fn needs_exprs(&self) -> bool {
+        self.exprs.is_none() && self.index.texts().next().is_some()
     }
 
     /// The definition.
@@ -66,15 +109,20 @@ impl IndexCodec {
         &self.entries
     }
 
-    /// The entry of a row, which has a value for each column of the table.
+    /// The entry of a row, which has a value for each column of the table. `None`: its predicate leaves the row out.
     ///
     /// # Errors
-    /// [`RowError::Key`] for a key that is too long.
-    pub fn entry(&self, row: &[Datum]) -> RowResult<Option<Entry>> {
+    /// [`RowError::Key`] for a key that is too long; those of expressions.
+    pub fn entry(&self, row: &[Datum]) -> IndexResult<Option<Entry>> {
+        let Some(row) = self.computed(row)? else { return Ok(None) };
         let value = |source: &usize| row.get(*source).cloned().unwrap_or(Datum::Null);
         let values: Vec<Datum> = self.sources.iter().map(value).collect();
-        let key = self.entries.encode_key(&values)?;
-        let unique_prefix = match self.index.unique && self.can_be_equal(row) {
+        let mut key = self.entries.encode_key(&values)?;
+        if let (Some(table), Some(salt)) = (&self.local, key.first_mut()) {
+            let rowkey = table.encode_key(&row)?;
+            *salt = rowkey.first().copied().unwrap_or_default();
+        }
+        let unique_prefix = match self.index.unique && self.can_be_equal(&row) {
             true => Some(self.prefix(&key)?),
             false => None,
         };
@@ -82,21 +130,42 @@ impl IndexCodec {
         Ok(Some(Entry { key: key.into(), fragment: fragment.into(), unique_prefix }))
     }
 
-    /// Positions, in the table, of the columns that entries are made of.
-    pub fn sources(&self) -> &[usize] {
-        &self.sources
+    /// The row with the values of expressions behind it; `None` if it has no entry.
+    fn computed<'r>(&self, row: &'r [Datum]) -> IndexResult<Option<Cow<'r, [Datum]>>> {
+        if self.index.texts().next().is_none() {
+            return Ok(Some(Cow::Borrowed(row)));
+        }
+        let Some(exprs) = &self.exprs else {
+            let detail = format!("an entry of index \"{}\" is made without its expressions", self.index.name);
+            return Err(RowError::internal(detail).into());
+        };
+        let mut values = exprs.eval(row)?;
+        if self.index.predicate.is_some() && !matches!(values.pop(), Some(Datum::Bool(true))) {
+            return Ok(None);
+        }
+        let mut computed = row.get(..self.width).unwrap_or(row).to_vec();
+        computed.append(&mut values);
+        Ok(Some(Cow::Owned(computed)))
     }
 
-    /// Do two states of a row have the same entry?
+    /// Positions, in the table, of the columns that entries depend on.
+    pub fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    /// Do two states of a row have the same entry, or none?
     ///
     /// # Errors
     /// As [`Self::entry`].
-    pub fn is_same(&self, old: &[Datum], new: &[Datum]) -> RowResult<bool> {
+    pub fn is_same(&self, old: &[Datum], new: &[Datum]) -> IndexResult<bool> {
         let differ = |at: &usize| old.get(*at) != new.get(*at);
-        if self.sources.iter().any(differ) {
-            return Ok(false);
+        let differs = self.columns.iter().any(differ);
+        let computes = self.index.texts().next().is_some();
+        match differs {
+            false if !self.loose => Ok(true),
+            true if !computes => Ok(false),
+            _ => Ok(self.entry(old)? == self.entry(new)?),
         }
-        Ok(!self.loose || self.entry(old)? == self.entry(new)?)
     }
 
     /// [`Entry::unique_prefix`] of the entry with that key.
@@ -125,9 +194,13 @@ impl IndexCodec {
         Ok(self.index.parts.iter().map(|part| values.get(&part.entry).cloned().unwrap_or(Datum::Null)).collect())
     }
 
-    /// Values of the parts of a row, for messages.
-    pub fn part_values(&self, row: &[Datum]) -> Vec<Datum> {
-        self.parts.iter().map(|part| row.get(*part).cloned().unwrap_or(Datum::Null)).collect()
+    /// Values of the parts of a row that has an entry, for messages.
+    ///
+    /// # Errors
+    /// As [`Self::entry`].
+    pub fn part_values(&self, row: &[Datum]) -> IndexResult<Vec<Datum>> {
+        let row = self.computed(row)?.unwrap_or_default();
+        Ok(self.parts.iter().map(|part| row.get(*part).cloned().unwrap_or(Datum::Null)).collect())
     }
 
     /// Overwrites `rowkey` with the key of the row that an entry is of. `table` is the codec of the table.

@@ -16,7 +16,7 @@ impl EntryColumns {
         let readable = |column: &catalog::Column| entries.columns.iter().position(|entry| entry.id == column.id);
         let source = |part: &catalog::KeyColumn| {
             let own = index.parts.iter().find(|own| own.entry == part.column);
-            let id = own.map_or(part.column, |own| own.column);
+            let id = own.map_or(Some(part.column), |own| own.column())?;
             table.columns.iter().position(|column| column.id == id)
         };
         let own = |part: &&catalog::KeyColumn| index.parts.iter().any(|own| own.entry == part.column);
@@ -32,7 +32,7 @@ impl EntryColumns {
         self.readable.get(column).copied().flatten()
     }
 
-    /// For each part of the entries' key the column of the table that it is.
+    /// For each part of the entries' key the column of the table that it is; an expression is none.
     pub fn key(&self) -> &[Option<usize>] {
         &self.key
     }

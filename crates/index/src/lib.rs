@@ -2,8 +2,9 @@
 //!
 //! ```text
 //!   Table, Index ──IndexCodec::new──> IndexCodec
-//!   row ──IndexCodec::entry──> Entry (key, fragment)
+//!   row ──IndexCodec::entry──> Entry (key, fragment), with RowExprs for expressions and predicates
 //!   old entry, new entry ──change──> Change: nothing, or a delete and a put
+//!   conditions of a query, predicate of an index ──implies──> has the index all rows that are wanted?
 //!   ways to the rows, with what is known of them ──choose──> the one to take
 //! ```
 //!
@@ -15,8 +16,12 @@ mod change;
 mod choice;
 mod codec;
 mod columns;
+mod implication;
+mod row_exprs;
 
 pub use change::{Change, change};
 pub use choice::{IndexChoice, Reach, Source, Way, choose};
 pub use codec::{Entry, IndexCodec};
 pub use columns::EntryColumns;
+pub use implication::{Clause, Comparison, Says, Test, implies};
+pub use row_exprs::{IndexError, IndexResult, RowExprs};

@@ -1,31 +1,33 @@
 //! Indexes and constraints as SQL text.
 
-use crate::shown_index::{ShownIndex, ShownPart};
+use crate::shown_index::{ShownIndex, ShownOf, ShownPart};
 use crate::source::Source;
 use catalog::Check;
 
 /// `CREATE [UNIQUE] INDEX …` as PostgreSQL would print it.
-pub(crate) fn index_definition(source: &Source, index: &ShownIndex<'_>, qualified: bool) -> String {
+pub(crate) fn index_definition(source: &Source, index: &ShownIndex<'_>, qualified: bool, pretty: bool) -> String {
     let unique = if index.unique { "UNIQUE " } else { "" };
     let name = source.quote(index.name);
     let schema =
         if qualified { format!("{}.", source.quote(source.catalog.schema_name(index.table))) } else { String::new() };
-    let parts: Vec<String> = index.parts.iter().map(|part| index_part(source, index, part)).collect();
+    let parts: Vec<String> = index.parts.iter().map(|part| index_part(source, index, part, pretty)).collect();
     let (table, parts) = (source.quote(&index.table.name), parts.join(", "));
     let nulls = if index.nulls_not_distinct { " NULLS NOT DISTINCT" } else { "" };
     // `btree` is the name of the way it is kept.
     let method = source.quote("btree");
     let include = included(source, index);
-    format!("CREATE {unique}INDEX {name} ON {schema}{table} USING {method} ({parts}){include}{nulls}")
+    let predicate = index.predicate.map(|predicate| format!(" WHERE {}", predicate.shown(pretty)));
+    let predicate = predicate.unwrap_or_default();
+    format!("CREATE {unique}INDEX {name} ON {schema}{table} USING {method} ({parts}){include}{nulls}{predicate}")
 }
 
 /// `PRIMARY KEY (…)`, `UNIQUE (…)`.
 pub(crate) fn constraint_definition(source: &Source, index: &ShownIndex<'_>) -> String {
     if index.primary {
-        let parts: Vec<String> = index.parts.iter().map(|part| index_part(source, index, part)).collect();
+        let parts: Vec<String> = index.parts.iter().map(|part| index_part(source, index, part, false)).collect();
         return format!("PRIMARY KEY ({})", parts.join(", "));
     }
-    let columns: Vec<String> = index.parts.iter().map(|part| source.quote(&part.column.name)).collect();
+    let columns: Vec<String> = index.parts.iter().map(|part| source.quote(part.of.name())).collect();
     let nulls = if index.nulls_not_distinct { " NULLS NOT DISTINCT" } else { "" };
     let timing = match index.deferrable {
         (true, true) => " DEFERRABLE INITIALLY DEFERRED",
@@ -50,22 +52,29 @@ pub(crate) fn check_definition(check: &Check, pretty: bool) -> String {
 }
 
 /// A column with its order, as far as that differs from ASC NULLS LAST or DESC NULLS FIRST.
-fn index_part(source: &Source, index: &ShownIndex<'_>, part: &ShownPart<'_>) -> String {
+fn index_part(source: &Source, index: &ShownIndex<'_>, part: &ShownPart<'_>, pretty: bool) -> String {
     let order = if part.descending { " DESC" } else { "" };
     let nulls = match (part.descending, part.nulls_first) {
         // A key has a place for NULLs only where there may be some.
-        _ if index.primary && part.column.not_null => "",
+        _ if index.primary && part.of.column().is_some_and(|column| column.not_null) => "",
         (false, true) => " NULLS FIRST",
         (true, false) => " NULLS LAST",
         _ => "",
     };
-    format!("{}{order}{nulls}", source.quote(&part.column.name))
+    format!("{}{order}{nulls}", shown_of(source, part.of, pretty))
 }
 
-/// The `number`th column of an index, from 1: its name.
-pub(crate) fn index_column(source: &Source, index: &ShownIndex<'_>, number: usize) -> Option<String> {
-    let (_, column) = index.columns().nth(number.checked_sub(1)?)?;
-    Some(source.quote(&column.name))
+/// A column's name, or an expression as a part of an index.
+fn shown_of(source: &Source, of: ShownOf<'_>, pretty: bool) -> String {
+    match of {
+        ShownOf::Column(_, column) => source.quote(&column.name),
+        ShownOf::Expression(expression) => expression.as_part(pretty),
+    }
+}
+
+/// The `number`th column of an index, from 1: its name, or its expression.
+pub(crate) fn index_column(source: &Source, index: &ShownIndex<'_>, number: usize, pretty: bool) -> Option<String> {
+    Some(shown_of(source, index.columns().nth(number.checked_sub(1)?)?, pretty))
 }
 
 /// A view's query as `pg_get_viewdef` shows it: as it was written, with schemas where names would not be found without.

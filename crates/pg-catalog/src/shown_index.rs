@@ -1,8 +1,10 @@
 //! Indexes as PostgreSQL's catalogs show them: that of a primary key, which is the table itself here, and secondary ones.
 
 use crate::source::{Relation, key_columns, shown_columns};
-use catalog::{Column, ColumnId, Index, IndexState, Table};
+use catalog::{Column, ColumnId, Index, IndexExpr, IndexState, PartOf, Table};
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use types::DataType;
 
 /// An index of a table.
 pub(crate) struct ShownIndex<'a> {
@@ -11,8 +13,10 @@ pub(crate) struct ShownIndex<'a> {
     pub(crate) name: &'a str,
     /// Of the primary key?
     pub(crate) primary: bool,
-    pub(crate) unique: bool,
+    /// WHERE.
+    pub(crate) predicate: Option<&'a IndexExpr>,
     pub(crate) state: IndexState,
+    pub(crate) unique: bool,
     pub(crate) nulls_not_distinct: bool,
     /// The constraint that it belongs to; its name is the index's.
     pub(crate) constraint: Option<u32>,
@@ -23,20 +27,57 @@ pub(crate) struct ShownIndex<'a> {
     pub(crate) include: Vec<(i16, &'a Column)>,
 }
 
-/// A column that an index is in the order of.
+/// What an index is in the order of.
 pub(crate) struct ShownPart<'a> {
-    pub(crate) number: i16,
-    pub(crate) column: &'a Column,
+    pub(crate) of: ShownOf<'a>,
     pub(crate) descending: bool,
     pub(crate) nulls_first: bool,
+}
+
+/// A column with its number, or an expression.
+#[derive(Clone, Copy)]
+pub(crate) enum ShownOf<'a> {
+    Column(i16, &'a Column),
+    Expression(&'a IndexExpr),
+}
+
+impl<'a> ShownOf<'a> {
+    /// Its number in `indkey`; expressions have none.
+    pub(crate) fn number(self) -> i16 {
+        match self {
+            Self::Column(number, _) => number,
+            Self::Expression(_) => 0,
+        }
+    }
+
+    /// Its name as a column of the index.
+    pub(crate) fn name(self) -> &'a str {
+        match self {
+            Self::Column(_, column) => &column.name,
+            Self::Expression(expression) => &expression.name,
+        }
+    }
+
+    pub(crate) fn ty(self) -> &'a DataType {
+        match self {
+            Self::Column(_, column) => &column.ty,
+            Self::Expression(expression) => &expression.ty,
+        }
+    }
+
+    pub(crate) fn column(self) -> Option<&'a Column> {
+        match self {
+            Self::Column(_, column) => Some(column),
+            Self::Expression(_) => None,
+        }
+    }
 }
 
 impl<'a> ShownIndex<'a> {
     /// The index of a table's primary key, if it has one.
     pub(crate) fn of_key(table: &'a Arc<Table>) -> Option<Self> {
         let part = |(number, part, column): (i16, &catalog::KeyColumn, &'a Column)| ShownPart {
-            number,
-            column,
+            of: ShownOf::Column(number, column),
             descending: part.descending,
             nulls_first: part.nulls_first,
         };
@@ -46,8 +87,9 @@ impl<'a> ShownIndex<'a> {
             oid,
             name: table.key_name.as_deref().unwrap_or_default(),
             primary: true,
-            unique: true,
+            predicate: None,
             state: IndexState::Public,
+            unique: true,
             nulls_not_distinct: false,
             constraint: table.key_constraint_oid(),
             deferrable: (false, false),
@@ -59,17 +101,21 @@ impl<'a> ShownIndex<'a> {
     /// A secondary index.
     pub(crate) fn secondary(table: &'a Arc<Table>, index: &'a Index) -> Self {
         let find = |id: ColumnId| shown_columns(table).find(|(_, column)| column.id == id);
-        let part = |part: &catalog::IndexPart| {
-            let (number, column) = find(part.column)?;
-            Some(ShownPart { number, column, descending: part.descending, nulls_first: part.nulls_first })
+        let part = |part: &'a catalog::IndexPart| {
+            let of = match &part.of {
+                PartOf::Column(id) => find(*id).map(|(number, column)| ShownOf::Column(number, column))?,
+                PartOf::Expression(expression) => ShownOf::Expression(expression),
+            };
+            Some(ShownPart { of, descending: part.descending, nulls_first: part.nulls_first })
         };
         Self {
             table,
             oid: index.oid,
             name: &index.name,
             primary: false,
-            unique: index.unique,
+            predicate: index.predicate.as_ref(),
             state: index.state,
+            unique: index.unique,
             nulls_not_distinct: index.nulls_not_distinct,
             constraint: index.constraint,
             deferrable: (index.deferrable, index.deferred),
@@ -93,7 +139,23 @@ impl<'a> ShownIndex<'a> {
     }
 
     /// Its columns, the included ones last.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = (i16, &'a Column)> {
-        self.parts.iter().map(|part| (part.number, part.column)).chain(self.include.iter().copied())
+    pub(crate) fn columns(&self) -> impl Iterator<Item = ShownOf<'a>> {
+        let include = self.include.iter().map(|(number, column)| ShownOf::Column(*number, column));
+        self.parts.iter().map(|part| part.of).chain(include)
+    }
+
+    /// Numbers of the table's columns that it goes with.
+    pub(crate) fn depends_on(&self) -> BTreeSet<i16> {
+        let own = self.columns().map(ShownOf::number).filter(|number| *number != 0);
+        let named = self.expressions().chain(self.predicate).flat_map(|expr| &expr.columns);
+        own.chain(named.filter_map(|id| i16::try_from(id.0).ok())).collect()
+    }
+
+    /// The expressions among its parts.
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = &'a IndexExpr> {
+        self.parts.iter().filter_map(|part| match part.of {
+            ShownOf::Expression(expression) => Some(expression),
+            ShownOf::Column(..) => None,
+        })
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::convert::expr_to_condition::{Mode, is_useful};
 use crate::convert::expr_to_filter::{byte_filter, has_byte_form};
-use crate::convert::expr_to_ranges::{key_condition, narrows_key, ranges_of};
+use crate::convert::expr_to_ranges::{narrows_key, ranges_of};
 use crate::scan_source::{ScanSource, TableIndex};
 use catalog::row_codec::RowCodec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
@@ -19,7 +19,7 @@ pub(crate) fn pushdown(codec: &RowCodec, indexes: &[Arc<TableIndex>], filter: &E
     if filter.is_volatile() {
         return TableProviderFilterPushDown::Unsupported;
     }
-    let by_index = || indexes.iter().any(|index| narrows_key(&index.entries, filter));
+    let by_index = || indexes.iter().any(|index| index.is_concerned(filter));
     if narrows_key(codec, filter) || has_byte_form(codec, filter) || by_index() {
         TableProviderFilterPushDown::Exact
     } else {
@@ -75,7 +75,7 @@ impl AccessPath {
     pub(crate) fn of(source: &ScanSource, filters: &[Expr], judged: &dyn Fn(&Expr) -> bool) -> Self {
         let scanned = source.scanned();
         let conditions: Vec<Condition> =
-            filters.iter().map(|filter| key_condition(scanned, Mode::Values, filter)).collect();
+            filters.iter().map(|filter| source.key_condition(Mode::Values, filter)).collect();
         let mut ranges = ranges_of(scanned, &conditions);
         let mut key_filters = Vec::new();
         let mut open: Vec<&Expr> = Vec::new();

@@ -91,9 +91,10 @@ impl Asked<'_> {
 
     /// The path by an index, if it leads to the rows in a way that could be a good one.
     fn by_index(&self, index: &Arc<TableIndex>) -> Option<(ScanSource, AccessPath)> {
+        let left = index.left_of(self.filters)?;
         let in_entries = |filter: &Expr| index.has_all(&columns_of(self.table, filter));
         let fetching = ScanSource::index(self.table, index, false);
-        let path = AccessPath::of(&fetching, self.filters, &in_entries);
+        let path = AccessPath::of(&fetching, &left, &in_entries);
         let is_left = |filters: &crate::access_path::Filters| !filters.rows.is_empty() || !filters.bytes.is_empty();
         let covers = index.has_all(self.projection) && !is_left(&path.fetched);
         let narrows = path.ranges.parts_used > 0 && path.ranges.access != Access::Full;

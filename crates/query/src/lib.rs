@@ -16,6 +16,7 @@
 //! Read next: `engine` (which statement goes where).
 
 mod access_path;
+mod bound_index;
 mod choose_path;
 mod classify;
 mod context;

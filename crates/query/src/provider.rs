@@ -4,9 +4,9 @@
 //! view ([`RegionTable::bind`]); only a bound table can be scanned.
 
 use crate::access_path::{AccessPath, Filters, pushdown};
+use crate::bound_index::BoundIndex;
 use crate::choose_path::{Asked, Chosen, FirstRows, columns_of};
 use crate::convert::expr_to_condition::Mode;
-use crate::convert::expr_to_ranges::key_condition;
 use crate::convert::{RowDecoder, table_schema};
 use crate::error::{QueryError, QueryResult};
 use crate::exec::narrowing::Finder;
@@ -67,7 +67,10 @@ impl RegionTable {
             Constraint::PrimaryKey(codec.key_columns().to_vec())
         };
         let constraints = Constraints::new_unverified(vec![key]);
-        let indexes = table.public_indexes().map(|index| Ok(Arc::new(TableIndex::new(table, index)?)));
+        let indexes = table.public_indexes().filter_map(|index| {
+            let computed = BoundIndex::of(table, index)?;
+            Some(TableIndex::new(table, index, computed).map(Arc::new))
+        });
         Ok(Self {
             codec: Arc::new(codec),
             indexes: indexes.collect::<QueryResult<_>>()?,
@@ -172,10 +175,10 @@ impl RegionTable {
             return Vec::new();
         }
         let finder = |index: &Arc<TableIndex>| {
-            let condition = |filter: &Expr| key_condition(&index.entries, Mode::Values, filter);
+            let condition = |filter: &Expr| index.key_condition(Mode::Values, filter);
             Finder { index: Arc::clone(index), conditions: filters.iter().map(condition).collect() }
         };
-        self.indexes.iter().map(finder).collect()
+        self.indexes.iter().filter(|index| index.left_of(filters).is_some()).map(finder).collect()
     }
 
     /// Filters as checks of rows, which a decoder of the columns that they look at reads.

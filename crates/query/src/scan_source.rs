@@ -8,11 +8,16 @@
 //! Columns are always named by their place in the table. What key order and conditions on the key say, they say of what is
 //! scanned.
 
+use crate::bound_index::BoundIndex;
+use crate::convert::expr_to_condition::{Mode, is_useful};
+use crate::convert::expr_to_ranges::key_condition;
 use crate::convert::{RowDecoder, table_schema};
 use crate::error::{QueryError, QueryResult};
 use catalog::row_codec::{Place, RowCodec};
 use catalog::{Index, Table};
+use datafusion::logical_expr::Expr;
 use index::{EntryColumns, IndexCodec};
+use rowkey::range::Condition;
 use std::sync::Arc;
 
 /// An index, made ready to be read.
@@ -21,14 +26,31 @@ pub(crate) struct TableIndex {
     pub(crate) codec: IndexCodec,
     pub(crate) entries: Arc<RowCodec>,
     columns: EntryColumns,
+    computed: Arc<BoundIndex>,
 }
 
 impl TableIndex {
-    pub(crate) fn new(table: &Arc<Table>, index: &Index) -> QueryResult<Self> {
+    /// `computed`: its expressions and its predicate.
+    pub(crate) fn new(table: &Arc<Table>, index: &Index, computed: Arc<BoundIndex>) -> QueryResult<Self> {
         let codec = IndexCodec::new(table, index)?;
         let entries = Arc::new(codec.entries().clone());
         let columns = EntryColumns::new(table, index, entries.table());
-        Ok(Self { codec, entries, columns })
+        Ok(Self { codec, entries, columns, computed })
+    }
+
+    /// What a filter says about the key of entries.
+    pub(crate) fn key_condition(&self, mode: Mode, filter: &Expr) -> Condition {
+        key_condition(&self.entries, mode, &self.computed.over_entries(filter))
+    }
+
+    /// May key ranges get narrower by a filter, or does it say that the index has the rows that are wanted?
+    pub(crate) fn is_concerned(&self, filter: &Expr) -> bool {
+        is_useful(&self.key_condition(Mode::Shape, filter)) || self.computed.speaks_of(filter)
+    }
+
+    /// What of the filters the index does not say by itself; `None`: it does not have all rows that satisfy them.
+    pub(crate) fn left_of(&self, filters: &[Expr]) -> Option<Vec<Expr>> {
+        self.computed.left_of(filters)
     }
 
     /// Have the entries the values of all these columns?
@@ -73,6 +95,14 @@ impl ScanSource {
     /// The codec of what is scanned.
     pub(crate) fn scanned(&self) -> &Arc<RowCodec> {
         self.index.as_ref().map_or(&self.table, |index| &index.entries)
+    }
+
+    /// What a filter says about the key of what is scanned.
+    pub(crate) fn key_condition(&self, mode: Mode, filter: &Expr) -> Condition {
+        match &self.index {
+            Some(index) => index.key_condition(mode, filter),
+            None => key_condition(&self.table, mode, filter),
+        }
     }
 
     /// The index, if one is read.

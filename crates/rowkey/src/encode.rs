@@ -45,8 +45,8 @@ impl KeySchema {
         Ok(())
     }
 
-    /// The salt of a key given without it; `None` for a table without salt.
+    /// The salt of a key given without it; `None` for a table without salt, and where it is not a function of the key.
     pub fn salt_of(&self, unsalted: &[u8]) -> Option<u8> {
-        self.salt_buckets.map(|buckets| salt_of(unsalted, buckets))
+        self.salt_buckets.filter(|_| !self.salted_by_row).map(|buckets| salt_of(unsalted, buckets))
     }
 }

@@ -16,6 +16,9 @@ pub struct KeySchema {
     pub parts: Vec<KeyPart>,
     /// Buckets of the salt byte in front, 2 to 256; `None` without salt.
     pub salt_buckets: Option<u16>,
+    /// Is the salt that of another key, which whoever encodes puts in? Then the bucket of a key is not known from the key.
+    #[serde(default)]
+    pub salted_by_row: bool,
 }
 
 /// One part of a key.
@@ -46,7 +49,7 @@ impl KeyPart {
 impl KeySchema {
     /// A key without salt.
     pub fn new(parts: Vec<KeyPart>) -> Self {
-        Self { parts, salt_buckets: None }
+        Self { parts, salt_buckets: None, salted_by_row: false }
     }
 
     /// Bytes in front of the first part.

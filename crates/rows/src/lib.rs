@@ -24,6 +24,7 @@ mod plan;
 mod program;
 mod why_not;
 
+pub use access::clause;
 pub use error::{RowsError, RowsResult};
 pub use explain::Made;
 pub use functions::{Builtins, Functions, Test};

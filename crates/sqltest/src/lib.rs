@@ -18,5 +18,5 @@ mod server;
 
 pub use error::FrontError;
 pub use front::{Front, Ways};
-pub use run::{Compare, Report, compare_file, fill_from, run_file, run_file_at, run_file_on};
+pub use run::{Compare, Report, compare_file, compare_index_choices, fill_from, run_file, run_file_at, run_file_on};
 pub use server::Server;

@@ -1,7 +1,7 @@
 //! One file, one front.
 
 use crate::answer::{SEPARATOR, same_columns, same_rows, same_words};
-use crate::front::{Compared, Extended, Library, Simple, Told, Ways};
+use crate::front::{Compared, Extended, Found, IndexChoices, Library, Simple, Told, Ways};
 use crate::records::records;
 use crate::server::{Server, connect};
 use crate::{Front, FrontError};
@@ -115,6 +115,20 @@ pub async fn compare_file(db: &Bennu, ways: Ways, file: &Path) -> Result<Report,
     report.compared = told.compared;
     report.reasons = std::mem::take(&mut told.reasons);
     Ok(report)
+}
+
+/// Runs `file` in process on `db`, each query by every choice of indexes, of which each table gets some. What they do not
+/// answer alike is in the report, and nothing else: answers of the file may speak of the indexes that there are.
+///
+/// # Errors
+/// As [`run_file`].
+pub async fn compare_index_choices(db: &Bennu, file: &Path) -> Result<Report, String> {
+    let found = Arc::new(Mutex::new(Found::default()));
+    let make = || async { Ok(IndexChoices::new(db.session()?, Arc::clone(&found))) };
+    let ran = drive(Runner::new(make), Front::Library, &[], Compare::Exact, file).await?;
+    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+    let failures = std::mem::take(&mut found.differ);
+    Ok(Report { failures, compared: found.compared, ..ran })
 }
 
 /// What `onlyif` and `skipif` call the server.

@@ -38,6 +38,13 @@ struct SortKey {
     nulls_first: bool,
 }
 
+/// What reads the rows of groups.
+struct Above<'s> {
+    outputs: &'s mut Vec<(String, Scalar)>,
+    order: &'s mut Vec<SortKey>,
+    on: &'s mut Option<Vec<Target>>,
+}
+
 impl Binder<'_> {
     /// A SELECT with the ORDER BY that stands behind it. `untyped`: outputs without a type stay so, since a set
     /// operation around it decides.
@@ -73,7 +80,7 @@ impl Binder<'_> {
             }
         }
         let mut keys = self.group_keys(&select.group_by, &outputs)?;
-        let mut having = match &select.having {
+        let having = match &select.having {
             Some(condition) => self.in_clause(Clause::Having, |binder| binder.conditions(condition, "HAVING"))?,
             None => Vec::new(),
         };
@@ -83,32 +90,48 @@ impl Binder<'_> {
             return self.error(BindErrorKind::TooManyEntries { limit: MAX_ENTRIES }, Span::default());
         }
         let mut on = self.distinct_keys(select.distinct.as_ref(), &outputs)?;
+        let grouped = !keys.is_empty() || !self.scope().aggregates.is_empty() || select.having.is_some();
+        let above = Above { outputs: &mut outputs, order: &mut order, on: &mut on };
+        rel = self.above_rows(rel, grouped, &mut keys, having, above)?;
+        let selected = Selected { rel, outputs };
+        match (select.distinct.as_ref(), plain) {
+            (_, true) => Ok(selected),
+            (distinct, false) => self.arrange(selected, distinct, on, order),
+        }
+    }
+
+    /// Groups, HAVING, windows and sets over the rows of WHERE. Apart from what recurses: it is no small frame.
+    #[inline(never)]
+    fn above_rows(
+        &mut self,
+        mut rel: Rel,
+        grouped: bool,
+        keys: &mut [Scalar],
+        mut having: Vec<Scalar>,
+        above: Above<'_>,
+    ) -> BindResult<Rel> {
+        let Above { outputs, order, on } = above;
         let mut windows = std::mem::take(&mut self.scope().windows);
         let mut of_windows: Vec<ColId> = windows.iter().map(|window| window.col).collect();
         if keys.iter().chain(&having).any(|value| window::reads_any(value, &of_windows)) {
             return Err(self.not_built("a window function in GROUP BY"));
         }
         let within_windows = windows.iter_mut().flat_map(PendingWindow::values_mut).map(|value| &*value);
-        let mut sets = self.take_sets(&outputs, keys.iter().chain(&having).chain(within_windows))?;
+        let mut sets = self.take_sets(outputs, keys.iter().chain(&having).chain(within_windows))?;
         of_windows.extend(sets::set_cols(&sets));
-        if !keys.is_empty() || !self.scope().aggregates.is_empty() || select.having.is_some() {
+        if grouped {
             let orders = order.iter_mut().map(|key| &mut key.target).chain(on.iter_mut().flatten());
             let extra = orders.filter_map(Target::expression);
             let inside = windows.iter_mut().flat_map(PendingWindow::values_mut);
             let inside = inside.chain(sets.iter_mut().flat_map(|set| &mut set.args));
             let above = outputs.iter_mut().map(|(_, value)| value).chain(&mut having).chain(extra).chain(inside);
-            rel = self.group(rel, &mut keys, above.collect(), of_windows)?;
+            rel = self.group(rel, keys, above.collect(), of_windows)?;
         }
         if !having.is_empty() {
             rel = Rel::Filter { input: Box::new(rel), all: having };
         }
         let rel = self.windowed(rel, windows)?;
-        let rel = self.with_sets(rel, sets);
-        let selected = Selected { rel, outputs };
-        match (select.distinct.as_ref(), plain) {
-            (_, true) => Ok(selected),
-            (distinct, false) => self.arrange(selected, distinct, on, order),
-        }
+        Ok(self.with_sets(rel, sets))
     }
 
     /// DISTINCT and ORDER BY over outputs that are columns now.

@@ -34,6 +34,9 @@ struct Window {
     frame: Frame,
 }
 
+/// A window as it is compared, as a node has it, and its calls.
+type Node = (Window, WindowSpec, Vec<(ColId, WindowCall)>);
+
 impl PendingWindow {
     /// All expressions that are over the rows below.
     pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Scalar> {
@@ -237,11 +240,11 @@ impl Binder<'_> {
         };
         use ast::WindowFrameBound::{Following as After, Preceding as Before};
         let backwards = matches!(frame.start_bound, After(None)) || matches!(frame.end_bound, Some(Before(None)));
-        let crossed = match (&start, &end) {
-            (FrameBound::Current, FrameBound::Preceding(_)) => true,
-            (FrameBound::Following(_), FrameBound::Current | FrameBound::Preceding(_)) => true,
-            _ => false,
-        };
+        let crossed = matches!(
+            (&start, &end),
+            (FrameBound::Current, FrameBound::Preceding(_))
+                | (FrameBound::Following(_), FrameBound::Current | FrameBound::Preceding(_))
+        );
         if backwards || crossed {
             return Err(self.not_built("a frame that ends before it begins"));
         }
@@ -297,7 +300,7 @@ impl Binder<'_> {
             return Ok(rel);
         }
         let mut exprs: Vec<(ColId, Scalar)> = Vec::new();
-        let mut nodes: Vec<(Window, WindowSpec, Vec<(ColId, WindowCall)>)> = Vec::new();
+        let mut nodes: Vec<Node> = Vec::new();
         for pending in windows {
             let PendingWindow { col, func, args, filter, window, ty } = pending;
             let mut cols = Vec::with_capacity(args.len());

@@ -55,8 +55,8 @@ impl Tables {
             Statement::CreateTable(create) => {
                 self.next_oid += 1;
                 let found = match create.as_query {
-                    None => Found::Table(Arc::new(table(create, self.next_oid))),
-                    Some(_) => unreadable,
+                    None if create.likes.is_empty() => Found::Table(Arc::new(table(create, self.next_oid))),
+                    _ => unreadable,
                 };
                 if !(create.if_not_exists && self.found.contains_key(&create.name.name)) {
                     self.found.insert(create.name.name.clone(), found);
@@ -242,6 +242,7 @@ fn table(create: &sql::CreateTable, oid: u32) -> Table {
         layouts: Vec::new(),
         properties: BTreeMap::new(),
         version: 0,
+        derived: catalog::Derived::default(),
     }
 }
 
@@ -256,6 +257,7 @@ fn column(at: usize, name: &str, ty: DataType, not_null: bool, hidden: bool) -> 
         family: None,
         sequence: None,
         identity: None,
+        generated: None,
         hidden,
     }
 }

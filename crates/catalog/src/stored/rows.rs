@@ -122,8 +122,9 @@ pub(super) fn check(table: &Table) -> CatalogResult<()> {
         return fail("a CHECK constraint names a column that it lacks");
     }
     for index in &table.indexes {
-        let parts = index.parts.iter().map(|part| part.column).chain(index.include.iter().copied());
-        if index.parts.is_empty() || parts.into_iter().any(|id| table.column(id).is_none()) {
+        let parts = index.parts.iter().filter_map(crate::IndexPart::column);
+        let mut ids = parts.chain(index.include.iter().chain(index.texts().flat_map(|expr| &expr.columns)).copied());
+        if index.parts.is_empty() || ids.any(|id| table.column(id).is_none()) {
             return fail("an index names a column that it lacks");
         }
     }

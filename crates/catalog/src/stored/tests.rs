@@ -12,6 +12,9 @@ const ROWS_2: &str = include_str!("../../fixtures/format_2.jsonl");
 /// And of format 4.
 const ROWS_4: &str = include_str!("../../fixtures/format_4.jsonl");
 
+/// And of format 5.
+const ROWS_5: &str = include_str!("../../fixtures/format_5.jsonl");
+
 fn read_back<T: Serialize + DeserializeOwned>(line: &str) -> String {
     let row: T = value(line.as_bytes(), &|| line.to_string()).unwrap();
     serde_json::to_string(&Versioned { format: FORMAT_1, value: row }).unwrap()
@@ -51,6 +54,25 @@ fn tables_with_foreign_keys_are_of_format_4() {
     table.foreign_keys[0].columns = vec![crate::ColumnId(9)];
     assert!(check(&table).is_err(), "it names a column that is not there");
     table.foreign_keys.clear();
+    assert!(table_json(&table).unwrap().starts_with(br#"{"format":1,"#));
+}
+
+#[test]
+fn tables_with_indexes_that_compute_or_are_not_read_are_of_format_5() {
+    let line = ROWS_5.lines().next().unwrap();
+    let mut table: Table = value(line.as_bytes(), &|| line.to_string()).unwrap();
+    let [lower, by_column] = table.indexes.as_slice() else { panic!("{:?}", table.indexes) };
+    assert_eq!(lower.expressions().map(|expr| expr.as_part(false)).collect::<Vec<_>>(), ["lower(c)"]);
+    assert_eq!(lower.predicate.as_ref().map(|expr| expr.shown(true)), Some("c IS NOT NULL"));
+    assert_eq!((lower.local, lower.state), (true, crate::IndexState::Unusable));
+    assert!(lower.names(crate::ColumnId(2)) && lower.plain_columns().is_none());
+    assert_eq!(by_column.plain_columns(), Some(vec![crate::ColumnId(2)]));
+    check(&table).unwrap();
+    assert_eq!(String::from_utf8(table_json(&table).unwrap()).unwrap(), line);
+    table.indexes.truncate(1);
+    table.indexes[0].predicate = None;
+    assert!(table_json(&table).unwrap().starts_with(br#"{"format":5,"#), "an expression is left");
+    table.indexes.clear();
     assert!(table_json(&table).unwrap().starts_with(br#"{"format":1,"#));
 }
 

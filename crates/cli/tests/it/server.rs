@@ -12,14 +12,19 @@ pub(crate) struct Server {
     pub(crate) http_port: u16,
 }
 
-/// The binary that was built with the tests, or `BENNU_BINARY`. It would take what the tests are told for settings of its own.
+/// The binary that was built with the tests, or `BENNU_BINARY`.
 pub(crate) fn bennu() -> Command {
     let mut bennu =
         Command::new(std::env::var_os("BENNU_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_bennu").into()));
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("BENNU_")) {
-        bennu.env_remove(name);
-    }
+    without_settings(&mut bennu);
     bennu
+}
+
+/// The binary would take what the tests are told for settings of its own.
+fn without_settings(command: &mut Command) {
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("BENNU_")) {
+        command.env_remove(name);
+    }
 }
 
 impl Server {
@@ -45,6 +50,7 @@ impl Server {
     /// Starts it on `data` in a process that may open so many files.
     pub(crate) fn start_with_files(data: &Path, files: u32) -> Self {
         let mut shell = Command::new("sh");
+        without_settings(&mut shell);
         shell.args(["-c", &format!("ulimit -n {files} && exec \"$0\" \"$@\"")]);
         Self::start_command(shell.arg(bennu().get_program()).args(["serve", "--data"]).arg(data).stderr(Stdio::null()))
     }
@@ -53,6 +59,7 @@ impl Server {
     pub(crate) fn start_by(shell: &mut Command, data: &Path, config: &str) -> Self {
         let file = data.with_extension("toml");
         std::fs::write(&file, config).unwrap();
+        without_settings(shell);
         let serve = shell.arg(bennu().get_program()).args(["serve", "--data"]).arg(data).arg("--config").arg(file);
         Self::start_command(serve.stderr(Stdio::null()))
     }

@@ -38,10 +38,10 @@ async fn what_a_killed_server_spilled_is_removed_at_the_next_start() {
 
 const SMALL: &str = "query_memory_mib = 16\nmemtable_mib = 16\ncache_mib = 16\n";
 
-/// Rows that are kept in one file of so many megabytes, since they are read twice.
+/// Rows that are kept in one file of so many megabytes, since they are read twice and computed once.
 fn kept(megabytes: u32) -> String {
     format!(
-        "WITH w AS (SELECT repeat(md5(g::text), 1000) AS t FROM generate_series(1, {}) AS s (g)) \
+        "WITH w AS (SELECT repeat(md5((g + random())::text), 1000) AS t FROM generate_series(1, {}) AS s (g)) \
          SELECT a.n + b.n FROM (SELECT count(*) AS n FROM w) AS a, (SELECT sum(length(t)) AS n FROM w) AS b",
         megabytes * 32
     )

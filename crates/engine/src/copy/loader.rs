@@ -118,7 +118,7 @@ impl Session {
         let (catalog, target) = loop {
             // Under the lock the definition stays as it is.
             let catalog = self.engine.catalog().current();
-            let target = self.target(&catalog, name)?;
+            let target = self.target(&catalog, name).await?;
             if let Sink::Work(work) = &mut sink {
                 self.lock_parents(work, &target).await?;
             }

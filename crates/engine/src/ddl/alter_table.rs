@@ -6,11 +6,13 @@ use super::computed::renamed_expressions;
 use super::create_table::{new_column, new_key_part, property};
 use super::foreign_key::new_foreign_key;
 use super::generated::OwnSequence;
+use super::index_expr::renamed_index_texts;
 use super::rewrite::Rewrite;
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use catalog::{
-    CatalogError, CatalogResult, Draft, ForeignKey, NewCheck, NewColumn, NewForeignKey, NewKeyPart, Table, TableOid,
+    CatalogError, CatalogResult, Draft, ForeignKey, IndexText, NewCheck, NewColumn, NewForeignKey, NewKeyPart, Table,
+    TableOid,
 };
 use query::RowTable;
 use sql::{AlterAction, AlterTable, CheckDef, ColumnDef, ForeignKeyDef, Generated, ObjectName, PrimaryKeyDef};
@@ -38,8 +40,8 @@ pub(super) enum Step {
     /// To be followed by other storage, unless bytes of values stay.
     SetType(String, DataType),
     DropExpression(String),
-    /// With the constraints that name it and their texts with its new name, and so with generated columns.
-    RenameColumn(String, String, Vec<(String, String)>, Vec<(String, String)>),
+    /// With the texts of the constraints, indexes and generated columns that name it, with its new name.
+    RenameColumn(String, String, RenamedTexts),
     RenameTable(String),
     SetDefault(String, Option<(String, Option<TableOid>)>),
     SetNotNull(String),
@@ -47,6 +49,17 @@ pub(super) enum Step {
     AddIdentity(OwnSequence),
     DropIdentity(String),
     Properties(BTreeMap<String, Option<String>>),
+}
+
+/// The texts that name a column, with its new name.
+#[derive(Clone)]
+pub(super) struct RenamedTexts {
+    /// Of CHECK constraints, by their names.
+    checks: Vec<(String, String)>,
+    /// Of indexes, by their oids.
+    indexes: Vec<(u32, Vec<IndexText>)>,
+    /// Of generated columns, by their names.
+    generated: Vec<(String, String)>,
 }
 
 /// A column that a statement adds, as constraints beside it see it in rows that are there.
@@ -88,6 +101,9 @@ impl Session {
         self.last_commit = self.last_commit.max(self.last_of_all().await?);
         if let [AlterAction::AddUnique(unique)] = alter.actions.as_slice() {
             return self.add_unique(&table, unique).await;
+        }
+        if let [AlterAction::UniqueUsingIndex { name, index }] = alter.actions.as_slice() {
+            return self.unique_using_index(&table, name.as_deref(), index).await;
         }
         let (mut steps, mut rewrite) = (Vec::new(), Rewrite::default());
         for action in &alter.actions {
@@ -222,6 +238,9 @@ impl Session {
                 self.skipped("00000", &what);
                 return Ok(None);
             }
+            AlterAction::UniqueUsingIndex { .. } => {
+                return unsupported("ALTER TABLE ... ADD UNIQUE USING INDEX beside other actions");
+            }
             AlterAction::AddUnique(_) => return unsupported("ALTER TABLE ... ADD UNIQUE beside other actions"),
             AlterAction::AddCheck(_) | AlterAction::AddForeignKey(_) => return Ok(None),
             AlterAction::ValidateConstraint { name } => return self.validate(table, name).await,
@@ -250,8 +269,12 @@ impl Session {
                 Step::Drop(names)
             }
             AlterAction::RenameColumn { from, to } => {
-                let expressions = renamed_expressions(table, from, to)?;
-                Step::RenameColumn(from.clone(), to.clone(), renamed_texts(table, from, to)?, expressions)
+                let texts = RenamedTexts {
+                    checks: renamed_texts(table, from, to)?,
+                    indexes: renamed_index_texts(table, from, to)?,
+                    generated: renamed_expressions(table, from, to)?,
+                };
+                Step::RenameColumn(from.clone(), to.clone(), texts)
             }
             AlterAction::RenameTable { to } => Step::RenameTable(to.clone()),
             AlterAction::RenameConstraint { from, to } => Step::RenameConstraint(from.clone(), to.clone()),
@@ -429,12 +452,13 @@ pub(super) fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> CatalogResu
         Step::AddKey(parts, name) => draft.set_key(oid, &parts, name).map(drop),
         Step::SetType(name, ty) => draft.set_type(oid, &name, ty).map(drop),
         Step::DropExpression(name) => draft.drop_expression(oid, &name).map(drop),
-        Step::RenameColumn(from, to, texts, expressions) => {
+        Step::RenameColumn(from, to, texts) => {
             draft.rename_column(oid, &from, &to)?;
-            for (name, text) in expressions {
+            for (name, text) in texts.generated {
                 draft.set_expression(oid, &name, text)?;
             }
-            draft.set_check_texts(oid, &texts).map(drop)
+            draft.set_check_texts(oid, &texts.checks)?;
+            draft.set_index_texts(oid, &texts.indexes).map(drop)
         }
         Step::AddCheck(check) => draft.add_check(oid, check).map(drop),
         Step::AddForeignKey(key) => draft.add_foreign_key(oid, key).map(drop),

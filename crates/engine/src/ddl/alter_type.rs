@@ -49,7 +49,10 @@ impl Session {
             check_default(self, Some(&default), name, ty).await?;
         }
         let refers = table.foreign_keys.iter().any(|key| key.columns.contains(&column.id));
-        if using.is_some() && refers {
+        let catalog = self.engine.catalog().current();
+        let mut keys = catalog.tables().flat_map(|other| &other.foreign_keys);
+        let referred = keys.any(|key| key.parent == table.oid && key.parent_columns.contains(&column.id));
+        if using.is_some() && (refers || referred) {
             let feature = "ALTER COLUMN TYPE with USING of a column of a foreign key".to_string();
             return fail(Fault::Unsupported { feature });
         }

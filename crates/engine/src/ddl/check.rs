@@ -18,7 +18,7 @@ impl Session {
     /// What is wrong with its condition.
     pub(super) async fn new_check(&mut self, schema: &str, row: &RowTable, def: &CheckDef) -> EngineResult<NewCheck> {
         let catalog = self.engine.catalog().current();
-        let (text, expr) = without_table(def, schema, &row.name)?;
+        let (text, expr) = without_table((&def.text, &def.expr), schema, &row.name)?;
         self.compile_conditions(&catalog, row.clone(), std::slice::from_ref(&expr)).await?;
         let mut columns = names_in(&expr);
         columns.retain(|name| row.columns.iter().any(|(column, _)| column == name));
@@ -85,28 +85,34 @@ impl Session {
 pub(super) fn renamed_texts(table: &Table, from: &str, to: &str) -> EngineResult<Vec<(String, String)>> {
     let Some(column) = table.column_by_name(from) else { return Ok(Vec::new()) };
     let naming = table.checks.iter().filter(|check| check.columns.contains(&column.id));
-    let renamed = naming.map(|check| {
-        let (text, _) = rewritten(sql::parse_expr(&check.text)?, |part| {
-            if let Expr::Identifier(name) = part
-                && folded(name) == from
-            {
-                *name = identifier(to);
-            }
-        })?;
-        Ok((check.name.clone(), text))
-    });
+    let renamed = naming.map(|check| Ok((check.name.clone(), renamed_text(&check.text, from, to)?)));
     renamed.collect()
 }
 
+/// A text with a column called `to`.
+///
+/// # Errors
+/// As [`renamed_texts`].
+pub(super) fn renamed_text(text: &str, from: &str, to: &str) -> EngineResult<String> {
+    let (text, _) = rewritten(sql::parse_expr(text)?, |part| {
+        if let Expr::Identifier(name) = part
+            && folded(name) == from
+        {
+            *name = identifier(to);
+        }
+    })?;
+    Ok(text)
+}
+
 /// The condition with columns that stand without their table, and its text.
-fn without_table(def: &CheckDef, schema: &str, table: &str) -> EngineResult<(String, Expr)> {
+pub(super) fn without_table((text, expr): (&str, &Expr), schema: &str, table: &str) -> EngineResult<(String, Expr)> {
     let is_table = |names: &[Ident]| match names {
         [name] => folded(name) == table,
         [first, name] => folded(first) == schema && folded(name) == table,
         _ => false,
     };
     let mut changed = false;
-    let mut expr = def.expr.clone();
+    let mut expr = expr.clone();
     change_parts(&mut expr, |part| {
         if let Expr::CompoundIdentifier(names) = part
             && let Some((column, before)) = names.split_last()
@@ -116,7 +122,7 @@ fn without_table(def: &CheckDef, schema: &str, table: &str) -> EngineResult<(Str
             *part = Expr::Identifier(column.clone());
         }
     });
-    if changed { rewritten(expr, |_| {}) } else { Ok((def.text.clone(), def.expr.clone())) }
+    if changed { rewritten(expr, |_| {}) } else { Ok((text.to_owned(), expr)) }
 }
 
 /// An expression with its parts changed, and its text, from which it is read again as it is.

@@ -151,7 +151,7 @@ fn key_types(new: &NewTable) -> Vec<DataType> {
     new.key.iter().filter_map(ty).collect()
 }
 
-fn split_point(point: &[ast::Expr], types: &[DataType], zone: TimeZone) -> EngineResult<Vec<Datum>> {
+pub(super) fn split_point(point: &[ast::Expr], types: &[DataType], zone: TimeZone) -> EngineResult<Vec<Datum>> {
     if point.len() > types.len() {
         let message = format!("a split point has {} values, but the key has {} columns", point.len(), types.len());
         return fail(Fault::InvalidDefinition { message });

@@ -1,12 +1,16 @@
 //! CREATE INDEX, DROP INDEX, ALTER INDEX, REINDEX, and UNIQUE constraints.
 
+use super::create_table::{property, split_point};
+use super::index_expr::{EXPRESSION, PREDICATE};
 use crate::error::{EngineResult, Fault, fail};
 use crate::search_path::before_look_up;
 use crate::{Notice, Session};
-use catalog::{Catalog, CatalogError, Index, NewIndex, NewIndexPart, Table};
-use sql::{CreateIndex, CreateTable, KeyPartDef, ObjectName, Reindex, TableOption, UniqueDef};
+use catalog::{Catalog, CatalogError, Index, NewIndex, NewIndexPart, NewPartOf, Table};
+use sql::{CreateIndex, CreateTable, IndexPartDef, IndexPartOf, ObjectName, Reindex, TableOption, UniqueDef};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use txn::{LockMode, LockOwner};
+use types::DataType;
 
 /// As PostgreSQL has it.
 const MAX_COLUMNS: usize = 32;
@@ -15,34 +19,88 @@ impl Session {
     pub(super) async fn create_index(&mut self, create: &CreateIndex) -> EngineResult<()> {
         let mut locks = self.own_locks();
         let table = self.lock_table_by_name(&mut locks, &create.table, LockMode::Exclusive).await?;
-        match self.wanted_index(&table, create)? {
+        match self.wanted_index(&table, create).await? {
             Some(new) => self.add_index(&table, new).await,
             None => Ok(()),
         }
     }
 
     /// The index that is to be made; `None`: there is one of its name, and that is fine.
-    pub(super) fn wanted_index(&mut self, table: &Table, create: &CreateIndex) -> EngineResult<Option<NewIndex>> {
+    pub(super) async fn wanted_index(
+        &mut self,
+        table: &Arc<Table>,
+        create: &CreateIndex,
+    ) -> EngineResult<Option<NewIndex>> {
         if let Some(name) = create.name.as_ref().filter(|_| create.if_not_exists)
             && is_relation(&self.engine.catalog().current(), table, name)
         {
             self.skipped("42P07", &format!("relation \"{name}\" already exists"));
             return Ok(None);
         }
-        let named = create.parts.iter().map(|part| &part.column).chain(&create.include);
-        for column in named {
-            if table.column_by_name(column).is_none_or(|column| column.hidden) {
-                return fail(Fault::NoIndexedColumn { column: column.clone() });
+        let column = |part: &'_ IndexPartDef| match &part.of {
+            IndexPartOf::Column(column) => Some(column.clone()),
+            IndexPartOf::Expression(_) => None,
+        };
+        for column in create.parts.iter().filter_map(column).chain(create.include.iter().cloned()) {
+            if table.column_by_name(&column).is_none_or(|column| column.hidden) {
+                return fail(Fault::NoIndexedColumn { column });
             }
         }
-        self.check_options(&create.options)?;
-        new_index(create).map(Some)
+        let new = self.new_index(table, create).await?;
+        Ok(Some(new))
+    }
+
+    async fn new_index(&mut self, table: &Arc<Table>, create: &CreateIndex) -> EngineResult<NewIndex> {
+        let salt_buckets = self.check_options(&create.options)?;
+        let mut parts = Vec::with_capacity(create.parts.len());
+        for part in &create.parts {
+            let of = match &part.of {
+                IndexPartOf::Column(column) => NewPartOf::Column(column.clone()),
+                IndexPartOf::Expression(def) => {
+                    NewPartOf::Expression(self.new_index_expr(table, def, EXPRESSION).await?)
+                }
+            };
+            let nulls_first = part.nulls_first.unwrap_or(part.descending);
+            parts.push(NewIndexPart { of, descending: part.descending, nulls_first });
+        }
+        let predicate = match &create.predicate {
+            Some(def) => Some(self.new_index_expr(table, def, PREDICATE).await?),
+            None => None,
+        };
+        let salted = salt_buckets.is_some();
+        let message = match (create.local, create.unique && salted, salted, !create.split_on.is_empty()) {
+            (true, _, true, _) | (true, _, _, true) => {
+                "a LOCAL index has the salt and the regions of its table: SALT_BUCKETS and SPLIT ON cannot be given"
+            }
+            (_, true, ..) => "a UNIQUE index cannot be salted: equal values would be in several buckets",
+            (_, _, true, true) => "split points cannot be given for a salted index: each of its buckets is a region",
+            _ => "",
+        };
+        if !message.is_empty() {
+            return fail(Fault::InvalidDefinition { message: message.to_string() });
+        }
+        let types: Vec<DataType> = parts.iter().filter_map(|part| type_of(table, &part.of)).collect();
+        let splits = create.split_on.iter().map(|point| split_point(point, &types, self.time_zone()));
+        let new = NewIndex {
+            name: create.name.clone(),
+            unique: create.unique,
+            nulls_not_distinct: create.nulls_not_distinct,
+            constraint: false,
+            parts,
+            include: create.include.clone(),
+            salt_buckets,
+            predicate,
+            local: create.local,
+            splits: splits.collect::<EngineResult<_>>()?,
+            ..NewIndex::default()
+        };
+        check_width(new)
     }
 
     /// ALTER TABLE … ADD UNIQUE. The caller keeps writers off the table.
     pub(super) async fn add_unique(&mut self, table: &Table, unique: &UniqueDef) -> EngineResult<()> {
         let is_column = |name: &str| table.visible_columns().any(|column| column.name == name);
-        self.check_options(&unique.options)?;
+        self.no_salt(&unique.options)?;
         self.add_index(table, new_unique(unique, is_column)?).await
     }
 
@@ -53,7 +111,7 @@ impl Session {
         let mut made: Vec<(&UniqueDef, NewIndex)> = Vec::new();
         for unique in create.columns.iter().flat_map(|column| &column.uniques).chain(&create.uniques) {
             self.check_store()?;
-            self.check_options(&unique.options)?;
+            self.no_salt(&unique.options)?;
             let new = new_unique(unique, is_column)?;
             let is_key = !unique.nulls_not_distinct
                 && unique.include.is_empty()
@@ -73,11 +131,24 @@ impl Session {
         Ok(made.into_iter().map(|(_, new)| new).collect())
     }
 
-    pub(super) async fn drop_indexes(&mut self, names: &[ObjectName], if_exists: bool) -> EngineResult<()> {
+    /// `table`: Phoenix names the table of the index.
+    pub(super) async fn drop_indexes(
+        &mut self,
+        names: &[ObjectName],
+        table: Option<&ObjectName>,
+        if_exists: bool,
+    ) -> EngineResult<()> {
         let mut locks = self.own_locks();
         let mut found = Vec::new();
         for name in names {
-            match self.lock_index(&mut locks, name).await? {
+            let found_index = match table {
+                Some(table) => {
+                    let table = self.lock_table_by_name(&mut locks, table, LockMode::Exclusive).await?;
+                    table.index(&name.name).cloned().map(|index| (table, index))
+                }
+                None => self.lock_index(&mut locks, name).await?,
+            };
+            match found_index {
                 Some((table, index)) => {
                     if index.constraint.is_some() {
                         return Err(required(&index.name, &index.name, &table).into());
@@ -186,8 +257,21 @@ impl Session {
         Ok(None)
     }
 
-    /// Parameters of storage, which entries here do not have.
-    fn check_options(&mut self, options: &[TableOption]) -> EngineResult<()> {
+    /// The parameters of a constraint's index.
+    fn no_salt(&mut self, options: &[TableOption]) -> EngineResult<()> {
+        match self.check_options(options)? {
+            None => Ok(()),
+            Some(_) => {
+                let message = "a UNIQUE index cannot be salted: equal values would be in several buckets".to_string();
+                fail(Fault::InvalidDefinition { message })
+            }
+        }
+    }
+
+    /// Parameters of storage, which entries here do not have, and Phoenix's properties as tables take them. The salt
+    /// buckets.
+    fn check_options(&mut self, options: &[TableOption]) -> EngineResult<Option<u16>> {
+        let mut properties = BTreeMap::new();
         for option in options {
             match option.name.as_str() {
                 "fillfactor" | "deduplicate_items" if option.family.is_none() => {
@@ -197,10 +281,17 @@ impl Session {
                     );
                     self.notices.push(Notice::info("00000", message));
                 }
-                name => return fail(Fault::NoSuchIndexParameter { name: name.to_string() }),
+                _ => {
+                    let (name, value) = property(option)?;
+                    properties.insert(name, value.unwrap_or_default());
+                }
             }
         }
-        Ok(())
+        match catalog::check_properties(properties) {
+            Ok((salt_buckets, _)) => Ok(salt_buckets),
+            Err(CatalogError::UnknownProperty { name }) => fail(Fault::NoSuchIndexParameter { name }),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
@@ -218,23 +309,11 @@ pub(super) fn required(index: &str, constraint: &str, table: &Table) -> CatalogE
     CatalogError::RequiredBy { what: format!("index {index}"), by }
 }
 
-fn new_index(create: &CreateIndex) -> EngineResult<NewIndex> {
-    let parts = create.parts.iter().map(|part: &KeyPartDef| NewIndexPart {
-        column: part.column.clone(),
-        descending: part.descending,
-        nulls_first: part.nulls_first.unwrap_or(part.descending),
-    });
-    let new = NewIndex {
-        name: create.name.clone(),
-        unique: create.unique,
-        nulls_not_distinct: create.nulls_not_distinct,
-        constraint: false,
-        parts: parts.collect(),
-        include: create.include.clone(),
-        salt_buckets: None,
-        ..NewIndex::default()
-    };
-    check_width(new)
+fn type_of(table: &Table, of: &NewPartOf) -> Option<DataType> {
+    match of {
+        NewPartOf::Column(column) => table.column_by_name(column).map(|column| column.ty),
+        NewPartOf::Expression(expression) => Some(expression.ty),
+    }
 }
 
 fn new_unique(unique: &UniqueDef, is_column: impl Fn(&str) -> bool) -> EngineResult<NewIndex> {
@@ -249,7 +328,10 @@ fn new_unique(unique: &UniqueDef, is_column: impl Fn(&str) -> bool) -> EngineRes
     if let Some(column) = unique.include.iter().find(|column| !is_column(column)) {
         return fail(Fault::NoKeyColumn { column: column.clone() });
     }
-    let part = |column: &String| NewIndexPart { column: column.clone(), descending: false, nulls_first: false };
+    let part = |column: &String| {
+        let of = NewPartOf::Column(column.clone());
+        NewIndexPart { of, descending: false, nulls_first: false }
+    };
     let new = NewIndex {
         name: unique.name.clone(),
         unique: true,

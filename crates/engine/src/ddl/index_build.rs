@@ -11,6 +11,7 @@ use crate::Session;
 use crate::dml::{FAMILY, Target};
 use crate::error::{EngineResult, Fault, fail};
 use crate::jobs::check_unique;
+use crate::row_writer::index_codec;
 use catalog::{CatalogError, Index, NewIndex, PreparedIndex, Table};
 use index::IndexCodec;
 use query::QueryError;
@@ -68,8 +69,10 @@ impl Session {
 
     /// Fills the storage of an index, which nobody sees yet, from the rows of its table.
     pub(super) async fn fill_entries(&mut self, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
-        let target = Target::new(&self.engine.catalog().current(), table, self.time_zone())?;
-        let codec = IndexCodec::new(table, index)?;
+        let catalog = self.engine.catalog().current();
+        self.compile_indexes(&catalog, table).await?;
+        let target = Target::new(&catalog, table, self.time_zone())?;
+        let codec = index_codec(table, index)?;
         let store = self.engine.store().clone();
         let rows = store.snapshot(self.last_of_all().await?).await?;
         let mut load = txn::load_unseen(&store, codec.index().storage_id()).await?;
@@ -103,8 +106,8 @@ async fn add_entries(
 ) -> EngineResult<()> {
     for (key, fragment) in batch.keys().zip(batch.fragments()) {
         interrupt::spend(STEPS_OF_AN_ENTRY).map_err(QueryError::from)?;
-        let values = target.codec.decode_row(key, fragment, codec.sources())?;
-        for (at, value) in codec.sources().iter().zip(values) {
+        let values = target.codec.decode_row(key, fragment, codec.columns())?;
+        for (at, value) in codec.columns().iter().zip(values) {
             if let Some(slot) = row.get_mut(*at) {
                 *slot = value;
             }

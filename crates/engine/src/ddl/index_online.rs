@@ -18,7 +18,7 @@ impl Session {
         self.check_store()?;
         let mut locks = self.own_locks();
         let table = self.lock_table_by_name(&mut locks, &create.table, LockMode::Shared).await?;
-        let Some(new) = self.wanted_index(&table, create)? else { return Ok(()) };
+        let Some(new) = self.wanted_index(&table, create).await? else { return Ok(()) };
         let job = self.begin_build(&table, None, |draft| draft.begin_index(table.oid, new)).await?;
         drop(locks);
         if create.is_async {

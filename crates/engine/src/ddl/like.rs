@@ -2,7 +2,10 @@
 
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
-use catalog::{Catalog, CatalogResult, CommentTarget, Draft, Identity, Index, NewIndex, NewIndexPart, Table, TableOid};
+use catalog::{
+    Catalog, CatalogResult, CommentTarget, Draft, Identity, Index, IndexExpr, NewIndex, NewIndexExpr, NewIndexPart,
+    NewPartOf, PartOf, Table, TableOid,
+};
 use sql::{
     CheckDef, ColumnDef, CreateTable, DefaultExpr, Generated, KeyPartDef, LikeOption, PrimaryKeyDef, SequenceOptions,
     TableLike,
@@ -182,9 +185,19 @@ fn copy_constraints(
 /// The same index of another table, under a name of its own.
 fn new_index(table: &Table, index: &Index) -> NewIndex {
     let name = |id| table.column(id).map(|column| column.name.clone());
+    let expression = |expression: &IndexExpr| NewIndexExpr {
+        text: expression.text.clone(),
+        name: expression.name.clone(),
+        ty: expression.ty,
+        columns: expression.columns.iter().filter_map(|id| name(*id)).collect(),
+        shown: expression.shown.clone(),
+    };
     let part = |part: &catalog::IndexPart| {
-        let column = name(part.column)?;
-        Some(NewIndexPart { column, descending: part.descending, nulls_first: part.nulls_first })
+        let of = match &part.of {
+            PartOf::Column(id) => NewPartOf::Column(name(*id)?),
+            PartOf::Expression(of) => NewPartOf::Expression(expression(of)),
+        };
+        Some(NewIndexPart { of, descending: part.descending, nulls_first: part.nulls_first })
     };
     NewIndex {
         name: None,
@@ -194,6 +207,7 @@ fn new_index(table: &Table, index: &Index) -> NewIndex {
         parts: index.parts.iter().filter_map(part).collect(),
         include: index.include.iter().filter_map(|id| name(*id)).collect(),
         salt_buckets: index.salt_buckets,
+        predicate: index.predicate.as_ref().map(expression),
         deferrable: index.deferrable,
         deferred: index.deferred,
         ..NewIndex::default()

@@ -13,8 +13,10 @@ mod foreign_key;
 mod generated;
 mod index;
 mod index_build;
-mod like;
+mod index_expr;
 mod index_online;
+mod index_state;
+mod like;
 mod owner;
 mod rewrite;
 mod schema;
@@ -26,7 +28,7 @@ pub(crate) use sequence::find_sequence;
 
 use crate::block::Block;
 use crate::error::{EngineResult, Fault, fail};
-use crate::search_path::before_look_up;
+use crate::search_path::{SYSTEM_SCHEMA, before_look_up};
 use crate::{EngineError, Notice, Session};
 use catalog::{Catalog, CatalogResult, Draft, RESERVED_SCHEMAS, Table, Turn};
 use sql::{ObjectName, OwnedObject, Statement};
@@ -54,10 +56,15 @@ impl Session {
                 self.create_index_online(create).await?;
             }
             Statement::CreateIndex(create) => self.create_index(create).await?,
-            Statement::DropIndex { names, if_exists, concurrently: true, cascade } => {
+            Statement::DropIndex { names, table: None, if_exists, concurrently: true, cascade } => {
                 self.drop_index_concurrently(names, *if_exists, *cascade).await?;
             }
-            Statement::DropIndex { names, if_exists, .. } => self.drop_indexes(names, *if_exists).await?,
+            Statement::DropIndex { names, table, if_exists, .. } => {
+                self.drop_indexes(names, table.as_ref(), *if_exists).await?;
+            }
+            Statement::AlterIndex { name, table, if_exists, change } => {
+                self.alter_index(name, table, *if_exists, *change).await?;
+            }
             Statement::RenameIndex { name, if_exists, to } => self.rename_index(name, *if_exists, to).await?,
             Statement::Reindex { kind, name, concurrently: true } => self.reindex_concurrently(*kind, name).await?,
             Statement::Reindex { kind, name, .. } => self.reindex(*kind, name).await?,
@@ -200,7 +207,7 @@ pub(crate) fn check_database(name: &ObjectName) -> EngineResult<()> {
 }
 
 fn refuse_system_schema(schema: &str, table: &str) -> EngineResult<()> {
-    if RESERVED_SCHEMAS.contains(&schema) || schema == "bennu" {
+    if RESERVED_SCHEMAS.contains(&schema) || schema == SYSTEM_SCHEMA {
         return fail(Fault::SystemTable { schema: schema.to_string(), table: table.to_string() });
     }
     Ok(())
@@ -214,7 +221,7 @@ fn command_of(statement: &Statement) -> &'static str {
         Statement::DropTable { .. } => "DROP TABLE",
         Statement::CreateIndex(_) => "CREATE INDEX",
         Statement::DropIndex { .. } => "DROP INDEX",
-        Statement::RenameIndex { .. } => "ALTER INDEX",
+        Statement::RenameIndex { .. } | Statement::AlterIndex { .. } => "ALTER INDEX",
         Statement::Reindex { .. } => "REINDEX",
         Statement::CreateView(_) => "CREATE VIEW",
         Statement::DropView { .. } => "DROP VIEW",

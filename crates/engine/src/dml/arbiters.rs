@@ -12,9 +12,15 @@ use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use crate::row_writer::NewRow;
 use crate::work::Work;
+use bind::OverTable;
+use bind::tree::{ColId, Scalar};
 use catalog::Table;
+use index::Clause;
+use rows::clause;
+use sql::ast::Expr;
 use sql::{Conflict, ConflictTarget};
 use store::Bytes;
+use types::temporal::Utc;
 
 /// What decides whether a row is there already.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,12 +66,17 @@ impl Arbiters {
                     None => fail(Fault::NoSuchConstraint { table: table.name.clone(), constraint: name.clone() }),
                 }
             }
-            Some(ConflictTarget::Columns { names, .. }) => {
+            Some(ConflictTarget::Columns { names, exprs, predicate }) => {
                 for name in names {
                     target.position(&sql::ColumnName::bare(name.clone()))?;
                 }
-                let key = !table.has_hidden_row_id() && is_set(table, names, table.key.iter().map(|part| part.column));
-                let fits = |index: &catalog::Index| is_set(table, names, index.parts.iter().map(|part| part.column));
+                let is_key = || is_set(table, names, table.key.iter().map(|part| part.column));
+                let key = exprs.is_empty() && !table.has_hidden_row_id() && is_key();
+                let inferred = Inferred::new(target, exprs, predicate.as_ref());
+                let fits = |index: &catalog::Index| {
+                    is_set(table, names, index.parts.iter().filter_map(catalog::IndexPart::column))
+                        && inferred.fits(index)
+                };
                 let indexes: Vec<usize> = unique().filter(|(_, index)| fits(index.index())).map(|(at, _)| at).collect();
                 match key || !indexes.is_empty() {
                     true => Ok(Self { key, indexes }),
@@ -74,6 +85,59 @@ impl Arbiters {
             }
         }
     }
+}
+
+/// Expressions and WHERE of an inference, bound over the table; what cannot be bound fits nothing.
+struct Inferred<'t> {
+    target: &'t Target,
+    exprs: Option<Vec<OverTable>>,
+    /// What its WHERE says.
+    given: Vec<Clause>,
+}
+
+impl<'t> Inferred<'t> {
+    fn new(target: &'t Target, exprs: &[Expr], predicate: Option<&Expr>) -> Self {
+        let exprs = exprs.iter().map(|expr| bound(target, expr, &expr.to_string())).collect();
+        let given = predicate.and_then(|predicate| bound(target, predicate, &predicate.to_string()));
+        let given = given.into_iter().filter_map(|given| Some(clause(&in_place(target, &given)?)));
+        Self { target, exprs, given: given.collect() }
+    }
+
+    /// Has the index these expressions and no others, and all rows that the WHERE speaks of?
+    fn fits(&self, index: &catalog::Index) -> bool {
+        let over = |expr: &catalog::IndexExpr| {
+            let parsed = sql::parse_expr(&expr.text).ok()?;
+            in_place(self.target, &bound(self.target, &parsed, &expr.text)?)
+        };
+        let own: Option<Vec<Scalar>> = index.expressions().map(over).collect();
+        let wanted = self
+            .exprs
+            .as_ref()
+            .and_then(|exprs| exprs.iter().map(|expr| in_place(self.target, expr)).collect::<Option<Vec<Scalar>>>());
+        let (Some(own), Some(wanted)) = (own, wanted) else { return false };
+        let all_in = |some: &[Scalar], others: &[Scalar]| {
+            some.iter().all(|one| others.iter().any(|other| bind::is_same(one, other)))
+        };
+        all_in(&own, &wanted)
+            && all_in(&wanted, &own)
+            && match &index.predicate {
+                None => true,
+                Some(predicate) => {
+                    over(predicate).is_some_and(|predicate| index::implies(&self.given, &clause(&predicate)))
+                }
+            }
+    }
+}
+
+fn bound(target: &Target, expr: &Expr, text: &str) -> Option<OverTable> {
+    bind::bind_over(&target.table, expr, &bind::Environment { text, rules: &Utc }).ok()
+}
+
+/// With ids of columns that are those of no one expression.
+fn in_place(target: &Target, expr: &OverTable) -> Option<Scalar> {
+    let columns = 0..target.table.columns.len();
+    let all: Vec<(usize, ColId)> = columns.filter_map(|at| Some((at, ColId::at(at)?))).collect();
+    expr.over(&all)
 }
 
 /// Are these all the names of the columns, and no others?

@@ -38,7 +38,7 @@ impl Session {
         delete: &Delete,
         params: &mut ParamTypes,
     ) -> EngineResult<DeleteProgram> {
-        let target = self.target(catalog, &delete.table)?;
+        let target = self.target(catalog, &delete.table).await?;
         let alias = delete.alias.clone().unwrap_or_else(|| delete.table.name.clone());
         let joined = JoinedColumns::find(&target, &alias, &delete.returning, &delete.using)?;
         let set = RowSet {

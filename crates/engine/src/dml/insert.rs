@@ -100,7 +100,7 @@ impl Session {
         insert: &Insert,
         params: &mut ParamTypes,
     ) -> EngineResult<InsertProgram> {
-        let target = self.target(catalog, &insert.table)?;
+        let target = self.target(catalog, &insert.table).await?;
         let target = self.checked_target(catalog, target).await?;
         let alias = insert.alias.clone().unwrap_or_else(|| insert.table.name.clone());
         let mut computed = Computed::default();

@@ -218,7 +218,7 @@ impl Session {
     }
 
     /// The table that a statement names, ready to be written.
-    pub(crate) fn target(&self, catalog: &Arc<Catalog>, name: &sql::ObjectName) -> EngineResult<Target> {
+    pub(crate) async fn target(&mut self, catalog: &Arc<Catalog>, name: &sql::ObjectName) -> EngineResult<Target> {
         let table = match self.resolve(catalog, name) {
             Err(_)
                 if self.schemas_of(catalog, name).iter().any(|schema| catalog.view(schema, &name.name).is_some()) =>
@@ -227,6 +227,7 @@ impl Session {
             }
             found => found?,
         };
+        self.compile_indexes(catalog, &table).await?;
         Target::new(catalog, &table, self.time_zone())
     }
 

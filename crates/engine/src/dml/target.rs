@@ -4,7 +4,7 @@ use super::literal::Literal;
 use crate::ColumnDesc;
 use crate::error::{EngineResult, Fault};
 use crate::references::Relations;
-use crate::row_writer::{Checks, Generated};
+use crate::row_writer::{Checks, Generated, written_indexes};
 use crate::settings::TimeZone;
 use catalog::{Catalog, Column, Table};
 use index::IndexCodec;
@@ -44,9 +44,8 @@ pub(crate) type Row = Vec<Datum>;
 
 impl Target {
     pub(crate) fn new(catalog: &Catalog, table: &Arc<Table>, zone: TimeZone) -> EngineResult<Self> {
-        let indexes = table.indexes.iter().map(|index| IndexCodec::new(table, index));
         Ok(Self {
-            indexes: indexes.collect::<Result<_, _>>()?,
+            indexes: written_indexes(table)?,
             table: Arc::clone(table),
             schema: catalog.schema_name(table).to_string(),
             codec: RowCodec::new(table)?,

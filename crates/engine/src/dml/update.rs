@@ -85,7 +85,7 @@ impl UpdateProgram {
 
     /// Its rows are held so that others may refer to them, unless their keys may change.
     fn lock_mode(&self) -> LockMode {
-        let keys = self.target.indexes.iter().filter(|index| index.index().unique).flat_map(IndexCodec::sources);
+        let keys = self.target.indexes.iter().filter(|index| index.index().unique).flat_map(IndexCodec::columns);
         let in_key = |at: &usize| self.target.is_key(*at) || keys.clone().any(|key| key == at);
         let computed = |at: &usize| self.target.column(*at).is_some_and(|column| column.generated.is_some());
         let mut generated = (0..self.target.width()).filter(computed);
@@ -113,7 +113,7 @@ impl Session {
         update: &Update,
         params: &mut ParamTypes,
     ) -> EngineResult<UpdateProgram> {
-        let target = self.target(catalog, &update.table)?;
+        let target = self.target(catalog, &update.table).await?;
         let target = self.checked_target(catalog, target).await?;
         let alias = update.alias.clone().unwrap_or_else(|| update.table.name.clone());
         let mut computed = Computed::default();

@@ -161,6 +161,12 @@ pub(crate) enum Fault {
     InDefault { what: &'static str },
     #[error("cannot use subquery in check constraint")]
     SubqueryInCheck,
+    #[error("cannot use subquery in {what}")]
+    SubqueryInIndex { what: &'static str },
+    #[error("{message}")]
+    UnfitIndex { message: String },
+    #[error("functions in {what} must be marked IMMUTABLE")]
+    NotImmutable { what: &'static str },
 
     #[error("{message}")]
     WrongObject { message: String, hint: Option<&'static str> },
@@ -189,7 +195,7 @@ pub(crate) enum Fault {
     #[error("column \"{column}\" can only be updated to DEFAULT")]
     GeneratedUpdated { column: String },
     #[error("generation expression is not immutable")]
-    NotImmutable,
+    GenerationNotImmutable,
     #[error("cannot use generated column \"{column}\" in column generation expression")]
     NestedGenerated { column: String },
     #[error("cannot use subquery in column generation expression")]
@@ -274,6 +280,9 @@ impl Fault {
     pub(super) fn detail(&self) -> Option<String> {
         match self {
             Self::DuplicateKey { columns, values, .. } => Some(format!("Key ({columns})=({values}) already exists.")),
+            Self::UnfitIndex { .. } => {
+                Some("Cannot create a primary key or unique constraint using such an index.".to_string())
+            }
             Self::NoParent(broken) => {
                 let BrokenReference { columns, values, parent, .. } = broken.as_ref();
                 Some(format!("Key ({columns})=({values}) is not present in table \"{parent}\"."))

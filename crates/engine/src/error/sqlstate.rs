@@ -65,7 +65,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::DuplicateFunction { .. } => "42723",
         Fault::NoSuchColumn { .. } => "42703",
         Fault::GeneratedGiven { .. } | Fault::GeneratedUpdated { .. } => "428C9",
-        Fault::NotImmutable | Fault::NestedGenerated { .. } => "42P17",
+        Fault::GenerationNotImmutable | Fault::NestedGenerated { .. } => "42P17",
         Fault::SubqueryInGenerated => "0A000",
         Fault::CopyOfGenerated { .. } => "42P10",
         Fault::NoCastToType { .. } => "42804",
@@ -81,7 +81,10 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::NoCreationSchema => "3F000",
         Fault::InvalidDefinition { .. } => "42P16",
         Fault::InFailedTransaction => "25P02",
-        Fault::InsideBlock { .. } | Fault::InDefault { .. } | Fault::SubqueryInCheck => "0A000",
+        Fault::InsideBlock { .. } | Fault::InDefault { .. } => "0A000",
+        Fault::SubqueryInCheck | Fault::SubqueryInIndex { .. } => "0A000",
+        Fault::NotImmutable { .. } => "42P17",
+        Fault::UnfitIndex { .. } => "42809",
         Fault::OutsideBlock { .. } => "25P01",
         Fault::NoSuchSavepoint { .. } => "3B001",
         Fault::NoSuchCursor { .. } => "34000",
@@ -338,6 +341,19 @@ impl From<QueryError> for EngineError {
 impl From<catalog::RowError> for EngineError {
     fn from(error: catalog::RowError) -> Self {
         QueryError::from(error).into()
+    }
+}
+
+impl From<index::IndexError> for EngineError {
+    fn from(error: index::IndexError) -> Self {
+        match error {
+            index::IndexError::Row(error) => error.into(),
+            // Expressions are evaluated by this crate.
+            index::IndexError::Expr(error) => match error.downcast::<Self>() {
+                Ok(error) => *error,
+                Err(error) => Fault::Internal { detail: error.to_string() }.into(),
+            },
+        }
     }
 }
 

@@ -46,7 +46,12 @@ impl Session {
             if record.state.is_final() || is_so(job) {
                 return Ok(());
             }
-            guard.stoppable(async { Ok(job.changed_since(record.version).await) }).await?;
+            guard
+                .stoppable(async {
+                    job.changed_since(record.version).await;
+                    Ok(())
+                })
+                .await?;
         }
     }
 }

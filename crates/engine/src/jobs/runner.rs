@@ -117,7 +117,10 @@ async fn undo(context: &JobContext, kind: &dyn JobKind) -> EngineResult<()> {
         context.while_open(async { Ok(()) }).await?;
         attempts += 1;
         tracing::warn!(job = context.job().id(), %error, "a job could not take back what it did; it tries again");
-        let wait = async { Ok(tokio::time::sleep(pause_before(attempts)).await) };
+        let wait = async {
+            tokio::time::sleep(pause_before(attempts)).await;
+            Ok(())
+        };
         context.while_open(wait).await?;
     }
     // An error that passed is no reason: somebody wished it.

@@ -117,7 +117,7 @@ impl Parent {
     fn new(table: &Arc<Table>, key: &ForeignKey) -> EngineResult<Self> {
         let index = table.indexes.iter().find(|index| index.oid == key.parent_index);
         let ids: Vec<_> = match index {
-            Some(index) => index.parts.iter().map(|part| part.column).collect(),
+            Some(index) => index.plain_columns().unwrap_or_default(),
             None => table.key.iter().map(|part| part.column).collect(),
         };
         let part = |id| {

@@ -122,7 +122,7 @@ pub(super) fn refuse_parameters(condition: &Expr) -> EngineResult<()> {
 }
 
 /// A row of the table as its constraints name it, hidden columns too.
-fn row_of(table: &Table) -> RowTable {
+pub(crate) fn row_of(table: &Table) -> RowTable {
     let columns = table.columns.iter().map(|column| (column.name.clone(), column.ty)).collect();
     RowTable { name: table.name.clone(), columns }
 }

@@ -6,7 +6,7 @@ use crate::error::{EngineResult, Fault};
 use catalog::Column;
 use query::QueryError;
 use store::Bytes;
-use types::{Datum, interrupt, text};
+use types::{DataType, Datum, interrupt, text};
 
 /// What it takes to make a row and to put it where it belongs.
 const STEPS_OF_A_ROW: usize = 512;
@@ -77,10 +77,14 @@ impl Target {
 }
 
 pub(super) fn print(column: &Column, value: &Datum) -> String {
+    print_as(&column.ty, value)
+}
+
+pub(super) fn print_as(ty: &DataType, value: &Datum) -> String {
     if value.is_null() {
         return "null".to_string();
     }
     let mut out = String::new();
-    text::print(&column.ty, value, &mut out);
+    text::print(ty, value, &mut out);
     out
 }

@@ -16,6 +16,7 @@ use crate::EngineError;
 use crate::dml::{FAMILY, Row, Target};
 use crate::error::{EngineResult, Fault, fail};
 use crate::references::{LateUnique, Modes};
+use catalog::PartOf;
 use index::{Entry, IndexCodec};
 use std::borrow::Cow;
 use store::Bytes;
@@ -97,7 +98,7 @@ impl RowWriter<'_> {
             if let Some(prefix) = entry.unique_prefix {
                 let prefix = entry.key.slice(..prefix.min(entry.key.len()));
                 if let Some(other) = self.work.txn.find_newest(index.index().storage_id(), FAMILY, &prefix).await? {
-                    self.refuse_twin(index, [&other, &entry.key], &prefix, &index.part_values(new))?;
+                    self.refuse_twin(index, [&other, &entry.key], &prefix, &index.part_values(new)?)?;
                 }
             }
             self.put_entry(index, entry).await?;
@@ -213,12 +214,21 @@ impl Target {
 
     /// The columns of an index and these values of them, as messages have them.
     pub(crate) fn key_of(&self, index: &IndexCodec, values: &[Datum]) -> (String, String) {
-        let parts = index.index().parts.iter();
-        let columns: Vec<_> = parts.filter_map(|part| self.table.column(part.column)).collect();
-        let names: Vec<_> = columns.iter().map(|column| types::ident::quote(&column.name)).collect();
-        let values: Vec<_> =
-            columns.iter().zip(values).map(|(column, value)| super::checks::print(column, value)).collect();
-        (names.join(", "), values.join(", "))
+        let (mut names, mut shown) = (Vec::new(), Vec::new());
+        for (part, value) in index.index().parts.iter().zip(values) {
+            match &part.of {
+                PartOf::Column(id) => {
+                    let Some(column) = self.table.column(*id) else { continue };
+                    names.push(types::ident::quote(&column.name).to_string());
+                    shown.push(super::checks::print(column, value));
+                }
+                PartOf::Expression(expression) => {
+                    names.push(expression.as_part(false));
+                    shown.push(super::checks::print_as(&expression.ty, value));
+                }
+            }
+        }
+        (names.join(", "), shown.join(", "))
     }
 }
 

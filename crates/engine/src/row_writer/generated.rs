@@ -77,7 +77,7 @@ impl Session {
         }
         let compiled = self.exprs_over(catalog, &[row], exprs, &mut ParamTypes::default()).await?;
         match compiled.needs_context() || compiled.is_volatile() {
-            true => fail(Fault::NotImmutable),
+            true => fail(Fault::GenerationNotImmutable),
             false => Ok(compiled),
         }
     }

@@ -26,11 +26,13 @@ mod check_constraints;
 mod checks;
 mod entries;
 mod generated;
+mod index_exprs;
 mod tally;
 
 pub(crate) use bulk::BulkRows;
-pub(crate) use check_constraints::Checks;
+pub(crate) use check_constraints::{Checks, row_of};
 pub(crate) use generated::{Generated, can_assign};
+pub(crate) use index_exprs::{index_codec, written_indexes};
 pub(crate) use tally::Tally;
 
 use crate::Session;

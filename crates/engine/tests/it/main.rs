@@ -35,7 +35,6 @@ mod range;
 mod restart;
 mod row_exprs;
 mod row_locks;
-mod row_locks;
 mod row_programs;
 mod row_writer;
 mod sequences;

@@ -34,11 +34,13 @@ pub(super) static PG_GET_INDEXDEF: Function =
     strict("pg_get_indexdef", &[OID, INT, BOOL], Returns::Text, |source, args| {
         let relation = args.oid(0).and_then(|oid| source.relation(oid));
         let Some(index) = relation.as_ref().and_then(ShownIndex::of) else { return Ok(Cell::Null) };
-        let pretty = args.bool(2) == Some(true) && source.is_visible(&Relation::Table(index.table));
+        let pretty = args.bool(2) == Some(true);
+        let bare = pretty && source.is_visible(&Relation::Table(index.table));
         Ok(match args.int(1).unwrap_or(0) {
-            0 => index_definition(source, &index, !pretty).into(),
+            0 => index_definition(source, &index, !bare, pretty).into(),
             number => {
-                let column = usize::try_from(number).ok().and_then(|number| index_column(source, &index, number));
+                let column =
+                    usize::try_from(number).ok().and_then(|number| index_column(source, &index, number, pretty));
                 column.unwrap_or_default().into()
             }
         })

@@ -28,7 +28,8 @@ fn rows(source: &Source, rows: &mut Rows) {
             shown.parent_columns().iter().for_each(|(_, column)| add(source, rows, of, shown.parent, column));
         }
         for index in ShownIndex::all_of(table).filter(|index| index.constraint.is_some()) {
-            index.parts.iter().for_each(|part| add(source, rows, (schema, index.name), table, part.column));
+            let columns = index.parts.iter().filter_map(|part| part.of.column());
+            columns.for_each(|column| add(source, rows, (schema, index.name), table, column));
         }
     }
 }

@@ -28,7 +28,7 @@ fn rows(source: &Source, rows: &mut Rows) {
                 ("table_catalog", DATABASE_NAME.into()),
                 ("table_schema", schema.into()),
                 ("table_name", index.table.name.as_str().into()),
-                ("column_name", part.column.name.as_str().into()),
+                ("column_name", part.of.name().into()),
                 ("ordinal_position", place.into()),
             ]);
         }
@@ -41,7 +41,7 @@ fn rows(source: &Source, rows: &mut Rows) {
 fn foreign_key(source: &Source, rows: &mut Rows, shown: &ShownForeignKey<'_>) {
     let schema = source.catalog.schema_name(shown.table);
     let unique: Vec<i16> =
-        shown.parent_index().map(|index| index.parts.iter().map(|part| part.number).collect()).unwrap_or_default();
+        shown.parent_index().map(|index| index.parts.iter().map(|part| part.of.number()).collect()).unwrap_or_default();
     for (((_, column), (parent, _)), place) in shown.columns().iter().zip(shown.parent_columns()).zip(1_i32..) {
         let in_unique = unique.iter().position(|number| *number == parent);
         rows.add([

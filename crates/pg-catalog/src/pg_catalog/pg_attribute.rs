@@ -3,7 +3,7 @@
 use crate::definition::{Definition, Kind};
 use crate::oid::attribute_typmod;
 use crate::rows::Rows;
-use crate::shown_index::ShownIndex;
+use crate::shown_index::{ShownIndex, ShownOf};
 use crate::source::{Relation, Source, shown_columns};
 use builtins::lists::PgType;
 use catalog::{Column, Identity, Table};
@@ -53,8 +53,16 @@ fn rows(source: &Source, rows: &mut Rows) {
             Relation::Key(_) | Relation::Index(..) => {
                 let columns =
                     ShownIndex::of(&relation).into_iter().flat_map(|index| index.columns().collect::<Vec<_>>());
-                for ((_, column), number) in columns.zip(1..) {
-                    add(rows, oid, number, column, Facts::default());
+                for (of, number) in columns.zip(1..) {
+                    match of {
+                        ShownOf::Column(_, column) => add(rows, oid, number, column, Facts::default()),
+                        ShownOf::Expression(expression) => {
+                            if let Some(ty) = PgType::by_oid(expression.ty.oid()) {
+                                let shown = (expression.name.as_str(), ty, attribute_typmod(&expression.ty));
+                                add_typed(rows, oid, number, shown, Facts::default());
+                            }
+                        }
+                    }
                 }
             }
             Relation::View(view) => {

@@ -31,7 +31,7 @@ fn rows(source: &Source, rows: &mut Rows) {
 /// The constraint that an index belongs to.
 fn unique(rows: &mut Rows, index: &ShownIndex<'_>) {
     let Some(constraint) = index.constraint else { return };
-    let columns: Vec<i64> = index.parts.iter().map(|part| i64::from(part.number)).collect();
+    let columns: Vec<i64> = index.parts.iter().map(|part| i64::from(part.of.number())).collect();
     rows.add([
         ("oid", constraint.into()),
         ("conname", index.name.into()),

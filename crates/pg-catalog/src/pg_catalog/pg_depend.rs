@@ -57,7 +57,7 @@ fn rows(source: &Source, rows: &mut Rows) {
                 Some(constraint) => (pg_constraint::PG_CONSTRAINT.oid, constraint, 0),
                 None => (class, index.oid, 0),
             };
-            for (number, _) in index.columns() {
+            for number in index.depends_on() {
                 depend(rows, of_columns, (class, oid, number), "a");
             }
             if index.constraint.is_some() {

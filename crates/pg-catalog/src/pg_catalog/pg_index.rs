@@ -22,12 +22,16 @@ const NULLS_FIRST: i64 = 2;
 
 fn rows(source: &Source, rows: &mut Rows) {
     for index in source.catalog.tables().flat_map(ShownIndex::all_of) {
-        let columns: Vec<i64> = index.columns().map(|(number, _)| i64::from(number)).collect();
+        let columns: Vec<i64> = index.columns().map(|of| i64::from(of.number())).collect();
         let flag = |set: bool, flag: i64| if set { flag } else { 0 };
         let order = index.parts.iter();
         let order = order.map(|part| flag(part.descending, DESCENDING) | flag(part.nulls_first, NULLS_FIRST));
-        let collation = index.parts.iter().map(|part| if part.column.ty.is_text() { 100 } else { 0 });
+        let collation = index.parts.iter().map(|part| if part.of.ty().is_text() { 100 } else { 0 });
+        let expressions: Vec<&str> = index.expressions().map(|expression| expression.shown(false)).collect();
+        let expressions = (!expressions.is_empty()).then(|| expressions.join(", "));
         rows.add([
+            ("indexprs", expressions.into()),
+            ("indpred", index.predicate.map(|predicate| predicate.shown(false)).into()),
             ("indexrelid", index.oid.into()),
             ("indrelid", index.table.oid.0.into()),
             ("indnatts", columns.len().into()),

@@ -20,7 +20,7 @@ fn rows(source: &Source, rows: &mut Rows) {
             ("schemaname", source.catalog.schema_name(index.table).into()),
             ("tablename", index.table.name.as_str().into()),
             ("indexname", index.name.into()),
-            ("indexdef", index_definition(source, &index, true).into()),
+            ("indexdef", index_definition(source, &index, true, false).into()),
         ]);
     }
 }

@@ -3,6 +3,7 @@
 mod array_column;
 pub mod arrow_type;
 mod column_builder;
+pub(crate) mod expr_to_clause;
 pub(crate) mod expr_to_condition;
 pub(crate) mod expr_to_filter;
 pub(crate) mod expr_to_ranges;

@@ -78,7 +78,8 @@ fn in_order(input: &LogicalPlan, column: &Expr, ascending: bool) -> Option<(Logi
         let filters = || scan.filters.iter().flat_map(split_conjunction);
         name.is_some_and(|name| filters().any(|filter| binds(filter, name)))
     };
-    let by_index = table.indexes().iter().map(|index| ScanSource::index(table.codec(), index, true));
+    let whole = table.indexes().iter().filter(|index| index.left_of(&scan.filters).is_some());
+    let by_index = whole.map(|index| ScanSource::index(table.codec(), index, true));
     let mut ways = std::iter::once(ScanSource::table(table.codec())).chain(by_index);
     let nulls_first = ways.find_map(|way| {
         let part = way.part_of(at)?;

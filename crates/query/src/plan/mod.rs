@@ -20,6 +20,7 @@ mod frames;
 mod group_places;
 mod grouping_sets;
 mod hidden_names;
+mod index_exprs;
 mod intervals;
 mod joins;
 mod limits;
@@ -267,6 +268,7 @@ impl Planner {
         let (tables, _) = resolve_table_references(&wrapped, true)?;
         let mut names = resolve::Names::new(&self.state, cx, Arc::clone(&self.types), rows);
         names.look_up(&tables).await?;
+        Box::pin(self.plan_indexes(cx, names.tables_of(&tables))).await?;
         for (schema, view) in names.views_of(&tables) {
             let (table, computed) = Box::pin(self.view_table(cx, &view)).await?;
             names.add_view(schema, &view, table, computed);
@@ -281,7 +283,7 @@ impl Planner {
             stop::check(&cx.stop)?;
             let plan = grouping_sets::compute_groups_first(set_operations::count_equal_rows(plan)?)?;
             let plan = if names.reads_computed() { regproc::settle(plan, cx)? } else { plan };
-            Ok(settled(cx, plan)?)
+            settled(cx, plan)
         };
         let make = |parameters: &Parameters| bounded(&cx.stop, || make(parameters));
         let make = |parameters: &Parameters| match make(parameters) {

@@ -119,6 +119,18 @@ impl<'a> Names<'a> {
         views
     }
 
+    /// Tables that `tables` name.
+    pub(super) fn tables_of(&self, tables: &[TableReference]) -> Vec<Arc<Table>> {
+        let found = tables.iter().filter(|table| table.catalog() != Some(ROWS)).filter_map(|table| {
+            let find = |schema: &str| self.cx.catalog.table(schema, table.table());
+            match table.schema() {
+                Some(schema) => find(schema),
+                None => self.cx.lookup_path().find_map(find),
+            }
+        });
+        found.cloned().collect()
+    }
+
     fn view(&self, schema: &str, name: &str) -> Option<&Arc<View>> {
         self.cx.catalog.view(schema, name)
     }

@@ -125,7 +125,7 @@ impl Planner {
 }
 
 /// `SELECT exprs FROM rows`.
-fn select(rows: &[RowTable], exprs: &[ast::Expr]) -> QueryResult<ast::Query> {
+pub(super) fn select(rows: &[RowTable], exprs: &[ast::Expr]) -> QueryResult<ast::Query> {
     let quote = types::ident::quote;
     let from: Vec<String> =
         rows.iter().enumerate().map(|(i, row)| format!("{ROWS}.r.r{i} AS {}", quote(&row.name))).collect();

@@ -1,8 +1,8 @@
 //! Where queries spill, and what is said when it is full.
 
 use crate::error::QueryError;
-use arrow::error::ArrowError;
 use datafusion::common::DataFusionError;
+use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -33,31 +33,31 @@ impl SpillFolder {
     }
 }
 
-/// The system's error that there is no room, if it is one.
-fn full(error: &DataFusionError) -> Option<&io::Error> {
-    let io = match error {
-        DataFusionError::IoError(io) => io,
-        DataFusionError::ArrowError(arrow, _) => match arrow.as_ref() {
-            ArrowError::IoError(_, io) => io,
-            ArrowError::ExternalError(inner) => return full(inner.downcast_ref()?),
-            _ => return None,
-        },
-        DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => return full(inner),
-        DataFusionError::Shared(inner) => return full(inner),
-        DataFusionError::External(inner) => match inner.downcast_ref::<DataFusionError>() {
-            Some(inner) => return full(inner),
-            None => inner.downcast_ref()?,
-        },
-        _ => return None,
-    };
-    let is_full =
-        |kind| matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge);
-    is_full(io.kind()).then_some(io)
+/// The system's error that there is no room, if it is one, however it is wrapped.
+fn full<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e io::Error> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let io = error.downcast_ref::<io::Error>();
+        if let Some(io) = io.filter(|io| is_full(io.kind())) {
+            return Some(io);
+        }
+        // What an error of the system was made of is not its source.
+        next = match io.and_then(io::Error::get_ref) {
+            Some(inner) => Some(inner),
+            None => error.source(),
+        };
+    }
+    None
+}
+
+fn is_full(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow::error::ArrowError;
 
     #[test]
     fn a_full_folder_is_named_however_the_error_came() {
@@ -65,7 +65,11 @@ mod tests {
         let full = || io::Error::from(io::ErrorKind::StorageFull);
         let arrow = ArrowError::IoError("writing".to_owned(), full());
         let shared = DataFusionError::Shared(std::sync::Arc::new(DataFusionError::IoError(full())));
-        for error in [DataFusionError::IoError(full()), DataFusionError::ArrowError(Box::new(arrow), None), shared] {
+        // As writers of files in Arrow's format tell it.
+        let inner = io::Error::other(DataFusionError::IoError(full()));
+        let written = ArrowError::IoError("writing".to_owned(), inner);
+        let wrapped = [arrow, written].map(|error| DataFusionError::ArrowError(Box::new(error), None));
+        for error in wrapped.into_iter().chain([DataFusionError::IoError(full()), shared]) {
             let told = QueryError::from(folder.named(error));
             assert!(matches!(&told, QueryError::SpillFull { folder, .. } if folder == "/var/spill"), "{told:?}");
         }

@@ -1,6 +1,6 @@
 //! A model store, a catalog, two tables, and one call that runs a query.
 
-use catalog::{CatalogCache, NewColumn, NewIndex, NewIndexPart, NewKeyPart, NewTable, Table};
+use catalog::{CatalogCache, NewColumn, NewIndex, NewIndexPart, NewKeyPart, NewPartOf, NewTable, Table};
 use futures::StreamExt;
 use index::IndexCodec;
 use query::convert::batch_to_rows;
@@ -139,7 +139,7 @@ impl Fixture {
             let descending = part.contains(" desc");
             let nulls_first = part.contains(" nulls first") || descending && !part.contains(" nulls last");
             let column = part.split_whitespace().next().unwrap().to_owned();
-            new.parts.push(NewIndexPart { column, descending, nulls_first });
+            new.parts.push(NewIndexPart { of: NewPartOf::Column(column), descending, nulls_first });
         }
         let old = self.catalog.current().must_get_table("public", table).unwrap().clone();
         let prepared = self.catalog.change(|draft| draft.prepare_index(old.oid, new)).await.unwrap();

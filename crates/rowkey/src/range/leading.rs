@@ -243,7 +243,7 @@ mod tests {
         let mut short = 0;
         for parts in [vec![plain, plain], vec![down, plain], vec![plain, down], vec![nullable, nullable], vec![plain]] {
             for salt_buckets in [None, Some(3), Some(256)] {
-                let schema = KeySchema { parts: parts.clone(), salt_buckets };
+                let schema = KeySchema { parts: parts.clone(), salt_buckets, salted_by_row: false };
                 for first in restrictions(0) {
                     for second in restrictions(1).iter().filter(|second| parts.len() > 1 || second.is_empty()) {
                         for conditions in [[first.as_slice(), second].concat(), [second, first.as_slice()].concat()] {

@@ -36,7 +36,7 @@ proptest! {
         salt_buckets in proptest::option::of(2_u16..=256),
         key in bytes(),
     ) {
-        let schema = KeySchema { parts, salt_buckets };
+        let schema = KeySchema { parts, salt_buckets, salted_by_row: false };
         let mut slots = Vec::new();
         let split = schema.split(&key, &mut slots);
         if let Ok(row) = schema.decode(&key) {

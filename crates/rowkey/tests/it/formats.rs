@@ -77,7 +77,7 @@ fn the_examples_of_salted_keys_are_what_the_codec_writes() {
     for row in examples {
         let parts: Vec<KeyPart> = row[0].split(", ").map(part).collect();
         let values: Vec<Datum> = parts.iter().zip(row[1].split(", ")).map(|(part, words)| value(part, words)).collect();
-        let schema = KeySchema { parts, salt_buckets: Some(row[2].parse().unwrap()) };
+        let schema = KeySchema { parts, salt_buckets: Some(row[2].parse().unwrap()), salted_by_row: false };
         let mut key = Vec::new();
         schema.encode(&values, &mut key).unwrap();
         assert_eq!(hex(&key), row[3], "{row:?}");

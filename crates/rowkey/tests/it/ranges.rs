@@ -13,6 +13,7 @@ fn flights(salt_buckets: Option<u16>) -> KeySchema {
             KeyPart::descending(DataType::Timestamp(None)),
         ],
         salt_buckets,
+        salted_by_row: false,
     }
 }
 

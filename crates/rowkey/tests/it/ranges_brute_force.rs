@@ -220,7 +220,7 @@ fn small_part() -> impl Strategy<Value = KeyPart> {
 fn schema_and_conditions() -> impl Strategy<Value = (KeySchema, Vec<Condition>)> {
     let parts = proptest::collection::vec(small_part(), 1..4);
     (parts, proptest::option::of(2_u16..5)).prop_flat_map(|(parts, salt_buckets)| {
-        let schema = KeySchema { parts, salt_buckets };
+        let schema = KeySchema { parts, salt_buckets, salted_by_row: false };
         let conditions = proptest::collection::vec(condition(&schema), 0..4);
         (Just(schema), conditions)
     })

@@ -9,7 +9,7 @@ fn schema_and_row() -> impl Strategy<Value = (KeySchema, Vec<Datum>)> {
     let parts = proptest::collection::vec(values::key_part(), 1..5);
     (parts, proptest::option::of(2_u16..=256)).prop_flat_map(|(parts, salt_buckets)| {
         let row: Vec<_> = parts.iter().map(values::part_value).collect();
-        (Just(KeySchema { parts, salt_buckets }), row)
+        (Just(KeySchema { parts, salt_buckets, salted_by_row: false }), row)
     })
 }
 
@@ -80,6 +80,7 @@ fn parts_behind_a_varying_one_have_no_fixed_offset() {
             KeyPart::ascending(DataType::BigInt),
         ],
         salt_buckets: Some(4),
+        salted_by_row: false,
     };
     let offsets: Vec<_> = (0..5).map(|part| schema.fixed_offset(part)).collect();
     assert_eq!(offsets, [Some(1), Some(5), Some(21), None, None]);

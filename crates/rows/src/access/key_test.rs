@@ -39,6 +39,8 @@ pub(crate) struct Target {
 pub(crate) struct Sides<'a> {
     /// The key part of a column.
     pub(crate) part_of: &'a dyn Fn(ColId) -> Option<Target>,
+    /// Parts that are expressions over columns of the scan.
+    pub(crate) computed: &'a [(Scalar, Target)],
     /// Columns of the scan, which no operand may read.
     pub(crate) own: &'a BTreeSet<ColId>,
     /// What operands read.
@@ -106,7 +108,7 @@ impl Compiler<'_> {
             Kind::Is { arg, test: BoolTest::True } => boolean(arg, true, sides),
             Kind::Is { arg, test: BoolTest::False } => boolean(arg, false, sides),
             Kind::Col(_) => boolean(condition, true, sides),
-            _ => KeyTest::Unknown,
+            _ => boolean(condition, true, sides),
         }
     }
 
@@ -186,6 +188,9 @@ impl Compiler<'_> {
 
 /// The part that an expression is, behind casts that keep order and lose nothing.
 fn target(scalar: &Scalar, sides: &Sides<'_>) -> Option<Target> {
+    if let Some((_, target)) = sides.computed.iter().find(|(computed, _)| bind::is_same(computed, scalar)) {
+        return Some(*target);
+    }
     match &scalar.kind {
         Kind::Col(col) => (sides.part_of)(col.id),
         Kind::Cast { via: CastVia::Relabel | CastVia::Function(_), arg, .. } => {

@@ -7,10 +7,14 @@
 //! Operands may be constants, parameters, outer columns, and for lookups columns of the other side.
 
 mod bind;
+mod bound_index;
+mod clauses;
 mod key_test;
 mod order;
 mod way;
 
+pub(crate) use bound_index::{BoundIndex, BoundIndexes};
+pub use clauses::clause;
 pub(crate) use key_test::{KeyTest, Sides, Target};
 pub(crate) use order::{Direction, direction};
 pub(crate) use way::{Scanned, Way, rank};

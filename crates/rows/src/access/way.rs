@@ -1,6 +1,7 @@
 //! One way to the rows of a table: by the rowkey, or by an index.
 
-use super::{Direction, KeyTest, Width, width};
+use super::{BoundIndex, Direction, KeyTest, Target, Width, width};
+use bind::tree::{ColId, Scalar};
 use catalog::{Index, RowCodec, RowReader, RowResult, Table};
 use index::{EntryColumns, IndexCodec, Reach, Source};
 use rowkey::range::{Access, KeyRanges};
@@ -34,6 +35,8 @@ pub(crate) struct Way {
     pub(crate) scanned: Scanned,
     /// For each part of the key of what is scanned its column in the table.
     pub(crate) key: Vec<Option<usize>>,
+    /// Parts that are expressions, over the columns of the scan.
+    pub(crate) computed: Vec<(Scalar, Target)>,
     /// Equal values in so many leading parts are those of one row.
     pub(crate) unique_parts: usize,
     /// For each condition what it says about that key.
@@ -47,7 +50,8 @@ impl Way {
         let codec = RowCodec::new(table)?;
         let key: Vec<Option<usize>> = codec.key_columns().iter().copied().map(Some).collect();
         let unique_parts = key.len();
-        Ok(Self { scanned: Scanned::Rows(codec), key, unique_parts, tests: Vec::new(), direction: Direction::Any })
+        let (computed, tests, direction) = (Vec::new(), Vec::new(), Direction::Any);
+        Ok(Self { scanned: Scanned::Rows(codec), key, computed, unique_parts, tests, direction })
     }
 
     /// By an index, for a scan of the columns `wanted`. Tests are to be filled in.
@@ -63,7 +67,18 @@ impl Way {
             }
             None => Scanned::Fetching(codec, RowCodec::new(table)?),
         };
-        Ok(Self { scanned, key: columns.key().to_vec(), unique_parts, tests: Vec::new(), direction: Direction::Any })
+        let (computed, tests, direction) = (Vec::new(), Vec::new(), Direction::Any);
+        Ok(Self { scanned, key: columns.key().to_vec(), computed, unique_parts, tests, direction })
+    }
+
+    /// Takes up what is computed for the index, over a scan of these columns.
+    pub(crate) fn compute(&mut self, index: &Index, bound: &BoundIndex, cols: &[(usize, ColId)]) {
+        let key = &self.scanned.codec().table().key;
+        for (part, of) in index.parts.iter().zip(&bound.parts) {
+            let (Some(expression), Some(of)) = (part.expression(), of) else { continue };
+            let at = key.iter().position(|key| key.column == part.entry);
+            self.computed.extend(of.over(cols).zip(at.map(|part| Target { part, ty: expression.ty })));
+        }
     }
 
     /// The part that a column is.

@@ -3,7 +3,9 @@
 use super::rel::{Ask, PlanResult, Planned};
 use super::{Compiler, Node, NodeKind};
 use crate::WhyNot;
-use crate::access::{Direction, KeyTest, ScanPath, Scanned, Sides, Target, Way, Width, direction, rank};
+use crate::access::{
+    BoundIndex, BoundIndexes, Direction, KeyTest, ScanPath, Scanned, Sides, Target, Way, Width, clause, direction, rank,
+};
 use crate::expr::{RowExpr, Scope, columns};
 use bind::tree::{ColId, Key, Scalar};
 use catalog::{RowCodec, RowReader, Table};
@@ -103,8 +105,11 @@ impl Compiler<'_> {
             return Ok(ways);
         }
         let wanted: Vec<usize> = cols.iter().map(|(ordinal, _)| *ordinal).collect();
+        let bound = BoundIndexes::of(table);
         for index in table.public_indexes() {
+            let Some(bound) = bound.get(index.oid).filter(|bound| has_all(bound, cols, conditions)) else { continue };
             let mut way = Way::by_index(table, index, &wanted).map_err(broken)?;
+            way.compute(index, bound, cols);
             way.tests = self.tests(table, &way, cols, outer, conditions);
             ways.push(way);
         }
@@ -129,9 +134,17 @@ impl Compiler<'_> {
             Some(Target { part: way.part_of(*ordinal)?, ty: table.columns.get(*ordinal)?.ty })
         };
         let own = cols.iter().map(|(_, col)| *col).collect();
-        let sides = Sides { part_of: &part_of, own: &own, scope: Scope { cols: outer } };
+        let sides = Sides { part_of: &part_of, computed: &way.computed, own: &own, scope: Scope { cols: outer } };
         conditions.iter().map(|condition| self.key_test(condition, &sides)).collect()
     }
+}
+
+/// Has an index all rows that satisfy the conditions?
+fn has_all(bound: &BoundIndex, cols: &ScanCols, conditions: &[&Scalar]) -> bool {
+    let Some(predicate) = &bound.predicate else { return true };
+    let given: Vec<index::Clause> = conditions.iter().map(|condition| clause(condition)).collect();
+    // A column that the statement does not use is in none of its conditions.
+    predicate.over(cols).is_some_and(|predicate| index::implies(&given, &clause(&predicate)))
 }
 
 /// The id of a column, if the statement uses it.

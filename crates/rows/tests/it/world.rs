@@ -3,7 +3,7 @@
 use super::functions;
 use bind::tree::Bound;
 use builtins::Env;
-use catalog::{CatalogCache, NewColumn, NewIndex, NewIndexPart, NewKeyPart, NewTable, RowCodec, Table};
+use catalog::{CatalogCache, NewColumn, NewIndex, NewIndexPart, NewKeyPart, NewPartOf, NewTable, RowCodec, Table};
 use index::{IndexChoice, IndexCodec};
 use rows::{Answer, Input, Limits, Options, RowsError, WhyNot, compile};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl World {
         unique: bool,
     ) -> Arc<Table> {
         let part = |(column, descending): &(&str, bool)| NewIndexPart {
-            column: (*column).to_owned(),
+            of: NewPartOf::Column((*column).to_owned()),
             descending: *descending,
             nulls_first: *descending,
         };

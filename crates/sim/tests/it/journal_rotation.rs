@@ -119,7 +119,7 @@ fn points(log: &Log) -> Vec<usize> {
     let first = |event: &Event| matches!(event, Event::Unlink { path } if path.ends_with("db/0.jnl"));
     let ended = log.events.iter().position(first).expect("the old journal stays");
     let (from, to) = (begun.saturating_sub(4), (ended + 12).min(log.events.len()));
-    let count = setting("BENNU_SIM_ROTATION_POINTS", 8) as usize;
+    let count = setting("BENNU_SIM_ROTATION_POINTS", 4) as usize;
     // Around both there are points in any case.
     let around = [begun, begun + 1, begun + 2, ended, ended + 1];
     let step = ((to - from) / count).max(1);

@@ -51,10 +51,7 @@ impl Display for CreateTable {
         if !self.options.is_empty() {
             write!(f, " WITH ({})", List(&self.options))?;
         }
-        if !self.split_on.is_empty() {
-            let points: Vec<String> = self.split_on.iter().map(|point| format!("({})", List(point))).collect();
-            write!(f, " SPLIT ON ({})", points.join(", "))?;
-        }
+        split_on(f, &self.split_on)?;
         for hint in &self.hints {
             if let StorageHint::Tablespace(name) = hint {
                 write!(f, " TABLESPACE {}", quote(name))?;
@@ -65,6 +62,15 @@ impl Display for CreateTable {
         }
         Ok(())
     }
+}
+
+/// SPLIT ON with its points, if there are some.
+pub(super) fn split_on(f: &mut Formatter<'_>, points: &[Vec<sqlparser::ast::Expr>]) -> fmt::Result {
+    if points.is_empty() {
+        return Ok(());
+    }
+    let points: Vec<String> = points.iter().map(|point| format!("({})", List(point))).collect();
+    write!(f, " SPLIT ON ({})", points.join(", "))
 }
 
 impl Display for ColumnDef {
@@ -186,6 +192,13 @@ impl Display for AlterAction {
             Self::AddKey(key) => write!(f, "ADD {key}"),
             Self::AddCheck(check) => write!(f, "ADD {check}"),
             Self::AddUnique(unique) => write!(f, "ADD {unique}"),
+            Self::UniqueUsingIndex { name, index } => {
+                f.write_str("ADD ")?;
+                if let Some(name) = name {
+                    write!(f, "CONSTRAINT {} ", quote(name))?;
+                }
+                write!(f, "UNIQUE USING INDEX {}", quote(index))
+            }
             Self::AddForeignKey(key) => write!(f, "ADD {key}"),
             Self::ValidateConstraint { name } => write!(f, "VALIDATE CONSTRAINT {}", quote(name)),
             Self::DropConstraint { if_exists, name, cascade } => {

@@ -55,8 +55,10 @@ impl Display for Conflict {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("ON CONFLICT")?;
         match &self.target {
-            Some(ConflictTarget::Columns { names, predicate }) => {
-                write!(f, " {}", super::names(names))?;
+            Some(ConflictTarget::Columns { names, exprs, predicate }) => {
+                let names = names.iter().map(|name| quote(name).to_string());
+                let exprs = exprs.iter().map(|expr| format!("({expr})"));
+                write!(f, " ({})", names.chain(exprs).collect::<Vec<_>>().join(", "))?;
                 filter(f, predicate.as_ref())?;
             }
             Some(ConflictTarget::Constraint(name)) => write!(f, " ON CONSTRAINT {}", quote(name))?,

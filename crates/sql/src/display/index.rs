@@ -8,9 +8,22 @@ use std::fmt::{self, Display, Formatter};
 pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result {
     match statement {
         Statement::CreateIndex(it) => write!(f, "{it}"),
-        Statement::DropIndex { names, if_exists, cascade, concurrently } => {
+        Statement::DropIndex { names, table, if_exists, cascade, concurrently } => {
             let before = [when(*concurrently, "CONCURRENTLY "), when(*if_exists, "IF EXISTS ")].concat();
-            write!(f, "DROP INDEX {before}{}{}", List(names), when(*cascade, " CASCADE"))
+            write!(f, "DROP INDEX {before}{}", List(names))?;
+            if let Some(table) = table {
+                write!(f, " ON {table}")?;
+            }
+            f.write_str(when(*cascade, " CASCADE"))
+        }
+        Statement::AlterIndex { name, table, if_exists, change } => {
+            let change = match change {
+                IndexChange::Usable => "USABLE",
+                IndexChange::Unusable => "UNUSABLE",
+                IndexChange::Disable => "DISABLE",
+                IndexChange::Rebuild => "REBUILD",
+            };
+            write!(f, "ALTER INDEX {}{} ON {table} {change}", when(*if_exists, "IF EXISTS "), quote(name))
         }
         Statement::RenameIndex { name, if_exists, to } => {
             write!(f, "ALTER INDEX {}{name} RENAME TO {}", when(*if_exists, "IF EXISTS "), quote(to))
@@ -35,15 +48,34 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
 
 impl Display for CreateIndex {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "CREATE {}INDEX ", when(self.unique, "UNIQUE "))?;
-        f.write_str(when(self.concurrently, "CONCURRENTLY "))?;
+        write!(f, "CREATE {}{}", when(self.unique, "UNIQUE "), when(self.uncovered, "UNCOVERED "))?;
+        write!(f, "{}INDEX {}", when(self.local, "LOCAL "), when(self.concurrently, "CONCURRENTLY "))?;
         f.write_str(when(self.if_not_exists, "IF NOT EXISTS "))?;
         if let Some(name) = &self.name {
             write!(f, "{} ", quote(name))?;
         }
         write!(f, "ON {} ({})", self.table, List(&self.parts))?;
         tail(f, &self.include, self.nulls_not_distinct, &self.options)?;
+        if let Some(predicate) = &self.predicate {
+            write!(f, " WHERE {}", predicate.text)?;
+        }
+        super::ddl::split_on(f, &self.split_on)?;
         f.write_str(when(self.is_async, " ASYNC"))
+    }
+}
+
+impl Display for IndexPartDef {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match &self.of {
+            IndexPartOf::Column(column) => write!(f, "{}", quote(column))?,
+            IndexPartOf::Expression(expression) => write!(f, "({})", expression.text)?,
+        }
+        f.write_str(when(self.descending, " DESC"))?;
+        match self.nulls_first {
+            Some(true) => f.write_str(" NULLS FIRST"),
+            Some(false) => f.write_str(" NULLS LAST"),
+            None => Ok(()),
+        }
     }
 }
 

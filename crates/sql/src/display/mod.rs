@@ -36,6 +36,7 @@ impl Display for Statement {
             Self::CreateIndex(_)
             | Self::DropIndex { .. }
             | Self::RenameIndex { .. }
+            | Self::AlterIndex { .. }
             | Self::Reindex { .. }
             | Self::CheckIndexes(_) => index::write(self, f),
             Self::CreateView(_)

@@ -27,7 +27,9 @@ fn long_form(tokens: &[TokenWithSpan], at: usize) -> Option<Vec<Token>> {
     let token = &tokens.get(at)?.token;
     let before = at.checked_sub(1).and_then(|before| tokens.get(before)).map(|token| &token.token);
     if is_word(token, &["TABLE"]) {
-        return (names_table(tokens.get(at + 1)) && begins_query(before))
+        // Behind its options REINDEX has the kind of what it is about.
+        let reindex = tokens.first().is_some_and(|first| is_word(&first.token, &["REINDEX"]));
+        return (!reindex && names_table(tokens.get(at + 1)) && begins_query(before))
             .then(|| vec![Token::make_keyword("SELECT"), Token::Mul, Token::make_keyword("FROM")]);
     }
     if is_word(token, &["ONLY"]) {

@@ -132,6 +132,10 @@ fn action(c: &mut Cursor<'_>, actions: &mut Vec<AlterAction>) -> Parse<()> {
                 actions.push(AlterAction::AddCheck(Box::new(check_def(c, Some(name))?)));
                 return Ok(());
             }
+            if c.at_all(&["UNIQUE", "USING", "INDEX"]) {
+                actions.push(index::unique_using(c, Some(name))?);
+                return Ok(());
+            }
             if c.at("UNIQUE") {
                 actions.push(AlterAction::AddUnique(index::table_unique(c, Some(name))?));
                 return Ok(());
@@ -146,6 +150,10 @@ fn action(c: &mut Cursor<'_>, actions: &mut Vec<AlterAction>) -> Parse<()> {
         refuse_constraint(c)?;
         if c.at("CHECK") {
             actions.push(AlterAction::AddCheck(Box::new(check_def(c, None)?)));
+            return Ok(());
+        }
+        if c.at_all(&["UNIQUE", "USING", "INDEX"]) {
+            actions.push(index::unique_using(c, None)?);
             return Ok(());
         }
         if c.at("UNIQUE") {

@@ -4,20 +4,43 @@ use super::column::nulls_order;
 use super::foreign_key::timing;
 use super::{Cursor, Parse, drop};
 use crate::Statement;
-use crate::phoenix::options;
-use crate::statement::{CheckIndexes, CreateIndex, KeyPartDef, Reindex, TableOption, UniqueDef};
+use crate::phoenix::{options, split_on};
+use crate::statement::{
+    AlterAction, CheckIndexes, CreateIndex, IndexChange, IndexExprDef, IndexPartDef, IndexPartOf, ObjectName, Reindex,
+    TableOption, UniqueDef,
+};
+use sqlparser::ast::Expr;
 use sqlparser::tokenizer::Token;
 
 /// Does CREATE INDEX come next?
 pub(super) fn at_create(c: &Cursor<'_>) -> bool {
-    c.at_nth(1, "INDEX") || (c.at_nth(1, "UNIQUE") && c.at_nth(2, "INDEX"))
+    let kind = |n: usize| ["UNIQUE", "LOCAL", "UNCOVERED"].iter().any(|word| c.at_nth(n, word));
+    (1..4).find(|n| !kind(*n)).is_some_and(|n| c.at_nth(n, "INDEX"))
 }
 
-/// CREATE [UNIQUE] INDEX [IF NOT EXISTS] [name] ON [ONLY] t [USING btree] (…) ….
+/// CREATE [UNIQUE] INDEX [IF NOT EXISTS] [name] ON [ONLY] t [USING btree] (…) …, and Phoenix's
+/// CREATE [UNCOVERED] [LOCAL] INDEX ….
 pub(super) fn create_index(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("CREATE")?;
-    let unique = c.eat("UNIQUE");
-    c.need("INDEX")?;
+    let (mut unique, mut local, mut uncovered) = (false, false, false);
+    while !c.eat("INDEX") {
+        let kind = if c.at("LOCAL") {
+            &mut local
+        } else if c.at("UNCOVERED") {
+            &mut uncovered
+        } else if c.at("UNIQUE") {
+            &mut unique
+        } else {
+            return Err(c.expected("INDEX"));
+        };
+        if std::mem::replace(kind, true) {
+            return Err(c.syntax());
+        }
+        c.next();
+    }
+    if unique && (local || uncovered) {
+        return Err(c.unsupported("a UNIQUE index that is LOCAL or UNCOVERED"));
+    }
     let concurrently = c.eat("CONCURRENTLY");
     let place = c.location();
     let if_not_exists = c.if_not_exists();
@@ -32,9 +55,12 @@ pub(super) fn create_index(c: &mut Cursor<'_>) -> Parse<Statement> {
     let parts = c.parenthesised(part)?;
     let include = include(c)?;
     let nulls_not_distinct = nulls_not_distinct(c)?;
-    let options = with(c)?;
-    let is_async = c.eat("ASYNC");
-    refuse_tail(c)?;
+    if uncovered && !include.is_empty() {
+        return Err(c.invalid("an UNCOVERED index includes no columns"));
+    }
+    let mut options = with(c)?;
+    let tail = tail(c, &mut options)?;
+    let Tail { predicate, split_on, is_async } = tail;
     let index = CreateIndex {
         unique,
         concurrently,
@@ -46,8 +72,39 @@ pub(super) fn create_index(c: &mut Cursor<'_>) -> Parse<Statement> {
         include,
         nulls_not_distinct,
         options,
+        predicate,
+        local,
+        uncovered,
+        split_on,
     };
     Ok(Statement::CreateIndex(Box::new(index)))
+}
+
+/// What may stand behind an index's columns.
+#[derive(Default)]
+struct Tail {
+    predicate: Option<IndexExprDef>,
+    split_on: Vec<Vec<Expr>>,
+    is_async: bool,
+}
+
+/// TABLESPACE, WHERE, Phoenix's ASYNC, properties and SPLIT ON.
+fn tail(c: &mut Cursor<'_>, options: &mut Vec<TableOption>) -> Parse<Tail> {
+    let mut tail = Tail::default();
+    if c.at("TABLESPACE") {
+        return Err(c.unsupported("CREATE INDEX … TABLESPACE"));
+    }
+    if c.eat("WHERE") {
+        let (expr, text) = c.default_expr()?;
+        tail.predicate = Some(IndexExprDef { expr, text });
+    }
+    tail.is_async = c.eat("ASYNC");
+    if options::at_bare(c) {
+        options.extend(options::bare(c)?);
+    }
+    tail.split_on = split_on::split_on(c)?;
+    tail.is_async |= !tail.is_async && c.eat("ASYNC");
+    Ok(tail)
 }
 
 /// USING: entries are kept in order, which clients know as `btree`.
@@ -62,22 +119,46 @@ fn method(c: &mut Cursor<'_>) -> Parse<()> {
     }
 }
 
-/// `column [COLLATE c] [opclass] [ASC | DESC] [NULLS FIRST | LAST]`.
-fn part(c: &mut Cursor<'_>) -> Parse<KeyPartDef> {
-    if matches!(c.peek(), Token::LParen) || matches!(c.peek_nth(1), Token::LParen) {
-        return Err(c.unsupported("an expression in an index"));
-    }
-    let column = c.name()?;
-    if matches!(c.peek(), Token::Period) {
-        return Err(c.unsupported("a column family in an index"));
-    }
+/// `{column | expression} [COLLATE c] [opclass] [ASC | DESC] [NULLS FIRST | LAST]`.
+fn part(c: &mut Cursor<'_>) -> Parse<IndexPartDef> {
+    let of = part_of(c)?;
     collation(c)?;
     operator_class(c)?;
     let descending = c.eat("DESC");
     if !descending {
         c.eat("ASC");
     }
-    Ok(KeyPartDef { column, descending, nulls_first: nulls_order(c) })
+    Ok(IndexPartDef { of, descending, nulls_first: nulls_order(c) })
+}
+
+/// A name alone is a column; so is one in parentheses. Phoenix wants no parentheses around expressions.
+pub(super) fn part_of(c: &mut Cursor<'_>) -> Parse<IndexPartOf> {
+    let is_name = matches!(c.peek(), Token::Word(_));
+    if is_name && matches!(c.peek_nth(1), Token::Period) {
+        return Err(c.unsupported("a column family in an index"));
+    }
+    if is_name && matches!(c.peek_nth(1), Token::Comma | Token::RParen | Token::Word(_)) && !c.at("CASE") {
+        return Ok(IndexPartOf::Column(c.name()?));
+    }
+    let (expr, text) = c.default_expr()?;
+    Ok(match expr {
+        Expr::Nested(inner) if matches!(inner.as_ref(), Expr::Identifier(_)) => column_or(*inner, text),
+        // Its parentheses go: they come back where it is shown.
+        Expr::Nested(inner) => {
+            let inner_text = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).map(str::trim);
+            let text = inner_text.map_or_else(|| inner.to_string(), str::to_owned);
+            IndexPartOf::Expression(Box::new(IndexExprDef { expr: *inner, text }))
+        }
+        expr => IndexPartOf::Expression(Box::new(IndexExprDef { expr, text })),
+    })
+}
+
+fn column_or(expr: Expr, text: String) -> IndexPartOf {
+    match expr {
+        Expr::Identifier(name) if name.quote_style.is_some() => IndexPartOf::Column(name.value),
+        Expr::Identifier(name) => IndexPartOf::Column(name.value.to_ascii_lowercase()),
+        expr => IndexPartOf::Expression(Box::new(IndexExprDef { expr, text })),
+    }
 }
 
 /// Text is in the order of its bytes, which is that of `C`.
@@ -159,16 +240,16 @@ fn with(c: &mut Cursor<'_>) -> Parse<Vec<TableOption>> {
     options::with(c)
 }
 
-fn refuse_tail(c: &Cursor<'_>) -> Parse<()> {
-    if c.at("WHERE") {
-        return Err(c.unsupported("a partial index (CREATE INDEX … WHERE)"));
+/// `UNIQUE USING INDEX name`, behind the name of the constraint.
+pub(super) fn unique_using(c: &mut Cursor<'_>, name: Option<String>) -> Parse<AlterAction> {
+    c.need_all(&["UNIQUE", "USING", "INDEX"])?;
+    let index = c.name()?;
+    c.eat_all(&["NOT", "DEFERRABLE"]);
+    if c.at("DEFERRABLE") || c.at_all(&["INITIALLY", "DEFERRED"]) {
+        return Err(c.unsupported("a UNIQUE constraint that is DEFERRABLE"));
     }
-    let tails = ["TABLESPACE", "SPLIT"];
-    match tails.iter().find(|word| c.at(word)) {
-        Some(word) => Err(c.unsupported(format!("CREATE INDEX … {word}"))),
-        None if options::at_bare(c) => Err(c.unsupported("CREATE INDEX … with properties of Phoenix")),
-        None => Ok(()),
-    }
+    c.eat_all(&["INITIALLY", "IMMEDIATE"]);
+    Ok(AlterAction::UniqueUsingIndex { name, index })
 }
 
 /// `UNIQUE [NULLS [NOT] DISTINCT] (…)` of a table.
@@ -213,24 +294,57 @@ pub(super) fn drop_index(c: &mut Cursor<'_>) -> Parse<Statement> {
     let concurrently = c.eat("CONCURRENTLY");
     let if_exists = c.if_exists();
     let names = c.list(Cursor::object_name)?;
-    if c.at("ON") {
-        return Err(c.unsupported("DROP INDEX … ON"));
-    }
+    let table = match names.as_slice() {
+        [ObjectName { schema: None, .. }] if c.eat("ON") => Some(c.object_name()?),
+        _ => None,
+    };
     let cascade = drop::cascade(c);
-    Ok(Statement::DropIndex { names, if_exists, cascade, concurrently })
+    Ok(Statement::DropIndex { names, table, if_exists, cascade, concurrently })
 }
 
-/// ALTER INDEX … RENAME TO.
+/// ALTER INDEX … RENAME TO, and Phoenix's ALTER INDEX … ON ….
 pub(super) fn alter_index(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need_all(&["ALTER", "INDEX"])?;
     let if_exists = c.if_exists();
     let name = c.object_name()?;
+    if name.schema.is_none() && c.eat("ON") {
+        let table = c.object_name()?;
+        return Ok(Statement::AlterIndex { name: name.name, table, if_exists, change: change(c)? });
+    }
     let others = ["SET", "RESET", "ATTACH", "ALTER", "DEPENDS", "NO", "ON", "OWNER"];
     if let Some(word) = others.iter().find(|word| c.at(word)) {
         return Err(c.unsupported(format!("ALTER INDEX … {word}")));
     }
     c.need_all(&["RENAME", "TO"])?;
     Ok(Statement::RenameIndex { name, if_exists, to: c.name()? })
+}
+
+/// `{USABLE | UNUSABLE | DISABLE | ACTIVE | REBUILD [ALL]} [ASYNC] [[SET] properties]`.
+fn change(c: &mut Cursor<'_>) -> Parse<IndexChange> {
+    let change = if c.eat("USABLE") || c.eat("ACTIVE") {
+        IndexChange::Usable
+    } else if c.eat("UNUSABLE") {
+        IndexChange::Unusable
+    } else if c.eat("DISABLE") {
+        IndexChange::Disable
+    } else if c.eat("REBUILD") {
+        c.eat("ALL");
+        IndexChange::Rebuild
+    } else if c.at("CONSISTENCY") {
+        return Err(c.unsupported("ALTER INDEX … CONSISTENCY"));
+    } else {
+        return Err(c.expected("USABLE, UNUSABLE, DISABLE, ACTIVE or REBUILD"));
+    };
+    if c.at("ASYNC") && change != IndexChange::Rebuild {
+        return Err(c.invalid("ASYNC stands behind REBUILD only"));
+    }
+    if c.at("ASYNC") {
+        return Err(c.unsupported("ALTER INDEX … REBUILD ASYNC"));
+    }
+    if c.at("SET") || options::at_bare(c) {
+        return Err(c.unsupported("ALTER INDEX … with properties"));
+    }
+    Ok(change)
 }
 
 /// REINDEX [(CONCURRENTLY)] {INDEX | TABLE} [CONCURRENTLY] name.

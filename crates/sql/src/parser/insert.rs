@@ -1,11 +1,11 @@
 //! INSERT and UPSERT.
 
-use super::{Cursor, Parse, update};
+use super::{Cursor, Parse, index, update};
 use crate::Statement;
 use crate::ast::{SelectItem, With};
 use crate::phoenix::on_duplicate::on_duplicate;
 use crate::statement::{
-    ColumnName, Conflict, ConflictAction, ConflictTarget, Insert, InsertSource, InsertValue, Overriding,
+    ColumnName, Conflict, ConflictAction, ConflictTarget, IndexPartOf, Insert, InsertSource, InsertValue, Overriding,
 };
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
@@ -132,6 +132,15 @@ fn on_conflict(c: &mut Cursor<'_>) -> Parse<Conflict> {
     Ok(Conflict { target, action: ConflictAction::DoUpdate { assignments, selection } })
 }
 
+/// A column or an expression of the index that is meant.
+fn inferred(c: &mut Cursor<'_>) -> Parse<IndexPartOf> {
+    let part = index::part_of(c)?;
+    match c.peek() {
+        Token::Comma | Token::RParen => Ok(part),
+        _ => Err(c.unsupported("ON CONFLICT with collations or operator classes")),
+    }
+}
+
 fn conflict_target(c: &mut Cursor<'_>) -> Parse<Option<ConflictTarget>> {
     if c.eat_all(&["ON", "CONSTRAINT"]) {
         return Ok(Some(ConflictTarget::Constraint(c.name()?)));
@@ -139,13 +148,13 @@ fn conflict_target(c: &mut Cursor<'_>) -> Parse<Option<ConflictTarget>> {
     if !matches!(c.peek(), Token::LParen) {
         return Ok(None);
     }
-    let names = c.parenthesised(|c| {
-        let name = c.name()?;
-        match c.peek() {
-            Token::Comma | Token::RParen => Ok(name),
-            _ => Err(c.unsupported("ON CONFLICT with expressions, collations or operator classes")),
+    let (mut names, mut exprs) = (Vec::new(), Vec::new());
+    for part in c.parenthesised(inferred)? {
+        match part {
+            IndexPartOf::Column(name) => names.push(name),
+            IndexPartOf::Expression(expression) => exprs.push(expression.expr),
         }
-    })?;
+    }
     let predicate = if c.eat("WHERE") { Some(c.expr()?) } else { None };
-    Ok(Some(ConflictTarget::Columns { names, predicate }))
+    Ok(Some(ConflictTarget::Columns { names, exprs, predicate }))
 }

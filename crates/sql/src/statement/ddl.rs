@@ -175,6 +175,13 @@ pub enum AlterAction {
     AddCheck(Box<CheckDef>),
     /// ADD `[CONSTRAINT name]` UNIQUE (…).
     AddUnique(UniqueDef),
+    /// ADD [CONSTRAINT name] UNIQUE USING INDEX.
+    UniqueUsingIndex {
+        /// CONSTRAINT name.
+        name: Option<String>,
+        /// The index.
+        index: String,
+    },
     /// ADD `[CONSTRAINT name]` FOREIGN KEY (…).
     AddForeignKey(Box<ForeignKeyDef>),
     /// VALIDATE CONSTRAINT.

@@ -64,6 +64,8 @@ pub enum ConflictTarget {
     Columns {
         /// Their names.
         names: Vec<String>,
+        /// Expressions of an index on such.
+        exprs: Vec<ast::Expr>,
         /// WHERE: what the rows of a partial index have in common. A full one serves with any.
         predicate: Option<ast::Expr>,
     },

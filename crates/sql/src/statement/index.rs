@@ -1,6 +1,7 @@
 //! CREATE INDEX and what goes with it.
 
-use super::{KeyPartDef, ObjectName, TableOption};
+use super::{ObjectName, TableOption};
+use sqlparser::ast;
 
 /// CREATE INDEX.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,13 +19,63 @@ pub struct CreateIndex {
     /// The table.
     pub table: ObjectName,
     /// What is indexed, in order.
-    pub parts: Vec<KeyPartDef>,
+    pub parts: Vec<IndexPartDef>,
     /// INCLUDE.
     pub include: Vec<String>,
     /// NULLS NOT DISTINCT.
     pub nulls_not_distinct: bool,
-    /// WITH (…).
+    /// WITH (…), and Phoenix's properties.
     pub options: Vec<TableOption>,
+    /// WHERE.
+    pub predicate: Option<IndexExprDef>,
+    /// Phoenix's LOCAL.
+    pub local: bool,
+    /// Phoenix's UNCOVERED.
+    pub uncovered: bool,
+    /// Phoenix's SPLIT ON.
+    pub split_on: Vec<Vec<ast::Expr>>,
+}
+
+/// One part of an index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexPartDef {
+    /// What of the table's rows.
+    pub of: IndexPartOf,
+    /// DESC.
+    pub descending: bool,
+    /// NULLS FIRST or NULLS LAST, where written.
+    pub nulls_first: Option<bool>,
+}
+
+/// What a part of an index is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum IndexPartOf {
+    /// A column.
+    Column(String),
+    /// An expression.
+    Expression(Box<IndexExprDef>),
+}
+
+/// An expression of an index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexExprDef {
+    /// Itself.
+    pub expr: ast::Expr,
+    /// As the user wrote it; [`crate::parse_expr`] reads it again.
+    pub text: String,
+}
+
+/// What ALTER INDEX makes of an index, in Phoenix's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexChange {
+    /// USABLE, ACTIVE: it is read again.
+    Usable,
+    /// UNUSABLE: it is kept, not read.
+    Unusable,
+    /// DISABLE: it is neither kept nor read.
+    Disable,
+    /// REBUILD.
+    Rebuild,
 }
 
 /// A UNIQUE constraint.

@@ -36,7 +36,7 @@ pub use dml::{
     Update,
 };
 pub use foreign_key::{ForeignKeyDef, ReferentialAction};
-pub use index::{CheckIndexes, CreateIndex, Reindex, UniqueDef};
+pub use index::{CheckIndexes, CreateIndex, IndexChange, IndexExprDef, IndexPartDef, IndexPartOf, Reindex, UniqueDef};
 pub use job::{ControlJob, JobAction};
 pub use like::{LikeOption, TableLike};
 pub use lock::{LockTables, TableLockMode};
@@ -113,6 +113,8 @@ pub enum Statement {
     DropIndex {
         /// The indexes.
         names: Vec<ObjectName>,
+        /// Phoenix: the table of the one that is named, whose schema it is in.
+        table: Option<ObjectName>,
         /// No error when one is absent.
         if_exists: bool,
         /// Also what depends on them.
@@ -128,6 +130,17 @@ pub enum Statement {
         if_exists: bool,
         /// Its new name.
         to: String,
+    },
+    /// Phoenix's ALTER INDEX … ON ….
+    AlterIndex {
+        /// Its name, in the schema of its table.
+        name: String,
+        /// Its table.
+        table: ObjectName,
+        /// No error when it is absent.
+        if_exists: bool,
+        /// What becomes of it.
+        change: IndexChange,
     },
     /// REINDEX.
     Reindex {

@@ -43,6 +43,7 @@ macro_rules! walker {
                     | Statement::CreateIndex(_)
                     | Statement::DropIndex { .. }
                     | Statement::RenameIndex { .. }
+                    | Statement::AlterIndex { .. }
                     | Statement::Reindex { .. }
                     | Statement::CheckIndexes(_)
                     | Statement::DropSchema { .. }
@@ -85,7 +86,8 @@ macro_rules! walker {
                     InsertSource::DefaultValues => {}
                 }
                 if let Some(Conflict { target, action }) = & $($mutability)? it.on_conflict {
-                    if let Some(ConflictTarget::Columns { predicate, .. }) = target {
+                    if let Some(ConflictTarget::Columns { exprs, predicate, .. }) = target {
+                        exprs.visit(v)?;
                         predicate.visit(v)?;
                     }
                     if let ConflictAction::DoUpdate { assignments: them, selection } = action {
@@ -190,6 +192,7 @@ macro_rules! walker {
                         }
                         AlterAction::AddKey(_)
                         | AlterAction::AddUnique(_)
+                        | AlterAction::UniqueUsingIndex { .. }
                         | AlterAction::AddForeignKey(_)
                         | AlterAction::ValidateConstraint { .. }
                         | AlterAction::DropConstraint { .. }

@@ -175,11 +175,15 @@ fn told_alike(ty: DataType) -> DataType {
     }
 }
 
-/// Can it be run twice? What changes something is no row program.
-fn is_query(sql: &str) -> bool {
-    let first = sql.trim_start_matches(|letter: char| letter.is_whitespace() || letter == '(');
-    let first = first.split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or_default();
-    ["select", "with", "values", "table"].contains(&first.to_ascii_lowercase().as_str())
+/// Can it be run twice? What changes something cannot: WITH may stand before a write, too.
+pub(crate) fn is_query(sql: &str) -> bool {
+    let sql = sql.to_ascii_lowercase();
+    let mut words = sql.split(|letter: char| !letter.is_ascii_alphabetic()).filter(|word| !word.is_empty());
+    match words.next() {
+        Some("select" | "values" | "table") => true,
+        Some("with") => words.all(|word| !["insert", "upsert", "update", "delete"].contains(&word)),
+        _ => false,
+    }
 }
 
 #[async_trait]

@@ -2,6 +2,7 @@
 
 mod compared;
 mod extended;
+mod index_choices;
 mod library;
 mod simple;
 
@@ -9,6 +10,7 @@ use crate::FrontError;
 pub use compared::Ways;
 pub(crate) use compared::{Compared, Told};
 pub(crate) use extended::Extended;
+pub(crate) use index_choices::{Found, IndexChoices};
 pub(crate) use library::Library;
 pub(crate) use simple::Simple;
 

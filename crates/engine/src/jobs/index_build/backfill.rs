@@ -10,11 +10,12 @@
 
 use super::BuildSpec;
 use super::position::{Left, Position};
-use crate::Engine;
 use crate::dml::{FAMILY, Target};
 use crate::error::EngineResult;
 use crate::jobs::job::{JobContext, JobHost};
+use crate::row_writer::index_codec;
 use crate::settings::TimeZone;
+use crate::{Engine, SessionStart};
 use catalog::{Index, JobCounts, Table, TableOid};
 use index::IndexCodec;
 use parking_lot::Mutex;
@@ -186,7 +187,7 @@ impl Backfill {
         let storage = self.table.storage_id();
         let lock = async { Ok(txn.locks().lock_table(storage, LockMode::Shared, LockWait::Forever).await.map(drop)?) };
         self.context.stoppable(lock).await?;
-        let Some(codecs) = self.codecs(&engine, codecs)? else { return Ok(None) };
+        let Some(codecs) = self.codecs(&engine, codecs).await? else { return Ok(None) };
         let keys = first_keys(engine.store().as_ref(), storage, range, self.seen).await?;
         let Some(last) = keys.last().cloned() else { return Ok(Some(Batch::End)) };
         let full = keys.len() >= BATCH_ROWS;
@@ -219,7 +220,7 @@ impl Backfill {
                 async { Ok(txn.locks().lock_table(storage, LockMode::Shared, LockWait::Forever).await.map(drop)?) };
             self.context.stoppable(lock).await?;
             let mut codecs = None;
-            let Some(codecs) = self.codecs(engine, &mut codecs)? else { return Ok(false) };
+            let Some(codecs) = self.codecs(engine, &mut codecs).await? else { return Ok(false) };
             match txn.lock_row(storage, key, LockMode::Shared, LockWait::Never).await {
                 Ok(_) => {
                     self.add_entries(engine, codecs, &mut txn, std::slice::from_ref(key)).await?;
@@ -253,8 +254,8 @@ impl Backfill {
                 interrupt::spend(STEPS_OF_AN_ENTRY).map_err(QueryError::from)?;
                 let Some(fragment) = fragment else { continue };
                 bytes += (key.len() + fragment.len()) as u64;
-                let values = target.codec.decode_row(key, &fragment, index.sources())?;
-                for (at, value) in index.sources().iter().zip(values) {
+                let values = target.codec.decode_row(key, &fragment, index.columns())?;
+                for (at, value) in index.columns().iter().zip(values) {
                     if let Some(slot) = row.get_mut(*at) {
                         *slot = value;
                     }
@@ -270,14 +271,22 @@ impl Backfill {
     }
 
     /// How rows become entries now. The table's lock is held.
-    fn codecs<'c>(&self, engine: &Engine, known: &'c mut Option<Codecs>) -> EngineResult<Option<&'c Codecs>> {
+    async fn codecs<'c>(
+        &self,
+        engine: &Arc<Engine>,
+        known: &'c mut Option<Codecs>,
+    ) -> EngineResult<Option<&'c Codecs>> {
         let catalog = engine.catalog().current();
         if known.as_ref().is_none_or(|codecs| codecs.version != catalog.version()) {
             let Some(table) = catalog.table_by_oid(TableOid(self.spec.table)) else { return Ok(None) };
             let index = table.indexes.iter().find(|index| index.oid == self.spec.index);
             let Some(index) = index.filter(|index| self.is_of(table, index)) else { return Ok(None) };
+            if index.texts().next().is_some() {
+                // What an index computes does not depend on the session that compiles it.
+                engine.session(SessionStart::default())?.compile_indexes(&catalog, table).await?;
+            }
             let target = Target::new(&catalog, table, TimeZone::UTC)?;
-            *known = Some(Codecs { version: catalog.version(), target, index: IndexCodec::new(table, index)? });
+            *known = Some(Codecs { version: catalog.version(), target, index: index_codec(table, index)? });
         }
         Ok(known.as_ref())
     }
@@ -332,7 +341,12 @@ impl Backfill {
         }
         let due = Duration::from_secs_f64(self.rows.load(Ordering::Relaxed) as f64 / self.spec.rate as f64);
         let ahead = due.saturating_sub(self.began.elapsed());
-        self.context.stoppable(async { Ok(tokio::time::sleep(ahead).await) }).await
+        self.context
+            .stoppable(async {
+                tokio::time::sleep(ahead).await;
+                Ok(())
+            })
+            .await
     }
 }
 

@@ -96,6 +96,8 @@ impl JobKind for IndexBuild {
                     }
                 }
                 IndexState::Public => return Ok(Outcome::Done),
+                // ALTER INDEX had its way with it.
+                IndexState::Unusable | IndexState::Disabled => return Ok(spec.gone()),
             }
         }
     }

@@ -3,6 +3,7 @@
 use crate::dml::{FAMILY, Target};
 use crate::error::EngineResult;
 use crate::jobs::job::JobContext;
+use crate::row_writer::index_codec;
 use crate::settings::TimeZone;
 use catalog::{Index, Table};
 use index::IndexCodec;
@@ -18,7 +19,7 @@ const STEPS_OF_AN_ENTRY: usize = 512;
 pub(super) async fn run(context: &JobContext, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
     let engine = context.engine()?;
     let target = Target::new(&engine.catalog().current(), table, TimeZone::UTC)?;
-    let codec = IndexCodec::new(table, index)?;
+    let codec = index_codec(table, index)?;
     let store = Arc::clone(engine.store());
     drop(engine);
     // Whoever was waited for has committed, and may not be published yet.

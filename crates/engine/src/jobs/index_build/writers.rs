@@ -23,7 +23,12 @@ pub(crate) async fn wait_for_writers(context: &JobContext, table: TableId) -> En
     let mut before: BTreeSet<TxnId> = locks.holders(table).into_iter().collect();
     let mut pause = FIRST_LOOK;
     while !before.is_empty() {
-        context.while_open(async { Ok(tokio::time::sleep(pause).await) }).await?;
+        context
+            .while_open(async {
+                tokio::time::sleep(pause).await;
+                Ok(())
+            })
+            .await?;
         let now: BTreeSet<TxnId> = locks.holders(table).into_iter().collect();
         before.retain(|owner| now.contains(owner));
         pause = (pause * 2).min(LAST_LOOK);

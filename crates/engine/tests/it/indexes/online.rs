@@ -154,8 +154,8 @@ async fn duplicates_fail_the_build_and_nothing_is_left() {
             answer.contains("ERROR 23505 could not create unique index \"u\"\nDETAIL Key (a)=(17) is duplicated."),
             "{answer}"
         );
-        assert!(w.table("t").await.indexes.is_empty());
         until(&w, "SELECT count(*) FROM bennu.jobs WHERE state NOT IN ('failed', 'succeeded')", "0").await;
+        assert!(w.table("t").await.indexes.is_empty());
         assert_eq!(w.storages().await, before);
     }
     assert!(w.client.run("SHOW JOBS").await.starts_with("1|index build|CREATE INDEX u ON public.t|failed|"));
@@ -206,8 +206,9 @@ async fn jobs_are_paused_resumed_and_cancelled() {
     let progress = "SELECT command, phase, tuples_total > 0 FROM pg_stat_progress_create_index";
     assert_eq!(w.client.run(progress).await, "CREATE INDEX CONCURRENTLY|building index|t\nSELECT 1");
     assert_eq!(w.client.run("CANCEL JOB 2").await, "CANCEL JOB");
-    assert!(w.table("t").await.indexes.is_empty());
+    assert_eq!(w.client.run("SELECT count(*) FROM pg_class WHERE relname = 'i'").await, "0\nSELECT 1");
     until(&w, "SELECT state FROM bennu.jobs WHERE id = 2", "cancelled").await;
+    assert!(w.table("t").await.indexes.is_empty());
     assert_eq!(w.storages().await, before);
 }
 
@@ -220,8 +221,20 @@ async fn a_statement_that_is_out_of_time_takes_its_job_with_it() {
         .run("SET statement_timeout = '300ms'; SET bennu.job_rate = 2000; CREATE INDEX CONCURRENTLY i ON t (a)")
         .await;
     assert!(answer.contains("ERROR 57014"), "{answer}");
-    assert!(w.table("t").await.indexes.is_empty());
     until(&w, "SELECT state FROM bennu.jobs", "cancelled").await;
+    assert!(w.table("t").await.indexes.is_empty());
+    assert_eq!(w.storages().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_goes_takes_its_job_with_it() {
+    let w = world(5000).await;
+    let before = w.storages().await;
+    let build = spawn(&w, "SET bennu.job_rate = 2000; CREATE INDEX CONCURRENTLY i ON t (a)");
+    until_phase(&w, "building index").await;
+    build.abort();
+    until(&w, "SELECT state FROM bennu.jobs", "cancelled").await;
+    assert!(w.table("t").await.indexes.is_empty());
     assert_eq!(w.storages().await, before);
 }
 

@@ -31,6 +31,7 @@ fn kind(statement: &Statement) -> &'static str {
         Statement::CreateIndex(_) => "create index",
         Statement::DropIndex { .. } => "drop index",
         Statement::RenameIndex { .. } => "rename index",
+        Statement::AlterIndex { .. } => "alter index",
         Statement::Reindex { .. } => "reindex",
         Statement::CheckIndexes(_) => "check indexes",
         Statement::ShowJobs => "show jobs",

@@ -1,0 +1,157 @@
+//! Expressions over the rows of one table, outside of any statement: parts and predicates of indexes.
+
+use crate::binder::Binder;
+use crate::error::{BindResult, Clause};
+use crate::relations::{Environment, Found, Relations};
+use crate::same::same;
+use crate::scope::{ItemColumns, Scope, ScopeItem};
+use crate::tree::{CastVia, ColId, ColRef, Kind, Scalar};
+use builtins::{FuncId, TypeId, Volatility};
+use catalog::Table;
+use sql::ast;
+use std::sync::Arc;
+use types::temporal::Utc;
+
+/// An expression over the columns of a table.
+#[derive(Clone, Debug)]
+pub struct OverTable {
+    /// Columns that it reads: their places in the table, their ids in it.
+    pub cols: Vec<(usize, ColId)>,
+    /// Itself.
+    pub value: Scalar,
+}
+
+/// Binds an expression; what it names are columns of the table.
+///
+/// # Errors
+/// As [`crate::bind`].
+pub fn bind_over(table: &Arc<Table>, expr: &ast::Expr, env: &Environment<'_>) -> BindResult<OverTable> {
+    let mut binder = Binder::new(&Nothing, env, &[]);
+    // Its text is not that of a statement whose positions could be told.
+    let value = binder.within_view(Vec::new(), |binder| {
+        let mut scope = Scope::new();
+        let rel = binder.new_rel(Arc::clone(table));
+        let columns = ItemColumns::Table { rel, renamed: Vec::new() };
+        let mut item = ScopeItem::new(Some(table.name.clone()), Some(table.oid), columns);
+        item.pending = false;
+        scope.items.push(item);
+        binder.scopes.push(scope);
+        let value = binder.in_clause(Clause::Where, |binder| binder.scalar(expr))?;
+        binder.output_type(value)
+    })?;
+    let ids = binder.scans.first().map(|scanned| scanned.ids.as_slice()).unwrap_or_default();
+    let cols = ids.iter().enumerate().filter_map(|(at, id)| Some((at, (*id)?))).collect();
+    Ok(OverTable { cols, value })
+}
+
+/// Binds a text of the catalog; `None` for what is not built here. Its constants mean the same in every session.
+pub fn bind_text_over(table: &Arc<Table>, text: &str) -> Option<OverTable> {
+    bind_over(table, &sql::parse_expr(text).ok()?, &Environment { text, rules: &Utc }).ok()
+}
+
+impl OverTable {
+    /// The same over a scan whose columns have other ids; `None` if the scan does not read all that it does.
+    pub fn over(&self, scan: &[(usize, ColId)]) -> Option<Scalar> {
+        let mut value = self.value.clone();
+        let id_of = |id: ColId| {
+            let (place, _) = self.cols.iter().find(|(_, own)| *own == id)?;
+            scan.iter().find(|(at, _)| at == place).map(|(_, id)| *id)
+        };
+        replace(&mut value, &id_of).then_some(value)
+    }
+
+    /// When rows with equal values have equal ones of it.
+    pub fn volatility(&self) -> Volatility {
+        volatility(&self.value)
+    }
+}
+
+/// Do two expressions give the same value for each row?
+pub fn is_same(a: &Scalar, b: &Scalar) -> bool {
+    same(a, b)
+}
+
+fn replace(value: &mut Scalar, id_of: &dyn Fn(ColId) -> Option<ColId>) -> bool {
+    if let Kind::Col(ColRef { id, .. }) = &mut value.kind {
+        let Some(new) = id_of(*id) else { return false };
+        *id = new;
+    }
+    let mut all = true;
+    value.each_operand_mut(&mut |operand| all = all && replace(operand, id_of));
+    all
+}
+
+fn volatility(value: &Scalar) -> Volatility {
+    let of = |func: FuncId| builtins::function(func).map_or(Volatility::Volatile, |function| function.volatility);
+    let mut highest = match &value.kind {
+        Kind::Call { func, .. } => of(*func),
+        Kind::Cast { via: CastVia::Function(func), .. } => of(*func),
+        Kind::Cast { via: CastVia::Text, arg, .. } => is_read(value.ty.id).max(is_printed(arg.ty.id)),
+        Kind::Cast { via: CastVia::Elements, arg, .. } => {
+            let element = |ty: TypeId| ty.element().unwrap_or(ty);
+            is_read(element(value.ty.id)).max(is_printed(element(arg.ty.id)))
+        }
+        Kind::Session(_) => Volatility::Stable,
+        Kind::Subquery(_) | Kind::Param(_) => Volatility::Volatile,
+        Kind::Extreme { lt: func, .. }
+        | Kind::NullIf { eq: func, .. }
+        | Kind::Distinct { eq: func, .. }
+        | Kind::InList { eq: func, .. }
+        | Kind::AnyArray { op: func, .. } => of(*func),
+        Kind::RowCompare { pairs, .. } => {
+            pairs.iter().flat_map(|(eq, lt, ..)| [of(*eq), of(*lt)]).max().unwrap_or(Volatility::Immutable)
+        }
+        _ => Volatility::Immutable,
+    };
+    value.each_operand(&mut |operand| highest = highest.max(volatility(operand)));
+    highest
+}
+
+/// Input functions of these types ask for DateStyle, IntervalStyle, the time zone or the catalog.
+fn is_read(ty: TypeId) -> Volatility {
+    match PrintedAs::of(ty) {
+        PrintedAs::Same => Volatility::Immutable,
+        PrintedAs::BySession | PrintedAs::ReadBySession => Volatility::Stable,
+    }
+}
+
+/// And so do output functions.
+fn is_printed(ty: TypeId) -> Volatility {
+    match PrintedAs::of(ty) {
+        PrintedAs::Same | PrintedAs::ReadBySession => Volatility::Immutable,
+        PrintedAs::BySession => Volatility::Stable,
+    }
+}
+
+/// What the text of a type's values depends on. Source: `provolatile` of `typinput` and `typoutput`.
+enum PrintedAs {
+    Same,
+    ReadBySession,
+    BySession,
+}
+
+impl PrintedAs {
+    fn of(ty: TypeId) -> Self {
+        match ty {
+            TypeId::TIME | TypeId::INTERVAL => Self::ReadBySession,
+            TypeId::DATE | TypeId::TIMESTAMP | TypeId::TIMESTAMPTZ | TypeId::REGCLASS | TypeId::REGTYPE => {
+                Self::BySession
+            }
+            ty if ty.element().is_some() => Self::BySession,
+            _ => Self::Same,
+        }
+    }
+}
+
+/// No relation can be named.
+struct Nothing;
+
+impl Relations for Nothing {
+    fn find(&self, _: Option<&[String]>, _: Option<&str>, _: &str) -> Option<Found> {
+        None
+    }
+
+    fn schema_of(&self, _: &Table) -> Option<String> {
+        None
+    }
+}

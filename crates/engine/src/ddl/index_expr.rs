@@ -1,0 +1,158 @@
+//! Expressions and predicates in definitions of indexes: what they may be, and how clients see them.
+
+use super::check::{names_in, renamed_text, without_table};
+use crate::Session;
+use crate::dml::folded;
+use crate::error::{EngineResult, Fault, fail};
+use crate::row_writer::row_of;
+use bind::{Environment, OverTable, bind_over};
+use builtins::Volatility;
+use catalog::{IndexText, NewIndexExpr, Table};
+use query::QueryError;
+use sql::IndexExprDef;
+use sql::ast::{self, Expr};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use types::DataType;
+use types::temporal::{Utc, ZoneRules};
+
+/// What an expression of an index is, in messages.
+pub(super) const EXPRESSION: &str = "index expression";
+/// What its WHERE is.
+pub(super) const PREDICATE: &str = "index predicate";
+
+impl Session {
+    /// An expression, or a predicate, as the catalog takes it.
+    ///
+    /// # Errors
+    /// What is wrong with it; 42P17 if the same row may give another value.
+    pub(super) async fn new_index_expr(
+        &mut self,
+        table: &Arc<Table>,
+        def: &IndexExprDef,
+        what: &'static str,
+    ) -> EngineResult<NewIndexExpr> {
+        let catalog = self.engine.catalog().current();
+        let schema = catalog.schema_name(table).to_string();
+        let (text, expr) = without_table((&def.text, &def.expr), &schema, &table.name)?;
+        let row = row_of(table);
+        let compiled = self.compile_index_expr(&catalog, row, &expr, what).await?;
+        let ty = match compiled.types().first().copied().unwrap_or(DataType::Text) {
+            // Each value of a computed numeric has digits of its own.
+            DataType::Numeric(_) => DataType::Numeric(None),
+            ty => ty,
+        };
+        if what == PREDICATE && !matches!(ty, DataType::Boolean) {
+            let message = format!("argument of WHERE must be type boolean, not type {}", ty.base_name());
+            return Err(QueryError::TypeMismatch { message }.into());
+        }
+        let bound = bound(table, &text, &expr);
+        let immutable = match &bound {
+            Some(bound) => bound.volatility() == Volatility::Immutable,
+            None => calls_immutable_only(&expr),
+        };
+        if !immutable {
+            return fail(Fault::NotImmutable { what });
+        }
+        if bound.is_some_and(|bound| depends_on_zone(&bound, table, &text, &expr)) {
+            let feature = format!("a constant in an {what} that depends on the time zone of the session");
+            return fail(Fault::Unsupported { feature });
+        }
+        let mut columns = names_in(&expr);
+        columns.retain(|name| table.visible_columns().any(|column| column.name == *name));
+        let shown = shown(table, &text, &expr);
+        Ok(NewIndexExpr { name: name_of(&expr).unwrap_or_else(|| "expr".to_string()), text, ty, columns, shown })
+    }
+}
+
+/// Texts of indexes that name a column, by the oids of the indexes, with that column called `to`.
+///
+/// # Errors
+/// 0A000 for a text that would not be read again as it is written.
+pub(super) fn renamed_index_texts(table: &Table, from: &str, to: &str) -> EngineResult<Vec<(u32, Vec<IndexText>)>> {
+    let Some(column) = table.column_by_name(from) else { return Ok(Vec::new()) };
+    let mut renamed = table.clone();
+    for own in renamed.columns.iter_mut().filter(|own| own.id == column.id) {
+        own.name = to.to_string();
+    }
+    let renamed = Arc::new(renamed);
+    let naming = table.indexes.iter().filter(|index| index.texts().any(|expr| expr.columns.contains(&column.id)));
+    let texts = naming.map(|index| {
+        let texts = index.texts().map(|expr| {
+            let text = match expr.columns.contains(&column.id) {
+                true => renamed_text(&expr.text, from, to)?,
+                false => expr.text.clone(),
+            };
+            let shown = shown(&renamed, &text, &sql::parse_expr(&text)?);
+            Ok(IndexText { text, shown })
+        });
+        Ok((index.oid, texts.collect::<EngineResult<_>>()?))
+    });
+    texts.collect()
+}
+
+fn bound(table: &Arc<Table>, text: &str, expr: &Expr) -> Option<OverTable> {
+    bind_over(table, expr, &Environment { text, rules: &Utc }).ok()
+}
+
+/// As PostgreSQL prints it, in both forms; as it was written where that is not known.
+fn shown(table: &Arc<Table>, text: &str, expr: &Expr) -> (String, String) {
+    let bound = bound(table, text, expr);
+    let printed = |pretty| bound.as_ref().and_then(|bound| bind::deparse(bound, table, pretty));
+    match (printed(false), printed(true)) {
+        (Some(full), Some(pretty)) => (full, pretty),
+        _ if matches!(expr, Expr::Function(_) | Expr::Nested(_)) => (text.to_string(), text.to_string()),
+        _ => (format!("({text})"), text.to_string()),
+    }
+}
+
+/// Does a literal mean another value in another zone?
+fn depends_on_zone(in_utc: &OverTable, table: &Arc<Table>, text: &str, expr: &Expr) -> bool {
+    let elsewhere = bind_over(table, expr, &Environment { text, rules: &Elsewhere });
+    elsewhere.is_ok_and(|elsewhere| !bind::is_same(&in_utc.value, &elsewhere.value))
+}
+
+/// A zone that is not UTC.
+struct Elsewhere;
+
+impl ZoneRules for Elsewhere {
+    fn offset_at_local(&self, name: Option<&str>, local_micros: i64) -> Option<i32> {
+        match name {
+            None => Some(5 * 3600),
+            name => Utc.offset_at_local(name, local_micros),
+        }
+    }
+}
+
+/// Of an expression that cannot be bound: have all functions of the names in it the same value for the same arguments?
+fn calls_immutable_only(expr: &Expr) -> bool {
+    let found = ast::visit_expressions(expr, |part| {
+        let Expr::Function(call) = part else { return ControlFlow::Continue(()) };
+        let name = call.name.0.last().and_then(|part| part.as_ident()).map(folded).unwrap_or_default();
+        let mutable = |function: &builtins::Function| function.volatility != Volatility::Immutable;
+        match builtins::functions_named(&name).any(mutable) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    found.is_continue()
+}
+
+/// The name that an expression suggests for its column. Source: `FigureIndexColname` of PostgreSQL.
+fn name_of(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Identifier(name) => Some(folded(name)),
+        Expr::Nested(inner) | Expr::Collate { expr: inner, .. } => name_of(inner),
+        Expr::Function(call) => call.name.0.last().and_then(|part| part.as_ident()).map(folded),
+        Expr::Cast { expr, data_type, .. } => {
+            name_of(expr).or_else(|| Some(data_type.to_string().to_ascii_lowercase()))
+        }
+        Expr::Case { .. } => Some("case".to_string()),
+        Expr::Extract { .. } => Some("extract".to_string()),
+        Expr::Substring { .. } => Some("substring".to_string()),
+        Expr::Position { .. } => Some("position".to_string()),
+        Expr::Trim { .. } => Some("btrim".to_string()),
+        Expr::AtTimeZone { .. } => Some("timezone".to_string()),
+        _ => None,
+    }
+}

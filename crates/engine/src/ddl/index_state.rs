@@ -1,0 +1,100 @@
+//! What becomes of an index that is there: Phoenix's states, and UNIQUE USING INDEX.
+
+use crate::error::{EngineResult, Fault, fail};
+use crate::{Notice, Session};
+use catalog::{CatalogError, Index, IndexState, Table};
+use sql::{IndexChange, ObjectName};
+use std::sync::Arc;
+use txn::LockMode;
+
+impl Session {
+    /// ALTER INDEX … ON … {USABLE | UNUSABLE | DISABLE | ACTIVE | REBUILD}.
+    pub(super) async fn alter_index(
+        &mut self,
+        name: &str,
+        table: &ObjectName,
+        if_exists: bool,
+        change: IndexChange,
+    ) -> EngineResult<()> {
+        let mut locks = self.own_locks();
+        let table = self.lock_table_by_name(&mut locks, table, LockMode::Exclusive).await?;
+        let Some(index) = table.index(name).cloned() else {
+            if if_exists {
+                self.skipped("00000", &format!("index \"{name}\" does not exist"));
+                return Ok(());
+            }
+            return fail(Fault::NoSuchIndex { name: name.to_string() });
+        };
+        let state = match change {
+            IndexChange::Rebuild => return self.rebuild_index(&table, &index).await,
+            IndexChange::Usable => IndexState::Public,
+            IndexChange::Unusable => IndexState::Unusable,
+            IndexChange::Disable => IndexState::Disabled,
+        };
+        if state == IndexState::Disabled && index.constraint.is_some() {
+            let message = format!("index \"{name}\" cannot be disabled: constraint \"{name}\" rests on it");
+            return fail(Fault::Refused { message });
+        }
+        if state != IndexState::Disabled && index.state == IndexState::Disabled {
+            let message = format!("index \"{name}\" is disabled: it has no entries until it is rebuilt");
+            return fail(Fault::Refused { message });
+        }
+        self.change_catalog(|draft| draft.set_index_state(table.oid, index.oid, state).map(drop)).await
+    }
+
+    /// ADD [CONSTRAINT name] UNIQUE USING INDEX. The caller keeps writers off the table.
+    pub(super) async fn unique_using_index(
+        &mut self,
+        table: &Arc<Table>,
+        name: Option<&str>,
+        index: &str,
+    ) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        let Some(found) = table.index(index) else {
+            if catalog.index(catalog.schema_name(table), index).is_some() {
+                let message = format!("index \"{index}\" does not belong to table \"{}\"", table.name);
+                return fail(Fault::Refused { message });
+            }
+            return fail(Fault::NoSuchIndex { name: index.to_string() });
+        };
+        check_is_fit(found)?;
+        if let Some(name) = name.filter(|name| *name != index) {
+            let schema = catalog.schema_name(table);
+            let taken = catalog.index(schema, name).is_some()
+                || catalog.table(schema, name).is_some()
+                || catalog.view(schema, name).is_some()
+                || catalog.sequence(schema, name).is_some();
+            if taken {
+                return Err(CatalogError::DuplicateTable { name: name.to_string() }.into());
+            }
+            let message =
+                format!("ALTER TABLE / ADD CONSTRAINT USING INDEX will rename index \"{index}\" to \"{name}\"");
+            self.notices.push(Notice::info("00000", message));
+        }
+        self.change_catalog(|draft| draft.make_constraint(table.oid, found.oid, name).map(drop)).await
+    }
+}
+
+/// Is it such an index as a UNIQUE constraint makes? Source: `transformIndexConstraint` of PostgreSQL.
+fn check_is_fit(index: &Index) -> EngineResult<()> {
+    let name = &index.name;
+    if index.constraint.is_some() {
+        let message = format!("index \"{name}\" is already associated with a constraint");
+        return fail(Fault::Refused { message });
+    }
+    if !index.state.is_public() {
+        return fail(Fault::Refused { message: format!("index \"{name}\" is not valid") });
+    }
+    let message = if !index.unique {
+        format!("\"{name}\" is not a unique index")
+    } else if index.expressions().next().is_some() {
+        format!("index \"{name}\" contains expressions")
+    } else if index.predicate.is_some() {
+        format!("\"{name}\" is a partial index")
+    } else if let Some(at) = index.parts.iter().position(|part| part.descending || part.nulls_first) {
+        format!("index \"{name}\" column number {} does not have default sorting behavior", at + 1)
+    } else {
+        return Ok(());
+    };
+    fail(Fault::UnfitIndex { message })
+}

@@ -1,0 +1,92 @@
+//! Expressions and predicates of indexes, compiled once for each version of a table and kept with it.
+//!
+//! As CHECK constraints they are computed from the row alone. That they always give the same is seen to when an index
+//! is made (`ddl/index_expr.rs`).
+
+use super::check_constraints::{refuse_parameters, row_of};
+use crate::Session;
+use crate::dml::{Exprs, ParamTypes, has_subquery};
+use crate::error::{EngineResult, Fault, fail};
+use catalog::{Catalog, Index, Table};
+use index::{IndexCodec, IndexError, IndexResult, RowExprs};
+use query::RowTable;
+use sql::ast::Expr;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use types::Datum;
+
+/// What of a table's indexes is computed, by their oids.
+#[derive(Debug)]
+struct IndexExprs(BTreeMap<u32, Arc<Computed>>);
+
+/// The expressions of one index, its predicate behind them.
+#[derive(Debug)]
+struct Computed(Exprs);
+
+impl RowExprs for Computed {
+    fn eval(&self, row: &[Datum]) -> IndexResult<Vec<Datum>> {
+        self.0.eval_alone(row).map_err(|error| IndexError::Expr(Box::new(error)))
+    }
+}
+
+/// The codecs of a table's indexes that rows have entries in.
+pub(crate) fn written_indexes(table: &Arc<Table>) -> EngineResult<Vec<IndexCodec>> {
+    let written = table.indexes.iter().filter(|index| index.state.takes_deletes());
+    written.map(|index| index_codec(table, index)).collect()
+}
+
+/// The codec of an index, which makes entries if its expressions are compiled.
+pub(crate) fn index_codec(table: &Arc<Table>, index: &Index) -> EngineResult<IndexCodec> {
+    let codec = IndexCodec::new(table, index)?;
+    let computed = table.derived.get::<IndexExprs>().and_then(|all| all.0.get(&index.oid).cloned());
+    Ok(match computed {
+        Some(computed) => codec.with_exprs(computed),
+        None => codec,
+    })
+}
+
+impl Session {
+    /// Compiles what of a table's indexes is computed, unless that is done.
+    ///
+    /// # Errors
+    /// What is wrong with a text of the catalog.
+    pub(crate) async fn compile_indexes(&mut self, catalog: &Arc<Catalog>, table: &Arc<Table>) -> EngineResult<()> {
+        let computed = |index: &&Index| index.texts().next().is_some();
+        if !table.indexes.iter().any(|index| computed(&index)) || table.derived.get::<IndexExprs>().is_some() {
+            return Ok(());
+        }
+        let mut all = BTreeMap::new();
+        for index in table.indexes.iter().filter(computed) {
+            let exprs = index.texts().map(|expr| sql::parse_expr(&expr.text)).collect::<Result<Vec<Expr>, _>>()?;
+            let mut params = ParamTypes::default();
+            let exprs = self.exprs_over(catalog, &[row_of(table)], &exprs, &mut params).await?;
+            all.insert(index.oid, Arc::new(Computed(exprs)));
+        }
+        table.derived.keep(IndexExprs(all));
+        Ok(())
+    }
+
+    /// Compiles one expression of an index that is to be made; `what` it is.
+    ///
+    /// # Errors
+    /// What is wrong with it; 42P17 when it needs more than the row.
+    pub(crate) async fn compile_index_expr(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        row: RowTable,
+        expr: &Expr,
+        what: &'static str,
+    ) -> EngineResult<Exprs> {
+        if has_subquery(expr) {
+            return fail(Fault::SubqueryInIndex { what });
+        }
+        refuse_parameters(expr)?;
+        self.engine.planner().check_clause(expr, &format!("{what}s"))?;
+        let mut params = ParamTypes::default();
+        let compiled = self.exprs_over(catalog, &[row], std::slice::from_ref(expr), &mut params).await?;
+        match compiled.needs_context() {
+            true => fail(Fault::NotImmutable { what }),
+            false => Ok(compiled),
+        }
+    }
+}

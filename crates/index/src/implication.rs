@@ -1,0 +1,196 @@
+//! Does a query want only rows that a partial index has? Its conditions must imply the index's predicate.
+//!
+//! Decided clause by clause, as PostgreSQL does it: a clause that stands in the query, a comparison of the same value
+//! with a constant that is at least as strong, or one that is not true where the value is NULL, for IS NOT NULL. What is
+//! not found out so is taken for not implied. Source: `predicate_implied_by` in PostgreSQL's `predtest.c`.
+//!
+//! Expressions are texts here, so that whatever evaluates them need not be known: equal texts are equal expressions.
+
+use std::cmp::Ordering;
+use types::Datum;
+use types::compare::compare;
+
+/// A condition of a query, or the predicate of an index.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Clause {
+    /// All of them.
+    And(Vec<Clause>),
+    /// One of them.
+    Or(Vec<Clause>),
+    /// Anything else.
+    Test(Test),
+}
+
+/// A condition without AND and OR.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Test {
+    /// Itself.
+    pub text: String,
+    /// Values of which it is not true where one of them is NULL.
+    pub strict: Vec<String>,
+    /// What it says of a value.
+    pub says: Option<Says>,
+}
+
+/// What a test says of a value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Says {
+    /// How it compares with a constant.
+    Compare {
+        /// The value.
+        of: String,
+        /// How.
+        op: Comparison,
+        /// The constant, no NULL.
+        with: Datum,
+    },
+    /// It is not NULL.
+    NotNull(String),
+}
+
+/// A comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the operator of its name")]
+pub enum Comparison {
+    Lt,
+    Le,
+    Eq,
+    Ge,
+    Gt,
+    Ne,
+}
+
+/// Is `wanted` true wherever all of `given` are?
+pub fn implies(given: &[Clause], wanted: &Clause) -> bool {
+    match wanted {
+        Clause::And(all) => all.iter().all(|wanted| implies(given, wanted)),
+        wanted => given.iter().any(|given| one_implies(given, wanted)),
+    }
+}
+
+fn one_implies(given: &Clause, wanted: &Clause) -> bool {
+    match (given, wanted) {
+        (_, Clause::And(all)) => all.iter().all(|wanted| one_implies(given, wanted)),
+        (Clause::Or(any), _) => !any.is_empty() && any.iter().all(|given| one_implies(given, wanted)),
+        (Clause::And(all), Clause::Or(any)) => {
+            all.iter().any(|given| one_implies(given, wanted)) || any.iter().any(|wanted| one_implies(given, wanted))
+        }
+        (Clause::And(all), _) => all.iter().any(|given| one_implies(given, wanted)),
+        (_, Clause::Or(any)) => any.iter().any(|wanted| one_implies(given, wanted)),
+        (Clause::Test(given), Clause::Test(wanted)) => test_implies(given, wanted),
+    }
+}
+
+fn test_implies(given: &Test, wanted: &Test) -> bool {
+    if given.text == wanted.text {
+        return true;
+    }
+    match (&given.says, &wanted.says) {
+        (_, Some(Says::NotNull(value))) => given.strict.contains(value),
+        (Some(Says::Compare { of, op, with }), Some(Says::Compare { of: value, op: wanted, with: bound })) => {
+            of == value && is_comparable(with, bound) && compares(*op, with, *wanted, bound)
+        }
+        _ => false,
+    }
+}
+
+/// Has a value for which `value op with` holds to satisfy `value wanted bound`?
+fn compares(op: Comparison, with: &Datum, wanted: Comparison, bound: &Datum) -> bool {
+    use Comparison::{Eq, Ge, Gt, Le, Lt, Ne};
+    let order = compare(with, bound);
+    match (op, wanted) {
+        (Eq, wanted) => holds(order, wanted),
+        (Lt, Lt | Le | Ne) | (Le, Le) => order.is_le(),
+        (Le, Lt | Ne) => order.is_lt(),
+        (Gt, Gt | Ge | Ne) | (Ge, Ge) => order.is_ge(),
+        (Ge, Gt | Ne) => order.is_gt(),
+        (Ne, Ne) => order.is_eq(),
+        _ => false,
+    }
+}
+
+fn holds(order: Ordering, op: Comparison) -> bool {
+    match op {
+        Comparison::Lt => order.is_lt(),
+        Comparison::Le => order.is_le(),
+        Comparison::Eq => order.is_eq(),
+        Comparison::Ge => order.is_ge(),
+        Comparison::Gt => order.is_gt(),
+        Comparison::Ne => order.is_ne(),
+    }
+}
+
+/// Are the two of one type? Constants of others are not compared as the operators of a query would.
+fn is_comparable(a: &Datum, b: &Datum) -> bool {
+    let integer = |datum: &Datum| matches!(datum, Datum::Int2(_) | Datum::Int4(_) | Datum::Int8(_));
+    !a.is_null() && (std::mem::discriminant(a) == std::mem::discriminant(b) || integer(a) && integer(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Comparison::{Eq, Ge, Gt, Le, Lt, Ne};
+
+    fn test(of: &str, op: Comparison, with: i32) -> Clause {
+        let says = Some(Says::Compare { of: of.to_owned(), op, with: Datum::Int4(with) });
+        Clause::Test(Test { text: format!("{of} {op:?} {with}"), strict: vec![of.to_owned()], says })
+    }
+
+    fn opaque(text: &str, strict: &[&str]) -> Clause {
+        let strict = strict.iter().map(|text| (*text).to_owned()).collect();
+        Clause::Test(Test { text: text.to_owned(), strict, says: None })
+    }
+
+    fn not_null(of: &str) -> Clause {
+        let text = format!("{of} is not null");
+        Clause::Test(Test { text, strict: vec![of.to_owned()], says: Some(Says::NotNull(of.to_owned())) })
+    }
+
+    #[test]
+    fn comparisons_imply_weaker_ones_and_nothing_else() {
+        let ops = [Lt, Le, Eq, Ge, Gt, Ne];
+        for (given, with) in ops.iter().flat_map(|op| (0..5).map(move |with| (*op, with))) {
+            for (wanted, bound) in ops.iter().flat_map(|op| (0..5).map(move |with| (*op, with))) {
+                let found = implies(&[test("a", given, with)], &test("a", wanted, bound));
+                // Between any two values there is another one, as of numeric: quarters stand for all of them.
+                let all = (-8..32).map(|quarter| f64::from(quarter) / 4.0);
+                let is = |value: f64, op, with: i32| value.partial_cmp(&f64::from(with)).is_some_and(|o| holds(o, op));
+                let so = all.into_iter().filter(|value| is(*value, given, with)).all(|value| is(value, wanted, bound));
+                assert_eq!(found, so, "a {given:?} {with} => a {wanted:?} {bound}");
+            }
+        }
+        assert!(!implies(&[test("a", Eq, 1)], &test("b", Eq, 1)));
+    }
+
+    #[test]
+    fn equal_texts_and_strict_tests_imply() {
+        assert!(implies(&[opaque("f(a)", &[]), opaque("g(a)", &[])], &opaque("g(a)", &[])));
+        assert!(!implies(&[opaque("f(a)", &[])], &opaque("g(a)", &[])));
+        assert!(implies(&[opaque("a ~ b", &["a", "b"])], &not_null("b")));
+        assert!(!implies(&[opaque("coalesce(a)", &[])], &not_null("a")));
+        assert!(implies(&[test("a", Gt, 3)], &not_null("a")));
+    }
+
+    #[test]
+    fn all_of_and_and_one_of_or() {
+        let both = Clause::And(vec![test("a", Gt, 0), not_null("b")]);
+        assert!(implies(&[test("a", Eq, 5), test("b", Lt, 1)], &both));
+        assert!(!implies(&[test("a", Eq, 5)], &both));
+        let either = Clause::Or(vec![test("a", Eq, 1), test("a", Eq, 2), test("b", Gt, 0)]);
+        assert!(implies(&[test("a", Eq, 2)], &either));
+        let given = Clause::Or(vec![test("a", Eq, 1), Clause::And(vec![test("b", Gt, 4), test("a", Eq, 9)])]);
+        assert!(implies(std::slice::from_ref(&given), &either));
+        assert!(!implies(&[given], &Clause::Or(vec![test("a", Eq, 1)])));
+        assert!(!implies(&[Clause::Or(Vec::new())], &test("a", Eq, 1)));
+    }
+
+    #[test]
+    fn values_of_different_types_are_not_compared() {
+        let text = Clause::Test(Test {
+            text: "a = x".to_owned(),
+            strict: vec!["a".to_owned()],
+            says: Some(Says::Compare { of: "a".to_owned(), op: Eq, with: Datum::Text("x".to_owned()) }),
+        });
+        assert!(!implies(&[text], &test("a", Ne, 1)));
+    }
+}

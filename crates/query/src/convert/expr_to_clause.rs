@@ -1,0 +1,117 @@
+//! Filters of a scan to clauses, by which it is found out whether a partial index has all rows that are wanted.
+
+use crate::convert::scalar::scalar_to_datum;
+use datafusion::logical_expr::expr::InList;
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use index::{Clause, Comparison, Says, Test};
+use types::Datum;
+
+/// The clause that a filter is. Its columns stand without their table.
+pub(crate) fn clause(filter: &Expr) -> Clause {
+    match filter {
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
+            Clause::And(vec![clause(left), clause(right)])
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => Clause::Or(vec![clause(left), clause(right)]),
+        Expr::BinaryExpr(binary) => opaque(filter, compared(binary)),
+        Expr::Between(between) if !between.negated => {
+            let bound = |op, bound: &Expr| {
+                let says = constant(bound).map(|with| Says::Compare { of: between.expr.to_string(), op, with });
+                opaque(filter, says)
+            };
+            Clause::And(vec![bound(Comparison::Ge, &between.low), bound(Comparison::Le, &between.high)])
+        }
+        Expr::InList(InList { expr, list, negated: false }) => {
+            match list.iter().map(constant).collect::<Option<Vec<Datum>>>() {
+                Some(values) => Clause::Or(values.into_iter().map(|with| equal(expr, with)).collect()),
+                None => opaque(filter, None),
+            }
+        }
+        Expr::Column(_) => equal(filter, Datum::Bool(true)),
+        Expr::Not(inner) if matches!(inner.as_ref(), Expr::Column(_)) => equal(inner, Datum::Bool(false)),
+        Expr::IsNotNull(value) => {
+            let mut strict = vec![value.to_string()];
+            add_strict(value, &mut strict);
+            Clause::Test(Test { text: filter.to_string(), strict, says: Some(Says::NotNull(value.to_string())) })
+        }
+        _ => opaque(filter, None),
+    }
+}
+
+fn opaque(filter: &Expr, says: Option<Says>) -> Clause {
+    let mut strict = Vec::new();
+    add_strict(filter, &mut strict);
+    Clause::Test(Test { text: filter.to_string(), strict, says })
+}
+
+/// `value = constant`, however it is written.
+fn equal(value: &Expr, with: Datum) -> Clause {
+    let (of, mut strict) = (value.to_string(), vec![value.to_string()]);
+    add_strict(value, &mut strict);
+    let text = format!("{of} = {with:?}");
+    Clause::Test(Test { text, strict, says: Some(Says::Compare { of, op: Comparison::Eq, with }) })
+}
+
+fn compared(binary: &BinaryExpr) -> Option<Says> {
+    let op = comparison(binary.op)?;
+    let (value, op, with) = match (constant(&binary.left), constant(&binary.right)) {
+        (None, Some(with)) => (&binary.left, op, with),
+        (Some(with), None) => (&binary.right, turned(op), with),
+        _ => return None,
+    };
+    Some(Says::Compare { of: value.to_string(), op, with })
+}
+
+fn comparison(op: Operator) -> Option<Comparison> {
+    Some(match op {
+        Operator::Lt => Comparison::Lt,
+        Operator::LtEq => Comparison::Le,
+        Operator::Eq => Comparison::Eq,
+        Operator::GtEq => Comparison::Ge,
+        Operator::Gt => Comparison::Gt,
+        Operator::NotEq => Comparison::Ne,
+        _ => return None,
+    })
+}
+
+fn turned(op: Comparison) -> Comparison {
+    match op {
+        Comparison::Lt => Comparison::Gt,
+        Comparison::Le => Comparison::Ge,
+        Comparison::Ge => Comparison::Le,
+        Comparison::Gt => Comparison::Lt,
+        same => same,
+    }
+}
+
+fn constant(expr: &Expr) -> Option<Datum> {
+    match expr {
+        Expr::Literal(scalar, _) if !scalar.is_null() => scalar_to_datum(scalar).ok(),
+        _ => None,
+    }
+}
+
+/// Operands of which a filter is not true as soon as one of them is NULL.
+fn add_strict(expr: &Expr, strict: &mut Vec<String>) {
+    let mut add = |operand: &Expr| {
+        if !matches!(operand, Expr::Literal(..)) {
+            strict.push(operand.to_string());
+            add_strict(operand, strict);
+        }
+    };
+    match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+            let lax = [Operator::And, Operator::Or, Operator::IsDistinctFrom, Operator::IsNotDistinctFrom];
+            if !lax.contains(op) {
+                add(left);
+                add(right);
+            }
+        }
+        Expr::Cast(cast) => add(&cast.expr),
+        Expr::Negative(inner) => add(inner),
+        Expr::Like(like) | Expr::SimilarTo(like) => add(&like.expr),
+        Expr::InList(list) => add(&list.expr),
+        Expr::Between(between) if !between.negated => add(&between.expr),
+        _ => {}
+    }
+}

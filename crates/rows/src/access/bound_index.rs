@@ -1,0 +1,47 @@
+//! Expressions and predicates of a table's indexes, bound once for each version of the table and kept with it.
+
+use bind::{OverTable, bind_text_over};
+use catalog::{Index, Table};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What is computed for one index.
+#[derive(Debug)]
+pub(crate) struct BoundIndex {
+    /// For each of its parts the expression that it is.
+    pub(crate) parts: Vec<Option<OverTable>>,
+    pub(crate) predicate: Option<OverTable>,
+}
+
+/// Those of a table, by the oids of its indexes; what cannot be bound is left out.
+#[derive(Debug)]
+pub(crate) struct BoundIndexes(BTreeMap<u32, BoundIndex>);
+
+impl BoundIndexes {
+    /// Of this version of the table.
+    pub(crate) fn of(table: &Arc<Table>) -> Arc<Self> {
+        if let Some(known) = table.derived.get::<Self>() {
+            return known;
+        }
+        let all = table.indexes.iter().filter_map(|index| Some((index.oid, bound(table, index)?)));
+        table.derived.keep(Self(all.collect()))
+    }
+
+    pub(crate) fn get(&self, index: u32) -> Option<&BoundIndex> {
+        self.0.get(&index)
+    }
+}
+
+fn bound(table: &Arc<Table>, index: &Index) -> Option<BoundIndex> {
+    let over = |text: &str| bind_text_over(table, text);
+    let part = |part: &catalog::IndexPart| match part.expression() {
+        Some(expression) => Some(Some(over(&expression.text)?)),
+        None => Some(None),
+    };
+    let parts = index.parts.iter().map(part).collect::<Option<Vec<_>>>()?;
+    let predicate = match &index.predicate {
+        Some(predicate) => Some(over(&predicate.text)?),
+        None => None,
+    };
+    Some(BoundIndex { parts, predicate })
+}

@@ -1,0 +1,142 @@
+//! In process, each query by every choice of indexes: none, an index wherever one can be used, and the cheapest way. All
+//! must answer alike. So that there is something to choose, each new table gets an index on each of its columns.
+
+use super::Library;
+use super::compared::is_query;
+use crate::FrontError;
+use crate::answer::Output;
+use async_trait::async_trait;
+use bennu::Session;
+use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType};
+use std::sync::{Arc, Mutex};
+
+/// What is compared with the answer without indexes.
+const CHOICES: [&str; 2] = ["force", "auto"];
+
+/// Where these are in a query, its rows depend on the order in which they are read, or on when.
+const ORDERED: [&str; 14] = [
+    "limit",
+    "fetch",
+    "offset",
+    "_agg",
+    "first_value",
+    "last_value",
+    "nth_value",
+    "lag(",
+    "lead(",
+    "row_number",
+    "ntile",
+    "distinct on",
+    "random",
+    "explain",
+];
+
+pub(crate) struct IndexChoices {
+    library: Library,
+    found: Arc<Mutex<Found>>,
+    /// The newest relation that has its indexes.
+    planted: u32,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Queries that were compared.
+    pub(crate) compared: usize,
+    /// Those that did not answer alike.
+    pub(crate) differ: Vec<String>,
+}
+
+/// The rows of a query in any order, or its SQLSTATE.
+type Rows = Result<Vec<String>, String>;
+
+impl IndexChoices {
+    pub(crate) fn new(session: Session, found: Arc<Mutex<Found>>) -> Self {
+        Self { library: Library(session), found, planted: 0 }
+    }
+
+    /// Each column of new tables gets an index, if it can have one.
+    async fn plant(&mut self) {
+        let newest = self.planted;
+        let text = format!(
+            "SELECT c.oid, c.oid::regclass, quote_ident(a.attname) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid \
+             WHERE c.relkind = 'r' AND c.oid > {newest} AND c.oid >= 16384 AND a.attnum > 0 AND NOT a.attisdropped"
+        );
+        let Ok(DBOutput::Rows { rows, .. }) = self.library.run(&text).await else { return };
+        for row in rows {
+            let [oid, table, column] = row.as_slice() else { continue };
+            self.planted = self.planted.max(oid.parse().unwrap_or(0));
+            // A column whose values have no order as bytes has none.
+            let _ = self.library.run(&format!("CREATE INDEX ON {table} ({column})")).await;
+        }
+    }
+
+    async fn rows(&mut self, choice: &str, sql: &str) -> Result<(Rows, Result<Output, FrontError>), FrontError> {
+        self.library.run(&format!("SET bennu.index_choice = '{choice}'")).await?;
+        let output = self.library.run(sql).await;
+        let rows = match &output {
+            Ok(DBOutput::Rows { rows, .. }) => {
+                let mut lines: Vec<String> = rows.iter().map(|row| row.join("|")).collect();
+                lines.sort();
+                Ok(lines)
+            }
+            Ok(_) => Ok(Vec::new()),
+            Err(error) => Err(error.code.clone()),
+        };
+        Ok((rows, output))
+    }
+
+    async fn compare(&mut self, sql: &str) -> Result<Output, FrontError> {
+        let (without, output) = self.rows("off", sql).await?;
+        let small = sql.to_ascii_lowercase();
+        let counted = ORDERED.iter().any(|word| small.contains(word));
+        let mut differ = Vec::new();
+        for choice in CHOICES {
+            let (with, _) = self.rows(choice, sql).await?;
+            let same = match (&without, &with) {
+                (Ok(without), Ok(with)) if counted => without.len() == with.len(),
+                (without, with) => without == with,
+            };
+            if !same {
+                differ.push(format!("{sql}\n  without indexes {without:?}\n  {choice:15} {with:?}"));
+            }
+        }
+        let poisoned = |_| FrontError { code: "XX000".into(), message: "poisoned".into() };
+        {
+            let mut found = self.found.lock().map_err(poisoned)?;
+            found.compared += 1;
+            found.differ.append(&mut differ);
+        }
+        self.library.run("RESET bennu.index_choice").await?;
+        output
+    }
+}
+
+#[async_trait]
+impl AsyncDB for IndexChoices {
+    type Error = FrontError;
+    type ColumnType = DefaultColumnType;
+
+    async fn run(&mut self, sql: &str) -> Result<Output, FrontError> {
+        // In a block an error would keep the next run from being one.
+        let alone = self.library.0.inner().status() == bennu::TransactionStatus::Idle;
+        if alone && is_query(sql) {
+            return self.compare(sql).await;
+        }
+        let output = self.library.run(sql).await;
+        if alone && output.is_ok() && sql.trim_start().to_ascii_lowercase().starts_with("create") {
+            self.plant().await;
+        }
+        output
+    }
+
+    async fn shutdown(&mut self) {}
+
+    fn engine_name(&self) -> &str {
+        "bennu"
+    }
+
+    fn error_sql_state(error: &FrontError) -> Option<String> {
+        Some(error.code.clone())
+    }
+}
