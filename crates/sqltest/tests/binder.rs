@@ -7,9 +7,9 @@
 
 mod corpus;
 
-use bennu::{Bennu, Options};
 use bennu_sqltest::{Report, Ways, compare_file};
-use libtest_mimic::{Arguments, Trial};
+use corpus::Corpus;
+use libtest_mimic::Arguments;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -23,8 +23,7 @@ struct Found {
 }
 
 async fn run(file: &Path, found: &Mutex<Found>) -> Result<(), String> {
-    let options = Options { cache_bytes: 32 << 20, memtable_bytes: 16 << 20, ..Options::default() };
-    let db = Bennu::open_in_memory(&options).await.map_err(|e| e.to_string())?;
+    let db = corpus::open().await?;
     let report = compare_file(&db, Ways::Binder, file).await?;
     {
         let mut found = found.lock().unwrap();
@@ -46,35 +45,14 @@ fn is_listed(failure: &str) -> bool {
 
 fn main() {
     let arguments = Arguments::from_args();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sql-tests").canonicalize().unwrap();
-    // The planner recurses; unoptimised builds need more than a thread's usual stack.
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(4)
-        .thread_stack_size(32 << 20)
-        .enable_all()
-        .build()
-        .unwrap();
-    let runtime = Arc::new(runtime);
-    let all = std::env::var("BENNU_BINDER").is_ok_and(|binder| binder == "all");
-    let seed = std::env::var("BENNU_BINDER_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
-    if !all {
-        println!("a tenth of the files, by seed {seed}: BENNU_BINDER_SEED={seed}; all: BENNU_BINDER=all");
-    }
+    let corpus = Corpus::of("BENNU_BINDER");
     let found = Arc::new(Mutex::new(Found::default()));
-    let mut trials = Vec::new();
-    for file in corpus::files(&root) {
-        let name = file.strip_prefix(&root).unwrap().display().to_string();
-        if !all && !corpus::is_chosen(&format!("binder{name}"), seed) {
-            continue;
-        }
-        let (runtime, found) = (runtime.clone(), found.clone());
-        trials.push(Trial::test(name, move || {
-            // On a worker, so that it has the worker's stack.
-            let task = runtime.spawn(async move { run(&file, &found).await });
-            runtime.block_on(task).unwrap().map_err(Into::into)
-        }));
-    }
-    let conclusion = libtest_mimic::run(&arguments, trials);
+    let chosen = corpus.files().into_iter().filter(|(name, _)| corpus.takes("binder", name));
+    let trials = chosen.map(|(name, file)| {
+        let found = found.clone();
+        corpus.trial(name, async move { run(&file, &found).await })
+    });
+    let conclusion = libtest_mimic::run(&arguments, trials.collect());
     let found = found.lock().unwrap();
     println!("{} of {} records were planned both ways; of others:", found.compared, found.records);
     let mut reasons: Vec<_> = found.reasons.iter().collect();

@@ -1,47 +1,22 @@
 //! Every file below `sql-tests`, in every front.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
+
+mod corpus;
 
 use bennu_sqltest::{Compare, Front, run_file};
-use libtest_mimic::{Arguments, Trial};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use corpus::Corpus;
+use libtest_mimic::Arguments;
 
 fn main() {
     let arguments = Arguments::from_args();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sql-tests").canonicalize().unwrap();
-    // The planner recurses; unoptimised builds need more than a thread's usual stack.
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(4)
-        .thread_stack_size(32 << 20)
-        .enable_all()
-        .build()
-        .unwrap();
-    let runtime = Arc::new(runtime);
-    let mut files = Vec::new();
-    collect(&root, &mut files);
-    files.sort();
+    let corpus = Corpus::whole();
     let mut trials = Vec::new();
-    for file in files {
+    for (name, file) in corpus.files() {
         for front in Front::ALL {
-            let (runtime, path) = (runtime.clone(), file.clone());
-            let name = format!("{}::{}", front.name(), file.strip_prefix(&root).unwrap().display());
-            trials.push(Trial::test(name, move || {
-                // On a worker, so that it has the worker's stack.
-                let task = runtime.spawn(async move { run_file(front, Compare::Exact, &path).await });
-                runtime.block_on(task).unwrap()?.into_result().map_err(Into::into)
-            }));
+            let file = file.clone();
+            let trial = async move { run_file(front, Compare::Exact, &file).await?.into_result() };
+            trials.push(corpus.trial(format!("{}::{name}", front.name()), trial));
         }
     }
     libtest_mimic::run(&arguments, trials).exit();
-}
-
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|e| e == "slt") {
-            files.push(path);
-        }
-    }
 }

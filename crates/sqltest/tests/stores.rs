@@ -17,6 +17,7 @@ mod skipped;
 
 use bennu::{Bennu, Options, Store};
 use bennu_sqltest::{Compare, Front, Server, run_file_on};
+use corpus::Corpus;
 use libtest_mimic::{Arguments, Trial};
 use std::path::Path;
 use std::sync::Arc;
@@ -109,41 +110,21 @@ const NOT_ON_SINGLE_ROWS: [&str; 15] = [
 
 fn main() {
     let arguments = Arguments::from_args();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sql-tests").canonicalize().unwrap();
-    // The planner recurses; unoptimised builds need more than a thread's usual stack.
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(4)
-        .thread_stack_size(32 << 20)
-        .enable_all()
-        .build()
-        .unwrap();
-    let runtime = Arc::new(runtime);
-    let all = std::env::var("BENNU_STORES").is_ok_and(|stores| stores == "all");
-    let seed = std::env::var("BENNU_STORES_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
-    if !all {
-        println!("a tenth of the files, by seed {seed}: BENNU_STORES_SEED={seed}; all: BENNU_STORES=all");
-    }
-    let files = corpus::files(&root);
-    let skipped = skipped::skipped(&root, &files);
-    let mut trials = vec![Trial::test("skipped_records_are_listed", {
-        let root = root.clone();
-        move || skipped::compare_list(&root, &skipped).map_err(Into::into)
-    })];
-    for file in files {
-        let name = file.strip_prefix(&root).unwrap().display().to_string();
+    let corpus = Corpus::of("BENNU_STORES");
+    let files = corpus.files();
+    let skipped = skipped::skipped(&files);
+    let root = corpus.root.clone();
+    let listed = move || skipped::compare_list(&root, &skipped).map_err(Into::into);
+    let mut trials = vec![Trial::test("skipped_records_are_listed", listed)];
+    for (name, file) in &files {
         for which in [Which::Limited, Which::Mirror] {
-            if which == Which::Limited && NOT_ON_SINGLE_ROWS.iter().any(|prefix| name.starts_with(prefix)) {
+            let refused = NOT_ON_SINGLE_ROWS.iter().any(|prefix| name.starts_with(prefix));
+            if (which == Which::Limited && refused) || !corpus.takes(which.name(), name) {
                 continue;
             }
-            if !all && !corpus::is_chosen(&format!("{}{name}", which.name()), seed) {
-                continue;
-            }
-            let (runtime, path) = (runtime.clone(), file.clone());
-            trials.push(Trial::test(format!("{}::{name}", which.name()), move || {
-                // On a worker, so that it has the worker's stack.
-                let task = runtime.spawn(async move { run(which, &path).await });
-                runtime.block_on(task).unwrap().map_err(Into::into)
-            }));
+            let file = file.clone();
+            let trial = corpus.trial(format!("{}::{name}", which.name()), async move { run(which, &file).await });
+            trials.push(trial);
         }
     }
     libtest_mimic::run(&arguments, trials).exit();

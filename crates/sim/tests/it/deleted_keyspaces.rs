@@ -6,10 +6,10 @@
 use crate::folder;
 use crate::history::{self, Ending, Ledger, Rows, Step};
 use crate::random::Random;
-use bennu_sim::power_loss::{Disk, Event, Log, Shim, Unsynced};
+use crate::recording::Recording;
+use bennu_sim::power_loss::{Disk, Event, Unsynced};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::rc::Rc;
 use std::time::Duration;
 use store::{Durability, Store, TableChange, TableId, WriteBatch};
@@ -54,24 +54,13 @@ fn child_that_drops_a_table() {
     });
 }
 
-fn record() -> (tempfile::TempDir, PathBuf, Log) {
-    let folder = folder::in_memory();
-    let base = folder.path().canonicalize().unwrap();
-    let (root, log) = (base.join("root"), base.join("log"));
-    std::fs::create_dir(&root).unwrap();
-    let shim = Shim::compile(&base).expect("a C compiler is needed");
-    let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "deleted_keyspaces::child_that_drops_a_table", "--nocapture"]).env(CHILD, &root);
-    shim.preload(&mut child, &root, &log);
-    let output = child.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let log = Log::parse(&std::fs::read(log).unwrap()).unwrap();
-    (folder, root, log)
+fn record() -> Recording {
+    Recording::of("deleted_keyspaces::child_that_drops_a_table", CHILD, &[])
 }
 
 /// Cuts at every event behind the load; with `unsynced` the journal is not synced from the drop on. The error says what
 /// is wrong first.
-fn lose_power(root: &Path, log: &Log, unsynced: bool) -> Result<(), String> {
+fn lose_power(Recording { root, log, .. }: &Recording, unsynced: bool) -> Result<(), String> {
     let dropping = Rc::new(Cell::new(false));
     let left_out = dropping.clone();
     let is_journal = |path: &Path| path.extension().is_some_and(|extension| extension == "jnl");
@@ -108,14 +97,12 @@ async fn rows(left: &Path) -> Result<Option<usize>, String> {
 
 #[test]
 fn a_keyspace_goes_when_the_drop_of_its_table_is_durable() {
-    let (_folder, root, log) = record();
-    lose_power(&root, &log, false).unwrap();
+    lose_power(&record(), false).unwrap();
 }
 
 /// The test can fail.
 #[test]
 fn leaving_out_the_sync_before_keyspaces_are_deleted_is_noticed() {
-    let (_folder, root, log) = record();
-    let noticed = lose_power(&root, &log, true).unwrap_err();
+    let noticed = lose_power(&record(), true).unwrap_err();
     println!("without the sync before keyspaces are deleted: {noticed}");
 }

@@ -1,10 +1,10 @@
 //! Batches over two keyspaces while one of them is flushed all the time: the tables that a flush makes durable must
 //! not hold rows of a batch that the journal has not made durable.
 
-use bennu_sim::power_loss::{Disk, Event, Log, Shim, Unsynced};
+use crate::recording::Recording;
+use bennu_sim::power_loss::{Disk, Event, Log, Unsynced};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -104,22 +104,12 @@ fn points(log: &Log) -> Vec<usize> {
 
 #[test]
 fn a_flush_makes_no_half_of_a_batch_durable() {
-    let folder = tempfile::tempdir().unwrap();
-    let base = folder.path().canonicalize().unwrap();
-    let (root, log) = (base.join("root"), base.join("log"));
-    std::fs::create_dir(&root).unwrap();
-    let shim = Shim::compile(&base).expect("a C compiler is needed");
-    let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "half_batches::child_that_flushes"]).env(CHILD, &root);
-    shim.preload(&mut child, &root, &log);
-    let output = child.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let log = Log::parse(&std::fs::read(log).unwrap()).unwrap();
-    let points: BTreeSet<usize> = points(&log).into_iter().collect();
+    let Recording { root, log, .. } = &Recording::of("half_batches::child_that_flushes", CHILD, &[]);
+    let points: BTreeSet<usize> = points(log).into_iter().collect();
     assert!(points.len() > 50, "{} flushes only", points.len());
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let mut disk = Disk::new(&root);
+    let mut disk = Disk::new(root);
     for (at, event) in log.events.iter().enumerate() {
         disk.apply(event);
         if points.contains(&at) {

@@ -6,10 +6,10 @@
 use crate::folder;
 use crate::history::{self, row};
 use crate::random::{Random, setting};
-use bennu_sim::power_loss::{Disk, Event, Log, Shim, Unsynced};
+use crate::recording::Recording;
+use bennu_sim::power_loss::{Disk, Event, Log, Unsynced};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -97,21 +97,6 @@ fn is_journal(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "jnl")
 }
 
-fn record() -> (tempfile::TempDir, PathBuf, Log) {
-    let folder = folder::in_memory();
-    let base = folder.path().canonicalize().unwrap();
-    let (root, log) = (base.join("root"), base.join("log"));
-    std::fs::create_dir(&root).unwrap();
-    let shim = Shim::compile(&base).expect("a C compiler is needed");
-    let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "journal_rotation::child_that_fills_a_journal", "--nocapture"]).env(CHILD, &root);
-    shim.preload(&mut child, &root, &log);
-    let output = child.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let log = Log::parse(&std::fs::read(log).unwrap()).unwrap();
-    (folder, root, log)
-}
-
 /// Some events from shortly before the second journal to shortly after the end of the first.
 fn points(log: &Log) -> Vec<usize> {
     let second = |event: &Event| matches!(event, Event::Open { path, .. } if path.ends_with("db/1.jnl"));
@@ -131,11 +116,11 @@ fn points(log: &Log) -> Vec<usize> {
 
 #[test]
 fn what_is_durable_survives_a_loss_of_power_around_a_new_journal() {
-    let (_folder, root, log) = record();
-    let points = points(&log);
+    let Recording { root, log, .. } = &Recording::of("journal_rotation::child_that_fills_a_journal", CHILD, &[]);
+    let points = points(log);
     println!("{} events, {} points", log.events.len(), points.len());
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let (mut disk, mut random) = (Disk::new(&root), Random::new(1));
+    let (mut disk, mut random) = (Disk::new(root), Random::new(1));
     for (at, event) in log.events.iter().enumerate() {
         disk.apply(event);
         if points.binary_search(&at).is_err() {

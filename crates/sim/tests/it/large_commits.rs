@@ -4,10 +4,10 @@
 
 use crate::folder;
 use crate::history::{self, Contents, Ending, Ledger, Rows, Step, row};
-use bennu_sim::power_loss::{Disk, Event, Log, Shim, Unsynced};
+use crate::recording::Recording;
+use bennu_sim::power_loss::{Disk, Event, Log, Unsynced};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use store::{Durability, FamilyId, Store, TableId};
 use store_fjall::FjallStore;
@@ -118,20 +118,9 @@ async fn spilled_commit(store: &Arc<FjallStore>, before: &Ledger, step: &Step, f
     txn.commit(durability).await.unwrap();
 }
 
-fn record(spills: bool) -> (tempfile::TempDir, PathBuf, Log) {
-    let folder = folder::in_memory();
-    let base = folder.path().canonicalize().unwrap();
-    let (root, log) = (base.join("root"), base.join("log"));
-    std::fs::create_dir(&root).unwrap();
-    let shim = Shim::compile(&base).expect("a C compiler is needed");
-    let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "large_commits::child_that_commits", "--nocapture"]).env(CHILD, &root);
-    child.envs(spills.then_some((SPILLS, "")));
-    shim.preload(&mut child, &root, &log);
-    let output = child.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let log = Log::parse(&std::fs::read(log).unwrap()).unwrap();
-    (folder, root, log)
+fn record(spills: bool) -> Recording {
+    let spills: &[(&str, &str)] = if spills { &[(SPILLS, "")] } else { &[] };
+    Recording::of("large_commits::child_that_commits", CHILD, spills)
 }
 
 /// Cuts at every event behind the first steps. Returns what was found wrong, and how often a commit was finished at
@@ -198,10 +187,9 @@ fn a_spilled_transaction_is_whole_or_not_there_wherever_the_power_goes() {
 }
 
 fn whole_or_not_there(spills: bool) {
-    let (_folder, root, log) = record(spills);
+    let Recording { root, log, .. } = &record(spills);
     std::thread::scope(|scope| {
         for torn in [false, true] {
-            let (log, root) = (&log, &root);
             scope.spawn(move || {
                 let (wrong, staged) = cut(log, root, Disk::new(root), torn, 5);
                 assert!(wrong.is_empty(), "{wrong:#?}");
@@ -214,7 +202,7 @@ fn whole_or_not_there(spills: bool) {
 /// The test can fail.
 #[test]
 fn a_staged_file_that_is_not_synced_is_noticed() {
-    let (_folder, root, log) = record(false);
+    let Recording { root, log, .. } = &record(false);
     for is_folder in [false, true] {
         let unsynced = move |path: &Path| {
             let named = if is_folder { Some(path) } else { path.parent() };

@@ -13,5 +13,6 @@ mod journal_rotation;
 mod large_commits;
 mod power_loss;
 mod random;
+mod recording;
 mod restarts;
 mod schedules;

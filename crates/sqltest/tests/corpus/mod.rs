@@ -1,6 +1,77 @@
-//! The files of the corpus.
+//! The files of the corpus, and what runs them as trials.
+#![allow(dead_code, reason = "each test binary uses a part")]
 
+use bennu::{Bennu, Options};
+use libtest_mimic::Trial;
+use std::future::Future;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::runtime::Runtime;
+
+/// The corpus, or a tenth of it that a seed chooses, on threads of its own.
+pub(crate) struct Corpus {
+    pub(crate) root: PathBuf,
+    runtime: Arc<Runtime>,
+    all: bool,
+    seed: u64,
+}
+
+impl Corpus {
+    /// The environment says which files run: all with `<variable>=all`, else a tenth by the number `<variable>_SEED`.
+    pub(crate) fn of(variable: &str) -> Self {
+        let all = std::env::var(variable).is_ok_and(|value| value == "all");
+        let seed = std::env::var(format!("{variable}_SEED")).ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+        if !all {
+            println!("a tenth of the files, by seed {seed}: {variable}_SEED={seed}; all: {variable}=all");
+        }
+        Self { root: root(), runtime: runtime(), all, seed }
+    }
+
+    /// All files take part.
+    pub(crate) fn whole() -> Self {
+        Self { root: root(), runtime: runtime(), all: true, seed: 0 }
+    }
+
+    /// All files with their names below the root, chosen or not.
+    pub(crate) fn files(&self) -> Vec<(String, PathBuf)> {
+        let name = |file: &PathBuf| file.strip_prefix(&self.root).unwrap().display().to_string();
+        files(&self.root).into_iter().map(|file| (name(&file), file)).collect()
+    }
+
+    /// Does a file take part? `salt` tells test binaries apart, so that they choose other files.
+    pub(crate) fn takes(&self, salt: &str, name: &str) -> bool {
+        self.all || is_chosen(&format!("{salt}{name}"), self.seed)
+    }
+
+    /// A trial that runs `test` on a worker thread, so that it has the worker's stack.
+    pub(crate) fn trial<T>(&self, name: String, test: T) -> Trial
+    where
+        T: Future<Output = Result<(), String>> + Send + 'static,
+    {
+        let runtime = self.runtime.clone();
+        Trial::test(name, move || {
+            let task = runtime.spawn(test);
+            runtime.block_on(task).unwrap().map_err(Into::into)
+        })
+    }
+}
+
+/// The folder `sql-tests`.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sql-tests").canonicalize().unwrap()
+}
+
+/// DataFusion's planner recurses: unoptimised builds need more than a thread's usual stack.
+fn runtime() -> Arc<Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    Arc::new(builder.worker_threads(4).thread_stack_size(32 << 20).enable_all().build().unwrap())
+}
+
+/// A database in memory for one file.
+pub(crate) async fn open() -> Result<Bennu, String> {
+    let options = Options { cache_bytes: 32 << 20, memtable_bytes: 16 << 20, ..Options::default() };
+    Bennu::open_in_memory(&options).await.map_err(|e| e.to_string())
+}
 
 /// Every file below `root`, sorted.
 pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
@@ -22,7 +93,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 /// One file in ten, by its name and the seed.
-pub(crate) fn is_chosen(name: &str, seed: u64) -> bool {
+fn is_chosen(name: &str, seed: u64) -> bool {
     // FNV-1a: the same everywhere.
     let hash = name.bytes().fold(0xCBF2_9CE4_8422_2325 ^ seed.wrapping_mul(0x9E37_79B9_7F4A_7C15), |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)

@@ -12,18 +12,17 @@ pub(crate) struct Skipped {
     reason: String,
 }
 
-/// All `skipif without_…` and `onlyif without_…`, in the order of the files.
-pub(crate) fn skipped(root: &Path, files: &[PathBuf]) -> Vec<Skipped> {
+/// All `skipif without_…` and `onlyif without_…`, in the order of the files, which come with their names.
+pub(crate) fn skipped(files: &[(String, PathBuf)]) -> Vec<Skipped> {
     let mut found = Vec::new();
-    for file in files {
+    for (name, file) in files {
         let text = std::fs::read_to_string(file).unwrap();
         let mut reason = String::new();
         for line in text.lines() {
             if let Some(comment) = line.strip_prefix('#') {
                 reason = comment.trim().to_owned();
             } else if let Some(label) = line.strip_prefix("skipif ").filter(|label| label.starts_with("without_")) {
-                let file = file.strip_prefix(root).unwrap().display().to_string();
-                found.push(Skipped { label: label.trim().to_owned(), file, reason: reason.clone() });
+                found.push(Skipped { label: label.trim().to_owned(), file: name.clone(), reason: reason.clone() });
             } else if line.is_empty() {
                 reason.clear();
             }

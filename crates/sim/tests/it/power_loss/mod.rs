@@ -9,11 +9,12 @@ mod verdict;
 
 use crate::folder;
 use crate::random::{Random, seed, setting};
-use bennu_sim::power_loss::{Disk, Event, Log, Shim, Unsynced};
+use crate::recording::Recording;
+use bennu_sim::power_loss::{Disk, Event, Log, Unsynced};
 use plan::Plan;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Mutex;
 use verdict::{Acks, verify};
 
@@ -40,33 +41,23 @@ fn child_that_is_recorded() {
     }
 }
 
-struct Recording {
-    root: PathBuf,
-    log: Log,
+struct Lives {
+    recording: Recording,
     plan: Plan,
     /// How many events come before the first acknowledgement of a write.
     first_moments: usize,
-    _folder: tempfile::TempDir,
 }
 
 /// Lives all lives of a plan, each in a process, and reads what they did to the disk.
-fn record(seed: u64) -> Recording {
-    let folder = folder::in_memory();
-    let base = folder.path().canonicalize().unwrap();
-    let (root, log) = (base.join("root"), base.join("log"));
-    std::fs::create_dir(&root).unwrap();
-    let shim = Shim::compile(&base).expect("a C compiler is needed");
-    for life in 0..lives() {
-        let mut child = Command::new(std::env::current_exe().unwrap());
-        child.args(["--exact", "power_loss::child_that_is_recorded", "--nocapture"]).env("POWER_LOSS_CHILD", &root);
-        child.env("POWER_LOSS_SEED", seed.to_string()).env("POWER_LOSS_LIFE", life.to_string());
-        shim.preload(&mut child, &root, &log);
-        let output = child.output().unwrap();
-        assert!(output.status.success(), "life {life}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    let log = Log::parse(&std::fs::read(log).unwrap()).unwrap();
-    let first_moments = first_moments(&log, &root);
-    Recording { root, log, plan: plan(seed), first_moments, _folder: folder }
+fn record(seed: u64) -> Lives {
+    let lives = (0..lives()).map(|life| vec![variable("SEED", seed), variable("LIFE", life)]);
+    let recording = Recording::of_lives("power_loss::child_that_is_recorded", "POWER_LOSS_CHILD", lives);
+    let first_moments = first_moments(&recording.log, &recording.root);
+    Lives { recording, plan: plan(seed), first_moments }
+}
+
+fn variable(name: &str, value: impl ToString) -> (OsString, OsString) {
+    (format!("POWER_LOSS_{name}").into(), value.to_string().into())
 }
 
 fn first_moments(log: &Log, root: &Path) -> usize {
@@ -95,7 +86,7 @@ fn points(events: usize, count: usize, seed: u64) -> BTreeSet<usize> {
 
 /// Goes through the recording and lets the power go at each of `points`. Returns what was found wrong.
 fn lose_power(
-    recording: &Recording,
+    lives: &Lives,
     disk: &(dyn Fn() -> Disk + Sync),
     points: &BTreeSet<usize>,
     torn: bool,
@@ -108,7 +99,7 @@ fn lose_power(
             let points: BTreeSet<usize> = points.iter().skip(half).step_by(2).copied().collect();
             let wrong = &wrong;
             scope.spawn(move || {
-                cut(recording, disk(), &points, torn, &|error| {
+                cut(lives, disk(), &points, torn, &|error| {
                     let mut wrong = wrong.lock().unwrap();
                     wrong.extend(error);
                     wrong.len() < enough
@@ -120,15 +111,9 @@ fn lose_power(
 }
 
 /// One pass over the recording. `go_on` takes what was found wrong, and says whether to go on.
-fn cut(
-    recording: &Recording,
-    mut disk: Disk,
-    points: &BTreeSet<usize>,
-    torn: bool,
-    go_on: &dyn Fn(Option<String>) -> bool,
-) {
+fn cut(lives: &Lives, mut disk: Disk, points: &BTreeSet<usize>, torn: bool, go_on: &dyn Fn(Option<String>) -> bool) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    for (at, event) in recording.log.events.iter().enumerate() {
+    for (at, event) in lives.recording.log.events.iter().enumerate() {
         disk.apply(event);
         if !points.contains(&at) {
             continue;
@@ -140,8 +125,8 @@ fn cut(
         let mut lucky = || random.percent(luck);
         let unsynced = if torn { Unsynced::Torn(&mut lucky) } else { Unsynced::Lost };
         disk.store(left.path(), unsynced).unwrap();
-        let acks = acknowledged(&disk, &recording.root);
-        let verdict = runtime.block_on(verify(left.path(), &recording.plan, &acks));
+        let acks = acknowledged(&disk, &lives.recording.root);
+        let verdict = runtime.block_on(verify(left.path(), &lives.plan, &acks));
         let wrong = verdict.err().map(|error| {
             format!(
                 "event {at}, {} batches and {} acts acknowledged, torn {torn}: {error}",
@@ -158,23 +143,23 @@ fn cut(
 #[test]
 fn every_acknowledged_write_survives_power_loss() {
     let (seed, count) = (seed("power loss"), setting("BENNU_SIM_POWER_POINTS", 1_000) as usize);
-    let recording = record(seed);
-    let (events, root) = (recording.log.events.len(), recording.root.clone());
-    println!("{events} events, {} before the first acknowledgement", recording.first_moments);
+    let lives = record(seed);
+    let (events, root) = (lives.recording.log.events.len(), lives.recording.root.clone());
+    println!("{events} events, {} before the first acknowledgement", lives.first_moments);
     let mut whole = Disk::new(&root);
-    recording.log.events.iter().for_each(|event| whole.apply(event));
+    lives.recording.log.events.iter().for_each(|event| whole.apply(event));
     nothing_was_missed(&whole, &root);
-    everything_was_reached(&recording);
+    everything_was_reached(&lives.recording);
 
     let disk = || Disk::new(&root);
-    let first_moments: BTreeSet<usize> = (0..=recording.first_moments).collect();
+    let first_moments: BTreeSet<usize> = (0..=lives.first_moments).collect();
     for (points, torn) in [
         (first_moments.clone(), false),
         (first_moments, true),
         (points(events, count, seed), false),
         (points(events, count / 4, !seed), true),
     ] {
-        let wrong = lose_power(&recording, &disk, &points, torn, 5);
+        let wrong = lose_power(&lives, &disk, &points, torn, 5);
         assert!(wrong.is_empty(), "{wrong:#?}");
     }
 }
@@ -183,17 +168,17 @@ fn every_acknowledged_write_survives_power_loss() {
 #[test]
 fn leaving_out_any_kind_of_sync_is_noticed() {
     let seed = seed("power loss");
-    let recording = record(seed);
-    let points = points(recording.log.events.len(), LEFT_OUT_POINTS, seed);
+    let lives = record(seed);
+    let points = points(lives.recording.log.events.len(), LEFT_OUT_POINTS, seed);
     for (what, kind) in KINDS {
-        let synced = |event: &Event| matches!(event, Event::Open { path, .. } if kind(&recording.root, path));
-        assert!(recording.log.events.iter().any(synced), "{what}: files have other names now");
-        let root = recording.root.clone();
+        let synced = |event: &Event| matches!(event, Event::Open { path, .. } if kind(&lives.recording.root, path));
+        assert!(lives.recording.log.events.iter().any(synced), "{what}: files have other names now");
+        let root = lives.recording.root.clone();
         let disk = move || {
             let below = root.clone();
             Disk::new(&root).without_syncs_of(move |path| kind(&below, path))
         };
-        let wrong = lose_power(&recording, &disk, &points, false, 1);
+        let wrong = lose_power(&lives, &disk, &points, false, 1);
         assert!(!wrong.is_empty(), "leaving out the syncs of {what} was not noticed");
         println!("without the syncs of {what}: {}", wrong[0]);
     }

@@ -7,11 +7,12 @@ use super::life::{self, End};
 use crate::folder::{self, Image};
 use crate::power_loss::nothing_was_missed;
 use crate::random::{Random, seed, setting};
-use bennu_sim::power_loss::{Disk, Log, Shim, Unsynced};
+use crate::recording;
+use bennu_sim::power_loss::{Disk, Shim, Unsynced};
 use bennu_sim::scheduler::{Failure, Settings, run};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::path::Path;
-use std::process::Command;
 
 /// Of each client.
 const ACTS: u64 = 14;
@@ -70,16 +71,17 @@ fn lose_power(shim: &Shim, seed: u64, left_out: Option<&'static str>) -> Result<
     let (root, log, twin) = (base.join("root"), base.join("log"), base.join("twin"));
     std::fs::create_dir(&root).unwrap();
     std::fs::create_dir(&twin).unwrap();
-    let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "schedules::power::child_that_is_recorded", "--nocapture"]).env(CHILD, &root);
-    child.env("SCHEDULES_SEED", seed.to_string()).env("SCHEDULES_LEFT_OUT", left_out.unwrap_or_default());
-    shim.preload(&mut child, &root, &log);
-    let output = child.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let (seed_told, left_out_told) = (seed.to_string(), left_out.unwrap_or_default());
+    let variables: [(&str, &OsStr); 3] = [
+        (CHILD, root.as_ref()),
+        ("SCHEDULES_SEED", seed_told.as_ref()),
+        ("SCHEDULES_LEFT_OUT", left_out_told.as_ref()),
+    ];
+    let output = recording::run(shim, "schedules::power::child_that_is_recorded", &root, &log, variables);
     let (trace, ledger) = live(&twin, seed, left_out, None).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(told.contains(&format!("trace {trace:x}\n")), "the recorded run is another one: {told}");
-    let log = Log::parse(&std::fs::read(log).unwrap()).unwrap();
+    let log = recording::read(&log);
     let mut random = Random::new(seed);
     let points: Vec<u64> = (0..POINTS).map(|_| random.below(log.events.len() as u64)).collect();
     let mut disk = Disk::new(&root);
@@ -134,12 +136,8 @@ fn lose_power_again(
     let base = parent.path().canonicalize().unwrap();
     let (root, log) = (base.join("root"), base.join("log"));
     folder::store(image, &root);
-    let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "schedules::power::child_that_opens", "--nocapture"]).env(OPENING_CHILD, &root);
-    shim.preload(&mut child, &root, &log);
-    let output = child.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let log = Log::parse(&std::fs::read(log).unwrap()).unwrap();
+    recording::run(shim, "schedules::power::child_that_opens", &root, &log, [(OPENING_CHILD, &root)]);
+    let log = recording::read(&log);
     let points: Vec<u64> = (0..POINTS).map(|_| random.below(log.events.len() as u64)).collect();
     let mut disk = Disk::new(&root);
     folder::events(image, &root).iter().for_each(|event| disk.apply(event));
