@@ -84,13 +84,14 @@ pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings)
     run_scans(arena, report, settings).await
 }
 
-async fn anew(peer: &dyn Peer, client: &Client) -> Result<(), BenchError> {
+/// Makes lineitem anew, with its key.
+pub(super) async fn anew(peer: &dyn Peer, client: &Client) -> Result<(), BenchError> {
     execute(peer, client, "DROP TABLE IF EXISTS lineitem").await?;
     execute(peer, client, tpch::table("lineitem").unwrap_or_default()).await
 }
 
 /// lineitem in chunks of about 1 MiB.
-fn lines(scale: f64) -> Vec<String> {
+pub(super) fn lines(scale: f64) -> Vec<String> {
     let mut chunks = Vec::new();
     tpch::data::lines("lineitem", scale, |chunk| chunks.push(chunk));
     chunks
