@@ -6,6 +6,7 @@ mod check;
 mod function;
 #[cfg(feature = "server")]
 mod old_snapshots;
+mod power_loss;
 mod rows;
 #[cfg(feature = "server")]
 mod serve;

@@ -4,7 +4,8 @@
 //!   op u8 | fd i32 | number u64 | length of a u32 | length of b u32 | a | b
 //! ```
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// One recorded call, in the order in which they took effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +79,14 @@ impl Log {
             }
         }
         Ok(Self { events })
+    }
+
+    /// Reads the file `log`.
+    ///
+    /// # Errors
+    /// As [`Self::parse`], and failures of the reading.
+    pub fn read(log: &Path) -> io::Result<Self> {
+        Self::parse(&std::fs::read(log)?).map_err(io::Error::other)
     }
 }
 

@@ -6,8 +6,7 @@
 use crate::folder;
 use crate::history::{self, Ending, Ledger, Rows, Step};
 use crate::random::Random;
-use crate::recording::Recording;
-use bennu_sim::power_loss::{Disk, Event, Unsynced};
+use bennu_sim::power_loss::{Disk, Event, Recording, Unsynced};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -55,7 +54,7 @@ fn child_that_drops_a_table() {
 }
 
 fn record() -> Recording {
-    Recording::of("deleted_keyspaces::child_that_drops_a_table", CHILD, &[])
+    Recording::of("deleted_keyspaces::child_that_drops_a_table", CHILD, &[]).unwrap()
 }
 
 /// Cuts at every event behind the load; with `unsynced` the journal is not synced from the drop on. The error says what

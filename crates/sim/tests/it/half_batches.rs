@@ -1,8 +1,7 @@
 //! Batches over two keyspaces while one of them is flushed all the time: the tables that a flush makes durable must
 //! not hold rows of a batch that the journal has not made durable.
 
-use crate::recording::Recording;
-use bennu_sim::power_loss::{Disk, Event, Log, Unsynced};
+use bennu_sim::power_loss::{Disk, Event, Log, Recording, Unsynced};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -104,7 +103,7 @@ fn points(log: &Log) -> Vec<usize> {
 
 #[test]
 fn a_flush_makes_no_half_of_a_batch_durable() {
-    let Recording { root, log, .. } = &Recording::of("half_batches::child_that_flushes", CHILD, &[]);
+    let Recording { root, log, .. } = &Recording::of("half_batches::child_that_flushes", CHILD, &[]).unwrap();
     let points: BTreeSet<usize> = points(log).into_iter().collect();
     assert!(points.len() > 50, "{} flushes only", points.len());
 

@@ -6,8 +6,7 @@
 use crate::folder;
 use crate::history::{self, row};
 use crate::random::{Random, setting};
-use crate::recording::Recording;
-use bennu_sim::power_loss::{Disk, Event, Log, Unsynced};
+use bennu_sim::power_loss::{Disk, Event, Log, Recording, Unsynced};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -116,7 +115,8 @@ fn points(log: &Log) -> Vec<usize> {
 
 #[test]
 fn what_is_durable_survives_a_loss_of_power_around_a_new_journal() {
-    let Recording { root, log, .. } = &Recording::of("journal_rotation::child_that_fills_a_journal", CHILD, &[]);
+    let Recording { root, log, .. } =
+        &Recording::of("journal_rotation::child_that_fills_a_journal", CHILD, &[]).unwrap();
     let points = points(log);
     println!("{} events, {} points", log.events.len(), points.len());
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

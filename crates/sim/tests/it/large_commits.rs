@@ -4,8 +4,7 @@
 
 use crate::folder;
 use crate::history::{self, Contents, Ending, Ledger, Rows, Step, row};
-use crate::recording::Recording;
-use bennu_sim::power_loss::{Disk, Event, Log, Unsynced};
+use bennu_sim::power_loss::{Disk, Event, Log, Recording, Unsynced};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -120,7 +119,7 @@ async fn spilled_commit(store: &Arc<FjallStore>, before: &Ledger, step: &Step, f
 
 fn record(spills: bool) -> Recording {
     let spills: &[(&str, &str)] = if spills { &[(SPILLS, "")] } else { &[] };
-    Recording::of("large_commits::child_that_commits", CHILD, spills)
+    Recording::of("large_commits::child_that_commits", CHILD, spills).unwrap()
 }
 
 /// Cuts at every event behind the first steps. Returns what was found wrong, and how often a commit was finished at

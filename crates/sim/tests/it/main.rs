@@ -13,6 +13,5 @@ mod journal_rotation;
 mod large_commits;
 mod power_loss;
 mod random;
-mod recording;
 mod restarts;
 mod schedules;

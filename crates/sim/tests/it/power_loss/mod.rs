@@ -9,11 +9,9 @@ mod verdict;
 
 use crate::folder;
 use crate::random::{Random, seed, setting};
-use crate::recording::Recording;
-use bennu_sim::power_loss::{Disk, Event, Log, Unsynced};
+use bennu_sim::power_loss::{Disk, Event, Log, Recording, Unsynced};
 use plan::Plan;
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use verdict::{Acks, verify};
@@ -51,13 +49,13 @@ struct Lives {
 /// Lives all lives of a plan, each in a process, and reads what they did to the disk.
 fn record(seed: u64) -> Lives {
     let lives = (0..lives()).map(|life| vec![variable("SEED", seed), variable("LIFE", life)]);
-    let recording = Recording::of_lives("power_loss::child_that_is_recorded", "POWER_LOSS_CHILD", lives);
+    let recording = Recording::of_lives("power_loss::child_that_is_recorded", "POWER_LOSS_CHILD", lives).unwrap();
     let first_moments = first_moments(&recording.log, &recording.root);
     Lives { recording, plan: plan(seed), first_moments }
 }
 
-fn variable(name: &str, value: impl ToString) -> (OsString, OsString) {
-    (format!("POWER_LOSS_{name}").into(), value.to_string().into())
+fn variable(name: &str, value: impl ToString) -> (String, String) {
+    (format!("POWER_LOSS_{name}"), value.to_string())
 }
 
 fn first_moments(log: &Log, root: &Path) -> usize {

@@ -7,8 +7,7 @@ use super::life::{self, End};
 use crate::folder::{self, Image};
 use crate::power_loss::nothing_was_missed;
 use crate::random::{Random, seed, setting};
-use crate::recording;
-use bennu_sim::power_loss::{Disk, Shim, Unsynced};
+use bennu_sim::power_loss::{Disk, Log, Shim, Unsynced, record};
 use bennu_sim::scheduler::{Failure, Settings, run};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -77,11 +76,11 @@ fn lose_power(shim: &Shim, seed: u64, left_out: Option<&'static str>) -> Result<
         ("SCHEDULES_SEED", seed_told.as_ref()),
         ("SCHEDULES_LEFT_OUT", left_out_told.as_ref()),
     ];
-    let output = recording::run(shim, "schedules::power::child_that_is_recorded", &root, &log, variables);
+    let output = record(shim, "schedules::power::child_that_is_recorded", &root, &log, variables).unwrap();
     let (trace, ledger) = live(&twin, seed, left_out, None).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(told.contains(&format!("trace {trace:x}\n")), "the recorded run is another one: {told}");
-    let log = recording::read(&log);
+    let log = Log::read(&log).unwrap();
     let mut random = Random::new(seed);
     let points: Vec<u64> = (0..POINTS).map(|_| random.below(log.events.len() as u64)).collect();
     let mut disk = Disk::new(&root);
@@ -136,8 +135,8 @@ fn lose_power_again(
     let base = parent.path().canonicalize().unwrap();
     let (root, log) = (base.join("root"), base.join("log"));
     folder::store(image, &root);
-    recording::run(shim, "schedules::power::child_that_opens", &root, &log, [(OPENING_CHILD, &root)]);
-    let log = recording::read(&log);
+    record(shim, "schedules::power::child_that_opens", &root, &log, [(OPENING_CHILD, &root)]).unwrap();
+    let log = Log::read(&log).unwrap();
     let points: Vec<u64> = (0..POINTS).map(|_| random.below(log.events.len() as u64)).collect();
     let mut disk = Disk::new(&root);
     folder::events(image, &root).iter().for_each(|event| disk.apply(event));
