@@ -16,6 +16,7 @@ use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Grou
 use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use types::interrupt;
 
 /// Aggregates of floats but `sum`, and those that take no row away.
 const NAMES: [&str; 11] = [
@@ -154,6 +155,9 @@ impl Moving {
 
     fn filled(&mut self) -> Result<Box<dyn Accumulator>> {
         self.join_pieces()?;
+        // A frame has as many rows as its partition, which is one step for DataFusion's operator.
+        let rows = self.rows.iter().filter_map(|piece| piece.first()).map(|column| column.len());
+        interrupt::spend(rows.sum()).map_err(QueryError::from)?;
         let mut fresh = (self.make)()?;
         self.rows.iter().try_for_each(|piece| fresh.update_batch(piece))?;
         Ok(fresh)

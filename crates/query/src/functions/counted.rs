@@ -2,6 +2,7 @@
 //! counted (`allowance.rs`) when it is made, as those of functions are.
 
 use super::allowance::{made, size_of_items};
+use crate::error::QueryError;
 use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType as ArrowType, FieldRef};
 use datafusion::common::{Result, ScalarValue};
@@ -12,6 +13,7 @@ use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, Signature,
 };
 use std::sync::Arc;
+use types::interrupt;
 
 /// An operator has the value, and copies it into a column.
 const COPIES: usize = 2;
@@ -33,6 +35,8 @@ impl Accumulator for Counted {
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
         let value = self.own.evaluate()?;
+        // Over a window there is one for each row of a partition, which is one step for DataFusion's operator.
+        interrupt::spend(value.size()).map_err(QueryError::from)?;
         made((value.size() + size_of_items(1)).saturating_mul(COPIES))?;
         Ok(value)
     }

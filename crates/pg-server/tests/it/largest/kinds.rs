@@ -123,6 +123,9 @@ fn queries() -> Vec<String> {
         "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r".to_string(),
         format!("SELECT CASE k {} END FROM t", (0..10_000).map(|n| format!("WHEN {n} THEN {n} ")).collect::<String>()),
         format!("SELECT {} FROM t", list(WINDOWS, |n| format!("sum(v) OVER (ORDER BY k + {n})"))),
+        "SELECT max(s) FROM (SELECT sum(i::float8) OVER (ORDER BY i ROWS BETWEEN 100000 PRECEDING AND 100000 FOLLOWING)
+            AS s FROM generate_series(1, 1000000) AS g(i)) AS x"
+            .to_string(),
         format!("SELECT count(*) FROM {ENDLESS} WHERE i * j = -1"),
         format!("SELECT k FROM t WHERE {}", (0..20_000).map(|n| format!("v = {n}")).collect::<Vec<_>>().join(" OR ")),
     ]
