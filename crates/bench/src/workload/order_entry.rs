@@ -75,7 +75,7 @@ INSERT INTO new_order VALUES (:w, :d, :o);
 SELECT i_price AS price FROM item WHERE i_id = :i \\gset
 UPDATE stock SET s_quantity = CASE WHEN s_quantity >= :q + 10 THEN s_quantity - :q ELSE s_quantity + 91 - :q END,\
   s_ytd = s_ytd + :q, s_order_cnt = s_order_cnt + 1 WHERE s_w_id = :w AND s_i_id = :i;
-INSERT INTO order_line VALUES (:w, :d, :o, {line}, :i, NULL, :q, :price * :q);
+INSERT INTO order_line VALUES (:w, :d, :o, {line}, :i, NULL, :q, :price::numeric * :q);
 "
         );
     }

@@ -12,7 +12,7 @@ use crate::random::{Random, seed, setting};
 use bennu_sim::power_loss::{Disk, Event, Log, Recording, Unsynced};
 use plan::Plan;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use verdict::{Acks, verify};
 
