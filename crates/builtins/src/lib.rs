@@ -24,6 +24,7 @@ pub mod digits;
 mod env;
 mod error;
 mod function;
+mod like_pattern;
 pub mod lists;
 pub mod resolve;
 mod table;
@@ -34,6 +35,7 @@ pub use bodies::{Comparison, comparison};
 pub use env::Env;
 pub use error::{EvalError, Reason};
 pub use function::{Body, FuncId, Function, Kind, Volatility};
+pub use like_pattern::LikePattern;
 pub use lists::Operator;
 pub use table::{
     Cast, CastContext, CastMethod, cast, function, functions, functions_named, operator_of, operators_named,

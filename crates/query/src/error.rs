@@ -430,6 +430,21 @@ impl From<types::interrupt::Interrupted> for QueryError {
     }
 }
 
+impl From<builtins::EvalError> for QueryError {
+    fn from(error: builtins::EvalError) -> Self {
+        use builtins::{EvalError, Reason};
+        match error {
+            EvalError::Stopped => Self::Stopped,
+            EvalError::DivisionByZero => Self::DivisionByZero,
+            EvalError::Type(error) => Self::Type(error),
+            EvalError::Refused { reason: Reason::Argument, message } => Refusal::Argument.because(message),
+            EvalError::Refused { reason: Reason::Escape, message } => Refusal::Escape.because(message),
+            EvalError::Refused { reason: Reason::Substring, message } => Refusal::Substring.because(message),
+            other => Self::internal(other.to_string()),
+        }
+    }
+}
+
 impl From<QueryError> for DataFusionError {
     fn from(error: QueryError) -> Self {
         Self::External(Box::new(error))

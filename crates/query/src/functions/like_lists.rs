@@ -2,10 +2,10 @@
 
 use super::array::flat;
 use super::sql::{Definition, define, lenient, wrong};
-use crate::Refusal;
 use crate::error::QueryResult;
+use builtins::LikePattern;
 use types::DataType::{self, Boolean, Text};
-use types::{Datum, ElementType, interrupt};
+use types::{Datum, ElementType};
 
 const TEXTS: DataType = DataType::Array(ElementType::Text);
 
@@ -37,10 +37,9 @@ impl Test {
 }
 
 fn verdicts(args: &[Datum], test: Test, decisive: bool) -> QueryResult<Datum> {
-    let lower = |text: &str| if test.any_case { text.to_lowercase() } else { text.to_owned() };
-    let value = |text: &str| lower(text).chars().collect::<Vec<char>>();
-    over_patterns(args, decisive, value, |value, pattern| {
-        Ok(is_like(value, &Step::read(&lower(pattern)))? != test.negated)
+    let folded = |text: &str| if test.any_case { text.to_lowercase() } else { text.to_owned() };
+    over_patterns(args, decisive, folded, |value, pattern| {
+        Ok(LikePattern::new(&folded(pattern)).matches(value)? != test.negated)
     })
 }
 
@@ -72,60 +71,4 @@ pub(super) fn over_patterns<V>(
         }
     }
     Ok(if unknown { Datum::Null } else { Datum::Bool(!decisive) })
-}
-
-/// A letter of a pattern.
-#[derive(Clone, Copy)]
-enum Step {
-    Letter(char),
-    /// `_`
-    One,
-    /// `%`
-    Many,
-    /// A backslash with nothing behind it: wrong, if a text goes on there.
-    End,
-}
-
-impl Step {
-    fn read(pattern: &str) -> Vec<Self> {
-        let mut letters = pattern.chars();
-        let mut steps = Vec::new();
-        while let Some(letter) = letters.next() {
-            steps.push(match letter {
-                '\\' => letters.next().map_or(Self::End, Self::Letter),
-                '_' => Self::One,
-                '%' => Self::Many,
-                letter => Self::Letter(letter),
-            });
-        }
-        steps
-    }
-}
-
-/// Goes through both at once; where they part, the last `%` takes one letter more.
-fn is_like(text: &[char], steps: &[Step]) -> QueryResult<bool> {
-    let (mut at, mut step) = (0, 0);
-    let mut again: Option<(usize, usize)> = None;
-    while let Some(letter) = text.get(at) {
-        interrupt::spend(1)?;
-        match steps.get(step) {
-            Some(Step::Letter(wanted)) if wanted == letter => (at, step) = (at + 1, step + 1),
-            Some(Step::One) => (at, step) = (at + 1, step + 1),
-            Some(Step::Many) => {
-                again = Some((at, step));
-                step += 1;
-            }
-            Some(Step::End) => {
-                return Err(Refusal::Escape.because("LIKE pattern must not end with escape character"));
-            }
-            Some(Step::Letter(_)) | None => match &mut again {
-                Some((from, many)) => {
-                    *from += 1;
-                    (at, step) = (*from, *many + 1);
-                }
-                None => return Ok(false),
-            },
-        }
-    }
-    Ok(steps.get(step..).unwrap_or_default().iter().all(|step| matches!(step, Step::Many)))
 }

@@ -27,6 +27,7 @@ mod item_limits;
 mod json;
 mod labelled;
 mod levenshtein;
+mod like;
 mod like_lists;
 mod long_decimal;
 mod long_lists;
@@ -74,6 +75,7 @@ pub(crate) use json::JSON_ROW;
 pub(crate) use labelled::{
     WITH_EACH, as_summed, compared_with_each, is_nullable, label_of, labelled, nullable, summand,
 };
+pub(crate) use like::{matched as like_match, with_backslashes};
 pub(crate) use nested_array::{as_deep, dimensions, even, flat, in_dimensions, is_nested};
 pub(crate) use one_row::one_row;
 pub(crate) use operators::{interval_span, numeric_quotient, operator};

@@ -2,7 +2,7 @@
 
 use super::adapt;
 use crate::error::{QueryError, QueryResult};
-use crate::functions::{PATTERN_ENDS, call_of, function_named, regex_pattern, similar_pattern};
+use crate::functions::{PATTERN_ENDS, call_of, function_named, regex_pattern, similar_pattern, with_backslashes};
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::Like;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, lit};
@@ -83,31 +83,4 @@ fn without_end(mut like: Like, begins: String) -> Expr {
 
 fn ends_in_escape(pattern: &str) -> bool {
     pattern.chars().rev().take_while(|letter| *letter == '\\').count() % 2 == 1
-}
-
-/// A LIKE pattern with the planner's escape, a backslash, instead of its own.
-fn with_backslashes(pattern: &str, escape: char) -> String {
-    let mut out = String::with_capacity(pattern.len());
-    let mut letters = pattern.chars();
-    while let Some(letter) = letters.next() {
-        if letter == escape {
-            out.push('\\');
-            out.extend(letters.next());
-        } else if letter == '\\' {
-            out.push_str("\\\\");
-        } else {
-            out.push(letter);
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_keep_their_meaning() {
-        assert_eq!(with_backslashes(r"10!%\x%", '!'), r"10\%\\x%");
-    }
 }

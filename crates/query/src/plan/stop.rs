@@ -5,7 +5,7 @@
 //! searches a text at one go; in its place comes a function that searches long texts in steps.
 
 use crate::error::{QueryError, QueryResult};
-use crate::functions::regex_search;
+use crate::functions::{like_match, regex_search};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, ScalarValue};
@@ -63,8 +63,9 @@ pub(super) fn stoppable(plan: LogicalPlan, stop: &Arc<dyn Stop>) -> Result<Logic
         node.map_expressions(|expr| {
             let name = names.save(&expr);
             let searching = expr.transform_up(|part| {
-                let (changed, part) = regex_search(part);
-                Ok(Transformed::new(part, changed, TreeNodeRecursion::Continue))
+                let (searches, part) = regex_search(part);
+                let (matches, part) = like_match(part);
+                Ok(Transformed::new(part, searches || matches, TreeNodeRecursion::Continue))
             })?;
             Ok(if searching.transformed { searching.update_data(|expr| name.restore(expr)) } else { searching })
         })
