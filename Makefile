@@ -37,6 +37,7 @@ test-long:            ## an hour of restarts, orders of threads, power losses, f
 	export BENNU_SIM_RESTARTS=40000 BENNU_SIM_LIVES=20 BENNU_SIM_POWER_POINTS=20000 BENNU_SIM_ROTATION_POINTS=300 BENNU_SIM_FAULT_STRIDE=1 BENNU_SIM_FLIPS=12000 BENNU_SIM_SCHEDULES=4000 BENNU_SIM_POWER_SCHEDULES=300; \
 	cargo test -p bennu-sim -- --nocapture && cargo test -p bennu-store-fjall --test it kill -- --nocapture && \
 	cargo test -p bennu-cli --test it kill -- --nocapture && BENNU_LARGEST=all cargo test -p bennu-pg-server --test it largest -- --nocapture
+	export BENNU_DUAL_CYCLES=2000; cargo test -p bennu-txn --test it dual && BENNU_DUAL_CYCLES=200 cargo test -p bennu-engine --test it dual
 
 check: fmt clippy embedded doc deps
 

@@ -70,7 +70,9 @@ pub use arrow;
 pub use batches::Batches;
 pub use cancel::CancelHandle;
 pub use check::CheckReport;
-pub use engine::{Answer, Chunk, ColumnDesc, CopyIn, CopyOut, Engine, RowStream, TimeZone, TransactionStatus};
+pub use engine::{
+    Answer, AutoAnalyzeOptions, Chunk, ColumnDesc, CopyIn, CopyOut, Engine, RowStream, TimeZone, TransactionStatus,
+};
 pub use error::Error;
 pub use function::Function;
 pub use open::Bennu;

@@ -79,6 +79,8 @@ impl Bennu {
             spill_dir: Some(spill.path().to_owned()),
             spill_guard: Some(Arc::new(spill)),
             query_threads: options.query_threads,
+            dual_write: options.dual_write_indexes,
+            auto_analyze: options.auto_analyze,
             ..EngineOptions::default()
         };
         let engine = Engine::open(store, engine_options).await?;

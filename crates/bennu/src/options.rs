@@ -1,5 +1,6 @@
 //! How to open a database.
 
+use engine::AutoAnalyzeOptions;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -22,6 +23,11 @@ pub struct Options {
     pub spill_dir: Option<PathBuf>,
     /// Threads that run plans; 0 is one for each core.
     pub query_threads: usize,
+    /// Are entries of indexes written beside their rows, one by one, although the store could write them in one step? For
+    /// tests of that mode, which is that of stores of single rows. A folder that was opened so once is to be opened so again.
+    pub dual_write_indexes: bool,
+    /// When statistics of tables are made by themselves.
+    pub auto_analyze: AutoAnalyzeOptions,
 }
 
 impl Default for Options {
@@ -34,6 +40,8 @@ impl Default for Options {
             query_memory_bytes: 1 << 30,
             spill_dir: None,
             query_threads: 0,
+            dual_write_indexes: false,
+            auto_analyze: AutoAnalyzeOptions::default(),
         }
     }
 }

@@ -4,7 +4,11 @@ use crate::error::{BindError, BindErrorKind, BindResult};
 use crate::position::Lines;
 use crate::relations::{Environment, Relations};
 use crate::scope::{Boundary, CteEntry, Scope};
-use crate::tree::{Body, Bound, ColId, ColInfo, CteBody, CteId, Facts, Kind, Needs, ParamId, Rel, RelId, Scalar, Span};
+use crate::tree::{
+    Body, Bound, ColId, ColInfo, CteBody, CteId, Facts, InsertSource, Kind, Needs, NewValue, OnConflict, ParamId,
+    Query, Rel, RelId, Scalar, Span,
+};
+use crate::write::scalars_mut;
 use builtins::{Ty, TypeId, Volatility};
 use catalog::Table;
 use sql::SourceSpan;
@@ -43,6 +47,8 @@ pub(crate) struct Binder<'a> {
     copied: usize,
     /// Views that were bound so far: those that read each other twice double with each level.
     views: usize,
+    /// Second terms of recursive queries that were bound again.
+    pub(crate) retries: usize,
     /// How deep the expression is that is bound.
     pub(crate) depth: usize,
     /// Queries of WITH that are bound, in the order in which they can be computed.
@@ -99,6 +105,7 @@ impl<'a> Binder<'a> {
             view_depth: 0,
             copied: 0,
             views: 0,
+            retries: 0,
             depth: 0,
             cte_bodies: Vec::new(),
         }
@@ -119,17 +126,48 @@ impl<'a> Binder<'a> {
 
     /// Tells each scan which columns the statement reads, now that all of it is bound.
     fn fill_scans(&self, body: &mut Body) {
-        if let Body::Query(query) = body {
-            for cte in &mut query.ctes {
-                match &mut cte.body {
-                    CteBody::Inline(rel) | CteBody::Once(rel) => self.fill(rel),
-                    CteBody::Recursive { base, step, .. } => {
-                        self.fill(base);
-                        self.fill(step);
-                    }
+        match body {
+            Body::Query(query) => self.fill_query(query),
+            Body::Insert(insert) => {
+                self.fill_target(&mut insert.target);
+                match &mut insert.source {
+                    InsertSource::Query(query) => self.fill_query(query),
+                    InsertSource::Rows(rows) => rows.iter_mut().flatten().for_each(|value| self.fill_value(value)),
+                }
+                insert.defaults.iter_mut().for_each(|(_, value)| self.fill_value(value));
+                if let OnConflict::Update { set, filter, .. } = &mut insert.action {
+                    set.iter_mut().for_each(|(_, value)| self.fill_value(value));
+                    filter.iter_mut().for_each(|value| self.fill_subqueries(value));
+                }
+                insert.returning.iter_mut().for_each(|(_, value)| self.fill_subqueries(value));
+            }
+            Body::Update(update) | Body::Delete(update) => {
+                self.fill_target(&mut update.target);
+                self.fill_query(&mut update.source);
+                update.set.iter_mut().for_each(|(_, value)| self.fill_value(value));
+                update.own.iter_mut().flatten().for_each(|value| self.fill_subqueries(value));
+                update.returning.iter_mut().for_each(|(_, value)| self.fill_subqueries(value));
+            }
+            Body::Exprs(values) => values.iter_mut().for_each(|value| self.fill_subqueries(value)),
+        }
+    }
+
+    fn fill_query(&self, query: &mut Query) {
+        for cte in &mut query.ctes {
+            match &mut cte.body {
+                CteBody::Inline(rel) | CteBody::Once(rel) => self.fill(rel),
+                CteBody::Recursive { base, step, .. } => {
+                    self.fill(base);
+                    self.fill(step);
                 }
             }
-            self.fill(&mut query.rel);
+        }
+        self.fill(&mut query.rel);
+    }
+
+    fn fill_value(&self, value: &mut NewValue) {
+        for scalar in scalars_mut(value) {
+            self.fill_subqueries(scalar);
         }
     }
 

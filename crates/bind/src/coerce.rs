@@ -203,7 +203,7 @@ impl Binder<'_> {
 }
 
 /// The numeric in another form.
-fn with_digits(value: Scalar, digits: digits::Digits) -> Scalar {
+pub(crate) fn with_digits(value: Scalar, digits: digits::Digits) -> Scalar {
     let (ty, span) = (Ty { digits, ..value.ty }, value.span);
     let kind = match (value.kind, digits) {
         (Kind::Const(Datum::Numeric(number)), Some((_, scale))) => {

@@ -115,6 +115,9 @@ pub enum BindErrorKind {
     #[error("subquery uses ungrouped column \"{column}\" from outer query")]
     UngroupedOuter { column: String },
     /// 42803.
+    #[error("arguments to GROUPING must be grouping expressions of the associated query level")]
+    GroupingArguments,
+    /// 42803.
     #[error("aggregate functions are not allowed in {clause}")]
     AggregateNotAllowed { clause: Clause },
     /// 42803.
@@ -135,6 +138,9 @@ pub enum BindErrorKind {
     /// 42P10.
     #[error("argument of {clause} must not contain variables")]
     Variables { clause: Clause },
+    /// 42804.
+    #[error("recursive query \"{name}\" column {column} has type {first} in non-recursive term but type {all} overall")]
+    RecursiveType { name: String, column: usize, first: String, all: String },
     /// 42601.
     #[error("each {op} query must have the same number of columns")]
     UnequalColumns { op: &'static str },
@@ -183,6 +189,30 @@ pub enum BindErrorKind {
     /// 42601 for what the parser lets through.
     #[error("{message}")]
     Syntax { message: &'static str },
+    /// A column that a statement writes (42703).
+    #[error("column \"{column}\" of relation \"{table}\" does not exist")]
+    UndefinedTarget { table: String, column: String },
+    /// 42701.
+    #[error("column \"{column}\" specified more than once")]
+    ColumnTwice { column: String },
+    /// 42601.
+    #[error("INSERT has more {more} than {fewer}")]
+    InsertWidth { more: &'static str, fewer: &'static str },
+    /// 42601.
+    #[error("number of columns does not match number of values")]
+    AssignmentWidth,
+    /// 42601.
+    #[error("multiple assignments to same column \"{column}\"")]
+    AssignedTwice { column: String },
+    /// 42804.
+    #[error("column \"{column}\" is of type {wanted} but expression is of type {given}")]
+    NotAssignable { column: String, wanted: String, given: String },
+    /// 428C9.
+    #[error("cannot insert a non-DEFAULT value into column \"{column}\"")]
+    GivenAlways { column: String, generated: bool },
+    /// 428C9.
+    #[error("column \"{column}\" can only be updated to DEFAULT")]
+    UpdatedAlways { column: String, generated: bool },
     /// 54000: more columns or parameters than ids.
     #[error("statement has too many columns")]
     TooManyColumns,
@@ -205,13 +235,16 @@ pub enum Clause {
     Offset,
     Values,
     Filter,
+    Update,
+    Returning,
+    IndexPredicate,
 }
 
 impl std::fmt::Display for Clause {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::SelectList => "SELECT",
-            Self::From => "FROM",
+            Self::From => "FROM clause of their own query level",
             Self::FunctionInFrom => "functions in FROM",
             Self::JoinOn => "JOIN conditions",
             Self::Where => "WHERE",
@@ -223,6 +256,9 @@ impl std::fmt::Display for Clause {
             Self::Offset => "OFFSET",
             Self::Values => "VALUES",
             Self::Filter => "FILTER",
+            Self::Update => "UPDATE",
+            Self::Returning => "RETURNING",
+            Self::IndexPredicate => "index predicates",
         })
     }
 }
@@ -250,6 +286,13 @@ impl BindError {
                 Some("The combining JOIN type must be INNER or LEFT for a LATERAL reference.".to_owned())
             }
             BindErrorKind::Value(error) => error.detail(),
+            BindErrorKind::GivenAlways { column, generated: true }
+            | BindErrorKind::UpdatedAlways { column, generated: true } => {
+                Some(format!("Column \"{column}\" is a generated column."))
+            }
+            BindErrorKind::GivenAlways { column, .. } | BindErrorKind::UpdatedAlways { column, .. } => {
+                Some(format!("Column \"{column}\" is an identity column defined as GENERATED ALWAYS."))
+            }
             _ => None,
         }
     }

@@ -83,7 +83,7 @@ impl Binder<'_> {
             Some(Found::Table(table)) => self.table_in_from(table, alias),
             Some(Found::View(view)) => self.view_in_from(&view, alias),
             Some(Found::Other(what)) => Err(self.not_built(what)),
-            None => self.error(BindErrorKind::UndefinedTable { name: names.join(".") }, span),
+            None => Err(self.missing_table(&names, span)),
         }
     }
 
@@ -94,7 +94,7 @@ impl Binder<'_> {
         self.check_renamed(&name, available, renamed.len())?;
         self.remember(&name, Some(&table.name));
         let oid = alias.is_none().then_some(table.oid);
-        self.needs.relations.entry(table.oid).or_default();
+        self.needs.relations.entry(table.oid).or_default().direct |= self.view_depth == 0;
         let rel = self.new_rel(Arc::clone(&table));
         let item = ScopeItem::new(Some(name), oid, ItemColumns::Table { rel, renamed });
         // The columns in use are known at the end of the statement.
@@ -112,7 +112,7 @@ impl Binder<'_> {
         if rows.outputs.len() != view.columns.len() || !rows.outputs.iter().zip(&view.columns).all(known) {
             return Err(self.not_built("a view whose columns have changed"));
         }
-        self.needs.relations.entry(view.oid).or_default();
+        self.needs.relations.entry(view.oid).or_default().direct |= self.view_depth == 0;
         // They are columns of this reference to the view alone.
         for (number, (_, id)) in (1_i16..).zip(&rows.outputs) {
             if let Some(info) = self.cols.get_mut(id.index()) {
@@ -185,7 +185,7 @@ impl Binder<'_> {
 }
 
 /// Two items of FROM with a comma between.
-fn cross(left: Rel, right: Rel, free: Vec<ColId>) -> Rel {
+pub(crate) fn cross(left: Rel, right: Rel, free: Vec<ColId>) -> Rel {
     let (outer, inner) = (Box::new(left), Box::new(right));
     match free.is_empty() {
         true => Rel::Join { kind: JoinKind::Inner, left: outer, right: inner, on: Vec::new() },

@@ -22,9 +22,11 @@ mod from;
 mod from_function;
 mod join;
 mod name;
+mod over_rows;
 mod over_table;
 mod position;
 mod query;
+mod recursive;
 mod relations;
 mod same;
 mod scalar;
@@ -33,9 +35,11 @@ mod select;
 mod set_operation;
 pub mod tree;
 mod values;
+mod write;
 
 pub use deparse::deparse;
 pub use error::{BindError, BindErrorKind, Clause};
+pub use over_rows::{NamedRow, OverRows, bind_over_rows};
 pub use over_table::{OverTable, bind_over, bind_text_over, is_same};
 pub use relations::{Environment, Found, Relations};
 
@@ -55,7 +59,10 @@ pub fn bind(
     let mut binder = binder::Binder::new(relations, env, declared);
     let body = match statement {
         sql::Statement::Query(query) => binder.statement_query(query)?,
-        _ => return Err(binder.not_built("a statement that is no query")),
+        sql::Statement::Insert(insert) => binder.statement_insert(insert)?,
+        sql::Statement::Update(update) => binder.statement_update(update)?,
+        sql::Statement::Delete(delete) => binder.statement_delete(delete)?,
+        _ => return Err(binder.not_built("a statement that neither reads nor writes rows")),
     };
     binder.finish(body)
 }

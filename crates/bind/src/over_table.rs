@@ -144,7 +144,7 @@ impl PrintedAs {
 }
 
 /// No relation can be named.
-struct Nothing;
+pub(crate) struct Nothing;
 
 impl Relations for Nothing {
     fn find(&self, _: Option<&[String]>, _: Option<&str>, _: &str) -> Option<Found> {

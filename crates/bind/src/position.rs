@@ -52,7 +52,7 @@ impl<'a> Lines<'a> {
 
 impl Span {
     /// Does it stand nowhere?
-    pub(crate) fn is_empty(self) -> bool {
+    pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 

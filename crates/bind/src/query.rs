@@ -4,7 +4,7 @@ use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult, Clause};
 use crate::from::Source;
 use crate::name::fold;
-use crate::scope::{Boundary, CteEntry, Scope};
+use crate::scope::{Boundary, CteEntry, CteState, Scope};
 use crate::select::Selected;
 use crate::tree::{Body, ColId, ColInfo, Cte, CteBody, Kind, Output, Query, Rel, Scalar};
 use builtins::{Ty, Volatility};
@@ -108,7 +108,7 @@ impl Binder<'_> {
     }
 
     /// LIMIT and OFFSET: a bigint that reads no column of its query.
-    fn count(&mut self, expr: &ast::Expr, clause: Clause) -> BindResult<Scalar> {
+    pub(crate) fn count(&mut self, expr: &ast::Expr, clause: Clause) -> BindResult<Scalar> {
         self.scopes.push(Scope::new());
         let value = self.in_clause(clause, |binder| binder.scalar(expr));
         self.scopes.pop();
@@ -128,23 +128,46 @@ impl Binder<'_> {
     }
 
     /// Queries of WITH: bound in order, each sees those before it.
-    fn with(&mut self, with: &ast::With) -> BindResult<()> {
+    pub(crate) fn with(&mut self, with: &ast::With) -> BindResult<()> {
         if with.recursive {
-            return Err(self.not_built("WITH RECURSIVE"));
+            return self.with_recursive(with);
         }
         let first = self.ctes.len();
         for cte in &with.cte_tables {
             let name = fold(&cte.alias.name);
-            if self.ctes.iter().skip(first).any(|other| other.name == name) {
-                return self.error(BindErrorKind::DuplicateCte { name }, self.span(cte.alias.name.span));
-            }
+            self.check_cte_name(first, &name, cte)?;
             let entry = self.cte(cte, name)?;
             self.ctes.push(entry);
         }
         Ok(())
     }
 
-    fn cte(&mut self, cte: &ast::Cte, name: String) -> BindResult<CteEntry> {
+    /// Names of one WITH differ.
+    pub(crate) fn check_cte_name(&self, first: usize, name: &str, cte: &ast::Cte) -> BindResult<()> {
+        match self.ctes.iter().skip(first).any(|other| other.name == name) {
+            true => {
+                let kind = BindErrorKind::DuplicateCte { name: name.to_owned() };
+                self.error(kind, self.span(cte.alias.name.span))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Gives columns the names that stand behind that of the query.
+    pub(crate) fn name_cte_columns(&self, cte: &ast::Cte, columns: &mut [(String, ColId)]) -> BindResult<()> {
+        let names = &cte.alias.columns;
+        if names.len() > columns.len() {
+            let (name, available, specified) = (fold(&cte.alias.name), columns.len(), names.len());
+            let kind = BindErrorKind::TooManyCteAliases { name, available, specified };
+            return self.error(kind, self.span(cte.alias.name.span));
+        }
+        for (column, alias) in columns.iter_mut().zip(names) {
+            column.0 = fold(&alias.name);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn cte(&mut self, cte: &ast::Cte, name: String) -> BindResult<CteEntry> {
         let volatility = std::mem::replace(&mut self.facts.volatility, Volatility::Immutable);
         self.boundaries.push(Boundary { depth: self.scopes.len(), free: BTreeMap::new() });
         let rows = self.subquery_rows(&cte.query);
@@ -155,15 +178,7 @@ impl Binder<'_> {
         if !free.is_empty() {
             return Err(self.not_built("a query of WITH that reads columns from outside"));
         }
-        let names = &cte.alias.columns;
-        if names.len() > rows.outputs.len() {
-            let (available, specified) = (rows.outputs.len(), names.len());
-            let kind = BindErrorKind::TooManyCteAliases { name, available, specified };
-            return self.error(kind, self.span(cte.alias.name.span));
-        }
-        for (output, alias) in rows.outputs.iter_mut().zip(names) {
-            output.0 = fold(&alias.name);
-        }
+        self.name_cte_columns(cte, &mut rows.outputs)?;
         let id = self.new_cte();
         let once = match cte.materialized {
             Some(ast::CteAsMaterialized::Materialized) => true,
@@ -172,12 +187,19 @@ impl Binder<'_> {
         };
         let body = if once { CteBody::Once(rows.rel) } else { CteBody::Inline(rows.rel) };
         self.cte_bodies.push(Cte { id, cols: rows.outputs.iter().map(|(_, col)| *col).collect(), body });
-        Ok(CteEntry { name, id, columns: rows.outputs })
+        Ok(CteEntry { name, id, columns: rows.outputs, state: CteState::Ready })
     }
 
     /// A reference to a query of WITH: columns of its own for those of the definition.
     pub(crate) fn cte_in_from(&mut self, at: usize, alias: Option<&ast::TableAlias>) -> BindResult<Source> {
-        let Some(entry) = self.ctes.get(at) else { return Err(self.not_built("a query of WITH")) };
+        let within = self.boundaries.len();
+        let Some(entry) = self.ctes.get_mut(at) else { return Err(self.not_built("a query of WITH")) };
+        match &mut entry.state {
+            CteState::Ready => {}
+            CteState::Working { boundaries, is_read: is_read @ false } if *boundaries == within => *is_read = true,
+            CteState::Working { .. } => return Err(self.not_built("a recursive reference in this place")),
+            CteState::NotYet => return Err(self.not_built("a query of WITH that is bound later")),
+        }
         let (id, name, columns) = (entry.id, entry.name.clone(), entry.columns.clone());
         let mut cols = Vec::with_capacity(columns.len());
         let mut named = Vec::with_capacity(columns.len());

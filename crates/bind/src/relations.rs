@@ -32,4 +32,14 @@ pub trait Relations {
 
     /// Name of the schema of a table, for references such as `s.t.a`.
     fn schema_of(&self, table: &Table) -> Option<String>;
+
+    /// Names that a table might have been meant by, for hints.
+    fn table_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Is there a function of that name that the table of built-ins does not have: one of the embedding program's?
+    fn has_function(&self, _name: &str) -> bool {
+        false
+    }
 }

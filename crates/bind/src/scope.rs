@@ -5,7 +5,7 @@ mod missing;
 
 use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult, Clause};
-use crate::select::{PendingAggregate, PendingWindow};
+use crate::select::{PendingAggregate, PendingGrouping, PendingWindow};
 use crate::tree::{ColId, CteId, RelId, SetCall, Span};
 use builtins::Ty;
 use catalog::{Column, TableOid};
@@ -23,6 +23,8 @@ pub(crate) struct Scope {
     pub(crate) clause: Clause,
     /// Aggregates of this query, found so far.
     pub(crate) aggregates: Vec<PendingAggregate>,
+    /// Calls of GROUPING, found so far.
+    pub(crate) groupings: Vec<PendingGrouping>,
     /// Is the place within an argument of an aggregate of this query?
     pub(crate) in_aggregate: bool,
     /// Window functions of this query, found so far.
@@ -68,6 +70,23 @@ pub(crate) struct CteEntry {
     pub(crate) name: String,
     pub(crate) id: CteId,
     pub(crate) columns: Vec<(String, ColId)>,
+    pub(crate) state: CteState,
+}
+
+/// What a reference to a query of WITH reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CteState {
+    /// Its rows.
+    Ready,
+    /// Nothing yet: it comes later in WITH RECURSIVE, or it is the query's own first term.
+    NotYet,
+    /// The rows that a recursive query has found last.
+    Working {
+        /// So many subqueries are around the second term: within further ones it cannot be read.
+        boundaries: usize,
+        /// Was it read? It is once.
+        is_read: bool,
+    },
 }
 
 /// Where a subquery begins: columns from outside that it reads.
@@ -86,6 +105,7 @@ impl Scope {
             lateral: false,
             clause: Clause::From,
             aggregates: Vec::new(),
+            groupings: Vec::new(),
             in_aggregate: false,
             windows: Vec::new(),
             in_window: false,

@@ -48,11 +48,11 @@ impl Binder<'_> {
         for ((name, a), (_, b)) in left.outputs.into_iter().zip(right.outputs) {
             // Its rows are those of the left side, whose digits they keep.
             let alike = a.ty.is_unknown() || b.ty.is_unknown() || (a.ty.id, a.ty.digits) == (b.ty.id, b.ty.digits);
-            if op != SetOpKind::Union && !alike {
-                return Err(self.not_built("INTERSECT and EXCEPT of unlike types"));
-            }
             let mut pair = vec![a, b];
             let ty = self.unify_values(&mut pair, what)?;
+            if op != SetOpKind::Union && ty.id == builtins::TypeId::NUMERIC && !alike {
+                return Err(self.not_built("INTERSECT and EXCEPT of numerics with other digits"));
+            }
             let Ok([a, b]) = <[Scalar; 2]>::try_from(pair) else { return Err(self.not_built("this operation")) };
             if !all {
                 self.equality(ty, a.span)?;

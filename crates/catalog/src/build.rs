@@ -16,7 +16,7 @@ use types::{DataType, Datum};
 /// # Errors
 /// Whatever is wrong with the definition.
 pub(crate) fn build_table(new: NewTable, schema: SchemaId) -> CatalogResult<Table> {
-    let NewTable { name, columns, key, key_name, salt_buckets, splits, properties, checks, .. } = new;
+    let NewTable { name, columns, key, key_name, salt_buckets, splits, properties, checks, materialized, .. } = new;
     let (salt_property, properties) = check_new(properties)?;
     let salt_buckets = match salt_buckets {
         Some(buckets) => check_salt(&buckets.to_string())?,
@@ -44,7 +44,9 @@ pub(crate) fn build_table(new: NewTable, schema: SchemaId) -> CatalogResult<Tabl
         checks: Vec::new(),
         indexes: Vec::new(),
         foreign_keys: Vec::new(),
+        materialized,
         derived: crate::Derived::default(),
+        live: crate::Live::default(),
         version: 0,
         name,
     };

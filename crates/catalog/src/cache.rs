@@ -13,7 +13,7 @@
 use crate::stored::Change;
 use crate::{
     Catalog, CatalogError, CatalogResult, Draft, JobRecord, NewTable, PreparedTable, RowIds, SYSTEM_TABLE,
-    SequenceValues, intent, job, stored,
+    SequenceValues, TableOid, TableStatistics, intent, job, statistics, stored,
 };
 use arc_swap::ArcSwap;
 use std::collections::BTreeMap;
@@ -114,6 +114,25 @@ impl CatalogCache {
     /// As [`Self::write_job`].
     pub async fn forget_job(&self, id: u32) -> CatalogResult<()> {
         job::forget(self.shared.store.as_ref(), id).await
+    }
+
+    /// Replaces the statistics of a table. `changed`: what [`crate::Live::changed`] was when its rows were looked at. False:
+    /// the table is gone.
+    ///
+    /// # Errors
+    /// [`CatalogError::Store`].
+    pub async fn write_statistics(
+        &self,
+        table: TableOid,
+        statistics: TableStatistics,
+        changed: u64,
+    ) -> CatalogResult<bool> {
+        // Nobody drops it meanwhile.
+        let _turn = self.turn().await;
+        let Some(table) = self.current().table_by_oid(table).cloned() else { return Ok(false) };
+        statistics::write(self.shared.store.as_ref(), table.oid, &statistics).await?;
+        table.live.set(statistics, changed);
+        Ok(true)
     }
 
     /// The newest version. It never changes: a statement takes it once.

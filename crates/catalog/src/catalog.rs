@@ -1,7 +1,9 @@
 //! One version of all definitions: an immutable value.
 
 use crate::comment::Comments;
-use crate::{CatalogError, CatalogResult, Index, SchemaDef, SchemaId, Sequence, Table, TableOid, View};
+use crate::{
+    CatalogError, CatalogResult, Index, Materialized, SchemaDef, SchemaId, Sequence, Table, TableOid, View, ViewRead,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -118,6 +120,17 @@ impl Catalog {
         self.views.values()
     }
 
+    /// Materialized views by oid, of all schemas: the tables that they are, and what they are made of.
+    pub fn materialized_views(&self) -> impl Iterator<Item = (&Arc<Table>, &Materialized)> {
+        self.tables().filter_map(|table| Some((table, table.materialized.as_ref()?)))
+    }
+
+    /// Views and materialized views, each with what its query reads.
+    pub fn readers(&self) -> impl Iterator<Item = (TableOid, &[ViewRead])> {
+        let views = self.views().map(|view| (view.oid, view.reads.as_slice()));
+        views.chain(self.materialized_views().map(|(table, view)| (table.oid, view.reads.as_slice())))
+    }
+
     /// The view of that name in that schema.
     pub fn view(&self, schema: &str, name: &str) -> Option<&Arc<View>> {
         let schema = self.schema(schema)?.id;
@@ -166,7 +179,7 @@ impl Catalog {
     /// Kind and name of what has that oid, with its schema unless that is `public`; empty if nothing has.
     pub fn described(&self, oid: TableOid) -> String {
         let (kind, schema, name) = if let Some(table) = self.table_by_oid(oid) {
-            ("table", table.schema, &table.name)
+            (table.kind(), table.schema, &table.name)
         } else if let Some(view) = self.view_by_oid(oid) {
             ("view", view.schema, &view.name)
         } else if let Some(sequence) = self.sequence_by_oid(oid) {

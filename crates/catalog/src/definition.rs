@@ -1,6 +1,6 @@
 //! What CREATE TABLE and ADD COLUMN ask for, before it is checked.
 
-use crate::{Identity, NewCheck, TableOid};
+use crate::{Identity, Materialized, NewCheck, TableOid};
 use std::collections::BTreeMap;
 use types::{DataType, Datum};
 
@@ -26,6 +26,8 @@ pub struct NewTable {
     pub properties: BTreeMap<String, String>,
     /// CHECK constraints, in order of declaration.
     pub checks: Vec<NewCheck>,
+    /// The query that its rows are of, if it is a materialized view.
+    pub materialized: Option<Materialized>,
 }
 
 impl NewTable {
@@ -41,6 +43,7 @@ impl NewTable {
             splits: Vec::new(),
             properties: BTreeMap::new(),
             checks: Vec::new(),
+            materialized: None,
         }
     }
 }

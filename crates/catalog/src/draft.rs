@@ -112,8 +112,9 @@ impl Draft {
             return Err(CatalogError::DuplicateSchema { name: to.to_string() });
         }
         let inside: BTreeSet<TableOid> = self.next.relations_in(id).into_iter().collect();
-        if let Some(view) = self.next.views().find(|view| view.reads.iter().any(|it| inside.contains(&it.relation))) {
-            let feature = format!("renaming schema {name}, which {} reads", self.next.described(view.oid));
+        let reader = self.next.readers().find(|(_, reads)| reads.iter().any(|it| inside.contains(&it.relation)));
+        if let Some(view) = reader.map(|(view, _)| view) {
+            let feature = format!("renaming schema {name}, which {} reads", self.next.described(view));
             return Err(CatalogError::Unsupported { feature });
         }
         if let Some(mut schema) = self.next.schemas.remove(name) {

@@ -294,8 +294,10 @@ impl Index {
             checks: Vec::new(),
             indexes: Vec::new(),
             foreign_keys: Vec::new(),
+            materialized: None,
             version: table.version,
             derived: Derived::default(),
+            live: crate::Live::default(),
         }
     }
 }

@@ -67,7 +67,8 @@ impl Draft {
         self.release_parent(table, Some(index.oid), &BTreeSet::new(), (&what, false)).map(drop)
     }
 
-    /// The entries of the one index become those of the other, and the other way round.
+    /// The entries of the one index become those of the other, and the other way round. One that was not read or kept has all
+    /// its entries now, and is.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`]: the table or one of the indexes is gone.
@@ -76,6 +77,11 @@ impl Draft {
         let new = index_of(&mut table, replacement)?.storage;
         let old = std::mem::replace(&mut index_of(&mut table, index)?.storage, new);
         index_of(&mut table, replacement)?.storage = old;
+        if !index_of(&mut table, index)?.state.is_public() {
+            index_of(&mut table, index)?.state = IndexState::Public;
+            // What it has now need not be complete, and says nothing of what is unique.
+            index_of(&mut table, replacement)?.state = IndexState::DeleteOnly;
+        }
         Ok(self.put_table(table))
     }
 

@@ -33,6 +33,7 @@ mod index_change;
 mod index_states;
 mod intent;
 mod job;
+mod materialized;
 mod property;
 mod relation;
 mod rewrite;
@@ -43,6 +44,7 @@ mod row_reader;
 mod sequence;
 mod sequence_values;
 mod shape;
+mod statistics;
 mod stored;
 mod stored_datum;
 mod table;
@@ -65,7 +67,11 @@ pub use foreign_key::{ForeignKey, NewForeignKey, ReferentialAction};
 pub use index::{Index, IndexExpr, IndexPart, IndexState, PartOf, key_keeps_value};
 pub use index_change::{IndexText, NewIndex, NewIndexExpr, NewIndexPart, NewPartOf, PreparedIndex};
 pub use job::{JobCounts, JobRecord, JobState};
-pub use property::{check_new as check_properties, without_effect};
+pub use materialized::Materialized;
+pub use property::{
+    ANALYZE_SCALE_FACTOR, ANALYZE_THRESHOLD, AUTO_ANALYZE, GUIDE_POSTS_WIDTH, check_new as check_properties,
+    without_effect,
+};
 pub use rewrite::PreparedRewrite;
 pub use row_codec::RowCodec;
 pub use row_error::{RowError, RowResult};
@@ -73,6 +79,10 @@ pub use row_id::{ROW_ID_COLUMN, RowIdBlock, RowIds};
 pub use row_reader::{Cell, RowReader};
 pub use sequence::{Counting, NewSequence, Sequence, SequenceOwner};
 pub use sequence_values::{SequenceValue, SequenceValues};
+pub use statistics::{
+    Changes, ColumnStatistics, CommonValue, Guidepost, IndexStatistics, Live, Size, TableStatistics, Value,
+    ValueStatistics,
+};
 pub use stored::FORMAT;
 pub use table::{KEY_CODEC, KeyColumn, LayoutDef, SALT_HASH, SchemaDef, SchemaId, Table, TableOid};
 pub use view::{NewView, View, ViewColumn, ViewRead};

@@ -10,12 +10,23 @@ use std::collections::BTreeMap;
 /// The property that is a part of the key's shape and not kept among the others.
 const SALT_BUCKETS: &str = "salt_buckets";
 
+/// Bytes between two guideposts.
+pub const GUIDE_POSTS_WIDTH: &str = "guide_posts_width";
+/// May statistics be made by themselves?
+pub const AUTO_ANALYZE: &str = "autovacuum_enabled";
+/// When they are: so many rows have changed …
+pub const ANALYZE_THRESHOLD: &str = "autovacuum_analyze_threshold";
+/// … and this share of the table's beside them.
+pub const ANALYZE_SCALE_FACTOR: &str = "autovacuum_analyze_scale_factor";
+
 /// What a property takes so far.
 enum Rule {
     /// This value alone (also its other spellings); any other is a feature that is not built yet.
     Only { value: &'static str, same: &'static [&'static str], expected: &'static str, valid: fn(&str) -> bool },
     /// No value: the reason.
     Refused(&'static str),
+    /// Any value of its kind.
+    Kept { valid: fn(&str) -> bool, expected: &'static str },
     /// Any value of its kind, which changes nothing: the reason.
     Hint { valid: fn(&str) -> bool, expected: &'static str, reason: &'static str },
 }
@@ -53,7 +64,7 @@ const RULES: &[(&str, Rule)] = &[
     ("cell_layout", Rule::Refused("a row and family is one cell so far")),
     ("default_column_family", Rule::Refused("families can be named column by column")),
     ("update_cache_frequency", Rule::Refused("every statement sees the newest definitions")),
-    ("guide_posts_width", Rule::Refused("there are no guideposts: scans are split by regions and blocks")),
+    (GUIDE_POSTS_WIDTH, Rule::Kept { valid: is_number, expected: "a number of bytes" }),
     ("column_encoded_bytes", Rule::Refused("columns are always kept by a number of their own")),
     ("immutable_storage_scheme", Rule::Refused("all rows are kept in one form")),
     ("encoding_scheme", Rule::Refused("columns are always kept by a number of their own")),
@@ -69,15 +80,15 @@ const RULES: &[(&str, Rule)] = &[
     ("parallel_workers", number(WORKERS)),
     ("vacuum_truncate", boolean(NO_VACUUM)),
     ("vacuum_index_cleanup", Rule::Hint { valid: is_cleanup, expected: "a boolean or auto", reason: NO_VACUUM }),
-    ("autovacuum_enabled", boolean(NO_VACUUM)),
+    (AUTO_ANALYZE, Rule::Kept { valid: is_either, expected: "a boolean" }),
     ("autovacuum_vacuum_threshold", number(NO_VACUUM)),
     ("autovacuum_vacuum_scale_factor", number(NO_VACUUM)),
     ("autovacuum_vacuum_insert_threshold", number(NO_VACUUM)),
     ("autovacuum_vacuum_insert_scale_factor", number(NO_VACUUM)),
     ("autovacuum_vacuum_cost_delay", number(NO_VACUUM)),
     ("autovacuum_vacuum_cost_limit", number(NO_VACUUM)),
-    ("autovacuum_analyze_threshold", number(NO_VACUUM)),
-    ("autovacuum_analyze_scale_factor", number(NO_VACUUM)),
+    (ANALYZE_THRESHOLD, Rule::Kept { valid: is_amount, expected: "a number from 0 on" }),
+    (ANALYZE_SCALE_FACTOR, Rule::Kept { valid: is_amount, expected: "a number from 0 on" }),
     ("autovacuum_freeze_min_age", number(NO_VACUUM)),
     ("autovacuum_freeze_max_age", number(NO_VACUUM)),
     ("autovacuum_freeze_table_age", number(NO_VACUUM)),
@@ -154,8 +165,8 @@ fn check(name: &str, given: &str) -> CatalogResult<String> {
     let plain = given.trim().to_lowercase();
     let (value, same, expected, valid) = match rule(name)? {
         Rule::Only { value, same, expected, valid } => (value, same, expected, valid),
-        Rule::Hint { valid, .. } if valid(&plain) => return Ok(plain),
-        Rule::Hint { expected, .. } => return Err(invalid(name, given, expected)),
+        Rule::Hint { valid, .. } | Rule::Kept { valid, .. } if valid(&plain) => return Ok(plain),
+        Rule::Hint { expected, .. } | Rule::Kept { expected, .. } => return Err(invalid(name, given, expected)),
         Rule::Refused(reason) => {
             let feature = format!("table property \"{name}\" ({reason})");
             return Err(CatalogError::Unsupported { feature });
@@ -182,6 +193,10 @@ fn is_percentage(text: &str) -> bool {
 
 fn is_decimal(text: &str) -> bool {
     text.parse::<f64>().is_ok_and(f64::is_finite)
+}
+
+fn is_amount(text: &str) -> bool {
+    text.parse::<f64>().is_ok_and(|number| number.is_finite() && number >= 0.0)
 }
 
 fn is_either(text: &str) -> bool {
@@ -236,7 +251,7 @@ mod tests {
     #[test]
     fn what_has_no_effect_is_kept_and_told() {
         assert_eq!(new("FillFactor", "70").unwrap().1.get("fillfactor").unwrap(), "70");
-        assert_eq!(without_effect(["FILLFACTOR", "ttl", "autovacuum_enabled"]).len(), 2);
+        assert_eq!(without_effect(["FILLFACTOR", "ttl", "autovacuum_enabled", "vacuum_truncate"]).len(), 2);
         for bad in [("fillfactor", "5"), ("autovacuum_enabled", "7"), ("parallel_workers", "many")] {
             assert!(matches!(new(bad.0, bad.1), Err(CatalogError::InvalidProperty { .. })), "{bad:?}");
         }

@@ -124,7 +124,7 @@ impl Draft {
         let mut others = Vec::new();
         let mut queue: Vec<TableOid> = oids.to_vec();
         while let Some(oid) = queue.pop() {
-            interrupt::spend(1 + self.next.sequences.len() + self.next.views.len())?;
+            interrupt::spend(1 + self.next.sequences.len() + self.next.views.len() + self.next.tables.len())?;
             if self.next.described(oid).is_empty() {
                 return Err(gone(oid));
             }
@@ -135,8 +135,8 @@ impl Draft {
                     queue.push(sequence);
                 }
             }
-            let readers = self.next.views.values().filter(|view| view.reads.iter().any(|read| read.relation == oid));
-            for view in readers.map(|view| view.oid).collect::<Vec<_>>() {
+            let readers = self.next.readers().filter(|(_, reads)| reads.iter().any(|read| read.relation == oid));
+            for view in readers.map(|(view, _)| view).collect::<Vec<_>>() {
                 if going.insert(view) {
                     others.push((view, oid));
                     queue.push(view);
@@ -221,12 +221,12 @@ impl Draft {
     /// # Errors
     /// [`CatalogError::DependentObjects`].
     pub(crate) fn check_unread(&self, table: &Table, column: Option<ColumnId>) -> CatalogResult<()> {
-        let reads = |view: &&Arc<View>| {
+        let reads = |(_, reads): &(TableOid, &[crate::ViewRead])| {
             let of_table = |read: &&crate::ViewRead| read.relation == table.oid;
-            view.reads.iter().filter(of_table).any(|read| column.is_none_or(|column| read.columns.contains(&column)))
+            reads.iter().filter(of_table).any(|read| column.is_none_or(|column| read.columns.contains(&column)))
         };
         let dependents: Vec<String> =
-            self.next.views.values().filter(reads).map(|view| self.next.described(view.oid)).collect();
+            self.next.readers().filter(reads).map(|(view, _)| self.next.described(view)).collect();
         if dependents.is_empty() {
             return Ok(());
         }

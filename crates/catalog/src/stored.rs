@@ -24,7 +24,7 @@ use store::{
 
 /// Newest format of rows that this build reads. Grows when an older build could not read them, or could not do
 /// without what is in them.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 /// The format of rows that every build reads.
 const FORMAT_1: u32 = 1;
 /// The format of tables with CHECK constraints: a build that passed over them would let in rows that break them.
@@ -37,6 +37,8 @@ const FORMAT_4: u32 = 4;
 /// those with indexes on expressions or of some rows only, local ones, and such as are not public: it would write wrong
 /// entries, or read by entries that are not there.
 const FORMAT_5: u32 = 5;
+/// The format of materialized views: a build that passed over that would let rows in that are not of their queries.
+const FORMAT_6: u32 = 6;
 
 pub(crate) const FAMILY: FamilyId = FamilyId(0);
 
@@ -59,10 +61,12 @@ pub(crate) enum Kind {
     Comments = 8,
     /// Work that goes on beside statements.
     Job = 9,
+    /// What ANALYZE has found out about a table.
+    Statistics = 10,
 }
 
 impl Kind {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Counters,
         Self::Schema,
         Self::Table,
@@ -73,6 +77,7 @@ impl Kind {
         Self::SequenceValue,
         Self::Comments,
         Self::Job,
+        Self::Statistics,
     ];
 
     pub(crate) fn key(self, id: u32) -> Bytes {
@@ -338,6 +343,9 @@ impl Draft {
         }
         for oid in dirty.tables {
             let json = next.table_by_oid(oid).map(|table| table_json(table)).transpose()?;
+            if json.is_none() {
+                rows.push((Kind::Statistics.key(oid.0), None));
+            }
             rows.push((Kind::Table.key(oid.0), json));
         }
         for oid in dirty.views {
@@ -382,6 +390,7 @@ pub(crate) fn json_of<T: Serialize>(kind: Kind, id: u32, value: &T) -> CatalogRe
 
 fn table_json(table: &Table) -> CatalogResult<Vec<u8>> {
     let format = match table {
+        table if table.materialized.is_some() => FORMAT_6,
         table if table.columns.iter().any(|column| column.generated.is_some()) => FORMAT_5,
         table if !table.indexes.iter().all(Index::is_simple) => FORMAT_5,
         table if !table.foreign_keys.is_empty() => FORMAT_4,

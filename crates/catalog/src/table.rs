@@ -1,7 +1,7 @@
 //! A table: columns, key, layouts and where its rows are.
 
 use crate::derived::Derived;
-use crate::{CatalogError, CatalogResult, Check, Column, ColumnId, ForeignKey, Index};
+use crate::{CatalogError, CatalogResult, Check, Column, ColumnId, ForeignKey, Index, Live, Materialized};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -91,17 +91,33 @@ pub struct Table {
     /// Foreign keys to other tables or to itself, by oid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign_keys: Vec<ForeignKey>,
+    /// The query that its rows are of, if it is a materialized view.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub materialized: Option<Materialized>,
     /// Catalog version at which the table last changed.
     pub version: u64,
     /// What was computed from this version.
     #[serde(skip)]
     pub derived: Derived,
+    /// What is known of its rows, whatever its version.
+    #[serde(skip)]
+    pub live: Live,
 }
 
 impl Table {
     /// The table's data in the store.
     pub fn storage_id(&self) -> store::TableId {
         store::TableId(self.storage)
+    }
+
+    /// What messages call it.
+    pub fn kind(&self) -> &'static str {
+        if self.materialized.is_some() { "materialized view" } else { "table" }
+    }
+
+    /// Is it a materialized view that no refresh has filled yet? Its rows cannot be read.
+    pub fn is_unpopulated(&self) -> bool {
+        self.materialized.as_ref().is_some_and(|view| !view.populated)
     }
 
     /// The storage of its rows and that of each of its indexes.
@@ -166,6 +182,11 @@ impl Table {
     /// The layout that rows are written with. Always the last one.
     pub fn current_layout_def(&self) -> Option<&LayoutDef> {
         self.layouts.last()
+    }
+
+    /// The value of one of its properties, read as `read` does; `None` if it has none.
+    pub fn property<T>(&self, name: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+        read(self.properties.get(name)?)
     }
 
     /// The layout that a fragment names.

@@ -2,7 +2,7 @@
 
 use crate::args::ServeArgs;
 use crate::error::CliError;
-use bennu::{HttpPeers, Keepalive, ServerOptions};
+use bennu::{AutoAnalyzeOptions, HttpPeers, Keepalive, ServerOptions};
 use figment::Figment;
 use figment::providers::{Env, Format, Serialized, Toml};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ const DEFAULT_FILE: &str = "bennu.toml";
 
 /// All settings, with the names they have in the file; in the environment they are upper case
 /// behind `BENNU_`. `docs/operations/running.md` explains them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     pub(crate) data: String,
@@ -36,6 +36,10 @@ pub(crate) struct Config {
     pub(crate) query_memory_mib: usize,
     pub(crate) spill_dir: Option<PathBuf>,
     pub(crate) query_threads: usize,
+    pub(crate) autovacuum: bool,
+    pub(crate) autovacuum_naptime_s: u64,
+    pub(crate) autovacuum_analyze_threshold: u64,
+    pub(crate) autovacuum_analyze_scale_factor: f64,
     pub(crate) log: String,
     pub(crate) log_format: LogFormat,
 }
@@ -78,6 +82,10 @@ impl Default for Config {
             query_memory_mib: 1_024,
             spill_dir: None,
             query_threads: 0,
+            autovacuum: true,
+            autovacuum_naptime_s: 60,
+            autovacuum_analyze_threshold: 50,
+            autovacuum_analyze_scale_factor: 0.1,
             log: "info,fjall=warn,lsm_tree=warn".into(),
             log_format: LogFormat::Text,
         }
@@ -107,6 +115,7 @@ impl Config {
             ("snapshot_memory_mib", self.snapshot_memory_mib),
             ("snapshot_max_age_s", self.snapshot_max_age_s),
             ("query_memory_mib", self.query_memory_mib as u64),
+            ("autovacuum_naptime_s", self.autovacuum_naptime_s),
         ];
         if self.superuser_reserved_connections >= self.max_connections.max(1) {
             let (reserved, most) = (self.superuser_reserved_connections, self.max_connections);
@@ -163,6 +172,13 @@ impl Config {
             query_memory_bytes: self.query_memory_mib << 20,
             spill_dir: self.spill_dir.clone(),
             query_threads: self.query_threads,
+            dual_write_indexes: defaults.dual_write_indexes,
+            auto_analyze: AutoAnalyzeOptions {
+                enabled: self.autovacuum,
+                pause: Duration::from_secs(self.autovacuum_naptime_s),
+                threshold: self.autovacuum_analyze_threshold,
+                scale_factor: self.autovacuum_analyze_scale_factor,
+            },
         }
     }
 }

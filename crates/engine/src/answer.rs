@@ -90,6 +90,19 @@ impl Chunk {
         Ok(rows.iter().map(|row| row.iter().zip(columns).map(print).collect()).collect())
     }
 
+    /// The last row as values.
+    ///
+    /// # Errors
+    /// As [`Self::to_rows`].
+    pub(crate) fn last_row(&self, columns: &[ColumnDesc]) -> Result<Option<Vec<Datum>>, EngineError> {
+        let Some(last) = self.len().checked_sub(1) else { return Ok(None) };
+        match self {
+            Self::Rows(rows) => Ok(rows.last().cloned()),
+            Self::Stored(rows) => rows.row(last).map(Some),
+            Self::Batch(batch) => Ok(Self::Batch(batch.slice(last, 1)).to_rows(columns)?.into_owned().pop()),
+        }
+    }
+
     /// Has it none?
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -20,7 +20,13 @@ pub(crate) fn spelled_out(source: &Source, types: &[DataType], params: &[Datum])
     let statement = sql::with_values(&source.statement, &values);
     // Kept plans are found by text, and this one is for these values. No client's text has a zero byte.
     let text = format!("{}\0{}", source.text, values.iter().map(Expr::to_string).collect::<Vec<_>>().join(", "));
-    Ok(Some(Arc::new(Source { text: Arc::from(text), before: source.before, statement, types: Vec::new() })))
+    Ok(Some(Arc::new(Source {
+        text: Arc::from(text),
+        before: source.before,
+        statement,
+        types: Vec::new(),
+        hints: Vec::new(),
+    })))
 }
 
 fn has_several_dimensions(value: &Datum) -> bool {

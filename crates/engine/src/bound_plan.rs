@@ -2,14 +2,17 @@
 //!
 //! ```text
 //!   Query ──bind──> Bound ──query::lower──> Plan
-//!     a form that is not built yet: a plan of the syntax
+//!     │               └── not lowered yet: a plan of the syntax
+//!     └── not built yet: a plan of the syntax; any other error is the statement's
 //! ```
 
 use crate::error::{EngineResult, Fault, fail};
 use crate::plan_cache::columns_of;
 use crate::row_program::parameters;
 use crate::statement::Source;
-use crate::{Answer, Session, stream, turn};
+use crate::{Answer, EngineError, Session, stream, turn};
+use bind::BindError;
+use bind::tree::Bound;
 use catalog::Catalog;
 use query::{LowerError, Plan, PlanSource};
 use sql::ast::Query;
@@ -21,27 +24,40 @@ use types::Datum;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum BinderMode {
     /// None.
-    #[default]
     Off,
     /// All that can be.
+    #[default]
     Auto,
     /// All that can be, and a plan of the syntax must have equal columns.
     Compare,
 }
 
 impl Session {
-    /// Plans a statement that is a query.
+    /// Plans a statement that is a query. An error of the binder is the statement's, unless it says that a form is not
+    /// built: then the syntax is planned.
     pub(crate) async fn plan_source(
         &mut self,
         catalog: &Arc<Catalog>,
         source: &Source,
         query: &Query,
+        bound: Option<Result<Bound, BindError>>,
     ) -> EngineResult<Arc<Plan>> {
         let mode = self.settings.effective().binder;
-        if mode == BinderMode::Off {
+        let Some(bound) = bound.filter(|_| mode != BinderMode::Off) else {
             return self.plan(catalog, query, &source.types).await;
-        }
-        match self.plan_of_bound(catalog, source).await? {
+        };
+        let planned = match bound {
+            Ok(bound) => self.plan_of_bound(catalog, source, &bound).await?,
+            Err(error) if error.is_not_built() => Err(Arc::from(error.to_string())),
+            Err(error) => {
+                let error = EngineError::of_bind(&error, source);
+                return match mode {
+                    BinderMode::Compare => self.compared_error(catalog, source, query, error).await,
+                    _ => Err(error),
+                };
+            }
+        };
+        match planned {
             Ok(mut plan) if mode == BinderMode::Compare && !plan.is_volatile() => {
                 let twin = self.plan(catalog, query, &source.types).await?;
                 if let Some(detail) = unlike(&plan, &twin) {
@@ -58,6 +74,22 @@ impl Session {
                 Ok(Arc::new(plan))
             }
         }
+    }
+
+    /// The error of the binder, if the syntax has one of the same SQLSTATE.
+    async fn compared_error(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        source: &Source,
+        query: &Query,
+        error: EngineError,
+    ) -> EngineResult<Arc<Plan>> {
+        let other = match self.plan(catalog, query, &source.types).await {
+            Ok(_) => "no error".to_owned(),
+            Err(other) if other.code() == error.code() => return Err(error),
+            Err(other) => format!("{other:?}"),
+        };
+        fail(Fault::PlansDiffer { detail: format!("{error:?} and {other}") })
     }
 
     /// The rows of a plan, which those of its twin must equal, in whatever order.
@@ -85,22 +117,23 @@ impl Session {
     }
 
     /// The plan of the bound tree, or why there is none.
-    async fn plan_of_bound(&mut self, catalog: &Arc<Catalog>, source: &Source) -> EngineResult<Result<Plan, Arc<str>>> {
-        let bound = match self.bound(catalog, source) {
-            Ok(bound) => bound,
-            Err(error) => return Ok(Err(Arc::from(error.to_string()))),
-        };
-        if self.calls_own_functions(&bound) {
+    async fn plan_of_bound(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        source: &Source,
+        bound: &Bound,
+    ) -> EngineResult<Result<Plan, Arc<str>>> {
+        if self.calls_own_functions(bound) {
             return Ok(Err(Arc::from("a function of the embedding program")));
         }
-        let Some(types) = parameters(&bound, &source.types) else {
+        let Some(types) = parameters(bound, &source.types) else {
             return Ok(Err(Arc::from("a parameter of a type without values")));
         };
         let context = self.planning_context(catalog).await?;
         let guard = self.running();
         let planner = Arc::clone(self.engine.planner());
         let work = turn::all_apart(async {
-            match planner.plan_bound(&context, &bound, types).await {
+            match planner.plan_bound(&context, bound, types).await {
                 Ok(plan) => Ok(Ok(plan)),
                 Err(LowerError::NotBuilt { what }) => Ok(Err(Arc::from(format!("{what} is not lowered yet")))),
                 Err(LowerError::Query(error)) => Err(error.into()),

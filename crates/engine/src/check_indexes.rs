@@ -6,6 +6,9 @@
 //! ```
 //! Both sides are of one state, which rows and entries are in together, so that writers may go on. REPAIR keeps them out,
 //! and makes entries what they should be in one transaction.
+//!
+//! In dual-write mode there is no such state: an entry that seems wrong is looked at again, alone. Entries that a writer left
+//! unverified, and rows without the reservation of their unique value, are told, too.
 
 use crate::dml::{FAMILY, Target};
 use crate::error::{EngineResult, Fault, fail};
@@ -18,7 +21,7 @@ use index::{Entry, IndexCodec};
 use query::QueryError;
 use sql::{CheckIndexes, Reindex};
 use std::sync::Arc;
-use store::{Bytes, KeyRange, RowBatch, Scan, ScanRequest};
+use store::{Bytes, KeyRange, PointRead, RowBatch, Scan, ScanRequest};
 use txn::{LockMode, ReadView};
 use types::{Datum, interrupt};
 
@@ -91,6 +94,7 @@ impl Session {
         let wanted = |index: &Index| only.is_none_or(|only| index.oid == only) && has_all_entries(index);
         for index in target.indexes.iter().filter(|index| wanted(index.index())) {
             let mut checker = Checker { session: self, view: &view, target: &target, index, found: &mut found };
+            checker.unverified(work.is_some()).await?;
             checker.rows(work.as_deref_mut()).await?;
             checker.entries(work.as_deref_mut()).await?;
         }
@@ -146,8 +150,8 @@ impl Session {
             },
         };
         let table = match work {
-            Some(work) => self.lock_table_by_name(work.txn.locks(), &name, LockMode::Exclusive).await?,
-            None => self.resolve(&catalog, &name)?,
+            Some(work) => self.lock_stored_by_name(work.txn.locks(), &name, LockMode::Exclusive).await?,
+            None => self.resolve_stored(&catalog, &name)?,
         };
         Ok((table, index))
     }
@@ -157,6 +161,8 @@ const MISSING: &str = "missing entry";
 const ALTERED: &str = "altered entry";
 const EXTRA: &str = "extra entry";
 const DUPLICATE: &str = "duplicate value";
+const UNVERIFIED: &str = "unverified entry";
+const UNRESERVED: &str = "missing reservation";
 
 /// One index being looked through.
 struct Checker<'c> {
@@ -168,24 +174,64 @@ struct Checker<'c> {
 }
 
 impl Checker<'_> {
+    /// What writers that are gone left unverified. With `repair` it is settled.
+    async fn unverified(&mut self, repair: bool) -> EngineResult<()> {
+        let Some(dual) = self.session.engine.dual() else { return Ok(()) };
+        for key in dual.settle_index(self.index.index().storage_id(), repair).await? {
+            self.note(UNVERIFIED, &key)?;
+        }
+        Ok(())
+    }
+
+    /// Is the entry of a row still not what it should be, in the newest state of both? Others write while it is looked at.
+    async fn is_still_wrong(&self, rowkey: &[u8], entry: &Bytes) -> EngineResult<bool> {
+        if self.session.engine.dual().is_none() {
+            return Ok(true);
+        }
+        let store = self.session.engine.store();
+        let row = store.get_newest(self.target.storage, FAMILY, rowkey).await?;
+        let expected = match &row {
+            Some(row) => self.index.entry(&self.target.decode(rowkey, row)?)?.filter(|expected| expected.key == *entry),
+            None => None,
+        };
+        let there = store.get_newest(self.index.index().storage_id(), FAMILY, entry).await?;
+        Ok(match (expected, there) {
+            (Some(expected), Some(there)) => !is_same(&there, &expected.fragment),
+            (None, None) => false,
+            _ => true,
+        })
+    }
+
+    /// Has the row the entry now, and still no reservation?
+    async fn is_reservation_due(&self, rowkey: &[u8], entry: &Bytes) -> EngineResult<bool> {
+        let row = self.session.engine.store().get_newest(self.target.storage, FAMILY, rowkey).await?;
+        let Some(row) = row else { return Ok(false) };
+        let has_it = self.index.entry(&self.target.decode(rowkey, &row)?)?.is_some_and(|now| now.key == *entry);
+        let Some(dual) = self.session.engine.dual().filter(|_| has_it) else { return Ok(false) };
+        Ok(!dual.is_reserved(self.index.index().storage_id(), entry).await?)
+    }
+
     /// Each row has its entry.
     async fn rows(&mut self, mut work: Option<&mut Work>) -> EngineResult<()> {
         let mut scan = self.scan(self.target.storage).await?;
         while let Some(batch) = self.next(&mut scan).await? {
-            let mut expected: Vec<Entry> = Vec::with_capacity(batch.len());
+            let mut expected: Vec<(&[u8], Entry)> = Vec::with_capacity(batch.len());
             for (key, fragment) in batch.keys().zip(batch.fragments()) {
                 interrupt::spend(STEPS_OF_A_LOOK).map_err(QueryError::from)?;
-                expected.extend(self.index.entry(&self.target.decode(key, fragment)?)?);
+                expected.extend(self.index.entry(&self.target.decode(key, fragment)?)?.map(|entry| (key, entry)));
             }
-            let keys: Vec<Bytes> = expected.iter().map(|entry| entry.key.clone()).collect();
+            let keys: Vec<Bytes> = expected.iter().map(|(_, entry)| entry.key.clone()).collect();
             let storage = self.index.index().storage_id();
             let there = self.view.get_many(storage, FAMILY, &keys).await?;
-            for (entry, there) in expected.into_iter().zip(there) {
+            for ((rowkey, entry), there) in expected.into_iter().zip(there) {
                 let what = match there {
                     Some(there) if is_same(&there, &entry.fragment) => continue,
                     Some(_) => ALTERED,
                     None => MISSING,
                 };
+                if !self.is_still_wrong(rowkey, &entry.key).await? {
+                    continue;
+                }
                 self.note(what, &entry.key)?;
                 if let Some(work) = work.as_deref_mut() {
                     work.txn.put(storage, FAMILY, entry.key, entry.fragment).await?;
@@ -205,13 +251,16 @@ impl Checker<'_> {
             let rowkeys = keys.iter().zip(batch.fragments()).map(|(key, fragment)| self.rowkey(key, fragment));
             let rowkeys: Vec<Bytes> = rowkeys.collect();
             let rows = self.view.get_many(self.target.storage, FAMILY, &rowkeys).await?;
-            for ((key, rowkey), row) in keys.into_iter().zip(&rowkeys).zip(rows) {
+            for (((key, rowkey), row), fragment) in keys.into_iter().zip(&rowkeys).zip(rows).zip(batch.fragments()) {
                 interrupt::spend(STEPS_OF_A_LOOK).map_err(QueryError::from)?;
                 let expected = match row {
                     Some(row) => self.index.entry(&self.target.decode(rowkey, &row)?)?,
                     None => None,
                 };
                 if expected.is_none_or(|entry| entry.key != key) {
+                    if !self.is_still_wrong(rowkey, &key).await? {
+                        continue;
+                    }
                     self.note(EXTRA, &key)?;
                     if let Some(work) = work.as_deref_mut() {
                         work.txn.delete(storage, FAMILY, key).await?;
@@ -222,6 +271,15 @@ impl Checker<'_> {
                 let prefix = key.slice(..prefix.min(key.len()));
                 if prefix == before {
                     self.note(DUPLICATE, &key)?;
+                } else if let Some(dual) = self.session.engine.dual()
+                    && !dual.is_reserved(storage, &key).await?
+                    && self.is_reservation_due(rowkey, &key).await?
+                {
+                    self.note(UNRESERVED, &key)?;
+                    if let Some(work) = work.as_deref_mut() {
+                        // Writing an entry anew reserves its value.
+                        work.txn.put(storage, FAMILY, key.clone(), Bytes::copy_from_slice(fragment)).await?;
+                    }
                 }
                 before = prefix;
             }

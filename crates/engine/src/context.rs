@@ -13,13 +13,13 @@ use std::sync::Arc;
 use txn::ReadView;
 use types::{DataType, Style};
 
-/// Settings of a statement that reads by no index.
+/// Settings of a statement that reads by other indexes than the session's value of `bennu.index_choice` says.
 #[derive(Debug)]
-struct WithoutIndexes(Arc<Effective>);
+struct OtherIndexes(Arc<Effective>, IndexChoice);
 
-impl query::Settings for WithoutIndexes {
+impl query::Settings for OtherIndexes {
     fn get(&self, name: &str) -> Option<String> {
-        if name.eq_ignore_ascii_case("bennu.index_choice") { Some("off".to_string()) } else { self.0.get(name) }
+        if name.eq_ignore_ascii_case("bennu.index_choice") { Some(self.1.name().to_string()) } else { self.0.get(name) }
     }
 
     fn style(&self) -> Style {
@@ -33,7 +33,14 @@ impl Session {
     pub(crate) fn index_choice(&self) -> IndexChoice {
         match self.block.repeated_state() {
             Some(state) if state < self.engine.catalog().made_by() => IndexChoice::Off,
-            _ => self.settings.effective().index_choice,
+            _ => {
+                let effective = self.settings.effective();
+                match (effective.index_choice, effective.index_scans, effective.table_scans) {
+                    (_, false, _) => IndexChoice::Off,
+                    (IndexChoice::Auto, true, false) => IndexChoice::Force,
+                    (said, true, _) => said,
+                }
+            }
         }
     }
 
@@ -86,9 +93,10 @@ impl Session {
                 session.or_else(|| own.get(name)).or_else(|| computed.function(name))
             }),
             stop: self.running(),
+            hints: Arc::clone(&self.hints),
             settings: match self.index_choice() == effective.index_choice {
                 true => Arc::clone(effective) as Arc<dyn query::Settings>,
-                false => Arc::new(WithoutIndexes(Arc::clone(effective))),
+                false => Arc::new(OtherIndexes(Arc::clone(effective), self.index_choice())),
             },
         }
     }

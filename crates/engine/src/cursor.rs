@@ -44,6 +44,8 @@ struct Rows {
     stream: RowStream,
     /// What is left of the chunk being read.
     current: Option<Chunk>,
+    /// The last row that was fetched or passed over; `None` before the first and behind the last.
+    at: Option<Vec<Datum>>,
     /// Reading it ended in an error.
     failed: bool,
 }
@@ -93,7 +95,7 @@ impl Cursors {
         // It is asked again after its end.
         stream.chunks = stream.chunks.fuse().boxed();
         let columns = Arc::clone(&stream.columns);
-        let rows = Arc::new(Mutex::new(Rows { stream, current: None, failed: false }));
+        let rows = Arc::new(Mutex::new(Rows { stream, current: None, at: None, failed: false }));
         let number = self.number();
         self.open.push(OpenCursor { name: name.to_string(), number, text, made, columns, rows });
     }
@@ -121,17 +123,24 @@ impl Rows {
         let chunk = match self.current.take() {
             Some(chunk) => chunk,
             None => match self.stream.chunks.next().await {
-                None => return Ok(None),
+                None => {
+                    self.at = None;
+                    return Ok(None);
+                }
                 Some(chunk) => chunk.inspect_err(|_| self.failed = true)?,
             },
         };
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        if chunk.len() <= limit {
-            return Ok(Some(chunk));
-        }
-        let (first, rest) = chunk.split(limit, &self.stream.columns)?;
-        self.current = Some(rest);
-        Ok(Some(first))
+        let chunk = match chunk.len() <= limit {
+            true => chunk,
+            false => {
+                let (first, rest) = chunk.split(limit, &self.stream.columns)?;
+                self.current = Some(rest);
+                first
+            }
+        };
+        self.at = chunk.last_row(&self.stream.columns)?;
+        Ok(Some(chunk))
     }
 }
 
@@ -158,10 +167,32 @@ pub(crate) fn declared(declare: &DeclareCursor, types: &[Option<DataType>]) -> A
         [] => Statement::Query(query),
         locks => Statement::LockingSelect(Box::new(LockingSelect { query, locks: locks.to_vec() })),
     };
-    Arc::new(Source { text: Arc::from(declare.text.as_str()), before: 0, statement, types: types.to_vec() })
+    Arc::new(Source {
+        text: Arc::from(declare.text.as_str()),
+        before: 0,
+        statement,
+        types: types.to_vec(),
+        hints: Vec::new(),
+    })
 }
 
 impl Session {
+    /// The row that a cursor is on, and its columns.
+    ///
+    /// # Errors
+    /// 34000, 24000.
+    pub(crate) fn current_row(&self, name: &str) -> EngineResult<(Arc<Vec<ColumnDesc>>, Vec<Datum>)> {
+        let cursor = match &self.block {
+            Block::Open(open) => open.cursors.find(name),
+            Block::Idle => None,
+        };
+        let Some(cursor) = cursor else { return fail(Fault::NoSuchCursor { name: name.to_string() }) };
+        match cursor.lock()?.at.clone() {
+            Some(row) => Ok((Arc::clone(&cursor.columns), row)),
+            None => fail(Fault::CursorPosition { message: format!("cursor \"{name}\" is not positioned on a row") }),
+        }
+    }
+
     /// The columns of a cursor of the open block.
     pub fn cursor_columns(&self, name: &str) -> Option<Arc<Vec<ColumnDesc>>> {
         let Block::Open(open) = &self.block else { return None };

@@ -1,11 +1,13 @@
 //! What all sessions share.
 
+use crate::analyze::{AutoAnalyze, AutoAnalyzeOptions};
 use crate::error::{EngineResult, Fault, fail};
 use crate::exported_snapshots::ExportedSnapshots;
 use crate::jobs::Jobs;
 use crate::plan_cache::PlanCache;
 use crate::progress::{Watched, WatchedThreads, in_time, progress};
 use crate::query_runtime::QueryRuntime;
+use crate::row_writer::{CatalogOf, writing_entries};
 use crate::running::Running;
 use crate::session::Session;
 use crate::settings::{Keepalive, MAX_CONNECTIONS, RESERVED_CONNECTIONS, Settings};
@@ -16,8 +18,9 @@ use std::any::Any;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use store::{Clock, Store, SystemClock};
-use txn::LockTable;
+use txn::{DualStore, LockTable};
 use types::interrupt::Host;
 
 /// The database that PostgreSQL's tools connect to when they are told none: another name of the one database here.
@@ -34,8 +37,15 @@ pub struct EngineOptions {
     pub spill_guard: Option<Arc<dyn Any + Send + Sync>>,
     /// Threads that run queries; 0 is as many as cores.
     pub query_threads: usize,
+    /// Are entries of indexes written beside rows, one by one, even if the store could write them in one step? For tests: a
+    /// store that was written so once is to be opened so again.
+    pub dual_write: bool,
+    /// In that mode: what writers leave behind is settled when it is older than this.
+    pub entry_patience: Duration,
     /// Are jobs worked on? Not by who only looks at what a store has.
     pub run_jobs: bool,
+    /// When statistics are made by themselves; never without jobs.
+    pub auto_analyze: AutoAnalyzeOptions,
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
     /// Defaults of settings for new sessions, name and value.
@@ -49,7 +59,10 @@ impl Default for EngineOptions {
             spill_dir: None,
             spill_guard: None,
             query_threads: 0,
+            dual_write: false,
+            entry_patience: Duration::from_millis(500),
             run_jobs: true,
+            auto_analyze: AutoAnalyzeOptions::default(),
             clock: Arc::new(SystemClock),
             settings: Vec::new(),
         }
@@ -73,6 +86,8 @@ pub struct SessionStart {
 #[derive(Debug)]
 pub struct Engine {
     store: Arc<dyn Store>,
+    /// The layer of the store that writes entries beside rows, where it cannot do that in one step.
+    dual: Option<DualStore>,
     catalog: Arc<CatalogCache>,
     locks: Arc<LockTable>,
     planner: Arc<Planner>,
@@ -85,6 +100,8 @@ pub struct Engine {
     server: OnceLock<Vec<(&'static str, String)>>,
     exported: ExportedSnapshots,
     jobs: Jobs,
+    auto_analyze: AutoAnalyze,
+    auto_analyze_options: AutoAnalyzeOptions,
     /// Threads that must make progress.
     watched: Arc<WatchedThreads>,
     /// Functions of the embedding program.
@@ -102,6 +119,7 @@ impl Engine {
     pub async fn open(store: Arc<dyn Store>, options: EngineOptions) -> Result<Arc<Self>, EngineError> {
         // Bad defaults are told at the start, not to each session.
         Settings::new(&options.settings, &[])?;
+        let (store, dual) = writing_entries(store, &options);
         let catalog = CatalogCache::open_with_clock(Arc::clone(&store), Arc::clone(&options.clock)).await?;
         let threads = match options.query_threads {
             0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -114,8 +132,12 @@ impl Engine {
             ..PlannerOptions::default()
         })?;
         let jobs = Jobs::new(catalog.found_jobs());
+        if let Some(dual) = &dual {
+            dual.ask(Arc::new(CatalogOf(Arc::clone(&catalog))));
+        }
         let engine = Arc::new(Self {
             store,
+            dual,
             catalog,
             locks: Arc::new(LockTable::new()),
             planner,
@@ -127,6 +149,11 @@ impl Engine {
             server: OnceLock::new(),
             exported: ExportedSnapshots::default(),
             jobs,
+            auto_analyze: AutoAnalyze::default(),
+            auto_analyze_options: AutoAnalyzeOptions {
+                enabled: options.auto_analyze.enabled && options.run_jobs,
+                ..options.auto_analyze
+            },
             watched: Arc::default(),
             functions: Arc::default(),
             runtime: QueryRuntime::start(threads)?,
@@ -134,6 +161,7 @@ impl Engine {
         });
         if options.run_jobs {
             engine.jobs.resume(&engine).await?;
+            engine.auto_analyze.start(&engine, engine.auto_analyze_options)?;
         }
         Ok(engine)
     }
@@ -149,6 +177,7 @@ impl Engine {
         }
         let mut settings = Settings::new(&self.settings, &parameters)?;
         settings.belongs_to(&user)?;
+        settings.know(&self.auto_analyze_options.settings())?;
         if let Some(told) = self.server.get() {
             settings.know(told)?;
         }
@@ -232,6 +261,7 @@ impl Engine {
     pub async fn close(&self) -> Result<(), EngineError> {
         // First: statements that wait for jobs leave them to the next start.
         self.jobs.close();
+        self.auto_analyze.close();
         self.running.cancel_all();
         Ok(self.store.close().await?)
     }
@@ -245,6 +275,11 @@ impl Engine {
         &self.store
     }
 
+    /// See [`EngineOptions::dual_write`].
+    pub(crate) fn dual(&self) -> Option<&DualStore> {
+        self.dual.as_ref()
+    }
+
     pub(crate) fn catalog(&self) -> &Arc<CatalogCache> {
         &self.catalog
     }
@@ -255,6 +290,11 @@ impl Engine {
 
     pub(crate) fn jobs(&self) -> &Jobs {
         &self.jobs
+    }
+
+    /// How many common values statistics have that are made by themselves.
+    pub(crate) fn statistics_target(&self) -> usize {
+        Settings::new(&self.settings, &[]).map_or(100, |settings| settings.effective().statistics_target)
     }
 
     pub(crate) fn planner(&self) -> &Arc<Planner> {

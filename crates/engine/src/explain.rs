@@ -41,7 +41,7 @@ impl Session {
         // Not kept: its text is EXPLAIN's, in which the places of a query are counted. What key
         // programs do is what plans say of them.
         let text = if matches!(statement, Statement::Query(_)) { Arc::clone(&whole.text) } else { Arc::from("") };
-        let source = Arc::new(Source { text, before: 0, statement, types: whole.types.clone() });
+        let source = Arc::new(Source { text, before: 0, statement, types: whole.types.clone(), hints: Vec::new() });
         let compiled = self.compile_for_explain(&source).await?;
         match &compiled.program {
             Program::PointSelect(_) | Program::RangeSelect(_) => {
@@ -97,6 +97,7 @@ impl Session {
             verbose: explain.verbose,
             timing: explain.timing,
             summary: explain.summary.unwrap_or(true),
+            costs: explain.costs,
         };
         if !plan.parameters.is_empty() {
             return fail(Fault::NoSuchParameter { number: 1 });

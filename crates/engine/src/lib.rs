@@ -20,15 +20,18 @@
 //! Read next: `pg-server` (this face on the wire).
 
 mod activity;
+mod analyze;
 mod answer;
 mod array_parameters;
 pub mod binary;
 mod block;
+mod bound_part;
 mod bound_plan;
 mod check_indexes;
 mod compatibility;
 mod context;
 mod copy;
+mod current_of;
 mod cursor;
 mod ddl;
 mod dml;
@@ -37,6 +40,7 @@ mod error;
 mod explain;
 mod exported_snapshots;
 mod held;
+mod hints;
 mod jobs;
 mod key_program;
 mod live_notices;
@@ -67,6 +71,7 @@ mod turn;
 mod utility;
 mod work;
 
+pub use analyze::AutoAnalyzeOptions;
 pub use answer::{Answer, Chunk, ColumnDesc, RowStream};
 pub use copy::{Append, CopyBlock, CopyIn, CopyOut};
 pub use engine::{Engine, EngineOptions, SessionStart};

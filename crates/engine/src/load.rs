@@ -74,7 +74,7 @@ impl Session {
 }
 
 /// Values of the visible columns as a row of the table.
-fn full_row(target: &Target, values: Vec<Datum>) -> EngineResult<Row> {
+pub(crate) fn full_row(target: &Target, values: Vec<Datum>) -> EngineResult<Row> {
     let mut values = values.into_iter();
     let mut row = Vec::with_capacity(target.width());
     for (at, column) in target.table.columns.iter().enumerate() {

@@ -29,6 +29,11 @@ impl Session {
         };
         for name in &lock.names {
             self.refuse_view(name)?;
+            if let Ok(table) = self.resolve_stored(&self.engine.catalog().current(), name)
+                && table.materialized.is_some()
+            {
+                return fail(Fault::NotOfMaterialized { message: format!("cannot lock relation \"{}\"", table.name) });
+            }
             let wait = if lock.no_wait { LockWait::Never } else { self.settings.effective().lock_wait };
             self.lock_named(txn.locks(), name, mode, wait).await?;
         }

@@ -18,8 +18,8 @@ use crate::{ColumnDesc, Prepared, Session};
 use catalog::Catalog;
 use parking_lot::Mutex;
 use query::{IndexChoice, Plan};
-use sql::Statement;
 use sql::ast::Query;
+use sql::{Statement, has_locking_subquery, without_subquery_locks};
 use std::collections::HashMap;
 use std::sync::Arc;
 use types::{DataType, Style};
@@ -29,6 +29,9 @@ const CAPACITY: usize = 2048;
 /// Longer texts are bulk statements that seldom come twice.
 const MAX_TEXT: usize = 16 * 1024;
 
+/// A query as a program, with its parameters and columns.
+type CompiledQuery = (Vec<DataType>, Option<Arc<Vec<ColumnDesc>>>, Program);
+
 /// A statement ready to run against one version of the catalog.
 #[derive(Debug)]
 pub(crate) struct Compiled {
@@ -37,6 +40,8 @@ pub(crate) struct Compiled {
     pub(crate) parameters: Vec<DataType>,
     pub(crate) columns: Option<Arc<Vec<ColumnDesc>>>,
     pub(crate) program: Program,
+    /// Has the statement subqueries that lock rows? They run before it, and it is compiled with their rows.
+    pub(crate) locks_within: bool,
 }
 
 /// What runs.
@@ -96,6 +101,8 @@ pub(crate) struct Environment {
     row_programs: RowPrograms,
     row_budget: u64,
     index_choice: IndexChoice,
+    /// A part of a statement has no text by which its plan could be mistaken for one without hints.
+    hinted: bool,
 }
 
 impl Environment {
@@ -111,6 +118,7 @@ impl Environment {
             row_programs: effective.row_programs,
             row_budget: effective.row_budget,
             index_choice: session.index_choice(),
+            hinted: session.hints.has_hint(),
         }
     }
 
@@ -124,6 +132,7 @@ impl Environment {
             && self.row_programs == effective.row_programs
             && self.row_budget == effective.row_budget
             && self.index_choice == session.index_choice()
+            && self.hinted == session.hints.has_hint()
             && self.user == session.user
     }
 }
@@ -217,10 +226,16 @@ impl Session {
         compiled
     }
 
+    /// A statement for one use.
+    pub(crate) async fn compile_once(&mut self, source: &Arc<Source>) -> EngineResult<Compiled> {
+        let environment = Environment::of(self);
+        self.compile_new(source, environment).await
+    }
+
     /// A query that is part of a statement.
     pub(crate) async fn compile_query(&mut self, query: &Query, types: &[Option<DataType>]) -> EngineResult<Compiled> {
         let statement = Statement::Query(Box::new(query.clone()));
-        let source = Source { text: Arc::from(""), before: 0, statement, types: types.to_vec() };
+        let source = Source { text: Arc::from(""), before: 0, statement, types: types.to_vec(), hints: Vec::new() };
         let environment = Environment::of(self);
         self.compile_new(&Arc::new(source), environment).await
     }
@@ -249,37 +264,41 @@ impl Session {
     async fn compile_new(&mut self, source: &Arc<Source>, environment: Environment) -> EngineResult<Compiled> {
         let catalog = self.engine.catalog().current();
         let version = catalog.version();
+        let locks_within = !matches!(source.statement, Statement::Query(_)) && has_locking_subquery(&source.statement);
         let (parameters, columns, program) = match &source.statement {
-            Statement::Query(query) => match self.without_plan(&catalog, source, query)? {
-                Some((program, parameters, columns)) => (parameters, Some(Arc::new(columns)), program),
-                None => {
-                    let plan = self.plan_source(&catalog, source, query).await?;
-                    let columns = Arc::new(columns_of(&plan));
-                    (plan.parameters.clone(), Some(columns), Program::Query(plan))
-                }
-            },
+            Statement::Query(query) => self.compile_new_query(&catalog, source, query).await?,
             statement => {
-                let (parameters, program) = self.compile_write(&catalog, statement, &source.types).await?;
+                let plain = locks_within.then(|| Arc::new(source.with(without_subquery_locks(statement))));
+                let (parameters, program) = self.compile_write(&catalog, plain.as_ref().unwrap_or(source)).await?;
                 let columns = program.returning_columns();
                 (parameters, columns, Program::Write(program))
             }
         };
-        Ok(Compiled { version, environment, parameters, columns, program })
+        Ok(Compiled { version, environment, parameters, columns, program, locks_within })
     }
 
-    /// The query as a program of the first two tiers, if it can be one.
-    fn without_plan(
-        &self,
-        catalog: &Catalog,
+    /// The query as a program of the first two tiers, else as a plan.
+    async fn compile_new_query(
+        &mut self,
+        catalog: &Arc<Catalog>,
         source: &Arc<Source>,
         query: &Query,
-    ) -> EngineResult<Option<key_program::Compiled<Program>>> {
-        if let Some(compiled) = self.key_program(catalog, query, &source.types)? {
-            // What a key program does is what a plan says of it.
-            return Ok((!self.explaining).then_some(compiled));
+    ) -> EngineResult<CompiledQuery> {
+        let key_program = self.key_program(catalog, query, &source.types)?;
+        // What a key program does is what a plan says of it.
+        let explains_key = self.explaining && key_program.is_some();
+        if let Some((program, parameters, columns)) = key_program.filter(|_| !self.explaining) {
+            return Ok((parameters, Some(Arc::new(columns)), program));
         }
-        let rows = self.row_program(catalog, source);
-        Ok(rows.map(|rows| (Program::Rows(Box::new(rows.program)), rows.parameters, rows.columns)))
+        let bound = self.bound_for_query(catalog, source);
+        if let Some(Ok(bound)) = bound.as_ref().filter(|_| !explains_key)
+            && let Some(rows) = self.row_program(catalog, source, bound)
+        {
+            return Ok((rows.parameters, Some(Arc::new(rows.columns)), Program::Rows(Box::new(rows.program))));
+        }
+        let plan = self.plan_source(catalog, source, query, bound).await?;
+        let columns = Arc::new(columns_of(&plan));
+        Ok((plan.parameters.clone(), Some(columns), Program::Query(plan)))
     }
 
     /// The query as a key program, if it can be one.
@@ -289,7 +308,8 @@ impl Session {
         query: &Query,
         types: &[Option<DataType>],
     ) -> EngineResult<Option<key_program::Compiled<Program>>> {
-        if !self.settings.effective().point_programs {
+        // Key programs know the rowkey only, and no hints.
+        if !self.settings.effective().point_programs || self.hints.has_hint() {
             return Ok(None);
         }
         let (path, zone) = (self.search_path(), self.time_zone());

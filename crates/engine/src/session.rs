@@ -156,6 +156,8 @@ pub struct Session {
     /// Values of sequences that it took.
     pub(crate) taken: Arc<Taken>,
     pub(crate) set_configs: Arc<SetConfigs>,
+    /// Those of the statement that runs.
+    pub(crate) hints: Arc<query::ScanHints>,
     /// Is EXPLAIN compiling?
     pub(crate) explaining: bool,
     pub(crate) entry: Arc<Entry>,
@@ -179,6 +181,7 @@ impl Session {
             live: Arc::default(),
             taken: Arc::default(),
             set_configs: Arc::default(),
+            hints: Arc::default(),
             explaining: false,
             entry,
             known_path: KnownPath::default(),

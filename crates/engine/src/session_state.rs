@@ -83,7 +83,7 @@ impl LiveState for SessionState {
         self.catalog.sequence_values().last(sequence)
     }
 
-    fn view_query(&self, view: &catalog::View) -> String {
+    fn view_query(&self, query: &str, path: &[String]) -> String {
         let catalog = self.catalog.current();
         let relation = |schema: &str, name: &str| {
             let table = catalog.table(schema, name).map(|table| table.oid);
@@ -94,10 +94,10 @@ impl LiveState for SessionState {
             path.iter().find_map(|schema| relation(schema, name).map(|oid| (schema.clone(), oid)))
         };
         let schema_of = |name: &str| {
-            let (schema, oid) = first(&view.search_path, name)?;
+            let (schema, oid) = first(path, name)?;
             (first(&self.search_path, name).map(|(_, found)| found) != Some(oid)).then_some(schema)
         };
-        sql::qualify(&view.query, &schema_of).unwrap_or_else(|_| view.query.clone())
+        sql::qualify(query, &schema_of).unwrap_or_else(|_| query.to_owned())
     }
 
     async fn position(&self, sequence: &catalog::Sequence) -> (i64, bool) {

@@ -1,6 +1,7 @@
 //! From a parsed statement to its answer: who does it.
 
 use crate::array_parameters::spelled_out;
+use crate::current_of::cursor_of;
 use crate::cursor::declared;
 use crate::error::{EngineResult, Fault, fail};
 use crate::plan_cache::{Compiled, Program};
@@ -8,7 +9,7 @@ use crate::session::is_large;
 use crate::work::Work;
 use crate::{Answer, ColumnDesc, Session, stream, turn, utility};
 use parking_lot::Mutex;
-use sql::{Parsed, RowLockStrength, Statement};
+use sql::{Hint, Parsed, RowLockStrength, Statement};
 use std::sync::Arc;
 use txn::ReadView;
 use types::{DataType, Datum};
@@ -25,17 +26,41 @@ pub(crate) struct Source {
     pub(crate) before: usize,
     pub(crate) statement: Statement,
     pub(crate) types: Vec<Option<DataType>>,
+    pub(crate) hints: Vec<Hint>,
 }
 
 impl Source {
+    /// Another form of the statement: positions count in the text as it was written.
+    pub(crate) fn with(&self, statement: Statement) -> Self {
+        Self {
+            text: Arc::clone(&self.text),
+            before: self.before,
+            statement,
+            types: self.types.clone(),
+            hints: self.hints.clone(),
+        }
+    }
+
+    /// A query that is part of the statement: positions count in the statement's text.
+    pub(crate) fn part(&self, query: &sql::ast::Query) -> Self {
+        let statement = Statement::Query(Box::new(query.clone()));
+        Self {
+            text: Arc::clone(&self.text),
+            before: self.before,
+            statement,
+            types: Vec::new(),
+            hints: self.hints.clone(),
+        }
+    }
+
     /// The statements of `text`, in its order.
     pub(crate) fn all(text: &str, parsed: Vec<Parsed>, types: &[Option<DataType>]) -> Vec<Self> {
         // Characters are counted in one walk: a text may have very many statements.
         let (mut byte, mut before) = (0, 0);
-        let source = |Parsed { statement, span }: Parsed| {
+        let source = |Parsed { statement, span, hints }: Parsed| {
             before += text.get(byte..span.start).map_or(0, |between| between.chars().count());
             byte = span.start;
-            Self { text: Arc::from(text.get(span).unwrap_or(text)), before, statement, types: types.to_vec() }
+            Self { text: Arc::from(text.get(span).unwrap_or(text)), before, statement, types: types.to_vec(), hints }
         };
         parsed.into_iter().map(source).collect()
     }
@@ -98,6 +123,8 @@ fn is_planned(statement: &Statement) -> bool {
 impl Session {
     pub(crate) async fn prepare_source(&mut self, source: Arc<Source>) -> EngineResult<Arc<Prepared>> {
         self.engine.catalog().follow().await?;
+        self.know_indexes().await?;
+        self.take_hints(&source.hints);
         if !is_planned(&source.statement) {
             let columns = utility::columns(self, &source.statement);
             let compiled = Mutex::default();
@@ -140,6 +167,9 @@ impl Session {
             _ => self.check_block()?,
         }
         self.engine.catalog().follow().await?;
+        self.know_indexes().await?;
+        self.take_hints(&source.hints);
+        self.tell_of_hints(&source.hints);
         let types = prepared.map_or(&[][..], |prepared| &prepared.parameters);
         let spelled = spelled_out(source, types, params)?;
         let (source, prepared, params) = match &spelled {
@@ -161,6 +191,9 @@ impl Session {
             | Statement::Reindex { .. }
             | Statement::CreateView(_)
             | Statement::DropView { .. }
+            | Statement::CreateMaterializedView(_)
+            | Statement::DropMaterializedView { .. }
+            | Statement::RefreshMaterializedView(_)
             | Statement::CreateSequence(_)
             | Statement::AlterSequence(_)
             | Statement::DropSequence { .. }
@@ -171,28 +204,28 @@ impl Session {
             | Statement::Comment(_)
             | Statement::Truncate { .. } => {
                 self.engine.counters().utility.add(1);
-                self.outside_implicit(&source.statement).await
+                self.outside_implicit(source).await
             }
             Statement::DeclareCursor(declare) => {
                 self.declare_cursor(declare, source, prepared, params).await.map(Answer::Done)
             }
             Statement::Fetch(fetch) => self.fetch(fetch).await,
             Statement::Explain(explain) => self.explain(explain, source).await,
-            Statement::Copy(copy) => self.copy(copy).await,
+            Statement::Copy(copy) => self.copy(copy, source).await,
             other => {
                 self.engine.counters().utility.add(1);
-                self.utility(other, &source.text).await
+                self.utility(other, &source.text, &source.hints).await
             }
         }
     }
 
     /// DDL in a simple query of several statements: what came before it is committed first.
-    async fn outside_implicit(&mut self, statement: &Statement) -> EngineResult<Answer> {
+    async fn outside_implicit(&mut self, source: &Source) -> EngineResult<Answer> {
         let implicit = self.in_implicit();
         if implicit {
             self.end_implicit(true).await?;
         }
-        let done = self.change_definitions(statement).await;
+        let done = self.change_definitions(source).await;
         if implicit {
             self.begin_implicit();
         }
@@ -271,6 +304,9 @@ impl Session {
         params: &[Datum],
     ) -> EngineResult<Answer> {
         self.check_writable(command(&source.statement))?;
+        if cursor_of(&source.statement).is_some() {
+            return self.run_at_cursor(source, prepared, params).await;
+        }
         let mut compiled = self.compile(source, prepared).await?;
         check_parameters(&compiled, prepared.is_some(), params)?;
         let mut reruns = 0;
@@ -311,6 +347,9 @@ impl Session {
         let mut compiled = self.lock_target(&mut work, source, prepared, compiled).await?;
         let mut reruns = 0;
         let outcome = loop {
+            if compiled.locks_within {
+                compiled = self.lock_subqueries(&mut work, source, compiled, params).await?;
+            }
             let done = self.write(&mut work, &compiled, params).await;
             // A block cannot run it anew as `run_write` does, but it can go on where nothing was written yet.
             let reads_anew = work.in_block && reruns < MAX_RERUNS && work.tally.rows() == 0;
@@ -324,6 +363,7 @@ impl Session {
                 done => break done?,
             }
         };
+        let tally = work.tally;
         if let Err(error) = self.end_work(work).await {
             return Err(match compiled.target() {
                 Some(target) => target.in_words(error),
@@ -331,7 +371,29 @@ impl Session {
             });
         }
         self.engine.counters().rows_written.add(outcome.rows());
+        if let Some(target) = compiled.target() {
+            tally.note(&target.table);
+        }
         Ok(outcome.answer(&compiled))
+    }
+}
+
+impl Session {
+    /// Runs the subqueries that lock rows; the statement compiled with their rows, its target locked.
+    async fn lock_subqueries(
+        &mut self,
+        work: &mut Work,
+        source: &Arc<Source>,
+        compiled: Arc<Compiled>,
+        params: &[Datum],
+    ) -> EngineResult<Arc<Compiled>> {
+        loop {
+            let filled = self.compile_over_locked(work, source, &compiled, params).await?;
+            if self.is_current(&filled) {
+                return Ok(filled);
+            }
+            self.running().check()?;
+        }
     }
 }
 

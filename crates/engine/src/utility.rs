@@ -4,7 +4,7 @@ use crate::dml::literal;
 use crate::error::{EngineResult, Fault, fail};
 use crate::statement::Source;
 use crate::{Answer, ColumnDesc, Session, stream, turn};
-use sql::{Discard, ObjectName, SettingValue, Statement, ast};
+use sql::{Discard, Hint, ObjectName, SettingValue, Statement, ast};
 use std::sync::Arc;
 use types::{DataType, Datum};
 
@@ -29,7 +29,12 @@ pub(crate) fn columns(session: &Session, statement: &Statement) -> Option<Arc<Ve
 }
 
 impl Session {
-    pub(crate) async fn utility(&mut self, statement: &Statement, whole: &Arc<str>) -> EngineResult<Answer> {
+    pub(crate) async fn utility(
+        &mut self,
+        statement: &Statement,
+        whole: &Arc<str>,
+        hints: &[Hint],
+    ) -> EngineResult<Answer> {
         let tag = match statement {
             Statement::Set { name, value, local } => self.set(name, value, *local)?,
             Statement::SetTransaction { modes, session } => self.set_transaction(*modes, *session)?,
@@ -59,21 +64,23 @@ impl Session {
                     before: 0,
                     statement: statement.as_ref().clone(),
                     types: types.iter().copied().map(Some).collect(),
+                    hints: hints.to_vec(),
                 };
                 self.prepare_named(name, source, whole).await?
             }
             Statement::Execute { name, arguments } => return self.execute_named(name, arguments).await,
             Statement::Deallocate(name) => self.deallocate(name.as_deref())?,
             Statement::Discard(what) => self.discard(*what)?,
-            Statement::Analyze { tables, .. } => {
-                // Estimates come from the store's own metadata at each plan: there is nothing to gather.
-                for (name, columns) in tables {
-                    let table = self.resolve(&self.engine.catalog().current(), name)?;
-                    columns.iter().try_for_each(|column| table.must_get_column(column).map(drop))?;
+            Statement::Analyze { tables, verbose } => self.analyze(tables, *verbose).await?,
+            Statement::UpdateStatistics(update) => self.update_statistics(update).await?,
+            Statement::Vacuum { tables, options } => {
+                let tag = self.vacuum(tables).await?;
+                if options.analyze {
+                    let tables: Vec<_> = tables.iter().map(|table| (table.clone(), Vec::new())).collect();
+                    self.analyze(&tables, options.verbose).await?;
                 }
-                "ANALYZE".to_string()
+                tag
             }
-            Statement::Vacuum { tables, .. } => self.vacuum(tables).await?,
             other => return fail(Fault::Internal { detail: format!("no way to run {other:?}") }),
         };
         Ok(Answer::Done(tag))
@@ -184,7 +191,7 @@ impl Session {
         let catalog = self.engine.catalog().current();
         let tables: Vec<_> = match names {
             [] => catalog.tables().cloned().collect(),
-            names => names.iter().map(|name| self.resolve(&catalog, name)).collect::<EngineResult<_>>()?,
+            names => names.iter().map(|name| self.resolve_stored(&catalog, name)).collect::<EngineResult<_>>()?,
         };
         for table in tables {
             self.engine.store().flush(table.storage_id(), true).await?;

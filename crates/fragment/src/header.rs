@@ -17,6 +17,47 @@ pub const DENSE: u8 = 1;
 /// Flag: end offsets have 4 bytes instead of 2.
 pub const WIDE: u8 = 2;
 
+/// Mark: an entry that was written before its row, or is about to go: its row tells whether it is one. Marked fragments are
+/// for the layer that writes rows and entries one by one; nobody else is handed one.
+pub const UNVERIFIED: u8 = 0x80;
+/// Mark: no row. What an insert puts in its place first, so that there is a stamp to go by.
+pub const VOID: u8 = 0x40;
+/// Mark: no entry. The key is a unique value, and behind the header stands the rowkey that has it.
+pub const RESERVED: u8 = 0x20;
+
+const MARKS: u8 = UNVERIFIED | VOID | RESERVED;
+
+/// The marks of a fragment.
+pub fn marks_of(fragment: &[u8]) -> u8 {
+    fragment.get(1).copied().unwrap_or_default() & MARKS
+}
+
+/// The fragment with these marks and no others.
+#[must_use]
+pub fn with_marks(fragment: &[u8], marks: u8) -> Vec<u8> {
+    let mut marked = fragment.to_vec();
+    if let Some(flags) = marked.get_mut(1) {
+        *flags = (*flags & !MARKS) | (marks & MARKS);
+    }
+    marked
+}
+
+/// Is there a header, with marks or without? What a store asks of bytes that it keeps.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check(fragment: &[u8]) -> Result<(), FragmentError> {
+    Header::read_with(fragment, DENSE | WIDE | MARKS).map(drop)
+}
+
+/// A header with these marks, and nothing behind it.
+#[must_use]
+pub fn marked(marks: u8) -> Vec<u8> {
+    let mut header = Vec::with_capacity(LEN);
+    write(marks & MARKS, 0, &mut header);
+    header
+}
+
 /// The header's fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
@@ -28,6 +69,10 @@ pub(crate) struct Header {
 
 impl Header {
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, FragmentError> {
+        Self::read_with(bytes, DENSE | WIDE)
+    }
+
+    fn read_with(bytes: &[u8], known: u8) -> Result<Self, FragmentError> {
         let &[format, flags, l0, l1, ref stamp @ ..] = bytes else {
             return Err(FragmentError::Truncated { part: "header", len: bytes.len(), need: LEN });
         };
@@ -37,7 +82,7 @@ impl Header {
         if format != FORMAT {
             return Err(FragmentError::UnknownFormat { found: format });
         }
-        if flags & !(DENSE | WIDE) != 0 {
+        if flags & !known != 0 {
             return Err(FragmentError::UnknownFlags { found: flags });
         }
         Ok(Self { flags, layout: u16::from_be_bytes([l0, l1]), timestamp, commit })
@@ -98,6 +143,22 @@ mod tests {
     }
 
     #[test]
+    fn a_marked_fragment_is_none_until_its_marks_are_taken_away() {
+        let mut bytes = Vec::new();
+        write(DENSE, 3, &mut bytes);
+        bytes.push(9);
+        for mark in [UNVERIFIED, VOID, RESERVED] {
+            let marked = with_marks(&bytes, mark);
+            assert_eq!(marks_of(&marked), mark);
+            assert_eq!(Header::read(&marked), Err(FragmentError::UnknownFlags { found: DENSE | mark }));
+            check(&marked).unwrap();
+            assert_eq!(with_marks(&marked, 0), bytes);
+            assert_eq!(marks_of(&super::marked(mark)), mark);
+        }
+        assert_eq!((marks_of(&bytes), marks_of(&[])), (0, 0));
+    }
+
+    #[test]
     fn a_cut_header_can_neither_be_read_nor_stamped() {
         let mut bytes = Vec::new();
         write(0, 0, &mut bytes);
@@ -111,7 +172,8 @@ mod tests {
     fn formats_and_flags_of_the_future_are_refused_by_name() {
         let mut bytes = vec![0; LEN];
         assert_eq!(Header::read(&bytes), Err(FragmentError::UnknownFormat { found: 0 }));
-        bytes[..2].copy_from_slice(&[FORMAT, 0x81]);
-        assert_eq!(Header::read(&bytes), Err(FragmentError::UnknownFlags { found: 0x81 }));
+        bytes[..2].copy_from_slice(&[FORMAT, 0x11]);
+        assert_eq!(Header::read(&bytes), Err(FragmentError::UnknownFlags { found: 0x11 }));
+        assert_eq!(check(&bytes), Err(FragmentError::UnknownFlags { found: 0x11 }));
     }
 }

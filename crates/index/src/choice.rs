@@ -1,6 +1,6 @@
 //! Which way to the rows is taken: by the rowkey, or by an index.
 //!
-//! A pure function of what is known of each way. Costs are in rows of a scan: what it takes to read one row that lies
+//! A pure function of what is known of each way: of the store, and of statistics where there are some. Costs are in rows of a scan: what it takes to read one row that lies
 //! behind the one before. The order that comes of them, where all else is equal:
 //!
 //! ```text
@@ -21,6 +21,15 @@ pub enum IndexChoice {
 }
 
 impl IndexChoice {
+    /// As the setting `bennu.index_choice` names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Off => "off",
+            Self::Force => "force",
+        }
+    }
+
     /// From the value of the setting `bennu.index_choice`.
     pub fn from_setting(value: &str) -> Option<Self> {
         match value {
@@ -56,6 +65,31 @@ pub enum Reach {
     All,
 }
 
+/// What the statistics of a table say of a way, in rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expected {
+    /// In the ranges of its keys.
+    pub in_ranges: f64,
+    /// Are there statistics of the first part of its key? Otherwise it is the guess of a default.
+    pub is_told: bool,
+    /// Of those, such as pass what is checked before rows are fetched.
+    pub fetched: f64,
+    /// Of those, such as pass everything.
+    pub wanted: f64,
+    /// How near to each other the fetched rows lie in the table: the correlation of the index's order with that of the
+    /// rowkey, without its sign.
+    pub nearness: f64,
+}
+
+/// What a way costs, in rows of a scan, and how many rows it gives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// The cost.
+    pub cost: f64,
+    /// The rows.
+    pub rows: f64,
+}
+
 /// One way to the rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
@@ -75,12 +109,20 @@ pub struct Way {
     pub exact: bool,
     /// Do the rows come in the order that is asked for (true if none is)?
     pub ordered: bool,
+    /// By statistics, if there are any.
+    pub expected: Option<Expected>,
+    /// If one row is enough of each group of equal ones that lie side by side: about how many groups there are.
+    pub groups: Option<f64>,
+    /// The place among the indexes that a hint names, the first one best; `None`: it names others, or there is none.
+    pub preferred: Option<usize>,
 }
 
 /// To go to a place in a store and find out where to read on.
 const SEEK: f64 = 16.0;
 /// To get one row by its key, in a batch of such.
 const GET: f64 = 16.0;
+/// The same where the rows of a batch lie side by side.
+const GET_NEAR: f64 = 6.0;
 /// Bytes that cost as much as a row.
 const BYTES_OF_A_ROW: f64 = 128.0;
 /// A guess of so few rows is that of a block or two: most of them lie beside the range.
@@ -89,6 +131,8 @@ const ROWS_OF_BLOCKS: f64 = 512.0;
 const SHARE_OF_BLOCKS: f64 = 0.25;
 /// Rows that must be read for one that passes what is checked on rows.
 const READ_FOR_ONE: f64 = 20.0;
+/// Rows that are read of a group of which one is enough, and the way to the next one.
+const READ_OF_GROUP: f64 = 48.0;
 /// To sort a row that comes out of order.
 const SORT: f64 = 0.5;
 
@@ -108,38 +152,64 @@ impl Way {
 
     /// What it costs when `fetch` rows are enough.
     pub fn cost(&self, fetch: Option<usize>) -> f64 {
-        let (seeks, in_range) = match self.reach {
-            Reach::Nothing => return 0.0,
+        self.estimate(fetch).cost
+    }
+
+    /// What it costs, and how many rows it gives, when `fetch` rows are enough.
+    pub fn estimate(&self, fetch: Option<usize>) -> Cost {
+        let (seeks, in_ranges) = match self.reach {
+            Reach::Nothing => return Cost { cost: 0.0, rows: 0.0 },
             Reach::Points(points) => (0.0, points as f64),
             Reach::Ranges(ranges) => (ranges as f64 * SEEK, self.rows_of(ranges as f64)),
-            Reach::All => (SEEK, self.rows as f64),
+            Reach::All => (SEEK, self.expected.map_or(self.rows as f64, |expected| expected.in_ranges)),
         };
-        let all = in_range.max(1.0);
+        let all = in_ranges.max(1.0);
+        let (passing, wanted) = self.shares();
         let read = match fetch {
-            Some(fetch) if self.ordered => {
-                let wanted = fetch as f64 * if self.exact { 1.0 } else { READ_FOR_ONE };
-                all.min(wanted.max(1.0))
-            }
-            _ => all,
+            Some(fetch) if self.ordered => all.min((fetch as f64 / wanted).max(1.0)),
+            _ => self.groups.map_or(all, |groups| all.min((groups * READ_OF_GROUP).max(1.0))),
         };
         let width = self.bytes as f64 / (self.rows.max(1) as f64) / BYTES_OF_A_ROW;
         let each = match (self.reach, self.source) {
             (Reach::Points(_), Source::Table | Source::Covering) => GET,
             (_, Source::Table | Source::Covering) => 1.0 + width,
-            (_, Source::Fetching) => 1.0 + width + GET,
+            (_, Source::Fetching) => 1.0 + width + passing * self.get(),
         };
         let sort = if self.ordered { 0.0 } else { all * SORT };
-        seeks + read * each + sort
+        // Free of what is left of fractions.
+        let rows = (all * self.expected.map_or(1.0, |_| wanted)).round().max(1.0);
+        let rows = fetch.map_or(rows, |fetch| rows.min(fetch as f64));
+        Cost { cost: seeks + read * each + sort, rows }
     }
 
+    /// Of the rows in the ranges, the share whose rows are fetched, and the share that is wanted.
+    fn shares(&self) -> (f64, f64) {
+        match self.expected {
+            Some(expected) => {
+                let all = expected.in_ranges.max(f64::MIN_POSITIVE);
+                let least = (0.5 / expected.in_ranges.max(1.0)).min(1.0);
+                let share = |part: f64| (part / all).clamp(least, 1.0);
+                (share(expected.fetched), share(expected.wanted))
+            }
+            None if self.exact => (1.0, 1.0),
+            None => (1.0, 1.0 / READ_FOR_ONE),
+        }
+    }
+
+    /// To get a row for an entry: the nearer the rows lie, the less.
+    fn get(&self) -> f64 {
+        let near = self.expected.map_or(0.0, |expected| expected.nearness * expected.nearness);
+        GET + (GET_NEAR - GET) * near.clamp(0.0, 1.0)
+    }
+
+    /// Rows in the ranges. The store counts whole blocks, or guesses: statistics know better.
     fn rows_of(&self, ranges: f64) -> f64 {
         let guessed = self.rows as f64;
-        if self.unique {
-            ranges.min(guessed.max(1.0))
-        } else if guessed <= ROWS_OF_BLOCKS * ranges {
-            guessed * SHARE_OF_BLOCKS
-        } else {
-            guessed
+        match self.expected {
+            _ if self.unique => ranges.min(guessed.max(1.0)),
+            Some(expected) if expected.is_told => expected.in_ranges.min(guessed.max(1.0)),
+            _ if guessed > ROWS_OF_BLOCKS * ranges => guessed,
+            _ => guessed * SHARE_OF_BLOCKS,
         }
     }
 }
@@ -155,6 +225,11 @@ pub fn choose(choice: IndexChoice, ways: &[Way], fetch: Option<usize>) -> usize 
     };
     let nothing = |way: &Way| way.source == Source::Table && way.reach == Reach::Nothing;
     if let Some(at) = ways.iter().position(nothing) {
+        return at;
+    }
+    // A hint is obeyed wherever its index leads to the rows at all.
+    let hinted = ways.iter().enumerate().filter_map(|(at, way)| Some((way.preferred?, at)));
+    if let Some((_, at)) = hinted.filter(|_| choice != IndexChoice::Off).min() {
         return at;
     }
     let mut best: Option<(bool, f64, usize)> = None;
@@ -176,13 +251,37 @@ mod tests {
     fn table(reach: Reach, rows: u64) -> Way {
         let exact = reach != Reach::All;
         let source = Source::Table;
-        Way { source, reach, parts_used: 0, unique: false, rows, bytes: rows * 100, exact, ordered: true }
+        Way {
+            source,
+            reach,
+            parts_used: 0,
+            unique: false,
+            rows,
+            bytes: rows * 100,
+            exact,
+            ordered: true,
+            expected: None,
+            groups: None,
+            preferred: None,
+        }
     }
 
     fn index(source: Source, ranges: u64, rows: u64) -> Way {
         let reach = if ranges == 0 { Reach::All } else { Reach::Ranges(ranges) };
         let parts_used = usize::from(ranges > 0);
-        Way { source, reach, parts_used, unique: false, rows, bytes: rows * 30, exact: ranges > 0, ordered: true }
+        Way {
+            source,
+            reach,
+            parts_used,
+            unique: false,
+            rows,
+            bytes: rows * 30,
+            exact: ranges > 0,
+            ordered: true,
+            expected: None,
+            groups: None,
+            preferred: None,
+        }
     }
 
     const AUTO: IndexChoice = IndexChoice::Auto;
@@ -240,6 +339,67 @@ mod tests {
         assert_eq!(choose(IndexChoice::Force, &[point, whole], None), 1);
         assert_eq!(choose(IndexChoice::Force, &[point, index(Source::Fetching, 0, 9)], None), 0);
         assert_eq!(choose(IndexChoice::Force, &[table(Reach::Nothing, 0), range], None), 0);
+    }
+
+    fn expecting(way: Way, in_ranges: f64, fetched: f64, wanted: f64) -> Way {
+        Way { expected: Some(Expected { in_ranges, is_told: true, fetched, wanted, nearness: 0.0 }), ..way }
+    }
+
+    #[test]
+    fn statistics_tell_few_rows_from_the_block_that_they_are_in() {
+        let (one, other) = (index(Source::Fetching, 1, 300), index(Source::Fetching, 1, 250));
+        assert_eq!(choose(AUTO, &[one, other], None), 1);
+        let (one, other) = (expecting(one, 2.0, 2.0, 2.0), expecting(other, 200.0, 200.0, 2.0));
+        assert_eq!(choose(AUTO, &[one, other], None), 0);
+        // A guess may be far off, too, unless nothing is known of the column.
+        let many = expecting(index(Source::Fetching, 1, 90_000), 3.0, 3.0, 3.0);
+        assert_eq!(choose(AUTO, &[table(Reach::All, 100_000), many], None), 1);
+        let untold = Way { expected: many.expected.map(|it| Expected { is_told: false, ..it }), ..many };
+        assert_eq!(choose(AUTO, &[table(Reach::All, 100_000), untold], None), 0);
+    }
+
+    #[test]
+    fn conditions_on_entries_spare_fetches() {
+        let whole = table(Reach::All, 10_000);
+        let range = index(Source::Fetching, 1, 5_000);
+        assert_eq!(choose(AUTO, &[whole, range], None), 0);
+        assert_eq!(choose(AUTO, &[whole, expecting(range, 5_000.0, 50.0, 50.0)], None), 1);
+    }
+
+    #[test]
+    fn an_index_in_the_order_of_the_table_is_cheaper_to_fetch_by() {
+        let range = expecting(index(Source::Fetching, 1, 1_500), 1_500.0, 1_500.0, 1_500.0);
+        let near = Expected { nearness: 0.99, ..range.expected.unwrap_or_else(|| unreachable!()) };
+        let near = Way { expected: Some(near), ..range };
+        assert!(near.cost(None) < range.cost(None) * 0.6);
+    }
+
+    #[test]
+    fn the_first_rows_that_are_rare_are_not_looked_for_in_order() {
+        let whole = Way { ordered: false, ..table(Reach::All, 100_000) };
+        let sorted = index(Source::Fetching, 0, 100_000);
+        let frequent = expecting(sorted, 100_000.0, 100_000.0, 50_000.0);
+        let rare = expecting(sorted, 100_000.0, 100_000.0, 20.0);
+        assert_eq!(choose(AUTO, &[expecting(whole, 1e5, 1e5, 5e4), frequent], Some(10)), 1);
+        assert_eq!(choose(AUTO, &[expecting(whole, 1e5, 1e5, 20.0), rare], Some(10)), 0);
+    }
+
+    #[test]
+    fn an_index_whose_rows_come_in_few_groups_is_skipped_through() {
+        let whole = table(Reach::All, 100_000);
+        let wide = Way { bytes: 100_000 * 400, ..index(Source::Covering, 0, 100_000) };
+        assert_eq!(choose(AUTO, &[whole, wide], None), 0);
+        assert_eq!(choose(AUTO, &[whole, Way { groups: Some(5.0), ..wide }], None), 1);
+    }
+
+    #[test]
+    fn the_index_of_a_hint_is_taken() {
+        let point = table(Reach::Points(1), 1);
+        let hinted = Way { preferred: Some(1), ..index(Source::Fetching, 0, 90_000) };
+        let first = Way { preferred: Some(0), ..index(Source::Fetching, 1, 90_000) };
+        assert_eq!(choose(AUTO, &[point, hinted], None), 1);
+        assert_eq!(choose(AUTO, &[point, hinted, first], None), 2);
+        assert_eq!(choose(IndexChoice::Off, &[point, hinted], None), 0);
     }
 
     #[test]

@@ -212,6 +212,20 @@ impl IndexCodec {
         table.encode_key_values(&values, rowkey)
     }
 
+    /// As [`Self::rowkey_into`] from the key of an entry alone, which has all parts of the rowkey.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn rowkey_of_key(&self, table: &RowCodec, key: &[u8], rowkey: &mut Vec<u8>) -> RowResult<()> {
+        let values = self.entries.key_schema().decode(key).map_err(|error| self.entries.corrupted(&error))?;
+        let of_entries = self.entries.table();
+        let values: BTreeMap<ColumnId, Datum> = of_entries.key.iter().map(|part| part.column).zip(values).collect();
+        let column = |at: &usize| of_entries.columns.get(*at).and_then(|column| values.get(&column.id)).cloned();
+        let parts: Option<Vec<Datum>> = self.rowkey.iter().map(column).collect();
+        let parts = parts.ok_or_else(|| RowError::internal(format!("no rowkey in index \"{}\"", self.index.name)))?;
+        table.encode_key_values(&parts, rowkey)
+    }
+
     /// SQL: a NULL is equal to nothing, unless the index says so.
     fn can_be_equal(&self, row: &[Datum]) -> bool {
         let null = |part: &usize| row.get(*part).is_none_or(Datum::is_null);

@@ -5,6 +5,7 @@
 //!   row ──IndexCodec::entry──> Entry (key, fragment), with RowExprs for expressions and predicates
 //!   old entry, new entry ──change──> Change: nothing, or a delete and a put
 //!   conditions of a query, predicate of an index ──implies──> has the index all rows that are wanted?
+//!   conditions, statistics of columns ──Known::share──> the share of rows that satisfy them
 //!   ways to the rows, with what is known of them ──choose──> the one to take
 //! ```
 //!
@@ -16,12 +17,18 @@ mod change;
 mod choice;
 mod codec;
 mod columns;
+mod expected;
+mod hints;
 mod implication;
 mod row_exprs;
+mod selectivity;
 
 pub use change::{Change, change};
-pub use choice::{IndexChoice, Reach, Source, Way, choose};
+pub use choice::{Cost, Expected, IndexChoice, Reach, Source, Way, choose};
 pub use codec::{Entry, IndexCodec};
 pub use columns::EntryColumns;
+pub use expected::{Judged, JudgedWay};
+pub use hints::{ScanHints, ScanRules};
 pub use implication::{Clause, Comparison, Says, Test, implies};
 pub use row_exprs::{IndexError, IndexResult, RowExprs};
+pub use selectivity::{Known, UNKNOWN};

@@ -113,6 +113,7 @@ impl ColumnDef {
             "timestamptz" => ArrowType::Timestamp(arrow::datatypes::TimeUnit::Microsecond, Some(Arc::from("UTC"))),
             "interval" => ArrowType::Interval(arrow::datatypes::IntervalUnit::MonthDayNano),
             "bytea" => ArrowType::Binary,
+            "_float4" => list(ArrowType::Float32),
             "int2vector" | "_int2" => list(ArrowType::Int16),
             "oidvector" | "_oid" => list(ArrowType::Int64),
             "_text" | "_name" | "_char" | "_aclitem" | "_regtype" => list(ArrowType::Utf8),

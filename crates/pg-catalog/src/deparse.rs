@@ -79,5 +79,10 @@ pub(crate) fn index_column(source: &Source, index: &ShownIndex<'_>, number: usiz
 
 /// A view's query as `pg_get_viewdef` shows it: as it was written, with schemas where names would not be found without.
 pub(crate) fn view_definition(source: &Source, view: &catalog::View) -> String {
-    format!(" {};", source.live.view_query(view))
+    format!(" {};", source.live.view_query(&view.query, &view.search_path))
+}
+
+/// Likewise of a materialized view.
+pub(crate) fn materialized_definition(source: &Source, view: &catalog::Materialized) -> String {
+    format!(" {};", source.live.view_query(&view.query, &view.search_path))
 }

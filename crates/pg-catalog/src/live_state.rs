@@ -255,8 +255,9 @@ pub trait LiveState: Debug + Send + Sync {
     fn settings(&self) -> Vec<SettingInfo>;
     /// The last value that a sequence gave; `None` before the first.
     fn last_value(&self, sequence: &catalog::Sequence) -> Option<i64>;
-    /// The text of a view's query, with schemas before names that the session's search path would not find.
-    fn view_query(&self, view: &catalog::View) -> String;
+    /// The text of a view's query, whose names are looked up in `path`, with schemas before those that the session's search
+    /// path would not find.
+    fn view_query(&self, query: &str, path: &[String]) -> String;
     /// Where a sequence stands: its last value, and whether that was handed out; otherwise it is the next one.
     async fn position(&self, sequence: &catalog::Sequence) -> (i64, bool);
 }

@@ -2,8 +2,9 @@
 
 use crate::definition::{ColumnDef, Definition};
 use arrow::array::{
-    ArrayRef, BinaryArray, BooleanArray, Float32Array, Float64Array, Int16Array, Int16Builder, Int32Array, Int64Array,
-    Int64Builder, IntervalMonthDayNanoArray, ListBuilder, StringArray, StringBuilder, TimestampMicrosecondArray,
+    ArrayRef, BinaryArray, BooleanArray, Float32Array, Float32Builder, Float64Array, Int16Array, Int16Builder,
+    Int32Array, Int64Array, Int64Builder, IntervalMonthDayNanoArray, ListBuilder, StringArray, StringBuilder,
+    TimestampMicrosecondArray,
 };
 use arrow::datatypes::{DataType as ArrowType, IntervalMonthDayNano, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
@@ -21,6 +22,7 @@ pub(crate) enum Cell {
     /// An interval.
     Seconds(i64),
     Ints(Vec<i64>),
+    Floats(Vec<f64>),
     Texts(Vec<String>),
 }
 
@@ -120,6 +122,14 @@ impl ColumnDef {
                 }
                 Arc::new(builder.finish())
             }
+            ArrowType::Float32 => {
+                let mut builder = ListBuilder::new(Float32Builder::new());
+                for list in self.read(cells, Cell::into_floats)? {
+                    // Narrower than the cell on purpose.
+                    builder.append_option(list.map(|list| list.into_iter().map(|item| Some(item as f32))));
+                }
+                Arc::new(builder.finish())
+            }
             ArrowType::Int16 => {
                 let mut builder = ListBuilder::new(Int16Builder::new());
                 for list in self.read(cells, Cell::into_ints)? {
@@ -179,6 +189,10 @@ impl Cell {
 
     fn into_ints(self) -> Option<Vec<i64>> {
         if let Self::Ints(value) = self { Some(value) } else { None }
+    }
+
+    fn into_floats(self) -> Option<Vec<f64>> {
+        if let Self::Floats(value) = self { Some(value) } else { None }
     }
 
     fn into_texts(self) -> Option<Vec<String>> {

@@ -54,6 +54,11 @@ impl PgCatalog {
         functions::find(name, &self.source).map(Arc::new)
     }
 
+    /// Is there a function of that name?
+    pub fn has_function(name: &str) -> bool {
+        functions::ALL.iter().any(|function| function.name == name)
+    }
+
     /// Names of all functions.
     pub fn function_names(&self) -> impl Iterator<Item = &'static str> {
         functions::ALL.iter().map(|function| function.name)

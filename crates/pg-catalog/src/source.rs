@@ -170,6 +170,11 @@ pub(crate) fn computed<'a>() -> impl Iterator<Item = Relation<'a>> {
     of(PG_CATALOG, pg_catalog::TABLES).chain(of(INFORMATION_SCHEMA, information_schema::TABLES))
 }
 
+/// Is it a table that users write to, no materialized view?
+pub(crate) fn is_plain(table: &Table) -> bool {
+    table.materialized.is_none()
+}
+
 /// Columns that users see, with their numbers: their ids, which no other column has when one is dropped.
 pub(crate) fn shown_columns(table: &Table) -> impl Iterator<Item = (i16, &Column)> {
     // A table has fewer columns, in all its life, than an i16 counts.
@@ -209,6 +214,11 @@ pub(crate) fn not_null_name(table: &Table, number: i16) -> String {
 pub(crate) fn options(table: &Table) -> Option<Vec<String>> {
     let salt = table.salt_buckets.map(|buckets| format!("salt_buckets={buckets}"));
     let others = table.properties.iter().map(|(name, value)| format!("{name}={value}"));
-    let all: Vec<String> = salt.into_iter().chain(others).collect();
+    let refresh = table.materialized.as_ref().and_then(|view| view.every).map(|every| {
+        let mut text = "refresh=".to_owned();
+        types::print_interval(types::Interval { months: 0, days: 0, micros: every }, &mut text);
+        text
+    });
+    let all: Vec<String> = salt.into_iter().chain(others).chain(refresh).collect();
     (!all.is_empty()).then_some(all)
 }

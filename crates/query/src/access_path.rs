@@ -6,7 +6,7 @@
 
 use crate::convert::expr_to_condition::{Mode, is_useful};
 use crate::convert::expr_to_filter::{byte_filter, has_byte_form};
-use crate::convert::expr_to_ranges::{narrows_key, ranges_of};
+use crate::convert::expr_to_ranges::{narrows_key, range_of, ranges_of};
 use crate::scan_source::{ScanSource, TableIndex};
 use catalog::row_codec::RowCodec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
@@ -72,11 +72,12 @@ pub(crate) struct AccessPath {
 
 impl AccessPath {
     /// The path for `filters`, whose constants are all known. `judged`: can a filter be judged on what is scanned?
-    pub(crate) fn of(source: &ScanSource, filters: &[Expr], judged: &dyn Fn(&Expr) -> bool) -> Self {
+    /// `one_range`: one range is read in place of many.
+    pub(crate) fn of(source: &ScanSource, filters: &[Expr], judged: &dyn Fn(&Expr) -> bool, one_range: bool) -> Self {
         let scanned = source.scanned();
         let conditions: Vec<Condition> =
             filters.iter().map(|filter| source.key_condition(Mode::Values, filter)).collect();
-        let mut ranges = ranges_of(scanned, &conditions);
+        let mut ranges = if one_range { range_of(scanned, &conditions) } else { ranges_of(scanned, &conditions) };
         let mut key_filters = Vec::new();
         let mut open: Vec<&Expr> = Vec::new();
         for ((filter, condition), exact) in filters.iter().zip(&conditions).zip(&ranges.exact) {

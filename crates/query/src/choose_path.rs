@@ -4,16 +4,19 @@
 //! and nothing is asked for it here.
 
 use crate::access_path::AccessPath;
+use crate::convert::expr_to_condition::{ConditionBuilder, Mode};
 use crate::convert::expr_to_ranges::to_store_ranges;
 use crate::error::QueryResult;
 use crate::exec::order::KeyOrder;
 use crate::exec::scan::FAMILY;
 use crate::scan_source::{ScanSource, TableIndex};
+use catalog::TableStatistics;
 use catalog::row_codec::RowCodec;
+use datafusion::common::Column;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::PhysicalSortExpr;
-use index::{IndexChoice, Reach, Source, Way, choose};
-use rowkey::range::Access;
+use index::{Cost, Expected, IndexChoice, Judged, JudgedWay, Reach, ScanRules, Source, Way, choose};
+use rowkey::range::{Access, Condition};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::{KeyRange, TableSize};
@@ -32,13 +35,15 @@ pub(crate) struct Asked<'a> {
     pub(crate) table: &'a Arc<RowCodec>,
     pub(crate) indexes: &'a [Arc<TableIndex>],
     pub(crate) reader: &'a ReadView,
-    pub(crate) choice: IndexChoice,
+    pub(crate) rules: &'a ScanRules,
     /// Columns of the output.
     pub(crate) projection: &'a [usize],
     pub(crate) filters: &'a [Expr],
     /// Any so many rows.
     pub(crate) fetch: Option<usize>,
     pub(crate) first: Option<&'a FirstRows>,
+    /// Is each combination of the columns that are read wanted once?
+    pub(crate) groups: bool,
 }
 
 /// A way to the rows.
@@ -48,6 +53,23 @@ pub(crate) struct Chosen {
     pub(crate) ranges: Vec<KeyRange>,
     /// What the ranges hold, about.
     pub(crate) size: TableSize,
+    /// The filters that it is about: what a partial index says by itself is left out.
+    left: Vec<Expr>,
+    /// What it costs and gives.
+    pub(crate) cost: Cost,
+    /// Are the rows that it gives told by statistics alone?
+    pub(crate) is_known: bool,
+    pub(crate) knowledge: Option<Knowledge>,
+    /// Leading parts of the key: of rows that are equal in these one is enough.
+    pub(crate) skips: Option<usize>,
+}
+
+/// What is known of the table.
+#[derive(Clone, Debug)]
+pub(crate) struct Knowledge {
+    pub(crate) statistics: Arc<TableStatistics>,
+    /// Rows, as the store says.
+    pub(crate) rows: u64,
 }
 
 impl Asked<'_> {
@@ -57,63 +79,128 @@ impl Asked<'_> {
     /// Those of the store when it is asked for sizes.
     pub(crate) async fn choose(&self) -> QueryResult<Chosen> {
         let source = ScanSource::table(self.table);
-        let path = AccessPath::of(&source, self.filters, &|_| true);
-        let whole = self.with_size(source, path).await?;
-        if !self.has_choice(&whole.path) {
-            return Ok(whole);
-        }
-        let mut ways = vec![self.way(&whole)];
+        let path = AccessPath::of(&source, self.filters, &|_| true, self.rules.one_range);
+        let whole = self.with_size(source, path, self.filters.to_vec()).await?;
+        let knowledge = self.knowledge(&whole).await?;
         let mut all = vec![whole];
-        for index in self.indexes {
-            if let Some((source, path)) = self.by_index(index) {
-                let found = self.with_size(source, path).await?;
-                ways.push(self.way(&found));
-                all.push(found);
+        if all.first().is_some_and(|whole| self.has_choice(&whole.path)) {
+            for index in self.indexes {
+                if let Some((source, path, left)) = self.by_index(index) {
+                    all.push(self.with_size(source, path, left).await?);
+                }
             }
         }
+        let ways: Vec<Way> = all.iter().map(|found| self.way(found, knowledge.as_ref())).collect();
         let fetch = self.first.map_or(self.fetch, |first| Some(first.fetch));
-        let best = choose(self.choice, &ways, fetch);
-        Ok(all.swap_remove(best.min(all.len() - 1)))
+        let best = choose(self.rules.choice, &ways, fetch).min(all.len() - 1);
+        let mut chosen = all.swap_remove(best);
+        if let Some(way) = ways.get(best) {
+            chosen.cost = way.estimate(fetch);
+            chosen.is_known = way.expected.is_some() && self.of_columns(&chosen.left).iter().all(is_told);
+        }
+        chosen.knowledge = knowledge;
+        Ok(chosen)
+    }
+
+    /// What statistics there are, and how many rows there are now.
+    async fn knowledge(&self, whole: &Chosen) -> QueryResult<Option<Knowledge>> {
+        let table = self.table.table();
+        let Some(statistics) = table.statistics() else { return Ok(None) };
+        let rows = match whole.path.ranges.access {
+            Access::Full | Access::Empty => whole.size.rows,
+            _ => self.reader.estimate(table.storage_id(), FAMILY, &[KeyRange::all()]).await?.rows,
+        };
+        Ok(Some(Knowledge { statistics, rows }))
+    }
+
+    /// What filters say about the columns of the table, each under its place.
+    fn of_columns(&self, filters: &[Expr]) -> Vec<Condition> {
+        let table = self.table.table();
+        let part_of = |column: &Column| {
+            let place = table.columns.iter().position(|own| own.name == column.name)?;
+            Some((place, table.columns.get(place)?.ty))
+        };
+        let builder = ConditionBuilder::new(Mode::Values, &part_of);
+        filters.iter().map(|filter| builder.condition(filter)).collect()
     }
 
     /// Is there anything to be gained by an index?
     fn has_choice(&self, whole: &AccessPath) -> bool {
         let counted = self.projection.is_empty() && self.filters.is_empty();
         match whole.ranges.access {
-            _ if self.indexes.is_empty() || self.choice == IndexChoice::Off => false,
+            _ if self.indexes.is_empty() || self.rules.choice == IndexChoice::Off => false,
             // The store counts the rows of a whole table without reading them.
-            _ if counted => self.choice == IndexChoice::Force,
+            _ if counted => self.rules.choice == IndexChoice::Force,
             Access::Empty => false,
-            Access::Points(points) => points > 1 || self.choice == IndexChoice::Force,
+            Access::Points(points) => points > 1 || self.rules.choice == IndexChoice::Force || self.rules.has_hint(),
             _ => true,
         }
     }
 
     /// The path by an index, if it leads to the rows in a way that could be a good one.
-    fn by_index(&self, index: &Arc<TableIndex>) -> Option<(ScanSource, AccessPath)> {
+    fn by_index(&self, index: &Arc<TableIndex>) -> Option<(ScanSource, AccessPath, Vec<Expr>)> {
         let left = index.left_of(self.filters)?;
         let in_entries = |filter: &Expr| index.has_all(&columns_of(self.table, filter));
         let fetching = ScanSource::index(self.table, index, false);
-        let path = AccessPath::of(&fetching, &left, &in_entries);
+        let path = AccessPath::of(&fetching, &left, &in_entries, self.rules.one_range);
         let is_left = |filters: &crate::access_path::Filters| !filters.rows.is_empty() || !filters.bytes.is_empty();
         let covers = index.has_all(self.projection) && !is_left(&path.fetched);
         let narrows = path.ranges.parts_used > 0 && path.ranges.access != Access::Full;
         let sorts = self.first.is_some() && self.gives_order(&fetching, &path);
-        (narrows || covers || sorts).then(|| (ScanSource::index(self.table, index, covers), path))
+        let hinted = self.preferred(index).is_some();
+        (narrows || covers || sorts || hinted).then(|| (ScanSource::index(self.table, index, covers), path, left))
     }
 
-    async fn with_size(&self, source: ScanSource, path: AccessPath) -> QueryResult<Chosen> {
+    /// The place of an index among those that a hint names.
+    fn preferred(&self, index: &TableIndex) -> Option<usize> {
+        self.rules.place_of(&index.codec.index().name)
+    }
+
+    async fn with_size(&self, source: ScanSource, path: AccessPath, left: Vec<Expr>) -> QueryResult<Chosen> {
         let ranges = to_store_ranges(&path.ranges.ranges);
         let size = match path.ranges.access {
             Access::Empty => TableSize::default(),
             Access::Points(points) => TableSize { rows: points as u64, bytes: 0 },
             _ => self.reader.estimate(source.scanned().table().storage_id(), FAMILY, &ranges).await?,
         };
-        Ok(Chosen { source, path, ranges, size })
+        let cost = Cost { cost: 0.0, rows: size.rows as f64 };
+        let skips = self.skips(&source, &path, &left);
+        Ok(Chosen { source, path, ranges, size, left, cost, is_known: false, knowledge: None, skips })
     }
 
-    fn way(&self, found: &Chosen) -> Way {
-        let Chosen { source, path, ranges, size } = found;
+    /// The parts that all columns are in that are read: rows that are equal in them are equal in all that anybody sees.
+    fn skips(&self, source: &ScanSource, path: &AccessPath, filters: &[Expr]) -> Option<usize> {
+        let reads_ranges = matches!(path.ranges.access, Access::Range | Access::SkipScan | Access::Full);
+        if !self.groups || self.fetch.is_some() || source.fetched_by().is_some() || !reads_ranges {
+            return None;
+        }
+        // Equal numerics may be written differently, and what is computed of them may tell them apart.
+        let keeps = |column: usize| {
+            let column = self.table.table().columns.get(column);
+            column.is_some_and(|column| catalog::key_keeps_value(column.ty))
+        };
+        let filtered = filters.iter().flat_map(|filter| columns_of(self.table, filter));
+        let places = self
+            .projection
+            .iter()
+            .copied()
+            .chain(filtered)
+            .map(|column| source.part_of(column).filter(|_| keeps(column)));
+        let last = places.collect::<Option<Vec<usize>>>()?.into_iter().max()?;
+        (last + 1 < source.scanned().key_schema().parts.len()).then_some(last + 1)
+    }
+
+    /// About how many groups there are of rows that are equal in the first parts.
+    fn groups(&self, found: &Chosen, knowledge: Option<&Knowledge>) -> Option<f64> {
+        let (parts, knowledge) = (found.skips?, knowledge?);
+        let judged = Judged::new(self.table.table(), &knowledge.statistics, knowledge.rows);
+        let key = found.source.key_columns();
+        let distinct = |column: &Option<usize>| judged.column((*column)?)?.distinct_of(judged.rows());
+        key.iter().take(parts).map(distinct).try_fold(1.0, |all, distinct| Some(all * distinct?))
+    }
+
+    fn way(&self, found: &Chosen, knowledge: Option<&Knowledge>) -> Way {
+        let Chosen { source, path, ranges, size, .. } = found;
         let own_parts = source.used_index().filter(|index| index.codec.index().unique).map(|index| index.own_parts());
         Way {
             source: match (source.used_index(), source.fetched_by()) {
@@ -133,7 +220,28 @@ impl Asked<'_> {
             bytes: size.bytes,
             exact: path.checks_nothing(),
             ordered: self.first.is_none() || self.gives_order(source, path),
+            expected: knowledge.map(|knowledge| self.expected(found, knowledge)),
+            groups: self.groups(found, knowledge),
+            preferred: source.used_index().and_then(|index| self.preferred(index)),
         }
+    }
+
+    fn expected(&self, found: &Chosen, knowledge: &Knowledge) -> Expected {
+        let Chosen { source, path, left, .. } = found;
+        let index = source.used_index();
+        let on_entries = |at: usize| {
+            let columns = left.get(at).map(|filter| columns_of(self.table, filter));
+            index.is_none_or(|index| columns.is_some_and(|columns| index.has_all(&columns)))
+        };
+        let way = JudgedWay {
+            index: index.map(|index| (index.codec.index(), index.entries.table().as_ref())),
+            key: &source.key_columns(),
+            conditions: &path.conditions,
+            parts_used: path.ranges.parts_used,
+            columns: &self.of_columns(left),
+            on_entries: &on_entries,
+        };
+        Judged::new(self.table.table(), &knowledge.statistics, knowledge.rows).expect(&way)
     }
 
     /// Do the rows come in the order of the first rows that are wanted?
@@ -141,6 +249,15 @@ impl Asked<'_> {
         let all: Vec<usize> = (0..self.table.table().columns.len()).collect();
         let order = KeyOrder::new(source, &all, path.ranges.equal_parts);
         self.first.is_some_and(|first| order.direction_for(&first.order).is_some())
+    }
+}
+
+/// Is a condition one that statistics of columns can judge?
+fn is_told(condition: &Condition) -> bool {
+    match condition {
+        Condition::And(all) | Condition::Or(all) => all.iter().all(is_told),
+        Condition::Unknown => false,
+        _ => true,
     }
 }
 

@@ -4,6 +4,7 @@ use crate::{Reader, Stop};
 use catalog::Catalog;
 use datafusion::catalog::SchemaProvider;
 use datafusion::logical_expr::ScalarUDF;
+use index::ScanHints;
 use std::fmt;
 use std::sync::Arc;
 use types::Style;
@@ -49,6 +50,8 @@ pub struct QueryContext {
     pub stop: Arc<dyn Stop>,
     /// The session's settings.
     pub settings: Arc<dyn Settings>,
+    /// The statement's hints.
+    pub hints: Arc<ScanHints>,
 }
 
 impl fmt::Debug for QueryContext {

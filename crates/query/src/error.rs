@@ -162,6 +162,12 @@ pub enum QueryError {
     /// A scalar subquery that gave several rows (21000).
     #[error("more than one row returned by a subquery used as an expression")]
     SubqueryRows,
+    /// A materialized view that no refresh has filled (55000).
+    #[error("materialized view \"{name}\" has not been populated")]
+    NotPopulated {
+        /// Its name.
+        name: String,
+    },
     /// A setting that does not exist (42704).
     #[error("unrecognized configuration parameter \"{name}\"")]
     NoSuchSetting {
@@ -287,6 +293,7 @@ impl QueryError {
             Self::MissingFrom { name, entry: Some(Entry::OutOfSight) } => Some(format!(
                 "There is an entry for table \"{name}\", but it cannot be referenced from this part of the query."
             )),
+            Self::NotPopulated { .. } => Some("Use the REFRESH MATERIALIZED VIEW command.".to_owned()),
             Self::NotBuilt { hint, .. } => Some((*hint).to_owned()),
             Self::Type(error) => error.hint().map(str::to_owned),
             Self::Refused { reason: Refusal::Set, message } if !message.ends_with("WHERE") => {

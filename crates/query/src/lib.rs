@@ -33,6 +33,7 @@ mod plan;
 pub mod provider;
 mod sample;
 mod scan_source;
+mod told;
 
 pub use catalog::{Cell, RowCodec, RowReader, row_codec};
 pub use context::{FunctionLookup, QueryContext, Settings};
@@ -40,8 +41,8 @@ pub use error::{QueryError, QueryResult, Refusal};
 pub use explain::ExplainOptions;
 pub use functions::{RustBody, RustFunction, RustFunctions};
 pub use held_memory::HeldMemory;
-pub use index::IndexChoice;
-pub use lower::LowerError;
+pub use index::{IndexChoice, ScanHints};
+pub use lower::{LowerError, RowInput};
 pub use plan::{
     Execution, OutputColumn, Plan, PlanSource, Planner, PlannerOptions, RowExprs, RowTable, Stop, ViewDefinition,
     WITH_ROW_IDS, hint_for_missing_function,

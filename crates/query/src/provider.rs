@@ -14,6 +14,7 @@ use crate::exec::row_checks::{RowCheck, RowChecks};
 use crate::exec::scan::{FAMILY, RegionScanExec, ScanParts};
 use crate::sample::{Estimate, Sampling};
 use crate::scan_source::{ScanSource, TableIndex};
+use crate::told;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use catalog::Table;
@@ -24,7 +25,7 @@ use datafusion::datasource::TableType;
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
-use index::IndexChoice;
+use index::{IndexChoice, ScanHints, ScanRules};
 use rowkey::range::Access;
 use std::sync::Arc;
 use store::TableSize;
@@ -47,8 +48,10 @@ pub struct RegionTable {
     constraints: Constraints,
     reader: Option<ReadView>,
     sampled: bool,
-    choice: IndexChoice,
+    rules: ScanRules,
     first: Option<FirstRows>,
+    /// Is each combination of the columns that are read wanted once?
+    groups: bool,
 }
 
 impl RegionTable {
@@ -78,21 +81,29 @@ impl RegionTable {
             constraints,
             reader: None,
             sampled: false,
-            choice: IndexChoice::Auto,
+            rules: ScanRules::default(),
             first: None,
+            groups: false,
         })
     }
 
     /// The same table, read from `reader`; `sampled` if a look at its rows is worth while for a better plan.
     #[must_use]
-    pub fn bind(&self, reader: &ReadView, sampled: bool, choice: IndexChoice) -> Self {
-        Self { reader: Some(reader.clone()), sampled, choice, ..self.clone() }
+    pub fn bind(&self, reader: &ReadView, sampled: bool, choice: IndexChoice, hints: &ScanHints) -> Self {
+        let rules = hints.rules(&self.codec.table().name, choice);
+        Self { reader: Some(reader.clone()), sampled, rules, ..self.clone() }
     }
 
     /// The same table, of which only the first rows in some order are wanted.
     #[must_use]
     pub(crate) fn with_first(&self, first: FirstRows) -> Self {
         Self { first: Some(first), ..self.clone() }
+    }
+
+    /// The same table, of which rows with the same values in the columns that are read are wanted once.
+    #[must_use]
+    pub(crate) fn with_groups(&self) -> Self {
+        Self { groups: true, ..self.clone() }
     }
 
     /// Its indexes.
@@ -119,16 +130,17 @@ impl RegionTable {
             table: &self.codec,
             indexes: &self.indexes,
             reader: &reader,
-            choice: self.choice,
+            rules: &self.rules,
             projection: &projection,
             filters,
             fetch,
             first: self.first.as_ref(),
+            groups: self.groups,
         };
-        let Chosen { source, path, ranges, size } = asked.choose().await?;
+        let Chosen { source, path, ranges, size, cost, is_known, knowledge, skips, .. } = asked.choose().await?;
         // Rows that are only counted are not read: whole tables of the store say how many they hold, cut ones do not.
         let counted = projection.is_empty() && path.checks_nothing() && source.fetched_by().is_none();
-        let pieces = if counted { 1 } else { pieces(session, &source, &path, size, fetch) };
+        let pieces = if counted || self.rules.serial { 1 } else { pieces(session, &source, &path, size, fetch) };
         let partitions = match (ranges.is_empty(), pieces) {
             (true, _) => Vec::new(),
             (false, 1) => vec![ranges.clone()],
@@ -149,9 +161,14 @@ impl RegionTable {
             decoder: &decoder,
             projection: &projection,
         };
-        let unsampled = Estimate { rows: size.rows, columns: None };
-        // A filter may fail on a row that the statement never comes to.
-        let estimate = if self.sampled { sampling.estimate().await.unwrap_or(unsampled) } else { unsampled };
+        let unsampled = match &knowledge {
+            Some(knowledge) => told::estimate(self.codec.table(), knowledge, &projection, cost.rows),
+            None => Estimate { rows: size.rows, columns: None },
+        };
+        // A look at rows tells more than statistics where a filter is about more than values of single columns. It may fail
+        // on a row that the statement never comes to.
+        let looks = self.sampled && !is_known;
+        let estimate = if looks { sampling.estimate().await.unwrap_or(unsampled) } else { unsampled };
         let finders = self.finders(&source, filters);
         let parts = ScanParts {
             source,
@@ -164,6 +181,8 @@ impl RegionTable {
             partitions,
             fetch,
             estimate,
+            cost: cost.cost,
+            skips,
             finders,
         };
         RegionScanExec::new(parts)
@@ -171,7 +190,7 @@ impl RegionTable {
 
     /// Indexes for what joins find out: not beside one that is read already.
     fn finders(&self, source: &ScanSource, filters: &[Expr]) -> Vec<Finder> {
-        if self.choice == IndexChoice::Off || source.used_index().is_some() {
+        if self.rules.choice == IndexChoice::Off || source.used_index().is_some() {
             return Vec::new();
         }
         let finder = |index: &Arc<TableIndex>| {

@@ -7,18 +7,21 @@ use crate::plan::{Ask, Compiler, Node, OncePlan, SubqueryPlan, pick};
 use crate::{Functions, Made, RowsResult, WhyNot};
 use bind::tree::{Body, Bound, ColId};
 use builtins::{Env, Volatility};
-use index::IndexChoice;
+use index::{IndexChoice, ScanHints};
 use std::collections::HashMap;
+use std::sync::Arc;
 use txn::ReadView;
 use types::Datum;
 
 /// What a program may do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// May scans read whole tables? For tests that are to run all statements as programs.
     pub full_scans: bool,
     /// Which indexes scans use.
     pub index_choice: IndexChoice,
+    /// The hints of the statement.
+    pub hints: Arc<ScanHints>,
 }
 
 /// How much one execution may do.
@@ -95,7 +98,7 @@ pub fn compile(bound: &Bound, functions: &dyn Functions, options: Options) -> Re
     if volatile && compiler.widest > Width::Points {
         return Err(WhyNot::Volatile);
     }
-    let Compiler { slots, subqueries, once, .. } = compiler;
+    let Compiler { slots, subqueries, once, options, .. } = compiler;
     Ok(Program { root, subqueries, once, slots, volatile, index_choice: options.index_choice })
 }
 

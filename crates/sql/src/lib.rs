@@ -21,6 +21,7 @@ mod dialect;
 mod display;
 mod error;
 mod lexer;
+mod locking_subqueries;
 mod output_names;
 mod parser;
 mod pg_catalog_rewrite;
@@ -34,8 +35,10 @@ mod statement;
 pub use data_type::data_type;
 pub use error::{Position, SqlError};
 pub use lexer::DISTINCT_GROUPS;
+pub use locking_subqueries::{LockingSubquery, has_locking_subquery, without_subquery_locks};
 pub use output_names::with_names;
 pub use parser::{Parsed, parse, parse_expr, parse_query};
+pub use pg_catalog_rewrite::catalog_forms;
 pub use placeholders::{placeholders, with_values};
 pub use qualify::qualify;
 /// sqlparser's form of queries and expressions: what the planner reads.

@@ -5,19 +5,42 @@
 //! - A function in FROM names its column by its alias: `generate_series(1, 3) AS i` is `… AS i(i)`.
 //! - `pg_options_to_table(x)` in FROM is a query over `unnest(x)`, whose elements read `name=value`.
 //! - `pg_get_keywords()` and `pg_show_all_settings()` in FROM are computed tables.
-//! - `typname[0]` is a letter of a name, of which there is no array here: `substr(typname, 0 + 1, 1)`.
-//! - `generate_series(…, array_upper(a, 1)) AS s … = a[s]` is `= ANY (a)`.
+//! - In queries of catalogs alone, when they are planned ([`catalog_forms`]): `typname[0]` is a letter of a name, of which
+//!   there is no array here: `substr(typname, 0 + 1, 1)`; `generate_series(…, array_upper(a, 1)) AS s … = a[s]` is
+//!   `= ANY (a)`.
 
 use crate::dialect::BennuDialect;
 use sqlparser::ast::{
     AccessExpr, BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, ObjectName, Select, SelectItem, SetExpr, Subscript, TableAlias, TableAliasColumnDef,
-    TableFactor, Value,
+    FunctionArguments, Ident, ObjectName, Select, SelectItem, SetExpr, Statement, Subscript, TableAlias,
+    TableAliasColumnDef, TableFactor, Value, VisitMut, VisitorMut,
 };
 use sqlparser::parser::Parser;
+use std::ops::ControlFlow;
 
 /// Types that are an oid inside and a name outside.
 const ALIASES: [&str; 6] = ["regclass", "regtype", "regnamespace", "regrole", "regproc", "regprocedure"];
+
+/// Puts a query that reads catalogs into forms that mean the same of the catalogs' columns only.
+pub fn catalog_forms(statement: &mut Statement) {
+    let _ = VisitMut::visit(statement, &mut CatalogForms);
+}
+
+struct CatalogForms;
+
+impl VisitorMut for CatalogForms {
+    type Break = ();
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        drop_series_of_subscripts(select);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        letter_of_name(expr);
+        ControlFlow::Continue(())
+    }
+}
 
 /// Rewrites one expression, before those inside it.
 pub(crate) fn expression(expr: &mut Expr) {
@@ -42,7 +65,6 @@ pub(crate) fn expression(expr: &mut Expr) {
             conditions.iter_mut().for_each(|case| compared(operand, &mut case.condition));
         }
         Expr::Function(function) => constants_as_oids(function),
-        Expr::CompoundFieldAccess { .. } => letter_of_name(expr),
         Expr::Cast { expr: inner, data_type, kind: CastKind::Cast | CastKind::DoubleColon, .. }
             if is_number(data_type) =>
         {
@@ -60,7 +82,6 @@ pub(crate) fn select(select: &mut Select) {
     for item in &mut select.projection {
         name_alias_cast(item);
     }
-    drop_series_of_subscripts(select);
     for table in &mut select.from {
         set_of_rows(&mut table.relation);
         table.joins.iter_mut().for_each(|join| set_of_rows(&mut join.relation));

@@ -19,7 +19,12 @@ impl Server {
     /// # Errors
     /// When no port or no folder for temporary files is free.
     pub async fn start() -> Result<Self, FrontError> {
-        let options = bennu::Options { cache_bytes: 32 << 20, memtable_bytes: 16 << 20, ..Default::default() };
+        let options = bennu::Options {
+            cache_bytes: 32 << 20,
+            memtable_bytes: 16 << 20,
+            auto_analyze: bennu::AutoAnalyzeOptions::off(),
+            ..Default::default()
+        };
         Self::start_with(Bennu::open_in_memory(&options).await?)
     }
 

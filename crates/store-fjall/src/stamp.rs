@@ -1,6 +1,6 @@
 //! The two header fields of a fragment that the store writes and reads.
 
-use fragment::Fragment;
+use fragment::header;
 use store::{CommitNo, StoreError, StoreResult, Timestamp};
 
 /// Writes when and by which commit a fragment was written.
@@ -16,6 +16,7 @@ pub(crate) fn write(fragment: &mut [u8], at: Timestamp, commit: CommitNo) -> Sto
 /// # Errors
 /// As [`write()`].
 pub(crate) fn commit_of(bytes: &[u8]) -> StoreResult<CommitNo> {
-    let parsed = Fragment::parse(bytes).map_err(|error| StoreError::Corrupted { detail: error.to_string() })?;
-    Ok(parsed.commit())
+    let corrupted = |detail: String| StoreError::Corrupted { detail };
+    header::check(bytes).map_err(|error| corrupted(error.to_string()))?;
+    header::commit_of(bytes).ok_or_else(|| corrupted("a row without a header".to_string()))
 }

@@ -90,6 +90,24 @@ impl RowBatch {
         self.keys.get(start as usize..end as usize).unwrap_or_default()
     }
 
+    /// Leaves all rows for the caller to check.
+    #[must_use]
+    pub fn as_undecided(self) -> Self {
+        Self { undecided: true, ..self }
+    }
+
+    /// The same rows without what is not wanted of them.
+    #[must_use]
+    pub fn reduced_to(mut self, keys: bool, values: bool) -> Self {
+        if !keys {
+            (self.keys, self.key_ends) = (Vec::new(), Vec::new());
+        }
+        if !values {
+            (self.segments, self.spans) = (Vec::new(), Vec::new());
+        }
+        self
+    }
+
     /// Some of the rows, `rows` ascending. They stay in the blocks that they lie in.
     #[must_use]
     pub fn select(&self, rows: impl IntoIterator<Item = usize>) -> Self {

@@ -1,11 +1,12 @@
 //! The contract. Everything that Bennu keeps goes through these methods.
 
 use crate::{
-    BulkLoad, Capabilities, CheckReport, CommitNo, Condition, FamilyId, KeyRange, LargeWrite, OnDuplicate, ReadAt,
-    RegionInfo, Scan, ScanRequest, Snapshot, StoreResult, StoreStats, TableId, TableSize, WriteBatch, large,
+    BulkLoad, Capabilities, CheckReport, CommitNo, Condition, EntryRows, FamilyId, KeyRange, LargeWrite, OnDuplicate,
+    ReadAt, RegionInfo, Scan, ScanRequest, Snapshot, StoreResult, StoreStats, TableId, TableSize, WriteBatch, large,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
+use std::any::Any;
 use std::sync::Arc;
 
 /// May the commit be shown to others before it would survive a crash?
@@ -38,6 +39,16 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// The newest state, durable or not: what [`crate::ReadAt::Newest`] is for a scan, and for the same callers only. `None`
     /// where a store has no such state at hand; a snapshot of the last commit has all of it, too.
     fn newest(&self) -> Option<Snapshot> {
+        None
+    }
+
+    /// Which rows the rows of `table` are entries of, where a layer over the store looks after that.
+    fn entry_rows(&self, _table: TableId) -> Option<Arc<dyn EntryRows>> {
+        None
+    }
+
+    /// The layer that stands over the store, for the crate that put it there to find it again.
+    fn layer(&self) -> Option<&dyn Any> {
         None
     }
 

@@ -1,5 +1,6 @@
 //! The end of a transaction: its writes become one batch.
 
+use crate::dual::DualStore;
 use crate::transaction::Stamps;
 use crate::writes::{Spilled, WriteSet};
 use crate::{LockOwner, TxnError, TxnResult};
@@ -30,6 +31,8 @@ pub(crate) struct Conditions {
     pub(crate) required: Vec<Condition>,
     /// Rows that were read, and are to be as they were if they are written.
     pub(crate) stamps: Option<Stamps>,
+    /// The tables that are written to, in these versions of the catalog.
+    pub(crate) epochs: BTreeMap<TableId, u64>,
 }
 
 /// Applies the writes, releases the locks, and waits for the log when `durability` asks for it.
@@ -46,9 +49,11 @@ pub(crate) async fn commit(
     }
     // A view that outlives its statement still holds the write set: then it is copied.
     let writes = Arc::unwrap_or_clone(writes);
-    let (batch, required) = into_batch(writes, conditions);
-    let atomic = store.capabilities().atomic_batches() || (rows <= 1 && batch.conditions.len() <= rows);
-    let applied = Unstoppable::new(apply(Arc::clone(&store), batch, atomic, durability, locks));
+    let (batch, required, epochs) = into_batch(writes, conditions);
+    let is_row = |mutation: &&Mutation| store.entry_rows(mutation.target().0).is_none();
+    let single = batch.mutations.iter().filter(is_row).count() <= 1 && batch.conditions.len() <= rows;
+    let atomic = store.capabilities().atomic_batches() || single;
+    let applied = Unstoppable::new(apply(Arc::clone(&store), batch, atomic, epochs, durability, locks));
     let commit = applied.await.map_err(|error| in_words(error, &required))?;
     if durability == Durability::Sync {
         store.sync(commit).await?;
@@ -78,9 +83,12 @@ async fn commit_spilled(
     Ok(Committed { commit, atomic: true, rows })
 }
 
-/// The batch, and the rows whose conditions the statements have set.
-fn into_batch(writes: WriteSet, conditions: Conditions) -> (WriteBatch, BTreeSet<(TableId, Bytes)>) {
-    let Conditions { required, mut stamps } = conditions;
+/// Rows that conditions are on.
+type Rows = BTreeSet<(TableId, Bytes)>;
+
+/// The batch, the rows whose conditions the statements have set, and the tables in their versions.
+fn into_batch(writes: WriteSet, conditions: Conditions) -> (WriteBatch, Rows, BTreeMap<TableId, u64>) {
+    let Conditions { required, mut stamps, epochs } = conditions;
     let of_statements: BTreeSet<_> = required.iter().map(|it| (it.table, it.key.clone())).collect();
     let mut conditions = required;
     let mut mutations = Vec::with_capacity(writes.len());
@@ -94,7 +102,7 @@ fn into_batch(writes: WriteSet, conditions: Conditions) -> (WriteBatch, BTreeSet
             None => Mutation::Delete { table, family, key },
         });
     }
-    (WriteBatch { tables: Vec::new(), conditions, mutations }, of_statements)
+    (WriteBatch { tables: Vec::new(), conditions, mutations }, of_statements, epochs)
 }
 
 /// A condition that no statement has set was on the stamp of a row that was read.
@@ -112,9 +120,14 @@ async fn apply(
     store: Arc<dyn Store>,
     batch: WriteBatch,
     atomic: bool,
+    epochs: BTreeMap<TableId, u64>,
     durability: Durability,
     _locks: LockOwner,
 ) -> TxnResult<CommitNo> {
+    if let Some(dual) = DualStore::over(store.as_ref()) {
+        check(store.as_ref(), &batch.conditions).await?;
+        return dual.commit(batch, &epochs, durability).await;
+    }
     if atomic {
         return Ok(store.apply(batch, durability).await?);
     }
@@ -125,14 +138,7 @@ async fn apply(
 /// conditions are checked with the first row that they are about, those on unwritten rows before all.
 async fn apply_row_by_row(store: &dyn Store, batch: WriteBatch, durability: Durability) -> TxnResult<CommitNo> {
     let WriteBatch { conditions, mutations, .. } = batch;
-    // Most conflicts are there before the first row is written: then the transaction fails as a whole.
-    for condition in &conditions {
-        let newest = store.get_newest(condition.table, condition.family, &condition.key).await?;
-        if newest.as_deref().and_then(fragment::header::commit_of) != condition.expect {
-            let (table, key) = (condition.table, condition.key.clone());
-            return Err(StoreError::ConditionFailed { table, key }.into());
-        }
-    }
+    check(store, &conditions).await?;
     let total = mutations.len();
     let written: BTreeSet<_> = mutations.iter().map(|mutation| target(mutation.target())).collect();
     let mut of_rows: BTreeMap<_, Vec<Condition>> = BTreeMap::new();
@@ -156,6 +162,18 @@ async fn apply_row_by_row(store: &dyn Store, batch: WriteBatch, durability: Dura
         };
     }
     Ok(commit)
+}
+
+/// Most conflicts are there before the first row is written: then the transaction fails as a whole.
+async fn check(store: &dyn Store, conditions: &[Condition]) -> TxnResult<()> {
+    for condition in conditions {
+        let newest = store.get_newest(condition.table, condition.family, &condition.key).await?;
+        if newest.as_deref().and_then(fragment::header::commit_of) != condition.expect {
+            let (table, key) = (condition.table, condition.key.clone());
+            return Err(StoreError::ConditionFailed { table, key }.into());
+        }
+    }
+    Ok(())
 }
 
 fn target((table, family, key): (TableId, FamilyId, &Bytes)) -> (TableId, FamilyId, Bytes) {

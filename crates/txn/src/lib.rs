@@ -23,6 +23,7 @@
 mod batch_load;
 mod commit;
 mod deadlock;
+mod dual;
 mod error;
 mod lock_owner;
 mod lock_queue;
@@ -34,6 +35,7 @@ mod writes;
 
 pub use batch_load::load_unseen;
 pub use commit::Committed;
+pub use dual::{Definitions, DualStore};
 pub use error::{TxnError, TxnResult};
 pub use lock_owner::LockOwner;
 pub use lock_table::{HeldLock, LockMode, LockTable, LockWait, Obtained, TxnId};

@@ -345,11 +345,11 @@ impl Transaction {
     /// that say that the outcome is unknown.
     pub async fn commit(mut self, durability: Durability) -> TxnResult<Committed> {
         self.end_statement()?;
-        let Self { store, locks, before, conditions, stamps, options, memory, .. } = self;
+        let Self { store, locks, before, conditions, stamps, epochs, options, memory, .. } = self;
         if before.is_empty() && conditions.is_empty() {
             return Ok(Committed { commit: options.at_least, atomic: true, rows: 0 });
         }
-        let conditions = Conditions { required: conditions, stamps };
+        let conditions = Conditions { required: conditions, stamps, epochs };
         let committed = commit::commit(store, locks, conditions, before, durability).await;
         drop(memory);
         committed

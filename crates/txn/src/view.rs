@@ -74,6 +74,35 @@ impl ReadView {
         Ok(answers)
     }
 
+    /// The rows that entries are of: pairs of an entry's key and a rowkey. Where rows and entries are not read as of one moment,
+    /// a row may have changed meanwhile: then it is `None`, as one that is not there ([`Self::may_change`]).
+    ///
+    /// # Errors
+    /// As [`Store::get`].
+    pub async fn rows_of(
+        &self,
+        (entries, rows): (TableId, TableId),
+        family: FamilyId,
+        pairs: &[(Bytes, Bytes)],
+    ) -> StoreResult<Vec<Option<Bytes>>> {
+        let keys: Vec<Bytes> = pairs.iter().map(|(_, rowkey)| rowkey.clone()).collect();
+        let mut found = self.get_many(rows, family, &keys).await?;
+        if let Some(made) = self.store.entry_rows(entries) {
+            for ((entry, rowkey), row) in pairs.iter().zip(&mut found) {
+                let Some(fragment) = row.as_ref() else { continue };
+                if made.entry(rowkey, fragment)?.is_none_or(|(now, _)| now != *entry) {
+                    *row = None;
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// May rows change between a look at entries of this index and a look at their rows?
+    pub fn may_change(&self, entries: TableId) -> bool {
+        self.store.entry_rows(entries).is_some()
+    }
+
     /// Begins a scan. Own writes are merged in key order; rows that they replace are not seen. Own rows
     /// are not judged by the filter (their batches are [`store::RowBatch::undecided`]), and under a filter
     /// they do not count against the limit: never too few rows, so the caller judges and counts again.

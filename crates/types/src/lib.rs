@@ -15,6 +15,7 @@
 //! Read next: `rowkey` (values to bytes).
 
 pub mod array;
+mod close_name;
 pub mod coerce;
 mod column_limits;
 pub mod compare;
@@ -33,6 +34,7 @@ pub mod temporal;
 pub mod text;
 mod type_name;
 
+pub use close_name::close_name;
 pub use column_limits::ArrayLimits;
 pub use data_type::{DataType, MAX_DIGITS, NUMERIC_MAX_SCALE};
 pub use datum::Datum;

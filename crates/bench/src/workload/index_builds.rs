@@ -88,7 +88,10 @@ async fn beside(arena: &Arena, report: &mut Report, settings: &Settings) -> Resu
     let sql = "SELECT l_quantity, l_comment FROM lineitem WHERE l_orderkey = $1";
     let keys = super::rows_at(settings.scale, ORDER_KEYS);
     let probe = Probe { sql, keys, clients: 4 };
-    let pause = async { Ok(tokio::time::sleep(Duration::from_secs(settings.seconds.into())).await) };
+    let pause = async {
+        tokio::time::sleep(Duration::from_secs(settings.seconds.into())).await;
+        Ok(())
+    };
     let (idle, ()) = p99_beside(peer, probe, pause).await?;
     let (during, _) = p99_beside(peer, probe, seconds(peer, &client, "CONCURRENTLY")).await?;
     report.limit(BESIDE, during / idle, "times idle", 3.0);

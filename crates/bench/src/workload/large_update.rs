@@ -24,7 +24,10 @@ pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings)
     for (peer, limit) in [(&arena.bennu as &dyn Peer, Some(5.0)), (&arena.postgres, None)] {
         let (mut idle, mut beside, mut took) = (Vec::new(), Vec::new(), Vec::new());
         for round in 0..settings.rounds {
-            let pause = async { Ok(tokio::time::sleep(Duration::from_secs(settings.seconds.into())).await) };
+            let pause = async {
+                tokio::time::sleep(Duration::from_secs(settings.seconds.into())).await;
+                Ok(())
+            };
             idle.push(p99_beside(peer, probe, pause).await?.0);
             let client = connect(peer).await?;
             let update = format!("UPDATE large SET v = overlay(v placing '{round:03}' from 1)");

@@ -43,7 +43,7 @@ fn read_write() -> String {
     let mut script = String::from("BEGIN;\n");
     // Writing to a String cannot fail.
     for _ in 0..10 {
-        let _ = write!(script, "\\set id random(1, {rows})\nSELECT c FROM oltp WHERE id = :id;\n");
+        let _ = writeln!(script, "\\set id random(1, {rows})\nSELECT c FROM oltp WHERE id = :id;");
     }
     for what in ["SELECT c", "SELECT sum(k)", "SELECT c", "SELECT DISTINCT c"] {
         let _ = write!(script, "\\set id random(1, {rows} - 99)\n{what} FROM oltp WHERE id BETWEEN :id AND :id + 99");
@@ -52,9 +52,9 @@ fn read_write() -> String {
         let _ = writeln!(script, "{ordered};");
     }
     let own = format!("\\set id 1 + :client_id * {OWN} + random(0, {OWN} - 1)\n");
-    let _ = write!(script, "{own}UPDATE oltp SET k = k + 1 WHERE id = :id;\n");
+    let _ = writeln!(script, "{own}UPDATE oltp SET k = k + 1 WHERE id = :id;");
     let _ = write!(script, "{own}\\set c random(1, 1000000)\nUPDATE oltp SET c = :c WHERE id = :id;\n");
-    let _ = write!(script, "{own}DELETE FROM oltp WHERE id = :id;\n");
+    let _ = writeln!(script, "{own}DELETE FROM oltp WHERE id = :id;");
     script.push_str("INSERT INTO oltp VALUES (:id, :id, 'c', 'pad');\nEND;\n");
     script
 }

@@ -2,6 +2,7 @@
 //! way: what was acknowledged is there, and entries are those of the rows, at once and when interrupted builds have ended.
 //!
 //! `BENNU_SIM_INDEXED_POINTS` points of the recorded run, each with what is not synced lost or torn.
+#![allow(clippy::print_stdout, reason = "a run says its seed")]
 
 use bennu::{Bennu, Options, Row, Session};
 use sim::power_loss::{Disk, Recording, Unsynced, in_memory};

@@ -4,6 +4,7 @@ use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult};
 use crate::tree::{CastContext, Kind, Scalar, Span};
 use builtins::Ty;
+use builtins::lists::PgType;
 use sql::{SqlError, ast};
 
 impl Binder<'_> {
@@ -43,6 +44,10 @@ impl Binder<'_> {
             Err(SqlError::Type { source: types::TypeError::UnsupportedType { .. }, .. }) => {
                 Err(self.not_built("a cast to this type"))
             }
+            // Types that only the catalogs' columns have.
+            Err(_) if PgType::by_name(&data_type.to_string().to_lowercase()).is_some() => {
+                Err(self.not_built("a cast to a type of catalogs"))
+            }
             Err(SqlError::Type { source, .. }) => self.error(BindErrorKind::Value(source), span),
             Err(_) => Err(self.not_built("a cast to this type")),
         }
@@ -50,17 +55,27 @@ impl Binder<'_> {
 
     /// `ARRAY[…]::t[]`: its elements become `t` each, so that an empty one has a type.
     fn array_of(&mut self, elements: &[ast::Expr], to: Ty, element: Ty) -> BindResult<Scalar> {
-        if elements.iter().any(|item| elements_of(item).is_some()) {
-            return Err(self.not_built("a cast of an array of several dimensions"));
-        }
         let (mut items, mut span) = (Vec::with_capacity(elements.len()), Span::default());
+        let mut arrays = 0_usize;
         for item in elements {
+            if let Some(inner) = elements_of(item) {
+                arrays += 1;
+                items.push(self.array_of(inner, to, element)?);
+                continue;
+            }
             let item = self.scalar(item)?;
             span = span.with(item.span);
             if item.ty.element().is_some() {
                 return Err(self.not_built("a cast of an array of several dimensions"));
             }
             items.push(self.coerce(item, element, CastContext::Explicit)?);
+        }
+        if arrays > 0 && arrays < items.len() {
+            return Err(self.not_built("an array of arrays and other values"));
+        }
+        // Arrays that are all empty make an empty one.
+        if items.iter().all(|item| matches!(&item.kind, Kind::Array(inner) if inner.is_empty())) {
+            items.clear();
         }
         Ok(Scalar { kind: Kind::Array(items), ty: to, span })
     }

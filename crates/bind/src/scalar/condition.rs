@@ -1,8 +1,9 @@
 //! IS, IN, BETWEEN and patterns.
 
 use super::operator::is_row;
+use super::row::items_of;
 use crate::binder::Binder;
-use crate::error::BindResult;
+use crate::error::{BindErrorKind, BindResult};
 use crate::tree::{BoolTest, CastContext, Kind, Scalar, Span};
 use builtins::Ty;
 use sql::ast;
@@ -28,8 +29,8 @@ impl Binder<'_> {
 
     fn is_null(&mut self, arg: &ast::Expr, negated: bool) -> BindResult<Scalar> {
         let arg = self.scalar(arg)?;
-        if matches!(arg.kind, Kind::Row(_)) {
-            return Err(self.not_built("IS NULL of a row"));
+        if let Kind::Row(fields) = arg.kind {
+            return self.row_is_null(fields, negated, arg.span);
         }
         if let (true, Kind::Param(_)) = (arg.ty.is_unknown(), &arg.kind) {
             return Err(self.not_built("IS NULL of a parameter without a type"));
@@ -40,11 +41,50 @@ impl Binder<'_> {
         Ok(self.negated(test, negated))
     }
 
+    /// A row is NULL if all its fields are, and is not if none is.
+    fn row_is_null(&mut self, fields: Vec<Scalar>, negated: bool, span: Span) -> BindResult<Scalar> {
+        if fields.is_empty() || fields.iter().any(|field| matches!(field.kind, Kind::Row(_))) {
+            return Err(self.not_built("IS NULL of rows within rows"));
+        }
+        let mut all = Vec::with_capacity(fields.len());
+        for field in fields {
+            let at = field.span;
+            let test = Scalar { kind: Kind::IsNull(Box::new(field)), ty: Ty::BOOL, span: at };
+            all.push(self.negated(test, negated));
+        }
+        Ok(Scalar { kind: Kind::And(all), ty: Ty::BOOL, span })
+    }
+
     fn distinct(&mut self, left: &ast::Expr, right: &ast::Expr, negated: bool) -> BindResult<Scalar> {
         if is_row(left) || is_row(right) {
-            return Err(self.not_built("IS DISTINCT FROM of rows"));
+            return self.distinct_rows(left, right, negated);
         }
         let (left, right) = (self.scalar(left)?, self.scalar(right)?);
+        self.distinct_values(left, right, negated)
+    }
+
+    /// Rows are distinct if one of their fields is.
+    fn distinct_rows(&mut self, left: &ast::Expr, right: &ast::Expr, negated: bool) -> BindResult<Scalar> {
+        let (Some(left), Some(right)) = (items_of(left), items_of(right)) else {
+            return Err(self.not_built("a row beside a value that is not written as one"));
+        };
+        let (left, right) = (self.scalars_of(&left)?, self.scalars_of(&right)?);
+        let span = left.iter().chain(&right).fold(Span::default(), |all, value| all.with(value.span));
+        if left.len() != right.len() {
+            return self.error(BindErrorKind::UnequalRows, span);
+        }
+        let mut tests = Vec::with_capacity(left.len());
+        for (left, right) in left.into_iter().zip(right) {
+            if matches!(left.kind, Kind::Row(_)) || matches!(right.kind, Kind::Row(_)) {
+                return Err(self.not_built("rows within rows"));
+            }
+            tests.push(self.distinct_values(left, right, negated)?);
+        }
+        let kind = if negated { Kind::And(tests) } else { Kind::Or(tests) };
+        Ok(Scalar { kind, ty: Ty::BOOL, span })
+    }
+
+    fn distinct_values(&mut self, left: Scalar, right: Scalar, negated: bool) -> BindResult<Scalar> {
         let span = left.span.with(right.span);
         if [&left, &right].iter().any(|side| side.ty.is_unknown() && matches!(side.kind, Kind::Param(_)))
             && [&left, &right].iter().any(|side| matches!(side.kind, Kind::Const(Datum::Null)))
@@ -146,26 +186,6 @@ impl Binder<'_> {
         let mut found = own;
         value.each_operand(&mut |operand| found = found || self.is_volatile(operand));
         found
-    }
-
-    /// LIKE, ILIKE, SIMILAR TO. With ESCAPE the pattern goes through `like_escape` first.
-    pub(super) fn pattern(&mut self, expr: &ast::Expr) -> BindResult<Scalar> {
-        let (name, arg, pattern, escape) = match expr {
-            ast::Expr::Like { negated, any: false, expr, pattern, escape_char } => {
-                (if *negated { "!~~" } else { "~~" }, expr, pattern, escape_char)
-            }
-            ast::Expr::ILike { negated, any: false, expr, pattern, escape_char } => {
-                (if *negated { "!~~*" } else { "~~*" }, expr, pattern, escape_char)
-            }
-            _ => return Err(self.not_built("SIMILAR TO")),
-        };
-        let (arg, mut pattern) = (self.scalar(arg)?, self.scalar(pattern)?);
-        let span = arg.span.with(pattern.span);
-        if let Some(escape) = escape {
-            let escape = self.literal(escape)?;
-            pattern = self.call_named("like_escape", vec![pattern, escape], span)?;
-        }
-        self.operator(name, Some(arg), pattern, span)
     }
 }
 

@@ -1,12 +1,15 @@
 //! Expressions.
 
+mod aggregate;
 mod array;
 mod call;
 mod case;
 mod cast;
 mod condition;
+mod defaults;
 mod literal;
 mod operator;
+mod pattern;
 mod row;
 mod session;
 mod special;
@@ -110,6 +113,10 @@ impl Binder<'_> {
             Kind::And(all) => all,
             kind => vec![Scalar { kind, ..condition }],
         })
+    }
+
+    pub(crate) fn scalars_of(&mut self, exprs: &[&ast::Expr]) -> BindResult<Vec<Scalar>> {
+        exprs.iter().map(|expr| self.scalar(expr)).collect()
     }
 
     pub(crate) fn scalars(&mut self, exprs: &[ast::Expr]) -> BindResult<Vec<Scalar>> {

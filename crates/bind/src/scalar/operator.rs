@@ -1,5 +1,6 @@
 //! Operators, and AND, OR and NOT, which are none.
 
+use super::row::items_of;
 use crate::binder::Binder;
 use crate::coerce::name_of;
 use crate::error::{BindError, BindErrorKind, BindResult};
@@ -218,8 +219,5 @@ fn negative(digits: &str) -> String {
 
 /// A row that is written out.
 pub(super) fn is_row(expr: &ast::Expr) -> bool {
-    match expr {
-        ast::Expr::Nested(inner) => is_row(inner),
-        expr => matches!(expr, ast::Expr::Tuple(_)),
-    }
+    items_of(expr).is_some()
 }

@@ -44,11 +44,7 @@ impl Binder<'_> {
         query: &ast::Query,
         all: bool,
     ) -> BindResult<Scalar> {
-        let values: Vec<&ast::Expr> = match left {
-            ast::Expr::Tuple(items) => items.iter().collect(),
-            ast::Expr::Nested(inner) => return self.quantified_subquery(inner, op, query, all),
-            one => vec![one],
-        };
+        let values = super::row::items_of(left).unwrap_or_else(|| vec![left]);
         if values.len() > 1 && !matches!(op, "=" | "<>") {
             return Err(self.not_built("an order of rows and subqueries"));
         }
@@ -90,6 +86,23 @@ impl Binder<'_> {
         let rows = self.subquery_rows(query);
         let free = self.boundaries.pop().map(|boundary| boundary.free).unwrap_or_default();
         Ok((rows?, free.into_iter().map(|(id, level)| ColRef { id, level }).collect()))
+    }
+
+    /// One output of a query of so many, as a scalar subquery; `None` if it has another number of them.
+    pub(crate) fn nth_of_subquery(
+        &mut self,
+        query: &ast::Query,
+        place: usize,
+        width: usize,
+    ) -> BindResult<Option<Scalar>> {
+        let (mut rows, free) = self.inner_query(query)?;
+        if rows.outputs.len() != width || place >= width {
+            return Ok(None);
+        }
+        let output = rows.outputs.swap_remove(place);
+        let ty = self.col_ty(output.1);
+        rows.outputs = vec![output];
+        self.subquery(SubqueryKind::Scalar, rows, free, ty).map(Some)
     }
 
     fn one_column(&self, rows: &Rows) -> BindResult<Ty> {

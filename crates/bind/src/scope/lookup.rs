@@ -4,7 +4,7 @@ use super::{ItemColumns, ScopeItem};
 use crate::binder::Binder;
 use crate::error::{BindError, BindErrorKind, BindResult};
 use crate::name::{fold, parts};
-use crate::tree::{ColRef, Kind, Scalar, Span};
+use crate::tree::{ColId, ColRef, Kind, Scalar, Span};
 use sql::ast;
 
 /// A place in the scopes: query, item, column.
@@ -32,7 +32,11 @@ impl Binder<'_> {
             None if is_system(&name) => Err(self.not_built("a system column")),
             None => {
                 let relation = qualifier.last().map(fold);
-                self.error(BindErrorKind::UndefinedColumn { relation, name }, span)
+                let found = self.scopes.get(scope).and_then(|scope| scope.items.get(item));
+                match found {
+                    Some(item) => Err(self.missing_column_of(item, relation, name, span)),
+                    None => self.error(BindErrorKind::UndefinedColumn { relation, name }, span),
+                }
             }
         }
     }
@@ -169,12 +173,17 @@ impl Binder<'_> {
             None => return Err(self.not_built("a column that is out of range")),
         };
         let level = self.level_of(scope)?;
+        self.note_read(scope, id);
+        Ok(Scalar { kind: Kind::Col(ColRef { id, level }), ty: self.col_ty(id), span })
+    }
+
+    /// Subqueries between here and the query of a column read it from outside.
+    pub(crate) fn note_read(&mut self, scope: usize, id: ColId) {
         for boundary in &mut self.boundaries {
             if let Some(own) = boundary.depth.checked_sub(scope + 1) {
                 boundary.free.insert(id, u8::try_from(own).unwrap_or(u8::MAX));
             }
         }
-        Ok(Scalar { kind: Kind::Col(ColRef { id, level }), ty: self.col_ty(id), span })
     }
 
     fn level_of(&self, scope: usize) -> BindResult<u8> {

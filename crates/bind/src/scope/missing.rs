@@ -3,6 +3,7 @@
 use super::lookup::is_system;
 use crate::binder::Binder;
 use crate::error::{BindError, BindErrorKind};
+use crate::scope::ScopeItem;
 use crate::tree::Span;
 
 impl Binder<'_> {
@@ -11,7 +12,36 @@ impl Binder<'_> {
         if is_system(name) && self.scopes.iter().any(|scope| !scope.items.is_empty()) {
             return self.not_built("a system column");
         }
-        BindError::new(BindErrorKind::UndefinedColumn { relation: None, name: name.to_owned() }, span)
+        let items = self.scopes.iter().rev().flat_map(|scope| &scope.items);
+        let names: Vec<&str> = items.flat_map(|item| self.names_of(item)).collect();
+        let kind = BindErrorKind::UndefinedColumn { relation: None, name: name.to_owned() };
+        with_close_column(BindError::new(kind, span), name, names.into_iter())
+    }
+
+    /// A relation has no column of that name.
+    pub(super) fn missing_column_of(
+        &self,
+        item: &ScopeItem,
+        relation: Option<String>,
+        name: String,
+        span: Span,
+    ) -> BindError {
+        let error = BindError::new(BindErrorKind::UndefinedColumn { relation, name: name.clone() }, span);
+        with_close_column(error, &name, self.names_of(item))
+    }
+
+    fn names_of<'s>(&'s self, item: &'s ScopeItem) -> impl Iterator<Item = &'s str> {
+        (0..self.width(item)).filter_map(move |at| self.column_name(item, at))
+    }
+
+    /// No relation of that name is there.
+    pub(crate) fn missing_table(&self, names: &[String], span: Span) -> BindError {
+        let error = BindError::new(BindErrorKind::UndefinedTable { name: names.join(".") }, span);
+        let known = self.relations.table_names();
+        match names.last().and_then(|name| types::close_name(name, known.iter().map(String::as_str))) {
+            Some(close) => error.with_hint(format!("Perhaps you meant to reference the table \"{close}\".")),
+            None => error,
+        }
     }
 
     /// No relation of that name is in sight; there may be one that cannot be named here.
@@ -29,5 +59,12 @@ impl Binder<'_> {
             return BindError::new(kind, span).with_hint(hint);
         }
         BindError::new(BindErrorKind::MissingFrom { name: name.to_owned() }, span)
+    }
+}
+
+fn with_close_column<'n>(error: BindError, name: &str, names: impl Iterator<Item = &'n str>) -> BindError {
+    match types::close_name(name, names) {
+        Some(close) => error.with_hint(format!("Perhaps you meant to reference the column \"{close}\".")),
+        None => error,
     }
 }

@@ -1,12 +1,17 @@
 //! Grouping: keys and arguments of aggregates are projected first, and what is above sees columns only.
 
+use super::group_keys::Groups;
 use crate::binder::Binder;
-use crate::error::{BindErrorKind, BindResult};
+use crate::error::{BindErrorKind, BindResult, Clause};
 use crate::same::same;
 use crate::scope::ItemColumns;
-use crate::tree::{AggCall, ColId, ColRef, Key, Kind, Rel, Scalar, Span};
+use crate::tree::{AggCall, ColId, ColInfo, ColRef, ColSet, Key, Kind, Rel, Scalar, Span};
 use builtins::{FuncId, Ty};
+use sql::ast;
 use std::collections::BTreeSet;
+
+/// GROUPING tells of so many keys in one integer.
+const MOST_GROUPING_ARGUMENTS: usize = 31;
 
 /// An aggregate, before its arguments are columns.
 #[derive(Clone, Debug)]
@@ -15,6 +20,8 @@ pub(crate) struct PendingAggregate {
     pub(crate) col: Option<ColId>,
     pub(crate) func: FuncId,
     pub(crate) args: Vec<Scalar>,
+    /// Arguments outside of WITHIN GROUP: constants.
+    pub(crate) direct: Vec<Scalar>,
     pub(crate) distinct: bool,
     pub(crate) filter: Option<Scalar>,
     /// Value, descending, NULLs first.
@@ -33,8 +40,21 @@ impl PendingAggregate {
         };
         let orders = self.order.len() == other.order.len()
             && self.order.iter().zip(&other.order).all(|(a, b)| same(&a.0, &b.0) && (a.1, a.2) == (b.1, b.2));
-        self.func == other.func && self.distinct == other.distinct && filters && orders && all(&self.args, &other.args)
+        self.func == other.func
+            && self.distinct == other.distinct
+            && filters
+            && orders
+            && all(&self.args, &other.args)
+            && all(&self.direct, &other.direct)
     }
+}
+
+/// GROUPING of some keys.
+#[derive(Clone, Debug)]
+pub(crate) struct PendingGrouping {
+    /// The column that it has become.
+    pub(crate) col: ColId,
+    pub(crate) args: Vec<Scalar>,
 }
 
 /// What expressions above a grouping may read.
@@ -63,14 +83,14 @@ impl Binder<'_> {
     pub(super) fn group(
         &mut self,
         rel: Rel,
-        keys: &mut [Scalar],
+        groups: &Groups,
         above: Vec<&mut Scalar>,
         windows: Vec<ColId>,
     ) -> BindResult<Rel> {
         let mut exprs: Vec<(ColId, Scalar)> = Vec::new();
         let mut grouped = Grouped { computed: Vec::new(), cols: BTreeSet::new(), dependent: BTreeSet::new() };
-        let mut key_cols = Vec::with_capacity(keys.len());
-        for key in keys {
+        let mut key_cols = Vec::with_capacity(groups.keys.len());
+        for key in &groups.keys {
             if holds_subquery(key) {
                 return Err(self.not_built("GROUP BY of a subquery"));
             }
@@ -87,7 +107,13 @@ impl Binder<'_> {
             grouped.cols.insert(col);
             calls.push((col, self.aggregate_call(pending, &mut exprs)?));
         }
-        grouped.dependent = self.dependent_columns(&grouped.cols)?;
+        let groupings = self.groupings_of(groups, &key_cols)?;
+        grouped.cols.extend(groupings.iter().map(|(col, _)| *col));
+        // A set without the key of a table has many rows of the table in each of its groups.
+        if groups.sets.is_empty() {
+            grouped.dependent = self.dependent_columns(&grouped.cols)?;
+        }
+        let sets = self.sets_of(groups, &key_cols);
         grouped.cols.extend(windows);
         let mut read = BTreeSet::new();
         for value in above {
@@ -98,7 +124,51 @@ impl Binder<'_> {
             true => Box::new(rel),
             false => Box::new(Rel::Project { input: Box::new(rel), exprs }),
         };
-        Ok(Rel::Aggregate { input, keys: key_cols, sets: Vec::new(), calls, grouping: None })
+        Ok(Rel::Aggregate { input, keys: key_cols, sets, calls, groupings })
+    }
+
+    /// Grouping sets as columns. What a set lacks is NULL in its groups.
+    fn sets_of(&mut self, groups: &Groups, key_cols: &[ColId]) -> Vec<ColSet> {
+        let cols = |set: &Vec<usize>| set.iter().filter_map(|at| key_cols.get(*at)).copied().collect();
+        let sets: Vec<ColSet> = groups.sets.iter().map(cols).collect();
+        for col in key_cols {
+            if sets.iter().any(|set| !set.contains(col))
+                && let Some(info) = self.cols.get_mut(col.index())
+            {
+                info.nullable = true;
+            }
+        }
+        sets
+    }
+
+    /// `GROUPING(a, b)`.
+    pub(crate) fn grouping_call(&mut self, list: &ast::FunctionArgumentList, span: Span) -> BindResult<Scalar> {
+        let scope = self.scope();
+        let above_groups = matches!(scope.clause, Clause::SelectList | Clause::Having | Clause::OrderBy);
+        if !above_groups || scope.in_aggregate || list.args.is_empty() || list.args.len() > MOST_GROUPING_ARGUMENTS {
+            return Err(self.not_built("GROUPING in this place"));
+        }
+        let args = self.arguments(list)?;
+        let info = ColInfo { name: "grouping".to_owned(), ty: Ty::INT4, nullable: false, origin: None };
+        let col = self.new_col(info)?;
+        self.scope().groupings.push(PendingGrouping { col, args });
+        Ok(Scalar { kind: Kind::Col(ColRef { id: col, level: 0 }), ty: Ty::INT4, span })
+    }
+
+    fn groupings_of(&mut self, groups: &Groups, key_cols: &[ColId]) -> BindResult<Vec<(ColId, Vec<ColId>)>> {
+        let mut all = Vec::new();
+        for PendingGrouping { col, args } in std::mem::take(&mut self.scope().groupings) {
+            let mut of = Vec::with_capacity(args.len());
+            for arg in &args {
+                let at = groups.keys.iter().position(|key| same(key, arg));
+                match at.and_then(|at| key_cols.get(at)) {
+                    Some(key) => of.push(*key),
+                    None => return self.error(BindErrorKind::GroupingArguments, arg.span),
+                }
+            }
+            all.push((col, of));
+        }
+        Ok(all)
     }
 
     fn aggregate_call(&mut self, pending: PendingAggregate, exprs: &mut Vec<(ColId, Scalar)>) -> BindResult<AggCall> {
@@ -112,8 +182,8 @@ impl Binder<'_> {
             let col = self.column_of("order", value, exprs)?;
             order.push(Key { col, desc: *desc, nulls_first: *nulls_first });
         }
-        let PendingAggregate { func, distinct, ty, .. } = pending;
-        Ok(AggCall { func, args, direct: Vec::new(), distinct, filter, order, ty })
+        let PendingAggregate { func, direct, distinct, ty, .. } = pending;
+        Ok(AggCall { func, args, direct, distinct, filter, order, ty })
     }
 
     /// Columns of tables whose whole primary key is grouped by.

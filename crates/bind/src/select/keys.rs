@@ -1,8 +1,8 @@
-//! Keys of GROUP BY, ORDER BY and DISTINCT ON: output names, positions, expressions.
+//! Keys of ORDER BY and DISTINCT ON: output names, positions, expressions.
 
 use super::SortKey;
 use crate::binder::Binder;
-use crate::error::{BindError, BindErrorKind, BindResult, Clause};
+use crate::error::{BindErrorKind, BindResult, Clause};
 use crate::name::fold;
 use crate::same::same;
 use crate::tree::{Scalar, Span};
@@ -26,7 +26,7 @@ impl Target {
     }
 }
 
-type Outputs<'o> = &'o [(String, Scalar)];
+pub(super) type Outputs<'o> = &'o [(String, Scalar)];
 
 impl Binder<'_> {
     pub(super) fn sort_keys(&mut self, keys: &[ast::OrderByExpr], outputs: Outputs<'_>) -> BindResult<Vec<SortKey>> {
@@ -68,7 +68,12 @@ impl Binder<'_> {
     }
 
     /// The output of that name; two that differ are ambiguous.
-    fn output_named(&self, ident: &ast::Ident, outputs: Outputs<'_>, clause: Clause) -> BindResult<Option<usize>> {
+    pub(super) fn output_named(
+        &self,
+        ident: &ast::Ident,
+        outputs: Outputs<'_>,
+        clause: Clause,
+    ) -> BindResult<Option<usize>> {
         let name = fold(ident);
         let mut named = outputs.iter().enumerate().filter(|(_, (output, _))| *output == name);
         let Some((at, (_, first))) = named.next() else { return Ok(None) };
@@ -106,57 +111,5 @@ impl Binder<'_> {
             },
             Err(_) => self.error(BindErrorKind::ConstantKey { clause }, span),
         }
-    }
-
-    /// GROUP BY: a bare name is a column's before it is an output's.
-    pub(super) fn group_keys(&mut self, by: &ast::GroupByExpr, outputs: Outputs<'_>) -> BindResult<Vec<Scalar>> {
-        let ast::GroupByExpr::Expressions(exprs, modifiers) = by else {
-            return Err(self.not_built("GROUP BY ALL"));
-        };
-        if !modifiers.is_empty() {
-            return Err(self.not_built("a modifier of GROUP BY"));
-        }
-        let mut keys: Vec<Scalar> = Vec::with_capacity(exprs.len());
-        for expr in exprs {
-            self.group_key(expr, outputs, &mut keys)?;
-        }
-        Ok(keys)
-    }
-
-    fn group_key(&mut self, expr: &ast::Expr, outputs: Outputs<'_>, keys: &mut Vec<Scalar>) -> BindResult<()> {
-        let clause = Clause::GroupBy;
-        match expr {
-            ast::Expr::Rollup(_) | ast::Expr::Cube(_) | ast::Expr::GroupingSets(_) => {
-                return Err(self.not_built("grouping sets"));
-            }
-            ast::Expr::Function(function) if function.name.to_string().trim_matches('"') == sql::DISTINCT_GROUPS => {
-                return Err(self.not_built("grouping sets"));
-            }
-            ast::Expr::Tuple(items) if items.is_empty() => return Err(self.not_built("grouping sets")),
-            ast::Expr::Tuple(items) => return items.iter().try_for_each(|item| self.group_key(item, outputs, keys)),
-            _ => {}
-        }
-        let at = match expr {
-            ast::Expr::Identifier(ident) => match self.own_column(&fold(ident), self.span(ident.span))? {
-                true => None,
-                false => self.output_named(ident, outputs, clause)?,
-            },
-            expr => self.position(expr, outputs.len(), clause)?.map(|(at, _)| at),
-        };
-        let key = match at.and_then(|at| outputs.get(at)) {
-            Some((_, output)) => output.clone(),
-            None => {
-                let key = self.in_clause(clause, |binder| binder.scalar(expr))?;
-                self.output_type(key)?
-            }
-        };
-        if self.is_aggregate(&key) {
-            return Err(BindError::new(BindErrorKind::AggregateNotAllowed { clause }, key.span));
-        }
-        self.equality(key.ty, key.span)?;
-        if !keys.iter().any(|other| same(other, &key)) {
-            keys.push(key);
-        }
-        Ok(())
     }
 }

@@ -4,13 +4,15 @@
 //!   FROM, WHERE ──> [keys and arguments ──> Aggregate ──> HAVING] ──> outputs ──> DISTINCT ──> ORDER BY
 //! ```
 
+mod group_keys;
 mod grouping;
 mod keys;
 mod output;
 mod sets;
 mod window;
 
-pub(crate) use grouping::{PendingAggregate, holds_subquery};
+use group_keys::Groups;
+pub(crate) use grouping::{PendingAggregate, PendingGrouping, holds_subquery};
 pub(crate) use keys::Target;
 pub(crate) use window::PendingWindow;
 
@@ -79,7 +81,7 @@ impl Binder<'_> {
                 *value = self.output_type(value.clone())?;
             }
         }
-        let mut keys = self.group_keys(&select.group_by, &outputs)?;
+        let groups = self.group_keys(&select.group_by, &outputs)?;
         let having = match &select.having {
             Some(condition) => self.in_clause(Clause::Having, |binder| binder.conditions(condition, "HAVING"))?,
             None => Vec::new(),
@@ -90,9 +92,11 @@ impl Binder<'_> {
             return self.error(BindErrorKind::TooManyEntries { limit: MAX_ENTRIES }, Span::default());
         }
         let mut on = self.distinct_keys(select.distinct.as_ref(), &outputs)?;
-        let grouped = !keys.is_empty() || !self.scope().aggregates.is_empty() || select.having.is_some();
+        let scope = self.scope();
+        let calls = !scope.aggregates.is_empty() || !scope.groupings.is_empty();
+        let grouped = groups.are_said || calls || select.having.is_some();
         let above = Above { outputs: &mut outputs, order: &mut order, on: &mut on };
-        rel = self.above_rows(rel, grouped, &mut keys, having, above)?;
+        rel = self.above_rows(rel, grouped, &groups, having, above)?;
         let selected = Selected { rel, outputs };
         match (select.distinct.as_ref(), plain) {
             (_, true) => Ok(selected),
@@ -106,18 +110,18 @@ impl Binder<'_> {
         &mut self,
         mut rel: Rel,
         grouped: bool,
-        keys: &mut [Scalar],
+        groups: &Groups,
         mut having: Vec<Scalar>,
         above: Above<'_>,
     ) -> BindResult<Rel> {
         let Above { outputs, order, on } = above;
         let mut windows = std::mem::take(&mut self.scope().windows);
         let mut of_windows: Vec<ColId> = windows.iter().map(|window| window.col).collect();
-        if keys.iter().chain(&having).any(|value| window::reads_any(value, &of_windows)) {
+        if groups.keys.iter().chain(&having).any(|value| window::reads_any(value, &of_windows)) {
             return Err(self.not_built("a window function in GROUP BY"));
         }
         let within_windows = windows.iter_mut().flat_map(PendingWindow::values_mut).map(|value| &*value);
-        let mut sets = self.take_sets(outputs, keys.iter().chain(&having).chain(within_windows))?;
+        let mut sets = self.take_sets(outputs, groups.keys.iter().chain(&having).chain(within_windows))?;
         of_windows.extend(sets::set_cols(&sets));
         if grouped {
             let orders = order.iter_mut().map(|key| &mut key.target).chain(on.iter_mut().flatten());
@@ -125,7 +129,7 @@ impl Binder<'_> {
             let inside = windows.iter_mut().flat_map(PendingWindow::values_mut);
             let inside = inside.chain(sets.iter_mut().flat_map(|set| &mut set.args));
             let above = outputs.iter_mut().map(|(_, value)| value).chain(&mut having).chain(extra).chain(inside);
-            rel = self.group(rel, keys, above.collect(), of_windows)?;
+            rel = self.group(rel, groups, above.collect(), of_windows)?;
         }
         if !having.is_empty() {
             rel = Rel::Filter { input: Box::new(rel), all: having };

@@ -8,7 +8,7 @@ use crate::tree::{Scalar, Span};
 use sql::ast;
 
 impl Binder<'_> {
-    pub(super) fn outputs(&mut self, items: &[ast::SelectItem]) -> BindResult<Vec<(String, Scalar)>> {
+    pub(crate) fn outputs(&mut self, items: &[ast::SelectItem]) -> BindResult<Vec<(String, Scalar)>> {
         let mut outputs = Vec::with_capacity(items.len());
         for item in items {
             match item {

@@ -13,6 +13,9 @@ use builtins::{FuncId, Kind as FunctionKind, Ty, TypeId, digits};
 use sql::ast;
 use types::Datum;
 
+/// Different windows of one query, at most: planning takes the third power of their number.
+const MOST_WINDOWS: usize = 250;
+
 /// A call whose window is not a node yet.
 #[derive(Clone, Debug)]
 pub(crate) struct PendingWindow {
@@ -324,6 +327,9 @@ impl Binder<'_> {
             }
             let spec = WindowSpec { partition, order, frame: window.frame.clone() };
             nodes.push((window, spec, vec![call]));
+        }
+        if nodes.len() > MOST_WINDOWS {
+            return Err(self.not_built("so many windows"));
         }
         let mut rel = match exprs.is_empty() {
             true => rel,

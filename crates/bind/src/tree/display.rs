@@ -9,7 +9,8 @@ impl Display for Bound {
         match &self.body {
             Body::Query(query) => write!(f, "{query}"),
             Body::Exprs(exprs) => writeln!(f, "{}", list(exprs)),
-            Body::Insert(_) | Body::Update(_) | Body::Delete(_) => f.write_str("rows are written\n"),
+            Body::Insert(insert) => write!(f, "{insert}"),
+            Body::Update(update) | Body::Delete(update) => write!(f, "{update}"),
         }?;
         for (at, ty) in self.params.iter().enumerate() {
             writeln!(f, "${}: {}", at + 1, ty.sql_name())?;
@@ -98,9 +99,13 @@ fn headline(rel: &Rel) -> String {
         Rel::Project { exprs, .. } => format!("Project {}", assigned(exprs)),
         Rel::Join { kind, on, .. } => format!("Join {kind:?} on {}", list(on)),
         Rel::Apply { kind, on, free, .. } => format!("Apply {kind:?} on {} of {}", list(on), cols(free)),
-        Rel::Aggregate { keys, calls, .. } => {
-            let calls: Vec<String> = calls.iter().map(|(col, call)| format!("{col} = {}", aggregate(call))).collect();
-            format!("Aggregate by {} {}", cols(keys), calls.join(", ")).trim_end().to_owned()
+        Rel::Aggregate { keys, sets, calls, groupings, .. } => {
+            let mut calls: Vec<String> =
+                calls.iter().map(|(col, call)| format!("{col} = {}", aggregate(call))).collect();
+            calls.extend(groupings.iter().map(|(col, of)| format!("{col} = grouping({})", bare(of))));
+            let sets: Vec<String> = sets.iter().map(|set| cols(&set.iter().copied().collect::<Vec<_>>())).collect();
+            let sets = if sets.is_empty() { String::new() } else { format!(" sets {}", sets.join(", ")) };
+            format!("Aggregate by {}{sets} {}", cols(keys), calls.join(", ")).trim_end().to_owned()
         }
         Rel::Window { spec, calls, .. } => {
             let calls: Vec<String> =
@@ -178,7 +183,7 @@ fn assigned(exprs: &[(ColId, Scalar)]) -> String {
     exprs.iter().map(|(col, value)| format!("{col} = {value}")).collect::<Vec<_>>().join(", ")
 }
 
-fn list(values: &[Scalar]) -> String {
+pub(super) fn list(values: &[Scalar]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 

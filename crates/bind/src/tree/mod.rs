@@ -4,13 +4,14 @@
 //! window functions and set-returning calls exist in their nodes only, elsewhere they are columns.
 
 mod display;
+mod display_dml;
 mod dml;
 mod ids;
 mod rel;
 mod scalar;
 mod walk;
 
-pub use dml::{Arbiter, Check, Conflict, Insert, NewValue, OnConflict, Target, Update};
+pub use dml::{Assignments, ElementChange, Insert, InsertSource, NewValue, OnConflict, Target, TargetRow, Update};
 pub use ids::{ColId, CteId, ParamId, RelId, Span};
 pub use rel::{
     AggCall, ApplyKind, ColSet, Frame, FrameBound, FrameMode, JoinKind, Key, LockStrength, LockWait, Rel, RowLock,
@@ -107,6 +108,8 @@ pub enum CteBody {
         base: Rel,
         /// The next rows, from the last ones.
         step: Rel,
+        /// Columns of `step`, in the order of the CTE's.
+        step_cols: Vec<ColId>,
         /// UNION and not UNION ALL.
         distinct: bool,
     },
@@ -137,6 +140,8 @@ pub struct Needs {
 /// What is done with a table.
 #[derive(Clone, Debug, Default)]
 pub struct Use {
+    /// Is it named by the statement itself, and not only by views that it reads?
+    pub direct: bool,
     /// Ordinals of columns that are read.
     pub selected: BTreeSet<usize>,
     /// That are inserted.

@@ -87,8 +87,8 @@ pub enum Rel {
         sets: Vec<ColSet>,
         /// Aggregates.
         calls: Vec<(ColId, AggCall)>,
-        /// The column that tells the grouping set, as bits of keys left out.
-        grouping: Option<ColId>,
+        /// GROUPING() of some keys: a bit for each, the last one's the lowest, set where the group's set lacks the key.
+        groupings: Vec<(ColId, Vec<ColId>)>,
     },
     /// Window functions of one window.
     Window {

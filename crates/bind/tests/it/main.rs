@@ -9,3 +9,4 @@ mod errors;
 mod soup;
 mod support;
 mod trees;
+mod writes;

@@ -5,7 +5,7 @@ use crate::catalog::Schema;
 use crate::comment::Comments;
 use crate::{
     Catalog, CatalogError, CatalogResult, JobRecord, KEY_CODEC, SALT_HASH, SchemaDef, Sequence, SequenceValue, Table,
-    TableOid, View,
+    TableOid, TableStatistics, View,
 };
 use fragment::Fragment;
 use serde::de::DeserializeOwned;
@@ -26,6 +26,7 @@ pub(super) struct Rows {
     row_id_marks: BTreeMap<u32, (u64, CommitNo)>,
     sequence_values: BTreeMap<TableOid, (SequenceValue, CommitNo)>,
     jobs: Vec<JobRecord>,
+    statistics: BTreeMap<TableOid, TableStatistics>,
 }
 
 impl Rows {
@@ -52,6 +53,13 @@ impl Rows {
                 self.comments.insert(id, Arc::new(value::<Comments>(json, &what)?));
             }
             Kind::Job => self.jobs.push(value(json, &what)?),
+            Kind::Statistics => {
+                let id = id().ok_or_else(|| corrupted(what(), "its key has no oid"))?;
+                // Estimates only: what another build wrote in another form is made anew by the next ANALYZE.
+                if let Ok(statistics) = value(json, &what) {
+                    self.statistics.insert(TableOid(id), statistics);
+                }
+            }
             Kind::Staged => {
                 self.staged.insert(value(json, &what)?);
             }
@@ -79,8 +87,12 @@ impl Rows {
         for def in self.schemas {
             catalog.schemas.insert(def.name.clone(), Schema { def, tables: BTreeMap::new() });
         }
+        let mut statistics = self.statistics;
         for table in self.tables {
             check(&table)?;
+            if let Some(found) = statistics.remove(&table.oid) {
+                table.live.set(found, 0);
+            }
             let table = Arc::new(table);
             let schema = catalog.schemas.values_mut().find(|schema| schema.def.id == table.schema);
             let schema = schema.ok_or_else(|| corrupted(described(&table), "its schema is missing"))?;

@@ -15,6 +15,9 @@ const ROWS_4: &str = include_str!("../../fixtures/format_4.jsonl");
 /// And of format 5.
 const ROWS_5: &str = include_str!("../../fixtures/format_5.jsonl");
 
+/// And of format 6.
+const ROWS_6: &str = include_str!("../../fixtures/format_6.jsonl");
+
 fn read_back<T: Serialize + DeserializeOwned>(line: &str) -> String {
     let row: T = value(line.as_bytes(), &|| line.to_string()).unwrap();
     serde_json::to_string(&Versioned { format: FORMAT_1, value: row }).unwrap()
@@ -73,6 +76,18 @@ fn tables_with_indexes_that_compute_or_are_not_read_are_of_format_5() {
     table.indexes[0].predicate = None;
     assert!(table_json(&table).unwrap().starts_with(br#"{"format":5,"#), "an expression is left");
     table.indexes.clear();
+    assert!(table_json(&table).unwrap().starts_with(br#"{"format":1,"#));
+}
+
+#[test]
+fn materialized_views_are_of_format_6() {
+    let line = ROWS_6.lines().next().unwrap();
+    let mut table: Table = value(line.as_bytes(), &|| line.to_string()).unwrap();
+    let view = table.materialized.clone().unwrap();
+    assert_eq!((view.populated, view.due()), (true, Some(1_700_000_600_000_000)));
+    check(&table).unwrap();
+    assert_eq!(String::from_utf8(table_json(&table).unwrap()).unwrap(), line);
+    table.materialized = None;
     assert!(table_json(&table).unwrap().starts_with(br#"{"format":1,"#));
 }
 

@@ -5,6 +5,7 @@ mod command_line;
 mod http;
 mod kill;
 mod kill_indexed;
+mod kill_materialized;
 mod long_values;
 mod memory;
 mod open_files;

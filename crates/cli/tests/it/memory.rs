@@ -72,10 +72,8 @@ async fn functions_that_grow_their_arguments_fail_or_go_by_few_rows() {
     let one = "SELECT length(replace(repeat('a', n), 'a', repeat('b', n))) FROM (SELECT 10000 + g AS n \
                FROM generate_series(1, 1) AS s (g)) AS t";
     assert_eq!(small.run(one).await, refused, "replace");
-    assert_eq!(small.run("SELECT range(1, 10000000000)").await, refused, "range");
-    let spread = "SELECT count(*) FROM (SELECT range(1, 9000000000 + g) AS r FROM generate_series(1, 3) AS s (g)) AS t \
-                  WHERE r IS NULL";
-    assert_eq!(small.run(spread).await, refused, "range of columns");
+    // DataFusion's own, which the table of built-ins does not have.
+    assert_eq!(small.run("SELECT range(1, 10000000000)").await, Err("42883".to_owned()));
     small.stayed_within("values that are refused");
     // Of many rows each value is small, and a batch of them is not.
     for (what, statement) in [

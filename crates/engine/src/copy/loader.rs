@@ -3,6 +3,7 @@
 use super::format::positions;
 use super::rows::{LongWay, RowEncoder};
 use crate::block::Block;
+use crate::ddl::refuse_materialized;
 use crate::dml::{Exprs, Second, Target, default_values};
 use crate::error::{EngineResult, Fault, fail};
 use crate::row_writer::{BulkRows, New, Old, RowWriter};
@@ -102,6 +103,7 @@ impl Loader {
         };
         done.map_err(|error| rows.target().in_words(error))?;
         engine.counters().rows_copied.add(count);
+        rows.target().table.live.count(count, 0, 0);
         Ok(count)
     }
 }
@@ -114,6 +116,9 @@ impl Session {
         columns: &[String],
         selection: Option<&Expr>,
     ) -> EngineResult<Loader> {
+        if let Ok(table) = self.resolve_stored(&self.engine.catalog().current(), name) {
+            refuse_materialized(&table, "cannot copy to", None)?;
+        }
         let mut sink = self.sink(name).await?;
         let (catalog, target) = loop {
             // Under the lock the definition stays as it is.

@@ -25,16 +25,17 @@ pub use input::CopyIn;
 pub use output::CopyOut;
 
 use crate::error::EngineResult;
+use crate::statement::Source;
 use crate::{Answer, Session};
 use sql::{Copy, CopyDirection, CopyTarget};
 
 impl Session {
-    pub(crate) async fn copy(&mut self, copy: &Copy) -> EngineResult<Answer> {
+    pub(crate) async fn copy(&mut self, copy: &Copy, source: &Source) -> EngineResult<Answer> {
         match (&copy.target, copy.direction) {
             (CopyTarget::Table { name, columns }, CopyDirection::FromStdin) => {
                 Ok(Answer::CopyIn(Box::new(self.copy_in(copy, name, columns).await?)))
             }
-            _ => self.copy_out(copy).await.map(Answer::CopyOut),
+            _ => self.copy_out(copy, source).await.map(Answer::CopyOut),
         }
     }
 }

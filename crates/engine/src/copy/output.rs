@@ -3,8 +3,10 @@
 use super::binary;
 use super::block::CopyBlock;
 use super::format::{Format, positions};
+use crate::ddl::refuse_materialized;
 use crate::error::{EngineResult, Fault, fail};
 use crate::settings::TimeZone;
+use crate::statement::Source;
 use crate::{Chunk, Session};
 use bytes::Bytes;
 use futures::StreamExt;
@@ -34,7 +36,7 @@ impl CopyOut {
 }
 
 impl Session {
-    pub(super) async fn copy_out(&mut self, copy: &Copy) -> EngineResult<CopyOut> {
+    pub(super) async fn copy_out(&mut self, copy: &Copy, source: &Source) -> EngineResult<CopyOut> {
         if copy.selection.is_some() {
             return fail(Fault::Invalid { message: "WHERE clause not allowed with COPY TO".to_string() });
         }
@@ -44,7 +46,11 @@ impl Session {
         let view = self.read_view().await?;
         let catalog = self.engine.catalog().current();
         let query = self.copied_query(&catalog, &copy.target)?;
-        let plan = self.plan(&catalog, &query, &[]).await?;
+        let plan = match copy.target {
+            CopyTarget::Query(_) => self.plan_part(&catalog, &source.part(&query), &query).await?,
+            // The columns of a table: their query has a text of its own.
+            CopyTarget::Table { .. } => self.plan(&catalog, &query, &[]).await?,
+        };
         if !plan.parameters.is_empty() {
             return fail(Fault::NoSuchParameter { number: 1 });
         }
@@ -91,7 +97,8 @@ impl Session {
             CopyTarget::Query(query) => return Ok(query.as_ref().clone()),
             CopyTarget::Table { name, columns } => (name, columns),
         };
-        let table = self.resolve(catalog, name)?;
+        let table = self.resolve_stored(catalog, name)?;
+        refuse_materialized(&table, "cannot copy from", Some("Try the COPY (SELECT ...) TO variant."))?;
         let quote = types::ident::quote;
         let columns: Vec<String> = positions(&table, columns)?
             .into_iter()

@@ -215,7 +215,7 @@ impl RowEncoder {
             set(&mut row, at, Datum::Int8(id));
         }
         if let Some(long) = &self.long {
-            let scope = Scope { params: &[], context: Some(long.context.clone()) };
+            let scope = Scope { params: &[], context: Some(long.context.clone()), env: None };
             let values = long.defaults.eval(&scope, &row, None).await?;
             for (at, value) in long.columns.iter().zip(values) {
                 set(&mut row, *at, self.target.assign(*at, value)?);

@@ -4,6 +4,7 @@ use crate::Session;
 use crate::dml::Target;
 use crate::error::{EngineResult, Fault, fail};
 use crate::row_writer::Tally;
+use crate::statement::Source;
 use catalog::{NewColumn, NewTable, PreparedTable};
 use query::Plan;
 use sql::{AsQuery, CreateTable};
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 impl Session {
     /// The command tag: `SELECT n`, as PostgreSQL says.
-    pub(super) async fn create_table_as(&mut self, create: &CreateTable) -> EngineResult<String> {
+    pub(super) async fn create_table_as(&mut self, create: &CreateTable, source: &Source) -> EngineResult<String> {
         let Some(as_query) = &create.as_query else {
             return fail(Fault::Internal { detail: "CREATE TABLE AS without a query".to_string() });
         };
@@ -21,7 +22,7 @@ impl Session {
             self.skipped("42P07", &format!("relation \"{}\" already exists", create.name.name));
             return Ok("CREATE TABLE AS".to_string());
         }
-        let plan = self.plan(&catalog, &as_query.query, &[]).await?;
+        let plan = self.plan_part(&catalog, &source.part(&as_query.query), &as_query.query).await?;
         if let Some(number) = plan.parameters.len().checked_sub(1) {
             return fail(Fault::NoSuchParameter { number: number + 1 });
         }
@@ -53,6 +54,7 @@ impl Session {
         self.change_catalog(|draft| draft.publish_table(prepared).map(drop)).await?;
         self.engine.counters().rows_written.add(tally.rows());
         self.engine.counters().count(tally);
+        tally.note(prepared.table());
         Ok(tally.rows())
     }
 }

@@ -41,6 +41,7 @@ impl Session {
         let found = match kind {
             RelationKind::Table => return Ok(self.resolve(catalog, name)?.oid.0),
             RelationKind::View => self.find_view(catalog, name)?.map(|view| view.oid.0),
+            RelationKind::MaterializedView => self.find_materialized(catalog, name)?.map(|table| table.oid.0),
             RelationKind::Sequence => self.find_sequence(catalog, name)?.map(|sequence| sequence.oid.0),
             RelationKind::Index => match self.key_index(catalog, name) {
                 Some(oid) => Some(oid),
@@ -73,7 +74,7 @@ impl Session {
             let missing = || CatalogError::NoSuchColumn { table: view.name.clone(), column: column.to_string() };
             return Ok(CommentTarget { oid: view.oid.0, column: number.ok_or_else(missing)? });
         }
-        let table = self.resolve(catalog, name)?;
+        let table = self.resolve_stored(catalog, name)?;
         let found = table.visible_columns().find(|it| it.name == column);
         let missing = || CatalogError::NoSuchColumn { table: table.name.clone(), column: column.to_string() };
         Ok(CommentTarget { oid: table.oid.0, column: found.ok_or_else(missing)?.id.0 })

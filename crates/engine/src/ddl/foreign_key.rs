@@ -26,7 +26,12 @@ impl Session {
         let catalog = self.engine.catalog().current();
         let mut wanted = Vec::new();
         for def in defs.iter().filter(|def| !is_self(&def.parent)) {
-            wanted.push((self.resolve(&catalog, &def.parent)?.storage, &def.parent));
+            let parent = self.resolve_stored(&catalog, &def.parent)?;
+            if parent.materialized.is_some() {
+                let message = format!("referenced relation \"{}\" is not a table", parent.name);
+                return fail(Fault::WrongObject { message, hint: None });
+            }
+            wanted.push((parent.storage, &def.parent));
         }
         wanted.sort_by_key(|(storage, _)| *storage);
         let mut parents = Parents::default();

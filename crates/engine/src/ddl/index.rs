@@ -18,7 +18,7 @@ const MAX_COLUMNS: usize = 32;
 impl Session {
     pub(super) async fn create_index(&mut self, create: &CreateIndex) -> EngineResult<()> {
         let mut locks = self.own_locks();
-        let table = self.lock_table_by_name(&mut locks, &create.table, LockMode::Exclusive).await?;
+        let table = self.lock_stored_by_name(&mut locks, &create.table, LockMode::Exclusive).await?;
         match self.wanted_index(&table, create).await? {
             Some(new) => self.add_index(&table, new).await,
             None => Ok(()),
@@ -110,7 +110,6 @@ impl Session {
         let key: Vec<&String> = create.key.iter().flat_map(|key| &key.parts).map(|part| &part.column).collect();
         let mut made: Vec<(&UniqueDef, NewIndex)> = Vec::new();
         for unique in create.columns.iter().flat_map(|column| &column.uniques).chain(&create.uniques) {
-            self.check_store()?;
             self.no_salt(&unique.options)?;
             let new = new_unique(unique, is_column)?;
             let is_key = !unique.nulls_not_distinct
@@ -143,7 +142,7 @@ impl Session {
         for name in names {
             let found_index = match table {
                 Some(table) => {
-                    let table = self.lock_table_by_name(&mut locks, table, LockMode::Exclusive).await?;
+                    let table = self.lock_stored_by_name(&mut locks, table, LockMode::Exclusive).await?;
                     table.index(&name.name).cloned().map(|index| (table, index))
                 }
                 None => self.lock_index(&mut locks, name).await?,
@@ -184,7 +183,7 @@ impl Session {
     pub(super) async fn reindex(&mut self, kind: Reindex, name: &ObjectName) -> EngineResult<()> {
         let mut locks = self.own_locks();
         if kind == Reindex::Table {
-            let table = self.lock_table_by_name(&mut locks, name, LockMode::Exclusive).await?;
+            let table = self.lock_stored_by_name(&mut locks, name, LockMode::Exclusive).await?;
             if table.indexes.is_empty() && table.has_hidden_row_id() {
                 let message = format!("table \"{}\" has no indexes to reindex", table.name);
                 self.notices.push(Notice::info("00000", message));
@@ -222,7 +221,7 @@ impl Session {
             let Some((table, index)) = self.find_index(&catalog, name)? else { return Ok(None) };
             let schema = Some(catalog.schema_name(&table).to_string());
             let of_table = ObjectName { database: None, schema, name: table.name.clone() };
-            let locked = self.lock_table_by_name(locks, &of_table, mode).await?;
+            let locked = self.lock_stored_by_name(locks, &of_table, mode).await?;
             if let Some(now) = locked.indexes.iter().find(|it| it.oid == index.oid) {
                 return Ok(Some((Arc::clone(&locked), now.clone())));
             }
@@ -240,8 +239,11 @@ impl Session {
             if let Some(table) = catalog.tables_in(schema).find(|table| table.key_name.as_ref() == Some(&name.name)) {
                 return Err(required(&name.name, &name.name, table).into());
             }
-            let hint = if catalog.table(schema, &name.name).is_some() {
-                "Use DROP TABLE to remove a table."
+            let hint = if let Some(table) = catalog.table(schema, &name.name) {
+                match table.materialized {
+                    Some(_) => "Use DROP MATERIALIZED VIEW to remove a materialized view.",
+                    None => "Use DROP TABLE to remove a table.",
+                }
             } else if catalog.view(schema, &name.name).is_some() {
                 "Use DROP VIEW to remove a view."
             } else if catalog.sequence(schema, &name.name).is_some() {
@@ -258,7 +260,7 @@ impl Session {
     }
 
     /// The parameters of a constraint's index.
-    fn no_salt(&mut self, options: &[TableOption]) -> EngineResult<()> {
+    pub(super) fn no_salt(&mut self, options: &[TableOption]) -> EngineResult<()> {
         match self.check_options(options)? {
             None => Ok(()),
             Some(_) => {
@@ -280,6 +282,9 @@ impl Session {
                         option.name
                     );
                     self.notices.push(Notice::info("00000", message));
+                }
+                "refresh" if option.family.is_none() => {
+                    return fail(Fault::Unsupported { feature: "an index that is refreshed by a job".to_string() });
                 }
                 _ => {
                     let (name, value) = property(option)?;
@@ -316,7 +321,7 @@ fn type_of(table: &Table, of: &NewPartOf) -> Option<DataType> {
     }
 }
 
-fn new_unique(unique: &UniqueDef, is_column: impl Fn(&str) -> bool) -> EngineResult<NewIndex> {
+pub(super) fn new_unique(unique: &UniqueDef, is_column: impl Fn(&str) -> bool) -> EngineResult<NewIndex> {
     for (at, column) in unique.columns.iter().enumerate() {
         if !is_column(column) {
             return fail(Fault::NoKeyColumn { column: column.clone() });

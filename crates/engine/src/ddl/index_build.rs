@@ -9,7 +9,7 @@
 
 use crate::Session;
 use crate::dml::{FAMILY, Target};
-use crate::error::{EngineResult, Fault, fail};
+use crate::error::EngineResult;
 use crate::jobs::check_unique;
 use crate::row_writer::index_codec;
 use catalog::{CatalogError, Index, NewIndex, PreparedIndex, Table};
@@ -25,7 +25,9 @@ const STEPS_OF_AN_ENTRY: usize = 512;
 impl Session {
     /// Adds an index to a table.
     pub(super) async fn add_index(&mut self, table: &Table, new: NewIndex) -> EngineResult<()> {
-        self.check_store()?;
+        if self.engine.dual().is_some() {
+            return self.add_index_beside(table, new).await;
+        }
         let prepared = self.change_catalog(|draft| draft.prepare_index(table.oid, new)).await?;
         let filled = match self.fill_index(&prepared).await {
             Ok(()) => self.change_catalog(|draft| draft.publish_index(&prepared).map(drop)).await,
@@ -36,21 +38,15 @@ impl Session {
 
     /// Makes an index anew.
     pub(super) async fn rebuild_index(&mut self, table: &Table, index: &Index) -> EngineResult<()> {
+        if self.engine.dual().is_some() {
+            return self.rebuild_index_beside(table, index).await;
+        }
         let prepared = self.change_catalog(|draft| draft.prepare_reindex(table.oid, index.oid)).await?;
         let filled = match self.fill_index(&prepared).await {
             Ok(()) => self.change_catalog(|draft| draft.publish_reindex(&prepared).map(drop)).await,
             Err(error) => Err(error),
         };
         self.or_give_up(filled, &prepared, "REINDEX").await
-    }
-
-    /// Entries are written with their rows in one step, by one process.
-    pub(super) fn check_store(&self) -> EngineResult<()> {
-        let can = self.engine.store().capabilities();
-        if can.atomic_batches() && can.exclusive {
-            return Ok(());
-        }
-        fail(Fault::Unsupported { feature: "an index in a store that writes single rows only".to_string() })
     }
 
     async fn or_give_up(&self, done: EngineResult<()>, prepared: &PreparedIndex, command: &str) -> EngineResult<()> {

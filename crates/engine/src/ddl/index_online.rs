@@ -15,10 +15,17 @@ use txn::LockMode;
 impl Session {
     /// CREATE INDEX CONCURRENTLY, CREATE INDEX … ASYNC.
     pub(super) async fn create_index_online(&mut self, create: &CreateIndex) -> EngineResult<()> {
-        self.check_store()?;
+        if create.is_async {
+            self.check_jobs("CREATE INDEX ... ASYNC")?;
+        }
         let mut locks = self.own_locks();
-        let table = self.lock_table_by_name(&mut locks, &create.table, LockMode::Shared).await?;
+        let table = self.lock_stored_by_name(&mut locks, &create.table, LockMode::Shared).await?;
         let Some(new) = self.wanted_index(&table, create).await? else { return Ok(()) };
+        if self.is_shared() {
+            // No job, but writers go on all the same: it waits for none of them.
+            drop(locks);
+            return self.add_index_beside(&table, new).await;
+        }
         let job = self.begin_build(&table, None, |draft| draft.begin_index(table.oid, new)).await?;
         drop(locks);
         if create.is_async {
@@ -31,7 +38,7 @@ impl Session {
 
     /// REINDEX CONCURRENTLY.
     pub(super) async fn reindex_concurrently(&mut self, kind: Reindex, name: &ObjectName) -> EngineResult<()> {
-        self.check_store()?;
+        self.check_jobs("REINDEX CONCURRENTLY")?;
         for (table, index) in self.indexes_of(kind, name).await? {
             let mut locks = self.own_locks();
             let schema = Some(self.engine.catalog().current().schema_name(&table).to_string());
@@ -46,11 +53,24 @@ impl Session {
         Ok(())
     }
 
+    /// ALTER INDEX … REBUILD ASYNC. The caller keeps other definitions off the table.
+    pub(super) async fn rebuild_async(&mut self, table: &Table, index: &Index) -> EngineResult<()> {
+        self.check_jobs("ALTER INDEX ... REBUILD ASYNC")?;
+        if matches!(index.state, IndexState::DeleteOnly | IndexState::WriteOnly) {
+            return fail(Fault::IndexNotBuilt { name: index.name.clone() });
+        }
+        let (oid, old) = (table.oid, index.oid);
+        let job = self.begin_build(table, Some(index), |draft| draft.begin_reindex(oid, old)).await?;
+        let message = format!("{} goes on as job {}", job.record().description, job.id());
+        self.notices.push(Notice::info("00000", message));
+        Ok(())
+    }
+
     /// What REINDEX is about: the index of a primary key is the table itself.
     async fn indexes_of(&mut self, kind: Reindex, name: &ObjectName) -> EngineResult<Vec<(Arc<Table>, Index)>> {
         let catalog = self.engine.catalog().current();
         if kind == Reindex::Table {
-            let table = self.resolve(&catalog, name)?;
+            let table = self.resolve_stored(&catalog, name)?;
             if table.indexes.is_empty() {
                 let message = format!("table \"{}\" has no indexes that can be reindexed concurrently", table.name);
                 self.notices.push(Notice::info("00000", message));
@@ -77,7 +97,7 @@ impl Session {
             let what = if cascade { "CASCADE" } else { "dropping multiple objects" };
             return fail(Fault::DropConcurrently { what });
         };
-        self.check_store()?;
+        self.check_jobs("DROP INDEX CONCURRENTLY")?;
         let mut locks = self.own_locks();
         let Some((table, index)) = self.lock_index_in(&mut locks, name, LockMode::Shared).await? else {
             if if_exists {
@@ -106,6 +126,19 @@ impl Session {
         drop(locks);
         let job = self.engine.jobs().begin(&self.engine, record);
         self.wait_for_job(job).await
+    }
+
+    /// Do other processes write to the store?
+    fn is_shared(&self) -> bool {
+        !self.engine.store().capabilities().exclusive
+    }
+
+    /// Refuses what is a job where other processes write to the store: none of them could go on with the jobs of one that died.
+    fn check_jobs(&self, what: &str) -> EngineResult<()> {
+        match self.is_shared() {
+            false => Ok(()),
+            true => fail(Fault::Unsupported { feature: format!("{what} in a store that other processes write to") }),
+        }
     }
 
     /// Makes an index and its job in one change.

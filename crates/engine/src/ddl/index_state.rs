@@ -17,7 +17,8 @@ impl Session {
         change: IndexChange,
     ) -> EngineResult<()> {
         let mut locks = self.own_locks();
-        let table = self.lock_table_by_name(&mut locks, table, LockMode::Exclusive).await?;
+        let mode = if change == IndexChange::RebuildAsync { LockMode::Shared } else { LockMode::Exclusive };
+        let table = self.lock_stored_by_name(&mut locks, table, mode).await?;
         let Some(index) = table.index(name).cloned() else {
             if if_exists {
                 self.skipped("00000", &format!("index \"{name}\" does not exist"));
@@ -26,6 +27,7 @@ impl Session {
             return fail(Fault::NoSuchIndex { name: name.to_string() });
         };
         let state = match change {
+            IndexChange::RebuildAsync => return self.rebuild_async(&table, &index).await,
             IndexChange::Rebuild => return self.rebuild_index(&table, &index).await,
             IndexChange::Usable => IndexState::Public,
             IndexChange::Unusable => IndexState::Unusable,
@@ -49,6 +51,17 @@ impl Session {
         name: Option<&str>,
         index: &str,
     ) -> EngineResult<()> {
+        let found = self.index_for_constraint(table, name, index)?;
+        self.change_catalog(|draft| draft.make_constraint(table.oid, found.oid, name).map(drop)).await
+    }
+
+    /// The index that becomes that of a constraint; with a name, it is called so.
+    pub(super) fn index_for_constraint<'t>(
+        &mut self,
+        table: &'t Table,
+        name: Option<&str>,
+        index: &str,
+    ) -> EngineResult<&'t Index> {
         let catalog = self.engine.catalog().current();
         let Some(found) = table.index(index) else {
             if catalog.index(catalog.schema_name(table), index).is_some() {
@@ -71,12 +84,12 @@ impl Session {
                 format!("ALTER TABLE / ADD CONSTRAINT USING INDEX will rename index \"{index}\" to \"{name}\"");
             self.notices.push(Notice::info("00000", message));
         }
-        self.change_catalog(|draft| draft.make_constraint(table.oid, found.oid, name).map(drop)).await
+        Ok(found)
     }
 }
 
 /// Is it such an index as a UNIQUE constraint makes? Source: `transformIndexConstraint` of PostgreSQL.
-fn check_is_fit(index: &Index) -> EngineResult<()> {
+pub(super) fn check_is_fit(index: &Index) -> EngineResult<()> {
     let name = &index.name;
     if index.constraint.is_some() {
         let message = format!("index \"{name}\" is already associated with a constraint");

@@ -37,7 +37,7 @@ impl Session {
             let columns = match self.view_columns(&catalog, &like) {
                 Some(columns) => columns,
                 None => {
-                    let table = self.resolve(&catalog, &like.source)?;
+                    let table = self.resolve_stored(&catalog, &like.source)?;
                     copy_constraints(&catalog, &table, &like, &mut whole, &mut copied)?;
                     table
                         .visible_columns()
@@ -47,9 +47,6 @@ impl Session {
             };
             added += columns.len();
             whole.columns.splice(at..at, columns);
-        }
-        if !copied.indexes.is_empty() {
-            self.check_store()?;
         }
         Ok((whole, copied))
     }

@@ -12,23 +12,28 @@ mod expression;
 mod foreign_key;
 mod generated;
 mod index;
+mod index_beside;
 mod index_build;
 mod index_expr;
 mod index_online;
 mod index_state;
 mod like;
+mod materialized;
 mod owner;
 mod rewrite;
 mod schema;
 mod sequence;
 mod view;
 
+pub(crate) use alter_table::constant_of;
 pub(crate) use expression::{check_default, constant};
+pub(crate) use materialized::refuse_materialized;
 pub(crate) use sequence::find_sequence;
 
 use crate::block::Block;
 use crate::error::{EngineResult, Fault, fail};
 use crate::search_path::{SYSTEM_SCHEMA, before_look_up};
+use crate::statement::Source;
 use crate::{EngineError, Notice, Session};
 use catalog::{Catalog, CatalogResult, Draft, RESERVED_SCHEMAS, Table, Turn};
 use sql::{ObjectName, OwnedObject, Statement};
@@ -38,7 +43,8 @@ use txn::{LockMode, LockOwner, LockWait};
 
 impl Session {
     /// Runs a statement that changes definitions; the command tag.
-    pub(crate) async fn change_definitions(&mut self, statement: &Statement) -> EngineResult<String> {
+    pub(crate) async fn change_definitions(&mut self, source: &Source) -> EngineResult<String> {
+        let statement = &source.statement;
         let command = command_of(statement);
         if let (Statement::Truncate { names, restart_identity, cascade }, Block::Open(_)) = (statement, &self.block) {
             self.check_writable(command)?;
@@ -48,7 +54,10 @@ impl Session {
         self.refuse_in_block(command)?;
         self.check_writable(command)?;
         match statement {
-            Statement::CreateTable(create) if create.as_query.is_some() => return self.create_table_as(create).await,
+            Statement::CreateTable(create) if create.as_query.is_some() => {
+                return self.create_table_as(create, source).await;
+            }
+            Statement::CreateMaterializedView(create) => return self.create_materialized_view(create).await,
             Statement::CreateTable(create) => self.create_table(create).await?,
             Statement::AlterTable(alter) => self.alter_table(alter).await?,
             Statement::DropTable { names, if_exists, cascade } => self.drop_tables(names, *if_exists, *cascade).await?,
@@ -71,8 +80,12 @@ impl Session {
             Statement::Truncate { names, restart_identity, cascade } => {
                 self.truncate(names, *restart_identity, *cascade).await?;
             }
-            Statement::CreateView(create) => self.create_view(create).await?,
+            Statement::CreateView(create) => self.create_view(create, source).await?,
             Statement::DropView { names, if_exists, cascade } => self.drop_views(names, *if_exists, *cascade).await?,
+            Statement::DropMaterializedView { names, if_exists, cascade } => {
+                self.drop_materialized_views(names, *if_exists, *cascade).await?;
+            }
+            Statement::RefreshMaterializedView(refresh) => self.refresh_materialized_view(refresh).await?,
             Statement::CreateSequence(create) => self.create_sequence(create).await?,
             Statement::AlterSequence(alter) => self.alter_sequence(alter).await?,
             Statement::DropSequence { names, if_exists, cascade } => {
@@ -120,6 +133,16 @@ impl Session {
 
     /// The table that a statement changes.
     pub(crate) fn resolve(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Arc<Table>> {
+        let table = self.resolve_stored(catalog, name)?;
+        if table.materialized.is_none() {
+            return Ok(table);
+        }
+        let hint = Some("Use DROP MATERIALIZED VIEW to remove a materialized view.");
+        fail(Fault::WrongObject { message: format!("\"{}\" is not a table", name.name), hint })
+    }
+
+    /// The table or materialized view that a statement is about.
+    pub(crate) fn resolve_stored(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Arc<Table>> {
         check_database(name)?;
         if let Some(schema) = &name.schema {
             refuse_system_schema(schema, &name.name)?;
@@ -180,12 +203,33 @@ impl Session {
         mode: LockMode,
         wait: LockWait,
     ) -> EngineResult<Arc<Table>> {
+        self.lock_found(locks, mode, wait, |catalog| self.resolve(catalog, name)).await
+    }
+
+    /// Locks the table or materialized view of that name as it is when the lock is granted.
+    pub(crate) async fn lock_stored_by_name(
+        &self,
+        locks: &mut LockOwner,
+        name: &ObjectName,
+        mode: LockMode,
+    ) -> EngineResult<Arc<Table>> {
+        let wait = self.settings.effective().lock_wait;
+        self.lock_found(locks, mode, wait, |catalog| self.resolve_stored(catalog, name)).await
+    }
+
+    async fn lock_found(
+        &self,
+        locks: &mut LockOwner,
+        mode: LockMode,
+        wait: LockWait,
+        find: impl Fn(&Catalog) -> EngineResult<Arc<Table>>,
+    ) -> EngineResult<Arc<Table>> {
         let catalog = self.engine.catalog();
-        let mut table = self.resolve(&catalog.current(), name)?;
+        let mut table = find(&catalog.current())?;
         loop {
             self.lock_whole(locks, table.storage_id(), mode, wait).await?;
             // While it waited, the name may have come to mean another table or other storage.
-            let now = self.resolve(&catalog.current(), name)?;
+            let now = find(&catalog.current())?;
             if now.storage == table.storage {
                 return Ok(now);
             }
@@ -217,6 +261,7 @@ fn command_of(statement: &Statement) -> &'static str {
     match statement {
         Statement::CreateTable(create) if create.as_query.is_some() => "CREATE TABLE AS",
         Statement::CreateTable(_) => "CREATE TABLE",
+        Statement::AlterTable(alter) if alter.materialized => "ALTER MATERIALIZED VIEW",
         Statement::AlterTable(_) => "ALTER TABLE",
         Statement::DropTable { .. } => "DROP TABLE",
         Statement::CreateIndex(_) => "CREATE INDEX",
@@ -224,6 +269,9 @@ fn command_of(statement: &Statement) -> &'static str {
         Statement::RenameIndex { .. } | Statement::AlterIndex { .. } => "ALTER INDEX",
         Statement::Reindex { .. } => "REINDEX",
         Statement::CreateView(_) => "CREATE VIEW",
+        Statement::CreateMaterializedView(_) => "CREATE MATERIALIZED VIEW",
+        Statement::DropMaterializedView { .. } => "DROP MATERIALIZED VIEW",
+        Statement::RefreshMaterializedView(_) => "REFRESH MATERIALIZED VIEW",
         Statement::DropView { .. } => "DROP VIEW",
         Statement::CreateSequence(_) => "CREATE SEQUENCE",
         Statement::AlterSequence(_) => "ALTER SEQUENCE",
@@ -236,6 +284,7 @@ fn command_of(statement: &Statement) -> &'static str {
         Statement::ChangeOwner(change) => match change.object {
             OwnedObject::Table(_) => "ALTER TABLE",
             OwnedObject::View(_) => "ALTER VIEW",
+            OwnedObject::MaterializedView(_) => "ALTER MATERIALIZED VIEW",
             OwnedObject::Sequence(_) => "ALTER SEQUENCE",
             OwnedObject::Schema(_) => "ALTER SCHEMA",
         },

@@ -15,6 +15,7 @@ impl Session {
                 None
             }
             OwnedObject::View(name) => self.find_view(&catalog, name)?.is_none().then_some(name),
+            OwnedObject::MaterializedView(name) => self.find_materialized(&catalog, name)?.is_none().then_some(name),
             OwnedObject::Sequence(name) => self.find_sequence(&catalog, name)?.is_none().then_some(name),
             OwnedObject::Table(name) => (!self.is_relation(&catalog, name)?).then_some(name),
         };

@@ -6,17 +6,20 @@
 //!   fill       SELECT … FROM the table ──> rows ──row writer──> sorted runs; each index from the new rows
 //!   publish    the changes, and the storage     at once
 //! ```
-//! The caller keeps writers off the table. Readers go on.
+//! The caller keeps writers off the table. Readers go on. Where other processes write to it, their rows are looked for before and
+//! behind the filling, and the statement fails when they differ (40001).
 
 use super::alter_table::{Step, apply};
 use crate::Session;
-use crate::dml::Target;
+use crate::dml::{FAMILY, Target};
 use crate::error::{EngineError, EngineResult, Fault, fail};
 use crate::row_writer::can_assign;
 use catalog::{Catalog, CatalogError, ColumnId, Draft, PreparedRewrite, PreparedTable, Table};
 use sql::Statement;
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use store::{KeyRange, ScanRequest};
 use types::ident::quote;
 
 /// What ALTER TABLE has to write anew.
@@ -38,11 +41,12 @@ impl Session {
         steps: &[Step],
         rewrite: &Rewrite,
     ) -> EngineResult<Vec<String>> {
-        if !self.engine.store().capabilities().exclusive {
+        if self.engine.dual().is_some() && !table.indexes.is_empty() {
             return fail(Fault::Unsupported {
-                feature: "writing a table anew that other processes write to".to_string(),
+                feature: "writing a table anew whose index entries are written one by one".to_string(),
             });
         }
+        let before = self.state_elsewhere(table).await?;
         let catalog = self.engine.catalog().current();
         let mut draft = Draft::of(&catalog);
         for step in steps {
@@ -50,8 +54,12 @@ impl Session {
         }
         let wanted = draft.table(table.oid)?;
         let prepared = self.change_catalog(|draft| draft.prepare_rewrite(&wanted)).await?;
-        match self.fill_anew(&catalog, table, &prepared, rewrite).await {
-            Ok(()) => {}
+        match self.fill_anew(&catalog, (table, &wanted), &prepared, rewrite).await {
+            Ok(()) if self.state_elsewhere(table).await? == before => {}
+            Ok(()) => {
+                let error = Fault::WrittenElsewhere { table: table.name.clone() }.into();
+                return self.give_up_rewrite(&prepared, table, error).await;
+            }
             Err(error) => return self.give_up_rewrite(&prepared, table, error).await,
         }
         let publish = |draft: &mut Draft| {
@@ -68,11 +76,32 @@ impl Session {
         }
     }
 
-    /// Its rows, and the entries of its indexes.
+    /// What rows the table has, as one number, where other processes write to it too: the lock keeps out those of this process
+    /// alone. A row that comes while the others are written anew would be lost.
+    async fn state_elsewhere(&self, table: &Table) -> EngineResult<Option<u64>> {
+        let store = self.engine.store();
+        if store.capabilities().exclusive {
+            return Ok(None);
+        }
+        let snapshot = store.snapshot(self.last_of_all().await?).await?;
+        let request = ScanRequest::new(table.storage_id(), FAMILY, vec![KeyRange::all()]);
+        let mut scan = store.scan(request, &snapshot).await?;
+        let mut state = DefaultHasher::new();
+        let guard = self.running();
+        while let Some(batch) = guard.stoppable(async { Ok(scan.next().await?) }).await? {
+            // A fragment has the stamp of its commit.
+            batch.keys().zip(batch.fragments()).for_each(|row| row.hash(&mut state));
+            guard.check()?;
+        }
+        Ok(Some(state.finish()))
+    }
+
+    /// Its rows, and the entries of its indexes. `wanted` is the table as it will be, before its storage was prepared: it knows
+    /// what columns that are added have in rows that are there.
     async fn fill_anew(
         &mut self,
         catalog: &Arc<Catalog>,
-        old: &Table,
+        (old, wanted): (&Table, &Table),
         prepared: &PreparedRewrite,
         rewrite: &Rewrite,
     ) -> EngineResult<()> {
@@ -82,7 +111,7 @@ impl Session {
             items.push(match (rewrite.using.get(&column.id), old.column(column.id)) {
                 (Some(using), _) => format!("({using})"),
                 (None, Some(old)) => quote(&old.name).into_owned(),
-                (None, None) => added_value(column),
+                (None, None) => added_value(wanted.column(column.id).unwrap_or(column)),
             });
             names.push(column);
         }
@@ -112,7 +141,8 @@ impl Session {
         Ok(())
     }
 
-    async fn give_up_rewrite<T>(
+    /// Its storage goes; the error, as the table's.
+    pub(super) async fn give_up_rewrite<T>(
         &self,
         prepared: &PreparedRewrite,
         table: &Table,

@@ -2,15 +2,19 @@
 
 use crate::error::{EngineResult, Fault, fail};
 use crate::search_path::before_look_up;
+use crate::statement::Source;
 use crate::{Notice, Session, turn};
+use bind::tree::Use;
 use catalog::{Catalog, NewView, TableOid, View, ViewColumn, ViewRead};
+use query::ViewDefinition;
+use sql::ast::Query;
 use sql::{CreateView, ObjectName};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use types::DataType;
 
 impl Session {
-    pub(super) async fn create_view(&mut self, create: &CreateView) -> EngineResult<()> {
+    pub(super) async fn create_view(&mut self, create: &CreateView, source: &Source) -> EngineResult<()> {
         let catalog = self.engine.catalog().current();
         let schema = self.schema_for(&catalog, &create.name)?;
         let name = create.name.name.clone();
@@ -26,12 +30,10 @@ impl Session {
         if let Some(number) = sql::placeholders(&statement).checked_sub(1) {
             return fail(Fault::NoSuchParameter { number: number + 1 });
         }
-        let context = self.planning_context(&catalog).await?;
-        let planner = Arc::clone(self.engine.planner());
-        let guard = self.running();
-        let found = guard
-            .stoppable(turn::all_apart(async { Ok(planner.view_definition(&context, &create.query).await?) }))
-            .await?;
+        let found = match self.bound_view(&catalog, &source.part(&create.query)).await? {
+            Some(found) => found,
+            None => self.view_of_syntax(&catalog, &create.query).await?,
+        };
         let columns = columns(&create.columns, &found.columns)?;
         let search_path = self.search_path();
         let own: Vec<&str> = found.columns.iter().map(|column| column.name.as_str()).collect();
@@ -47,6 +49,27 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// The columns and reads of a view's query by the bound tree; `None`: it is not built there.
+    async fn bound_view(&mut self, catalog: &Arc<Catalog>, query: &Source) -> EngineResult<Option<ViewDefinition>> {
+        let Some(bound) = self.bound_part(catalog, query)? else { return Ok(None) };
+        let Some(plan) = self.lowered(catalog, &bound, Vec::new()).await? else { return Ok(None) };
+        let direct = bound.needs.relations.iter().filter(|(_, used)| used.direct);
+        let read = |(oid, used): (&TableOid, &Use)| {
+            let table = catalog.table_by_oid(*oid);
+            let column = |at: &usize| table.and_then(|table| table.columns.get(*at)).map(|column| column.id);
+            ViewRead { relation: *oid, columns: used.selected.iter().filter_map(column).collect() }
+        };
+        Ok(Some(ViewDefinition { columns: plan.columns.as_ref().clone(), reads: direct.map(read).collect() }))
+    }
+
+    async fn view_of_syntax(&mut self, catalog: &Arc<Catalog>, query: &Query) -> EngineResult<ViewDefinition> {
+        let context = self.planning_context(catalog).await?;
+        let planner = Arc::clone(self.engine.planner());
+        let guard = self.running();
+        let work = turn::all_apart(async { Ok(planner.view_definition(&context, query).await?) });
+        guard.stoppable(work).await
     }
 
     pub(super) async fn drop_views(
@@ -89,6 +112,8 @@ impl Session {
             return Ok(());
         }
         let dropped = self.change_catalog(|draft| draft.drop_relations(&oids, cascade)).await?;
+        // Those that refreshed a view that is gone.
+        self.engine.jobs().look_again();
         self.tell_dropped(&dropped);
         Ok(())
     }
@@ -114,8 +139,11 @@ impl Session {
             if let Some(view) = catalog.view(schema, &name.name) {
                 return Ok(Some(Arc::clone(view)));
             }
-            let hint = if catalog.table(schema, &name.name).is_some() {
-                "Use DROP TABLE to remove a table."
+            let hint = if let Some(table) = catalog.table(schema, &name.name) {
+                match table.materialized {
+                    Some(_) => "Use DROP MATERIALIZED VIEW to remove a materialized view.",
+                    None => "Use DROP TABLE to remove a table.",
+                }
             } else if catalog.sequence(schema, &name.name).is_some() {
                 "Use DROP SEQUENCE to remove a sequence."
             } else {

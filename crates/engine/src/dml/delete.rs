@@ -69,10 +69,10 @@ impl Session {
             Rows::Point { key, exprs, filter } => {
                 self.point_row(work, target, key, exprs, *filter, (scope, mode)).await?.into_iter().collect()
             }
-            Rows::Query { plan, own } => {
-                match self.locked_rows(work, target, plan, *own, (scope.params, mode)).await? {
+            Rows::Query { source, own } => {
+                match self.locked_rows(work, target, source, *own, (scope.params, mode)).await? {
                     Some(found) => found,
-                    None => return self.delete_many(work, target, plan, scope.params).await,
+                    None => return self.delete_many(work, target, &source.plan, scope.params).await,
                 }
             }
         };

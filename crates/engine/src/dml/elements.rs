@@ -24,7 +24,7 @@ pub(crate) struct ElementChange {
 }
 
 #[derive(Clone, Debug)]
-enum Source {
+pub(super) enum Source {
     /// Of the wanted type already.
     Constant(Datum),
     /// `$n`, counted from 0.
@@ -34,6 +34,10 @@ enum Source {
 }
 
 impl ElementChange {
+    pub(super) fn new(places: Vec<Source>, value: Source) -> Self {
+        Self { places, value }
+    }
+
     /// Reads `column[places] = value`.
     pub(super) fn compile(
         target: &Target,

@@ -8,6 +8,7 @@ use super::on_conflict::{Action, Existing};
 use super::params::ParamTypes;
 use super::returning::Returning;
 use super::row_exprs::{Exprs, Scope, Second};
+use super::row_source::RowSource;
 use super::target::{FAMILY, Row, Target};
 use super::value::{Computed, Value, default_of, value_for};
 use super::{Outcome, row_set, row_value};
@@ -56,7 +57,7 @@ pub(super) enum Rows {
     Values(Vec<Vec<Value>>),
     /// A query, with the text constants in its select list: they have no type of their own.
     Query {
-        plan: Arc<Plan>,
+        source: RowSource,
         readable: Vec<bool>,
     },
 }
@@ -65,7 +66,7 @@ impl InsertProgram {
     pub(crate) fn is_cacheable(&self) -> bool {
         let rows = match &self.source {
             Rows::Values(_) => true,
-            Rows::Query { plan, .. } => plan.cacheable,
+            Rows::Query { source, .. } => source.plan.cacheable,
         };
         let exprs = [&self.computed, &self.defaults.exprs].into_iter().all(Exprs::is_cacheable);
         rows && exprs && self.action.is_cacheable()
@@ -79,7 +80,7 @@ impl InsertProgram {
     /// The plan of its rows, if they come from a query.
     pub(crate) fn row_set(&self) -> Option<&Arc<Plan>> {
         match &self.source {
-            Rows::Query { plan, .. } => Some(plan),
+            Rows::Query { source, .. } => Some(&source.plan),
             Rows::Values(_) => None,
         }
     }
@@ -124,7 +125,7 @@ impl Session {
                 check_width(insert.columns.is_some(), &columns, plan.columns.len())?;
                 refuse_generated(&target, &columns, |_| false)?;
                 let readable = row_set::text_constants(query, columns.len());
-                (columns, Rows::Query { plan, readable })
+                (columns, Rows::Query { source: RowSource::new(plan, None), readable })
             }
         };
         check_identity(&target, insert.overriding, &mut columns, &mut source)?;

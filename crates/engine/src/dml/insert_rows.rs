@@ -4,6 +4,7 @@ use super::Outcome;
 use super::insert::{Defaults, InsertProgram, Rows, set};
 use super::on_conflict::Action;
 use super::row_exprs::Scope;
+use super::row_source::RowSource;
 use super::row_value::Given;
 use super::target::{Row, Target};
 use super::value::Value;
@@ -13,7 +14,6 @@ use crate::work::{ManyRows, Work};
 use crate::{Chunk, Session};
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use query::Plan;
 use std::collections::HashMap;
 use std::sync::Arc;
 use types::Datum;
@@ -58,7 +58,7 @@ impl Session {
                 self.fill_row_ids(&program.target, &mut rows).await?;
                 Ok(NewRows::Few(rows))
             }
-            Rows::Query { plan, .. } => self.query_rows(work, program, plan, scope).await,
+            Rows::Query { source, .. } => self.query_rows(work, program, source, scope).await,
         }
     }
 
@@ -76,11 +76,15 @@ impl Session {
         &mut self,
         work: &mut Work,
         program: &InsertProgram,
-        plan: &Arc<Plan>,
+        source: &RowSource,
         scope: &Scope<'_>,
     ) -> EngineResult<NewRows> {
         let loads = self.loads(work, program);
         let view = work.view(self.engine.store().as_ref(), self.last_commit).await?;
+        if let Some(rows) = self.few_rows(source, &view, scope.params).await? {
+            return Ok(NewRows::Few(self.rows_of_chunk(program, Chunk::Rows(rows), scope).await?));
+        }
+        let plan = &source.plan;
         let mut rest = self.stream(self.query_context(view), Arc::clone(plan), scope.params.to_vec())?;
         let memory = self.hold_rows();
         work.rows = Some(Arc::clone(&memory));
@@ -102,7 +106,7 @@ impl Session {
     }
 
     async fn rows_of_chunk(&self, program: &InsertProgram, chunk: Chunk, scope: &Scope<'_>) -> EngineResult<Vec<Row>> {
-        let Rows::Query { plan, readable } = &program.source else { return Ok(Vec::new()) };
+        let Rows::Query { source: RowSource { plan, .. }, readable } = &program.source else { return Ok(Vec::new()) };
         let target = &program.target;
         let given = match chunk {
             Chunk::Stored(rows) => rows.to_rows()?,

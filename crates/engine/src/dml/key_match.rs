@@ -25,6 +25,11 @@ pub(crate) struct KeyMatch {
 }
 
 impl KeyMatch {
+    /// A key whose parts are all known, in key order.
+    pub(super) fn of_parts(parts: Vec<KeyValue>) -> Self {
+        Self { parts, residual: Vec::new() }
+    }
+
     /// Reads `a = 1 AND b = $2 AND …`. `None`: not a full key.
     pub(crate) fn find(
         target: &Target,
@@ -151,7 +156,7 @@ fn key_value(
     }
 }
 
-fn same_family(a: &DataType, b: &DataType) -> bool {
+pub(super) fn same_family(a: &DataType, b: &DataType) -> bool {
     (a.is_integer() && b.is_integer())
         || (a.is_text() && b.is_text())
         || (a.is_bytes() && b.is_bytes())

@@ -73,8 +73,8 @@ impl Session {
         Ok(Outcome::default())
     }
 
-    /// DELETE without RETURNING.
-    pub(super) async fn delete_many(
+    /// DELETE without RETURNING. `plan` gives the keys of the rows.
+    pub(crate) async fn delete_many(
         &mut self,
         work: &mut Work,
         target: &Target,

@@ -8,6 +8,7 @@
 //! changed since make the statement run again on a new snapshot, with the locks kept.
 
 mod arbiters;
+mod bound;
 mod delete;
 mod elements;
 mod insert;
@@ -21,6 +22,7 @@ mod params;
 mod returning;
 mod row_exprs;
 mod row_set;
+mod row_source;
 mod row_value;
 mod rows_changed;
 mod sequence_values;
@@ -38,6 +40,7 @@ pub(crate) use rows_changed::{Changes, Locked};
 pub(crate) use target::{FAMILY, Row, Target};
 pub(crate) use value::{default_values, sequence_defaults};
 
+use crate::ddl::refuse_materialized;
 use crate::error::{EngineResult, Fault, fail};
 use crate::plan_cache::{Compiled, Program};
 use crate::row_locks::LockProgram;
@@ -194,10 +197,13 @@ impl Session {
     pub(crate) async fn compile_write(
         &mut self,
         catalog: &Arc<Catalog>,
-        statement: &Statement,
-        types: &[Option<DataType>],
+        source: &Source,
     ) -> EngineResult<(Vec<DataType>, WriteProgram)> {
-        let mut params = ParamTypes::declared(types);
+        if let Some(compiled) = self.compile_bound(catalog, source).await? {
+            return Ok(compiled);
+        }
+        let statement = &source.statement;
+        let mut params = ParamTypes::declared(&source.types);
         params.make_room(sql::placeholders(statement));
         let program = match statement {
             Statement::Insert(insert) => {
@@ -219,6 +225,9 @@ impl Session {
 
     /// The table that a statement names, ready to be written.
     pub(crate) async fn target(&mut self, catalog: &Arc<Catalog>, name: &sql::ObjectName) -> EngineResult<Target> {
+        if let Ok(table) = self.resolve_stored(catalog, name) {
+            refuse_materialized(&table, "cannot change", None)?;
+        }
         let table = match self.resolve(catalog, name) {
             Err(_)
                 if self.schemas_of(catalog, name).iter().any(|schema| catalog.view(schema, &name.name).is_some()) =>
@@ -228,6 +237,7 @@ impl Session {
             found => found?,
         };
         self.compile_indexes(catalog, &table).await?;
+        self.know_indexes_of(&table)?;
         Target::new(catalog, &table, self.time_zone())
     }
 
@@ -295,7 +305,7 @@ impl Session {
             true => Some(self.query_context(work.view(self.engine.store().as_ref(), self.last_commit).await?)),
             false => None,
         };
-        let scope = Scope { params, context };
+        let scope = Scope { params, context, env: Some(self.row_environment()) };
         work.many_rows = match program.returning() {
             None if self.engine.store().capabilities().exclusive => ManyRows::Streamed,
             _ => ManyRows::Refused,

@@ -111,6 +111,16 @@ impl Action {
 }
 
 impl OnUpdate {
+    pub(super) fn new(
+        assignments: Vec<(usize, Value)>,
+        exprs: Exprs,
+        filter: Option<usize>,
+        once: bool,
+        taker: Option<Taker>,
+    ) -> Self {
+        Self { assignments, exprs, filter, once, taker }
+    }
+
     async fn apply(&self, target: &Target, old: &Row, new: &[Datum], scope: &Scope<'_>) -> EngineResult<Option<Row>> {
         let computed = self.exprs.eval(scope, old, Some(new)).await?;
         if let Some(filter) = self.filter

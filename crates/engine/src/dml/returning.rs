@@ -22,7 +22,7 @@ pub(crate) struct Returning {
 }
 
 #[derive(Debug)]
-enum Item {
+pub(super) enum Item {
     /// A column of the row.
     Column(usize),
     /// A computed value.
@@ -32,6 +32,10 @@ enum Item {
 }
 
 impl Returning {
+    pub(super) fn new(columns: Arc<Vec<ColumnDesc>>, items: Vec<Item>, exprs: Exprs) -> Self {
+        Self { columns, items, exprs }
+    }
+
     pub(crate) fn needs_context(&self) -> bool {
         self.exprs.needs_context()
     }

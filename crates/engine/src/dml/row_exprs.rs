@@ -4,11 +4,13 @@
 //! for each row, whose tables are one row each with its values as parameters behind the statement's:
 //! `SELECT exprs FROM (SELECT $8 AS a, $9 AS b) AS t, (SELECT …) AS excluded`.
 
+use super::bound::{BoundExprs, BoundQuery};
 use super::params::ParamTypes;
 use super::row_set;
 use super::target::Target;
 use crate::error::{EngineResult, Fault, fail};
 use crate::{Session, turn};
+use builtins::Env;
 use catalog::Catalog;
 use futures::StreamExt;
 use query::{Plan, Planner, QueryContext, RowExprs, RowTable};
@@ -22,6 +24,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) params: &'a [Datum],
     /// `None` where the statement has no expressions.
     pub(crate) context: Option<QueryContext>,
+    /// For programs of `rows`; `None` where expressions ask for no session.
+    pub(crate) env: Option<Env>,
 }
 
 /// Compiled expressions, perhaps none.
@@ -34,6 +38,10 @@ pub(crate) struct Exprs {
 enum Compiled {
     Rows(Box<RowExprs>),
     Query(RowQuery),
+    /// Of the bound tree.
+    Bound(BoundExprs),
+    /// Of the bound tree, with subqueries.
+    BoundQuery(BoundQuery),
 }
 
 /// Expressions with subqueries.
@@ -62,6 +70,18 @@ pub(crate) enum Second<'a> {
 pub(crate) const JOINED: &str = "joined columns";
 
 impl Exprs {
+    pub(super) fn of_bound(exprs: BoundExprs) -> Self {
+        Self { inner: Some(Compiled::Bound(exprs)) }
+    }
+
+    pub(super) fn of_stages(exprs: RowExprs) -> Self {
+        Self { inner: Some(Compiled::Rows(Box::new(exprs))) }
+    }
+
+    pub(super) fn of_query(query: BoundQuery) -> Self {
+        Self { inner: Some(Compiled::BoundQuery(query)) }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.inner.is_none()
     }
@@ -69,17 +89,18 @@ impl Exprs {
     /// Must [`Scope::context`] be there?
     pub(crate) fn needs_context(&self) -> bool {
         match &self.inner {
-            None => false,
+            None | Some(Compiled::Bound(_)) => false,
             Some(Compiled::Rows(exprs)) => exprs.needs_context(),
-            Some(Compiled::Query(_)) => true,
+            Some(Compiled::Query(_) | Compiled::BoundQuery(_)) => true,
         }
     }
 
     pub(crate) fn is_cacheable(&self) -> bool {
         match &self.inner {
-            None => true,
+            None | Some(Compiled::Bound(_)) => true,
             Some(Compiled::Rows(exprs)) => exprs.cacheable,
             Some(Compiled::Query(query)) => query.plan.cacheable,
+            Some(Compiled::BoundQuery(query)) => query.plan.cacheable,
         }
     }
 
@@ -94,6 +115,9 @@ impl Exprs {
             Some(second) => &[row, second],
             None => &[row],
         };
+        if let Some(Compiled::Bound(exprs)) = &self.inner {
+            return exprs.eval(scope.env.as_ref(), scope.params, rows);
+        }
         let values = self.eval_rows(scope, &[rows]).await?;
         Ok(values.into_iter().next().unwrap_or_default())
     }
@@ -106,7 +130,10 @@ impl Exprs {
         match &self.inner {
             None => Ok(Vec::new()),
             Some(Compiled::Rows(exprs)) => Ok(exprs.eval(None, &[], &[&[row]])?.pop().unwrap_or_default()),
-            Some(Compiled::Query(_)) => fail(Fault::Internal { detail: "a query without a context".to_string() }),
+            Some(Compiled::Bound(exprs)) => exprs.eval(None, &[], &[row]),
+            Some(Compiled::Query(_) | Compiled::BoundQuery(_)) => {
+                fail(Fault::Internal { detail: "a query without a context".to_string() })
+            }
         }
     }
 
@@ -122,6 +149,16 @@ impl Exprs {
                 }
                 Ok(values)
             }
+            Some(Compiled::Bound(exprs)) => {
+                rows.iter().map(|row| exprs.eval(scope.env.as_ref(), scope.params, row)).collect()
+            }
+            Some(Compiled::BoundQuery(query)) => {
+                let mut values = Vec::with_capacity(rows.len());
+                for row in rows {
+                    values.push(query.eval(scope, row).await?);
+                }
+                Ok(values)
+            }
         }
     }
 
@@ -130,7 +167,8 @@ impl Exprs {
         match &self.inner {
             None => false,
             Some(Compiled::Rows(exprs)) => exprs.is_volatile(),
-            Some(Compiled::Query(_)) => true,
+            Some(Compiled::Bound(exprs)) => exprs.volatile,
+            Some(Compiled::Query(_) | Compiled::BoundQuery(_)) => true,
         }
     }
 
@@ -140,6 +178,8 @@ impl Exprs {
             None => &[],
             Some(Compiled::Rows(exprs)) => exprs.types(),
             Some(Compiled::Query(query)) => &query.types,
+            Some(Compiled::Bound(exprs)) => &exprs.types,
+            Some(Compiled::BoundQuery(query)) => &query.types,
         }
     }
 }
@@ -199,6 +239,11 @@ impl Session {
     ) -> EngineResult<Exprs> {
         if exprs.is_empty() {
             return Ok(Exprs::default());
+        }
+        if params.known().is_empty()
+            && let Some(compiled) = self.bound_over_rows(catalog, tables, exprs).await?
+        {
+            return Ok(compiled);
         }
         if !exprs.iter().any(has_subquery) {
             let context = self.planning_context(catalog).await?;

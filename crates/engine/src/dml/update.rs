@@ -8,6 +8,7 @@ use super::params::ParamTypes;
 use super::returning::Returning;
 use super::row_exprs::{Exprs, Scope, Second, has_subquery};
 use super::row_set::RowSet;
+use super::row_source::RowSource;
 use super::row_value::{self, Given};
 use super::rows_changed::{Changes, Locked};
 use super::target::{FAMILY, Row, Target};
@@ -35,7 +36,7 @@ pub(crate) struct UpdateProgram {
     pub(super) assignments: Vec<(usize, Value)>,
     pub(crate) rows: Rows,
     /// How many values the row set computes; joined columns stand behind them.
-    computed: usize,
+    pub(super) computed: usize,
     pub(crate) returning: Option<Returning>,
 }
 
@@ -46,7 +47,7 @@ pub(crate) enum Rows {
     Point { key: KeyMatch, exprs: Exprs, filter: Option<usize> },
     /// Those of a query: key columns, then computed values.
     Query {
-        plan: Arc<Plan>,
+        source: RowSource,
         /// Does what a row is judged by stand in that row alone? Not with joins, subqueries and limits.
         own: bool,
     },
@@ -56,7 +57,7 @@ impl Rows {
     pub(crate) fn is_cacheable(&self) -> bool {
         match self {
             Self::Point { exprs, .. } => exprs.is_cacheable(),
-            Self::Query { plan, .. } => plan.cacheable,
+            Self::Query { source, .. } => source.plan.cacheable,
         }
     }
 
@@ -72,7 +73,7 @@ impl Rows {
 
     pub(crate) fn plan(&self) -> Option<&Arc<Plan>> {
         match self {
-            Self::Query { plan, .. } => Some(plan),
+            Self::Query { source, .. } => Some(&source.plan),
             Self::Point { .. } => None,
         }
     }
@@ -166,7 +167,7 @@ impl Session {
         let query = set.query()?;
         let plan = self.plan(catalog, &query, params.known()).await?;
         params.merge(&query, &plan.parameters);
-        Ok(Rows::Query { plan, own })
+        Ok(Rows::Query { source: RowSource::new(plan, None), own })
     }
 
     pub(crate) async fn update(
@@ -189,9 +190,11 @@ impl Session {
                     None => Vec::new(),
                 }
             }
-            Rows::Query { plan, own } => {
-                let found = self.locked_rows(work, &program.target, plan, *own, (params, mode)).await?;
-                let Some(found) = found else { return self.update_many(work, program, plan, params).await };
+            Rows::Query { source, own } => {
+                let found = self.locked_rows(work, &program.target, source, *own, (params, mode)).await?;
+                let Some(found) = found else {
+                    return self.update_many(work, program, &source.plan, params).await;
+                };
                 let next = self.take_values_for(&program.assignments, found.len()).await?;
                 let new = |(key, old, mut computed): (Bytes, Row, Row)| {
                     let given = Given { params, computed: &computed, next: Some(&next), ..Given::default() };
@@ -241,7 +244,7 @@ impl Session {
         &mut self,
         work: &mut Work,
         target: &Target,
-        plan: &Arc<Plan>,
+        source: &RowSource,
         own: bool,
         (params, mode): (&[Datum], LockMode),
     ) -> EngineResult<Option<Vec<(Bytes, Row, Row)>>> {
@@ -252,7 +255,7 @@ impl Session {
             if attempt > 0 {
                 self.engine.counters().retries.add(1);
             }
-            let set = self.row_set(work, target, plan, params, changes.seen).await?;
+            let set = self.row_set(work, target, source, params, changes.seen).await?;
             let Some((read, mut found)) = set else { return Ok(None) };
             let any = attempt == 0 || (attempt < MAX_ATTEMPTS && (changes.gone || !own));
             if !any {
@@ -277,7 +280,7 @@ impl Session {
         &mut self,
         work: &mut Work,
         target: &Target,
-        plan: &Arc<Plan>,
+        source: &RowSource,
         params: &[Datum],
         seen: CommitNo,
     ) -> EngineResult<Option<(CommitNo, Vec<(Bytes, Row)>)>> {
@@ -286,10 +289,15 @@ impl Session {
         work.rows = Some(Arc::clone(&memory));
         let view = work.view(self.engine.store().as_ref(), seen).await?;
         let read = view.snapshot().commit();
-        let (context, plan, params) = (self.query_context(view), Arc::clone(plan), params.to_vec());
-        let found = match work.many_rows {
-            ManyRows::Refused => Some(self.collect(context, plan, params, memory).await?),
-            ManyRows::Streamed => self.collect_few(context, plan, params, memory).await?,
+        let found = match self.few_rows(source, &view, params).await? {
+            Some(rows) => Some(rows),
+            None => {
+                let (context, plan, params) = (self.query_context(view), Arc::clone(&source.plan), params.to_vec());
+                match work.many_rows {
+                    ManyRows::Refused => Some(self.collect(context, plan, params, memory).await?),
+                    ManyRows::Streamed => self.collect_few(context, plan, params, memory).await?,
+                }
+            }
         };
         let Some(found) = found else { return Ok(None) };
         let width = target.codec.key_columns().len();

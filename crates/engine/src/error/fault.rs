@@ -150,6 +150,8 @@ pub(crate) enum Fault {
     NoSuchIndex { name: String },
     #[error("unrecognized parameter \"{name}\"")]
     NoSuchIndexParameter { name: String },
+    #[error("invalid value for parameter \"{name}\": \"{value}\"")]
+    BadParameter { name: &'static str, value: String, expected: &'static str },
     #[error("no schema has been selected to create in")]
     NoCreationSchema,
     #[error("function {name}() is there already")]
@@ -170,6 +172,19 @@ pub(crate) enum Fault {
 
     #[error("{message}")]
     WrongObject { message: String, hint: Option<&'static str> },
+    /// ALTER TABLE of a store that other processes write to.
+    #[error("table \"{table}\" was written to by another process while its rows were written anew")]
+    WrittenElsewhere { table: String },
+    /// What materialized views cannot have or do.
+    #[error("{message}")]
+    NotOfMaterialized { message: String },
+    /// REFRESH MATERIALIZED VIEW of what cannot be refreshed so.
+    #[error("{message}")]
+    NotRefreshable { message: String },
+    #[error("cannot refresh materialized view \"{view}\" concurrently")]
+    NotConcurrently { view: String },
+    #[error("new data for materialized view \"{view}\" contains duplicate rows without any null columns")]
+    DoubledRows { view: String, row: String },
     #[error("{kind} \"{name}\" does not exist")]
     NoSuchObject { kind: &'static str, name: String },
     #[error("infinite recursion detected in rules for relation \"{view}\"")]
@@ -217,6 +232,8 @@ pub(crate) enum Fault {
     NoSuchSavepoint { name: String },
     #[error("cursor \"{name}\" does not exist")]
     NoSuchCursor { name: String },
+    #[error("{message}")]
+    CursorPosition { message: String },
     #[error("cursor \"{name}\" already exists")]
     DuplicateCursor { name: String },
     #[error("SET TRANSACTION {what} must be called before any query")]
@@ -283,6 +300,11 @@ impl Fault {
             Self::UnfitIndex { .. } => {
                 Some("Cannot create a primary key or unique constraint using such an index.".to_string())
             }
+            Self::NotOfMaterialized { .. } => {
+                Some("This operation is not supported for materialized views.".to_string())
+            }
+            Self::BadParameter { expected, .. } => Some(format!("It takes {expected}.")),
+            Self::DoubledRows { row, .. } => Some(format!("Row: ({row})")),
             Self::NoParent(broken) => {
                 let BrokenReference { columns, values, parent, .. } = broken.as_ref();
                 Some(format!("Key ({columns})=({values}) is not present in table \"{parent}\"."))
@@ -325,6 +347,10 @@ impl Fault {
                 "Ensure that no rows proposed for insertion within the same command have duplicate constrained values."
             }
             Self::WrongObject { hint, .. } => return hint.map(str::to_owned),
+            Self::WrittenElsewhere { .. } => "Run the statement again.",
+            Self::NotConcurrently { .. } => {
+                "Create a unique index with no WHERE clause on one or more columns of the materialized view."
+            }
             Self::IdentityGiven { .. } => "Use OVERRIDING SYSTEM VALUE to override.",
             Self::NotAssignable { .. } => "You will need to rewrite or cast the expression.",
             Self::NoCreationSchema => "SET search_path to a schema that exists, or write the schema before the name.",

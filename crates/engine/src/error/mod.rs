@@ -1,5 +1,7 @@
 //! What front ends see of a failure: one line, a SQLSTATE, and what PostgreSQL would add to it.
 
+mod bind_error;
+mod bind_text;
 mod crate_codes;
 mod fault;
 mod locate;

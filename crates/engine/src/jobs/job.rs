@@ -9,8 +9,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 use store::Durability;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use types::interrupt::{Host, Interrupted};
 
@@ -37,6 +38,8 @@ pub(crate) struct Job {
     wish: watch::Sender<Wish>,
     /// The version of the record, for those that wait for a change.
     changed: watch::Sender<u64>,
+    /// Wakes it while it waits for a time.
+    woken: Notify,
     /// Do statements see nothing of what it did, while it goes on to clean up?
     released: AtomicBool,
     closing: CancellationToken,
@@ -51,6 +54,7 @@ impl Job {
             failure: Mutex::default(),
             saving: tokio::sync::Mutex::default(),
             wish: watch::Sender::new(wish),
+            woken: Notify::new(),
             released: AtomicBool::new(false),
             closing,
         }
@@ -80,8 +84,29 @@ impl Job {
         self.wish.send_replace(wish);
     }
 
+    /// It goes on at the next start at the earliest: who waits for it is told why. What the store has of it stays as it is.
+    pub(super) fn rest_with(&self, error: EngineError) {
+        let told = Some((error.code().to_string(), error.message().to_string()));
+        self.fail_with(error);
+        let record = self.change(|record| (record.state, record.error) = (JobState::Failed, told));
+        self.tell(record.version);
+    }
+
     pub(super) fn wished(&self) -> Wish {
         *self.wish.borrow()
+    }
+
+    /// What it waits for may be another time now.
+    pub(super) fn look_again(&self) {
+        self.woken.notify_one();
+    }
+
+    /// Completes after so long, or when it is to look again.
+    pub(super) async fn rested(&self, time: Duration) {
+        tokio::select! {
+            () = tokio::time::sleep(time) => {}
+            () = self.woken.notified() => {}
+        }
     }
 
     /// Completes when its record has another version than this.

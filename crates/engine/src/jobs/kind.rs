@@ -3,10 +3,12 @@
 use super::index_build::IndexBuild;
 use super::index_drop::IndexDrop;
 use super::job::JobContext;
+use super::refresh::Refresh;
 use crate::error::{EngineResult, Fault, fail};
 use async_trait::async_trait;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::time::Duration;
 
 /// How a run ended, if not by an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +17,8 @@ pub(crate) enum Outcome {
     Done,
     /// It cannot be done any more, and need not be: what it is about is gone.
     Obsolete(String),
+    /// There is nothing to be done before so long has passed, or the definitions have changed.
+    Later(Duration),
 }
 
 /// A kind of job.
@@ -37,6 +41,13 @@ pub(crate) trait JobKind: Send + Sync {
 /// Kinds as their records name them.
 pub(crate) const INDEX_BUILD: &str = "index build";
 pub(crate) const INDEX_DROP: &str = "index drop";
+pub(crate) const REFRESH: &str = "refresh";
+
+/// Kinds of tests: one whose run panics, and one that cannot even take it back.
+#[cfg(test)]
+pub(super) const PANICS: &str = "panics";
+#[cfg(test)]
+pub(super) const PANICS_ALWAYS: &str = "panics always";
 
 /// The kind of that name.
 ///
@@ -46,6 +57,11 @@ pub(super) fn kind_of(name: &str) -> EngineResult<&'static dyn JobKind> {
     match name {
         INDEX_BUILD => Ok(&IndexBuild),
         INDEX_DROP => Ok(&IndexDrop),
+        REFRESH => Ok(&Refresh),
+        #[cfg(test)]
+        PANICS => Ok(&tests::Panics { always: false }),
+        #[cfg(test)]
+        PANICS_ALWAYS => Ok(&tests::Panics { always: true }),
         other => fail(Fault::Unsupported { feature: format!("a job of the kind \"{other}\"") }),
     }
 }
@@ -65,4 +81,27 @@ pub(super) fn to_json(value: &impl Serialize) -> EngineResult<String> {
 pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> EngineResult<T> {
     serde_json::from_str(text)
         .or_else(|error| fail(Fault::Internal { detail: format!("the record of a job: {error}") }))
+}
+
+#[cfg(test)]
+#[allow(clippy::panic)]
+mod tests {
+    use super::*;
+
+    pub(super) struct Panics {
+        pub(super) always: bool,
+    }
+
+    #[async_trait]
+    impl JobKind for Panics {
+        async fn run(&self, _: &JobContext) -> EngineResult<Outcome> {
+            panic!("on purpose");
+        }
+
+        async fn undo(&self, context: &JobContext) -> EngineResult<()> {
+            assert!(!self.always, "again on purpose");
+            context.release();
+            Ok(())
+        }
+    }
 }

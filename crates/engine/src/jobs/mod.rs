@@ -5,6 +5,7 @@
 //!
 //!   Pending ──> Running ──> Succeeded
 //!     ^           │ error that may pass, again after a while; PAUSE JOB ──> Paused ──RESUME JOB──> Pending
+//!     ├─ not yet ─┤ what it does again and again is not due: after a while
 //!     └───────────┤
 //!                 └ any other error, CANCEL JOB ──> Cancelling: takes back what it did ──> Failed, Cancelled
 //! ```
@@ -22,6 +23,7 @@ mod index_build;
 mod index_drop;
 mod job;
 mod kind;
+mod refresh;
 mod runner;
 mod shown;
 mod wait;
@@ -29,7 +31,8 @@ mod wait;
 pub(crate) use index_build::{BuildSpec, check_unique};
 pub(crate) use index_drop::DropSpec;
 pub(crate) use job::Job;
-pub(crate) use kind::{INDEX_BUILD, INDEX_DROP};
+pub(crate) use kind::{INDEX_BUILD, INDEX_DROP, REFRESH};
+pub(crate) use refresh::RefreshSpec;
 pub(crate) use shown::{build_info, columns, job_info};
 
 use crate::Engine;
@@ -144,6 +147,11 @@ impl Jobs {
     /// All jobs by number.
     pub(crate) fn all(&self) -> Vec<Arc<Job>> {
         self.all.lock().values().cloned().collect()
+    }
+
+    /// Jobs that wait for a time look again whether it is still that one.
+    pub(crate) fn look_again(&self) {
+        self.all.lock().values().for_each(|job| job.look_again());
     }
 
     /// Numbers of final jobs that are forgotten now, the oldest first. The last job of all is kept for its number.

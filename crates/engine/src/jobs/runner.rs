@@ -6,6 +6,10 @@ use crate::error::EngineResult;
 use crate::query_runtime::Spawned;
 use crate::{Engine, EngineError};
 use catalog::JobState;
+use futures::FutureExt;
+use query::QueryError;
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Durability;
@@ -23,14 +27,30 @@ pub(super) fn spawn(engine: &Arc<Engine>, job: Arc<Job>, seats: Arc<Semaphore>) 
     let context = JobContext::new(engine, Arc::clone(&job));
     let host = Arc::new(JobHost(Arc::clone(&job)));
     let work = async move {
-        if let Err(error) = work(&context, &seats).await
+        if let Err(error) = caught(work(&context, &seats)).await
             && !job.is_closing()
         {
             tracing::error!(job = job.id(), %error, "a job rests until the next start");
+            job.rest_with(error);
         }
         forget_old(&context).await;
     };
     engine.runtime().spawn(Some(host), work).ok()
+}
+
+/// What `work` comes to; a panic in it is an error.
+async fn caught<T>(work: impl Future<Output = EngineResult<T>>) -> EngineResult<T> {
+    match AssertUnwindSafe(work).catch_unwind().await {
+        Ok(done) => done,
+        Err(panic) => Err(QueryError::unexpected(&words_of(panic.as_ref())).into()),
+    }
+}
+
+/// What a panic says of itself.
+fn words_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    format!("a panic: {}", text.unwrap_or("it does not say why"))
 }
 
 /// Brings a job to its final state.
@@ -73,10 +93,11 @@ async fn run(context: &JobContext, kind: &dyn JobKind, seats: &Semaphore) -> Eng
         record.started.get_or_insert(now);
     };
     context.save(Durability::Buffered, begins).await?;
-    let done = kind.run(context).await;
+    let done = caught(kind.run(context)).await;
     drop(seat);
     match done {
         Ok(Outcome::Done) => finish(context, JobState::Succeeded).await,
+        Ok(Outcome::Later(time)) => rest(context, time).await,
         Ok(Outcome::Obsolete(why)) => {
             let set = |record: &mut catalog::JobRecord| {
                 record.error = Some(("42704".to_string(), why));
@@ -88,6 +109,20 @@ async fn run(context: &JobContext, kind: &dyn JobKind, seats: &Semaphore) -> Eng
         Err(_) if context.check().is_err() => Ok(()),
         Err(error) => failed(context, error).await,
     }
+}
+
+/// Waits until it is to be done again.
+async fn rest(context: &JobContext, time: Duration) -> EngineResult<()> {
+    let pending = |record: &mut catalog::JobRecord| {
+        record.state = JobState::Pending;
+        record.phase = "waiting until it is due".to_string();
+    };
+    context.save(Durability::Buffered, pending).await?;
+    tokio::select! {
+        () = context.job().rested(time) => {}
+        () = context.other_wish(Wish::Run) => {}
+    }
+    Ok(())
 }
 
 /// Waits and lets it be tried again, or gives it up.
@@ -113,10 +148,12 @@ async fn failed(context: &JobContext, error: EngineError) -> EngineResult<()> {
 
 async fn undo(context: &JobContext, kind: &dyn JobKind) -> EngineResult<()> {
     let mut attempts = 0;
-    while let Err(error) = kind.undo(context).await {
+    while let Err(error) = caught(kind.undo(context)).await {
         context.while_open(async { Ok(()) }).await?;
         attempts += 1;
         tracing::warn!(job = context.job().id(), %error, "a job could not take back what it did; it tries again");
+        // Whoever waits for it need not wait for what may take for ever.
+        context.release();
         let wait = async {
             tokio::time::sleep(pause_before(attempts)).await;
             Ok(())
@@ -164,8 +201,37 @@ fn may_pass(error: &EngineError) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::jobs::kind::{PANICS, PANICS_ALWAYS};
+    use crate::{Engine, EngineOptions, SessionStart};
+
+    /// The end of a job of a kind that panics, as a statement hears it that waits for the job.
+    async fn end_of(kind: &'static str) -> (String, JobState) {
+        let store = Arc::new(store_testkit::ModelStore::new());
+        let engine = Engine::open(store, EngineOptions { query_threads: 1, ..EngineOptions::default() }).await.unwrap();
+        let record = engine.jobs().record(&engine, kind, "a test".to_string(), &());
+        let job = engine.jobs().begin(&engine, record);
+        let session = engine.session(SessionStart { user: "ada".to_string(), ..SessionStart::default() }).unwrap();
+        let waiting = tokio::time::timeout(Duration::from_secs(20), session.wait_for_job(Arc::clone(&job)));
+        let error = waiting.await.expect("the waiter is woken").unwrap_err();
+        (format!("{} {}", error.code(), error.message()), job.record().state)
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_job_that_panics_fails_and_wakes_who_waits_for_it() {
+        let (error, state) = end_of(PANICS).await;
+        assert!(error.starts_with("XX000 ") && error.contains("on purpose"), "{error}");
+        assert_eq!(state, JobState::Failed);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn who_waits_for_a_job_is_woken_though_it_cannot_take_back_what_it_did() {
+        let (error, state) = end_of(PANICS_ALWAYS).await;
+        assert!(error.starts_with("XX000 ") && error.contains("on purpose"), "{error}");
+        assert_eq!(state, JobState::Cancelling);
+    }
 
     #[test]
     fn the_time_between_attempts_doubles_and_is_bounded() {

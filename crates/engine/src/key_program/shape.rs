@@ -48,6 +48,8 @@ pub(super) fn one_table(
     let Some((schema, name, alias)) = table_name(select) else { return Ok(None) };
     match catalog.resolve(search_path, schema.as_deref(), &name) {
         None => Ok(None),
+        // Its plan says that it cannot be read.
+        Some(table) if table.is_unpopulated() => Ok(None),
         Some(table) => Ok(Some((Target::new(catalog, table, zone)?, alias))),
     }
 }

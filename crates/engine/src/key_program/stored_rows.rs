@@ -71,17 +71,25 @@ impl StoredRows {
     /// As [`Self::read`].
     pub fn to_rows(&self) -> Result<Vec<Vec<Datum>>, EngineError> {
         let mut buffer = Vec::new();
-        let mut rows = Vec::with_capacity(self.len());
-        for row in 0..self.len() {
-            let mut values = Vec::new();
-            self.read(row, &mut buffer, |_, cell| {
-                values.push(match cell {
-                    Cell::Value(value) => value,
-                    Cell::Text(text) => Datum::Text(text.to_string()),
-                });
-            })?;
-            rows.push(values);
-        }
-        Ok(rows)
+        (0..self.len()).map(|row| self.values(row, &mut buffer)).collect()
+    }
+
+    /// One row as values.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub(crate) fn row(&self, row: usize) -> Result<Vec<Datum>, EngineError> {
+        self.values(row, &mut Vec::new())
+    }
+
+    fn values(&self, row: usize, buffer: &mut Vec<u8>) -> Result<Vec<Datum>, EngineError> {
+        let mut values = Vec::new();
+        self.read(row, buffer, |_, cell| {
+            values.push(match cell {
+                Cell::Value(value) => value,
+                Cell::Text(text) => Datum::Text(text.to_string()),
+            });
+        })?;
+        Ok(values)
     }
 }

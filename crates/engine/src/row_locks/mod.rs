@@ -9,6 +9,8 @@
 //! OFFSET count rows that are locked, so they are counted here (`run.rs`). A row that others changed since it was read makes the
 //! query run again on a newer state, with the locks kept, as UPDATE does (`dml/rows_changed.rs`).
 //!
+//! Subqueries that lock rows run before the statement that they are in (`subqueries.rs`).
+//!
 //! All rows are locked before the first one is answered, those of a cursor and of a portal too.
 
 mod compile;
@@ -16,6 +18,7 @@ mod fault;
 mod places;
 mod rewrite;
 mod run;
+mod subqueries;
 
 pub(crate) use compile::command;
 
@@ -31,7 +34,7 @@ use txn::LockMode;
 pub(crate) struct LockProgram {
     /// What finds the rows: a query, compiled.
     pub(crate) query: Arc<Compiled>,
-    /// At least one.
+    /// None, where subqueries alone lock rows.
     tables: Vec<LockedTable>,
     /// Which columns of the query are answered.
     visible: Vec<usize>,

@@ -6,6 +6,7 @@
 use super::fault;
 use super::places::{self, Kind, Place};
 use crate::Session;
+use crate::ddl::refuse_materialized;
 use crate::dml::{Target, has_subquery};
 use crate::error::{EngineResult, Fault, fail};
 use catalog::{Catalog, View};
@@ -124,8 +125,9 @@ impl<'s> Rewriter<'s> {
             Kind::Relation(_) | Kind::Subquery if place.nullable => {
                 return Err(fault::not_applied_to(lock.strength, "the nullable side of an outer join"));
             }
-            Kind::Relation(name) => match self.session.resolve(self.catalog, &name) {
+            Kind::Relation(name) => match self.session.resolve_stored(self.catalog, &name) {
                 Ok(table) => {
+                    refuse_materialized(&table, "cannot lock rows in", None)?;
                     let target = Target::new(self.catalog, &table, self.session.time_zone())?;
                     return Ok(vec![self.lock_table(place, target, lock)]);
                 }

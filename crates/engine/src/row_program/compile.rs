@@ -1,11 +1,12 @@
-//! From a query to its row program. Whatever binding or compiling refuses is a plan's, errors too.
+//! From a query to its row program. Whatever compiling refuses is a plan's.
 
 use super::explain::kept;
 use super::relations::CatalogRelations;
 use super::{HandOvers, RowProgram, RowPrograms};
+use crate::bound_plan::BinderMode;
 use crate::session::is_large;
 use crate::statement::Source;
-use crate::{ColumnDesc, Session};
+use crate::{ColumnDesc, Session, turn};
 use bind::tree::{Body, Bound, Output};
 use bind::{BindError, Environment};
 use builtins::{Ty, TypeId, Volatility};
@@ -24,35 +25,52 @@ pub(crate) struct Compiled {
 
 impl Session {
     /// The query as a row program, if it can be one.
-    pub(crate) fn row_program(&self, catalog: &Catalog, source: &Arc<Source>) -> Option<Compiled> {
+    pub(crate) fn row_program(&self, catalog: &Catalog, source: &Arc<Source>, bound: &Bound) -> Option<Compiled> {
         let mode = self.settings.effective().row_programs;
         // What is long to read is no short statement, and is compiled where others do not wait for it.
         if mode == RowPrograms::Off || is_large(&source.text) {
             return None;
         }
-        let bound = self.bound(catalog, source).ok()?;
         let Body::Query(query) = &bound.body else { return None };
         // A volatile call must not be made twice, and that is what a hand-over does.
-        if bound.facts.volatility == Volatility::Volatile || self.calls_own_functions(&bound) {
+        if bound.facts.volatility == Volatility::Volatile || self.calls_own_functions(bound) {
             return None;
         }
-        let parameters = parameters(&bound, &source.types)?;
-        let columns = query.outputs.iter().map(|output| column(catalog, &bound, output)).collect::<Option<Vec<_>>>()?;
-        let options = Options { full_scans: mode == RowPrograms::All, index_choice: self.index_choice() };
-        let program: Program = rows::compile(&bound, &Builtins, options).ok()?;
+        let parameters = parameters(bound, &source.types)?;
+        let columns = query.outputs.iter().map(|output| column(catalog, bound, output)).collect::<Option<Vec<_>>>()?;
+        let hints = Arc::clone(&self.hints);
+        let options = Options { full_scans: mode == RowPrograms::All, index_choice: self.index_choice(), hints };
+        let program: Program = rows::compile(bound, &Builtins, options).ok()?;
         let (plan, handed_over) = (Mutex::default(), HandOvers::default());
         let bound = kept(bound, self.explaining);
         let program = RowProgram { program, source: Arc::clone(source), plan, handed_over, bound };
         Some(Compiled { program, parameters, columns })
     }
 
+    /// The query with its meaning, or what is wrong with it; `None` where neither row programs nor plans are made of it.
+    pub(crate) fn bound_for_query(&self, catalog: &Catalog, source: &Source) -> Option<Result<Bound, BindError>> {
+        let effective = self.settings.effective();
+        let large = is_large(&source.text);
+        let for_rows = effective.row_programs != RowPrograms::Off && !large;
+        if !for_rows && effective.binder == BinderMode::Off {
+            return None;
+        }
+        // Others of its thread do not wait until a long text is bound.
+        Some(if large { turn::apart(|| self.bound(catalog, source)) } else { self.bound(catalog, source) })
+    }
+
     /// The statement with its meaning.
     pub(crate) fn bound(&self, catalog: &Catalog, source: &Source) -> Result<Bound, BindError> {
         let (path, rules) = (self.search_path(), self.time_zone());
-        let relations = CatalogRelations { catalog, path: &path };
+        let relations = self.relations(catalog, &path);
         let declared: Vec<Option<Ty>> = source.types.iter().map(|ty| ty.as_ref().map(Ty::of)).collect();
         let env = Environment { text: &source.text, rules: &rules };
         bind::bind(&source.statement, &relations, &env, &declared)
+    }
+
+    /// What names mean in this session.
+    pub(crate) fn relations<'a>(&'a self, catalog: &'a Catalog, path: &'a [String]) -> CatalogRelations<'a> {
+        CatalogRelations { catalog, path, functions: self.engine.functions() }
     }
 
     /// Has the embedding program a function of a name that the query calls?

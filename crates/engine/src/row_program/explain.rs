@@ -35,11 +35,11 @@ impl Session {
                 }
             };
             match guard.stoppable(work).await? {
-                Some(made) => rows.program.explain(bound, input, Some(&made)),
+                Some(made) => rows.program.explain(bound, input, Some(&made), explain.costs).await,
                 None => return Ok(None),
             }
         } else {
-            rows.program.explain(bound, input, None)
+            rows.program.explain(bound, input, None, explain.costs).await
         };
         if explain.verbose {
             lines.push("Executor: row program".to_owned());
@@ -52,6 +52,6 @@ impl Session {
 }
 
 /// What EXPLAIN shows names of, kept only for it.
-pub(super) fn kept(bound: Bound, explaining: bool) -> Option<Box<Bound>> {
-    explaining.then(|| Box::new(bound))
+pub(super) fn kept(bound: &Bound, explaining: bool) -> Option<Box<Bound>> {
+    explaining.then(|| Box::new(bound.clone()))
 }

@@ -48,7 +48,7 @@ pub(crate) struct RowProgram {
 
 /// How often a program has handed over since it last ran to its end.
 #[derive(Debug, Default)]
-struct HandOvers(AtomicU32);
+pub(crate) struct HandOvers(AtomicU32);
 
 /// So many tries in vain show that a statement is none for a row program.
 const TRIES: u32 = 4;
@@ -57,18 +57,18 @@ const TRIES_AGAIN: u32 = 64;
 
 impl HandOvers {
     /// Is the program worth a try?
-    fn may_run(&self) -> bool {
+    pub(crate) fn may_run(&self) -> bool {
         let count = self.0.load(Ordering::Relaxed);
         count < TRIES || count.is_multiple_of(TRIES_AGAIN)
     }
 
     /// Notes an execution that its plan took over, tried or not.
-    fn add(&self) {
+    pub(crate) fn add(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The program has run to its end.
-    fn forget(&self) {
+    pub(crate) fn forget(&self) {
         if self.0.load(Ordering::Relaxed) > 0 {
             self.0.store(0, Ordering::Relaxed);
         }

@@ -53,7 +53,8 @@ impl Session {
             return Err(crate::error::Fault::Internal { detail: "a row program of no query".to_owned() }.into());
         };
         let catalog = self.engine.catalog().current();
-        let plan = self.plan_source(&catalog, &rows.source, query).await?;
+        let bound = self.bound_for_query(&catalog, &rows.source);
+        let plan = self.plan_source(&catalog, &rows.source, query, bound).await?;
         if plan.cacheable {
             *rows.plan.lock() = Some(Arc::clone(&plan));
         }
@@ -61,7 +62,7 @@ impl Session {
     }
 
     /// What functions may ask of the session.
-    pub(super) fn row_environment(&self) -> Env {
+    pub(crate) fn row_environment(&self) -> Env {
         let (now, effective) = (self.engine.now(), self.settings.effective());
         Env {
             time_zone: Arc::clone(&effective.time_zone),
@@ -71,7 +72,7 @@ impl Session {
         }
     }
 
-    pub(super) fn row_limits(&self) -> Limits {
+    pub(crate) fn row_limits(&self) -> Limits {
         Limits { rows: self.settings.effective().row_budget, ..Limits::default() }
     }
 }

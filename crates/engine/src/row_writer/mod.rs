@@ -24,6 +24,7 @@
 mod bulk;
 mod check_constraints;
 mod checks;
+mod dual;
 mod entries;
 mod generated;
 mod index_exprs;
@@ -31,6 +32,7 @@ mod tally;
 
 pub(crate) use bulk::BulkRows;
 pub(crate) use check_constraints::{Checks, row_of};
+pub(crate) use dual::{CatalogOf, know_index, writing_entries};
 pub(crate) use generated::{Generated, can_assign};
 pub(crate) use index_exprs::{index_codec, written_indexes};
 pub(crate) use tally::Tally;

@@ -1,6 +1,7 @@
 //! How many rows were written, by what became of them.
 
 use super::Old;
+use catalog::Table;
 
 /// Rows of one statement or load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +28,11 @@ impl Tally {
         self.upserted += other.upserted;
         self.updated += other.updated;
         self.deleted += other.deleted;
+    }
+
+    /// Notes them as changes of a table, for its statistics.
+    pub(crate) fn note(&self, table: &Table) {
+        table.live.count(self.inserted, self.updated + self.upserted, self.deleted);
     }
 
     /// Counts a row that came in place of `old`.

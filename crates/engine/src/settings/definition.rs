@@ -49,9 +49,23 @@ const NO_ONLY: Kind = Kind::Word(&["off"], &["on"]);
 /// All settings by name.
 pub(crate) static SETTINGS: &[SettingDef] = &[
     reported("application_name", "", Kind::Name, "Name of the client program."),
+    fixed(AUTOVACUUM, "on", Kind::Bool, "Are statistics of tables made by themselves?"),
+    fixed(
+        AUTOVACUUM_SCALE_FACTOR,
+        "0.1",
+        Kind::Real,
+        "Share of a table's rows that must have changed before its statistics are made again, beside the threshold.",
+    ),
+    fixed(
+        AUTOVACUUM_THRESHOLD,
+        "50",
+        Kind::Int(0, 2_147_483_647),
+        "Rows of a table that must have changed before its statistics are made again.",
+    ),
+    fixed(AUTOVACUUM_NAPTIME, "1min", Kind::Duration, "Time between two looks at what tables have changed."),
     plain(
         "bennu.binder",
-        "off",
+        "auto",
         Kind::Word(&["off", "auto", "compare"], &[]),
         "Plans queries from the bound tree; compare: from their syntax, too, and the answers must be equal.",
     ),
@@ -91,11 +105,26 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
     reported("client_encoding", "UTF8", Kind::Encoding, "Encoding of text that the client sends and receives."),
     plain("client_min_messages", "notice", Kind::Word(MESSAGE_LEVELS, &[]), "Least level of messages to the client."),
     reported("DateStyle", "ISO, MDY", Kind::DateStyle, "Form of dates and times."),
+    plain(
+        "default_statistics_target",
+        "100",
+        Kind::Int(1, 10_000),
+        "Most common values and groups of values that ANALYZE keeps of a column.",
+    ),
     plain("default_table_access_method", "heap", Kind::Word(&["heap"], &[]), "How new tables keep their rows."),
     plain("default_tablespace", "", Kind::Word(&["", "pg_default"], &[]), "Where new tables are kept."),
     plain("default_transaction_deferrable", "off", NO_ONLY, "Are new transactions deferrable?"),
     plain("default_transaction_isolation", "read committed", ISOLATIONS, "Isolation level of new transactions."),
     reported("default_transaction_read_only", "off", Kind::Bool, "Are new transactions read-only?"),
+    plain("enable_hashjoin", "on", Kind::Bool, "Are rows joined by hash tables? Off: by merging, where that can be."),
+    plain("enable_indexscan", "on", Kind::Bool, "Are secondary indexes read by? Off is bennu.index_choice = off."),
+    plain("enable_mergejoin", "on", Kind::Bool, "Are sorted rows joined by merging them, with enable_hashjoin = off?"),
+    plain(
+        "enable_seqscan",
+        "on",
+        Kind::Bool,
+        "Are tables scanned where an index can be read by? Off is bennu.index_choice = force.",
+    ),
     plain("extra_float_digits", "1", Kind::Int(-15, 3), "Floats print shortest-exact when above 0."),
     plain(
         "idle_in_transaction_session_timeout",
@@ -159,6 +188,11 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
 const MESSAGE_LEVELS: &[&str] =
     &["debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error"];
 const INTERVAL_STYLES: &[&str] = &["postgres", "postgres_verbose", "sql_standard", "iso_8601"];
+/// What the engine was opened with.
+pub(crate) const AUTOVACUUM: &str = "autovacuum";
+pub(crate) const AUTOVACUUM_NAPTIME: &str = "autovacuum_naptime";
+pub(crate) const AUTOVACUUM_THRESHOLD: &str = "autovacuum_analyze_threshold";
+pub(crate) const AUTOVACUUM_SCALE_FACTOR: &str = "autovacuum_analyze_scale_factor";
 /// What the server that sessions come through says of itself.
 pub(crate) const MAX_CONNECTIONS: &str = "max_connections";
 pub(crate) const RESERVED_CONNECTIONS: &str = "superuser_reserved_connections";
@@ -192,7 +226,9 @@ impl SettingDef {
                 "Version and Platform Compatibility / Previous PostgreSQL Versions"
             }
             "synchronous_commit" => "Write-Ahead Log / Settings",
-            "jit" => "Query Tuning / Other Planner Options",
+            name if name.starts_with("enable_") => "Query Tuning / Planner Method Configuration",
+            "jit" | "default_statistics_target" => "Query Tuning / Other Planner Options",
+            AUTOVACUUM | AUTOVACUUM_NAPTIME | AUTOVACUUM_THRESHOLD | AUTOVACUUM_SCALE_FACTOR => "Autovacuum",
             "work_mem" => "Resource Usage / Memory",
             _ => "Client Connection Defaults / Statement Behavior",
         }
@@ -202,6 +238,7 @@ impl SettingDef {
     pub(crate) fn context(&self) -> &'static str {
         match self.name {
             MAX_CONNECTIONS | RESERVED_CONNECTIONS => "postmaster",
+            AUTOVACUUM | AUTOVACUUM_NAPTIME | AUTOVACUUM_THRESHOLD | AUTOVACUUM_SCALE_FACTOR => "postmaster",
             "in_hot_standby" => "internal",
             _ if self.read_only => "internal",
             _ => "user",

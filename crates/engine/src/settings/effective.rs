@@ -45,6 +45,14 @@ pub(crate) struct Effective {
     pub(crate) row_budget: u64,
     /// Which indexes row programs are read by.
     pub(crate) index_choice: IndexChoice,
+    /// `enable_indexscan`.
+    pub(crate) index_scans: bool,
+    /// `enable_seqscan`.
+    pub(crate) table_scans: bool,
+    /// `enable_hashjoin`, unless `enable_mergejoin` is off as well.
+    pub(crate) hash_joins: bool,
+    /// How many common values and groups of values ANALYZE keeps.
+    pub(crate) statistics_target: usize,
     /// Is this transaction read-only?
     pub(crate) read_only: bool,
     /// When its client is gone.
@@ -81,6 +89,10 @@ impl Default for Effective {
             row_programs: RowPrograms::default(),
             row_budget: 4096,
             index_choice: IndexChoice::Auto,
+            index_scans: true,
+            table_scans: true,
+            hash_joins: true,
+            statistics_target: 100,
             read_only: false,
             keepalive: Keepalive::default(),
             shown: BTreeMap::new(),
@@ -123,6 +135,10 @@ impl Effective {
             },
             row_budget: settings.get("bennu.row_budget")?.parse().unwrap_or_default(),
             index_choice: IndexChoice::from_setting(settings.get("bennu.index_choice")?).unwrap_or(IndexChoice::Auto),
+            index_scans: on("enable_indexscan")?,
+            table_scans: on("enable_seqscan")?,
+            hash_joins: on("enable_hashjoin")? || !on("enable_mergejoin")?,
+            statistics_target: settings.get("default_statistics_target")?.parse().unwrap_or(100),
             shown: settings.all().into_iter().map(|(name, value, _)| (name.to_ascii_lowercase(), value)).collect(),
             origins: Origins::of(settings),
             read_only: on("transaction_read_only")? || default_read_only,

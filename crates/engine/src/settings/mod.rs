@@ -10,11 +10,15 @@ mod shown;
 mod time_zone;
 mod value;
 
-pub(crate) use definition::{MAX_CONNECTIONS, RESERVED_CONNECTIONS};
+pub(crate) use definition::{
+    AUTOVACUUM, AUTOVACUUM_NAPTIME, AUTOVACUUM_SCALE_FACTOR, AUTOVACUUM_THRESHOLD, MAX_CONNECTIONS,
+    RESERVED_CONNECTIONS,
+};
 pub(crate) use effective::Effective;
 pub use keepalive::Keepalive;
 pub use time_zone::TimeZone;
 pub(crate) use time_zone::time_zones;
+pub(crate) use value::{parse_bool, print_duration};
 
 use crate::error::{EngineResult, Fault, fail};
 use definition::{SETTINGS, SettingDef};

@@ -14,6 +14,8 @@ pub(crate) enum Kind {
     Bool,
     /// An integer between these.
     Int(i64, i64),
+    /// Any number; of settings that can only be shown.
+    Real,
     /// Milliseconds, or with a unit.
     Duration,
     /// Kilobytes, or with a unit.
@@ -42,6 +44,7 @@ impl Kind {
         match self {
             Self::Bool | Self::Word(["on" | "off"], _) => "bool",
             Self::Int(..) | Self::Duration | Self::Memory => "integer",
+            Self::Real => "real",
             Self::Word(..) | Self::SyncCommit => "enum",
             Self::Text | Self::Name | Self::NameList | Self::Encoding | Self::DateStyle | Self::TimeZone => "string",
         }
@@ -138,7 +141,7 @@ impl Kind {
                 },
             },
             // Taken care of by `canonical`.
-            Self::NameList | Self::DateStyle => Ok(value.to_string()),
+            Self::NameList | Self::DateStyle | Self::Real => Ok(value.to_string()),
         }
     }
 }
@@ -195,7 +198,8 @@ pub(crate) fn parse_duration(value: &str) -> Option<Duration> {
 }
 
 /// In the largest unit that divides it.
-fn print_duration(time: Duration) -> String {
+/// As SHOW prints a duration.
+pub(crate) fn print_duration(time: Duration) -> String {
     let ms = time.as_millis();
     let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"), (1, "ms")];
     let fitting = units.into_iter().find(|(size, _)| ms > 0 && ms.is_multiple_of(*size));

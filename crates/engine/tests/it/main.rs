@@ -11,6 +11,7 @@
 
 extern crate bennu_engine as engine;
 
+mod analyze;
 mod array_parameters;
 mod as_query;
 mod blocks;
@@ -22,6 +23,7 @@ mod contention;
 mod copy;
 mod declared_orders;
 mod definitions;
+mod dual;
 mod errors;
 mod fair_turns;
 mod foreign_keys;
@@ -29,6 +31,7 @@ mod held_snapshots;
 mod indexes;
 mod large_transactions;
 mod locks;
+mod materialized;
 mod pipelines;
 mod point;
 mod range;

@@ -2,7 +2,9 @@
 
 use super::names::{must_find, relation_of};
 use super::{BOOL, Function, INT, OID, REGCLASS, Returns, TEXT, nothing, strict};
-use crate::deparse::{check_definition, constraint_definition, index_column, index_definition, view_definition};
+use crate::deparse::{
+    check_definition, constraint_definition, index_column, index_definition, materialized_definition, view_definition,
+};
 use crate::oid::type_name;
 use crate::pg_catalog::description;
 use crate::rows::Cell;
@@ -70,6 +72,9 @@ pub(super) static PG_GET_VIEWDEF: Function =
     strict("pg_get_viewdef", &[REGCLASS, BOOL], Returns::Text, |source, args| {
         Ok(match relation_of(source, args.cell(0))? {
             Some(Relation::View(view)) => view_definition(source, view).into(),
+            Some(Relation::Table(table)) => {
+                table.materialized.as_ref().map(|view| materialized_definition(source, view)).into()
+            }
             _ => Cell::Null,
         })
     })

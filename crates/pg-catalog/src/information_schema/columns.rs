@@ -5,7 +5,7 @@ use crate::definition::{Definition, Kind};
 use crate::oid::format_type;
 use crate::rows::Cell;
 use crate::rows::Rows;
-use crate::source::{Relation, Source, shown_columns};
+use crate::source::{Relation, Source, is_plain, shown_columns};
 use builtins::lists::PgType;
 use catalog::{Column, DATABASE_NAME, Identity, Sequence};
 use std::sync::Arc;
@@ -67,7 +67,7 @@ fn rows(source: &Source, rows: &mut Rows) {
     for relation in source.relations() {
         let schema = source.schema_name(relation.schema()).unwrap_or_default();
         match relation {
-            Relation::Table(table) => {
+            Relation::Table(table) if is_plain(table) => {
                 for (number, column) in shown_columns(table) {
                     if let Some(shown) = of_table(source, number, column) {
                         add(rows, schema, relation.name(), &shown);
@@ -82,7 +82,7 @@ fn rows(source: &Source, rows: &mut Rows) {
                     }
                 }
             }
-            Relation::Key(_) | Relation::Index(..) | Relation::Sequence(_) => {}
+            Relation::Table(_) | Relation::Key(_) | Relation::Index(..) | Relation::Sequence(_) => {}
             Relation::Computed { definition, .. } => {
                 // A fault in a definition shows when its table is read.
                 for (column, number) in definition.columns().unwrap_or_default().iter().zip(1..) {

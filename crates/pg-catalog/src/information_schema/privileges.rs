@@ -2,7 +2,7 @@
 
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
-use crate::source::{Relation, Source, shown_columns};
+use crate::source::{Relation, Source, is_plain, shown_columns};
 
 const TABLE_COLUMNS: &str = "grantor:name grantee:name table_catalog:name table_schema:name table_name:name \
     privilege_type:varchar is_grantable:varchar with_hierarchy:varchar";
@@ -34,8 +34,10 @@ pub(super) static COLUMN_PRIVILEGES: Definition = Definition {
 
 fn of_tables(source: &Source, rows: &mut Rows) {
     for relation in source.relations() {
-        if !matches!(relation, Relation::Table(_) | Relation::View(_)) {
-            continue;
+        match relation {
+            Relation::Table(table) if is_plain(table) => {}
+            Relation::View(_) => {}
+            _ => continue,
         }
         for privilege in ["INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"] {
             rows.add([
@@ -55,7 +57,9 @@ fn of_tables(source: &Source, rows: &mut Rows) {
 fn of_columns(source: &Source, rows: &mut Rows) {
     for relation in source.relations() {
         let columns: Vec<&str> = match &relation {
-            Relation::Table(table) => shown_columns(table).map(|(_, column)| column.name.as_str()).collect(),
+            Relation::Table(table) if is_plain(table) => {
+                shown_columns(table).map(|(_, column)| column.name.as_str()).collect()
+            }
             Relation::View(view) => view.columns.iter().map(|column| column.name.as_str()).collect(),
             _ => continue,
         };

@@ -2,7 +2,7 @@
 
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
-use crate::source::{Relation, Source};
+use crate::source::{Relation, Source, is_plain};
 use catalog::DATABASE_NAME;
 
 pub(super) static TABLES: Definition = Definition {
@@ -18,6 +18,8 @@ pub(super) static TABLES: Definition = Definition {
 fn rows(source: &Source, rows: &mut Rows) {
     for relation in source.relations() {
         let (kind, writable) = match relation {
+            // The standard knows no materialized views.
+            Relation::Table(table) if !is_plain(table) => continue,
             Relation::Table(_) => ("BASE TABLE", "YES"),
             Relation::Computed { definition, .. } if definition.kind == Kind::Table => ("BASE TABLE", "NO"),
             Relation::Computed { .. } | Relation::View(_) => ("VIEW", "NO"),

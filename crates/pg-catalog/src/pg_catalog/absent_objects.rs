@@ -36,14 +36,6 @@ pub(super) static PG_INHERITS: Definition = Definition::empty(
     "inhrelid:oid! inhparent:oid! inhseqno:int4! inhdetachpending:bool!",
 );
 
-pub(super) static PG_MATVIEWS: Definition = Definition::empty(
-    12038,
-    "pg_matviews",
-    Kind::View,
-    "schemaname:name matviewname:name matviewowner:name tablespace:name hasindexes:bool ispopulated:bool \
-    definition:text",
-);
-
 pub(super) static PG_PARTITIONED_TABLE: Definition = Definition::empty(
     3350,
     "pg_partitioned_table",

@@ -22,6 +22,7 @@ mod pg_index;
 mod pg_indexes;
 mod pg_language;
 mod pg_locks;
+mod pg_matviews;
 mod pg_namespace;
 mod pg_operator;
 mod pg_prepared_statements;
@@ -34,6 +35,7 @@ mod pg_shadow;
 mod pg_stat;
 mod pg_stat_activity;
 mod pg_stat_progress;
+mod pg_stats;
 mod pg_tables;
 mod pg_tablespace;
 mod pg_timezone;
@@ -93,7 +95,7 @@ pub(crate) static TABLES: &[&Definition] = &[
     &pg_language::PG_LANGUAGE,
     &absent_features::PG_LARGEOBJECT,
     &absent_features::PG_LARGEOBJECT_METADATA,
-    &absent_objects::PG_MATVIEWS,
+    &pg_matviews::PG_MATVIEWS,
     &pg_locks::PG_LOCKS,
     &pg_namespace::PG_NAMESPACE,
     &absent_features::PG_PARAMETER_ACL,
@@ -132,7 +134,9 @@ pub(crate) static TABLES: &[&Definition] = &[
     &pg_stat::PG_STAT_USER_INDEXES,
     &pg_stat::PG_STAT_USER_TABLES,
     &pg_stat::PG_STATIO_USER_TABLES,
+    &pg_stats::PG_STATISTIC,
     &absent_objects::PG_STATISTIC_EXT,
+    &pg_stats::PG_STATS,
     &absent_features::PG_SUBSCRIPTION,
     &absent_features::PG_SUBSCRIPTION_REL,
     &pg_tables::PG_TABLES,

@@ -1,4 +1,4 @@
-//! `pg_class`: tables, their indexes, views, sequences, and the computed tables.
+//! `pg_class`: tables, their indexes, views, materialized views, sequences, and the computed tables.
 
 use super::pg_am;
 use crate::definition::{Definition, Kind};
@@ -40,6 +40,7 @@ fn rows(source: &Source, rows: &mut Rows) {
             Relation::Computed { definition, .. } => definition.columns.split_whitespace().count(),
         };
         let (kind, method) = match relation {
+            Relation::Table(table) if table.materialized.is_some() => ("m", pg_am::TABLE),
             Relation::Table(_) => ("r", pg_am::TABLE),
             Relation::Key(_) | Relation::Index(..) => ("i", pg_am::INDEX),
             Relation::View(_) => ("v", 0),
@@ -53,6 +54,7 @@ fn rows(source: &Source, rows: &mut Rows) {
             Relation::Index(_, index) => index.storage,
             _ => 0,
         };
+        let (tuples, pages) = size(&relation);
         rows.add([
             ("oid", relation.oid().into()),
             ("relname", relation.name().into()),
@@ -61,8 +63,8 @@ fn rows(source: &Source, rows: &mut Rows) {
             ("relowner", OWNER.into()),
             ("relam", method.into()),
             ("relfilenode", storage.into()),
-            // Never counted: -1 is what PostgreSQL says before the first ANALYZE.
-            ("reltuples", (-1.0).into()),
+            ("relpages", pages.into()),
+            ("reltuples", tuples.into()),
             ("relhasindex", table.is_some_and(|table| ShownIndex::all_of(table).next().is_some()).into()),
             ("relpersistence", "p".into()),
             ("relkind", kind.into()),
@@ -70,12 +72,40 @@ fn rows(source: &Source, rows: &mut Rows) {
             ("relchecks", table.map_or(0, |table| table.checks.len()).into()),
             // Foreign keys are kept by triggers in PostgreSQL, and clients look for them only where this is true.
             ("relhastriggers", table.is_some_and(|table| related.contains(&table.oid)).into()),
-            ("relhasrules", matches!(relation, Relation::View(_)).into()),
-            ("relispopulated", true.into()),
+            ("relhasrules", has_rules(&relation).into()),
+            ("relispopulated", table.is_none_or(|table| !table.is_unpopulated()).into()),
             ("relreplident", if index { "n" } else { "d" }.into()),
             ("reloptions", table.and_then(|table| options(table)).into()),
         ]);
     }
+}
+
+/// What a view shows is said by a rule.
+fn has_rules(relation: &Relation<'_>) -> bool {
+    match relation {
+        Relation::View(_) => true,
+        Relation::Table(table) => table.materialized.is_some(),
+        _ => false,
+    }
+}
+
+/// Bytes of a page of PostgreSQL.
+const PAGE: u64 = 8192;
+
+/// Rows and pages as ANALYZE found them; before the first one, or after TRUNCATE, PostgreSQL says -1 and 0.
+fn size(relation: &Relation<'_>) -> (f64, i64) {
+    let found = match relation {
+        Relation::Table(table) | Relation::Key(table) => {
+            let found = table.statistics().filter(|found| found.storage == table.storage);
+            found.map(|found| (found.rows, found.estimate.bytes))
+        }
+        Relation::Index(table, index) => {
+            let found = table.statistics();
+            found.and_then(|found| found.index(index).map(|found| (found.rows, found.estimate.bytes)))
+        }
+        Relation::View(_) | Relation::Sequence(_) | Relation::Computed { .. } => None,
+    };
+    found.map_or((-1.0, 0), |(rows, bytes)| (rows, i64::try_from(bytes.div_ceil(PAGE)).unwrap_or(i64::MAX)))
 }
 
 /// A table with foreign keys and those that they refer to.

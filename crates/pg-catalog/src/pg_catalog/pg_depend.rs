@@ -74,10 +74,12 @@ fn rows(source: &Source, rows: &mut Rows) {
         }
     }
     for view in source.catalog.views() {
-        let (oid, rule) = ((class, view.oid.0, 0), (pg_rewrite::PG_REWRITE.oid, view.oid.0, 0));
-        depend(rows, oid, (pg_namespace::PG_NAMESPACE.oid, view.schema.0, 0), "n");
+        depend(rows, (class, view.oid.0, 0), (pg_namespace::PG_NAMESPACE.oid, view.schema.0, 0), "n");
+    }
+    for (view, reads) in source.catalog.readers() {
+        let (oid, rule) = ((class, view.0, 0), (pg_rewrite::PG_REWRITE.oid, view.0, 0));
         depend(rows, rule, oid, "i");
-        for read in &view.reads {
+        for read in reads {
             if read.columns.is_empty() {
                 depend(rows, rule, (class, read.relation.0, 0), "n");
             }

@@ -14,11 +14,11 @@ pub(super) static PG_REWRITE: Definition = Definition {
 };
 
 fn rows(source: &Source, rows: &mut Rows) {
-    for view in source.catalog.views() {
+    for (view, _) in source.catalog.readers() {
         rows.add([
-            ("oid", view.oid.0.into()),
+            ("oid", view.0.into()),
             ("rulename", "_RETURN".into()),
-            ("ev_class", view.oid.0.into()),
+            ("ev_class", view.0.into()),
             // SELECT.
             ("ev_type", "1".into()),
             ("ev_enabled", "O".into()),

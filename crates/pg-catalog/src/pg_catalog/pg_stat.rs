@@ -1,10 +1,10 @@
-//! The statistics views: which tables and indexes there are. What PostgreSQL counts for each is not counted here, and
-//! NULL.
+//! The statistics views: which tables and indexes there are, what statements have changed, and when ANALYZE was. What else
+//! PostgreSQL counts for each is not counted here, and NULL.
 
 use crate::definition::{Definition, Kind};
 use crate::rows::{Cell, Rows};
 use crate::source::{Relation, Source};
-use catalog::{DATABASE_NAME, DATABASE_OID};
+use catalog::{DATABASE_NAME, DATABASE_OID, Table};
 
 const TABLE_COLUMNS: &str = "relid:oid schemaname:name relname:name seq_scan:int8 seq_tup_read:int8 idx_scan:int8 \
     idx_tup_fetch:int8 n_tup_ins:int8 n_tup_upd:int8 n_tup_del:int8 n_tup_hot_upd:int8 n_live_tup:int8 n_dead_tup:int8 \
@@ -19,7 +19,7 @@ pub(super) static PG_STAT_ALL_TABLES: Definition = Definition {
     name: "pg_stat_all_tables",
     kind: Kind::View,
     columns: TABLE_COLUMNS,
-    rows: Some(|source, rows| tables(source, rows, true)),
+    rows: Some(|source, rows| tables(source, rows, true, true)),
 };
 
 pub(super) static PG_STAT_USER_TABLES: Definition = Definition {
@@ -27,7 +27,7 @@ pub(super) static PG_STAT_USER_TABLES: Definition = Definition {
     name: "pg_stat_user_tables",
     kind: Kind::View,
     columns: TABLE_COLUMNS,
-    rows: Some(|source, rows| tables(source, rows, false)),
+    rows: Some(|source, rows| tables(source, rows, false, true)),
 };
 
 pub(super) static PG_STATIO_USER_TABLES: Definition = Definition {
@@ -36,7 +36,7 @@ pub(super) static PG_STATIO_USER_TABLES: Definition = Definition {
     kind: Kind::View,
     columns: "relid:oid schemaname:name relname:name heap_blks_read:int8 heap_blks_hit:int8 idx_blks_read:int8 \
     idx_blks_hit:int8 toast_blks_read:int8 toast_blks_hit:int8 tidx_blks_read:int8 tidx_blks_hit:int8",
-    rows: Some(|source, rows| tables(source, rows, false)),
+    rows: Some(|source, rows| tables(source, rows, false, false)),
 };
 
 pub(super) static PG_STAT_ALL_INDEXES: Definition = Definition {
@@ -89,15 +89,46 @@ pub(super) static PG_STAT_GSSAPI: Definition = Definition {
     }),
 };
 
-fn tables(source: &Source, rows: &mut Rows, system: bool) {
+fn tables(source: &Source, rows: &mut Rows, system: bool, counted: bool) {
     for relation in source.relations() {
         match &relation {
             Relation::Table(_) => {}
             Relation::Computed { definition, .. } if system && definition.kind == Kind::Table => {}
             _ => continue,
         }
-        rows.add([("relid", relation.oid().into()), schema(source, &relation), ("relname", relation.name().into())]);
+        match &relation {
+            Relation::Table(table) if counted => counts(source, table, &relation, rows),
+            _ => rows.add([
+                ("relid", relation.oid().into()),
+                schema(source, &relation),
+                ("relname", relation.name().into()),
+            ]),
+        }
     }
+}
+
+/// Changes are those since the server was started.
+fn counts(source: &Source, table: &Table, relation: &Relation<'_>, rows: &mut Rows) {
+    let count = |count: u64| Cell::Int(i64::try_from(count).unwrap_or(i64::MAX));
+    let changes = table.live.changes();
+    let found = table.statistics();
+    let found = found.as_deref();
+    let time = |at: Option<i64>| at.map_or(Cell::Null, Cell::Int);
+    let rows_now = found.filter(|found| found.storage == table.storage).map(|found| found.rows.max(0.0) as u64);
+    rows.add([
+        ("relid", relation.oid().into()),
+        schema(source, relation),
+        ("relname", relation.name().into()),
+        ("n_tup_ins", count(changes.inserted)),
+        ("n_tup_upd", count(changes.updated)),
+        ("n_tup_del", count(changes.deleted)),
+        ("n_live_tup", rows_now.map_or(Cell::Null, count)),
+        ("n_mod_since_analyze", count(changes.since_analyze)),
+        ("last_analyze", time(found.and_then(|found| found.analyzed))),
+        ("last_autoanalyze", time(found.and_then(|found| found.auto_analyzed))),
+        ("analyze_count", count(found.map_or(0, |found| found.analyzes))),
+        ("autoanalyze_count", count(found.map_or(0, |found| found.auto_analyzes))),
+    ]);
 }
 
 fn indexes(source: &Source, rows: &mut Rows) {

@@ -3,7 +3,7 @@
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::shown_index::ShownIndex;
-use crate::source::{Relation, Source};
+use crate::source::{Relation, Source, is_plain};
 
 pub(super) static PG_TABLES: Definition = Definition {
     oid: 12033,
@@ -17,7 +17,7 @@ pub(super) static PG_TABLES: Definition = Definition {
 fn rows(source: &Source, rows: &mut Rows) {
     for relation in source.relations() {
         let has_index = match relation {
-            Relation::Table(table) => ShownIndex::all_of(table).next().is_some(),
+            Relation::Table(table) if is_plain(table) => ShownIndex::all_of(table).next().is_some(),
             Relation::Computed { definition, .. } if definition.kind == Kind::Table => false,
             _ => continue,
         };

@@ -1,10 +1,7 @@
 //! DataFusion's and Arrow's errors to ours: sorted by variant, and by their words only where no variant says it.
 
-mod close_name;
 mod signature;
 mod words;
-
-pub(crate) use close_name::close_name;
 
 use crate::error::{QueryError, Refusal};
 use crate::plan::is_of_several;
@@ -176,7 +173,7 @@ fn no_such_column(field: &Column, valid: &[Column]) -> QueryError {
     if field.relation.is_none() && valid.iter().any(is_table) {
         return QueryError::Unsupported { feature: "a whole row of a table as a value".to_owned() };
     }
-    let close = close_name(&field.name, valid.iter().map(|column| column.name.as_str()));
+    let close = types::close_name(&field.name, valid.iter().map(|column| column.name.as_str()));
     let relation = field.relation.as_ref().map(|relation| relation.table().to_owned());
     QueryError::NoSuchColumn { relation, name: field.name.clone(), close: close.map(str::to_owned) }
 }

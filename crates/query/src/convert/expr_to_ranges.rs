@@ -44,6 +44,13 @@ pub(crate) fn ranges_of(codec: &RowCodec, conditions: &[Condition]) -> KeyRanges
     key_ranges(codec.key_schema(), conditions, &RangeLimits::default())
 }
 
+/// As [`ranges_of`], a range for each salt bucket at most.
+pub(crate) fn range_of(codec: &RowCodec, conditions: &[Condition]) -> KeyRanges {
+    let schema = codec.key_schema();
+    let limits = RangeLimits { max_ranges: schema.salt_buckets.map_or(1, usize::from) };
+    key_ranges(schema, conditions, &limits)
+}
+
 /// The algebra's ranges in the store's form.
 pub(crate) fn to_store_ranges(ranges: &[rowkey::range::ByteRange]) -> Vec<KeyRange> {
     let convert = |range: &rowkey::range::ByteRange| KeyRange {

@@ -18,6 +18,7 @@ mod row_fetch;
 pub(crate) mod row_parameter;
 pub(crate) mod running_scan;
 pub mod scan;
+mod skipping;
 
 pub(crate) use compute::ComputeExec;
 pub(crate) use fewer_rows::FewerRowsExec;

@@ -122,5 +122,17 @@ fn is_unique(finder: &Finder, found: &KeyRanges) -> bool {
 }
 
 fn way(source: Source, reach: Reach, parts_used: usize, unique: bool, size: TableSize) -> Way {
-    Way { source, reach, parts_used, unique, rows: size.rows, bytes: size.bytes, exact: true, ordered: true }
+    Way {
+        source,
+        reach,
+        parts_used,
+        unique,
+        rows: size.rows,
+        bytes: size.bytes,
+        exact: true,
+        ordered: true,
+        expected: None,
+        groups: None,
+        preferred: None,
+    }
 }

@@ -23,12 +23,14 @@ pub(crate) struct RowFetch {
     pub(crate) checks: RowChecks,
     /// Of rows.
     pub(crate) filter: Option<Filter>,
+    /// May rows be others by now than entries say? Such are left out.
+    pub(crate) may_change: bool,
 }
 
 impl RowFetch {
     /// Is the row of every entry taken?
     pub(crate) fn takes_all(&self) -> bool {
-        self.filter.is_none() && self.checks.are_none()
+        self.filter.is_none() && self.checks.are_none() && !self.may_change
     }
 
     /// The rows of those entries that pass, and what it cost to read them.
@@ -46,9 +48,14 @@ impl RowFetch {
         let mut rows = RowBatchBuilder::with_capacity(keys.len(), true, true);
         let mut cost = ScanCounters { seeks: keys.len() as u64, ..ScanCounters::default() };
         for chunk in keys.chunks(ROWS_AT_ONCE) {
-            let found = reader.get_many(self.table.table().storage_id(), family, chunk).await?;
-            for (key, fragment) in chunk.iter().zip(found) {
-                let fragment = fragment.ok_or_else(|| self.without_row())?;
+            let tables = (self.index.index().storage_id(), self.table.table().storage_id());
+            let found = reader.rows_of(tables, family, chunk).await?;
+            for ((_, key), fragment) in chunk.iter().zip(found) {
+                let fragment = match fragment {
+                    Some(fragment) => fragment,
+                    None if self.may_change => continue,
+                    None => return Err(self.without_row()),
+                };
                 cost.rows_read += 1;
                 cost.bytes_read += (key.len() + fragment.len()) as u64;
                 push_if_passing(self.filter.as_ref(), key, &fragment, &mut rows);
@@ -57,12 +64,13 @@ impl RowFetch {
         Ok((rows.finish(), cost))
     }
 
-    fn rowkeys(&self, entries: &RowBatch) -> QueryResult<Vec<Bytes>> {
+    /// Keys of entries, each with that of its row.
+    fn rowkeys(&self, entries: &RowBatch) -> QueryResult<Vec<(Bytes, Bytes)>> {
         let mut keys = Vec::with_capacity(entries.len());
         let mut rowkey = Vec::new();
         for (key, fragment) in entries.keys().zip(entries.fragments()) {
             self.index.rowkey_into(&self.table, key, fragment, &mut rowkey)?;
-            keys.push(Bytes::copy_from_slice(&rowkey));
+            keys.push((Bytes::copy_from_slice(key), Bytes::copy_from_slice(&rowkey)));
         }
         Ok(keys)
     }

@@ -4,10 +4,12 @@ use crate::convert::RowDecoder;
 use crate::error::QueryResult;
 use crate::exec::row_checks::RowChecks;
 use crate::exec::row_fetch::{RowFetch, push_if_passing};
+use crate::exec::skipping::Skipping;
 use arrow::record_batch::RecordBatch;
 use datafusion::common::DataFusionError;
 use datafusion::physical_plan::metrics::{BaselineMetrics, Count, ExecutionPlanMetricsSet, MetricBuilder};
 use futures::Stream;
+use rowkey::KeySchema;
 use store::{Bytes, FamilyId, KeyRange, RowBatch, RowBatchBuilder, Scan, ScanCounters, ScanRequest, TableId};
 use txn::ReadView;
 
@@ -30,6 +32,8 @@ pub(crate) struct ScanWork {
     pub(crate) decoder: RowDecoder,
     pub(crate) checks: RowChecks,
     pub(crate) batch_rows: usize,
+    /// One row is enough of those that are equal in so many leading parts of keys of this schema.
+    pub(crate) skips: Option<(KeySchema, usize)>,
 }
 
 impl ScanWork {
@@ -107,6 +111,7 @@ enum Source {
         scan: Box<dyn Scan>,
         seen: ScanCounters,
     },
+    Skipping(Skipping),
     Done,
 }
 
@@ -138,6 +143,11 @@ impl RunningScan {
         match &mut self.source {
             Source::NotBegun | Source::Done => Ok(None),
             Source::Points(_) => self.next_points().await,
+            Source::Skipping(skipping) => {
+                let (rows, cost) = skipping.next(&self.work, self.work.request()).await?;
+                self.metrics.add(cost);
+                Ok(rows)
+            }
             Source::Scan { scan, seen } => {
                 let rows = scan.next().await?;
                 let now = scan.counters();
@@ -157,6 +167,8 @@ impl RunningScan {
         } else if let Some(mut keys) = self.work.points() {
             keys.reverse();
             Source::Points(keys)
+        } else if let Some((schema, parts)) = &self.work.skips {
+            Source::Skipping(Skipping::new(schema, *parts, self.work.ranges.clone(), self.work.reverse))
         } else {
             let scan = self.work.reader.scan(self.work.request()).await?;
             Source::Scan { scan, seen: ScanCounters::default() }

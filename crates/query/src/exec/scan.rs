@@ -70,6 +70,10 @@ pub struct RegionScanExec {
     /// Indexes that these filters may find rows by.
     pub(super) finders: Vec<Finder>,
     estimate: Estimate,
+    /// What its way costs, in rows of a scan.
+    cost: f64,
+    /// Leading parts of the key: of rows that are equal in these one is enough.
+    skips: Option<usize>,
     schema: SchemaRef,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
@@ -94,6 +98,8 @@ pub(crate) struct ScanParts {
     pub(crate) partitions: Vec<Vec<KeyRange>>,
     pub(crate) fetch: Option<usize>,
     pub(crate) estimate: Estimate,
+    pub(crate) cost: f64,
+    pub(crate) skips: Option<usize>,
     pub(crate) finders: Vec<Finder>,
 }
 
@@ -120,6 +126,8 @@ impl RegionScanExec {
             dynamic: Vec::new(),
             finders: parts.finders,
             estimate: parts.estimate,
+            cost: parts.cost,
+            skips: parts.skips,
             schema,
             properties,
             metrics: ExecutionPlanMetricsSet::new(),
@@ -154,6 +162,19 @@ impl RegionScanExec {
             }
         }
         groups
+    }
+
+    /// What its way was taken to cost.
+    pub(crate) fn cost(&self) -> f64 {
+        self.cost
+    }
+
+    /// The columns of which each combination is read once.
+    pub(crate) fn skips(&self) -> Option<Vec<&str>> {
+        let columns = &self.source.table_codec().table().columns;
+        let key = self.source.key_columns();
+        let name = |column: &Option<usize>| columns.get((*column)?).map(|column| column.name.as_str());
+        Some(key.iter().take(self.skips?).filter_map(name).collect())
     }
 
     pub(crate) fn path(&self) -> &AccessPath {
@@ -215,6 +236,7 @@ impl RegionScanExec {
             table: Arc::clone(self.source.table_codec()),
             checks: self.entry_checks.clone(),
             filter: self.path.fetched.store.clone(),
+            may_change: self.reader.may_change(index.codec.index().storage_id()),
         });
         Ok(ScanWork {
             reader: self.reader.clone(),
@@ -228,6 +250,7 @@ impl RegionScanExec {
             decoder: self.decoder.clone(),
             checks,
             batch_rows,
+            skips: self.skips.map(|parts| (self.source.scanned().key_schema().clone(), parts)),
         })
     }
 
@@ -318,6 +341,10 @@ impl ExecutionPlan for RegionScanExec {
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let table = self.source.table_codec().table();
+        if table.is_unpopulated() {
+            return Err(QueryError::NotPopulated { name: table.name.clone() }.into());
+        }
         let ranges =
             self.partitions.get(partition).ok_or_else(|| QueryError::internal(format!("no partition {partition}")))?;
         if self.merge {

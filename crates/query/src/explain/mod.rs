@@ -22,6 +22,7 @@ use crate::exec::RegionScanExec;
 use crate::exec::scan::Regions;
 use crate::plan::{Plan, PlanSource, Planner};
 use datafusion::physical_plan::metrics::MetricValue;
+use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use futures::StreamExt;
 use std::collections::VecDeque;
@@ -45,11 +46,13 @@ pub struct ExplainOptions {
     pub timing: bool,
     /// Show the total (with `analyze`).
     pub summary: bool,
+    /// Show estimates.
+    pub costs: bool,
 }
 
 impl Default for ExplainOptions {
     fn default() -> Self {
-        Self { analyze: false, verbose: false, timing: true, summary: true }
+        Self { analyze: false, verbose: false, timing: true, summary: true, costs: false }
     }
 }
 
@@ -66,7 +69,7 @@ impl Planner {
         options: ExplainOptions,
     ) -> QueryResult<Vec<String>> {
         let bound = self.bound(cx, plan, params)?;
-        let physical = self.physical(&bound, false).await?;
+        let physical = self.physical(&bound, cx.hints.sort_merge_joins).await?;
         let began = Instant::now();
         if options.analyze {
             let mut rows = execute_stream(Arc::clone(&physical), Arc::clone(self.tasks()))?;
@@ -125,12 +128,28 @@ fn draw(
         0 => (String::new(), "  ".to_owned()),
         depth => (format!("{}->  ", " ".repeat(6 * depth - 4)), " ".repeat(6 * depth + 2)),
     };
-    lines.push(format!("{head}{}{}", shown.title, if options.analyze { costs(node, options) } else { String::new() }));
+    let estimates = if options.costs { estimates(node) } else { String::new() };
+    let counted = if options.analyze { costs(node, options) } else { String::new() };
+    lines.push(format!("{head}{}{estimates}{counted}", shown.title));
     lines.extend(shown.details.iter().map(|detail| format!("{below}{detail}")));
     if options.analyze {
         lines.extend(scan_lines::counters(node).map(|line| format!("{below}{line}")));
     }
     node.children().into_iter().for_each(|child| draw(child.as_ref(), depth + 1, options, scans, lines));
+}
+
+/// What a node is expected to give, and what a scan is expected to cost.
+fn estimates(node: &dyn ExecutionPlan) -> String {
+    let cost = node.downcast_ref::<RegionScanExec>().map(|scan| format!("cost={:.2}", scan.cost()));
+    let rows = expected_rows(node).map(|rows| format!("rows={rows}"));
+    let parts: Vec<String> = cost.into_iter().chain(rows).collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(" ")) }
+}
+
+/// The rows of all its partitions together, where it can tell.
+fn expected_rows(node: &dyn ExecutionPlan) -> Option<usize> {
+    let statistics = StatisticsContext::new().compute(node, &StatisticsArgs::new()).ok()?;
+    statistics.num_rows.get_value().copied()
 }
 
 /// Rows and time of a node, as far as it has counted them.

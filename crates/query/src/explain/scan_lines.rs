@@ -51,6 +51,9 @@ pub(super) fn details(scan: &RegionScanExec, regions: Option<Regions>, verbose: 
         lines.push(format!("Regions: {} of {}", regions.touched, regions.all));
     }
     lines.extend(filter_lines(scan));
+    if let Some(columns) = scan.skips().filter(|columns| !columns.is_empty()) {
+        lines.push(format!("Skips to the next: {}", columns.join(", ")));
+    }
     if scan.has_dynamic_filter() {
         lines.push("Narrowed while running by the operators above".to_owned());
     }

@@ -4,36 +4,39 @@
 //! computes in several aggregates, such as an average, is put together above.
 
 use super::Lowering;
-use super::error::{LowerResult, not_built};
+use super::error::{LowerError, LowerResult, not_built};
 use crate::pg_semantics::planned_aggregate;
-use ::bind::tree::{AggCall, ColId, Key, Rel, Scalar};
+use ::bind::tree::{AggCall, ColId, ColSet, Key, Rel, Scalar};
+use arrow::datatypes::DataType as ArrowType;
+use builtins::TypeId;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::common::{Column, ScalarValue};
+use datafusion::common::{Column, DFSchema, ScalarValue};
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::logical_expr::planner::RawAggregateExpr;
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
-use datafusion::logical_expr::{Aggregate, Expr, Filter, LogicalPlan, Projection};
+use datafusion::logical_expr::{
+    Aggregate, Cast, Expr, Filter, GroupingSet, LogicalPlan, Operator, Projection, binary_expr,
+};
 use std::sync::Arc;
 
+/// The parts of an aggregate node.
+pub(super) struct Groups<'t> {
+    pub(super) input: &'t Rel,
+    pub(super) keys: &'t [ColId],
+    pub(super) sets: &'t [ColSet],
+    pub(super) calls: &'t [(ColId, AggCall)],
+    pub(super) groupings: &'t [(ColId, Vec<ColId>)],
+}
+
 impl Lowering<'_> {
-    pub(super) fn aggregate(
-        &mut self,
-        input: &Rel,
-        keys: &[ColId],
-        calls: &[(ColId, AggCall)],
-    ) -> LowerResult<LogicalPlan> {
-        Ok(self.counted_aggregate(input, keys, calls, false)?.0)
+    pub(super) fn aggregate(&mut self, groups: &Groups<'_>) -> LowerResult<LogicalPlan> {
+        Ok(self.counted_aggregate(groups, false)?.0)
     }
 
     /// HAVING without groups. What reads no aggregate is asked of the one group all the same: rules would ask it of the rows
     /// below, of which the group has none then.
-    pub(super) fn having(
-        &mut self,
-        input: &Rel,
-        calls: &[(ColId, AggCall)],
-        all: &[Scalar],
-    ) -> LowerResult<LogicalPlan> {
-        let (plan, count) = self.counted_aggregate(input, &[], calls, true)?;
+    pub(super) fn having(&mut self, groups: &Groups<'_>, all: &[Scalar]) -> LowerResult<LogicalPlan> {
+        let (plan, count) = self.counted_aggregate(groups, true)?;
         let Some(count) = count else { return not_built("HAVING without a group") };
         let Some(condition) = self.conjunction(all, plan.schema())? else { return Ok(plan) };
         let zero = Expr::Literal(ScalarValue::Int64(Some(0)), None);
@@ -42,19 +45,18 @@ impl Lowering<'_> {
     }
 
     /// The groups, and a column with the number of their rows if it is asked for.
-    fn counted_aggregate(
-        &mut self,
-        input: &Rel,
-        keys: &[ColId],
-        calls: &[(ColId, AggCall)],
-        counted: bool,
-    ) -> LowerResult<(LogicalPlan, Option<Column>)> {
-        let input = self.rel(input)?;
-        let distinct = calls.iter().filter(|(_, call)| call.distinct).flat_map(|(_, call)| &call.args);
-        let compared: Vec<ColId> = keys.iter().chain(distinct).copied().collect();
+    fn counted_aggregate(&mut self, of: &Groups<'_>, counted: bool) -> LowerResult<(LogicalPlan, Option<Column>)> {
+        // Intervals are grouped by their length, above which the number of the grouping set is out of sight.
+        let is_interval = |col: &ColId| self.bound.col(*col).is_some_and(|info| info.ty.id == TypeId::INTERVAL);
+        if !of.groupings.is_empty() && of.keys.iter().any(is_interval) {
+            return not_built("GROUPING beside intervals");
+        }
+        let input = self.rel(of.input)?;
+        let distinct = of.calls.iter().filter(|(_, call)| call.distinct).flat_map(|(_, call)| &call.args);
+        let compared: Vec<ColId> = of.keys.iter().chain(distinct).copied().collect();
         let input = self.signless(input, &compared)?;
-        let mut groups: Vec<Expr> = Vec::with_capacity(keys.len());
-        for key in keys {
+        let mut groups: Vec<Expr> = Vec::with_capacity(of.keys.len());
+        for key in of.keys {
             let column = Expr::Column(self.columns.get(*key)?.clone());
             if !groups.contains(&column) {
                 groups.push(column);
@@ -62,7 +64,7 @@ impl Lowering<'_> {
         }
         let mut shown = groups.clone();
         let mut parts: Vec<Expr> = Vec::new();
-        for (id, call) in calls {
+        for (id, call) in of.calls {
             let planned = self.aggregate_call(call)?;
             let value = above(planned, &mut parts)?;
             let name = self.bound.col(*id).map(|info| info.name.clone()).unwrap_or_default();
@@ -79,15 +81,61 @@ impl Lowering<'_> {
                 count = Some(column);
             }
         }
+        let groups = self.in_sets(groups, of.sets)?;
+        for (id, keys) in of.groupings {
+            let value = self.grouping(keys, groups.first())?;
+            let Column { relation, name, .. } = self.columns.computed(*id, "grouping");
+            shown.push(value.alias_qualified(relation, name));
+        }
         let aggregate = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(input), groups, parts)?);
         Ok((LogicalPlan::Projection(Projection::try_new(shown, Arc::new(aggregate))?), count))
+    }
+
+    /// The keys, or their grouping sets: columns of a set are in the order of the keys.
+    fn in_sets(&self, keys: Vec<Expr>, sets: &[ColSet]) -> LowerResult<Vec<Expr>> {
+        if sets.is_empty() {
+            return Ok(keys);
+        }
+        if keys.is_empty() {
+            return not_built("grouping sets without keys");
+        }
+        let mut all: Vec<Vec<Expr>> = Vec::with_capacity(sets.len());
+        for set in sets {
+            let cols = set.iter().map(|col| Ok(Expr::Column(self.columns.get(*col)?.clone())));
+            let cols = cols.collect::<LowerResult<Vec<Expr>>>()?;
+            all.push(keys.iter().filter(|key| cols.contains(key)).cloned().collect());
+        }
+        Ok(vec![Expr::GroupingSet(GroupingSet::GroupingSets(all))])
+    }
+
+    /// GROUPING of some keys, from the bits of the keys that a group's set lacks: the last key's is the lowest.
+    fn grouping(&self, of: &[ColId], groups: Option<&Expr>) -> LowerResult<Expr> {
+        let number = |value: i64| Expr::Literal(ScalarValue::Int64(Some(value)), None);
+        let Some(Expr::GroupingSet(sets)) = groups else {
+            return Ok(Expr::Literal(ScalarValue::Int32(Some(0)), None));
+        };
+        let keys = sets.distinct_expr();
+        let id = Expr::Column(Column::new_unqualified(Aggregate::INTERNAL_GROUPING_ID));
+        let id = Expr::Cast(Cast::new(Box::new(id), ArrowType::Int64));
+        let mut bits = number(0);
+        for col in of {
+            let column = Expr::Column(self.columns.get(*col)?.clone());
+            let Some(at) = keys.iter().rev().position(|key| **key == column) else {
+                return not_built("GROUPING of no key");
+            };
+            let shift = i64::try_from(at).map_err(|_| LowerError::NotBuilt { what: "so many keys".into() })?;
+            let bit = binary_expr(id.clone(), Operator::BitwiseShiftRight, number(shift));
+            let bit = binary_expr(bit, Operator::BitwiseAnd, number(1));
+            bits = binary_expr(binary_expr(bits, Operator::Multiply, number(2)), Operator::Plus, bit);
+        }
+        Ok(Expr::Cast(Cast::new(Box::new(bits), ArrowType::Int32)))
     }
 
     /// What a call is in DataFusion's aggregates.
     fn aggregate_call(&mut self, call: &AggCall) -> LowerResult<Expr> {
         let Some(function) = builtins::function(call.func) else { return not_built("an unknown aggregate") };
-        if !call.direct.is_empty() {
-            return not_built("an ordered-set aggregate");
+        if let Some(of_sorted) = over_sorted_values(function.name) {
+            return self.ordered_set(of_sorted, call);
         }
         let name = aggregate_name(function.name);
         let Some(func) = self.planner.aggregate_function(name) else { return not_built(format!("aggregate {name}")) };
@@ -111,6 +159,31 @@ impl Lowering<'_> {
         Ok(planned_aggregate(raw)?)
     }
 
+    /// An aggregate of a sorted set: a function of the array of its values, NULLs left out.
+    fn ordered_set(&mut self, function: &str, call: &AggCall) -> LowerResult<Expr> {
+        let (Some(func), [arg]) = (self.planner.aggregate_function("array_agg"), call.args.as_slice()) else {
+            return not_built("this aggregate of a sorted set");
+        };
+        let value = self.operand(*arg)?;
+        let mut filter = Expr::Column(self.columns.get(*arg)?.clone()).is_not_null();
+        if let Some(condition) = call.filter {
+            filter = Expr::Column(self.columns.get(condition)?.clone()).and(filter);
+        }
+        let order_by = self.sort_keys(&call.order)?;
+        let values = planned_aggregate(RawAggregateExpr {
+            func,
+            args: vec![value],
+            distinct: false,
+            filter: Some(Box::new(filter)),
+            order_by,
+            null_treatment: None,
+        })?;
+        let none = Arc::new(DFSchema::empty());
+        let mut args = vec![values];
+        args.extend(self.exprs(&call.direct, &none)?);
+        self.named(function, args)
+    }
+
     /// DISTINCT sorts, and an array or a list shows it.
     fn aggregate_order(&self, name: &str, call: &AggCall) -> LowerResult<Vec<datafusion::logical_expr::SortExpr>> {
         let shows = matches!(name, "array_agg" | "string_agg");
@@ -121,6 +194,16 @@ impl Lowering<'_> {
             _ => self.sort_keys(&call.order),
         }
     }
+}
+
+/// The function of sorted values that an aggregate with WITHIN GROUP is.
+fn over_sorted_values(aggregate: &str) -> Option<&'static str> {
+    Some(match aggregate {
+        "percentile_disc" => "value at share",
+        "percentile_cont" => "value between shares",
+        "mode" => "most frequent",
+        _ => return None,
+    })
 }
 
 /// DataFusion's name of an aggregate.

@@ -86,7 +86,20 @@ impl Lowering<'_> {
         {
             return self.like(value, pattern, negated, folds, schema);
         }
-        let mut lowered = self.exprs(args, schema)?.into_iter();
+        if let ([value, pattern], "~" | "!~") = (args, sign)
+            && let Some((pattern, escape)) = similar_of(pattern)?
+        {
+            let (value, pattern) = (self.expr(value, schema)?, self.expr(pattern, schema)?);
+            let like = Like::new(sign == "!~", Box::new(value), Box::new(pattern), escape, false);
+            return Ok(Expr::SimilarTo(like));
+        }
+        let mut lowered = self.exprs(args, schema)?;
+        if binary_operator(sign).is_none() {
+            // Functions in place of operators ask for types, and NULL has none of its own.
+            let typed = lowered.into_iter().zip(args).map(|(value, arg)| with_type(value, arg));
+            lowered = typed.collect::<LowerResult<_>>()?;
+        }
+        let mut lowered = lowered.into_iter();
         match (lowered.next(), lowered.next()) {
             (Some(left), Some(right)) => match binary_operator(sign) {
                 Some(op) => binary(op, left, right, schema),
@@ -136,6 +149,25 @@ fn escaped(pattern: &Scalar) -> LowerResult<(&Scalar, Option<char>)> {
             let mut letters = escape.chars();
             match (letters.next(), letters.next()) {
                 (Some(letter), None) => Ok((inner, Some(letter))),
+                _ => not_built("an ESCAPE that is no letter"),
+            }
+        }
+        _ => not_built("an ESCAPE that varies"),
+    }
+}
+
+/// The pattern of SIMILAR TO, and its escape.
+fn similar_of(pattern: &Scalar) -> LowerResult<Option<(&Scalar, Option<char>)>> {
+    let Kind::Call { func, args } = &pattern.kind else { return Ok(None) };
+    if builtins::function(*func).is_none_or(|function| function.name != "similar_to_escape") {
+        return Ok(None);
+    }
+    match args.as_slice() {
+        [inner] => Ok(Some((inner, None))),
+        [inner, Scalar { kind: Kind::Const(Datum::Text(escape)), .. }] => {
+            let mut letters = escape.chars();
+            match (letters.next(), letters.next()) {
+                (Some(letter), None) => Ok(Some((inner, Some(letter)))),
                 _ => not_built("an ESCAPE that is no letter"),
             }
         }
@@ -202,7 +234,7 @@ fn is_of_any_type(id: TypeId) -> bool {
 }
 
 /// A NULL keeps its type, by which functions choose their form.
-fn with_type(value: Expr, arg: &Scalar) -> LowerResult<Expr> {
+pub(super) fn with_type(value: Expr, arg: &Scalar) -> LowerResult<Expr> {
     match &value {
         Expr::Literal(constant, _) if constant.is_null() => Ok(written(value, &value_type(arg.ty)?)),
         _ => Ok(value),

@@ -19,7 +19,9 @@ mod error;
 mod expr;
 mod join;
 mod output;
+mod recursive;
 mod rel;
+mod row_exprs;
 mod set_op;
 mod sort;
 mod subquery;
@@ -29,6 +31,7 @@ mod window;
 mod zero;
 
 pub use error::LowerError;
+pub use row_exprs::RowInput;
 
 use crate::context::QueryContext;
 use crate::pg_semantics::bounded;
@@ -55,6 +58,8 @@ struct Lowering<'a> {
     outer: Vec<DFSchemaRef>,
     /// Numbers of queries of WITH that are computed once.
     once: HashMap<CteId, u64>,
+    /// Recursive queries that are lowered: what their second terms read.
+    work_tables: HashMap<CteId, recursive::WorkTable>,
     /// Columns that are constants: DataFusion wants some operands written out.
     constants: HashMap<ColId, Expr>,
     /// Is a function called that is bound to the session?
@@ -74,17 +79,10 @@ impl Planner {
     ) -> Result<Plan, LowerError> {
         guarded(Box::pin(async {
             let Body::Query(query) = &bound.body else { return not_built("a statement that is no query") };
-            let mut lowering = Lowering {
-                planner: self,
-                cx,
-                bound,
-                ctes: &query.ctes,
-                columns: Columns::default(),
-                outer: Vec::new(),
-                once: HashMap::new(),
-                constants: HashMap::new(),
-                calls_bound: false,
-            };
+            let tables =
+                bound.needs.relations.keys().filter_map(|oid| cx.catalog.table_by_oid(*oid)).cloned().collect();
+            Box::pin(self.plan_indexes(cx, tables)).await?;
+            let mut lowering = Lowering::new(self, cx, bound, &query.ctes);
             let lower = || Ok(lowering.query(query).and_then(|plan| Ok(self.represented(cx, plan)?)));
             let plan = bounded(&cx.stop, lower)??;
             let cacheable = !lowering.calls_bound;
@@ -94,7 +92,22 @@ impl Planner {
     }
 }
 
-impl Lowering<'_> {
+impl<'a> Lowering<'a> {
+    fn new(planner: &'a Planner, cx: &'a QueryContext, bound: &'a Bound, ctes: &'a [Cte]) -> Self {
+        Self {
+            planner,
+            cx,
+            bound,
+            ctes,
+            columns: Columns::default(),
+            outer: Vec::new(),
+            once: HashMap::new(),
+            work_tables: HashMap::new(),
+            constants: HashMap::new(),
+            calls_bound: false,
+        }
+    }
+
     /// The query with its outputs on top.
     fn query(&mut self, query: &::bind::tree::Query) -> LowerResult<LogicalPlan> {
         let plan = self.rel(&query.rel)?;

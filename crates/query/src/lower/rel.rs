@@ -1,6 +1,8 @@
 //! Nodes: one after the other, and the plain ones.
 
+use super::aggregate::Groups;
 use super::error::{LowerResult, not_built};
+use super::recursive::Terms;
 use super::{COMPUTED, Lowering};
 use crate::explain::expression_text;
 use crate::plan::{next_once, once_numbered};
@@ -27,7 +29,9 @@ impl Lowering<'_> {
             Rel::CteScan { cte, cols } => self.cte(*cte, cols),
             Rel::Filter { input, all } if all.iter().any(reads_nothing) && is_one_group(input) => {
                 match input.as_ref() {
-                    Rel::Aggregate { input, calls, .. } => self.having(input, calls, all),
+                    Rel::Aggregate { input, keys, sets, calls, groupings } => {
+                        self.having(&Groups { input, keys, sets, calls, groupings }, all)
+                    }
                     _ => not_built("this HAVING"),
                 }
             }
@@ -41,11 +45,8 @@ impl Lowering<'_> {
             }
             Rel::Join { kind, left, right, on } => self.join(*kind, left, right, on),
             Rel::Apply { kind, outer, inner, on, .. } => self.apply(*kind, outer, inner, on),
-            Rel::Aggregate { input, keys, sets, calls, grouping } => {
-                if !sets.is_empty() || grouping.is_some() {
-                    return not_built("grouping sets");
-                }
-                self.aggregate(input, keys, calls)
+            Rel::Aggregate { input, keys, sets, calls, groupings } => {
+                self.aggregate(&Groups { input, keys, sets, calls, groupings })
             }
             Rel::Window { input, spec, calls } => self.window(input, spec, calls),
             Rel::Unnest { input, calls, ordinality, outer } => self.unnest(input, calls, *ordinality, *outer),
@@ -117,11 +118,16 @@ impl Lowering<'_> {
 
     /// A query of WITH where it is read.
     fn cte(&mut self, id: CteId, cols: &[(ColId, ColId)]) -> LowerResult<LogicalPlan> {
-        let Some(cte) = self.ctes.iter().find(|cte| cte.id == id) else { return not_built("a recursive query") };
+        if let Some(work) = self.work_tables.get(&id).cloned() {
+            return self.work_table(&work, cols);
+        }
+        let Some(cte) = self.ctes.iter().find(|cte| cte.id == id) else { return not_built("a query of WITH") };
         let (rel, once) = match &cte.body {
             CteBody::Inline(rel) => (rel, false),
             CteBody::Once(rel) => (rel, true),
-            CteBody::Recursive { .. } => return not_built("a recursive query"),
+            CteBody::Recursive { base, step, step_cols, distinct } => {
+                return self.recursive(cte, Terms { base, step, step_cols, distinct: *distinct }, cols);
+            }
         };
         let plan = self.rel(rel)?;
         // Rows that are kept have the columns of the first that reads them, so all have those of the definition.
@@ -152,7 +158,7 @@ fn without_repetitions(exprs: Vec<Expr>) -> Vec<Expr> {
 }
 
 fn is_one_group(rel: &Rel) -> bool {
-    matches!(rel, Rel::Aggregate { keys, sets, grouping: None, .. } if keys.is_empty() && sets.is_empty())
+    matches!(rel, Rel::Aggregate { keys, sets, .. } if keys.is_empty() && sets.is_empty())
 }
 
 /// Is it the same for all rows?

@@ -1,6 +1,7 @@
 //! Set-returning functions: arrays that are taken apart, and series of integers, which are counted.
 
 use super::Lowering;
+use super::call::with_type;
 use super::error::{LowerResult, not_built};
 use super::rel::computed;
 use crate::functions::{flat, is_nested};
@@ -11,7 +12,7 @@ use datafusion::common::{Column, DFSchemaRef, ScalarValue, UnnestOptions};
 use datafusion::datasource::provider_as_source;
 use datafusion::functions_window::row_number::row_number;
 use datafusion::logical_expr::logical_plan::TableScanBuilder;
-use datafusion::logical_expr::{Cast, Expr, ExprSchemable, LogicalPlan, Projection, Unnest, Window};
+use datafusion::logical_expr::{Cast, Expr, ExprSchemable, LogicalPlan, Projection, Unnest, Window, lit, when};
 use std::sync::Arc;
 use types::Datum;
 
@@ -74,9 +75,27 @@ impl Lowering<'_> {
             ("unnest", [_]) => Ok(args.remove(0)),
             ("generate_series", _) => self.named("generate_series", args),
             ("generate_subscripts", [array, dimension]) => {
-                let ends = [array.clone(), dimension.clone()].to_vec();
+                let array = match call.args.first() {
+                    Some(arg) => with_type(array.clone(), arg)?,
+                    None => array.clone(),
+                };
+                let ends = [array, dimension.clone()].to_vec();
                 let (lower, upper) = (self.named("array_lower", ends.clone())?, self.named("array_upper", ends)?);
                 self.named("generate_series", vec![lower, upper])
+            }
+            ("generate_subscripts", [array, dimension, reverse]) => {
+                let array = match call.args.first() {
+                    Some(arg) => with_type(array.clone(), arg)?,
+                    None => array.clone(),
+                };
+                let ends = [array, dimension.clone()].to_vec();
+                let (lower, upper) = (self.named("array_lower", ends.clone())?, self.named("array_upper", ends)?);
+                // NULL for NULL, of which there is no series.
+                let either = |on: Expr, off: Expr| {
+                    when(reverse.clone(), on).when(Expr::Not(Box::new(reverse.clone())), off).end()
+                };
+                let (from, to) = (either(upper.clone(), lower.clone())?, either(lower, upper)?);
+                self.named("generate_series", vec![from, to, either(lit(-1_i32), lit(1_i32))?])
             }
             ("regexp_split_to_table", _) => self.named("regexp_split_to_array", args),
             ("string_to_table", _) => self.named("string_to_array", args),

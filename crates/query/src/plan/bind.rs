@@ -1,7 +1,7 @@
 //! A kept plan made ready to run: parameters get values, tables the view that the statement reads.
 
-use super::first_rows;
 use super::parameters::number_of;
+use super::{distinct_prefix, first_rows};
 use crate::context::QueryContext;
 use crate::convert::datum_to_scalar;
 use crate::error::{QueryError, QueryResult};
@@ -69,7 +69,7 @@ pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarVa
         })?;
         check_limit(&bound.data)?;
         // Now that limits are known, and before the tables below are bound.
-        bound.transform_data(first_rows::told)
+        bound.transform_data(first_rows::told)?.transform_data(distinct_prefix::told)
     });
     Ok(bound.data()?)
 }
@@ -130,7 +130,7 @@ fn bind_table(
     match provider {
         None => Ok(Transformed::no(LogicalPlan::TableScan(scan))),
         Some(table) => {
-            scan.source = provider_as_source(Arc::new(table.bind(&cx.reader, sampled, choice)));
+            scan.source = provider_as_source(Arc::new(table.bind(&cx.reader, sampled, choice, &cx.hints)));
             Ok(Transformed::yes(LogicalPlan::TableScan(scan)))
         }
     }

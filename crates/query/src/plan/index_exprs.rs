@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 impl Planner {
     /// Plans what is computed for indexes of these tables, unless that is done.
-    pub(super) async fn plan_indexes(&self, cx: &QueryContext, tables: Vec<Arc<Table>>) -> QueryResult<()> {
+    pub(crate) async fn plan_indexes(&self, cx: &QueryContext, tables: Vec<Arc<Table>>) -> QueryResult<()> {
         for table in tables {
             let computed = |index: &&Index| index.texts().next().is_some();
             if !table.indexes.iter().any(|index| computed(&index)) || table.derived.get::<BoundIndexes>().is_some() {

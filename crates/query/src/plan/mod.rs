@@ -13,6 +13,7 @@ mod checks;
 mod constant_rows;
 mod declared;
 mod derived;
+mod distinct_prefix;
 mod exists_counts;
 mod first_rows;
 mod flatten;
@@ -319,6 +320,9 @@ impl Planner {
     /// The query in forms that the planner below knows, its columns named.
     fn prepared(&self, cx: &QueryContext, query: &ast::Query) -> QueryResult<ast::Statement> {
         let mut statement = ast::Statement::Query(Box::new(query.clone()));
+        if resolve::reads_catalogs(&statement, cx) {
+            sql::catalog_forms(&mut statement);
+        }
         long_choices::shorten(&mut statement);
         checks::check(&statement, self)?;
         shadowed_names::rename(&mut statement);
@@ -388,6 +392,7 @@ impl Planner {
     }
 
     fn optimise(&self, cx: &QueryContext, plan: LogicalPlan) -> QueryResult<LogicalPlan> {
+        let plan = stop::stoppable_constants(plan)?;
         let optimizer = optimizer::interruptible(self.state.optimizer(), &cx.stop);
         Ok(optimizer.optimize(plan, &optimizer::Context::new(&self.state), |_, _| {})?)
     }
@@ -399,7 +404,7 @@ impl Planner {
     pub async fn execute(self: &Arc<Self>, cx: &QueryContext, plan: &Plan, params: &[Datum]) -> QueryResult<Execution> {
         let scalars = bind::parameter_scalars(&plan.parameters, params)?;
         let bound = stop::stoppable(bind::bind(&plan.logical, cx, &scalars)?, &cx.stop)?;
-        let physical = self.physical(&bound, false).await?;
+        let physical = self.physical(&bound, cx.hints.sort_merge_joins).await?;
         let stream = stream::with_fall_back(Arc::clone(self), bound, physical)?;
         let (schema, folder) = (stream.schema(), self.spill.clone());
         let stream = stream.map_err(move |error| folder.named(error));

@@ -2,7 +2,6 @@
 
 use super::derived::SoundRelations;
 use super::row_exprs::RowTable;
-use crate::classify::close_name;
 use crate::context::QueryContext;
 use crate::error::{QueryError, QueryResult};
 use crate::functions;
@@ -24,6 +23,7 @@ use datafusion::logical_expr::{
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
 
 /// As the database of a table's name it asks for all columns, the hidden row id too. For statements that the engine
@@ -49,6 +49,25 @@ pub(super) struct Names<'a> {
     calls_bound: Cell<bool>,
     /// A function that is known not to be there: a call of it fails with the types of its arguments.
     missing: RefCell<Option<(String, functions::Told)>>,
+}
+
+/// Does a statement name a relation of `pg_catalog`?
+pub(super) fn reads_catalogs(statement: &sql::ast::Statement, cx: &QueryContext) -> bool {
+    let Some(catalog) = cx.computed_schema("pg_catalog") else { return false };
+    let found = sql::ast::visit_relations(statement, |name| {
+        let folded = |ident: &sql::ast::Ident| match ident.quote_style {
+            None => types::ident::fold(&ident.value),
+            Some(_) => ident.value.clone(),
+        };
+        let parts: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(folded).collect();
+        let is_one = match parts.as_slice() {
+            [name] => catalog.table_exist(name),
+            [.., schema, _] => schema == "pg_catalog",
+            [] => false,
+        };
+        if is_one { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    found.is_break()
 }
 
 impl<'a> Names<'a> {
@@ -187,7 +206,7 @@ impl<'a> Names<'a> {
             return Err(QueryError::Unsupported { feature });
         }
         let names = path.iter().flat_map(|schema| self.cx.catalog.tables_in(schema)).map(|table| table.name.as_str());
-        let close = close_name(name.table(), names).map(str::to_owned);
+        let close = types::close_name(name.table(), names).map(str::to_owned);
         let shown = match name.schema() {
             Some(schema) => format!("{schema}.{}", name.table()),
             None => name.table().to_owned(),

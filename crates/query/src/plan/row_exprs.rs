@@ -10,7 +10,7 @@
 use super::bind::fitted;
 use super::parameters::number_of;
 use super::resolve::ROWS;
-use super::{OutputColumn, Planner, guarded};
+use super::{OutputColumn, Plan, Planner, guarded};
 use crate::context::QueryContext;
 use crate::convert::{batch_to_rows, datum_to_scalar, datums_to_array, field};
 use crate::error::{QueryError, QueryResult};
@@ -38,7 +38,7 @@ pub struct RowTable {
 }
 
 impl RowTable {
-    pub(super) fn schema(&self) -> SchemaRef {
+    pub(crate) fn schema(&self) -> SchemaRef {
         let fields: Vec<Field> = self.columns.iter().map(|(name, ty)| field(name, ty, true)).collect();
         Arc::new(Schema::new(fields))
     }
@@ -106,21 +106,26 @@ impl Planner {
         guarded(Box::pin(async {
             let query = select(rows, exprs)?;
             let plan = self.prepare(cx, &query, types, rows).await?;
-            let mut compiler = Compiler { planner: self, rows, values: Vec::new(), stages: Vec::new() };
-            compiler.find_values(&plan.logical)?;
-            let Some(inputs) = compiler.compile(&plan.logical)? else { return Ok(None) };
-            let Compiler { values, stages, .. } = compiler;
-            Ok(Some(RowExprs {
-                parameters: plan.parameters,
-                types: plan.columns.iter().map(|column| column.ty).collect(),
-                columns: plan.columns.as_ref().clone(),
-                cacheable: plan.cacheable,
-                inputs,
-                values,
-                stages,
-            }))
+            self.stages(&plan, rows)
         }))
         .await
+    }
+
+    /// A plan over rows at hand as stages; `None` if it is more than projections of them.
+    pub(crate) fn stages(&self, plan: &Plan, rows: &[RowTable]) -> QueryResult<Option<RowExprs>> {
+        let mut compiler = Compiler { planner: self, rows, values: Vec::new(), stages: Vec::new() };
+        compiler.find_values(&plan.logical)?;
+        let Some(inputs) = compiler.compile(&plan.logical)? else { return Ok(None) };
+        let Compiler { values, stages, .. } = compiler;
+        Ok(Some(RowExprs {
+            parameters: plan.parameters.clone(),
+            types: plan.columns.iter().map(|column| column.ty).collect(),
+            columns: plan.columns.as_ref().clone(),
+            cacheable: plan.cacheable,
+            inputs,
+            values,
+            stages,
+        }))
     }
 }
 
@@ -261,6 +266,16 @@ fn nullable(schema: &DFSchema) -> SchemaRef {
 }
 
 impl RowExprs {
+    /// The same over other rows: `place` gives row and place of each column of the one that it is over.
+    pub(crate) fn over(mut self, place: impl Fn(usize) -> Option<(usize, usize)>) -> Self {
+        for input in &mut self.inputs {
+            if let Some((table, column)) = place(input.column) {
+                (input.table, input.column) = (table, column);
+            }
+        }
+        self
+    }
+
     /// Do they need a session? Then [`Self::eval`] wants a context.
     pub fn needs_context(&self) -> bool {
         self.values.iter().any(|value| matches!(value.source, Source::Session))

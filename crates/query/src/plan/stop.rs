@@ -58,20 +58,7 @@ pub(super) fn before_building() -> Result<()> {
 /// None of a plan that is one.
 pub(super) fn stoppable(plan: LogicalPlan, stop: &Arc<dyn Stop>) -> Result<LogicalPlan> {
     let mut goes_on = None;
-    let searching = plan.transform_up_with_subqueries(|node| {
-        let names = NamePreserver::new(&node);
-        node.map_expressions(|expr| {
-            let name = names.save(&expr);
-            let searching = expr.transform_up(|part| {
-                let (searches, part) = regex_search(part);
-                let (matches, part) = like_match(part);
-                Ok(Transformed::new(part, searches || matches, TreeNodeRecursion::Continue))
-            })?;
-            Ok(if searching.transformed { searching.update_data(|expr| name.restore(expr)) } else { searching })
-        })
-    });
-    searching
-        .data()?
+    searching_in_steps(plan, |_| true)?
         .transform_up_with_subqueries(|node| match node {
             LogicalPlan::Join(mut join) if join.filter.is_some() => {
                 let asked = goes_on.get_or_insert_with(|| GoesOn::expr(stop));
@@ -81,6 +68,35 @@ pub(super) fn stoppable(plan: LogicalPlan, stop: &Arc<dyn Stop>) -> Result<Logic
             node => Ok(Transformed::no(node)),
         })
         .data()
+}
+
+/// The plan with searches of constants that ask whoever the thread works for: they are computed when it is optimized.
+/// Those of columns stay, since filters of scans are made of them.
+///
+/// # Errors
+/// None of a plan that is one.
+pub(super) fn stoppable_constants(plan: LogicalPlan) -> Result<LogicalPlan> {
+    searching_in_steps(plan, |search| search.column_refs().is_empty())
+}
+
+/// The plan with functions that search in steps in place of the operators that `chosen` takes.
+fn searching_in_steps(plan: LogicalPlan, chosen: impl Fn(&Expr) -> bool) -> Result<LogicalPlan> {
+    let in_steps = plan.transform_up_with_subqueries(|node| {
+        let names = NamePreserver::new(&node);
+        node.map_expressions(|expr| {
+            let name = names.save(&expr);
+            let in_steps = expr.transform_up(|part| {
+                if !matches!(part, Expr::Like(_) | Expr::BinaryExpr(_)) || !chosen(&part) {
+                    return Ok(Transformed::no(part));
+                }
+                let (searches, part) = regex_search(part);
+                let (matches, part) = like_match(part);
+                Ok(Transformed::new(part, searches || matches, TreeNodeRecursion::Continue))
+            })?;
+            Ok(if in_steps.transformed { in_steps.update_data(|expr| name.restore(expr)) } else { in_steps })
+        })
+    });
+    in_steps.data()
 }
 
 /// `true`, or an error once the statement is stopped.

@@ -192,6 +192,7 @@ impl Fixture {
             functions: Arc::new(|_| None),
             stop: Arc::new(NeverStops),
             settings: Arc::new(Choice("auto")),
+            hints: Arc::default(),
         }
     }
 

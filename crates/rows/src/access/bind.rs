@@ -15,9 +15,26 @@ impl Way {
     /// # Errors
     /// Those of the operands.
     pub(crate) fn ranges(&self, frame: &Frame<'_>) -> Result<KeyRanges, Stop> {
-        let conditions = self.tests.iter().map(|test| test.bind(frame)).collect::<Result<Vec<_>, _>>()?;
-        Ok(key_ranges(self.scanned.codec().key_schema(), &conditions, &RangeLimits::default()))
+        Ok(self.ranges_of(&bound(&self.tests, frame)?))
     }
+
+    /// The keys of conditions on its parts.
+    pub(crate) fn ranges_of(&self, conditions: &[Condition]) -> KeyRanges {
+        let schema = self.scanned.codec().key_schema();
+        let limits = match self.one_range {
+            true => RangeLimits { max_ranges: schema.salt_buckets.map_or(1, usize::from) },
+            false => RangeLimits::default(),
+        };
+        key_ranges(schema, conditions, &limits)
+    }
+}
+
+/// Tests as conditions.
+///
+/// # Errors
+/// Those of the operands.
+pub(crate) fn bound(tests: &[KeyTest], frame: &Frame<'_>) -> Result<Vec<Condition>, Stop> {
+    tests.iter().map(|test| test.bind(frame)).collect()
 }
 
 impl KeyTest {

@@ -13,6 +13,7 @@ mod key_test;
 mod order;
 mod way;
 
+pub(crate) use self::bind::bound;
 pub(crate) use bound_index::{BoundIndex, BoundIndexes};
 pub use clauses::clause;
 pub(crate) use key_test::{KeyTest, Sides, Target};
@@ -34,6 +35,8 @@ pub(crate) struct ScanPath {
     pub(crate) cols: Vec<ColId>,
     /// The conditions, for what the key ranges do not cover.
     pub(crate) conditions: Vec<RowExpr>,
+    /// What the conditions say about the table's columns, each under its place: for estimates.
+    pub(crate) column_tests: Vec<KeyTest>,
     /// Ways to the rows; never empty. All of them give the order that was asked for, or none does.
     pub(crate) ways: Vec<Way>,
 }

@@ -3,7 +3,7 @@
 use super::{BoundIndex, Direction, KeyTest, Target, Width, width};
 use bind::tree::{ColId, Scalar};
 use catalog::{Index, RowCodec, RowReader, RowResult, Table};
-use index::{EntryColumns, IndexCodec, Reach, Source};
+use index::{EntryColumns, Expected, IndexCodec, Reach, Source};
 use rowkey::range::{Access, KeyRanges};
 use std::sync::Arc;
 use store::TableSize;
@@ -42,6 +42,12 @@ pub(crate) struct Way {
     /// For each condition what it says about that key.
     pub(crate) tests: Vec<KeyTest>,
     pub(crate) direction: Direction,
+    /// Its index, if it is by one, with its entries as a table.
+    pub(crate) index: Option<(Index, Arc<Table>)>,
+    /// The place of its index among those that a hint names.
+    pub(crate) preferred: Option<usize>,
+    /// Is one range read in place of many?
+    pub(crate) one_range: bool,
 }
 
 impl Way {
@@ -51,13 +57,16 @@ impl Way {
         let key: Vec<Option<usize>> = codec.key_columns().iter().copied().map(Some).collect();
         let unique_parts = key.len();
         let (computed, tests, direction) = (Vec::new(), Vec::new(), Direction::Any);
-        Ok(Self { scanned: Scanned::Rows(codec), key, computed, unique_parts, tests, direction })
+        let (index, preferred, one_range) = (None, None, false);
+        let scanned = Scanned::Rows(codec);
+        Ok(Self { scanned, key, computed, unique_parts, tests, direction, index, preferred, one_range })
     }
 
     /// By an index, for a scan of the columns `wanted`. Tests are to be filled in.
     pub(crate) fn by_index(table: &Arc<Table>, index: &Index, wanted: &[usize]) -> RowResult<Self> {
         let codec = IndexCodec::new(table, index)?;
-        let columns = EntryColumns::new(table, index, codec.entries().table());
+        let entries = Arc::clone(codec.entries().table());
+        let columns = EntryColumns::new(table, index, &entries);
         let places: Option<Vec<usize>> = wanted.iter().map(|column| columns.readable(*column)).collect();
         let unique_parts = if index.unique { columns.own_parts() } else { columns.key().len() };
         let scanned = match places {
@@ -68,7 +77,17 @@ impl Way {
             None => Scanned::Fetching(codec, RowCodec::new(table)?),
         };
         let (computed, tests, direction) = (Vec::new(), Vec::new(), Direction::Any);
-        Ok(Self { scanned, key: columns.key().to_vec(), computed, unique_parts, tests, direction })
+        Ok(Self {
+            scanned,
+            key: columns.key().to_vec(),
+            computed,
+            unique_parts,
+            tests,
+            direction,
+            index: Some((index.clone(), entries)),
+            preferred: None,
+            one_range: false,
+        })
     }
 
     /// Takes up what is computed for the index, over a scan of these columns.
@@ -92,7 +111,7 @@ impl Way {
     }
 
     /// What is known of it before anything is read, for the choice among ways.
-    pub(crate) fn described(&self, ranges: &KeyRanges, size: TableSize) -> index::Way {
+    pub(crate) fn described(&self, ranges: &KeyRanges, size: TableSize, expected: Option<Expected>) -> index::Way {
         index::Way {
             source: match &self.scanned {
                 Scanned::Rows(_) => Source::Table,
@@ -111,6 +130,9 @@ impl Way {
             bytes: size.bytes,
             exact: ranges.exact.iter().all(|exact| *exact),
             ordered: true,
+            expected,
+            groups: None,
+            preferred: self.preferred,
         }
     }
 

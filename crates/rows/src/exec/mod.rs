@@ -21,6 +21,7 @@ mod sort;
 mod subquery;
 
 pub(crate) use budget::Budget;
+pub(crate) use reading::described;
 
 use crate::expr::{Frame, Row, RowExpr, Stop, Values};
 use crate::plan::{Node, NodeKind};

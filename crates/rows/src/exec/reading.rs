@@ -2,13 +2,15 @@
 
 use super::Run;
 use super::scan::{FAMILY, failed, key_ranges};
-use crate::access::{Direction, ScanPath, Scanned, Way};
+use crate::access::{Direction, ScanPath, Scanned, Way, bound};
 use crate::expr::{Frame, Row};
 use crate::{RowsError, RowsResult};
-use catalog::{Cell, RowReader};
-use index::choose;
-use rowkey::range::{Access, KeyRanges};
-use store::{Bytes, TableId, TableSize};
+use catalog::{Cell, RowReader, TableStatistics};
+use index::{Expected, Judged, JudgedWay, choose};
+use rowkey::range::{Access, Condition, KeyRanges};
+use std::sync::Arc;
+use store::{Bytes, KeyRange, TableId, TableSize};
+use txn::ReadView;
 use types::Datum;
 
 /// A scan's path and the way that is taken.
@@ -26,20 +28,16 @@ impl<'p> Reading<'p> {
         run: &Run<'_>,
         wanted: Option<usize>,
     ) -> RowsResult<(Self, KeyRanges)> {
-        let mut found = Vec::with_capacity(path.ways.len());
-        let mut described = Vec::with_capacity(path.ways.len());
-        for way in &path.ways {
+        if let [way] = path.ways.as_slice() {
             let ranges = way.ranges(frame).map_err(failed)?;
-            if path.ways.len() > 1 {
-                let size = size_of(way, &ranges, run).await?;
-                described.push(way.described(&ranges, size));
-            }
-            found.push((Self { path, way }, ranges));
+            return Ok((Self { path, way }, ranges));
         }
-        let best = choose(run.program.index_choice, &described, wanted);
-        match best < found.len() {
-            true => Ok(found.swap_remove(best)),
-            false => Err(RowsError::internal("a scan without a way")),
+        let mut found = described(path, frame, run.view).await?;
+        let ways: Vec<index::Way> = found.iter().map(|(way, _)| *way).collect();
+        let best = choose(run.program.index_choice, &ways, wanted);
+        match path.ways.get(best).filter(|_| best < found.len()) {
+            Some(way) => Ok((Self { path, way }, found.swap_remove(best).1)),
+            None => Err(RowsError::internal("a scan without a way")),
         }
     }
 
@@ -64,6 +62,15 @@ impl<'p> Reading<'p> {
         stored: impl Iterator<Item = (&'a [u8], &'a [u8])>,
         run: &mut Run<'_>,
     ) -> RowsResult<Vec<Row>> {
+        Ok(self.rows_or_none(stored, run).await?.into_iter().flatten().collect())
+    }
+
+    /// As [`Self::rows`]; `None` for an entry whose row has changed since it was read.
+    pub(super) async fn rows_or_none<'a>(
+        &self,
+        stored: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+        run: &mut Run<'_>,
+    ) -> RowsResult<Vec<Option<Row>>> {
         let reader = match &self.way.scanned {
             Scanned::Rows(_) => &self.path.reader,
             Scanned::Covering(_, reader) => reader,
@@ -72,7 +79,7 @@ impl<'p> Reading<'p> {
         let mut rows = Vec::new();
         for (key, fragment) in stored {
             run.budget.make(fragment.len())?;
-            rows.push(decode(reader, key, fragment)?);
+            rows.push(Some(decode(reader, key, fragment)?));
         }
         Ok(rows)
     }
@@ -82,39 +89,95 @@ impl<'p> Reading<'p> {
         &self,
         entries: impl Iterator<Item = (&'a [u8], &'a [u8])>,
         run: &mut Run<'_>,
-    ) -> RowsResult<Vec<Row>> {
+    ) -> RowsResult<Vec<Option<Row>>> {
         let Scanned::Fetching(index, table) = &self.way.scanned else {
             return Err(RowsError::internal("a look-up of rows that are there"));
         };
-        let mut keys: Vec<Bytes> = Vec::new();
+        let mut keys: Vec<(Bytes, Bytes)> = Vec::new();
         let mut rowkey = Vec::new();
         for (key, fragment) in entries {
             index.rowkey_into(table, key, fragment, &mut rowkey)?;
-            keys.push(Bytes::copy_from_slice(&rowkey));
+            keys.push((Bytes::copy_from_slice(key), Bytes::copy_from_slice(&rowkey)));
         }
         run.budget.read(keys.len())?;
-        let found = run.view.get_many(self.path.table.storage_id(), FAMILY, &keys).await?;
+        let entries = index.index().storage_id();
+        let found = run.view.rows_of((entries, self.path.table.storage_id()), FAMILY, &keys).await?;
+        let may_change = run.view.may_change(entries);
         let mut rows = Vec::with_capacity(keys.len());
-        for (key, fragment) in keys.iter().zip(found) {
+        for ((_, key), fragment) in keys.iter().zip(found) {
             let Some(fragment) = fragment else {
+                if may_change {
+                    rows.push(None);
+                    continue;
+                }
                 let detail = format!("index \"{}\" has an entry without a row", index.index().name);
                 return Err(table.corrupted(&detail).into());
             };
             run.budget.make(fragment.len())?;
-            rows.push(decode(&self.path.reader, key, &fragment)?);
+            rows.push(Some(decode(&self.path.reader, key, &fragment)?));
         }
         Ok(rows)
     }
 }
 
+/// What is known of each way for the operands' values, and its ranges.
+pub(crate) async fn described(
+    path: &ScanPath,
+    frame: &Frame<'_>,
+    view: &ReadView,
+) -> RowsResult<Vec<(index::Way, KeyRanges)>> {
+    let knowledge = Knowledge::of(path, frame, view).await?;
+    let mut found = Vec::with_capacity(path.ways.len());
+    for way in &path.ways {
+        let conditions = bound(&way.tests, frame).map_err(failed)?;
+        let ranges = way.ranges_of(&conditions);
+        let size = size_of(way, &ranges, view).await?;
+        let expected = knowledge.as_ref().map(|known| known.expect(path, way, &conditions, ranges.parts_used));
+        found.push((way.described(&ranges, size, expected), ranges));
+    }
+    Ok(found)
+}
+
+/// What statistics say of a table.
+struct Knowledge {
+    statistics: Arc<TableStatistics>,
+    /// Rows, as the store says.
+    rows: u64,
+    /// The conditions, on columns.
+    columns: Vec<Condition>,
+}
+
+impl Knowledge {
+    async fn of(path: &ScanPath, frame: &Frame<'_>, view: &ReadView) -> RowsResult<Option<Self>> {
+        let Some(statistics) = path.table.statistics() else { return Ok(None) };
+        let rows = view.estimate(path.table.storage_id(), FAMILY, &[KeyRange::all()]).await?.rows;
+        let columns = bound(&path.column_tests, frame).map_err(failed)?;
+        Ok(Some(Self { statistics, rows, columns }))
+    }
+
+    fn expect(&self, path: &ScanPath, way: &Way, conditions: &[Condition], parts_used: usize) -> Expected {
+        // Conditions are judged on rows here, after they were fetched.
+        let on_entries = |_: usize| way.index.is_none();
+        let way = JudgedWay {
+            index: way.index.as_ref().map(|(index, entries)| (index, entries.as_ref())),
+            key: &way.key,
+            conditions,
+            parts_used,
+            columns: &self.columns,
+            on_entries: &on_entries,
+        };
+        Judged::new(&path.table, &self.statistics, self.rows).expect(&way)
+    }
+}
+
 /// About how much the ranges hold.
-async fn size_of(way: &Way, ranges: &KeyRanges, run: &Run<'_>) -> RowsResult<TableSize> {
+async fn size_of(way: &Way, ranges: &KeyRanges, view: &ReadView) -> RowsResult<TableSize> {
     match ranges.access {
         Access::Empty => Ok(TableSize::default()),
         Access::Points(points) => Ok(TableSize { rows: points as u64, bytes: 0 }),
         _ => {
             let table = way.scanned.codec().table().storage_id();
-            Ok(run.view.estimate(table, FAMILY, &key_ranges(ranges.ranges.clone())).await?)
+            Ok(view.estimate(table, FAMILY, &key_ranges(ranges.ranges.clone())).await?)
         }
     }
 }

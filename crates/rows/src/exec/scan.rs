@@ -201,8 +201,9 @@ pub(super) async fn fetch_all(
         let keys = ranges.iter().filter_map(ByteRange::as_point).map(Bytes::copy_from_slice).collect();
         let found = get(reading, keys, run).await?;
         let stored = found.iter().map(|(key, fragment)| (key.as_ref(), fragment.as_ref()));
-        let rows = reading.rows(stored, run).await?;
-        return Ok(found.into_iter().map(|(key, _)| key).zip(rows).collect());
+        let rows = reading.rows_or_none(stored, run).await?;
+        let with_keys = found.into_iter().zip(rows).filter_map(|((key, _), row)| Some((key, row?)));
+        return Ok(with_keys.collect());
     }
     let mut all = Vec::new();
     let request =
@@ -210,8 +211,9 @@ pub(super) async fn fetch_all(
     let mut scan = run.view.scan(request).await?;
     while let Some(batch) = scan.next().await? {
         run.budget.read(batch.len())?;
-        let rows = reading.rows(batch.keys().zip(batch.fragments()), run).await?;
-        all.extend(batch.keys().map(Bytes::copy_from_slice).zip(rows));
+        let rows = reading.rows_or_none(batch.keys().zip(batch.fragments()), run).await?;
+        let with_keys = batch.keys().zip(rows).filter_map(|(key, row)| Some((Bytes::copy_from_slice(key), row?)));
+        all.extend(with_keys);
         run.budget.give_way().await?;
     }
     Ok(all)

@@ -8,6 +8,7 @@
 //!                 Key ranges: [7]
 //! ```
 
+mod choices;
 mod condition;
 mod expr;
 mod node;
@@ -17,6 +18,7 @@ use crate::expr::Values;
 use crate::plan::Node;
 use crate::program::{Input, Program};
 use bind::tree::{Bound, ColId};
+use choices::Choices;
 use std::collections::HashMap;
 use types::Datum;
 
@@ -30,20 +32,24 @@ pub(crate) struct Shown<'a> {
     bound: &'a Bound,
     values: Values<'a>,
     made: Option<&'a Made>,
+    choices: Choices,
+    costs: bool,
     lines: Vec<String>,
 }
 
 impl Program {
     /// The program as lines of text, the first node first; with `made` after running it. `bound` is what it was
-    /// compiled from.
-    pub fn explain(&self, bound: &Bound, input: Input<'_>, made: Option<&Made>) -> Vec<String> {
+    /// compiled from; `costs`: also what scans are expected to cost.
+    pub async fn explain(&self, bound: &Bound, input: Input<'_>, made: Option<&Made>, costs: bool) -> Vec<String> {
         let values = Values {
             env: input.env,
             params: input.params,
             outer: vec![Datum::Null; self.slots.len()],
             answers: vec![None; self.subqueries.len()],
         };
-        let mut shown = Shown { program: self, bound, values, made, lines: Vec::new() };
+        let mut choices = Choices::default();
+        choices.find(&self.root, &values, input.view, self.index_choice).await;
+        let mut shown = Shown { program: self, bound, values, made, choices, costs, lines: Vec::new() };
         shown.draw(&self.root, 0, false);
         for (number, once) in self.once.iter().enumerate() {
             shown.beside(&format!("Once {}", number + 1), &once.node);

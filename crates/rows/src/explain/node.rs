@@ -5,6 +5,7 @@ use crate::access::{Direction, ScanPath, Scanned, Way, Width, rank};
 use crate::expr::{Frame, RowExpr};
 use crate::plan::{Aggregate, Limit, Lookup, Matching, Node, NodeKind, SortKey};
 use bind::tree::{ColId, SetOpKind};
+use index::Cost;
 use rowkey::range::{Access, KeyRanges, describe};
 
 /// Ranges that are shown; of more only their number.
@@ -73,8 +74,15 @@ impl Shown<'_> {
     }
 
     fn scan(&self, path: &ScanPath, cols: &[ColId], correlated: bool) -> (Option<String>, Vec<String>) {
-        // Of several ways the one that is best whatever the values are; an execution looks at sizes, too.
-        let Some(way) = path.ways.iter().min_by_key(|way| rank(way)) else { return (None, Vec::new()) };
+        // Where values are known the one that an execution takes, else the one that is best whatever they are.
+        let chosen = self.choices.of(path);
+        let by_cost = chosen.and_then(|(at, _)| path.ways.get(at));
+        let Some(way) = by_cost.or_else(|| path.ways.iter().min_by_key(|way| rank(way))) else {
+            return (None, Vec::new());
+        };
+        let cost = chosen
+            .filter(|_| self.costs)
+            .map_or_else(String::new, |(_, Cost { cost, rows })| format!(" (cost={cost:.2} rows={:.0})", rows.ceil()));
         let frame = Frame { row: &[], values: &self.values };
         let ranges = if correlated { None } else { way.ranges(&frame).ok() };
         let back = if way.direction == Direction::Reverse { " (backward)" } else { "" };
@@ -89,7 +97,7 @@ impl Shown<'_> {
         };
         let rest = path.conditions.iter().enumerate().filter(|(at, _)| !exact(*at)).map(|(_, condition)| condition);
         details.extend(self.all("Filter", rest, cols));
-        (Some(format!("{} {}{back}", how(way, ranges.as_ref()), path.table.name)), details)
+        (Some(format!("{} {}{back}{cost}", how(way, ranges.as_ref()), path.table.name)), details)
     }
 
     fn lookup(&self, lookup: &Lookup) -> (Option<String>, Vec<String>) {

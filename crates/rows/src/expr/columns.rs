@@ -105,10 +105,10 @@ pub(crate) fn made_by(rel: &Rel, into: &mut BTreeSet<ColId>) {
                 ApplyKind::Inner | ApplyKind::Left => made_by(inner, into),
             }
         }
-        Rel::Aggregate { keys, calls, grouping, .. } => {
+        Rel::Aggregate { keys, calls, groupings, .. } => {
             into.extend(keys);
             into.extend(calls.iter().map(|(col, _)| *col));
-            into.extend(grouping);
+            into.extend(groupings.iter().map(|(col, _)| *col));
         }
         Rel::Window { input, calls, .. } => {
             made_by(input, into);

@@ -63,8 +63,8 @@ impl Compiler<'_> {
             Rel::Project { input, exprs } => self.project(input, exprs, ask),
             Rel::Join { kind, left, right, on } => self.join(rel, *kind, left, right, on, ask),
             Rel::Apply { kind, outer, inner, on, free } => self.apply(*kind, outer, inner, on, free, ask),
-            Rel::Aggregate { input, keys, sets, calls, grouping } => {
-                if !sets.is_empty() || grouping.is_some() {
+            Rel::Aggregate { input, keys, sets, calls, groupings } => {
+                if !sets.is_empty() || !groupings.is_empty() {
                     return no("grouping sets");
                 }
                 let node = self.aggregate(input, keys, calls)?;

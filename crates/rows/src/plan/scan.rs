@@ -30,7 +30,8 @@ impl Compiler<'_> {
         };
         let width = ways.iter().map(Way::width).max().unwrap_or(Width::Wide);
         self.widest = self.widest.max(width);
-        let path = Self::path(table, cols, conditions, ways)?;
+        let column_tests = self.column_tests(table, cols, &early);
+        let path = ScanPath { column_tests, ..Self::path(table, cols, conditions, ways)? };
         let node = Node { kind: NodeKind::Scan(Box::new(path)), cols: own };
         Ok(Planned { node: self.filter(node, &late)?, ordered })
     }
@@ -84,7 +85,7 @@ impl Compiler<'_> {
         let wanted: Vec<usize> = cols.iter().map(|(ordinal, _)| *ordinal).collect();
         let reader = RowCodec::new(table).and_then(|codec| RowReader::new(&codec, &wanted)).map_err(broken)?;
         let cols = cols.iter().map(|(_, col)| *col).collect();
-        Ok(ScanPath { table: Arc::clone(table), reader, cols, conditions, ways })
+        Ok(ScanPath { table: Arc::clone(table), reader, cols, conditions, column_tests: Vec::new(), ways })
     }
 
     /// All ways to a table's rows. Operands of tests read `outer`, the columns of rows that are looked up for. The table's
@@ -96,10 +97,12 @@ impl Compiler<'_> {
         outer: &[ColId],
         conditions: &[&Scalar],
     ) -> Result<Vec<Way>, WhyNot> {
-        let choice = self.options.index_choice;
+        let rules = self.options.hints.rules(&table.name, self.options.index_choice);
+        let choice = rules.choice;
         let mut by_rowkey = Way::by_rowkey(table).map_err(broken)?;
+        by_rowkey.one_range = rules.one_range;
         by_rowkey.tests = self.tests(table, &by_rowkey, cols, outer, conditions);
-        let settled = choice != IndexChoice::Force && by_rowkey.width() == Width::Points;
+        let settled = choice != IndexChoice::Force && by_rowkey.width() == Width::Points && !rules.has_hint();
         let mut ways = vec![by_rowkey];
         if settled || choice == IndexChoice::Off {
             return Ok(ways);
@@ -110,14 +113,30 @@ impl Compiler<'_> {
             let Some(bound) = bound.get(index.oid).filter(|bound| has_all(bound, cols, conditions)) else { continue };
             let mut way = Way::by_index(table, index, &wanted).map_err(broken)?;
             way.compute(index, bound, cols);
+            (way.preferred, way.one_range) = (rules.place_of(&index.name), rules.one_range);
             way.tests = self.tests(table, &way, cols, outer, conditions);
             ways.push(way);
+        }
+        if let Some(best) = ways.iter().filter_map(|way| way.preferred).min() {
+            ways.retain(|way| way.preferred == Some(best));
+            return Ok(ways);
         }
         let forced = ways.iter().skip(1).any(|way| way.width() < Width::Wide);
         if choice == IndexChoice::Force && forced {
             ways.retain(|way| !matches!(way.scanned, Scanned::Rows(_)) && way.width() < Width::Wide);
         }
         Ok(ways)
+    }
+
+    /// What conditions say about the columns of the table, if anything is known of these.
+    fn column_tests(&mut self, table: &Table, cols: &ScanCols, conditions: &[&Scalar]) -> Vec<KeyTest> {
+        let part_of = |id: ColId| {
+            let (ordinal, _) = cols.iter().find(|(_, col)| *col == id)?;
+            Some(Target { part: *ordinal, ty: table.columns.get(*ordinal)?.ty })
+        };
+        let own = cols.iter().map(|(_, col)| *col).collect();
+        let sides = Sides { part_of: &part_of, computed: &[], own: &own, scope: Scope { cols: &[] } };
+        conditions.iter().map(|condition| self.key_test(condition, &sides)).collect()
     }
 
     /// What conditions say about the key of what is scanned.

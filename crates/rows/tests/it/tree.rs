@@ -101,7 +101,7 @@ pub fn limit(input: Rel, offset: Option<Scalar>, count: Option<Scalar>) -> Rel {
 pub fn aggregate(input: Rel, keys: &[usize], calls: Vec<(usize, AggCall)>) -> Rel {
     let keys = keys.iter().map(|at| id(*at)).collect();
     let calls = calls.into_iter().map(|(at, call)| (id(at), call)).collect();
-    Rel::Aggregate { input: Box::new(input), keys, sets: Vec::new(), calls, grouping: None }
+    Rel::Aggregate { input: Box::new(input), keys, sets: Vec::new(), calls, groupings: Vec::new() }
 }
 
 pub fn agg(func: FuncId, args: &[usize]) -> AggCall {

@@ -110,7 +110,8 @@ impl World {
         index_choice: IndexChoice,
     ) -> Result<Vec<Vec<Datum>>, RowsError> {
         let functions = functions::Table::new(plain);
-        let program = compile(bound, &functions, Options { full_scans: true, index_choice }).unwrap();
+        let program =
+            compile(bound, &functions, Options { full_scans: true, index_choice, ..Options::default() }).unwrap();
         let (view, env) = (self.view().await, env());
         let input = Input { view: &view, env: &env, params: &[], limits: UNLIMITED };
         Ok(program.run(&functions, input).await?.rows)

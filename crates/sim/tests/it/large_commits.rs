@@ -207,7 +207,7 @@ fn a_staged_file_that_is_not_synced_is_noticed() {
             let named = if is_folder { Some(path) } else { path.parent() };
             named.is_some_and(|path| path.ends_with("staged"))
         };
-        let (wrong, _) = cut(&log, &root, Disk::new(&root).without_syncs_of(unsynced), false, 1);
+        let (wrong, _) = cut(log, root, Disk::new(root).without_syncs_of(unsynced), false, 1);
         assert!(!wrong.is_empty(), "folder {is_folder}");
     }
 }

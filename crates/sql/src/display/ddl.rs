@@ -163,7 +163,8 @@ impl Display for OptionValue {
 
 impl Display for AlterTable {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "ALTER TABLE {}{} {}", when(self.if_exists, "IF EXISTS "), self.name, List(&self.actions))
+        let kind = if self.materialized { "MATERIALIZED VIEW" } else { "TABLE" };
+        write!(f, "ALTER {kind} {}{} {}", when(self.if_exists, "IF EXISTS "), self.name, List(&self.actions))
     }
 }
 
@@ -173,6 +174,7 @@ impl Display for ChangeOwner {
         match &self.object {
             OwnedObject::Table(name) => write!(f, "ALTER TABLE {if_exists}{name}")?,
             OwnedObject::View(name) => write!(f, "ALTER VIEW {if_exists}{name}")?,
+            OwnedObject::MaterializedView(name) => write!(f, "ALTER MATERIALIZED VIEW {if_exists}{name}")?,
             OwnedObject::Sequence(name) => write!(f, "ALTER SEQUENCE {if_exists}{name}")?,
             OwnedObject::Schema(name) => write!(f, "ALTER SCHEMA {}", quote(name))?,
         }
@@ -192,13 +194,8 @@ impl Display for AlterAction {
             Self::AddKey(key) => write!(f, "ADD {key}"),
             Self::AddCheck(check) => write!(f, "ADD {check}"),
             Self::AddUnique(unique) => write!(f, "ADD {unique}"),
-            Self::UniqueUsingIndex { name, index } => {
-                f.write_str("ADD ")?;
-                if let Some(name) = name {
-                    write!(f, "CONSTRAINT {} ", quote(name))?;
-                }
-                write!(f, "UNIQUE USING INDEX {}", quote(index))
-            }
+            Self::UniqueUsingIndex { name, index } => using_index(f, name.as_deref(), "UNIQUE", index),
+            Self::KeyUsingIndex { name, index } => using_index(f, name.as_deref(), "PRIMARY KEY", index),
             Self::AddForeignKey(key) => write!(f, "ADD {key}"),
             Self::ValidateConstraint { name } => write!(f, "VALIDATE CONSTRAINT {}", quote(name)),
             Self::DropConstraint { if_exists, name, cascade } => {
@@ -233,6 +230,14 @@ impl Display for AlterAction {
             Self::ResetOptions(options) => write!(f, "RESET {}", names(options)),
         }
     }
+}
+
+fn using_index(f: &mut Formatter<'_>, name: Option<&str>, kind: &str, index: &str) -> fmt::Result {
+    f.write_str("ADD ")?;
+    if let Some(name) = name {
+        write!(f, "CONSTRAINT {} ", quote(name))?;
+    }
+    write!(f, "{kind} USING INDEX {}", quote(index))
 }
 
 impl Display for TableLike {

@@ -59,7 +59,7 @@ impl Display for Conflict {
                 let names = names.iter().map(|name| quote(name).to_string());
                 let exprs = exprs.iter().map(|expr| format!("({expr})"));
                 write!(f, " ({})", names.chain(exprs).collect::<Vec<_>>().join(", "))?;
-                filter(f, predicate.as_ref())?;
+                filter(f, predicate.as_ref(), None)?;
             }
             Some(ConflictTarget::Constraint(name)) => write!(f, " ON CONSTRAINT {}", quote(name))?,
             None => {}
@@ -68,7 +68,7 @@ impl Display for Conflict {
             ConflictAction::DoNothing => f.write_str(" DO NOTHING"),
             ConflictAction::DoUpdate { assignments, selection } => {
                 write!(f, " DO UPDATE SET {}", List(assignments))?;
-                filter(f, selection.as_ref())
+                filter(f, selection.as_ref(), None)
             }
         }
     }
@@ -98,7 +98,7 @@ impl Display for Update {
         if !self.from.is_empty() {
             write!(f, " FROM {}", List(&self.from))?;
         }
-        filter(f, self.selection.as_ref())?;
+        filter(f, self.selection.as_ref(), self.current_of.as_deref())?;
         returning(f, &self.returning)
     }
 }
@@ -111,7 +111,7 @@ impl Display for Delete {
         if !self.using.is_empty() {
             write!(f, " USING {}", List(&self.using))?;
         }
-        filter(f, self.selection.as_ref())?;
+        filter(f, self.selection.as_ref(), self.current_of.as_deref())?;
         if !self.order_by.is_empty() {
             write!(f, " ORDER BY {}", List(&self.order_by))?;
         }
@@ -131,7 +131,10 @@ fn target(f: &mut Formatter<'_>, table: &ObjectName, alias: Option<&String>) -> 
     alias.map_or(Ok(()), |alias| write!(f, " AS {}", quote(alias)))
 }
 
-fn filter(f: &mut Formatter<'_>, selection: Option<&ast::Expr>) -> fmt::Result {
+fn filter(f: &mut Formatter<'_>, selection: Option<&ast::Expr>, current_of: Option<&str>) -> fmt::Result {
+    if let Some(cursor) = current_of {
+        return write!(f, " WHERE CURRENT OF {}", quote(cursor));
+    }
     selection.map_or(Ok(()), |selection| write!(f, " WHERE {selection}"))
 }
 

@@ -22,6 +22,7 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
                 IndexChange::Unusable => "UNUSABLE",
                 IndexChange::Disable => "DISABLE",
                 IndexChange::Rebuild => "REBUILD",
+                IndexChange::RebuildAsync => "REBUILD ASYNC",
             };
             write!(f, "ALTER INDEX {}{} ON {table} {change}", when(*if_exists, "IF EXISTS "), quote(name))
         }

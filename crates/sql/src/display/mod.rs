@@ -41,6 +41,9 @@ impl Display for Statement {
             | Self::CheckIndexes(_) => index::write(self, f),
             Self::CreateView(_)
             | Self::DropView { .. }
+            | Self::CreateMaterializedView(_)
+            | Self::DropMaterializedView { .. }
+            | Self::RefreshMaterializedView(_)
             | Self::CreateSequence(_)
             | Self::AlterSequence(_)
             | Self::DropSequence { .. } => sequence::write(self, f),
@@ -67,6 +70,7 @@ impl Display for Statement {
             | Self::Deallocate(_)
             | Self::Discard(_)
             | Self::Analyze { .. }
+            | Self::UpdateStatistics(_)
             | Self::Vacuum { .. } => session::write(self, f),
         }
     }

@@ -12,6 +12,16 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
         Statement::DropView { names, if_exists, cascade } => {
             write!(f, "DROP VIEW {}{}{}", when(*if_exists, "IF EXISTS "), List(names), when(*cascade, " CASCADE"))
         }
+        Statement::CreateMaterializedView(it) => write!(f, "{it}"),
+        Statement::DropMaterializedView { names, if_exists, cascade } => {
+            let (if_exists, cascade) = (when(*if_exists, "IF EXISTS "), when(*cascade, " CASCADE"));
+            write!(f, "DROP MATERIALIZED VIEW {if_exists}{}{cascade}", List(names))
+        }
+        Statement::RefreshMaterializedView(it) => {
+            let (concurrently, no_data) =
+                (when(it.concurrently, "CONCURRENTLY "), when(!it.with_data, " WITH NO DATA"));
+            write!(f, "REFRESH MATERIALIZED VIEW {concurrently}{}{no_data}", it.name)
+        }
         Statement::CreateSequence(it) => {
             write!(f, "CREATE SEQUENCE {}{}{}", when(it.if_not_exists, "IF NOT EXISTS "), it.name, it.options)
         }
@@ -38,6 +48,24 @@ impl Display for CreateView {
             write!(f, " {}", names(&self.columns))?;
         }
         write!(f, " AS {}", self.query)
+    }
+}
+
+impl Display for CreateMaterializedView {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "CREATE MATERIALIZED VIEW {}{}", when(self.if_not_exists, "IF NOT EXISTS "), self.name)?;
+        if !self.columns.is_empty() {
+            write!(f, " {}", names(&self.columns))?;
+        }
+        if !self.options.is_empty() {
+            write!(f, " WITH ({})", List(&self.options))?;
+        }
+        for hint in &self.hints {
+            if let StorageHint::Tablespace(name) = hint {
+                write!(f, " TABLESPACE {}", quote(name))?;
+            }
+        }
+        write!(f, " AS {}{}", self.query, when(!self.with_data, " WITH NO DATA"))
     }
 }
 

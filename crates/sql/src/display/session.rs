@@ -73,6 +73,17 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
             let tables: Vec<String> = tables.iter().map(analyzed).collect();
             if tables.is_empty() { Ok(()) } else { write!(f, " {}", List(&tables)) }
         }
+        Statement::UpdateStatistics(update) => {
+            let of = match update.of {
+                StatisticsOf::All => " ALL",
+                StatisticsOf::Indexes => " INDEX",
+                StatisticsOf::Columns => " COLUMNS",
+            };
+            write!(f, "UPDATE STATISTICS {}{of}", update.table)?;
+            let properties = update.properties.iter().map(|(name, value)| format!("{} = {value}", quote(name)));
+            let properties: Vec<String> = properties.collect();
+            if properties.is_empty() { Ok(()) } else { write!(f, " SET {}", List(&properties)) }
+        }
         Statement::Vacuum { tables, options } => {
             let VacuumOptions { full, analyze, verbose } = *options;
             let words = [when(full, " FULL"), when(verbose, " VERBOSE"), when(analyze, " ANALYZE")];
@@ -153,7 +164,7 @@ impl Display for Explain {
         let mut options: Vec<&str> = Vec::new();
         options.extend(self.analyze.then_some("ANALYZE"));
         options.extend(self.verbose.then_some("VERBOSE"));
-        options.extend((!self.costs).then_some("COSTS OFF"));
+        options.extend(self.costs.then_some("COSTS ON"));
         options.extend((!self.timing).then_some("TIMING OFF"));
         options.extend(self.summary.map(|on| if on { "SUMMARY ON" } else { "SUMMARY OFF" }));
         options.extend((self.format == ExplainFormat::Json).then_some("FORMAT JSON"));

@@ -40,6 +40,8 @@ pub(crate) struct Piece {
     pub(crate) tokens: Vec<TokenWithSpan>,
     /// Their bytes in the text.
     pub(crate) span: Range<usize>,
+    /// Texts of the hints in it.
+    pub(crate) hints: Vec<String>,
     /// Reading it may take more stack than an ordinary thread has.
     pub(crate) deep: bool,
 }
@@ -57,7 +59,8 @@ pub(crate) fn cut(text: &str) -> Result<Vec<Piece>, SqlError> {
     let mut places = Places::new(text);
     let mut pieces = Vec::new();
     let mut piece = Vec::new();
-    for token in join_strings(hint::refuse(text, tokens)?) {
+    let hints = hint::find(&tokens);
+    for token in join_strings(tokens) {
         interrupt::spend(1)?;
         match token.token {
             Token::SemiColon => finish(text, &mut places, std::mem::take(&mut piece), &mut pieces)?,
@@ -65,6 +68,9 @@ pub(crate) fn cut(text: &str) -> Result<Vec<Piece>, SqlError> {
         }
     }
     finish(text, &mut places, piece, &mut pieces)?;
+    if !hints.is_empty() {
+        pieces = pieces.into_iter().map(|piece| piece.with_hints(&hints)).collect();
+    }
     Ok(pieces)
 }
 
@@ -89,7 +95,7 @@ fn finish(
     let tokens = word_order::replace(similar::replace(next_value::expand(tokens)));
     let tokens = row_locks::replace(group_by::replace(fetch_rows::replace(tokens)));
     let deep = depth::check(text, &tokens)?;
-    pieces.push(Piece { tokens: spelling::expand(tokens), span, deep });
+    pieces.push(Piece { tokens: spelling::expand(tokens), span, hints: Vec::new(), deep });
     Ok(())
 }
 

@@ -1,7 +1,8 @@
-//! Locking clauses as sqlparser reads them: `FOR NO KEY UPDATE OF a, b NOWAIT` is `FOR UPDATE OF "no key update".a.b NOWAIT`,
+//! Locking clauses as sqlparser reads them: `FOR NO KEY UPDATE OF a, b NOWAIT` is `FOR UPDATE OF "for no key update".a.b NOWAIT`,
 //! since sqlparser knows two strengths and one table. A clause in front of LIMIT, OFFSET or FETCH goes behind them.
 //!
-//! The first part of that name is the strength; `parser/row_locks.rs` takes it apart.
+//! The first part of that name is the strength; `parser/row_locks.rs` takes it apart. Subqueries keep that form, also where they
+//! are printed; so it is read as it is.
 
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
@@ -11,10 +12,10 @@ pub(crate) const DOT: &str = ".";
 
 /// Strengths as they are written, and as the first part of the name behind OF.
 pub(crate) const STRENGTHS: [(&[&str], &str); 4] = [
-    (&["NO", "KEY", "UPDATE"], "no key update"),
-    (&["KEY", "SHARE"], "key share"),
-    (&["UPDATE"], "update"),
-    (&["SHARE"], "share"),
+    (&["NO", "KEY", "UPDATE"], "for no key update"),
+    (&["KEY", "SHARE"], "for key share"),
+    (&["UPDATE"], "for update"),
+    (&["SHARE"], "for share"),
 ];
 
 /// Puts every locking clause into that form.
@@ -57,6 +58,9 @@ fn clause(tokens: &[TokenWithSpan]) -> Option<(Vec<TokenWithSpan>, usize)> {
     };
     let (words, strength) = STRENGTHS.iter().find(|(words, _)| begins(words))?;
     let mut length = 1 + words.len();
+    if is_written(tokens, length) {
+        return None;
+    }
     let kind = if strength.ends_with("share") { "SHARE" } else { "UPDATE" };
     let span = tokens.get(1)?.span;
     let new = |token| TokenWithSpan::new(token, span);
@@ -89,6 +93,15 @@ fn clause(tokens: &[TokenWithSpan]) -> Option<(Vec<TokenWithSpan>, usize)> {
         }
     }
     Some((clause, length))
+}
+
+/// Stands the strength behind OF already?
+fn is_written(tokens: &[TokenWithSpan], of: usize) -> bool {
+    let is_strength = |token: &TokenWithSpan| match &token.token {
+        Token::Word(word) => word.quote_style.is_some() && STRENGTHS.iter().any(|(_, name)| *name == word.value),
+        _ => false,
+    };
+    tokens.get(of).is_some_and(|token| is_word(token, "OF")) && tokens.get(of + 1).is_some_and(is_strength)
 }
 
 /// Where the first of the clauses begins that stand side by side up to `at`.

@@ -1,12 +1,12 @@
-//! ALTER TABLE, ALTER SCHEMA and ALTER VIEW.
+//! ALTER TABLE, ALTER SCHEMA and ALTER VIEW; the actions of ALTER MATERIALIZED VIEW.
 
 use super::check::check_def;
 use super::column::{InlineKey, column_def, primary_key, refuse_constraint};
 use super::foreign_key::table_foreign_key;
-use super::{Cursor, Parse, data_type, drop, index, owner, sequence, unsupported};
+use super::{Cursor, Parse, data_type, drop, index, materialized, owner, sequence, unsupported};
 use crate::Statement;
 use crate::phoenix::options;
-use crate::statement::{AlterAction, AlterTable, DefaultExpr, OwnedObject};
+use crate::statement::{AlterAction, AlterTable, DefaultExpr, ObjectName, OwnedObject};
 use sqlparser::tokenizer::Token;
 
 /// ALTER ….
@@ -28,6 +28,9 @@ pub(super) fn alter(c: &mut Cursor<'_>) -> Parse<Statement> {
     }
     if c.at_nth(1, "INDEX") {
         return index::alter_index(c);
+    }
+    if c.at_all(&["ALTER", "MATERIALIZED", "VIEW"]) {
+        return materialized::alter(c);
     }
     if c.at_nth(1, "VIEW") {
         return alter_view(c);
@@ -53,14 +56,25 @@ fn alter_table(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.eat("ONLY"); // There is no inheritance.
     let name = c.object_name()?;
     c.eat_token(&Token::Mul);
+    altered(c, name, if_exists, false, OwnedObject::Table)
+}
+
+/// What stands behind the name.
+pub(super) fn altered(
+    c: &mut Cursor<'_>,
+    name: ObjectName,
+    if_exists: bool,
+    materialized: bool,
+    owned: fn(ObjectName) -> OwnedObject,
+) -> Parse<Statement> {
     if c.at("OWNER") {
-        return owner::owner_to(c, OwnedObject::Table(name), if_exists);
+        return owner::owner_to(c, owned(name), if_exists);
     }
     let actions = match renaming(c)? {
         Some(action) => vec![action],
         None => actions(c)?,
     };
-    Ok(Statement::AlterTable(Box::new(AlterTable { name, if_exists, actions })))
+    Ok(Statement::AlterTable(Box::new(AlterTable { name, if_exists, materialized, actions })))
 }
 
 /// RENAME … and SET SCHEMA, which stand alone.
@@ -121,6 +135,10 @@ fn at_verb(c: &Cursor<'_>) -> bool {
 
 fn action(c: &mut Cursor<'_>, actions: &mut Vec<AlterAction>) -> Parse<()> {
     if c.eat("ADD") {
+        if c.at_all(&["PRIMARY", "KEY", "USING", "INDEX"]) {
+            actions.push(index::key_using(c, None)?);
+            return Ok(());
+        }
         if c.at_all(&["PRIMARY", "KEY"]) {
             actions.push(AlterAction::AddKey(primary_key(c, None)?));
             return Ok(());
@@ -142,6 +160,10 @@ fn action(c: &mut Cursor<'_>, actions: &mut Vec<AlterAction>) -> Parse<()> {
             }
             if c.at("FOREIGN") {
                 actions.push(AlterAction::AddForeignKey(Box::new(table_foreign_key(c, Some(name))?)));
+                return Ok(());
+            }
+            if c.at_all(&["PRIMARY", "KEY", "USING", "INDEX"]) {
+                actions.push(index::key_using(c, Some(name))?);
                 return Ok(());
             }
             actions.push(AlterAction::AddKey(primary_key(c, Some(name))?));

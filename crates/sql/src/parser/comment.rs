@@ -25,6 +25,9 @@ fn object(c: &mut Cursor<'_>) -> Parse<Commented> {
     if let Some((_, kind)) = kinds.into_iter().find(|(word, _)| c.eat(word)) {
         return Ok(Commented::Relation(kind, c.object_name()?));
     }
+    if c.eat_all(&["MATERIALIZED", "VIEW"]) {
+        return Ok(Commented::Relation(RelationKind::MaterializedView, c.object_name()?));
+    }
     if c.eat("COLUMN") {
         return column(c);
     }

@@ -43,7 +43,10 @@ pub(super) fn copy(c: &mut Cursor<'_>) -> Parse<Statement> {
     check(c, &options, &given)?;
     check_direction(c, direction, &given)?;
     let place = c.location();
-    let selection = selection(c)?;
+    let (selection, current_of) = selection(c)?;
+    if current_of.is_some() {
+        return Err(c.unsupported("COPY … WHERE CURRENT OF"));
+    }
     if selection.is_some() && direction == CopyDirection::ToStdout {
         return Err(c.invalid_at(place, "WHERE clause not allowed with COPY TO"));
     }

@@ -1,6 +1,6 @@
 //! CREATE TABLE, CREATE SCHEMA, and where other kinds of object go.
 
-use super::{Cursor, Parse, absent, column, index, sequence, unsupported, view};
+use super::{Cursor, Parse, absent, column, index, materialized, sequence, unsupported, view};
 use crate::Statement;
 use crate::phoenix::{options, split_on::split_on};
 use crate::statement::{
@@ -23,6 +23,9 @@ pub(super) fn create(c: &mut Cursor<'_>) -> Parse<Statement> {
     }
     if view::at_create(c) {
         return view::create_view(c);
+    }
+    if materialized::at_create(c) {
+        return materialized::create(c);
     }
     if c.at_nth(1, "SEQUENCE") {
         return sequence::create_sequence(c);

@@ -2,6 +2,7 @@
 
 use super::{Cursor, Parse, dispatch};
 use crate::Statement;
+use crate::locking_subqueries::has_locking_subquery;
 use crate::statement::{DeclareCursor, Discard, FetchCursor, LockingSelect};
 use sqlparser::tokenizer::Token;
 
@@ -38,6 +39,9 @@ pub(super) fn declare(c: &mut Cursor<'_>) -> Parse<Statement> {
         }
         Statement::LockingSelect(select) => {
             let LockingSelect { query, locks } = *select;
+            if has_locking_subquery(&Statement::Query(query.clone())) {
+                return Err(c.unsupported_at(start, "a locking clause in a subquery of a cursor"));
+            }
             let text = c.text_since(start);
             Ok(Statement::DeclareCursor(Box::new(DeclareCursor { name, query, locks, text })))
         }

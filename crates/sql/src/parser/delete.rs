@@ -13,7 +13,7 @@ pub(super) fn delete(c: &mut Cursor<'_>, with: Option<With>) -> Parse<Statement>
     c.need_all(&["DELETE", "FROM"])?;
     let (table, alias) = target(c, "USING")?;
     let using = if c.eat("USING") { c.list(|c| c.with_parser(Parser::parse_table_and_joins))? } else { Vec::new() };
-    let selection = selection(c)?;
+    let (selection, current_of) = selection(c)?;
     let order_by =
         if c.eat_all(&["ORDER", "BY"]) { c.list(|c| c.with_parser(Parser::parse_order_by_expr))? } else { Vec::new() };
     let limit = if c.eat("LIMIT") && !c.eat("ALL") { Some(c.expr()?) } else { None };
@@ -24,5 +24,6 @@ pub(super) fn delete(c: &mut Cursor<'_>, with: Option<With>) -> Parse<Statement>
         return Err(c.unsupported("OFFSET of DELETE"));
     }
     let returning = returning(c)?;
-    Ok(Statement::Delete(Box::new(Delete { with, table, alias, using, selection, order_by, limit, returning })))
+    let delete = Delete { with, table, alias, using, selection, current_of, order_by, limit, returning };
+    Ok(Statement::Delete(Box::new(delete)))
 }

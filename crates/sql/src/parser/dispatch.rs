@@ -2,7 +2,7 @@
 
 use super::{
     Cursor, Parse, alter, comment, copy, create, cursor_statements, delete, drop, explain, index, insert, job, lock,
-    maintenance, prepare, row_locks,
+    maintenance, materialized, prepare, row_locks,
 };
 use super::{set, transaction, unsupported, update};
 use crate::Statement;
@@ -45,6 +45,7 @@ pub(super) fn statement(c: &mut Cursor<'_>) -> Parse<Statement> {
         "LOCK" => lock::lock(c),
         "PAUSE" | "RESUME" | "CANCEL" => job::control(c),
         "CHECK" => index::check(c),
+        "REFRESH" => materialized::refresh(c),
         "REINDEX" => index::reindex(c),
         "UNLISTEN" => prepare::unlisten(c),
         "ANALYZE" | "ANALYSE" => maintenance::analyze(c),

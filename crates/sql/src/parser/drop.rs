@@ -1,12 +1,15 @@
 //! DROP and TRUNCATE.
 
-use super::{Cursor, Parse, absent, index, sequence, unsupported, view};
+use super::{Cursor, Parse, absent, index, materialized, sequence, unsupported, view};
 use crate::Statement;
 
 /// DROP TABLE, DROP SCHEMA.
 pub(super) fn drop(c: &mut Cursor<'_>) -> Parse<Statement> {
     if c.at_nth(1, "VIEW") {
         return view::drop_view(c);
+    }
+    if c.at_all(&["DROP", "MATERIALIZED", "VIEW"]) {
+        return materialized::drop_views(c);
     }
     if c.at_nth(1, "SEQUENCE") {
         return sequence::drop_sequence(c);

@@ -14,7 +14,7 @@ pub(super) fn explain(c: &mut Cursor<'_>) -> Parse<Statement> {
     let mut explain = Explain {
         analyze: false,
         verbose: false,
-        costs: true,
+        costs: false,
         timing: true,
         summary: None,
         format: ExplainFormat::Text,

@@ -252,6 +252,18 @@ pub(super) fn unique_using(c: &mut Cursor<'_>, name: Option<String>) -> Parse<Al
     Ok(AlterAction::UniqueUsingIndex { name, index })
 }
 
+/// `PRIMARY KEY USING INDEX i`.
+pub(super) fn key_using(c: &mut Cursor<'_>, name: Option<String>) -> Parse<AlterAction> {
+    c.need_all(&["PRIMARY", "KEY", "USING", "INDEX"])?;
+    let index = c.name()?;
+    c.eat_all(&["NOT", "DEFERRABLE"]);
+    if c.at("DEFERRABLE") || c.at_all(&["INITIALLY", "DEFERRED"]) {
+        return Err(c.unsupported("a PRIMARY KEY that is DEFERRABLE"));
+    }
+    c.eat_all(&["INITIALLY", "IMMEDIATE"]);
+    Ok(AlterAction::KeyUsingIndex { name, index })
+}
+
 /// `UNIQUE [NULLS [NOT] DISTINCT] (…)` of a table.
 pub(super) fn table_unique(c: &mut Cursor<'_>, name: Option<String>) -> Parse<UniqueDef> {
     if c.at_all(&["UNIQUE", "USING", "INDEX"]) {
@@ -329,17 +341,14 @@ fn change(c: &mut Cursor<'_>) -> Parse<IndexChange> {
         IndexChange::Disable
     } else if c.eat("REBUILD") {
         c.eat("ALL");
-        IndexChange::Rebuild
+        if c.eat("ASYNC") { IndexChange::RebuildAsync } else { IndexChange::Rebuild }
     } else if c.at("CONSISTENCY") {
         return Err(c.unsupported("ALTER INDEX … CONSISTENCY"));
     } else {
         return Err(c.expected("USABLE, UNUSABLE, DISABLE, ACTIVE or REBUILD"));
     };
-    if c.at("ASYNC") && change != IndexChange::Rebuild {
-        return Err(c.invalid("ASYNC stands behind REBUILD only"));
-    }
     if c.at("ASYNC") {
-        return Err(c.unsupported("ALTER INDEX … REBUILD ASYNC"));
+        return Err(c.invalid("ASYNC stands behind REBUILD only"));
     }
     if c.at("SET") || options::at_bare(c) {
         return Err(c.unsupported("ALTER INDEX … with properties"));

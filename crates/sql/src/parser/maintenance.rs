@@ -1,9 +1,9 @@
-//! ANALYZE and VACUUM.
+//! ANALYZE, UPDATE STATISTICS and VACUUM.
 
 use super::explain::boolean;
 use super::{Cursor, Parse};
 use crate::Statement;
-use crate::statement::{ObjectName, VacuumOptions};
+use crate::statement::{ObjectName, StatisticsOf, UpdateStatistics, VacuumOptions};
 use sqlparser::tokenizer::Token;
 
 /// ANALYZE [VERBOSE] [t [(a, b)], …].
@@ -22,6 +22,35 @@ pub(super) fn analyze(c: &mut Cursor<'_>) -> Parse<Statement> {
     }
     let tables = if c.at_end() { Vec::new() } else { c.list(table)? };
     Ok(Statement::Analyze { tables, verbose })
+}
+
+/// `UPDATE STATISTICS t [ALL | INDEX | COLUMNS] [SET property = n, …]`, behind UPDATE.
+pub(super) fn update_statistics(c: &mut Cursor<'_>) -> Parse<Statement> {
+    c.need("STATISTICS")?;
+    let table = c.object_name()?;
+    let of = if c.eat("INDEX") {
+        StatisticsOf::Indexes
+    } else if c.eat("COLUMNS") {
+        StatisticsOf::Columns
+    } else {
+        c.eat("ALL");
+        StatisticsOf::All
+    };
+    let properties = if c.eat("SET") { c.list(property)? } else { Vec::new() };
+    Ok(Statement::UpdateStatistics(UpdateStatistics { table, of, properties }))
+}
+
+/// `"phoenix.stats.guidepost.width" = 100000000`.
+fn property(c: &mut Cursor<'_>) -> Parse<(String, u64)> {
+    let name = c.any_word()?.to_ascii_lowercase();
+    c.need_token(&Token::Eq)?;
+    let number = match c.peek() {
+        Token::Number(digits, _) => digits.parse().ok(),
+        _ => None,
+    };
+    let Some(number) = number else { return Err(c.expected("a whole number")) };
+    c.next();
+    Ok((name, number))
 }
 
 fn table(c: &mut Cursor<'_>) -> Parse<(ObjectName, Vec<String>)> {

@@ -23,6 +23,7 @@ mod job;
 mod like;
 mod lock;
 mod maintenance;
+mod materialized;
 mod owner;
 mod prepare;
 mod row_locks;
@@ -36,14 +37,16 @@ mod view;
 pub(crate) use cursor::{Cursor, fold};
 pub(crate) use data_type::data_type;
 pub(crate) use fault::{Fault, FaultKind, Parse};
+pub(crate) use row_locks::read as read_row_lock;
 pub(crate) use update::assignment;
 
 use crate::dialect::BennuDialect;
 use crate::lexer::{self, Piece};
+use crate::phoenix::hint;
 use crate::reject::{self, Rejecter};
 use crate::rewrite::Rewriter;
 use crate::statement::walk;
-use crate::{SqlError, Statement, ast};
+use crate::{Hint, SqlError, Statement, ast};
 use sqlparser::ast::{Visit, VisitMut};
 use std::ops::{ControlFlow, Range};
 
@@ -54,6 +57,8 @@ pub struct Parsed {
     pub statement: Statement,
     /// Its bytes in the text: from its first to its last token, without comments around it and without `;`.
     pub span: Range<usize>,
+    /// The hints in it.
+    pub hints: Vec<Hint>,
 }
 
 /// Reads all statements of a text, cut at `;`. Empty ones are left out.
@@ -95,7 +100,10 @@ pub fn parse_query(text: &str) -> Result<Box<ast::Query>, SqlError> {
 }
 
 fn parse_piece(text: &str, piece: Piece) -> Result<Parsed, SqlError> {
-    read(text, piece, whole_statement).map(|(statement, span)| Parsed { statement, span })
+    let hints = piece.hints.clone();
+    let (statement, span) = read(text, piece, whole_statement)?;
+    let hints = hint::read(&hints, &statement);
+    Ok(Parsed { statement, span, hints })
 }
 
 /// Runs a grammar over one piece, on a stack of its own if the piece is deep.
@@ -122,6 +130,7 @@ fn read<T: Send>(
 fn whole_statement(c: &mut Cursor<'_>) -> Parse<Statement> {
     let mut statement = dispatch::statement(c)?;
     c.end()?;
+    row_locks::check(c, &statement)?;
     let _ = walk::mutable::statement(&mut statement, &mut Rewriter);
     match reject::check(&statement) {
         ControlFlow::Continue(()) => Ok(statement),

@@ -1,22 +1,80 @@
-//! The locking clauses of a query, out of what `lexer/row_locks.rs` made of them.
+//! The locking clauses of queries, out of what `lexer/row_locks.rs` made of them.
 
-use super::{Cursor, Parse};
+use super::{Cursor, Fault, Parse};
 use crate::Statement;
 use crate::lexer::row_locks::{DOT, STRENGTHS};
-use crate::statement::{LockingSelect, RowLock, RowLockStrength, RowLockWait};
-use sqlparser::ast::{LockClause, NonBlock, Query};
+use crate::locking_subqueries::{has_locking_subquery, locks_rows};
+use crate::statement::{LockingSelect, RowLock, RowLockStrength, RowLockWait, walk};
+use sqlparser::ast::{LockClause, NonBlock, Query, Visitor};
+use sqlparser::tokenizer::Location;
+use std::ops::ControlFlow;
 
-/// A query as a statement: one whose rows are locked, if it says so.
+/// A query as a statement: one whose rows are locked, if it says so, or a subquery of it does.
 pub(super) fn statement(c: &Cursor<'_>, mut query: Box<Query>) -> Parse<Statement> {
     let locks = std::mem::take(&mut query.locks);
-    if locks.is_empty() {
+    if locks.is_empty() && !locks_rows(&query) {
         return Ok(Statement::Query(query));
     }
-    let locks = locks.iter().map(|clause| lock(c, clause)).collect::<Parse<_>>()?;
+    let locks = locks.iter().map(|clause| read(clause).map_err(|bad| bad.fault(c))).collect::<Parse<_>>()?;
     Ok(Statement::LockingSelect(Box::new(LockingSelect { query, locks })))
 }
 
-fn lock(c: &Cursor<'_>, clause: &LockClause) -> Parse<RowLock> {
+/// Locking clauses of subqueries: only where rows of the statement are read by who can lock them.
+pub(super) fn check(c: &Cursor<'_>, statement: &Statement) -> Parse<()> {
+    match walk::shared::statement(statement, &mut Clauses) {
+        ControlFlow::Continue(()) => {}
+        ControlFlow::Break(bad) => return Err(bad.fault(c)),
+    }
+    let takes = |statement: &Statement| {
+        matches!(
+            statement,
+            Statement::LockingSelect(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_)
+        )
+    };
+    let taken = match statement {
+        Statement::Prepare { statement, .. } => takes(statement),
+        Statement::Explain(explain) => takes(&explain.statement),
+        other => takes(other),
+    };
+    match !taken && has_locking_subquery(statement) {
+        true => Err(c.unsupported("a locking clause at this place")),
+        false => Ok(()),
+    }
+}
+
+/// What is wrong with a clause.
+pub(crate) enum Bad {
+    Syntax,
+    Qualified(Location, RowLockStrength),
+}
+
+impl Bad {
+    fn fault(self, c: &Cursor<'_>) -> Box<Fault> {
+        match self {
+            Self::Syntax => c.syntax(),
+            Self::Qualified(place, strength) => {
+                let message = format!("{} must specify unqualified relation names", strength.words());
+                c.invalid_at(Some(place), &message)
+            }
+        }
+    }
+}
+
+struct Clauses;
+
+impl Visitor for Clauses {
+    type Break = Bad;
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Bad> {
+        match query.locks.iter().find_map(|clause| read(clause).err()) {
+            Some(bad) => ControlFlow::Break(bad),
+            None => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// A clause as it was written.
+pub(crate) fn read(clause: &LockClause) -> Result<RowLock, Bad> {
     let LockClause { lock_type: _, of, nonblock } = clause;
     let mut parts = of.iter().flat_map(|of| &of.0).filter_map(|part| part.as_ident());
     let written = parts.next().map(|ident| ident.value.as_str()).unwrap_or_default();
@@ -25,13 +83,12 @@ fn lock(c: &Cursor<'_>, clause: &LockClause) -> Parse<RowLock> {
         Some(1) => RowLockStrength::KeyShare,
         Some(2) => RowLockStrength::Update,
         Some(3) => RowLockStrength::Share,
-        _ => return Err(c.syntax()),
+        _ => return Err(Bad::Syntax),
     };
     let mut of = Vec::new();
     for part in parts {
         if part.value == DOT {
-            let message = format!("{} must specify unqualified relation names", strength.words());
-            return Err(c.invalid_at(Some(part.span.start), &message));
+            return Err(Bad::Qualified(part.span.start, strength));
         }
         of.push(match part.quote_style {
             Some(_) => part.value.clone(),

@@ -17,7 +17,6 @@ const STATEMENTS: &[&str] = &[
     "NOTIFY",
     "LOAD",
     "MERGE",
-    "REFRESH",
     "SECURITY",
     "CREATE",
     "DROP",

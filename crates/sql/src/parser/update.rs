@@ -3,7 +3,7 @@
 use super::insert::{returning, value};
 use super::{Cursor, Parse};
 use crate::Statement;
-use crate::ast::With;
+use crate::ast::{Expr, Value, With};
 use crate::statement::{Assignment, InsertValue, ObjectName, Update};
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
@@ -12,18 +12,18 @@ use sqlparser::tokenizer::Token;
 pub(super) fn update(c: &mut Cursor<'_>, with: Option<With>) -> Parse<Statement> {
     c.need("UPDATE")?;
     if c.at("STATISTICS") && !c.at_nth(1, "SET") {
-        return Err(c.unsupported_hint("UPDATE STATISTICS", "Use ANALYZE."));
+        return super::maintenance::update_statistics(c);
     }
     let (table, alias) = target(c, "SET")?;
     c.need("SET")?;
     let assignments = c.list(assignment)?;
     let from = if c.eat("FROM") { c.list(|c| c.with_parser(Parser::parse_table_and_joins))? } else { Vec::new() };
-    let selection = selection(c)?;
+    let (selection, current_of) = selection(c)?;
     if c.at("ORDER") || c.at("LIMIT") {
         return Err(c.unsupported_hint("ORDER BY and LIMIT of UPDATE", "Choose the rows in WHERE with a subquery."));
     }
     let returning = returning(c)?;
-    Ok(Statement::Update(Box::new(Update { with, table, alias, assignments, from, selection, returning })))
+    Ok(Statement::Update(Box::new(Update { with, table, alias, assignments, from, selection, current_of, returning })))
 }
 
 /// `[ONLY] t [*] [[AS] a]`; `after` is the word that cannot be an alias here.
@@ -40,15 +40,15 @@ fn ends_target(c: &Cursor<'_>) -> bool {
     ["SET", "USING", "WHERE", "ORDER", "LIMIT", "RETURNING"].iter().any(|word| c.at(word))
 }
 
-/// WHERE, if it comes next.
-pub(super) fn selection(c: &mut Cursor<'_>) -> Parse<Option<crate::ast::Expr>> {
+/// WHERE, if it comes next, and the cursor of CURRENT OF.
+pub(super) fn selection(c: &mut Cursor<'_>) -> Parse<(Option<Expr>, Option<String>)> {
     if !c.eat("WHERE") {
-        return Ok(None);
+        return Ok((None, None));
     }
-    if c.at_all(&["CURRENT", "OF"]) {
-        return Err(c.unsupported("WHERE CURRENT OF"));
+    if c.eat_all(&["CURRENT", "OF"]) {
+        return Ok((Some(Expr::value(Value::Boolean(false))), Some(c.name()?)));
     }
-    c.expr().map(Some)
+    Ok((Some(c.expr()?), None))
 }
 
 /// `a = x`, `a[1] = x`, `(a, b) = (x, y)`, `(a, b) = ROW (x, y)`, `(a, b) = (SELECT …)`.

@@ -31,6 +31,13 @@ pub(crate) fn with(c: &mut Cursor<'_>) -> Parse<Vec<TableOption>> {
     c.parenthesised(|c| option(c, false))
 }
 
+/// The first name that stands there twice.
+pub(crate) fn repeated(options: &[TableOption]) -> Option<&str> {
+    let named = |option: &TableOption| (option.family.clone(), option.name.clone());
+    let twice = |at: usize, option: &TableOption| options.iter().take(at).any(|other| named(other) == named(option));
+    options.iter().enumerate().find(|(at, option)| twice(*at, option)).map(|(_, option)| option.name.as_str())
+}
+
 fn value(c: &mut Cursor<'_>) -> Parse<OptionValue> {
     let negative = c.eat_token(&Token::Minus);
     if !negative {

@@ -3,15 +3,26 @@
 use super::name::check_name;
 use super::{Place, Verdict, invalid, refuse_if, unsupported, unsupported_hint};
 use sqlparser::ast::{
-    Cte, Fetch, LimitClause, LockClause, LockType, OrderBy, OrderByExpr, OrderByKind, Query, SetExpr, SetOperator,
-    SetQuantifier, Spanned, Values, With,
+    Cte, Fetch, LimitClause, OrderBy, OrderByExpr, OrderByKind, Query, SetExpr, SetOperator, SetQuantifier, Spanned,
+    Values, With,
 };
 use std::ops::ControlFlow;
 
 /// Looks at one query, not at those inside it.
 pub(super) fn check(query: &Query) -> Verdict {
-    let Query { with, body, order_by, limit_clause, fetch, locks, for_clause, settings, format_clause, pipe_operators } =
-        query;
+    // Locking clauses are looked at by `parser/row_locks.rs`.
+    let Query {
+        with,
+        body,
+        order_by,
+        limit_clause,
+        fetch,
+        locks: _,
+        for_clause,
+        settings,
+        format_clause,
+        pipe_operators,
+    } = query;
     if let Some(with) = with {
         check_with(with)?;
     }
@@ -24,9 +35,6 @@ pub(super) fn check(query: &Query) -> Verdict {
     }
     if let Some(fetch) = fetch {
         check_fetch(fetch, order_by.as_ref(), limit_clause.as_ref())?;
-    }
-    if let Some(lock) = locks.first() {
-        check_lock(lock)?;
     }
     refuse_if(for_clause.is_some(), "FOR XML, FOR JSON and FOR BROWSE", Place::Words(&["FOR"]))?;
     refuse_if(settings.is_some(), "SETTINGS of a query", Place::Words(&["SETTINGS"]))?;
@@ -125,14 +133,3 @@ fn check_fetch(fetch: &Fetch, order_by: Option<&OrderBy>, limit: Option<&LimitCl
     }
     invalid("multiple LIMIT clauses not allowed", Place::Words(&["FETCH"]))
 }
-
-fn check_lock(lock: &LockClause) -> Verdict {
-    let LockClause { lock_type, of: _, nonblock: _ } = lock;
-    match lock_type {
-        LockType::Update => unsupported_hint("FOR UPDATE in a subquery", ELSEWHERE, Place::Words(&["FOR"])),
-        LockType::Share => unsupported_hint("FOR SHARE in a subquery", ELSEWHERE, Place::Words(&["FOR"])),
-    }
-}
-
-/// What to do in place of a locking clause in a subquery.
-const ELSEWHERE: &str = "Write the locking clause at the end of the statement, with OF and the names of tables.";

@@ -70,7 +70,6 @@ pub(crate) const ABSENT_KINDS: &[AbsentKind] = &[
     kind(&["FOREIGN", "TABLE"], "foreign table", Naming::Relation, None),
     kind(&["FUNCTION"], "function", Naming::Arguments, Some(("pg_proc", "proname"))),
     kind(&["LANGUAGE"], "language", Naming::Plain, Some(("pg_language", "lanname"))),
-    kind(&["MATERIALIZED", "VIEW"], "materialized view", Naming::Relation, None),
     kind(&["POLICY"], "policy", Naming::OfTable, None),
     kind(&["PROCEDURE"], "procedure", Naming::Arguments, Some(("pg_proc", "proname"))),
     kind(&["PUBLICATION"], "publication", Naming::Plain, None),

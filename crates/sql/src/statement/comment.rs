@@ -16,7 +16,7 @@ pub struct Comment {
 /// What can have a comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Commented {
-    /// TABLE, VIEW, SEQUENCE, INDEX.
+    /// TABLE, VIEW, MATERIALIZED VIEW, SEQUENCE, INDEX.
     Relation(RelationKind, ObjectName),
     /// COLUMN `relation.column`.
     Column {
@@ -45,6 +45,8 @@ pub enum RelationKind {
     Table,
     /// VIEW.
     View,
+    /// MATERIALIZED VIEW.
+    MaterializedView,
     /// SEQUENCE.
     Sequence,
     /// INDEX.
@@ -57,6 +59,7 @@ impl RelationKind {
         match self {
             Self::Table => "table",
             Self::View => "view",
+            Self::MaterializedView => "materialized view",
             Self::Sequence => "sequence",
             Self::Index => "index",
         }

@@ -148,13 +148,15 @@ pub enum OptionValue {
     Null,
 }
 
-/// ALTER TABLE.
+/// ALTER TABLE and ALTER MATERIALIZED VIEW.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AlterTable {
     /// The table.
     pub name: ObjectName,
     /// No error when it is absent.
     pub if_exists: bool,
+    /// Was it called a materialized view?
+    pub materialized: bool,
     /// What changes, all or nothing, in this order.
     pub actions: Vec<AlterAction>,
 }
@@ -177,6 +179,13 @@ pub enum AlterAction {
     AddUnique(UniqueDef),
     /// ADD [CONSTRAINT name] UNIQUE USING INDEX.
     UniqueUsingIndex {
+        /// CONSTRAINT name.
+        name: Option<String>,
+        /// The index.
+        index: String,
+    },
+    /// ADD [CONSTRAINT name] PRIMARY KEY USING INDEX.
+    KeyUsingIndex {
         /// CONSTRAINT name.
         name: Option<String>,
         /// The index.

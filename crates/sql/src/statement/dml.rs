@@ -147,6 +147,8 @@ pub struct Update {
     pub from: Vec<ast::TableWithJoins>,
     /// WHERE.
     pub selection: Option<ast::Expr>,
+    /// WHERE CURRENT OF this cursor; the selection is FALSE then.
+    pub current_of: Option<String>,
     /// RETURNING; empty means none.
     pub returning: Vec<ast::SelectItem>,
 }
@@ -164,6 +166,8 @@ pub struct Delete {
     pub using: Vec<ast::TableWithJoins>,
     /// WHERE.
     pub selection: Option<ast::Expr>,
+    /// WHERE CURRENT OF this cursor; the selection is FALSE then.
+    pub current_of: Option<String>,
     /// ORDER BY: which rows LIMIT takes (not in PostgreSQL).
     pub order_by: Vec<ast::OrderByExpr>,
     /// LIMIT (not in PostgreSQL).

@@ -76,6 +76,8 @@ pub enum IndexChange {
     Disable,
     /// REBUILD.
     Rebuild,
+    /// REBUILD ASYNC: the statement does not wait for the entries.
+    RebuildAsync,
 }
 
 /// A UNIQUE constraint.

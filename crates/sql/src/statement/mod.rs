@@ -10,6 +10,7 @@ mod cursor;
 mod ddl;
 mod dml;
 mod foreign_key;
+mod hint;
 mod index;
 mod job;
 mod like;
@@ -36,6 +37,7 @@ pub use dml::{
     Update,
 };
 pub use foreign_key::{ForeignKeyDef, ReferentialAction};
+pub use hint::Hint;
 pub use index::{CheckIndexes, CreateIndex, IndexChange, IndexExprDef, IndexPartDef, IndexPartOf, Reindex, UniqueDef};
 pub use job::{ControlJob, JobAction};
 pub use like::{LikeOption, TableLike};
@@ -45,9 +47,10 @@ pub use owner::{ChangeOwner, OwnedObject};
 pub use row_lock::{LockingSelect, RowLock, RowLockStrength, RowLockWait};
 pub use sequence::{AlterSequence, CreateSequence, Generated, Overriding, SequenceChange, SequenceOptions};
 pub use session::{
-    Discard, Explain, ExplainFormat, Isolation, SettingName, SettingValue, TransactionModes, VacuumOptions,
+    Discard, Explain, ExplainFormat, Isolation, SettingName, SettingValue, StatisticsOf, TransactionModes,
+    UpdateStatistics, VacuumOptions,
 };
-pub use view::CreateView;
+pub use view::{CreateMaterializedView, CreateView, RefreshMaterializedView};
 
 use crate::ast;
 use types::DataType;
@@ -78,6 +81,19 @@ pub enum Statement {
     CreateView(Box<CreateView>),
     /// DROP VIEW.
     DropView {
+        /// The views.
+        names: Vec<ObjectName>,
+        /// No error when one is absent.
+        if_exists: bool,
+        /// Also what depends on them.
+        cascade: bool,
+    },
+    /// CREATE MATERIALIZED VIEW.
+    CreateMaterializedView(Box<CreateMaterializedView>),
+    /// REFRESH MATERIALIZED VIEW.
+    RefreshMaterializedView(RefreshMaterializedView),
+    /// DROP MATERIALIZED VIEW.
+    DropMaterializedView {
         /// The views.
         names: Vec<ObjectName>,
         /// No error when one is absent.
@@ -274,6 +290,8 @@ pub enum Statement {
         /// VERBOSE.
         verbose: bool,
     },
+    /// UPDATE STATISTICS.
+    UpdateStatistics(UpdateStatistics),
     /// VACUUM; no tables means all.
     Vacuum {
         /// The tables.

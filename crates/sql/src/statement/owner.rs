@@ -20,6 +20,8 @@ pub enum OwnedObject {
     Table(ObjectName),
     /// VIEW.
     View(ObjectName),
+    /// MATERIALIZED VIEW.
+    MaterializedView(ObjectName),
     /// SEQUENCE.
     Sequence(ObjectName),
     /// SCHEMA.

@@ -2,12 +2,12 @@
 
 use crate::ast;
 
-/// A query whose rows are locked. The query itself has no locking clause any more.
+/// A query whose rows are locked, or those of subqueries in it. The query itself has no locking clause any more.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LockingSelect {
     /// The query.
     pub query: Box<ast::Query>,
-    /// Its locking clauses, at least one.
+    /// Its own locking clauses; without one a subquery has some.
     pub locks: Vec<RowLock>,
 }
 

@@ -1,6 +1,6 @@
 //! Statements about the session: settings, transactions, EXPLAIN.
 
-use super::Statement;
+use super::{ObjectName, Statement};
 
 /// Name of a setting, folded: `search_path`, `my.setting`.
 pub type SettingName = String;
@@ -46,7 +46,7 @@ pub struct Explain {
     pub analyze: bool,
     /// VERBOSE.
     pub verbose: bool,
-    /// COSTS; true unless switched off.
+    /// COSTS; false unless it is asked for.
     pub costs: bool,
     /// TIMING; true unless switched off. Matters with `analyze`.
     pub timing: bool,
@@ -66,6 +66,29 @@ pub enum ExplainFormat {
     Text,
     /// JSON.
     Json,
+}
+
+/// Phoenix's UPDATE STATISTICS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpdateStatistics {
+    /// The table.
+    pub table: ObjectName,
+    /// Of what.
+    pub of: StatisticsOf,
+    /// SET: names in lower case.
+    pub properties: Vec<(String, u64)>,
+}
+
+/// What UPDATE STATISTICS is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StatisticsOf {
+    /// ALL: rows and indexes.
+    #[default]
+    All,
+    /// INDEX.
+    Indexes,
+    /// COLUMNS: rows without indexes.
+    Columns,
 }
 
 /// What a session is told to let go of.

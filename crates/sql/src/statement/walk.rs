@@ -21,6 +21,7 @@ macro_rules! walker {
                     Statement::Delete(it) => delete(it, v),
                     Statement::CreateTable(it) => create_table(it, v),
                     Statement::CreateView(it) => it.query.visit(v),
+                    Statement::CreateMaterializedView(it) => it.query.visit(v),
                     Statement::AlterTable(it) => alter_table(it, v),
                     Statement::DeclareCursor(it) => it.query.visit(v),
                     Statement::Explain(it) => self::statement(& $($mutability)? it.statement, v),
@@ -35,6 +36,8 @@ macro_rules! walker {
                     Statement::CreateSchema { .. }
                     | Statement::DropTable { .. }
                     | Statement::DropView { .. }
+                    | Statement::DropMaterializedView { .. }
+                    | Statement::RefreshMaterializedView(_)
                     | Statement::DropAbsent(_)
                     | Statement::CreateExtension(_)
                     | Statement::CreateSequence(_)
@@ -71,6 +74,7 @@ macro_rules! walker {
                     | Statement::Deallocate(_)
                     | Statement::Discard(_)
                     | Statement::Analyze { .. }
+                    | Statement::UpdateStatistics(_)
                     | Statement::Vacuum { .. } => ControlFlow::Continue(()),
                 }
             }
@@ -193,6 +197,7 @@ macro_rules! walker {
                         AlterAction::AddKey(_)
                         | AlterAction::AddUnique(_)
                         | AlterAction::UniqueUsingIndex { .. }
+                        | AlterAction::KeyUsingIndex { .. }
                         | AlterAction::AddForeignKey(_)
                         | AlterAction::ValidateConstraint { .. }
                         | AlterAction::DropConstraint { .. }

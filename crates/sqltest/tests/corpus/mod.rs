@@ -1,7 +1,7 @@
 //! The files of the corpus, and what runs them as trials.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use bennu::{Bennu, Options};
+use bennu::{AutoAnalyzeOptions, Bennu, Options};
 use libtest_mimic::Trial;
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,9 @@ fn runtime() -> Arc<Runtime> {
 
 /// A database in memory for one file.
 pub(crate) async fn open() -> Result<Bennu, String> {
-    let options = Options { cache_bytes: 32 << 20, memtable_bytes: 16 << 20, ..Options::default() };
+    // Plans must not change when statistics come of themselves.
+    let auto_analyze = AutoAnalyzeOptions::off();
+    let options = Options { cache_bytes: 32 << 20, memtable_bytes: 16 << 20, auto_analyze, ..Options::default() };
     Bennu::open_in_memory(&options).await.map_err(|e| e.to_string())
 }
 

@@ -5,7 +5,7 @@ use super::blocks::{Caching, DataBlock};
 use super::blocks::{Entries, Run, RunBlock, RunCursor, View, compare_key};
 use super::iterate::RangeIterator;
 use super::range::StoredRange;
-use fragment::{Fragment, FragmentError};
+use fragment::{FragmentError, header};
 use store::{KeyRange, StoreError, StoreResult};
 
 /// Problems that are listed one by one; more of them say nothing new.
@@ -55,7 +55,7 @@ impl Verified {
 
     /// What is wrong with a value.
     fn damage(&self, value: &[u8]) -> Option<FragmentError> {
-        if self.records { None } else { Fragment::parse(value).err() }
+        if self.records { None } else { header::check(value).err() }
     }
 
     fn check_run(&mut self, source: &ReadSource, view: &View, run: &Run, range: &StoredRange) {

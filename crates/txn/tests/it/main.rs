@@ -10,6 +10,7 @@
 
 extern crate bennu_txn as txn;
 
+mod dual;
 mod locks;
 mod map_store;
 mod overlay;

@@ -13,7 +13,7 @@ use super::position::{Left, Position};
 use crate::dml::{FAMILY, Target};
 use crate::error::EngineResult;
 use crate::jobs::job::{JobContext, JobHost};
-use crate::row_writer::index_codec;
+use crate::row_writer::{index_codec, know_index};
 use crate::settings::TimeZone;
 use crate::{Engine, SessionStart};
 use catalog::{Index, JobCounts, Table, TableOid};
@@ -285,6 +285,7 @@ impl Backfill {
                 // What an index computes does not depend on the session that compiles it.
                 engine.session(SessionStart::default())?.compile_indexes(&catalog, table).await?;
             }
+            know_index(engine, table, index)?;
             let target = Target::new(&catalog, table, TimeZone::UTC)?;
             *known = Some(Codecs { version: catalog.version(), target, index: index_codec(table, index)? });
         }

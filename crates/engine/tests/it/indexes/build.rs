@@ -3,7 +3,6 @@
 use super::World;
 use crate::client::engine_over;
 use std::sync::Arc;
-use store_testkit::{LimitedStore, ModelStore, Without};
 
 #[tokio::test]
 async fn duplicates_are_named_and_nothing_is_left() {
@@ -53,18 +52,6 @@ async fn a_restart_keeps_indexes() {
     let mut again = World { engine, store: Arc::clone(&w.store), client };
     assert_eq!(again.verify("t").await, 2);
     assert!(again.client.run("INSERT INTO t VALUES (3, 1)").await.starts_with("ERROR 23505"));
-}
-
-/// There rows and entries could not be written in one step.
-#[tokio::test]
-async fn a_store_that_writes_single_rows_is_refused() {
-    let store = LimitedStore::new(Arc::new(ModelStore::new()), Without::everything());
-    let mut w = World::over(Arc::new(store)).await;
-    w.client.ok("CREATE TABLE t (k integer PRIMARY KEY, a integer)").await;
-    for statement in ["CREATE INDEX i ON t (a)", "ALTER TABLE t ADD UNIQUE (a)", "CREATE TABLE u (a integer UNIQUE)"] {
-        let refused = w.client.run(statement).await;
-        assert_eq!(refused, "ERROR 0A000 an index in a store that writes single rows only is not supported");
-    }
 }
 
 #[tokio::test]

@@ -315,3 +315,18 @@ async fn a_block_that_repeats_its_reads_reads_by_no_index_of_later() {
         reader.ok("COMMIT").await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rebuild_as_a_job_makes_a_disabled_index_whole_and_readable() {
+    let mut w = world(500).await;
+    w.client.ok("CREATE UNIQUE INDEX i ON t (a)").await;
+    w.client.ok("ALTER INDEX i ON t DISABLE").await;
+    w.client.ok("UPDATE t SET a = a + 1; DELETE FROM t WHERE k = 7").await;
+    let answer = w.client.run("ALTER INDEX i ON t REBUILD ASYNC").await;
+    assert!(answer.contains("goes on as job"), "{answer}");
+    until(&w, "SELECT state FROM bennu.jobs ORDER BY id DESC LIMIT 1", "succeeded").await;
+    assert_eq!(w.client.run("SELECT indisvalid FROM pg_index WHERE indexrelid = 'i'::regclass").await, "t\nSELECT 1");
+    assert_eq!(w.client.run("CHECK TABLE t").await, "CHECK 0");
+    assert!(w.client.run("INSERT INTO t VALUES (1000, 10)").await.contains("ERROR 23505"));
+    assert_eq!(w.table("t").await.indexes.len(), 1);
+}

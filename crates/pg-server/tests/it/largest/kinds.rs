@@ -23,6 +23,9 @@ fn kind(statement: &Statement) -> &'static str {
         Statement::CreateSchema { .. } => "create schema",
         Statement::CreateView(_) => "create view",
         Statement::DropView { .. } => "drop view",
+        Statement::CreateMaterializedView(_) => "create materialized view",
+        Statement::RefreshMaterializedView(_) => "refresh materialized view",
+        Statement::DropMaterializedView { .. } => "drop materialized view",
         Statement::CreateSequence(_) => "create sequence",
         Statement::AlterSequence(_) => "alter sequence",
         Statement::DropSequence { .. } => "drop sequence",
@@ -67,10 +70,11 @@ fn kind(statement: &Statement) -> &'static str {
         Statement::Discard(_) => "discard",
         Statement::Analyze { .. } => "analyze",
         Statement::Vacuum { .. } => "vacuum",
+        Statement::UpdateStatistics(_) => "update statistics",
     }
 }
 
-const KINDS: usize = 52;
+const KINDS: usize = 56;
 
 /// Bytes of texts that are read for their kind.
 const LONG: usize = 2 << 20;
@@ -126,6 +130,10 @@ fn queries() -> Vec<String> {
         "SELECT max(s) FROM (SELECT sum(i::float8) OVER (ORDER BY i ROWS BETWEEN 100000 PRECEDING AND 100000 FOLLOWING)
             AS s FROM generate_series(1, 1000000) AS g(i)) AS x"
             .to_string(),
+        "SELECT repeat('a', 1000000) LIKE repeat('%a', 5000) || 'b'".to_string(),
+        "SELECT count(*) FROM generate_series(1, 1000) AS g(i)
+            WHERE repeat('a', 1000000 + i) LIKE '%' || repeat('_a', 5000) || 'b%'"
+            .to_string(),
         format!("SELECT count(*) FROM {ENDLESS} WHERE i * j = -1"),
         format!("SELECT k FROM t WHERE {}", (0..20_000).map(|n| format!("v = {n}")).collect::<Vec<_>>().join(" OR ")),
     ]
@@ -152,6 +160,8 @@ fn definitions() -> Vec<String> {
         format!("CREATE TABLE computed AS SELECT i, j FROM {ENDLESS}"),
         format!("CREATE SCHEMA \"{}\"", "s".repeat(500_000)),
         format!("CREATE VIEW chained AS {}", first_of_each(24)),
+        format!("CREATE MATERIALIZED VIEW endless AS SELECT i, j FROM {ENDLESS}"),
+        "REFRESH MATERIALIZED VIEW filled".to_string(),
         format!("CREATE SEQUENCE long START 1 MAXVALUE 9223372036854775807 -- {}", "x".repeat(1 << 20)),
         format!("ALTER SEQUENCE numbers RESTART 5 /* {} */", "x".repeat(1 << 20)),
         format!("ALTER TABLE grown {}", list(1_500, |n| format!("ADD COLUMN c{n} int DEFAULT {n}"))),
@@ -175,7 +185,7 @@ fn definitions() -> Vec<String> {
         .map(str::to_string),
     );
     all.push(format!("ALTER INDEX built RENAME TO \"{}\"", "i".repeat(500_000)));
-    let kinds = ["TABLE", "INDEX", "VIEW", "SEQUENCE", "SCHEMA"];
+    let kinds = ["TABLE", "INDEX", "VIEW", "MATERIALIZED VIEW", "SEQUENCE", "SCHEMA"];
     all.extend(kinds.iter().map(|kind| format!("DROP {kind} IF EXISTS {absent}")));
     all
 }
@@ -212,6 +222,7 @@ fn sessions() -> Vec<String> {
         format!("SET CONSTRAINTS {} DEFERRED", list(NAMES, |n| format!("absent{n}"))),
         format!("ANALYZE {names}"),
         "ANALYZE".to_string(),
+        "UPDATE STATISTICS indexed ALL".to_string(),
         format!("VACUUM {names}"),
     ]
 }
@@ -237,6 +248,8 @@ async fn fill(server: &Server) {
         text.extend((0..TABLES).map(table(kind)));
     }
     assert_eq!(client.run(&text).await.strs(), Ok("CREATE TABLE"));
+    let view = format!("CREATE MATERIALIZED VIEW filled AS SELECT i, j FROM {ENDLESS} WITH NO DATA");
+    assert_eq!(client.run(&view).await.strs(), Ok("CREATE MATERIALIZED VIEW"));
     let rows =
         "CREATE TABLE t (k int PRIMARY KEY, v int); INSERT INTO t SELECT i, i FROM generate_series(1, 2000) AS g(i);
         INSERT INTO grown SELECT i FROM generate_series(1, 2000) AS g(i);

@@ -1,7 +1,7 @@
 //! The name that was meant: the one that differs least.
 
 /// The name that differs least from `name`, if it differs by no more than a third of its letters.
-pub(crate) fn close_name<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn close_name<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
     let near = names.map(|other| (distance(name, other), other)).filter(|(distance, _)| *distance <= limit);
     near.min_by_key(|(distance, _)| *distance).map(|(_, other)| other)

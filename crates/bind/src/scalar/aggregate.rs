@@ -1,0 +1,229 @@
+//! Calls of aggregates. Each becomes a column of the grouping of the query that it belongs to: the innermost whose columns
+//! its arguments name, which may be one around the query that holds the call.
+
+use super::condition::reads_columns;
+use crate::binder::Binder;
+use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::select::{PendingAggregate, holds_subquery};
+use crate::tree::{ColId, ColInfo, ColRef, Kind, Scalar, Span};
+use builtins::resolve::Resolved;
+use builtins::{Kind as FunctionKind, Ty, TypeId, digits};
+use sql::ast;
+use std::collections::BTreeMap;
+
+/// What subqueries around the place have read of each query before a call was bound.
+type Read = Vec<BTreeMap<ColId, u8>>;
+
+/// Arguments, FILTER and ORDER BY of a call.
+struct Parts {
+    args: Vec<Scalar>,
+    filter: Option<Scalar>,
+    /// Value, descending, NULLs first.
+    order: Vec<(Scalar, bool, bool)>,
+}
+
+impl Parts {
+    fn values(&self) -> impl Iterator<Item = &Scalar> {
+        self.args.iter().chain(&self.filter).chain(self.order.iter().map(|(value, ..)| value))
+    }
+
+    fn values_mut(&mut self) -> impl Iterator<Item = &mut Scalar> {
+        self.args.iter_mut().chain(&mut self.filter).chain(self.order.iter_mut().map(|(value, ..)| value))
+    }
+}
+
+impl Binder<'_> {
+    /// `sum(x)`, `percentile_disc(0.5) WITHIN GROUP (ORDER BY x)`.
+    pub(super) fn aggregate(
+        &mut self,
+        name: &str,
+        function: &ast::Function,
+        list: &ast::FunctionArgumentList,
+        span: Span,
+    ) -> BindResult<Scalar> {
+        let star = matches!(list.args.as_slice(), [ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Wildcard)]);
+        let within_group = !function.within_group.is_empty();
+        // The one is a syntax error, the other says that a star is missing.
+        if star && list.duplicate_treatment.is_some() || list.args.is_empty() && !within_group {
+            return Err(self.not_built("this call of an aggregate"));
+        }
+        let read = self.read_so_far();
+        let before = std::mem::replace(&mut self.scope().in_aggregate, true);
+        let bound = self.aggregate_parts(function, list, star);
+        self.scope().in_aggregate = before;
+        let mut parts = bound?;
+        let Resolved::Call(call) = self.resolve_call(name, &parts.args, span)? else {
+            return Err(self.not_built("this aggregate"));
+        };
+        let direct = call.function.direct;
+        let is_plain = call.function.kind == FunctionKind::Aggregate && call.defaults == 0 && call.variadic.is_none();
+        if !is_plain || direct.is_some() != within_group {
+            return Err(self.not_built("this kind of aggregate"));
+        }
+        self.note_call(call.function.id);
+        parts.args = self.call_arguments(&call, parts.args)?;
+        let distinct = matches!(list.duplicate_treatment, Some(ast::DuplicateTreatment::Distinct));
+        if distinct {
+            for arg in &parts.args {
+                self.equality(arg.ty, arg.span)?;
+            }
+        }
+        let level = self.level_of_aggregate(&parts)?;
+        self.check_place(level, span)?;
+        if level > 0 {
+            self.move_out(level, &mut parts, read)?;
+        }
+        let direct = self.direct_arguments(direct, &mut parts)?;
+        let digits = match (call.returns.id, within_group) {
+            (TypeId::NUMERIC, true) => parts.args.first().and_then(|arg| arg.ty.digits),
+            (TypeId::NUMERIC, false) => {
+                digits::of_aggregate(call.function.name, parts.args.first().map(|arg| &arg.ty), distinct)
+            }
+            _ => None,
+        };
+        let (func, ty) = (call.function.id, Ty { digits, ..call.returns });
+        let Parts { args, filter, order } = parts;
+        let pending = PendingAggregate { col: None, func, args, direct, distinct, filter, order, ty };
+        self.column_of_aggregate(name, pending, level, span)
+    }
+
+    fn aggregate_parts(
+        &mut self,
+        function: &ast::Function,
+        list: &ast::FunctionArgumentList,
+        star: bool,
+    ) -> BindResult<Parts> {
+        let mut args = if star { Vec::new() } else { self.arguments(list)? };
+        let filter = function.filter.as_ref().map(|filter| self.boolean(filter, "FILTER")).transpose()?;
+        let mut order = Vec::new();
+        for clause in &list.clauses {
+            let ast::FunctionArgumentClause::OrderBy(keys) = clause else {
+                return Err(self.not_built("this clause of an aggregate"));
+            };
+            order.extend(self.aggregate_order(keys)?);
+        }
+        if !function.within_group.is_empty() {
+            order = self.aggregate_order(&function.within_group)?;
+            args.extend(order.iter().map(|(value, ..)| value.clone()));
+        }
+        Ok(Parts { args, filter, order })
+    }
+
+    fn aggregate_order(&mut self, keys: &[ast::OrderByExpr]) -> BindResult<Vec<(Scalar, bool, bool)>> {
+        let mut order = Vec::with_capacity(keys.len());
+        for key in keys {
+            let value = self.scalar(&key.expr)?;
+            let value = self.output_type(value)?;
+            self.ordering(value.ty, value.span)?;
+            let descending = key.options.asc == Some(false);
+            order.push((value, descending, key.options.nulls_first.unwrap_or(descending)));
+        }
+        Ok(order)
+    }
+
+    /// Takes the arguments outside of WITHIN GROUP from the others, which are what rows are sorted by.
+    fn direct_arguments(&self, direct: Option<usize>, parts: &mut Parts) -> BindResult<Vec<Scalar>> {
+        let Some(count) = direct else { return Ok(Vec::new()) };
+        let sorted = parts.args.split_off(count.min(parts.args.len()));
+        let direct = std::mem::replace(&mut parts.args, sorted);
+        let ([arg], [(by, ..)]) = (parts.args.as_slice(), parts.order.as_mut_slice()) else {
+            return Err(self.not_built("WITHIN GROUP of several columns"));
+        };
+        // It is sorted as the type that the aggregate takes.
+        *by = arg.clone();
+        if direct.iter().any(|value| reads_columns(value) || holds_subquery(value)) {
+            return Err(self.not_built("a column outside of WITHIN GROUP"));
+        }
+        Ok(direct)
+    }
+
+    /// So many queries out is the one that the aggregate belongs to.
+    fn level_of_aggregate(&self, parts: &Parts) -> BindResult<u8> {
+        let mut lowest = None;
+        parts.values().for_each(|value| lowest_level(value, &mut lowest));
+        Ok(lowest.unwrap_or(0))
+    }
+
+    /// May there be an aggregate of that query, in the clause of it in which the call stands?
+    fn check_place(&self, level: u8, span: Span) -> BindResult<()> {
+        let at = self.scopes.len().checked_sub(usize::from(level) + 1);
+        let Some(scope) = at.and_then(|at| self.scopes.get(at)) else {
+            return Err(self.not_built("an aggregate of no query"));
+        };
+        if scope.in_window && scope.in_aggregate {
+            return Err(self.not_built("an aggregate within an aggregate over a window"));
+        }
+        if scope.in_aggregate {
+            return self.error(BindErrorKind::NestedAggregate, span);
+        }
+        match scope.clause {
+            Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::DistinctOn => Ok(()),
+            clause => self.error(BindErrorKind::AggregateNotAllowed { clause }, span),
+        }
+    }
+
+    fn read_so_far(&self) -> Read {
+        self.boundaries.iter().map(|boundary| boundary.free.clone()).collect()
+    }
+
+    /// Makes the arguments those of a query further out: subqueries below that query do not read what only they name.
+    fn move_out(&mut self, level: u8, parts: &mut Parts, read: Read) -> BindResult<()> {
+        if parts.values().any(holds_subquery) {
+            return Err(self.not_built("a subquery in an aggregate of an outer query"));
+        }
+        parts.values_mut().for_each(|value| nearer(value, level));
+        let owner = self.scopes.len() - 1 - usize::from(level);
+        for (boundary, before) in self.boundaries.iter_mut().zip(read) {
+            if boundary.depth > owner {
+                boundary.free = before;
+            }
+        }
+        Ok(())
+    }
+
+    /// The column that the aggregate becomes in the grouping of its query.
+    fn column_of_aggregate(
+        &mut self,
+        name: &str,
+        mut pending: PendingAggregate,
+        level: u8,
+        span: Span,
+    ) -> BindResult<Scalar> {
+        let ty = pending.ty;
+        let owner = self.scopes.len().saturating_sub(usize::from(level) + 1);
+        let known = self.scopes.get(owner).map_or(&[][..], |scope| &scope.aggregates);
+        let alike = known.iter().find(|other| other.same_as(&pending)).and_then(|other| other.col);
+        let id = match alike {
+            Some(id) => id,
+            None => {
+                let id = self.new_col(ColInfo { name: name.to_owned(), ty, nullable: true, origin: None })?;
+                pending.col = Some(id);
+                if let Some(scope) = self.scopes.get_mut(owner) {
+                    scope.aggregates.push(pending);
+                }
+                id
+            }
+        };
+        self.note_read(owner, id);
+        Ok(Scalar { kind: Kind::Col(ColRef { id, level }), ty, span })
+    }
+}
+
+/// The innermost query whose columns a value reads, by how far out it is.
+fn lowest_level(value: &Scalar, lowest: &mut Option<u8>) {
+    let mut note = |level: u8| *lowest = Some(lowest.map_or(level, |known: u8| known.min(level)));
+    match &value.kind {
+        Kind::Col(col) => note(col.level),
+        Kind::Subquery(subquery) => subquery.free.iter().for_each(|col| note(col.level)),
+        _ => {}
+    }
+    value.each_operand(&mut |operand| lowest_level(operand, lowest));
+}
+
+/// The value as seen from a query `levels` further out.
+fn nearer(value: &mut Scalar, levels: u8) {
+    if let Kind::Col(col) = &mut value.kind {
+        col.level = col.level.saturating_sub(levels);
+    }
+    value.each_operand_mut(&mut |operand| nearer(operand, levels));
+}

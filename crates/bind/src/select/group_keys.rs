@@ -1,0 +1,210 @@
+//! GROUP BY: keys, and the grouping sets that ROLLUP, CUBE and GROUPING SETS make of them.
+//!
+//! ```text
+//!   GROUP BY a, ROLLUP (b, c)      keys a b c, sets (a b c) (a b) (a)
+//! ```
+
+use super::keys::Outputs;
+use crate::binder::Binder;
+use crate::error::{BindError, BindErrorKind, BindResult, Clause};
+use crate::name::fold;
+use crate::same::same;
+use crate::tree::Scalar;
+use sql::ast;
+
+/// Grouping sets of one query, at most.
+const MOST_SETS: usize = 4096;
+/// Elements of CUBE, at most.
+const MOST_OF_CUBE: usize = 12;
+
+/// What rows are grouped by.
+#[derive(Default)]
+pub(super) struct Groups {
+    /// Is there a GROUP BY?
+    pub(super) are_said: bool,
+    /// Each once.
+    pub(super) keys: Vec<Scalar>,
+    /// Grouping sets of places in `keys`; empty: one set of all keys.
+    pub(super) sets: Vec<Vec<usize>>,
+}
+
+/// Grouping sets of places in the list of keys.
+type Sets = Vec<Vec<usize>>;
+
+impl Binder<'_> {
+    /// GROUP BY: a bare name is a column's before it is an output's.
+    pub(super) fn group_keys(&mut self, by: &ast::GroupByExpr, outputs: Outputs<'_>) -> BindResult<Groups> {
+        let ast::GroupByExpr::Expressions(exprs, modifiers) = by else {
+            return Err(self.not_built("GROUP BY ALL"));
+        };
+        if !modifiers.is_empty() {
+            return Err(self.not_built("a modifier of GROUP BY"));
+        }
+        let (mut keys, mut sets, mut distinct): (Vec<Scalar>, Sets, bool) = (Vec::new(), vec![Vec::new()], false);
+        for expr in exprs {
+            if is_call_of(Some(expr), sql::DISTINCT_GROUPS) {
+                distinct = true;
+                continue;
+            }
+            let further = self.sets_of_group(expr, outputs, &mut keys)?;
+            sets = self.beside_each_other(&sets, &further)?;
+        }
+        if distinct {
+            let mut seen = std::collections::BTreeSet::new();
+            sets.retain(|set| {
+                let mut set = set.clone();
+                set.sort_unstable();
+                seen.insert(set)
+            });
+        }
+        if sets.len() == 1 {
+            sets.clear();
+        }
+        Ok(Groups { are_said: !exprs.is_empty(), keys, sets })
+    }
+
+    /// The sets that one item of the list stands for.
+    fn sets_of_group(&mut self, expr: &ast::Expr, outputs: Outputs<'_>, keys: &mut Vec<Scalar>) -> BindResult<Sets> {
+        match expr {
+            ast::Expr::Rollup(items) => Ok(rolled_up(&self.key_lists(items, outputs, keys)?)),
+            ast::Expr::Cube(items) => {
+                let items = self.key_lists(items, outputs, keys)?;
+                self.cubed(&items)
+            }
+            ast::Expr::GroupingSets(items) => {
+                let mut all = Vec::new();
+                for item in items {
+                    match item.as_slice() {
+                        [ast::Expr::Function(function)] if is_call_of(item.first(), "rollup") => {
+                            let items = self.elements(function, outputs, keys)?;
+                            all.extend(rolled_up(&items));
+                        }
+                        [ast::Expr::Function(function)] if is_call_of(item.first(), "cube") => {
+                            let items = self.elements(function, outputs, keys)?;
+                            all.extend(self.cubed(&items)?);
+                        }
+                        list => all.push(self.key_list(list, outputs, keys)?),
+                    }
+                }
+                Ok(all)
+            }
+            expr => {
+                let list = std::slice::from_ref(expr);
+                Ok(vec![self.key_list(list, outputs, keys)?])
+            }
+        }
+    }
+
+    /// The sets of CUBE: the first element is the last to be left out.
+    fn cubed(&self, items: &[Vec<usize>]) -> BindResult<Sets> {
+        if items.len() > MOST_OF_CUBE {
+            return Err(self.not_built("CUBE of so many elements"));
+        }
+        let chosen = |mask: usize| {
+            let is_in = |at: usize| mask >> (items.len() - 1 - at) & 1 == 1;
+            joined(items.iter().enumerate().filter(|(at, _)| is_in(*at)).map(|(_, item)| item))
+        };
+        Ok((0..1_usize << items.len()).rev().map(chosen).collect())
+    }
+
+    /// The elements of ROLLUP and CUBE within GROUPING SETS, which the parser takes for calls.
+    fn elements(
+        &mut self,
+        function: &ast::Function,
+        outputs: Outputs<'_>,
+        keys: &mut Vec<Scalar>,
+    ) -> BindResult<Vec<Vec<usize>>> {
+        let ast::FunctionArguments::List(list) = &function.args else {
+            return Err(self.not_built("this grouping set"));
+        };
+        let mut items = Vec::with_capacity(list.args.len());
+        for arg in &list.args {
+            let ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) = arg else {
+                return Err(self.not_built("this grouping set"));
+            };
+            items.push(self.key_list(std::slice::from_ref(expr), outputs, keys)?);
+        }
+        Ok(items)
+    }
+
+    fn key_lists(
+        &mut self,
+        items: &[Vec<ast::Expr>],
+        outputs: Outputs<'_>,
+        keys: &mut Vec<Scalar>,
+    ) -> BindResult<Vec<Vec<usize>>> {
+        items.iter().map(|item| self.key_list(item, outputs, keys)).collect()
+    }
+
+    /// Places of keys; those in parentheses are the keys in them.
+    fn key_list(
+        &mut self,
+        exprs: &[ast::Expr],
+        outputs: Outputs<'_>,
+        keys: &mut Vec<Scalar>,
+    ) -> BindResult<Vec<usize>> {
+        let mut places = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            match expr {
+                ast::Expr::Tuple(items) => places.extend(self.key_list(items, outputs, keys)?),
+                expr => places.push(self.group_key(expr, outputs, keys)?),
+            }
+        }
+        Ok(joined([&places]))
+    }
+
+    fn beside_each_other(&self, sets: &Sets, further: &Sets) -> BindResult<Sets> {
+        if sets.len().saturating_mul(further.len()) > MOST_SETS {
+            return Err(self.not_built("so many grouping sets"));
+        }
+        Ok(sets.iter().flat_map(|set| further.iter().map(move |more| joined([set, more]))).collect())
+    }
+
+    /// The place of a key.
+    fn group_key(&mut self, expr: &ast::Expr, outputs: Outputs<'_>, keys: &mut Vec<Scalar>) -> BindResult<usize> {
+        let clause = Clause::GroupBy;
+        let at = match expr {
+            ast::Expr::Identifier(ident) => match self.own_column(&fold(ident), self.span(ident.span))? {
+                true => None,
+                false => self.output_named(ident, outputs, clause)?,
+            },
+            expr => self.position(expr, outputs.len(), clause)?.map(|(at, _)| at),
+        };
+        let key = match at.and_then(|at| outputs.get(at)) {
+            Some((_, output)) => output.clone(),
+            None => {
+                let key = self.in_clause(clause, |binder| binder.scalar(expr))?;
+                self.output_type(key)?
+            }
+        };
+        if self.is_aggregate(&key) {
+            return Err(BindError::new(BindErrorKind::AggregateNotAllowed { clause }, key.span));
+        }
+        self.equality(key.ty, key.span)?;
+        Ok(keys.iter().position(|other| same(other, &key)).unwrap_or_else(|| {
+            keys.push(key);
+            keys.len() - 1
+        }))
+    }
+}
+
+/// Places of all lists, each once.
+fn joined<'s>(lists: impl IntoIterator<Item = &'s Vec<usize>>) -> Vec<usize> {
+    let mut all = Vec::new();
+    for place in lists.into_iter().flatten() {
+        if !all.contains(place) {
+            all.push(*place);
+        }
+    }
+    all
+}
+
+/// The sets of ROLLUP.
+fn rolled_up(items: &[Vec<usize>]) -> Sets {
+    (0..=items.len()).rev().map(|count| joined(items.iter().take(count))).collect()
+}
+
+fn is_call_of(expr: Option<&ast::Expr>, name: &str) -> bool {
+    matches!(expr, Some(ast::Expr::Function(function))
+        if function.name.to_string().trim_matches('"').eq_ignore_ascii_case(name))
+}

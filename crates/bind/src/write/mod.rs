@@ -1,0 +1,168 @@
+//! INSERT, UPSERT, UPDATE, DELETE: what they name of their target, and the parts that they have in common.
+//!
+//! A row of the target is up to three references to its table: the row that is there (`old`), the one that wants in
+//! (`excluded`), the one as written (RETURNING). Which columns of each are in use is known when all of it is bound.
+
+mod assignments;
+mod insert;
+mod update;
+
+use crate::binder::{Binder, plain};
+use crate::coerce::name_of;
+use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::relations::Found;
+use crate::scope::{ItemColumns, Scope, ScopeItem};
+use crate::tree::{Assignments, CastContext, Kind, NewValue, RelId, Scalar, Span, Target, TargetRow};
+use builtins::{Ty, TypeId};
+use catalog::{Column, Table};
+use sql::{ColumnName, ObjectName, ast};
+use std::sync::Arc;
+use types::Datum;
+
+impl Binder<'_> {
+    /// The table that is written, with references to its rows.
+    fn written_target(&mut self, name: &ObjectName) -> BindResult<Target> {
+        if name.database.is_some() {
+            return Err(self.not_built("a name with a database"));
+        }
+        let table = match self.relations.find(None, name.schema.as_deref(), &name.name) {
+            Some(Found::Table(table)) => table,
+            Some(Found::View(_)) => return Err(self.not_built("a view that is written")),
+            Some(Found::Other(what)) => return Err(self.not_built(what)),
+            None => return self.error(BindErrorKind::UndefinedTable { name: name.name.clone() }, Span::default()),
+        };
+        self.needs.relations.entry(table.oid).or_default().direct = true;
+        let mut row = |nullable| {
+            let rel = self.new_rel(Arc::clone(&table));
+            if let Some(scanned) = self.scans.get_mut(rel.0 as usize) {
+                scanned.nullable = nullable;
+            }
+            TargetRow { rel, cols: Vec::new() }
+        };
+        // What wants in was not held against NOT NULL yet.
+        let (old, excluded, written) = (row(false), row(true), row(false));
+        Ok(Target { table, old, excluded, written })
+    }
+
+    /// A row of the target under a name.
+    fn row_item(table: &Table, rel: RelId, name: &str, alone: bool) -> ScopeItem {
+        let columns = ItemColumns::Table { rel, renamed: Vec::new() };
+        let mut item = ScopeItem::new(Some(name.to_owned()), alone.then_some(table.oid), columns);
+        item.pending = false;
+        item
+    }
+
+    /// Runs `bind` where these relations are in sight and no others.
+    fn over_items<T>(
+        &mut self,
+        items: Vec<ScopeItem>,
+        clause: Clause,
+        bind: impl FnOnce(&mut Self) -> BindResult<T>,
+    ) -> BindResult<T> {
+        let mut scope = Scope::new();
+        scope.items = items;
+        self.scopes.push(scope);
+        let bound = self.in_clause(clause, bind);
+        self.scopes.pop();
+        bound
+    }
+
+    /// Where the column of that name stands. Hidden ones cannot be named.
+    fn target_column(&self, table: &Table, name: &ColumnName) -> BindResult<usize> {
+        let fits = |column: &Column| {
+            let family = name.family.as_ref().is_none_or(|family| column.family.as_deref().unwrap_or("0") == family);
+            !column.hidden && column.name == name.name && family
+        };
+        match table.columns.iter().position(fits) {
+            Some(at) => Ok(at),
+            None => {
+                let (table, column) = (table.name.clone(), name.to_string());
+                self.error(BindErrorKind::UndefinedTarget { table, column }, Span::default())
+            }
+        }
+    }
+
+    /// A value on its way into a column.
+    fn assigned(&mut self, column: &Column, value: Scalar) -> BindResult<Scalar> {
+        let ty = Ty::of(&column.ty);
+        // The fields of an interval decide what its literals mean.
+        let to = if ty.id == TypeId::INTERVAL { ty } else { plain(ty.id) };
+        self.assigned_as(column, to, value)
+    }
+
+    /// A value on its way into a column, or into an element of it: cast to the type without its limits, which are applied
+    /// where the value is assigned.
+    fn assigned_as(&mut self, column: &Column, to: Ty, value: Scalar) -> BindResult<Scalar> {
+        if matches!(value.kind, Kind::Row(_)) {
+            return Err(self.not_built("a row in place of a value"));
+        }
+        let (from, span) = (value.ty, value.span);
+        match self.try_coerce(value, to, CastContext::Assignment)? {
+            Some(value) => Ok(value),
+            None => {
+                let (column, given) = (column.name.clone(), name_of(from));
+                let kind = BindErrorKind::NotAssignable { column, wanted: name_of(to), given };
+                let hint = "You will need to rewrite or cast the expression.";
+                self.error(kind, span).map_err(|error| error.with_hint(hint))
+            }
+        }
+    }
+
+    /// What a column is without a value of the statement.
+    fn default_of(&mut self, column: &Column) -> BindResult<NewValue> {
+        if let Some(sequence) = column.sequence {
+            return Ok(NewValue::NextOf(sequence));
+        }
+        let ty = plain(Ty::of(&column.ty).id);
+        let null = || NewValue::Expr(Scalar { kind: Kind::Const(Datum::Null), ty, span: Span::default() });
+        let Some(text) = column.default.as_ref().filter(|_| column.generated.is_none()) else {
+            // Generated columns are computed when the rest of the row is known.
+            return Ok(null());
+        };
+        let Ok(expr) = sql::parse_expr(text) else { return Err(self.not_built("the text of this default")) };
+        let value = self.within_view(Vec::new(), |binder| {
+            binder.over_items(Vec::new(), Clause::Values, |binder| {
+                let value = binder.scalar(&expr)?;
+                binder.assigned(column, value)
+            })
+        })?;
+        Ok(NewValue::Expr(value))
+    }
+
+    /// RETURNING over what is in sight.
+    fn returning(&mut self, list: &[ast::SelectItem]) -> BindResult<Vec<(String, Scalar)>> {
+        let outputs = self.outputs(list)?;
+        outputs.into_iter().map(|(name, value)| Ok((name, self.output_type(value)?))).collect()
+    }
+
+    /// Tells the rows of a target which of their columns the statement reads.
+    pub(crate) fn fill_target(&self, target: &mut Target) {
+        for row in [&mut target.old, &mut target.excluded, &mut target.written] {
+            let ids = self.scans.get(row.rel.0 as usize).map(|scanned| scanned.ids.as_slice()).unwrap_or_default();
+            row.cols = ids.iter().enumerate().filter_map(|(at, id)| Some((at, (*id)?))).collect();
+        }
+    }
+}
+
+/// All expressions of assignments.
+fn scalars_of(set: &Assignments) -> impl Iterator<Item = &Scalar> {
+    set.iter().flat_map(|(_, value)| match value {
+        NewValue::Expr(value) => vec![value],
+        NewValue::Elements(changes) => {
+            changes.iter().flat_map(|change| change.places.iter().chain(std::iter::once(&change.value))).collect()
+        }
+        NewValue::Default | NewValue::NextOf(_) => Vec::new(),
+    })
+}
+
+/// The expressions of a new value.
+pub(crate) fn scalars_mut(value: &mut NewValue) -> Vec<&mut Scalar> {
+    match value {
+        NewValue::Expr(value) => vec![value],
+        NewValue::Elements(changes) => changes
+            .iter_mut()
+            .flat_map(|change| change.places.iter_mut().chain(std::iter::once(&mut change.value)))
+            .collect(),
+        NewValue::Default | NewValue::NextOf(_) => Vec::new(),
+    }
+}

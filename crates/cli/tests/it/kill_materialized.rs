@@ -1,0 +1,94 @@
+//! `kill -9` while materialized views are refreshed in both ways and by their jobs: each has the rows of one of its refreshes, whole,
+//! with the entries of its indexes, and what was half made is gone.
+
+use crate::server::Server;
+use std::path::Path;
+use std::time::Duration;
+use tokio_postgres::{Client, SimpleQueryMessage};
+
+/// Unless `BENNU_KILL_CYCLES` says another number.
+const CYCLES: u64 = 8;
+
+fn cycles() -> u64 {
+    std::env::var("BENNU_KILL_CYCLES").map_or(CYCLES, |cycles| cycles.parse().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_view_has_the_rows_of_one_refresh_after_each_crash() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let mut server = Server::start(&data);
+    let tables = "CREATE TABLE t (k bigint PRIMARY KEY, v bigint);
+        INSERT INTO t SELECT g, CASE g % 2 WHEN 0 THEN g ELSE 1 - g END FROM generate_series(0, 3999) AS s (g);
+        CREATE MATERIALIZED VIEW a AS SELECT k, v FROM t;
+        CREATE MATERIALIZED VIEW b AS SELECT k, v FROM t;
+        CREATE MATERIALIZED VIEW c WITH (refresh = '1 second') AS SELECT sum(v) AS s, count(*) AS n FROM t;
+        CREATE INDEX ON a (v); CREATE UNIQUE INDEX ON b (k); CREATE INDEX ON b (v)";
+    server.connect().await.batch_execute(tables).await.unwrap();
+    for cycle in 0..cycles() {
+        let statements = [
+            format!("INSERT INTO t VALUES ({0}0, {0}), ({0}1, -{0})", cycle + 1_000),
+            "UPDATE t SET v = v * 2 WHERE k < 1000".to_string(),
+            "REFRESH MATERIALIZED VIEW a".to_string(),
+            "REFRESH MATERIALIZED VIEW CONCURRENTLY b".to_string(),
+        ];
+        let client = server.connect().await;
+        let work = tokio::spawn(async move {
+            loop {
+                for statement in &statements[1..] {
+                    if client.batch_execute(statement).await.is_err() {
+                        return;
+                    }
+                }
+                if client.batch_execute(&statements[0]).await.is_err_and(|error| error.code().is_none()) {
+                    return;
+                }
+            }
+        });
+        // Each cycle is cut at another place.
+        tokio::time::sleep(Duration::from_millis(150 + cycle * 97 % 500)).await;
+        server.kill();
+        work.await.unwrap();
+        server = Server::start(&data);
+        let client = server.connect().await;
+        for view in ["a", "b"] {
+            assert_eq!(one(&client, &format!("SELECT sum(v) FROM {view}")).await, "0", "{view}, cycle {cycle}");
+            let differences = client.simple_query(&format!("CHECK TABLE {view}")).await.unwrap();
+            let rows = differences.iter().filter(|it| matches!(it, SimpleQueryMessage::Row(_))).count();
+            assert_eq!(rows, 0, "{view}, cycle {cycle}");
+        }
+        assert_eq!(one(&client, "SELECT s FROM c").await, "0", "cycle {cycle}");
+        assert_eq!(
+            one(&client, "SELECT count(*) FROM bennu.jobs WHERE kind = 'refresh' AND finished IS NULL").await,
+            "1"
+        );
+    }
+    // What crashes have left went when the store was opened.
+    let before = keyspaces(&data);
+    let client = server.connect().await;
+    client.batch_execute("REFRESH MATERIALIZED VIEW a; REFRESH MATERIALIZED VIEW CONCURRENTLY b").await.unwrap();
+    assert_eq!(one(&client, "SELECT count(*) FROM a").await, one(&client, "SELECT count(*) FROM t").await);
+    assert!(before < 60, "{before} keyspaces are there");
+}
+
+async fn one(client: &Client, query: &str) -> String {
+    let answer = client.simple_query(query).await.unwrap();
+    let row = answer.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0),
+        _ => None,
+    });
+    row.unwrap_or_default().to_string()
+}
+
+fn keyspaces(data: &Path) -> usize {
+    let mut count = 0;
+    let mut folders = vec![data.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+            count += usize::from(folder.ends_with("keyspaces"));
+            folders.push(entry.path());
+        }
+    }
+    count
+}

@@ -1,0 +1,175 @@
+//! A sample of the rows of a table, or of the entries of an index, in bounded memory.
+//!
+//! ```text
+//!   few rows    [==================]  all are looked at, each is kept with the same chance
+//!   many rows   [##  |##  |##  |## ]  the first rows of many pieces of about the same size
+//! ```
+//! Once too many are kept each stays with a chance of one half, and from then on half as many are taken. The chances are
+//! drawn from the number of the row: the same rows give the same sample.
+
+use super::values::Item;
+use crate::dml::FAMILY;
+use crate::error::EngineResult;
+use catalog::{Cell, RowCodec, RowReader, Size};
+use store::{KeyRange, RowBatch, ScanRequest};
+use txn::ReadView;
+use types::{Datum, interrupt};
+
+/// Rows for each of the values that are to be kept: as PostgreSQL's `std_typanalyze`.
+const ROWS_OF_A_VALUE: usize = 300;
+/// Memory of a sample.
+const MOST_BYTES: usize = 12 << 20;
+/// Bytes of rows that are read at a time, about.
+const BYTES_AT_A_TIME: u64 = 1 << 20;
+/// A table of so many times the rows of a sample is still looked at as a whole.
+const WORTH_READING: u64 = 10;
+/// Pieces of a larger one.
+const PIECES: usize = 1_024;
+/// What it takes to look at one row.
+const STEPS_OF_A_ROW: usize = 64;
+
+/// Stops a sample that nobody wants any more.
+pub(super) trait Stop: Send + Sync {
+    /// May it go on?
+    ///
+    /// # Errors
+    /// 57014, 57P01.
+    fn go_on(&self) -> EngineResult<()>;
+}
+
+/// The sampled rows, column by column.
+#[derive(Debug)]
+pub(super) struct Sample {
+    pub(super) columns: Vec<Vec<Item>>,
+    /// How many rows were kept.
+    pub(super) kept: u64,
+    /// All rows, counted or estimated.
+    pub(super) rows: f64,
+    /// Is every row in it?
+    pub(super) complete: bool,
+    /// The store's estimate.
+    pub(super) estimate: Size,
+}
+
+/// Looks at the rows of what `codec` is of.
+pub(super) async fn sample(
+    view: &ReadView,
+    codec: &RowCodec,
+    wanted: &[usize],
+    target: usize,
+    stop: &dyn Stop,
+) -> EngineResult<Sample> {
+    let storage = codec.table().storage_id();
+    let size = view.estimate(storage, FAMILY, &[KeyRange::all()]).await?;
+    let most = target.saturating_mul(ROWS_OF_A_VALUE);
+    let mut sampler = Sampler::new(RowReader::new(codec, wanted)?, most);
+    let batch_rows = (BYTES_AT_A_TIME / (size.bytes / size.rows.max(1)).max(1)).clamp(1, 1_024) as usize;
+    let whole = size.rows <= most as u64 * WORTH_READING;
+    let pieces = match whole {
+        true => vec![vec![KeyRange::all()]],
+        false => view.split(storage, FAMILY, &[KeyRange::all()], PIECES).await?,
+    };
+    let limit = (!whole).then(|| (2 * most as u64).div_ceil(pieces.len().max(1) as u64));
+    for ranges in pieces {
+        let request = ScanRequest { limit, batch_rows, ..ScanRequest::new(storage, FAMILY, ranges) };
+        let mut scan = view.scan(request).await?;
+        while let Some(batch) = scan.next().await? {
+            stop.go_on()?;
+            sampler.take(&batch)?;
+        }
+    }
+    let estimate = Size { rows: size.rows, bytes: size.bytes };
+    let rows = if whole { sampler.seen as f64 } else { size.rows as f64 };
+    Ok(Sample {
+        complete: whole && sampler.kept == sampler.seen,
+        kept: sampler.kept,
+        rows,
+        estimate,
+        columns: sampler.columns,
+    })
+}
+
+/// Keeps some of the rows that it is shown.
+struct Sampler {
+    reader: RowReader,
+    columns: Vec<Vec<Item>>,
+    kept: u64,
+    seen: u64,
+    bytes: usize,
+    most: u64,
+    /// A row is taken if so many bits of its number's hash are zero.
+    bits: u32,
+    key: Vec<u8>,
+}
+
+impl Sampler {
+    fn new(reader: RowReader, most: usize) -> Self {
+        let columns = (0..reader.width()).map(|_| Vec::new()).collect();
+        Self { reader, columns, kept: 0, seen: 0, bytes: 0, most: most as u64, bits: 0, key: Vec::new() }
+    }
+
+    fn take(&mut self, batch: &RowBatch) -> EngineResult<()> {
+        for (key, fragment) in batch.keys().zip(batch.fragments()) {
+            interrupt::spend(STEPS_OF_A_ROW).map_err(query::QueryError::from)?;
+            self.seen += 1;
+            if !is_drawn(self.seen, self.bits) {
+                continue;
+            }
+            let (columns, bytes) = (&mut self.columns, &mut self.bytes);
+            self.reader.read(key, fragment, &mut self.key, |at, cell| {
+                let item = match cell {
+                    Cell::Value(value) => Item::of(value),
+                    Cell::Text(text) if text.len() > super::values::WIDEST => Item::Wide(text.len()),
+                    Cell::Text(text) => Item::of(Datum::Text(text.to_owned())),
+                };
+                *bytes += item.bytes();
+                if let Some(column) = columns.get_mut(at) {
+                    column.push(item);
+                }
+            })?;
+            self.kept += 1;
+            while self.kept > self.most.max(1) || self.kept > 1 && self.bytes > MOST_BYTES {
+                self.thin();
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets about half of the rows go.
+    fn thin(&mut self) {
+        self.bits += 1;
+        let salt = u64::from(self.bits) << 40;
+        let stays = |at: usize| is_drawn(at as u64 ^ salt, 1);
+        self.kept = (0..self.kept).filter(|at| stays(*at as usize)).count() as u64;
+        for column in &mut self.columns {
+            let mut at = 0;
+            column.retain(|_| {
+                at += 1;
+                stays(at - 1)
+            });
+        }
+        self.bytes = self.columns.iter().flatten().map(Item::bytes).sum();
+    }
+}
+
+/// Has the hash (splitmix64) of a number so many zeros at its end?
+fn is_drawn(number: u64, bits: u32) -> bool {
+    let mut hash = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (hash ^ (hash >> 31)).trailing_zeros() >= bits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_drawn_with_about_the_same_chance() {
+        for bits in 0..5 {
+            let drawn = (0..64_000).filter(|number| is_drawn(*number, bits)).count();
+            let wanted = 64_000 >> bits;
+            assert!(drawn.abs_diff(wanted) < wanted / 8, "{drawn} of {wanted}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The statistics of one table: its columns, its indexes, its guideposts.
+
+use super::sample::{Sample, Stop, sample};
+use super::values::{Item, Scale, statistics};
+use crate::Engine;
+use crate::dml::FAMILY;
+use crate::error::EngineResult;
+use catalog::{
+    Column, ColumnId, ColumnStatistics, Guidepost, Index, IndexStatistics, RowCodec, Size, Table, TableStatistics,
+};
+use std::sync::Arc;
+use store::{CommitNo, KeyRange, Store};
+use txn::ReadView;
+
+/// Bytes between two guideposts, unless a statement says otherwise: as Phoenix's `phoenix.stats.guidepost.width`.
+const GUIDEPOST_WIDTH: u64 = 100 << 20;
+/// Most guideposts of a region.
+const MOST_GUIDEPOSTS: u64 = 1_000;
+
+/// What of a table is to be looked at.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    /// Columns; `None`: all of them.
+    pub(super) columns: Option<Vec<ColumnId>>,
+    /// The table's rows?
+    pub(super) rows: bool,
+    /// Entries of its indexes?
+    pub(super) indexes: bool,
+    /// How many common values and bounds.
+    pub(super) target: usize,
+    /// Bytes between two guideposts, 0: none; `None`: as the table says.
+    pub(super) width: Option<u64>,
+    /// Made by itself?
+    pub(super) automatic: bool,
+}
+
+impl Wanted {
+    /// All there is.
+    pub(super) fn all(target: usize) -> Self {
+        Self { columns: None, rows: true, indexes: true, target, width: None, automatic: false }
+    }
+
+    fn guidepost_width(&self, table: &Table) -> u64 {
+        let own = || table.property(catalog::GUIDE_POSTS_WIDTH, |value| value.parse().ok());
+        self.width.or_else(own).unwrap_or(GUIDEPOST_WIDTH)
+    }
+}
+
+/// What was found out, for VERBOSE.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) rows: f64,
+    pub(super) sampled: u64,
+}
+
+/// Looks at the table in a state of now that holds the commit `seen`, and keeps what was found out. `None`: it is gone.
+pub(super) async fn analyze(
+    engine: &Engine,
+    table: &Arc<Table>,
+    wanted: &Wanted,
+    seen: CommitNo,
+    stop: &dyn Stop,
+) -> EngineResult<Option<Found>> {
+    let changed = table.live.changed();
+    let store = Arc::clone(engine.store());
+    let snapshot = store.snapshot(seen.max(engine.catalog().made_by())).await?;
+    let view = ReadView::plain(store, snapshot);
+    let before = table.statistics().map(|found| found.as_ref().clone()).unwrap_or_default();
+    let mut next = before.clone();
+    if wanted.rows {
+        rows(&view, table, wanted, stop, &mut next).await?;
+        next.guideposts = guideposts(view.store().as_ref(), table, wanted.guidepost_width(table)).await?;
+    }
+    if wanted.indexes {
+        next.indexes = indexes(&view, table, wanted, stop).await?;
+    } else {
+        next.indexes.retain(|it| table.indexes.iter().any(|index| index.oid == it.oid));
+    }
+    let now = Some(engine.now());
+    match wanted.automatic {
+        true => (next.auto_analyzed, next.auto_analyzes) = (now, next.auto_analyzes + 1),
+        false => (next.analyzed, next.analyzes) = (now, next.analyzes + 1),
+    }
+    let found = Found { rows: next.rows, sampled: next.sampled };
+    let kept = engine.catalog().write_statistics(table.oid, next, changed).await?;
+    Ok(kept.then_some(found))
+}
+
+async fn rows(
+    view: &ReadView,
+    table: &Arc<Table>,
+    wanted: &Wanted,
+    stop: &dyn Stop,
+    next: &mut TableStatistics,
+) -> EngineResult<()> {
+    let is_wanted = |column: &Column| match &wanted.columns {
+        Some(columns) => columns.contains(&column.id),
+        None => !column.hidden,
+    };
+    let places: Vec<usize> =
+        table.columns.iter().enumerate().filter(|(_, column)| is_wanted(column)).map(|(at, _)| at).collect();
+    let codec = RowCodec::new(table)?;
+    let sample = sample(view, &codec, &places, wanted.target, stop).await?;
+    next.columns.retain(|old| table.column(old.column).is_some_and(|column| column.ty == old.ty));
+    for (column, items) in places.iter().filter_map(|at| table.columns.get(*at)).zip(&sample.columns) {
+        stop.go_on()?;
+        next.columns.retain(|old| old.column != column.id);
+        next.columns.push(described(column, items, &sample, wanted.target));
+    }
+    next.columns.sort_by_key(|column| column.column);
+    next.storage = table.storage;
+    (next.rows, next.sampled, next.estimate) = (sample.rows, sample.kept, sample.estimate);
+    Ok(())
+}
+
+fn described(column: &Column, items: &[Item], sample: &Sample, target: usize) -> ColumnStatistics {
+    let scale = Scale { rows: sample.rows, complete: sample.complete, target };
+    // Long enough that others had better go on meanwhile.
+    let values = crate::turn::apart(|| statistics(items, scale));
+    ColumnStatistics { column: column.id, ty: column.ty, values }
+}
+
+/// Entries of the indexes that have all of them. Values of plain columns are those of the table.
+async fn indexes(
+    view: &ReadView,
+    table: &Arc<Table>,
+    wanted: &Wanted,
+    stop: &dyn Stop,
+) -> EngineResult<Vec<IndexStatistics>> {
+    let mut found = Vec::new();
+    for index in table.public_indexes() {
+        let entries = Arc::new(index.entries(table));
+        let places: Vec<usize> = expression_places(index, &entries);
+        let sample = sample(view, &RowCodec::new(&entries)?, &places, wanted.target, stop).await?;
+        let columns = places.iter().filter_map(|at| entries.columns.get(*at));
+        let described = |(column, items): (&Column, &Vec<Item>)| described(column, items, &sample, wanted.target);
+        found.push(IndexStatistics {
+            oid: index.oid,
+            storage: index.storage,
+            rows: sample.rows,
+            estimate: sample.estimate,
+            expressions: columns.zip(&sample.columns).map(described).collect(),
+        });
+    }
+    found.sort_by_key(|index| index.oid);
+    Ok(found)
+}
+
+/// The columns of entries that are expressions.
+fn expression_places(index: &Index, entries: &Table) -> Vec<usize> {
+    let is_computed =
+        |column: &Column| index.parts.iter().any(|part| part.entry == column.id && part.expression().is_some());
+    entries.columns.iter().enumerate().filter(|(_, column)| is_computed(column)).map(|(at, _)| at).collect()
+}
+
+/// Keys that cut the regions into pieces of about so many bytes.
+async fn guideposts(store: &dyn Store, table: &Table, width: u64) -> EngineResult<Vec<Guidepost>> {
+    let storage = table.storage_id();
+    let mut found = Vec::new();
+    if width == 0 {
+        return Ok(found);
+    }
+    for (number, region) in store.regions(storage).await?.into_iter().enumerate() {
+        let pieces = region.size.bytes.div_ceil(width).clamp(1, MOST_GUIDEPOSTS) as usize;
+        let pieces = store.split(storage, FAMILY, std::slice::from_ref(&region.range), pieces).await?;
+        let last = pieces.len().saturating_sub(1);
+        for (at, ranges) in pieces.into_iter().enumerate() {
+            let size = store.estimate(storage, FAMILY, &ranges).await?;
+            let end = |ranges: &[KeyRange]| ranges.last().and_then(|range| range.end.as_ref().map(|end| end.to_vec()));
+            let key = if at == last { region.range.end.as_ref().map(|end| end.to_vec()) } else { end(&ranges) };
+            let region = u32::try_from(number).unwrap_or(u32::MAX);
+            found.push(Guidepost { region, key, size: Size { rows: size.rows, bytes: size.bytes } });
+        }
+    }
+    Ok(found)
+}

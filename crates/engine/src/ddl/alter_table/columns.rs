@@ -1,0 +1,202 @@
+//! Columns that ALTER TABLE adds, changes and drops.
+
+use super::step::{RenamedTexts, Step};
+use super::unsupported;
+use crate::Session;
+use crate::ddl::check::renamed_texts;
+use crate::ddl::check_default;
+use crate::ddl::computed::renamed_expressions;
+use crate::ddl::create_table::new_column;
+use crate::ddl::generated::OwnSequence;
+use crate::ddl::index_expr::renamed_index_texts;
+use crate::ddl::rewrite::Rewrite;
+use crate::error::{EngineResult, Fault, fail};
+use catalog::Table;
+use query::RowTable;
+use sql::{ColumnDef, DefaultExpr, Generated};
+use types::Datum;
+
+impl Session {
+    /// `None`: it is there already, and may be.
+    pub(super) async fn added_column(
+        &mut self,
+        table: &Table,
+        def: &ColumnDef,
+        if_not_exists: bool,
+        rewrite: &mut Rewrite,
+    ) -> EngineResult<Option<Step>> {
+        if if_not_exists && table.column_by_name(&def.name).is_some() {
+            let what = format!("column \"{}\" of relation \"{}\" already exists", def.name, table.name);
+            self.skipped("42701", &what);
+            return Ok(None);
+        }
+        self.add_column(table, def, rewrite).await.map(Some)
+    }
+
+    /// Rows that are there read the default as it is now, and no row is touched.
+    async fn add_column(&mut self, table: &Table, def: &ColumnDef, rewrite: &mut Rewrite) -> EngineResult<Step> {
+        if def.generated.is_some() {
+            return unsupported("ALTER TABLE ... ADD COLUMN with a sequence of its own");
+        }
+        if let Some(default) = &def.default
+            && self.sequence_of_default(&default.expr)?.is_some()
+        {
+            return unsupported("ALTER TABLE ... ADD COLUMN with the next value of a sequence");
+        }
+        if def.computed.is_some() {
+            let columns = table.visible_columns().map(|column| (column.name.clone(), column.ty)).collect();
+            let row = RowTable { name: table.name.clone(), columns };
+            let computed = table.columns.iter().filter(|column| column.generated.is_some());
+            let computed: Vec<String> = computed.map(|column| column.name.clone()).collect();
+            let mut column = new_column(def);
+            self.compute_columns(&row, std::iter::once(def), &computed, std::slice::from_mut(&mut column)).await?;
+            rewrite.needed |= self.has_row(table, None).await?;
+            return Ok(Step::Add { column, missing: Datum::Null });
+        }
+        let missing = match &def.default {
+            None => Datum::Null,
+            Some(default) => self.evaluate_default(&default.expr, &def.name, def.data_type).await?,
+        };
+        if def.not_null && matches!(missing, Datum::Null) && self.has_row(table, None).await? {
+            return fail(Fault::ContainsNulls { table: table.name.clone(), column: def.name.clone() });
+        }
+        Ok(Step::Add { column: new_column(def), missing })
+    }
+
+    /// `None`: it is not there, and need not be.
+    pub(super) fn dropped_column(
+        &mut self,
+        table: &Table,
+        name: &str,
+        (if_exists, cascade): (bool, bool),
+        rewrite: &mut Rewrite,
+    ) -> Option<Step> {
+        let found = table.column_by_name(name);
+        if if_exists && found.is_none() {
+            let what = format!("column \"{name}\" of relation \"{}\" does not exist", table.name);
+            self.skipped("00000", &what);
+            return None;
+        }
+        let mut names = vec![name.to_string()];
+        if let (true, Some(found)) = (cascade, found) {
+            let from = |it: &&catalog::Column| it.generated.as_ref().is_some_and(|of| of.contains(&found.id));
+            names.splice(0..0, table.columns.iter().filter(from).map(|it| it.name.clone()));
+        }
+        if found.is_some_and(|it| !it.hidden && table.key_position(it.id).is_some()) {
+            // The key goes with it.
+            (rewrite.needed, rewrite.drops_key) = (true, true);
+        }
+        Some(Step::Drop(names, cascade))
+    }
+
+    /// DROP EXPRESSION. `None`: the column is not computed, and need not be.
+    pub(super) fn dropped_expression(
+        &mut self,
+        table: &Table,
+        column: &str,
+        if_exists: bool,
+    ) -> EngineResult<Option<Step>> {
+        if table.must_get_column(column)?.generated.is_some() {
+            return Ok(Some(Step::DropExpression(column.to_string())));
+        }
+        let what = format!("column \"{column}\" of relation \"{}\" is not a stored generated column", table.name);
+        self.skipped_if(if_exists, what)
+    }
+
+    /// DROP IDENTITY. `None`: the column is none, and need not be.
+    pub(super) fn dropped_identity(
+        &mut self,
+        table: &Table,
+        column: &str,
+        if_exists: bool,
+    ) -> EngineResult<Option<Step>> {
+        if table.must_get_column(column)?.identity.is_some() {
+            return Ok(Some(Step::DropIdentity(column.to_string())));
+        }
+        let what = format!("column \"{column}\" of relation \"{}\" is not an identity column", table.name);
+        self.skipped_if(if_exists, what)
+    }
+
+    /// A NOTICE instead of the error that `what` is.
+    fn skipped_if(&mut self, if_exists: bool, what: String) -> EngineResult<Option<Step>> {
+        if !if_exists {
+            return fail(Fault::Refused { message: what });
+        }
+        self.skipped("00000", &what);
+        Ok(None)
+    }
+
+    pub(super) async fn new_default(
+        &mut self,
+        table: &Table,
+        column: &str,
+        default: Option<&DefaultExpr>,
+    ) -> EngineResult<Step> {
+        refuse_computed(table, column)?;
+        let Some(default) = default else { return Ok(Step::SetDefault(column.to_string(), None)) };
+        let ty = table.must_get_column(column)?.ty;
+        check_default(self, Some(default), column, ty).await?;
+        let sequence = self.sequence_of_default(&default.expr)?;
+        Ok(Step::SetDefault(column.to_string(), Some((default.text.clone(), sequence))))
+    }
+
+    pub(super) async fn set_not_null(&mut self, table: &Table, column: &str) -> EngineResult<Step> {
+        table.must_get_column(column)?;
+        if self.has_row(table, Some(column)).await? {
+            return fail(Fault::ContainsNulls { table: table.name.clone(), column: column.to_string() });
+        }
+        Ok(Step::SetNotNull(column.to_string()))
+    }
+
+    /// The sequence of a column that becomes an identity.
+    pub(super) fn own_sequence(&self, table: &Table, name: &str, generated: &Generated) -> EngineResult<OwnSequence> {
+        let column = table.must_get_column(name)?;
+        let what = format!("column \"{name}\" of relation \"{}\"", table.name);
+        let catalog = self.engine.catalog().current();
+        let sequence = OwnSequence::new(name, column.ty, generated, catalog.schema_name(table))?;
+        let message = if !column.not_null {
+            format!("{what} must be declared NOT NULL before identity can be added")
+        } else if column.identity.is_some() {
+            format!("{what} is already an identity column")
+        } else if column.default.is_some() {
+            format!("{what} already has a default value")
+        } else {
+            return Ok(sequence);
+        };
+        fail(Fault::Refused { message })
+    }
+
+    /// Has the table a row (with NULL in that column)?
+    pub(in crate::ddl) async fn has_row(&mut self, table: &Table, null_column: Option<&str>) -> EngineResult<bool> {
+        let catalog = self.engine.catalog().current();
+        let quote = types::ident::quote;
+        let mut text = format!("SELECT 1 FROM {}.{}", quote(catalog.schema_name(table)), quote(&table.name));
+        if let Some(column) = null_column {
+            text.push_str(&format!(" WHERE {} IS NULL", quote(column)));
+        }
+        text.push_str(" LIMIT 1");
+        Ok(!self.own_query(&text).await?.is_empty())
+    }
+}
+
+/// RENAME COLUMN, with all texts that name the column.
+pub(super) fn renamed_column(table: &Table, from: &str, to: &str) -> EngineResult<Step> {
+    let texts = RenamedTexts {
+        checks: renamed_texts(table, from, to)?,
+        indexes: renamed_index_texts(table, from, to)?,
+        generated: renamed_expressions(table, from, to)?,
+        query: None,
+    };
+    Ok(Step::RenameColumn(from.to_string(), to.to_string(), texts))
+}
+
+/// 42601 for a default of a generated column.
+fn refuse_computed(table: &Table, name: &str) -> EngineResult<()> {
+    match table.must_get_column(name)?.generated {
+        Some(_) => {
+            let message = format!("column \"{name}\" of relation \"{}\" is a generated column", table.name);
+            fail(Fault::Invalid { message })
+        }
+        None => Ok(()),
+    }
+}

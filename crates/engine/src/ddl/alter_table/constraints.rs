@@ -1,0 +1,230 @@
+//! Constraints that ALTER TABLE adds, validates and drops.
+
+use super::step::Step;
+use super::unsupported;
+use crate::Session;
+use crate::ddl::create_table::new_key_part;
+use crate::ddl::foreign_key::new_foreign_key;
+use crate::ddl::index::new_unique;
+use crate::ddl::rewrite::Rewrite;
+use crate::error::{EngineResult, Fault, fail};
+use catalog::{CatalogError, ForeignKey, NewCheck, NewForeignKey, NewIndex, Table};
+use sql::{AlterAction, CheckDef, ForeignKeyDef, KeyPartDef, ObjectName, PrimaryKeyDef};
+use std::sync::Arc;
+use txn::LockOwner;
+use types::{DataType, Datum};
+
+/// A column that a statement adds, as constraints beside it see it in rows that are there.
+pub(in crate::ddl) struct Added {
+    pub(in crate::ddl) name: String,
+    pub(in crate::ddl) ty: DataType,
+    missing: Datum,
+}
+
+impl Added {
+    /// Its value as SQL.
+    pub(in crate::ddl) fn value(&self) -> String {
+        constant_of(&self.ty, &self.missing)
+    }
+}
+
+/// A value as SQL.
+pub(crate) fn constant_of(ty: &DataType, value: &Datum) -> String {
+    let name = ty.column_name();
+    if value.is_null() {
+        return format!("CAST(NULL AS {name})");
+    }
+    let mut text = String::new();
+    types::text::print(ty, value, &mut text);
+    format!("CAST('{}' AS {name})", text.replace('\'', "''"))
+}
+
+impl Session {
+    /// The foreign keys among the actions, alone and of columns that `steps` add. No row breaks them.
+    pub(super) async fn foreign_keys_of(
+        &mut self,
+        locks: &mut LockOwner,
+        table: &Arc<Table>,
+        actions: &[AlterAction],
+        steps: &[Step],
+    ) -> EngineResult<Vec<NewForeignKey>> {
+        let added = |name: &String| {
+            steps.iter().find_map(|step| match step {
+                Step::Add { column, missing } if column.name == *name => Some(missing),
+                _ => None,
+            })
+        };
+        let defs = actions.iter().flat_map(|action| match action {
+            AlterAction::AddForeignKey(key) => std::slice::from_ref(key.as_ref()),
+            AlterAction::AddColumn { def, .. } if added(&def.name).is_some() => def.foreign_keys.as_slice(),
+            _ => &[],
+        });
+        let defs: Vec<&ForeignKeyDef> = defs.collect();
+        let own = |name: &ObjectName, session: &Self| {
+            let found = session.resolve(&session.engine.catalog().current(), name);
+            found.is_ok_and(|found| found.oid == table.oid)
+        };
+        let selves: Vec<ObjectName> =
+            defs.iter().map(|def| &def.parent).filter(|name| own(name, self)).cloned().collect();
+        let parents = self.lock_parents_of(locks, &defs, |name| selves.contains(name)).await?;
+        let mut keys = Vec::with_capacity(defs.len());
+        for def in defs {
+            let parent = parents.of(def).unwrap_or(table);
+            let key = new_foreign_key(def, parent.oid, !def.not_valid);
+            match def.columns.iter().find_map(added) {
+                Some(missing) if missing.is_null() => {}
+                Some(_) if self.has_row(table, None).await? => {
+                    return unsupported(
+                        "ALTER TABLE ... ADD COLUMN with REFERENCES and a default, for rows that are there",
+                    );
+                }
+                Some(_) => {}
+                None => {
+                    let resolved = ForeignKey::resolve(table, parent, &key)?;
+                    if !def.not_valid {
+                        self.check_references(table, &resolved).await?;
+                    }
+                }
+            }
+            keys.push(key);
+        }
+        Ok(keys)
+    }
+
+    /// The CHECK constraints among the actions, alone and of columns that `steps` add.
+    pub(super) async fn checks_of(
+        &mut self,
+        table: &Table,
+        actions: &[AlterAction],
+        steps: &[Step],
+    ) -> EngineResult<Vec<NewCheck>> {
+        let added = steps.iter().filter_map(|step| match step {
+            Step::Add { column, missing } => {
+                Some(Added { name: column.name.clone(), ty: column.ty, missing: missing.clone() })
+            }
+            _ => None,
+        });
+        let added: Vec<Added> = added.collect();
+        let defs = actions.iter().flat_map(|action| match action {
+            AlterAction::AddCheck(check) => std::slice::from_ref(check.as_ref()),
+            AlterAction::AddColumn { def, .. } if added.iter().any(|column| column.name == def.name) => {
+                def.checks.as_slice()
+            }
+            _ => &[],
+        });
+        let defs: Vec<&CheckDef> = defs.collect();
+        self.added_checks(table, &added, &defs).await
+    }
+
+    /// The UNIQUE constraints among the actions, alone and of columns that `steps` add.
+    pub(super) fn uniques_of(
+        &mut self,
+        table: &Table,
+        actions: &[AlterAction],
+        steps: &[Step],
+    ) -> EngineResult<Vec<NewIndex>> {
+        let added =
+            |name: &str| steps.iter().any(|step| matches!(step, Step::Add { column, .. } if column.name == name));
+        let is_column = |name: &str| added(name) || table.visible_columns().any(|column| column.name == name);
+        let mut uniques = Vec::new();
+        for action in actions {
+            let defs = match action {
+                AlterAction::AddUnique(unique) => std::slice::from_ref(unique),
+                AlterAction::AddColumn { def, .. } if added(&def.name) => def.uniques.as_slice(),
+                _ => &[],
+            };
+            for unique in defs {
+                self.no_salt(&unique.options)?;
+                uniques.push(new_unique(unique, is_column)?);
+            }
+        }
+        Ok(uniques)
+    }
+
+    /// ADD PRIMARY KEY USING INDEX: rows are kept by the key, so that the index is not needed beside it.
+    pub(super) async fn key_using_index(
+        &mut self,
+        table: &Table,
+        name: Option<&str>,
+        index: &str,
+        rewrite: &mut Rewrite,
+    ) -> EngineResult<Step> {
+        let found = self.index_for_constraint(table, name, index)?;
+        if !found.include.is_empty() {
+            return unsupported("PRIMARY KEY USING an INDEX that includes columns");
+        }
+        let columns = found.parts.iter().filter_map(|part| table.column(part.column()?));
+        let parts = columns.map(|it| KeyPartDef { column: it.name.clone(), descending: false, nulls_first: None });
+        let key = PrimaryKeyDef { name: Some(name.unwrap_or(index).to_string()), parts: parts.collect() };
+        self.check_new_key(table, &key, rewrite).await?;
+        rewrite.needed = true;
+        let parts = key.parts.iter().map(new_key_part).collect();
+        Ok(Step::KeyUsingIndex(found.oid, parts, key.name.unwrap_or_default()))
+    }
+
+    /// VALIDATE CONSTRAINT: a foreign key or CHECK that was made NOT VALID; others always are.
+    pub(super) async fn validate(&mut self, table: &Table, name: &str) -> EngineResult<Option<Step>> {
+        let Some(key) = table.foreign_key(name).cloned() else {
+            if let Some(check) = table.check(name).cloned() {
+                if check.validated {
+                    return Ok(None);
+                }
+                let schema = self.engine.catalog().current().schema_name(table).to_string();
+                self.check_rows(table, &schema, &[], name, &check.text).await?;
+                return Ok(Some(Step::Validate(name.to_string())));
+            }
+            if table.is_constraint(name) {
+                let of = &table.name;
+                let message =
+                    format!("constraint \"{name}\" of relation \"{of}\" is not a foreign key or check constraint");
+                return fail(Fault::WrongObject { message, hint: None });
+            }
+            let (table, constraint) = (table.name.clone(), name.to_string());
+            return Err(CatalogError::NoSuchConstraint { table, constraint }.into());
+        };
+        if key.validated {
+            return Ok(None);
+        }
+        self.check_references(table, &key).await?;
+        Ok(Some(Step::Validate(name.to_string())))
+    }
+
+    /// `None`: it is not there, and need not be.
+    pub(super) fn dropped_constraint(
+        &mut self,
+        table: &Table,
+        name: &str,
+        (if_exists, cascade): (bool, bool),
+        rewrite: &mut Rewrite,
+    ) -> Option<Step> {
+        if if_exists && !table.is_constraint(name) {
+            let what = format!("constraint \"{name}\" of relation \"{}\" does not exist", table.name);
+            self.skipped("00000", &what);
+            return None;
+        }
+        if table.key_name.as_deref() == Some(name) {
+            (rewrite.needed, rewrite.drops_key) = (true, true);
+        }
+        Some(Step::DropConstraint(name.to_string(), cascade))
+    }
+
+    /// Refuses a key beside another one, and NULLs in it.
+    pub(super) async fn check_new_key(
+        &mut self,
+        table: &Table,
+        key: &PrimaryKeyDef,
+        rewrite: &Rewrite,
+    ) -> EngineResult<()> {
+        if !table.has_hidden_row_id() && !rewrite.drops_key {
+            let message = format!("multiple primary keys for table \"{}\" are not allowed", table.name);
+            return fail(Fault::InvalidDefinition { message });
+        }
+        for part in &key.parts {
+            let Some(column) = table.column_by_name(&part.column) else { continue };
+            if !column.not_null && self.has_row(table, Some(&column.name)).await? {
+                return fail(Fault::ContainsNulls { table: table.name.clone(), column: column.name.clone() });
+            }
+        }
+        Ok(())
+    }
+}

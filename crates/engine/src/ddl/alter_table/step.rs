@@ -1,0 +1,112 @@
+//! Actions of ALTER TABLE whose expressions and conditions were looked at, and what they change in the catalog.
+
+use crate::ddl::generated::OwnSequence;
+use catalog::{CatalogResult, Draft, IndexText, NewCheck, NewColumn, NewForeignKey, NewIndex, NewKeyPart, TableOid};
+use std::collections::BTreeMap;
+use types::{DataType, Datum};
+
+/// An action whose expressions and conditions were looked at.
+#[derive(Clone)]
+pub(in crate::ddl) enum Step {
+    Add {
+        column: NewColumn,
+        missing: Datum,
+    },
+    AddCheck(NewCheck),
+    AddForeignKey(NewForeignKey),
+    Validate(String),
+    /// With what depends on it?
+    DropConstraint(String, bool),
+    RenameConstraint(String, String),
+    /// Columns, those first that are computed from the others. With what depends on a key that one of them is in?
+    Drop(Vec<String>, bool),
+    /// An index, whose entries are made with the rows.
+    AddIndex(NewIndex),
+    /// The index goes, and its columns are the key.
+    KeyUsingIndex(u32, Vec<NewKeyPart>, String),
+    AddKey(Vec<NewKeyPart>, Option<String>),
+    /// To be followed by other storage, unless bytes of values stay.
+    SetType(String, DataType),
+    DropExpression(String),
+    /// With the texts of the constraints, indexes and generated columns that name it, with its new name.
+    RenameColumn(String, String, RenamedTexts),
+    RenameTable(String),
+    SetDefault(String, Option<(String, Option<TableOid>)>),
+    SetNotNull(String),
+    DropNotNull(String),
+    AddIdentity(OwnSequence),
+    DropIdentity(String),
+    Properties(BTreeMap<String, Option<String>>),
+}
+
+/// The texts that name a column, with its new name.
+#[derive(Clone, Default)]
+pub(in crate::ddl) struct RenamedTexts {
+    /// Of CHECK constraints, by their names.
+    pub(in crate::ddl) checks: Vec<(String, String)>,
+    /// Of indexes, by their oids.
+    pub(in crate::ddl) indexes: Vec<(u32, Vec<IndexText>)>,
+    /// Of generated columns, by their names.
+    pub(in crate::ddl) generated: Vec<(String, String)>,
+    /// The query of a materialized view.
+    pub(in crate::ddl) query: Option<String>,
+}
+
+/// Returns what else was dropped, kind and name.
+pub(in crate::ddl) fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> CatalogResult<Vec<String>> {
+    let done = match step {
+        Step::DropConstraint(name, cascade) => return draft.drop_constraint(oid, &name, cascade),
+        Step::Add { column, missing } => draft.add_column(oid, column, missing).map(drop),
+        Step::Drop(names, cascade) => return drop_columns(draft, oid, &names, cascade),
+        Step::AddIndex(new) => {
+            // Its entries are those of the storage that the table takes behind this.
+            let prepared = draft.prepare_index(oid, new)?;
+            draft.publish_index(&prepared).map(drop)
+        }
+        Step::KeyUsingIndex(index, parts, name) => {
+            draft.drop_index(oid, index)?;
+            draft.set_key(oid, &parts, Some(name)).map(drop)
+        }
+        Step::AddKey(parts, name) => draft.set_key(oid, &parts, name).map(drop),
+        Step::SetType(name, ty) => draft.set_type(oid, &name, ty).map(drop),
+        Step::DropExpression(name) => draft.drop_expression(oid, &name).map(drop),
+        Step::RenameColumn(from, to, texts) => {
+            draft.rename_column(oid, &from, &to)?;
+            for (name, text) in texts.generated {
+                draft.set_expression(oid, &name, text)?;
+            }
+            if let Some(query) = texts.query {
+                draft.change_materialized(oid, |view| view.query = query)?;
+            }
+            draft.set_check_texts(oid, &texts.checks)?;
+            draft.set_index_texts(oid, &texts.indexes).map(drop)
+        }
+        Step::AddCheck(check) => draft.add_check(oid, check).map(drop),
+        Step::AddForeignKey(key) => draft.add_foreign_key(oid, key).map(drop),
+        Step::Validate(name) => draft.set_validated(oid, &name).map(drop),
+        Step::RenameConstraint(from, to) => draft.rename_constraint(oid, &from, &to).map(drop),
+        Step::RenameTable(to) => draft.rename_table(oid, &to).map(drop),
+        Step::SetDefault(name, default) => {
+            let (text, sequence) = default.map_or((None, None), |(text, sequence)| (Some(text), sequence));
+            draft.set_default(oid, &name, text, sequence).map(drop)
+        }
+        Step::SetNotNull(name) => draft.set_not_null(oid, &name).map(drop),
+        Step::DropNotNull(name) => draft.drop_not_null(oid, &name).map(drop),
+        Step::AddIdentity(sequence) => sequence.add_identity(draft, oid),
+        Step::DropIdentity(name) => draft.set_identity(oid, &name, None).map(drop),
+        Step::Properties(changes) => draft.set_properties(oid, &changes).map(drop),
+    };
+    done.map(|()| Vec::new())
+}
+
+/// The last column, and before it those that are computed from it. A key goes with a column that is in it.
+fn drop_columns(draft: &mut Draft, oid: TableOid, names: &[String], cascade: bool) -> CatalogResult<Vec<String>> {
+    let table = draft.table(oid)?;
+    let in_key =
+        |name: &String| table.column_by_name(name).is_some_and(|it| !it.hidden && table.key_position(it.id).is_some());
+    let mut dropped = if names.iter().any(in_key) { draft.drop_key(oid, cascade)? } else { Vec::new() };
+    names.iter().try_for_each(|name| draft.drop_column(oid, name).map(drop))?;
+    let others = names.split_last().map(|(_, others)| others).unwrap_or_default();
+    dropped.extend(others.iter().map(|name| format!("column {name} of table {}", table.name)));
+    Ok(dropped)
+}

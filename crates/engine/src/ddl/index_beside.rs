@@ -1,0 +1,137 @@
+//! Makes an index in dual-write mode: while its table is written to, here and by other processes.
+//!
+//! ```text
+//!   DeleteOnly ──wait──> WriteOnly ──wait──> each row's entry settled ──(UNIQUE: neighbours)──> Public
+//! ```
+//! The states are those of an online build (`jobs/index_build`). A writer of another process has no lock that could be waited for,
+//! but it looks at the definitions right before it writes, and again while it does: after [`WRITERS_LOOK_AGAIN`] all
+//! go by the new state. Settling an entry makes a writer fail that looked at the row before, so that none is missed.
+//!
+//! The statement does the work itself. If its process dies, the index stays in one of the first two states, which nobody
+//! reads: DROP INDEX takes it away.
+
+use crate::Session;
+use crate::dml::{FAMILY, Target};
+use crate::error::{EngineResult, Fault, fail};
+use crate::jobs::check_unique;
+use crate::row_writer::index_codec;
+use catalog::{Catalog, CatalogError, Index, IndexState, NewIndex, Table, TableOid};
+use query::QueryError;
+use std::sync::Arc;
+use std::time::Duration;
+use store::{Durability, KeyRange, ScanRequest, WriteBatch};
+use types::interrupt;
+
+/// A commit under way looks at the definitions every 50 ms; the rest is for its last row and for clocks.
+const WRITERS_LOOK_AGAIN: Duration = Duration::from_millis(250);
+/// What it takes to make an entry.
+const STEPS_OF_AN_ENTRY: usize = 512;
+
+impl Session {
+    /// CREATE INDEX, UNIQUE.
+    pub(super) async fn add_index_beside(&mut self, table: &Table, new: NewIndex) -> EngineResult<()> {
+        let index = self.change_catalog(|draft| draft.begin_index(table.oid, new)).await?;
+        let built = self.build_beside(table.oid, index.oid).await;
+        let built = match built {
+            Ok(()) => {
+                let public = IndexState::Public;
+                self.change_catalog(|draft| draft.set_build_state(table.oid, index.oid, public).map(drop)).await
+            }
+            Err(error) => Err(error),
+        };
+        self.or_drop(built, table.oid, &index).await
+    }
+
+    /// REINDEX, ALTER INDEX … REBUILD: a second index, whose entries the first one gets.
+    pub(super) async fn rebuild_index_beside(&mut self, table: &Table, old: &Index) -> EngineResult<()> {
+        let index = self.change_catalog(|draft| draft.begin_reindex(table.oid, old.oid)).await?;
+        let built = match self.build_beside(table.oid, index.oid).await {
+            Ok(()) => {
+                self.change_catalog(|draft| {
+                    draft.swap_index(table.oid, old.oid, index.oid)?;
+                    draft.set_build_state(table.oid, old.oid, IndexState::Public)?;
+                    draft.drop_index(table.oid, index.oid).map(drop)
+                })
+                .await
+            }
+            Err(error) => Err(error),
+        };
+        self.or_drop(built, table.oid, &index).await
+    }
+
+    /// What is not built is taken away.
+    async fn or_drop(&self, built: EngineResult<()>, table: TableOid, index: &Index) -> EngineResult<()> {
+        let Err(error) = built else { return Ok(()) };
+        match self.engine.catalog().change(|draft| draft.drop_index(table, index.oid).map(drop)).await {
+            Ok(()) | Err(CatalogError::NoSuchTable { .. }) => {}
+            Err(discard) => {
+                tracing::warn!(%discard, index = index.name, "a half-built index stays until it is dropped")
+            }
+        }
+        Err(error)
+    }
+
+    /// From DeleteOnly to entries of all rows.
+    async fn build_beside(&mut self, table: TableOid, index: u32) -> EngineResult<()> {
+        self.wait_for_other_writers().await?;
+        self.change_catalog(|draft| draft.set_build_state(table, index, IndexState::WriteOnly).map(drop)).await?;
+        self.wait_for_other_writers().await?;
+        let catalog = self.engine.catalog().current();
+        let (table, index) = found(&catalog, table, index)?;
+        self.compile_indexes(&catalog, &table).await?;
+        self.know_indexes_of(&table)?;
+        self.settle_rows(&catalog, &table, &index).await
+    }
+
+    /// Writers of this process are kept out by the table's lock; a store of its own has no others.
+    pub(super) async fn wait_for_other_writers(&self) -> EngineResult<()> {
+        if self.engine.store().capabilities().exclusive {
+            return Ok(());
+        }
+        let wait = async {
+            tokio::time::sleep(WRITERS_LOOK_AGAIN).await;
+            Ok(())
+        };
+        self.running().stoppable(wait).await
+    }
+
+    async fn settle_rows(&mut self, catalog: &Arc<Catalog>, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
+        let Some(dual) = self.engine.dual().cloned() else {
+            return fail(Fault::Internal { detail: "entries are settled in another mode".to_string() });
+        };
+        let target = Target::new(catalog, table, self.time_zone())?;
+        let codec = index_codec(table, index)?;
+        let store = Arc::clone(self.engine.store());
+        // Whoever committed before may not be published yet.
+        let last = store.apply(WriteBatch::default(), Durability::Buffered).await?;
+        let rows = store.snapshot(last).await?;
+        let guard = self.running();
+        let request = ScanRequest::new(target.storage, FAMILY, vec![KeyRange::all()]);
+        let mut scan = store.scan(request, &rows).await?;
+        while let Some(batch) = guard.stoppable(async { Ok(scan.next().await?) }).await? {
+            for (key, fragment) in batch.keys().zip(batch.fragments()) {
+                interrupt::spend(STEPS_OF_AN_ENTRY).map_err(QueryError::from)?;
+                if let Some(entry) = codec.entry(&target.decode(key, fragment)?)? {
+                    dual.settle_entry(index.storage_id(), &entry.key).await?;
+                }
+                guard.check()?;
+            }
+        }
+        let last = store.apply(WriteBatch::default(), Durability::Buffered).await?;
+        self.last_commit = self.last_commit.max(last);
+        match index.unique {
+            true => {
+                let entries = store.snapshot(last).await?;
+                check_unique(store.as_ref(), &entries, &target, &codec, &|| guard.check()).await
+            }
+            false => Ok(()),
+        }
+    }
+}
+
+fn found(catalog: &Catalog, table: TableOid, index: u32) -> EngineResult<(Arc<Table>, Index)> {
+    let gone = || CatalogError::ChangedElsewhere;
+    let table = catalog.table_by_oid(table).ok_or_else(gone)?;
+    let index = table.indexes.iter().find(|it| it.oid == index).ok_or_else(gone)?;
+    Ok((Arc::clone(table), index.clone()))
+}

@@ -1,0 +1,125 @@
+//! CREATE MATERIALIZED VIEW: the view is seen with all its rows, or not at all.
+
+use super::schedule::{Options, options};
+use crate::error::{EngineResult, Fault, fail};
+use crate::{Session, turn};
+use catalog::{Draft, Materialized, NewColumn, NewTable, PreparedTable, Table};
+use query::{OutputColumn, Plan};
+use sql::CreateMaterializedView;
+use std::sync::Arc;
+
+const TAG: &str = "CREATE MATERIALIZED VIEW";
+
+impl Session {
+    /// The command tag: `SELECT n` of one that is filled.
+    pub(crate) async fn create_materialized_view(&mut self, create: &CreateMaterializedView) -> EngineResult<String> {
+        let catalog = self.engine.catalog().current();
+        let schema = self.schema_for(&catalog, &create.name)?;
+        if create.if_not_exists && self.is_named(&catalog, &schema, &create.name.name) {
+            self.skipped("42P07", &format!("relation \"{}\" already exists", create.name.name));
+            return Ok(TAG.to_string());
+        }
+        let Options { properties, every } = options(&create.options)?;
+        if let Some(Some(_)) = every {
+            self.check_schedule()?;
+        }
+        let mut new = self.new_materialized(schema, create).await?;
+        new.properties = properties.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+        let every = every.flatten();
+        let rows = match create.with_data {
+            true => Some(self.create_filled(new, every).await?),
+            false => {
+                let make = |draft: &mut Draft| draft.create_table(new);
+                self.publish_materialized(every, make).await?;
+                None
+            }
+        };
+        self.hints_without_effect(&create.hints);
+        self.parameters_without_effect(create.options.iter().map(|option| option.name.as_str()));
+        Ok(rows.map_or_else(|| TAG.to_string(), |rows| format!("SELECT {rows}")))
+    }
+
+    /// As it will be, without rows yet.
+    async fn new_materialized(&mut self, schema: String, create: &CreateMaterializedView) -> EngineResult<NewTable> {
+        let catalog = self.engine.catalog().current();
+        let statement = sql::Statement::Query(create.query.clone());
+        if let Some(number) = sql::placeholders(&statement).checked_sub(1) {
+            return fail(Fault::NoSuchParameter { number: number + 1 });
+        }
+        let context = self.planning_context(&catalog).await?;
+        let planner = Arc::clone(self.engine.planner());
+        let looking = turn::all_apart(async { Ok(planner.view_definition(&context, &create.query).await?) });
+        let found = self.running().stoppable(looking).await?;
+        let plan = self.plan(&catalog, &create.query, &[]).await?;
+        let columns = columns(&create.columns, &plan)?;
+        let own: Vec<&str> = plan.columns.iter().map(|column| column.name.as_str()).collect();
+        let wanted: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        let query = sql::with_names(&create.query, &own, &wanted, &create.name.name);
+        let mut new = NewTable::new(schema, create.name.name.clone());
+        new.materialized = Some(Materialized {
+            query,
+            search_path: self.search_path(),
+            reads: found.reads,
+            ..Materialized::default()
+        });
+        new.columns = columns;
+        Ok(new)
+    }
+
+    async fn create_filled(&mut self, new: NewTable, every: Option<i64>) -> EngineResult<u64> {
+        let prepared = self.engine.catalog().prepare_table(new).await?;
+        let done = self.fill_created(&prepared, every).await;
+        if done.is_err() {
+            self.give_up(&prepared, TAG).await;
+        }
+        done
+    }
+
+    async fn fill_created(&mut self, prepared: &PreparedTable, every: Option<i64>) -> EngineResult<u64> {
+        let table = Arc::clone(prepared.table());
+        let Some(made_of) = &table.materialized else {
+            return fail(Fault::Internal { detail: "a materialized view without a query".to_string() });
+        };
+        let began = self.engine.now();
+        let planned = self.plan_materialized(&table, made_of).await?;
+        let rows = self.load_materialized(&table, planned).await?;
+        let publish = |draft: &mut Draft| {
+            let made = draft.publish_table(prepared)?;
+            draft.change_materialized(made.oid, |view| {
+                (view.populated, view.refreshed) = (true, Some(began));
+            })
+        };
+        self.publish_materialized(every, publish).await?;
+        Ok(rows)
+    }
+
+    /// Shows a view that `make` makes, with the job that refreshes it.
+    async fn publish_materialized(
+        &mut self,
+        every: Option<i64>,
+        make: impl FnOnce(&mut Draft) -> catalog::CatalogResult<Arc<Table>>,
+    ) -> EngineResult<()> {
+        let Some(every) = every else { return self.change_catalog(|draft| make(draft).map(drop)).await };
+        self.change_schedule(|draft| Ok(make(draft)?.oid), Some(every)).await
+    }
+}
+
+/// The columns of the view: named by the statement, then by the query.
+fn columns(names: &[String], plan: &Plan) -> EngineResult<Vec<NewColumn>> {
+    if names.len() > plan.columns.len() {
+        return fail(Fault::Invalid { message: "too many column names were specified".to_string() });
+    }
+    if let Some(odd) = plan.columns.iter().find(|column| !column.ty.is_storable()) {
+        return fail(Fault::Unsupported { feature: format!("a column of type {}", odd.ty) });
+    }
+    let named = |(at, column): (usize, &OutputColumn)| {
+        let name = names.get(at).unwrap_or(&column.name).clone();
+        NewColumn::new(name, column.declared)
+    };
+    let columns: Vec<NewColumn> = plan.columns.iter().enumerate().map(named).collect();
+    let twice = |(at, column): &(usize, &NewColumn)| columns.iter().take(*at).any(|other| other.name == column.name);
+    match columns.iter().enumerate().find(twice) {
+        Some((_, column)) => fail(Fault::ColumnTwice { column: column.name.clone() }),
+        None => Ok(columns),
+    }
+}

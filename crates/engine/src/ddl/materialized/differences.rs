@@ -1,0 +1,254 @@
+//! REFRESH MATERIALIZED VIEW CONCURRENTLY: only the rows that differ are written, in one transaction.
+//!
+//! ```text
+//!   rows of the query ──> a table that nobody sees
+//!   rows of the view without an equal one there     leave
+//!   rows there without an equal one in the view     come
+//! ```
+//! Rows are equal when they look the same: `1.0` and `1.00` are not. Rows are paired by a unique index, so that an equal row is
+//! found by a join on its columns; a row with a NULL in them has no pair, and is written anew, as in PostgreSQL.
+
+use crate::Session;
+use crate::dml::Target;
+use crate::error::{EngineError, EngineResult, Fault, fail};
+use crate::row_writer::{New, NewRow, Old, RowWriter};
+use crate::work::Work;
+use catalog::{Catalog, Column, Draft, Index, NewColumn, NewTable, PreparedTable, Table};
+use futures::StreamExt;
+use query::Plan;
+use sql::ObjectName;
+use std::sync::Arc;
+use types::ident::quote;
+use types::{DataType, Datum};
+
+/// Rows that are on their way at a time.
+const ROWS_AT_ONCE: usize = 1024;
+
+/// The rows of the query beside those of the view.
+struct Differences {
+    target: Target,
+    /// With a name for the rows of the query.
+    catalog: Arc<Catalog>,
+    /// That name.
+    new: String,
+    /// Columns of the view that pair rows.
+    keys: Vec<String>,
+}
+
+impl Session {
+    pub(super) async fn refresh_concurrently(&mut self, name: &ObjectName) -> EngineResult<()> {
+        let began = self.engine.now();
+        let mut work = self.take_transaction()?;
+        let table = self.lock_materialized(work.txn.locks(), name).await?;
+        work.txn.note_epoch(table.storage_id(), table.version);
+        let keys = self.pairing_columns(&table)?;
+        // What was written before the lock was granted is seen.
+        self.last_commit = self.last_commit.max(self.last_of_all().await?);
+        let staged = self.stage_rows(&table).await?;
+        let done = match self.write_differences(&mut work, &table, keys, &staged).await {
+            Ok(()) => self.end_work(work).await,
+            Err(error) => Err(error),
+        };
+        self.give_up(&staged, "REFRESH MATERIALIZED VIEW CONCURRENTLY").await;
+        done?;
+        let note = |view: &mut catalog::Materialized| view.refreshed = view.refreshed.max(Some(began));
+        self.change_catalog(|draft| draft.change_materialized(table.oid, note).map(drop)).await
+    }
+
+    /// The columns of a unique index over columns of all rows.
+    fn pairing_columns(&self, table: &Table) -> EngineResult<Vec<String>> {
+        if table.is_unpopulated() {
+            let message = "CONCURRENTLY cannot be used when the materialized view is not populated".to_string();
+            return fail(Fault::NotRefreshable { message });
+        }
+        let columns = |index: &Index| {
+            let names = index.parts.iter().map(|part| Some(table.column(part.column()?)?.name.clone()));
+            names.collect::<Option<Vec<String>>>()
+        };
+        let fits = |index: &&Index| index.unique && index.predicate.is_none();
+        match table.public_indexes().filter(fits).find_map(columns) {
+            Some(columns) => Ok(columns),
+            None => {
+                let catalog = self.engine.catalog().current();
+                let view = format!("{}.{}", quote(catalog.schema_name(table)), quote(&table.name));
+                fail(Fault::NotConcurrently { view })
+            }
+        }
+    }
+
+    /// The rows of the query in storage of their own.
+    async fn stage_rows(&mut self, table: &Arc<Table>) -> EngineResult<PreparedTable> {
+        let Some(made_of) = &table.materialized else {
+            return fail(Fault::Internal { detail: "a materialized view without a query".to_string() });
+        };
+        let planned = self.plan_materialized(table, made_of).await?;
+        let schema = self.engine.catalog().current().schema_name(table).to_string();
+        let mut new = NewTable::new(schema, format!("rows of materialized view {}", table.oid.0));
+        new.columns = table.visible_columns().map(|column| NewColumn::new(&column.name, column.ty)).collect();
+        let staged = self.engine.catalog().prepare_table(new).await?;
+        match self.load_materialized(staged.table(), planned).await {
+            Ok(_) => Ok(staged),
+            Err(error) => {
+                self.give_up(&staged, "REFRESH MATERIALIZED VIEW CONCURRENTLY").await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn write_differences(
+        &mut self,
+        work: &mut Work,
+        table: &Arc<Table>,
+        keys: Vec<String>,
+        staged: &PreparedTable,
+    ) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        self.compile_indexes(&catalog, table).await?;
+        let target = Target::new(&catalog, table, self.time_zone())?;
+        let mut draft = Draft::of(&catalog);
+        draft.publish_table(staged)?;
+        let both = Arc::new(draft.catalog().clone());
+        let differences = Differences { target, catalog: both, new: staged.table().name.clone(), keys };
+        self.refuse_doubled(&differences).await?;
+        let leaving = self.plan_text(&differences.catalog, &differences.leaving()).await?;
+        self.delete_many(work, &differences.target, &leaving, &[]).await?;
+        work.txn.end_statement()?;
+        let coming = self.plan_text(&differences.catalog, &differences.coming()).await?;
+        self.write_coming(work, &differences.target, coming).await
+    }
+
+    /// 21000: of two equal rows one would be lost, unless they have a NULL.
+    async fn refuse_doubled(&mut self, differences: &Differences) -> EngineResult<()> {
+        let plan = self.plan_text(&differences.catalog, &differences.doubled()).await?;
+        let view = self.read_view().await?;
+        let rows = self.collect(self.query_context(view), plan, Vec::new(), self.hold_rows()).await?;
+        let Some(row) = rows.first() else { return Ok(()) };
+        let shown = row.iter().map(|value| match value {
+            Datum::Text(text) => text.as_str(),
+            _ => "",
+        });
+        let row = shown.collect::<Vec<_>>().join(",");
+        fail(Fault::DoubledRows { view: differences.target.table.name.clone(), row })
+    }
+
+    async fn write_coming(&mut self, work: &mut Work, target: &Target, plan: Arc<Plan>) -> EngineResult<()> {
+        let types: Vec<DataType> = plan.columns.iter().map(|column| column.ty).collect();
+        let view = work.view(self.engine.store().as_ref(), self.last_commit).await?;
+        let mut chunks = self.stream(self.query_context(view), plan, Vec::new())?;
+        let guard = self.running();
+        while let Some(chunk) = chunks.next().await {
+            let mut rows = match chunk? {
+                crate::Chunk::Batch(batch) => query::convert::batch_to_rows(&batch, &types)?,
+                crate::Chunk::Stored(rows) => rows.to_rows()?,
+                crate::Chunk::Rows(rows) => rows,
+            };
+            for row in &mut rows {
+                *row = crate::load::full_row(target, std::mem::take(row))?;
+            }
+            for rows in rows.chunks_mut(ROWS_AT_ONCE) {
+                self.fill_row_ids(target, rows).await?;
+            }
+            let mut writer = RowWriter::new(work, target, &guard);
+            for row in rows {
+                let row = NewRow::new(target, row)?;
+                writer.write(&Old::Missing, Some(New::Row(&row))).await?;
+            }
+            guard.check()?;
+        }
+        Ok(())
+    }
+
+    async fn plan_text(&mut self, catalog: &Arc<Catalog>, text: &str) -> EngineResult<Arc<Plan>> {
+        let query = sql::parse_query(text).map_err(EngineError::from)?;
+        self.plan(catalog, &query, &[]).await
+    }
+}
+
+impl Differences {
+    fn columns(&self) -> Vec<&Column> {
+        self.target.table.visible_columns().collect()
+    }
+
+    fn new_rows(&self) -> String {
+        format!("{}.{} AS n", quote(&self.target.schema), quote(&self.new))
+    }
+
+    fn old_rows(&self) -> String {
+        let (schema, table) = (quote(&self.target.schema), quote(&self.target.table.name));
+        format!("{}.{schema}.{table} AS m", query::WITH_ROW_IDS)
+    }
+
+    /// Are a row `n` of the query and a row `m` of the view equal?
+    fn equal(&self) -> String {
+        let keys = self.keys.iter().map(|key| format!("n.{0} = m.{0}", quote(key)));
+        let same = |column: &&Column| format!("{} IS NOT DISTINCT FROM {}", look("n", column), look("m", column));
+        keys.chain(self.columns().iter().map(same)).collect::<Vec<_>>().join(" AND ")
+    }
+
+    /// Keys of the rows of the view that the query has no more.
+    fn leaving(&self) -> String {
+        let key: Vec<String> =
+            self.target.table.key_columns().map(|column| format!("m.{}", quote(&column.name))).collect();
+        format!(
+            "SELECT {} FROM {} WHERE NOT EXISTS (SELECT 1 FROM {} WHERE {})",
+            key.join(", "),
+            self.old_rows(),
+            self.new_rows(),
+            self.equal()
+        )
+    }
+
+    /// Rows of the query that the view does not have.
+    fn coming(&self) -> String {
+        let items: Vec<String> = self.columns().iter().map(|column| format!("n.{}", quote(&column.name))).collect();
+        format!(
+            "SELECT {} FROM {} WHERE NOT EXISTS (SELECT 1 FROM {} WHERE {})",
+            items.join(", "),
+            self.new_rows(),
+            self.old_rows(),
+            self.equal()
+        )
+    }
+
+    /// A row that the query has twice, with no NULL in it.
+    fn doubled(&self) -> String {
+        let columns = self.columns();
+        let given = |column: &&Column| format!("n.{} IS NOT NULL", quote(&column.name));
+        let items: Vec<String> = columns
+            .iter()
+            .enumerate()
+            .map(|(at, column)| format!("min({}) AS c{at}", look_of_text("n", column)))
+            .collect();
+        let looks: Vec<String> = columns.iter().map(|column| look("n", column)).collect();
+        format!(
+            "SELECT {} FROM {} WHERE {} GROUP BY {} HAVING count(*) > 1 LIMIT 1",
+            items.join(", "),
+            self.new_rows(),
+            columns.iter().map(given).collect::<Vec<_>>().join(" AND "),
+            looks.join(", ")
+        )
+    }
+}
+
+/// A value that is equal just where the column's values look the same.
+fn look(row: &str, column: &Column) -> String {
+    let exact = matches!(
+        column.ty,
+        DataType::Boolean
+            | DataType::SmallInt
+            | DataType::Integer
+            | DataType::BigInt
+            | DataType::Text
+            | DataType::Varchar(_)
+            | DataType::Date
+            | DataType::Uuid
+    );
+    match exact {
+        true => format!("{row}.{}", quote(&column.name)),
+        false => look_of_text(row, column),
+    }
+}
+
+fn look_of_text(row: &str, column: &Column) -> String {
+    format!("CAST({row}.{} AS text)", quote(&column.name))
+}

@@ -1,0 +1,160 @@
+//! Materialized views: made, filled anew, altered, dropped.
+//!
+//! ```text
+//!   CREATE … AS query           storage that nobody sees ──rows of the query──> the view has it        create.rs
+//!   REFRESH                     the same for its rows and each of its indexes, then they are swapped   refresh.rs
+//!   REFRESH CONCURRENTLY        the rows that differ leave and come, in one transaction                differences.rs
+//!   WITH (refresh = '10 min')   a job does the first of these again and again                          schedule.rs
+//! ```
+//! A refresh keeps other refreshes out by the lock of the view's table; readers go on with the state that they read.
+
+mod alter;
+mod create;
+mod differences;
+mod refresh;
+mod schedule;
+
+use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
+use crate::search_path::before_look_up;
+use catalog::{Catalog, Materialized, Table};
+use query::{Plan, QueryContext};
+use sql::ObjectName;
+use std::sync::Arc;
+use txn::{LockMode, LockOwner, ReadView};
+use types::ident::quote;
+
+/// The query of a materialized view, planned for a state of its tables.
+struct Planned {
+    view: ReadView,
+    plan: Arc<Plan>,
+    search_path: Vec<String>,
+}
+
+impl Session {
+    /// DROP MATERIALIZED VIEW.
+    pub(super) async fn drop_materialized_views(
+        &mut self,
+        names: &[ObjectName],
+        if_exists: bool,
+        cascade: bool,
+    ) -> EngineResult<()> {
+        let mut locks = self.own_locks();
+        let mut found = Vec::new();
+        for name in names {
+            let catalog = self.engine.catalog().current();
+            let there = self.find_materialized(&catalog, name)?.is_some();
+            let oid = match there {
+                true => Some(self.lock_stored_by_name(&mut locks, name, LockMode::Exclusive).await?.oid),
+                false => None,
+            };
+            found.push((name, oid));
+        }
+        self.drop_named("materialized view", found, if_exists, cascade).await
+    }
+
+    /// The materialized view of that name, and no other relation.
+    pub(crate) fn find_materialized(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Option<Arc<Table>>> {
+        super::check_database(name)?;
+        let schemas = self.schemas_of(catalog, name);
+        before_look_up(schemas.len())?;
+        for schema in schemas.iter() {
+            let hint = match catalog.table(schema, &name.name) {
+                Some(table) if table.materialized.is_some() => return Ok(Some(Arc::clone(table))),
+                Some(_) => "Use DROP TABLE to remove a table.",
+                None if catalog.view(schema, &name.name).is_some() => "Use DROP VIEW to remove a view.",
+                None if catalog.sequence(schema, &name.name).is_some() => "Use DROP SEQUENCE to remove a sequence.",
+                None if catalog.index(schema, &name.name).is_some() => "Use DROP INDEX to remove an index.",
+                None => continue,
+            };
+            let message = format!("\"{}\" is not a materialized view", name.name);
+            return fail(Fault::WrongObject { message, hint: Some(hint) });
+        }
+        Ok(None)
+    }
+
+    /// The materialized view that a name means, locked against other refreshes and definitions.
+    async fn lock_materialized(&self, locks: &mut LockOwner, name: &ObjectName) -> EngineResult<Arc<Table>> {
+        let catalog = self.engine.catalog().current();
+        let schemas = self.schemas_of(&catalog, name);
+        for schema in schemas.iter() {
+            if catalog.table(schema, &name.name).is_some() {
+                break;
+            }
+            if self.is_named(&catalog, schema, &name.name) {
+                let message = format!("\"{}\" is not a table or materialized view", name.name);
+                return fail(Fault::WrongObject { message, hint: None });
+            }
+        }
+        let table = self.lock_stored_by_name(locks, name, LockMode::Exclusive).await?;
+        match table.materialized {
+            Some(_) => Ok(table),
+            None => fail(Fault::NotRefreshable { message: format!("\"{}\" is not a materialized view", name.name) }),
+        }
+    }
+
+    fn is_named(&self, catalog: &Catalog, schema: &str, name: &str) -> bool {
+        let schema = Some(schema.to_owned());
+        self.has_relation(catalog, &ObjectName { database: None, schema, name: name.to_owned() })
+    }
+
+    /// A state to read, and the view's query planned for the definitions of that state. Names are looked up as they were when
+    /// the view was made.
+    async fn plan_materialized(&mut self, table: &Table, made_of: &Materialized) -> EngineResult<Planned> {
+        loop {
+            // The state comes first: what it has of definitions, the catalog then has too.
+            let view = self.read_view().await?;
+            let catalog = self.engine.catalog().current();
+            let query = sql::parse_query(&made_of.query)?;
+            let mut plan = self.plan_in(&catalog, &made_of.search_path, &query).await?;
+            let wanted: Vec<String> = table.visible_columns().map(|column| quote(&column.name).into_owned()).collect();
+            if plan.columns.len() != wanted.len() {
+                // A `*` has more columns now than when the view was made.
+                let (items, name) = (wanted.join(", "), quote(&table.name));
+                let query = sql::parse_query(&format!("SELECT {items} FROM ({}) AS {name}", made_of.query))?;
+                plan = self.plan_in(&catalog, &made_of.search_path, &query).await?;
+            }
+            let ordered = self.engine.store().capabilities().store_snapshots();
+            if !ordered || self.engine.catalog().made_by() <= view.snapshot().commit() {
+                return Ok(Planned { view, plan, search_path: made_of.search_path.clone() });
+            }
+        }
+    }
+
+    /// A plan whose names are looked up in that path.
+    async fn plan_in(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        path: &[String],
+        query: &sql::ast::Query,
+    ) -> EngineResult<Arc<Plan>> {
+        let context = QueryContext { search_path: path.to_vec(), ..self.planning_context(catalog).await? };
+        let guard = self.running();
+        let planner = Arc::clone(self.engine.planner());
+        let planning = crate::turn::all_apart(async { Ok(planner.plan(&context, query, &[]).await?) });
+        Ok(Arc::new(guard.stoppable(planning).await?))
+    }
+
+    /// Writes the rows of the query into storage that nobody sees yet, of a table without indexes.
+    async fn load_materialized(&mut self, rows_of: &Arc<Table>, planned: Planned) -> EngineResult<u64> {
+        let Planned { view, plan, search_path } = planned;
+        let catalog = self.engine.catalog().current();
+        let target = crate::dml::Target::new(&catalog, rows_of, self.time_zone())?;
+        let context = QueryContext { search_path, ..self.query_context(view) };
+        let rows = self.stream(context, Arc::clone(&plan), Vec::new())?;
+        let tally = self.load(&target, rows, &plan).await?;
+        self.engine.counters().rows_written.add(tally.rows());
+        Ok(tally.rows())
+    }
+}
+
+/// 42809 for a statement that is for tables alone: `cannot … materialized view "v"`.
+pub(crate) fn refuse_materialized(table: &Table, what: &str, hint: Option<&'static str>) -> EngineResult<()> {
+    match table.materialized {
+        None => Ok(()),
+        Some(_) => {
+            let message = format!("{what} materialized view \"{}\"", table.name);
+            fail(Fault::WrongObject { message, hint })
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! REFRESH MATERIALIZED VIEW: other storage for its rows and each of its indexes, swapped in one change of the catalog.
+//!
+//! Until then nobody sees it; a process that dies leaves the old rows, and its successor removes the new storage.
+
+use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
+use catalog::{Draft, Materialized, PreparedRewrite, Table};
+use sql::RefreshMaterializedView;
+use std::sync::Arc;
+
+impl Session {
+    /// REFRESH MATERIALIZED VIEW.
+    pub(crate) async fn refresh_materialized_view(&mut self, refresh: &RefreshMaterializedView) -> EngineResult<()> {
+        if refresh.concurrently {
+            return self.refresh_concurrently(&refresh.name).await;
+        }
+        let mut locks = self.own_locks();
+        let table = self.lock_materialized(&mut locks, &refresh.name).await?;
+        match refresh.with_data {
+            true => self.refill(&table).await,
+            false => {
+                let empty = |view: &mut Materialized| (view.populated, view.refreshed) = (false, None);
+                self.change_catalog(|draft| {
+                    draft.truncate(table.oid)?;
+                    draft.change_materialized(table.oid, empty).map(drop)
+                })
+                .await
+            }
+        }
+    }
+
+    /// Its rows anew. The caller holds its lock.
+    async fn refill(&mut self, table: &Arc<Table>) -> EngineResult<()> {
+        let Some(made_of) = &table.materialized else {
+            return fail(Fault::Internal { detail: "a materialized view without a query".to_string() });
+        };
+        let began = self.engine.now();
+        let planned = self.plan_materialized(table, made_of).await?;
+        let prepared = self.change_catalog(|draft| draft.prepare_rewrite(table)).await?;
+        let done = match self.fill_prepared(&prepared, planned).await {
+            Ok(()) => self.change_catalog(|draft| adopt(draft, &prepared, began)).await,
+            Err(error) => Err(error),
+        };
+        match done {
+            Ok(()) => Ok(()),
+            Err(error) => self.give_up_rewrite(&prepared, table, error).await,
+        }
+    }
+
+    async fn fill_prepared(&mut self, prepared: &PreparedRewrite, planned: super::Planned) -> EngineResult<()> {
+        let new = prepared.table();
+        // Entries are made of the rows when these are all there.
+        let rows = Arc::new(Table { indexes: Vec::new(), ..new.as_ref().clone() });
+        self.load_materialized(&rows, planned).await?;
+        for index in &new.indexes {
+            self.fill_entries(new, index).await?;
+        }
+        Ok(())
+    }
+}
+
+fn adopt(draft: &mut Draft, prepared: &PreparedRewrite, began: i64) -> catalog::CatalogResult<()> {
+    draft.adopt_rewrite(prepared)?;
+    let fill = |view: &mut Materialized| (view.populated, view.refreshed) = (true, Some(began));
+    draft.change_materialized(prepared.table().oid, fill).map(drop)
+}

@@ -1,0 +1,111 @@
+//! `WITH (refresh = '10 minutes')`: a job refreshes the view so often.
+//!
+//! The interval and the number of the job stand in the view, and are changed with the record of the job in one change of the
+//! catalog. A job that finds another number there than its own, or no view, is over.
+
+use super::super::create_table::property;
+use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
+use crate::jobs::{REFRESH, RefreshSpec};
+use catalog::{CatalogResult, Draft, JobRecord, TableOid};
+use sql::TableOption;
+use std::collections::BTreeMap;
+use types::{DataType, Datum, Interval};
+
+/// The shortest time between two refreshes.
+const LEAST: i64 = 1_000_000;
+/// A day without leap seconds, in microseconds.
+const DAY: i64 = 86_400_000_000;
+
+/// What WITH and SET say.
+pub(super) struct Options {
+    /// Those of tables.
+    pub(super) properties: BTreeMap<String, Option<String>>,
+    /// Microseconds between two refreshes: `None` is not said, and `Some(None)` is NULL.
+    pub(super) every: Option<Option<i64>>,
+}
+
+/// Reads them.
+///
+/// # Errors
+/// 22023 for what is no interval, 0A000 for what is not built.
+pub(super) fn options(given: &[TableOption]) -> EngineResult<Options> {
+    let mut all = Options { properties: BTreeMap::new(), every: None };
+    for option in given {
+        let (name, value) = property(option)?;
+        match name.as_str() {
+            "refresh" => all.every = Some(value.as_deref().map(interval).transpose()?),
+            "incremental" => {
+                let feature =
+                    "incremental refresh of a materialized view (the store keeps no record of rows that were \
+                               deleted or had other values)"
+                        .to_string();
+                return fail(Fault::Unsupported { feature });
+            }
+            _ => drop(all.properties.insert(name, value)),
+        }
+    }
+    Ok(all)
+}
+
+/// Microseconds. Months differ in length.
+fn interval(text: &str) -> EngineResult<i64> {
+    let invalid = || Fault::BadParameter {
+        name: "refresh",
+        value: text.to_string(),
+        expected: "an interval of 1 second or more, without months, such as '10 minutes'",
+    };
+    match types::text::parse(&DataType::Interval, text) {
+        Ok(Datum::Interval(Interval { months: 0, days, micros })) => {
+            let whole = i64::from(days).checked_mul(DAY).and_then(|days| days.checked_add(micros));
+            whole.filter(|whole| *whole >= LEAST).ok_or_else(|| invalid().into())
+        }
+        _ => Err(invalid().into()),
+    }
+}
+
+impl Session {
+    /// Refuses a store on which no jobs are worked on.
+    pub(super) fn check_schedule(&self) -> EngineResult<()> {
+        match self.engine.store().capabilities().exclusive {
+            true => Ok(()),
+            false => fail(Fault::Unsupported {
+                feature: "refreshing a materialized view by a job in a store that other processes write to".to_string(),
+            }),
+        }
+    }
+
+    /// Makes `change`, which tells the view, together with how often it is refreshed and the job that does it.
+    pub(super) async fn change_schedule(
+        &mut self,
+        change: impl FnOnce(&mut Draft) -> CatalogResult<TableOid>,
+        every: Option<i64>,
+    ) -> EngineResult<()> {
+        let engine = std::sync::Arc::clone(&self.engine);
+        let turn = self.catalog_turn().await?;
+        let made = engine.catalog().change_in(turn, |draft| {
+            let oid = change(draft)?;
+            let table = draft.table(oid)?;
+            let job = table.materialized.as_ref().and_then(|view| view.job);
+            let record: Option<JobRecord> = match (every, job) {
+                (Some(_), None) => {
+                    let schema = draft.catalog().schema_name(&table);
+                    let what = format!("REFRESH MATERIALIZED VIEW {schema}.{}", table.name);
+                    Some(engine.jobs().record(&engine, REFRESH, what, &RefreshSpec { view: oid.0 }))
+                }
+                _ => None,
+            };
+            let number = record.as_ref().map(|record| record.id).or(job).filter(|_| every.is_some());
+            draft.change_materialized(oid, |view| (view.every, view.job) = (every, number))?;
+            if let Some(record) = &record {
+                draft.put_job(record.clone());
+            }
+            Ok(record)
+        });
+        match made.await? {
+            Some(record) => drop(self.engine.jobs().begin(&self.engine, record)),
+            None => self.engine.jobs().look_again(),
+        }
+        Ok(())
+    }
+}

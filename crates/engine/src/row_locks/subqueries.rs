@@ -1,0 +1,141 @@
+//! Subqueries with a locking clause: `DELETE FROM jobs WHERE id IN (SELECT id FROM jobs LIMIT 9 FOR UPDATE SKIP LOCKED)`.
+//!
+//! ```text
+//!   statement ──> the first such subquery that has none inside ──run, its rows locked──> constants in its place ──┐
+//!       ^                                                                                                         │
+//!       └─────────────────────────────────────────────────────────────────────────────────────────────────────────┘
+//!   none is left ──> compiled and run as any other
+//! ```
+//! So each runs once, before the statement and in its transaction, whatever joins and conditions are around it. One that reads
+//! columns of the query around it cannot.
+
+use super::LockProgram;
+use crate::dml::{ParamTypes, Row, Scope};
+use crate::error::{EngineResult, Fault, fail};
+use crate::plan_cache::Compiled;
+use crate::statement::Source;
+use crate::work::Work;
+use crate::{ColumnDesc, EngineError, Session};
+use query::QueryError;
+use sql::ast::{Expr, Query};
+use sql::{LockingSelect, LockingSubquery};
+use std::sync::Arc;
+use txn::LockMode;
+use types::ident::quote;
+use types::{DataType, Datum};
+
+impl Session {
+    /// The statement compiled with the rows of its locking subqueries, which are locked by now.
+    ///
+    /// # Errors
+    /// 0A000 for a subquery that reads columns of the query around it; those of locks and of queries.
+    pub(crate) async fn compile_over_locked(
+        &mut self,
+        work: &mut Work,
+        source: &Source,
+        compiled: &Compiled,
+        params: &[Datum],
+    ) -> EngineResult<Arc<Compiled>> {
+        let types: Vec<Option<DataType>> = compiled.parameters.iter().copied().map(Some).collect();
+        let mut statement = source.statement.clone();
+        while let Some(subquery) = LockingSubquery::first(&statement) {
+            let (columns, rows) = self.lock_subquery(work, &subquery.select(), &types, params).await?;
+            let constants = rows.iter().map(|row| constants_of(&columns, row)).collect::<EngineResult<Vec<_>>>()?;
+            let query = query_of(&columns, &rows)?;
+            match subquery.replaced(&statement, &constants, &query) {
+                Some(replaced) => statement = replaced,
+                None => return Err(QueryError::SubqueryRows.into()),
+            }
+        }
+        // What follows sees what was locked, and not what was read before.
+        work.txn.end_statement()?;
+        let source = Source { text: Arc::from(""), before: 0, statement, types, hints: source.hints.clone() };
+        Ok(Arc::new(self.compile_once(&Arc::new(source)).await?))
+    }
+
+    async fn lock_subquery(
+        &mut self,
+        work: &mut Work,
+        select: &LockingSelect,
+        types: &[Option<DataType>],
+        params: &[Datum],
+    ) -> EngineResult<(Arc<Vec<ColumnDesc>>, Vec<Row>)> {
+        let program = self.lockable(work, select, types).await?;
+        let needed = program.needs_context();
+        let context = match needed {
+            true => Some(self.query_context(work.view(self.engine.store().as_ref(), self.last_commit).await?)),
+            false => None,
+        };
+        let rows =
+            Box::pin(self.lock_rows_of(work, &program, &Scope { params, context, env: Some(self.row_environment()) }))
+                .await?;
+        Ok((Arc::clone(&program.columns), rows))
+    }
+
+    /// Its program, with the definitions of its tables locked.
+    async fn lockable(
+        &mut self,
+        work: &mut Work,
+        select: &LockingSelect,
+        types: &[Option<DataType>],
+    ) -> EngineResult<LockProgram> {
+        let guard = self.running();
+        loop {
+            let catalog = self.engine.catalog().current();
+            let mut found = ParamTypes::declared(types);
+            let program = self.compile_row_locks(&catalog, select, &mut found).await.map_err(of_outer_columns)?;
+            for target in program.targets() {
+                let lock = work.txn.locks().lock_table(target.storage, LockMode::Shared, work.wait);
+                guard.stoppable(async { Ok(lock.await.map(drop)?) }).await?;
+            }
+            if catalog.version() == self.engine.catalog().version() {
+                return Ok(program);
+            }
+        }
+    }
+}
+
+/// The statement without locking clauses has a plan, so what a subquery does not find by itself is of the query around it.
+fn of_outer_columns(error: EngineError) -> EngineError {
+    // A table that OF names is looked for in the subquery's own FROM.
+    let of_own = error.message().ends_with("clause not found in FROM clause");
+    match error.code() {
+        "42703" | "42P01" if !of_own => {
+            let feature = "a locking clause in a subquery that reads columns or WITH queries of what is around it";
+            Fault::Unsupported { feature: feature.to_string() }.into()
+        }
+        _ => error,
+    }
+}
+
+fn constant(column: &ColumnDesc, value: &Datum) -> String {
+    crate::ddl::constant_of(&column.ty, value)
+}
+
+fn constants_of(columns: &[ColumnDesc], row: &Row) -> EngineResult<Vec<Expr>> {
+    columns.iter().zip(row).map(|(column, value)| Ok(sql::parse_expr(&constant(column, value))?)).collect()
+}
+
+/// `SELECT * FROM (VALUES (…), (…)) AS locked (a, b)`.
+fn query_of(columns: &[ColumnDesc], rows: &[Row]) -> EngineResult<Query> {
+    let text = match rows {
+        [] => {
+            let nulls =
+                columns.iter().map(|column| format!("{} AS {}", constant(column, &Datum::Null), quote(&column.name)));
+            format!("SELECT {} WHERE FALSE", nulls.collect::<Vec<_>>().join(", "))
+        }
+        rows => {
+            let row = |row: &Row| {
+                let values = columns.iter().zip(row).map(|(column, value)| constant(column, value));
+                format!("({})", values.collect::<Vec<_>>().join(", "))
+            };
+            let names: Vec<_> = columns.iter().map(|column| quote(&column.name)).collect();
+            let rows = rows.iter().map(row).collect::<Vec<_>>().join(", ");
+            format!("SELECT * FROM (VALUES {rows}) AS locked ({})", names.join(", "))
+        }
+    };
+    match sql::parse_query(&text) {
+        Ok(query) => Ok(*query),
+        Err(error) => fail(Fault::Internal { detail: format!("rows as a query: {error}") }),
+    }
+}

@@ -1,0 +1,134 @@
+//! Dual-write mode: what the layer over the store ([`txn::DualStore`]) has to know of indexes.
+//!
+//! The function from rows to entries is the one of `index`; here it is given to that layer in bytes. All indexes of the catalog
+//! are made known before a statement reads by one ([`Session::know_indexes`]).
+
+use super::index_codec;
+use crate::engine::EngineOptions;
+use crate::error::EngineResult;
+use crate::{Engine, Session};
+use async_trait::async_trait;
+use catalog::{CatalogCache, CatalogError, Index, RowCodec, Table};
+use index::{IndexCodec, IndexError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use store::{Bytes, EntryRows, Store, StoreError, StoreResult, TableId};
+use txn::{Definitions, DualStore};
+
+/// The store with the layer over it that its capabilities, or the options, ask for.
+pub(crate) fn writing_entries(store: Arc<dyn Store>, options: &EngineOptions) -> (Arc<dyn Store>, Option<DualStore>) {
+    let can = store.capabilities();
+    if can.atomic_batches() && can.exclusive && !options.dual_write {
+        return (store, None);
+    }
+    let dual = DualStore::new(store, Arc::clone(&options.clock), options.entry_patience);
+    (Arc::new(dual.clone()), Some(dual))
+}
+
+/// The catalog, for long commits.
+#[derive(Debug)]
+pub(crate) struct CatalogOf(pub(crate) Arc<CatalogCache>);
+
+#[async_trait]
+impl Definitions for CatalogOf {
+    async fn are_unchanged(&self, tables: &BTreeMap<TableId, u64>) -> StoreResult<bool> {
+        match self.0.check_epochs(tables).await {
+            Ok(()) => Ok(true),
+            Err(CatalogError::ChangedElsewhere) => Ok(false),
+            Err(CatalogError::Store(error)) => Err(error),
+            Err(error) => Err(StoreError::Corrupted { detail: error.to_string() }),
+        }
+    }
+}
+
+/// Entries of one index of one version of its table.
+#[derive(Debug)]
+struct EntriesOf {
+    rows: TableId,
+    table: RowCodec,
+    index: IndexCodec,
+}
+
+impl EntriesOf {
+    fn new(table: &Arc<Table>, index: &Index) -> EngineResult<Self> {
+        Ok(Self { rows: table.storage_id(), table: RowCodec::new(table)?, index: index_codec(table, index)? })
+    }
+}
+
+fn corrupted(error: &dyn std::error::Error) -> StoreError {
+    StoreError::Corrupted { detail: error.to_string() }
+}
+
+impl EntryRows for EntriesOf {
+    fn rows(&self) -> TableId {
+        self.rows
+    }
+
+    fn rowkey(&self, entry: &[u8]) -> StoreResult<Bytes> {
+        let mut rowkey = Vec::with_capacity(32);
+        self.index.rowkey_of_key(&self.table, entry, &mut rowkey).map_err(|error| corrupted(&error))?;
+        Ok(rowkey.into())
+    }
+
+    fn entry(&self, rowkey: &[u8], fragment: &[u8]) -> StoreResult<Option<(Bytes, Bytes)>> {
+        let row = self.table.decode_full(rowkey, fragment).map_err(|error| corrupted(&error))?;
+        match self.index.entry(&row) {
+            Ok(entry) => Ok(entry.map(|entry| (entry.key, entry.fragment))),
+            // As when it is written: an expression that fails for a row keeps the row out.
+            Err(IndexError::Expr(error)) => Err(corrupted(error.as_ref())),
+            Err(error) => Err(corrupted(&error)),
+        }
+    }
+
+    fn unique_prefix(&self, entry: &[u8]) -> StoreResult<Option<usize>> {
+        let prefix = self.index.unique_prefix(entry).map_err(|error| corrupted(&error))?;
+        // With the whole rowkey among its parts a value is that of one row anyway.
+        Ok(prefix.filter(|prefix| *prefix < entry.len()))
+    }
+}
+
+/// Makes one index known, whose expressions are compiled.
+///
+/// # Errors
+/// Those of codecs.
+pub(crate) fn know_index(engine: &Engine, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
+    if let Some(dual) = engine.dual() {
+        dual.know(index.storage_id(), Arc::new(EntriesOf::new(table, index)?));
+    }
+    Ok(())
+}
+
+impl Session {
+    /// Makes all indexes of the catalog known, unless they are.
+    ///
+    /// # Errors
+    /// Those of codecs.
+    pub(crate) async fn know_indexes(&mut self) -> EngineResult<()> {
+        let Some(dual) = self.engine.dual().cloned() else { return Ok(()) };
+        let catalog = self.engine.catalog().current();
+        if dual.knows(catalog.version()) {
+            return Ok(());
+        }
+        let mut all: BTreeMap<TableId, Arc<dyn EntryRows>> = BTreeMap::new();
+        for table in catalog.tables().filter(|table| !table.indexes.is_empty()) {
+            if let Err(error) = self.compile_indexes(&catalog, table).await {
+                // Its statements fail with this; those of other tables go on.
+                tracing::warn!(%error, table = table.name, "indexes cannot be compiled");
+                continue;
+            }
+            for index in &table.indexes {
+                all.insert(index.storage_id(), Arc::new(EntriesOf::new(table, index)?));
+            }
+        }
+        dual.know_all(catalog.version(), all);
+        Ok(())
+    }
+
+    /// Makes the indexes of a table known, whose expressions are compiled.
+    ///
+    /// # Errors
+    /// As [`Self::know_indexes`].
+    pub(crate) fn know_indexes_of(&self, table: &Arc<Table>) -> EngineResult<()> {
+        table.indexes.iter().try_for_each(|index| know_index(&self.engine, table, index))
+    }
+}

@@ -1,0 +1,108 @@
+//! Dual-write mode: entries of indexes in a store that writes single rows and that several processes write to.
+//!
+//! A process is an engine over a store of its own whose calls can fail; all are over one shared store.
+
+mod crashes;
+mod mode;
+mod random;
+
+use crate::client::Client;
+use engine::{Engine, EngineOptions};
+use std::sync::Arc;
+use std::time::Duration;
+use store::{Durability, Store, StoreError, WriteBatch};
+use store_testkit::{FaultPlan, FaultStore, LimitedStore, ModelStore, Without};
+
+/// A store that can do nothing more than it must.
+fn shared() -> Arc<dyn Store> {
+    limited(ModelStore::new())
+}
+
+fn limited(model: ModelStore) -> Arc<dyn Store> {
+    Arc::new(LimitedStore::new(Arc::new(model), Without::everything()))
+}
+
+/// A store with a table and some rows, of which copies can be made: its indexes need not be built each time.
+async fn filled(rows: &str) -> ModelStore {
+    let model = ModelStore::new();
+    let mut first = Process::on(&limited(model.clone())).await;
+    made(&mut first.client).await;
+    first.client.ok(&format!("INSERT INTO t VALUES {rows}")).await;
+    model
+}
+
+/// With those who died.
+const PATIENCE: Duration = Duration::from_millis(30);
+
+/// A process, and what its calls do.
+struct Process {
+    engine: Arc<Engine>,
+    client: Client,
+    plan: FaultPlan,
+}
+
+impl Process {
+    async fn on(store: &Arc<dyn Store>) -> Self {
+        let plan = FaultPlan::new();
+        let faulty: Arc<dyn Store> = Arc::new(FaultStore::new(Arc::clone(store), plan.clone()));
+        let options = EngineOptions { query_threads: 1, entry_patience: PATIENCE, ..EngineOptions::default() };
+        let engine = Engine::open(faulty, options).await.unwrap();
+        let client = Client::of(&engine);
+        Self { engine, client, plan }
+    }
+}
+
+/// What a process wrote before it died is durable in the end: the store goes on, and nobody waits for the dead.
+async fn written_by_the_dead(store: &Arc<dyn Store>) {
+    let last = store.apply(WriteBatch::default(), Durability::Buffered).await.unwrap();
+    store.sync(last).await.unwrap();
+}
+
+fn gone() -> StoreError {
+    StoreError::Io { action: "write".into(), reason: "the process died".into() }
+}
+
+/// All ways to the rows of `t` agree: each condition by the index that it is for and without any.
+async fn every_read_is_right(client: &mut Client, when: &str) {
+    let mut queries: Vec<String> = Vec::new();
+    for a in 3..7 {
+        queries.push(format!("SELECT k, a, b, u FROM t WHERE a = {a} ORDER BY k"));
+        queries.push(format!("SELECT k, a, b, u FROM t WHERE lower(b) = 'b{a}' ORDER BY k"));
+        queries.push(format!("SELECT k, u, a FROM t WHERE u = {a}"));
+        queries.push(format!("SELECT k, b, u FROM t WHERE a > 2 AND b = 'B{a}' ORDER BY k"));
+    }
+    queries.push("SELECT k, a, b FROM t WHERE a < 3 ORDER BY k".to_string());
+    queries.push("SELECT k, a FROM t WHERE a BETWEEN 2 AND 5 ORDER BY k".to_string());
+    queries.push("SELECT a, count(*) FROM t WHERE a >= 0 GROUP BY a ORDER BY a".to_string());
+    queries.push("SELECT u FROM t WHERE u BETWEEN 1 AND 5 ORDER BY u".to_string());
+    queries.push("SELECT min(a), max(a) FROM t".to_string());
+    queries.push("SELECT k, a, b FROM t ORDER BY a DESC, k LIMIT 3".to_string());
+    for query in &queries {
+        let mut answers = Vec::new();
+        for (choice, programs) in [("off", "on"), ("force", "on"), ("force", "off")] {
+            client.ok(&format!("SET bennu.index_choice = {choice}; SET bennu.row_programs = {programs}")).await;
+            answers.push(client.run(query).await);
+        }
+        assert!(!answers[0].contains("ERROR"), "{query} {}", answers[0]);
+        assert!(answers.iter().all(|answer| *answer == answers[0]), "{when}: {query}\n{answers:#?}");
+    }
+    let doubled = "SELECT u FROM t WHERE u IS NOT NULL GROUP BY u HAVING count(*) > 1";
+    client.ok("SET bennu.index_choice = off").await;
+    assert_eq!(client.run(doubled).await, "SELECT 0", "{when}");
+    client.ok("SET bennu.index_choice = auto").await;
+}
+
+/// A table with an index of each kind.
+async fn made(client: &mut Client) {
+    client.ok("CREATE TABLE t (k integer PRIMARY KEY, a integer, b text, u integer UNIQUE)").await;
+    client.ok("CREATE INDEX ON t (a)").await;
+    client.ok("CREATE INDEX ON t (lower(b)) INCLUDE (a, u)").await;
+    client.ok("CREATE INDEX ON t (b) WHERE a > 2").await;
+}
+
+/// Nothing that a writer left is there any more, and nothing is wrong.
+async fn is_whole_after_repair(client: &mut Client, when: &str) {
+    client.ok("CHECK TABLE t REPAIR").await;
+    assert_eq!(client.run("CHECK TABLE t").await, "CHECK 0", "{when}");
+    every_read_is_right(client, when).await;
+}

@@ -1,0 +1,87 @@
+//! What a session and the hints of a statement say about how tables are scanned.
+
+use crate::IndexChoice;
+
+/// The hints of a statement that are obeyed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScanHints {
+    /// INDEX: tables, each with indexes by name, the best one first.
+    pub indexes: Vec<(String, Vec<String>)>,
+    /// NO_INDEX, USE_DATA_OVER_INDEX_TABLE, USE_INDEX_OVER_DATA_TABLE: for a table, or for all of them.
+    pub choices: Vec<(Option<String>, IndexChoice)>,
+    /// RANGE_SCAN: one range in place of many.
+    pub one_range: bool,
+    /// SERIAL: one task for each scan.
+    pub serial: bool,
+    /// USE_SORT_MERGE_JOIN.
+    pub sort_merge_joins: bool,
+}
+
+/// How one table of a statement is scanned.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScanRules {
+    /// Which indexes.
+    pub choice: IndexChoice,
+    /// Indexes that a hint names, the best one first.
+    pub preferred: Vec<String>,
+    /// Is one range read in place of many?
+    pub one_range: bool,
+    /// Does one task read?
+    pub serial: bool,
+}
+
+impl ScanHints {
+    /// Do they say how scans find rows?
+    pub fn has_hint(&self) -> bool {
+        !self.indexes.is_empty() || !self.choices.is_empty() || self.one_range
+    }
+
+    /// The rules for a table of that name, where a session has said `choice`.
+    pub fn rules(&self, table: &str, choice: IndexChoice) -> ScanRules {
+        let said = self.choices.iter().rev().find(|(of, _)| of.as_deref().is_none_or(|of| of == table));
+        let preferred = self.indexes.iter().filter(|(of, _)| of == table).flat_map(|(_, names)| names);
+        ScanRules {
+            choice: match said {
+                // Entries that may not be there yet are not read, whatever a hint says.
+                Some((_, said)) if choice != IndexChoice::Off => *said,
+                _ => choice,
+            },
+            preferred: preferred.cloned().collect(),
+            one_range: self.one_range,
+            serial: self.serial,
+        }
+    }
+}
+
+impl ScanRules {
+    /// Does a hint name indexes?
+    pub fn has_hint(&self) -> bool {
+        !self.preferred.is_empty()
+    }
+
+    /// The place of an index among those.
+    pub fn place_of(&self, index: &str) -> Option<usize> {
+        self.preferred.iter().position(|name| name == index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_are_about_their_table_and_never_read_what_a_session_may_not() {
+        let hints = ScanHints {
+            indexes: vec![("t".to_owned(), vec!["i".to_owned(), "j".to_owned()])],
+            choices: vec![(Some("u".to_owned()), IndexChoice::Off)],
+            ..ScanHints::default()
+        };
+        let (t, u) = (hints.rules("t", IndexChoice::Auto), hints.rules("u", IndexChoice::Auto));
+        assert_eq!((t.choice, t.place_of("j"), t.place_of("k")), (IndexChoice::Auto, Some(1), None));
+        assert_eq!((u.choice, u.has_hint()), (IndexChoice::Off, false));
+        assert_eq!(hints.rules("u", IndexChoice::Force).choice, IndexChoice::Off);
+        let force = ScanHints { choices: vec![(None, IndexChoice::Force)], ..ScanHints::default() };
+        assert_eq!(force.rules("t", IndexChoice::Off).choice, IndexChoice::Off);
+        assert!(force.has_hint() && !ScanHints::default().has_hint());
+    }
+}

@@ -1,0 +1,83 @@
+//! WITH RECURSIVE. DataFusion finds a work table by its name, so no two recursive queries of a plan have one name.
+
+use super::Lowering;
+use super::error::LowerResult;
+use ::bind::tree::{ColId, Cte, Rel};
+use arrow::datatypes::{Field, Schema};
+use datafusion::catalog::cte_worktable::CteWorkTable;
+use datafusion::common::Column;
+use datafusion::datasource::provider_as_source;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Projection};
+use std::sync::Arc;
+
+/// The rows that a recursive query has found last.
+#[derive(Clone)]
+pub(super) struct WorkTable {
+    name: String,
+    table: Arc<CteWorkTable>,
+    /// The columns of the query, in the order of the table's.
+    cols: Vec<ColId>,
+}
+
+/// The terms of a recursive query.
+pub(super) struct Terms<'t> {
+    pub(super) base: &'t Rel,
+    pub(super) step: &'t Rel,
+    pub(super) step_cols: &'t [ColId],
+    pub(super) distinct: bool,
+}
+
+impl Lowering<'_> {
+    pub(super) fn recursive(
+        &mut self,
+        cte: &Cte,
+        terms: Terms<'_>,
+        cols: &[(ColId, ColId)],
+    ) -> LowerResult<LogicalPlan> {
+        let base = self.rel(terms.base)?;
+        let base = self.in_order(base, &cte.cols)?;
+        let fields = base.schema().fields().iter().map(|field| Field::clone(field).with_nullable(true));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let name = self.columns.qualifier("recursive").table().to_owned();
+        let table = Arc::new(CteWorkTable::new(&name, schema));
+        let work = WorkTable { name: name.clone(), table, cols: cte.cols.clone() };
+        let before = self.work_tables.insert(cte.id, work.clone());
+        let step = self.rel(terms.step);
+        match before {
+            Some(before) => self.work_tables.insert(cte.id, before),
+            None => self.work_tables.remove(&cte.id),
+        };
+        let step = self.in_order(step?, terms.step_cols)?;
+        let rows = LogicalPlanBuilder::from(base).to_recursive_query(name, step, terms.distinct)?.build()?;
+        self.shown(rows, &work, cols)
+    }
+
+    /// The work table where the second term reads it.
+    pub(super) fn work_table(&mut self, work: &WorkTable, cols: &[(ColId, ColId)]) -> LowerResult<LogicalPlan> {
+        let source = provider_as_source(Arc::clone(&work.table) as Arc<_>);
+        let rows = LogicalPlanBuilder::scan(work.name.clone(), source, None)?.build()?;
+        self.shown(rows, work, cols)
+    }
+
+    /// Only these columns, in this order.
+    fn in_order(&self, rows: LogicalPlan, cols: &[ColId]) -> LowerResult<LogicalPlan> {
+        let exprs = cols.iter().map(|col| Ok(Expr::Column(self.columns.get(*col)?.clone())));
+        let exprs = exprs.collect::<LowerResult<Vec<_>>>()?;
+        Ok(LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(rows))?))
+    }
+
+    /// Columns of the query, place by place, under the ids that they have where they are read.
+    fn shown(&mut self, rows: LogicalPlan, work: &WorkTable, cols: &[(ColId, ColId)]) -> LowerResult<LogicalPlan> {
+        let found = rows.schema().columns();
+        let mut exprs = Vec::with_capacity(cols.len());
+        for (inner, here) in cols {
+            let at = work.cols.iter().position(|col| col == inner);
+            let Some(column) = at.and_then(|at| found.get(at)) else {
+                return super::error::not_built("a column of a recursive query");
+            };
+            let Column { relation, name, .. } = self.columns.computed(*here, &column.name);
+            exprs.push(Expr::Column(column.clone()).alias_qualified(relation, name));
+        }
+        Ok(LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(rows))?))
+    }
+}

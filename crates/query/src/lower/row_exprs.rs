@@ -1,0 +1,104 @@
+//! Expressions over rows at hand, from the bound tree: what row programs have no body for.
+//!
+//! They are lowered over a scan of one row of their columns, go through the rules of a plan, and become stages of physical
+//! expressions (`plan/row_exprs.rs`): nothing is planned where they are evaluated.
+
+use super::Lowering;
+use super::error::{LowerError, LowerResult, not_built};
+use crate::context::QueryContext;
+use crate::convert::arrow_type;
+use crate::pg_semantics::bounded;
+use crate::plan::{OutputColumn, Plan, Planner, RowExprs, RowTable, guarded};
+use ::bind::tree::{Bound, ColId, Scalar};
+use datafusion::common::{Column, DFSchema, TableReference};
+use datafusion::logical_expr::builder::LogicalTableSource;
+use datafusion::logical_expr::logical_plan::TableScanBuilder;
+use datafusion::logical_expr::{EmptyRelation, LogicalPlan, Projection};
+use std::sync::Arc;
+use types::DataType;
+
+/// A column of rows at hand.
+#[derive(Clone, Copy, Debug)]
+pub struct RowInput {
+    /// Its id.
+    pub col: ColId,
+    /// Which of the rows that stand side by side has it.
+    pub row: usize,
+    /// Its place in that row.
+    pub place: usize,
+    /// Its type.
+    pub ty: DataType,
+}
+
+/// The qualifier of the row; `plan/row_exprs.rs` takes it for the first of its tables.
+const ROW: &str = "r0";
+
+impl Planner {
+    /// Compiles expressions of a bound statement over rows at hand.
+    ///
+    /// # Errors
+    /// [`LowerError::NotBuilt`] for what needs a plan, or has no form yet.
+    pub async fn bound_row_exprs(
+        &self,
+        cx: &QueryContext,
+        bound: &Bound,
+        scalars: &[&Scalar],
+        inputs: &[RowInput],
+        parameters: Vec<DataType>,
+    ) -> Result<RowExprs, LowerError> {
+        guarded(Box::pin(async {
+            let columns = inputs.iter().enumerate().map(|(at, input)| (format!("c{at}"), input.ty)).collect();
+            let rows = [RowTable { name: ROW.to_owned(), columns }];
+            let mut lowering = Lowering::new(self, cx, bound, &[]);
+            let lower = || {
+                let plan = lowering.over_row(&rows, inputs, scalars);
+                Ok(plan.and_then(|plan| Ok(self.represented(cx, plan)?)))
+            };
+            let plan = bounded(&cx.stop, lower)??;
+            let cacheable = !lowering.calls_bound;
+            let plan: Plan = self.finished(cx, plan, parameters, cacheable, |found| typed(found, scalars))?;
+            match self.stages(&plan, &rows)? {
+                Some(exprs) => Ok(exprs.over(|at| inputs.get(at).map(|input| (input.row, input.place)))),
+                None => not_built("an expression that needs a plan"),
+            }
+        }))
+        .await
+    }
+}
+
+impl Lowering<'_> {
+    fn over_row(&mut self, rows: &[RowTable; 1], inputs: &[RowInput], scalars: &[&Scalar]) -> LowerResult<LogicalPlan> {
+        let [row] = rows;
+        let table = TableReference::bare(ROW);
+        let plan = if inputs.is_empty() {
+            let schema = Arc::new(DFSchema::empty());
+            LogicalPlan::EmptyRelation(EmptyRelation { produce_one_row: true, schema })
+        } else {
+            for (input, (name, _)) in inputs.iter().zip(&row.columns) {
+                self.columns.of_table(input.col, &table, name);
+            }
+            let source = Arc::new(LogicalTableSource::new(row.schema()));
+            LogicalPlan::TableScan(TableScanBuilder::new(table, source).build()?)
+        };
+        let schema = Arc::clone(plan.schema());
+        let mut exprs = Vec::with_capacity(scalars.len());
+        for (at, scalar) in scalars.iter().enumerate() {
+            let value = self.expr(scalar, &schema)?;
+            let Column { relation, name, .. } = self.columns.nameless(&format!("v{at}"));
+            exprs.push(value.alias_qualified(relation, name));
+        }
+        Ok(LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(plan))?))
+    }
+}
+
+/// The values in the types of the bound tree.
+fn typed(found: Vec<OutputColumn>, scalars: &[&Scalar]) -> LowerResult<Vec<OutputColumn>> {
+    let typed = found.into_iter().zip(scalars).map(|(found, scalar)| match scalar.ty.data_type() {
+        Some(DataType::Numeric(_) | DataType::Array(_)) | None => Ok(found),
+        Some(ty) if arrow_type(&ty) == arrow_type(&found.ty) => Ok(OutputColumn { ty, ..found }),
+        Some(ty) => {
+            Err(LowerError::NotBuilt { what: format!("a value of type {ty} that is kept as {}", found.ty).into() })
+        }
+    });
+    typed.collect()
+}

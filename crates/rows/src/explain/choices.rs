@@ -1,0 +1,59 @@
+//! Which way each scan takes, found out as an execution does, and what it is expected to cost.
+
+use crate::access::ScanPath;
+use crate::exec::described;
+use crate::expr::{Frame, RowExpr, Values};
+use crate::plan::{Limit, Node, NodeKind};
+use index::{Cost, IndexChoice, choose};
+use std::collections::HashMap;
+use txn::ReadView;
+use types::Datum;
+
+/// Of scans whose operands are all known.
+#[derive(Default)]
+pub(super) struct Choices(HashMap<usize, (usize, Cost)>);
+
+impl Choices {
+    /// The number of the way that a scan takes, and its cost.
+    pub(super) fn of(&self, path: &ScanPath) -> Option<(usize, Cost)> {
+        self.0.get(&place(path)).copied()
+    }
+
+    /// Looks at a node and at all below it. What fails while it is looked at fails when it runs, and is left out here.
+    pub(super) async fn find(&mut self, root: &Node, values: &Values<'_>, view: &ReadView, choice: IndexChoice) {
+        let mut open: Vec<(&Node, bool, Option<usize>)> = vec![(root, false, None)];
+        while let Some((node, correlated, wanted)) = open.pop() {
+            if let NodeKind::Scan(path) = &node.kind
+                && !correlated
+                && let Ok(found) = described(path, &Frame { row: &[], values }, view).await
+            {
+                let ways: Vec<index::Way> = found.iter().map(|(way, _)| *way).collect();
+                let best = choose(choice, &ways, wanted);
+                if let Some(way) = ways.get(best) {
+                    self.0.insert(place(path), (best, way.estimate(wanted)));
+                }
+            }
+            let below = match &node.kind {
+                NodeKind::Limit(limit) => most(limit, values),
+                NodeKind::Pick { .. } | NodeKind::Project { .. } => wanted,
+                _ => None,
+            };
+            open.extend(node.inputs(correlated).into_iter().map(|(input, correlated)| (input, correlated, below)));
+        }
+    }
+}
+
+/// Rows that a limit asks for.
+fn most(limit: &Limit, values: &Values<'_>) -> Option<usize> {
+    let number = |expr: &RowExpr| match expr.eval(&Frame { row: &[], values }).ok()?.as_ref() {
+        Datum::Null => None,
+        value => usize::try_from(value.as_i64()?).ok(),
+    };
+    let count = number(limit.count.as_ref()?)?;
+    Some(count.saturating_add(limit.offset.as_ref().and_then(number).unwrap_or(0)))
+}
+
+/// A path stays where it is as long as its program does.
+fn place(path: &ScanPath) -> usize {
+    std::ptr::from_ref(path) as usize
+}

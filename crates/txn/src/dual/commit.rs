@@ -1,0 +1,232 @@
+//! A commit: rows one after the other, each with its entries.
+//!
+//! ```text
+//!   1  void         of a row that is not there: a stamp for what follows; others that insert it fail
+//!   2  entries      new ones written, old ones overwritten, all unverified
+//!   3  reservations of new unique values; those of old ones marked
+//!   4  row          if it has the stamp that was read, or the void's: from here on it is committed
+//!   5  entries      new ones verified, old ones and old reservations deleted, each if it is as 2 and 3 left it
+//! ```
+//! What fails before 4 leaves unverified entries; after 4 the commit has been done, whatever becomes of 5.
+
+use super::layer::{DualStore, Shared};
+use super::plan::{EntryChange, Plan, RowGroup};
+use super::reserve::Reserved;
+use super::{FAMILY, mutation, stamp_of};
+use crate::{TxnError, TxnResult};
+use fragment::header::{self, UNVERIFIED, VOID};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use store::{Bytes, CommitNo, Condition, Durability, StoreError, StoreResult, TableId, WriteBatch};
+use tokio::time::Instant;
+
+/// A commit that takes longer looks at the definitions again: who changes them waits for this time and some more.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// A row that is about to be written.
+struct Ahead<'g> {
+    row: (TableId, &'g Bytes),
+    /// The stamp that the row must have.
+    expect: Option<CommitNo>,
+    void: Option<CommitNo>,
+    marked: Vec<(&'g EntryChange, CommitNo)>,
+    reserved: Vec<(&'g EntryChange, Reserved)>,
+    leaving: Vec<(&'g EntryChange, CommitNo)>,
+}
+
+impl DualStore {
+    /// Writes a batch, whose conditions were found to hold a moment ago; the last of its commits. `epochs`: the tables that it writes to, as
+    /// it knows them.
+    ///
+    /// # Errors
+    /// [`StoreError::ConditionFailed`] before the first row, [`TxnError::PartlyCommitted`] after it; the store's.
+    pub(crate) async fn commit(
+        &self,
+        batch: WriteBatch,
+        epochs: &BTreeMap<TableId, u64>,
+        durability: Durability,
+    ) -> TxnResult<CommitNo> {
+        let Plan { groups, conditions } = self.0.plan(batch)?;
+        let mut last = CommitNo(0);
+        for condition in conditions {
+            let batch = WriteBatch { conditions: vec![condition], ..WriteBatch::default() };
+            last = last.max(self.0.raw.apply(batch, durability).await?);
+        }
+        let total = groups.len();
+        let mut looked = Instant::now();
+        for (written, ((table, key), group)) in groups.iter().enumerate() {
+            if looked.elapsed() > LOOK_EVERY {
+                self.0
+                    .look_at_definitions(epochs, (*table, key))
+                    .await
+                    .map_err(|source| broken(written, total, source))?;
+                looked = Instant::now();
+            }
+            let done = self.0.write((*table, key), group, durability).await;
+            last = last.max(done.map_err(|source| broken(written, total, source))?);
+        }
+        Ok(last)
+    }
+}
+
+fn broken(written: usize, total: usize, source: StoreError) -> TxnError {
+    if written == 0 { source.into() } else { TxnError::PartlyCommitted { written, total, source } }
+}
+
+impl Shared {
+    async fn look_at_definitions(&self, epochs: &BTreeMap<TableId, u64>, row: (TableId, &Bytes)) -> StoreResult<()> {
+        let Some(definitions) = self.definitions.get() else { return Ok(()) };
+        match definitions.are_unchanged(epochs).await? {
+            true => Ok(()),
+            false => Err(changed(row)),
+        }
+    }
+
+    /// Writes one row and its entries.
+    async fn write(&self, row: (TableId, &Bytes), group: &RowGroup, durability: Durability) -> StoreResult<CommitNo> {
+        match &group.row {
+            None => {
+                for entry in &group.entries {
+                    self.settle((entry.storage, &entry.key), entry.entries.as_ref(), true).await?;
+                }
+                Ok(CommitNo(0))
+            }
+            Some(fragment) if group.entries.is_empty() => {
+                self.write_alone(row, group.expect, fragment.as_ref(), durability).await
+            }
+            Some(fragment) => self.write_with_entries(row, group, fragment.as_ref(), durability).await,
+        }
+    }
+
+    /// A row without entries. What an insert left in its place is no row.
+    async fn write_alone(
+        &self,
+        row: (TableId, &Bytes),
+        expect: Option<Option<CommitNo>>,
+        fragment: Option<&Vec<u8>>,
+        durability: Durability,
+    ) -> StoreResult<CommitNo> {
+        let Some(mut expect) = expect else {
+            let mutations = vec![mutation(row.0, row.1, fragment.cloned())];
+            return self.raw.apply(WriteBatch { mutations, ..WriteBatch::default() }, durability).await;
+        };
+        loop {
+            if let Some(commit) = self.swap(row, expect, fragment.cloned(), durability).await? {
+                return Ok(commit);
+            }
+            match self.there(row.0, row.1).await? {
+                Some(void) if expect.is_none() && header::marks_of(&void) & VOID != 0 => {
+                    expect = header::commit_of(&void);
+                }
+                _ => return Err(changed(row)),
+            }
+        }
+    }
+
+    async fn write_with_entries(
+        &self,
+        row: (TableId, &Bytes),
+        group: &RowGroup,
+        fragment: Option<&Vec<u8>>,
+        durability: Durability,
+    ) -> StoreResult<CommitNo> {
+        let there = self.there(row.0, row.1).await?;
+        let is_row = there.as_ref().is_some_and(|there| header::marks_of(there) & VOID == 0);
+        let stamp = stamp_of(there.as_ref());
+        if group.expect.is_some_and(|expect| expect != stamp.filter(|_| is_row)) {
+            return Err(changed(row));
+        }
+        if fragment.is_none() && !is_row {
+            // It came and went within the transaction.
+            return Ok(CommitNo(0));
+        }
+        let (mut expect, mut void) = (stamp, None);
+        if !is_row {
+            void = self.swap(row, stamp, Some(header::marked(VOID)), durability).await?;
+            expect = Some(void.ok_or_else(|| changed(row))?);
+        }
+        let (marked, reserved, leaving) = (Vec::new(), Vec::new(), Vec::new());
+        let mut ahead = Ahead { row, expect, void, marked, reserved, leaving };
+        if let Err(error) = self.prepare(&mut ahead, group, durability).await {
+            self.give_up(&ahead, &error).await;
+            return Err(error);
+        }
+        let condition = Condition { table: row.0, family: FAMILY, key: row.1.clone(), expect: ahead.expect };
+        let batch = WriteBatch {
+            conditions: vec![condition],
+            mutations: vec![mutation(row.0, row.1, fragment.cloned())],
+            ..WriteBatch::default()
+        };
+        match self.raw.apply(batch, durability).await {
+            // The row is committed. What is not done of the rest is left to those who meet it.
+            Ok(commit) => Ok(self.finish(&ahead, durability).await.map_or(commit, |last| last.max(commit))),
+            Err(error) => {
+                self.give_up(&ahead, &error).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Steps 2 and 3.
+    async fn prepare<'g>(&self, ahead: &mut Ahead<'g>, group: &'g RowGroup, durability: Durability) -> StoreResult<()> {
+        for entry in &group.entries {
+            let fragment = match &entry.fragment {
+                Some(fragment) => header::with_marks(fragment, UNVERIFIED),
+                None => header::marked(UNVERIFIED),
+            };
+            let mutations = vec![mutation(entry.storage, &entry.key, Some(fragment))];
+            let stamp = self.raw.apply(WriteBatch { mutations, ..WriteBatch::default() }, durability).await?;
+            ahead.marked.push((entry, stamp));
+        }
+        for entry in &group.entries {
+            let Some(value) = entry.value.as_ref().map(|value| (entry.storage, value)) else { continue };
+            match entry.fragment.is_some() {
+                true => {
+                    let reserved = self.reserve(value, entry.entries.as_ref(), ahead.row.1, durability).await?;
+                    ahead.reserved.push((entry, reserved));
+                }
+                false => {
+                    let leaving = self.mark_leaving(value, ahead.row.1, durability).await?;
+                    ahead.leaving.extend(leaving.map(|stamp| (entry, stamp)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Step 5. The last commit.
+    async fn finish(&self, ahead: &Ahead<'_>, durability: Durability) -> StoreResult<CommitNo> {
+        let mut last = CommitNo(0);
+        for (entry, stamp) in &ahead.marked {
+            let done = self.swap((entry.storage, &entry.key), Some(*stamp), entry.fragment.clone(), durability).await?;
+            last = last.max(done.unwrap_or_default());
+        }
+        for (entry, stamp) in &ahead.leaving {
+            let Some(value) = &entry.value else { continue };
+            let done = self.swap((entry.storage, value), Some(*stamp), None, durability).await?;
+            last = last.max(done.unwrap_or_default());
+        }
+        Ok(last)
+    }
+
+    /// What nobody else goes by is taken back, if it is certain that the row was not written. Entries stay, unverified: the
+    /// same entry may be that of another writer of the row.
+    async fn give_up(&self, ahead: &Ahead<'_>, error: &StoreError) {
+        if !matches!(error, StoreError::ConditionFailed { .. } | StoreError::Unsupported { .. }) {
+            return;
+        }
+        for (entry, reserved) in ahead.reserved.iter().filter(|(_, reserved)| reserved.fresh) {
+            if let Some(value) = &entry.value {
+                // What is not taken back is stale, and found to be so.
+                let _ = self.swap((entry.storage, value), Some(reserved.stamp), None, Durability::Buffered).await;
+            }
+        }
+        if ahead.void.is_some() {
+            let _ = self.swap(ahead.row, ahead.void, None, Durability::Buffered).await;
+        }
+    }
+}
+
+fn changed((table, key): (TableId, &Bytes)) -> StoreError {
+    StoreError::ConditionFailed { table, key: key.clone() }
+}

@@ -1,0 +1,315 @@
+//! The layer over the store: rows and entries that are believed.
+
+use super::scan::DualScan;
+use super::{FAMILY, has_mark};
+use async_trait::async_trait;
+use fragment::header::{self, RESERVED, UNVERIFIED, VOID};
+use parking_lot::RwLock;
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use store::{
+    BulkLoad, Bytes, Capabilities, CheckReport, Clock, CommitNo, Condition, Durability, EntryRows, FamilyId, KeyRange,
+    LargeWrite, OnDuplicate, ReadAt, RegionInfo, Scan, ScanRequest, Scope, Snapshot, Store, StoreError, StoreResult,
+    StoreStats, TableId, TableSize, WriteBatch,
+};
+
+/// Most entries that one read settles.
+const SETTLED_AT_ONCE: usize = 64;
+/// How often, and how many times, a read looks whether definitions that it has come before are known by now.
+const LOOK_AGAIN: (Duration, usize) = (Duration::from_millis(5), 400);
+
+/// Tells a long commit whether it may go on.
+#[async_trait]
+pub trait Definitions: Send + Sync + Debug {
+    /// Are these tables as they were in these versions of the catalog?
+    ///
+    /// # Errors
+    /// The store's.
+    async fn are_unchanged(&self, tables: &BTreeMap<TableId, u64>) -> StoreResult<bool>;
+}
+
+/// See the module's head.
+#[derive(Clone, Debug)]
+pub struct DualStore(pub(super) Arc<Shared>);
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    /// The store below: marks and all.
+    pub(super) raw: Arc<dyn Store>,
+    pub(super) clock: Arc<dyn Clock>,
+    /// How long a writer is left in peace: what is younger than that is somebody's work. Right answers do not depend on it.
+    pub(super) patience: Duration,
+    pub(super) definitions: OnceLock<Arc<dyn Definitions>>,
+    /// How the entries of each index are made. Held for one look or change.
+    entries: RwLock<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// Of the catalog: all indexes of that version are there.
+    version: Option<u64>,
+    entries: BTreeMap<TableId, Arc<dyn EntryRows>>,
+}
+
+impl DualStore {
+    /// Puts the layer over `store`. What writers leave is settled when it is older than `patience`.
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, patience: Duration) -> Self {
+        let (definitions, entries) = (OnceLock::new(), RwLock::default());
+        Self(Arc::new(Shared { raw: store, clock, patience, definitions, entries }))
+    }
+
+    /// The layer over a store, if there is one.
+    pub fn over(store: &dyn Store) -> Option<&Self> {
+        store.layer()?.downcast_ref()
+    }
+
+    /// Long commits ask there from time to time. The first one who is named is asked.
+    pub fn ask(&self, definitions: Arc<dyn Definitions>) {
+        self.0.definitions.get_or_init(|| definitions);
+    }
+
+    /// Are all indexes of that version of the catalog known?
+    pub fn knows(&self, version: u64) -> bool {
+        self.0.entries.read().version.is_some_and(|known| known >= version)
+    }
+
+    /// From now on these are all indexes, unless those of a later version are known already.
+    pub fn know_all(&self, version: u64, entries: BTreeMap<TableId, Arc<dyn EntryRows>>) {
+        let mut known = self.0.entries.write();
+        if known.version.is_none_or(|known| known < version) {
+            *known = Known { version: Some(version), entries };
+        }
+    }
+
+    /// One index more.
+    pub fn know(&self, storage: TableId, entries: Arc<dyn EntryRows>) {
+        self.0.entries.write().entries.insert(storage, entries);
+    }
+
+    /// Makes one entry what its row says, and reserves its unique value. Writers of the row that are under way fail.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn settle_entry(&self, storage: TableId, key: &Bytes) -> StoreResult<()> {
+        match self.0.entries_of(storage) {
+            Some(entries) => self.0.settle((storage, key), entries.as_ref(), true).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Goes through an index as the store has it and settles what is unverified or reserved. `settle`: else what a writer
+    /// left is only counted.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn settle_index(&self, storage: TableId, settle: bool) -> StoreResult<Vec<Bytes>> {
+        self.0.settle_index(storage, settle).await
+    }
+
+    /// Does the row of an entry have the reservation of its unique value?
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn is_reserved(&self, storage: TableId, entry: &[u8]) -> StoreResult<bool> {
+        self.0.is_reserved(storage, entry).await
+    }
+}
+
+impl Shared {
+    pub(super) fn entries_of(&self, table: TableId) -> Option<Arc<dyn EntryRows>> {
+        self.entries.read().entries.get(&table).cloned()
+    }
+
+    /// Definitions may be known a moment later than an entry is met.
+    async fn known_entries(&self, table: TableId) -> StoreResult<Arc<dyn EntryRows>> {
+        let (pause, times) = LOOK_AGAIN;
+        for _ in 0..times {
+            if let Some(entries) = self.entries_of(table) {
+                return Ok(entries);
+            }
+            tokio::time::sleep(pause).await;
+        }
+        let detail = format!("{table} has an unverified entry and is no index that is known");
+        Err(StoreError::Corrupted { detail })
+    }
+
+    /// For each marked fragment what a reader is to see of it.
+    pub(super) async fn believed(
+        &self,
+        table: TableId,
+        marked: &[(Bytes, Bytes)],
+        at: ReadAt<'_>,
+    ) -> StoreResult<Vec<Option<Bytes>>> {
+        let mut seen = vec![None; marked.len()];
+        let mut asked = Vec::new();
+        for (place, (key, fragment)) in marked.iter().enumerate() {
+            if header::marks_of(fragment) & UNVERIFIED != 0 {
+                let entries = self.known_entries(table).await?;
+                asked.push((place, entries.rowkey(key)?));
+            }
+        }
+        if asked.is_empty() {
+            return Ok(seen);
+        }
+        let entries = self.known_entries(table).await?;
+        let keys: Vec<&[u8]> = asked.iter().map(|(_, key)| key.as_ref()).collect();
+        let rows = self.raw.get(entries.rows(), FAMILY, &keys, at).await?;
+        for ((place, rowkey), row) in asked.iter().zip(rows) {
+            let Some(row) = row.filter(|row| header::marks_of(row) & VOID == 0) else { continue };
+            let Some((key, fragment)) = marked.get(*place) else { continue };
+            let Some((now, of_row)) = entries.entry(rowkey, &row)? else { continue };
+            if let Some(place) = seen.get_mut(*place).filter(|_| now == *key) {
+                *place = Some(stamped_as(&of_row, fragment));
+            }
+        }
+        Ok(seen)
+    }
+
+    /// Settles what a writer left long ago. The reader has its answer without that.
+    pub(super) async fn settle_old(&self, table: TableId, marked: &[(Bytes, Bytes)], left: &mut usize) {
+        for (key, fragment) in marked {
+            if *left == 0 || !self.is_old(fragment) {
+                continue;
+            }
+            *left -= 1;
+            let marks = header::marks_of(fragment);
+            let done = match (marks & UNVERIFIED != 0, self.entries_of(table)) {
+                (true, Some(entries)) => self.settle((table, key), entries.as_ref(), false).await.map(drop),
+                (false, _) if marks & VOID != 0 => {
+                    let stamp = header::commit_of(fragment);
+                    self.swap((table, key), stamp, None, Durability::Buffered).await.map(drop)
+                }
+                _ => Ok(()),
+            };
+            if done.is_err() {
+                // The store takes no writes: nothing of the answer depends on it.
+                *left = 0;
+            }
+        }
+    }
+}
+
+/// The fragment with the stamp of another one.
+fn stamped_as(fragment: &Bytes, other: &[u8]) -> Bytes {
+    let mut stamped = fragment.to_vec();
+    if let (Some(at), Some(commit)) = (header::timestamp_of(other), header::commit_of(other)) {
+        // What is too short for a stamp keeps none.
+        let _ = header::stamp(&mut stamped, at, commit);
+    }
+    stamped.into()
+}
+
+#[async_trait]
+impl Store for DualStore {
+    fn capabilities(&self) -> Capabilities {
+        // Filters would judge unverified entries by what may not be so.
+        Capabilities { atomic_batch: Scope::Row, filter: false, ..self.0.raw.capabilities() }
+    }
+
+    async fn snapshot(&self, at_least: CommitNo) -> StoreResult<Snapshot> {
+        self.0.raw.snapshot(at_least).await
+    }
+
+    fn newest(&self) -> Option<Snapshot> {
+        self.0.raw.newest()
+    }
+
+    fn entry_rows(&self, table: TableId) -> Option<Arc<dyn EntryRows>> {
+        self.0.entries_of(table)
+    }
+
+    fn layer(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
+    async fn get(
+        &self,
+        table: TableId,
+        family: FamilyId,
+        keys: &[&[u8]],
+        at: ReadAt<'_>,
+    ) -> StoreResult<Vec<Option<Bytes>>> {
+        let mut found = self.0.raw.get(table, family, keys, at).await?;
+        if !found.iter().any(|fragment| has_mark(fragment.as_ref(), UNVERIFIED | VOID | RESERVED)) {
+            return Ok(found);
+        }
+        let (mut places, mut marked) = (Vec::new(), Vec::new());
+        for (place, (key, fragment)) in keys.iter().zip(&found).enumerate() {
+            if let Some(fragment) = fragment.as_ref().filter(|fragment| header::marks_of(fragment) != 0) {
+                places.push(place);
+                marked.push((Bytes::copy_from_slice(key), fragment.clone()));
+            }
+        }
+        let seen = self.0.believed(table, &marked, at).await?;
+        for (place, seen) in places.into_iter().zip(seen) {
+            if let Some(answer) = found.get_mut(place) {
+                *answer = seen;
+            }
+        }
+        let mut left = SETTLED_AT_ONCE;
+        self.0.settle_old(table, &marked, &mut left).await;
+        Ok(found)
+    }
+
+    async fn scan(&self, request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>> {
+        DualScan::begin(Arc::clone(&self.0), request, snapshot, SETTLED_AT_ONCE).await
+    }
+
+    async fn split(
+        &self,
+        table: TableId,
+        family: FamilyId,
+        ranges: &[KeyRange],
+        pieces: usize,
+    ) -> StoreResult<Vec<Vec<KeyRange>>> {
+        self.0.raw.split(table, family, ranges, pieces).await
+    }
+
+    async fn apply(&self, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
+        self.0.raw.apply(batch, durability).await
+    }
+
+    async fn apply_large(
+        &self,
+        write: Arc<dyn LargeWrite>,
+        conditions: Vec<Condition>,
+        durability: Durability,
+    ) -> StoreResult<CommitNo> {
+        self.0.raw.apply_large(write, conditions, durability).await
+    }
+
+    async fn sync(&self, commit: CommitNo) -> StoreResult<()> {
+        self.0.raw.sync(commit).await
+    }
+
+    async fn bulk_load(&self, table: TableId, on_duplicate: OnDuplicate) -> StoreResult<Box<dyn BulkLoad>> {
+        self.0.raw.bulk_load(table, on_duplicate).await
+    }
+
+    async fn regions(&self, table: TableId) -> StoreResult<Vec<RegionInfo>> {
+        self.0.raw.regions(table).await
+    }
+
+    async fn estimate(&self, table: TableId, family: FamilyId, ranges: &[KeyRange]) -> StoreResult<TableSize> {
+        self.0.raw.estimate(table, family, ranges).await
+    }
+
+    async fn flush(&self, table: TableId, major: bool) -> StoreResult<()> {
+        self.0.raw.flush(table, major).await
+    }
+
+    async fn check(&self) -> StoreResult<CheckReport> {
+        self.0.raw.check().await
+    }
+
+    fn stats(&self) -> StoreStats {
+        self.0.raw.stats()
+    }
+
+    async fn close(&self) -> StoreResult<()> {
+        self.0.raw.close().await
+    }
+}

@@ -1,0 +1,355 @@
+//! Rows and entries written one by one, by processes that stop between any two calls: what a row says is always there, what is
+//! verified is so, and no two rows have one unique value.
+//!
+//! `BENNU_DUAL_CYCLES` and `BENNU_DUAL_SEED` for more than a test run has time for. Writers are left in peace for a millisecond only, so that
+//! who settles and who writes are always in each other's way.
+
+use fragment::header;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use store::{
+    Bytes, Durability, EntryRows, FamilyId, FamilySpec, KeyRange, ScanRequest, Store, StoreError, StoreResult,
+    SystemClock, TableChange, TableId, TableSpec, WriteBatch,
+};
+use store_testkit::{FaultPlan, FaultStore, LimitedStore, ModelStore, Point, Without};
+use txn::{DualStore, LockTable, Transaction, TransactionOptions, TxnError, TxnResult};
+
+const F: FamilyId = FamilyId(0);
+const ROWS: TableId = TableId(20);
+/// By the first value, with the second one included.
+const PLAIN: TableId = TableId(21);
+/// By the second value.
+const UNIQUE: TableId = TableId(22);
+const PATIENCE: Duration = Duration::from_millis(1);
+
+/// Two values; the second is unique unless it is 0.
+type Values = [u8; 2];
+
+fn fragment_of(payload: &[u8]) -> Bytes {
+    let mut fragment = header::marked(0);
+    fragment.extend_from_slice(payload);
+    fragment.into()
+}
+
+fn values(fragment: &[u8]) -> Values {
+    fragment[header::LEN..].try_into().unwrap()
+}
+
+/// The entries of a row.
+fn entry_in(index: TableId, rowkey: &[u8], [a, u]: Values) -> Option<(Bytes, Bytes)> {
+    match index {
+        // A partial index: rows with a 0 are not in it.
+        PLAIN if a > 0 => Some(([&[a], rowkey].concat().into(), fragment_of(&[u]))),
+        UNIQUE => Some(([&[u], rowkey].concat().into(), fragment_of(&[]))),
+        _ => None,
+    }
+}
+
+#[derive(Debug)]
+struct Of(TableId);
+
+impl EntryRows for Of {
+    fn rows(&self) -> TableId {
+        ROWS
+    }
+
+    fn rowkey(&self, entry: &[u8]) -> StoreResult<Bytes> {
+        Ok(Bytes::copy_from_slice(&entry[1..]))
+    }
+
+    fn entry(&self, rowkey: &[u8], fragment: &[u8]) -> StoreResult<Option<(Bytes, Bytes)>> {
+        Ok(entry_in(self.0, rowkey, values(fragment)))
+    }
+
+    fn unique_prefix(&self, entry: &[u8]) -> StoreResult<Option<usize>> {
+        Ok((self.0 == UNIQUE && entry[0] > 0).then_some(1))
+    }
+}
+
+async fn shared() -> Arc<dyn Store> {
+    let store: Arc<dyn Store> = Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), Without::everything()));
+    for id in [ROWS, PLAIN, UNIQUE] {
+        let table = TableSpec { id, families: vec![FamilySpec::new(F)], splits: Vec::new() };
+        let batch = WriteBatch { tables: vec![TableChange::Create(table)], ..WriteBatch::default() };
+        let made = store.apply(batch, Durability::Sync).await.unwrap();
+        store.sync(made).await.unwrap();
+    }
+    store
+}
+
+struct Process {
+    store: Arc<dyn Store>,
+    dual: DualStore,
+    locks: Arc<LockTable>,
+    plan: FaultPlan,
+}
+
+impl Process {
+    fn on(store: &Arc<dyn Store>) -> Self {
+        let plan = FaultPlan::new();
+        let faulty = Arc::new(FaultStore::new(Arc::clone(store), plan.clone()));
+        let dual = DualStore::new(faulty, Arc::new(SystemClock), PATIENCE);
+        dual.know(PLAIN, Arc::new(Of(PLAIN)));
+        dual.know(UNIQUE, Arc::new(Of(UNIQUE)));
+        Self { store: Arc::new(dual.clone()), dual, locks: Arc::new(LockTable::new()), plan }
+    }
+
+    /// Gives rows new values, or takes them away, in one transaction. False: a unique value is taken.
+    async fn write(&self, changes: &[(u8, Option<Values>)]) -> TxnResult<bool> {
+        let mut txn = Transaction::begin(Arc::clone(&self.store), &self.locks, TransactionOptions::default());
+        txn.begin_statement().await?;
+        for (k, new) in changes {
+            let key = Bytes::copy_from_slice(&[*k]);
+            let old = txn.get_newest(ROWS, F, &key).await?.map(|row| values(&row));
+            if old == *new {
+                continue;
+            }
+            for index in [PLAIN, UNIQUE] {
+                let (before, after) =
+                    (old.and_then(|it| entry_in(index, &key, it)), new.and_then(|it| entry_in(index, &key, it)));
+                if before == after {
+                    continue;
+                }
+                if let Some((gone, _)) = before {
+                    txn.delete(index, F, gone).await?;
+                }
+                let Some((entry, fragment)) = after else { continue };
+                if index == UNIQUE && entry[0] > 0 {
+                    if txn.find_newest(index, F, &entry.slice(..1)).await?.is_some() {
+                        return Ok(false);
+                    }
+                    txn.put_with_prefix(index, F, (entry, fragment), 1).await?;
+                } else {
+                    txn.put(index, F, entry, fragment).await?;
+                }
+            }
+            match new {
+                Some(values) => txn.put(ROWS, F, key, fragment_of(values)).await?,
+                None if old.is_some() => txn.delete(ROWS, F, key).await?,
+                None => {}
+            }
+            txn.end_statement()?;
+        }
+        txn.commit(Durability::Buffered).await.map(|_| true)
+    }
+
+    async fn all(&self, table: TableId) -> StoreResult<BTreeMap<Bytes, Bytes>> {
+        all(&self.store, table).await
+    }
+}
+
+async fn all(store: &Arc<dyn Store>, table: TableId) -> StoreResult<BTreeMap<Bytes, Bytes>> {
+    let last = store.apply(WriteBatch::default(), Durability::Buffered).await?;
+    let snapshot = store.snapshot(last).await?;
+    let mut request = ScanRequest::new(table, F, vec![KeyRange::all()]);
+    request.batch_rows = 3;
+    let mut scan = store.scan(request, &snapshot).await?;
+    let mut rows = BTreeMap::new();
+    while let Some(batch) = scan.next().await? {
+        let pairs = batch.keys().zip(batch.fragments());
+        rows.extend(pairs.map(|(key, fragment)| (Bytes::copy_from_slice(key), Bytes::copy_from_slice(fragment))));
+    }
+    Ok(rows)
+}
+
+/// What must hold when nobody writes, in the bytes of the store and to a reader.
+async fn holds(raw: &Arc<dyn Store>, when: &str) {
+    let is_row = |fragment: &Bytes| header::marks_of(fragment) & header::VOID == 0;
+    let mut rows = all(raw, ROWS).await.unwrap();
+    rows.retain(|_, fragment| is_row(fragment));
+    let mut unique = BTreeSet::new();
+    for index in [PLAIN, UNIQUE] {
+        let stored = all(raw, index).await.unwrap();
+        let mut expected = BTreeMap::new();
+        for (key, row) in &rows {
+            let Some((entry, fragment)) = entry_in(index, key, values(row)) else { continue };
+            assert!(stored.contains_key(&entry), "{when}: row {key:?} {row:?} is without its entry");
+            if index == UNIQUE && entry[0] > 0 {
+                assert!(unique.insert(entry[0]), "{when}: {} twice", entry[0]);
+                let reserved = stored.get(&entry[..1]).expect("a reservation");
+                assert_eq!(&reserved[header::LEN..], key.as_ref(), "{when}");
+            }
+            expected.insert(entry, fragment);
+        }
+        for (key, fragment) in stored.iter().filter(|(_, fragment)| header::marks_of(fragment) == 0) {
+            let right = expected.get(key).expect("a verified entry of no row");
+            assert_eq!(fragment[header::LEN..], right[header::LEN..], "{when}: a verified entry is wrong");
+        }
+        let read = Process::on(raw).all(index).await.unwrap();
+        let bare = |all: &BTreeMap<Bytes, Bytes>| -> Vec<(Bytes, Bytes)> {
+            all.iter().map(|(key, fragment)| (key.clone(), fragment.slice(header::LEN..))).collect()
+        };
+        assert_eq!(bare(&read), bare(&expected), "{when}");
+    }
+}
+
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % sides
+    }
+
+    fn byte(&mut self, sides: u64) -> u8 {
+        u8::try_from(self.roll(sides)).unwrap()
+    }
+
+    fn change(&mut self) -> (u8, Option<Values>) {
+        let values = (self.roll(4) > 0).then(|| [self.byte(3), self.byte(4)]);
+        (self.byte(3), values)
+    }
+}
+
+fn gone() -> StoreError {
+    StoreError::Io { action: "write".into(), reason: "the process died".into() }
+}
+
+fn is_an_end(error: &TxnError) -> bool {
+    matches!(
+        error,
+        TxnError::RowChanged { .. }
+            | TxnError::PartlyCommitted { .. }
+            | TxnError::Store(
+                StoreError::Io { .. } | StoreError::ConditionFailed { .. } | StoreError::Unsupported { .. }
+            )
+    )
+}
+
+async fn writer(store: Arc<dyn Store>, mut dice: Dice) {
+    let process = Process::on(&store);
+    if dice.roll(3) > 0 {
+        let point = if dice.roll(2) == 0 { Point::Apply } else { Point::AfterApply };
+        process.plan.fail_from(point, usize::try_from(dice.roll(60)).unwrap() + 1, gone());
+    }
+    for point in [Point::Apply, Point::AfterApply, Point::Get] {
+        process.plan.delay(point, usize::try_from(dice.roll(4)).unwrap());
+    }
+    for _ in 0..10 {
+        let changes: Vec<_> = (0..=dice.roll(5) / 3).map(|_| dice.change()).collect();
+        if let Err(error) = process.write(&changes).await {
+            assert!(is_an_end(&error), "{error}");
+        }
+        if process.plan.struck() > 0 {
+            return;
+        }
+    }
+}
+
+/// Settles what it meets, and sees nothing that is not so.
+async fn reader(store: Arc<dyn Store>, done: Arc<AtomicBool>) {
+    let process = Process::on(&store);
+    process.plan.delay(Point::Apply, 2);
+    while !done.load(Ordering::Relaxed) {
+        for index in [PLAIN, UNIQUE] {
+            let entries = process.all(index).await.unwrap();
+            assert!(entries.values().all(|fragment| header::marks_of(fragment) == 0));
+            // One that nobody writes is always found.
+            let stays = entries.keys().filter(|key| key[1..] == [200]).count();
+            assert_eq!(stays, 1);
+        }
+        process.dual.settle_index(UNIQUE, true).await.unwrap_or_default();
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn cycle(seed: u64) {
+    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1);
+    let store = shared().await;
+    assert!(Process::on(&store).write(&[(200, Some([2, 200]))]).await.unwrap());
+    for round in 0..4 {
+        let done = Arc::new(AtomicBool::new(false));
+        let reading = tokio::spawn(reader(Arc::clone(&store), Arc::clone(&done)));
+        let mut writers = Vec::new();
+        for _ in 0..3 {
+            writers.push(tokio::spawn(writer(Arc::clone(&store), Dice(dice.roll(1 << 30)))));
+        }
+        for writer in writers {
+            writer.await.unwrap();
+        }
+        done.store(true, Ordering::Relaxed);
+        reading.await.unwrap();
+        holds(&store, &format!("seed {seed}, round {round}")).await;
+    }
+    // Whoever comes later settles all of it.
+    tokio::time::sleep(3 * PATIENCE).await;
+    let process = Process::on(&store);
+    for index in [PLAIN, UNIQUE] {
+        process.dual.settle_index(index, true).await.unwrap();
+    }
+    let entries = [all(&store, PLAIN).await.unwrap(), all(&store, UNIQUE).await.unwrap()];
+    let unverified = |fragment: &&Bytes| header::marks_of(fragment) & header::UNVERIFIED != 0;
+    assert_eq!(entries.iter().flat_map(BTreeMap::values).filter(unverified).count(), 0, "seed {seed}");
+    let reserved = entries[1].values().filter(|it| header::marks_of(it) == header::RESERVED).count();
+    let rows = all(&store, ROWS).await.unwrap();
+    assert!(rows.values().all(|row| header::marks_of(row) == 0), "seed {seed}");
+    assert_eq!(reserved, rows.values().filter(|row| values(row)[1] > 0).count(), "seed {seed}");
+    holds(&store, &format!("seed {seed}, settled")).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processes_that_stop_anywhere_leave_what_rows_say() {
+    let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(default);
+    let first = number("BENNU_DUAL_SEED", 1);
+    for seed in first..first + number("BENNU_DUAL_CYCLES", 40) {
+        cycle(seed).await;
+    }
+}
+
+/// Each kind of change, stopped before and after each of its calls.
+#[tokio::test]
+async fn a_stop_between_any_two_steps_leaves_what_rows_say() {
+    let changes: [&[(u8, Option<Values>)]; 6] = [
+        &[(1, Some([1, 1]))],
+        &[(2, Some([1, 3]))],
+        &[(2, Some([2, 2]))],
+        &[(2, None)],
+        &[(2, None), (3, Some([1, 2]))],
+        &[(2, Some([2, 4])), (4, Some([0, 2]))],
+    ];
+    let mut stops = 0;
+    for change in changes {
+        for point in [Point::Apply, Point::AfterApply] {
+            for step in 1.. {
+                let store = shared().await;
+                let before = [(2, Some([2, 2])), (4, Some([2, 0]))];
+                assert!(Process::on(&store).write(&before).await.unwrap());
+                let dying = Process::on(&store);
+                dying.plan.fail_from(point, step, gone());
+                let ended = dying.write(change).await;
+                if dying.plan.struck() == 0 {
+                    assert!(ended.unwrap());
+                    break;
+                }
+                stops += 1;
+                let when = format!("{change:?} {point:?} {step}");
+                holds(&store, &when).await;
+                let other = Process::on(&store);
+                for (k, values) in change {
+                    if let Err(error) = other.write(&[(*k, *values)]).await {
+                        assert!(is_an_end(&error), "{when}: {error}");
+                    }
+                }
+                holds(&store, &when).await;
+            }
+        }
+    }
+    assert!(stops > 100, "{stops}");
+}
+
+/// `u` of two rows.
+#[tokio::test]
+async fn values_are_handed_on_and_not_exchanged() {
+    let store = shared().await;
+    let process = Process::on(&store);
+    assert!(process.write(&[(1, Some([1, 1])), (2, Some([1, 2])), (3, Some([1, 3]))]).await.unwrap());
+    assert!(process.write(&[(3, Some([1, 4])), (2, Some([1, 3])), (1, Some([1, 2]))]).await.unwrap());
+    holds(&store, "handed on").await;
+    assert!(!process.write(&[(1, Some([1, 3]))]).await.unwrap());
+    // By way of a value that only the transaction sees.
+    let exchanged = process.write(&[(1, Some([1, 9])), (2, Some([1, 2])), (1, Some([1, 3]))]).await;
+    assert!(matches!(exchanged, Err(TxnError::Store(StoreError::Unsupported { .. }))), "{exchanged:?}");
+    holds(&store, "not exchanged").await;
+}
