@@ -11,6 +11,7 @@ use crate::row_writer::{CatalogOf, writing_entries};
 use crate::running::Running;
 use crate::session::Session;
 use crate::settings::{Keepalive, MAX_CONNECTIONS, RESERVED_CONNECTIONS, Settings};
+use crate::shapes::Shapes;
 use crate::{EngineError, metrics::Counters};
 use catalog::CatalogCache;
 use query::{Planner, PlannerOptions, RustFunction, RustFunctions};
@@ -92,6 +93,7 @@ pub struct Engine {
     locks: Arc<LockTable>,
     planner: Arc<Planner>,
     plans: PlanCache,
+    shapes: Shapes,
     running: Running,
     counters: Counters,
     clock: Arc<dyn Clock>,
@@ -142,6 +144,7 @@ impl Engine {
             locks: Arc::new(LockTable::new()),
             planner,
             plans: PlanCache::default(),
+            shapes: Shapes::default(),
             running: Running::default(),
             counters: Counters::default(),
             clock: options.clock,
@@ -202,6 +205,7 @@ impl Engine {
         }
         self.functions.insert(function);
         self.plans.clear();
+        self.shapes.clear();
         Ok(())
     }
 
@@ -303,6 +307,10 @@ impl Engine {
 
     pub(crate) fn plans(&self) -> &PlanCache {
         &self.plans
+    }
+
+    pub(crate) fn shapes(&self) -> &Shapes {
+        &self.shapes
     }
 
     pub(crate) fn running(&self) -> &Running {

@@ -80,7 +80,7 @@ impl Session {
         };
         lines.extend(indented(below));
         if explain.analyze {
-            let rows = Box::pin(self.dispatch(source, None, &[])).await?.count().await?;
+            let rows = Box::pin(self.dispatch(&source.text, source, None, &[])).await?.count().await?;
             if let Some(first) = lines.first_mut() {
                 first.push_str(&format!(" (actual rows={rows})"));
             }

@@ -64,6 +64,7 @@ mod session;
 mod session_state;
 mod set_config;
 mod settings;
+mod shapes;
 mod statement;
 mod stream;
 mod transaction_block;

@@ -14,6 +14,8 @@ pub(crate) struct Counters {
     /// Row programs that gave up, and whose plans ran.
     pub(crate) handed_over: Counter,
     pub(crate) cached: Counter,
+    /// Statements that ran as the prepared one of their shape.
+    pub(crate) parameterized: Counter,
     pub(crate) planned: Counter,
     /// Plans that were made of the bound tree.
     pub(crate) lowered: Counter,
@@ -60,6 +62,7 @@ impl Counters {
             ("statements_row_program_total", self.rows.get()),
             ("statements_handed_over_total", self.handed_over.get()),
             ("statements_cached_plan_total", self.cached.get()),
+            ("statements_parameterized_total", self.parameterized.get()),
             ("statements_planned_total", self.planned.get()),
             ("statements_lowered_total", self.lowered.get()),
             ("statements_utility_total", self.utility.get()),

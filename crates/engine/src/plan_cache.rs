@@ -35,8 +35,8 @@ type CompiledQuery = (Vec<DataType>, Option<Arc<Vec<ColumnDesc>>>, Program);
 /// A statement ready to run against one version of the catalog.
 #[derive(Debug)]
 pub(crate) struct Compiled {
-    version: u64,
-    environment: Environment,
+    pub(crate) version: u64,
+    pub(crate) environment: Environment,
     pub(crate) parameters: Vec<DataType>,
     pub(crate) columns: Option<Arc<Vec<ColumnDesc>>>,
     pub(crate) program: Program,
@@ -106,7 +106,7 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    fn of(session: &Session) -> Self {
+    pub(crate) fn of(session: &Session) -> Self {
         let effective = session.settings.effective();
         Self {
             user: session.user.clone(),
@@ -122,7 +122,7 @@ impl Environment {
         }
     }
 
-    fn is_of(&self, session: &Session) -> bool {
+    pub(crate) fn is_of(&self, session: &Session) -> bool {
         let effective = session.settings.effective();
         (Arc::ptr_eq(&self.search_path, &effective.search_path) || self.search_path == effective.search_path)
             && self.time_zone == effective.time_zone
@@ -302,7 +302,7 @@ impl Session {
     }
 
     /// The query as a key program, if it can be one.
-    fn key_program(
+    pub(crate) fn key_program(
         &self,
         catalog: &Catalog,
         query: &Query,
@@ -326,7 +326,7 @@ impl Session {
     }
 }
 
-fn same_columns(told: Option<&Vec<ColumnDesc>>, now: Option<&Vec<ColumnDesc>>) -> bool {
+pub(crate) fn same_columns(told: Option<&Vec<ColumnDesc>>, now: Option<&Vec<ColumnDesc>>) -> bool {
     match (told, now) {
         (None, None) => true,
         (Some(told), Some(now)) => {

@@ -9,6 +9,7 @@ use crate::search_path::KnownPath;
 use crate::sequences::Taken;
 use crate::set_config::SetConfigs;
 use crate::settings::{Keepalive, Settings, TimeZone};
+use crate::shapes::ByShape;
 use crate::statement::Source;
 use crate::{Answer, Engine, EngineError, LiveNotices, Notice, Prepared, turn};
 use sql::Statement;
@@ -31,10 +32,15 @@ pub enum TransactionStatus {
     Failed,
 }
 
-/// One parsed statement of a simple query.
+/// One statement of a simple query.
 #[derive(Clone, Debug)]
 pub struct Script {
-    pub(crate) source: Arc<Source>,
+    /// As it is written, or the prepared statement of its shape.
+    source: Arc<Source>,
+    /// Its own text, and the characters before it.
+    text: Arc<str>,
+    before: usize,
+    shape: ByShape,
 }
 
 /// What a statement does with cursors.
@@ -236,8 +242,19 @@ impl Session {
     /// # Errors
     /// 42601 and what else the parser refuses; 57014 when it is stopped.
     pub fn parse(&self, text: &str) -> Result<Vec<Script>, EngineError> {
+        let shape = self.by_shape(text);
+        if let ByShape::Ready(ready) = &shape {
+            let (source, text, before) = (Arc::clone(&ready.source), Arc::clone(&ready.text), ready.before);
+            return Ok(vec![Script { source, text, before, shape }]);
+        }
         let sources = self.read(text, &[])?;
-        Ok(sources.into_iter().map(|source| Script { source: Arc::new(source) }).collect())
+        let script = |source: Source| Script {
+            text: Arc::clone(&source.text),
+            before: source.before,
+            source: Arc::new(source),
+            shape: shape.clone(),
+        };
+        Ok(sources.into_iter().map(script).collect())
     }
 
     /// The statements of `text`. A large one is read under a guard of its own: it is stopped like one that runs.
@@ -257,9 +274,24 @@ impl Session {
     /// The statement's. The session goes on.
     pub async fn run(&mut self, statement: &Script) -> Result<Answer, EngineError> {
         self.begin_statement();
-        let done = self.watched_dispatch(&statement.source, None, &[]).await;
+        let Script { source, text, before, shape } = statement;
+        let made = match shape {
+            ByShape::Candidate(candidate) => self.ready(source, candidate).await,
+            _ => None,
+        };
+        let ready = match shape {
+            ByShape::Ready(ready) => Some(ready),
+            _ => made.as_ref(),
+        };
+        let done = match ready {
+            Some(ready) => {
+                self.engine.counters().parameterized.add(1);
+                self.watched_dispatch(text, &ready.source, Some(&ready.prepared), &ready.params).await
+            }
+            None => self.watched_dispatch(text, source, None, &[]).await,
+        };
         let done = done.map(|answer| self.block.watch(answer));
-        self.end_statement(done.map_err(|error| error.located(&statement.source)))
+        self.end_statement(done.map_err(|error| error.located(text, *before)))
     }
 
     /// Before each statement of a simple query of several: they are one implicit transaction, and those that stand
@@ -294,7 +326,7 @@ impl Session {
             let preparing = pin!(self.prepare_source(Arc::clone(&source)));
             guard.over(preparing, large).await
         };
-        self.end_statement(done.map_err(|error| error.located(&source)))
+        self.end_statement(done.map_err(|error| error.located(&source.text, source.before)))
     }
 
     /// Runs a prepared statement.
@@ -304,7 +336,7 @@ impl Session {
     pub async fn execute(&mut self, prepared: &Arc<Prepared>, params: &[Datum]) -> Result<Answer, EngineError> {
         let Some(source) = &prepared.source else { return Ok(Answer::Empty) };
         self.begin_statement();
-        let done = self.watched_dispatch(source, Some(prepared), params).await;
+        let done = self.watched_dispatch(&source.text, source, Some(prepared), params).await;
         let done = done.map(|answer| self.block.watch(answer));
         self.end_statement(done)
     }
@@ -312,6 +344,7 @@ impl Session {
     /// As [`Self::dispatch`], stopped in the middle of computations too.
     async fn watched_dispatch(
         &mut self,
+        text: &Arc<str>,
         source: &Arc<Source>,
         prepared: Option<&Arc<Prepared>>,
         params: &[Datum],
@@ -320,8 +353,8 @@ impl Session {
         // after the other would keep its thread from all other tasks.
         tokio::task::consume_budget().await;
         let guard = self.running();
-        let done = pin!(self.dispatch(source, prepared, params));
-        guard.over(done, is_large(&source.text)).await
+        let done = pin!(self.dispatch(text, source, prepared, params));
+        guard.over(done, is_large(text)).await
     }
 
     /// Locks of a statement that are not its block's.

@@ -41,6 +41,12 @@ impl Source {
         }
     }
 
+    /// The statement with parameters of these types.
+    pub(crate) fn with_parameters(&self, statement: Statement, types: Vec<Option<DataType>>) -> Self {
+        let (text, hints) = (Arc::clone(&self.text), self.hints.clone());
+        Self { text, before: self.before, statement, types, hints }
+    }
+
     /// A query that is part of the statement: positions count in the statement's text.
     pub(crate) fn part(&self, query: &sql::ast::Query) -> Self {
         let statement = Statement::Query(Box::new(query.clone()));
@@ -155,11 +161,12 @@ impl Session {
 
     pub(crate) async fn dispatch(
         &mut self,
+        text: &Arc<str>,
         source: &Arc<Source>,
         prepared: Option<&Arc<Prepared>>,
         params: &[Datum],
     ) -> EngineResult<Answer> {
-        self.note(&source.text);
+        self.note(text);
         match &source.statement {
             Statement::Commit => return self.commit().await.map(Answer::Done),
             Statement::Rollback => return self.rollback().map(Answer::Done),

@@ -135,7 +135,7 @@ impl Session {
             params.push(self.argument(argument, ty).await?);
         }
         let Some(source) = prepared.source.clone() else { return Ok(Answer::Empty) };
-        Box::pin(self.dispatch(&source, Some(&prepared), &params)).await
+        Box::pin(self.dispatch(&source.text, &source, Some(&prepared), &params)).await
     }
 
     async fn argument(&mut self, argument: &ast::Expr, ty: &DataType) -> EngineResult<Datum> {

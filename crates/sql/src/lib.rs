@@ -30,6 +30,7 @@ mod placeholders;
 mod qualify;
 mod reject;
 mod rewrite;
+mod shape;
 mod statement;
 
 pub use data_type::data_type;
@@ -41,6 +42,7 @@ pub use parser::{Parsed, parse, parse_expr, parse_query};
 pub use pg_catalog_rewrite::catalog_forms;
 pub use placeholders::{placeholders, with_values};
 pub use qualify::qualify;
+pub use shape::{Literal, LiteralValue, Parameterized, Shape, parameterize};
 /// sqlparser's form of queries and expressions: what the planner reads.
 pub use sqlparser::ast;
 /// Where a part of a statement stands, in lines and characters.

@@ -1,7 +1,9 @@
-//! Every query below `sql-tests` that can be a row program, as one and as a plan: the same columns, types and rows.
+//! Every query below `sql-tests` in two ways of running it: the same columns, types and rows.
 //!
-//! Row programs scan whole tables here, so that nearly every shape is tried. `make test` runs a tenth of the files,
-//! chosen by a seed that is printed; `BENNU_ROWS=all` runs all.
+//! - As a row program and as a plan. Row programs scan whole tables here, so that nearly every shape is tried.
+//! - With parameters in the place of its literals and as it is written.
+//!
+//! `make test` runs a tenth of the files, chosen by a seed that is printed; `BENNU_ROWS=all` runs all.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
 mod corpus;
@@ -11,15 +13,20 @@ use corpus::Corpus;
 use libtest_mimic::Arguments;
 use std::path::Path;
 
-async fn run(file: &Path) -> Result<(), String> {
+async fn run(ways: Ways, file: &Path) -> Result<(), String> {
     let db = corpus::open().await?;
-    compare_file(&db, Ways::RowPrograms, file).await?.into_result()
+    compare_file(&db, ways, file).await?.into_result()
 }
 
 fn main() {
     let arguments = Arguments::from_args();
     let corpus = Corpus::of("BENNU_ROWS");
-    let chosen = corpus.files().into_iter().filter(|(name, _)| corpus.takes("rows", name));
-    let trials = chosen.map(|(name, file)| corpus.trial(name, async move { run(&file).await })).collect();
+    let ways = [("rows", Ways::RowPrograms), ("literals", Ways::Literals)];
+    let mut trials = Vec::new();
+    for (salt, ways) in ways {
+        for (name, file) in corpus.files().into_iter().filter(|(name, _)| corpus.takes(salt, name)) {
+            trials.push(corpus.trial(format!("{salt}::{name}"), async move { run(ways, &file).await }));
+        }
+    }
     libtest_mimic::run(&arguments, trials).exit();
 }

@@ -9,7 +9,6 @@ mod sqlstate;
 
 pub(crate) use fault::{BrokenReference, Fault};
 
-use crate::statement::Source;
 use std::fmt;
 use store::{Bytes, TableId};
 
@@ -134,26 +133,26 @@ impl EngineError {
         self
     }
 
-    /// The same with the place of the wrong name in the statement's text.
+    /// The same with the place of the wrong name in the statement's text, which stands behind so many characters.
     #[must_use]
-    pub(crate) fn located(mut self, source: &Source) -> Self {
+    pub(crate) fn located(mut self, text: &str, before: usize) -> Self {
         if self.report.position.is_none()
             && let Some(name) = self.report.named.take()
         {
             // The error may say more than the statement: `t.a` of an `a`.
             let bare = name.rsplit('.').next().unwrap_or(&name);
-            let place = locate::name_in(&source.text, &name).or_else(|| locate::name_in(&source.text, bare));
-            self.report.position = place.map(|place| source.before + place);
+            let place = locate::name_in(text, &name).or_else(|| locate::name_in(text, bare));
+            self.report.position = place.map(|place| before + place);
         }
         if self.report.position.is_none()
             && let Some(constant) = self.report.quoted.take()
         {
-            self.report.position = locate::constant_in(&source.text, &constant).map(|place| source.before + place);
+            self.report.position = locate::constant_in(text, &constant).map(|place| before + place);
         }
         if self.report.position.is_none()
             && let Some(operator) = self.report.operator.take()
         {
-            self.report.position = locate::operator_in(&source.text, &operator).map(|place| source.before + place);
+            self.report.position = locate::operator_in(text, &operator).map(|place| before + place);
         }
         self
     }

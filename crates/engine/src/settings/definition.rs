@@ -81,6 +81,12 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
         Kind::Int(0, 2_147_483_647),
         "Most rows a second of a job that a statement makes. 0 is no limit.",
     ),
+    plain(
+        "bennu.parameterize",
+        "on",
+        Kind::Word(&["off", "on", "always"], &[]),
+        "Runs statements with values in their texts as prepared statements; always: those not seen before, too.",
+    ),
     plain("bennu.plan_cache", "on", Kind::Bool, "Keeps plans of statements for their next use."),
     plain(
         "bennu.point_programs",

@@ -7,6 +7,7 @@ use super::{Keepalive, Settings};
 use crate::bound_plan::BinderMode;
 use crate::error::EngineResult;
 use crate::row_program::RowPrograms;
+use crate::shapes::Parameterize;
 use query::IndexChoice;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,6 +37,8 @@ pub(crate) struct Effective {
     pub(crate) style: Style,
     /// Are plans kept?
     pub(crate) plan_cache: bool,
+    /// Which statements run as the prepared one of their shape.
+    pub(crate) parameterize: Parameterize,
     /// Are key programs used?
     pub(crate) point_programs: bool,
     /// Which statements become row programs.
@@ -84,6 +87,7 @@ impl Default for Effective {
             time_zone: Arc::from("UTC"),
             style: Style::POSTGRES,
             plan_cache: true,
+            parameterize: Parameterize::default(),
             point_programs: true,
             binder: BinderMode::default(),
             row_programs: RowPrograms::default(),
@@ -122,6 +126,11 @@ impl Effective {
             time_zone: Arc::from(settings.get("TimeZone")?),
             style: read_style(settings)?,
             plan_cache: on("bennu.plan_cache")?,
+            parameterize: match settings.get("bennu.parameterize")? {
+                "off" => Parameterize::Off,
+                "always" => Parameterize::Always,
+                _ => Parameterize::On,
+            },
             point_programs: on("bennu.point_programs")?,
             binder: match settings.get("bennu.binder")? {
                 "auto" => BinderMode::Auto,

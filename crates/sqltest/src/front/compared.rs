@@ -16,6 +16,8 @@ pub enum Ways {
     RowPrograms,
     /// Plans of the bound tree and plans of the syntax.
     Binder,
+    /// Literals as parameters and literals as they are written.
+    Literals,
 }
 
 impl Ways {
@@ -24,6 +26,7 @@ impl Ways {
         match self {
             Self::RowPrograms => ("bennu.row_programs", "all", "off"),
             Self::Binder => ("bennu.binder", "auto", "off"),
+            Self::Literals => ("bennu.parameterize", "always", "off"),
         }
     }
 
@@ -32,13 +35,14 @@ impl Ways {
         match self {
             Self::RowPrograms => "statements_row_program_total",
             Self::Binder => "statements_lowered_total",
+            Self::Literals => "statements_parameterized_total",
         }
     }
 
     /// What else is set, so that a query goes either way.
     fn also_set(self) -> &'static [&'static str] {
         match self {
-            Self::RowPrograms => &[],
+            Self::RowPrograms | Self::Literals => &[],
             Self::Binder => &["SET bennu.row_programs = off", "SET bennu.point_programs = off"],
         }
     }
@@ -46,7 +50,7 @@ impl Ways {
     /// What undoes that.
     fn reset(self) -> &'static [&'static str] {
         match self {
-            Self::RowPrograms => &[],
+            Self::RowPrograms | Self::Literals => &[],
             Self::Binder => &["RESET bennu.row_programs", "RESET bennu.point_programs"],
         }
     }

@@ -2,23 +2,36 @@
 
 use crate::support::*;
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use store::{Durability, Store, StoreError, StoreResult};
 use store_fjall::FjallStore;
 
-/// Copies the folder of a running store: what a crash at this moment would leave.
+/// Copies the folder of a running store: what a crash at this moment would leave. It begins again when a file that was
+/// listed is gone: the store's threads rename and delete files beside it.
 pub(crate) fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
+    for _ in 0..100 {
+        match try_copy(from, to) {
+            Err(error) if error.kind() == ErrorKind::NotFound && from.exists() => fs::remove_dir_all(to).unwrap(),
+            copied => return copied.unwrap(),
         }
     }
+    panic!("the files of {} change too fast to be copied", from.display());
+}
+
+fn try_copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            try_copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
 }
 
 /// A crashed store: rows a0..a99 durable and past the watermark, then `tail` batches that are not, and
