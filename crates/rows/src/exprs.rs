@@ -35,6 +35,8 @@ pub fn compile_exprs<'s>(
         subqueries: Vec::new(),
         once: Vec::new(),
         widest: Width::Points,
+        bounded: None,
+        has_loop: false,
         nodes: 0,
     };
     let scope = Scope { cols };

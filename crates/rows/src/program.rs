@@ -90,6 +90,8 @@ pub fn compile(bound: &Bound, functions: &dyn Functions, options: Options) -> Re
         subqueries: Vec::new(),
         once: Vec::new(),
         widest: Width::Points,
+        bounded: None,
+        has_loop: false,
         nodes: 0,
     };
     let node = compiler.rel(&query.rel, Ask::default())?.node;
@@ -97,6 +99,11 @@ pub fn compile(bound: &Bound, functions: &dyn Functions, options: Options) -> Re
     let volatile = bound.facts.volatility == Volatility::Volatile;
     if volatile && compiler.widest > Width::Points {
         return Err(WhyNot::Volatile);
+    }
+    // All pairs of two ranges are many even where either of them is short.
+    if let (Some(table), true, false) = (&compiler.bounded, compiler.has_loop, compiler.options.full_scans) {
+        let table = table.clone();
+        return Err(WhyNot::FullScan { table });
     }
     let Compiler { slots, subqueries, once, options, .. } = compiler;
     Ok(Program { root, subqueries, once, slots, volatile, index_choice: options.index_choice })

@@ -72,6 +72,26 @@ impl KeyTest {
         }
     }
 
+    /// Does it say what the part is at least?
+    pub(crate) fn has_lower(&self, part: usize) -> bool {
+        self.bounds(part, &[CompareOp::Gt, CompareOp::Ge])
+    }
+
+    /// Does it say what the part is at most?
+    pub(crate) fn has_upper(&self, part: usize) -> bool {
+        self.bounds(part, &[CompareOp::Lt, CompareOp::Le])
+    }
+
+    fn bounds(&self, part: usize, by: &[CompareOp]) -> bool {
+        match self {
+            Self::Compare(target, op, _) if by.contains(op) => target.part == part,
+            Self::Rows(targets, op, _) if by.contains(op) => targets.first().is_some_and(|first| first.part == part),
+            Self::And(all) => all.iter().any(|test| test.bounds(part, by)),
+            Self::Or(any) => !any.is_empty() && any.iter().all(|test| test.bounds(part, by)),
+            _ => self.gives_values(part),
+        }
+    }
+
     /// Is it nothing but a test of the key?
     pub(crate) fn is_complete(&self) -> bool {
         match self {

@@ -48,6 +48,8 @@ pub(crate) enum Width {
     Points,
     /// The first part has values.
     Narrow,
+    /// The first part lies between two values: what that leaves is judged when they are known.
+    Bounded,
     /// Some of the table, or all of it.
     Wide,
 }
@@ -59,6 +61,8 @@ pub(crate) fn width(tests: &[KeyTest], parts: usize) -> Width {
         Width::Points
     } else if has_values(0) {
         Width::Narrow
+    } else if tests.iter().any(|test| test.has_lower(0)) && tests.iter().any(|test| test.has_upper(0)) {
+        Width::Bounded
     } else {
         Width::Wide
     }

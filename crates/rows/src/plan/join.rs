@@ -154,7 +154,7 @@ impl Compiler<'_> {
         // Whether nothing or NULL is found, which a mark tells apart, keys do not say.
         if let Some(chain) = Chain::of(right).filter(|_| matching != Matching::Mark)
             && chain.is_plain(on)
-            && self.leaf_width(right, on, &outer.cols) < Width::Wide
+            && self.leaf_width(right, on, &outer.cols) <= Width::Narrow
         {
             return self.lookup(matching, mark, outer, &chain, on);
         }

@@ -193,6 +193,10 @@ pub(crate) struct Compiler<'a> {
     pub(crate) once: Vec<OncePlan>,
     /// Of all scans.
     pub(crate) widest: Width,
+    /// The table of a scan of [`Width::Bounded`].
+    pub(crate) bounded: Option<String>,
+    /// Are rows compared pair by pair?
+    pub(crate) has_loop: bool,
     /// Nodes of the tree that were compiled, a query of WITH at each of its uses.
     pub(crate) nodes: usize,
 }

@@ -30,6 +30,9 @@ impl Compiler<'_> {
         };
         let width = ways.iter().map(Way::width).max().unwrap_or(Width::Wide);
         self.widest = self.widest.max(width);
+        if width == Width::Bounded {
+            self.bounded = Some(table.name.clone());
+        }
         let column_tests = self.column_tests(table, cols, &early);
         let path = ScanPath { column_tests, ..Self::path(table, cols, conditions, ways)? };
         let node = Node { kind: NodeKind::Scan(Box::new(path)), cols: own };

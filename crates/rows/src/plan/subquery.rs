@@ -86,6 +86,7 @@ impl Compiler<'_> {
             true => both,
             false => outer.cols.iter().copied().chain(mark).collect(),
         };
+        self.has_loop = true;
         let memo = self.may_memoize();
         Ok(Node { kind: NodeKind::Loop(Box::new(Loop { matching, outer, inner, on, free, memo })), cols })
     }

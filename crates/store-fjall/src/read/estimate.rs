@@ -14,29 +14,37 @@ const COUNTED: u64 = 256;
 /// I/O failures and damaged bytes.
 pub(crate) fn estimate(source: &ReadSource, ranges: &[KeyRange]) -> StoreResult<TableSize> {
     let mut size = TableSize::default();
+    let settled = source.settled_view();
     for range in ranges {
         if range.as_point().is_some() {
             size.rows += 1;
             continue;
         }
         let Some(range) = StoredRange::new(&source.prefix, range) else { continue };
-        let view = View::roughly(&source.keyspace, &range);
-        add(&mut size, view.memtable_share(&range, COUNTED));
-        for run in &view.runs {
-            add(&mut size, run_share(&view, run, &range)?);
+        match &settled {
+            Some(view) => add(&mut size, share(view, &range)?),
+            None => add(&mut size, share(&View::roughly(&source.keyspace, &range), &range)?),
         }
+    }
+    Ok(size)
+}
+
+fn share(view: &View, range: &StoredRange) -> StoreResult<TableSize> {
+    let mut size = view.memtable_share(range, COUNTED);
+    for run in &view.runs {
+        add(&mut size, run_share(view, run, range)?);
     }
     Ok(size)
 }
 
 fn run_share(view: &View, run: &Run, range: &StoredRange) -> StoreResult<TableSize> {
     let mut size = TableSize::default();
-    for table in run.within(range).tables() {
-        let meta = &table.metadata;
+    for known in run.within(range).known() {
+        let meta = &known.table().metadata;
         let (blocks, all) = if range.covers(meta.key_range.min(), meta.key_range.max()) {
             (1, 1)
         } else {
-            run.share_of_table(&view.files, table, range)?
+            known.share(&view.files, range)?
         };
         let share = |of: u64| of.saturating_mul(blocks).div_ceil(all.max(1));
         add(&mut size, TableSize { rows: share(meta.item_count), bytes: share(meta.file_size) });

@@ -60,11 +60,25 @@ impl IndexCursor {
     /// I/O failures and damaged bytes.
     pub(crate) fn seek(reader: &TableReader, key: &[u8], caching: Caching) -> StoreResult<Self> {
         let mut cursor = Self::new(reader, caching)?;
-        cursor.top.seek(reader, key)?;
-        if cursor.two_levels && cursor.next_leaf(reader)? {
-            cursor.leaf.iter_mut().try_for_each(|leaf| leaf.seek(reader, key))?;
-        }
+        cursor.move_to(reader, key)?;
         Ok(cursor)
+    }
+
+    /// To the first block that may hold a key of at least `key`, from wherever it is; it is a cursor of this reader.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn move_to(&mut self, reader: &TableReader, key: &[u8]) -> StoreResult<()> {
+        self.top.seek(reader, key)?;
+        if !self.two_levels {
+            return Ok(());
+        }
+        let at = self.top.next_entry(reader)?;
+        let is_open = self.leaf.as_ref().zip(at.as_ref()).is_some_and(|(leaf, at)| leaf.offset == at.offset);
+        if is_open || self.load_leaf(reader, at)? {
+            self.leaf.iter_mut().try_for_each(|leaf| leaf.seek(reader, key))?;
+        }
+        Ok(())
     }
 
     /// The next data block; `None` behind the last.

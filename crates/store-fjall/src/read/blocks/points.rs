@@ -5,9 +5,10 @@ use super::format::{Entries, compare_key};
 use super::index::{BlockRef, IndexCursor};
 use super::overlay::Lent;
 use super::table::{Caching, DataBlock, TableReader};
-use super::{Malformed, View};
+use super::{Malformed, Run, View};
 use lsm_tree::table::filter::standard_bloom::Builder as Bloom;
 use std::cmp::Ordering;
+use std::sync::Arc;
 use store::StoreResult;
 
 /// Looks up one key after the other.
@@ -15,6 +16,14 @@ use store::StoreResult;
 pub(crate) struct Points {
     /// The block of the last key.
     last: Option<LastBlock>,
+    /// The table of the last key in each run.
+    open: Vec<Option<OpenTable>>,
+}
+
+/// A table that stays open for the keys that follow.
+struct OpenTable {
+    reader: Arc<TableReader>,
+    index: Option<IndexCursor>,
 }
 
 struct LastBlock {
@@ -46,8 +55,9 @@ impl Points {
             return Ok((!found.key.is_tombstone()).then(|| Lent::whole(found.value)));
         }
         let mut hash = None;
+        self.open.resize_with(view.runs.len().max(self.open.len()), || None);
         for (at, run) in view.runs.iter().enumerate() {
-            let Some(table) = run.reader_for(&view.files, key) else { continue };
+            let Some(table) = self.reader(at, run, view, key) else { continue };
             let visible_below = seqno.saturating_sub(table.table.global_seqno());
             if let Some(last) = self.last.as_ref().filter(|last| last.table == table.table.id()) {
                 match last.find(&table, key, visible_below)? {
@@ -61,7 +71,7 @@ impl Points {
             // much as its filter.
             let oldest = at + 1 == view.runs.len();
             if (oldest || may_hold()?)
-                && let Some(version) = self.read(&table, key, visible_below, || Ok(!oldest || may_hold()?))?
+                && let Some(version) = self.read(at, &table, key, visible_below, || Ok(!oldest || may_hold()?))?
             {
                 return Ok(version);
             }
@@ -69,15 +79,34 @@ impl Points {
         Ok(None)
     }
 
+    /// The reader of the table of the `at`-th run that may hold `key`.
+    fn reader(&mut self, at: usize, run: &Run, view: &View, key: &[u8]) -> Option<Arc<TableReader>> {
+        let slot = self.open.get_mut(at)?;
+        if let Some(open) = slot.as_ref().filter(|open| open.reader.table.metadata.key_range.contains_key(key)) {
+            return Some(Arc::clone(&open.reader));
+        }
+        let reader = Arc::new(run.reader_for(&view.files, key)?);
+        *slot = Some(OpenTable { reader: Arc::clone(&reader), index: None });
+        Some(reader)
+    }
+
     /// From the first block of the table that may hold the key. `may_hold` is asked before a block is read from disk.
     fn read(
         &mut self,
+        run: usize,
         table: &TableReader,
         key: &[u8],
         visible_below: u64,
         mut may_hold: impl FnMut() -> StoreResult<bool>,
     ) -> StoreResult<Option<Option<Lent>>> {
-        let mut index = IndexCursor::seek(table, key, Caching::Fill)?;
+        let Some(open) = self.open.get_mut(run).and_then(Option::as_mut) else { return Ok(None) };
+        let index = match &mut open.index {
+            Some(index) => {
+                index.move_to(table, key)?;
+                index
+            }
+            none => none.insert(IndexCursor::seek(table, key, Caching::Fill)?),
+        };
         while let Some(at) = index.next_block(table)? {
             let data = match table.cached_block(&at)? {
                 Some(data) => data,

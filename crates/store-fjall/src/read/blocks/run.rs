@@ -25,7 +25,7 @@ pub(crate) struct Run {
 }
 
 /// A table and what was found out about it.
-pub(super) struct KnownTable {
+pub(crate) struct KnownTable {
     table: Table,
     /// See [`TableReader::has_one_version_per_key`].
     one_version_per_key: OnceLock<bool>,
@@ -40,7 +40,8 @@ impl Run {
         (!tables.is_empty()).then(|| Self { all: tables.into_iter().map(known).collect(), part })
     }
 
-    fn known(&self) -> &[KnownTable] {
+    /// Its tables, with what was found out about them.
+    pub(crate) fn known(&self) -> &[KnownTable] {
         self.all.get(self.part.clone()).unwrap_or_default()
     }
 
@@ -113,14 +114,20 @@ impl Run {
     pub(crate) fn blocks(&self, range: &StoredRange) -> u64 {
         self.within(range).tables().map(|table| table.metadata.data_block_count).sum()
     }
+}
 
-    /// The part of `table`'s blocks that `range` takes, as a fraction, to about the fineness of the top
-    /// level of its index.
+impl KnownTable {
+    pub(crate) fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The part of the table's blocks that `range` takes, as a fraction, to about the fineness of the top level of its
+    /// index.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
-    pub(crate) fn share_of_table(&self, files: &Files, table: &Table, range: &StoredRange) -> StoreResult<(u64, u64)> {
-        let reader = TableReader::new(files, table.clone(), TopIndex::default());
+    pub(crate) fn share(&self, files: &Files, range: &StoredRange) -> StoreResult<(u64, u64)> {
+        let reader = self.reader(files);
         let (from, all) = IndexCursor::position(&reader, &range.start)?;
         let to = match &range.end {
             Some(end) => IndexCursor::position(&reader, end)?.0,
@@ -130,9 +137,7 @@ impl Run {
         let all = u64::from(all) * 2;
         Ok(((u64::from(to.saturating_sub(from)) * 2 + 1).min(all), all))
     }
-}
 
-impl KnownTable {
     fn reader(&self, files: &Files) -> TableReader {
         TableReader::new(files, self.table.clone(), self.top.clone())
     }
