@@ -75,7 +75,8 @@ impl ReadView {
     }
 
     /// The rows that entries are of: pairs of an entry's key and a rowkey. Where rows and entries are not read as of one moment,
-    /// a row may have changed meanwhile: then it is `None`, as one that is not there ([`Self::may_change`]).
+    /// a row may have changed meanwhile: then it is `None`, as one that is not there ([`Self::may_change`]). Elsewhere
+    /// the entry's key is not looked at.
     ///
     /// # Errors
     /// As [`Store::get`].

@@ -95,14 +95,16 @@ impl<'p> Reading<'p> {
         };
         let mut keys: Vec<(Bytes, Bytes)> = Vec::new();
         let mut rowkey = Vec::new();
+        let storage = index.index().storage_id();
+        let may_change = run.view.may_change(storage);
         for (key, fragment) in entries {
             index.rowkey_into(table, key, fragment, &mut rowkey)?;
-            keys.push((Bytes::copy_from_slice(key), Bytes::copy_from_slice(&rowkey)));
+            // Where rows and entries are read as of one moment, nothing is asked of the entry.
+            let entry = if may_change { Bytes::copy_from_slice(key) } else { Bytes::new() };
+            keys.push((entry, Bytes::copy_from_slice(&rowkey)));
         }
         run.budget.read(keys.len())?;
-        let entries = index.index().storage_id();
-        let found = run.view.rows_of((entries, self.path.table.storage_id()), FAMILY, &keys).await?;
-        let may_change = run.view.may_change(entries);
+        let found = run.view.rows_of((storage, self.path.table.storage_id()), FAMILY, &keys).await?;
         let mut rows = Vec::with_capacity(keys.len());
         for ((_, key), fragment) in keys.iter().zip(found) {
             let Some(fragment) = fragment else {

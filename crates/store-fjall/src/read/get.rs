@@ -1,13 +1,16 @@
 //! Point reads: bloom filters keep them from runs that lack the key.
 
 use super::ReadSource;
-use super::blocks::Points;
+use super::blocks::{Lent, Points};
 use crate::limits::is_possible_key;
 use bytes::Bytes;
+use std::ops::Range;
 use store::StoreResult;
 
 /// Fewer keys are read in the order in which they come.
 const MANY: usize = 8;
+/// About so many bytes of fragments share an allocation: what one of them keeps in memory.
+const SHARED: usize = 16 << 10;
 
 /// The fragments of rows, in the order of their keys. They are copied: a part of a block would keep the whole of it in
 /// memory. Many keys are read in key order: neighbours lie in one block, and under one block of the index.
@@ -16,24 +19,56 @@ const MANY: usize = 8;
 /// I/O failures and damaged bytes.
 pub(crate) fn get<'a>(source: &ReadSource, rowkeys: impl Iterator<Item = &'a [u8]>) -> StoreResult<Vec<Option<Bytes>>> {
     let (view, mut points) = (source.settled_view(), Points::default());
-    let mut get = |rowkey: &[u8]| {
-        if !is_possible_key(rowkey) {
-            return Ok(None);
-        }
-        let found = source.get(rowkey, view.as_deref(), &mut points)?;
-        Ok(found.map(|fragment| Bytes::copy_from_slice(fragment.bytes())))
+    let mut get = |rowkey: &[u8]| match is_possible_key(rowkey) {
+        true => source.get(rowkey, view.as_deref(), &mut points),
+        false => Ok(None),
     };
     let rowkeys: Vec<&[u8]> = rowkeys.collect();
     if rowkeys.len() < MANY {
-        return rowkeys.into_iter().map(&mut get).collect();
+        let copied = |found: Lent| Bytes::copy_from_slice(found.bytes());
+        return rowkeys.into_iter().map(|rowkey| Ok(get(rowkey)?.map(copied))).collect();
     }
     let mut in_order: Vec<(usize, &[u8])> = rowkeys.iter().copied().enumerate().collect();
     in_order.sort_unstable_by_key(|(_, rowkey)| *rowkey);
-    let mut answers = vec![None; rowkeys.len()];
+    let mut copies = Copies { answers: vec![None; rowkeys.len()], ..Copies::default() };
     for (at, rowkey) in in_order {
-        if let Some(answer) = answers.get_mut(at) {
-            *answer = get(rowkey)?;
+        if let Some(found) = get(rowkey)? {
+            copies.add(at, found.bytes());
         }
     }
-    Ok(answers)
+    Ok(copies.finish())
+}
+
+/// Copies of many fragments: some of them share an allocation.
+#[derive(Default)]
+struct Copies {
+    answers: Vec<Option<Bytes>>,
+    buffer: Vec<u8>,
+    /// Where the fragments in the buffer belong.
+    places: Vec<(usize, Range<usize>)>,
+}
+
+impl Copies {
+    fn add(&mut self, at: usize, fragment: &[u8]) {
+        let start = self.buffer.len();
+        self.buffer.extend_from_slice(fragment);
+        self.places.push((at, start..self.buffer.len()));
+        if self.buffer.len() >= SHARED {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let bytes = Bytes::from(std::mem::take(&mut self.buffer));
+        for (at, range) in self.places.drain(..) {
+            if let Some(answer) = self.answers.get_mut(at) {
+                *answer = Some(bytes.slice(range));
+            }
+        }
+    }
+
+    fn finish(mut self) -> Vec<Option<Bytes>> {
+        self.flush();
+        self.answers
+    }
 }

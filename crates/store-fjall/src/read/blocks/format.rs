@@ -69,8 +69,32 @@ impl Trailer {
     }
 
     /// How many intervals, from the first, satisfy `holds`, which is true of a number of them and then false.
-    fn partition(&self, mut holds: impl FnMut(u32) -> Result<bool, Malformed>) -> Result<u32, Malformed> {
+    fn partition(&self, holds: impl FnMut(u32) -> Result<bool, Malformed>) -> Result<u32, Malformed> {
+        self.partition_from(0, holds)
+    }
+
+    /// The same where a guess is at hand: near behind it few are looked at.
+    fn partition_from(
+        &self,
+        guess: u32,
+        mut holds: impl FnMut(u32) -> Result<bool, Malformed>,
+    ) -> Result<u32, Malformed> {
         let (mut low, mut high) = (0, self.restarts);
+        if guess > 0 && guess < high {
+            if holds(guess - 1)? {
+                low = guess;
+            } else {
+                high = guess - 1;
+            }
+            let mut step = 1;
+            while low >= guess && low + step < high {
+                match holds(low + step - 1)? {
+                    true => low += step,
+                    false => high = low + step - 1,
+                }
+                step *= 2;
+            }
+        }
         while low < high {
             let middle = low + (high - low) / 2;
             if holds(middle)? {
@@ -210,6 +234,12 @@ impl<'a> Entries<'a> {
         Pause { unread_at, head, left_in_interval: self.left_in_interval, left: self.left }
     }
 
+    /// Did the last entry begin an interval? Its whole key is its head.
+    #[inline]
+    pub(crate) fn begins_interval(&self) -> bool {
+        self.left_in_interval + 1 == self.interval
+    }
+
     /// Entries that were not visited yet.
     #[inline]
     pub(crate) fn left(&self) -> u32 {
@@ -280,8 +310,9 @@ pub(crate) fn index_entry<'a>(block: &'a [u8], trailer: &Trailer, n: u32) -> Res
 }
 
 /// The first entry of an index block whose end key is not below `key`: the first block that may hold it.
-pub(crate) fn seek_index(block: &[u8], trailer: &Trailer, key: &[u8]) -> Result<u32, Malformed> {
-    trailer.partition(|n| Ok(index_entry(block, trailer, n)?.is_some_and(|entry| entry.end_key < key)))
+/// `guess`: it is perhaps this one or one of the next.
+pub(crate) fn seek_index(block: &[u8], trailer: &Trailer, guess: u32, key: &[u8]) -> Result<u32, Malformed> {
+    trailer.partition_from(guess, |n| Ok(index_entry(block, trailer, n)?.is_some_and(|entry| entry.end_key < key)))
 }
 
 #[inline(always)]

@@ -199,7 +199,8 @@ impl Page {
     }
 
     pub(super) fn seek(&mut self, reader: &TableReader, key: &[u8]) -> StoreResult<()> {
-        let found = format::seek_index(&self.bytes, &self.trailer, key);
+        // Keys mostly come in order: the block that was read last is the one before the next.
+        let found = format::seek_index(&self.bytes, &self.trailer, self.next.saturating_sub(1), key);
         self.next = found.map_err(|damage| reader.damaged(self.offset, damage))?;
         Ok(())
     }

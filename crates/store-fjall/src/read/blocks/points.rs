@@ -1,7 +1,7 @@
 //! One row by its key, out of the memtable, filters and blocks of a view. It finds what fjall's own get finds, with
 //! less work; keys that lie near each other find the block that was read for the one before.
 
-use super::format::{Entries, compare_key};
+use super::format::Entries;
 use super::index::{BlockRef, IndexCursor};
 use super::overlay::Lent;
 use super::table::{Caching, DataBlock, TableReader};
@@ -143,8 +143,20 @@ impl LastBlock {
 
 fn find(data: &DataBlock, key: &[u8], visible_below: u64) -> Result<Found, Malformed> {
     let mut entries = Entries::seek(&data.bytes, &data.trailer, key)?;
+    // How much of `key` the first key of the interval has. What an entry shares with that key then tells how the two
+    // compare, mostly without a look at their bytes.
+    let mut common = 0;
     while let Some(entry) = entries.next_entry()? {
-        match compare_key(entry.head, entry.rest, key) {
+        let order = if entries.begins_interval() {
+            common = common_len(entry.head, key);
+            entry.head.get(common..).cmp(&key.get(common..))
+        } else {
+            match entry.head.len().cmp(&common) {
+                Ordering::Equal => entry.rest.cmp(key.get(common..).unwrap_or_default()),
+                unequal => unequal.reverse(),
+            }
+        };
+        match order {
             Ordering::Equal if entry.seqno < visible_below => {
                 return Ok(Found::Version((!entry.tombstone).then(|| Lent::new(&data.bytes, entry.span()))));
             }
@@ -153,4 +165,9 @@ fn find(data: &DataBlock, key: &[u8], visible_below: u64) -> Result<Found, Malfo
         }
     }
     Ok(Found::ReadOn)
+}
+
+/// How many first bytes both have.
+fn common_len(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
