@@ -8,6 +8,10 @@ use std::sync::Arc;
 use store::Store;
 use store_fjall::FjallStore;
 
+/// Rows of a bulk load that are sorted in memory, at least and at most: an eighth of what queries may hold.
+const LEAST_LOAD_BUFFER: usize = 1 << 20;
+const MOST_LOAD_BUFFER: usize = 64 << 20;
+
 /// An open database. Clones share it; the folder is free again when the last one and all sessions are gone.
 #[derive(Clone)]
 pub struct Bennu {
@@ -135,6 +139,7 @@ fn open_store(path: &Path, options: &Options) -> Result<Arc<FjallStore>, Error> 
         memtable_bytes: options.memtable_bytes,
         snapshot_bytes: options.snapshot_memory_bytes,
         snapshot_max_age: options.snapshot_max_age,
+        load_buffer_bytes: (options.query_memory_bytes / 8).clamp(LEAST_LOAD_BUFFER, MOST_LOAD_BUFFER),
         ..store_fjall::Options::default()
     };
     Ok(FjallStore::open(path, store_options)?)

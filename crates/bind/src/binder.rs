@@ -3,7 +3,7 @@
 use crate::error::{BindError, BindErrorKind, BindResult};
 use crate::position::Lines;
 use crate::relations::{Environment, Relations};
-use crate::scope::{Boundary, CteEntry, Scope};
+use crate::scope::{Boundary, CteEntry, Scope, ScopeItem};
 use crate::tree::{
     Body, Bound, ColId, ColInfo, CteBody, CteId, Facts, InsertSource, Kind, Needs, NewValue, OnConflict, ParamId,
     Query, Rel, RelId, Scalar, Span,
@@ -29,13 +29,21 @@ pub(crate) struct Binder<'a> {
     pub(crate) lines: Lines<'a>,
     pub(crate) cols: Vec<ColInfo>,
     pub(crate) params: Vec<Parameter>,
+    /// Parameters that stood without a type where nothing gave them one.
+    pub(crate) untyped: Vec<(ParamId, Span)>,
     /// By [`RelId`].
     pub(crate) scans: Vec<Scanned>,
+    /// Fields of columns that are rows, by the column: names and columns of their own.
+    pub(crate) records: std::collections::HashMap<ColId, Vec<(String, ColId)>>,
+    /// By number of reference: `tableoid` of a computed relation, if something reads it.
+    pub(crate) computed: Vec<Option<ColId>>,
     next_cte: u32,
     pub(crate) needs: Needs,
     pub(crate) facts: Facts,
     /// Queries around the place that is bound, the innermost last.
     pub(crate) scopes: Vec<Scope>,
+    /// The relations of the query that was bound last: its LIMIT must not name their columns.
+    pub(crate) left_items: Vec<ScopeItem>,
     /// Queries of WITH in sight, the innermost last.
     pub(crate) ctes: Vec<CteEntry>,
     /// Subqueries around the place, the innermost last.
@@ -94,11 +102,15 @@ impl<'a> Binder<'a> {
             lines: Lines::new(env.text),
             cols: Vec::new(),
             params: declared.collect(),
+            untyped: Vec::new(),
             scans: Vec::new(),
+            records: std::collections::HashMap::new(),
+            computed: Vec::new(),
             next_cte: 0,
             needs: Needs::default(),
-            facts: Facts { volatility: Volatility::Immutable, session_bound: false },
+            facts: Facts { volatility: Volatility::Immutable, session_bound: false, catalogs: false },
             scopes: Vec::new(),
+            left_items: Vec::new(),
             ctes: Vec::new(),
             boundaries: Vec::new(),
             path: None,
@@ -118,6 +130,9 @@ impl<'a> Binder<'a> {
                 let number = u16::try_from(at + 1).unwrap_or(u16::MAX);
                 return Err(BindError::new(BindErrorKind::UntypedParameter { number }, param.span));
             }
+        }
+        if let Some((id, span)) = self.untyped.first() {
+            return Err(BindError::new(BindErrorKind::LateParameter { number: id.0 + 1 }, *span));
         }
         self.fill_scans(&mut body);
         let params = self.params.iter().map(|param| param.ty).collect();
@@ -177,6 +192,9 @@ impl<'a> Binder<'a> {
         {
             let used = scanned.ids.iter().enumerate().filter_map(|(at, id)| id.map(|id| (at, id)));
             *cols = used.collect();
+        }
+        if let Rel::Computed { reference, oid, .. } = rel {
+            *oid = self.computed.get(*reference).copied().flatten();
         }
         rel.each_scalar_mut(&mut |value| self.fill_subqueries(value));
         rel.each_input_mut(&mut |input| self.fill(input));
@@ -260,7 +278,7 @@ impl<'a> Binder<'a> {
     pub(crate) fn copy(&mut self, value: &Scalar) -> BindResult<Scalar> {
         self.copied = self.copied.saturating_add(parts_of(value));
         if self.copied > MAX_COPIED {
-            return Err(self.not_built("operands within operands"));
+            return self.error(BindErrorKind::TooDeep { what: "operands that are copied are" }, value.span);
         }
         Ok(value.clone())
     }
@@ -271,6 +289,11 @@ impl<'a> Binder<'a> {
 
     pub(crate) fn not_built(&self, feature: impl Into<Cow<'static, str>>) -> BindError {
         BindError::new(BindErrorKind::NotBuilt { feature: feature.into() }, Span::default())
+    }
+
+    /// What no part of this database has.
+    pub(crate) fn unsupported<T>(&self, feature: impl Into<Cow<'static, str>>) -> BindResult<T> {
+        self.error(BindErrorKind::Unsupported { feature: feature.into() }, Span::default())
     }
 
     pub(crate) fn error<T>(&self, kind: BindErrorKind, span: Span) -> BindResult<T> {
@@ -285,7 +308,7 @@ impl<'a> Binder<'a> {
     ) -> BindResult<T> {
         self.views += 1;
         if self.view_depth >= MAX_VIEW_DEPTH || self.views > MAX_VIEWS {
-            return Err(self.not_built("views nested so deeply"));
+            return self.error(BindErrorKind::TooDeep { what: "views are" }, Span::default());
         }
         let lines = std::mem::take(&mut self.lines);
         let scopes = std::mem::take(&mut self.scopes);

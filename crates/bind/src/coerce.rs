@@ -2,10 +2,10 @@
 
 use crate::binder::{Binder, plain};
 use crate::error::{BindError, BindErrorKind, BindResult};
-use crate::tree::{CastContext, CastVia, Kind, Scalar, Span};
+use crate::tree::{CastContext, CastVia, Kind, Scalar, SessionValue, Span};
 use builtins::resolve::{Via, coercion, common_type};
-use builtins::{Ty, TypeId, digits};
-use types::{Datum, TypeError, coerce, temporal, text};
+use builtins::{Ty, TypeId, Volatility, digits};
+use types::{Datum, coerce, temporal, text};
 
 impl Binder<'_> {
     /// The value as one of type `to`; `None` if there is no such cast in this context.
@@ -16,6 +16,8 @@ impl Binder<'_> {
         if value.ty.id == to.id {
             let freed = context == CastContext::Explicit && to.typmod == -1 && value.ty.digits != to.digits;
             let value = if freed { with_digits(value, to.digits) } else { value };
+            let unlimited = context == CastContext::Explicit && to.typmod == -1 && value.ty.typmod != -1;
+            let value = if unlimited { without_limits(value) } else { value };
             return Ok(Some(self.fit(value, to, context)));
         }
         let Some(via) = coercion(value.ty.id, to.id, context) else { return Ok(None) };
@@ -31,7 +33,7 @@ impl Binder<'_> {
             Via::Elements => CastVia::Elements,
         };
         // An oid is a number of its own kind.
-        let same_kind = matches!(via, CastVia::Relabel) && to.id != TypeId::OID;
+        let same_kind = matches!(via, CastVia::Relabel) && !to.id.is_oid() && !value.ty.id.is_oid();
         let is_null = matches!(value.kind, Kind::Const(Datum::Null));
         if is_null || same_kind && matches!(value.kind, Kind::Const(_)) {
             let relabelled = Scalar { ty: plain(to.id), ..value };
@@ -69,9 +71,28 @@ impl Binder<'_> {
     fn coerce_unknown(&mut self, value: Scalar, to: Ty, context: CastContext) -> BindResult<Scalar> {
         let span = value.span;
         match value.kind {
+            Kind::Const(Datum::Text(text)) if to.data_type().is_none() => {
+                match self.catalog_literal(&text, to, context, span)? {
+                    Some(value) => Ok(value),
+                    None => Err(self.not_built(format!("a literal of type {}", name_of(to)))),
+                }
+            }
             Kind::Const(Datum::Text(text)) => {
-                let kind = Kind::Const(self.input(&text, to, context, span)?);
-                Ok(Scalar { kind, ty: to, span })
+                if let Some(moment) = self.moment(&text, to, span)? {
+                    return Ok(self.fit(moment, to, context));
+                }
+                // Elements are cut as by a cast from values without limits.
+                let cut = context == CastContext::Explicit && to.typmod != -1 && to.id.element().is_some();
+                let read = if cut { plain(to.id) } else { to };
+                let kind = match self.input(&text, read, context, span) {
+                    // Whoever computes it says so: a value of another type may be wrong before that.
+                    Err(error) if to.id == TypeId::NUMERIC && error.is_out_of_range() => {
+                        let arg = Scalar { kind: Kind::Const(Datum::Text(text)), ty: Ty::TEXT, span };
+                        Kind::Cast { via: CastVia::Text, arg: Box::new(arg), context: CastContext::Explicit }
+                    }
+                    read => Kind::Const(read?),
+                };
+                Ok(self.fit(Scalar { kind, ty: read, span }, to, context))
             }
             Kind::Const(_) => Ok(Scalar { kind: Kind::Const(Datum::Null), ty: to, span }),
             Kind::Param(id) => {
@@ -92,6 +113,43 @@ impl Binder<'_> {
         }
     }
 
+    /// `'now'`, `'today'`, `'tomorrow'` and `'yesterday'` as dates or times: values of the session.
+    fn moment(&mut self, text: &str, to: Ty, span: Span) -> BindResult<Option<Scalar>> {
+        let days = match text.trim().to_ascii_lowercase().as_str() {
+            "now" => {
+                let (value, ty) = match to.id {
+                    TypeId::DATE => (SessionValue::CurrentDate, TypeId::DATE),
+                    TypeId::TIME => (SessionValue::LocalTime, TypeId::TIME),
+                    TypeId::TIMESTAMP => (SessionValue::LocalTimestamp, TypeId::TIMESTAMP),
+                    TypeId::TIMESTAMPTZ => (SessionValue::CurrentTimestamp, TypeId::TIMESTAMPTZ),
+                    _ => return Ok(None),
+                };
+                self.note_stable();
+                return Ok(Some(Scalar { kind: Kind::Session(value), ty: plain(ty), span }));
+            }
+            "today" => 0,
+            "tomorrow" => 1,
+            "yesterday" => -1,
+            _ => return Ok(None),
+        };
+        if !matches!(to.id, TypeId::DATE | TypeId::TIMESTAMP | TypeId::TIMESTAMPTZ) {
+            return Ok(None);
+        }
+        self.note_stable();
+        let mut day = Scalar { kind: Kind::Session(SessionValue::CurrentDate), ty: plain(TypeId::DATE), span };
+        if days != 0 {
+            let days = Scalar { kind: Kind::Const(Datum::Int4(days)), ty: Ty::INT4, span };
+            day = self.operator("+", Some(day), days, span)?;
+        }
+        self.coerce(day, plain(to.id), CastContext::Explicit).map(Some)
+    }
+
+    /// The statement's meaning is the session's.
+    pub(crate) fn note_stable(&mut self) {
+        self.facts.session_bound = true;
+        self.facts.volatility = self.facts.volatility.max(Volatility::Stable);
+    }
+
     /// What the input function of a type makes of a literal.
     pub(crate) fn input(&mut self, text: &str, to: Ty, context: CastContext, span: Span) -> BindResult<Datum> {
         self.note_session(to.id);
@@ -107,13 +165,9 @@ impl Binder<'_> {
             return coerce::cast(&ty, Datum::Text(text.to_owned())).map_err(wrong);
         }
         if matches!(to.id.element().unwrap_or(to.id).category(), "D") && names_the_clock(text) {
-            return Err(self.not_built("a literal that depends on the clock"));
+            return self.unsupported(format!("a literal such as '{text}' that depends on the clock"));
         }
         match text::parse_in(&ty, text, self.env.rules) {
-            // NaN, and digits that only another type of the statement holds.
-            Err(TypeError::TextOutOfRange { .. }) if to.id == TypeId::NUMERIC => {
-                Err(self.not_built("a numeric that is not kept exactly"))
-            }
             Err(error) if matches!(to.id, TypeId::DATE | TypeId::TIMESTAMP) => {
                 // The name of a zone says nothing to these types, but that it is one is checked.
                 let Some(local) = temporal::without_zone_name(text, self.env.rules) else { return Err(wrong(error)) };
@@ -183,6 +237,9 @@ impl Binder<'_> {
         what: &'static str,
     ) -> BindResult<Scalar> {
         let (found, span) = (value.ty, value.span);
+        if self.reads_set(&value) {
+            return self.error(BindErrorKind::SetReturned { what: format!("argument of {what}").into() }, span);
+        }
         let context = if to.id == TypeId::BOOL { CastContext::Implicit } else { CastContext::Assignment };
         match self.try_coerce(value, to, context)? {
             Some(value) => Ok(value),
@@ -196,6 +253,7 @@ impl Binder<'_> {
     /// Texts of dates and times depend on the session's zone and style.
     fn note_session(&mut self, id: TypeId) {
         let element = id.element().unwrap_or(id);
+        self.facts.catalogs |= element.oid_alias().is_some();
         if matches!(element.category(), "D" | "T") {
             self.facts.session_bound = true;
         }
@@ -214,6 +272,19 @@ pub(crate) fn with_digits(value: Scalar, digits: digits::Digits) -> Scalar {
         (kind, _) => {
             let arg = Box::new(Scalar { kind, ty: value.ty, span });
             Kind::Cast { via: CastVia::Relabel, arg, context: CastContext::Implicit }
+        }
+    };
+    Scalar { kind, ty, span }
+}
+
+/// The value as one of its type without a length or digits, which a cast to the bare type asks for.
+fn without_limits(value: Scalar) -> Scalar {
+    let (ty, span) = (Ty { typmod: -1, ..value.ty }, value.span);
+    let kind = match value.kind {
+        kind @ Kind::Const(_) => kind,
+        kind => {
+            let arg = Box::new(Scalar { kind, ty: value.ty, span });
+            Kind::Cast { via: CastVia::Relabel, arg, context: CastContext::Explicit }
         }
     };
     Scalar { kind, ty, span }

@@ -1,6 +1,6 @@
-//! What can be wrong with a statement's meaning, in PostgreSQL's words. `engine` chooses the SQLSTATE, which each kind
-//! names here.
+//! What can be wrong with a statement's meaning, in PostgreSQL's words. `sqlstate.rs` has the SQLSTATE of each kind.
 
+use crate::call_error::{AggregateError, SetError, WindowError};
 use crate::tree::Span;
 use std::borrow::Cow;
 use types::TypeError;
@@ -39,6 +39,18 @@ pub enum BindErrorKind {
     /// 42P01.
     #[error("relation \"{name}\" does not exist")]
     UndefinedTable { name: String },
+    /// 42703.
+    #[error("could not identify column \"{field}\" in record data type")]
+    NoField { field: String },
+    /// 42809.
+    #[error("column notation .{field} applied to type {ty}, which is not a composite type")]
+    NotComposite { field: String, ty: String },
+    /// 0A000.
+    #[error("cross-database references are not implemented: \"{name}\"")]
+    OtherDatabase { name: String },
+    /// 3F000.
+    #[error("schema \"{name}\" does not exist")]
+    UndefinedSchema { name: String },
     /// 42P01.
     #[error("missing FROM-clause entry for table \"{name}\"")]
     MissingFrom { name: String },
@@ -213,9 +225,104 @@ pub enum BindErrorKind {
     /// 428C9.
     #[error("column \"{column}\" can only be updated to DEFAULT")]
     UpdatedAlways { column: String, generated: bool },
+    /// A window function or a window that cannot be.
+    #[error(transparent)]
+    Window(#[from] WindowError),
+    /// A set-returning function where no set can be.
+    #[error(transparent)]
+    Set(#[from] SetError),
+    /// A call of an aggregate that cannot be, or words of such a call around another function.
+    #[error(transparent)]
+    Aggregate(#[from] AggregateError),
+    /// 54011.
+    #[error("CUBE is limited to {limit} elements")]
+    CubeElements { limit: usize },
+    /// 54001.
+    #[error("too many grouping sets present (maximum {limit})")]
+    TooManySets { limit: usize },
+    /// 54001: what takes too much stack or memory to bind.
+    #[error("{what} nested too deeply")]
+    TooDeep { what: &'static str },
+    /// 2202E.
+    #[error("{message}")]
+    UnlikeElements { message: &'static str },
+    /// 42P18.
+    #[error("could not determine polymorphic type because input has type unknown")]
+    UndeterminedType,
+    /// A recursive query that has no meaning (42P19), or that PostgreSQL has not either (0A000).
+    #[error("{}", .wrong.message(.name))]
+    Recursion { name: String, wrong: RecursionError },
+    /// 54023.
+    #[error("GROUPING must have fewer than 32 arguments")]
+    TooManyGroupingArguments,
+    /// 42803.
+    #[error("grouping operations are not allowed in {clause}")]
+    GroupingNotAllowed { clause: Clause },
+    /// 42P08: nothing had given it a type where it stands.
+    #[error("could not determine data type of parameter ${}", .number)]
+    LateParameter { number: u16 },
+    /// 42804.
+    #[error("row comparison operator must yield type boolean, not type {found}")]
+    RowOperator { found: String },
+    /// What PostgreSQL does not have either, in its words (0A000).
+    #[error("{message}")]
+    NotSupported { message: &'static str },
+    /// What no part of this database has (0A000).
+    #[error("{feature} is not supported")]
+    Unsupported { feature: Cow<'static, str> },
     /// 54000: more columns or parameters than ids.
     #[error("statement has too many columns")]
     TooManyColumns,
+}
+
+/// What is wrong with a recursive query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecursionError {
+    /// It reads itself and is no UNION.
+    Form,
+    /// It reads itself twice.
+    Twice,
+    /// Where it must not read itself.
+    Within {
+        /// The place.
+        place: &'static str,
+    },
+    /// An aggregate in the second term.
+    Aggregate,
+    /// Two queries of WITH that read each other.
+    Mutual,
+    /// A clause behind the two terms.
+    Clause {
+        /// Which.
+        word: &'static str,
+    },
+}
+
+impl RecursionError {
+    fn message(self, name: &str) -> String {
+        match self {
+            Self::Form => {
+                format!(
+                    "recursive query \"{name}\" does not have the form non-recursive-term UNION [ALL] recursive-term"
+                )
+            }
+            Self::Twice => format!("recursive reference to query \"{name}\" must not appear more than once"),
+            Self::Within { place } => {
+                format!("recursive reference to query \"{name}\" must not appear within {place}")
+            }
+            Self::Aggregate => "aggregate functions are not allowed in a recursive query's recursive term".to_owned(),
+            Self::Mutual => "mutual recursion between WITH items is not implemented".to_owned(),
+            Self::Clause { word } => format!("{word} in a recursive query is not implemented"),
+        }
+    }
+
+    /// The SQLSTATE.
+    pub(crate) fn sqlstate(self) -> &'static str {
+        match self {
+            Self::Mutual | Self::Clause { .. } => "0A000",
+            _ => "42P19",
+        }
+    }
 }
 
 /// A clause of a query, as messages name it.
@@ -238,6 +345,7 @@ pub enum Clause {
     Update,
     Returning,
     IndexPredicate,
+    WindowDefinition,
 }
 
 impl std::fmt::Display for Clause {
@@ -259,6 +367,7 @@ impl std::fmt::Display for Clause {
             Self::Update => "UPDATE",
             Self::Returning => "RETURNING",
             Self::IndexPredicate => "index predicates",
+            Self::WindowDefinition => "window definitions",
         })
     }
 }
@@ -271,6 +380,11 @@ impl BindError {
     pub(crate) fn with_hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// Is it a literal that its type could be and has no room for?
+    pub(crate) fn is_out_of_range(&self) -> bool {
+        matches!(*self.kind, BindErrorKind::Value(TypeError::TextOutOfRange { .. }))
     }
 
     /// Does the statement go the old way?
@@ -286,6 +400,9 @@ impl BindError {
                 Some("The combining JOIN type must be INNER or LEFT for a LATERAL reference.".to_owned())
             }
             BindErrorKind::Value(error) => error.detail(),
+            BindErrorKind::Aggregate(AggregateError::UngroupedDirect { .. }) => {
+                Some("Direct arguments of an ordered-set aggregate must use only grouped columns.".to_owned())
+            }
             BindErrorKind::GivenAlways { column, generated: true }
             | BindErrorKind::UpdatedAlways { column, generated: true } => {
                 Some(format!("Column \"{column}\" is a generated column."))

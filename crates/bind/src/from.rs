@@ -77,11 +77,16 @@ impl Binder<'_> {
                 (None, bare)
             }
             [schema, bare] => (Some(schema.as_str()), bare),
+            [database, schema, bare] => {
+                self.check_database(database, &names.join("."), span)?;
+                (Some(schema.as_str()), bare)
+            }
             _ => return Err(self.not_built("a name with a database")),
         };
         match self.relations.find(self.path.as_deref(), schema, bare) {
             Some(Found::Table(table)) => self.table_in_from(table, alias),
             Some(Found::View(view)) => self.view_in_from(&view, alias),
+            Some(Found::Computed(relation)) => self.computed_in_from(relation, alias),
             Some(Found::Other(what)) => Err(self.not_built(what)),
             None => Err(self.missing_table(&names, span)),
         }
@@ -107,7 +112,9 @@ impl Binder<'_> {
         let Ok(query) = sql::parse_query(&view.query) else { return Err(self.not_built("the text of this view")) };
         let rows = self.within_view(view.search_path.clone(), |binder| binder.subquery_rows(&query))?;
         let known = |(output, column): (&(String, ColId), &catalog::ViewColumn)| {
-            self.col_ty(output.1).id == builtins::Ty::of(&column.ty).id
+            // A view keeps the types of answers, which are not those of all catalogs' columns.
+            let answer = self.col_ty(output.1).answer_type().map(|ty| builtins::Ty::of(&ty).id);
+            answer == Some(builtins::Ty::of(&column.ty).id)
         };
         if rows.outputs.len() != view.columns.len() || !rows.outputs.iter().zip(&view.columns).all(known) {
             return Err(self.not_built("a view whose columns have changed"));
@@ -148,7 +155,7 @@ impl Binder<'_> {
         bind: impl FnOnce(&mut Self) -> BindResult<T>,
     ) -> BindResult<(T, Vec<ColId>)> {
         let before = std::mem::replace(&mut self.scope().lateral, lateral);
-        self.boundaries.push(Boundary { depth: self.scopes.len(), free: BTreeMap::new() });
+        self.boundaries.push(Boundary { depth: self.scopes.len(), free: BTreeMap::new(), in_expression: false });
         let bound = bind(self);
         let free = self.boundaries.pop().map(|boundary| boundary.free).unwrap_or_default();
         self.scope().lateral = before;
@@ -173,7 +180,7 @@ impl Binder<'_> {
         Ok(ScopeItem::new(name, None, ItemColumns::Named(columns)))
     }
 
-    fn check_renamed(&self, name: &str, available: usize, specified: usize) -> BindResult<()> {
+    pub(crate) fn check_renamed(&self, name: &str, available: usize, specified: usize) -> BindResult<()> {
         match specified > available {
             true => {
                 let kind = BindErrorKind::TooManyAliases { name: name.to_owned(), available, specified };

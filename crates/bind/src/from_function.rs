@@ -1,16 +1,22 @@
 //! Functions in FROM: sets of rows, and single values.
 
 use crate::binder::Binder;
-use crate::error::{BindResult, Clause};
+use crate::call_error::WindowError;
+use crate::catalog_rows::is_expand_array;
+use crate::error::{BindErrorKind, BindResult, Clause};
 use crate::from::Source;
 use crate::name::{fold, parts};
-use crate::tree::{ColId, ColInfo, Rel, Scalar, SetCall, Span};
+use crate::tree::{ColId, ColInfo, Kind, Rel, Scalar, SetCall, Span};
 use builtins::resolve::Resolved;
 use builtins::{Kind as FunctionKind, Ty, TypeId};
 use sql::ast;
+use types::Datum;
+
+/// Binds the arguments of a call where its clause is known.
+type BindArguments<'a, B> = &'a dyn Fn(&mut B) -> BindResult<Vec<Scalar>>;
 
 /// The rows of a function, and its columns by name.
-type FunctionRows = (Rel, Vec<(String, ColId)>);
+pub(crate) type FunctionRows = (Rel, Vec<(String, ColId)>);
 
 impl Binder<'_> {
     /// `f(x) [WITH ORDINALITY] [AS a (b, c)]`.
@@ -22,16 +28,26 @@ impl Binder<'_> {
         alias: Option<&ast::TableAlias>,
     ) -> BindResult<Source> {
         let idents = parts(name);
-        let Some([ident]) = idents.as_deref() else { return Err(self.not_built("a function with a schema")) };
-        let mut exprs = Vec::with_capacity(list.len());
-        for arg in list {
-            let ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) = arg else {
-                return Err(self.not_built("an argument with a name, or a star"));
-            };
-            exprs.push(expr);
-        }
+        let ident = match idents.as_deref() {
+            Some([ident]) => ident,
+            Some([schema, ident]) if fold(schema) == "pg_catalog" => ident,
+            Some([schema, ident]) if is_expand_array(schema, ident) => ident,
+            _ => return Err(self.not_built("a function with a schema in FROM")),
+        };
         let (name, span) = (fold(ident), self.span(ident.span));
-        self.function_rows(&name, &exprs, ordinality, alias, span)
+        let list = ast::FunctionArgumentList { duplicate_treatment: None, args: list.to_vec(), clauses: Vec::new() };
+        if !ordinality
+            && let Some(exprs) = plain_arguments(&list)
+            && let Some(rows) = self.catalog_rows(&name, &exprs, alias, span)?
+        {
+            return Ok(rows);
+        }
+        let has_names = list.args.iter().any(|arg| matches!(arg, ast::FunctionArg::Named { .. }));
+        let args = |binder: &mut Self| match has_names {
+            true => binder.named_arguments(&name, &list),
+            false => binder.arguments(&list),
+        };
+        self.function_rows(&name, &args, ordinality, alias, span)
     }
 
     /// `UNNEST(a, b)`, of which several arrays go beside each other.
@@ -41,21 +57,20 @@ impl Binder<'_> {
         ordinality: bool,
         alias: Option<&ast::TableAlias>,
     ) -> BindResult<Source> {
-        let exprs: Vec<&ast::Expr> = arrays.iter().collect();
-        self.function_rows("unnest", &exprs, ordinality, alias, Span::default())
+        self.function_rows("unnest", &|binder| binder.scalars(arrays), ordinality, alias, Span::default())
     }
 
     fn function_rows(
         &mut self,
         name: &str,
-        exprs: &[&ast::Expr],
+        args: BindArguments<'_, Self>,
         ordinality: bool,
         alias: Option<&ast::TableAlias>,
         span: Span,
     ) -> BindResult<Source> {
         // A function reads what stands on its left as LATERAL does.
         let ((rel, mut columns), free) = self.beside(true, |binder| {
-            binder.in_clause(Clause::FunctionInFrom, |binder| binder.set_of(name, exprs, ordinality, span))
+            binder.in_clause(Clause::FunctionInFrom, |binder| binder.set_of(name, args, ordinality, span))
         })?;
         let shown = alias.map_or_else(|| name.to_owned(), |alias| fold(&alias.name));
         // The only column is called as the relation is.
@@ -69,10 +84,16 @@ impl Binder<'_> {
         Ok(Source { rel, items: vec![item], free })
     }
 
-    fn set_of(&mut self, name: &str, exprs: &[&ast::Expr], ordinality: bool, span: Span) -> BindResult<FunctionRows> {
-        let mut args = Vec::with_capacity(exprs.len());
-        for expr in exprs {
-            args.push(self.scalar(expr)?);
+    fn set_of(
+        &mut self,
+        name: &str,
+        args: BindArguments<'_, Self>,
+        ordinality: bool,
+        span: Span,
+    ) -> BindResult<FunctionRows> {
+        let args = args(self)?;
+        if !self.returns_set(name, &args, span)? {
+            return self.one_row_of(name, args, ordinality, span);
         }
         let mut groups: Vec<Vec<Scalar>> = vec![args];
         if name == "unnest" && groups.iter().all(|args| args.len() > 1) {
@@ -96,13 +117,43 @@ impl Binder<'_> {
         Ok((Rel::Unnest { input: Box::new(Rel::OneRow), calls, ordinality: counted, outer: false }, columns))
     }
 
-    fn set_call(&mut self, name: &str, args: Vec<Scalar>, span: Span) -> BindResult<SetCall> {
-        let Resolved::Call(call) = self.resolve_call(name, &args, span)? else {
-            return Err(self.not_built("a cast in FROM"));
-        };
-        if call.function.kind != FunctionKind::Scalar || !call.function.returns_set {
-            return Err(self.not_built("a function without a set in FROM"));
+    /// Does a call of that name give rows? Aggregates and window functions have none here.
+    fn returns_set(&self, name: &str, args: &[Scalar], span: Span) -> BindResult<bool> {
+        if self.relations.own_function(name).is_some() {
+            return Ok(false);
         }
+        if name == "unnest" && args.len() > 1 {
+            return Ok(true);
+        }
+        let clause = Clause::FunctionInFrom;
+        match self.resolve_call(name, args, span)? {
+            Resolved::Cast(_) => Ok(false),
+            Resolved::Call(call) => match call.function.kind {
+                FunctionKind::Scalar => Ok(call.function.returns_set),
+                FunctionKind::Window => self.error(WindowError::NotAllowed { clause }.into(), span),
+                _ => self.error(BindErrorKind::AggregateNotAllowed { clause }, span),
+            },
+        }
+    }
+
+    /// A function that gives one value gives one row of it.
+    fn one_row_of(&mut self, name: &str, args: Vec<Scalar>, ordinality: bool, span: Span) -> BindResult<FunctionRows> {
+        let value = self.call_named(name, args, span)?;
+        let col = self.computed(name, &value)?;
+        let (mut exprs, mut columns) = (vec![(col, value)], vec![(name.to_owned(), col)]);
+        if ordinality {
+            let one = Scalar { kind: Kind::Const(Datum::Int8(1)), ty: Ty::INT8, span };
+            let col = self.computed("ordinality", &one)?;
+            exprs.push((col, one));
+            columns.push(("ordinality".to_owned(), col));
+        }
+        Ok((Rel::Project { input: Box::new(Rel::OneRow), exprs }, columns))
+    }
+
+    pub(crate) fn set_call(&mut self, name: &str, args: Vec<Scalar>, span: Span) -> BindResult<SetCall> {
+        let Resolved::Call(call) = self.resolve_call(name, &args, span)? else {
+            return Err(self.not_built("a set of a cast"));
+        };
         if call.defaults > 0 || call.variadic.is_some() || call.returns.id == TypeId::RECORD {
             return Err(self.not_built("this function in FROM"));
         }
@@ -117,4 +168,13 @@ impl Binder<'_> {
         let col = self.new_col(ColInfo { name: name.to_owned(), ty, nullable: true, origin: None })?;
         Ok(SetCall { func: call.function.id, args, cols: vec![col] })
     }
+}
+
+/// The arguments, if none has a name.
+fn plain_arguments(list: &ast::FunctionArgumentList) -> Option<Vec<&ast::Expr>> {
+    let plain = |arg| match arg {
+        &ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(ref expr)) => Some(expr),
+        _ => None,
+    };
+    list.args.iter().map(plain).collect()
 }

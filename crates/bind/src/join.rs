@@ -11,7 +11,7 @@ use sql::ast;
 impl Binder<'_> {
     pub(crate) fn join(&mut self, mut left: Source, join: &ast::Join) -> BindResult<Source> {
         let Some((kind, constraint)) = join_kind(&join.join_operator) else {
-            return Err(self.not_built("this kind of join"));
+            return self.unsupported("this kind of join");
         };
         let mut right = self.right_side(&left, kind, &join.relation)?;
         self.check_aliases(&left.items, &right.items)?;
@@ -95,7 +95,9 @@ impl Binder<'_> {
 
     fn has_col(&self, item: &ScopeItem, id: ColId) -> bool {
         match &item.columns {
-            ItemColumns::Named(columns) => columns.iter().any(|(_, col)| *col == id),
+            ItemColumns::Named(columns) | ItemColumns::Computed { columns, .. } => {
+                columns.iter().any(|(_, col)| *col == id)
+            }
             ItemColumns::Table { rel, .. } => {
                 self.scans.get(rel.0 as usize).is_some_and(|scanned| scanned.ids.contains(&Some(id)))
             }
@@ -106,7 +108,9 @@ impl Binder<'_> {
     fn make_nullable(&mut self, items: &[ScopeItem]) {
         for item in items {
             let ids: Vec<ColId> = match &item.columns {
-                ItemColumns::Named(columns) => columns.iter().map(|(_, id)| *id).collect(),
+                ItemColumns::Named(columns) | ItemColumns::Computed { columns, .. } => {
+                    columns.iter().map(|(_, id)| *id).collect()
+                }
                 ItemColumns::Table { rel, .. } => match self.scans.get_mut(rel.0 as usize) {
                     Some(scanned) => {
                         scanned.nullable = true;
@@ -129,7 +133,7 @@ impl Binder<'_> {
             let Some([ident]) =
                 parts(name).as_deref().map(<[_]>::to_vec).and_then(|idents| <[_; 1]>::try_from(idents).ok())
             else {
-                return Err(self.not_built("a qualified name in USING"));
+                return self.error(BindErrorKind::Syntax { message: "syntax error at or near \".\"" }, Span::default());
             };
             let (name, span) = (fold(ident), self.span(ident.span));
             if found.iter().any(|(other, _)| *other == name) {

@@ -15,6 +15,10 @@
 //! Read next: `tree`.
 
 mod binder;
+mod call_error;
+mod catalog_relations;
+mod catalog_rows;
+mod catalog_types;
 mod coerce;
 mod deparse;
 mod error;
@@ -33,15 +37,17 @@ mod scalar;
 mod scope;
 mod select;
 mod set_operation;
+mod sqlstate;
 pub mod tree;
 mod values;
 mod write;
 
+pub use call_error::{AggregateError, SetError, WindowError};
 pub use deparse::deparse;
-pub use error::{BindError, BindErrorKind, Clause};
+pub use error::{BindError, BindErrorKind, Clause, RecursionError};
 pub use over_rows::{NamedRow, OverRows, bind_over_rows};
 pub use over_table::{OverTable, bind_over, bind_text_over, is_same};
-pub use relations::{Environment, Found, Relations};
+pub use relations::{ComputedColumn, ComputedRelation, Environment, Found, OwnFunction, Relations};
 
 use builtins::Ty;
 use tree::Bound;

@@ -92,6 +92,7 @@ fn volatility(value: &Scalar) -> Volatility {
             is_read(element(value.ty.id)).max(is_printed(element(arg.ty.id)))
         }
         Kind::Session(_) => Volatility::Stable,
+        Kind::Own { function, .. } if function.volatile => Volatility::Volatile,
         Kind::Subquery(_) | Kind::Param(_) => Volatility::Volatile,
         Kind::Extreme { lt: func, .. }
         | Kind::NullIf { eq: func, .. }

@@ -1,15 +1,16 @@
 //! What stands around SELECT: WITH, ORDER BY of set operations, LIMIT.
 
 use crate::binder::Binder;
-use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::error::{BindError, BindErrorKind, BindResult, Clause, RecursionError};
 use crate::from::Source;
 use crate::name::fold;
-use crate::scope::{Boundary, CteEntry, CteState, Scope};
+use crate::scope::{Boundary, CteEntry, CteState, Scope, ScopeItem};
 use crate::select::Selected;
-use crate::tree::{Body, ColId, ColInfo, Cte, CteBody, Kind, Output, Query, Rel, Scalar};
+use crate::tree::{Body, ColId, ColInfo, Cte, CteBody, Key, Kind, Output, Query, Rel, Scalar, Span};
 use builtins::{Ty, Volatility};
 use sql::ast;
 use std::collections::BTreeMap;
+use types::Datum;
 
 /// A query whose outputs are columns.
 #[derive(Debug)]
@@ -50,8 +51,8 @@ impl Binder<'_> {
 
     /// A query whose outputs may be without types if `untyped`.
     pub(crate) fn query(&mut self, query: &ast::Query, untyped: bool) -> BindResult<Selected> {
-        if query.fetch.is_some() || !query.locks.is_empty() {
-            return Err(self.not_built("WITH TIES and locks of rows"));
+        if !query.locks.is_empty() {
+            return Err(self.not_built("locks of rows"));
         }
         let before = self.ctes.len();
         let bound = self.query_with(query, untyped);
@@ -66,23 +67,54 @@ impl Binder<'_> {
         let order_by: &[ast::OrderByExpr] = match query.order_by.as_ref().map(|by| &by.kind) {
             None => &[],
             Some(ast::OrderByKind::Expressions(keys)) => keys,
-            Some(ast::OrderByKind::All(_)) => return Err(self.not_built("ORDER BY ALL")),
+            Some(ast::OrderByKind::All(_)) => return self.unsupported("ORDER BY ALL"),
         };
         let (limit, offset) = match &query.limit_clause {
             None => (None, None),
             Some(ast::LimitClause::LimitOffset { limit, offset, limit_by }) if limit_by.is_empty() => {
                 (limit.as_ref(), offset.as_ref().map(|offset| &offset.value))
             }
-            Some(_) => return Err(self.not_built("this form of LIMIT")),
+            Some(_) => return self.unsupported("LIMIT … BY"),
         };
-        let untyped = untyped && limit.is_none() && offset.is_none();
-        let mut selected = self.body(&query.body, order_by, untyped)?;
-        if limit.is_some() || offset.is_some() {
-            let offset = offset.map(|count| self.count(count, Clause::Offset)).transpose()?;
-            let count = limit.map(|count| self.count(count, Clause::Limit)).transpose()?;
-            selected.rel = Rel::Limit { input: Box::new(selected.rel), offset, count, ties: Vec::new() };
+        let bounded = limit.is_some() || offset.is_some() || query.fetch.is_some();
+        self.left_items.clear();
+        let mut selected = self.body(&query.body, order_by, untyped && !bounded)?;
+        if bounded {
+            let of_query = std::mem::take(&mut self.left_items);
+            let offset = offset.map(|count| self.count_of(count, Clause::Offset, &of_query)).transpose()?;
+            let count = limit.map(|count| self.count_of(count, Clause::Limit, &of_query)).transpose()?;
+            selected.rel = match &query.fetch {
+                None => Rel::Limit { input: Box::new(selected.rel), offset, count, ties: Vec::new() },
+                Some(fetch) => self.fetched(selected.rel, fetch, offset, &of_query)?,
+            };
         }
         Ok(selected)
+    }
+
+    /// FETCH FIRST.
+    fn fetched(
+        &mut self,
+        rel: Rel,
+        fetch: &ast::Fetch,
+        offset: Option<Scalar>,
+        of_query: &[ScopeItem],
+    ) -> BindResult<Rel> {
+        if fetch.percent {
+            return self.unsupported("FETCH FIRST … PERCENT");
+        }
+        let count = match &fetch.quantity {
+            Some(count) => self.count_of(count, Clause::Limit, of_query)?,
+            None => Scalar { kind: Kind::Const(Datum::Int8(1)), ty: Ty::INT8, span: Span::default() },
+        };
+        let ties = match (fetch.with_ties, keys_of(&rel)) {
+            (false, _) => Vec::new(),
+            (true, Some(keys)) => keys.to_vec(),
+            (true, None) => {
+                let message = "WITH TIES cannot be specified without ORDER BY clause";
+                return self.error(BindErrorKind::Syntax { message }, Span::default());
+            }
+        };
+        Ok(Rel::Limit { input: Box::new(rel), offset, count: Some(count), ties })
     }
 
     fn body(&mut self, body: &ast::SetExpr, order_by: &[ast::OrderByExpr], untyped: bool) -> BindResult<Selected> {
@@ -107,20 +139,28 @@ impl Binder<'_> {
         self.body(body, &[], true)
     }
 
-    /// LIMIT and OFFSET: a bigint that reads no column of its query.
+    /// LIMIT and OFFSET of a query without columns that it could name.
     pub(crate) fn count(&mut self, expr: &ast::Expr, clause: Clause) -> BindResult<Scalar> {
+        self.count_of(expr, clause, &[])
+    }
+
+    /// LIMIT and OFFSET: a bigint that reads no column of its query, of which these are the relations.
+    fn count_of(&mut self, expr: &ast::Expr, clause: Clause, of_query: &[ScopeItem]) -> BindResult<Scalar> {
         self.scopes.push(Scope::new());
         let value = self.in_clause(clause, |binder| binder.scalar(expr));
         self.scopes.pop();
         let what = if clause == Clause::Limit { "LIMIT" } else { "OFFSET" };
-        let value = match value {
-            Ok(value) if crate::select::holds_subquery(&value) => Err(self.not_built("a subquery in LIMIT or OFFSET")),
-            // A column of the query itself is out of sight, and an error of another kind.
-            Err(error) if matches!(*error.kind, BindErrorKind::UndefinedColumn { .. }) => {
-                Err(self.not_built("a column in LIMIT or OFFSET"))
-            }
-            other => other,
-        };
+        // A column of the query itself is out of sight, and an error of another kind.
+        let value = value.map_err(|error| {
+            let names_own = match error.kind.as_ref() {
+                BindErrorKind::UndefinedColumn { relation: None, name } => {
+                    self.visible(of_query).iter().any(|column| column.name == *name)
+                }
+                BindErrorKind::MissingFrom { name } => of_query.iter().any(|item| item.name.as_ref() == Some(name)),
+                _ => false,
+            };
+            if names_own { BindError::new(BindErrorKind::Variables { clause }, error.span) } else { error }
+        });
         let mut value = self.must_be(value?, Ty::INT8, "bigint", what)?;
         // Columns of queries around it are one level nearer: the count has no query of its own.
         lift(&mut value);
@@ -169,15 +209,13 @@ impl Binder<'_> {
 
     pub(crate) fn cte(&mut self, cte: &ast::Cte, name: String) -> BindResult<CteEntry> {
         let volatility = std::mem::replace(&mut self.facts.volatility, Volatility::Immutable);
-        self.boundaries.push(Boundary { depth: self.scopes.len(), free: BTreeMap::new() });
+        self.boundaries.push(Boundary { depth: self.scopes.len(), free: BTreeMap::new(), in_expression: false });
         let rows = self.subquery_rows(&cte.query);
         let free = self.boundaries.pop().map(|boundary| boundary.free).unwrap_or_default();
         let own = std::mem::replace(&mut self.facts.volatility, volatility);
         self.facts.volatility = volatility.max(own);
         let mut rows = rows?;
-        if !free.is_empty() {
-            return Err(self.not_built("a query of WITH that reads columns from outside"));
-        }
+        let free = self.outer_columns(free);
         self.name_cte_columns(cte, &mut rows.outputs)?;
         let id = self.new_cte();
         let once = match cte.materialized {
@@ -185,22 +223,50 @@ impl Binder<'_> {
             Some(ast::CteAsMaterialized::NotMaterialized) => false,
             None => own == Volatility::Volatile,
         };
+        // What it reads from outside differs from row to row.
+        let once = once && free.is_empty();
         let body = if once { CteBody::Once(rows.rel) } else { CteBody::Inline(rows.rel) };
         self.cte_bodies.push(Cte { id, cols: rows.outputs.iter().map(|(_, col)| *col).collect(), body });
-        Ok(CteEntry { name, id, columns: rows.outputs, state: CteState::Ready })
+        Ok(CteEntry { name, id, columns: rows.outputs, state: CteState::Ready, free })
+    }
+
+    /// Columns that a query of WITH reads from outside, with the queries whose they are.
+    pub(crate) fn outer_columns(&self, free: BTreeMap<ColId, u8>) -> Vec<(usize, ColId)> {
+        let depth = self.scopes.len();
+        let scope = |level: u8| depth.checked_sub(usize::from(level) + 1);
+        free.into_iter().filter_map(|(id, level)| Some((scope(level)?, id))).collect()
     }
 
     /// A reference to a query of WITH: columns of its own for those of the definition.
     pub(crate) fn cte_in_from(&mut self, at: usize, alias: Option<&ast::TableAlias>) -> BindResult<Source> {
         let within = self.boundaries.len();
         let Some(entry) = self.ctes.get_mut(at) else { return Err(self.not_built("a query of WITH")) };
-        match &mut entry.state {
-            CteState::Ready => {}
-            CteState::Working { boundaries, is_read: is_read @ false } if *boundaries == within => *is_read = true,
-            CteState::Working { .. } => return Err(self.not_built("a recursive reference in this place")),
-            CteState::NotYet => return Err(self.not_built("a query of WITH that is bound later")),
+        let in_expression = |boundaries: usize| {
+            self.boundaries.get(boundaries..within).is_some_and(|inner| inner.iter().any(|one| one.in_expression))
+        };
+        let wrong = match &mut entry.state {
+            CteState::Ready => None,
+            CteState::Working { boundaries, .. } if in_expression(*boundaries) => {
+                Some(RecursionError::Within { place: "a subquery" })
+            }
+            CteState::Working { is_read: is_read @ false, .. } => {
+                *is_read = true;
+                None
+            }
+            CteState::Working { .. } => Some(RecursionError::Twice),
+            CteState::Own { is_union: true } => Some(RecursionError::Within { place: "its non-recursive term" }),
+            CteState::Own { is_union: false } => Some(RecursionError::Form),
+            CteState::NotYet => Some(RecursionError::Mutual),
+        };
+        if let Some(wrong) = wrong {
+            let kind = BindErrorKind::Recursion { name: entry.name.clone(), wrong };
+            return self.error(kind, Span::default());
         }
         let (id, name, columns) = (entry.id, entry.name.clone(), entry.columns.clone());
+        // What the query reads from outside, its reference does.
+        for (scope, col) in entry.free.clone() {
+            self.note_read(scope, col);
+        }
         let mut cols = Vec::with_capacity(columns.len());
         let mut named = Vec::with_capacity(columns.len());
         for (name, of) in columns {
@@ -216,6 +282,15 @@ impl Binder<'_> {
     }
 }
 
+/// The order in which the rows of a query come.
+fn keys_of(rel: &Rel) -> Option<&[Key]> {
+    match rel {
+        Rel::Sort { keys, .. } => Some(keys),
+        Rel::Project { input, .. } => keys_of(input),
+        _ => None,
+    }
+}
+
 /// A query in parentheses that says nothing more.
 fn is_bare(query: &ast::Query) -> bool {
     query.with.is_none() && query.order_by.is_none() && query.limit_clause.is_none() && query.fetch.is_none()
@@ -224,6 +299,9 @@ fn is_bare(query: &ast::Query) -> bool {
 fn lift(value: &mut Scalar) {
     if let Kind::Col(col) = &mut value.kind {
         col.level = col.level.saturating_sub(1);
+    }
+    if let Kind::Subquery(subquery) = &mut value.kind {
+        subquery.free.iter_mut().for_each(|col| col.level = col.level.saturating_sub(1));
     }
     value.each_operand_mut(&mut lift);
 }

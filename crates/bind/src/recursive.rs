@@ -7,7 +7,7 @@
 
 use crate::binder::Binder;
 use crate::coerce::{name_of, with_digits};
-use crate::error::{BindError, BindErrorKind, BindResult};
+use crate::error::{BindError, BindErrorKind, BindResult, RecursionError};
 use crate::name::fold;
 use crate::scope::{Boundary, CteEntry, CteState};
 use crate::select::Selected;
@@ -47,11 +47,22 @@ impl Binder<'_> {
             let name = fold(&cte.alias.name);
             self.check_cte_name(first, &name, cte)?;
             let id = self.new_cte();
-            self.ctes.push(CteEntry { name, id, columns: Vec::new(), state: CteState::NotYet });
+            self.ctes.push(CteEntry { name, id, columns: Vec::new(), state: CteState::NotYet, free: Vec::new() });
         }
-        for (at, cte) in with.cte_tables.iter().enumerate() {
+        for at in in_order(&with.cte_tables) {
+            let Some(cte) = with.cte_tables.get(at) else { continue };
             let name = fold(&cte.alias.name);
-            let entry = match terms_of(cte, &name) {
+            let terms = terms_of(cte, &name);
+            if let Some(entry) = self.ctes.get_mut(first + at) {
+                let is_union =
+                    matches!(cte.query.body.as_ref(), ast::SetExpr::SetOperation { op: ast::SetOperator::Union, .. });
+                entry.state = CteState::Own { is_union };
+            }
+            if let (Some(_), Some(word)) = (&terms, clause_behind(&cte.query)) {
+                let kind = BindErrorKind::Recursion { name, wrong: RecursionError::Clause { word } };
+                return self.error(kind, Default::default());
+            }
+            let entry = match terms {
                 Some(terms) => self.recursive_cte(cte, &terms, first + at)?,
                 None => self.cte(cte, name)?,
             };
@@ -64,20 +75,23 @@ impl Binder<'_> {
 
     fn recursive_cte(&mut self, cte: &ast::Cte, terms: &Terms<'_>, place: usize) -> BindResult<CteEntry> {
         let volatility = std::mem::replace(&mut self.facts.volatility, Volatility::Immutable);
-        self.boundaries.push(Boundary { depth: self.scopes.len(), free: BTreeMap::new() });
-        let bound = self.terms(cte, terms, place);
+        self.boundaries.push(Boundary { depth: self.scopes.len(), free: BTreeMap::new(), in_expression: false });
+        let known = self.ctes.len();
+        let bound = match &cte.query.with {
+            Some(with) => self.with(with).and_then(|()| self.terms(cte, terms, place)),
+            None => self.terms(cte, terms, place),
+        };
+        self.ctes.truncate(known);
         let free = self.boundaries.pop().map(|boundary| boundary.free).unwrap_or_default();
         let own = std::mem::replace(&mut self.facts.volatility, volatility);
         self.facts.volatility = volatility.max(own);
         let (id, columns, body) = bound?;
-        if !free.is_empty() {
-            return Err(self.not_built("a query of WITH that reads columns from outside"));
-        }
+        let free = self.outer_columns(free);
         if own == Volatility::Volatile {
             return Err(self.not_built("a recursive query that is volatile"));
         }
         self.cte_bodies.push(Cte { id, cols: columns.iter().map(|(_, col)| *col).collect(), body });
-        Ok(CteEntry { name: fold(&cte.alias.name), id, columns, state: CteState::Ready })
+        Ok(CteEntry { name: fold(&cte.alias.name), id, columns, state: CteState::Ready, free })
     }
 
     fn terms(&mut self, cte: &ast::Cte, terms: &Terms<'_>, place: usize) -> BindResult<NamedCte> {
@@ -151,10 +165,19 @@ impl Binder<'_> {
         let selected = self.operand(terms.step)?;
         let is_read =
             matches!(self.ctes.get(place).map(|entry| &entry.state), Some(CteState::Working { is_read: true, .. }));
-        if !is_read || !is_row_by_row(&selected.rel, id) {
+        if !is_read {
             return Err(self.not_built("this form of recursive query"));
         }
-        Ok(selected)
+        if windows_over(&selected.rel, id) {
+            return Err(self.not_built("a window over a recursive query within itself"));
+        }
+        match misplaced(&selected.rel, id) {
+            None => Ok(selected),
+            Some(wrong) => {
+                let name = self.ctes.get(place).map(|entry| entry.name.clone()).unwrap_or_default();
+                self.error(BindErrorKind::Recursion { name, wrong }, Default::default())
+            }
+        }
     }
 
     /// The second term has the types of the first one. Also tells the numerics whose digits differ.
@@ -213,8 +236,6 @@ impl Binder<'_> {
 /// The terms of a query that reads itself; `None` for one that does not, or that is no UNION.
 fn terms_of<'q>(cte: &'q ast::Cte, name: &str) -> Option<Terms<'q>> {
     let query = cte.query.as_ref();
-    let bare =
-        query.with.is_none() && query.order_by.is_none() && query.limit_clause.is_none() && query.fetch.is_none();
     let ast::SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } = query.body.as_ref()
     else {
         return None;
@@ -224,35 +245,76 @@ fn terms_of<'q>(cte: &'q ast::Cte, name: &str) -> Option<Terms<'q>> {
         ast::SetQuantifier::Distinct | ast::SetQuantifier::None => true,
         _ => return None,
     };
-    let names_itself = ast::visit_relations(right.as_ref(), |relation: &ast::ObjectName| {
+    names(right.as_ref(), name).then_some(Terms { base: left, step: right, distinct })
+}
+
+/// Is there a relation of that name in it?
+fn names(part: &impl ast::Visit, name: &str) -> bool {
+    let found = ast::visit_relations(part, |relation: &ast::ObjectName| {
         let is_it = match crate::name::parts(relation).as_deref() {
             Some([ident]) => fold(ident) == name,
             _ => false,
         };
         if is_it { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    (bare && names_itself.is_break()).then_some(Terms { base: left, step: right, distinct })
+    found.is_break()
 }
 
-/// Has each row of the work table rows of its own, whatever others there are?
-fn is_row_by_row(rel: &Rel, cte: CteId) -> bool {
-    use crate::tree::{ApplyKind, JoinKind};
-    let reads = |rel: &Rel| reads_cte(rel, cte);
-    match rel {
-        Rel::CteScan { cte: read, .. } => *read == cte,
-        Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Unnest { input, .. } => is_row_by_row(input, cte),
-        Rel::Join { kind: JoinKind::Inner, left, right, .. } => match (reads(left), reads(right)) {
-            (true, false) => is_row_by_row(left, cte),
-            (false, true) => is_row_by_row(right, cte),
-            _ => false,
-        },
-        Rel::Join { kind: JoinKind::Left, left, right, .. } => !reads(right) && is_row_by_row(left, cte),
-        Rel::Join { kind: JoinKind::Right, left, right, .. } => !reads(left) && is_row_by_row(right, cte),
-        Rel::Apply { kind: ApplyKind::Inner | ApplyKind::Left, outer, inner, .. } => {
-            !reads(inner) && is_row_by_row(outer, cte)
-        }
-        _ => false,
+/// What stands behind the terms of a recursive query and must not.
+fn clause_behind(query: &ast::Query) -> Option<&'static str> {
+    match (&query.order_by, &query.limit_clause, &query.fetch) {
+        (Some(_), ..) => Some("ORDER BY"),
+        (_, Some(ast::LimitClause::LimitOffset { limit: None, offset: Some(_), .. }), None) => Some("OFFSET"),
+        (_, Some(_), _) | (.., Some(_)) => Some("LIMIT"),
+        (None, None, None) => None,
     }
+}
+
+/// Queries of WITH RECURSIVE in the order in which they can be bound: each behind those that it reads. Of a circle the
+/// first comes first.
+fn in_order(ctes: &[ast::Cte]) -> Vec<usize> {
+    let named: Vec<String> = ctes.iter().map(|cte| fold(&cte.alias.name)).collect();
+    let reads = |at: usize, other: usize| {
+        at != other && ctes.get(at).zip(named.get(other)).is_some_and(|(cte, name)| names(cte.query.as_ref(), name))
+    };
+    let mut order: Vec<usize> = Vec::with_capacity(ctes.len());
+    while order.len() < ctes.len() {
+        let open: Vec<usize> = (0..ctes.len()).filter(|at| !order.contains(at)).collect();
+        let free = open.iter().find(|at| !open.iter().any(|other| reads(**at, *other)));
+        match free.or(open.first()) {
+            Some(next) => order.push(*next),
+            None => break,
+        }
+    }
+    order
+}
+
+/// Does the second term read the work table where it must not?
+fn misplaced(rel: &Rel, cte: CteId) -> Option<RecursionError> {
+    use crate::tree::{ApplyKind, JoinKind, SetOpKind};
+    let reads = |rel: &Rel| reads_cte(rel, cte);
+    let within = |place| Some(RecursionError::Within { place });
+    match rel {
+        Rel::Join { kind: JoinKind::Left | JoinKind::Full, right, .. } if reads(right) => within("an outer join"),
+        Rel::Join { kind: JoinKind::Right | JoinKind::Full, left, .. } if reads(left) => within("an outer join"),
+        Rel::Apply { kind: ApplyKind::Left, inner, .. } if reads(inner) => within("an outer join"),
+        Rel::SetOp { op: SetOpKind::Except, right, .. } if reads(right) => within("EXCEPT"),
+        Rel::SetOp { op: SetOpKind::Except, all: true, left, .. } if reads(left) => within("EXCEPT"),
+        Rel::SetOp { op: SetOpKind::Intersect, all: true, .. } if reads(rel) => within("INTERSECT"),
+        Rel::Aggregate { input, calls, .. } if !calls.is_empty() && reads(input) => Some(RecursionError::Aggregate),
+        rel => {
+            let mut found = None;
+            rel.each_input(&mut |input| found = found.or_else(|| misplaced(input, cte)));
+            found
+        }
+    }
+}
+
+/// Is there a window function over the work table?
+fn windows_over(rel: &Rel, cte: CteId) -> bool {
+    let mut found = matches!(rel, Rel::Window { .. }) && reads_cte(rel, cte);
+    rel.each_input(&mut |input| found = found || windows_over(input, cte));
+    found
 }
 
 fn reads_cte(rel: &Rel, cte: CteId) -> bool {

@@ -2,11 +2,12 @@
 
 mod lookup;
 mod missing;
+mod table_oid;
 
 use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult, Clause};
 use crate::select::{PendingAggregate, PendingGrouping, PendingWindow};
-use crate::tree::{ColId, CteId, RelId, SetCall, Span};
+use crate::tree::{ColId, CteId, RelId, Scalar, SetCall, Span};
 use builtins::Ty;
 use catalog::{Column, TableOid};
 use sql::ast;
@@ -25,6 +26,8 @@ pub(crate) struct Scope {
     pub(crate) aggregates: Vec<PendingAggregate>,
     /// Calls of GROUPING, found so far.
     pub(crate) groupings: Vec<PendingGrouping>,
+    /// Arguments in front of WITHIN GROUP that are part of conditions of aggregates: they may read keys of groups only.
+    pub(crate) direct: Vec<Scalar>,
     /// Is the place within an argument of an aggregate of this query?
     pub(crate) in_aggregate: bool,
     /// Window functions of this query, found so far.
@@ -60,6 +63,8 @@ pub(crate) struct ScopeItem {
 pub(crate) enum ItemColumns {
     /// Those of a table; the first have other names if the alias has a list.
     Table { rel: RelId, renamed: Vec<String> },
+    /// Those of a computed relation.
+    Computed { reference: usize, oid: u32, columns: Vec<(String, ColId)> },
     /// Columns that are made already.
     Named(Vec<(String, ColId)>),
 }
@@ -71,6 +76,8 @@ pub(crate) struct CteEntry {
     pub(crate) id: CteId,
     pub(crate) columns: Vec<(String, ColId)>,
     pub(crate) state: CteState,
+    /// Columns of queries around it that it reads: query and column.
+    pub(crate) free: Vec<(usize, ColId)>,
 }
 
 /// What a reference to a query of WITH reads.
@@ -78,11 +85,16 @@ pub(crate) struct CteEntry {
 pub(crate) enum CteState {
     /// Its rows.
     Ready,
-    /// Nothing yet: it comes later in WITH RECURSIVE, or it is the query's own first term.
+    /// Nothing yet: it comes later in WITH RECURSIVE.
     NotYet,
+    /// Nothing: it is the query's own first term, or one of another form than that of a recursive query.
+    Own {
+        /// Has it two terms?
+        is_union: bool,
+    },
     /// The rows that a recursive query has found last.
     Working {
-        /// So many subqueries are around the second term: within further ones it cannot be read.
+        /// So many subqueries are around the second term: within further ones in expressions it cannot be read.
         boundaries: usize,
         /// Was it read? It is once.
         is_read: bool,
@@ -96,6 +108,8 @@ pub(crate) struct Boundary {
     pub(crate) depth: usize,
     /// By id; the level is that of the query that holds the subquery.
     pub(crate) free: BTreeMap<ColId, u8>,
+    /// Does it stand in an expression, and not in FROM or WITH?
+    pub(crate) in_expression: bool,
 }
 
 impl Scope {
@@ -106,6 +120,7 @@ impl Scope {
             clause: Clause::From,
             aggregates: Vec::new(),
             groupings: Vec::new(),
+            direct: Vec::new(),
             in_aggregate: false,
             windows: Vec::new(),
             in_window: false,
@@ -178,7 +193,7 @@ impl Binder<'_> {
     pub(crate) fn width(&self, item: &ScopeItem) -> usize {
         match &item.columns {
             ItemColumns::Table { rel, .. } => self.table_columns(*rel).len(),
-            ItemColumns::Named(columns) => columns.len(),
+            ItemColumns::Named(columns) | ItemColumns::Computed { columns, .. } => columns.len(),
         }
     }
 
@@ -193,7 +208,9 @@ impl Binder<'_> {
                 let column = self.table_columns(*rel).get(at).filter(|column| !column.hidden)?;
                 Some(renamed.get(at).unwrap_or(&column.name))
             }
-            ItemColumns::Named(columns) => columns.get(at).map(|(name, _)| name.as_str()),
+            ItemColumns::Named(columns) | ItemColumns::Computed { columns, .. } => {
+                columns.get(at).map(|(name, _)| name.as_str())
+            }
         }
     }
 
@@ -217,7 +234,7 @@ impl Binder<'_> {
     pub(crate) fn item_col(&mut self, item: &ItemColumns, at: usize) -> BindResult<ColId> {
         match item {
             ItemColumns::Table { rel, .. } => self.table_col(*rel, at),
-            ItemColumns::Named(columns) => match columns.get(at) {
+            ItemColumns::Named(columns) | ItemColumns::Computed { columns, .. } => match columns.get(at) {
                 Some((_, id)) => Ok(*id),
                 None => Err(self.not_built("a column that is out of range")),
             },

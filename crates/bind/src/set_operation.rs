@@ -1,10 +1,12 @@
 //! UNION, INTERSECT, EXCEPT, and ORDER BY over the outputs of what is no SELECT.
 
 use crate::binder::Binder;
+use crate::coerce::with_digits;
 use crate::error::{BindErrorKind, BindResult, Clause};
 use crate::name::fold;
 use crate::select::Selected;
 use crate::tree::{ColId, ColInfo, ColRef, Key, Kind, Rel, Scalar, SetOpKind, Span};
+use builtins::{TypeId, digits};
 use sql::ast;
 
 impl Binder<'_> {
@@ -23,14 +25,15 @@ impl Binder<'_> {
         let all = match quantifier {
             ast::SetQuantifier::All => true,
             ast::SetQuantifier::Distinct | ast::SetQuantifier::None => false,
-            _ => return Err(self.not_built("a set operation by name")),
+            _ => return self.unsupported(format!("{name} BY NAME")),
         };
         if self.depth >= super::scalar::MAX_DEPTH {
-            return Err(self.not_built("set operations nested so deeply"));
+            return self.error(BindErrorKind::TooDeep { what: "set operations are" }, Span::default());
         }
         self.depth += 1;
         let (left, right) = (self.operand(left)?, self.operand(right)?);
         self.depth -= 1;
+        self.left_items.clear();
         if left.outputs.len() != right.outputs.len() {
             return self.error(BindErrorKind::UnequalColumns { op: name }, Span::default());
         }
@@ -44,15 +47,15 @@ impl Binder<'_> {
         right: Selected,
     ) -> BindResult<Selected> {
         let (mut cols, mut outputs) = (Vec::new(), Vec::new());
-        let (mut of_left, mut of_right) = (Vec::new(), Vec::new());
+        let (mut of_left, mut of_right, mut above) = (Vec::new(), Vec::new(), Vec::new());
         for ((name, a), (_, b)) in left.outputs.into_iter().zip(right.outputs) {
-            // Its rows are those of the left side, whose digits they keep.
-            let alike = a.ty.is_unknown() || b.ty.is_unknown() || (a.ty.id, a.ty.digits) == (b.ty.id, b.ty.digits);
+            let own = match a.ty.id {
+                TypeId::NUMERIC => Some(a.ty.digits),
+                TypeId::UNKNOWN => None,
+                id => Some(digits::of_integer(id)),
+            };
             let mut pair = vec![a, b];
             let ty = self.unify_values(&mut pair, what)?;
-            if op != SetOpKind::Union && ty.id == builtins::TypeId::NUMERIC && !alike {
-                return Err(self.not_built("INTERSECT and EXCEPT of numerics with other digits"));
-            }
             let Ok([a, b]) = <[Scalar; 2]>::try_from(pair) else { return Err(self.not_built("this operation")) };
             if !all {
                 self.equality(ty, a.span)?;
@@ -63,10 +66,18 @@ impl Binder<'_> {
             let nullable = [a, b].iter().any(|id| self.cols.get(id.index()).is_none_or(|info| info.nullable));
             let col = self.new_col(ColInfo { name: name.clone(), ty, nullable, origin: None })?;
             cols.push((col, a, b));
-            outputs.push((name, Scalar { kind: Kind::Col(ColRef { id: col, level: 0 }), ty, span: Span::default() }));
+            let mut value = Scalar { kind: Kind::Col(ColRef { id: col, level: 0 }), ty, span: Span::default() };
+            // Rows of the left side keep its digits.
+            let kept = own.filter(|digits| op != SetOpKind::Union && *digits != ty.digits);
+            if let (TypeId::NUMERIC, Some(digits)) = (ty.id, kept) {
+                let id = self.column_of(&name, &with_digits(value, digits), &mut above)?;
+                value = Scalar { kind: Kind::Col(ColRef { id, level: 0 }), ty: self.col_ty(id), span: Span::default() };
+            }
+            outputs.push((name, value));
         }
         let (left, right) = (projected(left.rel, of_left), projected(right.rel, of_right));
-        Ok(Selected { rel: Rel::SetOp { op, all, left, right, cols }, outputs })
+        let rel = projected(Rel::SetOp { op, all, left, right, cols }, above);
+        Ok(Selected { rel: *rel, outputs })
     }
 
     /// ORDER BY names and positions of outputs, nothing else.
@@ -100,7 +111,7 @@ impl Binder<'_> {
         }
         match self.position(expr, outputs.len(), clause)? {
             Some((at, _)) => Ok(at),
-            None => Err(self.not_built("ORDER BY of an expression over a set operation")),
+            None => self.error(BindErrorKind::SetOperationOrder, Span::default()),
         }
     }
 }

@@ -20,6 +20,7 @@
 
 mod accumulate;
 mod bodies;
+mod catalog_types;
 pub mod digits;
 mod env;
 mod error;

@@ -59,6 +59,29 @@ pub struct Index {
     /// Who maintains its entries, and whether statements read them.
     #[serde(default, skip_serializing_if = "IndexState::is_public")]
     pub state: IndexState,
+    /// WITH (refresh = …): when its entries were made; its state is [`IndexState::Refreshed`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<IndexRefresh>,
+}
+
+/// How the entries of an index are made anew again and again. Times are microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexRefresh {
+    /// Its entries are those of all rows that were committed then, since 1970.
+    pub refreshed: i64,
+    /// How often a job makes them anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<i64>,
+    /// Number of that job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<u32>,
+}
+
+impl IndexRefresh {
+    /// When its job is to make them next, since 1970; `None` without one.
+    pub fn due(&self) -> Option<i64> {
+        Some(self.refreshed.saturating_add(self.every?))
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)]
@@ -68,7 +91,7 @@ fn is_false(value: &bool) -> bool {
 
 /// What statements do with an index. An online build goes through the first three in this order, a concurrent drop
 /// backwards; between two of them it waits for the writers that knew the one before, so that writers of neighbouring states
-/// only meet. The last two are those of ALTER INDEX.
+/// only meet. The next two are those of ALTER INDEX, the last one is that of an index for all its life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IndexState {
     /// Writers take entries away with their rows and add none; nobody reads them.
@@ -82,6 +105,9 @@ pub enum IndexState {
     Unusable,
     /// Neither written nor read, and without entries until it is rebuilt: ALTER INDEX … DISABLE.
     Disabled,
+    /// Not written by writers: its entries are made anew again and again, and read by those who put up with old ones
+    /// ([`IndexRefresh`]).
+    Refreshed,
 }
 
 impl IndexState {
@@ -92,12 +118,12 @@ impl IndexState {
 
     /// Do entries leave with their rows?
     pub fn takes_deletes(self) -> bool {
-        self != Self::Disabled
+        !matches!(self, Self::Disabled | Self::Refreshed)
     }
 
     /// Do new states of rows get entries?
     pub fn takes_entries(self) -> bool {
-        !matches!(self, Self::DeleteOnly | Self::Disabled)
+        !matches!(self, Self::DeleteOnly | Self::Disabled | Self::Refreshed)
     }
 }
 

@@ -7,7 +7,8 @@ use crate::build::encode_key_splits;
 use crate::draft::PreparedTable;
 use crate::index::key_keeps_value;
 use crate::{
-    CatalogError, CatalogResult, ColumnId, Draft, Index, IndexExpr, IndexPart, IndexState, PartOf, Table, TableOid,
+    CatalogError, CatalogResult, ColumnId, Draft, Index, IndexExpr, IndexPart, IndexRefresh, IndexState, PartOf, Table,
+    TableOid,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -40,6 +41,8 @@ pub struct NewIndex {
     pub local: bool,
     /// SPLIT ON: values of leading parts.
     pub splits: Vec<Vec<Datum>>,
+    /// See [`Index::refresh`].
+    pub refresh: Option<IndexRefresh>,
 }
 
 /// An expression of an index to be made.
@@ -140,7 +143,8 @@ impl Draft {
             predicate: new.predicate.map(|predicate| take_expr(&table, &predicate, String::new())).transpose()?,
             local,
             splits: Vec::new(),
-            state: IndexState::Public,
+            state: if new.refresh.is_some() { IndexState::Refreshed } else { IndexState::Public },
+            refresh: new.refresh,
         };
         index.splits = encode_key_splits(&index.entries(&table), new.splits)?;
         let entries = self.stage(index.entries(&table))?;
@@ -190,7 +194,7 @@ impl Draft {
         let mut index = old.clone();
         let entries = self.stage(index.entries(&table))?;
         index.storage = entries.table().storage;
-        index.state = IndexState::Public;
+        index.state = if index.refresh.is_some() { IndexState::Refreshed } else { IndexState::Public };
         table.indexes.iter_mut().filter(|it| it.oid == index.oid).for_each(|it| it.clone_from(&index));
         Ok(PreparedIndex { index, table: Arc::new(table), entries })
     }
@@ -206,6 +210,22 @@ impl Draft {
         self.unstage(&prepared.entries)?;
         index.state = prepared.index.state;
         self.drop_storage(std::mem::replace(&mut index.storage, prepared.index.storage));
+        Ok(self.put_table(table))
+    }
+
+    /// Changes when an index was refreshed, or how.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`], also when the table has no such index, or it is not refreshed.
+    pub fn change_refresh(
+        &mut self,
+        oid: TableOid,
+        index: u32,
+        change: impl FnOnce(&mut IndexRefresh),
+    ) -> CatalogResult<Arc<Table>> {
+        let mut table = self.table(oid)?.as_ref().clone();
+        let found = table.indexes.iter_mut().find(|it| it.oid == index).and_then(|index| index.refresh.as_mut());
+        change(found.ok_or_else(|| no_index(index))?);
         Ok(self.put_table(table))
     }
 

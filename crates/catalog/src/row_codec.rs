@@ -163,6 +163,15 @@ impl RowCodec {
         Ok(fragment::encode_dense(&current.layout, &cells, out)?)
     }
 
+    /// As [`Self::encode_fragment_into`], of cells that are encoded: one for each column of the newest layout.
+    ///
+    /// # Errors
+    /// [`RowError::Fragment`].
+    pub fn encode_cells_into(&self, cells: &[Option<&[u8]>], out: &mut Vec<u8>) -> RowResult<()> {
+        let current = self.current().ok_or_else(|| broken(&self.table, "no layout"))?;
+        Ok(fragment::encode_dense(&current.layout, cells, out)?)
+    }
+
     /// As [`Self::encode_fragment_into`], into a buffer of its own.
     ///
     /// # Errors

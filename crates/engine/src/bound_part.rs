@@ -32,11 +32,10 @@ impl Session {
 
     /// A statement, or a query of one, with its meaning; `None`: it is planned from its syntax.
     pub(crate) fn bound_part(&self, catalog: &Catalog, source: &Source) -> EngineResult<Option<Bound>> {
-        if self.settings.effective().binder != BinderMode::Auto {
-            return Ok(None);
-        }
+        let by_binder = self.settings.effective().binder == BinderMode::Auto;
         match self.bound(catalog, source) {
-            Ok(bound) if self.calls_own_functions(&bound) => Ok(None),
+            Ok(bound) if !by_binder && !bound.facts.catalogs => Ok(None),
+            Err(_) if !by_binder => Ok(None),
             Ok(bound) => Ok(Some(bound)),
             Err(error) if error.is_not_built() => Ok(None),
             Err(error) => Err(EngineError::of_bind(&error, source)),

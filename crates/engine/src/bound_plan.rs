@@ -40,12 +40,14 @@ impl Session {
         catalog: &Arc<Catalog>,
         source: &Source,
         query: &Query,
-        bound: Option<Result<Bound, BindError>>,
+        bound: Result<Bound, BindError>,
     ) -> EngineResult<Arc<Plan>> {
         let mode = self.settings.effective().binder;
-        let Some(bound) = bound.filter(|_| mode != BinderMode::Off) else {
+        // What catalogs mean is known to the binder only.
+        let catalogs = matches!(&bound, Ok(bound) if bound.facts.catalogs);
+        if mode == BinderMode::Off && !catalogs {
             return self.plan(catalog, query, &source.types).await;
-        };
+        }
         let planned = match bound {
             Ok(bound) => self.plan_of_bound(catalog, source, &bound).await?,
             Err(error) if error.is_not_built() => Err(Arc::from(error.to_string())),
@@ -58,7 +60,7 @@ impl Session {
             }
         };
         match planned {
-            Ok(mut plan) if mode == BinderMode::Compare && !plan.is_volatile() => {
+            Ok(mut plan) if mode == BinderMode::Compare && !catalogs && !plan.is_volatile() => {
                 let twin = self.plan(catalog, query, &source.types).await?;
                 if let Some(detail) = unlike(&plan, &twin) {
                     return fail(Fault::PlansDiffer { detail });
@@ -123,9 +125,6 @@ impl Session {
         source: &Source,
         bound: &Bound,
     ) -> EngineResult<Result<Plan, Arc<str>>> {
-        if self.calls_own_functions(bound) {
-            return Ok(Err(Arc::from("a function of the embedding program")));
-        }
         let Some(types) = parameters(bound, &source.types) else {
             return Ok(Err(Arc::from("a parameter of a type without values")));
         };

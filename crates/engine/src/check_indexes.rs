@@ -14,7 +14,7 @@ use crate::dml::{FAMILY, Target};
 use crate::error::{EngineResult, Fault, fail};
 use crate::utility::text_column;
 use crate::work::Work;
-use crate::{Answer, ColumnDesc, Session, stream};
+use crate::{Answer, ColumnDesc, Notice, Session, stream};
 use catalog::{Index, IndexState, Table};
 use fragment::header;
 use index::{Entry, IndexCodec};
@@ -101,6 +101,22 @@ impl Session {
         Ok(found)
     }
 
+    /// Entries that are not of this moment are not compared with rows that are.
+    fn tell_of_refreshed(&mut self, index: &Index, repair: bool) -> EngineResult<()> {
+        let name = &index.name;
+        if repair {
+            let message =
+                format!("index \"{name}\" is refreshed by a job: ALTER INDEX ... REBUILD makes its entries anew");
+            return fail(Fault::Refused { message });
+        }
+        let refreshed = Datum::TimestampTz(index.refresh.unwrap_or_default().refreshed);
+        let mut time = String::new();
+        types::text::print(&types::DataType::TimestampTz(None), &refreshed, &mut time);
+        let message = format!("index \"{name}\" has the entries of {time}, which are not compared with rows of now");
+        self.notices.push(Notice::info("00000", message));
+        Ok(())
+    }
+
     /// The table, the index that is asked for alone, and a state to read that has just these definitions.
     async fn checked_state(
         &mut self,
@@ -123,6 +139,10 @@ impl Session {
             if let Some(index) = table.indexes.iter().find(disabled) {
                 let message = format!("index \"{}\" is disabled: it has no entries until it is rebuilt", index.name);
                 return fail(Fault::Refused { message });
+            }
+            let refreshed = |index: &&Index| Some(index.oid) == only && index.refresh.is_some();
+            if let Some(index) = table.indexes.iter().find(refreshed) {
+                self.tell_of_refreshed(index, check.repair)?;
             }
             let building = target.indexes.iter().map(index::IndexCodec::index).find(|it| Some(it.oid) == only);
             if let Some(index) = building.filter(|it| !has_all_entries(it)) {

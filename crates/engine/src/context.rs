@@ -1,5 +1,6 @@
 //! What a plan must know of its session.
 
+use crate::block::Block;
 use crate::error::EngineResult;
 use crate::sequences::SequenceFunctions;
 use crate::session_state::SessionState;
@@ -10,6 +11,7 @@ use pg_catalog::PgCatalog;
 use query::{IndexChoice, Plan, QueryContext};
 use sql::ast::Query;
 use std::sync::Arc;
+use std::time::Duration;
 use txn::ReadView;
 use types::{DataType, Style};
 
@@ -47,6 +49,18 @@ impl Session {
     /// For running: with a state to read.
     pub(crate) fn query_context(&self, view: ReadView) -> QueryContext {
         self.context_of(self.engine.catalog().current(), view)
+    }
+
+    /// As [`Self::query_context`], for a query whose answer may be as old as the session allows: it is read by indexes that are
+    /// refreshed. Not within a block, whose own writes they do not have.
+    pub(crate) fn stale_context(&self, view: ReadView) -> QueryContext {
+        let context = self.query_context(view);
+        let allowed = self.settings.effective().max_staleness.filter(|_| matches!(self.block, Block::Idle));
+        let age = |allowed: Duration| i64::try_from(allowed.as_micros()).unwrap_or(i64::MAX);
+        QueryContext {
+            fresh_since: allowed.map(|allowed| context.statement_time.saturating_sub(age(allowed))),
+            ..context
+        }
     }
 
     /// Plans a query; the plan is good for any state of this catalog.
@@ -94,6 +108,7 @@ impl Session {
             }),
             stop: self.running(),
             hints: Arc::clone(&self.hints),
+            fresh_since: None,
             settings: match self.index_choice() == effective.index_choice {
                 true => Arc::clone(effective) as Arc<dyn query::Settings>,
                 false => Arc::new(OtherIndexes(Arc::clone(effective), self.index_choice())),

@@ -103,7 +103,7 @@ impl Session {
             return fail(Fault::NoSuchParameter { number: 1 });
         }
         let view = self.read_view().await?;
-        let (context, plan) = (self.query_context(view), Arc::clone(plan));
+        let (context, plan) = (self.stale_context(view), Arc::clone(plan));
         let (planner, guard) = (Arc::clone(self.engine.planner()), self.running());
         let host = guard.host();
         let work =

@@ -35,7 +35,9 @@ impl Session {
     /// Begins a load. The caller keeps other writers off the table.
     pub(crate) async fn begin_load<'t>(&self, target: &'t Target) -> EngineResult<Load<'t>> {
         let load = self.engine.store().bulk_load(target.storage, OnDuplicate::Fail).await?;
-        Ok(Load { target, rows: BulkRows::new(&target.table, load)? })
+        let mut rows = BulkRows::new(load);
+        rows.with_entries(target)?;
+        Ok(Load { target, rows })
     }
 
     /// Makes all rows durable and visible, and says what they were.
@@ -45,7 +47,8 @@ impl Session {
         Ok(tally)
     }
 
-    /// Loads the rows of a query, whose columns are the table's visible ones, into a table that nobody sees yet.
+    /// Loads the rows of a query, whose columns are the table's visible ones, into a table that nobody sees yet and that has no
+    /// indexes.
     pub(crate) async fn load(
         &mut self,
         target: &Target,
@@ -54,7 +57,7 @@ impl Session {
     ) -> EngineResult<Tally> {
         let types: Vec<DataType> = plan.columns.iter().map(|column| column.ty).collect();
         let load = txn::load_unseen(self.engine.store(), target.storage).await?;
-        let mut load = Load { target, rows: BulkRows::new(&target.table, load)? };
+        let mut load = Load { target, rows: BulkRows::new(load) };
         while let Some(chunk) = chunks.next().await {
             let mut rows = match chunk? {
                 Chunk::Batch(batch) => query::convert::batch_to_rows(&batch, &types)?,

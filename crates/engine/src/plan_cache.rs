@@ -291,7 +291,8 @@ impl Session {
             return Ok((parameters, Some(Arc::new(columns)), program));
         }
         let bound = self.bound_for_query(catalog, source);
-        if let Some(Ok(bound)) = bound.as_ref().filter(|_| !explains_key)
+        if let Ok(bound) = &bound
+            && !explains_key
             && let Some(rows) = self.row_program(catalog, source, bound)
         {
             return Ok((rows.parameters, Some(Arc::new(rows.columns)), Program::Rows(Box::new(rows.program))));

@@ -52,7 +52,7 @@ impl Session {
         params: &[Datum],
     ) -> EngineResult<RowStream> {
         let columns = Arc::new(crate::plan_cache::columns_of(plan));
-        let context = self.query_context(view);
+        let context = self.stale_context(view);
         let chunks = self.stream(context, Arc::clone(plan), params.to_vec())?;
         Ok(RowStream { columns, chunks, tag: "SELECT", counted: true })
     }

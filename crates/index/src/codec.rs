@@ -109,6 +109,11 @@ impl IndexCodec {
         &self.entries
     }
 
+    /// The column of the table that a column of the entries has the values of; `None` where it is computed.
+    pub fn source(&self, entry: usize) -> Option<usize> {
+        self.sources.get(entry).copied().filter(|column| *column < self.width)
+    }
+
     /// The entry of a row, which has a value for each column of the table. `None`: its predicate leaves the row out.
     ///
     /// # Errors

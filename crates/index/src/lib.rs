@@ -3,6 +3,7 @@
 //! ```text
 //!   Table, Index ──IndexCodec::new──> IndexCodec
 //!   row ──IndexCodec::entry──> Entry (key, fragment), with RowExprs for expressions and predicates
+//!   stored row ──EntryMaker::make──> its entries in several indexes, of the row's bytes
 //!   old entry, new entry ──change──> Change: nothing, or a delete and a put
 //!   conditions of a query, predicate of an index ──implies──> has the index all rows that are wanted?
 //!   conditions, statistics of columns ──Known::share──> the share of rows that satisfy them
@@ -20,6 +21,7 @@ mod columns;
 mod expected;
 mod hints;
 mod implication;
+mod maker;
 mod row_exprs;
 mod selectivity;
 
@@ -30,5 +32,6 @@ pub use columns::EntryColumns;
 pub use expected::{Judged, JudgedWay};
 pub use hints::{ScanHints, ScanRules};
 pub use implication::{Clause, Comparison, Says, Test, implies};
+pub use maker::EntryMaker;
 pub use row_exprs::{IndexError, IndexResult, RowExprs};
 pub use selectivity::{Known, UNKNOWN};

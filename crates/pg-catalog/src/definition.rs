@@ -93,7 +93,7 @@ impl ColumnDef {
         let mut metadata = HashMap::from([(PG_TYPE_KEY.to_owned(), self.ty.name.to_owned())]);
         let shown = match self.ty.name {
             "oid" | "regproc" => Some("oid"),
-            "_oid" => Some("oid[]"),
+            "_oid" | "_regtype" => Some("oid[]"),
             _ => None,
         };
         metadata.extend(shown.map(|name| (TYPE_KEY.to_owned(), name.to_owned())));
@@ -115,8 +115,8 @@ impl ColumnDef {
             "bytea" => ArrowType::Binary,
             "_float4" => list(ArrowType::Float32),
             "int2vector" | "_int2" => list(ArrowType::Int16),
-            "oidvector" | "_oid" => list(ArrowType::Int64),
-            "_text" | "_name" | "_char" | "_aclitem" | "_regtype" => list(ArrowType::Utf8),
+            "oidvector" | "_oid" | "_regtype" => list(ArrowType::Int64),
+            "_text" | "_name" | "_char" | "_aclitem" => list(ArrowType::Utf8),
             _ => ArrowType::Utf8,
         }
     }

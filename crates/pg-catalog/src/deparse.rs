@@ -18,7 +18,13 @@ pub(crate) fn index_definition(source: &Source, index: &ShownIndex<'_>, qualifie
     let include = included(source, index);
     let predicate = index.predicate.map(|predicate| format!(" WHERE {}", predicate.shown(pretty)));
     let predicate = predicate.unwrap_or_default();
-    format!("CREATE {unique}INDEX {name} ON {schema}{table} USING {method} ({parts}){include}{nulls}{predicate}")
+    let with = index.refresh.and_then(|refresh| refresh.every).map(|every| {
+        let mut text = String::new();
+        types::print_interval(types::Interval { months: 0, days: 0, micros: every }, &mut text);
+        format!(" WITH (refresh='{text}')")
+    });
+    let with = with.unwrap_or_default();
+    format!("CREATE {unique}INDEX {name} ON {schema}{table} USING {method} ({parts}){include}{nulls}{with}{predicate}")
 }
 
 /// `PRIMARY KEY (…)`, `UNIQUE (…)`.

@@ -24,6 +24,7 @@ mod information_schema;
 mod live_state;
 mod oid;
 mod pg_catalog;
+mod relation;
 mod rows;
 mod schema;
 mod sequence_table;
@@ -37,4 +38,5 @@ pub use live_state::{
     BuildInfo, CursorInfo, FunctionInfo, JobInfo, LiveState, LockInfo, PreparedInfo, SessionInfo, SettingInfo,
     TimeZoneInfo,
 };
+pub use relation::Relation;
 pub use schema::PgCatalog;

@@ -2,12 +2,13 @@
 
 use crate::definition::Definition;
 use crate::live_state::LiveState;
+use crate::relation::Relation;
 use crate::sequence_table::SequenceSchema;
 use crate::source::Source;
 use crate::table::ComputedTable;
 use crate::{bennu, functions, information_schema, pg_catalog};
 use async_trait::async_trait;
-use catalog::Catalog;
+use catalog::{Catalog, Sequence};
 use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::ScalarUDF;
@@ -52,6 +53,16 @@ impl PgCatalog {
     /// The function of that name, bound to this state.
     pub fn function(&self, name: &str) -> Option<Arc<ScalarUDF>> {
         functions::find(name, &self.source).map(Arc::new)
+    }
+
+    /// The relation of that name in a computed schema.
+    pub fn relation(schema: &str, name: &str) -> Option<Relation> {
+        Relation::find(schema, name)
+    }
+
+    /// A sequence of a schema as a relation of one row.
+    pub fn sequence_relation(schema: &str, sequence: &Sequence) -> Relation {
+        Relation::of_sequence(schema, sequence)
     }
 
     /// Is there a function of that name?

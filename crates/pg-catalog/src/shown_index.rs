@@ -1,7 +1,7 @@
 //! Indexes as PostgreSQL's catalogs show them: that of a primary key, which is the table itself here, and secondary ones.
 
 use crate::source::{Relation, key_columns, shown_columns};
-use catalog::{Column, ColumnId, Index, IndexExpr, IndexState, PartOf, Table};
+use catalog::{Column, ColumnId, Index, IndexExpr, IndexRefresh, IndexState, PartOf, Table};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use types::DataType;
@@ -16,6 +16,8 @@ pub(crate) struct ShownIndex<'a> {
     /// WHERE.
     pub(crate) predicate: Option<&'a IndexExpr>,
     pub(crate) state: IndexState,
+    /// WITH (refresh = …).
+    pub(crate) refresh: Option<IndexRefresh>,
     pub(crate) unique: bool,
     pub(crate) nulls_not_distinct: bool,
     /// The constraint that it belongs to; its name is the index's.
@@ -89,6 +91,7 @@ impl<'a> ShownIndex<'a> {
             primary: true,
             predicate: None,
             state: IndexState::Public,
+            refresh: None,
             unique: true,
             nulls_not_distinct: false,
             constraint: table.key_constraint_oid(),
@@ -115,6 +118,7 @@ impl<'a> ShownIndex<'a> {
             primary: false,
             predicate: index.predicate.as_ref(),
             state: index.state,
+            refresh: index.refresh,
             unique: index.unique,
             nulls_not_distinct: index.nulls_not_distinct,
             constraint: index.constraint,

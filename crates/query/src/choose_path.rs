@@ -34,6 +34,8 @@ pub(crate) struct FirstRows {
 pub(crate) struct Asked<'a> {
     pub(crate) table: &'a Arc<RowCodec>,
     pub(crate) indexes: &'a [Arc<TableIndex>],
+    /// Those that are refreshed and may be read, with the time when that was.
+    pub(crate) refreshed: &'a [(i64, Arc<TableIndex>)],
     pub(crate) reader: &'a ReadView,
     pub(crate) rules: &'a ScanRules,
     /// Columns of the output.
@@ -89,6 +91,13 @@ impl Asked<'_> {
                     all.push(self.with_size(source, path, left).await?);
                 }
             }
+            // Old entries are answers of a moment of their own only without rows of this one.
+            for (_, index) in self.refreshed {
+                if let Some((source, path, left)) = self.by_index(index).filter(|found| found.0.fetched_by().is_none())
+                {
+                    all.push(self.with_size(source, path, left).await?);
+                }
+            }
         }
         let ways: Vec<Way> = all.iter().map(|found| self.way(found, knowledge.as_ref())).collect();
         let fetch = self.first.map_or(self.fetch, |first| Some(first.fetch));
@@ -128,7 +137,9 @@ impl Asked<'_> {
     fn has_choice(&self, whole: &AccessPath) -> bool {
         let counted = self.projection.is_empty() && self.filters.is_empty();
         match whole.ranges.access {
-            _ if self.indexes.is_empty() || self.rules.choice == IndexChoice::Off => false,
+            _ if self.rules.choice == IndexChoice::Off || (self.indexes.is_empty() && self.refreshed.is_empty()) => {
+                false
+            }
             // The store counts the rows of a whole table without reading them.
             _ if counted => self.rules.choice == IndexChoice::Force,
             Access::Empty => false,

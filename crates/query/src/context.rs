@@ -52,6 +52,8 @@ pub struct QueryContext {
     pub settings: Arc<dyn Settings>,
     /// The statement's hints.
     pub hints: Arc<ScanHints>,
+    /// Indexes that are refreshed may be read in place of rows if that was then or later, in microseconds since 1970.
+    pub fresh_since: Option<i64>,
 }
 
 impl fmt::Debug for QueryContext {

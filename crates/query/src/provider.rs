@@ -17,8 +17,8 @@ use crate::scan_source::{ScanSource, TableIndex};
 use crate::told;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
-use catalog::Table;
 use catalog::row_codec::{Place, RowCodec};
+use catalog::{Index, Table};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{Constraint, Constraints, DFSchema, Result};
 use datafusion::datasource::TableType;
@@ -44,6 +44,8 @@ const SMALL_LIMIT: usize = 1_000;
 pub struct RegionTable {
     codec: Arc<RowCodec>,
     indexes: Vec<Arc<TableIndex>>,
+    /// Those whose entries are made anew now and then, with the time when that was.
+    refreshed: Vec<(i64, Arc<TableIndex>)>,
     schema: SchemaRef,
     constraints: Constraints,
     reader: Option<ReadView>,
@@ -70,13 +72,18 @@ impl RegionTable {
             Constraint::PrimaryKey(codec.key_columns().to_vec())
         };
         let constraints = Constraints::new_unverified(vec![key]);
-        let indexes = table.public_indexes().filter_map(|index| {
+        let bound = |index: &Index| {
             let computed = BoundIndex::of(table, index)?;
             Some(TableIndex::new(table, index, computed).map(Arc::new))
+        };
+        let refreshed = table.indexes.iter().filter_map(|index| {
+            let refreshed = index.refresh?.refreshed;
+            Some(bound(index)?.map(|bound| (refreshed, bound)))
         });
         Ok(Self {
             codec: Arc::new(codec),
-            indexes: indexes.collect::<QueryResult<_>>()?,
+            indexes: table.public_indexes().filter_map(bound).collect::<QueryResult<_>>()?,
+            refreshed: refreshed.collect::<QueryResult<_>>()?,
             schema,
             constraints,
             reader: None,
@@ -92,6 +99,13 @@ impl RegionTable {
     pub fn bind(&self, reader: &ReadView, sampled: bool, choice: IndexChoice, hints: &ScanHints) -> Self {
         let rules = hints.rules(&self.codec.table().name, choice);
         Self { reader: Some(reader.clone()), sampled, rules, ..self.clone() }
+    }
+
+    /// The same table, read by those of its indexes too that were refreshed then or later.
+    #[must_use]
+    pub(crate) fn with_refreshed(mut self, fresh_since: Option<i64>) -> Self {
+        self.refreshed.retain(|(refreshed, _)| fresh_since.is_some_and(|since| *refreshed >= since));
+        self
     }
 
     /// The same table, of which only the first rows in some order are wanted.
@@ -129,6 +143,7 @@ impl RegionTable {
         let asked = Asked {
             table: &self.codec,
             indexes: &self.indexes,
+            refreshed: &self.refreshed,
             reader: &reader,
             rules: &self.rules,
             projection: &projection,

@@ -67,6 +67,32 @@ impl KeyPart {
         }
     }
 
+    /// Appends the part of a value whose cell (`cell_value.rs`) is known; `None` is NULL. The cell is of the part's type.
+    ///
+    /// # Errors
+    /// [`KeyError::NullPart`] with `index`.
+    pub fn encode_cell(&self, index: usize, cell: Option<&[u8]>, key: &mut Vec<u8>) -> Result<(), KeyError> {
+        let Some(cell) = cell else {
+            return match self.nullable {
+                true => {
+                    key.push(self.null_mark());
+                    Ok(())
+                }
+                false => Err(KeyError::NullPart { part: index }),
+            };
+        };
+        if self.nullable {
+            key.push(VALUE);
+        }
+        let start = key.len();
+        match self.ty.fixed_width().is_some() || self.ty == DataType::Numeric(None) {
+            true => key.extend_from_slice(cell),
+            false => variable::encode(cell, key),
+        }
+        self.invert(start, key);
+        Ok(())
+    }
+
     /// Inverts what was appended from `start` on, if the part is descending.
     pub(crate) fn invert(&self, start: usize, key: &mut [u8]) {
         if self.descending {

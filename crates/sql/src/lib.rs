@@ -39,7 +39,7 @@ pub use lexer::DISTINCT_GROUPS;
 pub use locking_subqueries::{LockingSubquery, has_locking_subquery, without_subquery_locks};
 pub use output_names::with_names;
 pub use parser::{Parsed, parse, parse_expr, parse_query};
-pub use pg_catalog_rewrite::catalog_forms;
+pub use pg_catalog_rewrite::{catalog_calls, catalog_forms};
 pub use placeholders::{placeholders, with_values};
 pub use qualify::qualify;
 pub use shape::{Literal, LiteralValue, Parameterized, Shape, parameterize};

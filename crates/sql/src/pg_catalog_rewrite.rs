@@ -21,6 +21,32 @@ use std::ops::ControlFlow;
 /// Types that are an oid inside and a name outside.
 const ALIASES: [&str; 6] = ["regclass", "regtype", "regnamespace", "regrole", "regproc", "regprocedure"];
 
+/// Puts casts to names of catalogs, and functions in FROM, into the forms that a plan of the syntax reads.
+pub fn catalog_calls(statement: &mut Statement) {
+    let _ = VisitMut::visit(statement, &mut CatalogCalls);
+}
+
+struct CatalogCalls;
+
+impl VisitorMut for CatalogCalls {
+    type Break = ();
+
+    fn pre_visit_select(&mut self, of: &mut Select) -> ControlFlow<()> {
+        select(of);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        expression(expr);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        name_function_column(factor);
+        ControlFlow::Continue(())
+    }
+}
+
 /// Puts a query that reads catalogs into forms that mean the same of the catalogs' columns only.
 pub fn catalog_forms(statement: &mut Statement) {
     let _ = VisitMut::visit(statement, &mut CatalogForms);
@@ -43,7 +69,7 @@ impl VisitorMut for CatalogForms {
 }
 
 /// Rewrites one expression, before those inside it.
-pub(crate) fn expression(expr: &mut Expr) {
+fn expression(expr: &mut Expr) {
     match expr {
         Expr::BinaryOp { left, op, right } if is_comparison(op) => compared(left, right),
         Expr::InList { expr: tested, list, .. } => {
@@ -78,7 +104,7 @@ pub(crate) fn expression(expr: &mut Expr) {
 }
 
 /// Rewrites a SELECT's own clauses, before the expressions inside it.
-pub(crate) fn select(select: &mut Select) {
+fn select(select: &mut Select) {
     for item in &mut select.projection {
         name_alias_cast(item);
     }
@@ -286,7 +312,7 @@ fn column_of(expr: &Expr) -> Option<Ident> {
 }
 
 /// `generate_series(1, 3) AS i` has a column `i`.
-pub(crate) fn name_function_column(factor: &mut TableFactor) {
+fn name_function_column(factor: &mut TableFactor) {
     let TableFactor::Table { name, alias, args: Some(_), .. } = factor else { return };
     let Some(function) = name.0.last().and_then(|part| part.as_ident()) else { return };
     if alias.is_none() && function.value.eq_ignore_ascii_case("generate_series") {

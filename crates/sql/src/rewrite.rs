@@ -6,16 +6,14 @@
 //! - `COLLATE "C"` and `COLLATE pg_catalog.default` go: text is compared by bytes anyway.
 //! - Long chains of AND or of OR become balanced trees, so that their depth is the logarithm of their length.
 //! - `- -1` is `-(-1)`, since it must not print as a comment.
-//! - What clients write of PostgreSQL's catalogs: see `pg_catalog_rewrite`.
 //! - `(a JOIN b …) AS j` is `(SELECT * FROM a JOIN b …) AS j`.
 //! - `LATERAL f(x)` in FROM is `f(x)`.
 //! - `ROW(a, b)` is `(a, b)`; `N'x'` and `U&'x'` are `'x'`.
 
 use crate::dialect::BennuDialect;
-use crate::pg_catalog_rewrite;
 use sqlparser::ast::{
     ArrayElemTypeDef, BinaryOperator, CharacterLength, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArguments, LimitClause, ObjectName, ObjectNamePart, Query, Select, SetExpr, TableFactor, TableFunctionArgs,
+    FunctionArguments, LimitClause, ObjectName, ObjectNamePart, Query, SetExpr, TableFactor, TableFunctionArgs,
     UnaryOperator, Value, ValueWithSpan, VisitorMut,
 };
 use sqlparser::parser::Parser;
@@ -32,14 +30,8 @@ impl VisitorMut for Rewriter {
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
-        pg_catalog_rewrite::select(select);
-        ControlFlow::Continue(())
-    }
-
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         strip_collation(expr);
-        pg_catalog_rewrite::expression(expr);
         balance(expr);
         like_each(expr);
         match expr {
@@ -119,7 +111,6 @@ fn without_lateral(factor: &mut TableFactor) {
             index_hints: Vec::new(),
         },
     };
-    pg_catalog_rewrite::name_function_column(factor);
 }
 
 /// Puts parentheses around a sign behind a sign: `- -1` would print as `--1`, which is a comment.

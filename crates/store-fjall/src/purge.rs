@@ -94,7 +94,7 @@ mod tests {
     }
 
     fn apply(inner: &Inner, batch: WriteBatch) {
-        let (_, dropped) = inner.pipeline.apply(batch, Durability::Buffered, None).unwrap();
+        let (_, dropped) = inner.pipeline.apply(batch, Durability::Buffered, &[]).unwrap();
         inner.reclaim.lock().append(dropped);
     }
 

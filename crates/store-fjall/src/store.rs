@@ -63,7 +63,7 @@ impl FjallStore {
         let inner = self.inner.clone();
         let applied = blocking(move || {
             let _place = place;
-            large::apply(&inner, write().as_ref(), &conditions, durability)
+            large::apply(&inner, write().as_ref(), &conditions, &[], durability)
         });
         applied.await
     }
@@ -271,7 +271,7 @@ impl Store for FjallStore {
 
 /// Applies a batch, and hands what dropped tables left behind to the housekeeper.
 fn apply(inner: &Inner, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
-    let (commit, dropped) = inner.pipeline.apply(batch, durability, None)?;
+    let (commit, dropped) = inner.pipeline.apply(batch, durability, &[])?;
     if !dropped.slots.is_empty() || !dropped.keyspaces.is_empty() {
         inner.reclaim.lock().append(dropped);
     }

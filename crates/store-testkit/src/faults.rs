@@ -8,9 +8,9 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use store::{
-    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, OnDuplicate, ReadAt,
-    RegionInfo, RowBatch, Scan, ScanCounters, ScanRequest, Snapshot, Store, StoreError, StoreResult, StoreStats,
-    TableId, TableSize, WriteBatch,
+    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, LoadRows, LoadTable,
+    OnDuplicate, ReadAt, RegionInfo, RowBatch, Scan, ScanCounters, ScanRequest, Snapshot, Store, StoreError,
+    StoreResult, StoreStats, TableId, TableSize, WriteBatch,
 };
 
 /// A place where a fault can strike.
@@ -253,6 +253,15 @@ impl BulkLoad for FaultLoad {
     async fn write(&mut self, family: FamilyId, key: &[u8], fragment: &[u8]) -> StoreResult<()> {
         self.plan.pass(Point::BulkWrite).await?;
         self.load.write(family, key, fragment).await
+    }
+
+    fn add_table(&mut self, table: LoadTable) -> StoreResult<()> {
+        self.load.add_table(table)
+    }
+
+    async fn write_rows_of(&mut self, table: TableId, family: FamilyId, rows: LoadRows) -> StoreResult<()> {
+        self.plan.pass(Point::BulkWrite).await?;
+        self.load.write_rows_of(table, family, rows).await
     }
 
     async fn finish(self: Box<Self>) -> StoreResult<CommitNo> {

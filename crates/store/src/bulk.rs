@@ -1,7 +1,9 @@
 //! Loading many rows at once.
 
-use crate::{CommitNo, FamilyId, StoreResult};
+use crate::{CommitNo, FamilyId, StoreError, StoreResult, TableId};
 use async_trait::async_trait;
+use std::fmt;
+use std::sync::Arc;
 
 /// What a load does with a key that the table has already, or that comes twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +12,31 @@ pub enum OnDuplicate {
     Fail,
     /// The last row wins.
     Replace,
+}
+
+/// How many bytes at the front of a key no other key of its table may begin with; `None`: the key is only itself.
+///
+/// # Errors
+/// [`StoreError::Corrupted`] for bytes that are no key of the table.
+pub type UniquePrefix = Arc<dyn Fn(&[u8]) -> StoreResult<Option<usize>> + Send + Sync>;
+
+/// Another table that a load brings rows of.
+#[derive(Clone)]
+pub struct LoadTable {
+    /// The table.
+    pub table: TableId,
+    /// What a key means that is there already, or comes twice.
+    pub on_duplicate: OnDuplicate,
+    /// Two keys with one unique prefix, loaded or stored, fail the load with [`StoreError::DuplicateKey`], which names one of
+    /// them. Keys that are there may be replaced all the same.
+    pub unique: Option<UniquePrefix>,
+}
+
+impl fmt::Debug for LoadTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unique = if self.unique.is_some() { ", unique" } else { "" };
+        write!(f, "LoadTable({}, {:?}{unique})", self.table, self.on_duplicate)
+    }
 }
 
 /// Rows on their way into a load: one buffer of bytes, and where each key and fragment ends in it. Made
@@ -32,6 +59,12 @@ impl LoadRows {
         let key_end = self.bytes.len() as u32;
         self.bytes.extend_from_slice(fragment);
         self.ends.push((key_end, self.bytes.len() as u32));
+    }
+
+    /// Takes what was pushed, and leaves an empty one.
+    #[must_use]
+    pub fn take(&mut self) -> Self {
+        std::mem::take(self)
     }
 
     /// How many rows.
@@ -59,13 +92,24 @@ impl LoadRows {
         })
     }
 
+    /// The bytes of all rows back to back.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// For each row where its key and its fragment end in them.
+    pub fn ends(&self) -> &[(u32, u32)] {
+        &self.ends
+    }
+
     /// The bytes of all rows back to back, and for each row where its key and its fragment end.
     pub fn into_parts(self) -> (Vec<u8>, Vec<(u32, u32)>) {
         (self.bytes, self.ends)
     }
 }
 
-/// A load under way: rows in any order, invisible until [`BulkLoad::finish`]. Dropping it undoes it.
+/// A load under way: rows in any order, invisible until [`BulkLoad::finish`]. Dropping it undoes it. It brings rows of the table
+/// that it was begun for, and of those that [`BulkLoad::add_table`] named, all of them as one commit.
 #[async_trait]
 pub trait BulkLoad: Send {
     /// Adds one row. Keys in ascending order are cheapest.
@@ -85,10 +129,26 @@ pub trait BulkLoad: Send {
         Ok(())
     }
 
+    /// Lets it bring rows of another table, too: entries of an index beside their rows. The caller keeps other writers off it.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchTable`]; [`StoreError::Unsupported`] for loads that are no step of their own anyway.
+    fn add_table(&mut self, _table: LoadTable) -> StoreResult<()> {
+        Err(StoreError::Unsupported { what: "a load into several tables" })
+    }
+
+    /// As [`BulkLoad::write_rows`], into one of its tables.
+    ///
+    /// # Errors
+    /// As [`BulkLoad::write`]; [`StoreError::NoSuchTable`] for a table that is none of them.
+    async fn write_rows_of(&mut self, table: TableId, _family: FamilyId, _rows: LoadRows) -> StoreResult<()> {
+        Err(StoreError::NoSuchTable { table })
+    }
+
     /// Makes all rows durable and visible as one commit.
     ///
     /// # Errors
-    /// [`crate::StoreError::DuplicateKey`] by [`OnDuplicate::Fail`]; [`crate::StoreError::TableChanged`] when others wrote
+    /// [`crate::StoreError::DuplicateKey`] by [`OnDuplicate::Fail`] and [`LoadTable::unique`]; [`crate::StoreError::TableChanged`] when others wrote
     /// to the table meanwhile and the store cannot merge what they wrote. After any error nothing was loaded.
     async fn finish(self: Box<Self>) -> StoreResult<CommitNo>;
 }

@@ -128,6 +128,25 @@ pub enum TypeError {
 }
 
 impl TypeError {
+    /// The SQLSTATE that the client gets.
+    pub fn sqlstate(&self) -> &'static str {
+        match self {
+            Self::InvalidText { ty, .. } if is_date_or_time(ty) => "22007",
+            Self::InvalidText { .. } | Self::BadArray { .. } | Self::BadJson { .. } => "22P02",
+            Self::TooManyDimensions { .. } => "54000",
+            Self::IntervalRange { .. } => "22015",
+            Self::InvalidHex { .. } => "22023",
+            Self::DateTimeRange { .. } | Self::MomentRange { .. } | Self::IntervalOverflow { .. } => "22008",
+            Self::TextOutOfRange { .. } | Self::OutOfRange { .. } | Self::NumericOverflow { .. } => "22003",
+            Self::TooLong { .. } => "22001",
+            Self::InvalidEncoding { .. } => "22021",
+            Self::NoCast { .. } => "42804",
+            Self::BadType { .. } => "42704",
+            Self::BadTypeParameter { .. } => "22023",
+            Self::UnsupportedType { .. } => "0A000",
+        }
+    }
+
     /// The second line that PostgreSQL shows below the message, where it has one.
     pub fn detail(&self) -> Option<String> {
         match self {
@@ -157,4 +176,8 @@ impl TypeError {
 /// PostgreSQL's integer message begins with a word that its float message lacks.
 fn value_word(ty: &str) -> &'static str {
     if matches!(ty, "real" | "double precision") { "" } else { "value " }
+}
+
+fn is_date_or_time(ty: &str) -> bool {
+    ty == "date" || ty == "interval" || ty.starts_with("time")
 }

@@ -1,5 +1,5 @@
-//! The power goes while rows of an indexed table are written, and while its indexes are made, rebuilt and dropped in every
-//! way: what was acknowledged is there, and entries are those of the rows, at once and when interrupted builds have ended.
+//! The power goes while rows of an indexed table are written, while others are loaded with their entries, and while indexes are made,
+//! rebuilt and dropped in every way: what was acknowledged is there, and entries are those of the rows, at once and when interrupted builds have ended.
 //!
 //! `BENNU_SIM_INDEXED_POINTS` points of the recorded run, each with what is not synced lost or torn.
 #![allow(clippy::print_stdout, reason = "a run says its seed")]
@@ -20,7 +20,10 @@ const CHILD: &str = "INDEXED_POWER_LOSS_CHILD";
 const WRITERS: u64 = 2;
 /// Rounds of each writer.
 const ROUNDS: u64 = 60;
-const POINTS: usize = 24;
+const POINTS: usize = 32;
+/// Rows of a load: with their entries more than what becomes an ordinary batch.
+const LOADED: i64 = 9_000;
+const LOADS: i64 = 3;
 
 fn points() -> usize {
     std::env::var("BENNU_SIM_INDEXED_POINTS").map_or(POINTS, |points| points.parse().unwrap())
@@ -58,11 +61,16 @@ async fn live(root: PathBuf) {
         "CREATE INDEX by_b ON t (lower(b) DESC) INCLUDE (v)",
         "CREATE INDEX by_v ON t (v, a) WHERE v > 0",
         "CREATE LOCAL INDEX by_a ON t (a, b)",
+        "CREATE TABLE l (n bigint PRIMARY KEY, a bigint UNIQUE, pad text)",
+        "CREATE INDEX l_pad ON l (a DESC) INCLUDE (pad)",
+        "CREATE INDEX l_low ON l (lower(pad), n)",
     ] {
         session.execute(statement).await.unwrap();
     }
     let ended = Arc::new(AtomicBool::new(false));
     let definer = tokio::spawn(define(db.session().unwrap(), ended.clone()));
+    let acks = File::options().create(true).append(true).open(root.join("loads")).unwrap();
+    let loader = tokio::spawn(load(db.session().unwrap(), acks));
     let writers = (0..WRITERS).map(|writer| {
         let acks = File::options().create(true).append(true).open(root.join("acks")).unwrap();
         tokio::spawn(write(db.session().unwrap(), writer * 1_000_000, acks))
@@ -70,8 +78,22 @@ async fn live(root: PathBuf) {
     for writer in writers.collect::<Vec<_>>() {
         writer.await.unwrap();
     }
+    loader.await.unwrap();
     ended.store(true, Ordering::Relaxed);
     definer.await.unwrap();
+}
+
+/// Into an empty table, and onto what was loaded.
+async fn load(mut session: Session, mut acks: File) {
+    for first in (0..LOADS).map(|load| load * LOADED) {
+        let mut appender = session.appender("l").await.unwrap();
+        for row in 0..LOADED {
+            let n = first + row * 7919 % LOADED;
+            appender.row((n, -n, format!("Pad {n} {}", "of the row ".repeat(28)))).await.unwrap();
+        }
+        appender.finish().await.unwrap();
+        acks.write_all(b".").unwrap();
+    }
 }
 
 /// Rows that end in 7 are the ones that stay.
@@ -132,18 +154,20 @@ fn entries_are_those_of_the_rows_wherever_the_power_goes() {
         disk.store(left.path(), if torn { Unsynced::Torn(&mut lucky) } else { Unsynced::Lost }).unwrap();
         let folder = left.path().join("data");
         let acks = String::from_utf8(acks).unwrap();
-        let found = runtime.block_on(runtime.spawn(async move { verify(&folder, &acks).await })).unwrap();
+        let loads = disk.read(&root.join("loads")).map_or(0, |acks| acks.len() as i64);
+        let found = runtime.block_on(runtime.spawn(async move { verify(&folder, &acks, loads).await })).unwrap();
         waited += found.unwrap_or_else(|error| panic!("event {at}, torn {torn}: {error}"));
     }
     println!("{waited} jobs went on");
 }
 
 /// How many jobs went on after the opening.
-async fn verify(data: &Path, acks: &str) -> Result<i64, String> {
+async fn verify(data: &Path, acks: &str, loads: i64) -> Result<i64, String> {
     let failed = |error: bennu::Error| format!("{} {}", error.code(), error.message());
     let db = Bennu::open_with_options(data, &options()).await.map_err(failed)?;
     let mut session = db.session().map_err(failed)?;
     compare(&mut session, acks).await?;
+    whole_loads(&mut session, loads).await?;
     let count = "SELECT count(*) FROM bennu.jobs WHERE state NOT IN ('succeeded', 'failed', 'cancelled')";
     let under_way = session.row::<(i64,)>(count, &[]).await.map_err(failed)?.map_or(0, |(count,)| count);
     for _ in 0..3_000 {
@@ -155,6 +179,20 @@ async fn verify(data: &Path, acks: &str) -> Result<i64, String> {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     Err("a job does not end".to_string())
+}
+
+/// Is each load whole or not there, with its entries?
+async fn whole_loads(session: &mut Session, acknowledged: i64) -> Result<(), String> {
+    let failed = |error: bennu::Error| format!("{} {}", error.code(), error.message());
+    let differences = session.rows::<Row>("CHECK TABLE l", &[]).await.map_err(failed)?;
+    if let Some(row) = differences.first() {
+        return Err(format!("{:?}", row.values()));
+    }
+    let found = session.row::<(i64,)>("SELECT count(*) FROM l", &[]).await.map_err(failed)?.map_or(0, |(count,)| count);
+    match found % LOADED == 0 && (acknowledged..=acknowledged + 1).contains(&(found / LOADED)) {
+        true => Ok(()),
+        false => Err(format!("{found} rows are there after {acknowledged} loads")),
+    }
 }
 
 /// Are entries those of the rows, and is what was acknowledged there?

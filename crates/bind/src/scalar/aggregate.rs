@@ -1,25 +1,27 @@
 //! Calls of aggregates. Each becomes a column of the grouping of the query that it belongs to: the innermost whose columns
 //! its arguments name, which may be one around the query that holds the call.
 
-use super::condition::reads_columns;
 use crate::binder::Binder;
+use crate::call_error::AggregateError;
 use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::same::same;
 use crate::select::{PendingAggregate, holds_subquery};
-use crate::tree::{ColId, ColInfo, ColRef, Kind, Scalar, Span};
+use crate::tree::{CastContext, ColId, ColInfo, ColRef, Kind, Scalar, Span};
 use builtins::resolve::Resolved;
 use builtins::{Kind as FunctionKind, Ty, TypeId, digits};
 use sql::ast;
 use std::collections::BTreeMap;
 
 /// What subqueries around the place have read of each query before a call was bound.
-type Read = Vec<BTreeMap<ColId, u8>>;
+pub(super) type Read = Vec<BTreeMap<ColId, u8>>;
 
 /// Arguments, FILTER and ORDER BY of a call.
-struct Parts {
-    args: Vec<Scalar>,
-    filter: Option<Scalar>,
+#[derive(Default)]
+pub(super) struct Parts {
+    pub(super) args: Vec<Scalar>,
+    pub(super) filter: Option<Scalar>,
     /// Value, descending, NULLs first.
-    order: Vec<(Scalar, bool, bool)>,
+    pub(super) order: Vec<(Scalar, bool, bool)>,
 }
 
 impl Parts {
@@ -43,30 +45,77 @@ impl Binder<'_> {
     ) -> BindResult<Scalar> {
         let star = matches!(list.args.as_slice(), [ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Wildcard)]);
         let within_group = !function.within_group.is_empty();
-        // The one is a syntax error, the other says that a star is missing.
-        if star && list.duplicate_treatment.is_some() || list.args.is_empty() && !within_group {
-            return Err(self.not_built("this call of an aggregate"));
+        let distinct = matches!(list.duplicate_treatment, Some(ast::DuplicateTreatment::Distinct));
+        if star && list.duplicate_treatment.is_some() {
+            return self.error(BindErrorKind::Syntax { message: "syntax error at or near \"*\"" }, span);
+        }
+        if name == "count" && list.args.is_empty() && !within_group {
+            return self.error(AggregateError::NoStar { name: name.to_owned() }.into(), span);
         }
         let read = self.read_so_far();
+        let parts = self.aggregate_operands(function, list, star)?;
+        // Phoenix's names for aggregates over values that differ.
+        let (name, distinct) = match name {
+            "distinct_count" | "approx_count_distinct" => ("count", true),
+            "collectdistinct" => ("array_agg", true),
+            name => (name, distinct),
+        };
+        self.aggregate_of(name, parts, (distinct, within_group), read, span)
+    }
+
+    /// Arguments, FILTER and ORDER BY of a call, bound where they stand.
+    pub(super) fn aggregate_operands(
+        &mut self,
+        function: &ast::Function,
+        list: &ast::FunctionArgumentList,
+        star: bool,
+    ) -> BindResult<Parts> {
         let before = std::mem::replace(&mut self.scope().in_aggregate, true);
         let bound = self.aggregate_parts(function, list, star);
         self.scope().in_aggregate = before;
-        let mut parts = bound?;
+        bound
+    }
+
+    /// The aggregate of that name over what is bound; `read` is what subqueries had read before that.
+    pub(super) fn aggregate_of(
+        &mut self,
+        name: &str,
+        mut parts: Parts,
+        (distinct, within_group): (bool, bool),
+        read: Read,
+        span: Span,
+    ) -> BindResult<Scalar> {
         let Resolved::Call(call) = self.resolve_call(name, &parts.args, span)? else {
-            return Err(self.not_built("this aggregate"));
+            return self.error(AggregateError::NoStar { name: name.to_owned() }.into(), span);
         };
         let direct = call.function.direct;
-        let is_plain = call.function.kind == FunctionKind::Aggregate && call.defaults == 0 && call.variadic.is_none();
-        if !is_plain || direct.is_some() != within_group {
+        if direct.is_some() != within_group {
+            let name = name.to_owned();
+            let wrong = match within_group {
+                true => AggregateError::NoOrderedSet { name },
+                false => AggregateError::NoWithinGroup { name },
+            };
+            return self.error(wrong.into(), span);
+        }
+        if call.function.kind != FunctionKind::Aggregate || call.defaults > 0 || call.variadic.is_some() {
             return Err(self.not_built("this kind of aggregate"));
         }
         self.note_call(call.function.id);
         parts.args = self.call_arguments(&call, parts.args)?;
-        let distinct = matches!(list.duplicate_treatment, Some(ast::DuplicateTreatment::Distinct));
         if distinct {
             for arg in &parts.args {
-                self.equality(arg.ty, arg.span)?;
+                let fields = match &arg.kind {
+                    Kind::Row(fields) => fields.as_slice(),
+                    _ => std::slice::from_ref(arg),
+                };
+                for field in fields {
+                    self.equality(field.ty, field.span)?;
+                }
             }
+        }
+        let in_list = |value: &Scalar| parts.args.iter().any(|arg| same(stripped(arg), value));
+        if distinct && !parts.order.iter().all(|(value, ..)| in_list(value)) {
+            return self.error(AggregateError::DistinctOrder.into(), span);
         }
         let level = self.level_of_aggregate(&parts)?;
         self.check_place(level, span)?;
@@ -94,7 +143,9 @@ impl Binder<'_> {
         star: bool,
     ) -> BindResult<Parts> {
         let mut args = if star { Vec::new() } else { self.arguments(list)? };
-        let filter = function.filter.as_ref().map(|filter| self.boolean(filter, "FILTER")).transpose()?;
+        let condition =
+            |binder: &mut Self, filter| binder.in_clause(Clause::Filter, |binder| binder.boolean(filter, "FILTER"));
+        let filter = function.filter.as_ref().map(|filter| condition(self, filter)).transpose()?;
         let mut order = Vec::new();
         for clause in &list.clauses {
             let ast::FunctionArgumentClause::OrderBy(keys) = clause else {
@@ -103,6 +154,9 @@ impl Binder<'_> {
             order.extend(self.aggregate_order(keys)?);
         }
         if !function.within_group.is_empty() {
+            if !order.is_empty() {
+                return self.error(AggregateError::TwoOrders.into(), Span::default());
+            }
             order = self.aggregate_order(&function.within_group)?;
             args.extend(order.iter().map(|(value, ..)| value.clone()));
         }
@@ -131,8 +185,8 @@ impl Binder<'_> {
         };
         // It is sorted as the type that the aggregate takes.
         *by = arg.clone();
-        if direct.iter().any(|value| reads_columns(value) || holds_subquery(value)) {
-            return Err(self.not_built("a column outside of WITHIN GROUP"));
+        if direct.iter().any(holds_subquery) {
+            return Err(self.not_built("a subquery outside of WITHIN GROUP"));
         }
         Ok(direct)
     }
@@ -150,19 +204,20 @@ impl Binder<'_> {
         let Some(scope) = at.and_then(|at| self.scopes.get(at)) else {
             return Err(self.not_built("an aggregate of no query"));
         };
-        if scope.in_window && scope.in_aggregate {
-            return Err(self.not_built("an aggregate within an aggregate over a window"));
-        }
-        if scope.in_aggregate {
-            return self.error(BindErrorKind::NestedAggregate, span);
-        }
         match scope.clause {
-            Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::DistinctOn => Ok(()),
+            Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::DistinctOn | Clause::WindowDefinition
+                if scope.in_aggregate =>
+            {
+                self.error(BindErrorKind::NestedAggregate, span)
+            }
+            Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::DistinctOn | Clause::WindowDefinition => {
+                Ok(())
+            }
             clause => self.error(BindErrorKind::AggregateNotAllowed { clause }, span),
         }
     }
 
-    fn read_so_far(&self) -> Read {
+    pub(super) fn read_so_far(&self) -> Read {
         self.boundaries.iter().map(|boundary| boundary.free.clone()).collect()
     }
 
@@ -206,6 +261,14 @@ impl Binder<'_> {
         };
         self.note_read(owner, id);
         Ok(Scalar { kind: Kind::Col(ColRef { id, level }), ty, span })
+    }
+}
+
+/// The argument as it was given.
+fn stripped(value: &Scalar) -> &Scalar {
+    match &value.kind {
+        Kind::Cast { arg, context: CastContext::Implicit, .. } => stripped(arg),
+        _ => value,
     }
 }
 

@@ -23,21 +23,31 @@ impl Binder<'_> {
         };
         match ty {
             Some(ty) => Ok(Scalar { kind: Kind::Array(items), ty, span }),
-            None => Err(self.not_built(format!("an array of {}", name_of(element)))),
+            None => self.unsupported(format!("an array of {}", name_of(element))),
         }
     }
 
     /// `a[1]`, `a[1:2]`.
     pub(super) fn subscripts(&mut self, root: &ast::Expr, chain: &[ast::AccessExpr]) -> BindResult<Scalar> {
-        if chain.iter().any(|access| matches!(access, ast::AccessExpr::Dot(_))) {
-            return Err(self.not_built("a field of a value"));
+        if let [first, rest @ ..] = chain
+            && let ast::AccessExpr::Dot(ast::Expr::Identifier(field)) = first
+        {
+            let value = self.field(root, field)?;
+            return match rest.is_empty() {
+                true => Ok(value),
+                false => self.subscripts_of(value, rest),
+            };
         }
         let array = self.scalar(root)?;
+        self.subscripts_of(array, chain)
+    }
+
+    fn subscripts_of(&mut self, array: Scalar, chain: &[ast::AccessExpr]) -> BindResult<Scalar> {
         let span = array.span;
+        if let (TypeId::NAME, [ast::AccessExpr::Subscript(ast::Subscript::Index { index })]) = (array.ty.id, chain) {
+            return self.letter_of_name(array, index);
+        }
         let Some(element) = array.ty.element().filter(|_| array.ty.id.category() == "A") else {
-            if array.ty.is_unknown() || array.ty.id.category() != "N" {
-                return Err(self.not_built("subscripts or fields of this type"));
-            }
             return self.error(BindErrorKind::NoSubscripts { ty: name_of(array.ty) }, span);
         };
         let mut at = Vec::new();
@@ -64,14 +74,19 @@ impl Binder<'_> {
                     let one = Scalar { kind: Kind::Const(types::Datum::Int4(1)), ty: Ty::INT4, span: upper.span };
                     (Some(one), Some(upper))
                 }
-                _ => return Err(self.not_built("a field behind a slice")),
+                ast::AccessExpr::Dot(field) => {
+                    let kind = BindErrorKind::NotComposite { field: field.to_string(), ty: name_of(array.ty) };
+                    return self.error(kind, array.span);
+                }
+                _ => return self.unsupported("a slice with a stride"),
             });
         }
-        let (ty, span) = (array.ty, array.span);
+        // Subscripts of what is taken out of a vector begin with 1.
+        let (ty, span) = (plain_array(array.ty), array.span);
         Ok(Scalar { kind: Kind::Slice { array: Box::new(array), bounds }, ty, span })
     }
 
-    fn subscript(&mut self, index: &ast::Expr) -> BindResult<Scalar> {
+    pub(crate) fn subscript(&mut self, index: &ast::Expr) -> BindResult<Scalar> {
         let index = self.scalar(index)?;
         let span = index.span;
         match self.try_coerce(index, Ty::INT4, crate::tree::CastContext::Assignment)? {
@@ -105,10 +120,19 @@ impl Binder<'_> {
         let (op, left, item) = self.comparison(&name, left, probe)?;
         // The operator may want another type of element: the array is cast to that of it.
         let wanted = item.ty.id.array().map(Ty::plain);
-        let Some(wanted) = wanted else { return Err(self.not_built("an array of this type")) };
+        let Some(wanted) = wanted else { return self.unsupported(format!("an array of {}", name_of(item.ty))) };
         let array = self.coerce(array, wanted, crate::tree::CastContext::Implicit)?;
         let kind = Kind::AnyArray { op, arg: Box::new(left), array: Box::new(array), all };
         Ok(Scalar { kind, ty: Ty::BOOL, span })
+    }
+}
+
+/// The array type with a vector's elements.
+fn plain_array(ty: Ty) -> Ty {
+    match ty.id {
+        TypeId::INT2VECTOR => Ty::plain(TypeId::INT2_ARRAY),
+        TypeId::OIDVECTOR => Ty::plain(TypeId::OID_ARRAY),
+        _ => ty,
     }
 }
 

@@ -2,14 +2,21 @@
 
 use super::operator::with_form;
 use crate::binder::Binder;
+use crate::call_error::{AggregateError, WindowError};
 use crate::coerce::name_of;
 use crate::error::{BindError, BindErrorKind, BindResult};
 use crate::name::{fold, parts};
-use crate::tree::{CastContext, Kind, Scalar, Span};
+use crate::relations::OwnFunction;
+use crate::tree::{CastContext, Kind, PhoenixForm, Scalar, Span};
 use builtins::resolve::{self, Failure, FunctionCall, Resolved};
-use builtins::{Kind as FunctionKind, Ty, TypeId};
+use builtins::{Kind as FunctionKind, Ty, TypeId, Volatility};
 use sql::ast;
+use std::sync::Arc;
 use types::Datum;
+
+/// What to do about a call that nothing answers.
+const NO_MATCH: &str =
+    "No function matches the given name and argument types. You might need to add explicit type casts.";
 
 impl Binder<'_> {
     pub(super) fn function(&mut self, function: &ast::Function) -> BindResult<Scalar> {
@@ -17,16 +24,12 @@ impl Binder<'_> {
         let ident = match name.as_deref() {
             Some([ident]) => ident,
             Some([schema, ident]) if fold(schema) == "pg_catalog" => ident,
-            _ => return Err(self.not_built("a function with a schema")),
+            Some(idents) => return self.function_of_schema(idents, function),
+            None => return Err(self.not_built("a computed name of a function")),
         };
-        // What the parser has put in place of something else stands nowhere.
         let span = self.span(ident.span);
-        let made = span.is_empty() && self.view_depth == 0;
-        if made || self.view_depth > 0 && is_cast_to_alias(&fold(ident)) {
-            return Err(self.not_built("a cast to a name of the catalog"));
-        }
         if function.null_treatment.is_some() {
-            return Err(self.not_built("IGNORE NULLS"));
+            return self.unsupported("IGNORE NULLS and RESPECT NULLS");
         }
         let name = fold(ident);
         let list = match &function.args {
@@ -34,13 +37,13 @@ impl Binder<'_> {
             ast::FunctionArguments::None => {
                 return match self.session_value(&name, span)? {
                     Some(value) => Ok(value),
-                    None => Err(self.not_built("a call without parentheses")),
+                    None => self.unsupported(format!("{name} without parentheses")),
                 };
             }
             ast::FunctionArguments::Subquery(query) => {
                 return match name.as_str() {
                     "array" => self.array_subquery(query),
-                    _ => Err(self.not_built("a call of a query")),
+                    _ => self.error(BindErrorKind::Syntax { message: "syntax error at or near \"SELECT\"" }, span),
                 };
             }
         };
@@ -52,24 +55,38 @@ impl Binder<'_> {
         }
         if let Some(over) = &function.over {
             if !function.within_group.is_empty() {
-                return Err(self.not_built("WITHIN GROUP over a window"));
+                return self.error(WindowError::OrderedSet { name }.into(), span);
             }
             return self.window_call(&name, function, list, over, span);
+        }
+        if !function.within_group.is_empty()
+            && let Some(value) = self.within_group(&name, function, list, span)?
+        {
+            return Ok(value);
         }
         if builtins::functions_named(&name).any(|function| function.kind == FunctionKind::Aggregate) {
             return self.aggregate(&name, function, list, span);
         }
-        if builtins::functions_named(&name).any(|function| function.kind == FunctionKind::Window) {
-            return Err(self.not_built("a window function without a window"));
-        }
-        if !function.within_group.is_empty() {
-            return Err(self.not_built("WITHIN GROUP of this function"));
-        }
-        if list.duplicate_treatment.is_some() || function.filter.is_some() || !list.clauses.is_empty() {
-            return Err(self.not_built("DISTINCT, FILTER or ORDER BY in a call of a function"));
+        // Of arguments these are aggregates, too.
+        let is_place = matches!(name.as_str(), "rank" | "dense_rank" | "percent_rank" | "cume_dist");
+        if is_place && !list.args.is_empty() {
+            return self.error(AggregateError::NoWithinGroup { name }.into(), span);
         }
         let has_names = list.args.iter().any(|arg| matches!(arg, ast::FunctionArg::Named { .. }));
-        let args = if has_names { self.named_arguments(&name, list)? } else { self.arguments(list)? };
+        let star = matches!(list.args.as_slice(), [ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Wildcard)]);
+        let mut args = match (has_names, star) {
+            (true, _) => self.named_arguments(&name, list)?,
+            (_, true) => Vec::new(),
+            _ => self.arguments(list)?,
+        };
+        for key in &function.within_group {
+            args.push(self.scalar(&key.expr)?);
+        }
+        if let Some(word) = word_of_aggregates(function, list) {
+            // That there is no such function comes first.
+            self.resolve_call(&name, &args, span)?;
+            return self.error(AggregateError::NoAggregate { word, name }.into(), span);
+        }
         self.call_named(&name, args, span)
     }
 
@@ -93,16 +110,19 @@ impl Binder<'_> {
                 let fields = self.arguments(list)?;
                 return self.row_of(fields).map(Some);
             }
-            "current_timestamp" | "localtime" | "localtimestamp" => {
+            "current_timestamp" | "current_time" | "localtime" | "localtimestamp" => {
                 return self.moment_in_digits(name, list, span).map(Some);
             }
-            "current_time" => return Err(self.not_built("a time with time zone")),
             "current_schema" if list.args.is_empty() => return self.session_value(name, span),
             _ => return Ok(None),
         };
+        let sets = self.sets_so_far();
         let args = self.arguments(list)?;
+        if pick == "COALESCE" {
+            self.refuse_sets(sets, pick)?;
+        }
         if args.is_empty() {
-            return Err(self.not_built("no arguments"));
+            return self.error(BindErrorKind::Syntax { message: "syntax error at or near \")\"" }, span);
         }
         self.pick(pick, args).map(Some)
     }
@@ -112,7 +132,7 @@ impl Binder<'_> {
         let args = self.arguments(list)?;
         let digits = match args.as_slice() {
             [Scalar { kind: Kind::Const(Datum::Int4(digits @ 0..=6)), .. }] => *digits,
-            _ => return Err(self.not_built("a time of so many digits")),
+            _ => return self.unsupported("a time of more than six digits of a second"),
         };
         let Some(moment) = self.session_value(name, span)? else {
             return Err(self.not_built("a value of the session"));
@@ -129,14 +149,18 @@ impl Binder<'_> {
             };
             args.push(self.scalar(expr)?);
         }
-        if args.iter().any(|arg| matches!(arg.kind, Kind::Row(_))) {
-            return Err(self.not_built("a row as an argument"));
-        }
         Ok(args)
     }
 
     /// The function of that name on bound arguments.
     pub(crate) fn call_named(&mut self, name: &str, args: Vec<Scalar>, span: Span) -> BindResult<Scalar> {
+        if let Some(function) = self.relations.own_function(name) {
+            return self.own_call(function, args, span);
+        }
+        if let Some(form) = phoenix_form(name, &args) {
+            return self.phoenix_call(form, name, args, span);
+        }
+        let args = with_size_as_array(name, args);
         let call = match self.resolve_call(name, &args, span)? {
             Resolved::Call(call) => call,
             Resolved::Cast(to) => {
@@ -144,8 +168,10 @@ impl Binder<'_> {
                 return self.coerce(arg, to, CastContext::Explicit);
             }
         };
-        if call.function.kind != FunctionKind::Scalar {
-            return Err(self.not_built("an aggregate that is no call of one"));
+        match call.function.kind {
+            FunctionKind::Scalar => {}
+            FunctionKind::Window => return self.error(WindowError::NoOver { name: name.to_owned() }.into(), span),
+            _ => return Err(self.not_built("an aggregate that is no call of one")),
         }
         if call.function.returns_set {
             return self.set_in_list(&call, args, span);
@@ -162,24 +188,73 @@ impl Binder<'_> {
         Ok(Scalar { kind: Kind::Call { func, args }, ty, span })
     }
 
+    /// A call whose second argument is a word.
+    fn phoenix_call(&mut self, form: PhoenixForm, name: &str, given: Vec<Scalar>, span: Span) -> BindResult<Scalar> {
+        let types: Vec<Ty> = given.iter().map(|arg| arg.ty).collect();
+        let (wanted, returns): (&[TypeId], TypeId) = match form {
+            PhoenixForm::EncodeBase62 => (&[TypeId::INT8, TypeId::TEXT], TypeId::TEXT),
+            _ => (&[TypeId::TIMESTAMP, TypeId::TEXT, TypeId::INT4], TypeId::TIMESTAMP),
+        };
+        let most = wanted.len();
+        let mut args = Vec::with_capacity(given.len());
+        for (arg, wanted) in given.into_iter().zip(wanted) {
+            args.extend(self.try_coerce(arg, Ty::plain(*wanted), CastContext::Implicit)?);
+        }
+        if types.len() > most || args.len() < types.len() {
+            let args = types.into_iter().map(name_of).collect();
+            let kind = BindErrorKind::UndefinedFunction { name: name.to_owned(), args };
+            return Err(BindError::new(kind, span).with_hint(NO_MATCH));
+        }
+        Ok(Scalar { kind: Kind::Phoenix { form, args }, ty: Ty::plain(returns), span })
+    }
+
+    /// A call of a function of the embedding program: there is one of a name.
+    fn own_call(&mut self, function: Arc<OwnFunction>, given: Vec<Scalar>, span: Span) -> BindResult<Scalar> {
+        let undefined = |types: Vec<Ty>| {
+            let (name, args) = (function.name.clone(), types.into_iter().map(name_of).collect());
+            BindError::new(BindErrorKind::UndefinedFunction { name, args }, span).with_hint(NO_MATCH)
+        };
+        let types: Vec<Ty> = given.iter().map(|arg| arg.ty).collect();
+        if types.len() != function.args.len() {
+            return Err(undefined(types));
+        }
+        let mut args = Vec::with_capacity(given.len());
+        for (arg, wanted) in given.into_iter().zip(&function.args) {
+            match self.try_coerce(arg, *wanted, CastContext::Implicit)? {
+                Some(arg) => args.push(arg),
+                None => return Err(undefined(types)),
+            }
+        }
+        if function.volatile {
+            self.facts.volatility = Volatility::Volatile;
+            self.facts.session_bound = true;
+        }
+        self.needs.own_functions = true;
+        let (ty, span) = (function.returns, args.iter().fold(span, |all, arg| all.with(arg.span)));
+        Ok(Scalar { kind: Kind::Own { function, args }, ty, span })
+    }
+
     pub(crate) fn resolve_call(&self, name: &str, args: &[Scalar], span: Span) -> BindResult<Resolved> {
         let types: Vec<Ty> = args.iter().map(|arg| arg.ty).collect();
-        if is_of_phoenix(name, args) {
-            return Err(self.not_built("Phoenix's form of this function"));
-        }
         let wrong = |failure| {
             let (name, args) = (name.to_owned(), types.iter().map(|ty| name_of(*ty)).collect());
             match failure {
                 Failure::Ambiguous => BindError::new(BindErrorKind::AmbiguousFunction { name, args }, span).with_hint(
                     "Could not choose a best candidate function. You might need to add explicit type casts.",
                 ),
-                Failure::None if self.relations.has_function(&name) => {
-                    self.not_built("a function of the embedding program")
+                Failure::None => match self.relations.hint_for_missing(&name) {
+                    Some(hint) if builtins::functions_named(&name).next().is_none() => {
+                        let feature = format!("function {name}()").into();
+                        BindError::new(BindErrorKind::Unsupported { feature }, span).with_hint(hint)
+                    }
+                    _ if self.relations.has_function(&name) => self.not_built("a function that reads catalogs"),
+                    _ => BindError::new(BindErrorKind::UndefinedFunction { name, args }, span).with_hint(NO_MATCH),
+                },
+                Failure::Undetermined if types.iter().any(|ty| ty.id == TypeId::RECORD) => {
+                    let feature = format!("a row as an argument of {name}()").into();
+                    BindError::new(BindErrorKind::Unsupported { feature }, span)
                 }
-                Failure::None => BindError::new(BindErrorKind::UndefinedFunction { name, args }, span).with_hint(
-                    "No function matches the given name and argument types. You might need to add explicit type casts.",
-                ),
-                Failure::Undetermined => self.not_built("a polymorphic function of untyped arguments"),
+                Failure::Undetermined => BindError::new(BindErrorKind::UndeterminedType, span),
             }
         };
         resolve::function(name, &types, false).map_err(wrong)
@@ -190,9 +265,9 @@ impl Binder<'_> {
         let mut cast = Vec::with_capacity(args.len());
         for (arg, wanted) in args.into_iter().zip(&call.args) {
             cast.push(match wanted.id {
-                TypeId::ANY if call.function.name == "pg_typeof" && arg.ty.is_unknown() => {
-                    return Err(self.not_built("the name of no type"));
-                }
+                // It tells that it has none.
+                TypeId::ANY if call.function.name == "pg_typeof" => arg,
+                TypeId::ANY if arg.ty.id == TypeId::RECORD => self.row_argument(call.function.name, arg)?,
                 TypeId::ANY => self.output_type(arg)?,
                 _ => self.coerce(arg, *wanted, CastContext::Implicit)?,
             });
@@ -201,24 +276,41 @@ impl Binder<'_> {
     }
 }
 
-/// Forms of calls that only Phoenix has: `round(t, 'HOUR')`, `encode(n, 'BASE62')`, `array_fill(7, 3)`.
-fn is_of_phoenix(name: &str, args: &[Scalar]) -> bool {
-    if let ("array_fill", [_, count]) = (name, args) {
-        return matches!(count.ty.id, TypeId::INT2 | TypeId::INT4);
-    }
-    let Some(Kind::Const(Datum::Text(word))) = args.get(1).map(|arg| &arg.kind) else { return false };
-    match name {
-        "round" | "ceil" | "floor" | "trunc" => word.starts_with(|letter: char| letter.is_ascii_alphabetic()),
-        "encode" => word.eq_ignore_ascii_case("base62"),
-        _ => false,
-    }
+/// A word that only calls of aggregates have.
+fn word_of_aggregates(function: &ast::Function, list: &ast::FunctionArgumentList) -> Option<&'static str> {
+    let sorted = list.clauses.iter().any(|clause| matches!(clause, ast::FunctionArgumentClause::OrderBy(_)));
+    let distinct = matches!(list.duplicate_treatment, Some(ast::DuplicateTreatment::Distinct));
+    let all = [
+        (distinct, "DISTINCT"),
+        (!function.within_group.is_empty(), "WITHIN GROUP"),
+        (sorted, "ORDER BY"),
+        (function.filter.is_some(), "FILTER"),
+    ];
+    all.into_iter().find(|(is_there, _)| *is_there).map(|(_, word)| word)
 }
 
-/// The calls that the parser makes of casts to `regclass` and its like; in the text of a view nothing stands anywhere.
-fn is_cast_to_alias(name: &str) -> bool {
-    let name = name.strip_prefix("to_").unwrap_or(name);
-    let alias = name.strip_suffix("_oid").or_else(|| name.strip_suffix("_name"));
-    alias.is_some_and(|alias| {
-        matches!(alias, "regclass" | "regtype" | "regnamespace" | "regrole" | "regproc" | "regprocedure")
-    })
+/// Phoenix's `array_fill(v, 3)` is `array_fill(v, ARRAY[3])`.
+fn with_size_as_array(name: &str, mut args: Vec<Scalar>) -> Vec<Scalar> {
+    if name == "array_fill"
+        && let [_, size] = args.as_mut_slice()
+        && size.ty.id == TypeId::INT4
+    {
+        let none = Scalar { kind: Kind::Const(Datum::Null), ty: size.ty, span: size.span };
+        let (ty, span) = (Ty::plain(TypeId::INT4_ARRAY), size.span);
+        *size = Scalar { kind: Kind::Array(vec![std::mem::replace(size, none)]), ty, span };
+    }
+    args
+}
+
+/// Forms of calls that only Phoenix has: `round(t, 'HOUR')`, `encode(n, 'BASE62')`.
+fn phoenix_form(name: &str, args: &[Scalar]) -> Option<PhoenixForm> {
+    let Some(Kind::Const(Datum::Text(word))) = args.get(1).map(|arg| &arg.kind) else { return None };
+    let is_unit = word.starts_with(|letter: char| letter.is_ascii_alphabetic());
+    match name {
+        "round" if is_unit => Some(PhoenixForm::RoundToUnit),
+        "ceil" if is_unit => Some(PhoenixForm::CeilToUnit),
+        "floor" | "trunc" if is_unit => Some(PhoenixForm::FloorToUnit),
+        "encode" if word.eq_ignore_ascii_case("base62") => Some(PhoenixForm::EncodeBase62),
+        _ => None,
+    }
 }

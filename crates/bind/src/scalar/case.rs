@@ -14,6 +14,7 @@ impl Binder<'_> {
         whens: &[ast::CaseWhen],
         otherwise: Option<&ast::Expr>,
     ) -> BindResult<Scalar> {
+        let sets = self.sets_so_far();
         let operand = operand.map(|operand| self.case_operand(operand)).transpose()?;
         let mut conditions = Vec::with_capacity(whens.len());
         // PostgreSQL looks at ELSE first when it finds the common type.
@@ -38,6 +39,7 @@ impl Binder<'_> {
                 None => null(),
             },
         );
+        self.refuse_sets(sets, "CASE")?;
         let ty = self.unify_values(&mut values, "CASE")?;
         let span = conditions.iter().chain(&values).fold(Span::default(), |all, part| all.with(part.span));
         let mut values = values.into_iter();
@@ -51,13 +53,27 @@ impl Binder<'_> {
         let operand = self.output_type(operand)?;
         match operand.kind {
             Kind::Col(_) | Kind::Const(_) | Kind::Param(_) | Kind::Session(_) => Ok(operand),
-            _ => Err(self.not_built("CASE of a computed operand")),
+            _ if self.is_volatile(&operand) => Err(self.not_built("CASE of a volatile operand")),
+            // It is computed for each arm that is asked.
+            _ => Ok(operand),
         }
     }
 
     /// `coalesce(…)`, `greatest(…)`, `least(…)`.
     pub(super) fn pick(&mut self, name: &'static str, mut args: Vec<Scalar>) -> BindResult<Scalar> {
         let ty = self.unify_values(&mut args, name)?;
+        if name == "COALESCE" {
+            // NULL is never chosen, and one value alone is that value.
+            let is_null = |arg: &Scalar| matches!(arg.kind, Kind::Const(types::Datum::Null));
+            if args.iter().any(|arg| !is_null(arg)) {
+                args.retain(|arg| !is_null(arg));
+            }
+            if let [_] = args.as_slice()
+                && let Some(only) = args.pop()
+            {
+                return Ok(only);
+            }
+        }
         let span = args.iter().fold(Span::default(), |all, arg| all.with(arg.span));
         let kind = match name {
             "COALESCE" => Kind::Coalesce(args),
@@ -68,7 +84,8 @@ impl Binder<'_> {
 
     pub(super) fn null_if(&mut self, args: Vec<Scalar>) -> BindResult<Scalar> {
         let Ok([left, right]) = <[Scalar; 2]>::try_from(args) else {
-            return Err(self.not_built("NULLIF of other than two values"));
+            return self
+                .error(BindErrorKind::Syntax { message: "syntax error: NULLIF takes two values" }, Span::default());
         };
         let span = left.span.with(right.span);
         let copy = self.copy(&left)?;

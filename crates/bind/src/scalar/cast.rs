@@ -4,7 +4,6 @@ use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult};
 use crate::tree::{CastContext, Kind, Scalar, Span};
 use builtins::Ty;
-use builtins::lists::PgType;
 use sql::{SqlError, ast};
 
 impl Binder<'_> {
@@ -20,8 +19,8 @@ impl Binder<'_> {
             return self.array_of(elements, to, element);
         }
         let value = self.scalar(expr)?;
-        if matches!(value.kind, Kind::Row(_)) {
-            return Err(self.not_built("a cast of a row"));
+        if matches!(value.kind, Kind::Row(_)) && to.id.category() == "S" {
+            return self.unsupported("the text of a row");
         }
         self.coerce(value, to, CastContext::Explicit)
     }
@@ -38,18 +37,27 @@ impl Binder<'_> {
         if let Some(known) = known {
             return Ok(known);
         }
+        if let Some(known) = crate::catalog_types::catalog_type(data_type) {
+            return Ok(known);
+        }
+        if let ast::DataType::Interval { fields, precision } = data_type
+            && (fields.is_some() || precision.is_some())
+        {
+            let words = fields.as_ref().map(ToString::to_string).unwrap_or_default();
+            let params: Vec<i64> = precision.iter().filter_map(|digits| i64::try_from(*digits).ok()).collect();
+            return match types::DataType::of_column_name(&format!("interval {words}"), &params) {
+                Ok(ty) => Ok(Ty::of(&ty)),
+                Err(error) => self.error(BindErrorKind::Value(error), span),
+            };
+        }
         match sql::data_type(data_type) {
             Ok(_) if has_limited_elements(data_type) => Err(self.not_built("a cast to an array of limited elements")),
             Ok(ty) => Ok(Ty::of(&ty)),
             Err(SqlError::Type { source: types::TypeError::UnsupportedType { .. }, .. }) => {
                 Err(self.not_built("a cast to this type"))
             }
-            // Types that only the catalogs' columns have.
-            Err(_) if PgType::by_name(&data_type.to_string().to_lowercase()).is_some() => {
-                Err(self.not_built("a cast to a type of catalogs"))
-            }
             Err(SqlError::Type { source, .. }) => self.error(BindErrorKind::Value(source), span),
-            Err(_) => Err(self.not_built("a cast to this type")),
+            Err(_) => self.unsupported(format!("type {}", data_type.to_string().to_lowercase())),
         }
     }
 
@@ -66,12 +74,13 @@ impl Binder<'_> {
             let item = self.scalar(item)?;
             span = span.with(item.span);
             if item.ty.element().is_some() {
-                return Err(self.not_built("a cast of an array of several dimensions"));
+                return self.unsupported("a cast of an array among whose elements are arrays that are no constructors");
             }
             items.push(self.coerce(item, element, CastContext::Explicit)?);
         }
         if arrays > 0 && arrays < items.len() {
-            return Err(self.not_built("an array of arrays and other values"));
+            let message = "multidimensional arrays must have array expressions with matching dimensions";
+            return self.error(BindErrorKind::UnlikeElements { message }, span);
         }
         // Arrays that are all empty make an empty one.
         if items.iter().all(|item| matches!(&item.kind, Kind::Array(inner) if inner.is_empty())) {

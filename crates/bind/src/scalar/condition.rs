@@ -1,7 +1,6 @@
 //! IS, IN, BETWEEN and patterns.
 
 use super::operator::is_row;
-use super::row::items_of;
 use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult};
 use crate::tree::{BoolTest, CastContext, Kind, Scalar, Span};
@@ -28,31 +27,39 @@ impl Binder<'_> {
     }
 
     fn is_null(&mut self, arg: &ast::Expr, negated: bool) -> BindResult<Scalar> {
+        if let Some(fields) = self.fields_of(arg)? {
+            return Ok(self.row_is_null(fields, negated));
+        }
         let arg = self.scalar(arg)?;
-        if let Kind::Row(fields) = arg.kind {
-            return self.row_is_null(fields, negated, arg.span);
+        if let (true, Kind::Param(id)) = (arg.ty.is_unknown(), &arg.kind) {
+            // It says nothing about the parameter's type, and what does comes too late.
+            self.untyped.push((*id, arg.span));
         }
-        if let (true, Kind::Param(_)) = (arg.ty.is_unknown(), &arg.kind) {
-            return Err(self.not_built("IS NULL of a parameter without a type"));
-        }
-        let arg = self.output_type(arg)?;
+        let arg = match arg.kind {
+            Kind::Param(_) => arg,
+            _ => self.output_type(arg)?,
+        };
         let span = arg.span;
         let test = Scalar { kind: Kind::IsNull(Box::new(arg)), ty: Ty::BOOL, span };
         Ok(self.negated(test, negated))
     }
 
-    /// A row is NULL if all its fields are, and is not if none is.
-    fn row_is_null(&mut self, fields: Vec<Scalar>, negated: bool, span: Span) -> BindResult<Scalar> {
-        if fields.is_empty() || fields.iter().any(|field| matches!(field.kind, Kind::Row(_))) {
-            return Err(self.not_built("IS NULL of rows within rows"));
-        }
+    /// A row is NULL if all its fields are, and is not if none is. A row within it is a value, whatever its fields are.
+    fn row_is_null(&self, fields: Vec<Scalar>, negated: bool) -> Scalar {
+        let span = fields.iter().fold(Span::default(), |all, field| all.with(field.span));
+        let boolean = |kind, span| Scalar { kind, ty: Ty::BOOL, span };
         let mut all = Vec::with_capacity(fields.len());
         for field in fields {
             let at = field.span;
-            let test = Scalar { kind: Kind::IsNull(Box::new(field)), ty: Ty::BOOL, span: at };
-            all.push(self.negated(test, negated));
+            all.push(match field.kind {
+                Kind::Row(_) => boolean(Kind::Const(Datum::Bool(negated)), at),
+                _ => self.negated(boolean(Kind::IsNull(Box::new(field)), at), negated),
+            });
         }
-        Ok(Scalar { kind: Kind::And(all), ty: Ty::BOOL, span })
+        match all.is_empty() {
+            true => boolean(Kind::Const(Datum::Bool(true)), span),
+            false => boolean(Kind::And(all), span),
+        }
     }
 
     fn distinct(&mut self, left: &ast::Expr, right: &ast::Expr, negated: bool) -> BindResult<Scalar> {
@@ -65,10 +72,16 @@ impl Binder<'_> {
 
     /// Rows are distinct if one of their fields is.
     fn distinct_rows(&mut self, left: &ast::Expr, right: &ast::Expr, negated: bool) -> BindResult<Scalar> {
-        let (Some(left), Some(right)) = (items_of(left), items_of(right)) else {
-            return Err(self.not_built("a row beside a value that is not written as one"));
+        let is_null = |expr: &ast::Expr| matches!(expr, ast::Expr::Value(value) if value.value == ast::Value::Null);
+        if is_null(left) || is_null(right) {
+            // A row is a value, whatever its fields are.
+            let row = if is_null(left) { right } else { left };
+            let span = self.scalar(row)?.span;
+            return Ok(Scalar { kind: Kind::Const(Datum::Bool(!negated)), ty: Ty::BOOL, span });
+        }
+        let (Some(left), Some(right)) = (self.fields_of(left)?, self.fields_of(right)?) else {
+            return self.unsupported("IS DISTINCT FROM of a row and a value that is not written as one");
         };
-        let (left, right) = (self.scalars_of(&left)?, self.scalars_of(&right)?);
         let span = left.iter().chain(&right).fold(Span::default(), |all, value| all.with(value.span));
         if left.len() != right.len() {
             return self.error(BindErrorKind::UnequalRows, span);
@@ -76,7 +89,7 @@ impl Binder<'_> {
         let mut tests = Vec::with_capacity(left.len());
         for (left, right) in left.into_iter().zip(right) {
             if matches!(left.kind, Kind::Row(_)) || matches!(right.kind, Kind::Row(_)) {
-                return Err(self.not_built("rows within rows"));
+                return self.unsupported("IS DISTINCT FROM of rows within rows");
             }
             tests.push(self.distinct_values(left, right, negated)?);
         }
@@ -84,13 +97,8 @@ impl Binder<'_> {
         Ok(Scalar { kind, ty: Ty::BOOL, span })
     }
 
-    fn distinct_values(&mut self, left: Scalar, right: Scalar, negated: bool) -> BindResult<Scalar> {
+    pub(super) fn distinct_values(&mut self, left: Scalar, right: Scalar, negated: bool) -> BindResult<Scalar> {
         let span = left.span.with(right.span);
-        if [&left, &right].iter().any(|side| side.ty.is_unknown() && matches!(side.kind, Kind::Param(_)))
-            && [&left, &right].iter().any(|side| matches!(side.kind, Kind::Const(Datum::Null)))
-        {
-            return Err(self.not_built("a parameter without a type beside NULL"));
-        }
         if let (Kind::Const(Datum::Null), _) | (_, Kind::Const(Datum::Null)) = (&left.kind, &right.kind) {
             let other = if matches!(left.kind, Kind::Const(Datum::Null)) { right } else { left };
             let other = self.output_type(other)?;
@@ -154,14 +162,10 @@ impl Binder<'_> {
         high: &ast::Expr,
     ) -> BindResult<Scalar> {
         if is_row(arg) || is_row(low) || is_row(high) {
-            return Err(self.not_built("BETWEEN of rows"));
+            return self.between_rows(arg, negated, low, high);
         }
+        // What is volatile is computed for each bound, as PostgreSQL does.
         let arg = self.scalar(arg)?;
-        if !matches!(arg.kind, Kind::Col(_) | Kind::Const(_) | Kind::Param(_) | Kind::Session(_))
-            && self.is_volatile(&arg)
-        {
-            return Err(self.not_built("BETWEEN of a volatile value"));
-        }
         let (low, high) = (self.scalar(low)?, self.scalar(high)?);
         let span = arg.span.with(low.span).with(high.span);
         let (from, to) = if negated { ("<", ">") } else { (">=", "<=") };
@@ -180,6 +184,7 @@ impl Binder<'_> {
             Kind::Call { func, .. } => {
                 builtins::function(*func).is_none_or(|function| function.volatility == builtins::Volatility::Volatile)
             }
+            Kind::Own { function, .. } => function.volatile,
             Kind::Subquery(_) => true,
             _ => false,
         };
@@ -190,7 +195,7 @@ impl Binder<'_> {
 }
 
 /// Does it read a column, of whichever query?
-pub(super) fn reads_columns(value: &Scalar) -> bool {
+pub(crate) fn reads_columns(value: &Scalar) -> bool {
     let mut found = match &value.kind {
         Kind::Col(_) => true,
         Kind::Subquery(subquery) => !subquery.free.is_empty(),

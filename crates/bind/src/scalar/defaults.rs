@@ -28,7 +28,7 @@ fn declared(func: FuncId) -> Vec<Declared> {
 
 impl Binder<'_> {
     /// All arguments of a call with names, in the order of the only function that it can mean.
-    pub(super) fn named_arguments(&mut self, name: &str, list: &ast::FunctionArgumentList) -> BindResult<Vec<Scalar>> {
+    pub(crate) fn named_arguments(&mut self, name: &str, list: &ast::FunctionArgumentList) -> BindResult<Vec<Scalar>> {
         let mut functions = builtins::functions_named(name);
         let (Some(function), None) = (functions.next(), functions.next()) else {
             return Err(self.not_built("arguments with names of this function"));

@@ -41,7 +41,15 @@ impl Binder<'_> {
             (Datum::Int8(value), Ty::INT8)
         } else {
             let ty = Ty { digits: written_digits(digits), ..plain(TypeId::NUMERIC) };
-            (self.input(digits, ty, CastContext::Implicit, span)?, ty)
+            match self.input(digits, ty, CastContext::Implicit, span) {
+                Ok(number) => (number, ty),
+                // What numeric cannot hold is read as a double.
+                Err(error) if error.is_out_of_range() => {
+                    let ty = plain(TypeId::FLOAT8);
+                    (self.input(digits, ty, CastContext::Implicit, span)?, ty)
+                }
+                Err(error) => return Err(error),
+            }
         };
         Ok(Scalar { kind: Kind::Const(datum), ty, span })
     }

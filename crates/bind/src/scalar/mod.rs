@@ -10,14 +10,18 @@ mod defaults;
 mod literal;
 mod operator;
 mod pattern;
+mod record;
 mod row;
 mod session;
 mod special;
 mod subquery;
+mod within_group;
+
+pub(crate) use condition::reads_columns;
 
 use crate::binder::Binder;
-use crate::error::BindResult;
-use crate::tree::{Kind, Scalar};
+use crate::error::{BindErrorKind, BindResult};
+use crate::tree::{Kind, Scalar, Span};
 use sql::ast;
 
 /// Expressions and queries within each other, at most: each takes stack. `sql` bounds the nesting that can be written,
@@ -28,7 +32,7 @@ impl Binder<'_> {
     /// Binds an expression over the names in sight. Its type may be unknown still.
     pub(crate) fn scalar(&mut self, expr: &ast::Expr) -> BindResult<Scalar> {
         if self.depth >= MAX_DEPTH {
-            return Err(self.not_built("an expression nested so deeply"));
+            return self.error(BindErrorKind::TooDeep { what: "expressions are" }, Span::default());
         }
         self.depth += 1;
         let bound = self.expression(expr);

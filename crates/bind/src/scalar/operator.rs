@@ -6,7 +6,7 @@ use crate::coerce::name_of;
 use crate::error::{BindError, BindErrorKind, BindResult};
 use crate::tree::{BoolTest, CastContext, Kind, Scalar, Span};
 use builtins::resolve::{self, Failure};
-use builtins::{FuncId, Ty, TypeId, digits, function, operators_named};
+use builtins::{FuncId, Ty, TypeId, digits, function};
 use sql::ast;
 
 impl Binder<'_> {
@@ -18,6 +18,9 @@ impl Binder<'_> {
     ) -> BindResult<Scalar> {
         if matches!(op, ast::BinaryOperator::And | ast::BinaryOperator::Or) {
             return self.connective(left, op, right);
+        }
+        if *op == ast::BinaryOperator::Overlaps {
+            return self.overlaps(left, right);
         }
         if is_row(left) || is_row(right) {
             return self.compare_rows(left, op, right);
@@ -38,8 +41,7 @@ impl Binder<'_> {
             | O::MyIntegerDivide
             | O::Match
             | O::Regexp
-            | O::Overlaps
-            | O::Assignment => Err(self.not_built("this operator")),
+            | O::Assignment => self.unsupported(format!("operator {op}")),
             O::PGCustomBinaryOperator(parts) => match parts.as_slice() {
                 [symbol] => Ok(symbol.clone()),
                 _ => Err(self.not_built("an operator with a schema")),
@@ -86,7 +88,7 @@ impl Binder<'_> {
             return self.number(&negative(&digits), span);
         }
         if is_row(operand) {
-            return Err(self.not_built("an operator in front of a row"));
+            return self.unsupported(format!("operator {op} in front of a row"));
         }
         let value = self.scalar(operand)?;
         let span = value.span;
@@ -101,9 +103,6 @@ impl Binder<'_> {
         right: Scalar,
         span: Span,
     ) -> BindResult<Scalar> {
-        if operators_named(name).is_empty() {
-            return Err(self.not_built("an operator that the table does not have"));
-        }
         let call = match resolve::operator(name, left.as_ref().map(|left| left.ty), right.ty) {
             Ok(call) => call,
             Err(failure) => return Err(self.operator_error(name, left.as_ref(), &right, failure)),

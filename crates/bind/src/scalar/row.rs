@@ -1,7 +1,8 @@
 //! Row values and how they compare.
 
 use crate::binder::Binder;
-use crate::error::{BindErrorKind, BindResult};
+use crate::coerce::name_of;
+use crate::error::{BindError, BindErrorKind, BindResult};
 use crate::tree::{CompareOp, Kind, Scalar, Span};
 use builtins::{Ty, TypeId};
 use sql::ast;
@@ -20,6 +21,18 @@ impl Binder<'_> {
         Ok(Scalar { kind: Kind::Row(values), ty: Ty::plain(TypeId::RECORD), span })
     }
 
+    /// The fields of a row that is written out, or of a whole row that a relation's name stands for.
+    pub(super) fn fields_of(&mut self, expr: &ast::Expr) -> BindResult<Option<Vec<Scalar>>> {
+        if let Some(items) = items_of(expr) {
+            return self.scalars_of(&items).map(Some);
+        }
+        match expr {
+            ast::Expr::Nested(inner) => self.fields_of(inner),
+            ast::Expr::Identifier(ident) => self.whole_row(ident),
+            _ => Ok(None),
+        }
+    }
+
     /// `(a, b) < (c, d)`.
     pub(super) fn compare_rows(
         &mut self,
@@ -27,32 +40,89 @@ impl Binder<'_> {
         op: &ast::BinaryOperator,
         right: &ast::Expr,
     ) -> BindResult<Scalar> {
-        use ast::BinaryOperator as O;
-        let op = match op {
-            O::Eq => CompareOp::Eq,
-            O::NotEq => CompareOp::NotEq,
-            O::Lt => CompareOp::Lt,
-            O::LtEq => CompareOp::LtEq,
-            O::Gt => CompareOp::Gt,
-            O::GtEq => CompareOp::GtEq,
-            _ => return Err(self.not_built("this operator on rows")),
+        let name = self.operator_name(op)?;
+        let Some(fields) = self.fields_of(left)? else {
+            // Only on the right a query stands for a row.
+            let left = self.scalar(left)?;
+            return self.no_row_operator(name_of(left.ty), &name, "record".to_owned(), left.span);
         };
-        let (Some(left), Some(right)) = (items_of(left), items_of(right)) else {
-            return Err(self.not_built("a row beside a value that is not written as one"));
-        };
-        let (left, right) = (self.scalars_of(&left)?, self.scalars_of(&right)?);
-        self.row_comparison(op, left, right)
+        self.compare_fields(fields, &name, right)
     }
 
-    fn row_comparison(&mut self, op: CompareOp, left: Vec<Scalar>, right: Vec<Scalar>) -> BindResult<Scalar> {
+    /// A row beside an expression: a row too, or a query of one.
+    fn compare_fields(&mut self, left: Vec<Scalar>, name: &str, right: &ast::Expr) -> BindResult<Scalar> {
+        let fields = match self.fields_of(right)? {
+            Some(fields) => fields,
+            None => match query_of(right) {
+                Some(query) => self.fields_of_query(query, left.len())?,
+                None => {
+                    let right = self.scalar(right)?;
+                    return self.no_row_operator("record".to_owned(), name, name_of(right.ty), right.span);
+                }
+            },
+        };
+        let Some(op) = CompareOp::of_sign(name) else { return self.refuse_row_operator(name, left, fields) };
+        // A whole row is a value of a type, as rows within rows are.
+        if items_of(right).is_none() && query_of(right).is_none() {
+            let of = |fields: Vec<Scalar>| {
+                let span = fields.iter().fold(Span::default(), |all, field| all.with(field.span));
+                Scalar { kind: Kind::Row(fields), ty: Ty::plain(TypeId::RECORD), span }
+            };
+            let equal = self.equal_records(op, of(left), of(fields))?;
+            return Ok(self.negated(equal, op == CompareOp::NotEq));
+        }
+        self.row_comparison(op, left, fields)
+    }
+
+    /// The only row of a query, NULLs if it has none.
+    fn fields_of_query(&mut self, query: &ast::Query, width: usize) -> BindResult<Vec<Scalar>> {
+        let mut fields = Vec::with_capacity(width);
+        for at in 0..width {
+            match self.nth_of_subquery(query, at, width)? {
+                Some(field) => fields.push(field),
+                None => {
+                    let many = self.inner_query(query)?.0.outputs.len() > width;
+                    return self.error(BindErrorKind::SubqueryWidth { many }, Span::default());
+                }
+            }
+        }
+        Ok(fields)
+    }
+
+    fn no_row_operator<T>(&self, left: String, name: &str, right: String, span: Span) -> BindResult<T> {
+        let kind = BindErrorKind::UndefinedOperator { left: Some(left), name: name.to_owned(), right };
+        let hint = "No operator matches the given name and argument types. You might need to add explicit type casts.";
+        Err(BindError::new(kind, span).with_hint(hint))
+    }
+
+    /// Rows have comparisons and no other operators.
+    fn refuse_row_operator<T>(&mut self, name: &str, left: Vec<Scalar>, right: Vec<Scalar>) -> BindResult<T> {
+        let (Some(left), Some(right)) = (left.into_iter().next(), right.into_iter().next()) else {
+            return self.unsupported(format!("operator {name} on rows without fields"));
+        };
+        let span = left.span.with(right.span);
+        let value = self.operator(name, Some(left), right, span)?;
+        match value.ty.id == TypeId::BOOL {
+            true => self.unsupported(format!("operator {name} on rows")),
+            false => self.error(BindErrorKind::RowOperator { found: name_of(value.ty) }, span),
+        }
+    }
+
+    pub(super) fn row_comparison(
+        &mut self,
+        op: CompareOp,
+        left: Vec<Scalar>,
+        right: Vec<Scalar>,
+    ) -> BindResult<Scalar> {
         let span = left.iter().chain(&right).fold(Span::default(), |all, value| all.with(value.span));
         if left.len() != right.len() {
             return self.error(BindErrorKind::UnequalRows, span);
         }
-        let mut pairs = Vec::with_capacity(left.len());
+        let (mut pairs, mut nested) = (Vec::with_capacity(left.len()), Vec::new());
         for (left, right) in left.into_iter().zip(right) {
             if matches!(left.kind, Kind::Row(_)) || matches!(right.kind, Kind::Row(_)) {
-                return Err(self.not_built("rows within rows"));
+                nested.push(self.equal_records(op, left, right)?);
+                continue;
             }
             let (eq, left, right) = self.comparison("=", left, right)?;
             let lt = match op {
@@ -64,19 +134,69 @@ impl Binder<'_> {
             };
             pairs.push((eq, lt, left, right));
         }
-        Ok(Scalar { kind: Kind::RowCompare { op, pairs }, ty: Ty::BOOL, span })
+        if nested.is_empty() {
+            return Ok(Scalar { kind: Kind::RowCompare { op, pairs }, ty: Ty::BOOL, span });
+        }
+        if !pairs.is_empty() {
+            let kind = Kind::RowCompare { op: CompareOp::Eq, pairs };
+            nested.push(Scalar { kind, ty: Ty::BOOL, span });
+        }
+        let all = Scalar { kind: Kind::And(nested), ty: Ty::BOOL, span };
+        Ok(self.negated(all, op == CompareOp::NotEq))
+    }
+
+    /// Rows within rows are equal as values of a type are: NULL is a value as others.
+    fn equal_records(&mut self, op: CompareOp, left: Scalar, right: Scalar) -> BindResult<Scalar> {
+        let span = left.span.with(right.span);
+        let (a, b) = match (left, right) {
+            (Scalar { kind: Kind::Row(a), .. }, Scalar { kind: Kind::Row(b), .. }) => (a, b),
+            (left, right) => return self.no_row_operator(name_of(left.ty), op.sign(), name_of(right.ty), span),
+        };
+        if !matches!(op, CompareOp::Eq | CompareOp::NotEq) {
+            return self.unsupported("an order of rows within rows");
+        }
+        if a.len() != b.len() {
+            return self.error(BindErrorKind::UnequalRows, span);
+        }
+        let mut tests = Vec::with_capacity(a.len());
+        for (a, b) in a.into_iter().zip(b) {
+            tests.push(match (&a.kind, &b.kind) {
+                (Kind::Row(_), _) | (_, Kind::Row(_)) => self.equal_records(op, a, b)?,
+                _ => self.distinct_values(a, b, true)?,
+            });
+        }
+        Ok(Scalar { kind: Kind::And(tests), ty: Ty::BOOL, span })
+    }
+
+    /// `(a, b) OVERLAPS (c, d)`.
+    pub(super) fn overlaps(&mut self, left: &ast::Expr, right: &ast::Expr) -> BindResult<Scalar> {
+        let mut args = Vec::with_capacity(4);
+        for side in [left, right] {
+            let Some([start, end]) = items_of(side).and_then(|items| <[&ast::Expr; 2]>::try_from(items).ok()) else {
+                let message = "wrong number of parameters in OVERLAPS expression: each side has two";
+                return self.error(BindErrorKind::Syntax { message }, Span::default());
+            };
+            args.push(self.scalar(start)?);
+            args.push(self.scalar(end)?);
+        }
+        let span = args.iter().fold(Span::default(), |all, arg| all.with(arg.span));
+        self.call_named("overlaps", args, span)
     }
 
     /// `(a, b) IN ((1, 2), (3, 4))`.
     pub(super) fn in_rows(&mut self, arg: &ast::Expr, list: &[ast::Expr], negated: bool) -> BindResult<Scalar> {
-        let Some(arg) = items_of(arg) else { return Err(self.not_built("rows in IN")) };
-        let arg = self.scalars_of(&arg)?;
+        let Some(arg) = self.fields_of(arg)? else {
+            let arg = self.scalar(arg)?;
+            return self.no_row_operator(name_of(arg.ty), "=", "record".to_owned(), arg.span);
+        };
         let mut tests = Vec::with_capacity(list.len());
         for row in list {
-            let Some(row) = items_of(row) else { return Err(self.not_built("rows in IN")) };
-            let row = self.scalars_of(&row)?;
             let arg = arg.iter().map(|value| self.copy(value)).collect::<BindResult<Vec<_>>>()?;
-            tests.push(self.row_comparison(CompareOp::Eq, arg, row)?);
+            let Some(fields) = self.fields_of(row)? else {
+                let row = self.scalar(row)?;
+                return self.no_row_operator("record".to_owned(), "=", name_of(row.ty), row.span);
+            };
+            tests.push(self.row_comparison(CompareOp::Eq, arg, fields)?);
         }
         let span = tests.iter().fold(Span::default(), |all, test| all.with(test.span));
         let any = match (tests.len(), tests.pop()) {
@@ -87,6 +207,42 @@ impl Binder<'_> {
             }
         };
         Ok(self.negated(any, negated))
+    }
+
+    /// `(a, b) BETWEEN (1, 2) AND (3, 4)`.
+    pub(super) fn between_rows(
+        &mut self,
+        arg: &ast::Expr,
+        negated: bool,
+        low: &ast::Expr,
+        high: &ast::Expr,
+    ) -> BindResult<Scalar> {
+        let Some(arg) = self.fields_of(arg)? else {
+            let arg = self.scalar(arg)?;
+            return self.no_row_operator(name_of(arg.ty), ">=", "record".to_owned(), arg.span);
+        };
+        let copy = arg.iter().map(|value| self.copy(value)).collect::<BindResult<Vec<_>>>()?;
+        let (from, to) = if negated { ("<", ">") } else { (">=", "<=") };
+        let both = vec![self.compare_fields(copy, from, low)?, self.compare_fields(arg, to, high)?];
+        let span = both.iter().fold(Span::default(), |all, test| all.with(test.span));
+        let kind = if negated { Kind::Or(both) } else { Kind::And(both) };
+        Ok(Scalar { kind, ty: Ty::BOOL, span })
+    }
+
+    /// A row among the arguments of a function that takes values of any type.
+    pub(super) fn row_argument(&mut self, name: &str, row: Scalar) -> BindResult<Scalar> {
+        match name {
+            "count" | "json_build_array" | "json_build_object" | "to_json" => Ok(row),
+            _ => self.unsupported(format!("a row as an argument of {name}()")),
+        }
+    }
+}
+
+fn query_of(expr: &ast::Expr) -> Option<&ast::Query> {
+    match expr {
+        ast::Expr::Nested(inner) => query_of(inner),
+        ast::Expr::Subquery(query) => Some(query),
+        _ => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::binder::{Binder, plain};
 use crate::error::BindResult;
 use crate::tree::{Kind, Scalar, SessionValue, Span};
-use builtins::{TypeId, Volatility};
+use builtins::TypeId;
 
 impl Binder<'_> {
     /// The value of that name; `None` if the name is none of them.
@@ -14,15 +14,14 @@ impl Binder<'_> {
             "current_timestamp" => (S::CurrentTimestamp, TypeId::TIMESTAMPTZ),
             "localtime" => (S::LocalTime, TypeId::TIME),
             "localtimestamp" => (S::LocalTimestamp, TypeId::TIMESTAMP),
-            "current_time" => return Err(self.not_built("a time with time zone")),
+            "current_time" => (S::CurrentTime, TypeId::TIME),
             "current_user" | "current_role" | "user" => (S::CurrentUser, TypeId::NAME),
             "session_user" => (S::SessionUser, TypeId::NAME),
             "current_schema" => (S::CurrentSchema, TypeId::NAME),
             "current_catalog" => (S::CurrentCatalog, TypeId::NAME),
             _ => return Ok(None),
         };
-        self.facts.session_bound = true;
-        self.facts.volatility = self.facts.volatility.max(Volatility::Stable);
+        self.note_stable();
         Ok(Some(Scalar { kind: Kind::Session(value), ty: plain(ty), span }))
     }
 }

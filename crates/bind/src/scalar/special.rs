@@ -33,12 +33,20 @@ impl Binder<'_> {
                 args.extend(trim_characters.iter().flatten());
                 (name, args)
             }
+            E::Substring { expr, substring_from: None, substring_for, .. } => {
+                ("substring", [Some(expr), substring_for.as_ref()].into_iter().flatten().map(AsRef::as_ref).collect())
+            }
             E::Extract { field, expr, .. } => return self.extract(&field.to_string(), expr),
-            _ => return Err(self.not_built("this form of call")),
+            _ => return self.unsupported("this form of call"),
         };
         let mut values = Vec::with_capacity(args.len());
         for arg in args {
             values.push(self.scalar(arg)?);
+        }
+        // Of so many letters: from the first on.
+        if matches!(expr, E::Substring { substring_from: None, substring_for: Some(_), .. }) {
+            let one = Scalar { kind: Kind::Const(Datum::Int4(1)), ty: Ty::INT4, span: Span::default() };
+            values.insert(1, one);
         }
         let span = values.iter().fold(Span::default(), |all, value| all.with(value.span));
         self.call_named(name, values, span)

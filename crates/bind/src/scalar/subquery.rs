@@ -4,7 +4,7 @@ use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult};
 use crate::query::Rows;
 use crate::scope::Boundary;
-use crate::tree::{ColRef, Kind, Scalar, Span, Subquery, SubqueryKind};
+use crate::tree::{ColRef, CompareOp, Kind, Scalar, Span, Subquery, SubqueryKind};
 use builtins::Ty;
 use sql::ast;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ impl Binder<'_> {
         let element = self.one_column(&rows)?;
         match element.id.array() {
             Some(id) => self.subquery(SubqueryKind::ArrayOf, rows, free, Ty { id, ..element }),
-            None => Err(self.not_built("an array of this type")),
+            None => self.unsupported(format!("an array of {}", crate::coerce::name_of(element))),
         }
     }
 
@@ -45,11 +45,8 @@ impl Binder<'_> {
         all: bool,
     ) -> BindResult<Scalar> {
         let values = super::row::items_of(left).unwrap_or_else(|| vec![left]);
-        if values.len() > 1 && !matches!(op, "=" | "<>") {
-            return Err(self.not_built("an order of rows and subqueries"));
-        }
-        if values.len() > 1 && (op == "<>") != all {
-            return Err(self.not_built("this operator of rows and subqueries"));
+        if values.len() > 1 && CompareOp::of_sign(op).is_none() {
+            return self.unsupported(format!("operator {op} on rows"));
         }
         let (mut rows, free) = self.inner_query(query)?;
         if values.len() != rows.outputs.len() {
@@ -77,12 +74,12 @@ impl Binder<'_> {
     }
 
     /// Binds a query over the names in sight; also gives the columns that it reads of the queries around it.
-    fn inner_query(&mut self, query: &ast::Query) -> BindResult<(Rows, Vec<ColRef>)> {
+    pub(super) fn inner_query(&mut self, query: &ast::Query) -> BindResult<(Rows, Vec<ColRef>)> {
         if self.scopes.is_empty() {
             // VALUES of a statement have no scope of their own.
             self.scopes.push(crate::scope::Scope::new());
         }
-        self.boundaries.push(Boundary { depth: self.scopes.len(), free: BTreeMap::new() });
+        self.boundaries.push(Boundary { depth: self.scopes.len(), free: BTreeMap::new(), in_expression: true });
         let rows = self.subquery_rows(query);
         let free = self.boundaries.pop().map(|boundary| boundary.free).unwrap_or_default();
         Ok((rows?, free.into_iter().map(|(id, level)| ColRef { id, level }).collect()))

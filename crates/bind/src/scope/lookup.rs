@@ -1,5 +1,6 @@
 //! From a name to a column: one query at a time, the innermost first.
 
+use super::table_oid::TABLE_OID;
 use super::{ItemColumns, ScopeItem};
 use crate::binder::Binder;
 use crate::error::{BindError, BindErrorKind, BindResult};
@@ -16,9 +17,30 @@ impl Binder<'_> {
         let (name, span) = (fold(ident), self.span(ident.span));
         match self.find_column(&name, span)? {
             Some(place) => self.reference(place, span),
-            None if self.find_relation(&name).is_some() => Err(self.not_built("a reference to a whole row")),
+            None if name == TABLE_OID && self.owner_of_oid()?.is_some() => self.bare_table_oid(span),
+            None if self.find_relation(&name).is_some() => self.unsupported("a whole row as a value"),
             None => Err(self.missing_column(&name, span)),
         }
+    }
+
+    /// The columns of the relation of that name; `None` for the name of a column, or of nothing.
+    pub(crate) fn whole_row(&mut self, ident: &ast::Ident) -> BindResult<Option<Vec<Scalar>>> {
+        let (name, span) = (fold(ident), self.span(ident.span));
+        if self.find_column(&name, span)?.is_some() {
+            return Ok(None);
+        }
+        let Some((scope, item_at)) = self.find_relation(&name) else { return Ok(None) };
+        self.check_lateral(scope, item_at, span)?;
+        let Some(item) = self.scopes.get(scope).and_then(|scope| scope.items.get(item_at)).cloned() else {
+            return Ok(None);
+        };
+        let item = ScopeItem { qualified_only: Vec::new(), ..item };
+        let columns = self.visible(std::slice::from_ref(&item));
+        columns
+            .iter()
+            .map(|column| self.reference((scope, item_at, column.place.1), span))
+            .collect::<BindResult<_>>()
+            .map(Some)
     }
 
     /// `t.a`, `s.t.a`.
@@ -29,7 +51,7 @@ impl Binder<'_> {
         let name = fold(last);
         match self.column_in(scope, item, &name, span)? {
             Some(at) => self.reference((scope, item, at), span),
-            None if is_system(&name) => Err(self.not_built("a system column")),
+            None if name == TABLE_OID && self.has_oid(scope, item) => self.table_oid(scope, item, span),
             None => {
                 let relation = qualifier.last().map(fold);
                 let found = self.scopes.get(scope).and_then(|scope| scope.items.get(item));
@@ -50,6 +72,10 @@ impl Binder<'_> {
                 self.find_relation(name)
             }
             [schema, name] => self.find_table_of_schema(schema, name),
+            [database, schema, name] => {
+                self.check_database(database, &names.join("."), span)?;
+                self.find_table_of_schema(schema, name)
+            }
             _ => return Err(self.not_built("a name with a database")),
         };
         let Some((scope, item)) = found else {
@@ -97,6 +123,11 @@ impl Binder<'_> {
         Ok(None)
     }
 
+    /// Is a column of that bare name in sight?
+    pub(crate) fn has_column(&self, name: &str, span: Span) -> BindResult<bool> {
+        Ok(self.find_column(name, span)?.is_some())
+    }
+
     /// The column of that name of the innermost query; `None` if it has none. GROUP BY asks so.
     pub(crate) fn own_column(&self, name: &str, span: Span) -> BindResult<bool> {
         let own = self.scopes.len().saturating_sub(1);
@@ -131,7 +162,8 @@ impl Binder<'_> {
         let oid = match found {
             crate::Found::Table(table) => table.oid,
             crate::Found::View(view) => view.oid,
-            crate::Found::Other(_) => return None,
+            crate::Found::Computed(relation) if relation.oid != 0 => catalog::TableOid(relation.oid),
+            crate::Found::Computed(_) | crate::Found::Other(_) => return None,
         };
         self.find_item(|item| item.table == Some(oid))
     }
@@ -166,7 +198,7 @@ impl Binder<'_> {
         let item = self.scopes.get(scope).and_then(|scope| scope.items.get(item));
         let id = match item.map(|item| &item.columns) {
             Some(&ItemColumns::Table { rel, .. }) => self.table_col(rel, at)?,
-            Some(ItemColumns::Named(columns)) => match columns.get(at) {
+            Some(ItemColumns::Named(columns) | ItemColumns::Computed { columns, .. }) => match columns.get(at) {
                 Some((_, id)) => *id,
                 None => return Err(self.not_built("a column that is out of range")),
             },
@@ -186,13 +218,8 @@ impl Binder<'_> {
         }
     }
 
-    fn level_of(&self, scope: usize) -> BindResult<u8> {
+    pub(super) fn level_of(&self, scope: usize) -> BindResult<u8> {
         let level = self.scopes.len() - 1 - scope;
         u8::try_from(level).map_err(|_| BindError::new(BindErrorKind::TooManyColumns, Span::default()))
     }
-}
-
-/// PostgreSQL's columns that each table has.
-pub(super) fn is_system(name: &str) -> bool {
-    matches!(name, "tableoid" | "ctid" | "xmin" | "xmax" | "cmin" | "cmax")
 }

@@ -1,6 +1,5 @@
 //! What to say about names that are not there.
 
-use super::lookup::is_system;
 use crate::binder::Binder;
 use crate::error::{BindError, BindErrorKind};
 use crate::scope::ScopeItem;
@@ -9,9 +8,6 @@ use crate::tree::Span;
 impl Binder<'_> {
     /// No column of that bare name is in sight.
     pub(super) fn missing_column(&self, name: &str, span: Span) -> BindError {
-        if is_system(name) && self.scopes.iter().any(|scope| !scope.items.is_empty()) {
-            return self.not_built("a system column");
-        }
         let items = self.scopes.iter().rev().flat_map(|scope| &scope.items);
         let names: Vec<&str> = items.flat_map(|item| self.names_of(item)).collect();
         let kind = BindErrorKind::UndefinedColumn { relation: None, name: name.to_owned() };

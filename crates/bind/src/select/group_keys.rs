@@ -9,7 +9,7 @@ use crate::binder::Binder;
 use crate::error::{BindError, BindErrorKind, BindResult, Clause};
 use crate::name::fold;
 use crate::same::same;
-use crate::tree::Scalar;
+use crate::tree::{Scalar, Span};
 use sql::ast;
 
 /// Grouping sets of one query, at most.
@@ -35,10 +35,10 @@ impl Binder<'_> {
     /// GROUP BY: a bare name is a column's before it is an output's.
     pub(super) fn group_keys(&mut self, by: &ast::GroupByExpr, outputs: Outputs<'_>) -> BindResult<Groups> {
         let ast::GroupByExpr::Expressions(exprs, modifiers) = by else {
-            return Err(self.not_built("GROUP BY ALL"));
+            return self.unsupported("GROUP BY ALL");
         };
         if !modifiers.is_empty() {
-            return Err(self.not_built("a modifier of GROUP BY"));
+            return self.unsupported("a modifier of GROUP BY");
         }
         let (mut keys, mut sets, mut distinct): (Vec<Scalar>, Sets, bool) = (Vec::new(), vec![Vec::new()], false);
         for expr in exprs {
@@ -98,7 +98,7 @@ impl Binder<'_> {
     /// The sets of CUBE: the first element is the last to be left out.
     fn cubed(&self, items: &[Vec<usize>]) -> BindResult<Sets> {
         if items.len() > MOST_OF_CUBE {
-            return Err(self.not_built("CUBE of so many elements"));
+            return self.error(BindErrorKind::CubeElements { limit: MOST_OF_CUBE }, Span::default());
         }
         let chosen = |mask: usize| {
             let is_in = |at: usize| mask >> (items.len() - 1 - at) & 1 == 1;
@@ -155,7 +155,7 @@ impl Binder<'_> {
 
     fn beside_each_other(&self, sets: &Sets, further: &Sets) -> BindResult<Sets> {
         if sets.len().saturating_mul(further.len()) > MOST_SETS {
-            return Err(self.not_built("so many grouping sets"));
+            return self.error(BindErrorKind::TooManySets { limit: MOST_SETS }, Span::default());
         }
         Ok(sets.iter().flat_map(|set| further.iter().map(move |more| joined([set, more]))).collect())
     }

@@ -2,8 +2,9 @@
 
 use super::group_keys::Groups;
 use crate::binder::Binder;
-use crate::error::{BindErrorKind, BindResult, Clause};
-use crate::same::same;
+use crate::call_error::AggregateError;
+use crate::error::{BindError, BindErrorKind, BindResult, Clause};
+use crate::same::{alike, same};
 use crate::scope::ItemColumns;
 use crate::tree::{AggCall, ColId, ColInfo, ColRef, ColSet, Key, Kind, Rel, Scalar, Span};
 use builtins::{FuncId, Ty};
@@ -91,9 +92,6 @@ impl Binder<'_> {
         let mut grouped = Grouped { computed: Vec::new(), cols: BTreeSet::new(), dependent: BTreeSet::new() };
         let mut key_cols = Vec::with_capacity(groups.keys.len());
         for key in &groups.keys {
-            if holds_subquery(key) {
-                return Err(self.not_built("GROUP BY of a subquery"));
-            }
             let col = self.column_of("key", key, &mut exprs)?;
             if !matches!(key.kind, Kind::Col(ColRef { level: 0, .. })) {
                 grouped.computed.push((key.clone(), col));
@@ -114,8 +112,12 @@ impl Binder<'_> {
             grouped.dependent = self.dependent_columns(&grouped.cols)?;
         }
         let sets = self.sets_of(groups, &key_cols);
-        grouped.cols.extend(windows);
         let mut read = BTreeSet::new();
+        let mut direct = std::mem::take(&mut self.scope().direct);
+        for value in calls.iter_mut().flat_map(|(_, call)| &mut call.direct).chain(&mut direct) {
+            self.regroup(value, &grouped, &mut read).map_err(direct_error)?;
+        }
+        grouped.cols.extend(windows);
         for value in above {
             self.regroup(value, &grouped, &mut read)?;
         }
@@ -144,9 +146,22 @@ impl Binder<'_> {
     /// `GROUPING(a, b)`.
     pub(crate) fn grouping_call(&mut self, list: &ast::FunctionArgumentList, span: Span) -> BindResult<Scalar> {
         let scope = self.scope();
-        let above_groups = matches!(scope.clause, Clause::SelectList | Clause::Having | Clause::OrderBy);
-        if !above_groups || scope.in_aggregate || list.args.is_empty() || list.args.len() > MOST_GROUPING_ARGUMENTS {
-            return Err(self.not_built("GROUPING in this place"));
+        let (clause, nested) = (scope.clause, scope.in_aggregate);
+        let above_groups = matches!(
+            clause,
+            Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::DistinctOn | Clause::WindowDefinition
+        );
+        if !above_groups {
+            return self.error(BindErrorKind::GroupingNotAllowed { clause }, span);
+        }
+        if nested {
+            return self.error(BindErrorKind::NestedAggregate, span);
+        }
+        if list.args.is_empty() {
+            return self.error(BindErrorKind::Syntax { message: "syntax error at or near \")\"" }, span);
+        }
+        if list.args.len() > MOST_GROUPING_ARGUMENTS {
+            return self.error(BindErrorKind::TooManyGroupingArguments, span);
         }
         let args = self.arguments(list)?;
         let info = ColInfo { name: "grouping".to_owned(), ty: Ty::INT4, nullable: false, origin: None };
@@ -208,7 +223,7 @@ impl Binder<'_> {
 
     /// Puts columns of the grouping in place of keys; what else reads a row is an error.
     fn regroup(&self, value: &mut Scalar, grouped: &Grouped, read: &mut BTreeSet<ColId>) -> BindResult<()> {
-        if let Some((_, col)) = grouped.computed.iter().find(|(key, _)| same(key, value)) {
+        if let Some((_, col)) = grouped.computed.iter().find(|(key, _)| alike(key, value, &self.cols)) {
             value.kind = Kind::Col(ColRef { id: *col, level: 0 });
             return Ok(());
         }
@@ -224,9 +239,6 @@ impl Binder<'_> {
                 for col in subquery.free.iter().filter(|col| col.level == 0) {
                     if self.is_grouped(col.id, grouped, read) {
                         continue;
-                    }
-                    if !grouped.computed.is_empty() {
-                        return Err(self.not_built("a computed key within a subquery"));
                     }
                     let column = self.shown_column(col.id);
                     return self.error(BindErrorKind::UngroupedOuter { column }, Span::default());
@@ -258,7 +270,9 @@ impl Binder<'_> {
     fn shown_column(&self, id: ColId) -> String {
         for item in self.scopes.last().map_or(&[][..], |scope| &scope.items) {
             let at = match &item.columns {
-                ItemColumns::Named(columns) => columns.iter().position(|(_, col)| *col == id),
+                ItemColumns::Named(columns) | ItemColumns::Computed { columns, .. } => {
+                    columns.iter().position(|(_, col)| *col == id)
+                }
                 ItemColumns::Table { rel, .. } => {
                     let scanned = self.scans.get(rel.0 as usize);
                     scanned.and_then(|scanned| scanned.ids.iter().position(|col| *col == Some(id)))
@@ -269,6 +283,16 @@ impl Binder<'_> {
             }
         }
         self.cols.get(id.index()).map(|info| info.name.clone()).unwrap_or_default()
+    }
+}
+
+/// What is wrong with an argument in front of WITHIN GROUP.
+fn direct_error(error: BindError) -> BindError {
+    match *error.kind {
+        BindErrorKind::Ungrouped { column } => {
+            BindError::new(AggregateError::UngroupedDirect { column }.into(), error.span)
+        }
+        kind => BindError { kind: Box::new(kind), ..error },
     }
 }
 

@@ -5,7 +5,7 @@ use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult, Clause};
 use crate::name::fold;
 use crate::same::same;
-use crate::tree::{Scalar, Span};
+use crate::tree::{Kind, Scalar, Span};
 use sql::ast;
 
 /// What a key names.
@@ -34,10 +34,29 @@ impl Binder<'_> {
         for key in keys {
             let desc = key.options.asc == Some(false);
             let nulls_first = key.options.nulls_first.unwrap_or(desc);
-            let target = self.target(&key.expr, outputs, Clause::OrderBy)?;
-            all.push(SortKey { target, desc, nulls_first });
+            match self.target(&key.expr, outputs, Clause::OrderBy)? {
+                // A row comes before another as its fields do, in which NULL is the last value.
+                Target::Expr(Scalar { kind: Kind::Row(fields), .. }) => {
+                    all.extend(fields.into_iter().map(|field| SortKey {
+                        target: Target::Expr(field),
+                        desc,
+                        nulls_first: desc,
+                    }))
+                }
+                target => all.push(SortKey { target, desc, nulls_first }),
+            }
         }
         Ok(all)
+    }
+
+    /// What a key of a window is: the fields of a row one by one.
+    pub(super) fn key_values(&mut self, key: &ast::Expr) -> BindResult<Vec<Scalar>> {
+        let value = self.scalar(key)?;
+        let value = self.output_type(value)?;
+        match value.kind {
+            Kind::Row(fields) => Ok(fields),
+            _ => Ok(vec![value]),
+        }
     }
 
     pub(super) fn distinct_keys(

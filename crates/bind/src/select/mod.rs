@@ -4,6 +4,7 @@
 //!   FROM, WHERE ──> [keys and arguments ──> Aggregate ──> HAVING] ──> outputs ──> DISTINCT ──> ORDER BY
 //! ```
 
+mod frame;
 mod group_keys;
 mod grouping;
 mod keys;
@@ -58,7 +59,7 @@ impl Binder<'_> {
     ) -> BindResult<Selected> {
         self.scopes.push(Scope::new());
         let bound = self.select_in_scope(select, order_by, untyped);
-        self.scopes.pop();
+        self.left_items = self.scopes.pop().map(|scope| scope.items).unwrap_or_default();
         bound
     }
 
@@ -117,25 +118,24 @@ impl Binder<'_> {
         let Above { outputs, order, on } = above;
         let mut windows = std::mem::take(&mut self.scope().windows);
         let mut of_windows: Vec<ColId> = windows.iter().map(|window| window.col).collect();
-        if groups.keys.iter().chain(&having).any(|value| window::reads_any(value, &of_windows)) {
-            return Err(self.not_built("a window function in GROUP BY"));
-        }
-        let within_windows = windows.iter_mut().flat_map(PendingWindow::values_mut).map(|value| &*value);
-        let mut sets = self.take_sets(outputs, groups.keys.iter().chain(&having).chain(within_windows))?;
-        of_windows.extend(sets::set_cols(&sets));
+        let mut sets = std::mem::take(&mut self.scope().sets);
+        rel = sets::with_sets(rel, sets::read_by(&mut sets, groups.keys.iter()));
+        let read = windows.iter_mut().flat_map(PendingWindow::values_mut).map(|value| &*value);
+        let mut window_sets = sets::read_by(&mut sets, read);
+        of_windows.extend(sets::set_cols(&sets).into_iter().chain(sets::set_cols(&window_sets)));
         if grouped {
             let orders = order.iter_mut().map(|key| &mut key.target).chain(on.iter_mut().flatten());
             let extra = orders.filter_map(Target::expression);
             let inside = windows.iter_mut().flat_map(PendingWindow::values_mut);
-            let inside = inside.chain(sets.iter_mut().flat_map(|set| &mut set.args));
+            let inside = inside.chain(sets.iter_mut().chain(&mut window_sets).flat_map(|set| &mut set.args));
             let above = outputs.iter_mut().map(|(_, value)| value).chain(&mut having).chain(extra).chain(inside);
             rel = self.group(rel, groups, above.collect(), of_windows)?;
         }
         if !having.is_empty() {
             rel = Rel::Filter { input: Box::new(rel), all: having };
         }
-        let rel = self.windowed(rel, windows)?;
-        Ok(self.with_sets(rel, sets))
+        let rel = self.windowed(sets::with_sets(rel, window_sets), windows)?;
+        Ok(sets::with_sets(rel, sets))
     }
 
     /// DISTINCT and ORDER BY over outputs that are columns now.

@@ -31,7 +31,7 @@ impl Binder<'_> {
                     let place = self.relation_named(name, span)?;
                     self.star(Some(place), span, &mut outputs)?;
                 }
-                _ => return Err(self.not_built("this item of SELECT")),
+                _ => return self.unsupported("this form of an item of SELECT"),
             }
         }
         Ok(outputs)
@@ -40,7 +40,7 @@ impl Binder<'_> {
     fn output_value(&mut self, expr: &ast::Expr) -> BindResult<Scalar> {
         let value = self.scalar(expr)?;
         match value.ty.id {
-            builtins::TypeId::RECORD => Err(self.not_built("a row as an output")),
+            builtins::TypeId::RECORD if !self.is_record(&value) => self.unsupported("a row as a column of a result"),
             _ => Ok(value),
         }
     }
@@ -105,7 +105,14 @@ fn figure(expr: &ast::Expr) -> Option<(String, bool)> {
         E::Position { .. } => strong("position"),
         E::Substring { shorthand: true, .. } => strong("substr"),
         E::Substring { .. } => strong("substring"),
-        E::CompoundFieldAccess { root, .. } => figure(root),
+        E::CompoundFieldAccess { root, access_chain } => {
+            // The last field gives the name; subscripts have none.
+            let field = access_chain.iter().rev().find_map(|access| match access {
+                ast::AccessExpr::Dot(E::Identifier(ident)) => Some(fold(ident)),
+                _ => None,
+            });
+            field.map_or_else(|| figure(root), |field| Some((field, true)))
+        }
         E::Overlay { .. } => strong("overlay"),
         E::Trim { trim_where, .. } => strong(match trim_where {
             Some(ast::TrimWhereField::Leading) => "ltrim",
@@ -135,8 +142,13 @@ fn first_name(body: &ast::SetExpr) -> Option<(String, bool)> {
 
 /// The name of a type in `pg_type`.
 fn type_name(data_type: &ast::DataType) -> Option<String> {
-    let ty = sql::data_type(data_type).ok()?;
-    let oid = builtins::Ty::of(&ty).id;
+    if let ast::DataType::Interval { .. } = data_type {
+        return Some("interval".to_owned());
+    }
+    let oid = match crate::catalog_types::catalog_type(data_type) {
+        Some(ty) => ty.id,
+        None => builtins::Ty::of(&sql::data_type(data_type).ok()?).id,
+    };
     let oid = oid.element().unwrap_or(oid);
     builtins::lists::PgType::by_oid(oid.0).map(|ty| ty.name.to_owned())
 }

@@ -1,25 +1,27 @@
-//! Set-returning functions in the list of a SELECT: all of a list go beside each other, in one node above the grouping.
+//! Set-returning functions in a SELECT: those that read no other go beside each other, in one node, and those that read
+//! them in the next one above it.
+//!
+//! Those that keys of groups read come below the grouping, those that windows read below the windows, and all others
+//! above both.
 
 use super::window::reads_any;
 use crate::binder::Binder;
-use crate::error::{BindResult, Clause};
+use crate::call_error::SetError;
+use crate::error::{BindError, BindResult, Clause};
+use crate::same::same;
 use crate::tree::{ColId, ColInfo, ColRef, Kind, Rel, Scalar, SetCall, Span};
 use builtins::resolve::FunctionCall;
 use builtins::{Ty, TypeId};
 
+/// What to do about a set where none can be.
+const INSTEAD: &str = "You might be able to move the set-returning function into a LATERAL FROM item.";
+
 impl Binder<'_> {
     /// The call becomes a column that a node makes.
     pub(crate) fn set_in_list(&mut self, call: &FunctionCall, args: Vec<Scalar>, span: Span) -> BindResult<Scalar> {
-        let scope = self.scope();
-        if scope.clause != Clause::SelectList || scope.in_aggregate || scope.in_window {
-            return Err(self.not_built("a set-returning function in this place"));
-        }
+        self.check_set_place(span)?;
         if call.defaults > 0 || call.variadic.is_some() || call.returns.id == TypeId::RECORD {
             return Err(self.not_built("this set-returning function"));
-        }
-        let cols = set_cols(&self.scope().sets);
-        if args.iter().any(|arg| reads_any(arg, &cols)) {
-            return Err(self.not_built("a set-returning function within another"));
         }
         self.note_call(call.function.id);
         let args = self.call_arguments(call, args)?;
@@ -29,62 +31,108 @@ impl Binder<'_> {
             _ => None,
         };
         let ty = Ty { digits, ..call.returns };
-        let name = call.function.name.to_owned();
-        let id = self.new_col(ColInfo { name, ty, nullable: true, origin: None })?;
-        self.scope().sets.push(SetCall { func: call.function.id, args, cols: vec![id] });
+        let id = match self.known_set(call, &args) {
+            Some(id) => id,
+            None => {
+                let name = call.function.name.to_owned();
+                let id = self.new_col(ColInfo { name, ty, nullable: true, origin: None })?;
+                self.scope().sets.push(SetCall { func: call.function.id, args, cols: vec![id] });
+                id
+            }
+        };
         Ok(Scalar { kind: Kind::Col(ColRef { id, level: 0 }), ty, span })
     }
 
-    /// Takes the calls of this query out. `others` must not read one, nor a choice in an output.
-    pub(super) fn take_sets<'v>(
-        &mut self,
-        outputs: &[(String, Scalar)],
-        mut others: impl Iterator<Item = &'v Scalar>,
-    ) -> BindResult<Vec<SetCall>> {
-        let sets = std::mem::take(&mut self.scope().sets);
-        let cols = set_cols(&sets);
-        if cols.is_empty() {
-            return Ok(sets);
+    fn check_set_place(&mut self, span: Span) -> BindResult<()> {
+        let scope = self.scope();
+        let wrong = match scope.clause {
+            Clause::FunctionInFrom => Some(SetError::WithinFrom),
+            Clause::SelectList | Clause::GroupBy | Clause::OrderBy | Clause::DistinctOn | Clause::WindowDefinition => {
+                scope.in_aggregate.then_some(SetError::InCall { call: "aggregate function" })
+            }
+            clause => Some(SetError::NotAllowed { place: clause.to_string() }),
+        };
+        match wrong {
+            None => Ok(()),
+            Some(wrong) => {
+                let in_call = matches!(wrong, SetError::InCall { .. });
+                let error = BindError::new(wrong.into(), span);
+                Err(if in_call { error.with_hint(INSTEAD) } else { error })
+            }
         }
-        if others.any(|value| reads_any(value, &cols)) {
-            return Err(self.not_built("a set-returning function in GROUP BY"));
-        }
-        if outputs.iter().any(|(_, value)| chooses(value, &cols)) {
-            return Err(self.not_built("a set-returning function that a choice asks for"));
-        }
-        Ok(sets)
     }
 
-    /// The rows with a row for each place of the sets.
-    pub(super) fn with_sets(&self, rel: Rel, calls: Vec<SetCall>) -> Rel {
-        match calls.is_empty() {
-            true => rel,
-            false => Rel::Unnest { input: Box::new(rel), calls, ordinality: None, outer: false },
+    /// Keys that repeat a call of the list mean that one.
+    fn known_set(&mut self, call: &FunctionCall, args: &[Scalar]) -> Option<ColId> {
+        if self.scope().clause == Clause::SelectList {
+            return None;
         }
+        let is_same = |set: &&SetCall| {
+            let equal = set.args.len() == args.len() && set.args.iter().zip(args).all(|(a, b)| same(a, b));
+            set.func == call.function.id && equal
+        };
+        self.scope().sets.iter().find(is_same).and_then(|set| set.cols.first().copied())
     }
+
+    /// Is it a set, or computed of one?
+    pub(crate) fn reads_set(&self, value: &Scalar) -> bool {
+        self.scopes.last().is_some_and(|scope| scope.sets.iter().any(|set| reads_any(value, &set.cols)))
+    }
+
+    /// So many sets were called so far in the query that is bound.
+    pub(crate) fn sets_so_far(&self) -> usize {
+        self.scopes.last().map_or(0, |scope| scope.sets.len())
+    }
+
+    /// No set was called since there were `before` of them: `place` has one value.
+    pub(crate) fn refuse_sets(&self, before: usize, place: &str) -> BindResult<()> {
+        self.refuse_sets_as(before, SetError::NotAllowed { place: place.to_owned() })
+    }
+
+    /// No set was called since there were `before` of them.
+    pub(crate) fn refuse_sets_as(&self, before: usize, wrong: SetError) -> BindResult<()> {
+        if self.sets_so_far() <= before {
+            return Ok(());
+        }
+        Err(BindError::new(wrong.into(), Span::default()).with_hint(INSTEAD))
+    }
+}
+
+/// Takes the sets out of `sets` that these values read, and those that those read.
+pub(super) fn read_by<'v>(sets: &mut Vec<SetCall>, values: impl Iterator<Item = &'v Scalar>) -> Vec<SetCall> {
+    if sets.is_empty() {
+        return Vec::new();
+    }
+    let values: Vec<&Scalar> = values.collect();
+    let mut taken: Vec<SetCall> = Vec::new();
+    // What a set reads stands before it.
+    for set in std::mem::take(sets).into_iter().rev() {
+        let read = values.iter().any(|value| reads_any(value, &set.cols))
+            || taken.iter().flat_map(|set| &set.args).any(|arg| reads_any(arg, &set.cols));
+        if read { taken.push(set) } else { sets.push(set) }
+    }
+    sets.reverse();
+    taken.reverse();
+    taken
+}
+
+/// The rows with a row for each place of the sets.
+pub(super) fn with_sets(rel: Rel, calls: Vec<SetCall>) -> Rel {
+    if calls.is_empty() {
+        return rel;
+    }
+    let all = set_cols(&calls);
+    let (mut now, mut above) = (Vec::new(), Vec::new());
+    for call in calls {
+        let reads = call.args.iter().any(|arg| reads_any(arg, &all));
+        if reads { above.push(call) } else { now.push(call) }
+    }
+    // What a set reads stands before it, so the first reads none.
+    let input = Box::new(rel);
+    with_sets(Rel::Unnest { input, calls: now, ordinality: None, outer: false }, above)
 }
 
 /// The columns that calls make.
 pub(super) fn set_cols(sets: &[SetCall]) -> Vec<ColId> {
     sets.iter().flat_map(|set| &set.cols).copied().collect()
-}
-
-/// Is one of these columns an operand of what may not ask for it?
-fn chooses(value: &Scalar, cols: &[ColId]) -> bool {
-    let is_choice = matches!(
-        value.kind,
-        Kind::Case { .. }
-            | Kind::Coalesce(_)
-            | Kind::Extreme { .. }
-            | Kind::NullIf { .. }
-            | Kind::And(_)
-            | Kind::Or(_)
-            | Kind::Subquery(_)
-    );
-    if is_choice {
-        return reads_any(value, cols);
-    }
-    let mut found = false;
-    value.each_operand(&mut |operand| found = found || chooses(operand, cols));
-    found
 }

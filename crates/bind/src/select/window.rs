@@ -1,17 +1,17 @@
 //! Window functions: each becomes a column that a node above the grouping makes, and a window is a node.
 
-use crate::binder::{Binder, plain};
-use crate::error::{BindResult, Clause};
+use super::frame::same_frame;
+use crate::binder::Binder;
+use crate::call_error::{SetError, WindowError};
+use crate::error::{BindError, BindResult, Clause};
 use crate::name::fold;
 use crate::same::same;
 use crate::tree::{
-    CastContext, ColId, ColInfo, ColRef, Frame, FrameBound, FrameMode, Key, Kind, Rel, Scalar, Span, WindowCall,
-    WindowSpec,
+    ColId, ColInfo, ColRef, Frame, FrameBound, FrameMode, Key, Kind, Rel, Scalar, Span, WindowCall, WindowSpec,
 };
-use builtins::resolve::Resolved;
+use builtins::resolve::{FunctionCall, Resolved};
 use builtins::{FuncId, Kind as FunctionKind, Ty, TypeId, digits};
 use sql::ast;
-use types::Datum;
 
 /// Different windows of one query, at most: planning takes the third power of their number.
 const MOST_WINDOWS: usize = 250;
@@ -70,27 +70,6 @@ fn all_same(a: &[Scalar], b: &[Scalar]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
 }
 
-fn same_frame(a: &Frame, b: &Frame) -> bool {
-    let bounds = |a: &FrameBound, b: &FrameBound| match (a, b) {
-        (FrameBound::Unbounded, FrameBound::Unbounded) | (FrameBound::Current, FrameBound::Current) => true,
-        (FrameBound::Preceding(a), FrameBound::Preceding(b)) | (FrameBound::Following(a), FrameBound::Following(b)) => {
-            same(a, b)
-        }
-        _ => false,
-    };
-    a.mode == b.mode && bounds(&a.start, &b.start) && bounds(&a.end, &b.end)
-}
-
-fn is_negative(datum: &Datum) -> bool {
-    match datum {
-        Datum::Numeric(number) => number.unscaled < 0,
-        Datum::Float4(number) => *number < 0.0,
-        Datum::Float8(number) => *number < 0.0,
-        Datum::Interval(interval) => interval.span() < 0,
-        datum => datum.as_i64().is_some_and(|number| number < 0),
-    }
-}
-
 /// Does it read one of these columns?
 pub(super) fn reads_any(value: &Scalar, cols: &[ColId]) -> bool {
     let mut found = match &value.kind {
@@ -106,9 +85,9 @@ impl Binder<'_> {
     /// Takes down the windows of WINDOW. One may build on those before it.
     pub(super) fn name_windows(&mut self, named: &[ast::NamedWindowDefinition]) -> BindResult<()> {
         for ast::NamedWindowDefinition(name, window) in named {
-            let name = fold(name);
+            let (span, name) = (self.span(name.span), fold(name));
             if self.scope().named_windows.iter().any(|(other, _)| *other == name) {
-                return Err(self.not_built("a window that is defined twice"));
+                return self.error(WindowError::Twice { name }.into(), span);
             }
             let spec = match window {
                 ast::NamedWindowExpr::NamedWindow(other) => self.window_named(other)?,
@@ -120,9 +99,9 @@ impl Binder<'_> {
     }
 
     fn window_named(&mut self, name: &ast::Ident) -> BindResult<ast::WindowSpec> {
-        let name = fold(name);
+        let (span, name) = (self.span(name.span), fold(name));
         let found = self.scope().named_windows.iter().find(|(other, _)| *other == name).map(|(_, spec)| spec.clone());
-        found.map_or_else(|| Err(self.not_built("a window that is not defined")), Ok)
+        found.map_or_else(|| self.error(WindowError::Undefined { name }.into(), span), Ok)
     }
 
     /// A window in parentheses with what it takes over from the one that it names.
@@ -130,9 +109,16 @@ impl Binder<'_> {
         let mut spec = spec.clone();
         let Some(name) = spec.window_name.take() else { return Ok(spec) };
         let base = self.window_named(&name)?;
-        let overrides = !spec.partition_by.is_empty() || !spec.order_by.is_empty() && !base.order_by.is_empty();
-        if overrides || base.window_frame.is_some() {
-            return Err(self.not_built("a window that changes what it takes over"));
+        let (span, named) = (self.span(name.span), fold(&name));
+        let (parted, ordered) = (!spec.partition_by.is_empty(), !spec.order_by.is_empty() && !base.order_by.is_empty());
+        if parted || ordered {
+            let what = if parted { "PARTITION BY" } else { "ORDER BY" };
+            return self.error(WindowError::Overrides { what, name: named }.into(), span);
+        }
+        if base.window_frame.is_some() {
+            let error = BindError::new(WindowError::CopiesFrame { name: named }.into(), span);
+            let bare = spec.order_by.is_empty() && spec.window_frame.is_none();
+            return Err(if bare { error.with_hint("Omit the parentheses in this OVER clause.") } else { error });
         }
         spec.partition_by = base.partition_by;
         if spec.order_by.is_empty() {
@@ -150,34 +136,20 @@ impl Binder<'_> {
         over: &ast::WindowType,
         span: Span,
     ) -> BindResult<Scalar> {
-        if !matches!(self.scope().clause, Clause::SelectList | Clause::OrderBy) {
-            return Err(self.not_built("a window function in this clause"));
-        }
-        if self.scope().in_aggregate || self.scope().in_window {
-            return Err(self.not_built("a window function within another"));
-        }
-        if list.duplicate_treatment.is_some() || !list.clauses.is_empty() {
-            return Err(self.not_built("DISTINCT or ORDER BY in a call over a window"));
-        }
+        self.check_window_place(span)?;
         let spec = match over {
             ast::WindowType::NamedWindow(name) => self.window_named(name)?,
             ast::WindowType::WindowSpec(spec) => self.complete_window(spec)?,
         };
-        self.scope().in_window = true;
-        let bound = self.window_parts(function, list, &spec);
-        self.scope().in_window = false;
-        let (args, filter, window) = bound?;
-        let Resolved::Call(call) = self.resolve_call(name, &args, span)? else {
-            return Err(self.not_built("this function over a window"));
+        let (args, filter, window) = self.window_parts(function, list, &spec)?;
+        let call = match self.resolve_call(name, &args, span)? {
+            Resolved::Call(call) => call,
+            Resolved::Cast(_) => {
+                return self.error(WindowError::NoWindowFunction { name: name.to_owned() }.into(), span);
+            }
         };
+        self.check_window_call(&call, list, filter.is_some(), span)?;
         let of_window = call.function.kind == FunctionKind::Window;
-        let is_plain = call.function.direct.is_none() && call.defaults == 0 && call.variadic.is_none();
-        if !(of_window || call.function.kind == FunctionKind::Aggregate) || !is_plain {
-            return Err(self.not_built("this function over a window"));
-        }
-        if of_window && filter.is_some() {
-            return Err(self.not_built("FILTER of a window function"));
-        }
         self.note_call(call.function.id);
         let args = self.call_arguments(&call, args)?;
         let digits = match call.returns.id {
@@ -196,6 +168,50 @@ impl Binder<'_> {
         Ok(Scalar { kind: Kind::Col(ColRef { id, level: 0 }), ty, span })
     }
 
+    /// May there be a window function in this place?
+    fn check_window_place(&mut self, span: Span) -> BindResult<()> {
+        let scope = self.scope();
+        let wrong = match scope.clause {
+            clause if !matches!(clause, Clause::SelectList | Clause::OrderBy | Clause::DistinctOn) => {
+                WindowError::NotAllowed { clause }
+            }
+            _ if scope.in_aggregate => WindowError::InAggregate,
+            _ if scope.in_window => WindowError::Nested,
+            _ => return Ok(()),
+        };
+        self.error(wrong.into(), span)
+    }
+
+    /// Is it a function that windows have, called as one?
+    fn check_window_call(
+        &self,
+        call: &FunctionCall,
+        list: &ast::FunctionArgumentList,
+        filtered: bool,
+        span: Span,
+    ) -> BindResult<()> {
+        let of_window = call.function.kind == FunctionKind::Window;
+        let name = || call.function.name.to_owned();
+        let sorted = list.clauses.iter().any(|clause| matches!(clause, ast::FunctionArgumentClause::OrderBy(_)));
+        let missing = |what, functions| WindowError::NotImplemented { what, functions };
+        let wrong = if !of_window && call.function.kind != FunctionKind::Aggregate {
+            WindowError::NoWindowFunction { name: name() }
+        } else if call.function.direct.is_some() {
+            WindowError::OrderedSet { name: name() }
+        } else if matches!(list.duplicate_treatment, Some(ast::DuplicateTreatment::Distinct)) {
+            missing("DISTINCT", "window functions")
+        } else if sorted {
+            missing("aggregate ORDER BY", "window functions")
+        } else if of_window && filtered {
+            missing("FILTER", "non-aggregate window functions")
+        } else if call.defaults > 0 || call.variadic.is_some() {
+            return Err(self.not_built("this function over a window"));
+        } else {
+            return Ok(());
+        };
+        self.error(wrong.into(), span)
+    }
+
     fn window_parts(
         &mut self,
         function: &ast::Function,
@@ -203,98 +219,46 @@ impl Binder<'_> {
         spec: &ast::WindowSpec,
     ) -> BindResult<(Vec<Scalar>, Option<Scalar>, Window)> {
         let star = matches!(list.args.as_slice(), [ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Wildcard)]);
-        let args = if star { Vec::new() } else { self.arguments(list)? };
-        let filter = function.filter.as_ref().map(|filter| self.boolean(filter, "FILTER")).transpose()?;
+        let sets = self.sets_so_far();
+        let args = if star { Vec::new() } else { self.within_window(|binder| binder.arguments(list))? };
+        self.refuse_sets_as(sets, SetError::InCall { call: "window function" })?;
+        let condition =
+            |binder: &mut Self, filter| binder.in_clause(Clause::Filter, |binder| binder.boolean(filter, "FILTER"));
+        let filter = function.filter.as_ref().map(|filter| condition(self, filter)).transpose()?;
+        let window = self.within_window(|binder| {
+            binder.in_clause(Clause::WindowDefinition, |binder| binder.window_definition(spec))
+        });
+        Ok((args, filter, window?))
+    }
+
+    fn within_window<T>(&mut self, bind: impl FnOnce(&mut Self) -> BindResult<T>) -> BindResult<T> {
+        self.scope().in_window = true;
+        let bound = bind(self);
+        self.scope().in_window = false;
+        bound
+    }
+
+    fn window_definition(&mut self, spec: &ast::WindowSpec) -> BindResult<Window> {
         let mut partition = Vec::with_capacity(spec.partition_by.len());
         for key in &spec.partition_by {
-            let value = self.scalar(key)?;
-            let value = self.output_type(value)?;
-            self.equality(value.ty, value.span)?;
-            partition.push(value);
+            for value in self.key_values(key)? {
+                self.equality(value.ty, value.span)?;
+                partition.push(value);
+            }
         }
         let mut order = Vec::with_capacity(spec.order_by.len());
         for key in &spec.order_by {
-            let value = self.scalar(&key.expr)?;
-            let value = self.output_type(value)?;
-            self.ordering(value.ty, value.span)?;
             let descending = key.options.asc == Some(false);
-            order.push((value, descending, key.options.nulls_first.unwrap_or(descending)));
+            for value in self.key_values(&key.expr)? {
+                self.ordering(value.ty, value.span)?;
+                order.push((value, descending, key.options.nulls_first.unwrap_or(descending)));
+            }
         }
         let frame = match &spec.window_frame {
             Some(frame) => self.frame(frame, &order)?,
             None => Frame { mode: FrameMode::Range, start: FrameBound::Unbounded, end: FrameBound::Current },
         };
-        Ok((args, filter, Window { partition, order, frame }))
-    }
-
-    fn frame(&mut self, frame: &ast::WindowFrame, order: &[(Scalar, bool, bool)]) -> BindResult<Frame> {
-        let mode = match frame.units {
-            ast::WindowFrameUnits::Rows => FrameMode::Rows,
-            ast::WindowFrameUnits::Range => FrameMode::Range,
-            ast::WindowFrameUnits::Groups => FrameMode::Groups,
-        };
-        if mode == FrameMode::Groups && order.is_empty() {
-            return Err(self.not_built("GROUPS without ORDER BY"));
-        }
-        let start = self.frame_bound(&frame.start_bound, mode, order)?;
-        let end = match &frame.end_bound {
-            Some(end) => self.frame_bound(end, mode, order)?,
-            None => FrameBound::Current,
-        };
-        use ast::WindowFrameBound::{Following as After, Preceding as Before};
-        let backwards = matches!(frame.start_bound, After(None)) || matches!(frame.end_bound, Some(Before(None)));
-        let crossed = matches!(
-            (&start, &end),
-            (FrameBound::Current, FrameBound::Preceding(_))
-                | (FrameBound::Following(_), FrameBound::Current | FrameBound::Preceding(_))
-        );
-        if backwards || crossed {
-            return Err(self.not_built("a frame that ends before it begins"));
-        }
-        Ok(Frame { mode, start, end })
-    }
-
-    fn frame_bound(
-        &mut self,
-        bound: &ast::WindowFrameBound,
-        mode: FrameMode,
-        order: &[(Scalar, bool, bool)],
-    ) -> BindResult<FrameBound> {
-        use ast::WindowFrameBound as B;
-        let (offset, preceding) = match bound {
-            B::CurrentRow => return Ok(FrameBound::Current),
-            B::Preceding(None) | B::Following(None) => return Ok(FrameBound::Unbounded),
-            B::Preceding(Some(offset)) => (offset, true),
-            B::Following(Some(offset)) => (offset, false),
-        };
-        let wanted = match mode {
-            FrameMode::Rows | FrameMode::Groups => Ty::INT8,
-            FrameMode::Range => match order {
-                [(key, ..)] => match key.ty.id.category() {
-                    "N" => plain(key.ty.id),
-                    "D" | "T" => plain(TypeId::INTERVAL),
-                    _ => return Err(self.not_built("a distance of this type")),
-                },
-                _ => return Err(self.not_built("a distance in an order of several columns")),
-            },
-        };
-        let mut value = self.scalar(offset)?;
-        if value.ty.is_unknown() {
-            value = self.coerce(value, wanted, CastContext::Implicit)?;
-        }
-        if value.ty.id.category() != wanted.id.category() {
-            return Err(self.not_built("a distance of another type"));
-        }
-        let is_whole = |datum: &Datum| datum.as_i64().is_some_and(|count| count >= 0);
-        let fits = match &value.kind {
-            Kind::Const(datum) if mode == FrameMode::Range => !datum.is_null() && !is_negative(datum),
-            Kind::Const(datum) => is_whole(datum),
-            _ => false,
-        };
-        if !fits {
-            return Err(self.not_built("a distance that varies"));
-        }
-        Ok(if preceding { FrameBound::Preceding(value) } else { FrameBound::Following(value) })
+        Ok(Window { partition, order, frame })
     }
 
     /// The rows with a column for each call: a node for each window.
@@ -329,7 +293,7 @@ impl Binder<'_> {
             nodes.push((window, spec, vec![call]));
         }
         if nodes.len() > MOST_WINDOWS {
-            return Err(self.not_built("so many windows"));
+            return self.error(WindowError::TooMany { limit: MOST_WINDOWS }.into(), Span::default());
         }
         let mut rel = match exprs.is_empty() {
             true => rel,

@@ -91,6 +91,7 @@ fn headline(rel: &Rel) -> String {
             });
             format!("Scan {} [{}]", table.name, cols.collect::<Vec<_>>().join(", "))
         }
+        Rel::Computed { relation, .. } => format!("Computed {}.{}", relation.schema, relation.name),
         Rel::CteScan { cte, cols } => {
             let cols: Vec<String> = cols.iter().map(|(of, here)| format!("{here} of {of}")).collect();
             format!("CteScan w{} [{}]", cte.0, cols.join(", "))
@@ -199,6 +200,8 @@ impl Display for Scalar {
             Kind::Param(id) => write!(f, "${}", id.0 + 1),
             Kind::Session(value) => write!(f, "{value:?}"),
             Kind::Call { func, args } => write!(f, "{}({})", function_name(*func), list(args)),
+            Kind::Phoenix { form, args } => write!(f, "{form:?}({})", list(args)),
+            Kind::Own { function, args } => write!(f, "{}({})", function.name, list(args)),
             Kind::Cast { arg, .. } => write!(f, "{arg}::{}", self.ty.sql_name()),
             Kind::And(all) => write!(f, "and({})", list(all)),
             Kind::Or(all) => write!(f, "or({})", list(all)),

@@ -18,7 +18,7 @@ pub use rel::{
     Rows, SetCall, SetOpKind, WindowCall, WindowSpec,
 };
 pub use scalar::{
-    BoolTest, CastContext, CastVia, ColRef, CompareOp, Kind, Scalar, SessionValue, Subquery, SubqueryKind,
+    BoolTest, CastContext, CastVia, ColRef, CompareOp, Kind, PhoenixForm, Scalar, SessionValue, Subquery, SubqueryKind,
 };
 
 use builtins::{FuncId, Ty, Volatility};
@@ -135,6 +135,8 @@ pub struct Needs {
     pub relations: BTreeMap<TableOid, Use>,
     /// Functions that it calls.
     pub functions: BTreeSet<FuncId>,
+    /// Does it call functions of the embedding program?
+    pub own_functions: bool,
 }
 
 /// What is done with a table.
@@ -159,4 +161,6 @@ pub struct Facts {
     pub volatility: Volatility,
     /// Does its meaning depend on the session (time zone, DateStyle, search path)?
     pub session_bound: bool,
+    /// Does it read computed relations, or have values that only catalogs give a meaning?
+    pub catalogs: bool,
 }

@@ -1,6 +1,7 @@
 //! Nodes that make rows.
 
 use super::{ColId, CteId, RelId, Scalar};
+use crate::relations::ComputedRelation;
 use builtins::{FuncId, Ty};
 use catalog::Table;
 use std::sync::Arc;
@@ -31,6 +32,17 @@ pub enum Rel {
         cols: Vec<(usize, ColId)>,
         /// FOR UPDATE and its like.
         lock: Option<RowLock>,
+    },
+    /// The rows of a relation that are computed when it is read: a catalog's, or a sequence's.
+    Computed {
+        /// The relation.
+        relation: Arc<ComputedRelation>,
+        /// Its columns, in their order.
+        cols: Vec<ColId>,
+        /// Which of the statement's references to such relations it is.
+        reference: usize,
+        /// `tableoid`, if something reads it.
+        oid: Option<ColId>,
     },
     /// Rows of a CTE, or the last ones of a recursive CTE within itself.
     CteScan {

@@ -1,8 +1,10 @@
 //! Expressions that give one value for a row.
 
 use super::{ColId, ParamId, Rel, Span};
+use crate::relations::OwnFunction;
 pub use builtins::CastContext;
 use builtins::{FuncId, Ty};
+use std::sync::Arc;
 use types::Datum;
 
 /// An expression.
@@ -32,6 +34,20 @@ pub enum Kind {
         /// Which.
         func: FuncId,
         /// Its arguments; variadic ones one by one.
+        args: Vec<Scalar>,
+    },
+    /// A call of a function of the embedding program.
+    Own {
+        /// Which.
+        function: Arc<OwnFunction>,
+        /// Its arguments.
+        args: Vec<Scalar>,
+    },
+    /// A form of a call that only Phoenix has.
+    Phoenix {
+        /// Which.
+        form: PhoenixForm,
+        /// Its arguments.
         args: Vec<Scalar>,
     },
     /// A cast to the type of this expression.
@@ -173,6 +189,19 @@ pub enum SessionValue {
     CurrentCatalog,
 }
 
+/// A call that takes a word for a constant, as the grammar of Phoenix has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PhoenixForm {
+    /// `round(t, 'HOUR')`, of a timestamp, a unit and a multiplier.
+    RoundToUnit,
+    /// `ceil(t, 'HOUR')`.
+    CeilToUnit,
+    /// `floor(t, 'HOUR')` and `trunc(t, 'HOUR')`.
+    FloorToUnit,
+    /// `encode(n, 'BASE62')`.
+    EncodeBase62,
+}
+
 /// How a cast is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CastVia {
@@ -210,6 +239,33 @@ pub enum CompareOp {
     LtEq,
     Gt,
     GtEq,
+}
+
+impl CompareOp {
+    /// The comparison by its operator.
+    pub fn of_sign(sign: &str) -> Option<Self> {
+        Some(match sign {
+            "=" => Self::Eq,
+            "<>" | "!=" => Self::NotEq,
+            "<" => Self::Lt,
+            "<=" => Self::LtEq,
+            ">" => Self::Gt,
+            ">=" => Self::GtEq,
+            _ => return None,
+        })
+    }
+
+    /// Its operator.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Eq => "=",
+            Self::NotEq => "<>",
+            Self::Lt => "<",
+            Self::LtEq => "<=",
+            Self::Gt => ">",
+            Self::GtEq => ">=",
+        }
+    }
 }
 
 /// A subquery in an expression.

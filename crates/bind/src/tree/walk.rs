@@ -9,7 +9,7 @@ macro_rules! walks {
             /// Calls `visit` for each node that this one reads.
             pub fn $inputs<'t>(&'t $($mutable)? self, visit: &mut dyn FnMut(&'t $($mutable)? Rel)) {
                 match self {
-                    Self::OneRow | Self::Values { .. } | Self::Scan { .. } | Self::CteScan { .. } => {}
+                    Self::OneRow | Self::Values { .. } | Self::Scan { .. } | Self::Computed { .. } | Self::CteScan { .. } => {}
                     Self::Filter { input, .. }
                     | Self::Project { input, .. }
                     | Self::Aggregate { input, .. }
@@ -35,6 +35,7 @@ macro_rules! walks {
                     Self::OneRow
                     | Self::Values { rows: Rows::Const(_), .. }
                     | Self::Scan { .. }
+                    | Self::Computed { .. }
                     | Self::CteScan { .. }
                     | Self::Distinct { .. }
                     | Self::Sort { .. }
@@ -100,6 +101,8 @@ macro_rules! walks {
                     | Kind::Is { arg, .. }
                     | Kind::Field(arg, _) => visit(arg),
                     Kind::Call { args, .. }
+                    | Kind::Own { args, .. }
+                    | Kind::Phoenix { args, .. }
                     | Kind::And(args)
                     | Kind::Or(args)
                     | Kind::Coalesce(args)

@@ -3,7 +3,7 @@
 use crate::binder::{Binder, plain};
 use crate::error::{BindErrorKind, BindResult};
 use crate::tree::{Assignments, ElementChange, NewValue, Scalar, Span};
-use builtins::{Ty, TypeId};
+use builtins::Ty;
 use catalog::{Column, Identity, Table};
 use sql::{Assignment, ColumnName, InsertValue, ast};
 
@@ -96,7 +96,10 @@ impl Binder<'_> {
             let kind = BindErrorKind::NoSubscripts { ty: column.ty.sql_name() };
             return self.error(kind, Span::default());
         };
-        let InsertValue::Expr(value) = value else { return Err(self.not_built("DEFAULT of an array's element")) };
+        let InsertValue::Expr(value) = value else {
+            let message = "cannot set an array element to DEFAULT";
+            return self.error(BindErrorKind::NotSupported { message }, Span::default());
+        };
         let mut subscripts = Vec::with_capacity(places.len());
         for place in places {
             let place = self.scalar(place)?;
@@ -120,7 +123,6 @@ impl Binder<'_> {
     fn subquery_column(&mut self, query: &ast::Query, place: usize, width: usize) -> BindResult<Scalar> {
         let value = self.nth_of_subquery(query, place, width)?;
         match value {
-            Some(value) if value.ty.id == TypeId::RECORD => Err(self.not_built("a row in place of a value")),
             Some(value) => Ok(value),
             None => self.error(BindErrorKind::AssignmentWidth, Span::default()),
         }

@@ -14,7 +14,10 @@ impl Binder<'_> {
         let target = self.written_target(&insert.table)?;
         let table = Arc::clone(&target.table);
         let name = insert.alias.as_deref().unwrap_or(&table.name);
-        let (columns, mut source) = self.insert_source(&table, insert)?;
+        let (mut columns, mut source) = self.insert_source(&table, insert)?;
+        if let (Some(Overriding::User), InsertSource::Query(query)) = (insert.overriding, &mut source) {
+            without_identity(&table, &mut columns, &mut query.outputs);
+        }
         self.identity_columns(&table, insert.overriding, &columns, &mut source)?;
         let defaults = self.insert_defaults(&table, &columns, &source)?;
         let action = self.on_conflict(&target, name, insert, &columns)?;
@@ -81,10 +84,10 @@ impl Binder<'_> {
         for ((at, (name, mut value)), literal) in columns.iter().zip(selected.outputs).zip(literals) {
             let Some(column) = table.columns.get(*at) else { return Err(self.not_built("a column out of range")) };
             if literal && value.ty.id == TypeId::TEXT {
-                if !matches!(value.kind, Kind::Const(_)) {
-                    return Err(self.not_built("a literal that is sorted by"));
+                // One that rows are sorted by is a text.
+                if matches!(value.kind, Kind::Const(_)) {
+                    value.ty = Ty::UNKNOWN;
                 }
-                value.ty = Ty::UNKNOWN;
             }
             let value = self.assigned(column, value)?;
             let col = self.column_of(&name, &value, &mut exprs)?;
@@ -147,9 +150,8 @@ impl Binder<'_> {
             let Some(identity) = column.identity else { continue };
             let given = match (overriding, identity, &mut *source) {
                 (Some(Overriding::System), ..) | (None, Identity::ByDefault, _) => false,
-                (Some(Overriding::User), _, InsertSource::Query(_)) => {
-                    return Err(self.not_built("OVERRIDING USER VALUE of a query"));
-                }
+                // What it gives for identity columns is left out already.
+                (Some(Overriding::User), _, InsertSource::Query(_)) => false,
                 (Some(Overriding::User), _, InsertSource::Rows(rows)) => {
                     rows.iter_mut().filter_map(|row| row.get_mut(place)).for_each(|value| *value = NewValue::Default);
                     false
@@ -245,10 +247,21 @@ impl Binder<'_> {
     fn index_predicate(&mut self, item: crate::scope::ScopeItem, predicate: &ast::Expr) -> BindResult<()> {
         let bound = self.over_items(vec![item], Clause::IndexPredicate, |binder| binder.scalar(predicate))?;
         match holds_subquery(&bound) {
-            true => Err(self.not_built("a subquery in an index predicate")),
+            true => {
+                let message = "cannot use subquery in index predicate";
+                self.error(BindErrorKind::NotSupported { message }, Span::default())
+            }
             false => Ok(()),
         }
     }
+}
+
+/// OVERRIDING USER VALUE: what a query gives for identity columns is not used.
+fn without_identity(table: &Table, columns: &mut Vec<usize>, outputs: &mut Vec<Output>) {
+    let is_identity = |at: &usize| table.columns.get(*at).is_some_and(|column| column.identity.is_some());
+    let mut kept = columns.iter().map(|at| !is_identity(at)).collect::<Vec<_>>().into_iter();
+    outputs.retain(|_| kept.next().unwrap_or(true));
+    columns.retain(|at| !is_identity(at));
 }
 
 /// Which outputs of a query are text constants: they have no type of their own.

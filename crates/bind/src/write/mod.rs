@@ -22,12 +22,15 @@ use types::Datum;
 impl Binder<'_> {
     /// The table that is written, with references to its rows.
     fn written_target(&mut self, name: &ObjectName) -> BindResult<Target> {
-        if name.database.is_some() {
-            return Err(self.not_built("a name with a database"));
+        if let Some(database) = &name.database {
+            self.check_database(database, &name.to_string(), Span::default())?;
         }
         let table = match self.relations.find(None, name.schema.as_deref(), &name.name) {
             Some(Found::Table(table)) => table,
             Some(Found::View(_)) => return Err(self.not_built("a view that is written")),
+            Some(Found::Computed(relation)) => {
+                return Err(self.not_built(format!("a statement that writes {}", relation.name)));
+            }
             Some(Found::Other(what)) => return Err(self.not_built(what)),
             None => return self.error(BindErrorKind::UndefinedTable { name: name.name.clone() }, Span::default()),
         };
@@ -93,9 +96,6 @@ impl Binder<'_> {
     /// A value on its way into a column, or into an element of it: cast to the type without its limits, which are applied
     /// where the value is assigned.
     fn assigned_as(&mut self, column: &Column, to: Ty, value: Scalar) -> BindResult<Scalar> {
-        if matches!(value.kind, Kind::Row(_)) {
-            return Err(self.not_built("a row in place of a value"));
-        }
         let (from, span) = (value.ty, value.span);
         match self.try_coerce(value, to, CastContext::Assignment)? {
             Some(value) => Ok(value),

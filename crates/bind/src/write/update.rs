@@ -1,7 +1,7 @@
 //! UPDATE and DELETE: the rows of a join with their target, and what becomes of them.
 
 use crate::binder::Binder;
-use crate::error::{BindResult, Clause};
+use crate::error::{BindErrorKind, BindResult, Clause};
 use crate::scope::Scope;
 use crate::select::holds_subquery;
 use crate::tree::{Assignments, Body, ColId, Key, Query, Rel, Scalar, Target, Update};
@@ -114,7 +114,8 @@ impl Binder<'_> {
         for key in parts.order_by {
             let value = self.in_clause(Clause::Where, |binder| binder.scalar(&key.expr))?;
             if matches!(value.kind, crate::tree::Kind::Const(_)) {
-                return Err(self.not_built("a constant in ORDER BY"));
+                // There is no list in which a number could be a place.
+                return self.error(BindErrorKind::ConstantKey { clause: Clause::OrderBy }, value.span);
             }
             let value = self.output_type(value)?;
             self.ordering(value.ty, value.span)?;

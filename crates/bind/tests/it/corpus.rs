@@ -1,6 +1,6 @@
 //! Every statement of `sql-tests`: it binds, or is not built yet, or fails as its record says.
 
-use crate::support::{Tables, code};
+use crate::support::Tables;
 use bind::Environment;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -85,12 +85,12 @@ fn run(path: &Path, counts: &mut BTreeMap<String, usize>, wrong: &mut Vec<String
                 Err(error) if error.is_not_built() => error.to_string(),
                 Err(error) => {
                     let expected =
-                        case.error.as_ref().is_some_and(|wanted| wanted.is_empty() || wanted == code(&error));
+                        case.error.as_ref().is_some_and(|wanted| wanted.is_empty() || wanted == error.sqlstate());
                     if !expected {
                         let file = path.file_name().unwrap().to_string_lossy();
                         wrong.push(format!(
                             "{file}: {} {error}, expected {:?}: {}",
-                            code(&error),
+                            error.sqlstate(),
                             case.error,
                             case.text
                         ));

@@ -1,9 +1,9 @@
 //! Tables of `CREATE TABLE` statements in memory.
 
-use bind::{BindError, BindErrorKind, Environment, Found, Relations};
-use builtins::Ty;
+use bind::{BindError, ComputedColumn, ComputedRelation, Environment, Found, Relations};
+use builtins::{Ty, TypeId};
 use catalog::{Column, ColumnId, KeyColumn, SchemaId, Table, TableOid, View, ViewColumn};
-use sql::Statement;
+use sql::{AlterAction, Statement};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::temporal::Utc;
@@ -13,51 +13,69 @@ use types::{DataType, Datum};
 pub(crate) struct Tables {
     found: BTreeMap<String, Found>,
     next_oid: u32,
-    /// After ALTER TABLE nothing is known of any relation.
-    altered: bool,
 }
 
 impl Relations for Tables {
     fn find(&self, _: Option<&[String]>, schema: Option<&str>, name: &str) -> Option<Found> {
         match schema {
-            None => {}
-            Some("public") => {}
+            None if name.starts_with("pg_") => return catalog("pg_catalog", name),
+            None | Some("public") => {}
+            Some(schema @ ("pg_catalog" | "information_schema" | "bennu")) => return catalog(schema, name),
             Some(_) => return Some(Found::Other("another schema")),
         }
-        if self.altered {
-            return Some(Found::Other("a table that was altered"));
-        }
-        if name.starts_with("pg_") {
-            return Some(Found::Other("a catalog"));
-        }
         self.found.get(name).cloned()
+    }
+
+    fn has_schema(&self, name: &str) -> bool {
+        !name.starts_with("no_such")
     }
 
     fn schema_of(&self, _: &Table) -> Option<String> {
         Some("public".to_owned())
     }
 
-    /// Some that read catalogs, and Phoenix's that are refused by name.
-    fn has_function(&self, name: &str) -> bool {
-        const KNOWN: [&str; 15] = [
+    /// Phoenix's that are refused by name.
+    fn hint_for_missing(&self, name: &str) -> Option<&'static str> {
+        const REFUSED: [&str; 10] = [
             "bson_value",
             "collation_key",
             "decode_view_index_id",
-            "has_function_privilege",
             "invert",
             "json_value",
             "partition_id",
-            "pg_get_expr",
-            "pg_terminate_backend",
             "phoenix_row_timestamp",
             "row_size",
             "rowkey_bytes_string",
             "sqltypename",
-            "to_regproc",
-            "to_regprocedure",
         ];
+        REFUSED.contains(&name).then_some("It is not here.")
+    }
+
+    /// Some that read catalogs.
+    fn has_function(&self, name: &str) -> bool {
+        const KNOWN: [&str; 5] =
+            ["has_function_privilege", "pg_get_expr", "pg_terminate_backend", "to_regproc", "to_regprocedure"];
         KNOWN.contains(&name)
     }
+}
+
+/// A relation of the catalogs: `pg-catalog`, which is above this crate, keeps the list.
+fn catalog(schema: &str, name: &str) -> Option<Found> {
+    let lines = include_str!("../catalogs.txt").lines();
+    let mut words = lines.map(|line| line.split(' ')).find_map(|mut words| {
+        let found = words.next() == Some(schema) && words.next() == Some(name);
+        found.then_some(words)
+    })?;
+    let oid = words.next()?.parse().ok()?;
+    let column = |word: &str| {
+        let (name, ty) = word.split_once(':')?;
+        let nullable = !ty.ends_with('!');
+        let ty = Ty::plain(TypeId(ty.trim_end_matches('!').parse().ok()?));
+        Some(ComputedColumn { name: name.to_owned(), ty, nullable })
+    };
+    let columns = words.map(column).collect::<Option<_>>()?;
+    let (schema, name) = (schema.to_owned(), name.to_owned());
+    Some(Found::Computed(Arc::new(ComputedRelation { schema, name, oid, columns })))
 }
 
 impl Tables {
@@ -76,8 +94,9 @@ impl Tables {
         match statement {
             Statement::CreateTable(create) => {
                 self.next_oid += 1;
-                let found = match create.as_query {
+                let found = match &create.as_query {
                     None if create.likes.is_empty() => Found::Table(Arc::new(table(create, self.next_oid))),
+                    Some(made) => self.made(create, made).map_or(unreadable, |table| Found::Table(Arc::new(table))),
                     _ => unreadable,
                 };
                 if !(create.if_not_exists && self.found.contains_key(&create.name.name)) {
@@ -101,9 +120,61 @@ impl Tables {
                     self.found.remove(&name.name);
                 }
             }
-            Statement::AlterTable(_) => self.altered = true,
+            Statement::AlterTable(alter) => self.alter(alter),
             _ => {}
         }
+    }
+
+    /// What ALTER TABLE makes of a table. What is moved to another schema or has another type is not followed.
+    fn alter(&mut self, alter: &sql::AlterTable) {
+        for action in &alter.actions {
+            let name = &alter.name.name;
+            let Some(Found::Table(table)) = self.found.get_mut(name) else { return };
+            let table = Arc::make_mut(table);
+            match action {
+                AlterAction::AddColumn { def, .. } => {
+                    let at = usize::from(table.next_column);
+                    table.next_column += 1;
+                    let hidden = table.columns.iter().position(|column| column.hidden);
+                    let added = column(at, &def.name, def.data_type, def.not_null, false);
+                    table.columns.insert(hidden.unwrap_or(table.columns.len()), added);
+                }
+                AlterAction::DropColumn { column, .. } => table.columns.retain(|known| known.name != column.name),
+                AlterAction::RenameColumn { from, to } => {
+                    let renamed = table.columns.iter_mut().find(|column| column.name == *from);
+                    renamed.into_iter().for_each(|column| column.name.clone_from(to));
+                }
+                AlterAction::RenameTable { to } => {
+                    table.name.clone_from(to);
+                    let (to, found) = (to.clone(), self.found.remove(name).unwrap());
+                    self.found.insert(to, found);
+                    return;
+                }
+                AlterAction::SetType { column, data_type, .. } => {
+                    let changed = table.columns.iter_mut().find(|known| known.name == *column);
+                    changed.into_iter().for_each(|column| column.ty = *data_type);
+                }
+                AlterAction::SetSchema { .. } => {
+                    self.found.remove(name);
+                    return;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// CREATE TABLE AS.
+    fn made(&mut self, create: &sql::CreateTable, made: &sql::AsQuery) -> Option<Table> {
+        let bound = self.bind_statement(&Statement::Query(made.query.clone()), "").ok()?;
+        let bind::tree::Body::Query(body) = &bound.body else { return None };
+        let mut made_table = table(create, self.next_oid);
+        let row_id = made_table.columns.pop()?;
+        for (at, output) in body.outputs.iter().enumerate() {
+            let name = made.columns.get(at).unwrap_or(&output.name);
+            made_table.columns.push(column(at + 1, name, bound.col(output.col)?.ty.data_type()?, false, false));
+        }
+        made_table.columns.push(row_id);
+        Some(made_table)
     }
 
     fn view(&mut self, create: &sql::CreateView) -> Option<View> {
@@ -112,7 +183,7 @@ impl Tables {
         let bind::tree::Body::Query(body) = &bound.body else { return None };
         let columns = body.outputs.iter().enumerate().map(|(at, output)| {
             let name = create.columns.get(at).unwrap_or(&output.name).clone();
-            Some(ViewColumn { name, ty: bound.col(output.col)?.ty.data_type()? })
+            Some(ViewColumn { name, ty: bound.col(output.col)?.ty.answer_type()? })
         });
         let columns = columns.collect::<Option<Vec<_>>>()?;
         self.next_oid += 1;
@@ -158,82 +229,7 @@ fn shown(text: &str, error: &BindError) -> String {
         place = format!(" at {}", text[at..].split_whitespace().next().unwrap_or_default());
     }
     let hint = error.hint.as_ref().map(|hint| format!(" [{hint}]")).unwrap_or_default();
-    format!("{} {error}{place}{hint}", code(error))
-}
-
-/// The SQLSTATE of an error, as each kind documents it.
-pub(crate) fn code(error: &BindError) -> &'static str {
-    use BindErrorKind as K;
-    match error.kind.as_ref() {
-        K::NotBuilt { .. } | K::SetOperationOrder => "0A000",
-        K::UndefinedColumn { .. } | K::UndefinedUsing { .. } => "42703",
-        K::AmbiguousColumn { .. } | K::AmbiguousOutput { .. } | K::AmbiguousUsing { .. } => "42702",
-        K::UndefinedTable { .. } | K::MissingFrom { .. } | K::InvalidFromReference { .. } => "42P01",
-        K::InvalidLateral { .. }
-        | K::TooManyAliases { .. }
-        | K::TooManyCteAliases { .. }
-        | K::NoSuchPosition { .. }
-        | K::DistinctOrder
-        | K::DistinctOnOrder
-        | K::Variables { .. } => "42P10",
-        K::AmbiguousTable { .. } => "42P09",
-        K::DuplicateAlias { .. } | K::DuplicateCte { .. } => "42712",
-        K::RepeatedUsing { .. } => "42701",
-        K::UndefinedFunction { .. } | K::UndefinedOperator { .. } | K::NoOrdering { .. } | K::NoEquality { .. } => {
-            "42883"
-        }
-        K::AmbiguousFunction { .. } | K::AmbiguousOperator { .. } => "42725",
-        K::NotAggregate { .. } | K::AnyWithoutArray => "42809",
-        K::CannotCast { .. } | K::CannotConvert { .. } => "42846",
-        K::WrongType { .. }
-        | K::NoCommonType { .. }
-        | K::RecursiveType { .. }
-        | K::NoSubscripts { .. }
-        | K::SubscriptType
-        | K::SetReturned { .. }
-        | K::AnyNotBoolean => "42804",
-        K::UntypedParameter { .. } | K::EmptyArray => "42P18",
-        K::InconsistentParameter { .. } => "42P08",
-        K::Ungrouped { .. }
-        | K::UngroupedOuter { .. }
-        | K::AggregateNotAllowed { .. }
-        | K::NestedAggregate
-        | K::GroupingArguments => "42803",
-        K::ConstantKey { .. }
-        | K::UnequalColumns { .. }
-        | K::UnequalValues
-        | K::UnequalRows
-        | K::SubqueryColumns
-        | K::SubqueryWidth { .. }
-        | K::StarWithoutTables
-        | K::Syntax { .. } => "42601",
-        K::TooManyColumns => "54000",
-        K::TooManyEntries { .. } => "54011",
-        K::Value(error) => value_code(error),
-        K::UndefinedTarget { .. } => "42703",
-        K::ColumnTwice { .. } => "42701",
-        K::InsertWidth { .. } | K::AssignmentWidth | K::AssignedTwice { .. } => "42601",
-        K::NotAssignable { .. } => "42804",
-        K::GivenAlways { .. } | K::UpdatedAlways { .. } => "428C9",
-    }
-}
-
-fn value_code(error: &types::TypeError) -> &'static str {
-    use types::TypeError as T;
-    match error {
-        T::InvalidText { ty, .. } if ty.starts_with("time") || ty == "date" || ty == "interval" => "22007",
-        T::InvalidText { .. } | T::BadArray { .. } | T::BadJson { .. } => "22P02",
-        T::InvalidHex { .. } | T::BadTypeParameter { .. } => "22023",
-        T::DateTimeRange { .. } | T::IntervalOverflow { .. } | T::MomentRange { .. } => "22008",
-        T::IntervalRange { .. } => "22015",
-        T::TooManyDimensions { .. } => "54000",
-        T::TextOutOfRange { .. } | T::OutOfRange { .. } | T::NumericOverflow { .. } => "22003",
-        T::TooLong { .. } => "22001",
-        T::InvalidEncoding { .. } => "22021",
-        T::NoCast { .. } => "42804",
-        T::BadType { .. } => "42704",
-        T::UnsupportedType { .. } => "0A000",
-    }
+    format!("{} {error}{place}{hint}", error.sqlstate())
 }
 
 fn table(create: &sql::CreateTable, oid: u32) -> Table {

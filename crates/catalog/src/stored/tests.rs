@@ -17,6 +17,8 @@ const ROWS_5: &str = include_str!("../../fixtures/format_5.jsonl");
 
 /// And of format 6.
 const ROWS_6: &str = include_str!("../../fixtures/format_6.jsonl");
+/// A table with an index that is refreshed.
+const ROWS_7: &str = include_str!("../../fixtures/format_7.jsonl");
 
 fn read_back<T: Serialize + DeserializeOwned>(line: &str) -> String {
     let row: T = value(line.as_bytes(), &|| line.to_string()).unwrap();
@@ -88,6 +90,20 @@ fn materialized_views_are_of_format_6() {
     check(&table).unwrap();
     assert_eq!(String::from_utf8(table_json(&table).unwrap()).unwrap(), line);
     table.materialized = None;
+    assert!(table_json(&table).unwrap().starts_with(br#"{"format":1,"#));
+}
+
+#[test]
+fn tables_with_indexes_that_are_refreshed_are_of_format_7() {
+    let line = ROWS_7.lines().next().unwrap();
+    let mut table: Table = value(line.as_bytes(), &|| line.to_string()).unwrap();
+    let refresh = table.indexes[0].refresh.unwrap();
+    assert_eq!((refresh.due(), refresh.job), (Some(1_700_000_600_000_000), Some(3)));
+    let state = table.indexes[0].state;
+    assert_eq!((state, state.takes_deletes(), state.takes_entries()), (crate::IndexState::Refreshed, false, false));
+    check(&table).unwrap();
+    assert_eq!(String::from_utf8(table_json(&table).unwrap()).unwrap(), line);
+    table.indexes.clear();
     assert!(table_json(&table).unwrap().starts_with(br#"{"format":1,"#));
 }
 

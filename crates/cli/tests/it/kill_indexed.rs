@@ -1,7 +1,8 @@
-//! `kill -9` while rows of an indexed table are written and while its indexes are made, rebuilt and dropped in every way, beside
-//! writers and without them: entries are those of the rows, at once and when the jobs of before have gone on to their end.
+//! `kill -9` while rows of an indexed table are written, while others are loaded, and while indexes are made, rebuilt and dropped in
+//! every way, beside writers and without them: entries are those of the rows, at once and when the jobs of before have gone on to their end.
 
 use crate::server::Server;
+use futures::SinkExt;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,6 +12,8 @@ use tokio_postgres::{Client, SimpleQueryMessage};
 const CYCLES: u64 = 15;
 const WRITERS: u64 = 3;
 const DEFINERS: u64 = 2;
+/// Rows of a COPY.
+const LOADED: u64 = 2_000;
 
 /// The definitions of each cycle follow from it: `BENNU_KILL_SEED`.
 fn seed() -> u64 {
@@ -28,11 +31,13 @@ type Acknowledged = Arc<Mutex<BTreeSet<u64>>>;
 async fn entries_are_those_of_the_rows_after_each_crash() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let acknowledged = Acknowledged::default();
+    let (acknowledged, loads) = (Acknowledged::default(), Acknowledged::default());
     let mut server = Server::start(&data);
     let client = server.connect().await;
     let table = "CREATE TABLE t (n bigint PRIMARY KEY, a bigint UNIQUE, b text, v numeric) SALT_BUCKETS = 4;
-                 CREATE INDEX by_b ON t (b DESC) INCLUDE (v); CREATE INDEX by_v ON t (v, a)";
+                 CREATE INDEX by_b ON t (b DESC) INCLUDE (v); CREATE INDEX by_v ON t (v, a);
+                 CREATE TABLE loaded (n bigint PRIMARY KEY, a bigint UNIQUE, b text);
+                 CREATE INDEX ON loaded (lower(b), n DESC); CREATE INDEX ON loaded (b) INCLUDE (a)";
     client.batch_execute(table).await.unwrap();
     for cycle in 0..cycles() {
         let mut tasks = Vec::new();
@@ -40,6 +45,7 @@ async fn entries_are_those_of_the_rows_after_each_crash() {
             let first = (cycle * WRITERS + writer) * 1_000_000;
             tasks.push(tokio::spawn(write(server.connect().await, first, acknowledged.clone())));
         }
+        tasks.push(tokio::spawn(load(server.connect().await, cycle * 1_000, loads.clone())));
         for definer in 0..DEFINERS {
             let random = Random(seed() ^ (cycle * DEFINERS + definer).wrapping_mul(0x9E37_79B9_7F4A_7C15));
             tasks.push(tokio::spawn(define(server.connect().await, random)));
@@ -54,6 +60,7 @@ async fn entries_are_those_of_the_rows_after_each_crash() {
         let client = server.connect().await;
         let at = format!("cycle {cycle} of seed {}", seed());
         verify(&client, &acknowledged, &at).await;
+        verify_loads(&client, &loads, &at).await;
         // Every other time jobs are killed again where the crash before has left them.
         if cycle % 2 == 1 {
             jobs_end(&client).await;
@@ -85,6 +92,44 @@ async fn write(client: Client, first: u64, acknowledged: Acknowledged) {
             }
         }
     }
+}
+
+/// Loads until the server is gone: rows whose numbers begin with that of their load.
+async fn load(client: Client, first: u64, acknowledged: Acknowledged) {
+    for number in first.. {
+        let mut text = String::new();
+        for row in 0..LOADED {
+            // Not in the order of the key, nor of an index.
+            let row = row * 7919 % LOADED;
+            let n = number * 10_000 + row;
+            text.push_str(&format!("{n},{},B{}\n", u64::MAX / 2 - n, row % 17));
+        }
+        let Ok(sink) = client.copy_in::<_, std::io::Cursor<Vec<u8>>>("COPY loaded FROM STDIN (FORMAT csv)").await
+        else {
+            return;
+        };
+        let mut sink = std::pin::pin!(sink);
+        if sink.send(std::io::Cursor::new(text.into_bytes())).await.is_err() || sink.finish().await.is_err() {
+            return;
+        }
+        acknowledged.lock().unwrap().insert(number);
+    }
+}
+
+/// Each load is whole or not there, with its entries.
+async fn verify_loads(client: &Client, loads: &Mutex<BTreeSet<u64>>, at: &str) {
+    let differences = client.simple_query("CHECK TABLE loaded").await.unwrap();
+    let rows: Vec<_> = differences.iter().filter(|it| matches!(it, SimpleQueryMessage::Row(_))).collect();
+    assert!(rows.is_empty(), "{at}: {rows:?}");
+    let found = client.query("SELECT n / 10000, count(*) FROM loaded GROUP BY 1", &[]).await.unwrap();
+    let mut there = BTreeSet::new();
+    for row in found {
+        assert_eq!(row.get::<_, i64>(1), LOADED as i64, "{at}: load {} is there by half", row.get::<_, i64>(0));
+        there.insert(row.get::<_, i64>(0) as u64);
+    }
+    let loads = loads.lock().unwrap();
+    let lost: Vec<_> = loads.difference(&there).collect();
+    assert!(lost.is_empty(), "{at}: acknowledged loads are lost: {lost:?}");
 }
 
 /// A generator of numbers that are the same for a seed.

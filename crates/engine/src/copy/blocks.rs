@@ -11,8 +11,10 @@ use super::format::Format;
 use super::lines::{Fields, Line};
 use super::rows::{RowEncoder, zero_byte};
 use crate::EngineError;
-use crate::error::Fault;
+use crate::error::{EngineResult, Fault};
 use crate::query_runtime::Spawned;
+use crate::row_writer::{LoadBlock, add_entry};
+use index::EntryMaker;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use store::LoadRows;
@@ -32,7 +34,7 @@ pub(super) struct Blocks {
 pub(super) struct Block {
     /// The number of lines before it.
     pub(super) first_line: u64,
-    pub(super) encoding: Spawned<Result<LoadRows, BadLine>>,
+    pub(super) encoding: Spawned<Result<LoadBlock, BadLine>>,
 }
 
 /// A line that is wrong.
@@ -49,27 +51,48 @@ pub(super) fn is_plain(format: &Format, text: &[u8]) -> bool {
     memchr::memchr2(quote, b'\\', text).is_none()
 }
 
-/// Encodes whole lines.
-pub(super) fn encode(mut writer: RowEncoder, format: &Arc<Format>, text: &[u8]) -> Result<LoadRows, BadLine> {
-    let mut rows = LoadRows::with_capacity(text.len() + text.len() / 2);
-    let mut fields = Fields::default();
-    let (mut at, mut lines) = (0, 0);
-    loop {
-        let (line, next) = match fields.read(format, text, at, true) {
-            Line::Whole { text, next } => (text, next),
-            Line::Bad(message) => {
-                let text = text.get(at..).unwrap_or_default().to_vec();
-                let error = Fault::BadCopy { message: message.to_string() }.into();
-                return Err(BadLine { lines: lines + 1, text, error });
-            }
-            Line::ZeroByte => return Err(BadLine { lines: lines + 1, text: Vec::new(), error: zero_byte() }),
-            Line::Partial | Line::End | Line::OpenQuote => return Ok(rows),
+/// Makes rows of lines, and the entries of the rows.
+pub(super) struct BlockEncoder {
+    pub(super) rows: RowEncoder,
+    pub(super) entries: Option<EntryMaker>,
+}
+
+impl BlockEncoder {
+    /// Encodes whole lines.
+    pub(super) fn encode(mut self, format: &Arc<Format>, text: &[u8]) -> Result<LoadBlock, BadLine> {
+        let mut block = LoadBlock {
+            rows: LoadRows::with_capacity(text.len() + text.len() / 2),
+            entries: vec![LoadRows::default(); self.entries.iter().flat_map(EntryMaker::indexes).count()],
         };
-        lines += 1;
-        if let Err(error) = writer.write_short(&fields, text, 0) {
-            return Err(BadLine { lines, text: text.get(line).unwrap_or_default().to_vec(), error });
+        let mut fields = Fields::default();
+        let (mut at, mut lines) = (0, 0);
+        loop {
+            let (line, next) = match fields.read(format, text, at, true) {
+                Line::Whole { text, next } => (text, next),
+                Line::Bad(message) => {
+                    let text = text.get(at..).unwrap_or_default().to_vec();
+                    let error = Fault::BadCopy { message: message.to_string() }.into();
+                    return Err(BadLine { lines: lines + 1, text, error });
+                }
+                Line::ZeroByte => return Err(BadLine { lines: lines + 1, text: Vec::new(), error: zero_byte() }),
+                Line::Partial | Line::End | Line::OpenQuote => return Ok(block),
+            };
+            lines += 1;
+            if let Err(error) = self.add(&fields, text, &mut block) {
+                return Err(BadLine { lines, text: text.get(line).unwrap_or_default().to_vec(), error });
+            }
+            at = next;
         }
-        rows.push(&writer.key, &writer.fragment);
-        at = next;
+    }
+
+    /// Adds the row of a line.
+    fn add(&mut self, fields: &Fields, text: &[u8], block: &mut LoadBlock) -> EngineResult<()> {
+        self.rows.write_short(fields, text, 0)?;
+        let (key, fragment) = (&self.rows.key, &self.rows.fragment);
+        if let Some(maker) = &mut self.entries {
+            maker.make(key, fragment, |index, key, fragment| add_entry(&mut block.entries, index, key, fragment))?;
+        }
+        block.rows.push(key, fragment);
+        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! COPY … FROM STDIN.
 
 use super::binary::Tuples;
-use super::blocks::{self, BLOCK, BadLine, Block, Blocks, UNDER_WAY, is_plain};
+use super::blocks::{BLOCK, BadLine, Block, BlockEncoder, Blocks, UNDER_WAY, is_plain};
 use super::format::Format;
 use super::lines::{Fields, Line};
 use super::loader::Loader;
@@ -131,10 +131,11 @@ impl CopyIn {
         let first_line = self.line;
         self.line += memchr::memchr_iter(b'\n', &text).count() as u64;
         let format = Arc::clone(&self.format);
+        let encoder = BlockEncoder { rows: writer, entries: self.loader.rows.target().entry_maker()? };
         let encoding = self
             .loader
             .runtime()
-            .spawn(Some(self.loader.guard.host()), async move { blocks::encode(writer, &format, &text) })?;
+            .spawn(Some(self.loader.guard.host()), async move { encoder.encode(&format, &text) })?;
         let Some(blocks) = &mut self.blocks else { return Ok(false) };
         blocks.under_way.push_back(Block { first_line, encoding });
         if blocks.under_way.len() >= UNDER_WAY {

@@ -6,7 +6,7 @@ use crate::block::Block;
 use crate::ddl::refuse_materialized;
 use crate::dml::{Exprs, Second, Target, default_values};
 use crate::error::{EngineResult, Fault, fail};
-use crate::row_writer::{BulkRows, New, Old, RowWriter};
+use crate::row_writer::{BulkRows, LoadBlock, New, Old, RowWriter};
 use crate::running::RunGuard;
 use crate::work::Work;
 use crate::{Engine, Session};
@@ -14,7 +14,7 @@ use catalog::RowIdBlock;
 use sql::ObjectName;
 use sql::ast::{Expr, Value};
 use std::sync::Arc;
-use store::{Bytes, LoadRows, OnDuplicate};
+use store::{Bytes, OnDuplicate};
 use txn::{LockMode, LockOwner};
 use types::DataType;
 
@@ -34,8 +34,8 @@ pub(super) struct Loader {
 
 /// Where rows go.
 enum Sink {
-    /// Alone on the table: sorted runs, one commit. The lock is released when this is dropped.
-    Load { rows: BulkRows, _lock: LockOwner },
+    /// Alone on the table: sorted runs of rows and entries, one commit. The lock is released when this is dropped.
+    Load { rows: Box<BulkRows>, _lock: LockOwner },
     /// With the other writes of a transaction.
     Work(Work),
 }
@@ -79,12 +79,12 @@ impl Loader {
         self.engine.runtime()
     }
 
-    /// Takes rows made by a fork of `rows`.
-    pub(super) async fn put_block(&mut self, block: LoadRows) -> EngineResult<()> {
+    /// Takes rows made by a fork of `rows`, with their entries.
+    pub(super) async fn put_block(&mut self, block: LoadBlock) -> EngineResult<()> {
         let Sink::Load { rows, .. } = &mut self.sink else {
             return fail(Fault::Internal { detail: "a block of rows for a transaction".to_string() });
         };
-        self.count += block.len() as u64;
+        self.count += block.rows.len() as u64;
         rows.write_block(self.rows.target(), block).await
     }
 
@@ -132,6 +132,9 @@ impl Session {
             }
         };
         let target = self.checked_target(&catalog, target).await?;
+        if let Sink::Load { rows, .. } = &mut sink {
+            rows.with_entries(&target)?;
+        }
         let fields = positions(&target.table, columns)?;
         let rows = self.row_encoder(&catalog, target, fields, selection).await?;
         Ok(Loader { rows, guard: self.running(), ids: None, sink, count: 0, engine: Arc::clone(&self.engine) })
@@ -142,9 +145,9 @@ impl Session {
         if alone {
             let mut lock = LockOwner::new(Arc::clone(self.engine.locks()));
             let table = self.lock_table_by_name(&mut lock, name, LockMode::Exclusive).await?;
-            if table.indexes.is_empty() && table.foreign_keys.is_empty() {
+            if self.is_loadable(&table) {
                 let load = self.engine.store().bulk_load(table.storage_id(), OnDuplicate::Fail).await?;
-                return Ok(Sink::Load { rows: BulkRows::new(&table, load)?, _lock: lock });
+                return Ok(Sink::Load { rows: Box::new(BulkRows::new(load)), _lock: lock });
             }
         }
         let mut work = self.take_transaction()?;

@@ -143,14 +143,6 @@ fn text_of(expr: &Expr) -> Option<String> {
             _ => None,
         },
         Expr::Cast { expr, .. } | Expr::Nested(expr) => text_of(expr),
-        // What `'s'::regclass` was rewritten to.
-        Expr::Function(function) if function.name.to_string().starts_with("regclass_") => match &function.args {
-            ast::FunctionArguments::List(list) => match list.args.as_slice() {
-                [ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(inner))] => text_of(inner),
-                _ => None,
-            },
-            _ => None,
-        },
         _ => None,
     }
 }

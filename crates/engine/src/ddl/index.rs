@@ -2,15 +2,20 @@
 
 use super::create_table::{property, split_point};
 use super::index_expr::{EXPRESSION, PREDICATE};
+use super::materialized::interval;
 use crate::error::{EngineResult, Fault, fail};
 use crate::search_path::before_look_up;
 use crate::{Notice, Session};
-use catalog::{Catalog, CatalogError, Index, NewIndex, NewIndexPart, NewPartOf, Table};
+use catalog::{Catalog, CatalogError, Index, IndexRefresh, NewIndex, NewIndexPart, NewPartOf, Table};
 use sql::{CreateIndex, CreateTable, IndexPartDef, IndexPartOf, ObjectName, Reindex, TableOption, UniqueDef};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use txn::{LockMode, LockOwner};
 use types::DataType;
+
+/// Why there is no such index.
+pub(super) const UNIQUE_REFRESHED: &str =
+    "a UNIQUE index cannot be refreshed by a job: between two refreshes nothing would keep its values unique";
 
 /// As PostgreSQL has it.
 const MAX_COLUMNS: usize = 32;
@@ -51,7 +56,7 @@ impl Session {
     }
 
     async fn new_index(&mut self, table: &Arc<Table>, create: &CreateIndex) -> EngineResult<NewIndex> {
-        let salt_buckets = self.check_options(&create.options)?;
+        let (salt_buckets, every) = self.check_options(&create.options)?;
         let mut parts = Vec::with_capacity(create.parts.len());
         for part in &create.parts {
             let of = match &part.of {
@@ -92,6 +97,7 @@ impl Session {
             predicate,
             local: create.local,
             splits: splits.collect::<EngineResult<_>>()?,
+            refresh: every.map(|every| IndexRefresh { every: Some(every), ..IndexRefresh::default() }),
             ..NewIndex::default()
         };
         check_width(new)
@@ -189,13 +195,15 @@ impl Session {
                 self.notices.push(Notice::info("00000", message));
             }
             // One that is being built is made anew as it is.
-            for index in table.public_indexes() {
+            for index in table.indexes.iter().filter(|index| index.state.is_public() || index.refresh.is_some()) {
                 self.rebuild_index(&table, index).await?;
             }
             return Ok(());
         }
         match self.lock_index(&mut locks, name).await {
-            Ok(Some((_, index))) if !index.state.is_public() => fail(Fault::IndexNotBuilt { name: index.name }),
+            Ok(Some((_, index))) if !index.state.is_public() && index.refresh.is_none() => {
+                fail(Fault::IndexNotBuilt { name: index.name })
+            }
             Ok(Some((table, index))) => self.rebuild_index(&table, &index).await,
             Ok(None) => fail(Fault::NoSuchObject { kind: "relation", name: super::view::shown(name) }),
             // The index of a primary key is the table itself.
@@ -261,19 +269,18 @@ impl Session {
 
     /// The parameters of a constraint's index.
     pub(super) fn no_salt(&mut self, options: &[TableOption]) -> EngineResult<()> {
-        match self.check_options(options)? {
-            None => Ok(()),
-            Some(_) => {
-                let message = "a UNIQUE index cannot be salted: equal values would be in several buckets".to_string();
-                fail(Fault::InvalidDefinition { message })
-            }
-        }
+        let message = match self.check_options(options)? {
+            (None, None) => return Ok(()),
+            (Some(_), _) => "a UNIQUE index cannot be salted: equal values would be in several buckets",
+            (None, Some(_)) => UNIQUE_REFRESHED,
+        };
+        fail(Fault::InvalidDefinition { message: message.to_string() })
     }
 
     /// Parameters of storage, which entries here do not have, and Phoenix's properties as tables take them. The salt
-    /// buckets.
-    fn check_options(&mut self, options: &[TableOption]) -> EngineResult<Option<u16>> {
-        let mut properties = BTreeMap::new();
+    /// buckets, and how often entries are made anew, in microseconds.
+    fn check_options(&mut self, options: &[TableOption]) -> EngineResult<(Option<u16>, Option<i64>)> {
+        let (mut properties, mut every) = (BTreeMap::new(), None);
         for option in options {
             match option.name.as_str() {
                 "fillfactor" | "deduplicate_items" if option.family.is_none() => {
@@ -284,7 +291,7 @@ impl Session {
                     self.notices.push(Notice::info("00000", message));
                 }
                 "refresh" if option.family.is_none() => {
-                    return fail(Fault::Unsupported { feature: "an index that is refreshed by a job".to_string() });
+                    every = property(option)?.1.as_deref().map(interval).transpose()?;
                 }
                 _ => {
                     let (name, value) = property(option)?;
@@ -293,7 +300,7 @@ impl Session {
             }
         }
         match catalog::check_properties(properties) {
-            Ok((salt_buckets, _)) => Ok(salt_buckets),
+            Ok((salt_buckets, _)) => Ok((salt_buckets, every)),
             Err(CatalogError::UnknownProperty { name }) => fail(Fault::NoSuchIndexParameter { name }),
             Err(error) => Err(error.into()),
         }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   prepare    storage that nobody sees          dropped at the next start, should the process die
-//!   fill       rows ──IndexCodec──> entries ──> sorted runs; a unique index is then looked through for neighbours
+//!   fill       pieces of the table ──workers──> entries ──> sorted runs; a unique index is then looked through for neighbours
 //!   publish    the table has the index
 //! ```
 //! The caller keeps writers off the table from before the first to behind the last. Readers go on.
@@ -13,14 +13,22 @@ use crate::error::EngineResult;
 use crate::jobs::check_unique;
 use crate::row_writer::index_codec;
 use catalog::{CatalogError, Index, NewIndex, PreparedIndex, Table};
-use index::IndexCodec;
+use index::{EntryMaker, IndexCodec};
+use parking_lot::Mutex;
 use query::QueryError;
 use std::sync::Arc;
-use store::{BulkLoad, KeyRange, RowBatch, ScanRequest};
-use types::{Datum, interrupt};
+use store::{BulkLoad, KeyRange, LoadRows, ScanRequest, Snapshot, Store, TableId};
+use tokio::sync::mpsc;
+use types::interrupt;
 
 /// What it takes to make an entry.
 const STEPS_OF_AN_ENTRY: usize = 512;
+/// Who makes entries at the same time.
+const WORKERS: usize = 2;
+/// Pieces that a table is cut into for each of them, so that they end at about the same time.
+const PIECES: usize = 4;
+/// Bytes of entries that are handed on at a time.
+const HANDED_ON: usize = 256 << 10;
 
 impl Session {
     /// Adds an index to a table.
@@ -38,6 +46,9 @@ impl Session {
 
     /// Makes an index anew.
     pub(super) async fn rebuild_index(&mut self, table: &Table, index: &Index) -> EngineResult<()> {
+        if index.refresh.is_some() {
+            return self.refresh_index(table, index).await;
+        }
         if self.engine.dual().is_some() {
             return self.rebuild_index_beside(table, index).await;
         }
@@ -49,7 +60,12 @@ impl Session {
         self.or_give_up(filled, &prepared, "REINDEX").await
     }
 
-    async fn or_give_up(&self, done: EngineResult<()>, prepared: &PreparedIndex, command: &str) -> EngineResult<()> {
+    pub(super) async fn or_give_up(
+        &self,
+        done: EngineResult<()>,
+        prepared: &PreparedIndex,
+        command: &str,
+    ) -> EngineResult<()> {
         if done.is_err() {
             match self.engine.catalog().change(|draft| draft.discard_index(prepared)).await {
                 Ok(()) | Err(CatalogError::NoSuchTable { .. }) => {}
@@ -59,7 +75,7 @@ impl Session {
         done
     }
 
-    async fn fill_index(&mut self, prepared: &PreparedIndex) -> EngineResult<()> {
+    pub(super) async fn fill_index(&mut self, prepared: &PreparedIndex) -> EngineResult<()> {
         self.fill_entries(prepared.table(), prepared.index()).await
     }
 
@@ -72,14 +88,8 @@ impl Session {
         let store = self.engine.store().clone();
         let rows = store.snapshot(self.last_of_all().await?).await?;
         let mut load = txn::load_unseen(&store, codec.index().storage_id()).await?;
+        self.load_entries(rows, &target, &codec, load.as_mut()).await?;
         let guard = self.running();
-        let request = ScanRequest::new(target.storage, FAMILY, vec![KeyRange::all()]);
-        let mut scan = store.scan(request, &rows).await?;
-        let mut row = vec![Datum::Null; target.width()];
-        while let Some(batch) = guard.stoppable(async { Ok(scan.next().await?) }).await? {
-            add_entries(&target, &codec, &batch, &mut row, load.as_mut()).await?;
-            guard.check()?;
-        }
         let commit = guard.stoppable(async { Ok(load.finish().await?) }).await?;
         self.last_commit = self.last_commit.max(commit);
         match codec.index().unique {
@@ -90,27 +100,87 @@ impl Session {
             false => Ok(()),
         }
     }
+
+    /// The entries of all rows, in any order.
+    async fn load_entries(
+        &self,
+        rows: Snapshot,
+        target: &Target,
+        codec: &IndexCodec,
+        load: &mut dyn BulkLoad,
+    ) -> EngineResult<()> {
+        let (guard, store) = (self.running(), Arc::clone(self.engine.store()));
+        let pieces = store.split(target.storage, FAMILY, &[KeyRange::all()], WORKERS * PIECES).await?;
+        let workers = pieces.len().clamp(1, WORKERS);
+        let (sender, mut made) = mpsc::channel(WORKERS);
+        let worker = Worker {
+            store,
+            rows,
+            table: target.storage,
+            pieces: Arc::new(Mutex::new(pieces)),
+            maker: EntryMaker::new(&target.codec, [codec])?,
+            entries: LoadRows::default(),
+            made: sender,
+        };
+        let spawn = |worker: Worker| self.engine.runtime().spawn(Some(guard.host()), worker.run());
+        let working = vec![worker; workers].into_iter().map(spawn).collect::<EngineResult<Vec<_>>>()?;
+        while let Some(entries) = guard.stoppable(async { Ok(made.recv().await) }).await? {
+            load.write_rows(FAMILY, entries?).await?;
+        }
+        for worker in working {
+            worker.await.map_err(|error| QueryError::unexpected(&error.to_string()))?;
+        }
+        Ok(())
+    }
 }
 
-/// Adds the entries of some rows. `row` is the caller's, with a place for each column of the table.
-async fn add_entries(
-    target: &Target,
-    codec: &IndexCodec,
-    batch: &RowBatch,
-    row: &mut [Datum],
-    load: &mut dyn BulkLoad,
-) -> EngineResult<()> {
-    for (key, fragment) in batch.keys().zip(batch.fragments()) {
-        interrupt::spend(STEPS_OF_AN_ENTRY).map_err(QueryError::from)?;
-        let values = target.codec.decode_row(key, fragment, codec.columns())?;
-        for (at, value) in codec.columns().iter().zip(values) {
-            if let Some(slot) = row.get_mut(*at) {
-                *slot = value;
+/// Makes the entries of pieces of a table until there are none.
+#[derive(Clone)]
+struct Worker {
+    store: Arc<dyn Store>,
+    rows: Snapshot,
+    table: TableId,
+    pieces: Arc<Mutex<Vec<Vec<KeyRange>>>>,
+    maker: EntryMaker,
+    /// Those that were not handed on yet.
+    entries: LoadRows,
+    made: mpsc::Sender<EngineResult<LoadRows>>,
+}
+
+impl Worker {
+    /// Ends early with an error, or when nobody wants entries any more.
+    async fn run(mut self) {
+        loop {
+            let Some(ranges) = self.pieces.lock().pop() else { return };
+            if let Err(error) = self.piece(ranges).await {
+                // Whoever is not there any more needs no error.
+                let _ = self.made.send(Err(error)).await;
+                return;
             }
         }
-        if let Some(entry) = codec.entry(row)? {
-            load.write(FAMILY, &entry.key, &entry.fragment).await?;
+    }
+
+    async fn piece(&mut self, ranges: Vec<KeyRange>) -> EngineResult<()> {
+        let mut scan = self.store.scan(ScanRequest::new(self.table, FAMILY, ranges), &self.rows).await?;
+        while let Some(batch) = scan.next().await? {
+            for (key, fragment) in batch.keys().zip(batch.fragments()) {
+                interrupt::spend(STEPS_OF_AN_ENTRY).map_err(QueryError::from)?;
+                let entries = &mut self.entries;
+                self.maker.make(key, fragment, |_, key, fragment| entries.push(key, fragment))?;
+                if self.entries.byte_len() >= HANDED_ON {
+                    self.hand_on().await;
+                }
+            }
+        }
+        self.hand_on().await;
+        Ok(())
+    }
+
+    async fn hand_on(&mut self) {
+        let entries = self.entries.take();
+        if !entries.is_empty() {
+            // The statement has ended: the next question whether to go on says so.
+            let _ = self.made.send(Ok(entries)).await;
         }
     }
-    Ok(())
 }

@@ -45,6 +45,10 @@ impl Session {
             let name = ObjectName { database: None, schema, name: index.name.clone() };
             // It may have gone while another one was built.
             let Some((table, index)) = self.lock_index_in(&mut locks, &name, LockMode::Shared).await? else { continue };
+            if index.refresh.is_some() {
+                self.refresh_index(&table, &index).await?;
+                continue;
+            }
             let (oid, old) = (table.oid, index.oid);
             let job = self.begin_build(&table, Some(&index), |draft| draft.begin_reindex(oid, old)).await?;
             drop(locks);
@@ -75,10 +79,14 @@ impl Session {
                 let message = format!("table \"{}\" has no indexes that can be reindexed concurrently", table.name);
                 self.notices.push(Notice::info("00000", message));
             }
-            return Ok(table.public_indexes().map(|index| (Arc::clone(&table), index.clone())).collect());
+            let built = |index: &&Index| index.state.is_public() || index.refresh.is_some();
+            let found = table.indexes.iter().filter(built);
+            return Ok(found.map(|index| (Arc::clone(&table), index.clone())).collect());
         }
         match self.find_index(&catalog, name) {
-            Ok(Some((_, index))) if !index.state.is_public() => fail(Fault::IndexNotBuilt { name: index.name }),
+            Ok(Some((_, index))) if !index.state.is_public() && index.refresh.is_none() => {
+                fail(Fault::IndexNotBuilt { name: index.name })
+            }
             Ok(Some(found)) => Ok(vec![found]),
             Ok(None) => fail(Fault::NoSuchObject { kind: "relation", name: super::view::shown(name) }),
             Err(error) if error.code() == "2BP01" => Ok(Vec::new()),
@@ -108,6 +116,10 @@ impl Session {
         };
         if index.constraint.is_some() {
             return Err(required(&index.name, &index.name, &table).into());
+        }
+        if index.refresh.is_some() {
+            // No writer knows its entries, and who reads them has a state in which they stay.
+            return self.change_catalog(|draft| draft.drop_index(table.oid, index.oid).map(drop)).await;
         }
         if !index.state.is_public() {
             return fail(Fault::IndexNotBuilt { name: index.name });

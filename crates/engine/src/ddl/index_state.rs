@@ -17,7 +17,13 @@ impl Session {
         change: IndexChange,
     ) -> EngineResult<()> {
         let mut locks = self.own_locks();
-        let mode = if change == IndexChange::RebuildAsync { LockMode::Shared } else { LockMode::Exclusive };
+        let catalog = self.engine.catalog().current();
+        let found = self.resolve_stored(&catalog, table).ok();
+        let is_refreshed = found.is_some_and(|table| table.index(name).is_some_and(|index| index.refresh.is_some()));
+        let mode = match is_refreshed || change == IndexChange::RebuildAsync {
+            true => LockMode::Shared,
+            false => LockMode::Exclusive,
+        };
         let table = self.lock_stored_by_name(&mut locks, table, mode).await?;
         let Some(index) = table.index(name).cloned() else {
             if if_exists {
@@ -26,6 +32,13 @@ impl Session {
             }
             return fail(Fault::NoSuchIndex { name: name.to_string() });
         };
+        if index.refresh.is_some() {
+            if matches!(change, IndexChange::Rebuild | IndexChange::RebuildAsync) {
+                return self.refresh_index(&table, &index).await;
+            }
+            let message = format!("the state of index \"{name}\" cannot be changed: it is refreshed by a job");
+            return fail(Fault::Refused { message });
+        }
         let state = match change {
             IndexChange::RebuildAsync => return self.rebuild_async(&table, &index).await,
             IndexChange::Rebuild => return self.rebuild_index(&table, &index).await,

@@ -16,6 +16,7 @@ mod index_beside;
 mod index_build;
 mod index_expr;
 mod index_online;
+mod index_refresh;
 mod index_state;
 mod like;
 mod materialized;
@@ -36,6 +37,7 @@ use crate::search_path::{SYSTEM_SCHEMA, before_look_up};
 use crate::statement::Source;
 use crate::{EngineError, Notice, Session};
 use catalog::{Catalog, CatalogResult, Draft, RESERVED_SCHEMAS, Table, Turn};
+use index_refresh::is_refreshed;
 use sql::{ObjectName, OwnedObject, Statement};
 use std::sync::Arc;
 use store::TableId;
@@ -61,6 +63,7 @@ impl Session {
             Statement::CreateTable(create) => self.create_table(create).await?,
             Statement::AlterTable(alter) => self.alter_table(alter).await?,
             Statement::DropTable { names, if_exists, cascade } => self.drop_tables(names, *if_exists, *cascade).await?,
+            Statement::CreateIndex(create) if is_refreshed(create) => self.create_refreshed_index(create).await?,
             Statement::CreateIndex(create) if create.concurrently || create.is_async => {
                 self.create_index_online(create).await?;
             }

@@ -66,10 +66,8 @@ impl Session {
     fn loads(&self, work: &Work, program: &InsertProgram) -> bool {
         !work.in_block
             && matches!(program.action, Action::Refuse)
-            && program.target.indexes.is_empty()
-            && program.target.table.foreign_keys.is_empty()
             && program.returning.is_none()
-            && self.engine.store().capabilities().bulk_load
+            && self.is_loadable(&program.target.table)
     }
 
     async fn query_rows(

@@ -1,6 +1,5 @@
 //! Errors of the binder in texts that are no statement's: a definition's expressions.
 
-use super::bind_error::bind_code;
 use super::{EngineError, Report};
 use bind::{BindError, BindErrorKind};
 
@@ -15,7 +14,7 @@ impl EngineError {
             _ => None,
         };
         let report = Report {
-            code: bind_code(&error.kind),
+            code: error.sqlstate(),
             message: error.to_string(),
             detail: error.detail(),
             hint: error.hint.as_ref().map(|hint| hint.clone().into_owned()),

@@ -7,29 +7,6 @@ use sql::SqlError;
 use std::io::ErrorKind;
 use store::StoreError;
 use txn::TxnError;
-use types::TypeError;
-
-pub(super) fn type_code(error: &TypeError) -> &'static str {
-    match error {
-        TypeError::InvalidText { ty, .. } if is_date_or_time(ty) => "22007",
-        TypeError::InvalidText { .. } | TypeError::BadArray { .. } | TypeError::BadJson { .. } => "22P02",
-        TypeError::TooManyDimensions { .. } => "54000",
-        TypeError::IntervalRange { .. } => "22015",
-        TypeError::InvalidHex { .. } => "22023",
-        TypeError::DateTimeRange { .. } | TypeError::MomentRange { .. } | TypeError::IntervalOverflow { .. } => "22008",
-        TypeError::TextOutOfRange { .. } | TypeError::OutOfRange { .. } | TypeError::NumericOverflow { .. } => "22003",
-        TypeError::TooLong { .. } => "22001",
-        TypeError::InvalidEncoding { .. } => "22021",
-        TypeError::NoCast { .. } => "42804",
-        TypeError::BadType { .. } => "42704",
-        TypeError::BadTypeParameter { .. } => "22023",
-        TypeError::UnsupportedType { .. } => "0A000",
-    }
-}
-
-fn is_date_or_time(ty: &str) -> bool {
-    ty == "date" || ty == "interval" || ty.starts_with("time")
-}
 
 pub(super) fn sql_code(error: &SqlError) -> &'static str {
     match error {
@@ -37,7 +14,7 @@ pub(super) fn sql_code(error: &SqlError) -> &'static str {
         SqlError::Unsupported { .. } => "0A000",
         SqlError::InvalidTable { .. } => "42P16",
         SqlError::InvalidParameter { .. } => "22023",
-        SqlError::Type { source, .. } => type_code(source),
+        SqlError::Type { source, .. } => source.sqlstate(),
         SqlError::TooDeep { .. } => "54001",
         SqlError::TooLong { .. } => "54000",
         SqlError::Stopped => "57014",

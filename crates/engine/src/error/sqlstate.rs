@@ -1,7 +1,7 @@
-//! The one place where SQLSTATEs are chosen, with `crate_codes.rs`: every match here is exhaustive, so that a new variant of any
-//! crate's error does not compile until it has a code.
+//! The place where SQLSTATEs are chosen, with `crate_codes.rs`; errors of the binder and of types bring theirs. Every match
+//! here is exhaustive, so that a new variant of any crate's error does not compile until it has a code.
 
-use super::crate_codes::{catalog_code, fragment_code, key_code, sql_code, store_code, txn_code, type_code};
+use super::crate_codes::{catalog_code, fragment_code, key_code, sql_code, store_code, txn_code};
 use super::{EngineError, Fault, Report};
 use builtins::{EvalError, Reason};
 use catalog::CatalogError;
@@ -181,7 +181,7 @@ fn query_code(error: &QueryError) -> &'static str {
         QueryError::NotPopulated { .. } => "55000",
         QueryError::NoSuchSetting { .. } => "42704",
         QueryError::BadArgument { .. } => "22023",
-        QueryError::Type(error) => type_code(error),
+        QueryError::Type(error) => error.sqlstate(),
         QueryError::Catalog(error) => catalog_code(error),
         QueryError::NullColumn { .. } => "23502",
         QueryError::Key(error) => key_code(error),
@@ -235,7 +235,7 @@ impl From<Fault> for EngineError {
 
 impl From<TypeError> for EngineError {
     fn from(error: TypeError) -> Self {
-        let mut report = report(type_code(&error), error.to_string());
+        let mut report = report(error.sqlstate(), error.to_string());
         report.detail = error.detail();
         report.hint = error.hint().map(str::to_owned);
         Self { report: Box::new(report) }
@@ -373,7 +373,7 @@ fn eval_code(error: &EvalError) -> &'static str {
         EvalError::Refused { reason: Reason::DateTime, .. } => "22008",
         EvalError::Refused { reason: Reason::Escape, .. } => "22025",
         EvalError::Refused { reason: Reason::Substring, .. } => "22011",
-        EvalError::Type(error) => type_code(error),
+        EvalError::Type(error) => error.sqlstate(),
         EvalError::Internal { .. } => "XX000",
     }
 }

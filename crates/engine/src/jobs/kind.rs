@@ -2,6 +2,7 @@
 
 use super::index_build::IndexBuild;
 use super::index_drop::IndexDrop;
+use super::index_refresh::IndexRefreshes;
 use super::job::JobContext;
 use super::refresh::Refresh;
 use crate::error::{EngineResult, Fault, fail};
@@ -42,6 +43,7 @@ pub(crate) trait JobKind: Send + Sync {
 pub(crate) const INDEX_BUILD: &str = "index build";
 pub(crate) const INDEX_DROP: &str = "index drop";
 pub(crate) const REFRESH: &str = "refresh";
+pub(crate) const INDEX_REFRESH: &str = "index refresh";
 
 /// Kinds of tests: one whose run panics, and one that cannot even take it back.
 #[cfg(test)]
@@ -58,6 +60,7 @@ pub(super) fn kind_of(name: &str) -> EngineResult<&'static dyn JobKind> {
         INDEX_BUILD => Ok(&IndexBuild),
         INDEX_DROP => Ok(&IndexDrop),
         REFRESH => Ok(&Refresh),
+        INDEX_REFRESH => Ok(&IndexRefreshes),
         #[cfg(test)]
         PANICS => Ok(&tests::Panics { always: false }),
         #[cfg(test)]

@@ -21,6 +21,7 @@
 mod control;
 mod index_build;
 mod index_drop;
+mod index_refresh;
 mod job;
 mod kind;
 mod refresh;
@@ -30,8 +31,9 @@ mod wait;
 
 pub(crate) use index_build::{BuildSpec, check_unique};
 pub(crate) use index_drop::DropSpec;
+pub(crate) use index_refresh::IndexRefreshSpec;
 pub(crate) use job::Job;
-pub(crate) use kind::{INDEX_BUILD, INDEX_DROP, REFRESH};
+pub(crate) use kind::{INDEX_BUILD, INDEX_DROP, INDEX_REFRESH, REFRESH};
 pub(crate) use refresh::RefreshSpec;
 pub(crate) use shown::{build_info, columns, job_info};
 

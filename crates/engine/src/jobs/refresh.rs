@@ -25,8 +25,8 @@ pub(crate) struct RefreshSpec {
 
 /// When it was tried last, if that failed. Microseconds since 1970.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Tried {
-    at: i64,
+pub(super) struct Tried {
+    pub(super) at: i64,
 }
 
 /// See the module's head.
@@ -107,7 +107,7 @@ async fn refresh(context: &JobContext, mut session: Session, name: ObjectName) -
 }
 
 /// What became of it.
-async fn note(context: &JobContext, done: EngineResult<()>) -> EngineResult<()> {
+pub(super) async fn note(context: &JobContext, done: EngineResult<()>) -> EngineResult<()> {
     let now = context.engine()?.now();
     let set = |record: &mut JobRecord| match &done {
         Ok(()) => {

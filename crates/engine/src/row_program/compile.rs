@@ -3,7 +3,6 @@
 use super::explain::kept;
 use super::relations::CatalogRelations;
 use super::{HandOvers, RowProgram, RowPrograms};
-use crate::bound_plan::BinderMode;
 use crate::session::is_large;
 use crate::statement::Source;
 use crate::{ColumnDesc, Session, turn};
@@ -33,7 +32,7 @@ impl Session {
         }
         let Body::Query(query) = &bound.body else { return None };
         // A volatile call must not be made twice, and that is what a hand-over does.
-        if bound.facts.volatility == Volatility::Volatile || self.calls_own_functions(bound) {
+        if bound.facts.volatility == Volatility::Volatile || bound.needs.own_functions {
             return None;
         }
         let parameters = parameters(bound, &source.types)?;
@@ -48,15 +47,10 @@ impl Session {
     }
 
     /// The query with its meaning, or what is wrong with it; `None` where neither row programs nor plans are made of it.
-    pub(crate) fn bound_for_query(&self, catalog: &Catalog, source: &Source) -> Option<Result<Bound, BindError>> {
-        let effective = self.settings.effective();
+    pub(crate) fn bound_for_query(&self, catalog: &Catalog, source: &Source) -> Result<Bound, BindError> {
         let large = is_large(&source.text);
-        let for_rows = effective.row_programs != RowPrograms::Off && !large;
-        if !for_rows && effective.binder == BinderMode::Off {
-            return None;
-        }
         // Others of its thread do not wait until a long text is bound.
-        Some(if large { turn::apart(|| self.bound(catalog, source)) } else { self.bound(catalog, source) })
+        if large { turn::apart(|| self.bound(catalog, source)) } else { self.bound(catalog, source) }
     }
 
     /// The statement with its meaning.
@@ -72,20 +66,17 @@ impl Session {
     pub(crate) fn relations<'a>(&'a self, catalog: &'a Catalog, path: &'a [String]) -> CatalogRelations<'a> {
         CatalogRelations { catalog, path, functions: self.engine.functions() }
     }
-
-    /// Has the embedding program a function of a name that the query calls?
-    pub(crate) fn calls_own_functions(&self, bound: &Bound) -> bool {
-        let own = |id: &builtins::FuncId| {
-            builtins::function(*id).is_some_and(|function| self.engine.functions().get(function.name).is_some())
-        };
-        bound.needs.functions.iter().any(own)
-    }
 }
 
 /// Types of parameters: what the client has said, else what the query makes of them.
 pub(crate) fn parameters(bound: &Bound, declared: &[Option<DataType>]) -> Option<Vec<DataType>> {
     let said = |at: usize| declared.get(at).copied().flatten();
-    bound.params.iter().enumerate().map(|(at, ty)| said(at).or_else(|| ty.data_type())).collect()
+    bound
+        .params
+        .iter()
+        .enumerate()
+        .map(|(at, ty)| said(at).or_else(|| ty.data_type()).or_else(|| ty.parameter_type()))
+        .collect()
 }
 
 /// A column as front ends see it. One of a table has the table's type, limits of arrays included.

@@ -1,6 +1,7 @@
 //! Names in FROM, for the binder: tables and views of one version of the catalog.
 
-use bind::{Found, Relations};
+use bind::{ComputedColumn, ComputedRelation, Found, OwnFunction, Relations};
+use builtins::TypeId;
 use catalog::{Catalog, RESERVED_SCHEMAS, Table};
 use pg_catalog::PgCatalog;
 use query::RustFunctions;
@@ -19,10 +20,17 @@ impl Relations for CatalogRelations<'_> {
     fn find(&self, path: Option<&[String]>, schema: Option<&str>, name: &str) -> Option<Found> {
         match schema {
             Some(schema) => self.in_schema(schema, name),
-            // `pg_catalog` is in front of every path, and all its relations are called so.
-            None if name.starts_with("pg_") => Some(Found::Other("a relation of a catalog")),
-            None => path.unwrap_or(self.path).iter().find_map(|schema| self.in_schema(schema, name)),
+            None => {
+                let path = path.unwrap_or(self.path);
+                let first = (!path.iter().any(|schema| schema == "pg_catalog")).then_some("pg_catalog");
+                let mut schemas = first.into_iter().chain(path.iter().map(String::as_str));
+                schemas.find_map(|schema| self.in_schema(schema, name))
+            }
         }
+    }
+
+    fn has_schema(&self, name: &str) -> bool {
+        RESERVED_SCHEMAS.contains(&name) || self.catalog.schema(name).is_some()
     }
 
     fn schema_of(&self, table: &Table) -> Option<String> {
@@ -34,28 +42,38 @@ impl Relations for CatalogRelations<'_> {
         tables.map(|table| table.name.clone()).collect()
     }
 
+    fn own_function(&self, name: &str) -> Option<Arc<OwnFunction>> {
+        self.functions.signature(name)
+    }
+
+    fn hint_for_missing(&self, name: &str) -> Option<&'static str> {
+        query::hint_for_missing_function(name)
+    }
+
+    /// Some that read catalogs are no lines of the table.
     fn has_function(&self, name: &str) -> bool {
-        // What is missing on purpose says what to use instead; some that read catalogs are no lines of the table.
-        self.functions.get(name).is_some()
-            || query::hint_for_missing_function(name).is_some()
-            || PgCatalog::has_function(name)
+        PgCatalog::has_function(name)
     }
 }
 
 impl CatalogRelations<'_> {
     fn in_schema(&self, schema: &str, name: &str) -> Option<Found> {
-        if RESERVED_SCHEMAS.contains(&schema) {
-            return Some(Found::Other("a relation of a catalog"));
+        if let Some(relation) = PgCatalog::relation(schema, name) {
+            return Some(Found::Computed(Arc::new(bound_relation(relation))));
         }
-        let found = |table: &Arc<Table>| match table.is_unpopulated() {
-            true => Found::Other("a materialized view that is not populated"),
-            false => Found::Table(Arc::clone(table)),
-        };
-        let table = self.catalog.table(schema, name).map(found);
+        let table = self.catalog.table(schema, name).map(|table| Found::Table(Arc::clone(table)));
         let view = || self.catalog.view(schema, name).map(|view| Found::View(Arc::clone(view)));
-        let sequence = || self.catalog.sequence(schema, name).map(|_| Found::Other("a sequence as a table"));
-        // Beside what users make there, this schema has relations that are computed.
-        let computed = || (schema == "bennu").then_some(Found::Other("a relation of a catalog"));
-        table.or_else(view).or_else(sequence).or_else(computed)
+        let sequence = || {
+            let found = self.catalog.sequence(schema, name)?;
+            let relation = PgCatalog::sequence_relation(schema, found);
+            Some(Found::Computed(Arc::new(bound_relation(relation))))
+        };
+        table.or_else(view).or_else(sequence)
     }
+}
+
+fn bound_relation(relation: pg_catalog::Relation) -> ComputedRelation {
+    let column = |(name, ty, nullable): (String, u32, bool)| ComputedColumn { name, ty: TypeId(ty).into(), nullable };
+    let pg_catalog::Relation { schema, name, oid, columns } = relation;
+    ComputedRelation { schema, name, oid, columns: columns.into_iter().map(column).collect() }
 }

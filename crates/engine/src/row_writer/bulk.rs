@@ -1,29 +1,65 @@
-//! Rows on their way into a table by a bulk load: none of them may be there before.
+//! Rows on their way into a table by a bulk load, none of which may be there before, and with them the entries of its indexes.
+//!
+//! ```text
+//!   row ──> rowkey, fragment ──────────────> load ──┐
+//!                 └──EntryMaker──> entries ──> load ──┴──> one commit
+//! ```
+//! What is unique in an index is judged by the load, on its sorted entries and on those that are there.
 
 use super::{New, Old, Tally};
 use crate::dml::{FAMILY, Target};
-use crate::error::{EngineResult, Fault, fail};
-use catalog::Table;
-use store::{BulkLoad, CommitNo, LoadRows};
+use crate::error::EngineResult;
+use crate::{EngineError, Session};
+use catalog::{IndexState, Table};
+use index::{EntryMaker, IndexCodec};
+use std::sync::Arc;
+use store::{BulkLoad, CommitNo, LoadRows, LoadTable, OnDuplicate, StoreError, TableId};
+
+/// Bytes of entries that are handed on at a time.
+const HANDED_ON: usize = 64 << 10;
 
 /// A load under way. Dropping it undoes it.
 pub(crate) struct BulkRows {
     load: Box<dyn BulkLoad>,
+    entries: Option<Entries>,
     tally: Tally,
     /// The last row's, kept for its memory.
     fragment: Vec<u8>,
 }
 
+/// Entries that the load has not got yet.
+struct Entries {
+    maker: EntryMaker,
+    /// Where those of each index go.
+    tables: Vec<TableId>,
+    rows: Vec<LoadRows>,
+}
+
+/// Rows that were encoded elsewhere, and their entries: a list for each index of [`Target::entry_maker`].
+pub(crate) struct LoadBlock {
+    pub(crate) rows: LoadRows,
+    pub(crate) entries: Vec<LoadRows>,
+}
+
 impl BulkRows {
-    /// Rows of `table` for `load`, from which the caller keeps other writers off.
+    /// Rows of a table without indexes for `load`, from which the caller keeps other writers off.
+    pub(crate) fn new(load: Box<dyn BulkLoad>) -> Self {
+        Self { load, entries: None, tally: Tally::default(), fragment: Vec::new() }
+    }
+
+    /// Entries come with the rows from now on. Nothing was written before.
     ///
     /// # Errors
-    /// A table with indexes: a load makes no entries.
-    pub(crate) fn new(table: &Table, load: Box<dyn BulkLoad>) -> EngineResult<Self> {
-        if !table.indexes.is_empty() {
-            return fail(Fault::Internal { detail: "rows are loaded past the indexes".to_string() });
+    /// The store's; an index whose expressions are not compiled.
+    pub(crate) fn with_entries(&mut self, target: &Target) -> EngineResult<()> {
+        let Some(maker) = target.entry_maker()? else { return Ok(()) };
+        for index in maker.indexes() {
+            self.load.add_table(entries_of(index))?;
         }
-        Ok(Self { load, tally: Tally::default(), fragment: Vec::new() })
+        let tables: Vec<TableId> = maker.indexes().map(|index| index.index().storage_id()).collect();
+        let rows = vec![LoadRows::default(); tables.len()];
+        self.entries = Some(Entries { maker, tables, rows });
+        Ok(())
     }
 
     /// Writes one row, as [`super::RowWriter::write`] does with [`Old::Unique`].
@@ -39,28 +75,101 @@ impl BulkRows {
             }
             New::Cells { key, fragment } => (key, fragment),
         };
-        self.load.write(FAMILY, key, fragment).await.map_err(|error| target.in_words(error.into()))?;
+        if let Some(Entries { maker, rows, .. }) = &mut self.entries {
+            maker.make(key, fragment, |index, key, fragment| add_entry(rows, index, key, fragment))?;
+        }
+        self.load.write(FAMILY, key, fragment).await.map_err(|error| target.of_load(error))?;
         self.tally.count(&Old::Unique);
-        Ok(())
+        self.hand_on(target, HANDED_ON).await
     }
 
-    /// Writes rows that were encoded elsewhere, of a table that nothing hangs on.
+    /// Writes rows and entries that were encoded elsewhere.
     ///
     /// # Errors
     /// As [`Self::write`].
-    pub(crate) async fn write_block(&mut self, target: &Target, rows: LoadRows) -> EngineResult<()> {
-        let count = rows.len() as u64;
-        self.load.write_rows(FAMILY, rows).await.map_err(|error| target.in_words(error.into()))?;
+    pub(crate) async fn write_block(&mut self, target: &Target, block: LoadBlock) -> EngineResult<()> {
+        let count = block.rows.len() as u64;
+        self.load.write_rows(FAMILY, block.rows).await.map_err(|error| target.of_load(error))?;
+        if let Some(Entries { tables, .. }) = &self.entries {
+            for (table, rows) in tables.iter().zip(block.entries) {
+                self.load.write_rows_of(*table, FAMILY, rows).await.map_err(|error| target.of_load(error))?;
+            }
+        }
         self.tally.inserted += count;
         Ok(())
     }
 
-    /// Makes all rows durable and visible.
+    /// Makes all rows durable and visible, with their entries.
     ///
     /// # Errors
     /// As [`Self::write`].
-    pub(crate) async fn finish(self, target: &Target) -> EngineResult<(CommitNo, Tally)> {
-        let commit = self.load.finish().await.map_err(|error| target.in_words(error.into()))?;
+    pub(crate) async fn finish(mut self, target: &Target) -> EngineResult<(CommitNo, Tally)> {
+        self.hand_on(target, 1).await?;
+        let commit = self.load.finish().await.map_err(|error| target.of_load(error))?;
         Ok((commit, self.tally))
+    }
+
+    /// Gives the load the entries of indexes with at least so many bytes of them.
+    async fn hand_on(&mut self, target: &Target, bytes: usize) -> EngineResult<()> {
+        let Some(Entries { tables, rows, .. }) = &mut self.entries else { return Ok(()) };
+        for (table, rows) in tables.iter().zip(rows).filter(|(_, rows)| rows.byte_len() >= bytes) {
+            let handed = self.load.write_rows_of(*table, FAMILY, rows.take()).await;
+            handed.map_err(|error| target.of_load(error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds an entry to those of its index.
+pub(crate) fn add_entry(rows: &mut [LoadRows], index: usize, key: &[u8], fragment: &[u8]) {
+    if let Some(rows) = rows.get_mut(index) {
+        rows.push(key, fragment);
+    }
+}
+
+/// The entries of an index as a table of a load. Two of one key would be of two rows of one key, which the table's own rows tell.
+fn entries_of(index: &IndexCodec) -> LoadTable {
+    let codec = index.clone();
+    let unique =
+        move |key: &[u8]| codec.unique_prefix(key).map_err(|error| StoreError::Corrupted { detail: error.to_string() });
+    LoadTable {
+        table: index.index().storage_id(),
+        on_duplicate: OnDuplicate::Replace,
+        unique: index.index().unique.then(|| -> store::UniquePrefix { Arc::new(unique) }),
+    }
+}
+
+impl Session {
+    /// Can rows of the table be loaded as sorted runs, and their entries with them?
+    pub(crate) fn is_loadable(&self, table: &Table) -> bool {
+        let built = |state: IndexState| !matches!(state, IndexState::DeleteOnly | IndexState::WriteOnly);
+        let with_entries = || self.engine.dual().is_none() && table.indexes.iter().all(|index| built(index.state));
+        self.engine.store().capabilities().bulk_load
+            && table.foreign_keys.is_empty()
+            && (table.indexes.is_empty() || with_entries())
+    }
+}
+
+impl Target {
+    /// What makes the entries of new rows; `None` where there are none.
+    ///
+    /// # Errors
+    /// An index that the catalog would not have made.
+    pub(crate) fn entry_maker(&self) -> EngineResult<Option<EntryMaker>> {
+        let mut indexes = self.indexes_that_take_entries().peekable();
+        match indexes.peek() {
+            None => Ok(None),
+            Some(_) => Ok(Some(EntryMaker::new(&self.codec, indexes)?)),
+        }
+    }
+
+    /// A load's failure in the words of the statement: a key or values that are there already are 23505.
+    fn of_load(&self, error: StoreError) -> EngineError {
+        let StoreError::DuplicateKey { table, key } = &error else { return self.in_words(error.into()) };
+        let index = self.indexes.iter().find(|index| index.index().storage_id() == *table);
+        match index.map(|index| (index, index.part_values_of_key(key))) {
+            Some((index, Ok(values))) => self.duplicate_in(index, &values),
+            _ => self.in_words(error.into()),
+        }
     }
 }

@@ -193,7 +193,7 @@ impl Target {
     }
 
     /// Those that new states of rows get entries in.
-    fn indexes_that_take_entries(&self) -> impl Iterator<Item = &IndexCodec> {
+    pub(super) fn indexes_that_take_entries(&self) -> impl Iterator<Item = &IndexCodec> {
         self.indexes.iter().filter(|index| index.index().state.takes_entries())
     }
 

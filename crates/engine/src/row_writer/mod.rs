@@ -14,7 +14,7 @@
 //! What depends on rows belongs into [`RowWriter::leave`] and [`RowWriter::arrive`], which see both states: entries of
 //! an index (`entries.rs`), a check of the new row, a look for a referenced key. What needs the old row of an
 //! [`Old::Unread`] has to read it under the row's lock: a table that nothing hangs on is written blindly. Bulk loads
-//! ([`BulkRows`]) are for tables without indexes only.
+//! ([`BulkRows`]) bring the entries of their rows along; they are not for tables with foreign keys.
 //!
 //! What foreign keys ask for is noted with each write and settled when the statement ends (`references`).
 //!
@@ -30,7 +30,7 @@ mod generated;
 mod index_exprs;
 mod tally;
 
-pub(crate) use bulk::BulkRows;
+pub(crate) use bulk::{BulkRows, LoadBlock, add_entry};
 pub(crate) use check_constraints::{Checks, row_of};
 pub(crate) use dual::{CatalogOf, know_index, writing_entries};
 pub(crate) use generated::{Generated, can_assign};
@@ -314,7 +314,7 @@ impl<'w> RowWriter<'w> {
     }
 
     /// 23505 if the key is there. Outside of a block the store checks it with the commit: one read less. Not where there are
-    /// indexes: their tables are not loaded, and of many rows there would be many conditions.
+    /// indexes: of many rows there would be many conditions.
     async fn refuse_existing(&mut self, key: &Bytes) -> EngineResult<()> {
         let (table, family) = (self.target.storage, FAMILY);
         if self.work.txn.written_by_statement(table, family, key)? {

@@ -82,6 +82,12 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
         "Most rows a second of a job that a statement makes. 0 is no limit.",
     ),
     plain(
+        "bennu.max_staleness",
+        "0",
+        Kind::Duration,
+        "Age up to which entries of indexes that are refreshed are read in place of rows. 0 is never.",
+    ),
+    plain(
         "bennu.parameterize",
         "on",
         Kind::Word(&["off", "on", "always"], &[]),

@@ -27,6 +27,8 @@ pub(crate) struct Effective {
     pub(crate) idle_in_block_timeout: Option<Duration>,
     /// And outside of one.
     pub(crate) idle_timeout: Option<Duration>,
+    /// How old entries of indexes may be that are refreshed.
+    pub(crate) max_staleness: Option<Duration>,
     /// How long to wait for a lock.
     pub(crate) lock_wait: LockWait,
     /// Does a commit wait for the log?
@@ -93,6 +95,7 @@ impl Default for Effective {
             row_programs: RowPrograms::default(),
             row_budget: 4096,
             index_choice: IndexChoice::Auto,
+            max_staleness: None,
             index_scans: true,
             table_scans: true,
             hash_joins: true,
@@ -121,6 +124,7 @@ impl Effective {
             statement_timeout: time("statement_timeout")?,
             idle_in_block_timeout: time("idle_in_transaction_session_timeout")?,
             idle_timeout: time("idle_session_timeout")?,
+            max_staleness: time("bennu.max_staleness")?,
             lock_wait: time("lock_timeout")?.map_or(LockWait::Forever, LockWait::AtMost),
             durability: if on("synchronous_commit")? { Durability::Sync } else { Durability::Buffered },
             time_zone: Arc::from(settings.get("TimeZone")?),

@@ -45,7 +45,7 @@ impl Session {
         let environment = Environment::of(self);
         let bound = self.bound(&catalog, source).ok()?;
         // Whether a partial index has the rows is told by values.
-        if self.calls_own_functions(&bound) || has_partial_index(&catalog, &bound) {
+        if has_partial_index(&catalog, &bound) {
             return None;
         }
         let (parameters, columns, program) = match &source.statement {

@@ -70,6 +70,7 @@ async fn prepared_statements_run_by_name() {
 async fn one_text_is_compiled_once() {
     let engine = engine().await;
     let mut c = Client::of(&engine);
+    c.ok("SET bennu.parameterize = off").await;
     c.ok("CREATE TABLE t (k integer PRIMARY KEY, v text)").await;
     for _ in 0..5 {
         c.ok("SELECT v FROM t WHERE k = 1").await;
@@ -82,6 +83,33 @@ async fn one_text_is_compiled_once() {
     c.ok("CREATE TABLE u (k integer)").await;
     c.ok("SELECT v FROM t WHERE k = 1").await;
     assert_eq!(Client::metric(&engine, "statements_planned_total"), 2);
+}
+
+#[tokio::test]
+async fn statements_of_one_shape_share_what_was_compiled() {
+    let engine = engine().await;
+    let mut c = Client::of(&engine);
+    c.ok("CREATE TABLE t (k integer PRIMARY KEY, v text)").await;
+    for k in 0..5 {
+        c.ok(&format!("INSERT INTO t VALUES ({k}, 'v{k}')")).await;
+    }
+    for k in 0..5 {
+        c.ok(&format!("SELECT v FROM t WHERE k = {k}")).await;
+    }
+    // The first of each shape as it is written, all others with parameters, in other sessions too.
+    Client::of(&engine).ok("SELECT v FROM t WHERE k = 7").await;
+    assert_eq!(Client::metric(&engine, "statements_parameterized_total"), 9);
+    assert_eq!(Client::metric(&engine, "statements_planned_total"), 2);
+    assert_eq!(Client::metric(&engine, "statements_point_total"), 6);
+    // A literal that is no value, another type, another version of the catalog: nothing that is there serves.
+    c.ok("SELECT v FROM t WHERE k = 3000000000").await;
+    assert_eq!(Client::metric(&engine, "statements_parameterized_total"), 9);
+    assert!(c.run("SELECT v FROM t WHERE k = 2").await.contains("v2"));
+    c.ok("ALTER TABLE t ADD COLUMN w integer DEFAULT 5").await;
+    assert!(c.run("SELECT w FROM t WHERE k = 2").await.contains('5'));
+    assert!(c.run("SELECT v FROM t WHERE k = 3").await.contains("v3"));
+    c.ok("DROP TABLE t").await;
+    assert!(c.run("SELECT v FROM t WHERE k = 3").await.contains("42P01"));
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use crate::rows::{Cell, Rows};
 use crate::source::Source;
 
 pub(super) static MATERIALIZED_VIEWS: Definition = Definition {
-    oid: 15002,
+    oid: 15003,
     name: "materialized_views",
     kind: Kind::View,
     columns: "schemaname:name! matviewname:name! ispopulated:bool! last_refresh:timestamptz refresh:interval \

@@ -4,9 +4,14 @@
 mod guideposts;
 mod jobs;
 mod materialized_views;
+mod refreshed_indexes;
 
 use crate::definition::Definition;
 
 /// All of them.
-pub(crate) static TABLES: &[&Definition] =
-    &[&guideposts::GUIDEPOSTS, &jobs::JOBS, &materialized_views::MATERIALIZED_VIEWS];
+pub(crate) static TABLES: &[&Definition] = &[
+    &guideposts::GUIDEPOSTS,
+    &jobs::JOBS,
+    &materialized_views::MATERIALIZED_VIEWS,
+    &refreshed_indexes::REFRESHED_INDEXES,
+];

@@ -1,6 +1,7 @@
 //! Functions that read the definitions or the session. One list: [`ALL`].
 
 mod describe;
+mod listed;
 mod names;
 mod privileges;
 mod routines;
@@ -180,8 +181,13 @@ pub(crate) static ALL: &[&Function] = &[
 
 /// The function of that name, bound to `source`.
 pub(crate) fn find(name: &str, source: &Source) -> Option<ScalarUDF> {
-    let function = ALL.iter().find(|function| function.name == name)?;
-    Some(udf::bind(function, source.clone()))
+    if let Some(function) = ALL.iter().find(|function| function.name == name) {
+        return Some(udf::bind(function, source.clone()));
+    }
+    // `regclass_names(list)` is `regclass_name(x)` of each element.
+    let each = name.strip_suffix('s').filter(|each| each.starts_with("reg"))?;
+    let function = ALL.iter().find(|function| function.name == each)?;
+    Some(listed::of_each(name, udf::bind(function, source.clone())))
 }
 
 /// A function that gives NULL for NULLs.

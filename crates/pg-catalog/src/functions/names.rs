@@ -137,9 +137,10 @@ pub(super) static QUOTE_IDENT: Function = strict("quote_ident", &[TEXT], Returns
     Ok(args.text(0).map(|name| source.quote(name)).into())
 });
 
-/// A number, also as text.
+/// A number, also as text; the name of nothing is a dash.
 pub(super) fn number(args: &Arguments<'_>) -> Option<i64> {
-    args.int(0).or_else(|| args.text(0).and_then(|text| text.trim().parse().ok()))
+    let written = |text: &str| if text == "-" { Some(0) } else { text.trim().parse().ok() };
+    args.int(0).or_else(|| args.text(0).and_then(written))
 }
 
 /// How an oid of nothing is shown.

@@ -40,7 +40,8 @@ fn rows(source: &Source, rows: &mut Rows) {
             ("indnullsnotdistinct", index.nulls_not_distinct.into()),
             ("indisprimary", index.primary.into()),
             ("indimmediate", (!index.deferrable.0).into()),
-            ("indisvalid", index.state.is_public().into()),
+            // One that is refreshed is whole, if not of this moment.
+            ("indisvalid", (index.state.is_public() || index.refresh.is_some()).into()),
             ("indisready", index.state.takes_entries().into()),
             ("indislive", true.into()),
             ("indoption", order.collect::<Vec<i64>>().into()),

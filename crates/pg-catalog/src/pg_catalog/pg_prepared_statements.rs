@@ -1,7 +1,6 @@
 //! `pg_prepared_statements`: the session's, of SQL and of the protocol. How often each was planned is not counted.
 
 use crate::definition::{Definition, Kind};
-use crate::oid::format_type;
 use crate::rows::Rows;
 use crate::source::Source;
 
@@ -16,7 +15,7 @@ pub(super) static PG_PREPARED_STATEMENTS: Definition = Definition {
 
 fn rows(source: &Source, rows: &mut Rows) {
     for prepared in source.live.prepared_statements() {
-        let types: Vec<String> = prepared.parameters.iter().map(|ty| format_type(ty.oid(), None)).collect();
+        let types: Vec<i64> = prepared.parameters.iter().map(|ty| i64::from(ty.oid())).collect();
         rows.add([
             ("name", prepared.name.into()),
             ("statement", prepared.statement.into()),

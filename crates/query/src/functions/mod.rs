@@ -32,6 +32,7 @@ mod like_lists;
 mod long_decimal;
 mod long_lists;
 mod math;
+mod name_of_text;
 mod nested_array;
 mod number_template;
 mod numeric;
@@ -76,6 +77,7 @@ pub(crate) use labelled::{
     WITH_EACH, as_summed, compared_with_each, is_nullable, label_of, labelled, nullable, summand,
 };
 pub(crate) use like::{matched as like_match, with_backslashes};
+pub(crate) use name_of_text::name_of_text;
 pub(crate) use nested_array::{as_deep, dimensions, even, flat, in_dimensions, is_nested};
 pub(crate) use one_row::one_row;
 pub(crate) use operators::{interval_span, numeric_quotient, operator};

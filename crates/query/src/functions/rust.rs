@@ -2,9 +2,11 @@
 
 use crate::convert::{arrow_type, batch_to_rows, datums_to_array};
 use crate::error::QueryError;
+use ::bind::OwnFunction;
 use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType as ArrowType, Field, Schema};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use builtins::Ty;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
@@ -44,30 +46,48 @@ impl std::fmt::Debug for RustFunction {
 #[derive(Debug, Default)]
 pub struct RustFunctions {
     /// A lock because functions may come at any time; it is held for a lookup only.
-    by_name: RwLock<BTreeMap<String, (RustFunction, Arc<ScalarUDF>)>>,
+    by_name: RwLock<BTreeMap<String, Registered>>,
 }
+
+/// A function as it was registered, as plans take it and as the binder does.
+type Registered = (RustFunction, Arc<ScalarUDF>, Arc<OwnFunction>);
 
 impl RustFunctions {
     /// Adds a function, in place of one that has its name.
     pub fn insert(&self, function: RustFunction) {
         let name = function.name.clone();
         let mut by_name = self.by_name.write().unwrap_or_else(PoisonError::into_inner);
-        by_name.insert(name, (function.clone(), Arc::new(function.into_udf())));
+        let own = Arc::new(function.signature());
+        by_name.insert(name, (function.clone(), Arc::new(function.into_udf()), own));
     }
 
     /// The function of that name.
     pub fn get(&self, name: &str) -> Option<Arc<ScalarUDF>> {
-        self.by_name.read().unwrap_or_else(PoisonError::into_inner).get(name).map(|(_, planned)| Arc::clone(planned))
+        self.by_name.read().unwrap_or_else(PoisonError::into_inner).get(name).map(|(_, planned, _)| Arc::clone(planned))
+    }
+
+    /// What the binder must know of the function of that name.
+    pub fn signature(&self, name: &str) -> Option<Arc<OwnFunction>> {
+        self.by_name.read().unwrap_or_else(PoisonError::into_inner).get(name).map(|(.., own)| Arc::clone(own))
     }
 
     /// All of them, by name.
     pub fn all(&self) -> Vec<RustFunction> {
         let by_name = self.by_name.read().unwrap_or_else(PoisonError::into_inner);
-        by_name.values().map(|(function, _)| function.clone()).collect()
+        by_name.values().map(|(function, ..)| function.clone()).collect()
     }
 }
 
 impl RustFunction {
+    fn signature(&self) -> OwnFunction {
+        OwnFunction {
+            name: self.name.clone(),
+            args: self.arguments.iter().map(Ty::of).collect(),
+            returns: Ty::of(&self.returns),
+            volatile: !self.immutable,
+        }
+    }
+
     /// As the planner takes it.
     fn into_udf(self) -> ScalarUDF {
         let volatility = if self.immutable { Volatility::Immutable } else { Volatility::Volatile };

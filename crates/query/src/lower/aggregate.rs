@@ -10,7 +10,7 @@ use ::bind::tree::{AggCall, ColId, ColSet, Key, Rel, Scalar};
 use arrow::datatypes::DataType as ArrowType;
 use builtins::TypeId;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::common::{Column, DFSchema, ScalarValue};
+use datafusion::common::{Column, DFSchemaRef, ScalarValue};
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::logical_expr::planner::RawAggregateExpr;
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
@@ -65,7 +65,7 @@ impl Lowering<'_> {
         let mut shown = groups.clone();
         let mut parts: Vec<Expr> = Vec::new();
         for (id, call) in of.calls {
-            let planned = self.aggregate_call(call)?;
+            let planned = self.aggregate_call(call, input.schema())?;
             let value = above(planned, &mut parts)?;
             let name = self.bound.col(*id).map(|info| info.name.clone()).unwrap_or_default();
             let Column { relation, name, .. } = self.columns.computed(*id, &name);
@@ -132,10 +132,10 @@ impl Lowering<'_> {
     }
 
     /// What a call is in DataFusion's aggregates.
-    fn aggregate_call(&mut self, call: &AggCall) -> LowerResult<Expr> {
+    fn aggregate_call(&mut self, call: &AggCall, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let Some(function) = builtins::function(call.func) else { return not_built("an unknown aggregate") };
         if let Some(of_sorted) = over_sorted_values(function.name) {
-            return self.ordered_set(of_sorted, call);
+            return self.ordered_set(of_sorted, call, schema);
         }
         let name = aggregate_name(function.name);
         let Some(func) = self.planner.aggregate_function(name) else { return not_built(format!("aggregate {name}")) };
@@ -159,8 +159,8 @@ impl Lowering<'_> {
         Ok(planned_aggregate(raw)?)
     }
 
-    /// An aggregate of a sorted set: a function of the array of its values, NULLs left out.
-    fn ordered_set(&mut self, function: &str, call: &AggCall) -> LowerResult<Expr> {
+    /// An aggregate of a sorted set: a function of the array of its values, NULLs left out. Its other arguments read keys.
+    fn ordered_set(&mut self, function: &str, call: &AggCall, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let (Some(func), [arg]) = (self.planner.aggregate_function("array_agg"), call.args.as_slice()) else {
             return not_built("this aggregate of a sorted set");
         };
@@ -178,9 +178,8 @@ impl Lowering<'_> {
             order_by,
             null_treatment: None,
         })?;
-        let none = Arc::new(DFSchema::empty());
         let mut args = vec![values];
-        args.extend(self.exprs(&call.direct, &none)?);
+        args.extend(self.exprs(&call.direct, schema)?);
         self.named(function, args)
     }
 

@@ -5,8 +5,9 @@ use super::cast::written;
 use super::constant::value_type;
 use super::error::{LowerError, LowerResult, not_built};
 use crate::error::QueryResult;
-use crate::functions::{call_of, labelled, operator};
+use crate::functions::{JSON_ROW, call_of, labelled, operator};
 use crate::pg_semantics::planned_operator;
+use ::bind::OwnFunction;
 use ::bind::tree::{Kind, Scalar};
 use builtins::{FuncId, TypeId};
 use datafusion::common::{DFSchemaRef, ScalarValue};
@@ -37,14 +38,19 @@ impl Lowering<'_> {
         if let Some(sign) = operator_name(func, args.len()).filter(|_| !of_arrays) {
             return self.operator(sign, args, schema);
         }
-        if let ("pg_typeof", [arg]) = (function.name, args) {
-            return Ok(Expr::Literal(ScalarValue::Utf8(Some(arg.ty.id.sql_name())), None));
+        if let Some(call) = self.catalog_call(function, args, schema)? {
+            return Ok(call);
+        }
+        if function.name.contains("json") && args.iter().any(|arg| matches!(arg.kind, Kind::Row(_))) {
+            let args = args.iter().map(|arg| self.json_argument(arg, schema)).collect::<LowerResult<_>>()?;
+            return self.named(function.name, args);
         }
         let mut lowered = Vec::with_capacity(args.len());
         for (at, arg) in args.iter().enumerate() {
             let value = self.expr(arg, schema)?;
             let wanted = function.args.get(at).copied().or(function.variadic);
             let value = with_type(value, arg)?;
+            let value = self.argument(value, arg, function, at)?;
             lowered.push(match wanted {
                 Some(wanted) if is_of_any_type(wanted) => as_typed(value, arg),
                 _ => value,
@@ -58,13 +64,43 @@ impl Lowering<'_> {
                 }
                 return not_built("mod of other operands");
             }
+            ("timeofday", 0) => {
+                let clock = self.named("clock_timestamp", Vec::new())?;
+                let format = ScalarValue::Utf8(Some("Dy Mon DD HH24:MI:SS.US YYYY TZ".to_owned()));
+                return self.named("to_char", vec![clock, Expr::Literal(format, None)]);
+            }
             ("age", 1) => lowered.insert(0, self.named("current_date", Vec::new())?),
             ("current_setting", _) if !matches!(lowered.first(), Some(Expr::Literal(..))) => {
                 return self.named("setting_of", lowered);
             }
             _ => {}
         }
-        self.named(function.name, lowered)
+        self.named(planned_name(function.name), lowered)
+    }
+
+    /// A row among the arguments of what makes JSON is JSON itself.
+    fn json_argument(&mut self, arg: &Scalar, schema: &DFSchemaRef) -> LowerResult<Expr> {
+        let Kind::Row(fields) = &arg.kind else {
+            let value = self.expr(arg, schema)?;
+            return Ok(as_typed(with_type(value, arg)?, arg));
+        };
+        let fields = fields.iter().map(|field| self.json_argument(field, schema)).collect::<LowerResult<_>>()?;
+        self.named(JSON_ROW, fields)
+    }
+
+    /// A call of a function of the embedding program.
+    pub(super) fn own_call(
+        &mut self,
+        function: &OwnFunction,
+        args: &[Scalar],
+        schema: &DFSchemaRef,
+    ) -> LowerResult<Expr> {
+        let mut lowered = Vec::with_capacity(args.len());
+        for arg in args {
+            let value = self.expr(arg, schema)?;
+            lowered.push(with_type(value, arg)?);
+        }
+        self.named(&function.name, lowered)
     }
 
     /// A call of the function of that name: its form was chosen by the types of its arguments, and is by them again.
@@ -94,6 +130,10 @@ impl Lowering<'_> {
             return Ok(Expr::SimilarTo(like));
         }
         let mut lowered = self.exprs(args, schema)?;
+        if sign == "||" && !args.iter().any(|arg| arg.ty.id.element().is_some()) {
+            let shown = lowered.into_iter().zip(args).map(|(value, arg)| self.as_shown(value, arg.ty));
+            lowered = shown.collect::<LowerResult<_>>()?;
+        }
         if binary_operator(sign).is_none() {
             // Functions in place of operators ask for types, and NULL has none of its own.
             let typed = lowered.into_iter().zip(args).map(|(value, arg)| with_type(value, arg));
@@ -135,6 +175,16 @@ impl Lowering<'_> {
         let (pattern, escape) = escaped(pattern)?;
         let (value, pattern) = (self.expr(value, schema)?, self.expr(pattern, schema)?);
         Ok(Expr::Like(Like::new(negated, Box::new(value), Box::new(pattern), escape, folds)))
+    }
+}
+
+/// The name by which plans have a function.
+fn planned_name(name: &'static str) -> &'static str {
+    match name {
+        "rand" => "random",
+        "regexp_split" => "regexp_split_to_array",
+        "array_elem" => "array subscript",
+        name => name,
     }
 }
 

@@ -1,18 +1,37 @@
 //! Casts.
 
+use super::Lowering;
 use super::constant::value_type;
 use super::error::{LowerResult, not_built};
 use crate::convert::expression_field;
 use ::bind::tree::{CastContext, CastVia, Scalar};
 use builtins::{Ty, TypeId};
+use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Cast, Expr};
 use std::sync::Arc;
-use types::DataType;
+use types::{DataType, IntervalField, IntervalFields};
 
-/// The lowered operand as a value of type `to`.
-pub(super) fn cast(value: Expr, arg: &Scalar, via: CastVia, to: Ty, context: CastContext) -> LowerResult<Expr> {
+impl Lowering<'_> {
+    /// The lowered operand as a value of type `to`.
+    pub(super) fn cast(
+        &mut self,
+        value: Expr,
+        arg: &Scalar,
+        via: CastVia,
+        to: Ty,
+        context: CastContext,
+    ) -> LowerResult<Expr> {
+        match self.catalog_cast(&value, arg, via, to)? {
+            Some(cast) => Ok(cast),
+            None => cast(value, arg, via, to, context),
+        }
+    }
+}
+
+fn cast(value: Expr, arg: &Scalar, via: CastVia, to: Ty, context: CastContext) -> LowerResult<Expr> {
     let from = arg.ty;
     match via {
+        CastVia::Relabel if from.id == to.id && from.digits == to.digits => Ok(value),
         CastVia::Relabel if is_free(from, to) => Ok(value),
         CastVia::Length if context != CastContext::Explicit => not_built("a length that is not asked for"),
         CastVia::Length => match to.data_type() {
@@ -38,4 +57,23 @@ fn is_free(from: Ty, to: Ty) -> bool {
 pub(super) fn written(value: Expr, ty: &DataType) -> Expr {
     let field = expression_field(ty).with_name("cast");
     Expr::Cast(Cast::new_from_field(Box::new(value), Arc::new(field)))
+}
+
+/// What the function that limits intervals takes: the interval, its fields as two digits, and digits of a second.
+pub(super) fn limited_interval(value: Expr, limits: IntervalFields) -> Vec<Expr> {
+    const ALL: [IntervalField; 6] = [
+        IntervalField::Year,
+        IntervalField::Month,
+        IntervalField::Day,
+        IntervalField::Hour,
+        IntervalField::Minute,
+        IntervalField::Second,
+    ];
+    let code = |field: IntervalField| {
+        ALL.iter().position(|known| *known == field).and_then(|at| i32::try_from(at).ok()).unwrap_or(0)
+    };
+    let fields = limits.bounds.map_or(-1, |(first, last)| code(first) * 10 + code(last));
+    let digits = limits.digits.map_or(-1, i32::from);
+    let number = |value: i32| Expr::Literal(ScalarValue::Int32(Some(value)), None);
+    vec![value, number(fields), number(digits)]
 }

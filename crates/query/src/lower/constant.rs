@@ -16,12 +16,7 @@ use types::{DataType, Datum};
 
 /// The type in which values are kept: numerics with as many digits as all of them have.
 pub(super) fn value_type(ty: Ty) -> LowerResult<DataType> {
-    let known = match ty.id {
-        // Names are texts here.
-        TypeId::NAME => Some(DataType::Text),
-        _ => ty.data_type(),
-    };
-    match known {
+    match ty.held_type() {
         Some(DataType::Numeric(_)) => Ok(DataType::Numeric(ty.digits)),
         Some(known) => Ok(known),
         None => not_built(format!("a value of type {}", ty.sql_name())),

@@ -13,7 +13,11 @@
 mod aggregate;
 mod call;
 mod cast;
+mod catalog;
 mod columns;
+mod compare;
+mod composite;
+mod computed;
 mod constant;
 mod error;
 mod expr;
@@ -62,6 +66,8 @@ struct Lowering<'a> {
     work_tables: HashMap<CteId, recursive::WorkTable>,
     /// Columns that are constants: DataFusion wants some operands written out.
     constants: HashMap<ColId, Expr>,
+    /// What is behind computed relations.
+    providers: computed::Providers,
     /// Is a function called that is bound to the session?
     calls_bound: bool,
 }
@@ -83,6 +89,7 @@ impl Planner {
                 bound.needs.relations.keys().filter_map(|oid| cx.catalog.table_by_oid(*oid)).cloned().collect();
             Box::pin(self.plan_indexes(cx, tables)).await?;
             let mut lowering = Lowering::new(self, cx, bound, &query.ctes);
+            lowering.providers = computed::providers(cx, bound).await?;
             let lower = || Ok(lowering.query(query).and_then(|plan| Ok(self.represented(cx, plan)?)));
             let plan = bounded(&cx.stop, lower)??;
             let cacheable = !lowering.calls_bound;
@@ -104,6 +111,7 @@ impl<'a> Lowering<'a> {
             once: HashMap::new(),
             work_tables: HashMap::new(),
             constants: HashMap::new(),
+            providers: computed::Providers::new(),
             calls_bound: false,
         }
     }

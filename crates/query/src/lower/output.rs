@@ -18,9 +18,13 @@ impl Lowering<'_> {
         let mut exprs: Vec<Expr> = Vec::with_capacity(outputs.len());
         for output in outputs {
             let column = self.columns.get(output.col)?.clone();
-            let value = Expr::Column(column);
+            let column = Expr::Column(column);
+            let value = match self.bound.col(output.col) {
+                Some(info) => self.as_shown(column.clone(), info.ty)?,
+                None => column.clone(),
+            };
             // No two columns of a plan have one name.
-            exprs.push(if exprs.contains(&value) {
+            exprs.push(if value != column || exprs.contains(&value) {
                 let column = self.columns.nameless(&output.name);
                 value.alias_qualified(computed(), column.name)
             } else {

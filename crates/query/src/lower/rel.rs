@@ -26,6 +26,7 @@ impl Lowering<'_> {
             Rel::Values { cols, rows } => self.values(cols, rows),
             Rel::Scan { table, cols, lock: None, .. } => self.scan(table, cols),
             Rel::Scan { .. } => not_built("a row lock"),
+            Rel::Computed { relation, cols, oid, .. } => self.computed_scan(relation, cols, *oid),
             Rel::CteScan { cte, cols } => self.cte(*cte, cols),
             Rel::Filter { input, all } if all.iter().any(reads_nothing) && is_one_group(input) => {
                 match input.as_ref() {
@@ -56,10 +57,7 @@ impl Lowering<'_> {
                 self.sort(input, keys)
             }
             Rel::Limit { input, offset, count, ties } => {
-                if !ties.is_empty() {
-                    return not_built("WITH TIES");
-                }
-                self.limit(input, offset.as_ref(), count.as_ref())
+                self.limit(input, offset.as_ref(), count.as_ref(), !ties.is_empty())
             }
             Rel::SetOp { op, all, left, right, cols } => self.set_op(*op, *all, left, right, cols),
         }

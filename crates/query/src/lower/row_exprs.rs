@@ -84,6 +84,7 @@ impl Lowering<'_> {
         let mut exprs = Vec::with_capacity(scalars.len());
         for (at, scalar) in scalars.iter().enumerate() {
             let value = self.expr(scalar, &schema)?;
+            let value = self.as_shown(value, scalar.ty)?;
             let Column { relation, name, .. } = self.columns.nameless(&format!("v{at}"));
             exprs.push(value.alias_qualified(relation, name));
         }

@@ -2,6 +2,7 @@
 
 use super::Lowering;
 use super::error::LowerResult;
+use crate::functions::WITH_TIES;
 use ::bind::tree::{ColId, Key, Rel, Scalar};
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::{Distinct, DistinctOn, Expr, Limit, LogicalPlan, Projection, Sort, SortExpr};
@@ -30,13 +31,18 @@ impl Lowering<'_> {
         input: &Rel,
         offset: Option<&Scalar>,
         count: Option<&Scalar>,
+        ties: bool,
     ) -> LowerResult<LogicalPlan> {
         let input = self.rel(input)?;
         let none = Arc::new(DFSchema::empty());
-        let mut bound = |value: Option<&Scalar>| -> LowerResult<Option<Box<Expr>>> {
-            value.map(|value| self.count(value, &none).map(Box::new)).transpose()
+        let mut bound = |value: Option<&Scalar>| -> LowerResult<Option<Expr>> {
+            value.map(|value| self.count(value, &none)).transpose()
         };
-        let (skip, fetch) = (bound(offset)?, bound(count)?);
+        let (skip, mut fetch) = (bound(offset)?, bound(count)?);
+        if let (true, Some(count)) = (ties, fetch.take_if(|_| ties)) {
+            fetch = Some(self.named(WITH_TIES, vec![count])?);
+        }
+        let (skip, fetch) = (skip.map(Box::new), fetch.map(Box::new));
         Ok(LogicalPlan::Limit(Limit { skip, fetch, input: Arc::new(input) }))
     }
 

@@ -1,16 +1,19 @@
 //! Subqueries in expressions. They stay expressions here: decorrelation makes joins of them.
 
 use super::Lowering;
-use super::call::operator_name;
+use super::call::{compared, operator_name};
+use super::compare::operator_of;
 use super::error::{LowerResult, not_built};
+use crate::pg_semantics::compare_rows;
 use crate::plan::outer_references;
-use ::bind::tree::{ColId, Key, Rel, Subquery, SubqueryKind};
+use ::bind::tree::{ColId, CompareOp, Key, Rel, Scalar, Subquery, SubqueryKind};
 use builtins::Ty;
-use datafusion::common::{DFSchemaRef, ScalarValue, Spans};
+use datafusion::common::{Column, DFSchemaRef, ScalarValue, Spans};
+use datafusion::functions_aggregate::bool_and_or::bool_or;
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::logical_expr::expr::{AggregateFunction, Exists, InSubquery};
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
-use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, Projection, Subquery as Query};
+use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, Projection, Subquery as Query, lit, when};
 use std::sync::Arc;
 
 impl Lowering<'_> {
@@ -57,7 +60,10 @@ impl Lowering<'_> {
     fn quantified(&mut self, subquery: &Subquery, negated: bool, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let SubqueryKind::Quantified { left, ops, all } = &subquery.kind else { return not_built("this subquery") };
         let ([left], [op]) = (left.as_slice(), ops.as_slice()) else {
-            return not_built("a row IN a subquery");
+            let sign = ops.first().and_then(|op| operator_name(*op, 2));
+            let Some(op) = sign.and_then(CompareOp::of_sign) else { return not_built("ANY of this function of rows") };
+            let test = self.row_quantified(subquery, (left, op), *all, schema)?;
+            return Ok(if negated { Expr::Not(Box::new(test)) } else { test });
         };
         let Some(sign) = operator_name(*op, 2) else { return not_built("ANY of this function") };
         let value = self.expr(left, schema)?;
@@ -74,6 +80,53 @@ impl Lowering<'_> {
         let array = self.named("array_or_empty", vec![array])?;
         let test = self.named(&format!("{sign} {}", if *all { "all" } else { "any" }), vec![value, array])?;
         Ok(if negated { Expr::Not(Box::new(test)) } else { test })
+    }
+
+    /// `(a, b) op ANY (SELECT …)`: decided by one row, unknown because of a NULL, or decided by no row.
+    fn row_quantified(
+        &mut self,
+        subquery: &Subquery,
+        (left, op): (&[Scalar], CompareOp),
+        all: bool,
+        schema: &DFSchemaRef,
+    ) -> LowerResult<Expr> {
+        self.outer.push(Arc::clone(schema));
+        let counted = self.row_counts(subquery, (left, op), all);
+        self.outer.pop();
+        Ok(Expr::ScalarSubquery(query(counted?)))
+    }
+
+    fn row_counts(
+        &mut self,
+        subquery: &Subquery,
+        (left, op): (&[Scalar], CompareOp),
+        all: bool,
+    ) -> LowerResult<LogicalPlan> {
+        let rows = self.rel(&subquery.rel)?;
+        let inner = Arc::clone(rows.schema());
+        let left = left.iter().map(|value| self.expr(value, &inner)).collect::<LowerResult<Vec<_>>>()?;
+        let right = subquery.cols.iter().map(|col| self.column(*col, &inner)).collect::<LowerResult<Vec<_>>>()?;
+        let outer = self.outer.last().cloned();
+        let one = |a, op, b| match &outer {
+            Some(outer) => compared(a, op, b, &Arc::new(inner.join(outer)?)),
+            None => compared(a, op, b, &inner),
+        };
+        let holds = compare_rows(&left, operator_of(op), &right, &one)?;
+        let decisive = if all { Expr::Not(Box::new(holds.clone())) } else { holds.clone() };
+        let (decided, unknown) = (self.columns.nameless("decided"), self.columns.nameless("unknown"));
+        let named = |value: Expr, column: &Column| value.alias_qualified(column.relation.clone(), column.name.clone());
+        let exprs = vec![named(decisive, &decided), named(holds.is_null(), &unknown)];
+        let rows = LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(rows))?);
+        let calls = [decided, unknown].map(|column| bool_or(Expr::Column(column)));
+        let names: Vec<Column> =
+            calls.iter().map(|call| Column::new_unqualified(call.schema_name().to_string())).collect();
+        let rows = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(rows), Vec::new(), calls.to_vec())?);
+        let is_true = |at: usize| names.get(at).map(|column| Expr::Column(column.clone()).is_true());
+        let (Some(decided), Some(unknown)) = (is_true(0), is_true(1)) else { return not_built("this subquery") };
+        let value = when(decided, lit(!all)).when(unknown, lit(ScalarValue::Boolean(None))).otherwise(lit(all))?;
+        let column = self.columns.nameless("test");
+        let value = vec![value.alias_qualified(column.relation, column.name)];
+        Ok(LogicalPlan::Projection(Projection::try_new(value, Arc::new(rows))?))
     }
 
     /// The values of the only column as an array, in the order of the rows; NULL of no rows.
@@ -144,7 +197,7 @@ fn is_plain(rel: &Rel) -> bool {
     match rel {
         Rel::Filter { input, .. } | Rel::Project { input, .. } => is_plain(input),
         Rel::Join { left, right, .. } => is_plain(left) && is_plain(right),
-        Rel::Scan { .. } | Rel::CteScan { .. } | Rel::Values { .. } | Rel::OneRow => true,
+        Rel::Scan { .. } | Rel::Computed { .. } | Rel::CteScan { .. } | Rel::Values { .. } | Rel::OneRow => true,
         _ => false,
     }
 }

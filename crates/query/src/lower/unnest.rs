@@ -2,6 +2,7 @@
 
 use super::Lowering;
 use super::call::with_type;
+use super::cast::written;
 use super::error::{LowerResult, not_built};
 use super::rel::computed;
 use crate::functions::{flat, is_nested};
@@ -14,7 +15,7 @@ use datafusion::functions_window::row_number::row_number;
 use datafusion::logical_expr::logical_plan::TableScanBuilder;
 use datafusion::logical_expr::{Cast, Expr, ExprSchemable, LogicalPlan, Projection, Unnest, Window, lit, when};
 use std::sync::Arc;
-use types::Datum;
+use types::{DataType, Datum, ElementType};
 
 impl Lowering<'_> {
     pub(super) fn unnest(
@@ -99,6 +100,11 @@ impl Lowering<'_> {
             }
             ("regexp_split_to_table", _) => self.named("regexp_split_to_array", args),
             ("string_to_table", _) => self.named("string_to_array", args),
+            // Nothing is a partition.
+            ("pg_partition_ancestors", _) => {
+                let oids = DataType::Array(ElementType::Oid);
+                Ok(written(Expr::Literal(ScalarValue::Null, None), &oids))
+            }
             (name, _) => not_built(format!("set-returning function {name}")),
         }
     }

@@ -2,13 +2,19 @@
 
 use super::Lowering;
 use super::aggregate::aggregate_name;
+use super::cast::written;
+use super::constant::{constant, value_type};
 use super::error::{LowerResult, not_built};
+use crate::Refusal;
+use crate::convert::expr_to_condition::evaluate_constant;
+use crate::convert::scalar_to_datum;
+use crate::error::QueryError;
 use crate::pg_semantics::planned_window;
 use ::bind::tree::{ColId, Frame, FrameBound, FrameMode, Kind, Rel, Scalar, WindowCall, WindowSpec};
 use arrow::datatypes::DataType as ArrowType;
 use builtins::Kind as FunctionKind;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::common::{Column, ScalarValue};
+use datafusion::common::{Column, DFSchema, ScalarValue};
 use datafusion::logical_expr::planner::RawWindowExpr;
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
 use datafusion::logical_expr::{
@@ -16,6 +22,7 @@ use datafusion::logical_expr::{
     WindowFunctionDefinition,
 };
 use std::sync::Arc;
+use types::Datum;
 
 /// A window that is lowered.
 struct Lowered {
@@ -35,7 +42,7 @@ impl Lowering<'_> {
         let partition = spec.partition.iter().map(|col| Ok(Expr::Column(self.columns.get(*col)?.clone())));
         let partition = partition.collect::<LowerResult<Vec<_>>>()?;
         let mut order = self.sort_keys(&spec.order)?;
-        let frame = frame_of(&spec.frame, order.is_empty())?;
+        let frame = self.frame_of(&spec.frame, order.is_empty())?;
         frame.regularize_order_bys(&mut order)?;
         let window = Lowered { partition, order, frame };
         let mut shown: Vec<Expr> = input.schema().columns().into_iter().map(Expr::Column).collect();
@@ -47,7 +54,11 @@ impl Lowering<'_> {
             let Column { relation, name, .. } = self.columns.computed(*id, &name);
             shown.push(value.alias_qualified(relation, name));
         }
-        let rows = LogicalPlan::Window(Window::try_new(parts, Arc::new(input))?);
+        // Calls over frames without rows are constants.
+        let rows = match parts.is_empty() {
+            true => input,
+            false => LogicalPlan::Window(Window::try_new(parts, Arc::new(input))?),
+        };
         Ok(LogicalPlan::Projection(Projection::try_new(shown, Arc::new(rows))?))
     }
 
@@ -62,6 +73,11 @@ impl Lowering<'_> {
             }
         };
         let Some(func_def) = func_def else { return not_built(format!("window function {name}")) };
+        let of_frame =
+            function.kind != FunctionKind::Window || matches!(name, "first_value" | "last_value" | "nth_value");
+        if of_frame && is_empty(&window.frame) {
+            return over_no_rows(name, call);
+        }
         let mut args = call.args.iter().map(|arg| self.operand(*arg)).collect::<LowerResult<Vec<_>>>()?;
         // What counts rows is a bigint.
         let counting = match name {
@@ -104,51 +120,95 @@ fn above(planned: Expr, parts: &mut Vec<Expr>) -> LowerResult<Expr> {
     Ok(lifted.data()?)
 }
 
-fn frame_of(frame: &Frame, unordered: bool) -> LowerResult<WindowFrame> {
-    let plain = matches!((&frame.start, &frame.end), (FrameBound::Unbounded, FrameBound::Current));
-    if frame.mode == FrameMode::Range && plain {
-        return Ok(WindowFrame::new((!unordered).then_some(false)));
+impl Lowering<'_> {
+    fn frame_of(&mut self, frame: &Frame, unordered: bool) -> LowerResult<WindowFrame> {
+        let plain = matches!((&frame.start, &frame.end), (FrameBound::Unbounded, FrameBound::Current));
+        if frame.mode == FrameMode::Range && plain {
+            return Ok(WindowFrame::new((!unordered).then_some(false)));
+        }
+        let units = match frame.mode {
+            FrameMode::Rows => WindowFrameUnits::Rows,
+            FrameMode::Range => WindowFrameUnits::Range,
+            FrameMode::Groups => WindowFrameUnits::Groups,
+        };
+        let start = match &frame.start {
+            FrameBound::Unbounded => WindowFrameBound::Preceding(unbounded(frame.mode)),
+            bound => self.bound_of(bound, frame.mode, "starting")?,
+        };
+        let end = match &frame.end {
+            FrameBound::Unbounded => WindowFrameBound::Following(unbounded(frame.mode)),
+            bound => self.bound_of(bound, frame.mode, "ending")?,
+        };
+        Ok(WindowFrame::new_bounds(units, start, end))
     }
-    let units = match frame.mode {
-        FrameMode::Rows => WindowFrameUnits::Rows,
-        FrameMode::Range => WindowFrameUnits::Range,
-        FrameMode::Groups => WindowFrameUnits::Groups,
-    };
-    let start = match &frame.start {
-        FrameBound::Unbounded => WindowFrameBound::Preceding(unbounded(frame.mode)),
-        bound => bound_of(bound, frame.mode)?,
-    };
-    let end = match &frame.end {
-        FrameBound::Unbounded => WindowFrameBound::Following(unbounded(frame.mode)),
-        bound => bound_of(bound, frame.mode)?,
-    };
-    Ok(WindowFrame::new_bounds(units, start, end))
+
+    fn bound_of(&mut self, bound: &FrameBound, mode: FrameMode, which: &str) -> LowerResult<WindowFrameBound> {
+        Ok(match bound {
+            FrameBound::Preceding(distance) => WindowFrameBound::Preceding(self.distance_of(distance, mode, which)?),
+            FrameBound::Following(distance) => WindowFrameBound::Following(self.distance_of(distance, mode, which)?),
+            FrameBound::Current | FrameBound::Unbounded => WindowFrameBound::CurrentRow,
+        })
+    }
+
+    /// A count of rows or peers, or a distance as text, which gets the type of the order.
+    fn distance_of(&mut self, distance: &Scalar, mode: FrameMode, which: &str) -> LowerResult<ScalarValue> {
+        let datum = match &distance.kind {
+            Kind::Const(datum) => datum.clone(),
+            _ => self.offset_value(distance)?,
+        };
+        if datum.is_null() {
+            return Err(Refusal::Null.because(format!("frame {which} offset must not be null")).into());
+        }
+        if mode != FrameMode::Range {
+            let negative = || Refusal::FrameOffset.because(format!("frame {which} offset must not be negative"));
+            let count = datum.as_i64().and_then(|count| u64::try_from(count).ok());
+            return Ok(ScalarValue::UInt64(Some(count.ok_or_else(negative)?)));
+        }
+        let Some(ty) = distance.ty.data_type() else { return not_built("this frame") };
+        let mut text = String::new();
+        types::text::print(&ty, &datum, &mut text);
+        if text.starts_with('-') {
+            let message = "invalid preceding or following size in window function";
+            return Err(Refusal::FrameOffset.because(message).into());
+        }
+        Ok(ScalarValue::Utf8(Some(text)))
+    }
+
+    /// The value of a computed offset. DataFusion's frames are part of the plan, so it must be known by then.
+    fn offset_value(&mut self, distance: &Scalar) -> LowerResult<Datum> {
+        let none = Arc::new(DFSchema::empty());
+        let lowered = self.expr(distance, &none)?;
+        match evaluate_constant(&lowered) {
+            Some(value) => Ok(scalar_to_datum(&value)?),
+            None => {
+                let feature = "an offset of a window frame that is no constant".to_owned();
+                Err(QueryError::Unsupported { feature }.into())
+            }
+        }
+    }
 }
 
-fn bound_of(bound: &FrameBound, mode: FrameMode) -> LowerResult<WindowFrameBound> {
-    Ok(match bound {
-        FrameBound::Preceding(distance) => WindowFrameBound::Preceding(distance_of(distance, mode)?),
-        FrameBound::Following(distance) => WindowFrameBound::Following(distance_of(distance, mode)?),
-        FrameBound::Current | FrameBound::Unbounded => WindowFrameBound::CurrentRow,
-    })
+/// Does it end before it begins, for each row? DataFusion has no such frames.
+fn is_empty(frame: &WindowFrame) -> bool {
+    let offset = |bound: &WindowFrameBound| match bound {
+        WindowFrameBound::Preceding(ScalarValue::UInt64(Some(count))) => Some(-i128::from(*count)),
+        WindowFrameBound::Following(ScalarValue::UInt64(Some(count))) => Some(i128::from(*count)),
+        WindowFrameBound::CurrentRow => Some(0),
+        _ => None,
+    };
+    let is_counted = frame.units != WindowFrameUnits::Range;
+    is_counted
+        && matches!((offset(&frame.start_bound), offset(&frame.end_bound)), (Some(start), Some(end)) if start > end)
+}
+
+/// What a call is over no rows.
+fn over_no_rows(name: &str, call: &WindowCall) -> LowerResult<Expr> {
+    match name {
+        "count" | "regr_count" => constant(&Datum::Int8(0), call.ty),
+        _ => Ok(written(Expr::Literal(ScalarValue::Null, None), &value_type(call.ty)?)),
+    }
 }
 
 fn unbounded(mode: FrameMode) -> ScalarValue {
     if mode == FrameMode::Range { ScalarValue::Null } else { ScalarValue::UInt64(None) }
-}
-
-/// A count of rows or peers, or a distance as text, which gets the type of the order.
-fn distance_of(distance: &Scalar, mode: FrameMode) -> LowerResult<ScalarValue> {
-    let Kind::Const(datum) = &distance.kind else { return not_built("a frame that varies") };
-    if mode != FrameMode::Range {
-        let count = datum.as_i64().and_then(|count| u64::try_from(count).ok());
-        return match count {
-            Some(count) => Ok(ScalarValue::UInt64(Some(count))),
-            None => not_built("this frame"),
-        };
-    }
-    let Some(ty) = distance.ty.data_type() else { return not_built("this frame") };
-    let mut text = String::new();
-    types::text::print(&ty, datum, &mut text);
-    Ok(ScalarValue::Utf8(Some(text)))
 }

@@ -130,7 +130,8 @@ fn bind_table(
     match provider {
         None => Ok(Transformed::no(LogicalPlan::TableScan(scan))),
         Some(table) => {
-            scan.source = provider_as_source(Arc::new(table.bind(&cx.reader, sampled, choice, &cx.hints)));
+            let bound = table.bind(&cx.reader, sampled, choice, &cx.hints).with_refreshed(cx.fresh_since);
+            scan.source = provider_as_source(Arc::new(bound));
             Ok(Transformed::yes(LogicalPlan::TableScan(scan)))
         }
     }

@@ -320,6 +320,7 @@ impl Planner {
     /// The query in forms that the planner below knows, its columns named.
     fn prepared(&self, cx: &QueryContext, query: &ast::Query) -> QueryResult<ast::Statement> {
         let mut statement = ast::Statement::Query(Box::new(query.clone()));
+        sql::catalog_calls(&mut statement);
         if resolve::reads_catalogs(&statement, cx) {
             sql::catalog_forms(&mut statement);
         }

@@ -193,6 +193,7 @@ impl Fixture {
             stop: Arc::new(NeverStops),
             settings: Arc::new(Choice("auto")),
             hints: Arc::default(),
+            fresh_since: None,
         }
     }
 

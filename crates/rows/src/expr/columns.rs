@@ -28,7 +28,9 @@ pub(crate) fn has_subquery(scalar: &Scalar) -> bool {
 fn for_each_operand<'a>(scalar: &'a Scalar, each: &mut dyn FnMut(&'a Scalar)) {
     match &scalar.kind {
         Kind::Col(_) | Kind::Const(_) | Kind::Param(_) | Kind::Session(_) => {}
-        Kind::Call { args, .. } | Kind::Extreme { args, .. } => args.iter().for_each(each),
+        Kind::Call { args, .. } | Kind::Own { args, .. } | Kind::Phoenix { args, .. } | Kind::Extreme { args, .. } => {
+            args.iter().for_each(each)
+        }
         Kind::And(list) | Kind::Or(list) | Kind::Coalesce(list) | Kind::Row(list) | Kind::Array(list) => {
             list.iter().for_each(each);
         }
@@ -78,6 +80,7 @@ pub(crate) fn made_by(rel: &Rel, into: &mut BTreeSet<ColId>) {
         Rel::OneRow => {}
         Rel::Values { cols, .. } => into.extend(cols),
         Rel::Scan { cols, .. } => into.extend(cols.iter().map(|(_, col)| *col)),
+        Rel::Computed { cols, oid, .. } => into.extend(cols.iter().chain(oid)),
         Rel::CteScan { cols, .. } => into.extend(cols.iter().map(|(_, col)| *col)),
         Rel::Filter { input, .. }
         | Rel::Distinct { input, .. }

@@ -40,6 +40,8 @@ impl Compiler<'_> {
             Kind::Session(SessionValue::CurrentTimestamp) => RowExpr::TransactionTime,
             Kind::Session(_) => return no("value of the session"),
             Kind::Call { func, args } => self.call(*func, args, scope)?,
+            Kind::Phoenix { .. } => return no("form of Phoenix"),
+            Kind::Own { .. } => return no("function of the embedding program"),
             Kind::Cast { via, arg, context } => self.cast(*via, arg, scalar.ty, *context, scope)?,
             Kind::And(list) => RowExpr::And(self.exprs(list, scope)?),
             Kind::Or(list) => RowExpr::Or(self.exprs(list, scope)?),
@@ -169,6 +171,9 @@ impl Compiler<'_> {
             SubqueryKind::Exists => SubqueryValue::Exists,
             SubqueryKind::ArrayOf => SubqueryValue::Array,
             SubqueryKind::RowOf(_) => return no("row of a subquery"),
+            SubqueryKind::Quantified { left, ops, all } if left.len() > 1 && !is_equality(ops, *all) => {
+                return no("order of rows and a subquery");
+            }
             SubqueryKind::Quantified { left, ops, all } => {
                 let sides = left.iter().zip(ops);
                 let sides = sides.map(|(left, op)| Ok((Comparison::Call(self.callee(*op)?), self.expr(left, scope)?)));
@@ -178,6 +183,12 @@ impl Compiler<'_> {
         let number = self.add_subquery(subquery, scope)?;
         Ok(RowExpr::Subquery(number, made))
     }
+}
+
+/// `= ANY` or `<> ALL` of rows?
+fn is_equality(ops: &[FuncId], all: bool) -> bool {
+    let wanted = if all { "<>" } else { "=" };
+    ops.iter().all(|op| builtins::operator_of(*op).is_some_and(|operator| operator.name == wanted))
 }
 
 /// Values whose type says more than is known of it here: of how many letters a computed `char(n)` is, and what elements of

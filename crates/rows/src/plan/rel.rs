@@ -52,6 +52,7 @@ impl Compiler<'_> {
             }
             Rel::Scan { table, cols, lock: None, .. } => self.scan(table, cols, ask),
             Rel::Scan { .. } => no("row locks"),
+            Rel::Computed { .. } => no("a computed relation"),
             Rel::CteScan { cte, cols } => {
                 let node = self.cte(*cte, cols)?;
                 self.filtered(node, &ask)

@@ -100,6 +100,10 @@ impl Compiler<'_> {
         outer: &[ColId],
         conditions: &[&Scalar],
     ) -> Result<Vec<Way>, WhyNot> {
+        // A plan says so when it is run.
+        if table.is_unpopulated() {
+            return Err(WhyNot::Node { what: "a materialized view that is not populated" });
+        }
         let rules = self.options.hints.rules(&table.name, self.options.index_choice);
         let choice = rules.choice;
         let mut by_rowkey = Way::by_rowkey(table).map_err(broken)?;

@@ -123,7 +123,7 @@ pub fn query(rel: Rel, outputs: &[usize]) -> Bound {
 
 pub fn with(ctes: Vec<Cte>, rel: Rel, outputs: &[usize]) -> Bound {
     let outputs = outputs.iter().map(|at| Output { col: id(*at), name: format!("c{at}") }).collect();
-    let facts = Facts { volatility: Volatility::Immutable, session_bound: false };
+    let facts = Facts { volatility: Volatility::Immutable, session_bound: false, catalogs: false };
     let needs = Needs::default();
     Bound { body: Body::Query(Query { ctes, rel, outputs }), cols: Vec::new(), params: Vec::new(), needs, facts }
 }

@@ -36,7 +36,7 @@ fn child_that_drops_a_table() {
         let store = FjallStore::open(root.join("data"), options()).unwrap();
         let mut ledger = Ledger::new(TABLE);
         let rows = Rows { first: 0, stride: 1, count: ROWS as u64, sorted: true };
-        let load = Step::Load { table: TABLE, rows, replace: false, ending: Ending::Finish };
+        let load = Step::Load { table: TABLE, beside: vec![], rows, replace: false, ending: Ending::Finish };
         for step in [Step::Create { table: TABLE, families: 1 }, load] {
             history::perform(&store, &ledger, &step).await.unwrap();
             ledger.take(&step);

@@ -37,7 +37,7 @@ fn steps() -> Vec<Step> {
     };
     let load = |table, first| {
         let rows = Rows { first, stride: 1, count: 120, sorted: true };
-        Step::Load { table, rows, replace: false, ending: Ending::Finish }
+        Step::Load { table, beside: vec![], rows, replace: false, ending: Ending::Finish }
     };
     vec![
         Step::Create { table: 1, families: 1 },

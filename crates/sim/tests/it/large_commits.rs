@@ -1,6 +1,6 @@
-//! Commits that go past the journal: the power goes at every event of them, and either all of their rows are there or
-//! none, in every keyspace, with everything that was acknowledged before and after. So it is for a batch, and for a
-//! transaction whose writes were in files before.
+//! Commits that go past the journal, and loads into several tables: the power goes at every event of them, and either all of their rows are there or
+//! none, in every keyspace, with everything that was acknowledged before and after. So it is for a batch, for a
+//! transaction whose writes were in files before, and for rows of a load with the entries of their indexes.
 
 use crate::folder;
 use crate::history::{self, Contents, Ending, Ledger, Rows, Step, row};
@@ -19,12 +19,14 @@ const BEFORE: usize = 7;
 
 fn steps() -> Vec<Step> {
     let create = |table| Step::Create { table, families: 1 };
-    let load = |table| Step::Load {
+    let load_all = |table, beside: &[u32], first, sorted| Step::Load {
         table,
-        rows: Rows { first: 0, stride: 2, count: 60, sorted: true },
+        beside: beside.to_vec(),
+        rows: Rows { first, stride: 2, count: 60, sorted },
         replace: false,
         ending: Ending::Finish,
     };
+    let load = |table| load_all(table, &[], 0, true);
     let write = |tables: &[u32], numbers: std::ops::Range<u64>, synced| Step::Write {
         puts: tables.iter().flat_map(|table| numbers.clone().map(|number| (*table, number))).collect(),
         deletes: tables.iter().map(|table| (*table, numbers.end)).collect(),
@@ -45,6 +47,11 @@ fn steps() -> Vec<Step> {
         // To one keyspace.
         write(&[3, 4], 5..25, true),
         write(&[2], 0..2, true),
+        // On top of two keyspaces, and of one that others have rows in.
+        load_all(1, &[2, 3], 1_000, false),
+        // To keyspaces of their own, with the rows that are there.
+        load_all(3, &[4], 2_000, true),
+        write(&[1, 3, 4], 2..4, true),
     ]
 }
 
@@ -70,7 +77,9 @@ fn child_that_commits() {
         let spills = std::env::var_os(SPILLS).map(|_| root.join("spill"));
         for (number, (step, ledger)) in steps().iter().zip(ledgers()).enumerate() {
             match &spills {
-                Some(folder) if number >= BEFORE => spilled_commit(&store, &ledger, step, folder).await,
+                Some(folder) if number >= BEFORE && matches!(step, Step::Write { .. }) => {
+                    spilled_commit(&store, &ledger, step, folder).await
+                }
                 _ => history::perform(&store, &ledger, step).await.unwrap(),
             }
             acks.write_all(b".").unwrap();

@@ -182,6 +182,9 @@ fn told_alike(ty: DataType) -> DataType {
 /// Can it be run twice? What changes something cannot: WITH may stand before a write, too.
 pub(crate) fn is_query(sql: &str) -> bool {
     let sql = sql.to_ascii_lowercase();
+    if ["nextval(", "setval("].into_iter().any(|taking| sql.contains(taking)) {
+        return false;
+    }
     let mut words = sql.split(|letter: char| !letter.is_ascii_alphabetic()).filter(|word| !word.is_empty());
     match words.next() {
         Some("select" | "values" | "table") => true,

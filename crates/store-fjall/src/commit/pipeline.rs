@@ -151,12 +151,12 @@ impl Pipeline {
         &self,
         batch: WriteBatch,
         durability: Durability,
-        fence: Option<Fence>,
+        fences: &[Fence],
     ) -> StoreResult<(CommitNo, Dropped)> {
         check_sizes(&batch)?;
         let mut last = self.lock_to_write()?;
         let base = self.publisher.newest().clone();
-        fence.map_or(Ok(()), |fence| fence.check(&base.tables))?;
+        fences.iter().try_for_each(|fence| fence.check(&base.tables))?;
         let stamp = self.next_stamp(&last)?;
         let mut building = Building::new(self, &base, stamp, &batch);
         for change in batch.tables {

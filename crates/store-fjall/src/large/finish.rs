@@ -4,12 +4,18 @@ use super::conditions::Conditions;
 use super::staged::StagedFile;
 use super::targets::Targets;
 use super::write::Runs;
-use crate::commit::pipeline::{Last, Pipeline};
+use crate::commit::pipeline::{Fence, Last, Pipeline};
 use crate::commit::publish::State;
 use crate::inner::Inner;
 use crate::meta::{self, Intent};
 use fjall::OwnedWriteBatch;
 use store::{CommitNo, Durability, StoreResult};
+
+/// What must hold when a large commit is made.
+pub(super) struct Checks<'a> {
+    pub(super) conditions: &'a Conditions<'a>,
+    pub(super) fences: &'a [Fence],
+}
 
 /// Checks and shows what was written. Blocks.
 ///
@@ -19,7 +25,7 @@ pub(super) fn finish(
     inner: &Inner,
     targets: &Targets,
     runs: Runs<'_>,
-    conditions: &Conditions<'_>,
+    checks: &Checks<'_>,
     reserved: Last,
     staged: Option<&mut StagedFile>,
     durability: Durability,
@@ -29,7 +35,8 @@ pub(super) fn finish(
     let mut last = pipeline.lock_to_write()?;
     let newest = pipeline.publisher.newest().clone();
     targets.must_be_in(&newest.tables)?;
-    conditions.check_now(&newest)?;
+    checks.fences.iter().try_for_each(|fence| fence.check(&newest.tables))?;
+    checks.conditions.check_now(&newest)?;
     if runs.all.is_empty() {
         return Ok(newest.commit);
     }

@@ -24,9 +24,10 @@ mod staged;
 mod targets;
 mod write;
 
+use crate::commit::pipeline::Fence;
 use crate::inner::Inner;
 use conditions::Conditions;
-use finish::finish;
+use finish::{Checks, finish};
 use staged::StagedFile;
 use store::{CommitNo, Condition, Durability, LargeWrite, StoreError, StoreResult};
 use targets::Targets;
@@ -35,7 +36,7 @@ use write::Runs;
 /// How often a commit begins anew because a table was moved meanwhile, or its number was reached by others.
 const ATTEMPTS: usize = 5;
 
-/// Applies a large commit. Blocks; the caller syncs the commit that it returns, and lets no other in meanwhile.
+/// Applies a large commit, if nobody has written to the tables of `fences`. Blocks; the caller syncs the commit that it returns, and lets no other in meanwhile.
 ///
 /// # Errors
 /// As [`store::Store::apply_large`].
@@ -43,12 +44,13 @@ pub(crate) fn apply(
     inner: &Inner,
     write: &dyn LargeWrite,
     conditions: &[Condition],
+    fences: &[Fence],
     durability: Durability,
 ) -> StoreResult<CommitNo> {
     let mut attempts = 0;
     loop {
         attempts += 1;
-        match attempt(inner, write, conditions, durability) {
+        match attempt(inner, write, conditions, fences, durability) {
             Err(StoreError::TableChanged { .. }) if attempts < ATTEMPTS => {}
             other => return other,
         }
@@ -59,10 +61,12 @@ fn attempt(
     inner: &Inner,
     write: &dyn LargeWrite,
     conditions: &[Condition],
+    fences: &[Fence],
     durability: Durability,
 ) -> StoreResult<CommitNo> {
     let pipeline = &inner.pipeline;
     let state = pipeline.publisher.newest().clone();
+    fences.iter().try_for_each(|fence| fence.check(&state.tables))?;
     let targets = Targets::of(&state.tables, write)?;
     let mut conditions = Conditions::new(conditions);
     conditions.check(&state)?;
@@ -78,7 +82,8 @@ fn attempt(
     }
     runs.settle(inner)?;
     conditions.check(&pipeline.publisher.newest().clone())?;
-    let commit = finish(inner, &targets, runs, &conditions, stamp, staged.as_mut(), durability)?;
+    let checks = Checks { conditions: &conditions, fences };
+    let commit = finish(inner, &targets, runs, &checks, stamp, staged.as_mut(), durability)?;
     if let Some(staged) = staged {
         // The end of the intent must be durable before its rows go.
         pipeline.group_sync.sync_blocking()?;

@@ -2,189 +2,216 @@
 //! commit.
 //!
 //! ```text
-//!   the table has one family, in a keyspace of its own:    append    ingest there
-//!   otherwise:  move    ingest into new keyspaces, stored rows merged in, then flip the placement in
-//!                       one batch of the meta keyspace
+//!   one table of one family, in a keyspace of its own:   append    ingest there                          append.rs
+//!   several tables, one of them in such a keyspace       append    all of them, by an intent             append.rs
+//!     with rows:
+//!   otherwise:  move    ingest into new keyspaces, stored rows merged in, each table on a thread of its own,
+//!                       then flip the placement of all in one batch of the meta keyspace
 //!   rows were streamed:         ingest what came out of order onto them, then flip likewise
-//!   the table has rows by now:  move them too, with what was streamed
+//!   a table has rows by now:    move them too, with what was streamed
 //! ```
-//! Ingestion is atomic for one keyspace and not journaled, so it is only used where that suffices: in
-//! an append the manifest of that keyspace decides, in a move the batch that flips the placement.
+//! Ingestion is atomic for one keyspace and not journaled. In a move the batch that flips the placements decides.
 //!
-//! - Each way ends under the commit lock behind a fence: if somebody wrote to the table since it was read, the
-//!   result would hide that. A move is tried again then.
-//! - An append writes to a keyspace that stays: it looks for duplicates before it begins, and takes its files away when
-//!   it fails (`ingestion.rs`). What is in a new keyspace goes with it.
+//! - Each way ends under the commit lock behind fences: if somebody wrote to a table since it was read, the
+//!   result would hide that. It is moved again then.
+//! - What is in a new keyspace goes with it.
 //!
 //! Rows of a load carry a commit number that was taken when their writing began, and the commit that
-//! shows them has that number too, unless others committed meanwhile: then it has a larger one.
+//! shows them has the largest of those numbers too, unless others committed meanwhile: then it has a larger one.
 
-use super::Load;
+use super::append;
+use super::duplicates::absent;
 use super::merge::{Merge, Origin, Source, Stored};
 use super::rows::Rows;
 use super::run::RunFile;
 use super::stream::Streamed;
+use super::table::{RunFolder, TableLoad};
 use super::writer::{Homes, Writer};
-use crate::commit::pipeline::{Dropped, Fence};
+use crate::commit::pipeline::{Dropped, Fence, Last};
 use crate::commit::publish::State;
 use crate::error::engine;
-use crate::ingestion::Ingestion;
 use crate::inner::Inner;
 use crate::meta;
 use crate::placement::{Place, Table};
-use fjall::{Keyspace, OwnedWriteBatch, Readable, Slice, Snapshot};
+use crate::seam::task;
+use crate::store::{blocking, joined};
+use fjall::{OwnedWriteBatch, Readable, Slice};
 use std::sync::Arc;
-use store::{CommitNo, Durability, FamilyId, KeyRange, OnDuplicate, StoreError, StoreResult};
+use store::{CommitNo, Durability, FamilyId, KeyRange, LoadTable, OnDuplicate, StoreError, StoreResult};
 
-/// How often a table is moved before a load gives up against those who write to it.
-const MOVES: usize = 3;
+/// How often tables are moved before a load gives up against those who write to them.
+pub(super) const MOVES: usize = 4;
 
-/// The rows of a load that were not streamed.
-struct Loaded {
+/// The rows of one table of a load.
+pub(super) struct Part {
+    pub(super) of: LoadTable,
     runs: Vec<RunFile>,
     rows: Arc<Rows>,
+    /// What reading the runs may take.
+    memory: usize,
+    pub(super) streamed: Option<Streamed>,
+    /// Keyspaces that have all rows of the load, where there is nothing else of them: what was streamed and added to.
+    all_in: Option<Homes>,
+    moved: Option<Moved>,
+    _folder: Arc<RunFolder>,
 }
 
-impl Loaded {
-    /// All of them from the start.
-    fn sources(&self) -> StoreResult<Vec<Source>> {
-        let mut sources = self.runs.iter().map(|run| run.open().map(Source::Run)).collect::<StoreResult<Vec<_>>>()?;
+/// Rows where they will be, which nobody sees yet.
+struct Moved {
+    stamp: Last,
+    homes: Homes,
+    fence: Fence,
+    /// Are they the rows of the load alone, without those that the table had?
+    alone: bool,
+}
+
+impl Part {
+    /// Of a table whose rows have come to an end.
+    pub(super) fn new(load: TableLoad) -> Self {
+        let memory = load.memory();
+        let TableLoad { of, mut buffer, runs, streamed, folder, .. } = load;
+        buffer.sort();
+        Self { of, runs, rows: Arc::new(buffer), memory, streamed, all_in: None, moved: None, _folder: folder }
+    }
+
+    /// All rows that were not streamed, from the start.
+    ///
+    /// # Errors
+    /// I/O failures.
+    pub(super) fn sources(&self) -> StoreResult<Vec<Source>> {
+        let share = self.memory / self.runs.len().max(1);
+        let runs = self.runs.iter().map(|run| run.open(share).map(Source::Run));
+        let mut sources = runs.collect::<StoreResult<Vec<_>>>()?;
         sources.push(Source::Rows(self.rows.clone(), 0));
         Ok(sources)
     }
+
+    /// Has it no rows at all?
+    pub(super) fn is_empty(&self) -> bool {
+        self.runs.is_empty() && self.rows.bytes() == 0 && self.streamed.is_none()
+    }
+
+    /// Writes the rows where they will be.
+    fn move_rows(&mut self, inner: &Arc<Inner>) -> StoreResult<()> {
+        if let Some(Streamed { homes, stamp, empty_at }) = self.streamed.take() {
+            let mut writer = Writer::with_stamp(self.of.clone(), stamp);
+            self.extend(inner, &mut writer, &homes)?;
+            let fence = Fence { table: self.of.table, since: empty_at };
+            self.moved = Some(Moved { stamp, homes, fence, alone: true });
+            return Ok(());
+        }
+        let state = inner.pipeline.publisher.newest().clone();
+        let table = state.tables.table(self.of.table)?.clone();
+        let sources = match &self.all_in {
+            Some(homes) => rows_of(inner, homes),
+            None => self.sources()?,
+        };
+        let mut writer = Writer::new(inner, self.of.clone())?;
+        let homes = move_table(inner, &state, &mut writer, sources, &table)?;
+        let fence = Fence { table: self.of.table, since: state.commit };
+        self.moved = Some(Moved { stamp: writer.stamp, homes, fence, alone: false });
+        Ok(())
+    }
+
+    /// Adds the rows to what was streamed.
+    fn extend(&self, inner: &Inner, writer: &mut Writer, homes: &Homes) -> StoreResult<()> {
+        let merge = Merge::new(self.sources()?)?;
+        if merge.is_empty() {
+            return Ok(());
+        }
+        let home = homes.only()?;
+        // Nobody else knows the keyspace, so this sees exactly what was streamed.
+        let looks = writer.of.on_duplicate == OnDuplicate::Fail || writer.of.unique.is_some();
+        let before = looks.then(|| inner.pipeline.nonces.take(&inner.pipeline.db));
+        let place = Place::own(home.clone());
+        let mut ingestion = home.start_ingestion().map_err(engine("beginning an ingestion"))?;
+        merge.run(|_, key, fragment, origin| {
+            writer.check(key, origin)?;
+            if let Some(before) = &before {
+                absent(&writer.of, before, &place, key)?;
+            }
+            ingestion.write(key, writer.stamped(fragment, origin)?).map_err(engine("writing a run"))
+        })?;
+        ingestion.finish().map_err(engine("installing a run"))
+    }
+
+    /// Somebody wrote to the table meanwhile: its rows are not where they will be.
+    fn move_again(&mut self) {
+        if let Some(Moved { homes, alone: true, .. }) = self.moved.take() {
+            self.all_in = Some(homes);
+        }
+    }
 }
 
-/// Merges, ingests and applies. Blocks; the caller syncs the commit that it returns.
+/// Merges, ingests and shows. The caller syncs the commit that it returns.
 ///
 /// # Errors
 /// As [`store::BulkLoad::finish`].
-pub(crate) fn install(mut load: Load) -> StoreResult<CommitNo> {
-    let inner = load.inner.clone();
-    load.buffer.sort();
-    let loaded = Loaded { runs: std::mem::take(&mut load.runs), rows: Arc::new(std::mem::take(&mut load.buffer)) };
-    let mut streamed = None;
-    if let Some(Streamed { homes, stamp, empty_at }) = load.streamed.take() {
-        let writer = Writer::with_stamp(load.table, load.on_duplicate, stamp);
-        let fence = Fence { table: load.table, since: empty_at };
-        let (homes, shown) = extend(&inner, writer, &loaded, homes, fence)?;
-        match shown {
-            Err(StoreError::TableChanged { .. }) => streamed = Some(homes),
-            other => return other,
-        }
+pub(super) async fn install(inner: &Arc<Inner>, parts: Vec<Part>) -> StoreResult<CommitNo> {
+    let of = inner.clone();
+    let (mut parts, appends) = blocking(move || append::is_wanted(&of, &parts).map(|wanted| (parts, wanted))).await?;
+    if appends {
+        return append::append(inner, parts).await;
     }
     let mut moves = 0;
     loop {
-        let state = inner.pipeline.publisher.newest().clone();
-        let table = state.tables.table(load.table)?.clone();
-        let writer = Writer::new(&inner, load.table, load.on_duplicate)?;
-        let shown = match (table.families.as_slice(), &streamed) {
-            ([family], None) if family.place.slot.is_none() => {
-                return append(&inner, &state, writer, &loaded, &family.place.keyspace);
-            }
-            (_, None) => move_table(&inner, &state, writer, loaded.sources()?, &table),
-            (_, Some(homes)) => move_table(&inner, &state, writer, streamed_rows(&inner, homes)?, &table),
-        };
+        parts = move_all(inner, parts).await?;
+        let of = inner.clone();
+        let (back, shown) = blocking(move || {
+            let _alone = of.admission.alone_blocking();
+            let shown = flip(&of, &mut parts);
+            Ok((parts, shown))
+        })
+        .await?;
+        parts = back;
         moves += 1;
         match shown {
-            Err(StoreError::TableChanged { .. }) if moves < MOVES => {}
+            Err(StoreError::TableChanged { table }) if moves < MOVES => {
+                parts.iter_mut().filter(|part| part.of.table == table).for_each(Part::move_again);
+            }
             other => return other,
         }
     }
 }
 
-/// Adds the rows to what was streamed, and shows both. The keyspace with both comes back unless it was shown.
-fn extend(
-    inner: &Arc<Inner>,
-    mut writer: Writer,
-    loaded: &Loaded,
-    mut homes: Homes,
-    fence: Fence,
-) -> StoreResult<(Homes, StoreResult<CommitNo>)> {
-    let home = homes.only()?.clone();
-    let merge = Merge::new(loaded.sources()?)?;
-    if !merge.is_empty() {
-        // Nobody else knows the keyspace, so this sees exactly what was streamed.
-        let before = (writer.on_duplicate == OnDuplicate::Fail).then(|| inner.pipeline.nonces.take(&inner.pipeline.db));
-        let mut ingestion = home.start_ingestion().map_err(engine("beginning an ingestion"))?;
-        fill(&home, &mut writer, merge, before.as_deref(), |key, fragment| {
-            ingestion.write(key, fragment).map_err(engine("writing a run"))
-        })?;
-        ingestion.finish().map_err(engine("installing a run"))?;
-    }
-    let _alone = inner.admission.alone_blocking();
-    let shown = flip(inner, &writer, &mut homes, fence);
-    Ok((homes, shown))
-}
-
-/// Hands the rows of a merge to `write`. A key that is there in `before` is a duplicate.
-fn fill(
-    home: &Keyspace,
-    writer: &mut Writer,
-    merge: Merge,
-    before: Option<&Snapshot>,
-    mut write: impl FnMut(&[u8], &[u8]) -> StoreResult<()>,
-) -> StoreResult<()> {
-    merge.run(|_, key, fragment, origin| {
-        writer.check(key, origin)?;
-        if let Some(before) = before {
-            absent(writer, before, home, key)?;
+/// Moves the rows of all that are not moved, side by side.
+async fn move_all(inner: &Arc<Inner>, parts: Vec<Part>) -> StoreResult<Vec<Part>> {
+    let work = parts.into_iter().map(|mut part| {
+        let inner = inner.clone();
+        task::spawn_blocking(move || {
+            if part.moved.is_none() && !(part.is_empty() && part.all_in.is_none()) {
+                part.move_rows(&inner)?;
+            }
+            Ok(part)
+        })
+    });
+    let mut moved = Vec::new();
+    let mut failed = None;
+    // Each is waited for, whatever becomes of the others: the first error, in the order of the tables, is that of all.
+    for work in work.collect::<Vec<_>>() {
+        match joined(work.await) {
+            Ok(part) => moved.push(part),
+            Err(error) => failed = failed.or(Some(error)),
         }
-        write(key, writer.stamped(fragment, origin)?)
-    })
-}
-
-fn absent(writer: &Writer, before: &Snapshot, home: &Keyspace, key: &[u8]) -> StoreResult<()> {
-    match before.contains_key(home, key).map_err(engine("looking for a duplicate"))? {
-        true => Err(writer.duplicate(key)),
-        false => Ok(()),
     }
-}
-
-fn append(inner: &Inner, state: &State, mut writer: Writer, loaded: &Loaded, home: &Keyspace) -> StoreResult<CommitNo> {
-    if writer.on_duplicate == OnDuplicate::Fail {
-        Merge::new(loaded.sources()?)?.run(|_, key, _, origin| {
-            writer.check(key, origin)?;
-            absent(&writer, &state.snapshot, home, key)
-        })?;
-    }
-    let fence = Fence { table: writer.table, since: state.commit };
-    let pipeline = &inner.pipeline;
-    fence.check(&pipeline.publisher.newest().tables)?;
-    let mut ingestion = Ingestion::begin(home, writer.stamp.commit)?;
-    let merge = Merge::new(loaded.sources()?)?;
-    fill(home, &mut writer, merge, None, |key, fragment| ingestion.write(key.into(), Some(fragment)))?;
-    let _alone = inner.admission.alone_blocking();
-    let mut last = pipeline.lock_to_write()?;
-    let newest = pipeline.publisher.newest().clone();
-    fence.check(&newest.tables)?;
-    // The ingestion flushes this keyspace's memtable: a commit with rows here and elsewhere must not
-    // become durable by half.
-    pipeline.close_journal_numbers()?;
-    pipeline.group_sync.sync_blocking()?;
-    ingestion.finish().map_err(|error| pipeline.read_only.set(&error))?;
-    let stamp = inner.pipeline.shown_by(&last, writer.stamp)?;
-    newest.tables.table(writer.table)?.changed.by(stamp.commit);
-    pipeline.applied(&mut last, stamp, newest.tables.clone(), Durability::Sync);
-    Ok(stamp.commit)
+    failed.map_or(Ok(moved), Err)
 }
 
 fn move_table(
     inner: &Arc<Inner>,
     state: &State,
-    mut writer: Writer,
+    writer: &mut Writer,
     mut sources: Vec<Source>,
     table: &Table,
-) -> StoreResult<CommitNo> {
+) -> StoreResult<Homes> {
     // In front: what the load brings wins over what is there.
     sources.splice(0..0, table.families.iter().map(|family| stored_rows(state, family.id, &family.place)));
     let mut homes = Homes::none(inner);
     for family in &table.families {
-        homes.make(writer.table, family.id, writer.stamp.commit)?;
+        homes.make(writer.of.table, family.id, writer.stamp.commit)?;
     }
     writer.write_all(Merge::new(sources)?, &homes.made)?;
-    let _alone = inner.admission.alone_blocking();
-    let fence = Fence { table: writer.table, since: state.commit };
-    flip(inner, &writer, &mut homes, fence)
+    Ok(homes)
 }
 
 /// The rows that one family of the table has.
@@ -198,41 +225,46 @@ pub(super) fn stored_rows(state: &State, family: FamilyId, place: &Place) -> Sou
     Source::Stored(Stored { iter, prefix: place.prefix.len(), family, origin: Origin::Stored, row })
 }
 
-/// The rows that a load has streamed and added to them.
-fn streamed_rows(inner: &Inner, homes: &Homes) -> StoreResult<Vec<Source>> {
+/// The rows of a load that are in keyspaces already.
+pub(super) fn rows_of(inner: &Inner, homes: &Homes) -> Vec<Source> {
     let snapshot = inner.pipeline.nonces.take(&inner.pipeline.db);
     let rows = homes.made.iter().map(|(family, home)| {
         let row = (Slice::from([]), Slice::from([]));
         Source::Stored(Stored { iter: snapshot.iter(home), prefix: 0, family: *family, origin: Origin::New, row })
     });
-    Ok(rows.collect())
+    rows.collect()
 }
 
-/// Lets the table be where its rows were written.
-fn flip(inner: &Inner, writer: &Writer, homes: &mut Homes, fence: Fence) -> StoreResult<CommitNo> {
-    let (pipeline, id) = (&inner.pipeline, writer.table);
+/// Lets the tables be where their rows were written, all in one commit.
+fn flip(inner: &Inner, parts: &mut [Part]) -> StoreResult<CommitNo> {
+    let pipeline = &inner.pipeline;
     let mut last = pipeline.lock_to_write()?;
     let base = pipeline.publisher.newest().clone();
-    fence.check(&base.tables)?;
-    let mut moved = Table::clone(base.tables.table(id)?.as_ref());
-    let stamp = inner.pipeline.shown_by(&last, writer.stamp)?;
+    let moved = || parts.iter().filter_map(|part| part.moved.as_ref().map(|moved| (part.of.table, moved)));
+    moved().try_for_each(|(_, moved)| moved.fence.check(&base.tables))?;
+    let newest = moved().map(|(_, moved)| moved.stamp).max_by_key(|stamp| stamp.commit);
+    let Some(newest) = newest else { return Ok(base.commit) };
+    let stamp = pipeline.shown_by(&last, newest)?;
     let mut batch = OwnedWriteBatch::with_capacity(pipeline.db.clone(), 4);
-    let mut dropped = Dropped::default();
-    for family in &mut moved.families {
-        let Some((_, home)) = homes.made.iter().find(|(made, _)| *made == family.id) else {
-            return Err(StoreError::NoSuchFamily { table: id, family: family.id });
-        };
-        let old = std::mem::replace(&mut family.place, Place::own(home.clone()));
-        dropped.add(&mut batch, &pipeline.meta, &old)?;
-    }
-    meta::put_table(&mut batch, &pipeline.meta, id, &moved)?;
-    let changed = moved.changed.clone();
+    let (mut dropped, mut changed) = (Dropped::default(), Vec::new());
     let mut tables = base.tables.as_ref().clone();
-    tables.insert(id, moved);
+    for (id, Moved { homes, .. }) in moved() {
+        let mut table = Table::clone(base.tables.table(id)?.as_ref());
+        for family in &mut table.families {
+            let Some((_, home)) = homes.made.iter().find(|(made, _)| *made == family.id) else {
+                return Err(StoreError::NoSuchFamily { table: id, family: family.id });
+            };
+            let old = std::mem::replace(&mut family.place, Place::own(home.clone()));
+            dropped.add(&mut batch, &pipeline.meta, &old)?;
+        }
+        meta::put_table(&mut batch, &pipeline.meta, id, &table)?;
+        changed.push(table.changed.clone());
+        tables.insert(id, table);
+    }
     pipeline.commit(&mut last, batch, stamp, Arc::new(tables), Durability::Sync)?;
-    changed.by(stamp.commit);
+    changed.iter().for_each(|changed| changed.by(stamp.commit));
     drop(last);
-    homes.made.clear();
+    parts.iter_mut().filter_map(|part| part.moved.as_mut()).for_each(|moved| moved.homes.made.clear());
     inner.reclaim.lock().append(dropped);
     Ok(stamp.commit)
 }

@@ -112,18 +112,27 @@ impl Merge {
         mut each: impl FnMut(FamilyId, &[u8], &[u8], Origin) -> StoreResult<()>,
     ) -> StoreResult<()> {
         let mut fragment = Vec::new();
-        while let Some(Reverse((family, key, index))) = self.heap.pop() {
-            let mut origin = self.take(index, &mut fragment);
-            self.refill(index)?;
-            while let Some(Reverse((_, _, again))) = self.heap.pop_if_same(family, &key) {
-                self.take(again, &mut fragment);
-                origin = Origin::Twice;
-                self.refill(again)?;
-            }
+        while let Some((family, key, origin)) = self.next_row(&mut fragment)? {
             each(family, &key, &fragment, origin)?;
             self.spare.push(key);
         }
         Ok(())
+    }
+
+    /// The next key, with the fragment that wins.
+    ///
+    /// # Errors
+    /// I/O failures.
+    pub(crate) fn next_row(&mut self, fragment: &mut Vec<u8>) -> StoreResult<Option<(FamilyId, Vec<u8>, Origin)>> {
+        let Some(Reverse((family, key, index))) = self.heap.pop() else { return Ok(None) };
+        let mut origin = self.take(index, fragment);
+        self.refill(index)?;
+        while let Some(Reverse((_, _, again))) = self.heap.pop_if_same(family, &key) {
+            self.take(again, fragment);
+            origin = Origin::Twice;
+            self.refill(again)?;
+        }
+        Ok(Some((family, key, origin)))
     }
 
     fn take(&self, index: usize, fragment: &mut Vec<u8>) -> Origin {

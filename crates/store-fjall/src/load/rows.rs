@@ -41,7 +41,7 @@ impl Rows {
     }
 
     fn add(&mut self, place: Place) {
-        if let Some(last) = self.places.last() {
+        if let Some(last) = self.places.last().filter(|_| !self.unsorted) {
             match (last.family, self.key(last)).cmp(&(place.family, self.key(&place))) {
                 Ordering::Less => {}
                 Ordering::Equal => self.repeated = true,
@@ -61,6 +61,19 @@ impl Rows {
             start = end;
         }
         taken
+    }
+
+    /// Adds rows of one family behind those that are there.
+    pub(crate) fn append(&mut self, family: FamilyId, rows: &LoadRows) {
+        let (bytes, ends) = (rows.bytes(), rows.ends());
+        let base = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(bytes);
+        self.places.reserve(ends.len());
+        let mut start = base;
+        for &(key_end, end) in ends {
+            self.add(Place { family, start, key_end: base + key_end, end: base + end });
+            start = base + end;
+        }
     }
 
     /// Are the keys ascending, and none twice?
@@ -95,16 +108,43 @@ impl Rows {
         self.bytes.len()
     }
 
+    /// Bytes of memory that they take, without room for more.
+    pub(crate) fn held(&self) -> usize {
+        self.bytes.len() + self.places.len() * size_of::<Place>()
+    }
+
+    /// The same with these added.
+    pub(crate) fn held_with(&self, more: &LoadRows) -> usize {
+        self.held() + more.byte_len() + more.len() * size_of::<Place>()
+    }
+
     /// Sorts by family and key. Rows of one key keep their order: the last written stays the last.
     pub(crate) fn sort(&mut self) {
         // Keys that were ascending all along need no sorting.
         if !self.unsorted {
             return;
         }
-        let mut places = std::mem::take(&mut self.places);
-        places.sort_by(|a, b| (a.family, self.key(a)).cmp(&(b.family, self.key(b))));
-        self.places = places;
+        // Most comparisons end in the first bytes that differ at all, which stand here side by side.
+        let common = self.common_prefix();
+        let places = std::mem::take(&mut self.places);
+        let mut heads: Vec<(u64, Place)> = places.iter().map(|place| (head(self.key(place), common), *place)).collect();
+        drop(places);
+        heads.sort_unstable_by(|(head, a), (other, b)| {
+            (a.family, head)
+                .cmp(&(b.family, other))
+                .then_with(|| self.key(a).cmp(self.key(b)))
+                .then(a.start.cmp(&b.start))
+        });
+        self.places = heads.into_iter().map(|(_, place)| place).collect();
         self.unsorted = false;
+    }
+
+    /// How many bytes all keys begin with in common.
+    fn common_prefix(&self) -> usize {
+        let Some(first) = self.places.first().map(|place| self.key(place)) else { return 0 };
+        self.places.iter().fold(first.len(), |common, place| {
+            first.iter().take(common).zip(self.key(place)).take_while(|(a, b)| a == b).count()
+        })
     }
 
     /// The rows in their order.
@@ -130,6 +170,14 @@ impl Rows {
     }
 }
 
+/// Eight bytes of a key from `at` on, as a number that sorts as they do. Where a key is shorter, zeros: it is compared whole then.
+fn head(key: &[u8], at: usize) -> u64 {
+    let rest = key.get(at..).unwrap_or_default();
+    let mut head = [0; 8];
+    head.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    u64::from_be_bytes(head)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,5 +192,25 @@ mod tests {
         let sorted: Vec<_> = rows.iter().map(|row| (row.family.0, row.key, row.fragment)).collect();
         let expected: [(u16, &[u8], &[u8]); 4] = [(0, b"a", b"3"), (0, b"b", b"2"), (0, b"b", b"4"), (1, b"a", b"1")];
         assert_eq!(sorted, expected);
+    }
+
+    #[test]
+    fn keys_sort_as_bytes_do_whatever_they_begin_with() {
+        let mut rows = Rows::default();
+        let mut keys: Vec<Vec<u8>> = Vec::new();
+        for number in 0..2000_u32 {
+            let mixed = number.wrapping_mul(0x9E37_79B9);
+            let mut key = b"common".to_vec();
+            key.extend_from_slice(&mixed.to_be_bytes()[..(mixed % 5) as usize]);
+            key.extend(std::iter::repeat_n((mixed >> 8) as u8 & 1, (mixed % 13) as usize));
+            rows.push(FamilyId(0), &key, &number.to_be_bytes());
+            keys.push(key);
+        }
+        rows.sort();
+        let mut sorted: Vec<_> = keys.into_iter().enumerate().collect();
+        sorted.sort_by(|a, b| a.1.cmp(&b.1));
+        let expected: Vec<_> = sorted.into_iter().map(|(at, key)| (key, (at as u32).to_be_bytes().to_vec())).collect();
+        let found: Vec<_> = rows.iter().map(|row| (row.key.to_vec(), row.fragment.to_vec())).collect();
+        assert_eq!(found, expected);
     }
 }

@@ -4,8 +4,8 @@
 //!   row    family:u16  key len:u32  fragment len:u32  key  fragment      (native byte order: never leaves the process)
 //! ```
 
-use super::RunFolder;
 use super::rows::Rows;
+use super::table::RunFolder;
 use crate::error::io;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use store::{FamilyId, StoreResult};
 
 const BUFFER: usize = 1 << 20;
+/// The least that a run is read by at a time.
+const LEAST_BUFFER: usize = 16 << 10;
 
 /// A run that was written.
 pub(crate) struct RunFile(PathBuf);
@@ -51,13 +53,13 @@ impl RunFile {
         Ok(Self(path.to_owned()))
     }
 
-    /// Begins to read it.
+    /// Begins to read it, about so many bytes at a time.
     ///
     /// # Errors
     /// I/O failures.
-    pub(crate) fn open(&self) -> StoreResult<Run> {
+    pub(crate) fn open(&self, bytes: usize) -> StoreResult<Run> {
         let file = File::open(&self.0).map_err(io(format_args!("reading {}", self.0.display())))?;
-        let input = BufReader::with_capacity(BUFFER, file);
+        let input = BufReader::with_capacity(bytes.clamp(LEAST_BUFFER, BUFFER), file);
         Ok(Run { input, family: FamilyId::default(), key: Vec::new(), fragment: Vec::new() })
     }
 }

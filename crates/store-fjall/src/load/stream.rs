@@ -7,6 +7,7 @@
 //! No run is written and read again, and the blocks are made while the next rows are encoded. Nothing shows
 //! before the end: no table names the keyspace until the placement is flipped.
 
+use super::merge::Origin;
 use super::rows::Rows;
 use super::writer::{Homes, Writer};
 use crate::commit::pipeline::Last;
@@ -16,7 +17,7 @@ use crate::inner::Inner;
 use crate::seam::{self, task};
 use crate::store::{blocking, joined};
 use std::sync::Arc;
-use store::{CommitNo, FamilyId, OnDuplicate, StoreError, StoreResult, TableId};
+use store::{CommitNo, FamilyId, LoadTable, StoreError, StoreResult, TableId};
 use tokio::sync::mpsc;
 
 /// Buffers that wait for the thread that writes.
@@ -48,24 +49,21 @@ impl SortedStream {
     ///
     /// # Errors
     /// I/O failures, [`StoreError::NoSuchTable`].
-    pub(crate) async fn begin(
-        inner: Arc<Inner>,
-        table: TableId,
-        on_duplicate: OnDuplicate,
-    ) -> StoreResult<Option<Self>> {
+    pub(crate) async fn begin(inner: Arc<Inner>, of: LoadTable) -> StoreResult<Option<Self>> {
         let begun = blocking(move || {
             let state = inner.pipeline.publisher.newest().clone();
+            let table = of.table;
             let Some(family) = only_family_without_rows(&state, table)? else { return Ok(None) };
-            let writer = Writer::new(&inner, table, on_duplicate)?;
+            let writer = Writer::new(&inner, of)?;
             let mut homes = Homes::none(&inner);
             homes.make(table, family, writer.stamp.commit)?;
             Ok(Some((writer, homes, state.commit)))
         });
-        let Some((writer, homes, empty_at)) = begun.await? else { return Ok(None) };
+        let Some((mut writer, homes, empty_at)) = begun.await? else { return Ok(None) };
         let (sender, receiver) = mpsc::channel(WAITING);
         let writing = task::spawn_blocking(move || {
             let stamp = writer.stamp;
-            let homes = write(&writer, homes, receiver)?;
+            let homes = write(&mut writer, homes, receiver)?;
             Ok(Streamed { homes, stamp, empty_at })
         });
         Ok(Some(Self { sender, writing, last_key: Vec::new() }))
@@ -109,7 +107,7 @@ impl SortedStream {
     }
 }
 
-fn write(writer: &Writer, homes: Homes, mut receiver: mpsc::Receiver<Message>) -> StoreResult<Homes> {
+fn write(writer: &mut Writer, homes: Homes, mut receiver: mpsc::Receiver<Message>) -> StoreResult<Homes> {
     let home = homes.only()?.clone();
     let mut ingestion = home.start_ingestion().map_err(engine("beginning an ingestion"))?;
     loop {
@@ -117,6 +115,7 @@ fn write(writer: &Writer, homes: Homes, mut receiver: mpsc::Receiver<Message>) -
             None => return Err(StoreError::Closed),
             Some(Message::End) => break,
             Some(Message::Rows(mut rows)) => rows.try_for_each_mut(|key, fragment| {
+                writer.check(key, Origin::New)?;
                 writer.stamp(fragment)?;
                 ingestion.write(key, &*fragment).map_err(engine("writing a run"))
             })?,

@@ -1,5 +1,6 @@
 //! What writes rows of a load: their stamp, what a duplicate means, and the new keyspaces they go to.
 
+use super::duplicates::Neighbours;
 use super::merge::{Merge, Origin};
 use crate::commit::pipeline::Last;
 use crate::error::engine;
@@ -8,10 +9,9 @@ use crate::limits::check_own_key;
 use crate::meta;
 use crate::open::keyspace;
 use crate::stamp;
-use bytes::Bytes;
 use fjall::Keyspace;
 use std::sync::Arc;
-use store::{CommitNo, FamilyId, OnDuplicate, StoreError, StoreResult, TableId};
+use store::{CommitNo, FamilyId, LoadTable, StoreError, StoreResult, TableId};
 
 /// New keyspaces; deleted unless the load takes them over.
 pub(crate) struct Homes {
@@ -48,11 +48,11 @@ impl Drop for Homes {
     }
 }
 
-/// Judges duplicates and stamps rows.
+/// Judges duplicates and stamps rows, which come in order.
 pub(crate) struct Writer {
-    pub(super) table: TableId,
-    pub(super) on_duplicate: OnDuplicate,
+    pub(super) of: LoadTable,
     pub(super) stamp: Last,
+    neighbours: Neighbours,
     fragment: Vec<u8>,
 }
 
@@ -61,13 +61,13 @@ impl Writer {
     ///
     /// # Errors
     /// I/O failures; [`StoreError::Closed`].
-    pub(super) fn new(inner: &Inner, table: TableId, on_duplicate: OnDuplicate) -> StoreResult<Self> {
-        Ok(Self::with_stamp(table, on_duplicate, inner.pipeline.reserve_stamp()?))
+    pub(super) fn new(inner: &Inner, of: LoadTable) -> StoreResult<Self> {
+        Ok(Self::with_stamp(of, inner.pipeline.reserve_stamp()?))
     }
 
     /// Goes on with the numbers that a load has.
-    pub(super) fn with_stamp(table: TableId, on_duplicate: OnDuplicate, stamp: Last) -> Self {
-        Self { table, on_duplicate, stamp, fragment: Vec::new() }
+    pub(super) fn with_stamp(of: LoadTable, stamp: Last) -> Self {
+        Self { of, stamp, neighbours: Neighbours::default(), fragment: Vec::new() }
     }
 
     /// Stamps a new row where it is.
@@ -87,7 +87,7 @@ impl Writer {
         merge.run(|family, key, fragment, origin| {
             self.check(key, origin)?;
             let found = ingestions.iter_mut().find(|(id, _)| *id == family);
-            let (_, ingestion) = found.ok_or(StoreError::NoSuchFamily { table: self.table, family })?;
+            let (_, ingestion) = found.ok_or(StoreError::NoSuchFamily { table: self.of.table, family })?;
             ingestion.write(key, self.stamped(fragment, origin)?).map_err(engine("writing a run"))
         })?;
         for (_, ingestion) in ingestions {
@@ -98,16 +98,9 @@ impl Writer {
 
     /// # Errors
     /// [`StoreError::DuplicateKey`].
-    pub(super) fn check(&self, key: &[u8], origin: Origin) -> StoreResult<()> {
+    pub(super) fn check(&mut self, key: &[u8], origin: Origin) -> StoreResult<()> {
         check_own_key(key)?;
-        match (self.on_duplicate, origin) {
-            (OnDuplicate::Fail, Origin::Twice) => Err(self.duplicate(key)),
-            _ => Ok(()),
-        }
-    }
-
-    pub(super) fn duplicate(&self, key: &[u8]) -> StoreError {
-        StoreError::DuplicateKey { table: self.table, key: Bytes::copy_from_slice(key) }
+        self.neighbours.next(&self.of, key, origin == Origin::Twice)
     }
 
     /// Rows that the table had keep their stamp.

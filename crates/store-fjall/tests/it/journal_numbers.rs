@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{OnDuplicate, Store, StoreError, TableId};
+use store::{KeyRange, OnDuplicate, ScanRequest, Store, StoreError, TableId};
 use store_fjall::{FjallStore, Options};
 
 /// The table whose rows are loaded, and loaded again above some that were written.
@@ -75,13 +75,17 @@ fn batches(journal: &[u8]) -> Vec<usize> {
     found
 }
 
-/// All rows, or what was refused.
+/// All rows, or what was refused. A table has none when its creation is among what was lost.
 async fn rows(folder: &Path) -> Result<Vec<Vec<(String, String)>>, StoreError> {
     let store = open_small(folder)?;
     let at = now(&store).await;
     let mut found = Vec::new();
     for table in 1..=LOADED {
-        found.push(scan(&store, table, &at).await);
+        let request = ScanRequest::new(TableId(table), FAMILY, vec![KeyRange::all()]);
+        match store.scan(request, &at).await {
+            Err(StoreError::NoSuchTable { .. }) => found.push(Vec::new()),
+            _ => found.push(scan(&store, table, &at).await),
+        }
     }
     assert_eq!(store.check().await.unwrap().problems, []);
     Ok(found)

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
-use store::{OnDuplicate, Store, TableChange, TableId, WriteBatch};
+use store::{LoadRows, LoadTable, OnDuplicate, Store, TableChange, TableId, WriteBatch};
 use store_fjall::{FjallStore, Options};
 
 /// Unless `BENNU_KILL_CYCLES` says another number.
@@ -20,6 +20,8 @@ const CYCLE: &str = "BENNU_KILL_TEST_CYCLE";
 /// Rows of every batch: half in table 1, half in table 2.
 const BATCH: u32 = 6;
 const LOAD_ROWS: u32 = 6000;
+/// Added to the number of a table that is loaded: another one, which gets as many rows by the same load.
+const BESIDE: u32 = 1_000_000;
 
 fn small(path: &Path) -> Arc<FjallStore> {
     let options = Options { memtable_entries: 3000, small_load_bytes: 20_000, load_buffer_bytes: 100_000, ..options() };
@@ -62,24 +64,37 @@ async fn write(store: Arc<FjallStore>, cycle: u32, writer: u32) {
     }
 }
 
-/// Loads into tables of their own, made for each load and dropped two loads later.
+/// Loads twice into two tables each, made for each pair of loads and dropped two pairs later.
 async fn load(store: Arc<FjallStore>, cycle: u32) {
     for number in 0.. {
         let table = 1000 + cycle * 1000 + number;
         commit(&store, create(table)).await;
+        commit(&store, create(table + BESIDE)).await;
         say(&format!("table {table}"));
-        let mut load = store.bulk_load(TableId(table), OnDuplicate::Fail).await.unwrap();
-        for row in 0..LOAD_ROWS {
-            load.write(FAMILY, format!("{:06}", (row * 7) % LOAD_ROWS).as_bytes(), &fragment("loaded")).await.unwrap();
-        }
-        load.finish().await.unwrap();
+        load_both(&store, table, 0).await;
         say(&format!("load {table}"));
+        load_both(&store, table, LOAD_ROWS).await;
+        say(&format!("append {table}"));
         if number >= 2 {
-            let tables = vec![TableChange::Drop(TableId(table - 2))];
+            let tables = [table - 2, table - 2 + BESIDE].map(|table| TableChange::Drop(TableId(table))).to_vec();
             commit(&store, WriteBatch { tables, ..WriteBatch::default() }).await;
             say(&format!("drop {}", table - 2));
         }
     }
+}
+
+async fn load_both(store: &FjallStore, table: u32, first: u32) {
+    let mut load = store.bulk_load(TableId(table), OnDuplicate::Fail).await.unwrap();
+    let beside = LoadTable { table: TableId(table + BESIDE), on_duplicate: OnDuplicate::Replace, unique: None };
+    load.add_table(beside).unwrap();
+    for row in 0..LOAD_ROWS {
+        let key = format!("{:06}", first + (row * 7) % LOAD_ROWS);
+        let mut entry = LoadRows::default();
+        entry.push(format!("{:06}{key}", (row * 11) % 100).as_bytes(), &fragment(""));
+        load.write(FAMILY, key.as_bytes(), &fragment("loaded")).await.unwrap();
+        load.write_rows_of(TableId(table + BESIDE), FAMILY, entry).await.unwrap();
+    }
+    load.finish().await.unwrap();
 }
 
 struct Running {
@@ -181,10 +196,15 @@ async fn verify_table(store: &FjallStore, at: &store::Snapshot, table: u32, said
     // What was said may have been followed by one more step that was not acknowledged.
     let allowed = match said {
         "table" => vec![Some(0), Some(LOAD_ROWS)],
-        "load" => vec![Some(LOAD_ROWS), None],
+        "load" => vec![Some(LOAD_ROWS), Some(2 * LOAD_ROWS)],
+        "append" => vec![Some(2 * LOAD_ROWS), None],
         _ => vec![None],
     };
     assert!(allowed.contains(&rows), "cycle {cycle}: table {table} after \"{said}\" has {rows:?}");
+    if rows.is_some() {
+        let beside = scan(store, table + BESIDE, at).await.len() as u32;
+        assert_eq!(rows, Some(beside), "cycle {cycle}: table {table} after \"{said}\" and what was loaded beside it");
+    }
 }
 
 #[test]

@@ -13,9 +13,9 @@ use row_scan::RowScan;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{
-    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Condition, Durability, FamilyId, KeyRange, Mutation,
-    OnDuplicate, ReadAt, RegionInfo, RowBatch, RowBatchBuilder, Scan, ScanCounters, ScanRequest, Scope, Snapshot,
-    Store, StoreError, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
+    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Condition, Durability, FamilyId, KeyRange, LoadRows,
+    LoadTable, Mutation, OnDuplicate, ReadAt, RegionInfo, RowBatch, RowBatchBuilder, Scan, ScanCounters, ScanRequest,
+    Scope, Snapshot, Store, StoreError, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
 };
 
 /// What is taken away.
@@ -136,6 +136,15 @@ impl BulkLoad for SizedLoad {
     async fn write(&mut self, family: FamilyId, key: &[u8], fragment: &[u8]) -> StoreResult<()> {
         check(key, fragment, &self.limits)?;
         self.load.write(family, key, fragment).await
+    }
+
+    fn add_table(&mut self, table: LoadTable) -> StoreResult<()> {
+        self.load.add_table(table)
+    }
+
+    async fn write_rows_of(&mut self, table: TableId, family: FamilyId, rows: LoadRows) -> StoreResult<()> {
+        rows.iter().try_for_each(|(key, fragment)| check(key, fragment, &self.limits))?;
+        self.load.write_rows_of(table, family, rows).await
     }
 
     async fn finish(self: Box<Self>) -> StoreResult<CommitNo> {

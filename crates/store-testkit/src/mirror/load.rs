@@ -3,7 +3,7 @@
 use super::{Shared, agree};
 use async_trait::async_trait;
 use std::sync::Arc;
-use store::{BulkLoad, CommitNo, FamilyId, StoreResult};
+use store::{BulkLoad, CommitNo, FamilyId, LoadRows, LoadTable, StoreResult, TableId};
 
 pub(super) struct MirrorLoad {
     mirror: Arc<Shared>,
@@ -22,6 +22,16 @@ impl BulkLoad for MirrorLoad {
     async fn write(&mut self, family: FamilyId, key: &[u8], fragment: &[u8]) -> StoreResult<()> {
         let b = self.b.write(family, key, fragment).await;
         agree("a row of a bulk load", self.a.write(family, key, fragment).await, b).map(|_| ())
+    }
+
+    fn add_table(&mut self, table: LoadTable) -> StoreResult<()> {
+        let b = self.b.add_table(table.clone());
+        agree("another table of a bulk load", self.a.add_table(table), b).map(|_| ())
+    }
+
+    async fn write_rows_of(&mut self, table: TableId, family: FamilyId, rows: LoadRows) -> StoreResult<()> {
+        let b = self.b.write_rows_of(table, family, rows.clone()).await;
+        agree("rows of a bulk load", self.a.write_rows_of(table, family, rows).await, b).map(|_| ())
     }
 
     async fn finish(self: Box<Self>) -> StoreResult<CommitNo> {

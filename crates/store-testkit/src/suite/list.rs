@@ -126,6 +126,14 @@ macro_rules! conformance_tests {
                 loaded_rows_are_stamped_and_writable
                 snapshots_before_a_load_do_not_see_it
                 a_load_into_an_unknown_table_or_family_is_refused;
+            bulk_tables:
+                rows_of_several_tables_are_loaded_as_one
+                sorted_rows_are_loaded_with_their_entries
+                a_duplicate_in_one_table_fails_the_load_of_all
+                keys_without_a_unique_prefix_are_no_duplicates
+                a_load_of_several_tables_that_is_dropped_leaves_nothing
+                rows_written_beside_a_load_of_several_tables_are_kept
+                a_table_that_a_load_does_not_know_is_refused;
             limits:
                 a_key_at_the_limit_is_stored
                 a_key_over_the_limit_is_refused

@@ -15,6 +15,7 @@
 
 pub mod atomicity;
 pub mod bulk;
+pub mod bulk_tables;
 pub mod cells;
 pub mod filter;
 mod fixture;

@@ -14,6 +14,8 @@ mod differences;
 mod refresh;
 mod schedule;
 
+pub(crate) use schedule::interval;
+
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use crate::search_path::before_look_up;

@@ -49,7 +49,10 @@ pub(super) fn options(given: &[TableOption]) -> EngineResult<Options> {
 }
 
 /// Microseconds. Months differ in length.
-fn interval(text: &str) -> EngineResult<i64> {
+///
+/// # Errors
+/// 22023 for what is no interval.
+pub(crate) fn interval(text: &str) -> EngineResult<i64> {
     let invalid = || Fault::BadParameter {
         name: "refresh",
         value: text.to_string(),
@@ -67,10 +70,18 @@ fn interval(text: &str) -> EngineResult<i64> {
 impl Session {
     /// Refuses a store on which no jobs are worked on.
     pub(super) fn check_schedule(&self) -> EngineResult<()> {
+        self.check_refreshes("a materialized view")
+    }
+
+    /// Refuses to refresh `what` again and again where no jobs are worked on.
+    ///
+    /// # Errors
+    /// 0A000.
+    pub(crate) fn check_refreshes(&self, what: &str) -> EngineResult<()> {
         match self.engine.store().capabilities().exclusive {
             true => Ok(()),
             false => fail(Fault::Unsupported {
-                feature: "refreshing a materialized view by a job in a store that other processes write to".to_string(),
+                feature: format!("refreshing {what} by a job in a store that other processes write to"),
             }),
         }
     }

@@ -21,7 +21,6 @@ pub(crate) use exprs::{BoundExprs, BoundQuery};
 
 use super::WriteProgram;
 use crate::Session;
-use crate::bound_plan::BinderMode;
 use crate::error::EngineResult;
 use crate::row_program::parameters;
 use crate::statement::Source;
@@ -46,7 +45,6 @@ impl Session {
         source: &Source,
     ) -> EngineResult<Option<(Vec<DataType>, WriteProgram)>> {
         let name = match &source.statement {
-            _ if self.settings.effective().binder != BinderMode::Auto => return Ok(None),
             Statement::Insert(insert) => &insert.table,
             Statement::Update(update) => &update.table,
             Statement::Delete(delete) => &delete.table,

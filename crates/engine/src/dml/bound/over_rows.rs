@@ -33,7 +33,7 @@ impl Session {
             Err(error) => return Err(EngineError::of_bind_text(&error)),
         };
         // What asks for the session is told by a plan: some places refuse it.
-        if bound.facts.session_bound || self.calls_own_functions(&bound) {
+        if bound.facts.session_bound {
             return Ok(None);
         }
         let Body::Exprs(values) = &bound.body else { return Ok(None) };

@@ -97,7 +97,7 @@ impl JobKind for IndexBuild {
                 }
                 IndexState::Public => return Ok(Outcome::Done),
                 // ALTER INDEX had its way with it.
-                IndexState::Unusable | IndexState::Disabled => return Ok(spec.gone()),
+                IndexState::Unusable | IndexState::Disabled | IndexState::Refreshed => return Ok(spec.gone()),
             }
         }
     }

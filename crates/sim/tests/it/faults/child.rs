@@ -15,19 +15,21 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const TRIES: usize = 4;
 
 /// Loads of every kind, appends, flushes, a compaction, a truncated and a dropped table, commits past the journal to one
-/// keyspace and to three.
+/// keyspace and to three, loads into several tables that are moved or appended to.
 pub(crate) fn script() -> Vec<Step> {
     let create = |table| Step::Create { table, families: 1 };
     let write = |table: u32, from: u64, count: u64| {
         let puts = (from..from + count).map(|number| (table, number)).collect();
         Step::Write { puts, deletes: vec![], synced: true }
     };
-    let load = |table, first, count, sorted, ending| Step::Load {
+    let load_all = |table, beside: &[u32], first, count, sorted, ending| Step::Load {
         table,
+        beside: beside.to_vec(),
         rows: Rows { first, stride: 1, count, sorted },
         replace: false,
         ending,
     };
+    let load = |table, first, count, sorted, ending| load_all(table, &[], first, count, sorted, ending);
     let large = |tables: &[u32]| {
         let puts = tables.iter().flat_map(|table| (0..30).map(|number| (*table, number * 3)));
         let deletes = tables.iter().map(|table| (*table, 31));
@@ -58,6 +60,12 @@ pub(crate) fn script() -> Vec<Step> {
         create(5),
         large(&[3, 4, 5]),
         write(3, 0, 3),
+        load_all(5, &[3, 4], 5_000, 60, true, Ending::Finish),
+        create(6),
+        create(7),
+        load_all(6, &[7], 0, 60, true, Ending::Finish),
+        load_all(6, &[4], 3_000, 60, false, Ending::Duplicate),
+        write(7, 10, 5),
     ]
 }
 

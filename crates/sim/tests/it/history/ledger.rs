@@ -77,17 +77,17 @@ impl Ledger {
     }
 
     fn load(&mut self, step: &Step) -> Due {
-        let Step::Load { table, rows, replace, ending } = step else { return Due::Nothing };
+        let Step::Load { table, beside, rows, replace, ending } = step else { return Due::Nothing };
         if *ending == Ending::Abandon {
             return Due::Nothing;
         }
         let writer = self.step;
-        let stored = self.rows(*table);
-        let twice = *ending == Ending::Duplicate || rows.numbers().any(|number| stored.contains_key(&number));
-        if twice && !replace {
+        let tables = || beside.iter().chain([table]);
+        let stored = tables().any(|table| rows.numbers().any(|number| self.rows(*table).contains_key(&number)));
+        if (*ending == Ending::Duplicate || stored) && !replace {
             return Due::Duplicate;
         }
-        stored.extend(rows.numbers().map(|number| (number, writer)));
+        tables().for_each(|table| self.rows(*table).extend(rows.numbers().map(|number| (number, writer))));
         Due::Done
     }
 

@@ -5,8 +5,8 @@ use super::row;
 use super::step::{Ending, Step};
 use std::time::Duration;
 use store::{
-    BulkLoad, Durability, FamilyId, FamilySpec, Mutation, OnDuplicate, Store, StoreResult, TableChange, TableId,
-    TableSpec, WriteBatch,
+    BulkLoad, Durability, FamilyId, FamilySpec, LoadRows, LoadTable, Mutation, OnDuplicate, Store, StoreResult,
+    TableChange, TableId, TableSpec, WriteBatch,
 };
 use store_fjall::{FjallStore, Options};
 
@@ -70,14 +70,28 @@ pub(crate) async fn perform(store: &FjallStore, before: &Ledger, step: &Step) ->
 /// # Errors
 /// The store's.
 pub(crate) async fn begin_load(store: &FjallStore, before: &Ledger, step: &Step) -> StoreResult<Box<dyn BulkLoad>> {
-    let Step::Load { table, rows, replace, ending } = step else { panic!("{step:?} is no load") };
+    let Step::Load { table, beside, rows, replace, ending } = step else { panic!("{step:?} is no load") };
     let on_duplicate = if *replace { OnDuplicate::Replace } else { OnDuplicate::Fail };
     let writer = before.step + 1;
     let mut load = store.bulk_load(TableId(*table), on_duplicate).await?;
     let again = (*ending == Ending::Duplicate).then_some(rows.first);
+    for other in beside {
+        load.add_table(LoadTable { table: TableId(*other), on_duplicate, unique: None })?;
+    }
     for number in rows.numbers().chain(again) {
         let family = FamilyId(before.tables[table].family_of(number));
         load.write(family, &row::key(number), &row::fragment(number, writer)).await?;
+    }
+    for other in beside {
+        // Not in the order of the first, and some at a time.
+        let mut numbers: Vec<u64> = rows.numbers().collect();
+        numbers.reverse();
+        for number in numbers {
+            let family = FamilyId(before.tables[other].family_of(number));
+            let mut block = LoadRows::default();
+            block.push(&row::key(number), &row::fragment(number, writer));
+            load.write_rows_of(TableId(*other), family, block).await?;
+        }
     }
     Ok(load)
 }

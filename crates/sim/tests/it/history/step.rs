@@ -14,8 +14,8 @@ pub(crate) enum Step {
     Truncate { table: u32, by: u32 },
     /// Rows written and deleted in one batch.
     Write { puts: Vec<(u32, u64)>, deletes: Vec<(u32, u64)>, synced: bool },
-    /// A bulk load.
-    Load { table: u32, rows: Rows, replace: bool, ending: Ending },
+    /// A bulk load, of the same rows into the tables of `beside` too.
+    Load { table: u32, beside: Vec<u32>, rows: Rows, replace: bool, ending: Ending },
     /// A flush, with `major` a compaction too.
     Flush { table: u32, major: bool },
     /// The background gets its turn.
@@ -74,7 +74,7 @@ impl Chooser {
         let table = tables[self.random.below(tables.len() as u64) as usize];
         match self.random.below(100) {
             0..30 => self.write(&tables, ledger),
-            30..72 => self.load(table, ledger),
+            30..72 => self.load(table, &tables, ledger),
             72..79 => Step::Drop { table },
             79..87 => Step::Truncate { table, by: ledger.next_table },
             87..95 => Step::Flush { table, major: self.random.percent(40) },
@@ -103,15 +103,18 @@ impl Chooser {
         rows.range(from..).chain(rows.range(..from)).next().map(|(number, _)| *number)
     }
 
-    fn load(&mut self, table: u32, ledger: &Ledger) -> Step {
+    fn load(&mut self, table: u32, tables: &[u32], ledger: &Ledger) -> Step {
         let stride = 1 + self.random.below(7);
         let count = match self.random.below(10) {
             0..2 => 1 + self.random.below(8),
             2..9 => 20 + self.random.below(100),
             _ => 200 + self.random.below(200),
         };
+        let others = tables.iter().copied().filter(|other| *other != table);
+        let beside: Vec<u32> = if self.random.percent(40) { others.collect() } else { Vec::new() };
         // Most begin behind what is there, so that appends succeed.
-        let behind = ledger.tables.get(&table).and_then(|t| t.rows.last_key_value()).map_or(0, |(last, _)| last + 1);
+        let all = beside.iter().chain([&table]).filter_map(|table| ledger.tables.get(table)?.rows.last_key_value());
+        let behind = all.map(|(last, _)| last + 1).max().unwrap_or(0);
         let first = if self.random.percent(70) { behind } else { self.random.below(2_000) };
         let rows = Rows { first, stride, count, sorted: self.random.percent(60) };
         let ending = match self.random.below(10) {
@@ -119,6 +122,6 @@ impl Chooser {
             6..8 => Ending::Duplicate,
             _ => Ending::Abandon,
         };
-        Step::Load { table, rows, replace: self.random.percent(30), ending }
+        Step::Load { table, beside, rows, replace: self.random.percent(30), ending }
     }
 }

@@ -1,0 +1,93 @@
+//! Fields of rows: `(f(x)).n`, `(t.r).n`.
+//!
+//! A column that is a row stands for the columns of its fields, which the nodes below have beside each other: it can be
+//! handed on and taken apart, and is never put together.
+
+use crate::binder::Binder;
+use crate::coerce::name_of;
+use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::name::fold;
+use crate::tree::{ColInfo, ColRef, Kind, Scalar, Span};
+use builtins::{Ty, TypeId};
+use sql::ast;
+
+impl Binder<'_> {
+    /// `(root).name`.
+    pub(super) fn field(&mut self, root: &ast::Expr, name: &ast::Ident) -> BindResult<Scalar> {
+        if let Some(relation) = relation_of(root)
+            && self.is_relation_only(relation)?
+        {
+            return self.qualified_column(&[relation.clone(), name.clone()]);
+        }
+        let row = self.scalar(root)?;
+        let (field, span) = (fold(name), row.span.with(self.span(name.span)));
+        if let Some(value) = self.field_of_record(&row, &field, span)? {
+            return Ok(value);
+        }
+        match row.kind {
+            Kind::Row(fields) => {
+                let place = field.strip_prefix('f').and_then(|at| at.parse::<usize>().ok()).filter(|at| *at > 0);
+                match place.and_then(|at| fields.into_iter().nth(at - 1)) {
+                    Some(value) => Ok(value),
+                    None => self.error(BindErrorKind::NoField { field }, span),
+                }
+            }
+            _ if row.ty.id == TypeId::RECORD || row.ty.is_unknown() => Err(self.not_built("a field of a value")),
+            _ => self.error(BindErrorKind::NotComposite { field, ty: name_of(row.ty) }, span),
+        }
+    }
+
+    /// The field of a column whose fields are columns; `None`: it is none.
+    pub(super) fn field_of_record(&mut self, row: &Scalar, field: &str, span: Span) -> BindResult<Option<Scalar>> {
+        let Kind::Col(col) = row.kind else { return Ok(None) };
+        let Some(fields) = self.records.get(&col.id) else { return Ok(None) };
+        let Some(id) = fields.iter().find(|(name, _)| name == field).map(|(_, id)| *id) else {
+            return self.error(BindErrorKind::NoField { field: field.to_owned() }, span);
+        };
+        self.read_in_place_of(col, id);
+        Ok(Some(Scalar { kind: Kind::Col(ColRef { id, level: col.level }), ty: self.col_ty(id), span }))
+    }
+
+    /// The name of a relation that is no column's?
+    fn is_relation_only(&self, ident: &ast::Ident) -> BindResult<bool> {
+        let name = fold(ident);
+        Ok(!self.has_column(&name, self.span(ident.span))? && self.find_relation(&name).is_some())
+    }
+
+    /// Is it a column whose fields are columns?
+    pub(crate) fn is_record(&self, value: &Scalar) -> bool {
+        matches!(&value.kind, Kind::Col(col) if self.records.contains_key(&col.id))
+    }
+
+    /// Subqueries around the place read the field and not the row.
+    fn read_in_place_of(&mut self, row: ColRef, field: crate::tree::ColId) {
+        for boundary in &mut self.boundaries {
+            if let Some(level) = boundary.free.remove(&row.id) {
+                boundary.free.insert(field, level);
+            }
+        }
+    }
+
+    /// A function of a set of rows in a SELECT list.
+    pub(crate) fn record_of_set(&mut self, array: Scalar, span: Span) -> BindResult<Scalar> {
+        let scope = self.scope();
+        if scope.clause != Clause::SelectList || scope.in_aggregate || scope.in_window {
+            return Err(self.not_built("a set-returning function in this place"));
+        }
+        let (calls, fields) = self.element_and_place(array, span)?;
+        self.scope().sets.extend(calls);
+        let ty = Ty::plain(TypeId::RECORD);
+        let id = self.new_col(ColInfo { name: "_pg_expandarray".to_owned(), ty, nullable: true, origin: None })?;
+        self.records.insert(id, fields);
+        Ok(Scalar { kind: Kind::Col(ColRef { id, level: 0 }), ty, span })
+    }
+}
+
+/// The name in an expression that is nothing else.
+fn relation_of(expr: &ast::Expr) -> Option<&ast::Ident> {
+    match expr {
+        ast::Expr::Nested(inner) => relation_of(inner),
+        ast::Expr::Identifier(ident) => Some(ident),
+        _ => None,
+    }
+}

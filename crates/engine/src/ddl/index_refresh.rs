@@ -1,0 +1,115 @@
+//! `CREATE INDEX … WITH (refresh = '10 minutes')`: an index whose entries are not written with their rows. A job makes them anew
+//! so often; who puts up with old ones reads by them (`bennu.max_staleness`).
+//!
+//! ```text
+//!   prepare    other storage, which nobody sees       writers go on: none of them writes to it
+//!   fill       as any index is filled, of the rows as they are now
+//!   publish    the storage, and when it was begun      the old one goes away
+//! ```
+//! The table is locked as writers do, so that its definition stays.
+
+use super::index::UNIQUE_REFRESHED;
+use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
+use crate::jobs::{INDEX_REFRESH, IndexRefreshSpec};
+use catalog::{CatalogError, Index, JobRecord, PreparedIndex, Table, TableOid};
+use sql::CreateIndex;
+use std::sync::Arc;
+use txn::LockMode;
+
+/// Is it to be made of an option of this statement?
+pub(super) fn is_refreshed(create: &CreateIndex) -> bool {
+    create.options.iter().any(|option| option.name == "refresh" && option.family.is_none())
+}
+
+impl Session {
+    /// CREATE INDEX … WITH (refresh = …). Writers go on, whether or not it is said to be CONCURRENTLY or ASYNC.
+    pub(super) async fn create_refreshed_index(&mut self, create: &CreateIndex) -> EngineResult<()> {
+        self.check_refreshes("an index")?;
+        let mut locks = self.own_locks();
+        let table = self.lock_stored_by_name(&mut locks, &create.table, LockMode::Shared).await?;
+        let Some(new) = self.wanted_index(&table, create).await? else { return Ok(()) };
+        if new.refresh.is_none() {
+            // NULL, which is not said.
+            drop(locks);
+            return Box::pin(self.create_index(create)).await;
+        }
+        if new.unique {
+            return fail(Fault::InvalidDefinition { message: UNIQUE_REFRESHED.to_string() });
+        }
+        if table.materialized.is_some() {
+            let message =
+                "an index of a materialized view cannot be refreshed by a job: it is with the view".to_string();
+            return fail(Fault::InvalidDefinition { message });
+        }
+        let began = self.engine.now();
+        let prepared = self.change_catalog(|draft| draft.prepare_index(table.oid, new)).await?;
+        let done = match self.fill_index(&prepared).await {
+            Ok(()) => self.publish_refreshed(&prepared, began).await,
+            Err(error) => Err(error),
+        };
+        self.or_give_up(done, &prepared, "CREATE INDEX").await
+    }
+
+    /// Shows it, with the job that refreshes it.
+    async fn publish_refreshed(&mut self, prepared: &PreparedIndex, began: i64) -> EngineResult<()> {
+        let engine = Arc::clone(&self.engine);
+        let (table, index) = (prepared.table().oid, prepared.index().oid);
+        let turn = self.catalog_turn().await?;
+        let made = engine.catalog().change_in(turn, |draft| {
+            let made = draft.publish_index(prepared)?;
+            let schema = draft.catalog().schema_name(&made);
+            let what = format!("REFRESH INDEX {schema}.{}", prepared.index().name);
+            let spec = IndexRefreshSpec { table: table.0, index };
+            let record = engine.jobs().record(&engine, INDEX_REFRESH, what, &spec);
+            draft.change_refresh(table, index, |refresh| {
+                (refresh.refreshed, refresh.job) = (began, Some(record.id));
+            })?;
+            draft.put_job(record.clone());
+            Ok::<JobRecord, CatalogError>(record)
+        });
+        let record = made.await?;
+        drop(self.engine.jobs().begin(&self.engine, record));
+        Ok(())
+    }
+
+    /// Makes its entries anew. The caller keeps other definitions off the table.
+    pub(super) async fn refresh_index(&mut self, table: &Table, index: &Index) -> EngineResult<()> {
+        let began = self.engine.now();
+        let (table, index) = (table.oid, index.oid);
+        let prepared = self.change_catalog(|draft| draft.prepare_reindex(table, index)).await?;
+        let done = match self.fill_index(&prepared).await {
+            Ok(()) => {
+                self.change_catalog(|draft| {
+                    draft.publish_reindex(&prepared)?;
+                    draft.change_refresh(table, index, |refresh| refresh.refreshed = began).map(drop)
+                })
+                .await
+            }
+            Err(error) => Err(error),
+        };
+        self.or_give_up(done, &prepared, "a refresh of an index").await?;
+        self.engine.jobs().look_again();
+        Ok(())
+    }
+
+    /// The same as a statement of its own, of an index that may have gone: its job's.
+    pub(crate) async fn refresh_index_of(&mut self, table: u32, index: u32) -> EngineResult<()> {
+        self.begin_statement();
+        let done = self.refresh_found(TableOid(table), index).await;
+        self.end_statement(done)
+    }
+
+    async fn refresh_found(&mut self, table: TableOid, index: u32) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        let Some(found) = catalog.table_by_oid(table) else { return Ok(()) };
+        let schema = Some(catalog.schema_name(found).to_string());
+        let name = sql::ObjectName { database: None, schema, name: found.name.clone() };
+        let mut locks = self.own_locks();
+        let locked = self.lock_stored_by_name(&mut locks, &name, LockMode::Shared).await?;
+        match locked.indexes.iter().find(|it| it.oid == index && it.refresh.is_some()) {
+            Some(found) => self.refresh_index(&locked, found).await,
+            None => Ok(()),
+        }
+    }
+}

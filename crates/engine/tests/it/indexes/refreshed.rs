@@ -1,0 +1,81 @@
+//! Indexes that a job makes anew: beside writers, after a restart, when the job or the index goes.
+
+use super::World;
+use crate::client::{Client, engine_over};
+use std::time::Duration;
+use store_fjall::{FjallStore, Options};
+
+const SUMS: &str = "SELECT count(*), sum(b) FROM t WHERE b >= -1000000";
+
+async fn until(c: &mut Client, query: &str, answer: &str) {
+    for _ in 0..2_000 {
+        if c.run(query).await.starts_with(answer) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("{query} is not {answer} but {}; {}", c.run(query).await, c.run("SELECT * FROM bennu.jobs").await);
+}
+
+async fn make(c: &mut Client) {
+    c.ok("CREATE TABLE t (a int PRIMARY KEY, b int, pad text)").await;
+    // Pairs of rows whose values are opposite.
+    c.ok("INSERT INTO t SELECT g, CASE g % 2 WHEN 0 THEN g ELSE 1 - g END, repeat('p', 100) FROM generate_series(0, 599) AS s (g)")
+        .await;
+    c.ok("CREATE INDEX t_b ON t (b) WITH (refresh = '1 second')").await;
+}
+
+/// A session that reads by old entries.
+async fn puts_up(c: &mut Client) {
+    c.ok("SET bennu.max_staleness = '1d'; SET bennu.row_programs = off; SET bennu.index_choice = force").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_job_refreshes_the_entries_beside_writers_and_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || FjallStore::open(folder.path(), Options::default()).unwrap();
+    let engine = engine_over(open()).await;
+    let (mut c, mut old) = (Client::of(&engine), Client::of(&engine));
+    make(&mut c).await;
+    puts_up(&mut old).await;
+    let plan = old.run(&format!("EXPLAIN {SUMS}")).await;
+    assert!(plan.contains("Index only scan using t_b"), "{plan}");
+    assert_eq!(old.run(SUMS).await, "600|0\nSELECT 1");
+    // Each transaction keeps the sum: so does each state that a refresh is of.
+    for n in 0..40 {
+        let (from, to) = (1000 + n * 2, 1001 + n * 2);
+        c.ok(&format!("INSERT INTO t VALUES ({from}, {from}, 'x'), ({to}, -{from}, 'y')")).await;
+        let sums = old.run(SUMS).await;
+        assert!(sums.ends_with("|0\nSELECT 1"), "{sums}");
+    }
+    until(&mut old, SUMS, "680|0").await;
+    let jobs = c.run("SELECT kind FROM bennu.jobs").await;
+    assert_eq!(jobs, "index refresh\nSELECT 1");
+    drop((c, old));
+    engine.close().await.unwrap();
+    drop(engine);
+    let engine = engine_over(open()).await;
+    let (mut c, mut old) = (Client::of(&engine), Client::of(&engine));
+    puts_up(&mut old).await;
+    c.ok("INSERT INTO t VALUES (5000, 1, 'x'), (5001, -1, 'y')").await;
+    until(&mut old, SUMS, "682|0").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_job_ends_with_its_index_and_an_index_stays_without_its_job() {
+    let mut world = World::new().await;
+    make(&mut world.client).await;
+    let c = &mut world.client;
+    let number = c.run("SELECT job FROM bennu.refreshed_indexes").await;
+    let number = number.lines().next().unwrap().to_string();
+    c.ok(&format!("CANCEL JOB {number}")).await;
+    until(c, "SELECT state FROM bennu.jobs", "cancelled").await;
+    assert_eq!(c.run("SELECT indexname, refresh, job FROM bennu.refreshed_indexes").await, "t_b|~|~\nSELECT 1");
+    c.ok("ALTER INDEX t_b ON t REBUILD; DROP INDEX t_b").await;
+    c.ok("CREATE INDEX t_b ON t (b) WITH (refresh = '1 second')").await;
+    c.ok("DROP INDEX t_b").await;
+    until(c, "SELECT count(*) FROM bennu.jobs WHERE state IN ('pending', 'running')", "0").await;
+    c.ok("CREATE INDEX t_b ON t (b) WITH (refresh = '1 second')").await;
+    c.ok("DROP TABLE t").await;
+    until(c, "SELECT count(*) FROM bennu.jobs WHERE state IN ('pending', 'running')", "0").await;
+}

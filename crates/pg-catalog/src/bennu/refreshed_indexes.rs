@@ -1,0 +1,33 @@
+//! `bennu.refreshed_indexes`: how old the entries of indexes are that are not written with their rows.
+
+use crate::definition::{Definition, Kind};
+use crate::rows::{Cell, Rows};
+use crate::source::Source;
+
+pub(super) static REFRESHED_INDEXES: Definition = Definition {
+    oid: 15004,
+    name: "refreshed_indexes",
+    kind: Kind::View,
+    columns: "schemaname:name! tablename:name! indexname:name! last_refresh:timestamptz! refresh:interval \
+    next_refresh:timestamptz job:int8",
+    rows: Some(rows),
+};
+
+const MICROS: i64 = 1_000_000;
+
+fn rows(source: &Source, rows: &mut Rows) {
+    for table in source.catalog.tables() {
+        for index in &table.indexes {
+            let Some(refresh) = &index.refresh else { continue };
+            rows.add([
+                ("schemaname", source.schema_name(table.schema.0).into()),
+                ("tablename", table.name.as_str().into()),
+                ("indexname", index.name.as_str().into()),
+                ("last_refresh", refresh.refreshed.into()),
+                ("refresh", refresh.every.map_or(Cell::Null, |every| Cell::Seconds(every / MICROS))),
+                ("next_refresh", refresh.due().into()),
+                ("job", refresh.job.map(i64::from).into()),
+            ]);
+        }
+    }
+}

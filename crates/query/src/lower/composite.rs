@@ -1,0 +1,91 @@
+//! Rows and arrays.
+
+use super::Lowering;
+use super::constant::plain;
+use super::error::{LowerResult, not_built};
+use ::bind::tree::{Kind, Scalar};
+use datafusion::common::{DFSchemaRef, ScalarValue};
+use datafusion::logical_expr::Expr;
+use types::Datum;
+
+/// Dimensions that an array may have.
+const MOST_DIMENSIONS: usize = 6;
+
+/// DataFusion's function that makes a row of values.
+const ROW: &str = "struct";
+
+/// Lower and upper bound of a slice.
+type Bounds = (Option<Scalar>, Option<Scalar>);
+
+impl Lowering<'_> {
+    pub(super) fn composite(&mut self, value: &Scalar, schema: &DFSchemaRef) -> LowerResult<Expr> {
+        match &value.kind {
+            Kind::Row(fields) => {
+                let fields = self.exprs(fields, schema)?;
+                self.named(ROW, fields)
+            }
+            Kind::Field(row, at) => match &row.kind {
+                Kind::Row(fields) => match fields.get(usize::from(*at)) {
+                    Some(field) => self.expr(field, schema),
+                    None => not_built("a field of a row"),
+                },
+                _ => not_built("a field of a value"),
+            },
+            Kind::Array(_) if dimensions_written(value) > MOST_DIMENSIONS => {
+                not_built("an array of more than six dimensions")
+            }
+            Kind::Array(items) => {
+                let items = self.exprs(items, schema)?;
+                if items.is_empty() {
+                    return plain(&Datum::Array(Vec::new()), value.ty);
+                }
+                self.named("make_array", items)
+            }
+            Kind::Element { array, at } => {
+                let at = self.exprs(at, schema)?;
+                let of = array;
+                let array = self.expr(of, schema)?;
+                let at = at.into_iter().map(|at| super::catalog::place(at, of, &array)).collect::<Vec<_>>();
+                self.named("array subscript", std::iter::once(array).chain(at).collect())
+            }
+            Kind::Slice { array, bounds } => self.slice(array, bounds, schema),
+            _ => not_built("this value of several parts"),
+        }
+    }
+
+    /// One dimension after the other; a bound that is not said is NULL.
+    fn slice(&mut self, array: &Scalar, bounds: &[Bounds], schema: &DFSchemaRef) -> LowerResult<Expr> {
+        let mut value = self.expr(array, schema)?;
+        for (at, (low, high)) in bounds.iter().enumerate() {
+            let mut args = vec![value];
+            for bound in [low, high] {
+                let Some(bound) = bound else {
+                    args.push(Expr::Literal(ScalarValue::Null, None));
+                    continue;
+                };
+                let bound = self.expr(bound, schema)?;
+                args.push(match args.first() {
+                    Some(of) if at == 0 => super::catalog::place(bound, array, of),
+                    _ => bound,
+                });
+            }
+            value = match i32::try_from(at) {
+                Ok(0) => self.named("array slice", args)?,
+                Ok(inside) => {
+                    args.push(Expr::Literal(ScalarValue::Int32(Some(inside)), None));
+                    self.named("array slice inside", args)?
+                }
+                Err(_) => return not_built("a slice of so many dimensions"),
+            };
+        }
+        Ok(value)
+    }
+}
+
+/// Arrays within arrays, as they are written.
+fn dimensions_written(value: &Scalar) -> usize {
+    match &value.kind {
+        Kind::Array(items) => 1 + items.iter().map(dimensions_written).max().unwrap_or(0),
+        _ => 0,
+    }
+}

@@ -1,0 +1,206 @@
+//! The end of a load into tables that are in keyspaces of their own: new files on top of theirs, no stored row is written
+//! again.
+//!
+//! ```text
+//!   one table       ingest into its keyspace, whose manifest decides
+//!   several         the rows of all as one large commit (large/): a staged file, and an intent that names it
+//! ```
+//! Both look for duplicates before they begin, in a state from which on nobody may have written to the tables: a fence. An append
+//! that fails takes its files away (`ingestion.rs`).
+
+use super::duplicates::{Neighbours, absent};
+use super::install::{MOVES, Part, rows_of, stored_rows};
+use super::merge::{Merge, Origin, Source};
+use super::writer::Writer;
+use crate::commit::pipeline::Fence;
+use crate::commit::publish::State;
+use crate::ingestion::Ingestion;
+use crate::inner::Inner;
+use crate::large;
+use crate::limits::check_own_key;
+use crate::placement::Place;
+use crate::store::blocking;
+use bytes::Bytes;
+use std::fmt;
+use std::sync::Arc;
+use store::{
+    CommitNo, Durability, FamilyId, LargeRow, LargeRows, LargeWrite, OnDuplicate, StoreError, StoreResult, TableId,
+};
+
+/// Are the rows to be appended, or are the tables to be moved?
+///
+/// # Errors
+/// [`StoreError::NoSuchTable`], I/O failures.
+pub(super) fn is_wanted(inner: &Inner, parts: &[Part]) -> StoreResult<bool> {
+    let state = inner.pipeline.publisher.newest().clone();
+    for part in parts.iter().filter(|part| part.streamed.is_none() && !part.is_empty()) {
+        let table = state.tables.table(part.of.table)?;
+        let [family] = table.families.as_slice() else { continue };
+        let own = family.place.slot.is_none();
+        // A table alone needs no intent. An empty one of several need not be kept where it is.
+        if own && (parts.len() == 1 || stored_rows(&state, family.id, &family.place).advance()?) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Appends them. The caller syncs the commit that it returns.
+///
+/// # Errors
+/// As [`store::BulkLoad::finish`].
+pub(super) async fn append(inner: &Arc<Inner>, mut parts: Vec<Part>) -> StoreResult<CommitNo> {
+    let of = inner.clone();
+    if parts.len() == 1
+        && let Some(part) = parts.pop()
+    {
+        return blocking(move || append_one(&of, &part)).await;
+    }
+    let _permit = inner.admission.write_large().await?;
+    let place = inner.admission.large().await?;
+    blocking(move || {
+        let _place = place;
+        append_all(&of, parts)
+    })
+    .await
+}
+
+fn append_one(inner: &Inner, part: &Part) -> StoreResult<CommitNo> {
+    let state = inner.pipeline.publisher.newest().clone();
+    let table = state.tables.table(part.of.table)?;
+    let Some(home) = table.families.first().map(|family| family.place.keyspace.clone()) else {
+        return Err(StoreError::NoSuchTable { table: part.of.table });
+    };
+    refuse_duplicates(&state, part, part.sources()?)?;
+    let mut writer = Writer::new(inner, part.of.clone())?;
+    let fence = Fence { table: part.of.table, since: state.commit };
+    let pipeline = &inner.pipeline;
+    fence.check(&pipeline.publisher.newest().tables)?;
+    let mut ingestion = Ingestion::begin(&home, writer.stamp.commit)?;
+    Merge::new(part.sources()?)?.run(|_, key, fragment, origin| {
+        writer.check(key, origin)?;
+        ingestion.write(key.into(), Some(writer.stamped(fragment, origin)?))
+    })?;
+    let _alone = inner.admission.alone_blocking();
+    let mut last = pipeline.lock_to_write()?;
+    let newest = pipeline.publisher.newest().clone();
+    fence.check(&newest.tables)?;
+    // The ingestion flushes this keyspace's memtable: a commit with rows here and elsewhere must not
+    // become durable by half.
+    pipeline.close_journal_numbers()?;
+    pipeline.group_sync.sync_blocking()?;
+    ingestion.finish().map_err(|error| pipeline.read_only.set(&error))?;
+    let stamp = inner.pipeline.shown_by(&last, writer.stamp)?;
+    newest.tables.table(part.of.table)?.changed.by(stamp.commit);
+    pipeline.applied(&mut last, stamp, newest.tables.clone(), Durability::Sync);
+    Ok(stamp.commit)
+}
+
+fn append_all(inner: &Arc<Inner>, parts: Vec<Part>) -> StoreResult<CommitNo> {
+    let write = RowsOfLoad { inner: inner.clone(), parts };
+    let mut attempts = 0;
+    loop {
+        let state = inner.pipeline.publisher.newest().clone();
+        let mut fences = Vec::with_capacity(write.parts.len());
+        for part in &write.parts {
+            refuse_duplicates(&state, part, write.sources(part)?)?;
+            fences.push(Fence { table: part.of.table, since: state.commit });
+        }
+        drop(state);
+        attempts += 1;
+        match large::apply(inner, &write, &[], &fences, Durability::Sync) {
+            Err(StoreError::TableChanged { .. }) if attempts < MOVES => {}
+            other => return other,
+        }
+    }
+}
+
+/// Fails for keys that come twice or that the table has, where those are duplicates.
+fn refuse_duplicates(state: &State, part: &Part, sources: Vec<Source>) -> StoreResult<()> {
+    let of = &part.of;
+    if of.on_duplicate == OnDuplicate::Replace && of.unique.is_none() {
+        return Ok(());
+    }
+    let table = state.tables.table(of.table)?;
+    let places: Vec<(FamilyId, &Place)> = table.families.iter().map(|family| (family.id, &family.place)).collect();
+    let mut neighbours = Neighbours::default();
+    Merge::new(sources)?.run(|family, key, _, origin| {
+        check_own_key(key)?;
+        neighbours.next(of, key, origin == Origin::Twice)?;
+        let place = places.iter().find(|(id, _)| *id == family).map(|(_, place)| *place);
+        let place = place.ok_or(StoreError::NoSuchFamily { table: of.table, family })?;
+        absent(of, &state.snapshot, place, key)
+    })
+}
+
+/// The rows of several tables as one commit.
+struct RowsOfLoad {
+    inner: Arc<Inner>,
+    parts: Vec<Part>,
+}
+
+impl RowsOfLoad {
+    fn sources(&self, part: &Part) -> StoreResult<Vec<Source>> {
+        let mut sources = match &part.streamed {
+            Some(streamed) => rows_of(&self.inner, &streamed.homes),
+            None => Vec::new(),
+        };
+        sources.extend(part.sources()?);
+        Ok(sources)
+    }
+}
+
+impl fmt::Debug for RowsOfLoad {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.parts.iter().map(|part| &part.of)).finish()
+    }
+}
+
+impl LargeWrite for RowsOfLoad {
+    fn families(&self) -> Vec<(TableId, FamilyId)> {
+        let state = self.inner.pipeline.publisher.newest().clone();
+        let mut all = Vec::new();
+        for part in &self.parts {
+            // One that is gone by now is missed when its places are looked up.
+            match state.tables.table(part.of.table) {
+                Ok(table) => all.extend(table.families.iter().map(|family| (part.of.table, family.id))),
+                Err(_) => all.push((part.of.table, FamilyId::default())),
+            }
+        }
+        all
+    }
+
+    fn bytes(&self) -> u64 {
+        // Whoever wrote the rows has asked for their room already.
+        0
+    }
+
+    fn rows(&self, table: TableId, family: FamilyId) -> StoreResult<LargeRows<'_>> {
+        let part = self.parts.iter().find(|part| part.of.table == table).ok_or(StoreError::NoSuchTable { table })?;
+        Ok(Box::new(RowsOfFamily { merge: Merge::new(self.sources(part)?)?, family }))
+    }
+}
+
+/// The rows of one family, as a merge of all comes by them.
+struct RowsOfFamily {
+    merge: Merge,
+    family: FamilyId,
+}
+
+impl Iterator for RowsOfFamily {
+    type Item = StoreResult<LargeRow>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut fragment = Vec::new();
+        loop {
+            match self.merge.next_row(&mut fragment) {
+                Err(error) => return Some(Err(error)),
+                Ok(None) => return None,
+                Ok(Some((family, key, _))) if family == self.family => {
+                    return Some(Ok((Bytes::from(key), Some(Bytes::from(fragment)))));
+                }
+                Ok(Some(_)) => {}
+            }
+        }
+    }
+}

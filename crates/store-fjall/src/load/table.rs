@@ -1,0 +1,237 @@
+//! The rows of a load that go into one table: collected, and written to sorted runs where they are many.
+
+use super::check;
+use super::rows::Rows;
+use super::run::RunFile;
+use super::stream::{SortedStream, Streamed};
+use crate::error::io;
+use crate::inner::Inner;
+use crate::seam::task;
+use crate::store::joined;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use store::{FamilyId, LoadRows, LoadTable, StoreError, StoreResult, TableId};
+
+/// Rows of a stream that are handed on at a time, in bytes.
+const STREAM_BYTES: usize = 1 << 20;
+
+/// Rows on their way into one table.
+pub(super) struct TableLoad {
+    pub(super) inner: Arc<Inner>,
+    pub(super) of: LoadTable,
+    families: Vec<FamilyId>,
+    pub(super) buffer: Rows,
+    order: Order,
+    /// What came in order, once something did not.
+    pub(super) streamed: Option<Streamed>,
+    pub(super) runs: Vec<RunFile>,
+    /// The run being written while the next buffer fills.
+    spilling: Option<task::JoinHandle<StoreResult<RunFile>>>,
+    /// Runs begun so far: the name of the next.
+    begun: usize,
+    /// Shared with the run being written: the folder goes when both are done with it.
+    pub(super) folder: Arc<RunFolder>,
+    /// Tables of the load, which share its memory.
+    tables: usize,
+}
+
+/// Do the rows come in key order?
+enum Order {
+    /// There are too few of them to ask.
+    NotAsked,
+    /// So far; they go where they will stay.
+    Sorted(SortedStream),
+    /// No, or not into an empty table, or nobody asks: they go into runs.
+    Unsorted,
+}
+
+impl TableLoad {
+    /// Begins with no rows. `streams`: rows in key order may go where they will stay, which takes a thread until the load ends:
+    /// one of a load is enough.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchTable`].
+    pub(super) fn new(inner: Arc<Inner>, of: LoadTable, streams: bool) -> StoreResult<Self> {
+        let state = inner.pipeline.publisher.newest().clone();
+        let families = state.tables.table(of.table)?.families.iter().map(|family| family.id).collect();
+        let number = inner.loads.fetch_add(1, Ordering::Relaxed);
+        let folder = Arc::new(RunFolder(inner.folder.load().join(number.to_string())));
+        Ok(Self {
+            inner,
+            of,
+            families,
+            buffer: Rows::default(),
+            order: if streams { Order::NotAsked } else { Order::Unsorted },
+            streamed: None,
+            runs: Vec::new(),
+            spilling: None,
+            begun: 0,
+            folder,
+            tables: 1,
+        })
+    }
+
+    /// The table.
+    pub(super) fn id(&self) -> TableId {
+        self.of.table
+    }
+
+    /// From now on it has the memory of a load for itself alone with this many tables.
+    pub(super) fn share_memory(&mut self, tables: usize) {
+        self.tables = tables.max(1);
+    }
+
+    /// Bytes of the rows that are in memory.
+    pub(super) fn buffered(&self) -> usize {
+        self.buffer.bytes()
+    }
+
+    /// Are they all?
+    pub(super) fn is_in_memory(&self) -> bool {
+        self.runs.is_empty() && self.streamed.is_none()
+    }
+
+    /// Sorts those in memory.
+    pub(super) fn sort(&mut self) {
+        self.buffer.sort();
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// As [`store::BulkLoad::write`].
+    pub(super) async fn write(&mut self, family: FamilyId, key: &[u8], fragment: &[u8]) -> StoreResult<()> {
+        check(key, fragment)?;
+        self.check_family(family)?;
+        if self.buffer.held() + key.len() + fragment.len() > self.buffer_limit() {
+            self.make_room().await?;
+        }
+        self.buffer.push(family, key, fragment);
+        Ok(())
+    }
+
+    /// Adds rows.
+    ///
+    /// # Errors
+    /// As [`store::BulkLoad::write_rows`].
+    pub(super) async fn write_rows(&mut self, family: FamilyId, rows: LoadRows) -> StoreResult<()> {
+        rows.iter().try_for_each(|(key, fragment)| check(key, fragment))?;
+        self.check_family(family)?;
+        if self.buffer.bytes() > 0 && self.buffer.held_with(&rows) > self.buffer_limit() {
+            self.make_room().await?;
+        }
+        if self.buffer.bytes() == 0 {
+            self.buffer = Rows::of(family, rows);
+        } else {
+            self.buffer.append(family, &rows);
+        }
+        Ok(())
+    }
+
+    /// Writes what is left to where it goes, if some of it went there before.
+    ///
+    /// # Errors
+    /// I/O failures.
+    pub(super) async fn end(&mut self) -> StoreResult<()> {
+        self.end_spill().await?;
+        self.pass_on().await?;
+        self.end_stream().await
+    }
+
+    /// Its share of the load's memory.
+    pub(super) fn memory(&self) -> usize {
+        self.inner.options.load_buffer_bytes / self.tables
+    }
+
+    /// How much the buffer may hold before something is done about it.
+    fn buffer_limit(&self) -> usize {
+        let options = &self.inner.options;
+        let most = self.memory().min(1 << 30);
+        match self.order {
+            Order::NotAsked => options.small_load_bytes.min(most),
+            Order::Sorted(_) => STREAM_BYTES.min(most),
+            Order::Unsorted => most,
+        }
+    }
+
+    /// The buffer is full: its rows go on, or it may become larger.
+    async fn make_room(&mut self) -> StoreResult<()> {
+        self.inner.check_open()?;
+        self.inner.room.take(self.buffer.bytes())?;
+        match self.order {
+            Order::NotAsked => {
+                let stream = match self.buffer.is_strictly_sorted() {
+                    true => SortedStream::begin(self.inner.clone(), self.of.clone()).await?,
+                    false => None,
+                };
+                self.order = stream.map_or(Order::Unsorted, Order::Sorted);
+                self.pass_on().await
+            }
+            Order::Sorted(_) => self.pass_on().await,
+            Order::Unsorted => self.spill().await,
+        }
+    }
+
+    /// Gives the buffer to the stream. The stream ends if the rows are not in order.
+    async fn pass_on(&mut self) -> StoreResult<()> {
+        let Order::Sorted(stream) = &mut self.order else { return Ok(()) };
+        if stream.takes(&self.buffer) {
+            return stream.push(std::mem::take(&mut self.buffer)).await;
+        }
+        self.end_stream().await
+    }
+
+    async fn end_stream(&mut self) -> StoreResult<()> {
+        if let Order::Sorted(stream) = std::mem::replace(&mut self.order, Order::Unsorted) {
+            self.streamed = Some(stream.end().await?);
+        }
+        Ok(())
+    }
+
+    /// Begins to sort the buffer and to write it to disk, once the one before is written.
+    async fn spill(&mut self) -> StoreResult<()> {
+        self.end_spill().await?;
+        let mut rows = std::mem::take(&mut self.buffer);
+        let (folder, name) = (self.folder.clone(), self.begun.to_string());
+        self.begun += 1;
+        self.spilling = Some(task::spawn_blocking(move || {
+            rows.sort();
+            RunFile::write(&folder.0.join(name), &rows)
+        }));
+        Ok(())
+    }
+
+    /// Waits for the run under way.
+    async fn end_spill(&mut self) -> StoreResult<()> {
+        if let Some(spilling) = self.spilling.take() {
+            self.runs.push(joined(spilling.await)?);
+        }
+        Ok(())
+    }
+
+    fn check_family(&self, family: FamilyId) -> StoreResult<()> {
+        match self.families.contains(&family) {
+            true => Ok(()),
+            false => Err(StoreError::NoSuchFamily { table: self.of.table, family }),
+        }
+    }
+}
+
+/// The folder of the runs of one table; it goes when the load does.
+pub(super) struct RunFolder(PathBuf);
+
+impl RunFolder {
+    /// # Errors
+    /// I/O failures.
+    pub(super) fn make(path: &Path) -> StoreResult<()> {
+        std::fs::create_dir_all(path).map_err(io(format_args!("creating {}", path.display())))
+    }
+}
+
+impl Drop for RunFolder {
+    fn drop(&mut self) {
+        // A load that never spilled has no folder; what cannot be removed now is at the next open.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
