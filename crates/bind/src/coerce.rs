@@ -278,7 +278,7 @@ pub(crate) fn with_digits(value: Scalar, digits: digits::Digits) -> Scalar {
 }
 
 /// The value as one of its type without a length or digits, which a cast to the bare type asks for.
-fn without_limits(value: Scalar) -> Scalar {
+pub(crate) fn without_limits(value: Scalar) -> Scalar {
     let (ty, span) = (Ty { typmod: -1, ..value.ty }, value.span);
     let kind = match value.kind {
         kind @ Kind::Const(_) => kind,
@@ -290,7 +290,7 @@ fn without_limits(value: Scalar) -> Scalar {
     Scalar { kind, ty, span }
 }
 
-fn null_of(ty: Ty) -> Scalar {
+pub(crate) fn null_of(ty: Ty) -> Scalar {
     Scalar { kind: Kind::Const(Datum::Null), ty, span: Span::default() }
 }
 

@@ -1,6 +1,7 @@
 //! VALUES.
 
 use crate::binder::Binder;
+use crate::coerce::{null_of, without_limits};
 use crate::error::{BindErrorKind, BindResult, Clause};
 use crate::scope::Scope;
 use crate::select::Selected;
@@ -42,9 +43,9 @@ impl Binder<'_> {
         }
         for column in &mut columns {
             let ty = self.unify_values(column, "VALUES")?;
-            column
-                .iter_mut()
-                .for_each(|value| value.ty.typmod = if value.ty.typmod == ty.typmod { ty.typmod } else { -1 });
+            // A length that not all have is none of the column's. The casts that apply it stay.
+            let unlike = column.iter_mut().filter(|value| value.ty.typmod != ty.typmod);
+            unlike.for_each(|value| *value = without_limits(std::mem::replace(value, null_of(ty))));
         }
         Ok(columns)
     }

@@ -5,13 +5,12 @@
 
 use super::job::JobContext;
 use super::kind::{JobKind, Outcome};
-use super::refresh::{Tried, note};
+use super::refresh::{Tried, note, own_session, until_stopped};
 use crate::error::EngineResult;
-use crate::{Engine, Session, SessionStart};
+use crate::{Engine, Session};
 use async_trait::async_trait;
 use catalog::{Draft, IndexRefresh, TableOid};
 use serde::{Deserialize, Serialize};
-use std::pin::pin;
 use std::time::Duration;
 
 /// The refreshes of one index.
@@ -54,11 +53,7 @@ impl JobKind for IndexRefreshes {
             return Ok(Outcome::Later(Duration::from_micros(due.saturating_sub(now).unsigned_abs())));
         }
         context.phase("refreshing").await?;
-        let session = engine.session(SessionStart {
-            user: "bennu".to_string(),
-            parameters: vec![("application_name".to_string(), format!("job {}", context.job().id()))],
-            ..SessionStart::default()
-        })?;
+        let session = own_session(context, &engine)?;
         drop(engine);
         let done = refresh_now(context, session, spec).await;
         context.check()?;
@@ -88,19 +83,7 @@ impl JobKind for IndexRefreshes {
     }
 }
 
-/// A statement of a session of its own. When the job is to pause or to end the statement is cancelled, and takes back what it
-/// did.
 async fn refresh_now(context: &JobContext, mut session: Session, spec: IndexRefreshSpec) -> EngineResult<()> {
-    let (process, secret) = (session.process_id(), session.secret());
-    let mut work = pin!(session.refresh_index_of(spec.table, spec.index));
-    let stopped = context.other_wish(super::job::Wish::Run);
-    tokio::select! {
-        biased;
-        done = &mut work => return done,
-        () = stopped => {}
-    }
-    if let Ok(engine) = context.engine() {
-        engine.cancel(process, secret);
-    }
-    work.await
+    let key = (session.process_id(), session.secret());
+    until_stopped(context, key, session.refresh_index_of(spec.table, spec.index)).await
 }

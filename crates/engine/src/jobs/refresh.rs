@@ -52,11 +52,7 @@ impl JobKind for Refresh {
         context.phase("refreshing").await?;
         let schema = Some(engine.catalog().current().schema_name(&table).to_string());
         let name = ObjectName { database: None, schema, name: table.name.clone() };
-        let session = engine.session(SessionStart {
-            user: "bennu".to_string(),
-            parameters: vec![("application_name".to_string(), format!("job {}", context.job().id()))],
-            ..SessionStart::default()
-        })?;
+        let session = own_session(context, &engine)?;
         drop(engine);
         let done = refresh(context, session, name).await;
         context.check()?;
@@ -88,12 +84,20 @@ fn find(engine: &crate::Engine, spec: &RefreshSpec) -> Option<(Arc<Table>, Mater
     Some((table, view))
 }
 
-/// A statement of a session of its own. When the job is to pause or to end the statement is cancelled, and takes back what it
-/// did.
 async fn refresh(context: &JobContext, mut session: Session, name: ObjectName) -> EngineResult<()> {
-    let (process, secret) = (session.process_id(), session.secret());
+    let key = (session.process_id(), session.secret());
     let statement = RefreshMaterializedView { name, concurrently: false, with_data: true };
-    let mut work = pin!(session.run_own(&statement));
+    until_stopped(context, key, session.run_own(&statement)).await
+}
+
+/// Waits for a statement of a session of the job's own, which that process and secret name. When the job is to pause or to end
+/// the statement is cancelled, and takes back what it did.
+pub(super) async fn until_stopped(
+    context: &JobContext,
+    (process, secret): (i32, i32),
+    work: impl Future<Output = EngineResult<()>>,
+) -> EngineResult<()> {
+    let mut work = pin!(work);
     let stopped = context.other_wish(super::job::Wish::Run);
     tokio::select! {
         biased;
@@ -104,6 +108,15 @@ async fn refresh(context: &JobContext, mut session: Session, name: ObjectName) -
         engine.cancel(process, secret);
     }
     work.await
+}
+
+/// A session for the job's statements.
+pub(super) fn own_session(context: &JobContext, engine: &Arc<crate::Engine>) -> EngineResult<Session> {
+    engine.session(SessionStart {
+        user: "bennu".to_string(),
+        parameters: vec![("application_name".to_string(), format!("job {}", context.job().id()))],
+        ..SessionStart::default()
+    })
 }
 
 /// What became of it.
