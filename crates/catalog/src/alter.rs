@@ -286,6 +286,11 @@ impl Draft {
                 let reason = format!("column \"{name}\" is in the primary key, whose bytes depend on it");
                 return Err(CatalogError::InvalidTable { table: table.name.clone(), reason });
             }
+            let is_primary = table.primary_index().is_some_and(|index| index.names(id));
+            if was != not_null && is_primary {
+                let reason = format!("column \"{name}\" is in a primary key");
+                return Err(CatalogError::InvalidTable { table: table.name.clone(), reason });
+            }
             set(table, id, |column| column.not_null = not_null);
             Ok(())
         })

@@ -45,6 +45,7 @@ pub(crate) fn build_table(new: NewTable, schema: SchemaId) -> CatalogResult<Tabl
         indexes: Vec::new(),
         foreign_keys: Vec::new(),
         materialized,
+        change_logs: Vec::new(),
         derived: crate::Derived::default(),
         live: crate::Live::default(),
         version: 0,

@@ -199,6 +199,7 @@ impl Draft {
         table.storage = self.take_storage()?;
         self.stores.push(TableChange::Create(store_spec(&table)));
         self.truncate_indexes(&mut table)?;
+        self.truncate_change_logs(&mut table)?;
         Ok(self.put_table(table))
     }
 
@@ -280,6 +281,7 @@ impl Draft {
 
     fn remove_table(&mut self, table: &Table) {
         table.storages().for_each(|storage| self.drop_storage(storage));
+        self.remove_change_log(table);
         self.forget(table.oid);
         self.dirty.tables.insert(table.oid);
     }

@@ -185,8 +185,10 @@ pub enum CatalogError {
         what: &'static str,
     },
     /// 55000.
-    #[error("cannot use a deferrable unique constraint for referenced table \"{table}\"")]
+    #[error("cannot use a deferrable {kind} for referenced table \"{table}\"")]
     DeferrableParent {
+        /// `unique constraint`; `primary key`, where that is meant by naming no columns.
+        kind: &'static str,
         /// The table.
         table: String,
     },

@@ -138,7 +138,7 @@ impl ForeignKey {
             return Err(invalid(reason));
         };
         if parent.indexes.iter().any(|index| index.oid == parent_index && index.deferrable) {
-            return Err(CatalogError::DeferrableParent { table: parent.name.clone() });
+            return Err(CatalogError::DeferrableParent { kind: "unique constraint", table: parent.name.clone() });
         }
         let name = free_name(table, new)?;
         check_types(&name, (table, &columns), (parent, &parent_columns))?;
@@ -176,6 +176,9 @@ fn columns_named(table: &Table, names: &[String]) -> CatalogResult<Vec<ColumnId>
 }
 
 fn key_of(parent: &Table) -> CatalogResult<Vec<ColumnId>> {
+    if parent.primary_index().is_some() {
+        return Err(CatalogError::DeferrableParent { kind: "primary key", table: parent.name.clone() });
+    }
     match parent.has_hidden_row_id() {
         true => Err(CatalogError::NoPrimaryKey { table: parent.name.clone() }),
         false => Ok(parent.key.iter().map(|part| part.column).collect()),
@@ -193,7 +196,8 @@ fn unique_over(parent: &Table, columns: &[ColumnId]) -> Option<u32> {
         let columns = index.plain_columns().filter(|_| index.state.is_public());
         index.unique && index.salt_buckets.is_none() && columns.is_some_and(|columns| same(&mut columns.into_iter()))
     };
-    parent.public_indexes().find(fits).map(|index| index.oid)
+    // A deferrable one is refused, so it is found last.
+    parent.public_indexes().filter(fits).min_by_key(|index| index.deferrable).map(|index| index.oid)
 }
 
 /// The name that is given, if it is free, or PostgreSQL's choice. Source: `ChooseConstraintName`.

@@ -33,8 +33,11 @@ pub struct Index {
     pub unique: bool,
     /// Are NULLs equal to each other in a unique index?
     pub nulls_not_distinct: bool,
-    /// Oid of the UNIQUE constraint that it belongs to.
+    /// Oid of the constraint that it belongs to: UNIQUE, or a primary key.
     pub constraint: Option<u32>,
+    /// Is that the primary key? Only of a deferrable one, of a table whose rows are kept by a hidden row id.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub primary: bool,
     /// What is indexed, in order. Never empty.
     pub parts: Vec<IndexPart>,
     /// INCLUDE: columns that entries have besides.
@@ -321,6 +324,7 @@ impl Index {
             indexes: Vec::new(),
             foreign_keys: Vec::new(),
             materialized: None,
+            change_logs: Vec::new(),
             version: table.version,
             derived: Derived::default(),
             live: crate::Live::default(),

@@ -25,6 +25,8 @@ pub struct NewIndex {
     pub nulls_not_distinct: bool,
     /// Does it belong to a UNIQUE constraint, which has its name?
     pub constraint: bool,
+    /// See [`Index::primary`].
+    pub primary: bool,
     /// What is indexed, in order.
     pub parts: Vec<NewIndexPart>,
     /// Names of included columns.
@@ -122,6 +124,9 @@ impl Draft {
     /// taken, [`CatalogError::DuplicateConstraint`].
     pub fn prepare_index(&mut self, oid: TableOid, new: NewIndex) -> CatalogResult<PreparedIndex> {
         let mut table = self.table(oid)?.as_ref().clone();
+        if new.primary && table.has_primary_key() {
+            return Err(CatalogError::SecondPrimaryKey { table: table.name.clone() });
+        }
         let names = part_names(&new);
         let name = self.index_name(&table, &new, &names)?;
         let parts = new.parts.iter().zip(names).map(|(part, name)| take_part(&mut table, part, name));
@@ -135,6 +140,7 @@ impl Draft {
             unique: new.unique,
             nulls_not_distinct: new.nulls_not_distinct,
             constraint: if new.constraint { Some(self.take_oid()?) } else { None },
+            primary: new.primary,
             parts,
             include,
             deferrable: new.deferrable,
@@ -172,6 +178,9 @@ impl Draft {
         }
         self.unstage(&prepared.entries)?;
         table.next_column = table.next_column.max(prepared.table.next_column);
+        for column in table.columns.iter_mut().filter(|column| index.primary && index.names(column.id)) {
+            column.not_null = true;
+        }
         table.indexes.push(index);
         Ok(self.put_table(table))
     }
@@ -339,7 +348,10 @@ impl Draft {
         }
         let columns = parts.iter().chain(&new.include);
         let columns = columns.map(String::as_str).collect::<Vec<_>>().join("_");
-        let base = format!("{}_{columns}_{}", table.name, if new.constraint { "key" } else { "idx" });
+        let base = match new.primary {
+            true => format!("{}_pkey", table.name),
+            false => format!("{}_{columns}_{}", table.name, if new.constraint { "key" } else { "idx" }),
+        };
         let numbered = (1..).map(|number| format!("{base}{number}"));
         let mut names = std::iter::once(base.clone()).chain(numbered);
         let free = |name: &String| !table.is_constraint(name) && self.check_name_is_free(&schema, name).is_ok();

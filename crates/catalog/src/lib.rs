@@ -19,6 +19,7 @@ mod alter;
 mod build;
 mod cache;
 mod catalog;
+mod change_log;
 mod check;
 mod column;
 mod comment;
@@ -56,6 +57,7 @@ pub use catalog::{
     Catalog, DATABASE_NAME, DATABASE_OID, FIRST_USER_OID, MAX_COLUMNS, PUBLIC_SCHEMA, PUBLIC_SCHEMA_ID,
     RESERVED_SCHEMAS, SYSTEM_TABLE,
 };
+pub use change_log::{ChangeLog, EVERYTHING_COLUMN, Incremental};
 pub use check::{Check, NewCheck};
 pub use column::{Column, ColumnId, Identity};
 pub use comment::CommentTarget;

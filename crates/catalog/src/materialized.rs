@@ -4,7 +4,7 @@
 //! writes rows but a refresh, and they depend on what their query reads, as views do. A refresh fills storage that nobody sees
 //! and is published in one change ([`crate::PreparedRewrite`]).
 
-use crate::{CatalogError, CatalogResult, Draft, Table, TableOid, ViewRead};
+use crate::{CatalogError, CatalogResult, Draft, Incremental, Table, TableOid, ViewRead};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -28,6 +28,9 @@ pub struct Materialized {
     /// Number of that job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<u32>,
+    /// WITH (incremental): a refresh makes only the groups anew that have changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub incremental: Option<Incremental>,
 }
 
 impl Materialized {

@@ -58,7 +58,7 @@ impl Draft {
     pub fn adopt_rewrite(&mut self, prepared: &PreparedRewrite) -> CatalogResult<Arc<Table>> {
         let mut table = self.table(prepared.table.oid)?.as_ref().clone();
         prepared.staged.iter().try_for_each(|staged| self.unstage(staged))?;
-        let old: Vec<u32> = table.storages().collect();
+        let old: Vec<u32> = table.row_storages().collect();
         old.into_iter().for_each(|storage| self.drop_storage(storage));
         renew_layout(&mut table);
         table.storage = prepared.table.storage;
@@ -86,7 +86,7 @@ impl Draft {
     /// [`CatalogError::InvalidTable`] of a table that has a key, [`CatalogError::DuplicateConstraint`].
     pub fn set_key(&mut self, oid: TableOid, key: &[NewKeyPart], name: Option<String>) -> CatalogResult<Arc<Table>> {
         let old = self.table(oid)?;
-        if !old.has_hidden_row_id() {
+        if old.has_primary_key() {
             return Err(CatalogError::SecondPrimaryKey { table: old.name.clone() });
         }
         let mut table = old.as_ref().clone();

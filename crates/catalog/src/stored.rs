@@ -24,7 +24,7 @@ use store::{
 
 /// Newest format of rows that this build reads. Grows when an older build could not read them, or could not do
 /// without what is in them.
-pub const FORMAT: u32 = 7;
+pub const FORMAT: u32 = 8;
 /// The format of rows that every build reads.
 const FORMAT_1: u32 = 1;
 /// The format of tables with CHECK constraints: a build that passed over them would let in rows that break them.
@@ -41,6 +41,9 @@ const FORMAT_5: u32 = 5;
 const FORMAT_6: u32 = 6;
 /// The format of tables with indexes that are refreshed: a build that passed over that would read old entries.
 const FORMAT_7: u32 = 7;
+/// The format of tables with change logs, in which a build that passed over them would note nothing, and of the views that rely
+/// on them.
+const FORMAT_8: u32 = 8;
 
 pub(crate) const FAMILY: FamilyId = FamilyId(0);
 
@@ -392,6 +395,7 @@ pub(crate) fn json_of<T: Serialize>(kind: Kind, id: u32, value: &T) -> CatalogRe
 
 fn table_json(table: &Table) -> CatalogResult<Vec<u8>> {
     let format = match table {
+        table if !table.change_logs.is_empty() || table.is_incremental() => FORMAT_8,
         table if table.indexes.iter().any(|index| index.refresh.is_some()) => FORMAT_7,
         table if table.materialized.is_some() => FORMAT_6,
         table if table.columns.iter().any(|column| column.generated.is_some()) => FORMAT_5,

@@ -1,7 +1,7 @@
 //! A table: columns, key, layouts and where its rows are.
 
 use crate::derived::Derived;
-use crate::{CatalogError, CatalogResult, Check, Column, ColumnId, ForeignKey, Index, Live, Materialized};
+use crate::{CatalogError, CatalogResult, ChangeLog, Check, Column, ColumnId, ForeignKey, Index, Live, Materialized};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -94,6 +94,9 @@ pub struct Table {
     /// The query that its rows are of, if it is a materialized view.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub materialized: Option<Materialized>,
+    /// What incremental materialized views are to know of changes of its rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub change_logs: Vec<ChangeLog>,
     /// Catalog version at which the table last changed.
     pub version: u64,
     /// What was computed from this version.
@@ -120,9 +123,19 @@ impl Table {
         self.materialized.as_ref().is_some_and(|view| !view.populated)
     }
 
+    /// Is it a materialized view of which a refresh makes only the groups anew that have changed?
+    pub fn is_incremental(&self) -> bool {
+        self.materialized.as_ref().is_some_and(|view| view.incremental.is_some())
+    }
+
     /// The storage of its rows and that of each of its indexes.
-    pub fn storages(&self) -> impl Iterator<Item = u32> {
+    pub fn row_storages(&self) -> impl Iterator<Item = u32> {
         std::iter::once(self.storage).chain(self.indexes.iter().map(|index| index.storage))
+    }
+
+    /// The same, and those of its change logs.
+    pub fn storages(&self) -> impl Iterator<Item = u32> {
+        self.row_storages().chain(self.change_logs.iter().map(|log| log.storage))
     }
 
     /// The index of that name.
@@ -174,7 +187,17 @@ impl Table {
         self.columns.iter().filter(|column| !column.hidden)
     }
 
-    /// Has it no primary key of its own?
+    /// Has it a primary key, by which its rows are kept or not?
+    pub fn has_primary_key(&self) -> bool {
+        !self.has_hidden_row_id() || self.primary_index().is_some()
+    }
+
+    /// The index of a primary key by which rows are not kept, since it is deferrable.
+    pub fn primary_index(&self) -> Option<&Index> {
+        self.indexes.iter().find(|index| index.primary)
+    }
+
+    /// Are its rows kept by a row id that nobody sees, and not by a primary key?
     pub fn has_hidden_row_id(&self) -> bool {
         self.columns.iter().any(|column| column.hidden)
     }

@@ -2,7 +2,7 @@
 
 use crate::error::EngineResult;
 use crate::references::{LateUnique, Modes, References};
-use crate::row_writer::Tally;
+use crate::row_writer::{ChangedGroups, Tally};
 use query::HeldMemory;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -35,6 +35,8 @@ pub(crate) struct Work {
     pub(crate) many_rows: ManyRows,
     /// What foreign keys are to be asked about when the statement ends.
     pub(crate) references: References,
+    /// What incremental materialized views are to know when the statement ends.
+    pub(crate) changed_groups: ChangedGroups,
     /// When the constraints of its block are checked.
     pub(crate) modes: Option<Modes>,
     /// Entries of unique indexes that stand beside others until the block ends.
@@ -54,6 +56,7 @@ impl Work {
             rows: None,
             many_rows: ManyRows::Refused,
             references,
+            changed_groups: ChangedGroups::default(),
             modes: None,
             twins: Vec::new(),
         }

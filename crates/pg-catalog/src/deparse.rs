@@ -29,17 +29,17 @@ pub(crate) fn index_definition(source: &Source, index: &ShownIndex<'_>, qualifie
 
 /// `PRIMARY KEY (…)`, `UNIQUE (…)`.
 pub(crate) fn constraint_definition(source: &Source, index: &ShownIndex<'_>) -> String {
-    if index.primary {
-        let parts: Vec<String> = index.parts.iter().map(|part| index_part(source, index, part, false)).collect();
-        return format!("PRIMARY KEY ({})", parts.join(", "));
-    }
-    let columns: Vec<String> = index.parts.iter().map(|part| source.quote(part.of.name())).collect();
-    let nulls = if index.nulls_not_distinct { " NULLS NOT DISTINCT" } else { "" };
     let timing = match index.deferrable {
         (true, true) => " DEFERRABLE INITIALLY DEFERRED",
         (true, false) => " DEFERRABLE",
         (false, _) => "",
     };
+    if index.primary {
+        let parts: Vec<String> = index.parts.iter().map(|part| index_part(source, index, part, false)).collect();
+        return format!("PRIMARY KEY ({}){timing}", parts.join(", "));
+    }
+    let columns: Vec<String> = index.parts.iter().map(|part| source.quote(part.of.name())).collect();
+    let nulls = if index.nulls_not_distinct { " NULLS NOT DISTINCT" } else { "" };
     format!("UNIQUE{nulls} ({}){}{timing}", columns.join(", "), included(source, index))
 }
 

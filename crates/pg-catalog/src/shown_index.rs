@@ -115,7 +115,7 @@ impl<'a> ShownIndex<'a> {
             table,
             oid: index.oid,
             name: &index.name,
-            primary: false,
+            primary: index.primary,
             predicate: index.predicate.as_ref(),
             state: index.state,
             refresh: index.refresh,

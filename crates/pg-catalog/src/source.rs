@@ -219,6 +219,7 @@ pub(crate) fn options(table: &Table) -> Option<Vec<String>> {
         types::print_interval(types::Interval { months: 0, days: 0, micros: every }, &mut text);
         text
     });
-    let all: Vec<String> = salt.into_iter().chain(others).chain(refresh).collect();
+    let incremental = table.is_incremental().then(|| "incremental=true".to_owned());
+    let all: Vec<String> = salt.into_iter().chain(others).chain(refresh).chain(incremental).collect();
     (!all.is_empty()).then_some(all)
 }

@@ -93,7 +93,7 @@ const ESTIMATES: &str = "stats/";
 
 /// What a store of single rows does not run, by the beginnings of names. It has no foreign keys, writes no indexed table anew, runs
 /// no jobs, which builds and refreshes are, judges unique values with each row, and keeps a transaction's writes in memory.
-const NOT_ON_SINGLE_ROWS: [&str; 17] = [
+const NOT_ON_SINGLE_ROWS: [&str; 18] = [
     // Jobs.
     "index/concurrently",
     "index/jobs",
@@ -109,9 +109,11 @@ const NOT_ON_SINGLE_ROWS: [&str; 17] = [
     "constraint/alter_type",
     "constraint/change_key",
     "constraint/generated",
-    // Unique values that are judged when a block ends; those of a refresh are not reserved.
+    // Unique values that are judged when a block ends.
+    "constraint/primary_key_deferrable",
     "constraint/unique_deferrable",
-    "view/materialized_concurrently",
+    // Changes of groups that are noted with their rows.
+    "view/incremental",
     // A plan that follows from the embedded store's estimates.
     "plan/index_kinds",
     // Transactions of more than memory holds.

@@ -272,6 +272,7 @@ fn table(create: &sql::CreateTable, oid: u32) -> Table {
         checks: Vec::new(),
         foreign_keys: Vec::new(),
         materialized: None,
+        change_logs: Vec::new(),
         indexes: Vec::new(),
         layouts: Vec::new(),
         properties: BTreeMap::new(),

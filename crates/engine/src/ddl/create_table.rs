@@ -53,6 +53,7 @@ impl Session {
                 }
             };
         let (schema, name) = (new.schema.clone(), new.name.clone());
+        let engine = std::sync::Arc::clone(&self.engine);
         let make = |draft: &mut Draft| {
             OwnSequence::create(draft, new, &sequences)?;
             let table = draft.catalog().must_get_table(&schema, &name)?.oid;
@@ -61,11 +62,12 @@ impl Session {
                 let prepared = draft.prepare_index(table, unique)?;
                 draft.publish_index(&prepared).map(drop)
             })?;
-            copied.apply(draft, table)?;
+            let jobs = copied.apply(&engine, draft, table)?;
             keys.iter().try_for_each(|def| {
                 let parent = parents.of(def).map_or(table, |parent| parent.oid);
                 draft.add_foreign_key(table, new_foreign_key(def, parent, true)).map(drop)
-            })
+            })?;
+            Ok(jobs)
         };
         let turn = self.catalog_turn().await?;
         match self.engine.catalog().change_in(turn, make).await {
@@ -74,7 +76,9 @@ impl Session {
                 Ok(())
             }
             done => {
-                done?;
+                for job in done? {
+                    drop(self.engine.jobs().begin(&self.engine, job));
+                }
                 self.tell_hints(create);
                 Ok(())
             }

@@ -122,7 +122,8 @@ impl Session {
                 && unique.include.is_empty()
                 && unique.columns.iter().eq(key.iter().copied());
             let same = |known: &&mut (&UniqueDef, NewIndex)| {
-                known.0.columns == unique.columns
+                known.0.primary == unique.primary
+                    && known.0.columns == unique.columns
                     && known.0.include == unique.include
                     && known.0.nulls_not_distinct == unique.nulls_not_distinct
             };
@@ -334,6 +335,9 @@ pub(super) fn new_unique(unique: &UniqueDef, is_column: impl Fn(&str) -> bool) -
             return fail(Fault::NoKeyColumn { column: column.clone() });
         }
         if unique.columns.iter().take(at).any(|before| before == column) {
+            if unique.primary {
+                return Err(CatalogError::DuplicateKeyColumn { column: column.clone() }.into());
+            }
             return fail(Fault::UniqueTwice { column: column.clone() });
         }
     }
@@ -346,6 +350,7 @@ pub(super) fn new_unique(unique: &UniqueDef, is_column: impl Fn(&str) -> bool) -
     };
     let new = NewIndex {
         name: unique.name.clone(),
+        primary: unique.primary,
         unique: true,
         nulls_not_distinct: unique.nulls_not_distinct,
         constraint: true,

@@ -78,9 +78,19 @@ impl Session {
         self.wait_for_other_writers().await?;
         let catalog = self.engine.catalog().current();
         let (table, index) = found(&catalog, table, index)?;
-        self.compile_indexes(&catalog, &table).await?;
-        self.know_indexes_of(&table)?;
-        self.settle_rows(&catalog, &table, &index).await
+        self.settle_in(&catalog, &table, &index).await
+    }
+
+    /// Makes the entries of all rows in storage that nobody sees yet, and reserves their unique values.
+    pub(super) async fn settle_entries(&mut self, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        self.settle_in(&catalog, table, index).await
+    }
+
+    async fn settle_in(&mut self, catalog: &Arc<Catalog>, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
+        self.compile_indexes(catalog, table).await?;
+        self.know_indexes_of(table)?;
+        self.settle_rows(catalog, table, index).await
     }
 
     /// Writers of this process are kept out by the table's lock; a store of its own has no others.

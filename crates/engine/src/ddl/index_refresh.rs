@@ -9,10 +9,10 @@
 //! The table is locked as writers do, so that its definition stays.
 
 use super::index::UNIQUE_REFRESHED;
-use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use crate::jobs::{INDEX_REFRESH, IndexRefreshSpec};
-use catalog::{CatalogError, Index, JobRecord, PreparedIndex, Table, TableOid};
+use crate::{Engine, Session};
+use catalog::{CatalogError, CatalogResult, Draft, Index, JobRecord, PreparedIndex, Table, TableOid};
 use sql::CreateIndex;
 use std::sync::Arc;
 use txn::LockMode;
@@ -20,6 +20,29 @@ use txn::LockMode;
 /// Is it to be made of an option of this statement?
 pub(super) fn is_refreshed(create: &CreateIndex) -> bool {
     create.options.iter().any(|option| option.name == "refresh" && option.family.is_none())
+}
+
+/// Notes in an index of a table when it was refreshed, and the job that does it again and again. Returns the job.
+pub(super) fn schedule(
+    draft: &mut Draft,
+    (table, index): (TableOid, u32),
+    refreshed: i64,
+    job: Option<JobRecord>,
+) -> CatalogResult<Option<JobRecord>> {
+    let number = job.as_ref().map(|job| job.id);
+    draft.change_refresh(table, index, |refresh| (refresh.refreshed, refresh.job) = (refreshed, number))?;
+    if let Some(job) = &job {
+        draft.put_job(job.clone());
+    }
+    Ok(job)
+}
+
+impl Engine {
+    /// The job that refreshes an index, still to be begun.
+    pub(super) fn refreshing_job(self: &Arc<Self>, draft: &Draft, table: &Table, index: &Index) -> JobRecord {
+        let what = format!("REFRESH INDEX {}.{}", draft.catalog().schema_name(table), index.name);
+        self.jobs().record(self, INDEX_REFRESH, what, &IndexRefreshSpec { table: table.oid.0, index: index.oid })
+    }
 }
 
 impl Session {
@@ -58,14 +81,8 @@ impl Session {
         let turn = self.catalog_turn().await?;
         let made = engine.catalog().change_in(turn, |draft| {
             let made = draft.publish_index(prepared)?;
-            let schema = draft.catalog().schema_name(&made);
-            let what = format!("REFRESH INDEX {schema}.{}", prepared.index().name);
-            let spec = IndexRefreshSpec { table: table.0, index };
-            let record = engine.jobs().record(&engine, INDEX_REFRESH, what, &spec);
-            draft.change_refresh(table, index, |refresh| {
-                (refresh.refreshed, refresh.job) = (began, Some(record.id));
-            })?;
-            draft.put_job(record.clone());
+            let record = engine.refreshing_job(draft, &made, prepared.index());
+            schedule(draft, (table, index), began, Some(record.clone()))?;
             Ok::<JobRecord, CatalogError>(record)
         });
         let record = made.await?;

@@ -1,10 +1,11 @@
 //! LIKE in CREATE TABLE: the columns of another relation, and what else of it is asked for, in their place.
 
-use crate::Session;
+use super::index_refresh::schedule;
 use crate::error::{EngineResult, Fault, fail};
+use crate::{Engine, Session};
 use catalog::{
-    Catalog, CatalogResult, CommentTarget, Draft, Identity, Index, IndexExpr, NewIndex, NewIndexExpr, NewIndexPart,
-    NewPartOf, PartOf, Table, TableOid,
+    Catalog, CatalogResult, CommentTarget, Draft, Identity, Index, IndexExpr, IndexRefresh, JobRecord, NewIndex,
+    NewIndexExpr, NewIndexPart, NewPartOf, PartOf, Table, TableOid,
 };
 use sql::{
     CheckDef, ColumnDef, CreateTable, DefaultExpr, Generated, KeyPartDef, LikeOption, PrimaryKeyDef, SequenceOptions,
@@ -63,12 +64,24 @@ impl Session {
 }
 
 impl Copied {
-    /// Makes the indexes and the comments of a table that has just been made.
-    pub(super) fn apply(self, draft: &mut Draft, table: TableOid) -> CatalogResult<()> {
+    /// Makes the indexes and the comments of a table that has just been made. Returns the jobs that refresh some of them.
+    pub(super) fn apply(
+        self,
+        engine: &Arc<Engine>,
+        draft: &mut Draft,
+        table: TableOid,
+    ) -> CatalogResult<Vec<JobRecord>> {
+        let mut jobs = Vec::new();
         for (new, comment) in self.indexes {
+            let every = new.refresh.and_then(|refresh| refresh.every);
+            let refreshed = new.refresh.is_some();
             // There is nothing yet that its storage is to be filled with.
             let prepared = draft.prepare_index(table, new)?;
             draft.publish_index(&prepared)?;
+            if refreshed {
+                let job = every.map(|_| engine.refreshing_job(draft, prepared.table(), prepared.index()));
+                jobs.extend(schedule(draft, (table, prepared.index().oid), engine.now(), job)?);
+            }
             if comment.is_some() {
                 draft.set_comment(CommentTarget::object(prepared.index().oid), comment.as_deref())?;
             }
@@ -83,7 +96,7 @@ impl Copied {
                 draft.set_comment(CommentTarget::object(check.oid), Some(text))?;
             }
         }
-        Ok(())
+        Ok(jobs)
     }
 }
 
@@ -201,12 +214,14 @@ fn new_index(table: &Table, index: &Index) -> NewIndex {
         unique: index.unique,
         nulls_not_distinct: index.nulls_not_distinct,
         constraint: index.constraint.is_some(),
+        primary: index.primary,
         parts: index.parts.iter().filter_map(part).collect(),
         include: index.include.iter().filter_map(|id| name(*id)).collect(),
         salt_buckets: index.salt_buckets,
         predicate: index.predicate.as_ref().map(expression),
         deferrable: index.deferrable,
         deferred: index.deferred,
+        refresh: index.refresh.map(|refresh| IndexRefresh { job: None, ..refresh }),
         ..NewIndex::default()
     }
 }

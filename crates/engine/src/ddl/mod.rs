@@ -36,7 +36,7 @@ use crate::error::{EngineResult, Fault, fail};
 use crate::search_path::{SYSTEM_SCHEMA, before_look_up};
 use crate::statement::Source;
 use crate::{EngineError, Notice, Session};
-use catalog::{Catalog, CatalogResult, Draft, RESERVED_SCHEMAS, Table, Turn};
+use catalog::{Catalog, CatalogError, CatalogResult, Draft, RESERVED_SCHEMAS, Table, TableOid, Turn};
 use index_refresh::is_refreshed;
 use sql::{ObjectName, OwnedObject, Statement};
 use std::sync::Arc;
@@ -218,6 +218,19 @@ impl Session {
     ) -> EngineResult<Arc<Table>> {
         let wait = self.settings.effective().lock_wait;
         self.lock_found(locks, mode, wait, |catalog| self.resolve_stored(catalog, name)).await
+    }
+
+    /// Locks a table that other definitions name by its oid.
+    pub(crate) async fn lock_by_oid(
+        &self,
+        locks: &mut LockOwner,
+        oid: TableOid,
+        mode: LockMode,
+    ) -> EngineResult<Arc<Table>> {
+        let wait = self.settings.effective().lock_wait;
+        let gone = || CatalogError::NoSuchTable { schema: None, name: format!("of oid {}", oid.0) };
+        let find = |catalog: &Catalog| Ok(catalog.table_by_oid(oid).cloned().ok_or_else(gone)?);
+        self.lock_found(locks, mode, wait, find).await
     }
 
     async fn lock_found(

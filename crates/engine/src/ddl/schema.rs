@@ -34,6 +34,7 @@ impl Session {
             self.lock_exclusive(&mut locks, table.storage_id()).await?;
         }
         let change = |draft: &mut catalog::Draft| there.iter().try_for_each(|name| draft.drop_schema(name, cascade));
+        self.lock_bases_of_dropped(&mut locks, change).await?;
         self.change_catalog(change).await?;
         // Those that refreshed a view that is gone.
         self.engine.jobs().look_again();

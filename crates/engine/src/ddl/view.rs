@@ -111,6 +111,8 @@ impl Session {
         if oids.is_empty() {
             return Ok(());
         }
+        let mut locks = self.own_locks();
+        self.lock_bases_of_dropped(&mut locks, |draft| draft.drop_relations(&oids, cascade)).await?;
         let dropped = self.change_catalog(|draft| draft.drop_relations(&oids, cascade)).await?;
         // Those that refreshed a view that is gone.
         self.engine.jobs().look_again();

@@ -181,7 +181,7 @@ impl Session {
     ) -> EngineResult<()> {
         let (old, new) = match program.action {
             Action::Refuse => (Old::Unique, row),
-            Action::Replace if program.target.indexes.is_empty() => (Old::Unread, row),
+            Action::Replace if program.target.is_written_blindly() => (Old::Unread, row),
             Action::Keep | Action::Replace | Action::Overwrite(_) | Action::Update(_) => {
                 match self.merged(work, program, row, scope).await? {
                     Some(merged) => merged,

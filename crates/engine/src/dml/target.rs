@@ -4,7 +4,7 @@ use super::literal::Literal;
 use crate::ColumnDesc;
 use crate::error::{EngineResult, Fault};
 use crate::references::Relations;
-use crate::row_writer::{Checks, Generated, written_indexes};
+use crate::row_writer::{Checks, Generated, GroupLog, written_indexes};
 use crate::settings::TimeZone;
 use catalog::{Catalog, Column, Table};
 use index::IndexCodec;
@@ -37,6 +37,8 @@ pub(crate) struct Target {
     pub(crate) is_computed: bool,
     /// Its foreign keys and those that refer to it.
     pub(crate) relations: Relations,
+    /// Its change logs.
+    pub(crate) group_logs: Vec<Arc<GroupLog>>,
 }
 
 /// A row: a value per column in order of declaration, hidden ones too.
@@ -55,6 +57,7 @@ impl Target {
             generated: Generated::default(),
             is_computed: table.columns.iter().any(|column| column.generated.is_some()),
             relations: Relations::new(catalog, table)?,
+            group_logs: GroupLog::of(table)?,
         })
     }
 

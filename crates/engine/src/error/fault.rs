@@ -181,6 +181,8 @@ pub(crate) enum Fault {
     /// REFRESH MATERIALIZED VIEW of what cannot be refreshed so.
     #[error("{message}")]
     NotRefreshable { message: String },
+    #[error("materialized view cannot be refreshed incrementally: {reason}")]
+    NotIncremental { reason: String, fix: &'static str },
     #[error("cannot refresh materialized view \"{view}\" concurrently")]
     NotConcurrently { view: String },
     #[error("new data for materialized view \"{view}\" contains duplicate rows without any null columns")]
@@ -348,6 +350,7 @@ impl Fault {
             }
             Self::WrongObject { hint, .. } => return hint.map(str::to_owned),
             Self::WrittenElsewhere { .. } => "Run the statement again.",
+            Self::NotIncremental { fix, .. } => return Some((*fix).to_owned()),
             Self::NotConcurrently { .. } => {
                 "Create a unique index with no WHERE clause on one or more columns of the materialized view."
             }

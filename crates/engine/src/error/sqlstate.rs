@@ -73,7 +73,7 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::WrongObject { .. } | Fault::NotOfMaterialized { .. } => "42809",
         Fault::WrittenElsewhere { .. } => "40001",
         Fault::BadParameter { .. } => "22023",
-        Fault::NotRefreshable { .. } => "0A000",
+        Fault::NotRefreshable { .. } | Fault::NotIncremental { .. } => "0A000",
         Fault::NotConcurrently { .. } => "55000",
         Fault::DoubledRows { .. } => "21000",
         Fault::NoSuchObject { .. } => "42P01",

@@ -28,14 +28,19 @@ impl Session {
         Ok(Relation::new(catalog, &Arc::new(table.clone()), key)?.no_parent(values))
     }
 
-    /// Does what foreign keys ask for of what the statement has written.
+    /// The end of a statement that writes: does what foreign keys ask for of what it has written, and logs for incremental
+    /// materialized views what was changed by it and by that.
     ///
     /// # Errors
     /// 23503, and whatever an action fails with.
     pub(crate) async fn settle_references(&mut self, work: &mut Work) -> EngineResult<()> {
-        if work.references.is_empty() {
-            return Ok(());
+        if !work.references.is_empty() {
+            self.settle_noted(work).await?;
         }
+        self.log_changed_groups(work).await
+    }
+
+    async fn settle_noted(&mut self, work: &mut Work) -> EngineResult<()> {
         let mut kept = Vec::new();
         while !work.references.gone.is_empty() {
             self.see_all_commits().await?;

@@ -146,6 +146,7 @@ impl Session {
         let with_entries = || self.engine.dual().is_none() && table.indexes.iter().all(|index| built(index.state));
         self.engine.store().capabilities().bulk_load
             && table.foreign_keys.is_empty()
+            && table.change_logs.is_empty()
             && (table.indexes.is_empty() || with_entries())
     }
 }

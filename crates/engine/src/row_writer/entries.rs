@@ -189,7 +189,12 @@ impl RowWriter<'_> {
 impl Target {
     /// Does nothing hang on what values its rows have?
     fn is_plain(&self) -> bool {
-        self.indexes.is_empty() && self.table.foreign_keys.is_empty()
+        self.is_written_blindly() && self.table.foreign_keys.is_empty()
+    }
+
+    /// Does nothing hang on what values a row had that is replaced under its key?
+    pub(crate) fn is_written_blindly(&self) -> bool {
+        self.indexes.is_empty() && self.group_logs.is_empty()
     }
 
     /// Those that new states of rows get entries in.

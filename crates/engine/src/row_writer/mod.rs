@@ -14,14 +14,16 @@
 //! What depends on rows belongs into [`RowWriter::leave`] and [`RowWriter::arrive`], which see both states: entries of
 //! an index (`entries.rs`), a check of the new row, a look for a referenced key. What needs the old row of an
 //! [`Old::Unread`] has to read it under the row's lock: a table that nothing hangs on is written blindly. Bulk loads
-//! ([`BulkRows`]) bring the entries of their rows along; they are not for tables with foreign keys.
+//! ([`BulkRows`]) bring the entries of their rows along; they are not for tables with foreign keys or change logs.
 //!
-//! What foreign keys ask for is noted with each write and settled when the statement ends (`references`).
+//! What foreign keys ask for is noted with each write and settled when the statement ends (`references`), and so are the groups
+//! of incremental materialized views that it changes (`changed_groups.rs`).
 //!
 //! Here and nowhere else: NOT NULL, CHECK, rowkeys and fragments of new rows (COPY encodes by itself, `copy/rows.rs`), entries of
 //! indexes, row locks and their order, 23505, and the counting of rows.
 
 mod bulk;
+mod changed_groups;
 mod check_constraints;
 mod checks;
 mod dual;
@@ -31,6 +33,7 @@ mod index_exprs;
 mod tally;
 
 pub(crate) use bulk::{BulkRows, LoadBlock, add_entry};
+pub(crate) use changed_groups::{ChangedGroups, GroupLog};
 pub(crate) use check_constraints::{Checks, row_of};
 pub(crate) use dual::{CatalogOf, know_index, writing_entries};
 pub(crate) use generated::{Generated, can_assign};
@@ -209,7 +212,13 @@ impl<'w> RowWriter<'w> {
         if let (Some(new), Some(key)) = (new, new_key) {
             self.arrive(old, key, new, new_row.as_deref()).await?;
         }
-        self.work.references.note(self.target, old.row(), new_row.as_deref())
+        self.note(old.row(), new_row.as_deref())
+    }
+
+    /// Notes the change for foreign keys and for incremental materialized views.
+    fn note(&mut self, old: Option<&Row>, new: Option<&Row>) -> EngineResult<()> {
+        self.work.changed_groups.note(self.target, old, new)?;
+        self.work.references.note(self.target, old, new)
     }
 
     /// Writes the rows of a statement, whose locks are held; new keys are locked here.
@@ -227,10 +236,10 @@ impl<'w> RowWriter<'w> {
             self.leave(old, new.as_ref().map(NewRow::key), new.as_ref().map(NewRow::row)).await?;
         }
         for Change { old, new } in changes {
-            if let Some(new) = new {
-                self.arrive(&old, new.key.clone(), New::Row(&new), Some(&new.row)).await?;
-                self.work.references.note(self.target, old.row(), Some(&new.row))?;
+            if let Some(new) = &new {
+                self.arrive(&old, new.key.clone(), New::Row(new), Some(&new.row)).await?;
             }
+            self.note(old.row(), new.as_ref().map(NewRow::row))?;
         }
         Ok(())
     }
@@ -250,7 +259,7 @@ impl<'w> RowWriter<'w> {
     /// As [`Self::write`].
     pub(crate) async fn write_of_many(&mut self, old: &Old, new: &NewRow) -> EngineResult<()> {
         self.leave(old, Some(&new.key), Some(&new.row)).await?;
-        self.work.references.note(self.target, old.row(), Some(&new.row))?;
+        self.note(old.row(), Some(&new.row))?;
         self.set_entries_aside(old.row(), &new.row).await?;
         if old.key().is_none_or(|key| *key == new.key) {
             return self.arrive_row(old, new.key.clone(), New::Row(new)).await;

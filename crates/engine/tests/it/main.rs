@@ -28,6 +28,7 @@ mod errors;
 mod fair_turns;
 mod foreign_keys;
 mod held_snapshots;
+mod incremental;
 mod indexes;
 mod large_transactions;
 mod locks;

@@ -9,7 +9,7 @@ pub(super) static MATERIALIZED_VIEWS: Definition = Definition {
     name: "materialized_views",
     kind: Kind::View,
     columns: "schemaname:name! matviewname:name! ispopulated:bool! last_refresh:timestamptz refresh:interval \
-    next_refresh:timestamptz job:int8",
+    next_refresh:timestamptz job:int8 incremental:bool!",
     rows: Some(rows),
 };
 
@@ -25,6 +25,7 @@ fn rows(source: &Source, rows: &mut Rows) {
             ("refresh", view.every.map_or(Cell::Null, |every| Cell::Seconds(every / MICROS))),
             ("next_refresh", view.refreshed.and_then(|_| view.due()).into()),
             ("job", view.job.map(i64::from).into()),
+            ("incremental", view.incremental.is_some().into()),
         ]);
     }
 }

@@ -19,7 +19,8 @@ pub(super) static TABLE_CONSTRAINTS: Definition = Definition {
 fn rows(source: &Source, rows: &mut Rows) {
     for table in source.catalog.tables() {
         for index in ShownIndex::all_of(table).filter(|index| index.constraint.is_some()) {
-            add(source, rows, table, index.name, if index.primary { "PRIMARY KEY" } else { "UNIQUE" });
+            let kind = if index.primary { "PRIMARY KEY" } else { "UNIQUE" };
+            add_timed(source, rows, (table, index.name, kind), index.deferrable);
         }
         for check in &table.checks {
             add(source, rows, table, &check.name, "CHECK");

@@ -92,7 +92,8 @@ impl UniqueDef {
         if let Some(name) = &self.name {
             write!(f, "CONSTRAINT {} ", quote(name))?;
         }
-        write!(f, "UNIQUE{}", when(self.nulls_not_distinct, " NULLS NOT DISTINCT"))?;
+        let kind = if self.primary { "PRIMARY KEY" } else { "UNIQUE" };
+        write!(f, "{kind}{}", when(self.nulls_not_distinct, " NULLS NOT DISTINCT"))?;
         if columns {
             write!(f, " {}", names(&self.columns))?;
         }

@@ -140,7 +140,7 @@ fn action(c: &mut Cursor<'_>, actions: &mut Vec<AlterAction>) -> Parse<()> {
             return Ok(());
         }
         if c.at_all(&["PRIMARY", "KEY"]) {
-            actions.push(AlterAction::AddKey(primary_key(c, None)?));
+            actions.push(primary_key(c, None)?.added());
             return Ok(());
         }
         if c.eat("CONSTRAINT") {
@@ -166,7 +166,7 @@ fn action(c: &mut Cursor<'_>, actions: &mut Vec<AlterAction>) -> Parse<()> {
                 actions.push(index::key_using(c, Some(name))?);
                 return Ok(());
             }
-            actions.push(AlterAction::AddKey(primary_key(c, Some(name))?));
+            actions.push(primary_key(c, Some(name))?.added());
             return Ok(());
         }
         refuse_constraint(c)?;

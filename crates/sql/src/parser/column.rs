@@ -3,12 +3,12 @@
 use super::check::check_def;
 use super::create::Elements;
 use super::data_type::{column_type, serial};
-use super::foreign_key::{column_foreign_key, table_foreign_key};
+use super::foreign_key::{column_foreign_key, table_foreign_key, timing};
 use super::index::{column_unique, table_unique};
 use super::like::table_like;
 use super::sequence::identity;
 use super::{Cursor, Parse};
-use crate::statement::{ColumnDef, DefaultExpr, Generated, KeyPartDef, PrimaryKeyDef};
+use crate::statement::{AlterAction, ColumnDef, DefaultExpr, Generated, KeyPartDef, PrimaryKeyDef, UniqueDef};
 use sqlparser::tokenizer::{Location, Token};
 
 /// A column or a constraint.
@@ -26,8 +26,8 @@ pub(super) fn element(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<()> 
         return Ok(());
     }
     let (def, key) = column_def(c)?;
-    if let Some(InlineKey { name, part, place }) = key {
-        elements.set_key(c, place, PrimaryKeyDef { name, parts: vec![part] })?;
+    if let Some(InlineKey { key, place }) = key {
+        elements.set_key(c, place, key)?;
     }
     elements.columns.push(def);
     // Phoenix lets the comma before the table's constraint go.
@@ -39,10 +39,8 @@ pub(super) fn element(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<()> 
 
 /// PRIMARY KEY behind a column.
 pub(super) struct InlineKey {
-    /// CONSTRAINT name.
-    name: Option<String>,
-    /// The column with its order.
-    part: KeyPartDef,
+    /// Of the column, with its order.
+    key: KeyDef,
     /// Where it stands.
     pub(super) place: Option<Location>,
 }
@@ -109,7 +107,8 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
             if key.is_some() {
                 return Err(c.table_at(place, "multiple primary keys for one table are not allowed"));
             }
-            key = Some(InlineKey { name: constraint, part: key_order(c, def.name.clone())?, place });
+            let parts = vec![key_order(c, def.name.clone())?];
+            key = Some(InlineKey { key: key_timing(c, PrimaryKeyDef { name: constraint, parts })?, place });
         } else if c.at("CHECK") {
             def.checks.push(check_def(c, constraint)?);
         } else if c.at("UNIQUE") && !matches!(c.peek_nth(1), Token::LParen) {
@@ -210,17 +209,58 @@ fn table_constraint(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<bool> 
     Ok(false)
 }
 
+/// A primary key: what rows are kept by, or a constraint beside a hidden row id.
+pub(super) enum KeyDef {
+    Rowkey(PrimaryKeyDef),
+    Deferrable(UniqueDef),
+}
+
+impl KeyDef {
+    /// ADD PRIMARY KEY.
+    pub(super) fn added(self) -> AlterAction {
+        match self {
+            Self::Rowkey(key) => AlterAction::AddKey(key),
+            Self::Deferrable(unique) => AlterAction::AddUnique(unique),
+        }
+    }
+}
+
 /// `PRIMARY KEY (…)`.
-pub(super) fn primary_key(c: &mut Cursor<'_>, name: Option<String>) -> Parse<PrimaryKeyDef> {
+pub(super) fn primary_key(c: &mut Cursor<'_>, name: Option<String>) -> Parse<KeyDef> {
     c.need_all(&["PRIMARY", "KEY"])?;
     refuse_key_tail(c)?;
     let parts = c.parenthesised(key_part)?;
     refuse_key_tail(c)?;
-    Ok(PrimaryKeyDef { name, parts })
+    key_timing(c, PrimaryKeyDef { name, parts })
+}
+
+/// `[[NOT] DEFERRABLE] [INITIALLY …]`.
+fn key_timing(c: &mut Cursor<'_>, key: PrimaryKeyDef) -> Parse<KeyDef> {
+    let place = c.location();
+    let (deferrable, deferred, not_valid) = timing(c)?;
+    if not_valid {
+        return Err(c.invalid_at(place, "PRIMARY KEY constraints cannot be marked NOT VALID"));
+    }
+    if !deferrable {
+        return Ok(KeyDef::Rowkey(key));
+    }
+    if key.parts.iter().any(|part| part.descending || part.nulls_first.is_some()) {
+        return Err(c.unsupported_at(place, "a DEFERRABLE PRIMARY KEY in another order than ASC"));
+    }
+    Ok(KeyDef::Deferrable(UniqueDef {
+        name: key.name,
+        primary: true,
+        columns: key.parts.into_iter().map(|part| part.column).collect(),
+        include: Vec::new(),
+        nulls_not_distinct: false,
+        options: Vec::new(),
+        deferrable,
+        deferred,
+    }))
 }
 
 fn refuse_key_tail(c: &Cursor<'_>) -> Parse<()> {
-    match ["INCLUDE", "WITH", "USING", "DEFERRABLE", "INITIALLY"].iter().find(|word| c.at(word)) {
+    match ["INCLUDE", "WITH", "USING"].iter().find(|word| c.at(word)) {
         Some(word) => Err(c.unsupported(format!("PRIMARY KEY … {word}"))),
         None => Ok(()),
     }

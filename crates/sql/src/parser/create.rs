@@ -1,5 +1,6 @@
 //! CREATE TABLE, CREATE SCHEMA, and where other kinds of object go.
 
+use super::column::KeyDef;
 use super::{Cursor, Parse, absent, column, index, materialized, sequence, unsupported, view};
 use crate::Statement;
 use crate::phoenix::{options, split_on::split_on};
@@ -73,11 +74,14 @@ pub(super) struct Elements {
 
 impl Elements {
     /// Sets the primary key; there may be only one. `place` is where this one begins.
-    pub(super) fn set_key(&mut self, c: &Cursor<'_>, place: Option<Location>, key: PrimaryKeyDef) -> Parse<()> {
-        if self.key.is_some() {
+    pub(super) fn set_key(&mut self, c: &Cursor<'_>, place: Option<Location>, key: KeyDef) -> Parse<()> {
+        if self.key.is_some() || self.uniques.iter().any(|unique| unique.primary) {
             return Err(c.table_at(place, "multiple primary keys for one table are not allowed"));
         }
-        self.key = Some(key);
+        match key {
+            KeyDef::Rowkey(key) => self.key = Some(key),
+            KeyDef::Deferrable(unique) => self.uniques.push(unique),
+        }
         Ok(())
     }
 }

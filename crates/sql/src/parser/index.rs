@@ -274,7 +274,10 @@ pub(super) fn table_unique(c: &mut Cursor<'_>, name: Option<String>) -> Parse<Un
     let columns = c.parenthesised(Cursor::name)?;
     let include = include(c)?;
     let (options, deferrable, deferred) = (Vec::new(), false, false);
-    unique_tail(c, UniqueDef { name, columns, include, nulls_not_distinct, options, deferrable, deferred })
+    unique_tail(
+        c,
+        UniqueDef { name, primary: false, columns, include, nulls_not_distinct, options, deferrable, deferred },
+    )
 }
 
 /// `UNIQUE [NULLS [NOT] DISTINCT]` of a column.
@@ -283,7 +286,10 @@ pub(super) fn column_unique(c: &mut Cursor<'_>, name: Option<String>, column: &s
     let nulls_not_distinct = nulls_not_distinct(c)?;
     let columns = vec![column.to_owned()];
     let (include, options, deferrable, deferred) = (Vec::new(), Vec::new(), false, false);
-    unique_tail(c, UniqueDef { name, columns, include, nulls_not_distinct, options, deferrable, deferred })
+    unique_tail(
+        c,
+        UniqueDef { name, primary: false, columns, include, nulls_not_distinct, options, deferrable, deferred },
+    )
 }
 
 fn unique_tail(c: &mut Cursor<'_>, mut unique: UniqueDef) -> Parse<UniqueDef> {

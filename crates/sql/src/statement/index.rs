@@ -80,11 +80,13 @@ pub enum IndexChange {
     RebuildAsync,
 }
 
-/// A UNIQUE constraint.
+/// A UNIQUE constraint, or a primary key that is DEFERRABLE: rows are not kept by that, but by a hidden row id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UniqueDef {
     /// CONSTRAINT name.
     pub name: Option<String>,
+    /// PRIMARY KEY.
+    pub primary: bool,
     /// Its columns, in order.
     pub columns: Vec<String>,
     /// INCLUDE.

@@ -156,7 +156,7 @@ impl Session {
         let columns = found.parts.iter().filter_map(|part| table.column(part.column()?));
         let parts = columns.map(|it| KeyPartDef { column: it.name.clone(), descending: false, nulls_first: None });
         let key = PrimaryKeyDef { name: Some(name.unwrap_or(index).to_string()), parts: parts.collect() };
-        self.check_new_key(table, &key, rewrite).await?;
+        self.check_new_key(table, key.parts.iter().map(|part| &part.column), rewrite).await?;
         rewrite.needed = true;
         let parts = key.parts.iter().map(new_key_part).collect();
         Ok(Step::KeyUsingIndex(found.oid, parts, key.name.unwrap_or_default()))
@@ -205,6 +205,7 @@ impl Session {
         if table.key_name.as_deref() == Some(name) {
             (rewrite.needed, rewrite.drops_key) = (true, true);
         }
+        rewrite.drops_key |= table.primary_index().is_some_and(|index| index.name == name);
         Some(Step::DropConstraint(name.to_string(), cascade))
     }
 
@@ -212,15 +213,15 @@ impl Session {
     pub(super) async fn check_new_key(
         &mut self,
         table: &Table,
-        key: &PrimaryKeyDef,
+        columns: impl Iterator<Item = &String>,
         rewrite: &Rewrite,
     ) -> EngineResult<()> {
-        if !table.has_hidden_row_id() && !rewrite.drops_key {
+        if table.has_primary_key() && !rewrite.drops_key {
             let message = format!("multiple primary keys for table \"{}\" are not allowed", table.name);
             return fail(Fault::InvalidDefinition { message });
         }
-        for part in &key.parts {
-            let Some(column) = table.column_by_name(&part.column) else { continue };
+        for column in columns {
+            let Some(column) = table.column_by_name(column) else { continue };
             if !column.not_null && self.has_row(table, Some(&column.name)).await? {
                 return fail(Fault::ContainsNulls { table: table.name.clone(), column: column.name.clone() });
             }

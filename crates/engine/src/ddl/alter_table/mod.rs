@@ -41,7 +41,9 @@ impl Session {
         }
         // What rows there are is looked at below: all that were written before the lock.
         self.last_commit = self.last_commit.max(self.last_of_all().await?);
-        if let [AlterAction::AddUnique(unique)] = alter.actions.as_slice() {
+        if let [AlterAction::AddUnique(unique)] = alter.actions.as_slice()
+            && !unique.primary
+        {
             return self.add_unique(&table, unique).await;
         }
         if let [AlterAction::UniqueUsingIndex { name, index }] = alter.actions.as_slice() {
@@ -125,9 +127,13 @@ impl Session {
     ) -> EngineResult<Option<Step>> {
         Ok(Some(match action {
             AlterAction::AddKey(key) => {
-                self.check_new_key(table, key, rewrite).await?;
+                self.check_new_key(table, key.parts.iter().map(|part| &part.column), rewrite).await?;
                 rewrite.needed = true;
                 Step::AddKey(key.parts.iter().map(new_key_part).collect(), key.name.clone())
+            }
+            AlterAction::AddUnique(unique) if unique.primary => {
+                self.check_new_key(table, unique.columns.iter(), rewrite).await?;
+                return Ok(None);
             }
             AlterAction::UniqueUsingIndex { .. } => {
                 return unsupported("ALTER TABLE ... ADD UNIQUE USING INDEX beside other actions");

@@ -21,12 +21,18 @@ impl Session {
                     steps.push(Step::RenameColumn(from.clone(), to.clone(), texts));
                 }
                 AlterAction::SetOptions(given) => {
-                    let Options { properties, every } = options(given)?;
+                    let Options { properties, every, incremental } = options(given)?;
+                    if incremental.is_some_and(|wanted| wanted != table.is_incremental()) {
+                        return fail(changes_incremental());
+                    }
                     self.parameters_without_effect(given.iter().map(|option| option.name.as_str()));
                     steps.push(Step::Properties(properties));
                     schedule = every.or(schedule);
                 }
                 AlterAction::ResetOptions(names) => {
+                    if table.is_incremental() && names.iter().any(|name| name == "incremental") {
+                        return fail(changes_incremental());
+                    }
                     let (refresh, others): (Vec<_>, Vec<_>) = names.iter().partition(|name| *name == "refresh");
                     steps.push(Step::Properties(others.into_iter().map(|name| (name.clone(), None)).collect()));
                     schedule = if refresh.is_empty() { schedule } else { Some(None) };
@@ -56,6 +62,11 @@ impl Session {
             None => self.change_catalog(change).await.map(drop),
         }
     }
+}
+
+fn changes_incremental() -> Fault {
+    let feature = "changing \"incremental\" of a materialized view that is there (drop it and make it anew)";
+    Fault::Unsupported { feature: feature.to_string() }
 }
 
 /// The query with another name for one of its columns.

@@ -1,12 +1,15 @@
 //! CREATE MATERIALIZED VIEW: the view is seen with all its rows, or not at all.
 
+use super::incremental::Shape;
+use super::refresh::fill;
 use super::schedule::{Options, options};
 use crate::error::{EngineResult, Fault, fail};
 use crate::{Session, turn};
 use catalog::{Draft, Materialized, NewColumn, NewTable, PreparedTable, Table};
 use query::{OutputColumn, Plan};
-use sql::CreateMaterializedView;
+use sql::{CreateMaterializedView, ast};
 use std::sync::Arc;
+use txn::{LockMode, LockOwner};
 
 const TAG: &str = "CREATE MATERIALIZED VIEW";
 
@@ -19,11 +22,19 @@ impl Session {
             self.skipped("42P07", &format!("relation \"{}\" already exists", create.name.name));
             return Ok(TAG.to_string());
         }
-        let Options { properties, every } = options(&create.options)?;
+        let Options { properties, every, incremental } = options(&create.options)?;
         if let Some(Some(_)) = every {
             self.check_schedule()?;
         }
+        let mut locks = self.own_locks();
+        let shape = match incremental {
+            Some(true) => Some(self.lock_shape(&mut locks, &create.query, create.with_data).await?),
+            _ => None,
+        };
         let mut new = self.new_materialized(schema, create).await?;
+        if let (Some(made_of), Some(shape)) = (&mut new.materialized, &shape) {
+            made_of.incremental = Some(shape.made_of(&create.query));
+        }
         new.properties = properties.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
         let every = every.flatten();
         let rows = match create.with_data {
@@ -66,6 +77,25 @@ impl Session {
         Ok(new)
     }
 
+    /// What an incremental view is made of. Writers of its table are kept out while it is filled: what they write later is in its
+    /// log.
+    async fn lock_shape(&mut self, locks: &mut LockOwner, query: &ast::Query, fills: bool) -> EngineResult<Shape> {
+        self.check_incremental()?;
+        loop {
+            let catalog = self.engine.catalog().current();
+            let shape = self.incremental_shape(&catalog, query)?;
+            if !fills {
+                return Ok(shape);
+            }
+            let base = self.lock_by_oid(locks, shape.base.oid, LockMode::Exclusive).await?;
+            if base.version == shape.base.version {
+                // What was written before the lock was granted is seen.
+                self.last_commit = self.last_commit.max(self.last_of_all().await?);
+                return Ok(shape);
+            }
+        }
+    }
+
     async fn create_filled(&mut self, new: NewTable, every: Option<i64>) -> EngineResult<u64> {
         let prepared = self.engine.catalog().prepare_table(new).await?;
         let done = self.fill_created(&prepared, every).await;
@@ -85,9 +115,10 @@ impl Session {
         let rows = self.load_materialized(&table, planned).await?;
         let publish = |draft: &mut Draft| {
             let made = draft.publish_table(prepared)?;
-            draft.change_materialized(made.oid, |view| {
-                (view.populated, view.refreshed) = (true, Some(began));
-            })
+            if let Some(incremental) = &made_of.incremental {
+                draft.add_change_log(incremental.base, incremental.log(made.oid))?;
+            }
+            fill(draft, made.oid, began)
         };
         self.publish_materialized(every, publish).await?;
         Ok(rows)

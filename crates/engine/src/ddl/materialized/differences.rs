@@ -15,7 +15,7 @@ use crate::row_writer::{New, NewRow, Old, RowWriter};
 use crate::work::Work;
 use catalog::{Catalog, Column, Draft, Index, NewColumn, NewTable, PreparedTable, Table};
 use futures::StreamExt;
-use query::Plan;
+use query::{Plan, QueryContext};
 use sql::ObjectName;
 use std::sync::Arc;
 use types::ident::quote;
@@ -132,9 +132,20 @@ impl Session {
     }
 
     async fn write_coming(&mut self, work: &mut Work, target: &Target, plan: Arc<Plan>) -> EngineResult<()> {
-        let types: Vec<DataType> = plan.columns.iter().map(|column| column.ty).collect();
         let view = work.view(self.engine.store().as_ref(), self.last_commit).await?;
-        let mut chunks = self.stream(self.query_context(view), plan, Vec::new())?;
+        self.write_query_rows(work, target, plan, self.query_context(view)).await
+    }
+
+    /// Writes the rows of a query into a view whose lock is held.
+    pub(super) async fn write_query_rows(
+        &mut self,
+        work: &mut Work,
+        target: &Target,
+        plan: Arc<Plan>,
+        context: QueryContext,
+    ) -> EngineResult<()> {
+        let types: Vec<DataType> = plan.columns.iter().map(|column| column.ty).collect();
+        let mut chunks = self.stream(context, plan, Vec::new())?;
         let guard = self.running();
         while let Some(chunk) = chunks.next().await {
             let mut rows = match chunk? {

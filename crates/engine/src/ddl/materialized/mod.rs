@@ -3,6 +3,7 @@
 //! ```text
 //!   CREATE … AS query           storage that nobody sees ──rows of the query──> the view has it        create.rs
 //!   REFRESH                     the same for its rows and each of its indexes, then they are swapped   refresh.rs
+//!   REFRESH, WITH (incremental) the groups whose rows have changed, in one transaction                  incremental/
 //!   REFRESH CONCURRENTLY        the rows that differ leave and come, in one transaction                differences.rs
 //!   WITH (refresh = '10 min')   a job does the first of these again and again                          schedule.rs
 //! ```
@@ -11,6 +12,7 @@
 mod alter;
 mod create;
 mod differences;
+mod incremental;
 mod refresh;
 mod schedule;
 
@@ -19,7 +21,7 @@ pub(crate) use schedule::interval;
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use crate::search_path::before_look_up;
-use catalog::{Catalog, Materialized, Table};
+use catalog::{Catalog, CatalogResult, Draft, Materialized, Table, TableOid};
 use query::{Plan, QueryContext};
 use sql::ObjectName;
 use std::sync::Arc;
@@ -53,6 +55,41 @@ impl Session {
             found.push((name, oid));
         }
         self.drop_named("materialized view", found, if_exists, cascade).await
+    }
+
+    /// Keeps writers out of the tables that lose a change log with incremental views: those that `drop` drops.
+    ///
+    /// # Errors
+    /// What `drop` fails with; 40P01, 55P03, 57014.
+    pub(super) async fn lock_bases_of_dropped<T>(
+        &self,
+        locks: &mut LockOwner,
+        drop: impl FnOnce(&mut Draft) -> CatalogResult<T>,
+    ) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        if !catalog.tables().any(|table| table.is_incremental()) {
+            return Ok(());
+        }
+        let mut after = Draft::of(&catalog);
+        drop(&mut after)?;
+        let stays = |oid| after.catalog().table_by_oid(oid).is_some();
+        self.lock_bases(locks, |view, base| !stays(view.oid) && stays(base)).await
+    }
+
+    /// Keeps writers out of the tables that these incremental views, given with the table of each, read.
+    async fn lock_bases(&self, locks: &mut LockOwner, which: impl Fn(&Table, TableOid) -> bool) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        let base = |view: &Arc<Table>| {
+            let base = view.materialized.as_ref()?.incremental.as_ref()?.base;
+            which(view, base).then_some(base)
+        };
+        let mut bases: Vec<TableOid> = catalog.tables().filter_map(base).collect();
+        // In one order for all statements, so that two of them do not wait for each other.
+        bases.sort_by_key(|oid| catalog.table_by_oid(*oid).map(|table| table.storage));
+        for base in bases {
+            self.lock_by_oid(locks, base, LockMode::Exclusive).await?;
+        }
+        Ok(())
     }
 
     /// The materialized view of that name, and no other relation.

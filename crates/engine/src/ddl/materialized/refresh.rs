@@ -4,7 +4,7 @@
 
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
-use catalog::{Draft, Materialized, PreparedRewrite, Table};
+use catalog::{CatalogResult, Draft, Materialized, PreparedRewrite, Table, TableOid};
 use sql::RefreshMaterializedView;
 use std::sync::Arc;
 
@@ -17,11 +17,18 @@ impl Session {
         let mut locks = self.own_locks();
         let table = self.lock_materialized(&mut locks, &refresh.name).await?;
         match refresh.with_data {
+            true if table.is_incremental() => {
+                drop(locks);
+                self.refresh_groups(&refresh.name).await
+            }
             true => self.refill(&table).await,
             false => {
+                // Its log goes.
+                self.lock_bases(&mut locks, |view, _| view.oid == table.oid).await?;
                 let empty = |view: &mut Materialized| (view.populated, view.refreshed) = (false, None);
                 self.change_catalog(|draft| {
                     draft.truncate(table.oid)?;
+                    draft.drop_change_log(table.oid)?;
                     draft.change_materialized(table.oid, empty).map(drop)
                 })
                 .await
@@ -30,7 +37,7 @@ impl Session {
     }
 
     /// Its rows anew. The caller holds its lock.
-    async fn refill(&mut self, table: &Arc<Table>) -> EngineResult<()> {
+    pub(super) async fn refill(&mut self, table: &Arc<Table>) -> EngineResult<()> {
         let Some(made_of) = &table.materialized else {
             return fail(Fault::Internal { detail: "a materialized view without a query".to_string() });
         };
@@ -53,14 +60,29 @@ impl Session {
         let rows = Arc::new(Table { indexes: Vec::new(), ..new.as_ref().clone() });
         self.load_materialized(&rows, planned).await?;
         for index in &new.indexes {
-            self.fill_entries(new, index).await?;
+            match index.unique && self.engine.dual().is_some() {
+                // With reservations of the values.
+                true => self.settle_entries(new, index).await?,
+                false => self.fill_entries(new, index).await?,
+            }
         }
         Ok(())
     }
 }
 
-fn adopt(draft: &mut Draft, prepared: &PreparedRewrite, began: i64) -> catalog::CatalogResult<()> {
+fn adopt(draft: &mut Draft, prepared: &PreparedRewrite, began: i64) -> CatalogResult<()> {
     draft.adopt_rewrite(prepared)?;
-    let fill = |view: &mut Materialized| (view.populated, view.refreshed) = (true, Some(began));
-    draft.change_materialized(prepared.table().oid, fill).map(drop)
+    fill(draft, prepared.table().oid, began).map(drop)
+}
+
+/// The view has rows of all groups, as of when the state was read.
+pub(super) fn fill(draft: &mut Draft, view: TableOid, began: i64) -> CatalogResult<Arc<Table>> {
+    let made_of = draft.table(view)?.materialized.clone();
+    let base = made_of.and_then(|view| view.incremental).map(|it| draft.table(it.base)).transpose()?;
+    draft.change_materialized(view, |view| {
+        (view.populated, view.refreshed) = (true, Some(began));
+        if let (Some(incremental), Some(base)) = (&mut view.incremental, &base) {
+            incremental.of_storage = base.storage;
+        }
+    })
 }

@@ -23,29 +23,32 @@ pub(super) struct Options {
     pub(super) properties: BTreeMap<String, Option<String>>,
     /// Microseconds between two refreshes: `None` is not said, and `Some(None)` is NULL.
     pub(super) every: Option<Option<i64>>,
+    /// Are only the groups made anew that have changed?
+    pub(super) incremental: Option<bool>,
 }
 
 /// Reads them.
 ///
 /// # Errors
-/// 22023 for what is no interval, 0A000 for what is not built.
+/// 22023 for what is no interval or no boolean.
 pub(super) fn options(given: &[TableOption]) -> EngineResult<Options> {
-    let mut all = Options { properties: BTreeMap::new(), every: None };
+    let mut all = Options { properties: BTreeMap::new(), every: None, incremental: None };
     for option in given {
         let (name, value) = property(option)?;
         match name.as_str() {
             "refresh" => all.every = Some(value.as_deref().map(interval).transpose()?),
-            "incremental" => {
-                let feature =
-                    "incremental refresh of a materialized view (the store keeps no record of rows that were \
-                               deleted or had other values)"
-                        .to_string();
-                return fail(Fault::Unsupported { feature });
-            }
+            "incremental" => all.incremental = value.as_deref().map(boolean).transpose()?,
             _ => drop(all.properties.insert(name, value)),
         }
     }
     Ok(all)
+}
+
+fn boolean(text: &str) -> EngineResult<bool> {
+    match types::text::parse(&DataType::Boolean, text) {
+        Ok(Datum::Bool(value)) => Ok(value),
+        _ => fail(Fault::BadParameter { name: "incremental", value: text.to_string(), expected: "true or false" }),
+    }
 }
 
 /// Microseconds. Months differ in length.
@@ -82,6 +85,19 @@ impl Session {
             true => Ok(()),
             false => fail(Fault::Unsupported {
                 feature: format!("refreshing {what} by a job in a store that other processes write to"),
+            }),
+        }
+    }
+
+    /// Refuses a store on which a row and the log of its table are not written in one step.
+    pub(super) fn check_incremental(&self) -> EngineResult<()> {
+        let can = self.engine.store().capabilities();
+        match can.exclusive && can.atomic_batches() && can.store_snapshots() {
+            true => Ok(()),
+            false => fail(Fault::NotIncremental {
+                reason: "the store writes single rows only, so that what has changed cannot be noted with the row"
+                    .to_string(),
+                fix: "Leave incremental out.",
             }),
         }
     }

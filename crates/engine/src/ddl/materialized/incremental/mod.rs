@@ -1,0 +1,233 @@
+//! Incremental refreshes: only the groups are made anew whose rows have changed since the last refresh.
+//!
+//! ```text
+//!   writers   row ──> a row of the log for its group, in the same transaction        row_writer/changed_groups.rs
+//!   REFRESH   in one state S of table, log and view, and in one transaction:
+//!             rows of the view in groups of the log leave, those groups as of S come, rows of the log go
+//! ```
+//! Rows of the log that are committed after S stay for the next refresh; groups without a row in S have not changed since the state of
+//! the refresh before. So the view is what its query gives in S. A process that dies before the commit leaves all as it was.
+//!
+//! All is made anew where the log does not tell what has changed: at first and after WITH NO DATA, which takes the log away; where a
+//! statement has changed more groups than it noted; after TRUNCATE and other new storage of the table; and where a key of a row that is
+//! gone cannot be computed.
+
+mod shape;
+mod texts;
+
+use crate::dml::{FAMILY, Target};
+use crate::error::{EngineResult, Fault, fail};
+use crate::row_writer::{Old, RowWriter};
+use crate::work::Work;
+use crate::{Chunk, Session};
+use catalog::{Catalog, ChangeLog, Draft, Incremental, Table};
+use futures::StreamExt;
+use query::{Plan, QueryContext};
+pub(super) use shape::Shape;
+use sql::ObjectName;
+use std::sync::Arc;
+use store::{Bytes, TableId};
+use texts::{Texts, Which};
+use txn::{LockMode, ReadView};
+
+/// The queries of a refresh, planned for one state.
+struct Groups {
+    view: ReadView,
+    search_path: Vec<String>,
+    /// With the log.
+    catalog: Arc<Catalog>,
+    texts: Texts,
+    everything: Arc<Plan>,
+    log_rows: Arc<Plan>,
+    log: Arc<Table>,
+}
+
+/// What is refreshed: definitions that stay as they are, since both tables are locked.
+struct Refreshed {
+    table: Arc<Table>,
+    base: Arc<Table>,
+    made_of: Incremental,
+    log: ChangeLog,
+}
+
+impl Session {
+    /// REFRESH of an incremental view: the groups that have changed, or all.
+    pub(super) async fn refresh_groups(&mut self, name: &ObjectName) -> EngineResult<()> {
+        match self.refresh_as_logged(name, false).await {
+            // A key of a row that is gone cannot be computed; with the rows that there are all may be well.
+            Err(error) if error.code().starts_with("22") => self.refresh_as_logged(name, true).await,
+            done => done,
+        }
+    }
+
+    async fn refresh_as_logged(&mut self, name: &ObjectName, in_full: bool) -> EngineResult<()> {
+        let began = self.engine.now();
+        let mut work = self.take_transaction()?;
+        let table = self.lock_materialized(work.txn.locks(), name).await?;
+        let found = self.lock_base(&mut work, &table).await?;
+        // What was written before the locks were granted is seen.
+        self.last_commit = self.last_commit.max(self.last_of_all().await?);
+        let groups = self.plan_groups(&found).await?;
+        let known = !in_full && !table.is_unpopulated() && found.base.storage == found.made_of.of_storage;
+        if !known || self.has_rows(&groups, &groups.everything).await? {
+            self.refill(&table).await?;
+            self.take_log_rows(&mut work, &groups).await?;
+            return self.end_work(work).await;
+        }
+        self.replace_groups(&mut work, &found, &groups).await?;
+        self.end_work(work).await?;
+        let note = |view: &mut catalog::Materialized| view.refreshed = view.refreshed.max(Some(began));
+        self.change_catalog(|draft| draft.change_materialized(table.oid, note).map(drop)).await
+    }
+
+    /// Locks the table of a view as writers do, so that it stays as it is while they go on. Its log is made if there is none:
+    /// for that writers are kept out for a moment.
+    async fn lock_base(&mut self, work: &mut Work, table: &Arc<Table>) -> EngineResult<Refreshed> {
+        let Some(made_of) = table.materialized.as_ref().and_then(|view| view.incremental.clone()) else {
+            return fail(Fault::Internal { detail: "an incremental view that is none".to_string() });
+        };
+        let log_of = |base: &Table| base.change_logs.iter().find(|log| log.view == table.oid).cloned();
+        let now = self.engine.catalog().current().table_by_oid(made_of.base).cloned();
+        if now.is_some_and(|base| log_of(&base).is_none()) {
+            self.add_log(table, &made_of).await?;
+        }
+        let base = self.lock_by_oid(work.txn.locks(), made_of.base, LockMode::Shared).await?;
+        match log_of(&base) {
+            Some(log) => Ok(Refreshed { table: Arc::clone(table), base, made_of, log }),
+            None => fail(Fault::Internal { detail: "an incremental view without a change log".to_string() }),
+        }
+    }
+
+    async fn add_log(&mut self, table: &Table, made_of: &Incremental) -> EngineResult<()> {
+        let mut locks = self.own_locks();
+        let base = self.lock_by_oid(&mut locks, made_of.base, LockMode::Exclusive).await?;
+        self.change_catalog(|draft| draft.add_change_log(base.oid, made_of.log(table.oid)).map(drop)).await
+    }
+
+    async fn plan_groups(&mut self, found: &Refreshed) -> EngineResult<Groups> {
+        let search_path = found.table.materialized.as_ref().map(|view| view.search_path.clone()).unwrap_or_default();
+        loop {
+            let view = self.read_view().await?;
+            let current = self.engine.catalog().current();
+            let mut draft = Draft::of(&current);
+            let log = draft.show_table(found.log.rows(&found.base))?;
+            let catalog = Arc::new(draft.catalog().clone());
+            let texts = Texts::new(&catalog, &found.table, &found.made_of, &log)?;
+            let groups = Groups {
+                everything: self.plan_query(&catalog, &search_path, &texts.everything()).await?,
+                log_rows: self.plan_query(&catalog, &search_path, &texts.log_rows()).await?,
+                search_path: search_path.clone(),
+                view,
+                catalog,
+                texts,
+                log,
+            };
+            if self.engine.catalog().made_by() <= groups.view.snapshot().commit() {
+                return Ok(groups);
+            }
+        }
+    }
+
+    /// Queries of the groups that have changed: their rows as they were, and as they are.
+    async fn plan_parts(&mut self, found: &Refreshed, groups: &Groups) -> EngineResult<Vec<(Arc<Plan>, Arc<Plan>)>> {
+        let Groups { catalog, search_path, texts, .. } = groups;
+        let schema = catalog.schema_name(&found.table).to_string();
+        let mut kinds = vec![Which::WithoutNull];
+        let nulls = self.plan_query(catalog, search_path, &texts.nulls()).await?;
+        if self.has_rows(groups, &nulls).await? {
+            kinds.push(Which::WithNull);
+        }
+        let mut parts = Vec::with_capacity(kinds.len());
+        for which in kinds {
+            let old = texts.old_rows(&schema, &found.table, which);
+            let old = self.plan_query(catalog, search_path, &old).await?;
+            let new = self.plan_query(catalog, search_path, &texts.new_rows(which)?).await?;
+            parts.push((old, new));
+        }
+        Ok(parts)
+    }
+
+    async fn plan_query(&mut self, catalog: &Arc<Catalog>, path: &[String], text: &str) -> EngineResult<Arc<Plan>> {
+        let query = sql::parse_query(text)?;
+        self.plan_in(catalog, path, &query).await
+    }
+
+    async fn has_rows(&mut self, groups: &Groups, plan: &Arc<Plan>) -> EngineResult<bool> {
+        let context = self.query_context(groups.view.clone());
+        Ok(!self.collect(context, Arc::clone(plan), Vec::new(), self.hold_rows()).await?.is_empty())
+    }
+
+    async fn replace_groups(&mut self, work: &mut Work, found: &Refreshed, groups: &Groups) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        work.txn.note_epoch(found.table.storage_id(), found.table.version);
+        self.compile_indexes(&catalog, &found.table).await?;
+        let target = Target::new(&catalog, &found.table, self.time_zone())?;
+        let parts = self.plan_parts(found, groups).await?;
+        for (old, _) in &parts {
+            self.delete_old_rows(work, &target, groups, old).await?;
+        }
+        work.txn.end_statement()?;
+        for (_, new) in &parts {
+            let view = self.query_context(groups.view.clone());
+            let context = QueryContext { search_path: groups.search_path.clone(), ..view };
+            self.write_query_rows(work, &target, Arc::clone(new), context).await?;
+        }
+        self.take_log_rows(work, groups).await
+    }
+
+    async fn delete_old_rows(
+        &mut self,
+        work: &mut Work,
+        target: &Target,
+        groups: &Groups,
+        plan: &Arc<Plan>,
+    ) -> EngineResult<()> {
+        let mut chunks = self.stream(self.query_context(groups.view.clone()), Arc::clone(plan), Vec::new())?;
+        let guard = self.running();
+        while let Some(chunk) = chunks.next().await {
+            let keys = keys_of(chunk?, plan, &target.codec)?;
+            let fragments = groups.view.get_many(target.storage, FAMILY, &keys).await?;
+            let mut writer = RowWriter::new(work, target, &guard);
+            for (key, fragment) in keys.into_iter().zip(fragments) {
+                let Some(fragment) = fragment else { continue };
+                let row = target.decode(&key, &fragment)?;
+                writer.write(&Old::Row { key, row }, None).await?;
+            }
+            guard.check()?;
+        }
+        Ok(())
+    }
+
+    /// The rows of the log that this state has are done with.
+    async fn take_log_rows(&mut self, work: &mut Work, groups: &Groups) -> EngineResult<()> {
+        let codec = catalog::RowCodec::new(&groups.log)?;
+        let storage: TableId = groups.log.storage_id();
+        let mut chunks =
+            self.stream(self.query_context(groups.view.clone()), Arc::clone(&groups.log_rows), Vec::new())?;
+        while let Some(chunk) = chunks.next().await {
+            for key in keys_of(chunk?, &groups.log_rows, &codec)? {
+                work.txn.delete(storage, FAMILY, key).await?;
+            }
+            self.running().check()?;
+        }
+        Ok(())
+    }
+}
+
+/// The keys that a chunk has the columns of.
+fn keys_of(chunk: Chunk, plan: &Plan, codec: &catalog::RowCodec) -> EngineResult<Vec<Bytes>> {
+    let rows = match chunk {
+        Chunk::Stored(rows) => rows.to_rows()?,
+        Chunk::Rows(rows) => rows,
+        Chunk::Batch(batch) => {
+            let types: Vec<_> = plan.columns.iter().map(|column| column.ty).collect();
+            query::convert::batch_to_rows(&batch, &types)?
+        }
+    };
+    let key = |row: &Vec<types::Datum>| {
+        let mut key = Vec::with_capacity(32);
+        codec.encode_key_values(row, &mut key)?;
+        Ok(key.into())
+    };
+    rows.iter().map(key).collect()
+}
