@@ -46,14 +46,20 @@ fn meaning(name: &str) -> Meaning {
 /// The hints that are obeyed.
 pub(crate) fn scan_hints(hints: &[Hint]) -> ScanHints {
     let mut found = ScanHints::default();
-    for Hint { name, table, words } in hints {
-        let mut choose = |choice| found.choices.push((table.clone(), choice));
+    for Hint { name, table, words, tables } in hints {
+        let mut choose = |choice| match (table, tables) {
+            // In a subquery it is about the tables of that.
+            (None, Some(tables)) => {
+                found.choices.extend(tables.iter().map(|table| (Some(table.clone()), choice)));
+            }
+            _ => found.choices.push((table.clone(), choice)),
+        };
         match name.as_str() {
             "INDEX" => found.indexes.extend(table.clone().map(|table| (table, words.clone()))),
             "NO_INDEX" | "USE_DATA_OVER_INDEX_TABLE" => choose(IndexChoice::Off),
             "USE_INDEX_OVER_DATA_TABLE" => choose(IndexChoice::Force),
-            "RANGE_SCAN" => found.one_range = true,
-            "SERIAL" => found.serial = true,
+            "RANGE_SCAN" => found.one_range.extend(tables.as_deref()),
+            "SERIAL" => found.serial.extend(tables.as_deref()),
             "USE_SORT_MERGE_JOIN" => found.sort_merge_joins = true,
             _ => {}
         }
@@ -111,11 +117,20 @@ mod tests {
 
     #[test]
     fn the_last_word_about_a_table_counts() {
-        let hint = |name: &str| Hint { name: name.to_owned(), table: None, words: Vec::new() };
+        let hint = |name: &str| Hint { name: name.to_owned(), table: None, words: Vec::new(), tables: None };
         let found =
             scan_hints(&[hint("NO_INDEX"), hint("USE_INDEX_OVER_DATA_TABLE"), hint("NO_CACHE"), hint("SERIAL")]);
         assert_eq!(found.rules("t", IndexChoice::Auto).choice, IndexChoice::Force);
-        assert!(found.serial && !found.one_range && !found.sort_merge_joins);
+        let rules = found.rules("t", IndexChoice::Auto);
+        assert!(rules.serial && !rules.one_range && !found.sort_merge_joins);
+    }
+
+    #[test]
+    fn a_hint_of_a_subquery_does_not_reach_the_tables_around_it() {
+        let tables = Some(vec!["t".to_owned()]);
+        let found = scan_hints(&[Hint { name: "NO_INDEX".to_owned(), table: None, words: Vec::new(), tables }]);
+        assert_eq!(found.rules("t", IndexChoice::Auto).choice, IndexChoice::Off);
+        assert_eq!(found.rules("u", IndexChoice::Auto).choice, IndexChoice::Auto);
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub enum IndexChoice {
     Off,
     /// An index wherever one can be used.
     Force,
+    /// Two indexes wherever their entries can be intersected, elsewhere as `Force`: for tests.
+    Intersect,
 }
 
 impl IndexChoice {
@@ -27,6 +29,7 @@ impl IndexChoice {
             Self::Auto => "auto",
             Self::Off => "off",
             Self::Force => "force",
+            Self::Intersect => "intersect",
         }
     }
 
@@ -36,8 +39,14 @@ impl IndexChoice {
             "auto" => Some(Self::Auto),
             "off" => Some(Self::Off),
             "force" => Some(Self::Force),
+            "intersect" => Some(Self::Intersect),
             _ => None,
         }
+    }
+
+    /// Is an index taken whatever it costs?
+    pub fn is_forced(self) -> bool {
+        matches!(self, Self::Force | Self::Intersect)
     }
 }
 
@@ -115,6 +124,8 @@ pub struct Way {
     pub groups: Option<f64>,
     /// The place among the indexes that a hint names, the first one best; `None`: it names others, or there is none.
     pub preferred: Option<usize>,
+    /// What it costs to read the entries of another index with which its entries are intersected; `None`: there is none.
+    pub beside: Option<f64>,
 }
 
 /// To go to a place in a store and find out where to read on.
@@ -135,6 +146,10 @@ const READ_FOR_ONE: f64 = 20.0;
 const READ_OF_GROUP: f64 = 48.0;
 /// To sort a row that comes out of order.
 const SORT: f64 = 0.5;
+/// To compare an entry with those of another index that come in the order of rowkeys, too.
+const MERGE: f64 = 0.25;
+/// To keep the rowkey of an entry in a set, or to look one up there.
+const HASH: f64 = 1.0;
 
 impl Way {
     /// Does it use an index for something?
@@ -148,6 +163,17 @@ impl Way {
 
     fn narrows(&self) -> bool {
         self.parts_used > 0 && self.reach != Reach::All
+    }
+
+    /// The same way where only those entries count whose rowkeys `other` has, too. `merges`: both come in the order of
+    /// rowkeys.
+    #[must_use]
+    pub fn intersected(self, other: &Self, merges: bool) -> Self {
+        let read =
+            Self { source: Source::Covering, ordered: true, groups: None, beside: None, ..*other }.estimate(None);
+        let entries = |way: &Self| way.expected.map_or(way.rows as f64, |expected| expected.in_ranges);
+        let each = if merges { MERGE } else { HASH };
+        Self { beside: Some(read.cost + each * (entries(other) + entries(&self))), ..self }
     }
 
     /// What it costs when `fetch` rows are enough.
@@ -179,7 +205,7 @@ impl Way {
         // Free of what is left of fractions.
         let rows = (all * self.expected.map_or(1.0, |_| wanted)).round().max(1.0);
         let rows = fetch.map_or(rows, |fetch| rows.min(fetch as f64));
-        Cost { cost: seeks + read * each + sort, rows }
+        Cost { cost: seeks + read * each + sort + self.beside.unwrap_or(0.0), rows }
     }
 
     /// Of the rows in the ranges, the share whose rows are fetched, and the share that is wanted.
@@ -217,11 +243,13 @@ impl Way {
 /// The number of the best way; those to the same rows at the same cost are better the earlier they come. `fetch`: only
 /// so many rows are wanted, in the order asked for.
 pub fn choose(choice: IndexChoice, ways: &[Way], fetch: Option<usize>) -> usize {
+    let intersects = ways.iter().any(|way| way.beside.is_some());
     let usable = |way: &Way| match choice {
         IndexChoice::Off => way.source == Source::Table,
         // A whole index is read in place of a whole table if it is narrower or in the order that is wanted.
         IndexChoice::Auto => way.source == Source::Table || way.is_applicable() || way.ordered && fetch.is_some(),
         IndexChoice::Force => way.is_applicable(),
+        IndexChoice::Intersect => way.is_applicable() && (way.beside.is_some() || !intersects),
     };
     let nothing = |way: &Way| way.source == Source::Table && way.reach == Reach::Nothing;
     if let Some(at) = ways.iter().position(nothing) {
@@ -235,7 +263,7 @@ pub fn choose(choice: IndexChoice, ways: &[Way], fetch: Option<usize>) -> usize 
     let mut best: Option<(bool, f64, usize)> = None;
     for (at, way) in ways.iter().enumerate().filter(|(_, way)| usable(way)) {
         // An index that is forced is one with conditions on it, if there is one.
-        let idle = choice == IndexChoice::Force && !way.narrows();
+        let idle = choice.is_forced() && !way.narrows();
         let cost = way.cost(fetch);
         if best.is_none_or(|(other, least, _)| (idle, cost) < (other, least)) {
             best = Some((idle, cost, at));
@@ -263,6 +291,7 @@ mod tests {
             expected: None,
             groups: None,
             preferred: None,
+            beside: None,
         }
     }
 
@@ -281,6 +310,7 @@ mod tests {
             expected: None,
             groups: None,
             preferred: None,
+            beside: None,
         }
     }
 
@@ -407,5 +437,25 @@ mod tests {
         let ways = [table(Reach::All, 0), index(Source::Fetching, 1, 0)];
         assert!(choose(AUTO, &ways, None) < ways.len());
         assert_eq!(choose(AUTO, &[], None), 0);
+    }
+
+    #[test]
+    fn two_indexes_are_intersected_where_neither_alone_is_narrow_enough() {
+        let whole = expecting(table(Reach::All, 1_000_000), 1_000_000.0, 1_000_000.0, 100.0);
+        let one = expecting(index(Source::Fetching, 1, 10_000), 10_000.0, 10_000.0, 100.0);
+        let both = expecting(index(Source::Fetching, 1, 10_000), 10_000.0, 100.0, 100.0);
+        assert_eq!(choose(AUTO, &[whole, one, both.intersected(&one, true)], None), 2);
+        assert_eq!(choose(AUTO, &[whole, one, both.intersected(&one, false)], None), 2);
+        assert!(both.intersected(&one, true).cost(None) < both.intersected(&one, false).cost(None));
+        // A few entries are fetched, whatever another index may say of them.
+        let few = expecting(index(Source::Fetching, 1, 20), 20.0, 20.0, 1.0);
+        let thinned = expecting(index(Source::Fetching, 1, 20), 20.0, 1.0, 1.0);
+        assert_eq!(choose(AUTO, &[whole, few, thinned.intersected(&one, true)], None), 1);
+        // Half the table twice is read as a table.
+        let half = expecting(index(Source::Fetching, 1, 500_000), 500_000.0, 500_000.0, 250_000.0);
+        let quarter = expecting(index(Source::Fetching, 1, 500_000), 500_000.0, 250_000.0, 250_000.0);
+        assert_eq!(choose(AUTO, &[whole, half, quarter.intersected(&half, true)], None), 0);
+        assert_eq!(choose(IndexChoice::Intersect, &[whole, few, thinned.intersected(&one, true)], None), 2);
+        assert_eq!(choose(IndexChoice::Intersect, &[whole, few], None), 1);
     }
 }

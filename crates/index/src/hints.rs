@@ -10,11 +10,43 @@ pub struct ScanHints {
     /// NO_INDEX, USE_DATA_OVER_INDEX_TABLE, USE_INDEX_OVER_DATA_TABLE: for a table, or for all of them.
     pub choices: Vec<(Option<String>, IndexChoice)>,
     /// RANGE_SCAN: one range in place of many.
-    pub one_range: bool,
+    pub one_range: Scope,
     /// SERIAL: one task for each scan.
-    pub serial: bool,
+    pub serial: Scope,
     /// USE_SORT_MERGE_JOIN.
     pub sort_merge_joins: bool,
+}
+
+/// The tables that a hint is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// There is no such hint.
+    #[default]
+    None,
+    /// Those of subqueries.
+    Tables(Vec<String>),
+    /// All of the statement.
+    All,
+}
+
+impl Scope {
+    /// Takes up a hint: `tables` are those of the subquery that it stands in.
+    pub fn extend(&mut self, tables: Option<&[String]>) {
+        match (&mut *self, tables) {
+            (_, None) => *self = Self::All,
+            (Self::All, _) => {}
+            (Self::Tables(all), Some(more)) => all.extend_from_slice(more),
+            (Self::None, Some(tables)) => *self = Self::Tables(tables.to_vec()),
+        }
+    }
+
+    fn has(&self, table: &str) -> bool {
+        match self {
+            Self::None => false,
+            Self::Tables(tables) => tables.iter().any(|of| of == table),
+            Self::All => true,
+        }
+    }
 }
 
 /// How one table of a statement is scanned.
@@ -33,7 +65,7 @@ pub struct ScanRules {
 impl ScanHints {
     /// Do they say how scans find rows?
     pub fn has_hint(&self) -> bool {
-        !self.indexes.is_empty() || !self.choices.is_empty() || self.one_range
+        !self.indexes.is_empty() || !self.choices.is_empty() || self.one_range != Scope::None
     }
 
     /// The rules for a table of that name, where a session has said `choice`.
@@ -47,8 +79,8 @@ impl ScanHints {
                 _ => choice,
             },
             preferred: preferred.cloned().collect(),
-            one_range: self.one_range,
-            serial: self.serial,
+            one_range: self.one_range.has(table),
+            serial: self.serial.has(table),
         }
     }
 }
@@ -83,5 +115,15 @@ mod tests {
         let force = ScanHints { choices: vec![(None, IndexChoice::Force)], ..ScanHints::default() };
         assert_eq!(force.rules("t", IndexChoice::Off).choice, IndexChoice::Off);
         assert!(force.has_hint() && !ScanHints::default().has_hint());
+    }
+
+    #[test]
+    fn a_hint_of_a_subquery_is_about_its_tables() {
+        let mut hints = ScanHints::default();
+        hints.one_range.extend(Some(&["t".to_owned()]));
+        hints.serial.extend(Some(&["t".to_owned()]));
+        hints.serial.extend(None);
+        let (t, u) = (hints.rules("t", IndexChoice::Auto), hints.rules("u", IndexChoice::Auto));
+        assert_eq!((t.one_range, t.serial, u.one_range, u.serial), (true, true, false, true));
     }
 }

@@ -30,7 +30,7 @@ pub use choice::{Cost, Expected, IndexChoice, Reach, Source, Way, choose};
 pub use codec::{Entry, IndexCodec};
 pub use columns::EntryColumns;
 pub use expected::{Judged, JudgedWay};
-pub use hints::{ScanHints, ScanRules};
+pub use hints::{ScanHints, ScanRules, Scope};
 pub use implication::{Clause, Comparison, Says, Test, implies};
 pub use maker::EntryMaker;
 pub use row_exprs::{IndexError, IndexResult, RowExprs};

@@ -55,6 +55,17 @@ impl Filters {
     }
 }
 
+/// Where a filter is checked that ranges do not express.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Checked {
+    /// On what is scanned.
+    OnScanned,
+    /// On the rows of entries.
+    OnRows,
+    /// Nowhere here: another index says that it holds.
+    Elsewhere,
+}
+
 /// Where the rows are and what they must satisfy. Plain data.
 #[derive(Clone, Debug)]
 pub(crate) struct AccessPath {
@@ -71,9 +82,13 @@ pub(crate) struct AccessPath {
 }
 
 impl AccessPath {
-    /// The path for `filters`, whose constants are all known. `judged`: can a filter be judged on what is scanned?
-    /// `one_range`: one range is read in place of many.
-    pub(crate) fn of(source: &ScanSource, filters: &[Expr], judged: &dyn Fn(&Expr) -> bool, one_range: bool) -> Self {
+    /// The path for `filters`, whose constants are all known. `one_range`: one range is read in place of many.
+    pub(crate) fn of(
+        source: &ScanSource,
+        filters: &[Expr],
+        checked: &dyn Fn(&Expr) -> Checked,
+        one_range: bool,
+    ) -> Self {
         let scanned = source.scanned();
         let conditions: Vec<Condition> =
             filters.iter().map(|filter| source.key_condition(Mode::Values, filter)).collect();
@@ -88,9 +103,9 @@ impl AccessPath {
                 open.push(filter);
             }
         }
-        let (here, later): (Vec<&Expr>, Vec<&Expr>) = open.into_iter().partition(|filter| judged(filter));
-        let here = Filters::new(scanned, &here);
-        let later = Filters::new(source.table_codec(), &later);
+        let those = |at: Checked| open.iter().copied().filter(|filter| checked(filter) == at).collect::<Vec<_>>();
+        let here = Filters::new(scanned, &those(Checked::OnScanned));
+        let later = Filters::new(source.table_codec(), &those(Checked::OnRows));
         if here.never || later.never {
             ranges.ranges.clear();
             ranges.access = Access::Empty;
@@ -101,6 +116,11 @@ impl AccessPath {
     /// Is every row in the ranges wanted?
     pub(crate) fn checks_nothing(&self) -> bool {
         self.scanned.check_nothing() && self.fetched.check_nothing()
+    }
+
+    /// Is a filter checked on the rows of entries, so that it may not hold for an entry?
+    pub(crate) fn leaves(&self, filter: &Expr) -> bool {
+        self.fetched.bytes.contains(filter) || self.fetched.rows.contains(filter)
     }
 
     /// Do the ranges give key order one after the other?

@@ -63,6 +63,11 @@ impl BoundIndex {
         replaced.data().unwrap_or_else(|_| filter.clone())
     }
 
+    /// The expression of a column of the entries.
+    pub(crate) fn expr_of(&self, entry: &str) -> Option<&Expr> {
+        self.parts.iter().find(|(_, name)| name == entry).map(|(expr, _)| expr)
+    }
+
     /// Does a filter name columns of the predicate?
     pub(crate) fn speaks_of(&self, filter: &Expr) -> bool {
         let Some((all, _)) = &self.predicate else { return false };
@@ -85,7 +90,7 @@ impl BoundIndex {
 }
 
 /// The expression with columns that stand without their table.
-fn bare(expr: Expr) -> Expr {
+pub(crate) fn bare(expr: Expr) -> Expr {
     let original = expr.clone();
     let bare = expr.transform_up(|part| {
         Ok(match part {

@@ -3,18 +3,23 @@
 //! The choice is made when a statement is bound, with the values of its parameters. A table without indexes has one way,
 //! and nothing is asked for it here.
 
-use crate::access_path::AccessPath;
+use crate::access_path::{AccessPath, Checked};
+use crate::bound_index::bare;
 use crate::convert::expr_to_condition::{ConditionBuilder, Mode};
 use crate::convert::expr_to_ranges::to_store_ranges;
+use crate::convert::table_schema;
 use crate::error::QueryResult;
 use crate::exec::order::KeyOrder;
 use crate::exec::scan::FAMILY;
+use crate::intersected::Partner;
 use crate::scan_source::{ScanSource, TableIndex};
 use catalog::TableStatistics;
 use catalog::row_codec::RowCodec;
-use datafusion::common::Column;
+use datafusion::common::{Column, DFSchema};
+use datafusion::execution::context::ExecutionProps;
 use datafusion::logical_expr::Expr;
-use datafusion::physical_expr::PhysicalSortExpr;
+use datafusion::physical_expr::expressions::Column as PhysicalColumn;
+use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr, create_physical_expr};
 use index::{Cost, Expected, IndexChoice, Judged, JudgedWay, Reach, ScanRules, Source, Way, choose};
 use rowkey::range::{Access, Condition};
 use std::collections::BTreeSet;
@@ -28,6 +33,19 @@ pub(crate) struct FirstRows {
     /// Over the columns of the table.
     pub(crate) order: Vec<PhysicalSortExpr>,
     pub(crate) fetch: usize,
+}
+
+impl FirstRows {
+    /// Are they in the order of what is computed of columns?
+    pub(crate) fn is_computed(&self) -> bool {
+        self.order.iter().any(|sort| !sort.expr.is::<PhysicalColumn>())
+    }
+}
+
+/// An expression over columns of a table, for comparing: two that are equal look alike.
+pub(crate) fn computed_over(table: &RowCodec, expr: &Expr) -> Option<Arc<dyn PhysicalExpr>> {
+    let schema = DFSchema::try_from(table_schema(table.table()).as_ref().clone()).ok()?;
+    create_physical_expr(&bare(expr.clone()), &schema, &ExecutionProps::new(), &Default::default()).ok()
 }
 
 /// What is asked of a table.
@@ -49,6 +67,7 @@ pub(crate) struct Asked<'a> {
 }
 
 /// A way to the rows.
+#[derive(Clone)]
 pub(crate) struct Chosen {
     pub(crate) source: ScanSource,
     pub(crate) path: AccessPath,
@@ -56,7 +75,9 @@ pub(crate) struct Chosen {
     /// What the ranges hold, about.
     pub(crate) size: TableSize,
     /// The filters that it is about: what a partial index says by itself is left out.
-    left: Vec<Expr>,
+    pub(crate) left: Vec<Expr>,
+    /// Another index, of which only those rowkeys count that both have.
+    pub(crate) partner: Option<Partner>,
     /// What it costs and gives.
     pub(crate) cost: Cost,
     /// Are the rows that it gives told by statistics alone?
@@ -81,16 +102,17 @@ impl Asked<'_> {
     /// Those of the store when it is asked for sizes.
     pub(crate) async fn choose(&self) -> QueryResult<Chosen> {
         let source = ScanSource::table(self.table);
-        let path = AccessPath::of(&source, self.filters, &|_| true, self.rules.one_range);
+        let path = AccessPath::of(&source, self.filters, &|_| Checked::OnScanned, self.rules.one_range);
         let whole = self.with_size(source, path, self.filters.to_vec()).await?;
         let knowledge = self.knowledge(&whole).await?;
-        let mut all = vec![whole];
+        let (mut all, mut both) = (vec![whole], Vec::new());
         if all.first().is_some_and(|whole| self.has_choice(&whole.path)) {
             for index in self.indexes {
                 if let Some((source, path, left)) = self.by_index(index) {
                     all.push(self.with_size(source, path, left).await?);
                 }
             }
+            both = self.intersections(&all, knowledge.as_ref());
             // Old entries are answers of a moment of their own only without rows of this one.
             for (_, index) in self.refreshed {
                 if let Some((source, path, left)) = self.by_index(index).filter(|found| found.0.fetched_by().is_none())
@@ -99,7 +121,11 @@ impl Asked<'_> {
                 }
             }
         }
-        let ways: Vec<Way> = all.iter().map(|found| self.way(found, knowledge.as_ref())).collect();
+        let mut ways: Vec<Way> = all.iter().map(|found| self.way(found, knowledge.as_ref())).collect();
+        for (found, way) in both {
+            all.push(found);
+            ways.push(way);
+        }
         let fetch = self.first.map_or(self.fetch, |first| Some(first.fetch));
         let best = choose(self.rules.choice, &ways, fetch).min(all.len() - 1);
         let mut chosen = all.swap_remove(best);
@@ -151,7 +177,10 @@ impl Asked<'_> {
     /// The path by an index, if it leads to the rows in a way that could be a good one.
     fn by_index(&self, index: &Arc<TableIndex>) -> Option<(ScanSource, AccessPath, Vec<Expr>)> {
         let left = index.left_of(self.filters)?;
-        let in_entries = |filter: &Expr| index.has_all(&columns_of(self.table, filter));
+        let in_entries = |filter: &Expr| match index.has_all(&columns_of(self.table, filter)) {
+            true => Checked::OnScanned,
+            false => Checked::OnRows,
+        };
         let fetching = ScanSource::index(self.table, index, false);
         let path = AccessPath::of(&fetching, &left, &in_entries, self.rules.one_range);
         let is_left = |filters: &crate::access_path::Filters| !filters.rows.is_empty() || !filters.bytes.is_empty();
@@ -176,7 +205,8 @@ impl Asked<'_> {
         };
         let cost = Cost { cost: 0.0, rows: size.rows as f64 };
         let skips = self.skips(&source, &path, &left);
-        Ok(Chosen { source, path, ranges, size, left, cost, is_known: false, knowledge: None, skips })
+        let (partner, knowledge) = (None, None);
+        Ok(Chosen { source, path, ranges, size, left, partner, cost, is_known: false, knowledge, skips })
     }
 
     /// The parts that all columns are in that are read: rows that are equal in them are equal in all that anybody sees.
@@ -210,7 +240,8 @@ impl Asked<'_> {
         key.iter().take(parts).map(distinct).try_fold(1.0, |all, distinct| Some(all * distinct?))
     }
 
-    fn way(&self, found: &Chosen, knowledge: Option<&Knowledge>) -> Way {
+    /// What is known of a way, for the choice.
+    pub(crate) fn way(&self, found: &Chosen, knowledge: Option<&Knowledge>) -> Way {
         let Chosen { source, path, ranges, size, .. } = found;
         let own_parts = source.used_index().filter(|index| index.codec.index().unique).map(|index| index.own_parts());
         Way {
@@ -234,6 +265,7 @@ impl Asked<'_> {
             expected: knowledge.map(|knowledge| self.expected(found, knowledge)),
             groups: self.groups(found, knowledge),
             preferred: source.used_index().and_then(|index| self.preferred(index)),
+            beside: None,
         }
     }
 
@@ -241,8 +273,8 @@ impl Asked<'_> {
         let Chosen { source, path, left, .. } = found;
         let index = source.used_index();
         let on_entries = |at: usize| {
-            let columns = left.get(at).map(|filter| columns_of(self.table, filter));
-            index.is_none_or(|index| columns.is_some_and(|columns| index.has_all(&columns)))
+            let Some((index, filter)) = index.zip(left.get(at)) else { return index.is_none() };
+            index.has_all(&columns_of(self.table, filter)) || found.partner.is_some() && !path.leaves(filter)
         };
         let way = JudgedWay {
             index: index.map(|index| (index.codec.index(), index.entries.table().as_ref())),
@@ -257,9 +289,18 @@ impl Asked<'_> {
 
     /// Do the rows come in the order of the first rows that are wanted?
     fn gives_order(&self, source: &ScanSource, path: &AccessPath) -> bool {
+        self.direction(source, path).is_some()
+    }
+
+    /// The direction of a scan that gives that order.
+    pub(crate) fn direction(&self, source: &ScanSource, path: &AccessPath) -> Option<bool> {
+        let first = self.first?;
         let all: Vec<usize> = (0..self.table.table().columns.len()).collect();
-        let order = KeyOrder::new(source, &all, path.ranges.equal_parts);
-        self.first.is_some_and(|first| order.direction_for(&first.order).is_some())
+        let computed = match first.is_computed() {
+            true => source.computed_key(|expr| computed_over(self.table, expr)),
+            false => Vec::new(),
+        };
+        KeyOrder::new(source, &all, path.ranges.equal_parts, computed).direction_for(&first.order)
     }
 }
 

@@ -26,6 +26,8 @@ pub mod exec;
 mod explain;
 mod functions;
 mod held_memory;
+mod intersected;
+mod join_order;
 mod lower;
 mod optimizer;
 mod pg_semantics;

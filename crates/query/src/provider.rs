@@ -9,9 +9,11 @@ use crate::choose_path::{Asked, Chosen, FirstRows, columns_of};
 use crate::convert::expr_to_condition::Mode;
 use crate::convert::{RowDecoder, table_schema};
 use crate::error::{QueryError, QueryResult};
+use crate::exec::intersection::{Merged, OtherIndex};
 use crate::exec::narrowing::Finder;
 use crate::exec::row_checks::{RowCheck, RowChecks};
 use crate::exec::scan::{FAMILY, RegionScanExec, ScanParts};
+use crate::intersected::Partner;
 use crate::sample::{Estimate, Sampling};
 use crate::scan_source::{ScanSource, TableIndex};
 use crate::told;
@@ -21,12 +23,13 @@ use catalog::row_codec::{Place, RowCodec};
 use catalog::{Index, Table};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{Constraint, Constraints, DFSchema, Result};
-use datafusion::datasource::TableType;
+use datafusion::datasource::{DefaultTableSource, TableType};
 use datafusion::logical_expr::utils::conjunction;
-use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableScan};
 use datafusion::physical_plan::ExecutionPlan;
 use index::{IndexChoice, ScanHints, ScanRules};
 use rowkey::range::Access;
+use std::any::Any;
 use std::sync::Arc;
 use store::TableSize;
 use txn::ReadView;
@@ -120,6 +123,17 @@ impl RegionTable {
         Self { groups: true, ..self.clone() }
     }
 
+    /// The table of a scan, if it is one of the catalog.
+    pub(crate) fn of(scan: &TableScan) -> Option<&Self> {
+        let source = (scan.source.as_ref() as &dyn Any).downcast_ref::<DefaultTableSource>()?;
+        (source.table_provider.as_ref() as &dyn Any).downcast_ref::<Self>()
+    }
+
+    /// What it is read from, once it is bound.
+    pub(crate) fn reader(&self) -> Option<&ReadView> {
+        self.reader.as_ref()
+    }
+
     /// Its indexes.
     pub(crate) fn indexes(&self) -> &[Arc<TableIndex>] {
         &self.indexes
@@ -152,10 +166,14 @@ impl RegionTable {
             first: self.first.as_ref(),
             groups: self.groups,
         };
-        let Chosen { source, path, ranges, size, cost, is_known, knowledge, skips, .. } = asked.choose().await?;
+        let Chosen { source, path, ranges, size, partner, cost, is_known, knowledge, skips, .. } =
+            asked.choose().await?;
         // Rows that are only counted are not read: whole tables of the store say how many they hold, cut ones do not.
-        let counted = projection.is_empty() && path.checks_nothing() && source.fetched_by().is_none();
-        let pieces = if counted || self.rules.serial { 1 } else { pieces(session, &source, &path, size, fetch) };
+        let counted =
+            projection.is_empty() && path.checks_nothing() && source.fetched_by().is_none() && partner.is_none();
+        // A set of rowkeys is read by one task for itself.
+        let is_alone = self.rules.serial || partner.as_ref().is_some_and(|partner| !partner.merges);
+        let pieces = if counted || is_alone { 1 } else { pieces(session, &source, &path, size, fetch) };
         let partitions = match (ranges.is_empty(), pieces) {
             (true, _) => Vec::new(),
             (false, 1) => vec![ranges.clone()],
@@ -182,9 +200,15 @@ impl RegionTable {
         };
         // A look at rows tells more than statistics where a filter is about more than values of single columns. It may fail
         // on a row that the statement never comes to.
-        let looks = self.sampled && !is_known;
+        let looks = self.sampled && !is_known && partner.is_none();
         let estimate = if looks { sampling.estimate().await.unwrap_or(unsampled) } else { unsampled };
         let finders = self.finders(&source, filters);
+        let handed_out = DFSchema::try_from(decoder.schema().as_ref().clone())?;
+        // An expression of columns that are not handed out is no order that anybody could ask for.
+        let computed = source.computed_key(|expr| session.create_physical_expr(expr.clone(), &handed_out).ok());
+        let direction =
+            asked.direction(&source, &path).filter(|_| self.first.as_ref().is_some_and(FirstRows::is_computed));
+        let other = partner.map(|partner| self.other_index(session, &source, partner)).transpose()?;
         let parts = ScanParts {
             source,
             reader: reader.clone(),
@@ -193,14 +217,44 @@ impl RegionTable {
             decoder,
             checks,
             entry_checks,
+            other,
             partitions,
             fetch,
             estimate,
             cost: cost.cost,
             skips,
             finders,
+            computed,
         };
-        RegionScanExec::new(parts)
+        let scan = RegionScanExec::new(parts)?;
+        // Sorts by what is computed above do not come down to a scan: it gives their order by itself.
+        match direction {
+            Some(reverse) => scan.ordered(reverse),
+            None => Ok(scan),
+        }
+    }
+
+    /// The index with which that of the source is intersected, ready to be read.
+    fn other_index(
+        &self,
+        session: &dyn Session,
+        source: &ScanSource,
+        partner: Partner,
+    ) -> QueryResult<(Partner, OtherIndex)> {
+        let entries = ScanSource::index(&self.codec, &partner.index, false);
+        let own = source.used_index().map(|index| index.own_parts());
+        let own = own.ok_or_else(|| QueryError::internal("an intersection without an index"))?;
+        let parts = partner.index.own_parts();
+        let other = OtherIndex {
+            codec: partner.index.codec.clone(),
+            ranges: partner.ranges.clone(),
+            filter: partner.path.scanned.store.clone(),
+            checks: self.checks(session, &partner.path.scanned, &|columns| entries.scanned_decoder(columns))?,
+            merged: partner.merges.then_some(Merged { own, other: parts }),
+            begins_with_prefix: partner.path.ranges.parts_used == parts,
+            kept: Arc::default(),
+        };
+        Ok((partner, other))
     }
 
     /// Indexes for what joins find out: not beside one that is read already.

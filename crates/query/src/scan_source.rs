@@ -63,6 +63,13 @@ impl TableIndex {
         self.columns.own_parts()
     }
 
+    /// For each part of the entries' key the expression that it is, over columns of the table.
+    pub(crate) fn key_exprs(&self) -> Vec<Option<&Expr>> {
+        let entries = self.entries.table();
+        let name = |part: &catalog::KeyColumn| Some(entries.column(part.column)?.name.as_str());
+        entries.key.iter().map(|part| self.computed.expr_of(name(part)?)).collect()
+    }
+
     /// For each part of the entries' key its column.
     pub(crate) fn key_columns(&self) -> &[Option<usize>] {
         self.columns.key()
@@ -145,6 +152,12 @@ impl ScanSource {
             Some(index) => index.columns.key().to_vec(),
             None => self.table.key_columns().iter().copied().map(Some).collect(),
         }
+    }
+
+    /// For each part of that key the expression that it is, made ready by `make`; nothing where none is one.
+    pub(crate) fn computed_key<T>(&self, make: impl Fn(&Expr) -> Option<T>) -> Vec<Option<T>> {
+        let parts = self.index.as_ref().map(|index| index.key_exprs()).unwrap_or_default();
+        parts.into_iter().map(|expr| make(expr?)).collect()
     }
 
     /// The part of that key that a column is.

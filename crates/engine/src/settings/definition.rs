@@ -72,7 +72,7 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
     plain(
         "bennu.index_choice",
         "auto",
-        Kind::Word(&["auto", "off", "force"], &[]),
+        Kind::Word(&["auto", "off", "force", "intersect"], &[]),
         "Which indexes queries are read by.",
     ),
     plain(
@@ -150,6 +150,12 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
     reported("IntervalStyle", "postgres", Kind::Word(INTERVAL_STYLES, &[]), "Form of intervals."),
     reported("is_superuser", "on", YES_ONLY, "Is the user a superuser?"),
     plain("jit", "off", Kind::Bool, "Is code compiled for queries? There is no such compiler: this changes nothing."),
+    plain(
+        "join_collapse_limit",
+        "10",
+        Kind::Int(1, 2_147_483_647),
+        "Tables of which all orders of joins are tried. 1 keeps the order of the statement.",
+    ),
     plain("lock_timeout", "0", Kind::Duration, "Most time to wait for a lock. 0 is forever."),
     fixed(MAX_CONNECTIONS, "2000", Kind::Int(1, 262_143), "Most sessions of the server at a time."),
     fixed("max_index_keys", "32", Kind::Int(32, 32), "Most columns of an index."),

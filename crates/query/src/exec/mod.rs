@@ -5,6 +5,7 @@ mod dynamic_filter;
 mod fewer_rows;
 mod fitting_rows;
 mod held_window;
+pub(crate) mod intersection;
 mod keep_order;
 mod kept_rows;
 mod long_rows;

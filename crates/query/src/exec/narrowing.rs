@@ -134,5 +134,6 @@ fn way(source: Source, reach: Reach, parts_used: usize, unique: bool, size: Tabl
         expected: None,
         groups: None,
         preferred: None,
+        beside: None,
     }
 }

@@ -20,6 +20,8 @@ pub(crate) struct KeyOrder {
 struct OrderPart {
     /// Where its column is in the output, if it is.
     output: Option<usize>,
+    /// Of an expression: over the output.
+    computed: Option<Arc<dyn PhysicalExpr>>,
     name: String,
     descending: bool,
     nulls_first: bool,
@@ -27,13 +29,21 @@ struct OrderPart {
 }
 
 impl KeyOrder {
-    /// The key of what is scanned, as columns of the output, which are these of the table.
-    pub(crate) fn new(source: &ScanSource, projection: &[usize], equal_parts: usize) -> Self {
+    /// The key of what is scanned, as columns of the output, which are these of the table. `computed`: for each part, if it
+    /// is an expression that the output has all columns of, that.
+    pub(crate) fn new(
+        source: &ScanSource,
+        projection: &[usize],
+        equal_parts: usize,
+        computed: Vec<Option<Arc<dyn PhysicalExpr>>>,
+    ) -> Self {
+        let computed = computed.into_iter().chain(std::iter::repeat(None));
         let columns = &source.table_codec().table().columns;
         let key = source.key_columns();
-        let parts = key.iter().zip(&source.scanned().key_schema().parts).map(|(of, part)| {
+        let parts = key.iter().zip(&source.scanned().key_schema().parts).zip(computed).map(|((of, part), computed)| {
             let column = of.and_then(|of| columns.get(of));
             OrderPart {
+                computed,
                 output: of.and_then(|of| projection.iter().position(|index| *index == of)),
                 name: column.map(|column| column.name.clone()).unwrap_or_default(),
                 descending: part.descending,
@@ -83,22 +93,29 @@ impl KeyOrder {
     fn gives(&self, wanted: &[PhysicalSortExpr], reverse: bool) -> bool {
         let mut parts = self.parts.iter().enumerate();
         wanted.iter().all(|sort| {
-            let Some(column) = sort.expr.downcast_ref::<Column>() else { return false };
-            if self.is_constant(column.index()) {
+            if self.parts.iter().take(self.equal_parts).any(|part| part.is(&sort.expr)) {
                 return true;
             }
             let next = parts.by_ref().find(|(number, _)| *number >= self.equal_parts);
-            next.is_some_and(|(_, part)| part.output == Some(column.index()) && part.fits(sort.options, reverse))
+            next.is_some_and(|(_, part)| part.is(&sort.expr) && part.fits(sort.options, reverse))
         })
-    }
-
-    fn is_constant(&self, output: usize) -> bool {
-        self.parts.iter().take(self.equal_parts).any(|part| part.output == Some(output))
     }
 }
 
 impl OrderPart {
+    /// Has it the values of an expression over the output?
+    fn is(&self, expr: &Arc<dyn PhysicalExpr>) -> bool {
+        match (expr.downcast_ref::<Column>(), &self.computed) {
+            (Some(column), _) => self.output == Some(column.index()),
+            (None, Some(computed)) => computed == expr,
+            (None, None) => false,
+        }
+    }
+
     fn column(&self) -> Option<Arc<dyn PhysicalExpr>> {
+        if let Some(computed) = &self.computed {
+            return Some(Arc::clone(computed));
+        }
         Some(Arc::new(Column::new(&self.name, self.output?)))
     }
 

@@ -2,6 +2,7 @@
 
 use crate::convert::RowDecoder;
 use crate::error::QueryResult;
+use crate::exec::intersection::{Intersection, Walk};
 use crate::exec::row_checks::RowChecks;
 use crate::exec::row_fetch::{RowFetch, push_if_passing};
 use crate::exec::skipping::Skipping;
@@ -26,6 +27,8 @@ pub(crate) struct ScanWork {
     pub(crate) reverse: bool,
     pub(crate) fetch: Option<usize>,
     pub(crate) filter: Option<store::Filter>,
+    /// If only those entries count whose rowkeys another index has.
+    pub(crate) both: Option<Intersection>,
     /// If entries are scanned whose rows are to be fetched.
     pub(crate) rows: Option<RowFetch>,
     /// Of the output's columns.
@@ -39,7 +42,7 @@ pub(crate) struct ScanWork {
 impl ScanWork {
     /// The rows as they come. Dropping the stream ends the scan.
     pub(crate) fn run(self, metrics: ScanMetrics) -> impl Stream<Item = Result<RecordBatch, DataFusionError>> {
-        let running = RunningScan { left: self.fetch, work: self, source: Source::NotBegun, metrics };
+        let running = RunningScan { left: self.fetch, work: self, source: Source::NotBegun, walk: None, metrics };
         futures::stream::try_unfold(running, |mut running| async move {
             match running.next().await {
                 Ok(Some(batch)) => Ok(Some((batch, running))),
@@ -53,14 +56,14 @@ impl ScanWork {
         // Rows that a check throws away do not count, so the store must not count for us.
         let exact = self.takes_all();
         // With checks, many rows may have to be read for the few that are wanted.
-        let fewest = match (exact, self.rows.is_some()) {
+        let fewest = match (exact, self.rows.is_some() && self.both.is_none()) {
             (true, _) => 64,
             (false, true) => 128,
             (false, false) => 1024,
         };
         let rows = self.fetch.map_or(self.batch_rows, |fetch| self.batch_rows.min(fetch.max(fewest)));
         // Rowkeys are made of whole entries.
-        let whole = self.rows.is_some();
+        let whole = self.rows.is_some() || self.both.is_some();
         ScanRequest {
             reverse: self.reverse,
             limit: self.fetch.filter(|_| exact).map(|fetch| fetch as u64),
@@ -78,7 +81,7 @@ impl ScanWork {
     /// Is every row in the ranges handed out?
     fn takes_all(&self) -> bool {
         let fetched = self.rows.as_ref().is_none_or(RowFetch::takes_all);
-        self.filter.is_none() && self.checks.are_none() && fetched
+        self.filter.is_none() && self.checks.are_none() && self.both.is_none() && fetched
     }
 
     /// The keys, when all ranges are single keys.
@@ -98,6 +101,8 @@ impl ScanWork {
 struct RunningScan {
     work: ScanWork,
     source: Source,
+    /// Through another index, beside the source.
+    walk: Option<Walk>,
     /// Rows still to hand out, if there is a limit.
     left: Option<usize>,
     metrics: ScanMetrics,
@@ -122,6 +127,12 @@ impl RunningScan {
                 self.source = Source::Done;
             }
             let Some(mut rows) = self.next_rows().await? else { return Ok(None) };
+            if let Some(both) = &mut self.work.both {
+                let (found, met) = both.of(&mut self.walk, &self.work.reader, &rows).await?;
+                self.metrics.add(met.cost);
+                self.metrics.meet(met.others, found.len());
+                rows = found;
+            }
             if let Some(fetch) = &mut self.work.rows {
                 let (found, cost) = fetch.rows(&self.work.reader, self.work.family, rows).await?;
                 self.metrics.add(cost);
@@ -220,7 +231,7 @@ impl RunningScan {
     }
 }
 
-fn difference(now: ScanCounters, before: ScanCounters) -> ScanCounters {
+pub(super) fn difference(now: ScanCounters, before: ScanCounters) -> ScanCounters {
     ScanCounters {
         seeks: now.seeks - before.seeks,
         rows_read: now.rows_read - before.rows_read,
@@ -239,6 +250,9 @@ pub(crate) struct ScanMetrics {
     rows_returned: Count,
     bytes_read: Count,
     block_rows: Count,
+    /// Of an intersection of two indexes: entries of the second one, and such as both have.
+    other_entries: Count,
+    in_both: Count,
 }
 
 impl ScanMetrics {
@@ -251,12 +265,19 @@ impl ScanMetrics {
             rows_returned: counter("rows_returned"),
             bytes_read: counter("bytes_read"),
             block_rows: counter("block_rows"),
+            other_entries: counter("other_entries"),
+            in_both: counter("in_both"),
         }
     }
 
     /// Counts costs but no rows: of a scan whose rows another operator counts.
     pub(crate) fn without_rows(&self) -> Self {
         Self { baseline: self.baseline.intermediate(), ..self.clone() }
+    }
+
+    fn meet(&self, others: u64, both: usize) {
+        self.other_entries.add(others as usize);
+        self.in_both.add(both);
     }
 
     fn add(&self, cost: ScanCounters) {

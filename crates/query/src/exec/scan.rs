@@ -12,12 +12,14 @@ use crate::convert::RowDecoder;
 use crate::convert::expr_to_ranges::to_store_ranges;
 use crate::error::{QueryError, QueryResult};
 use crate::exec::dynamic_filter;
+use crate::exec::intersection::{Intersection, OtherIndex};
 use crate::exec::narrowing::Finder;
 use crate::exec::order::KeyOrder;
 use crate::exec::range_lists::by_bucket;
 use crate::exec::row_checks::{RowCheck, RowChecks, Sieve};
 use crate::exec::row_fetch::RowFetch;
 use crate::exec::running_scan::{ScanMetrics, ScanWork};
+use crate::intersected::Partner;
 use crate::sample::Estimate;
 use crate::scan_source::ScanSource;
 use arrow::datatypes::SchemaRef;
@@ -59,6 +61,8 @@ pub struct RegionScanExec {
     checks: RowChecks,
     /// Of entries whose rows are fetched.
     entry_checks: RowChecks,
+    /// Another index whose rowkeys alone count.
+    other: Option<(Partner, OtherIndex)>,
     partitions: Vec<Vec<KeyRange>>,
     /// Do salt buckets have to be merged to keep key order?
     merge: bool,
@@ -95,19 +99,22 @@ pub(crate) struct ScanParts {
     pub(crate) decoder: RowDecoder,
     pub(crate) checks: RowChecks,
     pub(crate) entry_checks: RowChecks,
+    pub(crate) other: Option<(Partner, OtherIndex)>,
     pub(crate) partitions: Vec<Vec<KeyRange>>,
     pub(crate) fetch: Option<usize>,
     pub(crate) estimate: Estimate,
     pub(crate) cost: f64,
     pub(crate) skips: Option<usize>,
     pub(crate) finders: Vec<Finder>,
+    /// For each part of the key, if it is an expression over the output, that.
+    pub(crate) computed: Vec<Option<Arc<dyn PhysicalExpr>>>,
 }
 
 impl RegionScanExec {
     pub(crate) fn new(parts: ScanParts) -> QueryResult<Self> {
         let ScanParts { source, reader, path, projection, decoder, checks, entry_checks, .. } = parts;
         let schema = Arc::clone(decoder.schema());
-        let order = KeyOrder::new(&source, &projection, path.ranges.equal_parts);
+        let order = KeyOrder::new(&source, &projection, path.ranges.equal_parts, parts.computed);
         let partitions = if parts.partitions.is_empty() { vec![Vec::new()] } else { parts.partitions };
         let properties = Arc::new(properties(&schema, &order, path.is_in_key_order(), false, partitions.len())?);
         Ok(Self {
@@ -118,6 +125,7 @@ impl RegionScanExec {
             decoder,
             checks,
             entry_checks,
+            other: parts.other,
             partitions,
             merge: false,
             order,
@@ -140,7 +148,7 @@ impl RegionScanExec {
     }
 
     /// The same scan in key order or its reverse.
-    fn ordered(&self, reverse: bool) -> QueryResult<Self> {
+    pub(crate) fn ordered(&self, reverse: bool) -> QueryResult<Self> {
         let mut scan = self.afresh();
         scan.reverse = reverse;
         scan.merge = !self.path.is_in_key_order();
@@ -183,6 +191,11 @@ impl RegionScanExec {
 
     pub(crate) fn source(&self) -> &ScanSource {
         &self.source
+    }
+
+    /// The index with which that of the source is intersected.
+    pub(crate) fn partner(&self) -> Option<&Partner> {
+        self.other.as_ref().map(|(partner, _)| partner)
     }
 
     pub(crate) fn is_reverse(&self) -> bool {
@@ -229,7 +242,11 @@ impl RegionScanExec {
         collect_columns(filter).iter().any(|column| is_list(column.index()))
     }
 
-    fn work(&self, ranges: Vec<KeyRange>, batch_rows: usize) -> QueryResult<ScanWork> {
+    fn work(&self, ranges: Vec<KeyRange>, context: &TaskContext) -> QueryResult<ScanWork> {
+        let both = self.other.as_ref().zip(self.source.used_index()).map(|((_, other), index)| {
+            let (table, pool) = (self.source.table_codec(), context.memory_pool());
+            Intersection::new(index.codec.clone(), table, other.clone(), pool, self.reverse)
+        });
         let checks = RowChecks { sieve: self.sieve()?, ..self.checks.clone() };
         let rows = self.source.fetched_by().map(|index| RowFetch {
             index: index.codec.clone(),
@@ -246,10 +263,11 @@ impl RegionScanExec {
             reverse: self.reverse,
             fetch: self.fetch,
             filter: self.path.scanned.store.clone(),
+            both,
             rows,
             decoder: self.decoder.clone(),
             checks,
-            batch_rows,
+            batch_rows: context.session_config().batch_size(),
             skips: self.skips.map(|parts| (self.source.scanned().key_schema().clone(), parts)),
         })
     }
@@ -269,7 +287,7 @@ impl RegionScanExec {
         let mut streams: Vec<SendableRecordBatchStream> = Vec::new();
         for bucket in by_bucket(ranges) {
             // The merge counts what comes out; a bucket's own rows must not be counted too.
-            let stream = self.work(bucket, batch_rows)?.run(metrics.without_rows());
+            let stream = self.work(bucket, context)?.run(metrics.without_rows());
             streams.push(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), stream)));
         }
         if streams.is_empty() {
@@ -351,12 +369,11 @@ impl ExecutionPlan for RegionScanExec {
             return self.merged(partition, self.narrowed(ranges), &context);
         }
         let metrics = ScanMetrics::new(&self.metrics, partition);
-        let batch_rows = context.session_config().batch_size();
         let (scan, ranges) = (self.clone(), ranges.clone());
         // Narrowed at the first poll: by then a join has read its build side.
         let stream = futures::stream::once(async move {
             let ranges = scan.found_by_index(scan.narrowed(&ranges)).await?;
-            Ok::<_, DataFusionError>(scan.work(ranges, batch_rows)?.run(metrics))
+            Ok::<_, DataFusionError>(scan.work(ranges, &context)?.run(metrics))
         });
         let stream = futures::TryStreamExt::try_flatten(stream);
         Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), stream)))

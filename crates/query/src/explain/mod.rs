@@ -20,6 +20,7 @@ use crate::context::QueryContext;
 use crate::error::QueryResult;
 use crate::exec::RegionScanExec;
 use crate::exec::scan::Regions;
+use crate::join_order;
 use crate::plan::{Plan, PlanSource, Planner};
 use datafusion::physical_plan::metrics::MetricValue;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
@@ -68,7 +69,7 @@ impl Planner {
         params: &[Datum],
         options: ExplainOptions,
     ) -> QueryResult<Vec<String>> {
-        let bound = self.bound(cx, plan, params)?;
+        let bound = join_order::ordered(self.bound(cx, plan, params)?, cx).await?;
         let physical = self.physical(&bound, cx.hints.sort_merge_joins).await?;
         let began = Instant::now();
         if options.analyze {

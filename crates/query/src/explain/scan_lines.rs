@@ -22,7 +22,8 @@ pub(super) fn title(scan: &RegionScanExec) -> String {
     };
     match source.used_index() {
         Some(index) if scan.path().ranges.access != Access::Empty => {
-            format!("{how}{back} using {} on {table}", index.codec.index().name)
+            let other = scan.partner().map(|partner| format!(" and {}", partner.index.codec.index().name));
+            format!("{how}{back} using {}{} on {table}", index.codec.index().name, other.unwrap_or_default())
         }
         _ => format!("{}{back} on {table}", scan.path().name()),
     }
@@ -40,6 +41,12 @@ pub(super) fn details(scan: &RegionScanExec, regions: Option<Regions>, verbose: 
     if !matches!(ranges.access, Access::Full | Access::Empty) {
         let of = if scan.source().used_index().is_some() { "Index" } else { "Key" };
         lines.push(format!("{of} ranges: {}", ranges_text(scan.source().scanned().key_schema(), ranges)));
+    }
+    if let Some(partner) = scan.partner() {
+        let name = &partner.index.codec.index().name;
+        let shown = ranges_text(partner.index.entries.key_schema(), &partner.path.ranges);
+        let how = if partner.merges { "merged by rowkey" } else { "rowkeys kept" };
+        lines.push(format!("Index ranges of {name}: {shown} ({how})"));
     }
     if let (Some(buckets), Some(all)) = (&ranges.buckets, scan.source().scanned().key_schema().salt_buckets)
         && ranges.access != Access::Empty
@@ -80,7 +87,16 @@ fn filter_lines(scan: &RegionScanExec) -> impl Iterator<Item = String> {
             ("Checked on rows", &fetched.rows),
         ],
     };
-    lines.into_iter().filter_map(|(label, filters)| filter_line(label, filters))
+    let of_partner = scan.partner().into_iter().flat_map(|partner| {
+        let (name, path) = (&partner.index.codec.index().name, &partner.path);
+        let lines = [
+            ("Index filter", &path.key_filters),
+            ("Checked on bytes of entries", &path.scanned.bytes),
+            ("Checked on entries", &path.scanned.rows),
+        ];
+        lines.into_iter().filter_map(move |(label, filters)| filter_line(&format!("{label} of {name}"), filters))
+    });
+    lines.into_iter().filter_map(|(label, filters)| filter_line(label, filters)).chain(of_partner)
 }
 
 fn filter_line(label: &str, filters: &[Expr]) -> Option<String> {
@@ -134,12 +150,14 @@ fn range_text(schema: &KeySchema, range: &ByteRange, any_bucket: bool) -> String
 
 /// What a scan cost, as the store counted it.
 pub(super) fn counters(node: &dyn ExecutionPlan) -> Option<String> {
-    if !node.is::<RegionScanExec>() {
-        return None;
-    }
+    let scan = node.downcast_ref::<RegionScanExec>()?;
     let metrics = node.metrics()?;
     let count = |name: &str| metrics.sum_by_name(name).map_or(0, |value| value.as_usize());
     let names = ["seeks", "rows_read", "rows_returned", "bytes_read", "block_rows"];
     let texts: Vec<String> = names.iter().map(|name| format!("{name}={}", count(name))).collect();
-    Some(format!("Store: {}", texts.join(" ")))
+    let met = scan.partner().map(|partner| {
+        let name = &partner.index.codec.index().name;
+        format!(" entries_of_{name}={} in_both={}", count("other_entries"), count("in_both"))
+    });
+    Some(format!("Store: {}{}", texts.join(" "), met.unwrap_or_default()))
 }

@@ -9,6 +9,7 @@
 //! The sort then becomes a direction of the scan. Only where key order gives the answer: the parts in front of the
 //! column are bound to one value each. NULLs are no answer: where there may be some, the scan gets a filter more.
 
+use crate::bound_index::bare;
 use crate::provider::RegionTable;
 use crate::scan_source::ScanSource;
 use datafusion::common::Result;
@@ -35,14 +36,19 @@ impl OptimizerRule for MinMaxOfKey {
 
     fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
         let LogicalPlan::Aggregate(aggregate) = plan else { return Ok(Transformed::no(plan)) };
-        let Some((column, ascending)) = only_min_or_max(&aggregate) else {
+        let Some((value, ascending)) = only_min_or_max(&aggregate) else {
             return Ok(Transformed::no(LogicalPlan::Aggregate(aggregate)));
         };
-        let Some((input, nulls_first)) = in_order(&aggregate.input, &column, ascending) else {
+        let found = match &value {
+            Expr::Column(_) => in_order(&aggregate.input, &value, ascending),
+            _ => None,
+        };
+        let Some((input, nulls_first)) = found.or_else(|| in_computed_order(&aggregate.input, &value, ascending))
+        else {
             return Ok(Transformed::no(LogicalPlan::Aggregate(aggregate)));
         };
         let first = LogicalPlanBuilder::from(input)
-            .sort(vec![column.sort(ascending, nulls_first)])?
+            .sort(vec![value.sort(ascending, nulls_first)])?
             .limit(0, Some(1))?
             .build()?;
         let Aggregate { group_expr, aggr_expr, .. } = aggregate;
@@ -51,7 +57,7 @@ impl OptimizerRule for MinMaxOfKey {
     }
 }
 
-/// The column of a lone `min` (true) or `max` over all rows.
+/// What is asked for by a lone `min` (true) or `max` over all rows.
 fn only_min_or_max(aggregate: &Aggregate) -> Option<(Expr, bool)> {
     let ([], [only]) = (aggregate.group_expr.as_slice(), aggregate.aggr_expr.as_slice()) else { return None };
     let Expr::AggregateFunction(call) = only else { return None };
@@ -61,7 +67,7 @@ fn only_min_or_max(aggregate: &Aggregate) -> Option<(Expr, bool)> {
         _ => return None,
     };
     match call.params.args.as_slice() {
-        [column @ Expr::Column(_)] if call.params.filter.is_none() => Some((column.clone(), ascending)),
+        [value] if call.params.filter.is_none() && !value.is_volatile() => Some((value.clone(), ascending)),
         _ => None,
     }
 }
@@ -92,6 +98,42 @@ fn in_order(input: &LogicalPlan, column: &Expr, ascending: bool) -> Option<(Logi
         scan.filters.push(column.clone().is_not_null());
     }
     Some((LogicalPlan::TableScan(scan), nulls_first))
+}
+
+/// The same of an expression that an index begins with, or of a column that is one.
+fn in_computed_order(input: &LogicalPlan, value: &Expr, ascending: bool) -> Option<(LogicalPlan, bool)> {
+    match (input, value) {
+        (LogicalPlan::TableScan(scan), value) => {
+            let (scan, nulls_first) = scan_in_order_of(scan, value, ascending)?;
+            Some((LogicalPlan::TableScan(scan), nulls_first))
+        }
+        (LogicalPlan::Projection(projection), Expr::Column(column)) => {
+            let LogicalPlan::TableScan(scan) = projection.input.as_ref() else { return None };
+            let at = projection.schema.maybe_index_of_column(column)?;
+            let computed = projection.expr.get(at)?.clone().unalias();
+            let (scan, nulls_first) = scan_in_order_of(scan, &computed, ascending)?;
+            let mut projection = projection.clone();
+            projection.input = Arc::new(LogicalPlan::TableScan(scan));
+            Some((LogicalPlan::Projection(projection), nulls_first))
+        }
+        _ => None,
+    }
+}
+
+fn scan_in_order_of(scan: &TableScan, computed: &Expr, ascending: bool) -> Option<(TableScan, bool)> {
+    if matches!(computed, Expr::Column(_)) || computed.is_volatile() {
+        return None;
+    }
+    let (table, wanted) = (region_table(scan)?, bare(computed.clone()));
+    let indexes = table.indexes().iter().filter(|index| index.left_of(&scan.filters).is_some());
+    let nulls_first = indexes.into_iter().find_map(|index| {
+        let first = index.key_exprs().first().copied().flatten() == Some(&wanted);
+        let part = index.entries.key_schema().parts.first().filter(|_| first)?;
+        Some(part.nulls_first != (part.descending == ascending))
+    })?;
+    let mut scan = scan.clone();
+    scan.filters.push(computed.clone().is_not_null());
+    Some((scan, nulls_first))
 }
 
 fn region_table(scan: &TableScan) -> Option<&RegionTable> {

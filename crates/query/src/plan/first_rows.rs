@@ -7,19 +7,40 @@
 //! ```
 //! Nothing of the plan changes: the sort stays, and goes when the scan turns out to give its order.
 
-use crate::choose_path::FirstRows;
+use crate::bound_index::bare;
+use crate::choose_path::{FirstRows, computed_over};
 use crate::provider::RegionTable;
+use crate::scan_source::TableIndex;
 use datafusion::arrow::compute::SortOptions;
-use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
+use datafusion::common::{DFSchema, Result};
 use datafusion::datasource::{DefaultTableSource, provider_as_source};
 use datafusion::logical_expr::{Expr, FetchType, LogicalPlan, SkipType, SortExpr};
 use datafusion::physical_expr::PhysicalSortExpr;
 use datafusion::physical_expr::expressions::Column;
 use std::sync::Arc;
 
-/// A column of a node's output, by its place, and how it is sorted.
-type Wanted = (usize, SortOptions);
+/// What rows are sorted by, and how.
+type Wanted = (By, SortOptions);
+
+#[derive(Clone)]
+enum By {
+    /// A column of a node's output, by its place.
+    Column(usize),
+    /// An expression over columns of the table.
+    Computed(Expr),
+}
+
+impl By {
+    /// Of a node whose output has this expression. What is computed must be the same for each row whenever it is.
+    fn of(expr: &Expr, schema: &DFSchema) -> Option<Self> {
+        match expr.clone().unalias() {
+            Expr::Column(column) => schema.maybe_index_of_column(&column).map(Self::Column),
+            expr if expr.is_volatile() || !expr.any_column_refs() => None,
+            expr => Some(Self::Computed(bare(expr))),
+        }
+    }
+}
 
 /// The node, if it is a sort of which the first rows are wanted with the table below it told so.
 pub(super) fn told(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
@@ -48,12 +69,11 @@ pub(super) fn told(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     }
 }
 
-/// The input with its table told, if there is one and its columns alone are sorted by.
+/// The input with its table told, if there is one and what is sorted by is made of its columns.
 fn below(input: &LogicalPlan, by: &[SortExpr], fetch: usize) -> Option<LogicalPlan> {
     let wanted = |by: &SortExpr| {
-        let Expr::Column(column) = &by.expr else { return None };
-        let at = input.schema().maybe_index_of_column(column)?;
-        Some((at, SortOptions { descending: !by.asc, nulls_first: by.nulls_first }))
+        let what = By::of(&by.expr, input.schema())?;
+        Some((what, SortOptions { descending: !by.asc, nulls_first: by.nulls_first }))
     };
     tell(input, &by.iter().map(wanted).collect::<Option<Vec<Wanted>>>()?, fetch)
 }
@@ -62,12 +82,12 @@ fn below(input: &LogicalPlan, by: &[SortExpr], fetch: usize) -> Option<LogicalPl
 fn tell(node: &LogicalPlan, wanted: &[Wanted], fetch: usize) -> Option<LogicalPlan> {
     match node {
         LogicalPlan::Projection(projection) => {
-            let column = |at: usize| match projection.expr.get(at)?.clone().unalias() {
-                Expr::Column(column) => projection.input.schema().maybe_index_of_column(&column),
-                _ => None,
+            let is_choice = || projection.expr.iter().all(|expr| matches!(expr, Expr::Column(_)));
+            let inner = |by: &By| match by {
+                By::Column(at) => By::of(projection.expr.get(*at)?, projection.input.schema()),
+                By::Computed(_) => is_choice().then(|| by.clone()),
             };
-            let inner =
-                wanted.iter().map(|(at, options)| Some((column(*at)?, *options))).collect::<Option<Vec<_>>>()?;
+            let inner = wanted.iter().map(|(by, options)| Some((inner(by)?, *options))).collect::<Option<Vec<_>>>()?;
             let mut told = projection.clone();
             told.input = Arc::new(tell(&projection.input, &inner, fetch)?);
             Some(LogicalPlan::Projection(told))
@@ -84,10 +104,19 @@ fn tell(node: &LogicalPlan, wanted: &[Wanted], fetch: usize) -> Option<LogicalPl
                 Some(columns) => columns.get(at).copied(),
                 None => Some(at),
             };
-            let sort = |(at, options): &Wanted| {
-                let at = column(*at)?;
-                let name = &table.codec().table().columns.get(at)?.name;
-                Some(PhysicalSortExpr::new(Arc::new(Column::new(name, at)), *options))
+            let sort = |(by, options): &Wanted| match by {
+                By::Column(at) => {
+                    let at = column(*at)?;
+                    let name = &table.codec().table().columns.get(at)?.name;
+                    Some(PhysicalSortExpr::new(Arc::new(Column::new(name, at)), *options))
+                }
+                // Where no index has it, nobody has.
+                By::Computed(expr) => {
+                    let has = |index: &Arc<TableIndex>| index.key_exprs().contains(&Some(expr));
+                    let is_kept = table.indexes().iter().any(has);
+                    let expr = is_kept.then(|| computed_over(table.codec(), expr)).flatten()?;
+                    Some(PhysicalSortExpr::new(expr, *options))
+                }
             };
             let order = wanted.iter().map(sort).collect::<Option<Vec<_>>>()?;
             let mut told = scan.clone();

@@ -69,7 +69,7 @@ use crate::error::{QueryError, QueryResult};
 use crate::functions::allowance::Allowance;
 use crate::held_memory::HeldMemory;
 use crate::pg_semantics::{PostgresOperators, PostgresTypes, bounded, in_zone, settle};
-use crate::{functions, optimizer};
+use crate::{functions, join_order, optimizer};
 use arrow::datatypes::SchemaRef;
 use catalog::TableOid;
 use datafusion::catalog::{TableFunctionArgs, TableProvider};
@@ -404,7 +404,8 @@ impl Planner {
     /// [`crate::QueryError::ParameterCount`], [`crate::QueryError::Type`] for parameters; store failures.
     pub async fn execute(self: &Arc<Self>, cx: &QueryContext, plan: &Plan, params: &[Datum]) -> QueryResult<Execution> {
         let scalars = bind::parameter_scalars(&plan.parameters, params)?;
-        let bound = stop::stoppable(bind::bind(&plan.logical, cx, &scalars)?, &cx.stop)?;
+        let bound = join_order::ordered(bind::bind(&plan.logical, cx, &scalars)?, cx).await?;
+        let bound = stop::stoppable(bound, &cx.stop)?;
         let physical = self.physical(&bound, cx.hints.sort_merge_joins).await?;
         let stream = stream::with_fall_back(Arc::clone(self), bound, physical)?;
         let (schema, folder) = (stream.schema(), self.spill.clone());

@@ -14,6 +14,7 @@ mod explain;
 mod fixture;
 mod function_page;
 mod indexes;
+mod intersections;
 mod postgres;
 mod random_indexes;
 mod reads;

@@ -12,7 +12,7 @@ use types::{Datum, text};
 
 const FAMILY: FamilyId = FamilyId(0);
 const COLUMNS: [&str; 9] = ["k", "s", "a", "b", "n", "p", "d", "c", "f"];
-const CHOICES: [&str; 3] = ["off", "force", "auto"];
+const CHOICES: [&str; 4] = ["off", "force", "auto", "intersect"];
 
 /// Numbers that follow from a seed. (SplitMix64.)
 struct Dice(u64);

@@ -133,6 +133,7 @@ impl Way {
             expected,
             groups: None,
             preferred: self.preferred,
+            beside: None,
         }
     }
 

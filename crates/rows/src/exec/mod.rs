@@ -10,6 +10,7 @@
 
 mod aggregate;
 mod budget;
+mod intersection;
 mod lookup;
 mod looped;
 mod merge;
@@ -21,7 +22,7 @@ mod sort;
 mod subquery;
 
 pub(crate) use budget::Budget;
-pub(crate) use reading::described;
+pub(crate) use reading::{Choice, described};
 
 use crate::expr::{Frame, Row, RowExpr, Stop, Values};
 use crate::plan::{Node, NodeKind};

@@ -6,7 +6,7 @@ use crate::access::{Direction, ScanPath, Scanned, Way, bound};
 use crate::expr::{Frame, Row};
 use crate::{RowsError, RowsResult};
 use catalog::{Cell, RowReader, TableStatistics};
-use index::{Expected, Judged, JudgedWay, choose};
+use index::{Cost, Expected, IndexChoice, Judged, JudgedWay, choose};
 use rowkey::range::{Access, Condition, KeyRanges};
 use std::sync::Arc;
 use store::{Bytes, KeyRange, TableId, TableSize};
@@ -20,6 +20,14 @@ pub(super) struct Reading<'p> {
     pub(super) way: &'p Way,
 }
 
+/// The way that is taken, and the keys to be read.
+pub(super) struct Chosen<'p> {
+    pub(super) reading: Reading<'p>,
+    pub(super) ranges: KeyRanges,
+    /// Another index, with its keys: only rows of entries count whose rowkeys it has, too.
+    pub(super) beside: Option<(Reading<'p>, KeyRanges)>,
+}
+
 impl<'p> Reading<'p> {
     /// The best way for the operands' values, and its ranges; `wanted` rows may be enough.
     pub(super) async fn choose(
@@ -27,16 +35,17 @@ impl<'p> Reading<'p> {
         frame: &Frame<'_>,
         run: &Run<'_>,
         wanted: Option<usize>,
-    ) -> RowsResult<(Self, KeyRanges)> {
+    ) -> RowsResult<Chosen<'p>> {
         if let [way] = path.ways.as_slice() {
             let ranges = way.ranges(frame).map_err(failed)?;
-            return Ok((Self { path, way }, ranges));
+            return Ok(Chosen { reading: Self { path, way }, ranges, beside: None });
         }
         let mut found = described(path, frame, run.view).await?;
-        let ways: Vec<index::Way> = found.iter().map(|(way, _)| *way).collect();
-        let best = choose(run.program.index_choice, &ways, wanted);
-        match path.ways.get(best).filter(|_| best < found.len()) {
-            Some(way) => Ok((Self { path, way }, found.swap_remove(best).1)),
+        let Choice { way, beside, .. } = found.best(run.program.index_choice, wanted);
+        let beside = beside.and_then(|at| path.ways.get(at).zip(found.ways.get(at)));
+        let beside = beside.map(|(way, (_, ranges))| (Self { path, way }, ranges.clone()));
+        match path.ways.get(way).filter(|_| way < found.ways.len()) {
+            Some(by) => Ok(Chosen { reading: Self { path, way: by }, ranges: found.ways.swap_remove(way).1, beside }),
             None => Err(RowsError::internal("a scan without a way")),
         }
     }
@@ -122,22 +131,68 @@ impl<'p> Reading<'p> {
     }
 }
 
-/// What is known of each way for the operands' values, and its ranges.
-pub(crate) async fn described(
-    path: &ScanPath,
-    frame: &Frame<'_>,
-    view: &ReadView,
-) -> RowsResult<Vec<(index::Way, KeyRanges)>> {
+/// What is known of the ways for the operands' values.
+pub(crate) struct Described {
+    /// Of each way, and its ranges.
+    pub(crate) ways: Vec<(index::Way, KeyRanges)>,
+    /// By the entries of two indexes: their numbers, and what is known of the way by both.
+    pairs: Vec<(usize, usize, index::Way)>,
+}
+
+/// The numbers of the way that is taken, and of the index with which its own is intersected.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Choice {
+    pub(crate) way: usize,
+    pub(crate) beside: Option<usize>,
+    pub(crate) cost: Cost,
+}
+
+impl Described {
+    /// The way to take; `wanted` rows may be enough.
+    pub(crate) fn best(&self, choice: IndexChoice, wanted: Option<usize>) -> Choice {
+        let own = self.ways.iter().map(|(way, _)| *way);
+        let all: Vec<index::Way> = own.chain(self.pairs.iter().map(|(_, _, way)| *way)).collect();
+        let best = choose(choice, &all, wanted);
+        let cost = all.get(best).map_or(Cost { cost: 0.0, rows: 0.0 }, |way| way.estimate(wanted));
+        let pair = best.checked_sub(self.ways.len()).and_then(|at| self.pairs.get(at));
+        let (way, beside) = pair.map_or((best, None), |(first, second, _)| (*first, Some(*second)));
+        Choice { way, beside, cost }
+    }
+}
+
+/// What is known of each way, and of each two indexes of which the second one decides what the first one cannot.
+pub(crate) async fn described(path: &ScanPath, frame: &Frame<'_>, view: &ReadView) -> RowsResult<Described> {
     let knowledge = Knowledge::of(path, frame, view).await?;
-    let mut found = Vec::with_capacity(path.ways.len());
+    let (mut ways, mut said) = (Vec::with_capacity(path.ways.len()), Vec::with_capacity(path.ways.len()));
     for way in &path.ways {
         let conditions = bound(&way.tests, frame).map_err(failed)?;
         let ranges = way.ranges_of(&conditions);
         let size = size_of(way, &ranges, view).await?;
-        let expected = knowledge.as_ref().map(|known| known.expect(path, way, &conditions, ranges.parts_used));
-        found.push((way.described(&ranges, size, expected), ranges));
+        let expected =
+            knowledge.as_ref().map(|known| known.expect(path, way, &conditions, ranges.parts_used, &|_| false));
+        ways.push((way.described(&ranges, size, expected), ranges));
+        said.push(conditions);
     }
-    Ok(found)
+    let mut pairs = Vec::new();
+    for (first, (known, ranges)) in ways.iter().enumerate().filter(|(_, (way, _))| can_be_intersected(way)) {
+        for (second, (other, of_other)) in ways.iter().enumerate().filter(|(_, (way, _))| can_be_intersected(way)) {
+            let decides = |at: usize| of_other.exact.get(at) == Some(&true);
+            let says = |at: usize| decides(at) || ranges.exact.get(at) == Some(&true);
+            let helps = (0..path.conditions.len()).any(|at| decides(at) && ranges.exact.get(at) == Some(&false));
+            let (Some(way), Some(conditions), true) = (path.ways.get(first), said.get(first), helps) else { continue };
+            let expected =
+                knowledge.as_ref().map(|known| known.expect(path, way, conditions, ranges.parts_used, &says));
+            let both = index::Way { expected, preferred: None, ..*known };
+            pairs.push((first, second, both.intersected(other, false)));
+        }
+    }
+    Ok(Described { ways, pairs })
+}
+
+/// Is it by a range of entries of which it is known how many there are?
+fn can_be_intersected(way: &index::Way) -> bool {
+    let is_range = matches!(way.reach, index::Reach::Ranges(_)) && way.parts_used > 0;
+    way.source == index::Source::Fetching && is_range && !way.unique && way.expected.is_some_and(|known| known.is_told)
 }
 
 /// What statistics say of a table.
@@ -157,9 +212,17 @@ impl Knowledge {
         Ok(Some(Self { statistics, rows, columns }))
     }
 
-    fn expect(&self, path: &ScanPath, way: &Way, conditions: &[Condition], parts_used: usize) -> Expected {
+    /// `decided`: does the entry of another index say that a condition holds?
+    fn expect(
+        &self,
+        path: &ScanPath,
+        way: &Way,
+        conditions: &[Condition],
+        parts_used: usize,
+        decided: &dyn Fn(usize) -> bool,
+    ) -> Expected {
         // Conditions are judged on rows here, after they were fetched.
-        let on_entries = |_: usize| way.index.is_none();
+        let on_entries = |at: usize| way.index.is_none() || decided(at);
         let way = JudgedWay {
             index: way.index.as_ref().map(|(index, entries)| (index, entries.as_ref())),
             key: &way.key,

@@ -1,7 +1,8 @@
 //! Reading a table or an index of it: keys one by one, or ranges of them.
 
+use super::intersection::Rowkeys;
 use super::merge::Merge;
-use super::reading::Reading;
+use super::reading::{Chosen, Reading};
 use super::{BATCH_ROWS, Operator, Run};
 use crate::access::{Direction, ScanPath};
 use crate::expr::{Frame, Row, Stop};
@@ -19,6 +20,8 @@ pub(super) struct Scan<'p> {
     /// The way that is taken, once it is chosen.
     reading: Option<Reading<'p>>,
     state: State,
+    /// Those of another index: entries without one of them do not count.
+    beside: Option<Rowkeys>,
     /// Conditions that the key ranges do not cover, by number.
     unsure: Vec<usize>,
 }
@@ -33,13 +36,17 @@ enum State {
 
 impl<'p> Scan<'p> {
     pub(super) fn new(path: &'p ScanPath) -> Self {
-        Self { path, reading: None, state: State::Closed, unsure: Vec::new() }
+        Self { path, reading: None, state: State::Closed, beside: None, unsure: Vec::new() }
     }
 
     async fn begin(&mut self, run: &mut Run<'_>, wanted: usize) -> RowsResult<State> {
         let few = (wanted < BATCH_ROWS).then_some(wanted);
-        let (reading, ranges) = Reading::choose(self.path, &Frame { row: &[], values: &run.values }, run, few).await?;
+        let frame = Frame { row: &[], values: &run.values };
+        let Chosen { reading, ranges, beside } = Reading::choose(self.path, &frame, run, few).await?;
         self.reading = Some(reading);
+        if let Some((other, of_other)) = beside {
+            self.beside = Some(Rowkeys::read(other, of_other, run).await?);
+        }
         self.unsure = unsure(&ranges, self.path.conditions.len()).collect();
         match ranges.access {
             Access::Empty => Ok(State::Done),
@@ -64,12 +71,20 @@ impl<'p> Scan<'p> {
             State::Range(scan) => {
                 let Some(batch) = scan.next().await? else { return Ok(None) };
                 run.budget.read(batch.len())?;
-                reading.rows(batch.keys().zip(batch.fragments()), run).await?
+                let stored = batch.keys().zip(batch.fragments());
+                match &self.beside {
+                    Some(beside) => reading.rows(beside.of(reading, stored)?.into_iter(), run).await?,
+                    None => reading.rows(stored, run).await?,
+                }
             }
             State::Merge(merge) => {
                 let Some(batch) = merge.next(wanted.clamp(1, BATCH_ROWS)).await? else { return Ok(None) };
                 run.budget.read(batch.len())?;
-                reading.rows(batch.iter().map(|(key, fragment)| (key.as_slice(), fragment.as_slice())), run).await?
+                let stored = batch.iter().map(|(key, fragment)| (key.as_slice(), fragment.as_slice()));
+                match &self.beside {
+                    Some(beside) => reading.rows(beside.of(reading, stored)?.into_iter(), run).await?,
+                    None => reading.rows(stored, run).await?,
+                }
             }
         };
         Ok(Some(rows))

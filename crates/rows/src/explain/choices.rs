@@ -1,21 +1,21 @@
 //! Which way each scan takes, found out as an execution does, and what it is expected to cost.
 
 use crate::access::ScanPath;
-use crate::exec::described;
+use crate::exec::{Choice, described};
 use crate::expr::{Frame, RowExpr, Values};
 use crate::plan::{Limit, Node, NodeKind};
-use index::{Cost, IndexChoice, choose};
+use index::IndexChoice;
 use std::collections::HashMap;
 use txn::ReadView;
 use types::Datum;
 
 /// Of scans whose operands are all known.
 #[derive(Default)]
-pub(super) struct Choices(HashMap<usize, (usize, Cost)>);
+pub(super) struct Choices(HashMap<usize, Choice>);
 
 impl Choices {
-    /// The number of the way that a scan takes, and its cost.
-    pub(super) fn of(&self, path: &ScanPath) -> Option<(usize, Cost)> {
+    /// The way that a scan takes, and its cost.
+    pub(super) fn of(&self, path: &ScanPath) -> Option<Choice> {
         self.0.get(&place(path)).copied()
     }
 
@@ -27,11 +27,7 @@ impl Choices {
                 && !correlated
                 && let Ok(found) = described(path, &Frame { row: &[], values }, view).await
             {
-                let ways: Vec<index::Way> = found.iter().map(|(way, _)| *way).collect();
-                let best = choose(choice, &ways, wanted);
-                if let Some(way) = ways.get(best) {
-                    self.0.insert(place(path), (best, way.estimate(wanted)));
-                }
+                self.0.insert(place(path), found.best(choice, wanted));
             }
             let below = match &node.kind {
                 NodeKind::Limit(limit) => most(limit, values),

@@ -2,6 +2,7 @@
 
 use super::Shown;
 use crate::access::{Direction, ScanPath, Scanned, Way, Width, rank};
+use crate::exec::Choice;
 use crate::expr::{Frame, RowExpr};
 use crate::plan::{Aggregate, Limit, Lookup, Matching, Node, NodeKind, SortKey};
 use bind::tree::{ColId, SetOpKind};
@@ -76,13 +77,15 @@ impl Shown<'_> {
     fn scan(&self, path: &ScanPath, cols: &[ColId], correlated: bool) -> (Option<String>, Vec<String>) {
         // Where values are known the one that an execution takes, else the one that is best whatever they are.
         let chosen = self.choices.of(path);
-        let by_cost = chosen.and_then(|(at, _)| path.ways.get(at));
+        let by_cost = chosen.and_then(|choice| path.ways.get(choice.way));
         let Some(way) = by_cost.or_else(|| path.ways.iter().min_by_key(|way| rank(way))) else {
             return (None, Vec::new());
         };
-        let cost = chosen
-            .filter(|_| self.costs)
-            .map_or_else(String::new, |(_, Cost { cost, rows })| format!(" (cost={cost:.2} rows={:.0})", rows.ceil()));
+        let cost =
+            chosen.filter(|_| self.costs).map_or_else(String::new, |Choice { cost: Cost { cost, rows }, .. }| {
+                format!(" (cost={cost:.2} rows={:.0})", rows.ceil())
+            });
+        let other = chosen.and_then(|choice| path.ways.get(choice.beside?));
         let frame = Frame { row: &[], values: &self.values };
         let ranges = if correlated { None } else { way.ranges(&frame).ok() };
         let back = if way.direction == Direction::Reverse { " (backward)" } else { "" };
@@ -91,13 +94,19 @@ impl Shown<'_> {
             Some(ranges) => details.extend(range_lines(way, ranges)),
             None => details.extend(self.all("Key", tested(path, way, true), cols)),
         }
+        if let Some((other, ranges)) = other.and_then(|other| Some((other, other.ranges(&frame).ok()?))) {
+            let name = index_name(other).unwrap_or_default();
+            let lines = range_lines(other, &ranges).into_iter();
+            details.extend(lines.map(|line| line.replacen("Index ranges:", &format!("Index ranges of {name}:"), 1)));
+        }
         let exact = |at: usize| match &ranges {
             Some(ranges) => ranges.exact.get(at).copied().unwrap_or(false),
             None => way.tests.get(at).is_some_and(super::condition::is_known),
         };
         let rest = path.conditions.iter().enumerate().filter(|(at, _)| !exact(*at)).map(|(_, condition)| condition);
         details.extend(self.all("Filter", rest, cols));
-        (Some(format!("{} {}{back}{cost}", how(way, ranges.as_ref()), path.table.name)), details)
+        let how = how(way, other, ranges.as_ref());
+        (Some(format!("{how} {}{back}{cost}", path.table.name)), details)
     }
 
     fn lookup(&self, lookup: &Lookup) -> (Option<String>, Vec<String>) {
@@ -160,10 +169,11 @@ impl Shown<'_> {
 }
 
 /// How a scan reaches its rows.
-fn how(way: &Way, ranges: Option<&KeyRanges>) -> String {
+fn how(way: &Way, other: Option<&Way>, ranges: Option<&KeyRanges>) -> String {
+    let and = other.and_then(index_name).map_or_else(String::new, |other| format!(" and {other}"));
     let by_index = index_name(way).map(|index| match way.scanned {
         Scanned::Covering(..) => format!("Index only scan using {index} on"),
-        _ => format!("Index scan using {index} on"),
+        _ => format!("Index scan using {index}{and} on"),
     });
     let name = match ranges.map(|ranges| ranges.access) {
         Some(Access::Empty) => "No rows of",

@@ -109,7 +109,7 @@ impl Compiler<'_> {
         let mut by_rowkey = Way::by_rowkey(table).map_err(broken)?;
         by_rowkey.one_range = rules.one_range;
         by_rowkey.tests = self.tests(table, &by_rowkey, cols, outer, conditions);
-        let settled = choice != IndexChoice::Force && by_rowkey.width() == Width::Points && !rules.has_hint();
+        let settled = !choice.is_forced() && by_rowkey.width() == Width::Points && !rules.has_hint();
         let mut ways = vec![by_rowkey];
         if settled || choice == IndexChoice::Off {
             return Ok(ways);
@@ -129,7 +129,7 @@ impl Compiler<'_> {
             return Ok(ways);
         }
         let forced = ways.iter().skip(1).any(|way| way.width() < Width::Wide);
-        if choice == IndexChoice::Force && forced {
+        if choice.is_forced() && forced {
             ways.retain(|way| !matches!(way.scanned, Scanned::Rows(_)) && way.width() < Width::Wide);
         }
         Ok(ways)

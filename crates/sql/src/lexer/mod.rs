@@ -23,6 +23,7 @@ pub(crate) use keyword::is_keyword;
 pub(crate) use place::{Places, byte_of, end_of, position_at, position_of};
 
 use crate::SqlError;
+use crate::phoenix::hint::HintText;
 use crate::phoenix::{hint, next_value, parameter};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
 use std::ops::Range;
@@ -41,7 +42,7 @@ pub(crate) struct Piece {
     /// Their bytes in the text.
     pub(crate) span: Range<usize>,
     /// Texts of the hints in it.
-    pub(crate) hints: Vec<String>,
+    pub(crate) hints: Vec<HintText>,
     /// Reading it may take more stack than an ordinary thread has.
     pub(crate) deep: bool,
 }

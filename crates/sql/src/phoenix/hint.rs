@@ -1,9 +1,9 @@
 //! `/*+ INDEX(t i) NO_CACHE */` behind SELECT, UPSERT, INSERT, UPDATE or DELETE: Phoenix's hints.
 //!
-//! They are about the whole statement. A name that is unknown is kept as such: whoever runs the statement says so. Elsewhere such
-//! a comment is a comment.
+//! They are about the whole statement, and behind the SELECT of a subquery about the tables in its FROM. A name that is unknown is
+//! kept as such: whoever runs the statement says so. Elsewhere such a comment is a comment.
 
-use crate::ast::{TableFactor, Visitor};
+use crate::ast::{Select, TableFactor, Visitor};
 use crate::lexer::Piece;
 use crate::statement::walk;
 use crate::{Hint, Statement};
@@ -11,18 +11,41 @@ use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Whitespace};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// The texts of hints, with their places.
-pub(crate) fn find(tokens: &[TokenWithSpan]) -> Vec<(Location, String)> {
-    let mut after_verb = false;
+/// The text of a hint.
+#[derive(Clone, Debug)]
+pub(crate) struct HintText {
+    place: Location,
+    text: String,
+    /// Where the SELECT of the subquery stands that it is in.
+    subquery: Option<Location>,
+}
+
+/// The texts of hints.
+pub(crate) fn find(tokens: &[TokenWithSpan]) -> Vec<HintText> {
+    // The verb in front, and how many parentheses are open.
+    let (mut verb, mut depth): (Option<Location>, usize) = (None, 0);
     let mut found = Vec::new();
     for token in tokens {
         match &token.token {
-            Token::Whitespace(Whitespace::MultiLineComment(comment)) if after_verb && comment.starts_with('+') => {
-                found.push((token.span.start, comment.trim_start_matches('+').trim().to_owned()));
+            Token::Whitespace(Whitespace::MultiLineComment(comment)) if comment.starts_with('+') => {
+                let text = comment.trim_start_matches('+').trim().to_owned();
+                let hint =
+                    |verb| HintText { place: token.span.start, text, subquery: Some(verb).filter(|_| depth > 0) };
+                found.extend(verb.map(hint));
             }
             Token::Whitespace(_) => {}
-            Token::Word(word) => after_verb = is_verb(&word.value) && word.quote_style.is_none(),
-            _ => after_verb = false,
+            Token::Word(word) => {
+                let is_verb = is_verb(&word.value) && word.quote_style.is_none();
+                verb = is_verb.then_some(token.span.start);
+            }
+            other => {
+                verb = None;
+                match other {
+                    Token::LParen => depth += 1,
+                    Token::RParen => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+            }
         }
     }
     found
@@ -34,27 +57,35 @@ fn is_verb(word: &str) -> bool {
 
 impl Piece {
     /// Takes over the hints that stand in it.
-    pub(crate) fn with_hints(mut self, all: &[(Location, String)]) -> Self {
+    pub(crate) fn with_hints(mut self, all: &[HintText]) -> Self {
         if let (Some(first), Some(last)) = (self.tokens.first(), self.tokens.last()) {
             let inside = |place: &Location| (first.span.start..last.span.end).contains(place);
-            self.hints = all.iter().filter(|(place, _)| inside(place)).map(|(_, text)| text.clone()).collect();
+            self.hints = all.iter().filter(|hint| inside(&hint.place)).cloned().collect();
         }
         self
     }
 }
 
 /// The hints of a statement. Aliases of tables in them become the tables' names.
-pub(crate) fn read(texts: &[String], statement: &Statement) -> Vec<Hint> {
-    let mut hints: Vec<Hint> = texts.iter().flat_map(|text| one(text)).collect();
-    if hints.is_empty() {
-        return hints;
+pub(crate) fn read(texts: &[HintText], statement: &Statement) -> Vec<Hint> {
+    if texts.is_empty() {
+        return Vec::new();
     }
-    let mut aliases = Aliases::default();
-    aliases.target(statement);
-    let _ = walk::shared::statement(statement, &mut aliases);
-    for hint in &mut hints {
-        if let Some(name) = hint.table.as_ref().and_then(|table| aliases.0.get(table)) {
-            hint.table = Some(name.clone());
+    let mut names = Names::default();
+    names.target(statement);
+    let _ = walk::shared::statement(statement, &mut names);
+    let mut hints = Vec::new();
+    for text in texts {
+        let subquery = text.subquery.and_then(|select| names.subqueries.get(&select));
+        for mut hint in one(&text.text) {
+            // A name means what it means where the hint stands.
+            let here = hint.table.as_ref().and_then(|table| subquery?.get(table));
+            let anywhere = hint.table.as_ref().and_then(|table| names.aliases.get(table));
+            if let Some(name) = here.or(anywhere) {
+                hint.table = Some(name.clone());
+            }
+            hint.tables = subquery.map(|tables| tables.values().cloned().collect());
+            hints.push(hint);
         }
     }
     hints
@@ -82,7 +113,7 @@ fn one(text: &str) -> Vec<Hint> {
         let mut words = words.into_iter();
         // In front of a table may stand its schema.
         let table = words.next().map(|table| table.rsplit('.').next().unwrap_or_default().to_owned());
-        hints.push(Hint { name: name.to_ascii_uppercase(), table, words: words.collect() });
+        hints.push(Hint { name: name.to_ascii_uppercase(), table, words: words.collect(), tables: None });
         rest = after;
     }
 }
@@ -105,11 +136,16 @@ fn words(text: &str) -> Vec<String> {
     found
 }
 
-/// The tables that aliases stand for.
+/// What names stand for.
 #[derive(Default)]
-struct Aliases(BTreeMap<String, String>);
+struct Names {
+    /// Tables by their aliases.
+    aliases: BTreeMap<String, String>,
+    /// For each SELECT, by its place, the tables in its FROM by the names that they have there.
+    subqueries: BTreeMap<Location, BTreeMap<String, String>>,
+}
 
-impl Aliases {
+impl Names {
     fn target(&mut self, statement: &Statement) {
         let (table, alias) = match statement {
             Statement::Update(it) => (&it.table, &it.alias),
@@ -119,22 +155,38 @@ impl Aliases {
             _ => return,
         };
         if let Some(alias) = alias {
-            self.0.insert(alias.clone(), table.name.clone());
+            self.aliases.insert(alias.clone(), table.name.clone());
         }
     }
 }
 
-impl Visitor for Aliases {
+impl Visitor for Names {
     type Break = ();
 
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
-        if let TableFactor::Table { name, alias: Some(alias), .. } = factor
-            && let Some(table) = name.0.last().and_then(|part| part.as_ident())
-        {
-            self.0.insert(folded(&alias.name), folded(table));
+        if let Some((table, Some(alias))) = named(factor) {
+            self.aliases.insert(alias, table);
         }
         ControlFlow::Continue(())
     }
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        let tables = self.subqueries.entry(select.select_token.0.span.start).or_default();
+        for from in &select.from {
+            let joined = from.joins.iter().map(|join| &join.relation);
+            for (table, alias) in std::iter::once(&from.relation).chain(joined).filter_map(named) {
+                tables.insert(alias.unwrap_or_else(|| table.clone()), table);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The name of a table in FROM, without its schema, and its alias.
+fn named(factor: &TableFactor) -> Option<(String, Option<String>)> {
+    let TableFactor::Table { name, alias, .. } = factor else { return None };
+    let table = name.0.last().and_then(|part| part.as_ident())?;
+    Some((folded(table), alias.as_ref().map(|alias| folded(&alias.name))))
 }
 
 fn folded(ident: &crate::ast::Ident) -> String {
@@ -152,7 +204,7 @@ mod tests {
 
     fn hint(name: &str, table: Option<&str>, words: &[&str]) -> Hint {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
-        Hint { name: name.to_owned(), table: table.map(str::to_owned), words }
+        Hint { name: name.to_owned(), table: table.map(str::to_owned), words, tables: None }
     }
 
     #[test]
@@ -169,7 +221,20 @@ mod tests {
     #[test]
     fn an_alias_stands_for_its_table() {
         let found = hints("SELECT * FROM (SELECT /*+ INDEX(x i) */ * FROM orders x) y");
-        assert_eq!(found, [hint("INDEX", Some("orders"), &["i"])]);
+        assert_eq!(found, [Hint { tables: Some(vec!["orders".to_owned()]), ..hint("INDEX", Some("orders"), &["i"]) }]);
         assert_eq!(hints("UPDATE /*+ INDEX(o i) */ orders o SET a = 1"), [hint("INDEX", Some("orders"), &["i"])]);
+    }
+
+    #[test]
+    fn a_hint_of_a_subquery_knows_the_tables_of_its_from() {
+        let text = "SELECT /*+ SERIAL */ 1 FROM a WHERE x IN (SELECT /*+ NO_INDEX */ y FROM b JOIN c z ON true)";
+        let found = hints(text);
+        let tables: Vec<_> = found.iter().map(|hint| (hint.name.as_str(), hint.tables.clone())).collect();
+        let of_subquery = Some(vec!["b".to_owned(), "c".to_owned()]);
+        assert_eq!(tables, [("SERIAL", None), ("NO_INDEX", of_subquery)]);
+        // The same alias twice: each hint means its own.
+        let found = hints("SELECT (SELECT /*+ INDEX(x i) */ 1 FROM a x), (SELECT /*+ INDEX(x i) */ 1 FROM b x)");
+        let tables: Vec<_> = found.iter().map(|hint| hint.table.as_deref()).collect();
+        assert_eq!(tables, [Some("a"), Some("b")]);
     }
 }

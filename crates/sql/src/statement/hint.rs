@@ -9,4 +9,6 @@ pub struct Hint {
     pub table: Option<String>,
     /// What stands behind the table: names of indexes.
     pub words: Vec<String>,
+    /// Of a hint that stands in a subquery: the tables in its FROM, which it is about.
+    pub tables: Option<Vec<String>>,
 }

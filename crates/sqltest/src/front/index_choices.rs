@@ -1,4 +1,5 @@
-//! In process, each query by every choice of indexes: none, an index wherever one can be used, and the cheapest way. All
+//! In process, each query by every choice of indexes: none, an index wherever one can be used, two of them wherever that can be, and the
+//! cheapest way. All
 //! must answer alike. So that there is something to choose, each new table gets an index on each of its columns.
 
 use super::Library;
@@ -11,7 +12,7 @@ use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType};
 use std::sync::{Arc, Mutex};
 
 /// What is compared with the answer without indexes.
-const CHOICES: [&str; 2] = ["force", "auto"];
+const CHOICES: [&str; 3] = ["force", "auto", "intersect"];
 
 /// Where these are in a query, its rows depend on the order in which they are read, or on when.
 const ORDERED: [&str; 14] = [

@@ -1,0 +1,122 @@
+//! Ways to rows by two indexes: entries of one whose rowkeys the other has, too.
+//!
+//! ```text
+//!   a = 1   index on a   rowkeys 3 4 7 9 12 …  ┐
+//!                                              ├─ both: 4 12 ──> rows 4 12, or none where entries have all that is wanted
+//!   b = 2   index on b   rowkeys 1 4 8 12 …    ┘
+//! ```
+//! Such a way is one by the first index, in which conditions count as checked that the second one decides. Where all
+//! parts in front of the rowkey have one value in both, both give rowkeys in order and are merged; else the rowkeys of the
+//! second one are kept in a set (`exec/intersection.rs`).
+
+use crate::access_path::{AccessPath, Checked};
+use crate::choose_path::{Asked, Chosen, Knowledge, columns_of};
+use crate::scan_source::{ScanSource, TableIndex};
+use catalog::row_codec::RowCodec;
+use datafusion::logical_expr::Expr;
+use index::{IndexChoice, Way};
+use rowkey::KeyPart;
+use rowkey::range::Access;
+use std::sync::Arc;
+use store::KeyRange;
+
+/// The second index of a way.
+#[derive(Clone, Debug)]
+pub(crate) struct Partner {
+    pub(crate) index: Arc<TableIndex>,
+    pub(crate) path: AccessPath,
+    pub(crate) ranges: Vec<KeyRange>,
+    /// Do both indexes give rowkeys in order?
+    pub(crate) merges: bool,
+}
+
+/// So many indexes are tried as the first or the second one: those with the fewest entries.
+const TRIED: usize = 4;
+/// A set of more rowkeys than that is not made by choice.
+const MOST_KEPT: f64 = 1_000_000.0;
+
+impl Asked<'_> {
+    /// The ways by two of the indexes that `found` are ways by, each with what is known of it.
+    pub(crate) fn intersections(&self, found: &[Chosen], knowledge: Option<&Knowledge>) -> Vec<(Chosen, Way)> {
+        // Without statistics nothing says that entries of both are fewer than those of one.
+        let is_judged = |way: &Way| way.expected.is_some_and(|expected| expected.is_told);
+        let is_asked_for = self.rules.choice == IndexChoice::Intersect;
+        let mut narrow: Vec<(&Chosen, Way)> = found
+            .iter()
+            .filter(|found| is_narrow(found))
+            .map(|found| (found, self.way(found, knowledge)))
+            .filter(|(_, way)| !way.unique && (is_asked_for || is_judged(way)))
+            .collect();
+        narrow.sort_by(|(_, one), (_, other)| entries(one).total_cmp(&entries(other)));
+        narrow.truncate(TRIED);
+        let mut all = Vec::new();
+        for (at, first) in narrow.iter().enumerate() {
+            let others = narrow.iter().enumerate().filter(|(other, _)| *other != at);
+            all.extend(others.filter_map(|(_, second)| self.intersection(first, second, knowledge)));
+        }
+        all
+    }
+
+    /// The way by both, if the second index decides what the first one cannot.
+    fn intersection(
+        &self,
+        (first, _): &(&Chosen, Way),
+        (second, second_way): &(&Chosen, Way),
+        knowledge: Option<&Knowledge>,
+    ) -> Option<(Chosen, Way)> {
+        let (index, other) = (first.source.used_index()?, second.source.used_index()?);
+        if !first.left.iter().any(|filter| first.path.leaves(filter) && !second.path.leaves(filter)) {
+            return None;
+        }
+        let merges =
+            is_in_rowkey_order(self.table, index, &first.path) && is_in_rowkey_order(self.table, other, &second.path);
+        if !merges && entries(second_way) > MOST_KEPT && self.rules.choice != IndexChoice::Intersect {
+            return None;
+        }
+        // Where rows may change between a look at entries and one at rows, all conditions are judged on rows.
+        let changes = self.may_change(index) || self.may_change(other);
+        let checked = |filter: &Expr| match index.has_all(&columns_of(self.table, filter)) {
+            true => Checked::OnScanned,
+            false if changes || second.path.leaves(filter) => Checked::OnRows,
+            false => Checked::Elsewhere,
+        };
+        let fetching = ScanSource::index(self.table, index, false);
+        let path = AccessPath::of(&fetching, &first.left, &checked, self.rules.one_range);
+        let covers = !changes && index.has_all(self.projection) && !first.left.iter().any(|filter| path.leaves(filter));
+        let source = ScanSource::index(self.table, index, covers);
+        let (path_of_other, ranges) = (second.path.clone(), second.ranges.clone());
+        let partner = Partner { index: Arc::clone(other), path: path_of_other, ranges, merges };
+        let chosen = Chosen { source, path, partner: Some(partner), skips: None, ..(*first).clone() };
+        // A hint names one index to read by, not two.
+        let way = Way { preferred: None, ..self.way(&chosen, knowledge) }.intersected(second_way, merges);
+        Some((chosen, way))
+    }
+
+    fn may_change(&self, index: &TableIndex) -> bool {
+        self.reader.may_change(index.codec.index().storage_id())
+    }
+}
+
+/// Is it by ranges of entries that conditions narrow?
+fn is_narrow(found: &Chosen) -> bool {
+    let ranges = &found.path.ranges;
+    let is_range = matches!(ranges.access, Access::Range | Access::SkipScan);
+    found.source.used_index().is_some() && ranges.parts_used > 0 && is_range
+}
+
+/// In the ranges of a way.
+fn entries(way: &Way) -> f64 {
+    way.expected.map_or(way.rows as f64, |expected| expected.in_ranges)
+}
+
+/// Do entries come in the order of their rowkeys: is it one range with one value in each part of the index, behind which
+/// the whole rowkey stands as it does in entries of others?
+fn is_in_rowkey_order(table: &RowCodec, index: &TableIndex, path: &AccessPath) -> bool {
+    let (own, schema) = (index.own_parts(), index.entries.key_schema());
+    let in_entries = index.entries.table().key.iter().zip(&schema.parts).skip(own);
+    let in_table = table.table().key.iter().zip(&table.key_schema().parts);
+    let ty = |part: &KeyPart| (part.ty, part.descending, part.nulls_first);
+    let is_rowkey =
+        in_entries.map(|(key, part)| (key.column, ty(part))).eq(in_table.map(|(key, part)| (key.column, ty(part))));
+    path.ranges.ranges.len() == 1 && path.ranges.equal_parts >= own && schema.salt_buckets.is_none() && is_rowkey
+}

@@ -1,0 +1,66 @@
+//! Entries of one index of which only those count whose rowkeys another index has, too.
+//!
+//! The rowkeys of the other index are few, as all that a program reads, and are kept in a set. Conditions are judged on rows
+//! all the same, so that a row which changed between two looks is not taken for one that satisfies them.
+
+use super::reading::Reading;
+use super::scan::{FAMILY, key_ranges};
+use super::{BATCH_ROWS, Run};
+use crate::access::Scanned;
+use crate::{RowsError, RowsResult};
+use rowkey::range::KeyRanges;
+use std::collections::HashSet;
+use store::ScanRequest;
+
+/// A stored entry: key and fragment.
+type Entry<'a> = (&'a [u8], &'a [u8]);
+
+/// Rowkeys of the entries of an index.
+pub(super) struct Rowkeys(HashSet<Vec<u8>>);
+
+impl Rowkeys {
+    /// All of some ranges.
+    pub(super) async fn read(reading: Reading<'_>, ranges: KeyRanges, run: &mut Run<'_>) -> RowsResult<Self> {
+        let mut keys = HashSet::new();
+        let ranges = key_ranges(ranges.ranges);
+        if ranges.is_empty() {
+            return Ok(Self(keys));
+        }
+        let request = ScanRequest { batch_rows: BATCH_ROWS, ..ScanRequest::new(reading.storage(), FAMILY, ranges) };
+        let mut scan = run.view.scan(request).await?;
+        while let Some(batch) = scan.next().await? {
+            run.budget.read(batch.len())?;
+            for entry in batch.keys().zip(batch.fragments()) {
+                let rowkey = rowkey_of(reading, entry)?;
+                run.budget.hold_bytes(rowkey.len() + size_of::<Vec<u8>>() * 2)?;
+                keys.insert(rowkey);
+            }
+            run.budget.give_way().await?;
+        }
+        Ok(Self(keys))
+    }
+
+    /// Those of the entries of another index whose rowkeys are among them.
+    pub(super) fn of<'a>(
+        &self,
+        reading: Reading<'_>,
+        entries: impl Iterator<Item = Entry<'a>>,
+    ) -> RowsResult<Vec<Entry<'a>>> {
+        let mut both = Vec::new();
+        for entry in entries {
+            if self.0.contains(&rowkey_of(reading, entry)?) {
+                both.push(entry);
+            }
+        }
+        Ok(both)
+    }
+}
+
+fn rowkey_of(reading: Reading<'_>, (key, fragment): Entry<'_>) -> RowsResult<Vec<u8>> {
+    let Scanned::Fetching(index, table) = &reading.way.scanned else {
+        return Err(RowsError::internal("an intersection of what is no index"));
+    };
+    let mut rowkey = Vec::new();
+    index.rowkey_into(table, key, fragment, &mut rowkey)?;
+    Ok(rowkey)
+}
