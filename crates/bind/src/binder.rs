@@ -5,7 +5,7 @@ use crate::position::Lines;
 use crate::relations::{Environment, Relations};
 use crate::scope::{Boundary, CteEntry, Scope, ScopeItem};
 use crate::tree::{
-    Body, Bound, ColId, ColInfo, CteBody, CteId, Facts, InsertSource, Kind, Needs, NewValue, OnConflict, ParamId,
+    Body, Bound, ColId, ColInfo, Cte, CteBody, CteId, Facts, InsertSource, Kind, Needs, NewValue, OnConflict, ParamId,
     Query, Rel, RelId, Scalar, Span,
 };
 use crate::write::scalars_mut;
@@ -155,6 +155,7 @@ impl<'a> Binder<'a> {
                     filter.iter_mut().for_each(|value| self.fill_subqueries(value));
                 }
                 insert.returning.iter_mut().for_each(|(_, value)| self.fill_subqueries(value));
+                self.fill_ctes(&mut insert.ctes);
             }
             Body::Update(update) | Body::Delete(update) => {
                 self.fill_target(&mut update.target);
@@ -168,7 +169,12 @@ impl<'a> Binder<'a> {
     }
 
     fn fill_query(&self, query: &mut Query) {
-        for cte in &mut query.ctes {
+        self.fill_ctes(&mut query.ctes);
+        self.fill(&mut query.rel);
+    }
+
+    fn fill_ctes(&self, ctes: &mut [Cte]) {
+        for cte in ctes {
             match &mut cte.body {
                 CteBody::Inline(rel) | CteBody::Once(rel) => self.fill(rel),
                 CteBody::Recursive { base, step, .. } => {
@@ -177,7 +183,6 @@ impl<'a> Binder<'a> {
                 }
             }
         }
-        self.fill(&mut query.rel);
     }
 
     fn fill_value(&self, value: &mut NewValue) {
@@ -266,7 +271,7 @@ impl<'a> Binder<'a> {
         while self.params.len() <= at {
             self.params.push(Parameter { ty: plain(TypeId::UNKNOWN), span: Span::default(), used: false });
         }
-        let Some(param) = self.params.get_mut(at) else { return Err(self.not_built("a parameter of this number")) };
+        let Some(param) = self.params.get_mut(at) else { return Err(self.internal("a parameter without a place")) };
         if !param.used || param.span.is_empty() {
             (param.used, param.span) = (true, span);
         }
@@ -291,9 +296,19 @@ impl<'a> Binder<'a> {
         BindError::new(BindErrorKind::NotBuilt { feature: feature.into() }, Span::default())
     }
 
+    /// What no statement should lead to.
+    pub(crate) fn internal(&self, what: impl Into<Cow<'static, str>>) -> BindError {
+        BindError::new(BindErrorKind::Internal { what: what.into() }, Span::default())
+    }
+
     /// What no part of this database has.
     pub(crate) fn unsupported<T>(&self, feature: impl Into<Cow<'static, str>>) -> BindResult<T> {
         self.error(BindErrorKind::Unsupported { feature: feature.into() }, Span::default())
+    }
+
+    /// What no part of this database has, and where it stands.
+    pub(crate) fn unsupported_at<T>(&self, feature: impl Into<Cow<'static, str>>, span: Span) -> BindResult<T> {
+        self.error(BindErrorKind::Unsupported { feature: feature.into() }, span)
     }
 
     pub(crate) fn error<T>(&self, kind: BindErrorKind, span: Span) -> BindResult<T> {

@@ -43,7 +43,7 @@ impl Binder<'_> {
         };
         if let Some(relation) = relation {
             let Some(Found::Computed(found)) = self.relations.find(None, Some("pg_catalog"), relation) else {
-                return Err(self.not_built("a catalog behind a function"));
+                return Err(self.internal("the catalog behind a function is not there"));
             };
             let mut source = self.computed_in_from(found, alias)?;
             if let (None, Some(item)) = (alias, source.items.first_mut()) {
@@ -68,7 +68,7 @@ impl Binder<'_> {
         let options = self.scalar(arg)?;
         let options = self.coerce(options, plain(builtins::TypeId::TEXT_ARRAY), crate::tree::CastContext::Implicit)?;
         let call = self.set_call("unnest", vec![options], span)?;
-        let Some(option) = call.cols.first().copied() else { return Err(self.not_built("a set without columns")) };
+        let Some(option) = call.cols.first().copied() else { return Err(self.internal("a set without columns")) };
         let option = || Scalar { kind: Kind::Col(ColRef { id: option, level: 0 }), ty: Ty::TEXT, span };
         let text = |text: &str| Scalar { kind: Kind::Const(Datum::Text(text.to_owned())), ty: Ty::TEXT, span };
         let number = |number| Scalar { kind: Kind::Const(Datum::Int4(number)), ty: Ty::INT4, span };
@@ -119,16 +119,22 @@ impl Binder<'_> {
         };
         match (idents, args.as_slice()) {
             ([schema, name], [array]) if is_expand_array(schema, name) => self.record_of_set(array.clone(), span),
-            ([schema, ..], _) if !self.relations.has_schema(&fold(schema)) => {
-                self.error(BindErrorKind::UndefinedSchema { name: fold(schema) }, span)
-            }
-            _ => {
-                let name = idents.iter().map(|ident| fold(ident)).collect::<Vec<_>>().join(".");
-                let args = args.iter().map(|arg| name_of(arg.ty)).collect();
-                Err(BindError::new(BindErrorKind::UndefinedFunction { name, args }, span).with_hint(
-                    "No function matches the given name and argument types. You might need to add explicit type casts.",
-                ))
-            }
+            _ => Err(self.no_function_of_schema(idents, &args)),
         }
+    }
+
+    /// A name with a schema that has no functions.
+    pub(crate) fn no_function_of_schema(&self, idents: &[&ast::Ident], args: &[Scalar]) -> BindError {
+        let span = idents.iter().fold(Span::default(), |all, ident| all.with(self.span(ident.span)));
+        if let [schema, _] = idents
+            && !self.relations.has_schema(&fold(schema))
+        {
+            return BindError::new(BindErrorKind::UndefinedSchema { name: fold(schema) }, span);
+        }
+        let name = idents.iter().map(|ident| fold(ident)).collect::<Vec<_>>().join(".");
+        let args = args.iter().map(|arg| name_of(arg.ty)).collect();
+        BindError::new(BindErrorKind::UndefinedFunction { name, args }, span).with_hint(
+            "No function matches the given name and argument types. You might need to add explicit type casts.",
+        )
     }
 }

@@ -71,10 +71,10 @@ impl Binder<'_> {
     fn coerce_unknown(&mut self, value: Scalar, to: Ty, context: CastContext) -> BindResult<Scalar> {
         let span = value.span;
         match value.kind {
-            Kind::Const(Datum::Text(text)) if to.data_type().is_none() => {
+            Kind::Const(Datum::Text(text)) if to.data_type().is_none() && !is_array_of_chars(to) => {
                 match self.catalog_literal(&text, to, context, span)? {
                     Some(value) => Ok(value),
-                    None => Err(self.not_built(format!("a literal of type {}", name_of(to)))),
+                    None => self.unsupported(format!("a literal of type {}", name_of(to))),
                 }
             }
             Kind::Const(Datum::Text(text)) => {
@@ -97,7 +97,7 @@ impl Binder<'_> {
             Kind::Const(_) => Ok(Scalar { kind: Kind::Const(Datum::Null), ty: to, span }),
             Kind::Param(id) => {
                 let Some(param) = self.params.get_mut(usize::from(id.0)) else {
-                    return Err(self.not_built("a parameter of this number"));
+                    return Err(self.internal("a parameter without a place"));
                 };
                 if param.ty.id == TypeId::UNKNOWN {
                     param.ty = plain(to.id);
@@ -109,7 +109,7 @@ impl Binder<'_> {
                 let typed = Scalar { kind: Kind::Param(id), ty: plain(to.id), span };
                 Ok(self.fit(typed, to, context))
             }
-            _ => Err(self.not_built("a computed value of unknown type")),
+            _ => Err(self.internal("a computed value of unknown type")),
         }
     }
 
@@ -158,8 +158,8 @@ impl Binder<'_> {
             text::check_zero_byte(text).map_err(wrong)?;
             return Ok(Datum::Text(text.trim_end_matches(' ').to_owned()));
         }
-        let Some(ty) = to.data_type() else {
-            return Err(self.not_built(format!("a literal of type {}", name_of(to))));
+        let Some(ty) = (if is_array_of_chars(to) { to.held_type() } else { to.data_type() }) else {
+            return self.unsupported(format!("a literal of type {}", name_of(to)));
         };
         if context == CastContext::Explicit && ty.is_text() {
             return coerce::cast(&ty, Datum::Text(text.to_owned())).map_err(wrong);
@@ -292,6 +292,11 @@ pub(crate) fn without_limits(value: Scalar) -> Scalar {
 
 pub(crate) fn null_of(ty: Ty) -> Scalar {
     Scalar { kind: Kind::Const(Datum::Null), ty, span: Span::default() }
+}
+
+/// Arrays of `char(n)` are kept as arrays of text.
+fn is_array_of_chars(ty: Ty) -> bool {
+    ty.id.element() == Some(TypeId::BPCHAR)
 }
 
 /// Words that PostgreSQL reads as the time of the statement.

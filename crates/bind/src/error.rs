@@ -270,6 +270,15 @@ pub enum BindErrorKind {
     /// What no part of this database has (0A000).
     #[error("{feature} is not supported")]
     Unsupported { feature: Cow<'static, str> },
+    /// 42601.
+    #[error("improper {what} name (too many dotted names): {name}")]
+    DottedNames { what: &'static str, name: String },
+    /// 42601.
+    #[error("argument name \"{name}\" used more than once")]
+    ArgumentTwice { name: String },
+    /// XX000: a defect of the binder, or a tree that the parser does not make.
+    #[error("internal error: {what}")]
+    Internal { what: Cow<'static, str> },
     /// 54000: more columns or parameters than ids.
     #[error("statement has too many columns")]
     TooManyColumns,

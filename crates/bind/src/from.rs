@@ -3,9 +3,11 @@
 use crate::binder::Binder;
 use crate::error::{BindError, BindErrorKind, BindResult};
 use crate::name::{fold, parts};
+use crate::query::Rows;
 use crate::relations::Found;
 use crate::scope::{Boundary, ItemColumns, ScopeItem};
-use crate::tree::{ApplyKind, ColId, JoinKind, Rel, Span};
+use crate::tree::{ApplyKind, CastContext, ColId, ColRef, JoinKind, Kind, Rel, Scalar, Span};
+use builtins::Ty;
 use catalog::{Table, View};
 use sql::ast;
 use std::collections::BTreeMap;
@@ -60,13 +62,20 @@ impl Binder<'_> {
             ast::TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_ordinality, .. } => {
                 self.unnest_in_from(array_exprs, *with_ordinality, alias.as_ref())
             }
-            _ => Err(self.not_built("this item of FROM")),
+            ast::TableFactor::Function { name, args, with_ordinality, alias, .. } => {
+                self.function_in_from(name, args, *with_ordinality, alias.as_ref())
+            }
+            ast::TableFactor::NestedJoin { table_with_joins, alias: Some(alias) } => {
+                let source = self.joined_tables(table_with_joins)?;
+                self.named_join(source, alias)
+            }
+            _ => Err(self.internal("an item of FROM that the parser refuses")),
         }
     }
 
     /// A table, a view or a query of WITH.
     fn named_relation(&mut self, name: &ast::ObjectName, alias: Option<&ast::TableAlias>) -> BindResult<Source> {
-        let Some(idents) = parts(name) else { return Err(self.not_built("a computed name in FROM")) };
+        let Some(idents) = parts(name) else { return self.unsupported("a computed name in FROM") };
         let names: Vec<String> = idents.iter().map(|ident| fold(ident)).collect();
         let span = idents.iter().fold(Span::default(), |all, ident| all.with(self.span(ident.span)));
         let (schema, bare) = match names.as_slice() {
@@ -81,13 +90,16 @@ impl Binder<'_> {
                 self.check_database(database, &names.join("."), span)?;
                 (Some(schema.as_str()), bare)
             }
-            _ => return Err(self.not_built("a name with a database")),
+            _ => {
+                let kind = BindErrorKind::DottedNames { what: "relation", name: names.join(".") };
+                return self.error(kind, span);
+            }
         };
         match self.relations.find(self.path.as_deref(), schema, bare) {
             Some(Found::Table(table)) => self.table_in_from(table, alias),
             Some(Found::View(view)) => self.view_in_from(&view, alias),
             Some(Found::Computed(relation)) => self.computed_in_from(relation, alias),
-            Some(Found::Other(what)) => Err(self.not_built(what)),
+            Some(Found::Other(what)) => self.unsupported(what),
             None => Err(self.missing_table(&names, span)),
         }
     }
@@ -109,16 +121,9 @@ impl Binder<'_> {
 
     /// A view is a derived table of the query that it is kept as.
     fn view_in_from(&mut self, view: &View, alias: Option<&ast::TableAlias>) -> BindResult<Source> {
-        let Ok(query) = sql::parse_query(&view.query) else { return Err(self.not_built("the text of this view")) };
+        let Ok(query) = sql::parse_query(&view.query) else { return Err(self.internal("a view that is no query")) };
         let rows = self.within_view(view.search_path.clone(), |binder| binder.subquery_rows(&query))?;
-        let known = |(output, column): (&(String, ColId), &catalog::ViewColumn)| {
-            // A view keeps the types of answers, which are not those of all catalogs' columns.
-            let answer = self.col_ty(output.1).answer_type().map(|ty| builtins::Ty::of(&ty).id);
-            answer == Some(builtins::Ty::of(&column.ty).id)
-        };
-        if rows.outputs.len() != view.columns.len() || !rows.outputs.iter().zip(&view.columns).all(known) {
-            return Err(self.not_built("a view whose columns have changed"));
-        }
+        let rows = self.as_defined(view, rows)?;
         self.needs.relations.entry(view.oid).or_default().direct |= self.view_depth == 0;
         // They are columns of this reference to the view alone.
         for (number, (_, id)) in (1_i16..).zip(&rows.outputs) {
@@ -132,6 +137,52 @@ impl Binder<'_> {
         let mut item = self.named_item(Some(&view.name), columns, alias)?;
         item.table = alias.is_none().then_some(view.oid);
         Ok(Source { rel: rows.rel, items: vec![item], free: Vec::new() })
+    }
+
+    /// The columns that a view was made with, of the types that it has told of them: a `*` in its query may stand for more
+    /// by now, and a catalog's column may be of another type.
+    fn as_defined(&mut self, view: &View, rows: Rows) -> BindResult<Rows> {
+        let by_place = rows.outputs.len() == view.columns.len();
+        let (mut outputs, mut exprs) = (Vec::with_capacity(view.columns.len()), Vec::new());
+        for (at, column) in view.columns.iter().enumerate() {
+            let fits = |(place, (name, _)): &(usize, &(String, ColId))| match by_place {
+                true => *place == at,
+                false => *name == column.name,
+            };
+            let Some((_, (name, id))) = rows.outputs.iter().enumerate().find(fits) else {
+                return Err(self.internal(format!("view {} lost its column {}", view.name, column.name)));
+            };
+            let (ty, told) = (self.col_ty(*id), Ty::of(&column.ty));
+            // A view keeps the types of answers, which are not those of all catalogs' columns.
+            if ty.answer_type().is_some_and(|ty| Ty::of(&ty).id == told.id) {
+                outputs.push((name.clone(), *id));
+                continue;
+            }
+            let kind = Kind::Col(ColRef { id: *id, level: 0 });
+            let value = Scalar { kind, ty, span: Span::default() };
+            let value = self.coerce(value, Ty::plain(told.id), CastContext::Explicit)?;
+            let col = self.computed(name, &value)?;
+            exprs.push((col, value));
+            outputs.push((name.clone(), col));
+        }
+        let rel = match exprs.is_empty() {
+            true => rows.rel,
+            false => Rel::Project { input: Box::new(rows.rel), exprs },
+        };
+        Ok(Rows { rel, outputs })
+    }
+
+    /// `(a JOIN b ON …) AS j`: the columns of both under one name, which hides theirs.
+    fn named_join(&mut self, source: Source, alias: &ast::TableAlias) -> BindResult<Source> {
+        let mut columns = Vec::new();
+        for column in self.visible(&source.items) {
+            if let Some(item) = source.items.get(column.place.0) {
+                columns.push((column.name, self.item_col(&item.columns, column.place.1)?));
+            }
+        }
+        self.remember(&fold(&alias.name), None);
+        let item = self.named_item(None, columns, Some(alias))?;
+        Ok(Source { rel: source.rel, items: vec![item], free: source.free })
     }
 
     fn derived_table(

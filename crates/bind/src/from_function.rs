@@ -32,7 +32,13 @@ impl Binder<'_> {
             Some([ident]) => ident,
             Some([schema, ident]) if fold(schema) == "pg_catalog" => ident,
             Some([schema, ident]) if is_expand_array(schema, ident) => ident,
-            _ => return Err(self.not_built("a function with a schema in FROM")),
+            Some(idents) => {
+                let list =
+                    ast::FunctionArgumentList { duplicate_treatment: None, args: list.to_vec(), clauses: Vec::new() };
+                let args = self.arguments(&list)?;
+                return Err(self.no_function_of_schema(idents, &args));
+            }
+            None => return self.unsupported("a computed name in FROM"),
         };
         let (name, span) = (fold(ident), self.span(ident.span));
         let list = ast::FunctionArgumentList { duplicate_treatment: None, args: list.to_vec(), clauses: Vec::new() };
@@ -152,10 +158,10 @@ impl Binder<'_> {
 
     pub(crate) fn set_call(&mut self, name: &str, args: Vec<Scalar>, span: Span) -> BindResult<SetCall> {
         let Resolved::Call(call) = self.resolve_call(name, &args, span)? else {
-            return Err(self.not_built("a set of a cast"));
+            return Err(self.internal("a set that is a cast"));
         };
         if call.defaults > 0 || call.variadic.is_some() || call.returns.id == TypeId::RECORD {
-            return Err(self.not_built("this function in FROM"));
+            return self.unsupported_at(format!("function {name}() in FROM"), span);
         }
         self.note_call(call.function.id);
         let args = self.call_arguments(&call, args)?;

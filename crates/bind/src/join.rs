@@ -164,7 +164,9 @@ impl Binder<'_> {
             [one] => one.place,
             _ => return self.error(BindErrorKind::AmbiguousUsing { name: name.to_owned(), side }, span),
         };
-        let Some(item) = source.items.get_mut(place.0) else { return Err(self.not_built("a column of USING")) };
+        let Some(item) = source.items.get_mut(place.0) else {
+            return Err(self.internal("a column of USING without a place"));
+        };
         item.qualified_only.push(place.1);
         let id = self.item_col(&item.columns, place.1)?;
         Ok(Scalar { kind: Kind::Col(ColRef { id, level: 0 }), ty: self.col_ty(id), span })
@@ -176,7 +178,8 @@ impl Binder<'_> {
         let ty = self.unify(&mut sides, "JOIN/USING")?;
         let is_plain = |side: &Scalar| matches!(side.kind, Kind::Col(_));
         let span = Span::default();
-        let [left, right] = <[Scalar; 2]>::try_from(sides).map_err(|_| self.not_built("this join"))?;
+        let [left, right] =
+            <[Scalar; 2]>::try_from(sides).map_err(|_| self.internal("a pair of columns that is none"))?;
         Ok(match kind {
             JoinKind::Full => Scalar { kind: Kind::Coalesce(vec![left, right]), ty, span },
             JoinKind::Right => right,

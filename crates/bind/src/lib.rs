@@ -9,8 +9,8 @@
 //! - `select` puts a SELECT together: grouping, output list, ORDER BY; `query` what stands around it.
 //! - `coerce` gives types to literals and parameters and puts casts into the tree.
 //!
-//! Invariants: nothing below rewrites syntax, and nothing above looks up a name again. What is not built here yet is
-//! [`BindErrorKind::NotBuilt`], never a guess.
+//! Invariants: nothing below rewrites syntax, and nothing above looks up a name again. What Bennu does not have is
+//! [`BindErrorKind::Unsupported`] (0A000), which names it.
 //!
 //! Read next: `tree`.
 
@@ -33,6 +33,7 @@ mod query;
 mod recursive;
 mod relations;
 mod same;
+mod same_rows;
 mod scalar;
 mod scope;
 mod select;
@@ -55,7 +56,7 @@ use tree::Bound;
 /// Binds a statement. `declared` has the types of `$1`, `$2`, … that the client named.
 ///
 /// # Errors
-/// [`BindErrorKind::NotBuilt`] for statements and forms that this binder does not know yet; else what PostgreSQL says.
+/// What PostgreSQL says of it; 0A000 for what is not supported.
 pub fn bind(
     statement: &sql::Statement,
     relations: &dyn Relations,
@@ -68,7 +69,7 @@ pub fn bind(
         sql::Statement::Insert(insert) => binder.statement_insert(insert)?,
         sql::Statement::Update(update) => binder.statement_update(update)?,
         sql::Statement::Delete(delete) => binder.statement_delete(delete)?,
-        _ => return Err(binder.not_built("a statement that neither reads nor writes rows")),
+        _ => return Err(binder.internal("a statement that neither reads nor writes rows")),
     };
     binder.finish(body)
 }

@@ -23,6 +23,9 @@ impl Binder<'_> {
     /// A statement that is a query.
     pub(crate) fn statement_query(&mut self, query: &ast::Query) -> BindResult<Body> {
         let rows = self.subquery_rows(query)?;
+        if rows.outputs.iter().any(|(_, col)| self.records.contains_key(col)) {
+            return self.unsupported("a row as a column of a result");
+        }
         let outputs = rows.outputs.into_iter().map(|(name, col)| Output { col, name }).collect();
         Ok(Body::Query(Query { ctes: std::mem::take(&mut self.cte_bodies), rel: rows.rel, outputs }))
     }
@@ -52,7 +55,7 @@ impl Binder<'_> {
     /// A query whose outputs may be without types if `untyped`.
     pub(crate) fn query(&mut self, query: &ast::Query, untyped: bool) -> BindResult<Selected> {
         if !query.locks.is_empty() {
-            return Err(self.not_built("locks of rows"));
+            return Err(self.internal("a locking clause that was not read"));
         }
         let before = self.ctes.len();
         let bound = self.query_with(query, untyped);
@@ -130,7 +133,7 @@ impl Binder<'_> {
                 let selected = self.set_operation(left, *op, *set_quantifier, right)?;
                 self.sorted_outputs(selected, order_by)
             }
-            _ => Err(self.not_built("this form of query")),
+            _ => Err(self.internal("a form of query that the parser refuses")),
         }
     }
 
@@ -223,8 +226,8 @@ impl Binder<'_> {
             Some(ast::CteAsMaterialized::NotMaterialized) => false,
             None => own == Volatility::Volatile,
         };
-        // What it reads from outside differs from row to row.
-        let once = once && free.is_empty();
+        // What it reads from outside differs from row to row, or from step to step.
+        let once = once && free.is_empty() && !self.reads_work_table(&rows.rel);
         let body = if once { CteBody::Once(rows.rel) } else { CteBody::Inline(rows.rel) };
         self.cte_bodies.push(Cte { id, cols: rows.outputs.iter().map(|(_, col)| *col).collect(), body });
         Ok(CteEntry { name, id, columns: rows.outputs, state: CteState::Ready, free })
@@ -240,7 +243,7 @@ impl Binder<'_> {
     /// A reference to a query of WITH: columns of its own for those of the definition.
     pub(crate) fn cte_in_from(&mut self, at: usize, alias: Option<&ast::TableAlias>) -> BindResult<Source> {
         let within = self.boundaries.len();
-        let Some(entry) = self.ctes.get_mut(at) else { return Err(self.not_built("a query of WITH")) };
+        let Some(entry) = self.ctes.get_mut(at) else { return Err(self.internal("a query of WITH without a place")) };
         let in_expression = |boundaries: usize| {
             self.boundaries.get(boundaries..within).is_some_and(|inner| inner.iter().any(|one| one.in_expression))
         };

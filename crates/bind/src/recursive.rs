@@ -21,7 +21,8 @@ use std::ops::ControlFlow;
 /// A recursive query with its name in the statement and its columns.
 type NamedCte = (CteId, Vec<(String, ColId)>, CteBody);
 
-/// Second terms of a statement that are bound again with other digits, at most.
+/// Second terms of a statement that are bound again with other digits, at most; those behind them have none from the
+/// first on.
 const MOST_RETRIES: usize = 16;
 
 /// The two terms of a recursive query.
@@ -63,7 +64,10 @@ impl Binder<'_> {
                 return self.error(kind, Default::default());
             }
             let entry = match terms {
-                Some(terms) => self.recursive_cte(cte, &terms, first + at)?,
+                Some(terms) => match self.recursive_cte(cte, &terms, first + at)? {
+                    Some(entry) => entry,
+                    None => self.cte(cte, name)?,
+                },
                 None => self.cte(cte, name)?,
             };
             if let Some(slot) = self.ctes.get_mut(first + at) {
@@ -73,7 +77,8 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn recursive_cte(&mut self, cte: &ast::Cte, terms: &Terms<'_>, place: usize) -> BindResult<CteEntry> {
+    /// `None`: what has its name within it is another query.
+    fn recursive_cte(&mut self, cte: &ast::Cte, terms: &Terms<'_>, place: usize) -> BindResult<Option<CteEntry>> {
         let volatility = std::mem::replace(&mut self.facts.volatility, Volatility::Immutable);
         self.boundaries.push(Boundary { depth: self.scopes.len(), free: BTreeMap::new(), in_expression: false });
         let known = self.ctes.len();
@@ -85,29 +90,38 @@ impl Binder<'_> {
         let free = self.boundaries.pop().map(|boundary| boundary.free).unwrap_or_default();
         let own = std::mem::replace(&mut self.facts.volatility, volatility);
         self.facts.volatility = volatility.max(own);
-        let (id, columns, body) = bound?;
+        let Some((id, columns, body)) = bound? else { return Ok(None) };
         let free = self.outer_columns(free);
-        if own == Volatility::Volatile {
-            return Err(self.not_built("a recursive query that is volatile"));
+        if let Some(entry) = self.ctes.get_mut(place) {
+            entry.state = CteState::Ready;
         }
+        let body = match body {
+            CteBody::Recursive { base, step, step_cols, distinct, .. } => {
+                let reads_outside = !free.is_empty() || self.reads_work_table(&base) || self.reads_work_table(&step);
+                let once = own == Volatility::Volatile && !reads_outside;
+                CteBody::Recursive { base, step, step_cols, distinct, once }
+            }
+            body => body,
+        };
         self.cte_bodies.push(Cte { id, cols: columns.iter().map(|(_, col)| *col).collect(), body });
-        Ok(CteEntry { name: fold(&cte.alias.name), id, columns, state: CteState::Ready, free })
+        Ok(Some(CteEntry { name: fold(&cte.alias.name), id, columns, state: CteState::Ready, free }))
     }
 
-    fn terms(&mut self, cte: &ast::Cte, terms: &Terms<'_>, place: usize) -> BindResult<NamedCte> {
+    fn terms(&mut self, cte: &ast::Cte, terms: &Terms<'_>, place: usize) -> BindResult<Option<NamedCte>> {
         let Some(id) = self.ctes.get(place).map(|entry| entry.id) else {
-            return Err(self.not_built("a query of WITH"));
+            return Err(self.internal("a query of WITH without a place"));
         };
         let mut base = self.base(cte, terms.base)?;
-        let (step, exprs) = self.step(cte, terms, place, &mut base)?;
+        let Some((step, exprs)) = self.step(cte, terms, place, &mut base)? else { return Ok(None) };
         let step_cols = exprs.iter().map(|(col, _)| *col).collect();
         let body = CteBody::Recursive {
             base: Rel::Project { input: Box::new(base.rel), exprs: base.exprs },
             step: Rel::Project { input: Box::new(step), exprs },
             step_cols,
             distinct: terms.distinct,
+            once: false,
         };
-        Ok((id, base.columns, body))
+        Ok(Some((id, base.columns, body)))
     }
 
     fn base(&mut self, cte: &ast::Cte, term: &ast::SetExpr) -> BindResult<Base> {
@@ -132,18 +146,20 @@ impl Binder<'_> {
         terms: &Terms<'_>,
         place: usize,
         base: &mut Base,
-    ) -> BindResult<(Rel, Vec<(ColId, Scalar)>)> {
-        let mut selected = self.second_term(terms, place, base)?;
+    ) -> BindResult<Option<(Rel, Vec<(ColId, Scalar)>)>> {
+        if self.retries >= MOST_RETRIES {
+            // Recursive queries within each other would be bound twice at each level.
+            (0..base.columns.len()).for_each(|at| self.free_digits(at, base));
+        }
+        let Some(mut selected) = self.second_term(terms, place, base)? else { return Ok(None) };
         let widened = self.check_types(cte, terms, &selected, base)?;
         if !widened.is_empty() {
             self.retries += 1;
-            if self.retries > MOST_RETRIES {
-                return Err(self.not_built("so many recursive queries of numerics"));
-            }
             for at in widened {
                 self.free_digits(at, base);
             }
-            selected = self.second_term(terms, place, base)?;
+            let Some(again) = self.second_term(terms, place, base)? else { return Ok(None) };
+            selected = again;
             self.check_types(cte, terms, &selected, base)?;
         }
         let mut exprs = Vec::with_capacity(base.columns.len());
@@ -153,12 +169,15 @@ impl Binder<'_> {
             let value = if value.ty.digits == wanted.digits { value } else { with_digits(value, wanted.digits) };
             exprs.push((self.computed(name, &value)?, value));
         }
-        Ok((selected.rel, exprs))
+        Ok(Some((selected.rel, exprs)))
     }
 
-    fn second_term(&mut self, terms: &Terms<'_>, place: usize, base: &Base) -> BindResult<Selected> {
+    /// The second term; `None`: it does not read the query.
+    fn second_term(&mut self, terms: &Terms<'_>, place: usize, base: &Base) -> BindResult<Option<Selected>> {
         let boundaries = self.boundaries.len();
-        let Some(entry) = self.ctes.get_mut(place) else { return Err(self.not_built("a query of WITH")) };
+        let Some(entry) = self.ctes.get_mut(place) else {
+            return Err(self.internal("a query of WITH without a place"));
+        };
         entry.columns.clone_from(&base.columns);
         entry.state = CteState::Working { boundaries, is_read: false };
         let id = entry.id;
@@ -166,13 +185,10 @@ impl Binder<'_> {
         let is_read =
             matches!(self.ctes.get(place).map(|entry| &entry.state), Some(CteState::Working { is_read: true, .. }));
         if !is_read {
-            return Err(self.not_built("this form of recursive query"));
-        }
-        if windows_over(&selected.rel, id) {
-            return Err(self.not_built("a window over a recursive query within itself"));
+            return Ok(None);
         }
         match misplaced(&selected.rel, id) {
-            None => Ok(selected),
+            None => Ok(Some(selected)),
             Some(wrong) => {
                 let name = self.ctes.get(place).map(|entry| entry.name.clone()).unwrap_or_default();
                 self.error(BindErrorKind::Recursion { name, wrong }, Default::default())
@@ -198,15 +214,13 @@ impl Binder<'_> {
                 let (left, right) = (name_of(first), name_of(value.ty));
                 return self.error(BindErrorKind::NoCommonType { what: "UNION", left, right }, value.span);
             };
-            if common.id != first.id {
+            let limits_differ = first.typmod != -1 && value.ty.typmod != first.typmod;
+            if common.id != first.id || limits_differ {
                 let (name, column) = (fold(&cte.alias.name), at + 1);
                 let (first, all) = (first.sql_name(), name_of(common));
                 let kind = BindErrorKind::RecursiveType { name, column, first, all };
                 let hint = "Cast the output of the non-recursive term to the correct type.";
                 return Err(BindError::new(kind, self.span_of_output(base, at)).with_hint(hint));
-            }
-            if first.typmod != -1 && value.ty.typmod != first.typmod {
-                return Err(self.not_built("a recursive query of limited types"));
             }
             if terms.distinct {
                 self.equality(first, value.span)?;
@@ -216,6 +230,27 @@ impl Binder<'_> {
             }
         }
         Ok(widened)
+    }
+
+    /// Does it read rows that a recursive query around it has found last? They differ from one step to the next.
+    pub(crate) fn reads_work_table(&self, rel: &Rel) -> bool {
+        let mut found = match rel {
+            Rel::CteScan { cte, .. } => {
+                let working = |entry: &CteEntry| matches!(entry.state, CteState::Working { .. });
+                match self.ctes.iter().find(|entry| entry.id == *cte) {
+                    Some(entry) if working(entry) => true,
+                    _ => self.cte_bodies.iter().find(|known| known.id == *cte).is_some_and(|known| match &known.body {
+                        CteBody::Inline(rel) | CteBody::Once(rel) => self.reads_work_table(rel),
+                        CteBody::Recursive { base, step, .. } => {
+                            self.reads_work_table(base) || self.reads_work_table(step)
+                        }
+                    }),
+                }
+            }
+            _ => false,
+        };
+        rel.each_input(&mut |input| found = found || self.reads_work_table(input));
+        found
     }
 
     fn span_of_output(&self, base: &Base, at: usize) -> crate::tree::Span {
@@ -308,13 +343,6 @@ fn misplaced(rel: &Rel, cte: CteId) -> Option<RecursionError> {
             found
         }
     }
-}
-
-/// Is there a window function over the work table?
-fn windows_over(rel: &Rel, cte: CteId) -> bool {
-    let mut found = matches!(rel, Rel::Window { .. }) && reads_cte(rel, cte);
-    rel.each_input(&mut |input| found = found || windows_over(input, cte));
-    found
 }
 
 fn reads_cte(rel: &Rel, cte: CteId) -> bool {

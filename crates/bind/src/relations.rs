@@ -92,9 +92,4 @@ pub trait Relations {
     fn hint_for_missing(&self, _name: &str) -> Option<&'static str> {
         None
     }
-
-    /// Is there a function of that name that the table of built-ins does not have: one that reads catalogs?
-    fn has_function(&self, _name: &str) -> bool {
-        false
-    }
 }

@@ -1,29 +1,36 @@
 //! Do two expressions mean the same? Ids make `t.a` and `a` equal; where they stand does not matter.
 
-use crate::tree::{ColId, ColInfo, Kind, Rel, Scalar, Subquery};
+use crate::binder::Scanned;
+use crate::same_rows::Pairs;
+use crate::tree::{ColId, Kind, Rel, Scalar, Subquery, SubqueryKind};
 use types::Datum;
 
 /// Equal for certain; volatile calls are never, and subqueries only if they are copies of one.
 pub(crate) fn same(a: &Scalar, b: &Scalar) -> bool {
-    equal(a, b, None)
+    equal(a, b, &mut Pairs::of_copies())
 }
 
-/// Equal, subqueries of the same text among them: their own columns have other ids, of which `cols` tells what they are.
-pub(crate) fn alike(a: &Scalar, b: &Scalar, cols: &[ColInfo]) -> bool {
-    equal(a, b, Some(cols))
+/// Equal, subqueries of the same meaning among them: their own columns have other ids, which `scans` tells of tables and
+/// `oids` of computed relations.
+pub(crate) fn alike(a: &Scalar, b: &Scalar, scans: &[Scanned], oids: &[Option<ColId>]) -> bool {
+    equal(a, b, &mut Pairs::of(scans, oids))
 }
 
-fn equal(a: &Scalar, b: &Scalar, cols: Option<&[ColInfo]>) -> bool {
-    if let (Kind::Subquery(a), Kind::Subquery(b)) = (&a.kind, &b.kind) {
-        return same_subquery(a, b, cols);
+pub(crate) fn equal(a: &Scalar, b: &Scalar, pairs: &mut Pairs<'_>) -> bool {
+    match (&a.kind, &b.kind) {
+        (Kind::Subquery(a), Kind::Subquery(b)) => same_subquery(a, b, pairs),
+        (Kind::Col(a), Kind::Col(b)) => a.level == b.level && pairs.are_one(a.id, b.id),
+        _ => a.ty == b.ty && same_kind(&a.kind, &b.kind) && same_operands(a, b, pairs),
     }
-    a.ty == b.ty && same_kind(&a.kind, &b.kind) && same_operands(a, b, cols)
+}
+
+pub(crate) fn all_equal(a: &[Scalar], b: &[Scalar], pairs: &mut Pairs<'_>) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b, pairs))
 }
 
 /// All but the operands.
 fn same_kind(a: &Kind, b: &Kind) -> bool {
     match (a, b) {
-        (Kind::Col(a), Kind::Col(b)) => a == b,
         (Kind::Const(a), Kind::Const(b)) => same_datum(a, b),
         (Kind::Param(a), Kind::Param(b)) => a == b,
         (Kind::Session(a), Kind::Session(b)) => a == b,
@@ -41,6 +48,9 @@ fn same_kind(a: &Kind, b: &Kind) -> bool {
         (Kind::Not(_), Kind::Not(_)) | (Kind::IsNull(_), Kind::IsNull(_)) => true,
         (Kind::Is { test: a, .. }, Kind::Is { test: b, .. }) => a == b,
         (Kind::Case { arms: a, other: c }, Kind::Case { arms: b, other: d }) => {
+            a.len() == b.len() && c.is_some() == d.is_some()
+        }
+        (Kind::CaseOf { arms: a, other: c, .. }, Kind::CaseOf { arms: b, other: d, .. }) => {
             a.len() == b.len() && c.is_some() == d.is_some()
         }
         (Kind::Extreme { max: a, args: c, .. }, Kind::Extreme { max: b, args: d, .. }) => a == b && c.len() == d.len(),
@@ -68,54 +78,31 @@ fn same_kind(a: &Kind, b: &Kind) -> bool {
     }
 }
 
-fn same_operands(a: &Scalar, b: &Scalar, cols: Option<&[ColInfo]>) -> bool {
+fn same_operands(a: &Scalar, b: &Scalar, pairs: &mut Pairs<'_>) -> bool {
     let (mut ours, mut theirs): (Vec<&Scalar>, Vec<&Scalar>) = (Vec::new(), Vec::new());
     a.each_operand(&mut |operand| ours.push(operand));
     b.each_operand(&mut |operand| theirs.push(operand));
-    ours.len() == theirs.len() && ours.iter().zip(&theirs).all(|(a, b)| equal(a, b, cols))
+    ours.len() == theirs.len() && ours.iter().zip(&theirs).all(|(a, b)| equal(a, b, pairs))
 }
 
-/// Is one a copy of the other, or are they alike but for the ids of their own columns?
-fn same_subquery(a: &Subquery, b: &Subquery, cols: Option<&[ColInfo]>) -> bool {
-    let free = |subquery: &Subquery| -> Vec<ColId> { subquery.free.iter().map(|col| col.id).collect() };
-    if free(a) != free(b) || a.cols.len() != b.cols.len() || !is_stable(&a.rel) {
-        return false;
-    }
-    let shown = |subquery: &Subquery| format!("{:?}{:?}", subquery.kind, subquery.rel);
-    renamed(&shown(a), a, cols) == renamed(&shown(b), b, cols)
+/// Have they the same rows, and is the same made of them?
+fn same_subquery(a: &Subquery, b: &Subquery, pairs: &mut Pairs<'_>) -> bool {
+    let kinds = match (&a.kind, &b.kind) {
+        (SubqueryKind::Scalar, SubqueryKind::Scalar)
+        | (SubqueryKind::Exists, SubqueryKind::Exists)
+        | (SubqueryKind::ArrayOf, SubqueryKind::ArrayOf) => true,
+        (
+            SubqueryKind::Quantified { left, ops, all },
+            SubqueryKind::Quantified { left: other, ops: others, all: other_all },
+        ) => ops == others && all == other_all && all_equal(left, other, pairs),
+        _ => false,
+    };
+    kinds
+        && a.free.len() == b.free.len()
+        && is_stable(&a.rel)
+        && pairs.same_rows(&a.rel, &b.rel)
+        && pairs.are_all_one(&a.cols, &b.cols)
 }
-
-/// The text of a subquery without spans; with `cols`, its own ids count from the first that stands there.
-fn renamed(text: &str, subquery: &Subquery, cols: Option<&[ColInfo]>) -> String {
-    let free: Vec<String> = subquery.free.iter().map(|col| format!("{:?}", col.id)).collect();
-    let mut known: Vec<&str> = Vec::new();
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = MARKS.iter().filter_map(|mark| rest.find(mark)).min() {
-        let (before, marked) = rest.split_at(at);
-        let end = marked.find([')', '}']).map_or(marked.len(), |end| end + 1);
-        let (mark, behind) = marked.split_at(end);
-        out.push_str(before);
-        match known.iter().position(|other| *other == mark) {
-            _ if mark.starts_with("Span") => {}
-            _ if cols.is_none() || free.iter().any(|free| free == mark) => out.push_str(mark),
-            Some(number) => out.push_str(&format!("#{number}")),
-            None => {
-                known.push(mark);
-                let number = mark.trim_start_matches("ColId(").trim_end_matches(')').parse::<usize>().ok();
-                let at = number.filter(|_| mark.starts_with("ColId(")).and_then(|number| number.checked_sub(1));
-                let info = at.and_then(|at| cols?.get(at)).map(|info| (&info.name, info.ty, info.origin));
-                out.push_str(&format!("#{} {info:?}", known.len() - 1));
-            }
-        }
-        rest = behind;
-    }
-    out.push_str(rest);
-    out
-}
-
-/// What begins the text of an id, or of a span.
-const MARKS: [&str; 3] = ["ColId(", "RelId(", "Span {"];
 
 /// Does it give the same rows each time?
 fn is_stable(rel: &Rel) -> bool {
@@ -139,6 +126,6 @@ fn is_stable_value(value: &Scalar) -> bool {
 }
 
 /// The same value in the same form: `1.0` and `1.00` are not.
-fn same_datum(a: &Datum, b: &Datum) -> bool {
+pub(crate) fn same_datum(a: &Datum, b: &Datum) -> bool {
     std::mem::discriminant(a) == std::mem::discriminant(b) && format!("{a:?}") == format!("{b:?}")
 }

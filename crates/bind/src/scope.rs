@@ -236,7 +236,7 @@ impl Binder<'_> {
             ItemColumns::Table { rel, .. } => self.table_col(*rel, at),
             ItemColumns::Named(columns) | ItemColumns::Computed { columns, .. } => match columns.get(at) {
                 Some((_, id)) => Ok(*id),
-                None => Err(self.not_built("a column that is out of range")),
+                None => Err(self.internal("a column that is out of range")),
             },
         }
     }

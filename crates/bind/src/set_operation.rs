@@ -56,7 +56,9 @@ impl Binder<'_> {
             };
             let mut pair = vec![a, b];
             let ty = self.unify_values(&mut pair, what)?;
-            let Ok([a, b]) = <[Scalar; 2]>::try_from(pair) else { return Err(self.not_built("this operation")) };
+            let Ok([a, b]) = <[Scalar; 2]>::try_from(pair) else {
+                return Err(self.internal("a pair of columns that is none"));
+            };
             if !all {
                 self.equality(ty, a.span)?;
             }
@@ -89,7 +91,7 @@ impl Binder<'_> {
         for key in order_by {
             let at = self.output_place(&key.expr, &selected.outputs)?;
             let Some((_, Scalar { kind: Kind::Col(col), ty, span })) = selected.outputs.get(at) else {
-                return Err(self.not_built("this ORDER BY"));
+                return Err(self.internal("an output that is no column"));
             };
             self.ordering(*ty, *span)?;
             let desc = key.options.asc == Some(false);

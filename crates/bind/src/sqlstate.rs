@@ -56,6 +56,8 @@ fn of_kind(kind: &BindErrorKind) -> &'static str {
         | K::StarWithoutTables
         | K::Syntax { .. } => "42601",
         K::TooManyColumns => "54000",
+        K::DottedNames { .. } | K::ArgumentTwice { .. } => "42601",
+        K::Internal { .. } => "XX000",
         K::TooManyEntries { .. } => "54011",
         K::Value(error) => error.sqlstate(),
         K::Window(error) => error.sqlstate(),

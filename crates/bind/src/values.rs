@@ -19,7 +19,7 @@ impl Binder<'_> {
         for (at, column) in columns.iter().enumerate() {
             let name = format!("column{}", at + 1);
             let Some(ty) = column.first().map(|value| value.ty) else {
-                return Err(self.not_built("VALUES of no rows"));
+                return Err(self.internal("VALUES without rows"));
             };
             let col = self.new_col(ColInfo { name: name.clone(), ty, nullable: true, origin: None })?;
             cols.push(col);

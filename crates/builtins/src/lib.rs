@@ -33,10 +33,11 @@ mod ty;
 
 pub use accumulate::{Accumulator, accumulator};
 pub use bodies::{Comparison, comparison};
+pub use bodies::{like_escape, like_of_bytes};
 pub use env::Env;
 pub use error::{EvalError, Reason};
 pub use function::{Body, FuncId, Function, Kind, Volatility};
-pub use like_pattern::LikePattern;
+pub use like_pattern::{LikePattern, with_escape};
 pub use lists::Operator;
 pub use table::{
     Cast, CastContext, CastMethod, cast, function, functions, functions_named, operator_of, operators_named,

@@ -146,10 +146,68 @@ impl Run {
     }
 }
 
+/// The pattern with a backslash in place of its escape; of an empty one no letter is an escape. As PostgreSQL's
+/// `like_escape()` makes it.
+///
+/// # Errors
+/// 22025 for an escape of several letters.
+pub fn with_escape(pattern: &str, escape: &str) -> Result<String, EvalError> {
+    let mut letters = escape.chars();
+    let escape = letters.next();
+    if letters.next().is_some() {
+        return Err(Reason::Escape.because("invalid escape string"));
+    }
+    let mut out = String::with_capacity(pattern.len());
+    let mut rest = pattern.chars();
+    while let Some(letter) = rest.next() {
+        match letter {
+            letter if Some(letter) == escape => {
+                out.push('\\');
+                out.extend(rest.next());
+            }
+            '\\' => out.push_str("\\\\"),
+            letter => out.push(letter),
+        }
+    }
+    Ok(out)
+}
+
+/// Bytes as the letters of these numbers: a pattern of bytes matches bytes as one of letters does these.
+pub(crate) fn letters_of(bytes: &[u8]) -> String {
+    bytes.iter().copied().map(char::from).collect()
+}
+
+/// The bytes of [`letters_of`].
+pub(crate) fn bytes_of(letters: &str) -> Vec<u8> {
+    letters.chars().filter_map(|letter| u8::try_from(letter).ok()).collect()
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::LikePattern;
+    use super::{LikePattern, bytes_of, letters_of, with_escape};
+
+    #[test]
+    fn an_escape_becomes_a_backslash() {
+        let cases = [
+            ("10!%", "!", r"10\%"),
+            (r"a\b!!", "!", r"a\\b\!"),
+            (r"!\x", "!", r"\\x"),
+            (r"a\%", "", r"a\\%"),
+            (r"a\%", "\\", r"a\%"),
+            ("a!", "!", r"a\"),
+        ];
+        for (pattern, escape, wanted) in cases {
+            assert_eq!(with_escape(pattern, escape).unwrap(), wanted, "{pattern} ESCAPE {escape}");
+        }
+        assert!(with_escape("a", "xy").is_err());
+    }
+
+    #[test]
+    fn bytes_are_letters_and_back() {
+        let all: Vec<u8> = (0..=u8::MAX).collect();
+        assert_eq!(bytes_of(&letters_of(&all)), all);
+    }
 
     fn like(text: &str, pattern: &str) -> Option<bool> {
         LikePattern::new(pattern).matches(text).ok()

@@ -65,11 +65,6 @@ impl PgCatalog {
         Relation::of_sequence(schema, sequence)
     }
 
-    /// Is there a function of that name?
-    pub fn has_function(name: &str) -> bool {
-        functions::ALL.iter().any(|function| function.name == name)
-    }
-
     /// Names of all functions.
     pub fn function_names(&self) -> impl Iterator<Item = &'static str> {
         functions::ALL.iter().map(|function| function.name)

@@ -299,6 +299,9 @@ impl QueryError {
             Self::Refused { reason: Refusal::Set, message } if !message.ends_with("WHERE") => {
                 Some("You might be able to move the set-returning function into a LATERAL FROM item.".to_owned())
             }
+            Self::Refused { reason: Refusal::Escape, message } if message == "invalid escape string" => {
+                Some("Escape string must be empty or one character.".to_owned())
+            }
             Self::NoSuchPrefixOperator { .. } => Some(
                 "No operator matches the given name and argument type. You might need to add an explicit type cast."
                     .to_owned(),

@@ -3,10 +3,11 @@
 
 use crate::binder::Binder;
 use crate::call_error::AggregateError;
-use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::coerce::name_of;
+use crate::error::{BindError, BindErrorKind, BindResult, Clause};
 use crate::same::same;
-use crate::select::{PendingAggregate, holds_subquery};
-use crate::tree::{CastContext, ColId, ColInfo, ColRef, Kind, Scalar, Span};
+use crate::select::PendingAggregate;
+use crate::tree::{CastContext, ColId, ColInfo, ColRef, Kind, Rel, Scalar, Span};
 use builtins::resolve::Resolved;
 use builtins::{Kind as FunctionKind, Ty, TypeId, digits};
 use sql::ast;
@@ -97,8 +98,11 @@ impl Binder<'_> {
             };
             return self.error(wrong.into(), span);
         }
+        if let Some(wanted) = direct {
+            self.check_direct(name, &parts, wanted, span)?;
+        }
         if call.function.kind != FunctionKind::Aggregate || call.defaults > 0 || call.variadic.is_some() {
-            return Err(self.not_built("this kind of aggregate"));
+            return Err(self.internal("an aggregate with defaults or variadic arguments"));
         }
         self.note_call(call.function.id);
         parts.args = self.call_arguments(&call, parts.args)?;
@@ -136,6 +140,21 @@ impl Binder<'_> {
         self.column_of_aggregate(name, pending, level, span)
     }
 
+    /// So many arguments stand in front of WITHIN GROUP.
+    fn check_direct(&self, name: &str, parts: &Parts, wanted: usize, span: Span) -> BindResult<()> {
+        let given = parts.args.len().saturating_sub(parts.order.len());
+        if given == wanted {
+            return Ok(());
+        }
+        let args = parts.args.iter().map(|arg| name_of(arg.ty)).collect();
+        let kind = BindErrorKind::UndefinedFunction { name: name.to_owned(), args };
+        let plural = if wanted == 1 { "" } else { "s" };
+        let hint = format!(
+            "There is an ordered-set aggregate {name}, but it requires {wanted} direct argument{plural}, not {given}."
+        );
+        Err(BindError::new(kind, span).with_hint(hint))
+    }
+
     fn aggregate_parts(
         &mut self,
         function: &ast::Function,
@@ -149,7 +168,7 @@ impl Binder<'_> {
         let mut order = Vec::new();
         for clause in &list.clauses {
             let ast::FunctionArgumentClause::OrderBy(keys) = clause else {
-                return Err(self.not_built("this clause of an aggregate"));
+                return self.unsupported(format!("{clause} in a call of an aggregate"));
             };
             order.extend(self.aggregate_order(keys)?);
         }
@@ -181,13 +200,10 @@ impl Binder<'_> {
         let sorted = parts.args.split_off(count.min(parts.args.len()));
         let direct = std::mem::replace(&mut parts.args, sorted);
         let ([arg], [(by, ..)]) = (parts.args.as_slice(), parts.order.as_mut_slice()) else {
-            return Err(self.not_built("WITHIN GROUP of several columns"));
+            return Err(self.internal("an aggregate over several sorted columns"));
         };
         // It is sorted as the type that the aggregate takes.
         *by = arg.clone();
-        if direct.iter().any(holds_subquery) {
-            return Err(self.not_built("a subquery outside of WITHIN GROUP"));
-        }
         Ok(direct)
     }
 
@@ -202,7 +218,7 @@ impl Binder<'_> {
     fn check_place(&self, level: u8, span: Span) -> BindResult<()> {
         let at = self.scopes.len().checked_sub(usize::from(level) + 1);
         let Some(scope) = at.and_then(|at| self.scopes.get(at)) else {
-            return Err(self.not_built("an aggregate of no query"));
+            return Err(self.internal("an aggregate of no query"));
         };
         match scope.clause {
             Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::DistinctOn | Clause::WindowDefinition
@@ -223,9 +239,6 @@ impl Binder<'_> {
 
     /// Makes the arguments those of a query further out: subqueries below that query do not read what only they name.
     fn move_out(&mut self, level: u8, parts: &mut Parts, read: Read) -> BindResult<()> {
-        if parts.values().any(holds_subquery) {
-            return Err(self.not_built("a subquery in an aggregate of an outer query"));
-        }
         parts.values_mut().for_each(|value| nearer(value, level));
         let owner = self.scopes.len() - 1 - usize::from(level);
         for (boundary, before) in self.boundaries.iter_mut().zip(read) {
@@ -283,10 +296,35 @@ fn lowest_level(value: &Scalar, lowest: &mut Option<u8>) {
     value.each_operand(&mut |operand| lowest_level(operand, lowest));
 }
 
-/// The value as seen from a query `levels` further out.
+/// The value as seen from a query `levels` further out. Within its subqueries only what they read from outside is nearer.
 fn nearer(value: &mut Scalar, levels: u8) {
-    if let Kind::Col(col) = &mut value.kind {
-        col.level = col.level.saturating_sub(levels);
+    match &mut value.kind {
+        Kind::Col(col) => col.level = col.level.saturating_sub(levels),
+        Kind::Subquery(subquery) => {
+            let free: Vec<ColId> = subquery.free.iter().map(|col| col.id).collect();
+            subquery.free.iter_mut().for_each(|col| col.level = col.level.saturating_sub(levels));
+            nearer_in_rel(&mut subquery.rel, &free, levels);
+        }
+        _ => {}
     }
     value.each_operand_mut(&mut |operand| nearer(operand, levels));
+}
+
+fn nearer_in_rel(rel: &mut Rel, free: &[ColId], levels: u8) {
+    rel.each_scalar_mut(&mut |value| nearer_if_free(value, free, levels));
+    rel.each_input_mut(&mut |input| nearer_in_rel(input, free, levels));
+}
+
+fn nearer_if_free(value: &mut Scalar, free: &[ColId], levels: u8) {
+    let is_free = |col: &ColRef| free.contains(&col.id);
+    match &mut value.kind {
+        Kind::Col(col) if is_free(col) => col.level = col.level.saturating_sub(levels),
+        Kind::Subquery(subquery) => {
+            let outer = subquery.free.iter_mut().filter(|col| is_free(col));
+            outer.for_each(|col| col.level = col.level.saturating_sub(levels));
+            nearer_in_rel(&mut subquery.rel, free, levels);
+        }
+        _ => {}
+    }
+    value.each_operand_mut(&mut |operand| nearer_if_free(operand, free, levels));
 }

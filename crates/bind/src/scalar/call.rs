@@ -15,7 +15,7 @@ use std::sync::Arc;
 use types::Datum;
 
 /// What to do about a call that nothing answers.
-const NO_MATCH: &str =
+pub(super) const NO_MATCH: &str =
     "No function matches the given name and argument types. You might need to add explicit type casts.";
 
 impl Binder<'_> {
@@ -25,7 +25,7 @@ impl Binder<'_> {
             Some([ident]) => ident,
             Some([schema, ident]) if fold(schema) == "pg_catalog" => ident,
             Some(idents) => return self.function_of_schema(idents, function),
-            None => return Err(self.not_built("a computed name of a function")),
+            None => return self.unsupported("a computed name of a function"),
         };
         let span = self.span(ident.span);
         if function.null_treatment.is_some() {
@@ -47,11 +47,27 @@ impl Binder<'_> {
                 };
             }
         };
+        self.listed_call(ident, function, list)
+    }
+
+    /// A call with a list of arguments.
+    fn listed_call(
+        &mut self,
+        ident: &ast::Ident,
+        function: &ast::Function,
+        list: &ast::FunctionArgumentList,
+    ) -> BindResult<Scalar> {
+        let (name, span) = (fold(ident), self.span(ident.span));
         if function.over.is_none()
             && ident.quote_style.is_none()
             && let Some(value) = self.reserved_call(&name, list, span)?
         {
             return Ok(value);
+        }
+        let has_names = list.args.iter().any(|arg| matches!(arg, ast::FunctionArg::Named { .. }));
+        let is_aggregate = builtins::functions_named(&name).any(|function| function.kind == FunctionKind::Aggregate);
+        if has_names && (is_aggregate || function.over.is_some() || !function.within_group.is_empty()) {
+            self.refuse_names(&name, list)?;
         }
         if let Some(over) = &function.over {
             if !function.within_group.is_empty() {
@@ -64,7 +80,7 @@ impl Binder<'_> {
         {
             return Ok(value);
         }
-        if builtins::functions_named(&name).any(|function| function.kind == FunctionKind::Aggregate) {
+        if is_aggregate {
             return self.aggregate(&name, function, list, span);
         }
         // Of arguments these are aggregates, too.
@@ -72,10 +88,21 @@ impl Binder<'_> {
         if is_place && !list.args.is_empty() {
             return self.error(AggregateError::NoWithinGroup { name }.into(), span);
         }
+        self.plain_call(&name, function, list, span)
+    }
+
+    /// A call of a function that is no aggregate, or of what is none.
+    fn plain_call(
+        &mut self,
+        name: &str,
+        function: &ast::Function,
+        list: &ast::FunctionArgumentList,
+        span: Span,
+    ) -> BindResult<Scalar> {
         let has_names = list.args.iter().any(|arg| matches!(arg, ast::FunctionArg::Named { .. }));
         let star = matches!(list.args.as_slice(), [ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Wildcard)]);
         let mut args = match (has_names, star) {
-            (true, _) => self.named_arguments(&name, list)?,
+            (true, _) => self.named_arguments(name, list)?,
             (_, true) => Vec::new(),
             _ => self.arguments(list)?,
         };
@@ -84,10 +111,10 @@ impl Binder<'_> {
         }
         if let Some(word) = word_of_aggregates(function, list) {
             // That there is no such function comes first.
-            self.resolve_call(&name, &args, span)?;
-            return self.error(AggregateError::NoAggregate { word, name }.into(), span);
+            self.resolve_call(name, &args, span)?;
+            return self.error(AggregateError::NoAggregate { word, name: name.to_owned() }.into(), span);
         }
-        self.call_named(&name, args, span)
+        self.call_named(name, args, span)
     }
 
     /// Calls by reserved words, which are no functions.
@@ -135,7 +162,7 @@ impl Binder<'_> {
             _ => return self.unsupported("a time of more than six digits of a second"),
         };
         let Some(moment) = self.session_value(name, span)? else {
-            return Err(self.not_built("a value of the session"));
+            return Err(self.internal("a word of the session without a value"));
         };
         let ty = Ty { typmod: digits, ..moment.ty };
         self.coerce(moment, ty, CastContext::Explicit)
@@ -145,11 +172,24 @@ impl Binder<'_> {
         let mut args = Vec::with_capacity(list.args.len());
         for arg in &list.args {
             let ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) = arg else {
-                return Err(self.not_built("an argument with a name, or a star"));
+                return self.no_argument(arg);
             };
             args.push(self.scalar(expr)?);
         }
         Ok(args)
+    }
+
+    /// What is no value.
+    fn no_argument<T>(&self, arg: &ast::FunctionArg) -> BindResult<T> {
+        let message = match arg {
+            ast::FunctionArg::Unnamed(ast::FunctionArgExpr::QualifiedWildcard(name)) => {
+                let place = name.0.first().and_then(ast::ObjectNamePart::as_ident).map(|ident| self.span(ident.span));
+                return self.unsupported_at("a whole row as a value", place.unwrap_or_default());
+            }
+            ast::FunctionArg::Unnamed(_) => "syntax error at or near \"*\"",
+            _ => "syntax error at or near \"=>\"",
+        };
+        self.error(BindErrorKind::Syntax { message }, Span::default())
     }
 
     /// The function of that name on bound arguments.
@@ -164,14 +204,14 @@ impl Binder<'_> {
         let call = match self.resolve_call(name, &args, span)? {
             Resolved::Call(call) => call,
             Resolved::Cast(to) => {
-                let Some(arg) = args.into_iter().next() else { return Err(self.not_built("a cast of nothing")) };
+                let Some(arg) = args.into_iter().next() else { return Err(self.internal("a cast without an operand")) };
                 return self.coerce(arg, to, CastContext::Explicit);
             }
         };
         match call.function.kind {
             FunctionKind::Scalar => {}
             FunctionKind::Window => return self.error(WindowError::NoOver { name: name.to_owned() }.into(), span),
-            _ => return Err(self.not_built("an aggregate that is no call of one")),
+            _ => return Err(self.internal("an aggregate where functions are called")),
         }
         if call.function.returns_set {
             return self.set_in_list(&call, args, span);
@@ -247,7 +287,6 @@ impl Binder<'_> {
                         let feature = format!("function {name}()").into();
                         BindError::new(BindErrorKind::Unsupported { feature }, span).with_hint(hint)
                     }
-                    _ if self.relations.has_function(&name) => self.not_built("a function that reads catalogs"),
                     _ => BindError::new(BindErrorKind::UndefinedFunction { name, args }, span).with_hint(NO_MATCH),
                 },
                 Failure::Undetermined if types.iter().any(|ty| ty.id == TypeId::RECORD) => {

@@ -1,7 +1,7 @@
 //! CASE, and the functions that pick one of several values.
 
 use crate::binder::Binder;
-use crate::coerce::name_of;
+use crate::coerce::{name_of, null_of};
 use crate::error::{BindErrorKind, BindResult};
 use crate::tree::{Kind, Scalar, Span};
 use builtins::{FuncId, Ty, resolve};
@@ -16,12 +16,19 @@ impl Binder<'_> {
     ) -> BindResult<Scalar> {
         let sets = self.sets_so_far();
         let operand = operand.map(|operand| self.case_operand(operand)).transpose()?;
+        let once = operand.as_ref().is_some_and(|operand| self.is_volatile(operand));
         let mut conditions = Vec::with_capacity(whens.len());
         // PostgreSQL looks at ELSE first when it finds the common type.
         let mut values = Vec::with_capacity(whens.len() + 1);
         for when in whens {
             conditions.push(match &operand {
                 None => self.boolean(&when.condition, "CASE/WHEN")?,
+                Some(operand) if once => {
+                    let value = self.scalar(&when.condition)?;
+                    // The operator that PostgreSQL would take must be there.
+                    self.comparison("=", Scalar { span: operand.span, ..null_of(operand.ty) }, value.clone())?;
+                    value
+                }
                 Some(operand) => {
                     let value = self.scalar(&when.condition)?;
                     let span = value.span;
@@ -44,19 +51,30 @@ impl Binder<'_> {
         let span = conditions.iter().chain(&values).fold(Span::default(), |all, part| all.with(part.span));
         let mut values = values.into_iter();
         let other = values.next().filter(|_| otherwise.is_some()).map(Box::new);
-        Ok(Scalar { kind: Kind::Case { arms: conditions.into_iter().zip(values).collect(), other }, ty, span })
+        let kind = match operand.filter(|_| once) {
+            Some(operand) => {
+                let (eq, operand, compared) = self.of_one_type(operand, conditions)?;
+                Kind::CaseOf { eq, operand: Box::new(operand), arms: compared.into_iter().zip(values).collect(), other }
+            }
+            None => Kind::Case { arms: conditions.into_iter().zip(values).collect(), other },
+        };
+        Ok(Scalar { kind, ty, span })
     }
 
-    /// The operand is compared with each value: an unknown one is text, as in PostgreSQL. It is copied for each arm.
+    /// What is computed once is compared in one type, and by its equality.
+    fn of_one_type(&mut self, operand: Scalar, mut values: Vec<Scalar>) -> BindResult<(FuncId, Scalar, Vec<Scalar>)> {
+        let span = operand.span;
+        values.insert(0, operand);
+        let ty = self.unify_values(&mut values, "CASE/WHEN")?;
+        let operand = values.remove(0);
+        Ok((self.equality(ty, span)?, operand, values))
+    }
+
+    /// The operand is compared with each value: an unknown one is text, as in PostgreSQL. It is copied for each arm and
+    /// computed for those that are asked, unless it is volatile.
     fn case_operand(&mut self, operand: &ast::Expr) -> BindResult<Scalar> {
         let operand = self.scalar(operand)?;
-        let operand = self.output_type(operand)?;
-        match operand.kind {
-            Kind::Col(_) | Kind::Const(_) | Kind::Param(_) | Kind::Session(_) => Ok(operand),
-            _ if self.is_volatile(&operand) => Err(self.not_built("CASE of a volatile operand")),
-            // It is computed for each arm that is asked.
-            _ => Ok(operand),
-        }
+        self.output_type(operand)
     }
 
     /// `coalesce(…)`, `greatest(…)`, `least(…)`.
@@ -65,8 +83,9 @@ impl Binder<'_> {
         if name == "COALESCE" {
             // NULL is never chosen, and one value alone is that value.
             let is_null = |arg: &Scalar| matches!(arg.kind, Kind::Const(types::Datum::Null));
-            if args.iter().any(|arg| !is_null(arg)) {
-                args.retain(|arg| !is_null(arg));
+            match args.iter().any(|arg| !is_null(arg)) {
+                true => args.retain(|arg| !is_null(arg)),
+                false => args.truncate(1),
             }
             if let [_] = args.as_slice()
                 && let Some(only) = args.pop()

@@ -51,11 +51,7 @@ impl Binder<'_> {
             };
         }
         match sql::data_type(data_type) {
-            Ok(_) if has_limited_elements(data_type) => Err(self.not_built("a cast to an array of limited elements")),
-            Ok(ty) => Ok(Ty::of(&ty)),
-            Err(SqlError::Type { source: types::TypeError::UnsupportedType { .. }, .. }) => {
-                Err(self.not_built("a cast to this type"))
-            }
+            Ok(ty) => Ok(limited_elements(data_type).unwrap_or_else(|| Ty::of(&ty))),
             Err(SqlError::Type { source, .. }) => self.error(BindErrorKind::Value(source), span),
             Err(_) => self.unsupported(format!("type {}", data_type.to_string().to_lowercase())),
         }
@@ -90,15 +86,20 @@ impl Binder<'_> {
     }
 }
 
-/// An array type whose elements have a length, or digits?
-fn has_limited_elements(data_type: &ast::DataType) -> bool {
+/// An array type whose elements have a length, or digits: the array's modifiers are those of its elements.
+fn limited_elements(data_type: &ast::DataType) -> Option<Ty> {
     use ast::ArrayElemTypeDef as Def;
-    match data_type {
-        ast::DataType::Array(
-            Def::SquareBracket(element, _) | Def::AngleBracket(element) | Def::Parenthesis(element),
-        ) => has_limited_elements(element) || sql::data_type(element).is_ok_and(|element| element.typmod() != -1),
-        _ => false,
+    let ast::DataType::Array(Def::SquareBracket(element, _) | Def::AngleBracket(element) | Def::Parenthesis(element)) =
+        data_type
+    else {
+        return None;
+    };
+    if let Some(inner) = limited_elements(element) {
+        return Some(inner);
     }
+    let element = Ty::of(&sql::data_type(element).ok()?);
+    let id = element.id.array().filter(|_| element.typmod != -1)?;
+    Some(Ty { id, typmod: element.typmod, digits: None })
 }
 
 /// Those of an array that is written out.

@@ -22,7 +22,7 @@ impl Binder<'_> {
             E::IsNotUnknown(arg) => self.is(arg, BoolTest::NotUnknown, "IS NOT UNKNOWN"),
             E::IsDistinctFrom(left, right) => self.distinct(left, right, false),
             E::IsNotDistinctFrom(left, right) => self.distinct(left, right, true),
-            _ => Err(self.not_built("this test")),
+            _ => Err(self.internal("a test that is none")),
         }
     }
 

@@ -1,7 +1,9 @@
 //! Arguments with names, and those that are left out: `make_interval(days => 10)`.
 
+use super::call::NO_MATCH;
 use crate::binder::{Binder, plain};
-use crate::error::BindResult;
+use crate::coerce::name_of;
+use crate::error::{BindError, BindErrorKind, BindResult};
 use crate::name::fold;
 use crate::tree::{CastContext, Kind, Scalar, Span};
 use builtins::lists::routine_by_oid;
@@ -26,36 +28,72 @@ fn declared(func: FuncId) -> Vec<Declared> {
     shown.split(", ").map(one).collect()
 }
 
+/// An argument that a call gives, with its name if it has one.
+type Given = (Option<String>, Scalar);
+
 impl Binder<'_> {
-    /// All arguments of a call with names, in the order of the only function that it can mean.
+    /// All arguments of a call with names, in the order of the function that has such names.
     pub(crate) fn named_arguments(&mut self, name: &str, list: &ast::FunctionArgumentList) -> BindResult<Vec<Scalar>> {
-        let mut functions = builtins::functions_named(name);
-        let (Some(function), None) = (functions.next(), functions.next()) else {
-            return Err(self.not_built("arguments with names of this function"));
-        };
-        let places = declared(function.id);
-        if places.len() != function.args.len() {
-            return Err(self.not_built("arguments with names of this function"));
-        }
-        let mut given: Vec<Option<Scalar>> = vec![None; places.len()];
-        for (at, arg) in list.args.iter().enumerate() {
-            let (place, expr) = match arg {
-                ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) => (Some(at), expr),
-                ast::FunctionArg::Named { name, arg: ast::FunctionArgExpr::Expr(expr), .. } => {
-                    let name = fold(name);
-                    (places.iter().position(|place| place.name == name), expr)
-                }
-                _ => return Err(self.not_built("a star among arguments with names")),
-            };
-            match place.and_then(|place| given.get_mut(place)) {
-                Some(slot @ None) => *slot = Some(self.scalar(expr)?),
-                _ => return Err(self.not_built("this argument with a name")),
+        let given = self.given_arguments(list)?;
+        for function in builtins::functions_named(name) {
+            let places = declared(function.id);
+            if places.len() == function.args.len()
+                && let Some(places) = placed(&places, &given)
+            {
+                return self.in_places(function, &places, &given);
             }
         }
-        let mut args = Vec::with_capacity(given.len());
-        for (at, value) in given.into_iter().enumerate() {
-            args.push(match value {
-                Some(value) => value,
+        Err(self.no_function_of_names(name, &given))
+    }
+
+    /// There is no function of that name whose arguments have such names.
+    pub(super) fn refuse_names(&mut self, name: &str, list: &ast::FunctionArgumentList) -> BindResult<()> {
+        let given = self.given_arguments(list)?;
+        Err(self.no_function_of_names(name, &given))
+    }
+
+    fn no_function_of_names(&self, name: &str, given: &[Given]) -> BindError {
+        let shown = |(name, value): &Given| match name {
+            Some(name) => format!("{name} => {}", name_of(value.ty)),
+            None => name_of(value.ty),
+        };
+        let kind = BindErrorKind::UndefinedFunction { name: name.to_owned(), args: given.iter().map(shown).collect() };
+        let span = given.first().map(|(_, value)| value.span).unwrap_or_default();
+        BindError::new(kind, span).with_hint(NO_MATCH)
+    }
+
+    fn given_arguments(&mut self, list: &ast::FunctionArgumentList) -> BindResult<Vec<Given>> {
+        let mut given: Vec<Given> = Vec::with_capacity(list.args.len());
+        for arg in &list.args {
+            match arg {
+                ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) => {
+                    if given.iter().any(|(name, _)| name.is_some()) {
+                        let message = "positional argument cannot follow named argument";
+                        return self.error(BindErrorKind::Syntax { message }, Span::default());
+                    }
+                    given.push((None, self.scalar(expr)?));
+                }
+                ast::FunctionArg::Named { name: ident, arg: ast::FunctionArgExpr::Expr(expr), .. } => {
+                    let (name, span) = (fold(ident), self.span(ident.span));
+                    if given.iter().any(|(other, _)| other.as_ref() == Some(&name)) {
+                        return self.error(BindErrorKind::ArgumentTwice { name }, span);
+                    }
+                    given.push((Some(name), self.scalar(expr)?));
+                }
+                _ => {
+                    return self
+                        .error(BindErrorKind::Syntax { message: "syntax error at or near \"*\"" }, Span::default());
+                }
+            }
+        }
+        Ok(given)
+    }
+
+    fn in_places(&mut self, function: &Function, places: &[Option<usize>], given: &[Given]) -> BindResult<Vec<Scalar>> {
+        let mut args = Vec::with_capacity(places.len());
+        for (at, place) in places.iter().enumerate() {
+            args.push(match place.and_then(|place| given.get(place)) {
+                Some((_, value)) => value.clone(),
                 None => self.default_argument(function, at)?,
             });
         }
@@ -66,10 +104,26 @@ impl Binder<'_> {
     pub(super) fn default_argument(&mut self, function: &Function, at: usize) -> BindResult<Scalar> {
         let text = declared(function.id).get(at).and_then(|declared| declared.default);
         let (Some(text), Some(ty)) = (text, function.args.get(at)) else {
-            return Err(self.not_built("this default of an argument"));
+            return Err(self.internal("an argument without a default"));
         };
         let value = Kind::Const(Datum::Text(text.trim_matches('\'').to_owned()));
         let value = Scalar { kind: value, ty: Ty::UNKNOWN, span: Span::default() };
         self.coerce(value, plain(*ty), CastContext::Implicit)
     }
+}
+
+/// Which of the given arguments each of the declared ones is; `None`: these are not a call of the function.
+fn placed(declared: &[Declared], given: &[Given]) -> Option<Vec<Option<usize>>> {
+    let mut places: Vec<Option<usize>> = vec![None; declared.len()];
+    for (at, (name, _)) in given.iter().enumerate() {
+        let place = match name {
+            Some(name) => declared.iter().position(|declared| declared.name == name)?,
+            None => at,
+        };
+        let slot = places.get_mut(place).filter(|slot| slot.is_none())?;
+        *slot = Some(at);
+    }
+    let is_complete =
+        places.iter().zip(declared).all(|(place, declared)| place.is_some() || declared.default.is_some());
+    is_complete.then_some(places)
 }

@@ -13,12 +13,24 @@ impl Binder<'_> {
         let span = self.span(value.span);
         let (datum, ty) = match &value.value {
             V::Number(digits, _) => return self.number(digits, span),
-            V::SingleQuotedString(text) | V::EscapedStringLiteral(text) => (Datum::Text(text.clone()), Ty::UNKNOWN),
+            V::SingleQuotedString(text) | V::EscapedStringLiteral(text) | V::UnicodeStringLiteral(text) => {
+                (Datum::Text(text.clone()), Ty::UNKNOWN)
+            }
+            V::NationalStringLiteral(text) => {
+                let text = Scalar { kind: Kind::Const(Datum::Text(text.clone())), ty: Ty::UNKNOWN, span };
+                return self.coerce(text, plain(TypeId::BPCHAR), CastContext::Explicit);
+            }
+            // Phoenix's bytes.
+            V::HexStringLiteral(digits) => {
+                let ty = plain(TypeId::BYTEA);
+                let bytes = self.input(&format!("\\x{digits}"), ty, CastContext::Implicit, span)?;
+                return Ok(Scalar { kind: Kind::Const(bytes), ty, span });
+            }
             V::DollarQuotedString(text) => (Datum::Text(text.value.clone()), Ty::UNKNOWN),
             V::Boolean(value) => (Datum::Bool(*value), Ty::BOOL),
             V::Null => (Datum::Null, Ty::UNKNOWN),
             V::Placeholder(name) => return self.placeholder(name, span),
-            _ => return Err(self.not_built("this form of literal")),
+            _ => return Err(self.internal("a literal that the parser refuses")),
         };
         Ok(Scalar { kind: Kind::Const(datum), ty, span })
     }
@@ -26,14 +38,14 @@ impl Binder<'_> {
     fn placeholder(&mut self, name: &str, span: Span) -> BindResult<Scalar> {
         match name.strip_prefix('$').and_then(|number| number.parse::<u16>().ok()).filter(|number| *number > 0) {
             Some(number) => self.parameter(number, span),
-            None => Err(self.not_built("this form of parameter")),
+            None => Err(self.internal("a parameter without a number")),
         }
     }
 
     /// An integer or bigint that holds it, else a numeric.
     pub(super) fn number(&mut self, digits: &str, span: Span) -> BindResult<Scalar> {
         if digits.contains(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-'))) {
-            return Err(self.not_built("this form of number"));
+            return self.error(BindErrorKind::Syntax { message: "trailing junk after numeric literal" }, span);
         }
         let (datum, ty) = if let Ok(value) = digits.parse::<i32>() {
             (Datum::Int4(value), Ty::INT4)
@@ -66,15 +78,21 @@ impl Binder<'_> {
         let ast::Interval { value, leading_field, leading_precision, last_field, fractional_seconds_precision } =
             interval;
         let value = self.scalar(value)?;
-        let Kind::Const(Datum::Text(written)) = &value.kind else { return Err(self.not_built("this interval")) };
+        let Kind::Const(Datum::Text(written)) = &value.kind else {
+            return self.error(BindErrorKind::Syntax { message: "INTERVAL takes a string" }, value.span);
+        };
         if leading_field.is_none() {
             return self.coerce(value, plain(TypeId::INTERVAL), CastContext::Explicit);
         }
         let words: Vec<String> = [leading_field, last_field].into_iter().flatten().map(ToString::to_string).collect();
         let precision = leading_precision.or(*fractional_seconds_precision).map(u8::try_from);
-        let Ok(precision) = precision.transpose() else { return Err(self.not_built("this interval")) };
+        let Ok(precision) = precision.transpose() else {
+            return self.unsupported_at("an interval of so many digits of a second", value.span);
+        };
         let fields = IntervalFields::from_words(&words.join(" to ").to_lowercase(), precision);
-        let Some(fields) = fields else { return Err(self.not_built("these fields of an interval")) };
+        let Some(fields) = fields else {
+            return self.error(BindErrorKind::Syntax { message: "an interval has no such fields" }, value.span);
+        };
         let ty = DataType::LimitedInterval(fields);
         self.facts.session_bound = true;
         match text::parse_in(&ty, written, self.env.rules) {

@@ -100,7 +100,7 @@ impl Binder<'_> {
             | E::Substring { .. }
             | E::Trim { .. }
             | E::Overlay { .. } => self.special(expr),
-            _ => Err(self.not_built("this form of expression")),
+            _ => self.unsupported(format!("the expression {expr}")),
         }
     }
 

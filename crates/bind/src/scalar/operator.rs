@@ -44,9 +44,24 @@ impl Binder<'_> {
             | O::Assignment => self.unsupported(format!("operator {op}")),
             O::PGCustomBinaryOperator(parts) => match parts.as_slice() {
                 [symbol] => Ok(symbol.clone()),
-                _ => Err(self.not_built("an operator with a schema")),
+                [schema, symbol] => self.operator_of_schema(schema, symbol),
+                // No operator has such a name.
+                _ => Ok(parts.join(".")),
             },
             other => Ok(other.to_string()),
+        }
+    }
+
+    /// `OPERATOR(schema.symbol)`: all operators are those of `pg_catalog`.
+    fn operator_of_schema(&self, schema: &str, symbol: &str) -> BindResult<String> {
+        let schema = match schema.strip_prefix('"').and_then(|name| name.strip_suffix('"')) {
+            Some(quoted) => quoted.replace("\"\"", "\""),
+            None => schema.to_lowercase(),
+        };
+        match schema.as_str() {
+            "pg_catalog" => Ok(symbol.to_owned()),
+            _ if self.relations.has_schema(&schema) => Ok(format!("{schema}.{symbol}")),
+            _ => self.error(BindErrorKind::UndefinedSchema { name: schema }, Span::default()),
         }
     }
 
@@ -155,7 +170,7 @@ impl Binder<'_> {
     ) -> BindResult<(FuncId, Scalar, Scalar)> {
         let span = left.span.with(right.span);
         let compared = self.operator(name, Some(left), right, span)?;
-        let Kind::Call { func, args } = compared.kind else { return Err(self.not_built("this comparison")) };
+        let Kind::Call { func, args } = compared.kind else { return Err(self.internal("an operator that is no call")) };
         match <[Scalar; 2]>::try_from(args) {
             Ok([left, right]) if compared.ty.id == Ty::BOOL.id => Ok((func, left, right)),
             _ => self.error(BindErrorKind::AnyNotBoolean, span),

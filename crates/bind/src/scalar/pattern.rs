@@ -29,7 +29,7 @@ impl Binder<'_> {
             ast::Expr::SimilarTo { negated, expr, pattern, escape_char } => {
                 return self.similar(expr, *negated, pattern, escape_char.as_ref());
             }
-            _ => return Err(self.not_built("this form of pattern")),
+            _ => return self.unsupported("LIKE ANY of a list in parentheses"),
         };
         let (arg, mut pattern) = (self.scalar(arg)?, self.scalar(pattern)?);
         let span = arg.span.with(pattern.span);

@@ -32,7 +32,7 @@ impl Binder<'_> {
                     None => self.error(BindErrorKind::NoField { field }, span),
                 }
             }
-            _ if row.ty.id == TypeId::RECORD || row.ty.is_unknown() => Err(self.not_built("a field of a value")),
+            _ if row.ty.id == TypeId::RECORD => self.error(BindErrorKind::NoField { field }, span),
             _ => self.error(BindErrorKind::NotComposite { field, ty: name_of(row.ty) }, span),
         }
     }
@@ -72,7 +72,7 @@ impl Binder<'_> {
     pub(crate) fn record_of_set(&mut self, array: Scalar, span: Span) -> BindResult<Scalar> {
         let scope = self.scope();
         if scope.clause != Clause::SelectList || scope.in_aggregate || scope.in_window {
-            return Err(self.not_built("a set-returning function in this place"));
+            return self.unsupported_at("a row of a set-returning function in this place", span);
         }
         let (calls, fields) = self.element_and_place(array, span)?;
         self.scope().sets.extend(calls);

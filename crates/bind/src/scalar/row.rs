@@ -3,8 +3,9 @@
 use crate::binder::Binder;
 use crate::coerce::name_of;
 use crate::error::{BindError, BindErrorKind, BindResult};
-use crate::tree::{CompareOp, Kind, Scalar, Span};
-use builtins::{Ty, TypeId};
+use crate::query::Rows;
+use crate::tree::{ColId, ColInfo, CompareOp, Cte, CteBody, CteId, Kind, Rel, Scalar, Span};
+use builtins::{Ty, TypeId, Volatility};
 use sql::ast;
 
 impl Binder<'_> {
@@ -76,15 +77,37 @@ impl Binder<'_> {
 
     /// The only row of a query, NULLs if it has none.
     fn fields_of_query(&mut self, query: &ast::Query, width: usize) -> BindResult<Vec<Scalar>> {
-        let mut fields = Vec::with_capacity(width);
-        for at in 0..width {
+        let before = std::mem::replace(&mut self.facts.volatility, Volatility::Immutable);
+        let bound = self.inner_query(query);
+        let own = std::mem::replace(&mut self.facts.volatility, before);
+        self.facts.volatility = before.max(own);
+        let (rows, free) = bound?;
+        if rows.outputs.len() != width {
+            return self.error(BindErrorKind::SubqueryWidth { many: rows.outputs.len() > width }, Span::default());
+        }
+        if own == Volatility::Volatile && free.is_empty() && !self.reads_work_table(&rows.rel) {
+            return self.fields_of_once(rows);
+        }
+        let mut fields = vec![self.first_of_subquery(rows, free)?];
+        for at in 1..width {
             match self.nth_of_subquery(query, at, width)? {
                 Some(field) => fields.push(field),
-                None => {
-                    let many = self.inner_query(query)?.0.outputs.len() > width;
-                    return self.error(BindErrorKind::SubqueryWidth { many }, Span::default());
-                }
+                None => return Err(self.internal("a query that has other columns the next time")),
             }
+        }
+        Ok(fields)
+    }
+
+    /// The columns of the only row of a query that is computed once for all of them.
+    fn fields_of_once(&mut self, rows: Rows) -> BindResult<Vec<Scalar>> {
+        let (cte, cols): (CteId, Vec<ColId>) = (self.new_cte(), rows.outputs.iter().map(|(_, col)| *col).collect());
+        self.cte_bodies.push(Cte { id: cte, cols, body: CteBody::Once(rows.rel) });
+        let mut fields = Vec::with_capacity(rows.outputs.len());
+        for (name, of) in rows.outputs {
+            let ty = self.col_ty(of);
+            let own = self.new_col(ColInfo { name: name.clone(), ty, nullable: true, origin: None })?;
+            let rel = Rel::CteScan { cte, cols: vec![(of, own)] };
+            fields.push(self.first_of_subquery(Rows { rel, outputs: vec![(name, own)] }, Vec::new())?);
         }
         Ok(fields)
     }

@@ -97,9 +97,15 @@ impl Binder<'_> {
             return Ok(None);
         }
         let output = rows.outputs.swap_remove(place);
-        let ty = self.col_ty(output.1);
         rows.outputs = vec![output];
-        self.subquery(SubqueryKind::Scalar, rows, free, ty).map(Some)
+        self.first_of_subquery(rows, free).map(Some)
+    }
+
+    /// The first output of a query that is bound, as a scalar subquery.
+    pub(super) fn first_of_subquery(&mut self, mut rows: Rows, free: Vec<ColRef>) -> BindResult<Scalar> {
+        rows.outputs.truncate(1);
+        let ty = self.one_column(&rows)?;
+        self.subquery(SubqueryKind::Scalar, rows, free, ty)
     }
 
     fn one_column(&self, rows: &Rows) -> BindResult<Ty> {

@@ -45,7 +45,7 @@ impl Binder<'_> {
 
     /// `t.a`, `s.t.a`.
     pub(crate) fn qualified_column(&mut self, idents: &[ast::Ident]) -> BindResult<Scalar> {
-        let Some((last, qualifier)) = idents.split_last() else { return Err(self.not_built("an empty name")) };
+        let Some((last, qualifier)) = idents.split_last() else { return Err(self.internal("a name without words")) };
         let span = idents.iter().fold(Span::default(), |all, ident| all.with(self.span(ident.span)));
         let (scope, item) = self.relation_of(qualifier, span)?;
         let name = fold(last);
@@ -76,7 +76,10 @@ impl Binder<'_> {
                 self.check_database(database, &names.join("."), span)?;
                 self.find_table_of_schema(schema, name)
             }
-            _ => return Err(self.not_built("a name with a database")),
+            _ => {
+                let kind = BindErrorKind::DottedNames { what: "qualified", name: names.join(".") };
+                return self.error(kind, span);
+            }
         };
         let Some((scope, item)) = found else {
             let name = names.last().cloned().unwrap_or_default();
@@ -93,7 +96,7 @@ impl Binder<'_> {
                 let idents: Vec<ast::Ident> = idents.into_iter().cloned().collect();
                 self.relation_of(&idents, span)
             }
-            None => Err(self.not_built("a computed name")),
+            None => self.unsupported("a computed name"),
         }
     }
 
@@ -200,9 +203,9 @@ impl Binder<'_> {
             Some(&ItemColumns::Table { rel, .. }) => self.table_col(rel, at)?,
             Some(ItemColumns::Named(columns) | ItemColumns::Computed { columns, .. }) => match columns.get(at) {
                 Some((_, id)) => *id,
-                None => return Err(self.not_built("a column that is out of range")),
+                None => return Err(self.internal("a column that is out of range")),
             },
-            None => return Err(self.not_built("a column that is out of range")),
+            None => return Err(self.internal("a column that is out of range")),
         };
         let level = self.level_of(scope)?;
         self.note_read(scope, id);

@@ -66,20 +66,21 @@ impl Binder<'_> {
                 self.note_read(scope, id);
                 Ok(Scalar { kind: Kind::Col(ColRef { id, level }), ty: plain(TypeId::OID), span })
             }
-            _ => Err(self.not_built("a system column")),
+            _ => Err(self.internal("a system column of no relation")),
         }
     }
 
     fn oid_of_table(&mut self, rel: RelId, place: (usize, usize), span: Span) -> BindResult<Scalar> {
         let scanned = self.scans.get(rel.0 as usize).map(|scanned| (scanned.table.clone(), scanned.nullable));
-        let Some((table, nullable)) = scanned else { return Err(self.not_built("a system column")) };
+        let Some((table, nullable)) = scanned else { return Err(self.internal("a system column of no relation")) };
         let ty = plain(TypeId::OID);
         let oid = Scalar { kind: Kind::Const(Datum::Int8(i64::from(table.oid.0))), ty, span };
         if !nullable {
             return Ok(oid);
         }
         let Some(never_null) = table.columns.iter().position(|column| column.not_null) else {
-            return Err(self.not_built("a system column of this table"));
+            let feature = format!("tableoid of \"{}\", all of whose columns may be NULL, in an outer join", table.name);
+            return self.unsupported_at(feature, span);
         };
         let probe = self.reference((place.0, place.1, never_null), span)?;
         let is_null = Scalar { kind: Kind::IsNull(Box::new(probe)), ty: builtins::Ty::BOOL, span };

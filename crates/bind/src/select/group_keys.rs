@@ -115,12 +115,12 @@ impl Binder<'_> {
         keys: &mut Vec<Scalar>,
     ) -> BindResult<Vec<Vec<usize>>> {
         let ast::FunctionArguments::List(list) = &function.args else {
-            return Err(self.not_built("this grouping set"));
+            return self.unsupported("a grouping set that is a call");
         };
         let mut items = Vec::with_capacity(list.args.len());
         for arg in &list.args {
             let ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) = arg else {
-                return Err(self.not_built("this grouping set"));
+                return self.error(BindErrorKind::Syntax { message: "syntax error in GROUPING SETS" }, Span::default());
             };
             items.push(self.key_list(std::slice::from_ref(expr), outputs, keys)?);
         }

@@ -223,7 +223,8 @@ impl Binder<'_> {
 
     /// Puts columns of the grouping in place of keys; what else reads a row is an error.
     fn regroup(&self, value: &mut Scalar, grouped: &Grouped, read: &mut BTreeSet<ColId>) -> BindResult<()> {
-        if let Some((_, col)) = grouped.computed.iter().find(|(key, _)| alike(key, value, &self.cols)) {
+        if let Some((_, col)) = grouped.computed.iter().find(|(key, _)| alike(key, value, &self.scans, &self.computed))
+        {
             value.kind = Kind::Col(ColRef { id: *col, level: 0 });
             return Ok(());
         }

@@ -198,7 +198,7 @@ impl Binder<'_> {
         match target {
             Target::Output(at, span) => match outputs.get(at) {
                 Some(col) => Ok((*col, span)),
-                None => Err(self.not_built("an output that is out of range")),
+                None => Err(self.internal("an output that is out of range")),
             },
             Target::Expr(value) if only_outputs => self.error(BindErrorKind::DistinctOrder, value.span),
             Target::Expr(value) => Ok((self.column_of("order", &value, exprs)?, value.span)),

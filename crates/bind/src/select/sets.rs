@@ -21,7 +21,7 @@ impl Binder<'_> {
     pub(crate) fn set_in_list(&mut self, call: &FunctionCall, args: Vec<Scalar>, span: Span) -> BindResult<Scalar> {
         self.check_set_place(span)?;
         if call.defaults > 0 || call.variadic.is_some() || call.returns.id == TypeId::RECORD {
-            return Err(self.not_built("this set-returning function"));
+            return self.unsupported_at(format!("function {}() in a SELECT list", call.function.name), span);
         }
         self.note_call(call.function.id);
         let args = self.call_arguments(call, args)?;

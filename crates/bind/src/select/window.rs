@@ -13,7 +13,8 @@ use builtins::resolve::{FunctionCall, Resolved};
 use builtins::{FuncId, Kind as FunctionKind, Ty, TypeId, digits};
 use sql::ast;
 
-/// Different windows of one query, at most: planning takes the third power of their number.
+/// Windows of different partitions or orders of one query, at most: each is an operator over all others, and planning takes
+/// the third power of their number.
 const MOST_WINDOWS: usize = 250;
 
 /// A call whose window is not a node yet.
@@ -205,7 +206,7 @@ impl Binder<'_> {
         } else if of_window && filtered {
             missing("FILTER", "non-aggregate window functions")
         } else if call.defaults > 0 || call.variadic.is_some() {
-            return Err(self.not_built("this function over a window"));
+            return Err(self.internal("a window function with defaults or variadic arguments"));
         } else {
             return Ok(());
         };
@@ -292,7 +293,13 @@ impl Binder<'_> {
             let spec = WindowSpec { partition, order, frame: window.frame.clone() };
             nodes.push((window, spec, vec![call]));
         }
-        if nodes.len() > MOST_WINDOWS {
+        let mut orders: Vec<&WindowSpec> = Vec::new();
+        for (_, spec, _) in &nodes {
+            if !orders.iter().any(|other| other.partition == spec.partition && other.order == spec.order) {
+                orders.push(spec);
+            }
+        }
+        if orders.len() > MOST_WINDOWS {
             return self.error(WindowError::TooMany { limit: MOST_WINDOWS }.into(), Span::default());
         }
         let mut rel = match exprs.is_empty() {

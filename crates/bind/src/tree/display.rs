@@ -29,7 +29,8 @@ impl Display for Query {
             let (how, rel) = match &cte.body {
                 CteBody::Inline(rel) => ("inline", rel),
                 CteBody::Once(rel) => ("once", rel),
-                CteBody::Recursive { base, .. } => ("recursive", base),
+                CteBody::Recursive { base, once: false, .. } => ("recursive", base),
+                CteBody::Recursive { base, .. } => ("recursive once", base),
             };
             writeln!(f, "with w{} {} {how}", cte.id.0, cols(&cte.cols))?;
             write_rel(f, rel, 1)?;
@@ -240,6 +241,16 @@ fn write_other(f: &mut Formatter<'_>, value: &Scalar) -> fmt::Result {
                 None => f.write_str("null)"),
             }
         }
+        Kind::CaseOf { operand, arms, other, .. } => {
+            write!(f, "case_of({operand}; ")?;
+            for (of, value) in arms {
+                write!(f, "{of}: {value}; ")?;
+            }
+            match other {
+                Some(other) => write!(f, "{other})"),
+                None => f.write_str("null)"),
+            }
+        }
         Kind::Coalesce(args) => write!(f, "coalesce({})", list(args)),
         Kind::Extreme { max, args, .. } => write!(f, "{}({})", if *max { "greatest" } else { "least" }, list(args)),
         Kind::NullIf { args, .. } => write!(f, "nullif({}, {})", args.0, args.1),
@@ -271,7 +282,6 @@ fn write_other(f: &mut Formatter<'_>, value: &Scalar) -> fmt::Result {
                 SubqueryKind::Scalar => "scalar".to_owned(),
                 SubqueryKind::Exists => "exists".to_owned(),
                 SubqueryKind::ArrayOf => "array_of".to_owned(),
-                SubqueryKind::RowOf(width) => format!("row_of {width}"),
                 SubqueryKind::Quantified { left, all, .. } => {
                     format!("{} {}", if *all { "all of" } else { "any of" }, list(left))
                 }

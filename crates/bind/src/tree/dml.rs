@@ -1,6 +1,6 @@
 //! Statements that write rows.
 
-use super::{ColId, Query, RelId, Scalar};
+use super::{ColId, Cte, Query, RelId, Scalar};
 use catalog::{Table, TableOid};
 use std::sync::Arc;
 
@@ -41,6 +41,8 @@ pub struct Insert {
     pub action: OnConflict,
     /// RETURNING: name and value.
     pub returning: Vec<(String, Scalar)>,
+    /// Queries of WITH in subqueries of VALUES, ON CONFLICT and RETURNING.
+    pub ctes: Vec<Cte>,
 }
 
 /// Where inserted rows come from.

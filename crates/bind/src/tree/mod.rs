@@ -41,6 +41,16 @@ pub struct Bound {
 }
 
 impl Bound {
+    /// Queries of WITH that expressions over rows at hand read in their subqueries.
+    pub fn row_ctes(&self) -> &[Cte] {
+        match &self.body {
+            Body::Query(query) => &query.ctes,
+            Body::Insert(insert) => &insert.ctes,
+            Body::Update(update) | Body::Delete(update) => &update.source.ctes,
+            _ => &[],
+        }
+    }
+
     /// What is known of a column.
     pub fn col(&self, id: ColId) -> Option<&ColInfo> {
         self.cols.get(id.index())
@@ -112,6 +122,8 @@ pub enum CteBody {
         step_cols: Vec<ColId>,
         /// UNION and not UNION ALL.
         distinct: bool,
+        /// Computed once, however often it is read: it is volatile.
+        once: bool,
     },
 }
 

@@ -81,6 +81,17 @@ pub enum Kind {
         /// ELSE.
         other: Option<Box<Scalar>>,
     },
+    /// CASE of an operand that is computed once: the first arm whose value is equal to it.
+    CaseOf {
+        /// `=` of the operand and the values, which have one type.
+        eq: FuncId,
+        /// What is compared.
+        operand: Box<Scalar>,
+        /// What it is compared with, and the result.
+        arms: Vec<(Scalar, Scalar)>,
+        /// ELSE.
+        other: Option<Box<Scalar>>,
+    },
     /// COALESCE.
     Coalesce(Vec<Scalar>),
     /// GREATEST and LEAST.
@@ -299,6 +310,4 @@ pub enum SubqueryKind {
     },
     /// ARRAY(…).
     ArrayOf,
-    /// `(a, b) = (SELECT …)`, a row of so many columns.
-    RowOf(u16),
 }

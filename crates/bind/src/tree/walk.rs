@@ -122,6 +122,16 @@ macro_rules! walks {
                             visit(other);
                         }
                     }
+                    Kind::CaseOf { operand, arms, other, .. } => {
+                        visit(operand);
+                        for (of, value) in arms {
+                            visit(of);
+                            visit(value);
+                        }
+                        if let Some(other) = other {
+                            visit(other);
+                        }
+                    }
                     Kind::NullIf { left, args, .. } => {
                         visit(left);
                         visit(&$($mutable)? args.0);

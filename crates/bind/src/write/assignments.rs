@@ -69,7 +69,7 @@ impl Binder<'_> {
         if all.iter().any(|(known, _)| *known == at) {
             return self.error(BindErrorKind::AssignedTwice { column: name.name.clone() }, Span::default());
         }
-        let Some(column) = table.columns.get(at) else { return Err(self.not_built("a column that is out of range")) };
+        let Some(column) = table.columns.get(at) else { return Err(self.internal("a column that is out of range")) };
         let generated = column.generated.is_some();
         if (generated || column.identity == Some(Identity::Always)) && !to_default {
             let kind = BindErrorKind::UpdatedAlways { column: name.name.clone(), generated };
@@ -87,7 +87,7 @@ impl Binder<'_> {
         all: &mut Assignments,
     ) -> BindResult<()> {
         let at = self.target_column(table, name)?;
-        let Some(column) = table.columns.get(at) else { return Err(self.not_built("a column that is out of range")) };
+        let Some(column) = table.columns.get(at) else { return Err(self.internal("a column that is out of range")) };
         if column.generated.is_some() {
             let kind = BindErrorKind::UpdatedAlways { column: column.name.clone(), generated: true };
             return self.error(kind, Span::default());

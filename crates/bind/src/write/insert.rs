@@ -23,7 +23,8 @@ impl Binder<'_> {
         let action = self.on_conflict(&target, name, insert, &columns)?;
         let item = Self::row_item(&table, target.written.rel, name, insert.alias.is_none());
         let returning = self.over_items(vec![item], Clause::Returning, |binder| binder.returning(&insert.returning))?;
-        Ok(Body::Insert(Box::new(Insert { target, columns, source, defaults, action, returning })))
+        let ctes = std::mem::take(&mut self.cte_bodies);
+        Ok(Body::Insert(Box::new(Insert { target, columns, source, defaults, action, returning, ctes })))
     }
 
     fn insert_source(&mut self, table: &Table, insert: &sql::Insert) -> BindResult<(Vec<usize>, InsertSource)> {
@@ -82,7 +83,9 @@ impl Binder<'_> {
         let (mut rel, mut exprs, mut outputs) = (selected.rel, Vec::new(), Vec::with_capacity(columns.len()));
         let literals = text_constants(query);
         for ((at, (name, mut value)), literal) in columns.iter().zip(selected.outputs).zip(literals) {
-            let Some(column) = table.columns.get(*at) else { return Err(self.not_built("a column out of range")) };
+            let Some(column) = table.columns.get(*at) else {
+                return Err(self.internal("a column that is out of range"));
+            };
             if literal && value.ty.id == TypeId::TEXT {
                 // One that rows are sorted by is a text.
                 if matches!(value.kind, Kind::Const(_)) {

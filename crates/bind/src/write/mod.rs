@@ -27,11 +27,9 @@ impl Binder<'_> {
         }
         let table = match self.relations.find(None, name.schema.as_deref(), &name.name) {
             Some(Found::Table(table)) => table,
-            Some(Found::View(_)) => return Err(self.not_built("a view that is written")),
-            Some(Found::Computed(relation)) => {
-                return Err(self.not_built(format!("a statement that writes {}", relation.name)));
-            }
-            Some(Found::Other(what)) => return Err(self.not_built(what)),
+            Some(Found::View(view)) => return self.unsupported(format!("writing to view \"{}\"", view.name)),
+            Some(Found::Computed(relation)) => return self.unsupported(format!("writing to \"{}\"", relation.name)),
+            Some(Found::Other(what)) => return self.unsupported(what),
             None => return self.error(BindErrorKind::UndefinedTable { name: name.name.clone() }, Span::default()),
         };
         self.needs.relations.entry(table.oid).or_default().direct = true;
@@ -119,7 +117,7 @@ impl Binder<'_> {
             // Generated columns are computed when the rest of the row is known.
             return Ok(null());
         };
-        let Ok(expr) = sql::parse_expr(text) else { return Err(self.not_built("the text of this default")) };
+        let Ok(expr) = sql::parse_expr(text) else { return Err(self.internal("a default that is no expression")) };
         let value = self.within_view(Vec::new(), |binder| {
             binder.over_items(Vec::new(), Clause::Values, |binder| {
                 let value = binder.scalar(&expr)?;

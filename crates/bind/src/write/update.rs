@@ -102,7 +102,7 @@ impl Binder<'_> {
         for part in &target.table.key {
             match target.table.columns.iter().position(|column| column.id == part.column) {
                 Some(at) => cols.push(self.table_col(target.old.rel, at)?),
-                None => return Err(self.not_built("a key without a column")),
+                None => return Err(self.internal("a key without a column")),
             }
         }
         Ok(cols)

@@ -1,6 +1,6 @@
-//! Every statement of `sql-tests`: it binds, or is not built yet, or fails as its record says.
+//! Every statement of `sql-tests`: it binds, or fails as its record says.
 
-use crate::support::Tables;
+use crate::support::{Tables, UNREADABLE};
 use bind::Environment;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -82,7 +82,9 @@ fn run(path: &Path, counts: &mut BTreeMap<String, usize>, wrong: &mut Vec<String
                 }
                 Ok(_) => "bound".to_owned(),
                 Err(_) if asked.0.get() => "depends on the session's zone or style".to_owned(),
-                Err(error) if error.is_not_built() => error.to_string(),
+                Err(error) if UNREADABLE.iter().any(|what| error.to_string().starts_with(what)) => {
+                    "reads what these tests have no relations of".to_owned()
+                }
                 Err(error) => {
                     let expected =
                         case.error.as_ref().is_some_and(|wanted| wanted.is_empty() || wanted == error.sqlstate());
@@ -104,7 +106,7 @@ fn run(path: &Path, counts: &mut BTreeMap<String, usize>, wrong: &mut Vec<String
 }
 
 #[test]
-fn every_query_of_the_corpus_binds_or_is_not_built_or_fails_as_expected() {
+fn every_query_of_the_corpus_binds_or_fails_as_expected() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sql-tests");
     let mut all = Vec::new();
     files(&folder, &mut all);
@@ -117,11 +119,4 @@ fn every_query_of_the_corpus_binds_or_is_not_built_or_fails_as_expected() {
     assert!(wrong.is_empty(), "{} are wrong:\n{}\n{shown}", wrong.len(), wrong.join("\n"));
     let of = |outcome: &str| counts.get(outcome).copied().unwrap_or_default();
     assert!(of("bound") * 10 > counts.values().sum::<usize>() * 6, "few are bound:\n{shown}");
-    let causes: String = counts.keys().filter(|it| it.ends_with("not built yet")).map(|it| format!("{it}\n")).collect();
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus.txt");
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&golden, &causes).unwrap();
-    }
-    let recorded = std::fs::read_to_string(&golden).unwrap_or_default();
-    assert_eq!(causes, recorded, "set BLESS=1 to record what is not built anew");
 }

@@ -9,6 +9,9 @@ use std::sync::Arc;
 use types::temporal::Utc;
 use types::{DataType, Datum};
 
+/// What [`Tables`] does not know.
+pub(crate) const UNREADABLE: [&str; 2] = ["another schema", "a relation of this kind"];
+
 #[derive(Default)]
 pub(crate) struct Tables {
     found: BTreeMap<String, Found>,
@@ -21,7 +24,7 @@ impl Relations for Tables {
             None if name.starts_with("pg_") => return catalog("pg_catalog", name),
             None | Some("public") => {}
             Some(schema @ ("pg_catalog" | "information_schema" | "bennu")) => return catalog(schema, name),
-            Some(_) => return Some(Found::Other("another schema")),
+            Some(_) => return Some(Found::Other(UNREADABLE[0])),
         }
         self.found.get(name).cloned()
     }
@@ -49,13 +52,6 @@ impl Relations for Tables {
             "sqltypename",
         ];
         REFUSED.contains(&name).then_some("It is not here.")
-    }
-
-    /// Some that read catalogs.
-    fn has_function(&self, name: &str) -> bool {
-        const KNOWN: [&str; 5] =
-            ["has_function_privilege", "pg_get_expr", "pg_terminate_backend", "to_regproc", "to_regprocedure"];
-        KNOWN.contains(&name)
     }
 }
 
@@ -90,7 +86,7 @@ impl Tables {
 
     /// What a statement does to relations. What is not understood makes them unreadable.
     pub(crate) fn apply(&mut self, statement: &Statement) {
-        let unreadable = Found::Other("a relation of this kind");
+        let unreadable = Found::Other(UNREADABLE[1]);
         match statement {
             Statement::CreateTable(create) => {
                 self.next_oid += 1;
@@ -189,6 +185,15 @@ impl Tables {
         self.next_oid += 1;
         let search_path = vec!["public".to_owned()];
         let (oid, name) = (TableOid(self.next_oid), create.name.name.clone());
+        // A view keeps the names that it gives its columns, as the engine writes them into its query.
+        let quoted = |name: &String| format!("\"{}\"", name.replace('"', "\"\""));
+        let query = match create.columns.as_slice() {
+            [] => query,
+            names => {
+                let names: Vec<String> = names.iter().map(quoted).collect();
+                format!("SELECT * FROM ({query}) AS {} ({})", quoted(&name), names.join(", "))
+            }
+        };
         Some(View { oid, schema: SchemaId(2200), name, columns, query, search_path, reads: Vec::new(), version: 0 })
     }
 

@@ -1,7 +1,8 @@
-//! LIKE and ILIKE with a backslash to escape. Of a `char(n)` only its column knows the blanks that a pattern sees: that
+//! LIKE and ILIKE with a backslash to escape, and what puts one in place of another escape. Of a `char(n)` only its column knows the blanks that a pattern sees: that
 //! is DataFusion's.
 
 use super::wrong;
+use crate::like_pattern::{bytes_of, letters_of, with_escape};
 use crate::{Body, EvalError, LikePattern};
 use types::Datum;
 
@@ -11,8 +12,34 @@ pub(super) fn find(name: &str) -> Option<Body> {
         "textnlike" | "namenlike" => |_, args| matched(args, false, true),
         "texticlike" | "nameiclike" => |_, args| matched(args, true, false),
         "texticnlike" | "nameicnlike" => |_, args| matched(args, true, true),
+        "bytealike" => |_, args| like_of_bytes(args).map(Datum::Bool),
+        "byteanlike" => |_, args| Ok(Datum::Bool(!like_of_bytes(args)?)),
+        "like_escape" => |_, args| like_escape(args),
         _ => return None,
     })
+}
+
+/// LIKE of two `bytea`.
+///
+/// # Errors
+/// As [`LikePattern::matches`].
+pub fn like_of_bytes(args: &[Datum]) -> Result<bool, EvalError> {
+    let [Datum::Bytes(value), Datum::Bytes(pattern)] = args else { return Err(wrong(args)) };
+    LikePattern::new(&letters_of(pattern)).matches(&letters_of(value))
+}
+
+/// `like_escape(pattern, escape)` of texts and of `bytea`.
+///
+/// # Errors
+/// As [`with_escape`].
+pub fn like_escape(args: &[Datum]) -> Result<Datum, EvalError> {
+    match args {
+        [Datum::Text(pattern), Datum::Text(escape)] => Ok(Datum::Text(with_escape(pattern, escape)?)),
+        [Datum::Bytes(pattern), Datum::Bytes(escape)] => {
+            Ok(Datum::Bytes(bytes_of(&with_escape(&letters_of(pattern), &letters_of(escape))?)))
+        }
+        _ => Err(wrong(args)),
+    }
 }
 
 fn matched(args: &[Datum], fold: bool, negated: bool) -> Result<Datum, EvalError> {

@@ -13,6 +13,7 @@ mod numerics;
 mod texts;
 
 pub use compare::{Comparison, comparison};
+pub use like::{like_escape, like_of_bytes};
 pub(crate) use numerics::{WideSum, quotient};
 
 use crate::lists::Routine;

@@ -49,11 +49,6 @@ impl Relations for CatalogRelations<'_> {
     fn hint_for_missing(&self, name: &str) -> Option<&'static str> {
         query::hint_for_missing_function(name)
     }
-
-    /// Some that read catalogs are no lines of the table.
-    fn has_function(&self, name: &str) -> bool {
-        PgCatalog::has_function(name)
-    }
 }
 
 impl CatalogRelations<'_> {

@@ -41,6 +41,7 @@ mod one_row;
 mod operators;
 mod or_empty;
 mod parse_ident;
+mod patterns;
 mod phoenix;
 mod quantifiers;
 mod read_date;
@@ -81,6 +82,7 @@ pub(crate) use name_of_text::name_of_text;
 pub(crate) use nested_array::{as_deep, dimensions, even, flat, in_dimensions, is_nested};
 pub(crate) use one_row::one_row;
 pub(crate) use operators::{interval_span, numeric_quotient, operator};
+pub(crate) use patterns::{LIKE_ESCAPE, LIKE_OF_BYTES, SIMILAR_TO_ESCAPE};
 pub(crate) use regex::{operator_pattern as regex_pattern, searched as regex_search, similar as similar_pattern};
 pub(crate) use regression::regressions;
 pub(crate) use row_count::row_count;
@@ -133,6 +135,7 @@ fn definitions() -> impl Iterator<Item = &'static sql::Definition> {
         bytes::FUNCTIONS,
         regex::FUNCTIONS,
         like_lists::FUNCTIONS,
+        patterns::FUNCTIONS,
         regex::lists::FUNCTIONS,
         datetime::FUNCTIONS,
         zone::FUNCTIONS,

@@ -4,18 +4,18 @@
 //! computes in several aggregates, such as an average, is put together above.
 
 use super::Lowering;
-use super::error::{LowerError, LowerResult, not_built};
+use super::error::{LowerError, LowerResult, internal, unsupported};
+use crate::error::QueryError;
 use crate::pg_semantics::planned_aggregate;
 use ::bind::tree::{AggCall, ColId, ColSet, Key, Rel, Scalar};
-use arrow::datatypes::DataType as ArrowType;
-use builtins::TypeId;
+use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::common::{Column, DFSchemaRef, ScalarValue};
+use datafusion::common::{Column, DFSchema, DFSchemaRef, JoinType, ScalarValue};
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::logical_expr::planner::RawAggregateExpr;
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
 use datafusion::logical_expr::{
-    Aggregate, Cast, Expr, Filter, GroupingSet, LogicalPlan, Operator, Projection, binary_expr,
+    Aggregate, Cast, Expr, Filter, GroupingSet, LogicalPlan, Operator, Projection, Values, binary_expr,
 };
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Lowering<'_> {
     /// below, of which the group has none then.
     pub(super) fn having(&mut self, groups: &Groups<'_>, all: &[Scalar]) -> LowerResult<LogicalPlan> {
         let (plan, count) = self.counted_aggregate(groups, true)?;
-        let Some(count) = count else { return not_built("HAVING without a group") };
+        let Some(count) = count else { return internal("HAVING without a group") };
         let Some(condition) = self.conjunction(all, plan.schema())? else { return Ok(plan) };
         let zero = Expr::Literal(ScalarValue::Int64(Some(0)), None);
         let of_group = Expr::Column(count).gt_eq(zero).and(condition).is_true();
@@ -46,11 +46,6 @@ impl Lowering<'_> {
 
     /// The groups, and a column with the number of their rows if it is asked for.
     fn counted_aggregate(&mut self, of: &Groups<'_>, counted: bool) -> LowerResult<(LogicalPlan, Option<Column>)> {
-        // Intervals are grouped by their length, above which the number of the grouping set is out of sight.
-        let is_interval = |col: &ColId| self.bound.col(*col).is_some_and(|info| info.ty.id == TypeId::INTERVAL);
-        if !of.groupings.is_empty() && of.keys.iter().any(is_interval) {
-            return not_built("GROUPING beside intervals");
-        }
         let input = self.rel(of.input)?;
         let distinct = of.calls.iter().filter(|(_, call)| call.distinct).flat_map(|(_, call)| &call.args);
         let compared: Vec<ColId> = of.keys.iter().chain(distinct).copied().collect();
@@ -87,8 +82,22 @@ impl Lowering<'_> {
             let Column { relation, name, .. } = self.columns.computed(*id, "grouping");
             shown.push(value.alias_qualified(relation, name));
         }
-        let aggregate = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(input), groups, parts)?);
+        let without_keys = groups.is_empty();
+        let mut aggregate = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(input), groups, parts)?);
+        if without_keys && of.sets.len() > 1 {
+            aggregate = self.repeated(aggregate, of.sets.len())?;
+        }
         Ok((LogicalPlan::Projection(Projection::try_new(shown, Arc::new(aggregate))?), count))
+    }
+
+    /// The only group as often as there are grouping sets without keys.
+    fn repeated(&mut self, group: LogicalPlan, times: usize) -> LowerResult<LogicalPlan> {
+        let column = self.columns.nameless("set");
+        let number = Arc::new(Field::new(column.name, ArrowType::Boolean, true));
+        let schema = DFSchema::new_with_metadata(vec![(column.relation, number)], Default::default())?;
+        let one = vec![Expr::Literal(ScalarValue::Boolean(None), None)];
+        let sets = LogicalPlan::Values(Values { schema: Arc::new(schema), values: vec![one; times] });
+        self.joined(JoinType::Inner, group, sets, &[])
     }
 
     /// The keys, or their grouping sets: columns of a set are in the order of the keys.
@@ -97,7 +106,8 @@ impl Lowering<'_> {
             return Ok(keys);
         }
         if keys.is_empty() {
-            return not_built("grouping sets without keys");
+            // Each is one group of all rows: see [`Self::repeated`].
+            return Ok(keys);
         }
         let mut all: Vec<Vec<Expr>> = Vec::with_capacity(sets.len());
         for set in sets {
@@ -121,9 +131,9 @@ impl Lowering<'_> {
         for col in of {
             let column = Expr::Column(self.columns.get(*col)?.clone());
             let Some(at) = keys.iter().rev().position(|key| **key == column) else {
-                return not_built("GROUPING of no key");
+                return internal("GROUPING of no key");
             };
-            let shift = i64::try_from(at).map_err(|_| LowerError::NotBuilt { what: "so many keys".into() })?;
+            let shift = i64::try_from(at).map_err(|_| LowerError::Query(QueryError::internal("so many keys")))?;
             let bit = binary_expr(id.clone(), Operator::BitwiseShiftRight, number(shift));
             let bit = binary_expr(bit, Operator::BitwiseAnd, number(1));
             bits = binary_expr(binary_expr(bits, Operator::Multiply, number(2)), Operator::Plus, bit);
@@ -133,12 +143,14 @@ impl Lowering<'_> {
 
     /// What a call is in DataFusion's aggregates.
     fn aggregate_call(&mut self, call: &AggCall, schema: &DFSchemaRef) -> LowerResult<Expr> {
-        let Some(function) = builtins::function(call.func) else { return not_built("an unknown aggregate") };
+        let Some(function) = builtins::function(call.func) else { return internal("an unknown aggregate") };
         if let Some(of_sorted) = over_sorted_values(function.name) {
             return self.ordered_set(of_sorted, call, schema);
         }
         let name = aggregate_name(function.name);
-        let Some(func) = self.planner.aggregate_function(name) else { return not_built(format!("aggregate {name}")) };
+        let Some(func) = self.planner.aggregate_function(name) else {
+            return unsupported(format!("function {name}()"));
+        };
         let mut args = Vec::with_capacity(call.args.len());
         for arg in &call.args {
             args.push(self.operand(*arg)?);
@@ -162,7 +174,7 @@ impl Lowering<'_> {
     /// An aggregate of a sorted set: a function of the array of its values, NULLs left out. Its other arguments read keys.
     fn ordered_set(&mut self, function: &str, call: &AggCall, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let (Some(func), [arg]) = (self.planner.aggregate_function("array_agg"), call.args.as_slice()) else {
-            return not_built("this aggregate of a sorted set");
+            return internal("this aggregate of a sorted set");
         };
         let value = self.operand(*arg)?;
         let mut filter = Expr::Column(self.columns.get(*arg)?.clone()).is_not_null();

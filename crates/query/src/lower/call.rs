@@ -3,20 +3,20 @@
 use super::Lowering;
 use super::cast::written;
 use super::constant::value_type;
-use super::error::{LowerError, LowerResult, not_built};
-use crate::error::QueryResult;
-use crate::functions::{JSON_ROW, call_of, labelled, operator};
+use super::error::{LowerResult, internal, unsupported};
+use crate::error::{QueryError, QueryResult};
+use crate::functions::{JSON_ROW, LIKE_ESCAPE, SIMILAR_TO_ESCAPE, call_of, labelled, operator};
 use crate::pg_semantics::planned_operator;
 use ::bind::OwnFunction;
 use ::bind::tree::{Kind, Scalar};
 use builtins::{FuncId, TypeId};
 use datafusion::common::{DFSchemaRef, ScalarValue};
-use datafusion::logical_expr::expr::{Like, ScalarFunction};
+use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, Operator};
 use sql::ast::BinaryOperator;
 use std::collections::HashMap;
 use std::sync::LazyLock;
-use types::{DataType, Datum};
+use types::DataType;
 
 /// Operators by the function that computes them and the number of their operands.
 static OPERATORS: LazyLock<HashMap<(FuncId, usize), &'static str>> = LazyLock::new(|| {
@@ -32,7 +32,7 @@ pub(super) fn operator_name(func: FuncId, operands: usize) -> Option<&'static st
 
 impl Lowering<'_> {
     pub(super) fn call(&mut self, func: FuncId, args: &[Scalar], schema: &DFSchemaRef) -> LowerResult<Expr> {
-        let Some(function) = builtins::function(func) else { return not_built(format!("function {}", func.0)) };
+        let Some(function) = builtins::function(func) else { return internal(format!("function {}", func.0)) };
         // As an operator it would take a text beside an array for an array.
         let of_arrays = matches!(function.name, "array_append" | "array_prepend" | "array_cat");
         if let Some(sign) = operator_name(func, args.len()).filter(|_| !of_arrays) {
@@ -62,7 +62,7 @@ impl Lowering<'_> {
                 if let Ok([left, right]) = <[Expr; 2]>::try_from(lowered) {
                     return binary(BinaryOperator::Modulo, left, right, schema);
                 }
-                return not_built("mod of other operands");
+                return internal("mod of other operands");
             }
             ("timeofday", 0) => {
                 let clock = self.named("clock_timestamp", Vec::new())?;
@@ -110,7 +110,7 @@ impl Lowering<'_> {
             None => {
                 let bound = (self.cx.functions)(name);
                 self.calls_bound |= bound.is_some();
-                bound.ok_or_else(|| LowerError::NotBuilt { what: format!("function {name}").into() })?
+                bound.ok_or_else(|| QueryError::Unsupported { feature: format!("function {name}()") })?
             }
         };
         Ok(Expr::ScalarFunction(ScalarFunction::new_udf(function, args)))
@@ -118,16 +118,9 @@ impl Lowering<'_> {
 
     fn operator(&mut self, sign: &str, args: &[Scalar], schema: &DFSchemaRef) -> LowerResult<Expr> {
         if let [value, pattern] = args
-            && let Some((negated, folds)) = like_of(sign)
+            && let Some(matched) = self.pattern_operator(sign, value, pattern, schema)?
         {
-            return self.like(value, pattern, negated, folds, schema);
-        }
-        if let ([value, pattern], "~" | "!~") = (args, sign)
-            && let Some((pattern, escape)) = similar_of(pattern)?
-        {
-            let (value, pattern) = (self.expr(value, schema)?, self.expr(pattern, schema)?);
-            let like = Like::new(sign == "!~", Box::new(value), Box::new(pattern), escape, false);
-            return Ok(Expr::SimilarTo(like));
+            return Ok(matched);
         }
         let mut lowered = self.exprs(args, schema)?;
         if sign == "||" && !args.iter().any(|arg| arg.ty.id.element().is_some()) {
@@ -145,7 +138,7 @@ impl Lowering<'_> {
                 Some(op) => binary(op, left, right, schema),
                 None => match operator(sign) {
                     Some(definition) => Ok(call_of(definition, vec![left, right])),
-                    None => not_built(format!("operator {sign}")),
+                    None => unsupported(format!("operator {sign}")),
                 },
             },
             (Some(value), None) => match sign {
@@ -155,26 +148,10 @@ impl Lowering<'_> {
                 "|/" => self.named("sqrt", vec![value]),
                 "||/" => self.named("cbrt", vec![value]),
                 "~" => self.named("prefix ~", vec![value]),
-                sign => not_built(format!("operator {sign}")),
+                sign => unsupported(format!("operator {sign}")),
             },
-            _ => not_built(format!("operator {sign}")),
+            _ => unsupported(format!("operator {sign}")),
         }
-    }
-
-    fn like(
-        &mut self,
-        value: &Scalar,
-        pattern: &Scalar,
-        negated: bool,
-        folds: bool,
-        schema: &DFSchemaRef,
-    ) -> LowerResult<Expr> {
-        if value.ty.id == TypeId::BYTEA {
-            return not_built("LIKE of bytea");
-        }
-        let (pattern, escape) = escaped(pattern)?;
-        let (value, pattern) = (self.expr(value, schema)?, self.expr(pattern, schema)?);
-        Ok(Expr::Like(Like::new(negated, Box::new(value), Box::new(pattern), escape, folds)))
     }
 }
 
@@ -184,56 +161,10 @@ fn planned_name(name: &'static str) -> &'static str {
         "rand" => "random",
         "regexp_split" => "regexp_split_to_array",
         "array_elem" => "array subscript",
+        "like_escape" => LIKE_ESCAPE,
+        "similar_to_escape" => SIMILAR_TO_ESCAPE,
         name => name,
     }
-}
-
-/// The pattern, and the escape that it has in place of a backslash.
-fn escaped(pattern: &Scalar) -> LowerResult<(&Scalar, Option<char>)> {
-    let Kind::Call { func, args } = &pattern.kind else { return Ok((pattern, None)) };
-    if builtins::function(*func).is_none_or(|function| function.name != "like_escape") {
-        return Ok((pattern, None));
-    }
-    match args.as_slice() {
-        [inner, Scalar { kind: Kind::Const(Datum::Text(escape)), .. }] => {
-            let mut letters = escape.chars();
-            match (letters.next(), letters.next()) {
-                (Some(letter), None) => Ok((inner, Some(letter))),
-                _ => not_built("an ESCAPE that is no letter"),
-            }
-        }
-        _ => not_built("an ESCAPE that varies"),
-    }
-}
-
-/// The pattern of SIMILAR TO, and its escape.
-fn similar_of(pattern: &Scalar) -> LowerResult<Option<(&Scalar, Option<char>)>> {
-    let Kind::Call { func, args } = &pattern.kind else { return Ok(None) };
-    if builtins::function(*func).is_none_or(|function| function.name != "similar_to_escape") {
-        return Ok(None);
-    }
-    match args.as_slice() {
-        [inner] => Ok(Some((inner, None))),
-        [inner, Scalar { kind: Kind::Const(Datum::Text(escape)), .. }] => {
-            let mut letters = escape.chars();
-            match (letters.next(), letters.next()) {
-                (Some(letter), None) => Ok(Some((inner, Some(letter)))),
-                _ => not_built("an ESCAPE that is no letter"),
-            }
-        }
-        _ => not_built("an ESCAPE that varies"),
-    }
-}
-
-/// Negated, and without regard to case?
-fn like_of(sign: &str) -> Option<(bool, bool)> {
-    Some(match sign {
-        "~~" => (false, false),
-        "!~~" => (true, false),
-        "~~*" => (false, true),
-        "!~~*" => (true, true),
-        _ => return None,
-    })
 }
 
 fn binary_operator(sign: &str) -> Option<BinaryOperator> {
@@ -260,7 +191,7 @@ fn binary_operator(sign: &str) -> Option<BinaryOperator> {
 fn binary(op: BinaryOperator, left: Expr, right: Expr, schema: &DFSchemaRef) -> LowerResult<Expr> {
     match planned_operator(op, left, right, schema)? {
         Some(expr) => Ok(expr),
-        None => not_built("this operator"),
+        None => internal("this operator"),
     }
 }
 

@@ -2,11 +2,12 @@
 
 use super::Lowering;
 use super::constant::value_type;
-use super::error::{LowerResult, not_built};
+use super::error::{LowerResult, internal, unsupported};
 use crate::convert::expression_field;
 use ::bind::tree::{CastContext, CastVia, Scalar};
 use builtins::{Ty, TypeId};
 use datafusion::common::ScalarValue;
+use datafusion::functions::string::rtrim;
 use datafusion::logical_expr::{Cast, Expr};
 use std::sync::Arc;
 use types::{DataType, IntervalField, IntervalFields};
@@ -21,10 +22,20 @@ impl Lowering<'_> {
         to: Ty,
         context: CastContext,
     ) -> LowerResult<Expr> {
+        if let (CastVia::Length, Some(element)) = (via, to.element()) {
+            return self.limited_elements(value, element);
+        }
         match self.catalog_cast(&value, arg, via, to)? {
             Some(cast) => Ok(cast),
             None => cast(value, arg, via, to, context),
         }
+    }
+
+    /// The array with its elements cut or rounded to that type.
+    fn limited_elements(&mut self, array: Expr, element: Ty) -> LowerResult<Expr> {
+        let number = |value: i32| Expr::Literal(ScalarValue::Int32(Some(value)), None);
+        let oid = i32::try_from(element.id.0).unwrap_or_default();
+        self.named("limit items", vec![array, number(oid), number(element.typmod)])
     }
 }
 
@@ -33,14 +44,15 @@ fn cast(value: Expr, arg: &Scalar, via: CastVia, to: Ty, context: CastContext) -
     match via {
         CastVia::Relabel if from.id == to.id && from.digits == to.digits => Ok(value),
         CastVia::Relabel if is_free(from, to) => Ok(value),
-        CastVia::Length if context != CastContext::Explicit => not_built("a length that is not asked for"),
+        CastVia::Length if context != CastContext::Explicit => internal("a length that is not asked for"),
         CastVia::Length => match to.data_type() {
             Some(ty) => Ok(written(value, &ty)),
-            None => not_built(format!("a cast to {}", to.sql_name())),
+            None => unsupported(format!("a cast to {}", to.sql_name())),
         },
         CastVia::Relabel | CastVia::Function(_) | CastVia::Text | CastVia::Elements => {
             if to.id == TypeId::BPCHAR && to.typmod == -1 {
-                return not_built("a cast to bpchar");
+                // It is kept without its blanks.
+                return Ok(rtrim().call(vec![written(value, &DataType::Text)]));
             }
             Ok(written(value, &value_type(to)?))
         }

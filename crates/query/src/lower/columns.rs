@@ -5,6 +5,7 @@
 
 use super::COMPUTED;
 use super::error::{LowerError, LowerResult};
+use crate::error::QueryError;
 use ::bind::tree::ColId;
 use datafusion::common::{Column, TableReference};
 use std::collections::{HashMap, HashSet};
@@ -20,7 +21,7 @@ pub(super) struct Columns {
 impl Columns {
     /// The column of an id that a node below has.
     pub(super) fn get(&self, id: ColId) -> LowerResult<&Column> {
-        let missing = || LowerError::NotBuilt { what: format!("column {} out of scope", id.index()).into() };
+        let missing = || LowerError::Query(QueryError::internal(format!("column {} out of scope", id.index())));
         self.by_id.get(&id).ok_or_else(missing)
     }
 

@@ -2,7 +2,7 @@
 
 use super::call::{compared, operator_name};
 use super::constant::value_type;
-use super::error::{LowerResult, not_built};
+use super::error::{LowerResult, internal};
 use super::{Lowering, cast};
 use crate::functions::WITH_EACH;
 use crate::pg_semantics::compare_rows;
@@ -33,7 +33,7 @@ impl Lowering<'_> {
                 let one = |a, op, b| compared(a, op, b, schema);
                 Ok(compare_rows(&left, operator_of(*op), &right, &one)?)
             }
-            _ => not_built("this comparison"),
+            _ => internal("this comparison"),
         }
     }
 
@@ -44,7 +44,7 @@ impl Lowering<'_> {
         all: bool,
         schema: &DFSchemaRef,
     ) -> LowerResult<Expr> {
-        let Some(sign) = operator_name(op, 2) else { return not_built("ANY of this function") };
+        let Some(sign) = operator_name(op, 2) else { return internal("ANY of this function") };
         if let (Kind::Array(items), "=", false) | (Kind::Array(items), "<>", true) = (&array.kind, sign, all)
             && !items.is_empty()
             && items.iter().all(|item| item.ty.id.element().is_none())

@@ -2,7 +2,8 @@
 
 use super::Lowering;
 use super::constant::plain;
-use super::error::{LowerResult, not_built};
+use super::error::{LowerResult, internal};
+use crate::Refusal;
 use ::bind::tree::{Kind, Scalar};
 use datafusion::common::{DFSchemaRef, ScalarValue};
 use datafusion::logical_expr::Expr;
@@ -27,12 +28,16 @@ impl Lowering<'_> {
             Kind::Field(row, at) => match &row.kind {
                 Kind::Row(fields) => match fields.get(usize::from(*at)) {
                     Some(field) => self.expr(field, schema),
-                    None => not_built("a field of a row"),
+                    None => internal("a field of a row"),
                 },
-                _ => not_built("a field of a value"),
+                _ => internal("a field of a value"),
             },
             Kind::Array(_) if dimensions_written(value) > MOST_DIMENSIONS => {
-                not_built("an array of more than six dimensions")
+                let dimensions = dimensions_written(value);
+                let message = format!(
+                    "number of array dimensions ({dimensions}) exceeds the maximum allowed ({MOST_DIMENSIONS})"
+                );
+                Err(Refusal::Size.because(message).into())
             }
             Kind::Array(items) => {
                 let items = self.exprs(items, schema)?;
@@ -49,7 +54,7 @@ impl Lowering<'_> {
                 self.named("array subscript", std::iter::once(array).chain(at).collect())
             }
             Kind::Slice { array, bounds } => self.slice(array, bounds, schema),
-            _ => not_built("this value of several parts"),
+            _ => internal("this value of several parts"),
         }
     }
 
@@ -75,7 +80,7 @@ impl Lowering<'_> {
                     args.push(Expr::Literal(ScalarValue::Int32(Some(inside)), None));
                     self.named("array slice inside", args)?
                 }
-                Err(_) => return not_built("a slice of so many dimensions"),
+                Err(_) => return internal("a slice of so many dimensions"),
             };
         }
         Ok(value)

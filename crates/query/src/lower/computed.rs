@@ -2,7 +2,7 @@
 
 use super::Lowering;
 use super::constant::constant;
-use super::error::{LowerResult, not_built};
+use super::error::{LowerResult, internal};
 use super::rel::computed;
 use crate::context::QueryContext;
 use crate::error::QueryResult;
@@ -76,7 +76,7 @@ impl Lowering<'_> {
     ) -> LowerResult<LogicalPlan> {
         let key = (relation.schema.clone(), relation.name.clone());
         let Some(provider) = self.providers.get(&key).cloned() else {
-            return not_built(format!("relation {}.{} in this place", relation.schema, relation.name));
+            return internal(format!("relation {}.{} in this place", relation.schema, relation.name));
         };
         // What it says is the session's, and of the moment.
         self.calls_bound = true;

@@ -1,7 +1,7 @@
 //! Constants and parameters.
 
 use super::cast::written;
-use super::error::{LowerResult, not_built};
+use super::error::{LowerResult, unsupported};
 use crate::convert::{arrow_type, datum_to_scalar, expression_field, field};
 use ::bind::tree::ParamId;
 use arrow::datatypes::DataType as ArrowType;
@@ -19,7 +19,7 @@ pub(super) fn value_type(ty: Ty) -> LowerResult<DataType> {
     match ty.held_type() {
         Some(DataType::Numeric(_)) => Ok(DataType::Numeric(ty.digits)),
         Some(known) => Ok(known),
-        None => not_built(format!("a value of type {}", ty.sql_name())),
+        None => unsupported(format!("type {}", ty.sql_name())),
     }
 }
 

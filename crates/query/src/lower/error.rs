@@ -7,10 +7,10 @@ use std::borrow::Cow;
 /// A bound statement without a plan.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum LowerError {
-    /// No form here yet.
-    #[error("{what} is not lowered yet")]
+    /// Expressions over rows at hand that only a plan computes.
+    #[error("{what} is not supported here")]
     NotBuilt {
-        /// The node or the function.
+        /// What needs the plan.
         what: Cow<'static, str>,
     },
     /// What is wrong with the statement.
@@ -26,7 +26,12 @@ impl From<DataFusionError> for LowerError {
     }
 }
 
-/// What has no form here yet.
-pub(super) fn not_built<T>(what: impl Into<Cow<'static, str>>) -> LowerResult<T> {
-    Err(LowerError::NotBuilt { what: what.into() })
+/// What no bound tree has.
+pub(super) fn internal<T>(what: impl Into<String>) -> LowerResult<T> {
+    Err(QueryError::internal(what).into())
+}
+
+/// What the list of built-ins has and no plan computes (0A000).
+pub(super) fn unsupported<T>(feature: impl Into<String>) -> LowerResult<T> {
+    Err(QueryError::Unsupported { feature: feature.into() }.into())
 }

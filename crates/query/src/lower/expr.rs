@@ -1,13 +1,17 @@
 //! Expressions: which form each kind has. Comparisons are in `compare.rs`, rows and arrays in `composite.rs`.
 
+use super::call::with_type;
 use super::constant::{constant, plain};
-use super::error::{LowerError, LowerResult, not_built};
+use super::error::{LowerError, LowerResult, internal};
 use super::{Lowering, cast};
+use crate::error::QueryError;
+use crate::functions::interval_span;
 use crate::pg_semantics::join_all;
 use ::bind::tree::{BoolTest, CastVia, ColId, Kind, PhoenixForm, Scalar, SessionValue, SubqueryKind};
-use datafusion::common::{Column, DFSchemaRef};
+use builtins::TypeId;
+use datafusion::common::{Column, DFSchemaRef, ScalarValue};
 use datafusion::logical_expr::expr::Case;
-use datafusion::logical_expr::{Expr, Operator};
+use datafusion::logical_expr::{Expr, Operator, binary_expr};
 use types::DataType;
 
 impl Lowering<'_> {
@@ -34,9 +38,11 @@ impl Lowering<'_> {
             Kind::And(_) | Kind::Or(_) | Kind::Not(_) | Kind::IsNull(_) | Kind::Is { .. } => {
                 self.logical(&value.kind, schema)
             }
-            Kind::Case { .. } | Kind::Coalesce(_) | Kind::Extreme { .. } | Kind::NullIf { .. } => {
-                self.choice(&value.kind, schema)
-            }
+            Kind::Case { .. }
+            | Kind::CaseOf { .. }
+            | Kind::Coalesce(_)
+            | Kind::Extreme { .. }
+            | Kind::NullIf { .. } => self.choice(&value.kind, schema),
             Kind::Distinct { .. } | Kind::InList { .. } | Kind::AnyArray { .. } | Kind::RowCompare { .. } => {
                 self.comparison(&value.kind, schema)
             }
@@ -54,7 +60,7 @@ impl Lowering<'_> {
             Kind::Not(arg) => self.negation(arg, schema)?,
             Kind::IsNull(arg) => self.expr(arg, schema)?.is_null(),
             Kind::Is { arg, test } => is(self.expr(arg, schema)?, *test),
-            _ => return not_built("this condition"),
+            _ => return internal("this condition"),
         })
     }
 
@@ -69,20 +75,54 @@ impl Lowering<'_> {
                 let other = other.as_ref().map(|other| self.expr(other, schema)).transpose()?;
                 Ok(Expr::Case(Case::new(None, lowered, other.map(Box::new))))
             }
+            Kind::CaseOf { operand, arms, other, .. } => {
+                let operand = self.compared_value(operand, schema)?;
+                let mut lowered = Vec::with_capacity(arms.len());
+                for (of, then) in arms {
+                    lowered.push((Box::new(self.compared_value(of, schema)?), Box::new(self.expr(then, schema)?)));
+                }
+                let other = other.as_ref().map(|other| self.expr(other, schema)).transpose()?;
+                Ok(Expr::Case(Case::new(Some(Box::new(operand)), lowered, other.map(Box::new))))
+            }
             Kind::Coalesce(all) => {
-                let all = self.exprs(all, schema)?;
+                let all = self.values_of_one(all, schema)?;
                 self.named("coalesce", all)
             }
             Kind::Extreme { max, args, .. } => {
-                let args = self.exprs(args, schema)?;
+                let args = self.values_of_one(args, schema)?;
                 self.named(if *max { "greatest" } else { "least" }, args)
             }
             Kind::NullIf { left, args, .. } => {
                 let (value, other) = (self.expr(left, schema)?, self.expr(&args.1, schema)?);
                 self.named("nullif", vec![value, other])
             }
-            _ => not_built("this choice"),
+            _ => internal("this choice"),
         }
+    }
+
+    /// Values of which one is the result. NULLs alone keep their type: without one they would be texts.
+    fn values_of_one(&mut self, values: &[Scalar], schema: &DFSchemaRef) -> LowerResult<Vec<Expr>> {
+        let lowered = self.exprs(values, schema)?;
+        if !lowered.iter().all(|value| matches!(value, Expr::Literal(constant, _) if constant.is_null())) {
+            return Ok(lowered);
+        }
+        lowered.into_iter().zip(values).map(|(value, of)| with_type(value, of)).collect()
+    }
+
+    /// A value that is compared bit by bit: an interval by its length, zero without its sign.
+    fn compared_value(&mut self, value: &Scalar, schema: &DFSchemaRef) -> LowerResult<Expr> {
+        let lowered = self.expr(value, schema)?;
+        Ok(match value.ty.id {
+            TypeId::INTERVAL => interval_span(with_type(lowered, value)?),
+            TypeId::FLOAT4 | TypeId::FLOAT8 => {
+                let zero = match value.ty.id {
+                    TypeId::FLOAT4 => ScalarValue::Float32(Some(0.0)),
+                    _ => ScalarValue::Float64(Some(0.0)),
+                };
+                binary_expr(with_type(lowered, value)?, Operator::Plus, Expr::Literal(zero, None))
+            }
+            _ => lowered,
+        })
     }
 
     pub(super) fn exprs(&mut self, all: &[Scalar], schema: &DFSchemaRef) -> LowerResult<Vec<Expr>> {
@@ -112,7 +152,7 @@ impl Lowering<'_> {
             return Ok(Expr::Column(column.clone()));
         }
         let outer = self.outer.iter().rev().find_map(|outer| outer_column(outer, column));
-        outer.ok_or_else(|| LowerError::NotBuilt { what: format!("column {column} out of reach").into() })
+        outer.ok_or_else(|| LowerError::Query(QueryError::internal(format!("column {column} out of reach"))))
     }
 
     fn negation(&mut self, arg: &Scalar, schema: &DFSchemaRef) -> LowerResult<Expr> {

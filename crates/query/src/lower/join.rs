@@ -1,7 +1,7 @@
 //! Joins and applies.
 
 use super::Lowering;
-use super::error::{LowerResult, not_built};
+use super::error::{LowerResult, internal};
 use ::bind::tree::{ApplyKind, JoinKind, Rel, Scalar};
 use datafusion::common::{JoinType, NullEquality};
 use datafusion::logical_expr::utils::merge_schema;
@@ -17,7 +17,7 @@ impl Lowering<'_> {
             JoinKind::Full => JoinType::Full,
             JoinKind::Semi => JoinType::LeftSemi,
             JoinKind::Anti => JoinType::LeftAnti,
-            JoinKind::Mark(_) => return not_built("a mark join"),
+            JoinKind::Mark(_) => return internal("a mark join"),
         };
         let (left, right) = (self.rel(left)?, self.rel(right)?);
         self.joined(kind, left, right, on)
@@ -34,7 +34,7 @@ impl Lowering<'_> {
         let kind = match kind {
             ApplyKind::Inner => JoinType::Inner,
             ApplyKind::Left => JoinType::Left,
-            ApplyKind::Semi | ApplyKind::Anti | ApplyKind::Mark(_) => return not_built("this kind of apply"),
+            ApplyKind::Semi | ApplyKind::Anti | ApplyKind::Mark(_) => return internal("this kind of apply"),
         };
         let outer = self.rel(outer)?;
         self.outer.push(Arc::clone(outer.schema()));
@@ -43,7 +43,7 @@ impl Lowering<'_> {
         self.joined(kind, outer, inner?, on)
     }
 
-    fn joined(
+    pub(super) fn joined(
         &mut self,
         kind: JoinType,
         left: LogicalPlan,

@@ -7,8 +7,8 @@
 //! constructors. A column is found by its [`ColId`]: a table's has the table's qualifier (`t`, the next of that name
 //! `t_1`), every other one the qualifier [`COMPUTED`] and a name that no other column of the statement has.
 //!
-//! What has no form here yet is [`LowerError::NotBuilt`], which names the node or the function: such a statement is
-//! planned from its syntax.
+//! All that the binder makes has a form here. A function of the list of built-ins without a planned one is refused (0A000); a
+//! tree that the binder does not make is a defect (XX000).
 
 mod aggregate;
 mod call;
@@ -23,6 +23,7 @@ mod error;
 mod expr;
 mod join;
 mod output;
+mod pattern;
 mod recursive;
 mod rel;
 mod row_exprs;
@@ -44,7 +45,7 @@ use ::bind::tree::{Body, Bound, ColId, Cte, CteId};
 use columns::Columns;
 use datafusion::common::DFSchemaRef;
 use datafusion::logical_expr::{Expr, LogicalPlan};
-use error::{LowerResult, not_built};
+use error::{LowerResult, internal};
 use std::collections::HashMap;
 use types::DataType;
 
@@ -76,7 +77,7 @@ impl Planner {
     /// Plans a bound query. `parameters` are the types of its parameters.
     ///
     /// # Errors
-    /// [`LowerError::NotBuilt`] for what has no form here yet; all that can be wrong with a query before it runs.
+    /// All that can be wrong with a query before it runs.
     pub async fn plan_bound(
         &self,
         cx: &QueryContext,
@@ -84,7 +85,7 @@ impl Planner {
         parameters: Vec<DataType>,
     ) -> Result<Plan, LowerError> {
         guarded(Box::pin(async {
-            let Body::Query(query) = &bound.body else { return not_built("a statement that is no query") };
+            let Body::Query(query) = &bound.body else { return internal("a statement that is no query") };
             let tables =
                 bound.needs.relations.keys().filter_map(|oid| cx.catalog.table_by_oid(*oid)).cloned().collect();
             Box::pin(self.plan_indexes(cx, tables)).await?;

@@ -5,6 +5,7 @@ use super::error::{LowerError, LowerResult};
 use super::rel::computed;
 use crate::context::QueryContext;
 use crate::convert::arrow_type;
+use crate::error::QueryError;
 use crate::plan::{OutputColumn, Plan, Planner};
 use ::bind::tree::{Bound, Output, Query};
 use builtins::{Ty, TypeId};
@@ -61,7 +62,7 @@ impl Planner {
 /// A column as the binder has it. How many digits numerics have is the plan's.
 fn column(bound: &Bound, output: &Output, found: OutputColumn) -> LowerResult<OutputColumn> {
     let name = output.name.clone();
-    let missing = || LowerError::NotBuilt { what: "an output without a column".into() };
+    let missing = || LowerError::Query(QueryError::internal("an output without a column"));
     let info = bound.col(output.col).ok_or_else(missing)?;
     let (table_oid, column_number) = info.origin.map_or((0, 0), |(oid, number)| (oid.0, number));
     if table_oid != 0 && table_oid == found.table_oid {
@@ -74,10 +75,10 @@ fn column(bound: &Bound, output: &Output, found: OutputColumn) -> LowerResult<Ou
         Some(DataType::Numeric(_)) => (found.ty, DataType::Numeric(digits_of(info.ty))),
         Some(ty) if arrow_type(&ty) == arrow_type(&found.ty) => (ty, ty),
         // An array of several dimensions has the type of one.
-        Some(ty @ DataType::Array(_)) if found.ty.unlimited() == ty => (found.ty, found.declared),
+        Some(ty) if ty.item().is_some() && found.ty.item().is_some() => (found.ty, found.declared),
         Some(ty) => {
             let what = format!("a column of type {ty} that the plan has as {}", found.ty);
-            return Err(LowerError::NotBuilt { what: what.into() });
+            return Err(QueryError::internal(what).into());
         }
         None => (found.ty, found.declared),
     };

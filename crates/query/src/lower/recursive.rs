@@ -2,6 +2,7 @@
 
 use super::Lowering;
 use super::error::LowerResult;
+use crate::plan::{next_once, once_numbered};
 use ::bind::tree::{ColId, Cte, Rel};
 use arrow::datatypes::{Field, Schema};
 use datafusion::catalog::cte_worktable::CteWorkTable;
@@ -25,6 +26,8 @@ pub(super) struct Terms<'t> {
     pub(super) step: &'t Rel,
     pub(super) step_cols: &'t [ColId],
     pub(super) distinct: bool,
+    /// Computed once, however often it is read.
+    pub(super) once: bool,
 }
 
 impl Lowering<'_> {
@@ -48,7 +51,10 @@ impl Lowering<'_> {
             None => self.work_tables.remove(&cte.id),
         };
         let step = self.in_order(step?, terms.step_cols)?;
-        let rows = LogicalPlanBuilder::from(base).to_recursive_query(name, step, terms.distinct)?.build()?;
+        let mut rows = LogicalPlanBuilder::from(base).to_recursive_query(name, step, terms.distinct)?.build()?;
+        if terms.once {
+            rows = once_numbered(*self.once.entry(cte.id).or_insert_with(next_once), rows);
+        }
         self.shown(rows, &work, cols)
     }
 
@@ -73,7 +79,7 @@ impl Lowering<'_> {
         for (inner, here) in cols {
             let at = work.cols.iter().position(|col| col == inner);
             let Some(column) = at.and_then(|at| found.get(at)) else {
-                return super::error::not_built("a column of a recursive query");
+                return super::error::internal("a column of a recursive query");
             };
             let Column { relation, name, .. } = self.columns.computed(*here, &column.name);
             exprs.push(Expr::Column(column.clone()).alias_qualified(relation, name));

@@ -1,7 +1,7 @@
 //! Nodes: one after the other, and the plain ones.
 
 use super::aggregate::Groups;
-use super::error::{LowerResult, not_built};
+use super::error::{LowerResult, internal};
 use super::recursive::Terms;
 use super::{COMPUTED, Lowering};
 use crate::explain::expression_text;
@@ -25,7 +25,7 @@ impl Lowering<'_> {
             }
             Rel::Values { cols, rows } => self.values(cols, rows),
             Rel::Scan { table, cols, lock: None, .. } => self.scan(table, cols),
-            Rel::Scan { .. } => not_built("a row lock"),
+            Rel::Scan { .. } => internal("a row lock"),
             Rel::Computed { relation, cols, oid, .. } => self.computed_scan(relation, cols, *oid),
             Rel::CteScan { cte, cols } => self.cte(*cte, cols),
             Rel::Filter { input, all } if all.iter().any(reads_nothing) && is_one_group(input) => {
@@ -33,7 +33,7 @@ impl Lowering<'_> {
                     Rel::Aggregate { input, keys, sets, calls, groupings } => {
                         self.having(&Groups { input, keys, sets, calls, groupings }, all)
                     }
-                    _ => not_built("this HAVING"),
+                    _ => internal("this HAVING"),
                 }
             }
             Rel::Filter { input, all } => {
@@ -49,7 +49,7 @@ impl Lowering<'_> {
             Rel::Aggregate { input, keys, sets, calls, groupings } => {
                 self.aggregate(&Groups { input, keys, sets, calls, groupings })
             }
-            Rel::Window { input, spec, calls } => self.window(input, spec, calls),
+            Rel::Window { .. } => self.windows(rel),
             Rel::Unnest { input, calls, ordinality, outer } => self.unnest(input, calls, *ordinality, *outer),
             Rel::Distinct { input, on, order } => self.distinct(input, on, order.as_deref()),
             Rel::Sort { input, keys } => {
@@ -67,7 +67,7 @@ impl Lowering<'_> {
         let qualifier = self.columns.qualifier(&table.name);
         let mut ordinals = Vec::with_capacity(cols.len());
         for (ordinal, id) in cols {
-            let Some(column) = table.columns.get(*ordinal) else { return not_built("a hidden column") };
+            let Some(column) = table.columns.get(*ordinal) else { return internal("a hidden column") };
             self.columns.of_table(*id, &qualifier, &column.name);
             ordinals.push(*ordinal);
         }
@@ -119,12 +119,13 @@ impl Lowering<'_> {
         if let Some(work) = self.work_tables.get(&id).cloned() {
             return self.work_table(&work, cols);
         }
-        let Some(cte) = self.ctes.iter().find(|cte| cte.id == id) else { return not_built("a query of WITH") };
+        let Some(cte) = self.ctes.iter().find(|cte| cte.id == id) else { return internal("a query of WITH") };
         let (rel, once) = match &cte.body {
             CteBody::Inline(rel) => (rel, false),
             CteBody::Once(rel) => (rel, true),
-            CteBody::Recursive { base, step, step_cols, distinct } => {
-                return self.recursive(cte, Terms { base, step, step_cols, distinct: *distinct }, cols);
+            CteBody::Recursive { base, step, step_cols, distinct, once } => {
+                let terms = Terms { base, step, step_cols, distinct: *distinct, once: *once };
+                return self.recursive(cte, terms, cols);
             }
         };
         let plan = self.rel(rel)?;
@@ -156,7 +157,7 @@ fn without_repetitions(exprs: Vec<Expr>) -> Vec<Expr> {
 }
 
 fn is_one_group(rel: &Rel) -> bool {
-    matches!(rel, Rel::Aggregate { keys, sets, .. } if keys.is_empty() && sets.is_empty())
+    matches!(rel, Rel::Aggregate { keys, sets, .. } if keys.is_empty() && sets.len() < 2)
 }
 
 /// Is it the same for all rows?

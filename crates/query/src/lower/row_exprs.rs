@@ -4,9 +4,10 @@
 //! expressions (`plan/row_exprs.rs`): nothing is planned where they are evaluated.
 
 use super::Lowering;
-use super::error::{LowerError, LowerResult, not_built};
+use super::error::{LowerError, LowerResult};
 use crate::context::QueryContext;
 use crate::convert::arrow_type;
+use crate::error::QueryError;
 use crate::pg_semantics::bounded;
 use crate::plan::{OutputColumn, Plan, Planner, RowExprs, RowTable, guarded};
 use ::bind::tree::{Bound, ColId, Scalar};
@@ -37,7 +38,7 @@ impl Planner {
     /// Compiles expressions of a bound statement over rows at hand.
     ///
     /// # Errors
-    /// [`LowerError::NotBuilt`] for what needs a plan, or has no form yet.
+    /// [`LowerError::NotBuilt`] for what needs a plan.
     pub async fn bound_row_exprs(
         &self,
         cx: &QueryContext,
@@ -59,7 +60,7 @@ impl Planner {
             let plan: Plan = self.finished(cx, plan, parameters, cacheable, |found| typed(found, scalars))?;
             match self.stages(&plan, &rows)? {
                 Some(exprs) => Ok(exprs.over(|at| inputs.get(at).map(|input| (input.row, input.place)))),
-                None => not_built("an expression that needs a plan"),
+                None => Err(LowerError::NotBuilt { what: "an expression that needs a plan".into() }),
             }
         }))
         .await
@@ -98,7 +99,7 @@ fn typed(found: Vec<OutputColumn>, scalars: &[&Scalar]) -> LowerResult<Vec<Outpu
         Some(DataType::Numeric(_) | DataType::Array(_)) | None => Ok(found),
         Some(ty) if arrow_type(&ty) == arrow_type(&found.ty) => Ok(OutputColumn { ty, ..found }),
         Some(ty) => {
-            Err(LowerError::NotBuilt { what: format!("a value of type {ty} that is kept as {}", found.ty).into() })
+            Err(LowerError::Query(QueryError::internal(format!("a value of type {ty} that is kept as {}", found.ty))))
         }
     });
     typed.collect()

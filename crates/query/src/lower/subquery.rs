@@ -3,7 +3,7 @@
 use super::Lowering;
 use super::call::{compared, operator_name};
 use super::compare::operator_of;
-use super::error::{LowerResult, not_built};
+use super::error::{LowerResult, internal};
 use crate::pg_semantics::compare_rows;
 use crate::plan::outer_references;
 use ::bind::tree::{ColId, CompareOp, Key, Rel, Scalar, Subquery, SubqueryKind};
@@ -29,7 +29,6 @@ impl Lowering<'_> {
                 let array = self.array(subquery, schema)?;
                 self.named("array_or_empty", vec![array])
             }
-            SubqueryKind::RowOf(_) => not_built("a row of a subquery"),
         }
     }
 
@@ -58,14 +57,14 @@ impl Lowering<'_> {
     }
 
     fn quantified(&mut self, subquery: &Subquery, negated: bool, schema: &DFSchemaRef) -> LowerResult<Expr> {
-        let SubqueryKind::Quantified { left, ops, all } = &subquery.kind else { return not_built("this subquery") };
+        let SubqueryKind::Quantified { left, ops, all } = &subquery.kind else { return internal("this subquery") };
         let ([left], [op]) = (left.as_slice(), ops.as_slice()) else {
             let sign = ops.first().and_then(|op| operator_name(*op, 2));
-            let Some(op) = sign.and_then(CompareOp::of_sign) else { return not_built("ANY of this function of rows") };
+            let Some(op) = sign.and_then(CompareOp::of_sign) else { return internal("ANY of this function of rows") };
             let test = self.row_quantified(subquery, (left, op), *all, schema)?;
             return Ok(if negated { Expr::Not(Box::new(test)) } else { test });
         };
-        let Some(sign) = operator_name(*op, 2) else { return not_built("ANY of this function") };
+        let Some(sign) = operator_name(*op, 2) else { return internal("ANY of this function") };
         let value = self.expr(left, schema)?;
         let is_in = match (sign, all) {
             ("=", false) => Some(negated),
@@ -122,7 +121,7 @@ impl Lowering<'_> {
             calls.iter().map(|call| Column::new_unqualified(call.schema_name().to_string())).collect();
         let rows = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(rows), Vec::new(), calls.to_vec())?);
         let is_true = |at: usize| names.get(at).map(|column| Expr::Column(column.clone()).is_true());
-        let (Some(decided), Some(unknown)) = (is_true(0), is_true(1)) else { return not_built("this subquery") };
+        let (Some(decided), Some(unknown)) = (is_true(0), is_true(1)) else { return internal("this subquery") };
         let value = when(decided, lit(!all)).when(unknown, lit(ScalarValue::Boolean(None))).otherwise(lit(all))?;
         let column = self.columns.nameless("test");
         let value = vec![value.alias_qualified(column.relation, column.name)];
@@ -131,8 +130,8 @@ impl Lowering<'_> {
 
     /// The values of the only column as an array, in the order of the rows; NULL of no rows.
     fn array(&mut self, subquery: &Subquery, schema: &DFSchemaRef) -> LowerResult<Expr> {
-        let [col] = subquery.cols.as_slice() else { return not_built("an array of several columns") };
-        let Some(func) = self.planner.aggregate_function("array_agg") else { return not_built("array_agg") };
+        let [col] = subquery.cols.as_slice() else { return internal("an array of several columns") };
+        let Some(func) = self.planner.aggregate_function("array_agg") else { return internal("array_agg") };
         let rows = self.inner_rows(subquery, schema)?;
         self.outer.push(Arc::clone(schema));
         let value = self.column(*col, rows.schema());

@@ -3,7 +3,7 @@
 use super::Lowering;
 use super::call::with_type;
 use super::cast::written;
-use super::error::{LowerResult, not_built};
+use super::error::{LowerResult, internal, unsupported};
 use super::rel::computed;
 use crate::functions::{flat, is_nested};
 use ::bind::tree::{ColId, Kind, Rel, Scalar, SetCall};
@@ -33,7 +33,7 @@ impl Lowering<'_> {
             let input = self.rel(input)?;
             plan = Some(self.taken_apart(input, calls, outer)?);
         }
-        let Some(plan) = plan else { return not_built("a set of no calls") };
+        let Some(plan) = plan else { return internal("a set of no calls") };
         match ordinality {
             Some(id) => self.numbered(plan, id),
             None => Ok(plan),
@@ -46,7 +46,7 @@ impl Lowering<'_> {
         let mut exprs: Vec<Expr> = schema.columns().into_iter().map(Expr::Column).collect();
         let (mut arrays, mut shown) = (Vec::with_capacity(calls.len()), schema.columns());
         for call in calls {
-            let [col] = call.cols.as_slice() else { return not_built("a function with several columns") };
+            let [col] = call.cols.as_slice() else { return internal("a function with several columns") };
             let mut array = self.array_of(call, &schema)?;
             if array.get_type(&schema).is_ok_and(|ty| is_nested(&ty)) {
                 array = flat(array);
@@ -60,9 +60,17 @@ impl Lowering<'_> {
         let rows = Arc::new(LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(input))?));
         let options = UnnestOptions::new().with_preserve_nulls(outer);
         let rows = LogicalPlan::Unnest(Unnest::try_new(rows, arrays, options)?);
-        let named = rows.schema().columns().into_iter().zip(shown).map(|(column, shown)| match column == shown {
-            true => Expr::Column(column),
-            false => Expr::Column(column).alias_qualified(shown.relation, shown.name),
+        let of_calls = rows.schema().fields().len().saturating_sub(calls.len());
+        let named = rows.schema().columns().into_iter().zip(shown).enumerate().map(|(at, (column, shown))| {
+            if column == shown {
+                return Expr::Column(column);
+            }
+            let call = at.checked_sub(of_calls).and_then(|at| calls.get(at));
+            let value = match call.is_some_and(|call| gives_texts_of_arrays(call)) {
+                true => written(Expr::Column(column), &DataType::Array(ElementType::Text)),
+                false => Expr::Column(column),
+            };
+            value.alias_qualified(shown.relation, shown.name)
         });
         let named = named.collect();
         Ok(LogicalPlan::Projection(Projection::try_new(named, Arc::new(rows))?))
@@ -70,7 +78,7 @@ impl Lowering<'_> {
 
     /// The array that a call takes apart.
     fn array_of(&mut self, call: &SetCall, schema: &DFSchemaRef) -> LowerResult<Expr> {
-        let Some(function) = builtins::function(call.func) else { return not_built("an unknown function") };
+        let Some(function) = builtins::function(call.func) else { return internal("an unknown function") };
         let mut args = self.exprs(&call.args, schema)?;
         match (function.name, args.as_slice()) {
             ("unnest", [_]) => Ok(args.remove(0)),
@@ -98,6 +106,7 @@ impl Lowering<'_> {
                 let (from, to) = (either(upper.clone(), lower.clone())?, either(lower, upper)?);
                 self.named("generate_series", vec![from, to, either(lit(-1_i32), lit(1_i32))?])
             }
+            ("regexp_matches", _) => self.named("regexp_match_texts", args),
             ("regexp_split_to_table", _) => self.named("regexp_split_to_array", args),
             ("string_to_table", _) => self.named("string_to_array", args),
             // Nothing is a partition.
@@ -105,7 +114,7 @@ impl Lowering<'_> {
                 let oids = DataType::Array(ElementType::Oid);
                 Ok(written(Expr::Literal(ScalarValue::Null, None), &oids))
             }
-            (name, _) => not_built(format!("set-returning function {name}")),
+            (name, _) => unsupported(format!("function {name}()")),
         }
     }
 
@@ -138,6 +147,11 @@ impl Lowering<'_> {
         exprs.push(counted.alias_qualified(relation, name));
         Ok(LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(rows))?))
     }
+}
+
+/// Is each row of it an array, which is in an array as its text?
+fn gives_texts_of_arrays(call: &SetCall) -> bool {
+    builtins::function(call.func).is_some_and(|function| function.name == "regexp_matches")
 }
 
 /// A constant that is an integer, as a bigint.

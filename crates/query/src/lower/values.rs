@@ -3,6 +3,7 @@
 use super::error::{LowerError, LowerResult};
 use super::{Lowering, constant};
 use crate::convert::expression_field;
+use crate::error::QueryError;
 use ::bind::tree::{ColId, Rows};
 use datafusion::common::{Column, DFSchema};
 use datafusion::logical_expr::{Expr, LogicalPlan, Values};
@@ -14,7 +15,7 @@ impl Lowering<'_> {
         let none = Arc::new(DFSchema::empty());
         let (mut fields, mut types) = (Vec::with_capacity(cols.len()), Vec::with_capacity(cols.len()));
         for col in cols {
-            let missing = || LowerError::NotBuilt { what: "a column of VALUES without a type".into() };
+            let missing = || LowerError::Query(QueryError::internal("a column of VALUES without a type"));
             let info = self.bound.col(*col).ok_or_else(missing)?;
             let ty = constant::value_type(info.ty)?;
             let Column { relation, name, .. } = self.columns.computed(*col, &info.name);

@@ -4,7 +4,7 @@ use super::Lowering;
 use super::aggregate::aggregate_name;
 use super::cast::written;
 use super::constant::{constant, value_type};
-use super::error::{LowerResult, not_built};
+use super::error::{LowerResult, internal, unsupported};
 use crate::Refusal;
 use crate::convert::expr_to_condition::evaluate_constant;
 use crate::convert::scalar_to_datum;
@@ -31,28 +31,49 @@ struct Lowered {
     frame: WindowFrame,
 }
 
+/// Windows of one partition and order, and the calls of each.
+type Alike<'t> = Vec<(Lowered, &'t [(ColId, WindowCall)])>;
+
 impl Lowering<'_> {
-    pub(super) fn window(
-        &mut self,
-        input: &Rel,
-        spec: &WindowSpec,
-        calls: &[(ColId, WindowCall)],
-    ) -> LowerResult<LogicalPlan> {
-        let input = self.rel(input)?;
+    /// The windows that stand above each other there: those of one partition and order are one operator.
+    pub(super) fn windows(&mut self, top: &Rel) -> LowerResult<LogicalPlan> {
+        let (nodes, input) = independent(top);
+        let mut rows = self.rel(input)?;
+        let mut groups: Vec<Alike<'_>> = Vec::new();
+        for (spec, calls) in nodes {
+            let window = self.lowered_window(spec)?;
+            let alike = groups.iter_mut().find(|group| group.first().is_some_and(|(first, _)| first.sorts_as(&window)));
+            match alike {
+                Some(group) => group.push((window, calls)),
+                None => groups.push(vec![(window, calls)]),
+            }
+        }
+        for group in groups {
+            rows = self.window_rows(rows, group)?;
+        }
+        Ok(rows)
+    }
+
+    fn lowered_window(&mut self, spec: &WindowSpec) -> LowerResult<Lowered> {
         let partition = spec.partition.iter().map(|col| Ok(Expr::Column(self.columns.get(*col)?.clone())));
         let partition = partition.collect::<LowerResult<Vec<_>>>()?;
         let mut order = self.sort_keys(&spec.order)?;
         let frame = self.frame_of(&spec.frame, order.is_empty())?;
         frame.regularize_order_bys(&mut order)?;
-        let window = Lowered { partition, order, frame };
+        Ok(Lowered { partition, order, frame })
+    }
+
+    fn window_rows(&mut self, input: LogicalPlan, windows: Alike<'_>) -> LowerResult<LogicalPlan> {
         let mut shown: Vec<Expr> = input.schema().columns().into_iter().map(Expr::Column).collect();
         let mut parts: Vec<Expr> = Vec::new();
-        for (id, call) in calls {
-            let planned = self.window_call(call, &window)?;
-            let value = above(planned, &mut parts)?;
-            let name = self.bound.col(*id).map(|info| info.name.clone()).unwrap_or_default();
-            let Column { relation, name, .. } = self.columns.computed(*id, &name);
-            shown.push(value.alias_qualified(relation, name));
+        for (window, calls) in windows {
+            for (id, call) in calls {
+                let planned = self.window_call(call, &window)?;
+                let value = above(planned, &mut parts)?;
+                let name = self.bound.col(*id).map(|info| info.name.clone()).unwrap_or_default();
+                let Column { relation, name, .. } = self.columns.computed(*id, &name);
+                shown.push(value.alias_qualified(relation, name));
+            }
         }
         // Calls over frames without rows are constants.
         let rows = match parts.is_empty() {
@@ -63,7 +84,7 @@ impl Lowering<'_> {
     }
 
     fn window_call(&mut self, call: &WindowCall, window: &Lowered) -> LowerResult<Expr> {
-        let Some(function) = builtins::function(call.func) else { return not_built("an unknown window function") };
+        let Some(function) = builtins::function(call.func) else { return internal("an unknown window function") };
         let name = function.name;
         let func_def = match function.kind {
             FunctionKind::Window => self.planner.window_function(name).map(WindowFunctionDefinition::WindowUDF),
@@ -72,7 +93,7 @@ impl Lowering<'_> {
                 aggregate.map(WindowFunctionDefinition::AggregateUDF)
             }
         };
-        let Some(func_def) = func_def else { return not_built(format!("window function {name}")) };
+        let Some(func_def) = func_def else { return unsupported(format!("window function {name}()")) };
         let of_frame =
             function.kind != FunctionKind::Window || matches!(name, "first_value" | "last_value" | "nth_value");
         if of_frame && is_empty(&window.frame) {
@@ -103,6 +124,37 @@ impl Lowering<'_> {
             distinct: false,
         })?)
     }
+}
+
+impl Lowered {
+    /// Are rows sorted in the same way for both?
+    fn sorts_as(&self, other: &Self) -> bool {
+        self.partition == other.partition && self.order == other.order
+    }
+}
+
+/// A window and its calls.
+type Node<'t> = (&'t WindowSpec, &'t [(ColId, WindowCall)]);
+
+/// Windows above each other of which none reads what another computes, the lowest first, and the rows below them.
+fn independent(top: &Rel) -> (Vec<Node<'_>>, &Rel) {
+    let (mut nodes, mut below): (Vec<Node<'_>>, &Rel) = (Vec::new(), top);
+    while let Rel::Window { input, spec, calls } = below {
+        let is_computed = |col: &ColId| calls.iter().any(|(id, _)| id == col);
+        if nodes.iter().any(|(spec, calls)| columns_of(spec, calls).any(|col| is_computed(&col))) {
+            break;
+        }
+        nodes.push((spec, calls));
+        below = input;
+    }
+    nodes.reverse();
+    (nodes, below)
+}
+
+/// The columns that a window and its calls read.
+fn columns_of<'t>(spec: &'t WindowSpec, calls: &'t [(ColId, WindowCall)]) -> impl Iterator<Item = ColId> + 't {
+    let of_calls = calls.iter().flat_map(|(_, call)| call.args.iter().copied().chain(call.filter));
+    spec.partition.iter().copied().chain(spec.order.iter().map(|key| key.col)).chain(of_calls)
 }
 
 /// The expression over the columns of the window functions in it, which join `parts`, each once.
@@ -164,7 +216,7 @@ impl Lowering<'_> {
             let count = datum.as_i64().and_then(|count| u64::try_from(count).ok());
             return Ok(ScalarValue::UInt64(Some(count.ok_or_else(negative)?)));
         }
-        let Some(ty) = distance.ty.data_type() else { return not_built("this frame") };
+        let Some(ty) = distance.ty.data_type() else { return internal("this frame") };
         let mut text = String::new();
         types::text::print(&ty, &datum, &mut text);
         if text.starts_with('-') {

@@ -116,8 +116,8 @@ fn grouped(aggregate: Aggregate) -> Result<LogicalPlan> {
     let below = Projection::try_new(columns.chain(computed).collect(), input)?;
     let aggregate = Aggregate::try_new(Arc::new(LogicalPlan::Projection(below)), groups, aggr_expr)?;
     let columns = aggregate.schema.columns().into_iter().zip(schema.iter());
-    let shown = columns.filter(|(column, _)| column.name != Aggregate::INTERNAL_GROUPING_ID);
-    let shown = shown.map(|(column, (qualifier, field))| {
+    // The number of the grouping set stays in sight: GROUPING() is computed of it.
+    let shown = columns.map(|(column, (qualifier, field))| {
         let place = (0..intervals.len()).find(|at| length(*at) == column);
         let value = match place {
             // A length that is grouped out is NULL, and so is its interval.

@@ -7,7 +7,7 @@
 use super::settle::settle;
 use crate::convert::{ORIGIN_KEY, TYPE_KEY, arrow_type, sql_type_of};
 use crate::error::{QueryError, QueryResult};
-use crate::functions::widens;
+use crate::functions::{nullable, widens};
 use arrow::datatypes::{DataType as ArrowType, Field, Schema};
 use datafusion::catalog::cte_worktable::CteWorkTable;
 use datafusion::common::metadata::FieldMetadata;
@@ -16,7 +16,8 @@ use datafusion::common::{Column, DFSchema, DFSchemaRef, Result};
 use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::logical_expr::expr::Alias;
 use datafusion::logical_expr::{
-    Expr, LogicalPlan, LogicalPlanBuilder, Projection, RecursiveQuery, SubqueryAlias, TableScan, cast,
+    Expr, Filter, Limit, LogicalPlan, LogicalPlanBuilder, Projection, RecursiveQuery, Sort, SubqueryAlias, TableScan,
+    cast,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -52,7 +53,10 @@ fn is_computed(plan: &LogicalPlan, at: usize) -> bool {
                 _ => true,
             }
         }
-        LogicalPlan::SubqueryAlias(SubqueryAlias { input, .. }) => is_computed(input, at),
+        LogicalPlan::SubqueryAlias(SubqueryAlias { input, .. })
+        | LogicalPlan::Filter(Filter { input, .. })
+        | LogicalPlan::Sort(Sort { input, .. })
+        | LogicalPlan::Limit(Limit { input, .. }) => is_computed(input, at),
         LogicalPlan::TableScan(_) => false,
         _ => true,
     }
@@ -135,7 +139,8 @@ fn refuse_larger(name: &str, first: &DFSchema, next: &DFSchema) -> QueryResult<(
 fn aligned(query: RecursiveQuery) -> Result<RecursiveQuery> {
     let labels: Vec<HashMap<String, String>> = query.schema.fields().iter().map(|field| label(field)).collect();
     let fields = query.schema.iter().zip(&labels).map(|((qualifier, field), label)| {
-        (qualifier.cloned(), Arc::new(field.as_ref().clone().with_metadata(label.clone())))
+        // What the second term finds may be NULL where it cannot be told.
+        (qualifier.cloned(), Arc::new(field.as_ref().clone().with_metadata(label.clone()).with_nullable(true)))
     });
     let schema = DFSchema::new_with_metadata(fields.collect(), query.schema.metadata().clone())?;
     Ok(RecursiveQuery {
@@ -155,6 +160,7 @@ fn labelled(side: Arc<LogicalPlan>, labels: &[HashMap<String, String>]) -> Resul
     let columns = side.schema().iter().zip(labels).map(|((qualifier, field), label)| {
         let label: BTreeMap<String, String> = label.clone().into_iter().collect();
         let column = Expr::Column(Column::new(qualifier.cloned(), field.name()));
+        let column = if field.is_nullable() { column } else { nullable(column) };
         Expr::Alias(
             Alias::new(column, qualifier.cloned(), field.name()).with_metadata(Some(FieldMetadata::from(label))),
         )

@@ -40,6 +40,11 @@ fn for_each_operand<'a>(scalar: &'a Scalar, each: &mut dyn FnMut(&'a Scalar)) {
             arms.iter().flat_map(|(when, then)| [when, then]).for_each(&mut *each);
             other.iter().for_each(|other| each(other));
         }
+        Kind::CaseOf { operand, arms, other, .. } => {
+            each(operand);
+            arms.iter().flat_map(|(of, then)| [of, then]).for_each(&mut *each);
+            other.iter().for_each(|other| each(other));
+        }
         Kind::NullIf { left, args, .. } => {
             each(left);
             each(&args.0);

@@ -53,6 +53,7 @@ impl Compiler<'_> {
                 let arms = arms.collect::<Result<_, WhyNot>>()?;
                 RowExpr::Case(arms, other.as_ref().map(|other| self.boxed(other, scope)).transpose()?)
             }
+            Kind::CaseOf { .. } => return no("CASE of an operand that is computed once"),
             Kind::Coalesce(list) => RowExpr::Coalesce(self.exprs(list, scope)?),
             Kind::Extreme { max, lt, args } => {
                 RowExpr::Extreme(*max, self.comparison(*lt, args.first(), args.first())?, self.exprs(args, scope)?)
@@ -170,7 +171,6 @@ impl Compiler<'_> {
             SubqueryKind::Scalar => SubqueryValue::Scalar,
             SubqueryKind::Exists => SubqueryValue::Exists,
             SubqueryKind::ArrayOf => SubqueryValue::Array,
-            SubqueryKind::RowOf(_) => return no("row of a subquery"),
             SubqueryKind::Quantified { left, ops, all } if left.len() > 1 && !is_equality(ops, *all) => {
                 return no("order of rows and a subquery");
             }

@@ -17,7 +17,7 @@ impl Compiler<'_> {
         let node = self.subquery_rows(subquery);
         self.leave(&free);
         let (most, one) = match subquery.kind {
-            SubqueryKind::Scalar | SubqueryKind::RowOf(_) => (2, true),
+            SubqueryKind::Scalar => (2, true),
             SubqueryKind::Exists => (1, false),
             SubqueryKind::Quantified { .. } | SubqueryKind::ArrayOf => (usize::MAX, false),
         };

@@ -8,7 +8,7 @@ use crate::dml::row_exprs::{Exprs, Scope};
 use crate::dml::target::Target;
 use crate::error::{EngineResult, Fault, fail};
 use crate::{Session, turn};
-use bind::tree::{Body, Bound, ColId, ColInfo, Kind, Needs, Output, ParamId, Query, Rel, Scalar, Subquery};
+use bind::tree::{Body, Bound, ColId, ColInfo, CteBody, Kind, Needs, Output, ParamId, Query, Rel, Scalar, Subquery};
 use builtins::{Env, Ty, Volatility};
 use futures::StreamExt;
 use query::{LowerError, Plan, Planner, RowInput};
@@ -151,10 +151,16 @@ impl Session {
             outputs.push(Output { col, name });
         }
         let rel = Rel::Project { input: Box::new(Rel::OneRow), exprs };
-        let ctes = match &writing.bound.body {
-            Body::Update(update) | Body::Delete(update) => update.source.ctes.clone(),
-            _ => Vec::new(),
-        };
+        let mut ctes = writing.bound.row_ctes().to_vec();
+        for cte in &mut ctes {
+            let rels = match &mut cte.body {
+                CteBody::Inline(rel) | CteBody::Once(rel) => vec![rel],
+                CteBody::Recursive { base, step, .. } => vec![base, step],
+            };
+            for rel in rels {
+                let Some(()) = parameters_within(rel, inputs, params) else { return Ok(None) };
+            }
+        }
         bound.body = Body::Query(Query { ctes, rel, outputs });
         let Some(plan) = self.lowered(writing.catalog, &bound, parameters).await? else { return Ok(None) };
         let types = plan.columns.iter().map(|column| column.ty).collect();
