@@ -23,7 +23,6 @@ test-stores:          ## the whole sql-tests corpus on two more stores; `make te
 
 test-rows:            ## all queries of sql-tests as row programs and as plans; `make test` runs a tenth of the files
 	BENNU_ROWS=all cargo test --workspace --test row_programs
-	BENNU_BINDER=all cargo test --workspace --test binder
 
 test-indexes:         ## all queries of sql-tests without indexes, by indexes and by choice; `make test` runs a tenth of the files
 	BENNU_INDEXES=all cargo test --workspace --test index_choices

@@ -59,6 +59,12 @@ pub(crate) struct Binder<'a> {
     pub(crate) retries: usize,
     /// How deep the expression is that is bound.
     pub(crate) depth: usize,
+    /// May `$n` be used?
+    pub(crate) has_parameters: bool,
+    /// Locking clauses that the SELECT that is bound next is under.
+    pub(crate) pending_locks: Vec<crate::row_locks::Locking>,
+    /// Tables whose rows are locked.
+    pub(crate) locked: Vec<crate::row_locks::LockedScan>,
     /// Queries of WITH that are bound, in the order in which they can be computed.
     pub(crate) cte_bodies: Vec<crate::tree::Cte>,
 }
@@ -119,6 +125,9 @@ impl<'a> Binder<'a> {
             views: 0,
             retries: 0,
             depth: 0,
+            has_parameters: true,
+            pending_locks: Vec::new(),
+            locked: Vec::new(),
             cte_bodies: Vec::new(),
         }
     }
@@ -163,6 +172,12 @@ impl<'a> Binder<'a> {
                 update.set.iter_mut().for_each(|(_, value)| self.fill_value(value));
                 update.own.iter_mut().flatten().for_each(|value| self.fill_subqueries(value));
                 update.returning.iter_mut().for_each(|(_, value)| self.fill_subqueries(value));
+            }
+            Body::Lock(locked) => {
+                self.fill_query(&mut locked.query);
+                for count in [&mut locked.limit, &mut locked.offset].into_iter().flatten() {
+                    self.fill_subqueries(count);
+                }
             }
             Body::Exprs(values) => values.iter_mut().for_each(|value| self.fill_subqueries(value)),
         }
@@ -267,6 +282,9 @@ impl<'a> Binder<'a> {
 
     /// The parameter as an expression; `place` is where it stands.
     pub(crate) fn parameter(&mut self, number: u16, span: Span) -> BindResult<Scalar> {
+        if !self.has_parameters {
+            return self.error(BindErrorKind::NoParameter { number }, span);
+        }
         let at = usize::from(number).saturating_sub(1);
         while self.params.len() <= at {
             self.params.push(Parameter { ty: plain(TypeId::UNKNOWN), span: Span::default(), used: false });
@@ -290,10 +308,6 @@ impl<'a> Binder<'a> {
 
     pub(crate) fn span(&self, place: SourceSpan) -> Span {
         self.lines.span(place)
-    }
-
-    pub(crate) fn not_built(&self, feature: impl Into<Cow<'static, str>>) -> BindError {
-        BindError::new(BindErrorKind::NotBuilt { feature: feature.into() }, Span::default())
     }
 
     /// What no statement should lead to.

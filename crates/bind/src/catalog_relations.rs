@@ -20,6 +20,7 @@ impl Binder<'_> {
     ) -> BindResult<Source> {
         let name = alias.map_or_else(|| relation.name.clone(), |alias| fold(&alias.name));
         self.remember(&name, Some(&relation.name));
+        self.refuse_computed_lock(&name)?;
         let mut columns = self.columns_of(&relation)?;
         let cols = columns.iter().map(|(_, col)| *col).collect();
         if let Some(alias) = alias {
@@ -54,8 +55,6 @@ impl Binder<'_> {
     pub(crate) fn check_database(&self, database: &str, whole: &str, span: Span) -> BindResult<()> {
         match database {
             DATABASE_NAME => Ok(()),
-            // Statements that the engine makes ask for the ids of rows so.
-            made if made.starts_with("_bennu_") => Err(self.not_built("rows with their ids")),
             _ => self.error(BindErrorKind::OtherDatabase { name: whole.to_owned() }, span),
         }
     }

@@ -21,9 +21,6 @@ pub struct BindError {
 #[derive(Clone, Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are the parts of the message")]
 pub enum BindErrorKind {
-    /// Not in this binder yet; the statement goes the old way (0A000 where there is none).
-    #[error("{feature} is not built yet")]
-    NotBuilt { feature: Cow<'static, str> },
     /// 54011.
     #[error("target lists can have at most {limit} entries")]
     TooManyEntries { limit: usize },
@@ -114,6 +111,24 @@ pub enum BindErrorKind {
     /// A literal that its type does not read: with the code of the inner error.
     #[error(transparent)]
     Value(#[from] TypeError),
+    /// 42804: of an expression that is no column's value.
+    #[error("an expression of type {from} cannot be coerced to the expected type {to}")]
+    CannotAssign { from: String, to: String },
+    /// 42P02: an expression that stays has no parameters.
+    #[error("there is no parameter ${}", .number)]
+    NoParameter { number: u16 },
+    /// 0A000.
+    #[error("cannot use subquery in {}", .clause.singular())]
+    SubqueryNotAllowed { clause: Clause },
+    /// What a locking clause cannot be about (0A000).
+    #[error("{message}")]
+    RowLock { message: String },
+    /// 42P01.
+    #[error("relation \"{name}\" in {clause} clause not found in FROM clause")]
+    LockedNotInFrom { name: String, clause: &'static str },
+    /// 42809.
+    #[error("cannot lock rows in materialized view \"{name}\"")]
+    LockedView { name: String },
     /// 42P18.
     #[error("could not determine data type of parameter ${}", .number)]
     UntypedParameter { number: u16 },
@@ -355,6 +370,45 @@ pub enum Clause {
     Returning,
     IndexPredicate,
     WindowDefinition,
+    Check,
+    Generated,
+    IndexExpression,
+    Default,
+    CopyWhere,
+    Execute,
+    SplitPoint,
+}
+
+impl Clause {
+    /// Expressions that are kept, or evaluated where no query runs, have no subqueries.
+    pub(crate) fn is_over_one_row(self) -> bool {
+        matches!(
+            self,
+            Self::IndexPredicate
+                | Self::Check
+                | Self::Generated
+                | Self::IndexExpression
+                | Self::Default
+                | Self::CopyWhere
+                | Self::Execute
+                | Self::SplitPoint
+        )
+    }
+
+    /// What must be a boolean there, as messages call it.
+    pub(crate) fn condition(self) -> Option<&'static str> {
+        match self {
+            Self::Check => Some("CHECK"),
+            Self::IndexPredicate | Self::CopyWhere => Some("WHERE"),
+            _ => None,
+        }
+    }
+
+    /// As messages name one such expression.
+    #[must_use]
+    pub fn singular(self) -> String {
+        self.to_string().trim_end_matches('s').to_owned()
+    }
 }
 
 impl std::fmt::Display for Clause {
@@ -377,6 +431,13 @@ impl std::fmt::Display for Clause {
             Self::Returning => "RETURNING",
             Self::IndexPredicate => "index predicates",
             Self::WindowDefinition => "window definitions",
+            Self::Check => "check constraints",
+            Self::Generated => "column generation expressions",
+            Self::IndexExpression => "index expressions",
+            Self::Default => "DEFAULT expressions",
+            Self::CopyWhere => "COPY FROM WHERE conditions",
+            Self::Execute => "EXECUTE parameters",
+            Self::SplitPoint => "split points",
         })
     }
 }
@@ -394,11 +455,6 @@ impl BindError {
     /// Is it a literal that its type could be and has no room for?
     pub(crate) fn is_out_of_range(&self) -> bool {
         matches!(*self.kind, BindErrorKind::Value(TypeError::TextOutOfRange { .. }))
-    }
-
-    /// Does the statement go the old way?
-    pub fn is_not_built(&self) -> bool {
-        matches!(*self.kind, BindErrorKind::NotBuilt { .. })
     }
 
     /// The second line that PostgreSQL shows below the message, where it has one.

@@ -2,6 +2,7 @@
 
 use crate::binder::Binder;
 use crate::error::{BindError, BindErrorKind, BindResult};
+use crate::join::join_kind;
 use crate::name::{fold, parts};
 use crate::query::Rows;
 use crate::relations::Found;
@@ -42,9 +43,14 @@ impl Binder<'_> {
     }
 
     pub(crate) fn joined_tables(&mut self, table: &ast::TableWithJoins) -> BindResult<Source> {
+        let left = self.locked.len();
         let mut source = self.table_factor(&table.relation)?;
         for join in &table.joins {
+            let right = self.locked.len();
             source = self.join(source, join)?;
+            if let Some((kind, _)) = join_kind(&join.join_operator) {
+                self.refuse_nullable_locks(kind, left, right)?;
+            }
         }
         Ok(source)
     }
@@ -63,7 +69,10 @@ impl Binder<'_> {
                 self.unnest_in_from(array_exprs, *with_ordinality, alias.as_ref())
             }
             ast::TableFactor::Function { name, args, with_ordinality, alias, .. } => {
-                self.function_in_from(name, args, *with_ordinality, alias.as_ref())
+                match unnested_arrays(name, args) {
+                    Some(arrays) => self.unnest_in_from(&arrays, *with_ordinality, alias.as_ref()),
+                    None => self.function_in_from(name, args, *with_ordinality, alias.as_ref()),
+                }
             }
             ast::TableFactor::NestedJoin { table_with_joins, alias: Some(alias) } => {
                 let source = self.joined_tables(table_with_joins)?;
@@ -113,15 +122,18 @@ impl Binder<'_> {
         let oid = alias.is_none().then_some(table.oid);
         self.needs.relations.entry(table.oid).or_default().direct |= self.view_depth == 0;
         let rel = self.new_rel(Arc::clone(&table));
+        self.lock_table(&name, &table, rel)?;
         let item = ScopeItem::new(Some(name), oid, ItemColumns::Table { rel, renamed });
         // The columns in use are known at the end of the statement.
-        let rel = Rel::Scan { table, rel, cols: Vec::new(), lock: None };
+        let rel = Rel::Scan { table, rel, cols: Vec::new() };
         Ok(Source { rel, items: vec![item], free: Vec::new() })
     }
 
     /// A view is a derived table of the query that it is kept as.
     fn view_in_from(&mut self, view: &View, alias: Option<&ast::TableAlias>) -> BindResult<Source> {
         let Ok(query) = sql::parse_query(&view.query) else { return Err(self.internal("a view that is no query")) };
+        let shown = alias.map_or_else(|| view.name.clone(), |alias| fold(&alias.name));
+        self.lock_within(&shown, &query)?;
         let rows = self.within_view(view.search_path.clone(), |binder| binder.subquery_rows(&query))?;
         let rows = self.as_defined(view, rows)?;
         self.needs.relations.entry(view.oid).or_default().direct |= self.view_depth == 0;
@@ -133,7 +145,7 @@ impl Binder<'_> {
         }
         let columns = view.columns.iter().map(|column| column.name.clone());
         let columns = columns.zip(rows.outputs.iter().map(|(_, id)| *id)).collect();
-        self.remember(&alias.map_or_else(|| view.name.clone(), |alias| fold(&alias.name)), Some(&view.name));
+        self.remember(&shown, Some(&view.name));
         let mut item = self.named_item(Some(&view.name), columns, alias)?;
         item.table = alias.is_none().then_some(view.oid);
         Ok(Source { rel: rows.rel, items: vec![item], free: Vec::new() })
@@ -191,6 +203,7 @@ impl Binder<'_> {
         query: &ast::Query,
         alias: Option<&ast::TableAlias>,
     ) -> BindResult<Source> {
+        self.lock_within(&alias.map(|alias| fold(&alias.name)).unwrap_or_default(), query)?;
         let (rows, free) = self.beside(lateral, |binder| binder.subquery_rows(query))?;
         if let Some(alias) = alias {
             self.remember(&fold(&alias.name), None);
@@ -249,4 +262,16 @@ pub(crate) fn cross(left: Rel, right: Rel, free: Vec<ColId>) -> Rel {
         true => Rel::Join { kind: JoinKind::Inner, left: outer, right: inner, on: Vec::new() },
         false => Rel::Apply { kind: ApplyKind::Inner, outer, inner, on: Vec::new(), free },
     }
+}
+
+/// The arrays of `LATERAL unnest(a, b)`.
+fn unnested_arrays(name: &ast::ObjectName, args: &[ast::FunctionArg]) -> Option<Vec<ast::Expr>> {
+    let idents = parts(name)?;
+    let (last, schema) = idents.split_last()?;
+    let is_unnest = fold(last) == "unnest" && schema.iter().all(|schema| fold(schema) == "pg_catalog");
+    let plain = |arg: &ast::FunctionArg| match arg {
+        ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
+        _ => None,
+    };
+    if is_unnest && schema.len() <= 1 { args.iter().map(plain).collect() } else { None }
 }

@@ -86,6 +86,7 @@ impl Binder<'_> {
             first.clone_from(&shown);
         }
         self.remember(&shown, None);
+        self.refuse_lock(&shown, "a function")?;
         let item = self.named_item(Some(name), columns, alias)?;
         Ok(Source { rel, items: vec![item], free })
     }

@@ -189,7 +189,7 @@ impl Binder<'_> {
     }
 }
 
-fn join_kind(operator: &ast::JoinOperator) -> Option<(JoinKind, &ast::JoinConstraint)> {
+pub(crate) fn join_kind(operator: &ast::JoinOperator) -> Option<(JoinKind, &ast::JoinConstraint)> {
     use ast::JoinOperator as J;
     Some(match operator {
         J::Join(on) | J::Inner(on) | J::CrossJoin(on) => (JoinKind::Inner, on),

@@ -9,8 +9,8 @@
 //! - `select` puts a SELECT together: grouping, output list, ORDER BY; `query` what stands around it.
 //! - `coerce` gives types to literals and parameters and puts casts into the tree.
 //!
-//! Invariants: nothing below rewrites syntax, and nothing above looks up a name again. What Bennu does not have is
-//! [`BindErrorKind::Unsupported`] (0A000), which names it.
+//! Invariants: nothing below rewrites syntax, and nothing above looks up a name again. What this database does not have
+//! is [`BindErrorKind::Unsupported`] by its name (0A000), never a guess.
 //!
 //! Read next: `tree`.
 
@@ -32,6 +32,7 @@ mod position;
 mod query;
 mod recursive;
 mod relations;
+mod row_locks;
 mod same;
 mod same_rows;
 mod scalar;
@@ -46,8 +47,8 @@ mod write;
 pub use call_error::{AggregateError, SetError, WindowError};
 pub use deparse::deparse;
 pub use error::{BindError, BindErrorKind, Clause, RecursionError};
-pub use over_rows::{NamedRow, OverRows, bind_over_rows};
-pub use over_table::{OverTable, bind_over, bind_text_over, is_same};
+pub use over_rows::{AssignedTo, NamedRow, OverRows, RowExpressions, bind_over_rows};
+pub use over_table::{NoRelations, OverTable, asks_session, bind_over, bind_text_over, is_same, volatility};
 pub use relations::{ComputedColumn, ComputedRelation, Environment, Found, OwnFunction, Relations};
 
 use builtins::Ty;
@@ -69,6 +70,7 @@ pub fn bind(
         sql::Statement::Insert(insert) => binder.statement_insert(insert)?,
         sql::Statement::Update(update) => binder.statement_update(update)?,
         sql::Statement::Delete(delete) => binder.statement_delete(delete)?,
+        sql::Statement::LockingSelect(select) => binder.statement_locking(select)?,
         _ => return Err(binder.internal("a statement that neither reads nor writes rows")),
     };
     binder.finish(body)

@@ -1,14 +1,7 @@
 //! Names in syntax: folded unless they are quoted.
 
 use sql::ast;
-
-/// The name that an identifier means.
-pub(crate) fn fold(ident: &ast::Ident) -> String {
-    match ident.quote_style {
-        None => types::ident::fold(&ident.value),
-        Some(_) => ident.value.clone(),
-    }
-}
+pub(crate) use sql::folded as fold;
 
 /// The parts of a dotted name; `None` if one is no identifier.
 pub(crate) fn parts(name: &ast::ObjectName) -> Option<Vec<&ast::Ident>> {

@@ -1,12 +1,13 @@
 //! Expressions over rows that are at hand, known by the names and types of their columns: CHECK constraints, generated
 //! columns, parts of indexes, defaults, COPY's WHERE.
 
-use crate::binder::Binder;
-use crate::error::{BindResult, Clause};
+use crate::binder::{Binder, plain};
+use crate::coerce::name_of;
+use crate::error::{BindErrorKind, BindResult, Clause};
 use crate::relations::{Environment, Relations};
 use crate::scope::{ItemColumns, Scope, ScopeItem};
-use crate::tree::{Body, Bound, ColId, ColInfo};
-use builtins::Ty;
+use crate::tree::{Body, Bound, CastContext, ColId, ColInfo, Scalar};
+use builtins::{Ty, TypeId};
 use sql::ast;
 use types::DataType;
 
@@ -19,6 +20,28 @@ pub struct NamedRow<'a> {
     pub columns: &'a [(String, DataType)],
 }
 
+/// Expressions of a clause, and what they may name.
+#[derive(Clone, Copy, Debug)]
+pub struct RowExpressions<'a> {
+    /// The rows in sight.
+    pub rows: &'a [NamedRow<'a>],
+    /// The expressions.
+    pub exprs: &'a [ast::Expr],
+    /// Where they stand.
+    pub clause: Clause,
+    /// The types that their values are assigned to, or none.
+    pub assigned_to: &'a [AssignedTo<'a>],
+}
+
+/// What a value is assigned to.
+#[derive(Clone, Copy, Debug)]
+pub struct AssignedTo<'a> {
+    /// Its type.
+    pub ty: DataType,
+    /// The column that it is.
+    pub column: Option<&'a str>,
+}
+
 /// Expressions over rows, as [`Body::Exprs`].
 #[derive(Clone, Debug)]
 pub struct OverRows {
@@ -28,17 +51,18 @@ pub struct OverRows {
     pub cols: Vec<(ColId, usize, usize)>,
 }
 
-/// Binds expressions without parameters; what they name are columns of the rows.
+/// Binds expressions of a clause without parameters; what they name are columns of the rows.
 ///
 /// # Errors
 /// As [`crate::bind`].
 pub fn bind_over_rows(
-    rows: &[NamedRow<'_>],
-    exprs: &[ast::Expr],
+    over: &RowExpressions<'_>,
     relations: &dyn Relations,
     env: &Environment<'_>,
 ) -> BindResult<OverRows> {
+    let RowExpressions { rows, exprs, clause, assigned_to } = *over;
     let mut binder = Binder::new(relations, env, &[]);
+    binder.has_parameters = false;
     let mut cols = Vec::new();
     let mut items = Vec::with_capacity(rows.len());
     for (row, named) in rows.iter().enumerate() {
@@ -58,11 +82,37 @@ pub fn bind_over_rows(
         let mut scope = Scope::new();
         scope.items = items;
         binder.scopes.push(scope);
-        let value = |expr| {
-            let value = binder.in_clause(Clause::Where, |binder| binder.scalar(expr))?;
-            binder.output_type(value)
+        let value = |(at, expr)| {
+            let value = binder.in_clause(clause, |binder| binder.scalar(expr))?;
+            match (clause.condition(), assigned_to.get(at)) {
+                (Some(what), _) => binder.must_be_boolean(value, what),
+                (None, Some(ty)) => binder.assigned_value(value, *ty),
+                (None, None) => binder.output_type(value),
+            }
         };
-        exprs.iter().map(value).collect::<BindResult<Vec<_>>>()
+        exprs.iter().enumerate().map(value).collect::<BindResult<Vec<_>>>()
     })?;
     Ok(OverRows { bound: binder.finish(Body::Exprs(values))?, cols })
+}
+
+impl Binder<'_> {
+    /// A value cast for assignment to a type; its limits are applied where it is assigned.
+    fn assigned_value(&mut self, value: Scalar, target: AssignedTo<'_>) -> BindResult<Scalar> {
+        let ty = Ty::of(&target.ty);
+        // The fields of an interval decide what its literals mean.
+        let to = if ty.id == TypeId::INTERVAL { ty } else { plain(ty.id) };
+        let (from, span) = (value.ty, value.span);
+        match self.try_coerce(value, to, CastContext::Assignment)? {
+            Some(value) => Ok(value),
+            None => {
+                let (given, wanted) = (name_of(from), name_of(to));
+                let kind = match target.column {
+                    Some(column) => BindErrorKind::NotAssignable { column: column.to_owned(), wanted, given },
+                    None => BindErrorKind::CannotAssign { from: given, to: wanted },
+                };
+                let hint = "You will need to rewrite or cast the expression.";
+                self.error(kind, span).map_err(|error| error.with_hint(hint))
+            }
+        }
+    }
 }

@@ -26,7 +26,7 @@ pub struct OverTable {
 /// # Errors
 /// As [`crate::bind`].
 pub fn bind_over(table: &Arc<Table>, expr: &ast::Expr, env: &Environment<'_>) -> BindResult<OverTable> {
-    let mut binder = Binder::new(&Nothing, env, &[]);
+    let mut binder = Binder::new(&NoRelations, env, &[]);
     // Its text is not that of a statement whose positions could be told.
     let value = binder.within_view(Vec::new(), |binder| {
         let mut scope = Scope::new();
@@ -81,9 +81,32 @@ fn replace(value: &mut Scalar, id_of: &dyn Fn(ColId) -> Option<ColId>) -> bool {
     all
 }
 
-fn volatility(value: &Scalar) -> Volatility {
+/// Does a value depend on the session or on the time of the statement? Not all that PostgreSQL calls stable does: DateStyle
+/// counts for nothing, since there is one, and `1 || 'x'` is the same everywhere.
+pub fn asks_session(value: &Scalar) -> bool {
+    let by_zone = |ty: TypeId| matches!(ty.element().unwrap_or(ty), TypeId::TIMESTAMPTZ | TypeId::INTERVAL);
+    let mut asks = match &value.kind {
+        Kind::Cast { via: CastVia::Text | CastVia::Elements, arg, .. } => by_zone(value.ty.id) || by_zone(arg.ty.id),
+        Kind::Call { args, .. } if own_volatility(value) == Volatility::Stable => {
+            args.is_empty() || by_zone(value.ty.id) || args.iter().any(|arg| by_zone(arg.ty.id))
+        }
+        _ => own_volatility(value) == Volatility::Stable,
+    };
+    value.each_operand(&mut |operand| asks = asks || asks_session(operand));
+    asks
+}
+
+/// When the same row gives the same value, as PostgreSQL says it.
+pub fn volatility(value: &Scalar) -> Volatility {
+    let mut highest = own_volatility(value);
+    value.each_operand(&mut |operand| highest = highest.max(volatility(operand)));
+    highest
+}
+
+/// That of an operation, whatever its operands are.
+fn own_volatility(value: &Scalar) -> Volatility {
     let of = |func: FuncId| builtins::function(func).map_or(Volatility::Volatile, |function| function.volatility);
-    let mut highest = match &value.kind {
+    match &value.kind {
         Kind::Call { func, .. } => of(*func),
         Kind::Cast { via: CastVia::Function(func), .. } => of(*func),
         Kind::Cast { via: CastVia::Text, arg, .. } => is_read(value.ty.id).max(is_printed(arg.ty.id)),
@@ -103,9 +126,7 @@ fn volatility(value: &Scalar) -> Volatility {
             pairs.iter().flat_map(|(eq, lt, ..)| [of(*eq), of(*lt)]).max().unwrap_or(Volatility::Immutable)
         }
         _ => Volatility::Immutable,
-    };
-    value.each_operand(&mut |operand| highest = highest.max(volatility(operand)));
-    highest
+    }
 }
 
 /// Input functions of these types ask for DateStyle, IntervalStyle, the time zone or the catalog.
@@ -145,9 +166,10 @@ impl PrintedAs {
 }
 
 /// No relation can be named.
-pub(crate) struct Nothing;
+#[derive(Clone, Copy, Debug)]
+pub struct NoRelations;
 
-impl Relations for Nothing {
+impl Relations for NoRelations {
     fn find(&self, _: Option<&[String]>, _: Option<&str>, _: &str) -> Option<Found> {
         None
     }

@@ -65,7 +65,9 @@ impl Binder<'_> {
 
     fn query_with(&mut self, query: &ast::Query, untyped: bool) -> BindResult<Selected> {
         if let Some(with) = &query.with {
+            let locks = std::mem::take(&mut self.pending_locks);
             self.with(with)?;
+            self.pending_locks = locks;
         }
         let order_by: &[ast::OrderByExpr] = match query.order_by.as_ref().map(|by| &by.kind) {
             None => &[],
@@ -121,6 +123,7 @@ impl Binder<'_> {
     }
 
     fn body(&mut self, body: &ast::SetExpr, order_by: &[ast::OrderByExpr], untyped: bool) -> BindResult<Selected> {
+        self.refuse_locks_of(body)?;
         match body {
             ast::SetExpr::Select(select) => self.select(select, order_by, untyped),
             ast::SetExpr::Query(query) if order_by.is_empty() => self.query(query, untyped),
@@ -279,7 +282,9 @@ impl Binder<'_> {
             cols.push((of, own));
             named.push((name, own));
         }
-        self.remember(&alias.map_or_else(|| name.clone(), |alias| fold(&alias.name)), Some(&name));
+        let shown = alias.map_or_else(|| name.clone(), |alias| fold(&alias.name));
+        self.remember(&shown, Some(&name));
+        self.refuse_lock(&shown, "a WITH query")?;
         let item = self.named_item(Some(&name), named, alias)?;
         Ok(Source { rel: Rel::CteScan { cte: id, cols }, items: vec![item], free: Vec::new() })
     }

@@ -18,6 +18,9 @@ use sql::ast;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+/// The second term, and what it computes for each column of the query.
+type Step = (Rel, Vec<(ColId, Scalar)>);
+
 /// A recursive query with its name in the statement and its columns.
 type NamedCte = (CteId, Vec<(String, ColId)>, CteBody);
 
@@ -140,13 +143,7 @@ impl Binder<'_> {
 
     /// The second term with a value for each column. Numerics that it makes with other digits have none of their own in
     /// all of the query, which it is bound again for.
-    fn step(
-        &mut self,
-        cte: &ast::Cte,
-        terms: &Terms<'_>,
-        place: usize,
-        base: &mut Base,
-    ) -> BindResult<Option<(Rel, Vec<(ColId, Scalar)>)>> {
+    fn step(&mut self, cte: &ast::Cte, terms: &Terms<'_>, place: usize, base: &mut Base) -> BindResult<Option<Step>> {
         if self.retries >= MOST_RETRIES {
             // Recursive queries within each other would be bound twice at each level.
             (0..base.columns.len()).for_each(|at| self.free_digits(at, base));
@@ -234,23 +231,27 @@ impl Binder<'_> {
 
     /// Does it read rows that a recursive query around it has found last? They differ from one step to the next.
     pub(crate) fn reads_work_table(&self, rel: &Rel) -> bool {
-        let mut found = match rel {
-            Rel::CteScan { cte, .. } => {
-                let working = |entry: &CteEntry| matches!(entry.state, CteState::Working { .. });
-                match self.ctes.iter().find(|entry| entry.id == *cte) {
-                    Some(entry) if working(entry) => true,
-                    _ => self.cte_bodies.iter().find(|known| known.id == *cte).is_some_and(|known| match &known.body {
-                        CteBody::Inline(rel) | CteBody::Once(rel) => self.reads_work_table(rel),
-                        CteBody::Recursive { base, step, .. } => {
-                            self.reads_work_table(base) || self.reads_work_table(step)
-                        }
-                    }),
-                }
-            }
-            _ => false,
-        };
-        rel.each_input(&mut |input| found = found || self.reads_work_table(input));
+        self.reads_working(rel, &mut Vec::new())
+    }
+
+    /// `met` are queries that were looked through: a recursive one reads itself.
+    fn reads_working(&self, rel: &Rel, met: &mut Vec<CteId>) -> bool {
+        let mut found = matches!(rel, Rel::CteScan { cte, .. } if self.is_working(*cte, met));
+        rel.each_input(&mut |input| found = found || self.reads_working(input, met));
         found
+    }
+
+    fn is_working(&self, cte: CteId, met: &mut Vec<CteId>) -> bool {
+        if met.contains(&cte) {
+            return false;
+        }
+        met.push(cte);
+        let working = |entry: &CteEntry| entry.id == cte && matches!(entry.state, CteState::Working { .. });
+        self.ctes.iter().any(working)
+            || self.cte_bodies.iter().find(|known| known.id == cte).is_some_and(|known| match &known.body {
+                CteBody::Inline(rel) | CteBody::Once(rel) => self.reads_working(rel, met),
+                CteBody::Recursive { base, step, .. } => self.reads_working(base, met) || self.reads_working(step, met),
+            })
     }
 
     fn span_of_output(&self, base: &Base, at: usize) -> crate::tree::Span {

@@ -6,6 +6,7 @@ mod table_oid;
 
 use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::row_locks::Locking;
 use crate::select::{PendingAggregate, PendingGrouping, PendingWindow};
 use crate::tree::{ColId, CteId, RelId, Scalar, SetCall, Span};
 use builtins::Ty;
@@ -40,6 +41,8 @@ pub(crate) struct Scope {
     pub(crate) named_windows: Vec<(String, ast::WindowSpec)>,
     /// All relations of FROM, in sight or not: alias, and name if it is a table.
     known: Vec<(String, Option<String>)>,
+    /// Locking clauses that its FROM is under.
+    pub(crate) locks: Vec<Locking>,
 }
 
 /// A relation of FROM, or the columns that USING merges.
@@ -127,6 +130,7 @@ impl Scope {
             sets: Vec::new(),
             named_windows: Vec::new(),
             known: Vec::new(),
+            locks: Vec::new(),
         }
     }
 }

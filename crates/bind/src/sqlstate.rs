@@ -13,9 +13,14 @@ impl BindError {
 fn of_kind(kind: &BindErrorKind) -> &'static str {
     use BindErrorKind as K;
     match kind {
-        K::NotBuilt { .. } | K::SetOperationOrder => "0A000",
+        K::SetOperationOrder => "0A000",
         K::UndefinedColumn { .. } | K::UndefinedUsing { .. } => "42703",
         K::AmbiguousColumn { .. } | K::AmbiguousOutput { .. } | K::AmbiguousUsing { .. } => "42702",
+        K::CannotAssign { .. } => "42804",
+        K::NoParameter { .. } => "42P02",
+        K::RowLock { .. } | K::SubqueryNotAllowed { .. } => "0A000",
+        K::LockedNotInFrom { .. } => "42P01",
+        K::LockedView { .. } => "42809",
         K::UndefinedTable { .. } | K::MissingFrom { .. } | K::InvalidFromReference { .. } => "42P01",
         K::InvalidLateral { .. }
         | K::TooManyAliases { .. }

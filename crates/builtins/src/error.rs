@@ -49,6 +49,20 @@ pub enum Reason {
     Escape,
     /// A negative length (22011).
     Substring,
+    /// A type, a role or a setting that is not there (42704).
+    NoSuchObject,
+    /// A database that is not there (3D000).
+    NoSuchDatabase,
+    /// A function that is not there, in a call that names it (42883).
+    NoSuchFunction,
+    /// A name that several functions have (42725).
+    AmbiguousFunction,
+    /// The text of a function with its types that is none (22P02).
+    Signature,
+    /// An object of another kind (42809).
+    WrongObject,
+    /// What the server is not in the state for (55000).
+    WrongState,
 }
 
 impl Reason {

@@ -163,11 +163,6 @@ impl Catalog {
         self.tables_in(schema).find_map(|table| Some((table, table.index(name)?)))
     }
 
-    /// The index of that oid, and its table.
-    pub fn index_by_oid(&self, oid: u32) -> Option<(&Arc<Table>, &Index)> {
-        self.tables().find_map(|table| Some((table, table.indexes.iter().find(|index| index.oid == oid)?)))
-    }
-
     /// Oids of what is in a schema: tables, views, sequences.
     pub fn relations_in(&self, schema: SchemaId) -> Vec<TableOid> {
         let tables = self.tables().filter(|table| table.schema == schema).map(|table| table.oid);

@@ -1,19 +1,18 @@
 //! What a plan must know of its session.
 
+use crate::Session;
 use crate::block::Block;
 use crate::error::EngineResult;
 use crate::sequences::SequenceFunctions;
 use crate::session_state::SessionState;
 use crate::settings::Effective;
-use crate::{Session, turn};
 use catalog::Catalog;
 use pg_catalog::PgCatalog;
-use query::{IndexChoice, Plan, QueryContext};
-use sql::ast::Query;
+use query::{IndexChoice, QueryContext};
 use std::sync::Arc;
 use std::time::Duration;
 use txn::ReadView;
-use types::{DataType, Style};
+use types::Style;
 
 /// Settings of a statement that reads by other indexes than the session's value of `bennu.index_choice` says.
 #[derive(Debug)]
@@ -61,20 +60,6 @@ impl Session {
             fresh_since: allowed.map(|allowed| context.statement_time.saturating_sub(age(allowed))),
             ..context
         }
-    }
-
-    /// Plans a query; the plan is good for any state of this catalog.
-    pub(crate) async fn plan(
-        &mut self,
-        catalog: &Arc<Catalog>,
-        query: &Query,
-        types: &[Option<DataType>],
-    ) -> EngineResult<Arc<Plan>> {
-        let context = self.planning_context(catalog).await?;
-        let guard = self.running();
-        let planner = Arc::clone(self.engine.planner());
-        let plan = guard.stoppable(turn::all_apart(async { Ok(planner.plan(&context, query, types).await?) })).await?;
-        Ok(Arc::new(plan))
     }
 
     /// For planning against a version of the catalog.

@@ -9,6 +9,7 @@ use crate::{Answer, Session, stream};
 use query::{ExplainOptions, Plan};
 use sql::{Explain, ExplainFormat, Statement};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use types::Datum;
 
 impl Session {
@@ -42,20 +43,20 @@ impl Session {
         // programs do is what plans say of them.
         let text = if matches!(statement, Statement::Query(_)) { Arc::clone(&whole.text) } else { Arc::from("") };
         let source = Arc::new(Source { text, before: 0, statement, types: whole.types.clone(), hints: Vec::new() });
+        let began = Instant::now();
         let compiled = self.compile_for_explain(&source).await?;
+        let compiling = began.elapsed();
         match &compiled.program {
-            Program::PointSelect(_) | Program::RangeSelect(_) => {
-                fail(Fault::Internal { detail: "a key program in EXPLAIN".to_string() })
-            }
-            Program::Rows(rows) => match self.explain_rows(rows, explain).await? {
+            Program::Key(_) => fail(Fault::Internal { detail: "a key program in EXPLAIN".to_string() }),
+            Program::Rows(rows) => match self.explain_rows(rows, explain, compiling).await? {
                 Some(lines) => Ok(lines),
                 None => {
                     let plan = self.plan_beside(rows).await?;
-                    self.explain_plan(&plan, explain).await
+                    self.explain_plan(&plan, explain, compiling).await
                 }
             },
-            Program::Query(plan) => self.explain_plan(plan, explain).await,
-            Program::Write(program) => self.explain_write(program, &source, explain).await,
+            Program::Query(plan) => self.explain_plan(plan, explain, compiling).await,
+            Program::Write(program) => self.explain_write(program, &source, explain, compiling).await,
         }
     }
 
@@ -64,21 +65,18 @@ impl Session {
         program: &WriteProgram,
         source: &Arc<Source>,
         explain: &Explain,
+        compiling: Duration,
     ) -> EngineResult<Vec<String>> {
-        let began = std::time::Instant::now();
+        let began = Instant::now();
         let mut lines = write_lines(program);
-        let rows = match program {
-            WriteProgram::Lock(lock) => match &lock.query.program {
-                Program::Rows(rows) => Some(self.plan_beside(rows).await?),
-                _ => None,
-            },
-            _ => None,
-        };
-        let below = match (rows.as_ref().or(program.row_set()), program.values()) {
-            (Some(plan), _) => self.explain_plan(plan, &Explain { summary: Some(false), ..explain.clone() }).await?,
+        let below = match (program.row_set(), program.values()) {
+            (Some(plan), _) => {
+                self.explain_plan(plan, &Explain { summary: Some(false), ..explain.clone() }, compiling).await?
+            }
             (None, rows) => vec![format!("Values: rows={}", rows.unwrap_or(0))],
         };
         lines.extend(indented(below));
+        lines.extend(planning_time(explain, compiling));
         if explain.analyze {
             let rows = Box::pin(self.dispatch(&source.text, source, None, &[])).await?.count().await?;
             if let Some(first) = lines.first_mut() {
@@ -91,13 +89,21 @@ impl Session {
         Ok(lines)
     }
 
-    async fn explain_plan(&mut self, plan: &Arc<Plan>, explain: &Explain) -> EngineResult<Vec<String>> {
+    async fn explain_plan(
+        &mut self,
+        plan: &Arc<Plan>,
+        explain: &Explain,
+        compiling: Duration,
+    ) -> EngineResult<Vec<String>> {
+        // What is neither lowering nor optimizing is binding.
+        let binding = compiling.saturating_sub(plan.phases.lower + plan.phases.optimize);
         let options = ExplainOptions {
             analyze: explain.analyze,
             verbose: explain.verbose,
             timing: explain.timing,
             summary: explain.summary.unwrap_or(true),
             costs: explain.costs,
+            planning: shows_planning(explain).then_some(binding),
         };
         if !plan.parameters.is_empty() {
             return fail(Fault::NoSuchParameter { number: 1 });
@@ -135,4 +141,13 @@ fn indented(lines: Vec<String>) -> impl Iterator<Item = String> {
         .into_iter()
         .enumerate()
         .map(|(i, line)| if i == 0 { format!("  ->  {line}") } else { format!("      {line}") })
+}
+
+fn shows_planning(explain: &Explain) -> bool {
+    explain.timing && explain.summary.unwrap_or(explain.analyze)
+}
+
+/// What it took until the statement was compiled, if that is to be shown.
+pub(crate) fn planning_time(explain: &Explain, took: Duration) -> Option<String> {
+    shows_planning(explain).then(|| format!("Planning Time: {:.3} ms", took.as_secs_f64() * 1000.0))
 }

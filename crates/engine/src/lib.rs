@@ -25,7 +25,6 @@ mod answer;
 mod array_parameters;
 pub mod binary;
 mod block;
-mod bound_part;
 mod bound_plan;
 mod check_indexes;
 mod compatibility;

@@ -2,6 +2,7 @@
 
 use crate::row_writer::Tally;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// Counters, all of them only growing.
 #[derive(Debug, Default)]
@@ -17,9 +18,10 @@ pub(crate) struct Counters {
     /// Statements that ran as the prepared one of their shape.
     pub(crate) parameterized: Counter,
     pub(crate) planned: Counter,
-    /// Plans that were made of the bound tree.
-    pub(crate) lowered: Counter,
     pub(crate) utility: Counter,
+    /// Nanoseconds of phases before a tier is chosen.
+    pub(crate) parse: Counter,
+    pub(crate) bind: Counter,
     /// Statements that ran again, since others had changed their rows.
     pub(crate) retries: Counter,
     pub(crate) rows_written: Counter,
@@ -38,6 +40,13 @@ pub(crate) struct Counter(AtomicU64);
 impl Counter {
     pub(crate) fn add(&self, count: u64) {
         self.0.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Adds the nanoseconds since then.
+    pub(crate) fn add_since(&self, began: Instant) -> Duration {
+        let took = began.elapsed();
+        self.add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+        took
     }
 
     fn get(&self) -> u64 {
@@ -64,8 +73,9 @@ impl Counters {
             ("statements_cached_plan_total", self.cached.get()),
             ("statements_parameterized_total", self.parameterized.get()),
             ("statements_planned_total", self.planned.get()),
-            ("statements_lowered_total", self.lowered.get()),
             ("statements_utility_total", self.utility.get()),
+            ("phase_parse_microseconds_total", self.parse.get() / 1_000),
+            ("phase_bind_microseconds_total", self.bind.get() / 1_000),
             ("statement_retries_total", self.retries.get()),
             ("statement_rows_written_total", self.rows_written.get()),
             ("statement_rows_copied_total", self.rows_copied.get()),

@@ -8,17 +8,16 @@
 //! All are kept by text, declared parameter types, search path and time zone, and are good for one version
 //! of the catalog: after any DDL a statement is compiled anew.
 
-use crate::bound_plan::BinderMode;
 use crate::dml::{Target, WriteProgram};
 use crate::error::{EngineResult, Fault, fail};
-use crate::key_program::{self, PointSelect, RangeSelect};
-use crate::row_program::{RowProgram, RowPrograms};
+use crate::key_program::{self, KeyProgram};
+use crate::row_program::{RowProgram, RowPrograms, parameters};
 use crate::statement::Source;
 use crate::{ColumnDesc, Prepared, Session};
+use bind::tree::Bound;
 use catalog::Catalog;
 use parking_lot::Mutex;
 use query::{IndexChoice, Plan};
-use sql::ast::Query;
 use sql::{Statement, has_locking_subquery, without_subquery_locks};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -48,9 +47,7 @@ pub(crate) struct Compiled {
 #[derive(Debug)]
 pub(crate) enum Program {
     /// Tier 1.
-    PointSelect(Box<PointSelect>),
-    /// Tier 1.
-    RangeSelect(Arc<RangeSelect>),
+    Key(KeyProgram),
     /// Tier 2.
     Rows(Box<RowProgram>),
     /// Tiers 3 and 4.
@@ -82,7 +79,7 @@ impl Compiled {
 
     pub(crate) fn is_cacheable(&self) -> bool {
         match &self.program {
-            Program::PointSelect(_) | Program::RangeSelect(_) | Program::Rows(_) => true,
+            Program::Key(_) | Program::Rows(_) => true,
             Program::Query(plan) => plan.cacheable,
             Program::Write(program) => program.is_cacheable(),
         }
@@ -97,7 +94,6 @@ pub(crate) struct Environment {
     time_zone: Arc<str>,
     style: Style,
     point_programs: bool,
-    binder: BinderMode,
     row_programs: RowPrograms,
     row_budget: u64,
     index_choice: IndexChoice,
@@ -114,7 +110,6 @@ impl Environment {
             time_zone: Arc::clone(&effective.time_zone),
             style: effective.style,
             point_programs: effective.point_programs,
-            binder: effective.binder,
             row_programs: effective.row_programs,
             row_budget: effective.row_budget,
             index_choice: session.index_choice(),
@@ -128,7 +123,6 @@ impl Environment {
             && self.time_zone == effective.time_zone
             && self.style == effective.style
             && self.point_programs == effective.point_programs
-            && self.binder == effective.binder
             && self.row_programs == effective.row_programs
             && self.row_budget == effective.row_budget
             && self.index_choice == session.index_choice()
@@ -232,14 +226,6 @@ impl Session {
         self.compile_new(source, environment).await
     }
 
-    /// A query that is part of a statement.
-    pub(crate) async fn compile_query(&mut self, query: &Query, types: &[Option<DataType>]) -> EngineResult<Compiled> {
-        let statement = Statement::Query(Box::new(query.clone()));
-        let source = Source { text: Arc::from(""), before: 0, statement, types: types.to_vec(), hints: Vec::new() };
-        let environment = Environment::of(self);
-        self.compile_new(&Arc::new(source), environment).await
-    }
-
     /// May a statement become a key program?
     pub(crate) fn point_programs(&self) -> bool {
         self.settings.effective().point_programs && !self.explaining
@@ -266,7 +252,7 @@ impl Session {
         let version = catalog.version();
         let locks_within = !matches!(source.statement, Statement::Query(_)) && has_locking_subquery(&source.statement);
         let (parameters, columns, program) = match &source.statement {
-            Statement::Query(query) => self.compile_new_query(&catalog, source, query).await?,
+            Statement::Query(_) => self.compile_new_query(&catalog, source).await?,
             statement => {
                 let plain = locks_within.then(|| Arc::new(source.with(without_subquery_locks(statement))));
                 let (parameters, program) = self.compile_write(&catalog, plain.as_ref().unwrap_or(source)).await?;
@@ -278,47 +264,31 @@ impl Session {
     }
 
     /// The query as a program of the first two tiers, else as a plan.
-    async fn compile_new_query(
-        &mut self,
-        catalog: &Arc<Catalog>,
-        source: &Arc<Source>,
-        query: &Query,
-    ) -> EngineResult<CompiledQuery> {
-        let key_program = self.key_program(catalog, query, &source.types)?;
+    async fn compile_new_query(&mut self, catalog: &Arc<Catalog>, source: &Arc<Source>) -> EngineResult<CompiledQuery> {
+        let bound = self.bound_statement(catalog, source)?;
+        let key = self.key_program(catalog, &bound)?;
         // What a key program does is what a plan says of it.
-        let explains_key = self.explaining && key_program.is_some();
-        if let Some((program, parameters, columns)) = key_program.filter(|_| !self.explaining) {
-            return Ok((parameters, Some(Arc::new(columns)), program));
+        let explains_key = self.explaining && key.is_some();
+        if let Some(key) = key.filter(|_| !self.explaining) {
+            let parameters = parameters(&bound, &source.types)?;
+            return Ok((parameters, Some(Arc::new(key.columns)), Program::Key(key.program)));
         }
-        let bound = self.bound_for_query(catalog, source);
-        if let Ok(bound) = &bound
-            && !explains_key
-            && let Some(rows) = self.row_program(catalog, source, bound)
-        {
+        if !explains_key && let Some(rows) = self.row_program(catalog, source, &bound) {
             return Ok((rows.parameters, Some(Arc::new(rows.columns)), Program::Rows(Box::new(rows.program))));
         }
-        let plan = self.plan_source(catalog, source, query, bound).await?;
+        let parameters = parameters(&bound, &source.types)?;
+        let plan = self.lowered(catalog, &bound, parameters).await?;
         let columns = Arc::new(columns_of(&plan));
         Ok((plan.parameters.clone(), Some(columns), Program::Query(plan)))
     }
 
     /// The query as a key program, if it can be one.
-    pub(crate) fn key_program(
-        &self,
-        catalog: &Catalog,
-        query: &Query,
-        types: &[Option<DataType>],
-    ) -> EngineResult<Option<key_program::Compiled<Program>>> {
+    pub(crate) fn key_program(&self, catalog: &Catalog, bound: &Bound) -> EngineResult<Option<key_program::Compiled>> {
         // Key programs know the rowkey only, and no hints.
         if !self.settings.effective().point_programs || self.hints.has_hint() {
             return Ok(None);
         }
-        let (path, zone) = (self.search_path(), self.time_zone());
-        if let Some((point, parameters, columns)) = PointSelect::compile(catalog, &path, query, types, zone)? {
-            return Ok(Some((Program::PointSelect(Box::new(point)), parameters, columns)));
-        }
-        let range = RangeSelect::compile(catalog, &path, query, types, zone)?;
-        Ok(range.map(|(range, parameters, columns)| (Program::RangeSelect(Arc::new(range)), parameters, columns)))
+        key_program::compile(catalog, bound, self.time_zone())
     }
 
     /// Is it good for the present catalog?

@@ -17,6 +17,7 @@ use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
+use std::time::Instant;
 use store::CommitNo;
 use txn::LockOwner;
 use types::{DataType, Datum, interrupt};
@@ -37,9 +38,8 @@ pub enum TransactionStatus {
 pub struct Script {
     /// As it is written, or the prepared statement of its shape.
     source: Arc<Source>,
-    /// Its own text, and the characters before it.
+    /// Its own text.
     text: Arc<str>,
-    before: usize,
     shape: ByShape,
 }
 
@@ -244,23 +244,22 @@ impl Session {
     pub fn parse(&self, text: &str) -> Result<Vec<Script>, EngineError> {
         let shape = self.by_shape(text);
         if let ByShape::Ready(ready) = &shape {
-            let (source, text, before) = (Arc::clone(&ready.source), Arc::clone(&ready.text), ready.before);
-            return Ok(vec![Script { source, text, before, shape }]);
+            let (source, text) = (Arc::clone(&ready.source), Arc::clone(&ready.text));
+            return Ok(vec![Script { source, text, shape }]);
         }
         let sources = self.read(text, &[])?;
-        let script = |source: Source| Script {
-            text: Arc::clone(&source.text),
-            before: source.before,
-            source: Arc::new(source),
-            shape: shape.clone(),
-        };
+        let script =
+            |source: Source| Script { text: Arc::clone(&source.text), source: Arc::new(source), shape: shape.clone() };
         Ok(sources.into_iter().map(script).collect())
     }
 
     /// The statements of `text`. A large one is read under a guard of its own: it is stopped like one that runs.
     fn read(&self, text: &str, types: &[Option<DataType>]) -> EngineResult<Vec<Source>> {
         if !is_large(text) {
-            return Ok(Source::all(text, sql::parse(text)?, types));
+            let began = Instant::now();
+            let parsed = sql::parse(text);
+            self.engine.counters().parse.add_since(began);
+            return Ok(Source::all(text, parsed?, types));
         }
         let guard = self.running();
         let read = || sql::parse(text).map(|parsed| Source::all(text, parsed, types));
@@ -274,7 +273,7 @@ impl Session {
     /// The statement's. The session goes on.
     pub async fn run(&mut self, statement: &Script) -> Result<Answer, EngineError> {
         self.begin_statement();
-        let Script { source, text, before, shape } = statement;
+        let Script { source, text, shape } = statement;
         let made = match shape {
             ByShape::Candidate(candidate) => self.ready(source, candidate).await,
             _ => None,
@@ -291,7 +290,7 @@ impl Session {
             None => self.watched_dispatch(text, source, None, &[]).await,
         };
         let done = done.map(|answer| self.block.watch(answer));
-        self.end_statement(done.map_err(|error| error.located(text, *before)))
+        self.end_statement(done)
     }
 
     /// Before each statement of a simple query of several: they are one implicit transaction, and those that stand
@@ -326,7 +325,7 @@ impl Session {
             let preparing = pin!(self.prepare_source(Arc::clone(&source)));
             guard.over(preparing, large).await
         };
-        self.end_statement(done.map_err(|error| error.located(&source.text, source.before)))
+        self.end_statement(done)
     }
 
     /// Runs a prepared statement.

@@ -4,6 +4,7 @@ use crate::array_parameters::spelled_out;
 use crate::current_of::cursor_of;
 use crate::cursor::declared;
 use crate::error::{EngineResult, Fault, fail};
+use crate::key_program::KeyProgram;
 use crate::plan_cache::{Compiled, Program};
 use crate::session::is_large;
 use crate::work::Work;
@@ -57,6 +58,16 @@ impl Source {
             types: Vec::new(),
             hints: self.hints.clone(),
         }
+    }
+
+    /// A query without a text of its own.
+    pub(crate) fn of_query(query: &sql::ast::Query) -> Self {
+        Self::of_statement(Statement::Query(Box::new(query.clone())))
+    }
+
+    /// A statement without a text of its own.
+    pub(crate) fn of_statement(statement: Statement) -> Self {
+        Self { text: Arc::from(""), before: 0, statement, types: Vec::new(), hints: Vec::new() }
     }
 
     /// The statements of `text`, in its order.
@@ -259,19 +270,18 @@ impl Session {
     ) -> EngineResult<Answer> {
         check_parameters(compiled, prepared, params)?;
         match &compiled.program {
-            Program::PointSelect(program) => {
+            Program::Key(KeyProgram::Point(program)) => {
                 self.engine.counters().point.add(1);
                 let rows = program.run(&view, params).await?;
                 Ok(Answer::Rows(stream::ready(compiled.columns(), rows, "SELECT")))
             }
-            Program::RangeSelect(program) => {
+            Program::Key(KeyProgram::Range(program)) => {
                 self.engine.counters().point.add(1);
                 let guard = self.running();
                 let cursor = guard.stoppable(program.open(&view, params)).await?;
                 self.read_range(cursor, compiled.columns(), guard).await.map(Answer::Rows)
             }
             Program::Rows(rows) => self.run_rows(view, compiled, rows, params).await,
-            Program::Query(plan) if plan.twin.is_some() => self.answer_compared(plan, view, params).await,
             Program::Query(plan) if self.set_configs.is_called() => {
                 // Settings change when the last row was made, and that is before the next statement.
                 let memory = self.hold_rows();

@@ -24,6 +24,10 @@ const ROWS_HERE: usize = 2048;
 /// Batches that wait between the query threads and the front end.
 const WAITING: usize = 2;
 
+/// Rows of a statement that can be changed one by one are held together up to this part of memory: the rest is for what is
+/// written.
+const PART_OF_ROWS: usize = 2;
+
 /// Rows that are there already.
 pub(crate) fn ready(columns: Arc<Vec<ColumnDesc>>, rows: Vec<Vec<Datum>>, tag: &'static str) -> RowStream {
     let chunk = (!rows.is_empty()).then_some(Ok(Chunk::Rows(rows)));
@@ -137,10 +141,10 @@ impl Session {
         params: Vec<Datum>,
         memory: Arc<HeldMemory>,
     ) -> EngineResult<Vec<Vec<Datum>>> {
-        Ok(self.collect_held(context, plan, params, memory).await??)
+        Ok(self.collect_held(context, plan, params, memory, usize::MAX).await??)
     }
 
-    /// As [`Self::collect`]; `None` where memory does not hold all rows.
+    /// As [`Self::collect`]; `None` where they take most of memory.
     ///
     /// # Errors
     /// Those of the plan.
@@ -151,7 +155,8 @@ impl Session {
         params: Vec<Datum>,
         memory: Arc<HeldMemory>,
     ) -> EngineResult<Option<Vec<Vec<Datum>>>> {
-        Ok(self.collect_held(context, plan, params, memory).await?.ok())
+        let most = self.engine.planner().memory_bytes() / PART_OF_ROWS;
+        Ok(self.collect_held(context, plan, params, memory, most).await?.ok())
     }
 
     /// All rows, or why memory does not hold them.
@@ -161,6 +166,7 @@ impl Session {
         plan: Arc<Plan>,
         params: Vec<Datum>,
         memory: Arc<HeldMemory>,
+        most: usize,
     ) -> EngineResult<Result<Vec<Vec<Datum>>, QueryError>> {
         let planner = Arc::clone(self.engine.planner());
         let guard: Arc<RunGuard> = self.running();
@@ -175,6 +181,9 @@ impl Session {
                         let more = query::convert::batch_to_rows(&batch, &types)?;
                         if let Err(full) = hold_rows(&memory, &more) {
                             return Ok(Err(full));
+                        }
+                        if memory.bytes() > most {
+                            return Ok(Err(QueryError::Resources { detail: format!("{most} bytes of rows") }));
                         }
                         rows.extend(more);
                     }

@@ -1,9 +1,9 @@
 //! Statements about the session: settings, prepared statements, housekeeping.
 
-use crate::dml::literal;
 use crate::error::{EngineResult, Fault, fail};
 use crate::statement::Source;
-use crate::{Answer, ColumnDesc, Session, stream, turn};
+use crate::{Answer, ColumnDesc, Session, stream};
+use bind::{AssignedTo, Clause};
 use sql::{Discard, Hint, ObjectName, SettingValue, Statement, ast};
 use std::sync::Arc;
 use types::{DataType, Datum};
@@ -132,19 +132,11 @@ impl Session {
         }
         let mut params = Vec::with_capacity(expected);
         for (argument, ty) in arguments.iter().zip(&prepared.parameters) {
-            params.push(self.argument(argument, ty).await?);
+            let target = AssignedTo { ty: *ty, column: None };
+            params.push(self.value_now(argument, Clause::Execute, target).await?);
         }
         let Some(source) = prepared.source.clone() else { return Ok(Answer::Empty) };
         Box::pin(self.dispatch(&source.text, &source, Some(&prepared), &params)).await
-    }
-
-    async fn argument(&mut self, argument: &ast::Expr, ty: &DataType) -> EngineResult<Datum> {
-        if let Some(literal) = literal(argument) {
-            return literal.assign(ty, self.time_zone());
-        }
-        let rows = self.own_query(&format!("SELECT {argument}")).await?;
-        let value = rows.into_iter().next().and_then(|row| row.into_iter().next()).unwrap_or(Datum::Null);
-        Ok(types::coerce::assign(ty, value)?)
     }
 
     fn deallocate(&mut self, name: Option<&str>) -> EngineResult<String> {
@@ -201,18 +193,10 @@ impl Session {
 
     /// Runs a query of the engine's own and returns all rows.
     pub(crate) async fn own_query(&mut self, text: &str) -> EngineResult<Vec<Vec<Datum>>> {
-        let parsed = sql::parse(text)?.pop().map(|parsed| parsed.statement);
-        let Some(Statement::Query(query)) = parsed else {
-            return fail(Fault::Internal { detail: format!("no query: {text}") });
-        };
-        self.rows_of(&query).await
-    }
-
-    /// Runs a query without parameters and returns all rows.
-    pub(crate) async fn rows_of(&mut self, query: &ast::Query) -> EngineResult<Vec<Vec<Datum>>> {
+        let query = sql::parse_query(text)?;
         let view = self.read_view().await?;
-        let context = self.query_context(view);
-        let plan = turn::all_apart(self.engine.planner().plan(&context, query, &[])).await?;
-        self.collect(context, Arc::new(plan), Vec::new(), self.hold_rows()).await
+        let catalog = self.engine.catalog().current();
+        let plan = self.plan(&catalog, &query).await?;
+        self.collect(self.query_context(view), plan, Vec::new(), self.hold_rows()).await
     }
 }

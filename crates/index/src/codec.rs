@@ -94,11 +94,6 @@ impl IndexCodec {
         Self { exprs: Some(exprs), ..self }
     }
 
-    /// Must it have [`Self::with_exprs`] to make entries?
-    pub fn needs_exprs(&self) -> bool {
-        self.exprs.is_none() && self.index.texts().next().is_some()
-    }
-
     /// The definition.
     pub fn index(&self) -> &Index {
         &self.index

@@ -68,12 +68,6 @@ impl fmt::Debug for QueryContext {
 }
 
 impl QueryContext {
-    /// The schemas in which a bare name is looked up, `pg_catalog` included.
-    pub(crate) fn lookup_path(&self) -> impl Iterator<Item = &str> {
-        let implicit = (!self.search_path.iter().any(|schema| schema == "pg_catalog")).then_some("pg_catalog");
-        implicit.into_iter().chain(self.search_path.iter().map(String::as_str))
-    }
-
     /// The computed schema of that name.
     pub(crate) fn computed_schema(&self, name: &str) -> Option<&Arc<dyn SchemaProvider>> {
         self.schemas.iter().find(|(schema, _)| schema == name).map(|(_, provider)| provider)

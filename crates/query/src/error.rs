@@ -12,82 +12,6 @@ pub enum QueryError {
     /// The statement was cancelled or ran out of time (57014).
     #[error("canceling statement")]
     Stopped,
-    /// No such table or view (42P01).
-    #[error("relation \"{name}\" does not exist")]
-    NoSuchTable {
-        /// As written, with its schema if it had one.
-        name: String,
-        /// A table of a name much like it.
-        close: Option<String>,
-    },
-    /// No such column (42703).
-    #[error("column {} does not exist", column_label(relation.as_deref(), name))]
-    NoSuchColumn {
-        /// The table or alias that was named with it.
-        relation: Option<String>,
-        /// The column.
-        name: String,
-        /// A column of a name much like it.
-        close: Option<String>,
-    },
-    /// A table or alias that FROM does not have (42P01).
-    #[error("{} FROM-clause entry for table \"{name}\"", if entry.is_some() { "invalid reference to" } else { "missing" })]
-    MissingFrom {
-        /// The name.
-        name: String,
-        /// What FROM has all the same.
-        entry: Option<Entry>,
-    },
-    /// A name that two tables have (42702).
-    #[error("column reference \"{name}\" is ambiguous")]
-    AmbiguousColumn {
-        /// The column.
-        name: String,
-    },
-    /// A table or alias named twice in FROM (42712).
-    #[error("table name \"{name}\" specified more than once")]
-    DuplicateAlias {
-        /// The alias.
-        name: String,
-    },
-    /// A column that is neither grouped nor aggregated (42803).
-    #[error("{message}")]
-    Grouping {
-        /// One line for a person.
-        message: String,
-    },
-    /// A function that does not exist, or not for these types (42883).
-    #[error("function {signature} does not exist")]
-    NoSuchFunction {
-        /// Name and argument types.
-        signature: String,
-    },
-    /// An operator that does not exist for these types (42883).
-    #[error("operator does not exist: {left} {operator} {right}")]
-    NoSuchOperator {
-        /// SQL type on the left.
-        left: String,
-        /// The operator.
-        operator: String,
-        /// SQL type on the right.
-        right: String,
-    },
-    /// A prefix operator that does not exist for this type (42883).
-    #[error("operator does not exist: {operator} {right}")]
-    NoSuchPrefixOperator {
-        /// The operator.
-        operator: String,
-        /// SQL type behind it.
-        right: String,
-    },
-    /// A cast that does not exist (42846).
-    #[error("cannot cast type {from} to {to}")]
-    CannotCast {
-        /// SQL type of the value.
-        from: String,
-        /// SQL type that was asked for.
-        to: String,
-    },
     /// A value that a function has no answer for.
     #[error("{message}")]
     Refused {
@@ -95,26 +19,6 @@ pub enum QueryError {
         reason: Refusal,
         /// One line for a person.
         message: String,
-    },
-    /// Types that do not go together where one type is wanted (42804).
-    #[error("{message}")]
-    TypeMismatch {
-        /// One line for a person.
-        message: String,
-    },
-    /// A parameter whose type nothing tells (42P18).
-    #[error("could not determine data type of parameter ${number}")]
-    UnknownParameter {
-        /// Counted from 1.
-        number: usize,
-    },
-    /// A parameter used as two types (42P08).
-    #[error("inconsistent types deduced for parameter ${number}")]
-    ParameterConflict {
-        /// Counted from 1.
-        number: usize,
-        /// SQL names of the types.
-        types: (String, String),
     },
     /// Fewer or more values than the statement has parameters (08P01).
     #[error("the statement needs {expected} parameters, {found} were given")]
@@ -135,14 +39,6 @@ pub enum QueryError {
     Unsupported {
         /// What.
         feature: String,
-    },
-    /// A function that is not here, with what to use instead (0A000).
-    #[error("{feature} is not supported")]
-    NotBuilt {
-        /// What.
-        feature: String,
-        /// What to do about it.
-        hint: &'static str,
     },
     /// Division by zero (22012).
     #[error("division by zero")]
@@ -191,6 +87,9 @@ pub enum QueryError {
     /// A value that does not fit its type.
     #[error(transparent)]
     Type(#[from] TypeError),
+    /// What the body of a function refuses.
+    #[error(transparent)]
+    Eval(builtins::EvalError),
     /// A NULL in a column that takes none (23502).
     #[error("null value in column \"{column}\" of relation \"{table}\" violates not-null constraint")]
     NullColumn {
@@ -267,34 +166,14 @@ impl From<catalog::RowError> for QueryError {
     }
 }
 
-fn column_label(relation: Option<&str>, name: &str) -> String {
-    match relation {
-        Some(relation) => format!("{relation}.{name}"),
-        None => format!("\"{name}\""),
-    }
-}
-
 impl QueryError {
     /// The hint that PostgreSQL shows below the message, where there is one.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::NoSuchTable { close: Some(close), .. } => {
-                Some(format!("Perhaps you meant to reference the table \"{close}\"."))
-            }
-            Self::NoSuchColumn { close: Some(close), .. } => {
-                Some(format!("Perhaps you meant to reference the column \"{close}\"."))
-            }
             Self::SpillFull { .. } => {
                 Some("Make room there, or choose another folder with the setting spill_dir.".to_owned())
             }
-            Self::MissingFrom { entry: Some(Entry::Alias(alias)), .. } => {
-                Some(format!("Perhaps you meant to reference the table alias \"{alias}\"."))
-            }
-            Self::MissingFrom { name, entry: Some(Entry::OutOfSight) } => Some(format!(
-                "There is an entry for table \"{name}\", but it cannot be referenced from this part of the query."
-            )),
             Self::NotPopulated { .. } => Some("Use the REFRESH MATERIALIZED VIEW command.".to_owned()),
-            Self::NotBuilt { hint, .. } => Some((*hint).to_owned()),
             Self::Type(error) => error.hint().map(str::to_owned),
             Self::Refused { reason: Refusal::Set, message } if !message.ends_with("WHERE") => {
                 Some("You might be able to move the set-returning function into a LATERAL FROM item.".to_owned())
@@ -302,18 +181,6 @@ impl QueryError {
             Self::Refused { reason: Refusal::Escape, message } if message == "invalid escape string" => {
                 Some("Escape string must be empty or one character.".to_owned())
             }
-            Self::NoSuchPrefixOperator { .. } => Some(
-                "No operator matches the given name and argument type. You might need to add an explicit type cast."
-                    .to_owned(),
-            ),
-            Self::NoSuchOperator { .. } => Some(
-                "No operator matches the given name and argument types. You might need to add explicit type casts."
-                    .to_owned(),
-            ),
-            Self::NoSuchFunction { .. } => Some(
-                "No function matches the given name and argument types. You might need to add explicit type casts."
-                    .to_owned(),
-            ),
             _ => None,
         }
     }
@@ -322,15 +189,6 @@ impl QueryError {
     pub fn internal(detail: impl Into<String>) -> Self {
         Self::Internal { detail: detail.into() }
     }
-}
-
-/// A table of FROM that a name cannot mean.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Entry {
-    /// It has an alias there.
-    Alias(String),
-    /// It is not seen from where it is named.
-    OutOfSight,
 }
 
 /// Why a function refuses a value.
@@ -354,30 +212,6 @@ pub enum Refusal {
     Substring,
     /// A subscript out of range (2202E).
     Subscript,
-    /// A number in ORDER BY or GROUP BY that names no column (42P10).
-    Position,
-    /// A window function without OVER, OVER behind what is none (42809).
-    Window,
-    /// A field of what has none (42809).
-    NoRecord,
-    /// ANY or ALL of what is no array (42809).
-    NoArray,
-    /// A field that a record has not (42703).
-    NoSuchField,
-    /// A window that is not defined (42704).
-    NoSuchWindow,
-    /// A type or role that is not there, in a call (42704).
-    NoSuchObject,
-    /// A name that several functions have (42725).
-    AmbiguousFunction,
-    /// The text of a function with its types that is none (22P02).
-    Signature,
-    /// A window defined twice or changed, or a window function where none may stand (42P20).
-    WindowDefinition,
-    /// A name given twice (42712).
-    DuplicateName,
-    /// Several operators that fit equally well (42725).
-    AmbiguousOperator,
     /// A negative distance of a frame's bound (22013).
     FrameOffset,
     /// No buckets for `ntile` (22014).
@@ -386,12 +220,6 @@ pub enum Refusal {
     NthValue,
     /// More than two separators in `substring(x SIMILAR p ESCAPE e)` (2200C).
     Separators,
-    /// A recursive query of a form that has no meaning (42P19).
-    Recursion,
-    /// A name that two outputs have (42702).
-    AmbiguousName,
-    /// A value of which nothing tells the type (42P18).
-    IndeterminateType,
     /// A negative LIMIT (2201W).
     Limit,
     /// A negative OFFSET (2201X).
@@ -416,12 +244,8 @@ pub enum Refusal {
     Null,
     /// Bytes that are no text (22021).
     Encoding,
-    /// Types that do not go together (42804).
-    Type,
     /// An index of a byte or bit beyond the value (2202E).
     Index,
-    /// A type without the order or the equality that is asked for (42883).
-    Incomparable,
     /// A function that returns a set where one value stands (0A000).
     Set,
 }
@@ -450,7 +274,7 @@ impl From<builtins::EvalError> for QueryError {
             EvalError::Refused { reason: Reason::Argument, message } => Refusal::Argument.because(message),
             EvalError::Refused { reason: Reason::Escape, message } => Refusal::Escape.because(message),
             EvalError::Refused { reason: Reason::Substring, message } => Refusal::Substring.because(message),
-            other => Self::internal(other.to_string()),
+            other => Self::Eval(other),
         }
     }
 }

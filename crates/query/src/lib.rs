@@ -1,10 +1,10 @@
 //! Plans and runs rows: DataFusion over the store, and compiled key programs without it.
 //!
 //! ```text
-//!   sql::ast::Query ──plan──> Plan (kept) ──bind──> operators over RegionScanExec ──> Arrow batches
-//!                       │                                  │
-//!                 pg_semantics                  choose_path: the table, or an index of it
-//!                                                  access_path: filters to key ranges and byte predicates
+//!   bind::tree::Bound ──lower──> Plan (kept) ──bind──> operators over RegionScanExec ──> Arrow batches
+//!                         │                                  │
+//!                   representation                  choose_path: the table, or an index of it
+//!                                                    access_path: filters to key ranges and byte predicates
 //! ```
 //!
 //! Invariants:
@@ -30,9 +30,9 @@ mod intersected;
 mod join_order;
 mod lower;
 mod optimizer;
-mod pg_semantics;
 mod plan;
 pub mod provider;
+mod representation;
 mod sample;
 mod scan_source;
 mod told;
@@ -44,10 +44,9 @@ pub use explain::ExplainOptions;
 pub use functions::{RustBody, RustFunction, RustFunctions};
 pub use held_memory::HeldMemory;
 pub use index::{IndexChoice, ScanHints};
-pub use lower::{LowerError, RowInput};
+pub use lower::RowInput;
 pub use plan::{
-    Execution, OutputColumn, Plan, PlanSource, Planner, PlannerOptions, RowExprs, RowTable, Stop, ViewDefinition,
-    WITH_ROW_IDS, hint_for_missing_function,
+    Execution, OutputColumn, Phases, Plan, Planner, PlannerOptions, RowExprs, Stop, hint_for_missing_function,
 };
 /// What a statement reads: a snapshot, and over it its transaction's own writes.
 pub use txn::ReadView as Reader;

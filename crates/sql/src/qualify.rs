@@ -2,6 +2,7 @@
 
 use crate::SqlError;
 use crate::lexer::byte_of;
+use crate::name::folded;
 use crate::parser::parse_query;
 use sqlparser::ast::{Ident, ObjectName, Query, Visit, Visitor};
 use std::collections::HashSet;
@@ -35,10 +36,6 @@ pub fn qualify(text: &str, schema_of: &dyn Fn(&str) -> Option<String>) -> Result
     }
     out.push_str(text.get(from..).unwrap_or_default());
     Ok(out)
-}
-
-fn folded(name: &Ident) -> String {
-    if name.quote_style.is_some() { name.value.clone() } else { ident::fold(&name.value) }
 }
 
 /// Names of relations without a schema, and those that WITH gives.

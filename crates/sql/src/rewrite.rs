@@ -1,20 +1,17 @@
-//! Puts queries and expressions into the form that the planner reads, where two spellings mean the same.
+//! Puts queries and expressions into one form where two spellings mean the same.
 //!
 //! - `FETCH FIRST n ROWS ONLY` is `LIMIT n`; `x LIKE ANY (ARRAY[p, q])` is `x LIKE p OR x LIKE q`
 //!   of a plain `x`.
-//! - `OPERATOR(pg_catalog.~)` is `~`; `pg_catalog.lower(x)` is `lower(x)`; `x::pg_catalog.text` is `x::text`.
+//! - `x::pg_catalog.text` is `x::text`, and `'ab'::bpchar` is `'ab'::char(2)`.
 //! - `COLLATE "C"` and `COLLATE pg_catalog.default` go: text is compared by bytes anyway.
 //! - Long chains of AND or of OR become balanced trees, so that their depth is the logarithm of their length.
 //! - `- -1` is `-(-1)`, since it must not print as a comment.
-//! - `(a JOIN b …) AS j` is `(SELECT * FROM a JOIN b …) AS j`.
-//! - `LATERAL f(x)` in FROM is `f(x)`.
-//! - `ROW(a, b)` is `(a, b)`; `N'x'` and `U&'x'` are `'x'`.
+//! - `N'x'` and `U&'x'` are `'x'`.
 
 use crate::dialect::BennuDialect;
 use sqlparser::ast::{
-    ArrayElemTypeDef, BinaryOperator, CharacterLength, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArguments, LimitClause, ObjectName, ObjectNamePart, Query, SetExpr, TableFactor, TableFunctionArgs,
-    UnaryOperator, Value, ValueWithSpan, VisitorMut,
+    ArrayElemTypeDef, BinaryOperator, CharacterLength, DataType, Expr, LimitClause, ObjectName, Query, UnaryOperator,
+    Value, ValueWithSpan, VisitorMut,
 };
 use sqlparser::parser::Parser;
 use std::ops::ControlFlow;
@@ -35,16 +32,7 @@ impl VisitorMut for Rewriter {
         balance(expr);
         like_each(expr);
         match expr {
-            Expr::BinaryOp { op, .. } => plain_operator(op),
-            Expr::AnyOp { compare_op, .. } | Expr::AllOp { compare_op, .. } => plain_operator(compare_op),
             Expr::UnaryOp { op, expr } if !matches!(op, UnaryOperator::Not) => separate(expr),
-            Expr::Function(function) => {
-                strip_pg_catalog(&mut function.name);
-                strip_quotes(&mut function.name);
-                if let Some(tuple) = row_to_tuple(function) {
-                    *expr = tuple;
-                }
-            }
             Expr::Cast { expr, data_type, .. } => {
                 plain_type(data_type);
                 measure_bpchar(expr, data_type);
@@ -55,62 +43,12 @@ impl VisitorMut for Rewriter {
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
-        without_lateral(factor);
-        named_join(factor);
-        if let TableFactor::Table { name, args: Some(_), .. } = factor {
-            strip_pg_catalog(name);
-        }
-        ControlFlow::Continue(())
-    }
-
     fn pre_visit_value(&mut self, value: &mut ValueWithSpan) -> ControlFlow<()> {
         if let Value::NationalStringLiteral(text) | Value::UnicodeStringLiteral(text) = &mut value.value {
             value.value = Value::SingleQuotedString(std::mem::take(text));
         }
         ControlFlow::Continue(())
     }
-}
-
-/// `(a JOIN b …) AS j` is `(SELECT * FROM a JOIN b …) AS j`: the tables inside are not seen any more.
-fn named_join(factor: &mut TableFactor) {
-    let TableFactor::NestedJoin { table_with_joins, alias: alias @ Some(_) } = factor else { return };
-    let dialect = BennuDialect::for_tokens(0);
-    let parsed = Parser::new(&dialect).try_with_sql("SELECT * FROM a").and_then(|mut parser| parser.parse_query());
-    let Ok(mut subquery) = parsed else { return };
-    let SetExpr::Select(select) = subquery.body.as_mut() else { return };
-    let Some(from) = select.from.first_mut() else { return };
-    std::mem::swap(from, table_with_joins);
-    *factor = TableFactor::Derived { lateral: false, subquery, alias: alias.take(), sample: None };
-}
-
-/// `LATERAL f(x)` is `f(x)`: what a function in FROM reads may stand before it anyway.
-fn without_lateral(factor: &mut TableFactor) {
-    let TableFactor::Function { name, args, with_ordinality, alias, .. } = factor else { return };
-    strip_pg_catalog(name);
-    let (args, alias, with_ordinality) = (std::mem::take(args), alias.take(), *with_ordinality);
-    let plain = |arg: &FunctionArg| match arg {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
-        _ => None,
-    };
-    let arrays: Option<Vec<Expr>> = args.iter().map(plain).collect();
-    *factor = match arrays.filter(|_| name.to_string().eq_ignore_ascii_case("unnest")) {
-        Some(array_exprs) => {
-            TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_offset_alias: None, with_ordinality }
-        }
-        None => TableFactor::Table {
-            name: name.clone(),
-            alias,
-            args: Some(TableFunctionArgs { args, settings: None }),
-            with_hints: Vec::new(),
-            version: None,
-            with_ordinality,
-            partitions: Vec::new(),
-            json_path: None,
-            sample: None,
-            index_hints: Vec::new(),
-        },
-    };
 }
 
 /// Puts parentheses around a sign behind a sign: `- -1` would print as `--1`, which is a comment.
@@ -207,66 +145,6 @@ fn strip_pg_catalog(name: &mut ObjectName) {
     if qualified {
         name.0.remove(0);
     }
-}
-
-/// `"mod"(a, b)` is `mod(a, b)`: a name that would be the same without its quotes.
-fn strip_quotes(name: &mut ObjectName) {
-    if let [ObjectNamePart::Identifier(ident)] = name.0.as_mut_slice()
-        && ident.quote_style.is_some()
-        && types::ident::quote(&ident.value) == ident.value
-    {
-        ident.quote_style = None;
-    }
-}
-
-fn plain_operator(op: &mut BinaryOperator) {
-    let BinaryOperator::PGCustomBinaryOperator(parts) = op else { return };
-    let symbol = match parts.as_slice() {
-        [symbol] => symbol,
-        [schema, symbol] if schema.eq_ignore_ascii_case("pg_catalog") => symbol,
-        _ => return,
-    };
-    *op = match symbol.as_str() {
-        "=" => BinaryOperator::Eq,
-        "<>" | "!=" => BinaryOperator::NotEq,
-        "<" => BinaryOperator::Lt,
-        "<=" => BinaryOperator::LtEq,
-        ">" => BinaryOperator::Gt,
-        ">=" => BinaryOperator::GtEq,
-        "+" => BinaryOperator::Plus,
-        "-" => BinaryOperator::Minus,
-        "*" => BinaryOperator::Multiply,
-        "/" => BinaryOperator::Divide,
-        "%" => BinaryOperator::Modulo,
-        "||" => BinaryOperator::StringConcat,
-        "~" => BinaryOperator::PGRegexMatch,
-        "~*" => BinaryOperator::PGRegexIMatch,
-        "!~" => BinaryOperator::PGRegexNotMatch,
-        "!~*" => BinaryOperator::PGRegexNotIMatch,
-        "~~" => BinaryOperator::PGLikeMatch,
-        "~~*" => BinaryOperator::PGILikeMatch,
-        "!~~" => BinaryOperator::PGNotLikeMatch,
-        "!~~*" => BinaryOperator::PGNotILikeMatch,
-        _ => return,
-    };
-}
-
-fn row_to_tuple(function: &mut Function) -> Option<Expr> {
-    let name = function.name.0.first()?.as_ident()?;
-    if function.name.0.len() != 1 || name.quote_style.is_some() || !name.value.eq_ignore_ascii_case("row") {
-        return None;
-    }
-    let FunctionArguments::List(list) = &mut function.args else { return None };
-    let plain = list.args.len() > 1
-        && list.args.iter().all(|arg| matches!(arg, FunctionArg::Unnamed(FunctionArgExpr::Expr(_))));
-    if !plain || !list.clauses.is_empty() {
-        return None;
-    }
-    let parts = std::mem::take(&mut list.args).into_iter().filter_map(|arg| match arg {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(part)) => Some(part),
-        _ => None,
-    });
-    Some(Expr::Tuple(parts.collect()))
 }
 
 /// `pg_catalog.text` is `text`: sqlparser knows types only by their bare names.

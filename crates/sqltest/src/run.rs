@@ -31,8 +31,6 @@ pub struct Report {
     pub failures: Vec<String>,
     /// Queries that went both ways, where two are compared.
     pub compared: usize,
-    /// Why others did not, as far as it is told.
-    pub reasons: Vec<String>,
 }
 
 impl Report {
@@ -113,7 +111,6 @@ pub async fn compare_file(db: &Bennu, ways: Ways, file: &Path) -> Result<Report,
     let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
     report.failures.append(&mut told.differ);
     report.compared = told.compared;
-    report.reasons = std::mem::take(&mut told.reasons);
     Ok(report)
 }
 

@@ -79,6 +79,10 @@ impl Binder<'_> {
             // VALUES of a statement have no scope of their own.
             self.scopes.push(crate::scope::Scope::new());
         }
+        let clause = self.scope().clause;
+        if clause.is_over_one_row() {
+            return self.error(BindErrorKind::SubqueryNotAllowed { clause }, Span::default());
+        }
         self.boundaries.push(Boundary { depth: self.scopes.len(), free: BTreeMap::new(), in_expression: true });
         let rows = self.subquery_rows(query);
         let free = self.boundaries.pop().map(|boundary| boundary.free).unwrap_or_default();

@@ -69,7 +69,9 @@ impl Binder<'_> {
         order_by: &[ast::OrderByExpr],
         untyped: bool,
     ) -> BindResult<Selected> {
+        self.begin_locks(select)?;
         let mut rel = self.from(&select.from)?;
+        self.check_locks()?;
         if let Some(condition) = &select.selection {
             let all = self.in_clause(Clause::Where, |binder| binder.conditions(condition, "WHERE"))?;
             rel = Rel::Filter { input: Box::new(rel), all };
@@ -93,6 +95,7 @@ impl Binder<'_> {
             return self.error(BindErrorKind::TooManyEntries { limit: MAX_ENTRIES }, Span::default());
         }
         let mut on = self.distinct_keys(select.distinct.as_ref(), &outputs)?;
+        self.check_locked_rows()?;
         let scope = self.scope();
         let calls = !scope.aggregates.is_empty() || !scope.groupings.is_empty();
         let grouped = groups.are_said || calls || select.having.is_some();

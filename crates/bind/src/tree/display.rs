@@ -10,6 +10,7 @@ impl Display for Bound {
             Body::Query(query) => write!(f, "{query}"),
             Body::Exprs(exprs) => writeln!(f, "{}", list(exprs)),
             Body::Insert(insert) => write!(f, "{insert}"),
+            Body::Lock(locked) => write!(f, "{locked}"),
             Body::Update(update) | Body::Delete(update) => write!(f, "{update}"),
         }?;
         for (at, ty) in self.params.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Writing statements as text.
 
 use super::display::list;
-use super::{Assignments, Insert, InsertSource, NewValue, OnConflict, Scalar, TargetRow, Update};
+use super::{Assignments, Insert, InsertSource, LockedRows, NewValue, OnConflict, Scalar, TargetRow, Update};
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Insert {
@@ -33,6 +33,18 @@ impl Display for Insert {
             other => writeln!(f, "on conflict {other:?}")?,
         }
         returning(f, &self.returning, &self.target.written)
+    }
+}
+
+impl Display for LockedRows {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.query)?;
+        for table in &self.tables {
+            let key: Vec<String> = table.key.iter().map(ToString::to_string).collect();
+            writeln!(f, "{} {} key {}", table.strength.words(), table.table.name, key.join(", "))?;
+        }
+        let bound = |bound: &Option<Scalar>| bound.iter().map(ToString::to_string).collect::<String>();
+        writeln!(f, "limit {} offset {} own {}", bound(&self.limit), bound(&self.offset), self.own)
     }
 }
 

@@ -7,15 +7,17 @@ mod display;
 mod display_dml;
 mod dml;
 mod ids;
+mod locked_rows;
 mod rel;
 mod scalar;
 mod walk;
 
 pub use dml::{Assignments, ElementChange, Insert, InsertSource, NewValue, OnConflict, Target, TargetRow, Update};
 pub use ids::{ColId, CteId, ParamId, RelId, Span};
+pub use locked_rows::{LockedRows, LockedTable};
 pub use rel::{
-    AggCall, ApplyKind, ColSet, Frame, FrameBound, FrameMode, JoinKind, Key, LockStrength, LockWait, Rel, RowLock,
-    Rows, SetCall, SetOpKind, WindowCall, WindowSpec,
+    AggCall, ApplyKind, ColSet, Frame, FrameBound, FrameMode, JoinKind, Key, Rel, Rows, SetCall, SetOpKind, WindowCall,
+    WindowSpec,
 };
 pub use scalar::{
     BoolTest, CastContext, CastVia, ColRef, CompareOp, Kind, PhoenixForm, Scalar, SessionValue, Subquery, SubqueryKind,
@@ -69,6 +71,8 @@ pub enum Body {
     Update(Box<Update>),
     /// DELETE: an update that sets nothing.
     Delete(Box<Update>),
+    /// SELECT … FOR UPDATE and its like.
+    Lock(Box<LockedRows>),
     /// Expressions over one table: CHECK, DEFAULT, generated columns, index keys.
     Exprs(Vec<Scalar>),
 }

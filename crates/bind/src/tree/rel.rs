@@ -30,8 +30,6 @@ pub enum Rel {
         rel: RelId,
         /// Columns in use, by ordinal in `table.columns`; the hidden row id is the ordinal behind the last.
         cols: Vec<(usize, ColId)>,
-        /// FOR UPDATE and its like.
-        lock: Option<RowLock>,
     },
     /// The rows of a relation that are computed when it is read: a catalog's, or a sequence's.
     Computed {
@@ -316,34 +314,4 @@ pub enum SetOpKind {
     Intersect,
     /// EXCEPT.
     Except,
-}
-
-/// A lock on the rows that are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RowLock {
-    /// How strong.
-    pub strength: LockStrength,
-    /// What to do about rows that others have locked.
-    pub wait: LockWait,
-}
-
-/// FOR UPDATE and its like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "each is the clause of its name")]
-pub enum LockStrength {
-    KeyShare,
-    Share,
-    NoKeyUpdate,
-    Update,
-}
-
-/// What to do about locked rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LockWait {
-    /// Wait.
-    Wait,
-    /// NOWAIT.
-    Error,
-    /// SKIP LOCKED.
-    Skip,
 }

@@ -4,7 +4,8 @@ use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult, Clause};
 use crate::scope::Scope;
 use crate::select::holds_subquery;
-use crate::tree::{Assignments, Body, ColId, Key, Query, Rel, Scalar, Target, Update};
+use crate::tree::{Assignments, Body, ColId, Key, Query, Rel, RelId, Scalar, Target, Update};
+use catalog::Table;
 use sql::ast;
 use std::sync::Arc;
 
@@ -73,7 +74,7 @@ impl Binder<'_> {
         let others = self.scope().items.clone();
         self.check_aliases(&others, std::slice::from_ref(&item))?;
         self.scope().items.insert(0, item);
-        let scan = Rel::Scan { table: Arc::clone(&table), rel: target.old.rel, cols: Vec::new(), lock: None };
+        let scan = Rel::Scan { table: Arc::clone(&table), rel: target.old.rel, cols: Vec::new() };
         let alone = parts.from.is_empty();
         let mut rel = if alone { scan } else { crate::from::cross(scan, joined, Vec::new()) };
         let set = self.in_clause(Clause::Update, |binder| binder.assignments(&table, parts.set))?;
@@ -87,7 +88,7 @@ impl Binder<'_> {
             rel = Rel::Filter { input: Box::new(rel), all };
         }
         let rel = self.first_rows(rel, parts)?;
-        let key = self.key_columns(&target)?;
+        let key = self.key_columns(&target.table, target.old.rel)?;
         if let Some(first) = self.scope().items.first_mut() {
             *first = Self::row_item(&table, target.written.rel, name, parts.alias.is_none());
         }
@@ -96,12 +97,12 @@ impl Binder<'_> {
         Ok(Update { target, source: Query { ctes, rel, outputs: Vec::new() }, key, own, set, returning })
     }
 
-    /// The key of the row that is there: rows are found again by it.
-    fn key_columns(&mut self, target: &Target) -> BindResult<Vec<ColId>> {
-        let mut cols = Vec::with_capacity(target.table.key.len());
-        for part in &target.table.key {
-            match target.table.columns.iter().position(|column| column.id == part.column) {
-                Some(at) => cols.push(self.table_col(target.old.rel, at)?),
+    /// The key of a row that is read: rows are found again by it.
+    pub(crate) fn key_columns(&mut self, table: &Table, rel: RelId) -> BindResult<Vec<ColId>> {
+        let mut cols = Vec::with_capacity(table.key.len());
+        for part in &table.key {
+            match table.columns.iter().position(|column| column.id == part.column) {
+                Some(at) => cols.push(self.table_col(rel, at)?),
                 None => return Err(self.internal("a key without a column")),
             }
         }

@@ -125,6 +125,11 @@ impl Tables {
     fn alter(&mut self, alter: &sql::AlterTable) {
         for action in &alter.actions {
             let name = &alter.name.name;
+            if let (AlterAction::RenameTable { to }, Some(Found::Other(_))) = (action, self.found.get(name)) {
+                let found = self.found.remove(name).unwrap();
+                self.found.insert(to.clone(), found);
+                return;
+            }
             let Some(Found::Table(table)) = self.found.get_mut(name) else { return };
             let table = Arc::make_mut(table);
             match action {

@@ -4,19 +4,19 @@ use super::format::positions;
 use super::rows::{LongWay, RowEncoder};
 use crate::block::Block;
 use crate::ddl::refuse_materialized;
-use crate::dml::{Exprs, Second, Target, default_values};
+use crate::dml::{Defaults, RowTable, Target};
 use crate::error::{EngineResult, Fault, fail};
 use crate::row_writer::{BulkRows, LoadBlock, New, Old, RowWriter};
 use crate::running::RunGuard;
 use crate::work::Work;
 use crate::{Engine, Session};
+use bind::Clause;
 use catalog::RowIdBlock;
 use sql::ObjectName;
-use sql::ast::{Expr, Value};
+use sql::ast::Expr;
 use std::sync::Arc;
 use store::{Bytes, OnDuplicate};
 use txn::{LockMode, LockOwner};
-use types::DataType;
 
 /// Hidden row ids taken at once.
 const ID_BLOCK: u32 = 8192;
@@ -165,16 +165,15 @@ impl Session {
         fields: Vec<usize>,
         selection: Option<&Expr>,
     ) -> EngineResult<RowEncoder> {
-        let (base, columns, exprs) = default_values(&target, &fields)?;
+        let Defaults { base, columns, exprs: defaults } = self.defaults_of(catalog, &target, &fields).await?;
         let sequences = crate::dml::sequence_defaults(&target, &fields);
-        let mut params = crate::dml::ParamTypes::default();
-        let alias = target.table.name.clone();
-        let defaults = self.row_exprs(catalog, &target, &alias, Second::None, &exprs, &mut params).await?;
         let filter = match selection {
             None => None,
-            Some(expr) => Some(self.copy_condition(catalog, &target, expr, &mut params).await?),
+            Some(condition) => {
+                let (row, condition) = (RowTable::of(&target.table), std::slice::from_ref(condition));
+                Some(self.exprs_over(catalog, &row, condition, Clause::CopyWhere).await?)
+            }
         };
-        params.finish_without()?;
         let plain = columns.is_empty() && filter.is_none() && sequences.is_empty();
         let plain = plain && target.table.checks.is_empty() && !target.is_computed;
         let long = match plain {
@@ -182,36 +181,18 @@ impl Session {
             false => {
                 let context = self.planning_context(catalog).await?;
                 let (engine, taken) = (Arc::clone(&self.engine), Arc::clone(&self.taken));
-                Some(LongWay { context, columns, defaults, filter, sequences, engine, taken })
+                Some(LongWay {
+                    context,
+                    env: self.row_environment(),
+                    columns,
+                    defaults,
+                    filter,
+                    sequences,
+                    engine,
+                    taken,
+                })
             }
         };
         RowEncoder::new(target, fields, base, long)
-    }
-
-    /// WHERE, which must be a boolean; a quoted constant is read as one.
-    async fn copy_condition(
-        &mut self,
-        catalog: &Arc<catalog::Catalog>,
-        target: &Target,
-        condition: &Expr,
-        params: &mut crate::dml::ParamTypes,
-    ) -> EngineResult<Exprs> {
-        let condition = match condition {
-            Expr::Value(value) if !matches!(value.value, Value::Number(..)) => {
-                &sql::parse_expr(&format!("({condition})::boolean"))?
-            }
-            other => other,
-        };
-        let alias = target.table.name.clone();
-        let condition = std::slice::from_ref(condition);
-        let filter = self.row_exprs(catalog, target, &alias, Second::None, condition, params).await?;
-        match filter.types() {
-            [DataType::Boolean] => Ok(filter),
-            types => {
-                let ty = types.first().map_or("unknown", DataType::base_name);
-                let message = format!("argument of WHERE must be type boolean, not type {ty}");
-                Err(query::QueryError::TypeMismatch { message }.into())
-            }
-        }
     }
 }

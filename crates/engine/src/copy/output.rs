@@ -47,9 +47,9 @@ impl Session {
         let catalog = self.engine.catalog().current();
         let query = self.copied_query(&catalog, &copy.target)?;
         let plan = match copy.target {
-            CopyTarget::Query(_) => self.plan_part(&catalog, &source.part(&query), &query).await?,
+            CopyTarget::Query(_) => self.plan_source(&catalog, &source.part(&query)).await?,
             // The columns of a table: their query has a text of its own.
-            CopyTarget::Table { .. } => self.plan(&catalog, &query, &[]).await?,
+            CopyTarget::Table { .. } => self.plan(&catalog, &query).await?,
         };
         if !plan.parameters.is_empty() {
             return fail(Fault::NoSuchParameter { number: 1 });

@@ -5,11 +5,12 @@
 
 use super::lines::{Field, Fields};
 use super::plain::plain;
-use crate::dml::{Exprs, Row, Scope, Target, read_text, set};
+use crate::dml::{Exprs, Row, Scope, Target, set};
 use crate::error::{EngineResult, Fault, fail};
 use crate::sequences::{Taken, next_values};
 use crate::settings::TimeZone;
 use crate::{Engine, EngineError};
+use builtins::Env;
 use catalog::Column;
 use query::QueryContext;
 use query::row_codec::{Place, encode_cell};
@@ -38,6 +39,7 @@ pub(super) struct RowEncoder {
 #[derive(Debug)]
 pub(super) struct LongWay {
     pub(super) context: QueryContext,
+    pub(super) env: Env,
     /// Columns with computed defaults, and those.
     pub(super) columns: Vec<usize>,
     pub(super) defaults: Exprs,
@@ -215,7 +217,7 @@ impl RowEncoder {
             set(&mut row, at, Datum::Int8(id));
         }
         if let Some(long) = &self.long {
-            let scope = Scope { params: &[], context: Some(long.context.clone()), env: None };
+            let scope = Scope { params: &[], context: Some(long.context.clone()), env: Some(long.env.clone()) };
             let values = long.defaults.eval(&scope, &row, None).await?;
             for (at, value) in long.columns.iter().zip(values) {
                 set(&mut row, *at, self.target.assign(*at, value)?);
@@ -331,7 +333,7 @@ fn read(ty: &DataType, bytes: &[u8], zone: TimeZone) -> EngineResult<Datum> {
     if let Some(value) = plain(ty, bytes) {
         return Ok(value);
     }
-    read_text(ty, utf8(bytes)?, zone)
+    Ok(types::text::parse_in(ty, utf8(bytes)?, &zone)?)
 }
 
 /// Writes a field as the cell of its column.

@@ -22,7 +22,7 @@ impl Session {
             self.skipped("42P07", &format!("relation \"{}\" already exists", create.name.name));
             return Ok("CREATE TABLE AS".to_string());
         }
-        let plan = self.plan_part(&catalog, &source.part(&as_query.query), &as_query.query).await?;
+        let plan = self.plan_source(&catalog, &source.part(&as_query.query)).await?;
         if let Some(number) = plan.parameters.len().checked_sub(1) {
             return fail(Fault::NoSuchParameter { number: number + 1 });
         }

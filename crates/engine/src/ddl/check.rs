@@ -2,12 +2,11 @@
 
 use super::alter_table::Added;
 use crate::Session;
-use crate::dml::folded;
+use crate::dml::RowTable;
 use crate::error::{EngineResult, Fault, fail};
 use catalog::{NewCheck, Table};
-use query::RowTable;
-use sql::CheckDef;
 use sql::ast::{self, Expr, Ident};
+use sql::{CheckDef, folded};
 use std::ops::ControlFlow;
 use types::ident::quote;
 
@@ -19,7 +18,7 @@ impl Session {
     pub(super) async fn new_check(&mut self, schema: &str, row: &RowTable, def: &CheckDef) -> EngineResult<NewCheck> {
         let catalog = self.engine.catalog().current();
         let (text, expr) = without_table((&def.text, &def.expr), schema, &row.name)?;
-        self.compile_conditions(&catalog, row.clone(), std::slice::from_ref(&expr)).await?;
+        self.compile_conditions(&catalog, row, std::slice::from_ref(&expr)).await?;
         let mut columns = names_in(&expr);
         columns.retain(|name| row.columns.iter().any(|(column, _)| column == name));
         Ok(NewCheck { name: def.name.clone(), text, columns, validated: true })

@@ -2,13 +2,12 @@
 
 use super::check::{names_in, rewritten};
 use crate::Session;
-use crate::dml::folded;
+use crate::dml::RowTable;
 use crate::error::{EngineResult, Fault, fail};
 use crate::row_writer::can_assign;
 use catalog::{NewColumn, Table};
-use query::RowTable;
-use sql::ColumnDef;
 use sql::ast::{Expr, Ident};
+use sql::{ColumnDef, folded};
 use types::ident::quote;
 
 impl Session {
@@ -31,7 +30,7 @@ impl Session {
             if let Some(column) = names.iter().find(|name| generated.contains(name)) {
                 return fail(Fault::NestedGenerated { column: column.clone() });
             }
-            let compiled = self.compile_generated(&catalog, row.clone(), std::slice::from_ref(&computed.expr)).await?;
+            let compiled = self.compile_generated(&catalog, row, std::slice::from_ref(&computed.expr)).await?;
             if let Some(ty) = compiled.types().first().filter(|ty| !can_assign(**ty, def.data_type)) {
                 let message = format!(
                     "column \"{}\" is of type {} but default expression is of type {}",

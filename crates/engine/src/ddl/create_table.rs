@@ -1,13 +1,13 @@
 //! CREATE TABLE.
 
+use super::check_default;
 use super::foreign_key::{Parents, new_foreign_key};
 use super::generated::OwnSequence;
-use super::{check_default, constant};
 use crate::Session;
+use crate::dml::RowTable;
 use crate::error::{EngineResult, Fault, fail};
-use crate::settings::TimeZone;
+use bind::{AssignedTo, Clause};
 use catalog::{CatalogError, Draft, NewColumn, NewKeyPart, NewTable};
-use query::RowTable;
 use sql::{ColumnDef, CreateTable, ForeignKeyDef, KeyPartDef, ObjectName, OptionValue, TableOption, ast};
 use types::{DataType, Datum};
 
@@ -113,7 +113,7 @@ impl Session {
         }
         let types = key_types(new);
         for point in &create.split_on {
-            new.splits.push(split_point(point, &types, self.time_zone())?);
+            new.splits.push(self.split_point(point, &types)?);
         }
         Ok(())
     }
@@ -155,10 +155,21 @@ fn key_types(new: &NewTable) -> Vec<DataType> {
     new.key.iter().filter_map(ty).collect()
 }
 
-pub(super) fn split_point(point: &[ast::Expr], types: &[DataType], zone: TimeZone) -> EngineResult<Vec<Datum>> {
-    if point.len() > types.len() {
-        let message = format!("a split point has {} values, but the key has {} columns", point.len(), types.len());
-        return fail(Fault::InvalidDefinition { message });
+impl Session {
+    /// The values of a split point, which are constants.
+    pub(super) fn split_point(&self, point: &[ast::Expr], types: &[DataType]) -> EngineResult<Vec<Datum>> {
+        if point.len() > types.len() {
+            let message = format!("a split point has {} values, but the key has {} columns", point.len(), types.len());
+            return fail(Fault::InvalidDefinition { message });
+        }
+        point.iter().zip(types).map(|(expr, ty)| self.split_value(expr, *ty)).collect()
     }
-    point.iter().zip(types).map(|(expr, ty)| constant(expr, ty, zone)).collect()
+
+    fn split_value(&self, expr: &ast::Expr, ty: DataType) -> EngineResult<Datum> {
+        let catalog = self.engine.catalog().current();
+        match self.constant_now(&catalog, expr, Clause::SplitPoint, AssignedTo { ty, column: None })? {
+            Some(value) => Ok(types::coerce::assign(&ty, self.time_zone().seen_as(&ty, value))?),
+            None => fail(Fault::Unsupported { feature: format!("the expression {expr} where a constant is wanted") }),
+        }
+    }
 }

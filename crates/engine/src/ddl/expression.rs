@@ -1,22 +1,13 @@
-//! Expressions in definitions: defaults and split points.
+//! Defaults in definitions.
 
 use super::generated::takes_value;
 use crate::Session;
-use crate::dml::literal;
 use crate::error::{EngineResult, Fault, fail};
-use crate::settings::TimeZone;
+use bind::{AssignedTo, Clause};
 use sql::DefaultExpr;
 use sql::ast::{self, Expr};
 use std::ops::ControlFlow;
 use types::{DataType, Datum};
-
-/// A constant of that type.
-pub(crate) fn constant(expr: &Expr, ty: &DataType, zone: TimeZone) -> EngineResult<Datum> {
-    match literal(expr) {
-        Some(literal) => literal.assign(ty, zone),
-        None => fail(Fault::Unsupported { feature: format!("the expression {expr} where a constant is wanted") }),
-    }
-}
 
 /// Refuses a default that could not be evaluated for a row, or whose value the column could not take.
 pub(crate) async fn check_default(
@@ -39,7 +30,6 @@ pub(crate) async fn check_default(
 pub(crate) fn refuse_columns(expr: &Expr) -> EngineResult<()> {
     let found = ast::visit_expressions(expr, |part| match part {
         Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ControlFlow::Break("column reference"),
-        Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => ControlFlow::Break("subquery"),
         _ => ControlFlow::Continue(()),
     });
     match found {
@@ -60,18 +50,7 @@ impl Session {
     }
 
     async fn default_value(&mut self, expr: &Expr, column: &str, ty: DataType) -> EngineResult<Datum> {
-        if let Some(literal) = literal(expr) {
-            return literal.assign(&ty, self.time_zone());
-        }
         refuse_columns(expr)?;
-        let rows = self.own_query(&format!("SELECT {expr}")).await?;
-        let value = rows.into_iter().next().and_then(|row| row.into_iter().next()).unwrap_or(Datum::Null);
-        types::coerce::assign(&ty, self.time_zone().seen_as(&ty, value)).map_err(|error| match error {
-            types::TypeError::NoCast { from, .. } => {
-                let column = column.to_string();
-                Fault::NotAssignable { column, wanted: ty.sql_name(), given: from }.into()
-            }
-            other => other.into(),
-        })
+        self.value_now(expr, Clause::Default, AssignedTo { ty, column: Some(column) }).await
     }
 }

@@ -1,11 +1,11 @@
 //! CREATE INDEX, DROP INDEX, ALTER INDEX, REINDEX, and UNIQUE constraints.
 
-use super::create_table::{property, split_point};
-use super::index_expr::{EXPRESSION, PREDICATE};
+use super::create_table::property;
 use super::materialized::interval;
 use crate::error::{EngineResult, Fault, fail};
 use crate::search_path::before_look_up;
 use crate::{Notice, Session};
+use bind::Clause;
 use catalog::{Catalog, CatalogError, Index, IndexRefresh, NewIndex, NewIndexPart, NewPartOf, Table};
 use sql::{CreateIndex, CreateTable, IndexPartDef, IndexPartOf, ObjectName, Reindex, TableOption, UniqueDef};
 use std::collections::BTreeMap;
@@ -62,14 +62,14 @@ impl Session {
             let of = match &part.of {
                 IndexPartOf::Column(column) => NewPartOf::Column(column.clone()),
                 IndexPartOf::Expression(def) => {
-                    NewPartOf::Expression(self.new_index_expr(table, def, EXPRESSION).await?)
+                    NewPartOf::Expression(self.new_index_expr(table, def, Clause::IndexExpression).await?)
                 }
             };
             let nulls_first = part.nulls_first.unwrap_or(part.descending);
             parts.push(NewIndexPart { of, descending: part.descending, nulls_first });
         }
         let predicate = match &create.predicate {
-            Some(def) => Some(self.new_index_expr(table, def, PREDICATE).await?),
+            Some(def) => Some(self.new_index_expr(table, def, Clause::IndexPredicate).await?),
             None => None,
         };
         let salted = salt_buckets.is_some();
@@ -85,7 +85,7 @@ impl Session {
             return fail(Fault::InvalidDefinition { message: message.to_string() });
         }
         let types: Vec<DataType> = parts.iter().filter_map(|part| type_of(table, &part.of)).collect();
-        let splits = create.split_on.iter().map(|point| split_point(point, &types, self.time_zone()));
+        let splits = create.split_on.iter().map(|point| self.split_point(point, &types));
         let new = NewIndex {
             name: create.name.clone(),
             unique: create.unique,

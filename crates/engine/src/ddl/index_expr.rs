@@ -2,24 +2,15 @@
 
 use super::check::{names_in, renamed_text, without_table};
 use crate::Session;
-use crate::dml::folded;
+use crate::dml::RowTable;
 use crate::error::{EngineResult, Fault, fail};
-use crate::row_writer::row_of;
-use bind::{Environment, OverTable, bind_over};
-use builtins::Volatility;
+use bind::{Clause, Environment, OverTable, bind_over};
 use catalog::{IndexText, NewIndexExpr, Table};
-use query::QueryError;
-use sql::IndexExprDef;
-use sql::ast::{self, Expr};
-use std::ops::ControlFlow;
+use sql::ast::Expr;
+use sql::{IndexExprDef, folded};
 use std::sync::Arc;
 use types::DataType;
 use types::temporal::{Utc, ZoneRules};
-
-/// What an expression of an index is, in messages.
-pub(super) const EXPRESSION: &str = "index expression";
-/// What its WHERE is.
-pub(super) const PREDICATE: &str = "index predicate";
 
 impl Session {
     /// An expression, or a predicate, as the catalog takes it.
@@ -30,32 +21,21 @@ impl Session {
         &mut self,
         table: &Arc<Table>,
         def: &IndexExprDef,
-        what: &'static str,
+        clause: Clause,
     ) -> EngineResult<NewIndexExpr> {
         let catalog = self.engine.catalog().current();
         let schema = catalog.schema_name(table).to_string();
         let (text, expr) = without_table((&def.text, &def.expr), &schema, &table.name)?;
-        let row = row_of(table);
-        let compiled = self.compile_index_expr(&catalog, row, &expr, what).await?;
+        let compiled = self.compile_index_expr(&catalog, &RowTable::of(table), &expr, clause).await?;
         let ty = match compiled.types().first().copied().unwrap_or(DataType::Text) {
             // Each value of a computed numeric has digits of its own.
             DataType::Numeric(_) => DataType::Numeric(None),
             ty => ty,
         };
-        if what == PREDICATE && !matches!(ty, DataType::Boolean) {
-            let message = format!("argument of WHERE must be type boolean, not type {}", ty.base_name());
-            return Err(QueryError::TypeMismatch { message }.into());
-        }
         let bound = bound(table, &text, &expr);
-        let immutable = match &bound {
-            Some(bound) => bound.volatility() == Volatility::Immutable,
-            None => calls_immutable_only(&expr),
-        };
-        if !immutable {
-            return fail(Fault::NotImmutable { what });
-        }
         if bound.is_some_and(|bound| depends_on_zone(&bound, table, &text, &expr)) {
-            let feature = format!("a constant in an {what} that depends on the time zone of the session");
+            let feature =
+                format!("a constant in an {} that depends on the time zone of the session", clause.singular());
             return fail(Fault::Unsupported { feature });
         }
         let mut columns = names_in(&expr);
@@ -122,20 +102,6 @@ impl ZoneRules for Elsewhere {
             name => Utc.offset_at_local(name, local_micros),
         }
     }
-}
-
-/// Of an expression that cannot be bound: have all functions of the names in it the same value for the same arguments?
-fn calls_immutable_only(expr: &Expr) -> bool {
-    let found = ast::visit_expressions(expr, |part| {
-        let Expr::Function(call) = part else { return ControlFlow::Continue(()) };
-        let name = call.name.0.last().and_then(|part| part.as_ident()).map(folded).unwrap_or_default();
-        let mutable = |function: &builtins::Function| function.volatility != Volatility::Immutable;
-        match builtins::functions_named(&name).any(mutable) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
-    });
-    found.is_continue()
 }
 
 /// The name that an expression suggests for its column. Source: `FigureIndexColname` of PostgreSQL.

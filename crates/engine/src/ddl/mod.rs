@@ -27,7 +27,7 @@ mod sequence;
 mod view;
 
 pub(crate) use alter_table::constant_of;
-pub(crate) use expression::{check_default, constant};
+pub(crate) use expression::check_default;
 pub(crate) use materialized::refuse_materialized;
 pub(crate) use sequence::find_sequence;
 

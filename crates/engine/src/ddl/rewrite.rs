@@ -15,7 +15,6 @@ use crate::dml::{FAMILY, Target};
 use crate::error::{EngineError, EngineResult, Fault, fail};
 use crate::row_writer::can_assign;
 use catalog::{Catalog, CatalogError, ColumnId, Draft, PreparedRewrite, PreparedTable, Table};
-use sql::Statement;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -117,10 +116,7 @@ impl Session {
         }
         let from = format!("{}.{}", quote(catalog.schema_name(old)), quote(&old.name));
         let text = format!("SELECT {} FROM {from}", items.join(", "));
-        let Some(Statement::Query(query)) = sql::parse(&text)?.pop().map(|parsed| parsed.statement) else {
-            return fail(Fault::Internal { detail: format!("no query: {text}") });
-        };
-        let plan = self.plan(catalog, &query, &[]).await?;
+        let plan = self.plan(catalog, &*sql::parse_query(&text)?).await?;
         for (column, found) in names.iter().zip(plan.columns.iter()) {
             let using = rewrite.using.contains_key(&column.id);
             if old.column(column.id).is_some() && !can_assign(found.ty, column.ty) {

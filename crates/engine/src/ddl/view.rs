@@ -3,15 +3,21 @@
 use crate::error::{EngineResult, Fault, fail};
 use crate::search_path::before_look_up;
 use crate::statement::Source;
-use crate::{Notice, Session, turn};
+use crate::{Notice, Session};
 use bind::tree::Use;
 use catalog::{Catalog, NewView, TableOid, View, ViewColumn, ViewRead};
-use query::ViewDefinition;
-use sql::ast::Query;
+use query::Plan;
 use sql::{CreateView, ObjectName};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use types::DataType;
+
+/// What a view is made of.
+pub(super) struct ViewDefinition {
+    pub(super) plan: Arc<Plan>,
+    /// Relations that its query names.
+    pub(super) reads: Vec<ViewRead>,
+}
 
 impl Session {
     pub(super) async fn create_view(&mut self, create: &CreateView, source: &Source) -> EngineResult<()> {
@@ -30,20 +36,17 @@ impl Session {
         if let Some(number) = sql::placeholders(&statement).checked_sub(1) {
             return fail(Fault::NoSuchParameter { number: number + 1 });
         }
-        let found = match self.bound_view(&catalog, &source.part(&create.query)).await? {
-            Some(found) => found,
-            None => self.view_of_syntax(&catalog, &create.query).await?,
-        };
-        let columns = columns(&create.columns, &found.columns)?;
+        let found = self.view_definition(&catalog, &source.part(&create.query)).await?;
+        let columns = columns(&create.columns, &found.plan.columns)?;
         let search_path = self.search_path();
-        let own: Vec<&str> = found.columns.iter().map(|column| column.name.as_str()).collect();
+        let own: Vec<&str> = found.plan.columns.iter().map(|column| column.name.as_str()).collect();
         let wanted: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         let query = sql::with_names(&create.query, &own, &wanted, &name);
         let new = NewView { schema, name, columns, query, search_path, reads: found.reads };
         match existing.filter(|_| create.or_replace) {
             None => self.change_catalog(|draft| draft.create_view(new).map(drop)).await?,
             Some(old) => {
-                check_columns(&old, &new.columns, &found.columns)?;
+                check_columns(&old, &new.columns, &found.plan.columns)?;
                 refuse_circle(&catalog, &old, &new.reads)?;
                 self.change_catalog(|draft| draft.replace_view(old.oid, new).map(drop)).await?;
             }
@@ -51,25 +54,22 @@ impl Session {
         Ok(())
     }
 
-    /// The columns and reads of a view's query by the bound tree; `None`: it is not built there.
-    async fn bound_view(&mut self, catalog: &Arc<Catalog>, query: &Source) -> EngineResult<Option<ViewDefinition>> {
-        let Some(bound) = self.bound_part(catalog, query)? else { return Ok(None) };
-        let Some(plan) = self.lowered(catalog, &bound, Vec::new()).await? else { return Ok(None) };
+    /// The columns of a view's query, and what it reads.
+    pub(super) async fn view_definition(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        query: &Source,
+    ) -> EngineResult<ViewDefinition> {
+        let bound = self.bound_statement(catalog, query)?;
         let direct = bound.needs.relations.iter().filter(|(_, used)| used.direct);
         let read = |(oid, used): (&TableOid, &Use)| {
             let table = catalog.table_by_oid(*oid);
             let column = |at: &usize| table.and_then(|table| table.columns.get(*at)).map(|column| column.id);
             ViewRead { relation: *oid, columns: used.selected.iter().filter_map(column).collect() }
         };
-        Ok(Some(ViewDefinition { columns: plan.columns.as_ref().clone(), reads: direct.map(read).collect() }))
-    }
-
-    async fn view_of_syntax(&mut self, catalog: &Arc<Catalog>, query: &Query) -> EngineResult<ViewDefinition> {
-        let context = self.planning_context(catalog).await?;
-        let planner = Arc::clone(self.engine.planner());
-        let guard = self.running();
-        let work = turn::all_apart(async { Ok(planner.view_definition(&context, query).await?) });
-        guard.stoppable(work).await
+        let reads = direct.map(read).collect();
+        let plan = self.lowered(catalog, &bound, Vec::new()).await?;
+        Ok(ViewDefinition { plan, reads })
     }
 
     pub(super) async fn drop_views(

@@ -1,20 +1,14 @@
 //! DELETE.
 
 use super::Outcome;
-use super::joined_columns::JoinedColumns;
-use super::params::ParamTypes;
 use super::returning::Returning;
 use super::row_exprs::Scope;
-use super::row_set::RowSet;
 use super::target::Target;
 use super::update::Rows;
 use crate::Session;
 use crate::error::EngineResult;
 use crate::row_writer::Old;
 use crate::work::Work;
-use catalog::Catalog;
-use sql::Delete;
-use std::sync::Arc;
 use txn::LockMode;
 
 /// A compiled DELETE.
@@ -32,32 +26,6 @@ impl DeleteProgram {
 }
 
 impl Session {
-    pub(crate) async fn compile_delete(
-        &mut self,
-        catalog: &Arc<Catalog>,
-        delete: &Delete,
-        params: &mut ParamTypes,
-    ) -> EngineResult<DeleteProgram> {
-        let target = self.target(catalog, &delete.table).await?;
-        let alias = delete.alias.clone().unwrap_or_else(|| delete.table.name.clone());
-        let joined = JoinedColumns::find(&target, &alias, &delete.returning, &delete.using)?;
-        let set = RowSet {
-            target: &target,
-            alias: &alias,
-            with: delete.with.as_ref(),
-            from: &delete.using,
-            selection: delete.selection.as_ref(),
-            order_by: &delete.order_by,
-            limit: delete.limit.as_ref(),
-            computed: &[],
-            joined: &joined.items,
-        };
-        let rows = self.compile_rows(catalog, &set, params).await?;
-        let joined = (&joined, rows.columns_behind(&target, 0));
-        let returning = self.compile_returning(catalog, &target, &alias, &delete.returning, joined, params).await?;
-        Ok(DeleteProgram { target, rows, returning })
-    }
-
     pub(crate) async fn delete(
         &mut self,
         work: &mut Work,

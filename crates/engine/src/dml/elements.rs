@@ -2,15 +2,10 @@
 //!
 //! Of one column they are done one after the other, each on what the one before left; the first on the row as it was.
 
-use super::literal::{Literal, literal};
-use super::params::ParamTypes;
-use super::row_value::Given;
 use super::target::Target;
-use super::value::Computed;
+use super::value::Given;
 use crate::error::{EngineResult, Fault, fail};
 use query::Refusal;
-use sql::InsertValue;
-use sql::ast::Expr;
 use types::{DataType, Datum};
 
 /// Most elements of an array that grows by an assignment, as of `array_fill`.
@@ -36,35 +31,6 @@ pub(super) enum Source {
 impl ElementChange {
     pub(super) fn new(places: Vec<Source>, value: Source) -> Self {
         Self { places, value }
-    }
-
-    /// Reads `column[places] = value`.
-    pub(super) fn compile(
-        target: &Target,
-        at: usize,
-        places: &[Expr],
-        value: &InsertValue,
-        params: &mut ParamTypes,
-        computed: &mut Computed,
-    ) -> EngineResult<Self> {
-        let column = target.column(at);
-        let Some(item) = column.and_then(|column| column.ty.item()) else {
-            let ty = column.map_or_else(String::new, |column| column.ty.sql_name());
-            return fail(Fault::NoSubscripts { ty });
-        };
-        let InsertValue::Expr(value) = value else {
-            return fail(Fault::Unsupported { feature: "setting an array element to DEFAULT".to_owned() });
-        };
-        let mut source = |expr: &Expr, ty: &DataType| match literal(expr) {
-            Some(Literal::Param(index)) => {
-                params.note(index, *ty);
-                Ok(Source::Param(index))
-            }
-            Some(literal) => target.literal_of(at, ty, &literal).map(Source::Constant),
-            None => Ok(Source::Computed(computed.add(expr.clone()))),
-        };
-        let places = places.iter().map(|place| source(place, &DataType::Integer)).collect::<EngineResult<_>>()?;
-        Ok(Self { places, value: source(value, &item)? })
     }
 
     /// The array with the element changed.

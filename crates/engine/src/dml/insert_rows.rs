@@ -5,9 +5,8 @@ use super::insert::{Defaults, InsertProgram, Rows, set};
 use super::on_conflict::Action;
 use super::row_exprs::Scope;
 use super::row_source::RowSource;
-use super::row_value::Given;
 use super::target::{Row, Target};
-use super::value::Value;
+use super::value::{Given, Value};
 use crate::error::{EngineResult, Fault};
 use crate::held::hold_rows;
 use crate::work::{ManyRows, Work};
@@ -58,7 +57,7 @@ impl Session {
                 self.fill_row_ids(&program.target, &mut rows).await?;
                 Ok(NewRows::Few(rows))
             }
-            Rows::Query { source, .. } => self.query_rows(work, program, source, scope).await,
+            Rows::Query(source) => self.query_rows(work, program, source, scope).await,
         }
     }
 
@@ -104,7 +103,7 @@ impl Session {
     }
 
     async fn rows_of_chunk(&self, program: &InsertProgram, chunk: Chunk, scope: &Scope<'_>) -> EngineResult<Vec<Row>> {
-        let Rows::Query { source: RowSource { plan, .. }, readable } = &program.source else { return Ok(Vec::new()) };
+        let Rows::Query(RowSource { plan, .. }) = &program.source else { return Ok(Vec::new()) };
         let target = &program.target;
         let given = match chunk {
             Chunk::Stored(rows) => rows.to_rows()?,
@@ -117,8 +116,8 @@ impl Session {
         let mut rows = Vec::with_capacity(given.len());
         for values in given {
             let mut row = program.defaults.row(target);
-            for ((at, value), readable) in program.columns.iter().zip(values).zip(readable) {
-                set(&mut row, *at, read(target, *at, value, *readable)?);
+            for (at, value) in program.columns.iter().zip(values) {
+                set(&mut row, *at, target.assign(*at, value)?);
             }
             rows.push(row);
         }
@@ -195,13 +194,5 @@ impl Defaults {
             }
         }
         Ok(())
-    }
-}
-
-/// A value of a query on its way into a column.
-fn read(target: &Target, at: usize, value: Datum, readable: bool) -> EngineResult<Datum> {
-    match (value, target.column(at)) {
-        (Datum::Text(text), Some(column)) if readable => super::read_text(&column.ty, &text, target.zone),
-        (value, _) => target.assign(at, value),
     }
 }

@@ -5,9 +5,9 @@
 //! memory is short. Where other processes write to the table too its lock keeps nobody out, and such statements are refused.
 
 use super::Outcome;
-use super::row_value::Given;
 use super::target::{FAMILY, Row, Target};
 use super::update::UpdateProgram;
+use super::value::Given;
 use crate::error::EngineResult;
 use crate::row_writer::Old;
 use crate::work::Work;

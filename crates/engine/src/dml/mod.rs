@@ -8,37 +8,32 @@
 //! changed since make the statement run again on a new snapshot, with the locks kept.
 
 mod arbiters;
-mod bound;
+mod compile;
 mod delete;
 mod elements;
 mod insert;
 mod insert_rows;
-mod joined_columns;
 mod key_match;
-mod literal;
 mod many_rows;
 mod on_conflict;
-mod params;
 mod returning;
 mod row_exprs;
-mod row_set;
 mod row_source;
-mod row_value;
 mod rows_changed;
 mod sequence_values;
 mod target;
 mod update;
 mod value;
 
+pub(crate) use compile::{Defaults, RowTable, Writing, keys_of};
 pub(crate) use insert::{InsertProgram, set};
-pub(crate) use key_match::{KeyMatch, column_at, conjuncts, fits_exactly, folded};
-pub(crate) use literal::{Literal, literal, number_datum, read_text};
-pub(crate) use params::ParamTypes;
+pub(crate) use key_match::{KeyMatch, column_of, fits_exactly, key_of, same_family};
 pub(crate) use returning::Returning;
-pub(crate) use row_exprs::{Exprs, Scope, Second, has_subquery};
+pub(crate) use row_exprs::{Exprs, Scope};
+pub(crate) use row_source::RowSource;
 pub(crate) use rows_changed::{Changes, Locked};
 pub(crate) use target::{FAMILY, Row, Target};
-pub(crate) use value::{default_values, sequence_defaults};
+pub(crate) use value::sequence_defaults;
 
 use crate::ddl::refuse_materialized;
 use crate::error::{EngineResult, Fault, fail};
@@ -50,10 +45,9 @@ use crate::work::{ManyRows, Work};
 use crate::{Answer, ColumnDesc, Prepared, Session, stream};
 use catalog::Catalog;
 use delete::DeleteProgram;
-use sql::Statement;
 use std::sync::Arc;
 use txn::LockMode;
-use types::{DataType, Datum};
+use types::Datum;
 use update::UpdateProgram;
 
 /// How often a statement looks for further rows because others changed those that it found.
@@ -124,10 +118,7 @@ impl WriteProgram {
             Self::Insert(program) => program.row_set(),
             Self::Update(program) => program.rows.plan(),
             Self::Delete(program) => program.rows.plan(),
-            Self::Lock(program) => match &program.query.program {
-                Program::Query(plan) => Some(plan),
-                _ => None,
-            },
+            Self::Lock(program) => program.plan(),
         }
     }
 
@@ -193,36 +184,6 @@ impl Outcome {
 }
 
 impl Session {
-    /// Compiles INSERT, UPDATE, DELETE.
-    pub(crate) async fn compile_write(
-        &mut self,
-        catalog: &Arc<Catalog>,
-        source: &Source,
-    ) -> EngineResult<(Vec<DataType>, WriteProgram)> {
-        if let Some(compiled) = self.compile_bound(catalog, source).await? {
-            return Ok(compiled);
-        }
-        let statement = &source.statement;
-        let mut params = ParamTypes::declared(&source.types);
-        params.make_room(sql::placeholders(statement));
-        let program = match statement {
-            Statement::Insert(insert) => {
-                WriteProgram::Insert(Box::new(self.compile_insert(catalog, insert, &mut params).await?))
-            }
-            Statement::Update(update) => {
-                WriteProgram::Update(Box::new(self.compile_update(catalog, update, &mut params).await?))
-            }
-            Statement::Delete(delete) => {
-                WriteProgram::Delete(Box::new(self.compile_delete(catalog, delete, &mut params).await?))
-            }
-            Statement::LockingSelect(select) => {
-                WriteProgram::Lock(Box::new(self.compile_row_locks(catalog, select, &mut params).await?))
-            }
-            other => return fail(Fault::Internal { detail: format!("not a write: {other:?}") }),
-        };
-        Ok((params.finish()?, program))
-    }
-
     /// The table that a statement names, ready to be written.
     pub(crate) async fn target(&mut self, catalog: &Arc<Catalog>, name: &sql::ObjectName) -> EngineResult<Target> {
         if let Ok(table) = self.resolve_stored(catalog, name) {

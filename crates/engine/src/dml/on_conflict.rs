@@ -1,18 +1,10 @@
 //! What INSERT and UPSERT do with a row that is there already.
 
-use super::arbiters::Arbiters;
-use super::params::ParamTypes;
-use super::row_exprs::{Exprs, Scope, Second, has_subquery};
-use super::row_value::{Given, Rows};
+use super::row_exprs::{Exprs, Scope};
 use super::sequence_values::Taker;
 use super::target::{Row, Target};
-use super::update::compile_assignments;
-use super::value::{Computed, Value};
-use crate::Session;
+use super::value::{Given, Value};
 use crate::error::{EngineResult, Fault, fail};
-use catalog::Catalog;
-use sql::{Conflict, ConflictAction, ConflictTarget, Insert, OnDuplicate};
-use std::sync::Arc;
 use types::Datum;
 
 /// What happens when the key is there.
@@ -139,78 +131,4 @@ impl OnUpdate {
         }
         Ok(Some(row))
     }
-}
-
-impl Session {
-    pub(crate) async fn compile_action(
-        &mut self,
-        catalog: &Arc<Catalog>,
-        target: &Target,
-        alias: &str,
-        insert: &Insert,
-        named: &[usize],
-        params: &mut ParamTypes,
-    ) -> EngineResult<(Action, Arbiters)> {
-        let key = Arbiters::key;
-        let mut computed = Computed::default();
-        let (assignments, selection, arbiters) = match (&insert.on_conflict, &insert.on_duplicate) {
-            (None, None) if insert.upsert => return Ok((upsert(target, named), key())),
-            (None, None) => return Ok((Action::Refuse, key())),
-            (_, Some(OnDuplicate::Ignore)) => return Ok((Action::Keep, key())),
-            (_, Some(OnDuplicate::Update(assignments))) => {
-                let assignments = compile_assignments(target, assignments, Rows::Own { alias }, params, &mut computed)?;
-                if let Some((at, _)) = assignments.iter().find(|(at, _)| target.is_key(*at)) {
-                    let column = target.column(*at).map(|column| column.name.clone()).unwrap_or_default();
-                    return fail(Fault::KeyAssigned { column });
-                }
-                (assignments, None, None)
-            }
-            (Some(conflict), None) => {
-                let arbiters = Arbiters::find(target, conflict)?;
-                self.check_predicate(catalog, target, alias, conflict, params).await?;
-                match &conflict.action {
-                    ConflictAction::DoNothing => return Ok((Action::Keep, arbiters)),
-                    ConflictAction::DoUpdate { assignments, selection } => {
-                        let rows = Rows::OwnAndExcluded { alias };
-                        let assignments = compile_assignments(target, assignments, rows, params, &mut computed)?;
-                        (assignments, selection.as_ref(), Some(arbiters))
-                    }
-                }
-            }
-        };
-        let once = arbiters.is_some();
-        let filter = selection.map(|expr| computed.add(expr.clone()));
-        let second = if once { Second::Excluded } else { Second::None };
-        let exprs = self.row_exprs(catalog, target, alias, second, &computed.0, params).await?;
-        let asks = assignments.iter().any(|(_, value)| matches!(value, Value::Next(_)));
-        let taker = asks.then(|| Taker { engine: Arc::clone(&self.engine), taken: Arc::clone(&self.taken) });
-        let update = Action::Update(Box::new(OnUpdate { assignments, exprs, filter, once, taker }));
-        Ok((update, arbiters.unwrap_or_else(key)))
-    }
-}
-
-impl Session {
-    /// `ON CONFLICT (k) WHERE …`: a key holds all rows, so any predicate that means something will do.
-    async fn check_predicate(
-        &mut self,
-        catalog: &Arc<Catalog>,
-        target: &Target,
-        alias: &str,
-        conflict: &Conflict,
-        params: &mut ParamTypes,
-    ) -> EngineResult<()> {
-        let Some(ConflictTarget::Columns { predicate: Some(predicate), .. }) = &conflict.target else { return Ok(()) };
-        if has_subquery(predicate) {
-            return fail(Fault::Unsupported { feature: "a subquery in an index predicate".to_owned() });
-        }
-        self.engine.planner().check_clause(predicate, "index predicates")?;
-        self.row_exprs(catalog, target, alias, Second::None, std::slice::from_ref(predicate), params).await?;
-        Ok(())
-    }
-}
-
-/// Phoenix: a row that is there keeps the columns that are not named.
-fn upsert(target: &Target, named: &[usize]) -> Action {
-    let all = target.table.columns.iter().enumerate().all(|(at, column)| column.hidden || named.contains(&at));
-    if all { Action::Replace } else { Action::Overwrite(named.to_vec()) }
 }

@@ -26,7 +26,7 @@ impl RowSource {
 
 impl Session {
     /// All rows by the program; `None`: the plan is to run, on the same state.
-    pub(super) async fn few_rows(
+    pub(crate) async fn few_rows(
         &self,
         source: &RowSource,
         view: &ReadView,

@@ -1,6 +1,5 @@
 //! The table that a statement writes, and the rules that its rows keep.
 
-use super::literal::Literal;
 use crate::ColumnDesc;
 use crate::error::{EngineResult, Fault};
 use crate::references::Relations;
@@ -108,22 +107,6 @@ impl Target {
             }
             other => other.into(),
         })
-    }
-
-    /// The constant as that column keeps it.
-    pub(crate) fn literal(&self, at: usize, literal: &Literal<'_>) -> EngineResult<Datum> {
-        match self.column(at) {
-            Some(column) => self.literal_of(at, &column.ty, literal),
-            None => Ok(literal.datum()?.unwrap_or(Datum::Null)),
-        }
-    }
-
-    /// The constant as that column has one of type `ty`: its own, or that of an element.
-    pub(crate) fn literal_of(&self, at: usize, ty: &DataType, literal: &Literal<'_>) -> EngineResult<Datum> {
-        match literal.datum()? {
-            Some(value) => self.assign_as(at, ty, value),
-            None => literal.assign(ty, self.zone),
-        }
     }
 
     pub(crate) fn decode(&self, key: &[u8], fragment: &[u8]) -> EngineResult<Row> {

@@ -1,28 +1,20 @@
 //! UPDATE.
 
-use super::elements::ElementChange;
 use super::insert::set;
-use super::joined_columns::JoinedColumns;
 use super::key_match::KeyMatch;
-use super::params::ParamTypes;
 use super::returning::Returning;
-use super::row_exprs::{Exprs, Scope, Second, has_subquery};
-use super::row_set::RowSet;
+use super::row_exprs::{Exprs, Scope};
 use super::row_source::RowSource;
-use super::row_value::{self, Given};
 use super::rows_changed::{Changes, Locked};
 use super::target::{FAMILY, Row, Target};
-use super::value::{Computed, Value, value_for};
+use super::value::{Given, Value};
 use super::{MAX_ATTEMPTS, Outcome};
 use crate::Session;
-use crate::error::{EngineResult, Fault, fail};
+use crate::error::EngineResult;
 use crate::row_writer::{Change, NewRow, Old};
 use crate::work::{ManyRows, Work};
-use catalog::Catalog;
 use index::IndexCodec;
 use query::{OutputColumn, Plan};
-use sql::ast::Expr;
-use sql::{Assignment, InsertValue, Update};
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::{Bytes, CommitNo};
@@ -108,68 +100,6 @@ impl UpdateProgram {
 }
 
 impl Session {
-    pub(crate) async fn compile_update(
-        &mut self,
-        catalog: &Arc<Catalog>,
-        update: &Update,
-        params: &mut ParamTypes,
-    ) -> EngineResult<UpdateProgram> {
-        let target = self.target(catalog, &update.table).await?;
-        let target = self.checked_target(catalog, target).await?;
-        let alias = update.alias.clone().unwrap_or_else(|| update.table.name.clone());
-        let mut computed = Computed::default();
-        let alone = update.from.is_empty() && update.with.is_none();
-        let rows = if alone { row_value::Rows::Own { alias: &alias } } else { row_value::Rows::None };
-        let assignments = compile_assignments(&target, &update.assignments, rows, params, &mut computed)?;
-        computed.0.iter().try_for_each(|expr| self.engine.planner().check_clause(expr, "UPDATE"))?;
-        let joined = JoinedColumns::find(&target, &alias, &update.returning, &update.from)?;
-        let set = RowSet {
-            target: &target,
-            alias: &alias,
-            with: update.with.as_ref(),
-            from: &update.from,
-            selection: update.selection.as_ref(),
-            order_by: &[],
-            limit: None,
-            computed: &computed.0,
-            joined: &joined.items,
-        };
-        let rows = self.compile_rows(catalog, &set, params).await?;
-        let computed = computed.0.len();
-        let joined = (&joined, rows.columns_behind(&target, computed));
-        let returning = self.compile_returning(catalog, &target, &alias, &update.returning, joined, params).await?;
-        Ok(UpdateProgram { target, assignments, rows, computed, returning })
-    }
-
-    /// One full key where the statement names it, else a query.
-    pub(crate) async fn compile_rows(
-        &mut self,
-        catalog: &Arc<Catalog>,
-        set: &RowSet<'_>,
-        params: &mut ParamTypes,
-    ) -> EngineResult<Rows> {
-        let mut exprs = set.computed.iter().chain(set.selection);
-        let plain = set.with.is_none() && set.from.is_empty() && set.limit.is_none() && set.order_by.is_empty();
-        let own = plain && !exprs.any(has_subquery);
-        if own && self.point_programs() {
-            let found = KeyMatch::find(set.target, set.alias, set.selection, params)?;
-            if let Some(key) = found {
-                let mut exprs = set.computed.to_vec();
-                let filter = key.residual.iter().cloned().reduce(and);
-                let place = filter.map(|filter| {
-                    exprs.push(filter);
-                    exprs.len() - 1
-                });
-                let exprs = self.row_exprs(catalog, set.target, set.alias, Second::None, &exprs, params).await?;
-                return Ok(Rows::Point { key, exprs, filter: place });
-            }
-        }
-        let query = set.query()?;
-        let plan = self.plan(catalog, &query, params.known()).await?;
-        params.merge(&query, &plan.parameters);
-        Ok(Rows::Query { source: RowSource::new(plan, None), own })
-    }
-
     pub(crate) async fn update(
         &mut self,
         work: &mut Work,
@@ -309,69 +239,4 @@ impl Session {
         });
         Ok(Some((read, keyed.collect::<EngineResult<_>>()?)))
     }
-}
-
-fn and(left: Expr, right: Expr) -> Expr {
-    Expr::BinaryOp { left: Box::new(left), op: sql::ast::BinaryOperator::And, right: Box::new(right) }
-}
-
-/// SET, flattened: one value per column, each column once.
-pub(crate) fn compile_assignments(
-    target: &Target,
-    assignments: &[Assignment],
-    rows: row_value::Rows<'_>,
-    params: &mut ParamTypes,
-    computed: &mut Computed,
-) -> EngineResult<Vec<(usize, Value)>> {
-    let mut compiled: Vec<(usize, Value)> = Vec::new();
-    for assignment in assignments {
-        if let Assignment::Element { column, places, value } = assignment {
-            let at = target.position(column)?;
-            if target.column(at).is_some_and(|column| column.generated.is_some()) {
-                return fail(Fault::GeneratedUpdated { column: column.name.clone() });
-            }
-            let change = ElementChange::compile(target, at, places, value, params, computed)?;
-            match compiled.iter_mut().find(|(known, _)| *known == at) {
-                None => compiled.push((at, Value::Elements(vec![change]))),
-                Some((_, Value::Elements(changes))) => changes.push(change),
-                Some(_) => return fail(Fault::AssignedTwice { column: column.name.clone() }),
-            }
-        }
-    }
-    let mut add = |name: &sql::ColumnName, value: &InsertValue| {
-        let at = target.position(name)?;
-        if compiled.iter().any(|(known, _)| *known == at) {
-            return fail(Fault::AssignedTwice { column: name.name.clone() });
-        }
-        if target.column(at).is_some_and(|column| column.identity == Some(catalog::Identity::Always))
-            && !matches!(value, InsertValue::Default)
-        {
-            return fail(Fault::IdentityUpdated { column: name.name.clone() });
-        }
-        if target.column(at).is_some_and(|column| column.generated.is_some()) && !matches!(value, InsertValue::Default)
-        {
-            return fail(Fault::GeneratedUpdated { column: name.name.clone() });
-        }
-        compiled.push((at, value_for(target, at, value, rows, params, computed)?));
-        Ok(())
-    };
-    for assignment in assignments {
-        match assignment {
-            Assignment::Element { .. } => {}
-            Assignment::One { column, value } => add(column, value)?,
-            Assignment::Row { columns, values } => {
-                if columns.len() != values.len() {
-                    return fail(Fault::AssignmentWidth);
-                }
-                columns.iter().zip(values).try_for_each(|(column, value)| add(column, value))?;
-            }
-            Assignment::Subquery { columns, query } => {
-                for (i, column) in columns.iter().enumerate() {
-                    let one = super::row_set::one_column(query, i, columns.len())?;
-                    add(column, &InsertValue::Expr(Expr::Subquery(Box::new(one))))?;
-                }
-            }
-        }
-    }
-    Ok(compiled)
 }

@@ -29,9 +29,6 @@ pub(crate) enum Fault {
     /// Another session's state is for blocks that keep to one.
     #[error("a snapshot-importing transaction must have isolation level SERIALIZABLE or REPEATABLE READ")]
     SnapshotNeedsRepeatableRead,
-    /// What `bennu.binder = compare` found.
-    #[error("the plans of the bound tree and of the syntax differ: {detail}")]
-    PlansDiffer { detail: String },
     /// A prepared statement would answer other columns than the client was told.
     #[error("cached plan must not change result type")]
     ResultTypeChanged,
@@ -67,17 +64,10 @@ pub(crate) enum Fault {
     ParameterCount { name: String, expected: usize, given: usize },
     #[error("there is no parameter ${number}")]
     NoSuchParameter { number: usize },
-    #[error("could not determine data type of parameter ${number}")]
-    UntypedParameter { number: usize },
     #[error("LIMIT must not be negative")]
     NegativeLimit,
     #[error("OFFSET must not be negative")]
     NegativeOffset,
-    /// A locking clause where there are no rows of tables.
-    #[error("{message}")]
-    RowLock { message: String },
-    #[error("relation \"{name}\" in {clause} clause not found in FROM clause")]
-    LockedNotInFrom { name: String, clause: &'static str },
     #[error("could not obtain lock on row in relation \"{table}\"")]
     RowLocked { table: String },
 
@@ -116,18 +106,12 @@ pub(crate) enum Fault {
     NoSuchExtension { name: String },
     #[error("INSERT has more {more} than {fewer}")]
     InsertWidth { more: &'static str, fewer: &'static str },
-    #[error("number of columns does not match number of values")]
-    AssignmentWidth,
     #[error("column \"{column}\" specified more than once")]
     ColumnTwice { column: String },
-    #[error("multiple assignments to same column \"{column}\"")]
-    AssignedTwice { column: String },
     #[error("column \"{column}\" of relation \"{table}\" does not exist")]
     NoSuchColumn { table: String, column: String },
     #[error("primary key column \"{column}\" cannot be assigned by ON DUPLICATE KEY UPDATE")]
     KeyAssigned { column: String },
-    #[error("cannot subscript type {ty} because it does not support subscripting")]
-    NoSubscripts { ty: String },
     #[error("column \"{column}\" is of type {wanted} but expression is of type {given}")]
     NotAssignable { column: String, wanted: String, given: String },
     #[error("cannot execute {command} in a read-only transaction")]
@@ -152,6 +136,8 @@ pub(crate) enum Fault {
     NoSuchIndexParameter { name: String },
     #[error("invalid value for parameter \"{name}\": \"{value}\"")]
     BadParameter { name: &'static str, value: String, expected: &'static str },
+    #[error("{message}")]
+    TooLarge { message: String },
     #[error("no schema has been selected to create in")]
     NoCreationSchema,
     #[error("function {name}() is there already")]
@@ -161,14 +147,10 @@ pub(crate) enum Fault {
     /// A DEFAULT that reads what it may not (0A000).
     #[error("cannot use {what} in DEFAULT expression")]
     InDefault { what: &'static str },
-    #[error("cannot use subquery in check constraint")]
-    SubqueryInCheck,
-    #[error("cannot use subquery in {what}")]
-    SubqueryInIndex { what: &'static str },
     #[error("{message}")]
     UnfitIndex { message: String },
-    #[error("functions in {what} must be marked IMMUTABLE")]
-    NotImmutable { what: &'static str },
+    #[error("functions in {} must be marked IMMUTABLE", .clause.singular())]
+    NotImmutable { clause: bind::Clause },
 
     #[error("{message}")]
     WrongObject { message: String, hint: Option<&'static str> },
@@ -203,20 +185,10 @@ pub(crate) enum Fault {
     BadSequence { message: String },
     #[error("{message}")]
     Refused { message: String },
-    #[error("cannot insert a non-DEFAULT value into column \"{column}\"")]
-    IdentityGiven { column: String },
-    #[error("column \"{column}\" can only be updated to DEFAULT")]
-    IdentityUpdated { column: String },
-    #[error("cannot insert a non-DEFAULT value into column \"{column}\"")]
-    GeneratedGiven { column: String },
-    #[error("column \"{column}\" can only be updated to DEFAULT")]
-    GeneratedUpdated { column: String },
     #[error("generation expression is not immutable")]
     GenerationNotImmutable,
     #[error("cannot use generated column \"{column}\" in column generation expression")]
     NestedGenerated { column: String },
-    #[error("cannot use subquery in column generation expression")]
-    SubqueryInGenerated,
     #[error("column \"{column}\" is a generated column")]
     CopyOfGenerated { column: String },
     /// ALTER COLUMN … TYPE.
@@ -323,16 +295,10 @@ impl Fault {
             Self::ParameterCount { expected, given, .. } => {
                 Some(format!("Expected {expected} parameters but got {given}."))
             }
-            Self::GeneratedGiven { column } | Self::GeneratedUpdated { column } => {
-                Some(format!("Column \"{column}\" is a generated column."))
-            }
             Self::NestedGenerated { .. } => {
                 Some("A generated column cannot reference another generated column.".to_string())
             }
             Self::CopyOfGenerated { .. } => Some("Generated columns cannot be used in COPY.".to_string()),
-            Self::IdentityGiven { column } | Self::IdentityUpdated { column } => {
-                Some(format!("Column \"{column}\" is an identity column defined as GENERATED ALWAYS."))
-            }
             _ => None,
         }
     }
@@ -354,7 +320,6 @@ impl Fault {
             Self::NotConcurrently { .. } => {
                 "Create a unique index with no WHERE clause on one or more columns of the materialized view."
             }
-            Self::IdentityGiven { .. } => "Use OVERRIDING SYSTEM VALUE to override.",
             Self::NotAssignable { .. } => "You will need to rewrite or cast the expression.",
             Self::NoCreationSchema => "SET search_path to a schema that exists, or write the schema before the name.",
             Self::InsideBlock { .. } => {

@@ -4,7 +4,6 @@ mod bind_error;
 mod bind_text;
 mod crate_codes;
 mod fault;
-mod locate;
 mod sqlstate;
 
 pub(crate) use fault::{BrokenReference, Fault};
@@ -27,12 +26,6 @@ struct Report {
     detail: Option<String>,
     hint: Option<String>,
     position: Option<usize>,
-    /// The name that is wrong, for whoever has the statement's text.
-    named: Option<String>,
-    /// The wrong constant, to be found in the text.
-    quoted: Option<String>,
-    /// An operator of it that is not there.
-    operator: Option<String>,
     context: Option<String>,
     schema: Option<String>,
     table: Option<String>,
@@ -130,30 +123,6 @@ impl EngineError {
     #[must_use]
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.report.hint = Some(hint.into());
-        self
-    }
-
-    /// The same with the place of the wrong name in the statement's text, which stands behind so many characters.
-    #[must_use]
-    pub(crate) fn located(mut self, text: &str, before: usize) -> Self {
-        if self.report.position.is_none()
-            && let Some(name) = self.report.named.take()
-        {
-            // The error may say more than the statement: `t.a` of an `a`.
-            let bare = name.rsplit('.').next().unwrap_or(&name);
-            let place = locate::name_in(text, &name).or_else(|| locate::name_in(text, bare));
-            self.report.position = place.map(|place| before + place);
-        }
-        if self.report.position.is_none()
-            && let Some(constant) = self.report.quoted.take()
-        {
-            self.report.position = locate::constant_in(text, &constant).map(|place| before + place);
-        }
-        if self.report.position.is_none()
-            && let Some(operator) = self.report.operator.take()
-        {
-            self.report.position = locate::operator_in(text, &operator).map(|place| before + place);
-        }
         self
     }
 

@@ -29,21 +29,15 @@ fn fault_code(fault: &Fault) -> &'static str {
         | Fault::SettingOutOfRange { .. }
         | Fault::ListSetting { .. } => "22023",
         Fault::ReadOnlySetting { .. } => "55P02",
-        Fault::SeveralStatements
-        | Fault::InsertWidth { .. }
-        | Fault::AssignmentWidth
-        | Fault::AssignedTwice { .. }
-        | Fault::ParameterCount { .. }
-        | Fault::Invalid { .. } => "42601",
+        Fault::SeveralStatements | Fault::InsertWidth { .. } | Fault::ParameterCount { .. } | Fault::Invalid { .. } => {
+            "42601"
+        }
         Fault::NoSuchPrepared { .. } => "26000",
         Fault::DuplicatePrepared { .. } => "42P05",
         Fault::NoSuchParameter { .. } => "42P02",
         Fault::NegativeLimit => "2201W",
         Fault::NegativeOffset => "2201X",
-        Fault::RowLock { .. } => "0A000",
-        Fault::LockedNotInFrom { .. } => "42P01",
         Fault::RowLocked { .. } => "55P03",
-        Fault::UntypedParameter { .. } => "42P18",
         Fault::DuplicateKey { .. } => "23505",
         Fault::NotNull { .. } | Fault::ContainsNulls { .. } => "23502",
         Fault::CheckFailed { .. } | Fault::CheckFailsRow { .. } => "23514",
@@ -64,12 +58,10 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::NoSuchIndexParameter { .. } => "22023",
         Fault::DuplicateFunction { .. } => "42723",
         Fault::NoSuchColumn { .. } => "42703",
-        Fault::GeneratedGiven { .. } | Fault::GeneratedUpdated { .. } => "428C9",
         Fault::GenerationNotImmutable | Fault::NestedGenerated { .. } => "42P17",
-        Fault::SubqueryInGenerated => "0A000",
         Fault::CopyOfGenerated { .. } => "42P10",
         Fault::NoCastToType { .. } => "42804",
-        Fault::KeyAssigned { .. } | Fault::IdentityGiven { .. } | Fault::IdentityUpdated { .. } => "428C9",
+        Fault::KeyAssigned { .. } => "428C9",
         Fault::WrongObject { .. } | Fault::NotOfMaterialized { .. } => "42809",
         Fault::WrittenElsewhere { .. } => "40001",
         Fault::BadParameter { .. } => "22023",
@@ -80,14 +72,13 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::ViewReadsItself { .. } => "42P17",
         Fault::Refused { .. } => "55000",
         Fault::BadSequence { .. } | Fault::NoSuchSnapshot { .. } => "22023",
-        Fault::NotAssignable { .. } | Fault::NoSubscripts { .. } => "42804",
+        Fault::NotAssignable { .. } => "42804",
         Fault::ReadOnlyTransaction { .. } => "25006",
         Fault::SystemTable { .. } => "42501",
         Fault::NoCreationSchema => "3F000",
         Fault::InvalidDefinition { .. } => "42P16",
         Fault::InFailedTransaction => "25P02",
         Fault::InsideBlock { .. } | Fault::InDefault { .. } => "0A000",
-        Fault::SubqueryInCheck | Fault::SubqueryInIndex { .. } => "0A000",
         Fault::NotImmutable { .. } => "42P17",
         Fault::UnfitIndex { .. } => "42809",
         Fault::OutsideBlock { .. } => "25P01",
@@ -103,11 +94,11 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::BadBinary => "22P03",
         Fault::ShortBinary => "08P01",
         Fault::BadCopy { .. } => "22P04",
-        Fault::LongCopyLine { .. } => "54000",
+        Fault::LongCopyLine { .. } | Fault::TooLarge { .. } => "54000",
         Fault::BadCopyOption { .. } => "22023",
         Fault::CopyOptionsClash { .. } => "0A000",
         Fault::BadCopyColumn { .. } => "42P10",
-        Fault::Internal { .. } | Fault::PlansDiffer { .. } => "XX000",
+        Fault::Internal { .. } => "XX000",
     }
 }
 
@@ -121,23 +112,12 @@ fn refusal_code(reason: Refusal) -> &'static str {
         Refusal::Escape => "22025",
         Refusal::Substring => "22011",
         Refusal::Subscript | Refusal::Index => "2202E",
-        Refusal::Position => "42P10",
-        Refusal::Window | Refusal::NoRecord | Refusal::NoArray => "42809",
-        Refusal::NoSuchField => "42703",
-        Refusal::NoSuchWindow | Refusal::NoSuchObject => "42704",
-        Refusal::Signature => "22P02",
-        Refusal::WindowDefinition => "42P20",
-        Refusal::DuplicateName => "42712",
-        Refusal::AmbiguousOperator | Refusal::AmbiguousFunction => "42725",
         Refusal::FrameOffset => "22013",
         Refusal::Ntile => "22014",
         Refusal::Columns => "54011",
         Refusal::Data => "22000",
         Refusal::NthValue => "22016",
         Refusal::Separators => "2200C",
-        Refusal::Recursion => "42P19",
-        Refusal::AmbiguousName => "42702",
-        Refusal::IndeterminateType => "42P18",
         Refusal::Limit => "2201W",
         Refusal::Offset => "2201X",
         Refusal::DateTime => "22008",
@@ -149,8 +129,6 @@ fn refusal_code(reason: Refusal) -> &'static str {
         Refusal::Transaction => "25001",
         Refusal::Null => "22004",
         Refusal::Encoding => "22021",
-        Refusal::Type => "42804",
-        Refusal::Incomparable => "42883",
         Refusal::Set => "0A000",
     }
 }
@@ -158,23 +136,11 @@ fn refusal_code(reason: Refusal) -> &'static str {
 fn query_code(error: &QueryError) -> &'static str {
     match error {
         QueryError::Stopped => "57014",
-        QueryError::NoSuchTable { .. } | QueryError::MissingFrom { .. } => "42P01",
-        QueryError::NoSuchColumn { .. } => "42703",
-        QueryError::AmbiguousColumn { .. } => "42702",
-        QueryError::DuplicateAlias { .. } => "42712",
-        QueryError::Grouping { .. } => "42803",
-        QueryError::NoSuchFunction { .. }
-        | QueryError::NoSuchOperator { .. }
-        | QueryError::NoSuchPrefixOperator { .. } => "42883",
-        QueryError::CannotCast { .. } => "42846",
         QueryError::Refused { reason, .. } => refusal_code(*reason),
         QueryError::IntervalRange | QueryError::TimestampRange => "22008",
-        QueryError::TypeMismatch { .. } => "42804",
-        QueryError::UnknownParameter { .. } => "42P18",
-        QueryError::ParameterConflict { .. } => "42P08",
         QueryError::ParameterCount { .. } => "08P01",
         QueryError::Invalid { .. } => "42601",
-        QueryError::Unsupported { .. } | QueryError::NotBuilt { .. } => "0A000",
+        QueryError::Unsupported { .. } => "0A000",
         QueryError::DivisionByZero => "22012",
         QueryError::OutOfRange { .. } => "22003",
         QueryError::SubqueryRows => "21000",
@@ -182,6 +148,7 @@ fn query_code(error: &QueryError) -> &'static str {
         QueryError::NoSuchSetting { .. } => "42704",
         QueryError::BadArgument { .. } => "22023",
         QueryError::Type(error) => error.sqlstate(),
+        QueryError::Eval(error) => eval_code(error),
         QueryError::Catalog(error) => catalog_code(error),
         QueryError::NullColumn { .. } => "23502",
         QueryError::Key(error) => key_code(error),
@@ -254,9 +221,6 @@ impl From<SqlError> for EngineError {
 impl From<CatalogError> for EngineError {
     fn from(error: CatalogError) -> Self {
         let mut report = report(catalog_code(&error), error.to_string());
-        if let CatalogError::NoSuchTable { schema, name } = &error {
-            report.named = Some(schema.as_ref().map_or(name.clone(), |schema| format!("{schema}.{name}")));
-        }
         if let CatalogError::DependentObjects { what, dependents } = &error {
             let lines: Vec<String> = dependents.iter().map(|object| format!("{object} depends on {what}")).collect();
             report.detail = Some(lines.join("\n"));
@@ -297,45 +261,12 @@ impl From<StoreError> for EngineError {
     }
 }
 
-/// The text that is no value of its type: maybe a constant of the statement.
-fn quoted(error: &TypeError) -> Option<String> {
-    match error {
-        TypeError::InvalidText { input, .. }
-        | TypeError::DateTimeRange { input, .. }
-        | TypeError::IntervalRange { input }
-        | TypeError::IntervalOverflow { input } => Some(input.clone()),
-        _ => None,
-    }
-}
-
-/// The column of `column "t.a" must appear …`.
-fn named_column(message: &str) -> Option<String> {
-    let (name, _) = message.strip_prefix("column \"")?.split_once('"')?;
-    Some(name.to_owned())
-}
-
 impl From<QueryError> for EngineError {
     fn from(error: QueryError) -> Self {
         let mut report = report(query_code(&error), error.to_string());
         report.hint = error.hint();
         match error {
-            QueryError::Type(error) => {
-                report.detail = error.detail();
-                report.quoted = quoted(&error);
-            }
-            QueryError::Grouping { message } => report.named = named_column(&message),
-            QueryError::NoSuchTable { name, .. }
-            | QueryError::MissingFrom { name, .. }
-            | QueryError::AmbiguousColumn { name, .. } => report.named = Some(name),
-            QueryError::NoSuchColumn { relation, name, .. } => {
-                report.named = Some(relation.map_or(name.clone(), |relation| format!("{relation}.{name}")));
-            }
-            QueryError::NoSuchFunction { signature } => {
-                report.named = signature.split('(').next().map(str::to_owned);
-            }
-            QueryError::NoSuchOperator { operator, .. } | QueryError::NoSuchPrefixOperator { operator, .. } => {
-                report.operator = Some(operator);
-            }
+            QueryError::Type(error) => report.detail = error.detail(),
             QueryError::NullColumn { table, column } => {
                 (report.table, report.column) = (Some(table), Some(column));
             }
@@ -373,6 +304,13 @@ fn eval_code(error: &EvalError) -> &'static str {
         EvalError::Refused { reason: Reason::DateTime, .. } => "22008",
         EvalError::Refused { reason: Reason::Escape, .. } => "22025",
         EvalError::Refused { reason: Reason::Substring, .. } => "22011",
+        EvalError::Refused { reason: Reason::NoSuchObject, .. } => "42704",
+        EvalError::Refused { reason: Reason::NoSuchDatabase, .. } => "3D000",
+        EvalError::Refused { reason: Reason::NoSuchFunction, .. } => "42883",
+        EvalError::Refused { reason: Reason::AmbiguousFunction, .. } => "42725",
+        EvalError::Refused { reason: Reason::Signature, .. } => "22P02",
+        EvalError::Refused { reason: Reason::WrongObject, .. } => "42809",
+        EvalError::Refused { reason: Reason::WrongState, .. } => "55000",
         EvalError::Type(error) => error.sqlstate(),
         EvalError::Internal { .. } => "XX000",
     }

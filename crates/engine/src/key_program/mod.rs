@@ -5,25 +5,38 @@
 //!   RangeSelect   WHERE conditions on key columns             one scan of the key ranges, or one for each
 //!                 [ORDER BY the key's order] [LIMIT n]        salt bucket, merged
 //! ```
-//! Both are compiled from statements of one shape: plain columns of one table (`shape.rs`). Whatever is more
-//! than that is a plan.
+//! Both are compiled from bound queries of one shape: columns of one table (`compile.rs`). Whatever is more than that is a row
+//! program or a plan.
 
+mod compile;
 mod conditions;
 mod cursor;
 mod operand;
 mod order;
 mod point_select;
 mod range_select;
-mod shape;
 mod stored_rows;
 
+pub(crate) use compile::compile;
 pub(crate) use cursor::Cursor;
 pub(crate) use point_select::PointSelect;
 pub(crate) use range_select::RangeSelect;
 pub use stored_rows::StoredRows;
 
 use crate::ColumnDesc;
-use types::DataType;
+use std::sync::Arc;
 
-/// What a query compiled to, with its parameters and columns.
-pub(crate) type Compiled<P> = (P, Vec<DataType>, Vec<ColumnDesc>);
+/// A query that names keys.
+#[derive(Debug)]
+pub(crate) enum KeyProgram {
+    /// One key.
+    Point(Box<PointSelect>),
+    /// Ranges of keys.
+    Range(Arc<RangeSelect>),
+}
+
+/// What a query compiled to, with its columns.
+pub(crate) struct Compiled {
+    pub(crate) program: KeyProgram,
+    pub(crate) columns: Vec<ColumnDesc>,
+}

@@ -1,8 +1,9 @@
 //! Values of a key program: constants, parameters, and parameters with a constant added.
 
-use crate::dml::{Literal, ParamTypes, Target, fits_exactly, literal, number_datum, read_text};
+use crate::dml::{fits_exactly, same_family};
 use crate::error::{EngineResult, Fault, fail};
-use sql::ast::{BinaryOperator, Expr};
+use bind::tree::{Kind, Scalar};
+use builtins::{FuncId, Ty};
 use types::{DataType, Datum, TypeError};
 
 /// What a key column is compared with.
@@ -20,30 +21,22 @@ pub(super) enum Operand {
 }
 
 impl Operand {
-    /// Reads an expression that is compared with column `at`. `None`: it is none of these, or the comparison is
-    /// not one of the column's own type.
-    pub(super) fn compile(
-        target: &Target,
-        at: usize,
-        expr: &Expr,
-        params: &mut ParamTypes,
-    ) -> EngineResult<Option<Self>> {
-        let Some(column) = target.column(at) else { return Ok(None) };
-        let ty = column.ty;
-        match literal(expr) {
-            None if ty.is_integer() => shifted(expr, params),
-            None | Some(Literal::Null) => Ok(None),
-            Some(Literal::Param(index)) => Ok(param(&ty, index, params)),
-            Some(Literal::Text(text)) if ty.is_text() => {
-                Ok(Some(Self::Constant(as_kept(&ty, Datum::Text(text.to_string())))))
+    /// What a key column of that type is compared with. `None`: it is none of these.
+    pub(super) fn of(ty: &DataType, value: &Scalar) -> Option<Self> {
+        match &value.kind {
+            Kind::Const(Datum::Null) => None,
+            Kind::Const(datum) if ty.is_text() => Some(Self::Constant(datum.clone())),
+            Kind::Const(datum) if ty.is_integer() || matches!(ty, DataType::Numeric(_)) => {
+                fits_exactly(ty, datum.clone()).map(Self::Constant)
             }
             // Not rounded to the column's digits: it need not be a value of the column.
-            Some(Literal::Text(text)) => Ok(Some(Self::Constant(read_text(&ty.unlimited(), text, target.zone)?))),
-            Some(Literal::Bool(value)) if ty == DataType::Boolean => Ok(Some(Self::Constant(Datum::Bool(value)))),
-            Some(Literal::Number(number)) if ty.is_integer() || matches!(ty, DataType::Numeric(_)) => {
-                Ok(fits_exactly(&ty, number_datum(&number)?).map(Self::Constant))
+            Kind::Const(datum) => Some(Self::Constant(datum.clone())),
+            Kind::Param(id) => {
+                let given = value.ty.data_type()?;
+                same_family(&given, ty).then_some(Self::Param(usize::from(id.0)))
             }
-            Some(Literal::Number(_) | Literal::Bool(_)) => Ok(None),
+            Kind::Call { func, args } if ty.is_integer() => shifted(*func, args, value.ty),
+            _ => None,
         }
     }
 
@@ -64,51 +57,21 @@ impl Operand {
     }
 }
 
-/// A parameter in the place of a value that is compared with a column of type `ty`.
-fn param(ty: &DataType, index: usize, params: &mut ParamTypes) -> Option<Operand> {
-    let same = match params.known().get(index).copied().flatten() {
-        None => !matches!(ty, DataType::Real | DataType::Double),
-        Some(declared) => {
-            (declared.is_integer() && ty.is_integer())
-                || (declared.is_text() && ty.is_text())
-                || (declared.is_bytes() && ty.is_bytes())
-                || (declared.base_name() == ty.base_name() && !matches!(ty, DataType::Real | DataType::Double))
-        }
+/// `$n + 100`, `100 + $n`, `$n - 100`.
+fn shifted(func: FuncId, args: &[Scalar], ty: Ty) -> Option<Operand> {
+    let [left, right] = args else { return None };
+    let negate = match builtins::function(func)?.name {
+        "int4pl" | "int8pl" | "int48pl" | "int84pl" => false,
+        "int4mi" | "int8mi" | "int84mi" => true,
+        _ => return None,
     };
-    if !same {
-        return None;
-    }
-    params.note(index, *ty);
-    Some(Operand::Param(index))
-}
-
-/// `$n + 100`, `100 + $n`, `$n - 100`. As in PostgreSQL a parameter without a type has that of the constant.
-fn shifted(expr: &Expr, params: &mut ParamTypes) -> EngineResult<Option<Operand>> {
-    let (left, op, right) = match expr {
-        Expr::Nested(inner) => return shifted(inner, params),
-        Expr::BinaryOp { left, op, right } => (literal(left), op, literal(right)),
-        _ => return Ok(None),
+    let (param, by) = match (&left.kind, &right.kind) {
+        (Kind::Param(param), Kind::Const(by)) => (param, by.as_i64()?),
+        (Kind::Const(by), Kind::Param(param)) if !negate => (param, by.as_i64()?),
+        _ => return None,
     };
-    let (param, number, negate) = match (left, op, right) {
-        (Some(Literal::Param(param)), BinaryOperator::Plus, Some(Literal::Number(number)))
-        | (Some(Literal::Number(number)), BinaryOperator::Plus, Some(Literal::Param(param))) => (param, number, false),
-        (Some(Literal::Param(param)), BinaryOperator::Minus, Some(Literal::Number(number))) => (param, number, true),
-        _ => return Ok(None),
-    };
-    let (by, own) = match number_datum(&number)? {
-        Datum::Int4(value) => (i64::from(value), DataType::Integer),
-        Datum::Int8(value) => (value, DataType::BigInt),
-        _ => return Ok(None),
-    };
-    let declared = params.known().get(param).copied().flatten();
-    if !declared.is_none_or(|declared| declared.is_integer()) {
-        return Ok(None);
-    }
-    let wide = own == DataType::BigInt || declared == Some(DataType::BigInt);
-    params.note(param, own);
-    let by = if negate { by.checked_neg() } else { Some(by) };
-    let ty = if wide { DataType::BigInt } else { DataType::Integer };
-    Ok(by.map(|by| Operand::Shifted { param, by, ty }))
+    let by = if negate { by.checked_neg()? } else { by };
+    Some(Operand::Shifted { param: usize::from(param.0), by, ty: ty.data_type()? })
 }
 
 fn shift(value: &Datum, by: i64, ty: &DataType) -> EngineResult<Datum> {
@@ -138,21 +101,6 @@ pub(super) enum Limit {
 }
 
 impl Limit {
-    /// Reads what stands behind LIMIT. `None`: something else than a number or a parameter.
-    pub(super) fn compile(expr: Option<&Expr>, params: &mut ParamTypes) -> Option<Self> {
-        let Some(expr) = expr else { return Some(Self::None) };
-        match literal(expr)? {
-            Literal::Null => Some(Self::None),
-            Literal::Number(number) => number.parse().ok().map(Self::Rows),
-            Literal::Param(index) => {
-                let declared = params.known().get(index).copied().flatten();
-                params.note(index, DataType::BigInt);
-                declared.is_none_or(|declared| declared.is_integer()).then_some(Self::Param(index))
-            }
-            Literal::Bool(_) | Literal::Text(_) => None,
-        }
-    }
-
     /// How many rows now; all without one.
     pub(super) fn rows(&self, params: &[Datum]) -> EngineResult<u64> {
         let index = match self {

@@ -3,19 +3,15 @@
 use super::conditions::KeyCondition;
 use super::cursor::{Cursor, Source};
 use super::operand::Limit;
-use super::order::{Names, Order};
-use super::{Compiled, shape};
-use crate::dml::{FAMILY, ParamTypes, Target};
+use super::order::Order;
+use crate::dml::{FAMILY, Target};
 use crate::error::EngineResult;
-use crate::settings::TimeZone;
-use catalog::Catalog;
 use query::RowReader;
 use rowkey::range::{ByteRange, Condition, KeyRanges, RangeLimits, key_ranges};
-use sql::ast::{Expr, LimitClause, Query};
 use std::sync::Arc;
 use store::{KeyRange, ScanRequest};
 use txn::ReadView;
-use types::{DataType, Datum};
+use types::Datum;
 
 /// Beyond this many salt buckets an ordered read is a plan: here the least of them is found by looking at all.
 const MAX_MERGED: usize = 64;
@@ -33,33 +29,23 @@ pub(crate) struct RangeSelect {
 }
 
 impl RangeSelect {
-    /// `None`: the query is more than this, or its rows may be many: then plans are better.
-    pub(crate) fn compile(
-        catalog: &Catalog,
-        search_path: &[String],
-        query: &Query,
-        types: &[Option<DataType>],
-        zone: TimeZone,
-    ) -> EngineResult<Option<Compiled<Self>>> {
-        let Some(select) = shape::plain_select(query) else { return Ok(None) };
-        let Some((target, alias)) = shape::one_table(catalog, search_path, select, zone)? else { return Ok(None) };
-        let Some((wanted, columns)) = shape::projection(&target, &alias, select) else { return Ok(None) };
-        let mut params = ParamTypes::declared(types);
-        let found = KeyCondition::all(&target, &alias, select.selection.as_ref(), &mut params)?;
-        let Some(conditions) = found else { return Ok(None) };
-        let names = Names { target: &target, alias: &alias, projection: &select.projection, wanted: &wanted };
-        let Some(order) = Order::compile(query.order_by.as_ref(), &names, &conditions) else { return Ok(None) };
-        let Some(limit) = limit(query, &mut params) else { return Ok(None) };
-        let reader = RowReader::new(&target.codec, &wanted)?;
-        let program = Self { target, conditions, order, limit, reader };
-        if !program.is_short() {
-            return Ok(None);
-        }
-        Ok(Some((program, params.finish()?, columns)))
+    /// `wanted` are the places of its columns in the table.
+    ///
+    /// # Errors
+    /// What is wrong with the table's definition.
+    pub(super) fn new(
+        target: Target,
+        conditions: Vec<KeyCondition>,
+        order: Order,
+        limit: Limit,
+        wanted: &[usize],
+    ) -> EngineResult<Self> {
+        let reader = RowReader::new(&target.codec, wanted)?;
+        Ok(Self { target, conditions, order, limit, reader })
     }
 
     /// Are its rows likely few? Some are named by the first part of the key, or LIMIT says how many.
-    fn is_short(&self) -> bool {
+    pub(super) fn is_short(&self) -> bool {
         let first = self.conditions.iter().any(|condition| condition.part == 0 && condition.is_narrow());
         let merged = self.order != Order::Any;
         let buckets = self.target.codec.key_schema().salt_buckets.map_or(1, usize::from);
@@ -123,14 +109,4 @@ fn first_share(limit: u64, buckets: u64) -> u64 {
     }
     let share = limit / buckets;
     limit.min(share + share.isqrt().saturating_mul(5) / 2 + 2)
-}
-
-/// LIMIT alone; `None`: there is more.
-fn limit(query: &Query, params: &mut ParamTypes) -> Option<Limit> {
-    let limit: Option<&Expr> = match &query.limit_clause {
-        None => None,
-        Some(LimitClause::LimitOffset { limit, offset: None, limit_by }) if limit_by.is_empty() => limit.as_ref(),
-        Some(_) => return None,
-    };
-    Limit::compile(limit, params)
 }

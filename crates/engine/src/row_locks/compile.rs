@@ -1,74 +1,74 @@
 //! Compiling a query that locks rows.
 
-use super::rewrite::{PREFIX, Rewriter, is_own};
-use super::{LockProgram, LockedTable};
+use super::{Finder, LockProgram, LockedTable};
 use crate::Session;
-use crate::dml::ParamTypes;
+use crate::dml::{RowSource, Target, Writing};
 use crate::error::{EngineResult, Fault, fail};
-use catalog::Catalog;
-use sql::ast::{Expr, LimitClause, Query, Value};
-use sql::{LockingSelect, RowLockStrength};
+use crate::key_program;
+use crate::plan_cache::columns_of;
+use bind::tree::{Body, Bound, ColId, Kind, LockedRows, Output, Scalar, Span};
+use builtins::Ty;
+use sql::RowLockStrength;
 use std::sync::Arc;
 use txn::LockMode;
+use types::Datum;
 
 impl Session {
     /// Compiles SELECT … FOR UPDATE and its like.
     ///
     /// # Errors
-    /// 0A000 for queries whose rows are no rows of tables, 42P01 for tables that are not in FROM, and what is wrong with
-    /// the query itself.
-    pub(crate) async fn compile_row_locks(
+    /// What is wrong with the query itself.
+    pub(crate) async fn lock_program(
         &mut self,
-        catalog: &Arc<Catalog>,
-        select: &LockingSelect,
-        params: &mut ParamTypes,
+        writing: &Writing<'_>,
+        locked: &LockedRows,
     ) -> EngineResult<LockProgram> {
-        let mut query = (*select.query).clone();
-        let own = is_own(&query);
-        let mut rewriter = Rewriter::new(self, catalog);
-        let wanted = rewriter.lock(&mut query, &select.locks, &[])?;
-        let unknown = rewriter.unknown.take();
-        let bounds = take_bounds(&mut query)?;
-        let bounds = self.exprs_over(catalog, &[], &bounds, params).await?;
-        let compiled = Box::pin(self.compile_query(&query, params.known())).await?;
-        params.merge(&query, &compiled.parameters);
-        if let Some((strength, name)) = unknown {
-            return fail(Fault::Unsupported { feature: format!("{} of \"{name}\"", strength.words()) });
+        let mut query = locked.query.clone();
+        let visible = query.outputs.len();
+        let mut tables = Vec::with_capacity(locked.tables.len());
+        for table in &locked.tables {
+            let target = Target::new(writing.catalog, &table.table, self.time_zone())?;
+            let key = table.key.iter().map(|col| place_of(*col, &mut query.outputs)).collect();
+            tables.push(LockedTable { target, mode: mode_of(table.strength), wait: table.wait, key });
         }
-        let all = compiled.columns();
-        let place = |name: &String| all.iter().position(|column| column.name == *name);
-        let mut tables = Vec::with_capacity(wanted.len());
-        for table in wanted {
-            let Some(key) = table.key.iter().map(place).collect() else {
-                return fail(Fault::Internal { detail: "a key that the query does not have".to_string() });
-            };
-            tables.push(LockedTable { target: table.target, mode: mode_of(table.strength), wait: table.wait, key });
-        }
-        let visible: Vec<usize> = (0..all.len()).filter(|at| is_visible(all.get(*at))).collect();
-        let columns = Arc::new(visible.iter().filter_map(|at| all.get(*at).cloned()).collect());
-        Ok(LockProgram { query: Arc::new(compiled), tables, visible, columns, bounds, own })
+        let bounds = [bound_of(locked.limit.as_ref()), bound_of(locked.offset.as_ref())];
+        let bounds = self.bound_exprs(writing, &bounds.each_ref(), &[]).await?;
+        let bound = Bound { body: Body::Query(query), ..writing.bound.clone() };
+        let key = match self.point_programs() && !self.hints.has_hint() {
+            true => key_program::compile(writing.catalog, &bound, self.time_zone())?,
+            false => None,
+        };
+        let (finder, all) = match key {
+            Some(key) => (Finder::Key(key.program), key.columns),
+            None => {
+                let plan = self.lowered(writing.catalog, &bound, writing.parameters.to_vec()).await?;
+                let all = columns_of(&plan);
+                (Finder::Rows(RowSource::new(plan, self.short_program(&bound))), all)
+            }
+        };
+        let Some(columns) = all.get(..visible).map(<[_]>::to_vec) else {
+            return fail(Fault::Internal { detail: "a query without its columns".to_string() });
+        };
+        let (all, columns) = (Arc::new(all), Arc::new(columns));
+        Ok(LockProgram { finder, tables, all, columns, bounds, own: locked.own })
     }
 }
 
-fn is_visible(column: Option<&crate::ColumnDesc>) -> bool {
-    column.is_some_and(|column| !column.name.starts_with(PREFIX))
+/// Where a column stands among the outputs, to which it is added if it is not there.
+fn place_of(col: ColId, outputs: &mut Vec<Output>) -> usize {
+    match outputs.iter().position(|output| output.col == col) {
+        Some(place) => place,
+        None => {
+            outputs.push(Output { col, name: String::new() });
+            outputs.len() - 1
+        }
+    }
 }
 
-/// Takes LIMIT and OFFSET out of a query.
-fn take_bounds(query: &mut Query) -> EngineResult<[Expr; 2]> {
-    if query.fetch.is_some() {
-        return fail(Fault::Unsupported { feature: "WITH TIES beside a locking clause".to_string() });
-    }
-    let (limit, offset) = match query.limit_clause.take() {
-        Some(LimitClause::LimitOffset { limit, offset, .. }) => (limit, offset.map(|offset| offset.value)),
-        Some(LimitClause::OffsetCommaLimit { offset, limit }) => (Some(limit), Some(offset)),
-        None => (None, None),
-    };
-    let bigint = |expr: Option<Expr>| -> EngineResult<Expr> {
-        let expr = expr.unwrap_or_else(|| Expr::value(Value::Null));
-        Ok(sql::parse_expr(&format!("({expr})::bigint"))?)
-    };
-    Ok([bigint(limit)?, bigint(offset)?])
+/// LIMIT or OFFSET; NULL is none.
+fn bound_of(bound: Option<&Scalar>) -> Scalar {
+    let none = || Scalar { kind: Kind::Const(Datum::Null), ty: Ty::INT8, span: Span::default() };
+    bound.cloned().unwrap_or_else(none)
 }
 
 fn mode_of(strength: RowLockStrength) -> LockMode {

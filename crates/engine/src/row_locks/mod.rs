@@ -2,11 +2,11 @@
 //!
 //! ```text
 //!   SELECT a FROM t WHERE … ORDER BY a LIMIT 3 FOR UPDATE
-//!     └──> SELECT a, t.key AS "lock 0 0" FROM t WHERE … ORDER BY a     rows one by one
+//!     └──> SELECT a, t.key FROM t WHERE … ORDER BY a     rows one by one
 //!            └──> lock the row, compare it with what was read ──> answered, until there are 3
 //! ```
-//! The query runs in whatever tier suits it, with the keys of the locked tables behind its columns (`rewrite.rs`). LIMIT and
-//! OFFSET count rows that are locked, so they are counted here (`run.rs`). A row that others changed since it was read makes the
+//! The query runs in whatever tier suits it, with the keys of the locked tables among its columns, which the binder has found
+//! (`bind::tree::LockedRows`). LIMIT and OFFSET count rows that are locked, so they are counted here (`run.rs`). A row that others changed since it was read makes the
 //! query run again on a newer state, with the locks kept, as UPDATE does (`dml/rows_changed.rs`).
 //!
 //! Subqueries that lock rows run before the statement that they are in (`subqueries.rs`).
@@ -14,17 +14,15 @@
 //! All rows are locked before the first one is answered, those of a cursor and of a portal too.
 
 mod compile;
-mod fault;
-mod places;
-mod rewrite;
 mod run;
 mod subqueries;
 
 pub(crate) use compile::command;
 
 use crate::ColumnDesc;
-use crate::dml::{Exprs, Target};
-use crate::plan_cache::Compiled;
+use crate::dml::{Exprs, RowSource, Target};
+use crate::key_program::KeyProgram;
+use query::Plan;
 use sql::RowLockWait;
 use std::sync::Arc;
 use txn::LockMode;
@@ -32,17 +30,24 @@ use txn::LockMode;
 /// A compiled query that locks rows.
 #[derive(Debug)]
 pub(crate) struct LockProgram {
-    /// What finds the rows: a query, compiled.
-    pub(crate) query: Arc<Compiled>,
+    pub(crate) finder: Finder,
     /// None, where subqueries alone lock rows.
     tables: Vec<LockedTable>,
-    /// Which columns of the query are answered.
-    visible: Vec<usize>,
+    /// All columns of the query.
+    all: Arc<Vec<ColumnDesc>>,
+    /// Those that are answered: the first ones.
     pub(crate) columns: Arc<Vec<ColumnDesc>>,
     /// LIMIT and OFFSET, NULL where there is none.
     bounds: Exprs,
     /// Is a row judged by what stands in it alone, and is it asked for whatever others there are?
     own: bool,
+}
+
+/// What finds the rows.
+#[derive(Debug)]
+pub(crate) enum Finder {
+    Key(KeyProgram),
+    Rows(RowSource),
 }
 
 /// A table of the query whose rows are locked.
@@ -67,7 +72,19 @@ impl LockProgram {
     }
 
     pub(crate) fn is_cacheable(&self) -> bool {
-        self.query.is_cacheable() && self.bounds.is_cacheable()
+        let rows = match &self.finder {
+            Finder::Key(_) => true,
+            Finder::Rows(source) => source.plan.cacheable,
+        };
+        rows && self.bounds.is_cacheable()
+    }
+
+    /// The plan that finds the rows, if there is one.
+    pub(crate) fn plan(&self) -> Option<&Arc<Plan>> {
+        match &self.finder {
+            Finder::Key(_) => None,
+            Finder::Rows(source) => Some(&source.plan),
+        }
     }
 
     pub(crate) fn needs_context(&self) -> bool {

@@ -1,16 +1,19 @@
 //! Running it: rows are locked one by one, in the order of the query, until there are as many as are wanted.
 
-use super::{LockProgram, LockedTable};
+use super::{Finder, LockProgram, LockedTable};
 use crate::dml::{Changes, Locked, MAX_ATTEMPTS, Row, Scope};
 use crate::error::{EngineResult, Fault, fail};
+use crate::key_program::KeyProgram;
 use crate::work::Work;
-use crate::{Answer, Session};
+use crate::{Chunk, Session};
 use futures::StreamExt;
+use futures::stream::BoxStream;
 use query::HeldMemory;
 use sql::RowLockWait;
 use std::collections::HashSet;
+use std::sync::Arc;
 use store::{Bytes, CommitNo};
-use txn::{LockWait, TxnError};
+use txn::{LockWait, ReadView, TxnError};
 use types::Datum;
 
 /// Rows that were locked, by their table's place in the program.
@@ -59,7 +62,10 @@ impl Session {
             attempt += 1;
         };
         let skipped = rows.into_iter().skip(usize::try_from(offset).unwrap_or(usize::MAX));
-        let shown = |row: Row| program.visible.iter().map(|at| row.get(*at).cloned().unwrap_or(Datum::Null)).collect();
+        let shown = |mut row: Row| {
+            row.truncate(program.columns.len());
+            row
+        };
         Ok(skipped.map(shown).collect())
     }
 
@@ -72,18 +78,15 @@ impl Session {
         (seen, any): (&mut Seen, bool),
     ) -> EngineResult<Pass> {
         let memory = self.hold_rows();
-        work.rows = Some(std::sync::Arc::clone(&memory));
+        work.rows = Some(Arc::clone(&memory));
         let view = work.view(self.engine.store().as_ref(), newest).await?;
         let read = view.snapshot().commit();
-        let params = params.get(..program.query.parameters.len()).unwrap_or(params);
-        let Answer::Rows(mut stream) = Box::pin(self.run_compiled(view, &program.query, true, params)).await? else {
-            return fail(Fault::Internal { detail: "a query without rows".to_string() });
-        };
+        let mut chunks = self.found_rows(program, view, params).await?;
         let mut pass = Pass { rows: Vec::new(), changes: None };
         let guard = self.running();
         while (pass.rows.len() as u64) < most {
-            let Some(chunk) = guard.stoppable(async { Ok(stream.chunks.next().await) }).await? else { break };
-            let rows = chunk?.to_rows(&stream.columns)?.into_owned();
+            let Some(chunk) = guard.stoppable(async { Ok(chunks.next().await) }).await? else { break };
+            let rows = chunk?.to_rows(&program.all)?.into_owned();
             hold(&memory, &rows)?;
             for row in rows {
                 if pass.rows.len() as u64 >= most {
@@ -98,6 +101,28 @@ impl Session {
             guard.check()?;
         }
         Ok(pass)
+    }
+
+    /// The rows of the query in a state.
+    async fn found_rows(
+        &mut self,
+        program: &LockProgram,
+        view: ReadView,
+        params: &[Datum],
+    ) -> EngineResult<BoxStream<'static, EngineResult<Chunk>>> {
+        let rows = match &program.finder {
+            Finder::Key(KeyProgram::Point(point)) => point.run(&view, params).await?,
+            Finder::Key(KeyProgram::Range(range)) => {
+                let guard = self.running();
+                let cursor = guard.stoppable(range.open(&view, params)).await?;
+                return Ok(self.read_range(cursor, Arc::clone(&program.all), guard).await?.chunks);
+            }
+            Finder::Rows(source) => match self.few_rows(source, &view, params).await? {
+                Some(rows) => rows,
+                None => return self.stream(self.query_context(view), Arc::clone(&source.plan), params.to_vec()),
+            },
+        };
+        Ok(futures::stream::iter([Ok(Chunk::Rows(rows))]).boxed())
     }
 
     /// Locks the rows of tables that a row of the query is made of.

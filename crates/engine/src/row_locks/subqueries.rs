@@ -10,7 +10,7 @@
 //! columns of the query around it cannot.
 
 use super::LockProgram;
-use crate::dml::{ParamTypes, Row, Scope};
+use crate::dml::{Row, Scope, WriteProgram};
 use crate::error::{EngineResult, Fault, fail};
 use crate::plan_cache::Compiled;
 use crate::statement::Source;
@@ -18,7 +18,7 @@ use crate::work::Work;
 use crate::{ColumnDesc, EngineError, Session};
 use query::QueryError;
 use sql::ast::{Expr, Query};
-use sql::{LockingSelect, LockingSubquery};
+use sql::{LockingSelect, LockingSubquery, Statement};
 use std::sync::Arc;
 use txn::LockMode;
 use types::ident::quote;
@@ -82,8 +82,13 @@ impl Session {
         let guard = self.running();
         loop {
             let catalog = self.engine.catalog().current();
-            let mut found = ParamTypes::declared(types);
-            let program = self.compile_row_locks(&catalog, select, &mut found).await.map_err(of_outer_columns)?;
+            let statement = Statement::LockingSelect(Box::new(select.clone()));
+            let text = Arc::from("");
+            let source = Source { text, before: 0, statement, types: types.to_vec(), hints: Vec::new() };
+            let program = match self.compile_write(&catalog, &source).await.map_err(of_outer_columns)?.1 {
+                WriteProgram::Lock(program) => *program,
+                _ => return fail(Fault::Internal { detail: "a locking clause without locks".to_string() }),
+            };
             for target in program.targets() {
                 let lock = work.txn.locks().lock_table(target.storage, LockMode::Shared, work.wait);
                 guard.stoppable(async { Ok(lock.await.map(drop)?) }).await?;

@@ -3,6 +3,7 @@
 use super::explain::kept;
 use super::relations::CatalogRelations;
 use super::{HandOvers, RowProgram, RowPrograms};
+use crate::error::{EngineResult, Fault};
 use crate::session::is_large;
 use crate::statement::Source;
 use crate::{ColumnDesc, Session, turn};
@@ -13,6 +14,7 @@ use catalog::Catalog;
 use parking_lot::Mutex;
 use rows::{Builtins, Options, Program};
 use std::sync::Arc;
+use std::time::Instant;
 use types::DataType;
 
 /// A compiled query with its parameters and columns.
@@ -35,7 +37,7 @@ impl Session {
         if bound.facts.volatility == Volatility::Volatile || bound.needs.own_functions {
             return None;
         }
-        let parameters = parameters(bound, &source.types)?;
+        let parameters = parameters(bound, &source.types).ok()?;
         let columns = query.outputs.iter().map(|output| column(catalog, bound, output)).collect::<Option<Vec<_>>>()?;
         let hints = Arc::clone(&self.hints);
         let options = Options { full_scans: mode == RowPrograms::All, index_choice: self.index_choice(), hints };
@@ -46,17 +48,22 @@ impl Session {
         Some(Compiled { program, parameters, columns })
     }
 
-    /// The query with its meaning, or what is wrong with it; `None` where neither row programs nor plans are made of it.
-    pub(crate) fn bound_for_query(&self, catalog: &Catalog, source: &Source) -> Result<Bound, BindError> {
-        let large = is_large(&source.text);
-        // Others of its thread do not wait until a long text is bound.
-        if large { turn::apart(|| self.bound(catalog, source)) } else { self.bound(catalog, source) }
-    }
-
     /// The statement with its meaning.
     pub(crate) fn bound(&self, catalog: &Catalog, source: &Source) -> Result<Bound, BindError> {
-        let (path, rules) = (self.search_path(), self.time_zone());
-        let relations = self.relations(catalog, &path);
+        // Others of its thread do not wait until a long text is bound.
+        let large = is_large(&source.text);
+        let path = self.search_path();
+        let began = Instant::now();
+        let bind = || self.bound_in(catalog, &path, source);
+        let bound = if large { turn::apart(bind) } else { bind() };
+        self.engine.counters().bind.add_since(began);
+        bound
+    }
+
+    /// The statement with its meaning where names are looked up in these schemas.
+    pub(crate) fn bound_in(&self, catalog: &Catalog, path: &[String], source: &Source) -> Result<Bound, BindError> {
+        let rules = self.time_zone();
+        let relations = self.relations(catalog, path);
         let declared: Vec<Option<Ty>> = source.types.iter().map(|ty| ty.as_ref().map(Ty::of)).collect();
         let env = Environment { text: &source.text, rules: &rules };
         bind::bind(&source.statement, &relations, &env, &declared)
@@ -69,14 +76,16 @@ impl Session {
 }
 
 /// Types of parameters: what the client has said, else what the query makes of them.
-pub(crate) fn parameters(bound: &Bound, declared: &[Option<DataType>]) -> Option<Vec<DataType>> {
+///
+/// # Errors
+/// 0A000 for a type that no value of a client has.
+pub(crate) fn parameters(bound: &Bound, declared: &[Option<DataType>]) -> EngineResult<Vec<DataType>> {
     let said = |at: usize| declared.get(at).copied().flatten();
-    bound
-        .params
-        .iter()
-        .enumerate()
-        .map(|(at, ty)| said(at).or_else(|| ty.data_type()).or_else(|| ty.parameter_type()))
-        .collect()
+    let of = |(at, ty): (usize, &Ty)| {
+        let found = said(at).or_else(|| ty.data_type()).or_else(|| ty.parameter_type());
+        found.ok_or_else(|| Fault::Unsupported { feature: format!("a parameter of type {}", ty.sql_name()) }.into())
+    };
+    bound.params.iter().enumerate().map(of).collect()
 }
 
 /// A column as front ends see it. One of a table has the table's type, limits of arrays included.

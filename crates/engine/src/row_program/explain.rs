@@ -4,10 +4,11 @@ use super::RowProgram;
 use super::run::finished;
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
+use crate::explain::planning_time;
 use bind::tree::Bound;
 use rows::{Builtins, Input, RowsError};
 use sql::Explain;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 impl Session {
     /// The program as lines; `None`: it reads more than programs may, and its plan is what runs.
@@ -15,6 +16,7 @@ impl Session {
         &mut self,
         rows: &RowProgram,
         explain: &Explain,
+        compiling: Duration,
     ) -> EngineResult<Option<Vec<String>>> {
         let Some(bound) = &rows.bound else {
             return fail(Fault::Internal { detail: "a row program that is not to be explained".to_owned() });
@@ -44,6 +46,7 @@ impl Session {
         if explain.verbose {
             lines.push("Executor: row program".to_owned());
         }
+        lines.extend(planning_time(explain, compiling));
         if explain.analyze && explain.timing && explain.summary.unwrap_or(true) {
             lines.push(format!("Execution Time: {:.3} ms", began.elapsed().as_secs_f64() * 1000.0));
         }

@@ -8,7 +8,6 @@ use builtins::Env;
 use futures::StreamExt;
 use query::Plan;
 use rows::{Builtins, Input, Limits, RowsError};
-use sql::Statement;
 use std::sync::Arc;
 use txn::ReadView;
 use types::{Datum, coerce};
@@ -49,12 +48,8 @@ impl Session {
         if let Some(plan) = rows.plan.lock().as_ref() {
             return Ok(Arc::clone(plan));
         }
-        let Statement::Query(query) = &rows.source.statement else {
-            return Err(crate::error::Fault::Internal { detail: "a row program of no query".to_owned() }.into());
-        };
         let catalog = self.engine.catalog().current();
-        let bound = self.bound_for_query(&catalog, &rows.source);
-        let plan = self.plan_source(&catalog, &rows.source, query, bound).await?;
+        let plan = self.plan_source(&catalog, &rows.source).await?;
         if plan.cacheable {
             *rows.plan.lock() = Some(Arc::clone(&plan));
         }

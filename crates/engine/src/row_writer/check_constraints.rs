@@ -4,14 +4,13 @@
 //! form and is refused when it is declared (`ddl/check.rs`), so that rows can be checked wherever they are made.
 
 use crate::Session;
-use crate::dml::{Exprs, Literal, ParamTypes, Target, has_subquery, literal};
+use crate::dml::{Exprs, RowTable, Target};
 use crate::error::{EngineResult, Fault, fail};
-use catalog::{Catalog, Table};
-use query::{QueryError, RowTable};
-use sql::ast::{self, Expr, Value};
-use std::ops::ControlFlow;
+use bind::Clause;
+use catalog::Catalog;
+use sql::ast::Expr;
 use std::sync::Arc;
-use types::{DataType, Datum};
+use types::Datum;
 
 /// The CHECK constraints of a table in the order of their names.
 #[derive(Debug, Default)]
@@ -72,8 +71,8 @@ impl Session {
         let conditions = target.table.checks.iter().map(|check| sql::parse_expr(&check.text));
         let conditions = conditions.collect::<Result<Vec<Expr>, _>>()?;
         let names = target.table.checks.iter().map(|check| check.name.clone()).collect();
-        let row = row_of(&target.table);
-        target.checks = Checks { names, conditions: self.compile_conditions(catalog, row, &conditions).await? };
+        let row = RowTable::of(&target.table);
+        target.checks = Checks { names, conditions: self.compile_conditions(catalog, &row, &conditions).await? };
         Ok(target)
     }
 
@@ -84,55 +83,14 @@ impl Session {
     pub(crate) async fn compile_conditions(
         &mut self,
         catalog: &Arc<Catalog>,
-        row: RowTable,
+        row: &RowTable,
         conditions: &[Expr],
     ) -> EngineResult<Exprs> {
-        let mut typed = Vec::with_capacity(conditions.len());
-        for condition in conditions {
-            if has_subquery(condition) {
-                return fail(Fault::SubqueryInCheck);
-            }
-            refuse_parameters(condition)?;
-            self.engine.planner().check_clause(condition, "check constraints")?;
-            typed.push(boolean_constant(condition)?.unwrap_or_else(|| condition.clone()));
-        }
-        let mut params = ParamTypes::default();
-        let compiled = self.exprs_over(catalog, &[row], &typed, &mut params).await?;
-        if let Some(odd) = compiled.types().iter().find(|ty| !matches!(ty, DataType::Boolean)) {
-            let message = format!("argument of CHECK must be type boolean, not type {}", odd.base_name());
-            return Err(QueryError::TypeMismatch { message }.into());
-        }
-        if compiled.needs_context() {
+        let compiled = self.exprs_over(catalog, row, conditions, Clause::Check).await?;
+        if compiled.asks_session() {
             let feature = "a CHECK constraint that depends on the session or the time".to_string();
             return fail(Fault::Unsupported { feature });
         }
         Ok(compiled)
-    }
-}
-
-pub(super) fn refuse_parameters(condition: &Expr) -> EngineResult<()> {
-    let found = ast::visit_expressions(condition, |part| match literal(part) {
-        Some(Literal::Param(index)) => ControlFlow::Break(index + 1),
-        _ => ControlFlow::Continue(()),
-    });
-    match found {
-        ControlFlow::Break(number) => fail(Fault::NoSuchParameter { number }),
-        ControlFlow::Continue(()) => Ok(()),
-    }
-}
-
-/// A row of the table as its constraints name it, hidden columns too.
-pub(crate) fn row_of(table: &Table) -> RowTable {
-    let columns = table.columns.iter().map(|column| (column.name.clone(), column.ty)).collect();
-    RowTable { name: table.name.clone(), columns }
-}
-
-/// A constant without a type of its own, read as a boolean.
-fn boolean_constant(condition: &Expr) -> EngineResult<Option<Expr>> {
-    match condition {
-        Expr::Value(value) if !matches!(value.value, Value::Number(..) | Value::Boolean(_)) => {
-            Ok(Some(sql::parse_expr(&format!("({condition})::boolean"))?))
-        }
-        _ => Ok(None),
     }
 }

@@ -3,10 +3,10 @@
 //! Their values come from the other columns of the row alone, as those of CHECK constraints do.
 
 use crate::Session;
-use crate::dml::{Exprs, ParamTypes, Row, Target, has_subquery};
+use crate::dml::{Exprs, Row, RowTable, Target};
 use crate::error::{EngineResult, Fault, fail};
+use bind::Clause;
 use catalog::{Catalog, Table};
-use query::RowTable;
 use sql::ast::Expr;
 use std::sync::Arc;
 use types::DataType;
@@ -53,9 +53,8 @@ impl Session {
             positions.push(at);
             exprs.push(sql::parse_expr(column.default.as_deref().unwrap_or("NULL"))?);
         }
-        let columns = table.columns.iter().map(|column| (column.name.clone(), column.ty)).collect();
-        let row = RowTable { name: table.name.clone(), columns };
-        Ok(Generated { positions, exprs: self.compile_generated(catalog, row, &exprs).await? })
+        let exprs = self.compile_generated(catalog, &RowTable::of(table), &exprs).await?;
+        Ok(Generated { positions, exprs })
     }
 
     /// Compiles expressions of generated columns over rows of a table.
@@ -65,18 +64,11 @@ impl Session {
     pub(crate) async fn compile_generated(
         &mut self,
         catalog: &Arc<Catalog>,
-        row: RowTable,
+        row: &RowTable,
         exprs: &[Expr],
     ) -> EngineResult<Exprs> {
-        for expr in exprs {
-            if has_subquery(expr) {
-                return fail(Fault::SubqueryInGenerated);
-            }
-            super::check_constraints::refuse_parameters(expr)?;
-            self.engine.planner().check_clause(expr, "column generation expressions")?;
-        }
-        let compiled = self.exprs_over(catalog, &[row], exprs, &mut ParamTypes::default()).await?;
-        match compiled.needs_context() || compiled.is_volatile() {
+        let compiled = self.exprs_over(catalog, row, exprs, Clause::Generated).await?;
+        match compiled.asks_session() || compiled.is_volatile() {
             true => fail(Fault::GenerationNotImmutable),
             false => Ok(compiled),
         }

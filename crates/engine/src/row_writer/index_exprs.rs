@@ -3,13 +3,12 @@
 //! As CHECK constraints they are computed from the row alone. That they always give the same is seen to when an index
 //! is made (`ddl/index_expr.rs`).
 
-use super::check_constraints::{refuse_parameters, row_of};
 use crate::Session;
-use crate::dml::{Exprs, ParamTypes, has_subquery};
+use crate::dml::{Exprs, RowTable};
 use crate::error::{EngineResult, Fault, fail};
+use bind::Clause;
 use catalog::{Catalog, Index, Table};
 use index::{IndexCodec, IndexError, IndexResult, RowExprs};
-use query::RowTable;
 use sql::ast::Expr;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -58,35 +57,29 @@ impl Session {
         let mut all = BTreeMap::new();
         for index in table.indexes.iter().filter(computed) {
             let exprs = index.texts().map(|expr| sql::parse_expr(&expr.text)).collect::<Result<Vec<Expr>, _>>()?;
-            let mut params = ParamTypes::default();
-            let exprs = self.exprs_over(catalog, &[row_of(table)], &exprs, &mut params).await?;
+            let row = RowTable::of(table);
+            let exprs = self.exprs_over(catalog, &row, &exprs, Clause::IndexExpression).await?;
             all.insert(index.oid, Arc::new(Computed(exprs)));
         }
         table.derived.keep(IndexExprs(all));
         Ok(())
     }
 
-    /// Compiles one expression of an index that is to be made; `what` it is.
+    /// Compiles one expression of an index that is to be made.
     ///
     /// # Errors
     /// What is wrong with it; 42P17 when it needs more than the row.
     pub(crate) async fn compile_index_expr(
         &mut self,
         catalog: &Arc<Catalog>,
-        row: RowTable,
+        row: &RowTable,
         expr: &Expr,
-        what: &'static str,
+        clause: Clause,
     ) -> EngineResult<Exprs> {
-        if has_subquery(expr) {
-            return fail(Fault::SubqueryInIndex { what });
-        }
-        refuse_parameters(expr)?;
-        self.engine.planner().check_clause(expr, &format!("{what}s"))?;
-        let mut params = ParamTypes::default();
-        let compiled = self.exprs_over(catalog, &[row], std::slice::from_ref(expr), &mut params).await?;
-        match compiled.needs_context() {
-            true => fail(Fault::NotImmutable { what }),
-            false => Ok(compiled),
+        let compiled = self.exprs_over(catalog, row, std::slice::from_ref(expr), clause).await?;
+        match compiled.is_immutable() {
+            false => fail(Fault::NotImmutable { clause }),
+            true => Ok(compiled),
         }
     }
 }

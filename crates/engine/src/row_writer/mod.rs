@@ -34,7 +34,7 @@ mod tally;
 
 pub(crate) use bulk::{BulkRows, LoadBlock, add_entry};
 pub(crate) use changed_groups::{ChangedGroups, GroupLog};
-pub(crate) use check_constraints::{Checks, row_of};
+pub(crate) use check_constraints::Checks;
 pub(crate) use dual::{CatalogOf, know_index, writing_entries};
 pub(crate) use generated::{Generated, can_assign};
 pub(crate) use index_exprs::{index_codec, written_indexes};

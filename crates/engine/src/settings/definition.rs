@@ -64,12 +64,6 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
     ),
     fixed(AUTOVACUUM_NAPTIME, "1min", Kind::Duration, "Time between two looks at what tables have changed."),
     plain(
-        "bennu.binder",
-        "auto",
-        Kind::Word(&["off", "auto", "compare"], &[]),
-        "Plans queries from the bound tree; compare: from their syntax, too, and the answers must be equal.",
-    ),
-    plain(
         "bennu.index_choice",
         "auto",
         Kind::Word(&["auto", "off", "force", "intersect"], &[]),

@@ -4,7 +4,6 @@ use super::shown::Origins;
 use super::time_zone::{TimeZone, parse_zone};
 use super::value::{parse_bool, parse_duration};
 use super::{Keepalive, Settings};
-use crate::bound_plan::BinderMode;
 use crate::error::EngineResult;
 use crate::row_program::RowPrograms;
 use crate::shapes::Parameterize;
@@ -44,7 +43,6 @@ pub(crate) struct Effective {
     /// Are key programs used?
     pub(crate) point_programs: bool,
     /// Which statements become row programs.
-    pub(crate) binder: BinderMode,
     pub(crate) row_programs: RowPrograms,
     /// Most rows that one of them reads.
     pub(crate) row_budget: u64,
@@ -91,7 +89,6 @@ impl Default for Effective {
             plan_cache: true,
             parameterize: Parameterize::default(),
             point_programs: true,
-            binder: BinderMode::default(),
             row_programs: RowPrograms::default(),
             row_budget: 4096,
             index_choice: IndexChoice::Auto,
@@ -136,11 +133,6 @@ impl Effective {
                 _ => Parameterize::On,
             },
             point_programs: on("bennu.point_programs")?,
-            binder: match settings.get("bennu.binder")? {
-                "auto" => BinderMode::Auto,
-                "compare" => BinderMode::Compare,
-                _ => BinderMode::Off,
-            },
             row_programs: match settings.get("bennu.row_programs")? {
                 "off" => RowPrograms::Off,
                 "all" => RowPrograms::All,

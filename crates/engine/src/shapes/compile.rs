@@ -1,8 +1,8 @@
 //! The prepared statement of a shape.
 
 use super::{Candidate, Generic};
-use crate::bound_plan::BinderMode;
 use crate::plan_cache::{Compiled, Environment, Program, same_columns};
+use crate::row_program::parameters;
 use crate::statement::Source;
 use crate::{Prepared, Session};
 use bind::tree::Bound;
@@ -15,10 +15,7 @@ use types::DataType;
 impl Session {
     /// The statement with parameters, compiled. `None`: it is to run as it is written.
     pub(super) async fn prepare_shape(&mut self, source: &Arc<Source>, candidate: &Candidate) -> Option<Generic> {
-        if !source.hints.is_empty()
-            || has_locking_subquery(&source.statement)
-            || self.settings.effective().binder != BinderMode::Auto
-        {
+        if !source.hints.is_empty() || has_locking_subquery(&source.statement) {
             return None;
         }
         let Parameterized { statement, literals } = parameterize(&candidate.text, &candidate.shape, &source.statement)?;
@@ -49,8 +46,11 @@ impl Session {
             return None;
         }
         let (parameters, columns, program) = match &source.statement {
-            Statement::Query(query) => match self.key_program(&catalog, query, &source.types).ok()? {
-                Some((program, parameters, columns)) => (parameters, Some(Arc::new(columns)), program),
+            Statement::Query(_) => match self.key_program(&catalog, &bound).ok()? {
+                Some(key) => {
+                    let parameters = parameters(&bound, &source.types).ok()?;
+                    (parameters, Some(Arc::new(key.columns)), Program::Key(key.program))
+                }
                 None => {
                     let rows = self.row_program(&catalog, source, &bound)?;
                     (rows.parameters, Some(Arc::new(rows.columns)), Program::Rows(Box::new(rows.program)))

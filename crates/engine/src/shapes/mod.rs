@@ -93,9 +93,8 @@ pub(crate) struct Ready {
     pub(crate) source: Arc<Source>,
     pub(crate) prepared: Arc<Prepared>,
     pub(crate) params: Vec<Datum>,
-    /// Its own text, and the characters before it.
+    /// Its own text.
     pub(crate) text: Arc<str>,
-    pub(crate) before: usize,
 }
 
 /// A statement of a shape that was seen before and has no prepared statement yet.
@@ -127,10 +126,10 @@ impl Variant {
 
 impl Generic {
     /// The statement of these values; `None` where only its text says what is meant.
-    fn ready(&self, shape: &Shape, text: &str, before: usize, zone: &TimeZone) -> Option<Ready> {
+    fn ready(&self, shape: &Shape, text: &str, zone: &TimeZone) -> Option<Ready> {
         let params = values::read(&self.literals, shape, &self.prepared.parameters, zone)?;
         let (source, prepared) = (Arc::clone(&self.source), Arc::clone(&self.prepared));
-        Some(Ready { source, prepared, params, text: Arc::from(text), before })
+        Some(Ready { source, prepared, params, text: Arc::from(text) })
     }
 }
 
@@ -177,8 +176,7 @@ impl Session {
             return ByShape::Candidate(Candidate { known, shape, text: Arc::from(text) });
         };
         let own = text.get(shape.span.clone()).unwrap_or(text);
-        let before = text.get(..shape.span.start).map_or(0, |before| before.chars().count());
-        match variant.generic.as_ref().and_then(|generic| generic.ready(&shape, own, before, &self.time_zone())) {
+        match variant.generic.as_ref().and_then(|generic| generic.ready(&shape, own, &self.time_zone())) {
             Some(ready) => ByShape::Ready(ready),
             None => ByShape::Nothing,
         }
@@ -197,7 +195,7 @@ impl Session {
             Some(variant) => variant,
             None => known.add(self.variant(version, source, candidate).await),
         };
-        variant.generic.as_ref()?.ready(shape, &source.text, source.before, &self.time_zone())
+        variant.generic.as_ref()?.ready(shape, &source.text, &self.time_zone())
     }
 
     async fn variant(&mut self, version: u64, source: &Arc<Source>, candidate: &Candidate) -> Variant {

@@ -25,6 +25,7 @@ mod declared_orders;
 mod definitions;
 mod dual;
 mod errors;
+mod explain;
 mod fair_turns;
 mod foreign_keys;
 mod held_snapshots;

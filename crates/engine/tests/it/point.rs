@@ -95,7 +95,7 @@ async fn parameters_take_the_type_of_their_column() {
     assert_eq!(c.execute(insert, &[Datum::Int4(1), text("x"), Datum::Int8(5)]).await, "INSERT 0 1");
     let prepared = c.session.prepare("SELECT n FROM t WHERE b = $2 AND a = $1", &[]).await.unwrap();
     let names: Vec<String> = prepared.parameters.iter().map(|ty| ty.sql_name()).collect();
-    assert_eq!(names, ["integer", "character varying"]);
+    assert_eq!(names, ["integer", "text"]);
     let select = "SELECT n FROM t WHERE b = $2 AND a = $1";
     assert_eq!(c.execute(select, &[Datum::Int4(1), text("x")]).await, "5\nSELECT 1");
     assert_eq!(c.execute(select, &[Datum::Null, text("x")]).await, "SELECT 0");

@@ -91,6 +91,7 @@ async fn they_run_without_a_plan() {
         "SELECT * FROM t WHERE a >= 2 ORDER BY a, b DESC, d LIMIT 10",
         "SELECT * FROM t ORDER BY a DESC, b, d DESC LIMIT 10",
         "SELECT * FROM t LIMIT 10",
+        "SELECT a AS b, n FROM t WHERE a = 1 ORDER BY b",
     ] {
         let before = count("statements_point_total");
         c.ok(text).await;
@@ -101,7 +102,6 @@ async fn they_run_without_a_plan() {
         "SELECT n FROM t WHERE a = 1 AND n = 5",
         "SELECT n FROM t WHERE a = 1 ORDER BY n",
         "SELECT n + 1 FROM t WHERE a = 1",
-        "SELECT a AS b, n FROM t WHERE a = 1 ORDER BY b",
         "SELECT n FROM t WHERE a = 1 OFFSET 2",
     ] {
         let before = count("statements_point_total");
@@ -117,7 +117,7 @@ async fn parameters_stand_for_bounds_and_limits() {
     let text = "SELECT n FROM t WHERE a = $1 AND b >= $2 AND d = '2024-01-02' AND a < $3 + 1 ORDER BY b LIMIT $4";
     let prepared = c.session.prepare(text, &[]).await.unwrap();
     let names: Vec<String> = prepared.parameters.iter().map(|ty| ty.sql_name()).collect();
-    assert_eq!(names, ["integer", "character varying", "integer", "bigint"]);
+    assert_eq!(names, ["integer", "text", "integer", "bigint"]);
     let b = || Datum::Text("k2".to_string());
     let given = [Datum::Int4(2), b(), Datum::Int4(2), Datum::Int8(2)];
     assert_eq!(c.execute(text, &given).await, "221\n231\nSELECT 2");

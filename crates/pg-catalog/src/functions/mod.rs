@@ -11,7 +11,8 @@ mod udf;
 
 use crate::rows::Cell;
 use crate::source::Source;
-use datafusion::common::Result;
+use builtins::Reason;
+use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::ScalarUDF;
 
 /// A function: rows of arguments to values.
@@ -128,11 +129,8 @@ pub(crate) static ALL: &[&Function] = &[
     &names::REGNAMESPACE_NAME,
     &names::REGROLE_OID,
     &names::REGROLE_NAME,
-    &names::TO_REGCLASS,
     &names::TO_REGCLASS_OID,
-    &names::TO_REGTYPE,
     &names::TO_REGTYPE_OID,
-    &names::TO_REGNAMESPACE,
     &names::TO_REGNAMESPACE_OID,
     &names::QUOTE_IDENT,
     &privileges::HAS_TABLE_PRIVILEGE,
@@ -150,11 +148,9 @@ pub(crate) static ALL: &[&Function] = &[
     &routines::PG_OPERATOR_IS_VISIBLE,
     &routines::REGPROC_OID,
     &routines::REGPROC_NAME,
-    &routines::TO_REGPROC,
     &routines::TO_REGPROC_OID,
     &routines::REGPROCEDURE_OID,
     &routines::REGPROCEDURE_NAME,
-    &routines::TO_REGPROCEDURE,
     &routines::TO_REGPROCEDURE_OID,
     &routines::HAS_FUNCTION_PRIVILEGE,
     &size::PG_RELATION_SIZE,
@@ -218,6 +214,11 @@ impl Function {
         self.takes_null = true;
         self
     }
+}
+
+/// The error of a call, as DataFusion carries it.
+fn refused<T>(reason: Reason, message: impl Into<String>) -> Result<T> {
+    Err(DataFusionError::External(Box::new(reason.because(message))))
 }
 
 /// The value of a function about objects that cannot exist here: there is nothing to say.

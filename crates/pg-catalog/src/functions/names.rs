@@ -3,14 +3,15 @@
 //! `x::regclass` and its like are calls of these: `regclass_oid(x)` where a number is meant, `regclass_name(x)` where
 //! it is shown. Both take a number or a name. So for `to_regclass(x)`, which gives NULL for a name of nothing.
 
-use super::{ANY, Arguments, Function, OID, Returns, TEXT, nothing, strict};
+use super::{ANY, Arguments, Function, OID, Returns, TEXT, nothing, refused, strict};
 use crate::oid::{find_type, is_row_type_visible, relation_name, relation_of_type, split_name, type_name};
 use crate::pg_catalog::COLLATIONS;
 use crate::rows::Cell;
 use crate::source::{OWNER, PG_CATALOG, Relation, Source};
+use builtins::Reason;
 use builtins::lists::PgType;
 use catalog::CatalogError;
-use datafusion::common::{DataFusionError, Result, plan_err};
+use datafusion::common::{DataFusionError, Result};
 
 pub(super) static PG_TABLE_IS_VISIBLE: Function =
     strict("pg_table_is_visible", &[OID], Returns::Bool, |source, args| {
@@ -57,11 +58,6 @@ pub(super) static REGCLASS_NAME: Function = strict("regclass_name", &[ANY], Retu
     };
     Ok(relation_name(source, &relation).into())
 });
-pub(super) static TO_REGCLASS: Function = strict("to_regclass", &[TEXT], Returns::Text, |source, args| {
-    let relation = find_named(source, args.text(0).unwrap_or_default());
-    Ok(relation.map(|relation| relation_name(source, &relation)).into())
-});
-
 pub(super) static TO_REGCLASS_OID: Function = strict("to_regclass_oid", &[TEXT], Returns::Oid, |source, args| {
     Ok(find_named(source, args.text(0).unwrap_or_default()).map(|relation| relation.oid()).into())
 });
@@ -82,11 +78,6 @@ pub(super) static REGTYPE_NAME: Function = strict("regtype_name", &[ANY], Return
     };
     Ok(type_name(source, oid, None).into())
 });
-pub(super) static TO_REGTYPE: Function = strict("to_regtype", &[TEXT], Returns::Text, |source, args| {
-    let oid = args.text(0).and_then(|name| find_type(source, name));
-    Ok(oid.map(|oid| type_name(source, oid, None)).into())
-});
-
 pub(super) static TO_REGTYPE_OID: Function = strict("to_regtype_oid", &[TEXT], Returns::Oid, |source, args| {
     Ok(args.text(0).and_then(|name| find_type(source, name)).into())
 });
@@ -105,11 +96,6 @@ pub(super) static REGNAMESPACE_NAME: Function = strict("regnamespace_name", &[AN
     let name = u32::try_from(oid).ok().and_then(|oid| source.schema_name(oid));
     Ok(name.map_or_else(|| unknown_number(oid), |name| source.quote(name).into()))
 });
-pub(super) static TO_REGNAMESPACE: Function = strict("to_regnamespace", &[TEXT], Returns::Text, |source, args| {
-    let name = args.text(0).and_then(split_name).map(|(_, name)| name);
-    Ok(name.filter(|name| source.schema_oid(name).is_some()).map(|name| source.quote(&name)).into())
-});
-
 pub(super) static TO_REGNAMESPACE_OID: Function =
     strict("to_regnamespace_oid", &[TEXT], Returns::Oid, |source, args| {
         let name = args.text(0).and_then(split_name).map(|(_, name)| name);
@@ -186,7 +172,7 @@ fn is_type(source: &Source, oid: u32) -> bool {
 fn must_find_type(source: &Source, name: &str) -> Result<u32> {
     match find_type(source, name) {
         Some(oid) => Ok(oid),
-        None => plan_err!("type \"{name}\" does not exist"),
+        None => refused(Reason::NoSuchObject, format!("type \"{name}\" does not exist")),
     }
 }
 
@@ -201,5 +187,9 @@ pub(super) fn must_find_schema(source: &Source, name: &str) -> Result<u32> {
 
 fn must_find_role(source: &Source, name: &str) -> Result<u32> {
     let role = split_name(name).map(|(_, name)| name).unwrap_or_default();
-    if role == source.live.user() { Ok(OWNER) } else { plan_err!("role \"{role}\" does not exist") }
+    if role == source.live.user() {
+        Ok(OWNER)
+    } else {
+        refused(Reason::NoSuchObject, format!("role \"{role}\" does not exist"))
+    }
 }

@@ -3,10 +3,11 @@
 //! The functions take the user first or leave it out, so their arguments are read from the end.
 
 use super::names::{must_find_schema, relation_of};
-use super::{ANY, Arguments, Function, OID, Returns, TEXT, strict};
+use super::{ANY, Arguments, Function, OID, Returns, TEXT, refused, strict};
 use crate::rows::Cell;
 use crate::source::{OWNER, Relation, Source};
-use datafusion::common::{Result, plan_err};
+use builtins::Reason;
+use datafusion::common::Result;
 
 pub(super) static HAS_TABLE_PRIVILEGE: Function =
     strict("has_table_privilege", &[ANY, ANY, ANY], Returns::Bool, |source, args| on_relation(source, args, 2))
@@ -26,7 +27,7 @@ fn on_relation(source: &Source, args: &Arguments<'_>, place: usize) -> Result<Ce
     let wanted = privileges(args.cell_from_end(1))?;
     for privilege in &wanted {
         if !TABLE_PRIVILEGES.contains(&privilege.as_str()) {
-            return plan_err!("unrecognized privilege type: \"{privilege}\"");
+            return refused(Reason::Argument, format!("unrecognized privilege type: \"{privilege}\""));
         }
     }
     let computed = matches!(relation, Relation::Computed { .. });
@@ -39,10 +40,10 @@ pub(super) static HAS_SEQUENCE_PRIVILEGE: Function =
     strict("has_sequence_privilege", &[ANY, ANY, ANY], Returns::Bool, |source, args| {
         let Some(relation) = relation_of(source, args.cell_from_end(2))? else { return Ok(Cell::Null) };
         if !matches!(relation, Relation::Sequence(_)) {
-            return plan_err!("\"{}\" is not a sequence", relation.name());
+            return refused(Reason::WrongObject, format!("\"{}\" is not a sequence", relation.name()));
         }
         match privileges(args.cell_from_end(1))?.iter().find(|one| !SEQUENCE_PRIVILEGES.contains(&one.as_str())) {
-            Some(odd) => plan_err!("unrecognized privilege type: \"{odd}\""),
+            Some(odd) => refused(Reason::Argument, format!("unrecognized privilege type: \"{odd}\"")),
             None => Ok(true.into()),
         }
     })
@@ -75,7 +76,7 @@ pub(super) static HAS_DATABASE_PRIVILEGE: Function =
             _ => false,
         };
         if !known {
-            return plan_err!("database does not exist");
+            return refused(Reason::NoSuchDatabase, "database does not exist");
         }
         Ok(privileges(args.cell_from_end(1))?
             .iter()
@@ -96,7 +97,7 @@ pub(super) static PG_HAS_ROLE: Function = strict("pg_has_role", &[ANY, ANY, ANY]
 
 /// `SELECT, INSERT WITH GRANT OPTION` one by one; the option goes with ownership.
 pub(super) fn privileges(cell: &Cell) -> Result<Vec<String>> {
-    let Cell::Text(text) = cell else { return plan_err!("a privilege is named as text") };
+    let Cell::Text(text) = cell else { return refused(Reason::Argument, "a privilege is named as text") };
     let one = |part: &str| {
         let upper = part.trim().to_uppercase();
         upper.strip_suffix(" WITH GRANT OPTION").map(str::to_owned).unwrap_or(upper)
@@ -126,7 +127,7 @@ pub(super) static ACLDEFAULT: Function = strict("acldefault", &[TEXT, OID], Retu
         "p" => ("", "sA"),
         "t" => ("", "C"),
         "F" | "S" => ("", "U"),
-        _ => return plan_err!("unrecognized objtype abbreviation: {kind}"),
+        _ => return refused(Reason::Argument, format!("unrecognized objtype abbreviation: {kind}")),
     };
     let name = match args.oid(1) {
         Some(OWNER) => acl_name(source.live.user()),

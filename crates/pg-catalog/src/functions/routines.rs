@@ -4,12 +4,13 @@
 
 use super::names::{number, unknown_number};
 use super::privileges::privileges;
-use super::{ANY, Arguments, Function, OID, Returns, TEXT, strict};
+use super::{ANY, Arguments, Function, OID, Returns, TEXT, refused, strict};
 use crate::oid::{find_type, split_name};
 use crate::rows::Cell;
 use crate::source::Source;
+use builtins::Reason;
 use builtins::lists::{Routine, operators};
-use datafusion::common::{Result, plan_err};
+use datafusion::common::Result;
 use std::borrow::Cow;
 use types::ident;
 
@@ -59,10 +60,6 @@ pub(super) static REGPROC_NAME: Function = strict("regproc_name", &[ANY], Return
     Ok(name_of(source, &routine).into())
 });
 
-pub(super) static TO_REGPROC: Function = strict("to_regproc", &[TEXT], Returns::Text, |source, args| {
-    Ok(the_one(source, args).map(|routine| name_of(source, &routine)).into())
-});
-
 pub(super) static TO_REGPROC_OID: Function = strict("to_regproc_oid", &[TEXT], Returns::Oid, |source, args| {
     Ok(the_one(source, args).map(|routine| routine.oid).into())
 });
@@ -85,11 +82,6 @@ pub(super) static REGPROCEDURE_NAME: Function = strict("regprocedure_name", &[AN
     Ok(signature_of(&routine).into())
 });
 
-pub(super) static TO_REGPROCEDURE: Function = strict("to_regprocedure", &[TEXT], Returns::Text, |source, args| {
-    let found = must_have(source, args.text(0).unwrap_or_default()).ok();
-    Ok(found.map(|routine| signature_of(&routine)).into())
-});
-
 pub(super) static TO_REGPROCEDURE_OID: Function =
     strict("to_regprocedure_oid", &[TEXT], Returns::Oid, |source, args| {
         Ok(must_have(source, args.text(0).unwrap_or_default()).ok().map(|routine| routine.oid).into())
@@ -104,7 +96,7 @@ pub(super) static HAS_FUNCTION_PRIVILEGE: Function =
             _ => None,
         };
         match privileges(args.cell_from_end(1))?.iter().find(|one| *one != "EXECUTE") {
-            Some(odd) => plan_err!("unrecognized privilege type: \"{odd}\""),
+            Some(odd) => refused(Reason::Argument, format!("unrecognized privilege type: \"{odd}\"")),
             None => Ok(found.map(|_| true).into()),
         }
     })
@@ -128,25 +120,29 @@ fn must_be_one(source: &Source, name: &str) -> Result<Cow<'static, Routine>> {
     let mut found = named(source, name).into_iter();
     match (found.next(), found.next()) {
         (Some(one), None) => Ok(one),
-        (Some(_), Some(_)) => plan_err!("more than one function named \"{name}\""),
-        (None, _) => plan_err!("function \"{name}\" does not exist"),
+        (Some(_), Some(_)) => refused(Reason::AmbiguousFunction, format!("more than one function named \"{name}\"")),
+        (None, _) => refused(Reason::NoSuchFunction, format!("function \"{name}\" does not exist")),
     }
 }
 
 /// The function of a name with types behind it, as in `upper(text)`.
 fn must_have(source: &Source, signature: &str) -> Result<Cow<'static, Routine>> {
-    let Some((name, rest)) = signature.split_once('(') else { return plan_err!("expected a left parenthesis") };
-    let Some(types) = rest.trim_end().strip_suffix(')') else { return plan_err!("expected a right parenthesis") };
+    let Some((name, rest)) = signature.split_once('(') else {
+        return refused(Reason::Signature, "expected a left parenthesis");
+    };
+    let Some(types) = rest.trim_end().strip_suffix(')') else {
+        return refused(Reason::Signature, "expected a right parenthesis");
+    };
     let mut wanted = Vec::new();
     for ty in types.split(',').map(str::trim).filter(|ty| !ty.is_empty()) {
         match find_type(source, ty) {
             Some(oid) => wanted.push(oid),
-            None => return plan_err!("type \"{ty}\" does not exist"),
+            None => return refused(Reason::NoSuchObject, format!("type \"{ty}\" does not exist")),
         }
     }
     match named(source, name.trim()).into_iter().find(|routine| routine.arguments == wanted) {
         Some(routine) => Ok(routine),
-        None => plan_err!("function \"{signature}\" does not exist"),
+        None => refused(Reason::NoSuchFunction, format!("function \"{signature}\" does not exist")),
     }
 }
 

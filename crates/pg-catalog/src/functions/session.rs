@@ -1,8 +1,8 @@
 //! The session and its server.
 
-use super::{BOOL, Function, INT, OID, Returns, TEXT, strict};
+use super::{BOOL, Function, INT, OID, Returns, TEXT, refused, strict};
 use crate::rows::Cell;
-use datafusion::common::plan_err;
+use builtins::Reason;
 
 pub(super) static CURRENT_SCHEMAS: Function = strict("current_schemas", &[BOOL], Returns::Texts, |source, args| {
     let named = source.live.search_path();
@@ -17,7 +17,7 @@ pub(super) static SETTING_OF: Function = strict("setting_of", &[TEXT, BOOL], Ret
     match source.live.setting(name) {
         Some(value) => Ok(value.into()),
         None if args.bool(1) == Some(true) => Ok(Cell::Null),
-        None => plan_err!("unrecognized configuration parameter \"{name}\""),
+        None => refused(Reason::NoSuchObject, format!("unrecognized configuration parameter \"{name}\"")),
     }
 })
 .optional(1);
@@ -45,8 +45,9 @@ pub(super) static PG_EXPORT_SNAPSHOT: Function =
 pub(super) static PG_IS_IN_RECOVERY: Function =
     strict("pg_is_in_recovery", &[], Returns::Bool, |_, _| Ok(false.into()));
 
-pub(super) static PG_IS_WAL_REPLAY_PAUSED: Function =
-    strict("pg_is_wal_replay_paused", &[], Returns::Bool, |_, _| plan_err!("recovery is not in progress"));
+pub(super) static PG_IS_WAL_REPLAY_PAUSED: Function = strict("pg_is_wal_replay_paused", &[], Returns::Bool, |_, _| {
+    refused(Reason::WrongState, "recovery is not in progress")
+});
 
 pub(super) static PG_CLIENT_ENCODING: Function =
     strict("pg_client_encoding", &[], Returns::Text, |source, _| Ok(source.live.setting("client_encoding").into()));

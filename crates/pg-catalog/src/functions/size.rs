@@ -3,11 +3,12 @@
 //! A table is its primary key's index, so that takes no room of its own; secondary indexes do.
 
 use super::names::relation_of;
-use super::{ANY, Arguments, Function, Returns, TEXT, strict};
+use super::{ANY, Arguments, Function, Returns, TEXT, refused, strict};
 use crate::rows::Cell;
 use crate::source::{Relation, Source};
+use builtins::Reason;
 use catalog::{Index, Table};
-use datafusion::common::{Result, plan_err};
+use datafusion::common::Result;
 
 pub(super) static PG_RELATION_SIZE: Function =
     strict("pg_relation_size", &[ANY, TEXT], Returns::BigInt, |source, args| {
@@ -15,7 +16,7 @@ pub(super) static PG_RELATION_SIZE: Function =
             None | Some("main") => of_relation(source, args.cell(0)),
             // Other forks are kinds of files that no table has here.
             Some("fsm" | "vm" | "init") => Ok(0_i64.into()),
-            Some(_) => plan_err!("invalid fork name"),
+            Some(_) => refused(Reason::Argument, "invalid fork name"),
         }
     })
     .optional(1);
@@ -43,7 +44,7 @@ pub(super) static PG_DATABASE_SIZE: Function = strict("pg_database_size", &[ANY]
     };
     match (known, args.cell(0)) {
         (true, _) => Ok(everything(source).into()),
-        (false, Cell::Text(name)) => plan_err!("database \"{name}\" does not exist"),
+        (false, Cell::Text(name)) => refused(Reason::NoSuchDatabase, format!("database \"{name}\" does not exist")),
         (false, _) => Ok(Cell::Null),
     }
 });

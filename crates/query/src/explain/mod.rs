@@ -21,14 +21,14 @@ use crate::error::QueryResult;
 use crate::exec::RegionScanExec;
 use crate::exec::scan::Regions;
 use crate::join_order;
-use crate::plan::{Plan, PlanSource, Planner};
+use crate::plan::{Phases, Plan, Planner};
 use datafusion::physical_plan::metrics::MetricValue;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use futures::StreamExt;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use types::Datum;
 
 /// An expression as a person writes it.
@@ -49,11 +49,13 @@ pub struct ExplainOptions {
     pub summary: bool,
     /// Show estimates.
     pub costs: bool,
+    /// Show what planning took; the time that binding took.
+    pub planning: Option<Duration>,
 }
 
 impl Default for ExplainOptions {
     fn default() -> Self {
-        Self { analyze: false, verbose: false, timing: true, summary: true, costs: false }
+        Self { analyze: false, verbose: false, timing: true, summary: true, costs: false, planning: None }
     }
 }
 
@@ -69,8 +71,10 @@ impl Planner {
         params: &[Datum],
         options: ExplainOptions,
     ) -> QueryResult<Vec<String>> {
+        let planning = Instant::now();
         let bound = join_order::ordered(self.bound(cx, plan, params)?, cx).await?;
         let physical = self.physical(&bound, cx.hints.sort_merge_joins).await?;
+        let planning = planning.elapsed();
         let began = Instant::now();
         if options.analyze {
             let mut rows = execute_stream(Arc::clone(&physical), Arc::clone(self.tasks()))?;
@@ -82,8 +86,8 @@ impl Planner {
         ask_regions(physical.as_ref(), &mut scans).await?;
         let mut lines = Vec::new();
         draw(physical.as_ref(), 0, options, &mut scans, &mut lines);
-        if options.verbose {
-            lines.extend(planned_from(&plan.source));
+        if let Some(bind) = options.planning {
+            lines.extend(planning_lines(bind, plan.phases, planning));
         }
         if options.analyze && options.summary && options.timing {
             lines.push(format!("Execution Time: {:.3} ms", began.elapsed().as_secs_f64() * 1000.0));
@@ -92,12 +96,21 @@ impl Planner {
     }
 }
 
-/// Whether the plan was made of the bound tree, where that was tried.
-fn planned_from(source: &PlanSource) -> Option<String> {
-    match source {
-        PlanSource::BoundTree => Some("Planned from: bound tree".to_owned()),
-        PlanSource::Syntax(why) => why.as_ref().map(|why| format!("Planned from: syntax ({why})")),
-    }
+/// What planning took, as a whole and by phase.
+fn planning_lines(bind: Duration, phases: Phases, physical: Duration) -> [String; 2] {
+    let millis = |took: Duration| took.as_secs_f64() * 1000.0;
+    let all = millis(bind + phases.lower + phases.optimize + physical);
+    let Phases { lower, optimize } = phases;
+    [
+        format!("Planning Time: {all:.3} ms"),
+        format!(
+            "  Bind: {:.3} ms, lower: {:.3} ms, optimize: {:.3} ms, physical: {:.3} ms",
+            millis(bind),
+            millis(lower),
+            millis(optimize),
+            millis(physical)
+        ),
+    ]
 }
 
 /// The regions of all scans, in the order in which they are drawn.

@@ -1,7 +1,7 @@
 //! `coalesce`, `greatest`, `least` and `nullif`: their arguments are of one type, which constants without a type take.
 //!
-//! The planner's own refuse such constants before anybody can give them a type. These stand in their place until types
-//! are settled, and never run.
+//! DataFusion's own would find another type. These stand in their place until `representation` puts DataFusion's there, and
+//! never run.
 
 use super::sql::{Argument, Body, Chosen, Definition, define_rule, widens, wrong};
 use datafusion::logical_expr::ScalarUDF;
@@ -16,12 +16,12 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define_rule("nullif", pair),
 ];
 
-/// The planner's function of that name, and what PostgreSQL calls it in errors.
-pub(crate) fn planners_own(name: &str) -> Option<(Arc<ScalarUDF>, &'static str)> {
+/// DataFusion's function of that name.
+pub(crate) fn datafusions_own(name: &str) -> Option<Arc<ScalarUDF>> {
     Some(match name {
-        "coalesce" => (datafusion::functions::core::coalesce(), "COALESCE"),
-        "greatest" => (datafusion::functions::core::greatest(), "GREATEST"),
-        "least" => (datafusion::functions::core::least(), "LEAST"),
+        "coalesce" => datafusion::functions::core::coalesce(),
+        "greatest" => datafusion::functions::core::greatest(),
+        "least" => datafusion::functions::core::least(),
         _ => return None,
     })
 }
@@ -52,7 +52,7 @@ fn chosen(args: &[Datum], beyond: Ordering) -> Datum {
     best.cloned().unwrap_or(Datum::Null)
 }
 
-/// Types that do not go together are refused when types are settled.
+/// Types that do not go together are refused by the binder.
 fn rule(args: &[Argument]) -> Option<Chosen> {
     let known = args.iter().filter_map(|arg| match arg {
         Argument::Known(ty) => Some(*ty),

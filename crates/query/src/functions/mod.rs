@@ -30,7 +30,6 @@ mod levenshtein;
 mod like;
 mod like_lists;
 mod long_decimal;
-mod long_lists;
 mod math;
 mod name_of_text;
 mod nested_array;
@@ -62,7 +61,6 @@ mod sum;
 mod text;
 mod text_parts;
 mod vector_text;
-mod with_places;
 mod zone;
 
 pub(crate) use afresh::afresh;
@@ -70,7 +68,7 @@ pub(crate) use average::average_of;
 pub(crate) use by_row::ByRow;
 pub(crate) use cast::{cast_in_zone, cast_target, in_digits, postgres_cast, quoted_in_session};
 pub(crate) use checked::{checked_arithmetic, checked_negative};
-pub(crate) use common::{largest_or_smallest, planners_own};
+pub(crate) use common::{datafusions_own, largest_or_smallest};
 pub(crate) use counted::array_agg;
 pub(crate) use extremes::extremes;
 pub(crate) use json::JSON_ROW;
@@ -90,7 +88,7 @@ pub use rust::{RustBody, RustFunction, RustFunctions};
 use session_constant::SessionConstant;
 pub(crate) use session_constant::{session_constant, session_moment, value_of as session_value};
 pub(crate) use spread::{Spread, square};
-pub(crate) use sql::{Argument, SqlFunction, Told, call_of, missing_function, no_such_function, resolve, widens};
+pub(crate) use sql::{Argument, SqlFunction, call_of, resolve};
 pub(crate) use sum::own_sum;
 pub(crate) use vector_text::{prints_as_vector, vector_text};
 pub(crate) use zone::{Zone, offset_of, without_zone};
@@ -111,11 +109,9 @@ pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
     functions.extend(average::all());
     functions.extend(checked::all());
     functions.push(or_empty::function());
-    functions.push(with_places::function());
     functions.push(labelled::with_each());
     functions.extend(sleep::all());
     functions.extend(json::all());
-    functions.extend(long_lists::all());
     functions.extend(definitions().map(|definition| ScalarUDF::new_from_impl(SqlFunction::new(*definition))));
     functions.into_iter().map(Arc::new).collect()
 }

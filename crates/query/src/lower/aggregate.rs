@@ -4,9 +4,9 @@
 //! computes in several aggregates, such as an average, is put together above.
 
 use super::Lowering;
-use super::error::{LowerError, LowerResult, internal, unsupported};
+use super::error::{LowerResult, internal, unsupported};
 use crate::error::QueryError;
-use crate::pg_semantics::planned_aggregate;
+use crate::representation::planned_aggregate;
 use ::bind::tree::{AggCall, ColId, ColSet, Key, Rel, Scalar};
 use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -133,7 +133,7 @@ impl Lowering<'_> {
             let Some(at) = keys.iter().rev().position(|key| **key == column) else {
                 return internal("GROUPING of no key");
             };
-            let shift = i64::try_from(at).map_err(|_| LowerError::Query(QueryError::internal("so many keys")))?;
+            let shift = i64::try_from(at).map_err(|_| QueryError::internal("so many keys"))?;
             let bit = binary_expr(id.clone(), Operator::BitwiseShiftRight, number(shift));
             let bit = binary_expr(bit, Operator::BitwiseAnd, number(1));
             bits = binary_expr(binary_expr(bits, Operator::Multiply, number(2)), Operator::Plus, bit);
@@ -191,7 +191,7 @@ impl Lowering<'_> {
             null_treatment: None,
         })?;
         let mut args = vec![values];
-        args.extend(self.exprs(&call.direct, schema)?);
+        args.extend(self.typed_exprs(&call.direct, schema)?);
         self.named(function, args)
     }
 
@@ -201,6 +201,12 @@ impl Lowering<'_> {
         match call.args.first() {
             Some(arg) if shows && call.distinct && call.order.is_empty() => {
                 self.sort_keys(&[Key { col: *arg, desc: false, nulls_first: false }])
+            }
+            // Each key is an argument but for a cast that changes no value, which may be a column of its own.
+            Some(arg) if call.distinct => {
+                let of_args =
+                    |key: &Key| Key { col: if call.args.contains(&key.col) { key.col } else { *arg }, ..*key };
+                self.sort_keys(&call.order.iter().map(of_args).collect::<Vec<_>>())
             }
             _ => self.sort_keys(&call.order),
         }

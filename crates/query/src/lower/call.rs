@@ -4,16 +4,15 @@ use super::Lowering;
 use super::cast::written;
 use super::constant::value_type;
 use super::error::{LowerResult, internal, unsupported};
-use crate::error::{QueryError, QueryResult};
+use crate::error::QueryError;
 use crate::functions::{JSON_ROW, LIKE_ESCAPE, SIMILAR_TO_ESCAPE, call_of, labelled, operator};
-use crate::pg_semantics::planned_operator;
+use crate::representation::planned_operator;
 use ::bind::OwnFunction;
 use ::bind::tree::{Kind, Scalar};
 use builtins::{FuncId, TypeId};
 use datafusion::common::{DFSchemaRef, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, Operator};
-use sql::ast::BinaryOperator;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use types::DataType;
@@ -60,7 +59,7 @@ impl Lowering<'_> {
             ("position", 2) => lowered.reverse(),
             ("mod", 2) => {
                 if let Ok([left, right]) = <[Expr; 2]>::try_from(lowered) {
-                    return binary(BinaryOperator::Modulo, left, right, schema);
+                    return planned_operator(Operator::Modulo, left, right, schema);
                 }
                 return internal("mod of other operands");
             }
@@ -95,12 +94,8 @@ impl Lowering<'_> {
         args: &[Scalar],
         schema: &DFSchemaRef,
     ) -> LowerResult<Expr> {
-        let mut lowered = Vec::with_capacity(args.len());
-        for arg in args {
-            let value = self.expr(arg, schema)?;
-            lowered.push(with_type(value, arg)?);
-        }
-        self.named(&function.name, lowered)
+        let args = self.typed_exprs(args, schema)?;
+        self.named(&function.name, args)
     }
 
     /// A call of the function of that name: its form was chosen by the types of its arguments, and is by them again.
@@ -114,6 +109,11 @@ impl Lowering<'_> {
             }
         };
         Ok(Expr::ScalarFunction(ScalarFunction::new_udf(function, args)))
+    }
+
+    /// Arguments of a function that chooses its form by their types.
+    pub(super) fn typed_exprs(&mut self, args: &[Scalar], schema: &DFSchemaRef) -> LowerResult<Vec<Expr>> {
+        args.iter().map(|arg| with_type(self.expr(arg, schema)?, arg)).collect()
     }
 
     fn operator(&mut self, sign: &str, args: &[Scalar], schema: &DFSchemaRef) -> LowerResult<Expr> {
@@ -135,7 +135,7 @@ impl Lowering<'_> {
         let mut lowered = lowered.into_iter();
         match (lowered.next(), lowered.next()) {
             (Some(left), Some(right)) => match binary_operator(sign) {
-                Some(op) => binary(op, left, right, schema),
+                Some(op) => planned_operator(op, left, right, schema),
                 None => match operator(sign) {
                     Some(definition) => Ok(call_of(definition, vec![left, right])),
                     None => unsupported(format!("operator {sign}")),
@@ -167,46 +167,25 @@ fn planned_name(name: &'static str) -> &'static str {
     }
 }
 
-fn binary_operator(sign: &str) -> Option<BinaryOperator> {
+fn binary_operator(sign: &str) -> Option<Operator> {
     Some(match sign {
-        "=" => BinaryOperator::Eq,
-        "<>" => BinaryOperator::NotEq,
-        "<" => BinaryOperator::Lt,
-        "<=" => BinaryOperator::LtEq,
-        ">" => BinaryOperator::Gt,
-        ">=" => BinaryOperator::GtEq,
-        "+" => BinaryOperator::Plus,
-        "-" => BinaryOperator::Minus,
-        "*" => BinaryOperator::Multiply,
-        "/" => BinaryOperator::Divide,
-        "%" => BinaryOperator::Modulo,
-        "~" => BinaryOperator::PGRegexMatch,
-        "~*" => BinaryOperator::PGRegexIMatch,
-        "!~" => BinaryOperator::PGRegexNotMatch,
-        "!~*" => BinaryOperator::PGRegexNotIMatch,
+        "=" => Operator::Eq,
+        "<>" => Operator::NotEq,
+        "<" => Operator::Lt,
+        "<=" => Operator::LtEq,
+        ">" => Operator::Gt,
+        ">=" => Operator::GtEq,
+        "+" => Operator::Plus,
+        "-" => Operator::Minus,
+        "*" => Operator::Multiply,
+        "/" => Operator::Divide,
+        "%" => Operator::Modulo,
+        "~" => Operator::RegexMatch,
+        "~*" => Operator::RegexIMatch,
+        "!~" => Operator::RegexNotMatch,
+        "!~*" => Operator::RegexNotIMatch,
         _ => return None,
     })
-}
-
-fn binary(op: BinaryOperator, left: Expr, right: Expr, schema: &DFSchemaRef) -> LowerResult<Expr> {
-    match planned_operator(op, left, right, schema)? {
-        Some(expr) => Ok(expr),
-        None => internal("this operator"),
-    }
-}
-
-/// `left op right` of values.
-pub(super) fn compared(left: Expr, op: Operator, right: Expr, schema: &DFSchemaRef) -> QueryResult<Expr> {
-    let op = match op {
-        Operator::Eq => BinaryOperator::Eq,
-        Operator::NotEq => BinaryOperator::NotEq,
-        Operator::Lt => BinaryOperator::Lt,
-        Operator::LtEq => BinaryOperator::LtEq,
-        Operator::Gt => BinaryOperator::Gt,
-        _ => BinaryOperator::GtEq,
-    };
-    let missing = || crate::QueryError::internal("a comparison without a form");
-    planned_operator(op, left, right, schema)?.ok_or_else(missing)
 }
 
 /// Takes a parameter of that type values of more than one type?

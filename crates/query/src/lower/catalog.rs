@@ -156,7 +156,7 @@ impl Lowering<'_> {
     }
 }
 
-/// A subscript of an array: those of vectors begin with 0. `pg_semantics` sees to it where the array is a column.
+/// A subscript of an array: those of vectors begin with 0. `representation` sees to it where the array is a column.
 pub(super) fn place(at: Expr, array: &Scalar, lowered: &Expr) -> Expr {
     let is_column = matches!(lowered, Expr::Column(_) | Expr::OuterReferenceColumn(..));
     if array.ty.id.is_vector() && !is_column { at + lit(1_i32) } else { at }

@@ -4,7 +4,7 @@
 //! that are no tables' have one name, and none has a name that a rule invents.
 
 use super::COMPUTED;
-use super::error::{LowerError, LowerResult};
+use super::error::LowerResult;
 use crate::error::QueryError;
 use ::bind::tree::ColId;
 use datafusion::common::{Column, TableReference};
@@ -21,7 +21,7 @@ pub(super) struct Columns {
 impl Columns {
     /// The column of an id that a node below has.
     pub(super) fn get(&self, id: ColId) -> LowerResult<&Column> {
-        let missing = || LowerError::Query(QueryError::internal(format!("column {} out of scope", id.index())));
+        let missing = || QueryError::internal(format!("column {} out of scope", id.index()));
         self.by_id.get(&id).ok_or_else(missing)
     }
 

@@ -1,11 +1,11 @@
 //! Comparisons of values, lists, arrays and rows.
 
-use super::call::{compared, operator_name};
+use super::call::operator_name;
 use super::constant::value_type;
 use super::error::{LowerResult, internal};
 use super::{Lowering, cast};
 use crate::functions::WITH_EACH;
-use crate::pg_semantics::compare_rows;
+use crate::representation::{compare_rows, planned_operator};
 use ::bind::tree::{CompareOp, Kind, Scalar};
 use builtins::{FuncId, TypeId};
 use datafusion::common::{DFSchemaRef, ScalarValue};
@@ -30,7 +30,7 @@ impl Lowering<'_> {
                     left.push(self.expr(a, schema)?);
                     right.push(self.expr(b, schema)?);
                 }
-                let one = |a, op, b| compared(a, op, b, schema);
+                let one = |a, op, b| planned_operator(op, a, b, schema);
                 Ok(compare_rows(&left, operator_of(*op), &right, &one)?)
             }
             _ => internal("this comparison"),

@@ -37,7 +37,7 @@ impl Lowering<'_> {
                 let message = format!(
                     "number of array dimensions ({dimensions}) exceeds the maximum allowed ({MOST_DIMENSIONS})"
                 );
-                Err(Refusal::Size.because(message).into())
+                Err(Refusal::Size.because(message))
             }
             Kind::Array(items) => {
                 let items = self.exprs(items, schema)?;

@@ -4,13 +4,11 @@ use super::cast::written;
 use super::error::{LowerResult, unsupported};
 use crate::convert::{arrow_type, datum_to_scalar, expression_field, field};
 use ::bind::tree::ParamId;
-use arrow::datatypes::DataType as ArrowType;
 use builtins::{Ty, TypeId};
-use datafusion::common::ScalarValue;
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::functions::string::rtrim;
+use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::Placeholder;
-use datafusion::logical_expr::{Cast, Expr};
 use std::sync::Arc;
 use types::{DataType, Datum};
 
@@ -37,13 +35,6 @@ pub(super) fn plain(value: &Datum, ty: Ty) -> LowerResult<Expr> {
 
 /// A constant within an expression.
 pub(super) fn constant(value: &Datum, ty: Ty) -> LowerResult<Expr> {
-    // A bigint that an integer would hold stays a bigint.
-    if let Datum::Int8(wide) = value
-        && let Ok(small) = i32::try_from(*wide)
-    {
-        let small = Expr::Literal(ScalarValue::Int32(Some(small)), None);
-        return Ok(Expr::Cast(Cast::new(Box::new(small), ArrowType::Int64)));
-    }
     // A `char(n)` is kept without its blanks; what shows it asks how many there are.
     match ty.data_type() {
         Some(char @ DataType::Char(_)) if !value.is_null() => Ok(written(plain(value, ty)?, &char)),

@@ -2,11 +2,11 @@
 
 use super::call::with_type;
 use super::constant::{constant, plain};
-use super::error::{LowerError, LowerResult, internal};
+use super::error::{LowerResult, internal};
 use super::{Lowering, cast};
 use crate::error::QueryError;
 use crate::functions::interval_span;
-use crate::pg_semantics::join_all;
+use crate::representation::join_all;
 use ::bind::tree::{BoolTest, CastVia, ColId, Kind, PhoenixForm, Scalar, SessionValue, SubqueryKind};
 use builtins::TypeId;
 use datafusion::common::{Column, DFSchemaRef, ScalarValue};
@@ -152,7 +152,7 @@ impl Lowering<'_> {
             return Ok(Expr::Column(column.clone()));
         }
         let outer = self.outer.iter().rev().find_map(|outer| outer_column(outer, column));
-        outer.ok_or_else(|| LowerError::Query(QueryError::internal(format!("column {column} out of reach"))))
+        outer.ok_or_else(|| QueryError::internal(format!("column {column} out of reach")))
     }
 
     fn negation(&mut self, arg: &Scalar, schema: &DFSchemaRef) -> LowerResult<Expr> {

@@ -21,6 +21,7 @@ mod computed;
 mod constant;
 mod error;
 mod expr;
+mod index_exprs;
 mod join;
 mod output;
 mod pattern;
@@ -35,18 +36,19 @@ mod values;
 mod window;
 mod zero;
 
-pub use error::LowerError;
 pub use row_exprs::RowInput;
 
 use crate::context::QueryContext;
-use crate::pg_semantics::bounded;
+use crate::error::QueryResult;
 use crate::plan::{Plan, Planner, guarded};
+use crate::representation::bounded;
 use ::bind::tree::{Body, Bound, ColId, Cte, CteId};
 use columns::Columns;
 use datafusion::common::DFSchemaRef;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use error::{LowerResult, internal};
 use std::collections::HashMap;
+use std::time::Instant;
 use types::DataType;
 
 /// The qualifier of all columns that are no table's.
@@ -78,23 +80,22 @@ impl Planner {
     ///
     /// # Errors
     /// All that can be wrong with a query before it runs.
-    pub async fn plan_bound(
-        &self,
-        cx: &QueryContext,
-        bound: &Bound,
-        parameters: Vec<DataType>,
-    ) -> Result<Plan, LowerError> {
+    pub async fn plan_bound(&self, cx: &QueryContext, bound: &Bound, parameters: Vec<DataType>) -> QueryResult<Plan> {
         guarded(Box::pin(async {
             let Body::Query(query) = &bound.body else { return internal("a statement that is no query") };
-            let tables =
-                bound.needs.relations.keys().filter_map(|oid| cx.catalog.table_by_oid(*oid)).cloned().collect();
-            Box::pin(self.plan_indexes(cx, tables)).await?;
+            let tables = bound.needs.relations.keys().filter_map(|oid| cx.catalog.table_by_oid(*oid));
+            self.lower_indexes(cx, tables.cloned());
+            let began = Instant::now();
             let mut lowering = Lowering::new(self, cx, bound, &query.ctes);
             lowering.providers = computed::providers(cx, bound).await?;
-            let lower = || Ok(lowering.query(query).and_then(|plan| Ok(self.represented(cx, plan)?)));
-            let plan = bounded(&cx.stop, lower)??;
+            let lower = || lowering.query(query).and_then(|plan| self.represented(cx, plan));
+            let plan = bounded(&cx.stop, lower)?;
             let cacheable = !lowering.calls_bound;
-            self.finish_bound(cx, bound, query, plan, parameters, cacheable)
+            let lower = began.elapsed();
+            let mut plan = self.finish_bound(cx, bound, query, plan, parameters, cacheable)?;
+            plan.phases.lower = lower;
+            self.note_phases(plan.phases);
+            Ok(plan)
         }))
         .await
     }

@@ -1,7 +1,7 @@
 //! The columns of an answer: names and types are the bound query's.
 
 use super::Lowering;
-use super::error::{LowerError, LowerResult};
+use super::error::LowerResult;
 use super::rel::computed;
 use crate::context::QueryContext;
 use crate::convert::arrow_type;
@@ -62,7 +62,7 @@ impl Planner {
 /// A column as the binder has it. How many digits numerics have is the plan's.
 fn column(bound: &Bound, output: &Output, found: OutputColumn) -> LowerResult<OutputColumn> {
     let name = output.name.clone();
-    let missing = || LowerError::Query(QueryError::internal("an output without a column"));
+    let missing = || QueryError::internal("an output without a column");
     let info = bound.col(output.col).ok_or_else(missing)?;
     let (table_oid, column_number) = info.origin.map_or((0, 0), |(oid, number)| (oid.0, number));
     if table_oid != 0 && table_oid == found.table_oid {
@@ -78,7 +78,7 @@ fn column(bound: &Bound, output: &Output, found: OutputColumn) -> LowerResult<Ou
         Some(ty) if ty.item().is_some() && found.ty.item().is_some() => (found.ty, found.declared),
         Some(ty) => {
             let what = format!("a column of type {ty} that the plan has as {}", found.ty);
-            return Err(QueryError::internal(what).into());
+            return Err(QueryError::internal(what));
         }
         None => (found.ty, found.declared),
     };

@@ -24,8 +24,7 @@ impl Lowering<'_> {
                 Ok(LogicalPlan::EmptyRelation(EmptyRelation { produce_one_row: true, schema }))
             }
             Rel::Values { cols, rows } => self.values(cols, rows),
-            Rel::Scan { table, cols, lock: None, .. } => self.scan(table, cols),
-            Rel::Scan { .. } => internal("a row lock"),
+            Rel::Scan { table, cols, .. } => self.scan(table, cols),
             Rel::Computed { relation, cols, oid, .. } => self.computed_scan(relation, cols, *oid),
             Rel::CteScan { cte, cols } => self.cte(*cte, cols),
             Rel::Filter { input, all } if all.iter().any(reads_nothing) && is_one_group(input) => {

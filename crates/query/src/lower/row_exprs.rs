@@ -4,12 +4,12 @@
 //! expressions (`plan/row_exprs.rs`): nothing is planned where they are evaluated.
 
 use super::Lowering;
-use super::error::{LowerError, LowerResult};
+use super::error::LowerResult;
 use crate::context::QueryContext;
 use crate::convert::arrow_type;
 use crate::error::QueryError;
-use crate::pg_semantics::bounded;
 use crate::plan::{OutputColumn, Plan, Planner, RowExprs, RowTable, guarded};
+use crate::representation::bounded;
 use ::bind::tree::{Bound, ColId, Scalar};
 use datafusion::common::{Column, DFSchema, TableReference};
 use datafusion::logical_expr::builder::LogicalTableSource;
@@ -31,14 +31,14 @@ pub struct RowInput {
     pub ty: DataType,
 }
 
-/// The qualifier of the row; `plan/row_exprs.rs` takes it for the first of its tables.
+/// The qualifier of the row.
 const ROW: &str = "r0";
 
 impl Planner {
-    /// Compiles expressions of a bound statement over rows at hand.
+    /// Compiles expressions of a bound statement over rows at hand; `None`: only a plan computes them.
     ///
     /// # Errors
-    /// [`LowerError::NotBuilt`] for what needs a plan.
+    /// As [`Planner::plan_bound`].
     pub async fn bound_row_exprs(
         &self,
         cx: &QueryContext,
@@ -46,30 +46,24 @@ impl Planner {
         scalars: &[&Scalar],
         inputs: &[RowInput],
         parameters: Vec<DataType>,
-    ) -> Result<RowExprs, LowerError> {
+    ) -> LowerResult<Option<RowExprs>> {
         guarded(Box::pin(async {
             let columns = inputs.iter().enumerate().map(|(at, input)| (format!("c{at}"), input.ty)).collect();
-            let rows = [RowTable { name: ROW.to_owned(), columns }];
+            let row = RowTable { columns };
             let mut lowering = Lowering::new(self, cx, bound, &[]);
-            let lower = || {
-                let plan = lowering.over_row(&rows, inputs, scalars);
-                Ok(plan.and_then(|plan| Ok(self.represented(cx, plan)?)))
-            };
-            let plan = bounded(&cx.stop, lower)??;
+            let lower = || lowering.over_row(&row, inputs, scalars).and_then(|plan| self.represented(cx, plan));
+            let plan = bounded(&cx.stop, lower)?;
             let cacheable = !lowering.calls_bound;
             let plan: Plan = self.finished(cx, plan, parameters, cacheable, |found| typed(found, scalars))?;
-            match self.stages(&plan, &rows)? {
-                Some(exprs) => Ok(exprs.over(|at| inputs.get(at).map(|input| (input.row, input.place)))),
-                None => Err(LowerError::NotBuilt { what: "an expression that needs a plan".into() }),
-            }
+            let exprs = self.stages(&plan, &row)?;
+            Ok(exprs.map(|exprs| exprs.over(|at| inputs.get(at).map(|input| (input.row, input.place)))))
         }))
         .await
     }
 }
 
 impl Lowering<'_> {
-    fn over_row(&mut self, rows: &[RowTable; 1], inputs: &[RowInput], scalars: &[&Scalar]) -> LowerResult<LogicalPlan> {
-        let [row] = rows;
+    fn over_row(&mut self, row: &RowTable, inputs: &[RowInput], scalars: &[&Scalar]) -> LowerResult<LogicalPlan> {
         let table = TableReference::bare(ROW);
         let plan = if inputs.is_empty() {
             let schema = Arc::new(DFSchema::empty());
@@ -98,9 +92,7 @@ fn typed(found: Vec<OutputColumn>, scalars: &[&Scalar]) -> LowerResult<Vec<Outpu
     let typed = found.into_iter().zip(scalars).map(|(found, scalar)| match scalar.ty.data_type() {
         Some(DataType::Numeric(_) | DataType::Array(_)) | None => Ok(found),
         Some(ty) if arrow_type(&ty) == arrow_type(&found.ty) => Ok(OutputColumn { ty, ..found }),
-        Some(ty) => {
-            Err(LowerError::Query(QueryError::internal(format!("a value of type {ty} that is kept as {}", found.ty))))
-        }
+        Some(ty) => Err(QueryError::internal(format!("a value of type {ty} that is kept as {}", found.ty))),
     });
     typed.collect()
 }

@@ -1,11 +1,11 @@
 //! Subqueries in expressions. They stay expressions here: decorrelation makes joins of them.
 
 use super::Lowering;
-use super::call::{compared, operator_name};
+use super::call::operator_name;
 use super::compare::operator_of;
 use super::error::{LowerResult, internal};
-use crate::pg_semantics::compare_rows;
 use crate::plan::outer_references;
+use crate::representation::{compare_rows, planned_operator};
 use ::bind::tree::{ColId, CompareOp, Key, Rel, Scalar, Subquery, SubqueryKind};
 use builtins::Ty;
 use datafusion::common::{Column, DFSchemaRef, ScalarValue, Spans};
@@ -107,8 +107,8 @@ impl Lowering<'_> {
         let right = subquery.cols.iter().map(|col| self.column(*col, &inner)).collect::<LowerResult<Vec<_>>>()?;
         let outer = self.outer.last().cloned();
         let one = |a, op, b| match &outer {
-            Some(outer) => compared(a, op, b, &Arc::new(inner.join(outer)?)),
-            None => compared(a, op, b, &inner),
+            Some(outer) => planned_operator(op, a, b, &Arc::new(inner.join(outer)?)),
+            None => planned_operator(op, a, b, &inner),
         };
         let holds = compare_rows(&left, operator_of(op), &right, &one)?;
         let decisive = if all { Expr::Not(Box::new(holds.clone())) } else { holds.clone() };

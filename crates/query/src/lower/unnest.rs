@@ -1,7 +1,6 @@
 //! Set-returning functions: arrays that are taken apart, and series of integers, which are counted.
 
 use super::Lowering;
-use super::call::with_type;
 use super::cast::written;
 use super::error::{LowerResult, internal, unsupported};
 use super::rel::computed;
@@ -66,7 +65,7 @@ impl Lowering<'_> {
                 return Expr::Column(column);
             }
             let call = at.checked_sub(of_calls).and_then(|at| calls.get(at));
-            let value = match call.is_some_and(|call| gives_texts_of_arrays(call)) {
+            let value = match call.is_some_and(gives_texts_of_arrays) {
                 true => written(Expr::Column(column), &DataType::Array(ElementType::Text)),
                 false => Expr::Column(column),
             };
@@ -79,25 +78,17 @@ impl Lowering<'_> {
     /// The array that a call takes apart.
     fn array_of(&mut self, call: &SetCall, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let Some(function) = builtins::function(call.func) else { return internal("an unknown function") };
-        let mut args = self.exprs(&call.args, schema)?;
+        let mut args = self.typed_exprs(&call.args, schema)?;
         match (function.name, args.as_slice()) {
             ("unnest", [_]) => Ok(args.remove(0)),
             ("generate_series", _) => self.named("generate_series", args),
             ("generate_subscripts", [array, dimension]) => {
-                let array = match call.args.first() {
-                    Some(arg) => with_type(array.clone(), arg)?,
-                    None => array.clone(),
-                };
-                let ends = [array, dimension.clone()].to_vec();
+                let ends = vec![array.clone(), dimension.clone()];
                 let (lower, upper) = (self.named("array_lower", ends.clone())?, self.named("array_upper", ends)?);
                 self.named("generate_series", vec![lower, upper])
             }
             ("generate_subscripts", [array, dimension, reverse]) => {
-                let array = match call.args.first() {
-                    Some(arg) => with_type(array.clone(), arg)?,
-                    None => array.clone(),
-                };
-                let ends = [array, dimension.clone()].to_vec();
+                let ends = vec![array.clone(), dimension.clone()];
                 let (lower, upper) = (self.named("array_lower", ends.clone())?, self.named("array_upper", ends)?);
                 // NULL for NULL, of which there is no series.
                 let either = |on: Expr, off: Expr| {

@@ -1,6 +1,6 @@
 //! VALUES.
 
-use super::error::{LowerError, LowerResult};
+use super::error::LowerResult;
 use super::{Lowering, constant};
 use crate::convert::expression_field;
 use crate::error::QueryError;
@@ -15,7 +15,7 @@ impl Lowering<'_> {
         let none = Arc::new(DFSchema::empty());
         let (mut fields, mut types) = (Vec::with_capacity(cols.len()), Vec::with_capacity(cols.len()));
         for col in cols {
-            let missing = || LowerError::Query(QueryError::internal("a column of VALUES without a type"));
+            let missing = || QueryError::internal("a column of VALUES without a type");
             let info = self.bound.col(*col).ok_or_else(missing)?;
             let ty = constant::value_type(info.ty)?;
             let Column { relation, name, .. } = self.columns.computed(*col, &info.name);

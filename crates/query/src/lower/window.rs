@@ -9,7 +9,7 @@ use crate::Refusal;
 use crate::convert::expr_to_condition::evaluate_constant;
 use crate::convert::scalar_to_datum;
 use crate::error::QueryError;
-use crate::pg_semantics::planned_window;
+use crate::representation::planned_window;
 use ::bind::tree::{ColId, Frame, FrameBound, FrameMode, Kind, Rel, Scalar, WindowCall, WindowSpec};
 use arrow::datatypes::DataType as ArrowType;
 use builtins::Kind as FunctionKind;
@@ -209,7 +209,7 @@ impl Lowering<'_> {
             _ => self.offset_value(distance)?,
         };
         if datum.is_null() {
-            return Err(Refusal::Null.because(format!("frame {which} offset must not be null")).into());
+            return Err(Refusal::Null.because(format!("frame {which} offset must not be null")));
         }
         if mode != FrameMode::Range {
             let negative = || Refusal::FrameOffset.because(format!("frame {which} offset must not be negative"));
@@ -221,7 +221,7 @@ impl Lowering<'_> {
         types::text::print(&ty, &datum, &mut text);
         if text.starts_with('-') {
             let message = "invalid preceding or following size in window function";
-            return Err(Refusal::FrameOffset.because(message).into());
+            return Err(Refusal::FrameOffset.because(message));
         }
         Ok(ScalarValue::Utf8(Some(text)))
     }
@@ -234,7 +234,7 @@ impl Lowering<'_> {
             Some(value) => Ok(scalar_to_datum(&value)?),
             None => {
                 let feature = "an offset of a window frame that is no constant".to_owned();
-                Err(QueryError::Unsupported { feature }.into())
+                Err(QueryError::Unsupported { feature })
             }
         }
     }

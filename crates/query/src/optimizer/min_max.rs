@@ -39,12 +39,7 @@ impl OptimizerRule for MinMaxOfKey {
         let Some((value, ascending)) = only_min_or_max(&aggregate) else {
             return Ok(Transformed::no(LogicalPlan::Aggregate(aggregate)));
         };
-        let found = match &value {
-            Expr::Column(_) => in_order(&aggregate.input, &value, ascending),
-            _ => None,
-        };
-        let Some((input, nulls_first)) = found.or_else(|| in_computed_order(&aggregate.input, &value, ascending))
-        else {
+        let Some((input, nulls_first)) = in_order(&aggregate.input, &value, ascending) else {
             return Ok(Transformed::no(LogicalPlan::Aggregate(aggregate)));
         };
         let first = LogicalPlanBuilder::from(input)
@@ -72,10 +67,30 @@ fn only_min_or_max(aggregate: &Aggregate) -> Option<(Expr, bool)> {
     }
 }
 
-/// The input without NULLs of the column, if it is a table's scan and the first row of a key order has the answer; and
+/// The input without NULLs of the value, if it is a table's scan and the first row of a key order has the answer; and
 /// where that order has NULLs.
-fn in_order(input: &LogicalPlan, column: &Expr, ascending: bool) -> Option<(LogicalPlan, bool)> {
-    let (LogicalPlan::TableScan(scan), Expr::Column(named)) = (input, column) else { return None };
+fn in_order(input: &LogicalPlan, value: &Expr, ascending: bool) -> Option<(LogicalPlan, bool)> {
+    match (input, value) {
+        (LogicalPlan::TableScan(scan), value) => {
+            let (scan, nulls_first) =
+                in_key_order(scan, value, ascending).or_else(|| scan_in_order_of(scan, value, ascending))?;
+            Some((LogicalPlan::TableScan(scan), nulls_first))
+        }
+        (LogicalPlan::Projection(projection), Expr::Column(column)) => {
+            let at = projection.schema.maybe_index_of_column(column)?;
+            let computed = projection.expr.get(at)?.clone().unalias();
+            let (input, nulls_first) = in_order(&projection.input, &computed, ascending)?;
+            let mut projection = projection.clone();
+            projection.input = Arc::new(input);
+            Some((LogicalPlan::Projection(projection), nulls_first))
+        }
+        _ => None,
+    }
+}
+
+/// A column in the order of the key or of an index.
+fn in_key_order(scan: &TableScan, column: &Expr, ascending: bool) -> Option<(TableScan, bool)> {
+    let Expr::Column(named) = column else { return None };
     let table = region_table(scan)?;
     let columns = &table.codec().table().columns;
     let at = columns.iter().position(|candidate| candidate.name == named.name)?;
@@ -97,29 +112,10 @@ fn in_order(input: &LogicalPlan, column: &Expr, ascending: bool) -> Option<(Logi
     if columns.get(at).is_none_or(|column| !column.not_null) {
         scan.filters.push(column.clone().is_not_null());
     }
-    Some((LogicalPlan::TableScan(scan), nulls_first))
+    Some((scan, nulls_first))
 }
 
-/// The same of an expression that an index begins with, or of a column that is one.
-fn in_computed_order(input: &LogicalPlan, value: &Expr, ascending: bool) -> Option<(LogicalPlan, bool)> {
-    match (input, value) {
-        (LogicalPlan::TableScan(scan), value) => {
-            let (scan, nulls_first) = scan_in_order_of(scan, value, ascending)?;
-            Some((LogicalPlan::TableScan(scan), nulls_first))
-        }
-        (LogicalPlan::Projection(projection), Expr::Column(column)) => {
-            let LogicalPlan::TableScan(scan) = projection.input.as_ref() else { return None };
-            let at = projection.schema.maybe_index_of_column(column)?;
-            let computed = projection.expr.get(at)?.clone().unalias();
-            let (scan, nulls_first) = scan_in_order_of(scan, &computed, ascending)?;
-            let mut projection = projection.clone();
-            projection.input = Arc::new(LogicalPlan::TableScan(scan));
-            Some((LogicalPlan::Projection(projection), nulls_first))
-        }
-        _ => None,
-    }
-}
-
+/// An expression in the order of an index that begins with it.
 fn scan_in_order_of(scan: &TableScan, computed: &Expr, ascending: bool) -> Option<(TableScan, bool)> {
     if matches!(computed, Expr::Column(_)) || computed.is_volatile() {
         return None;

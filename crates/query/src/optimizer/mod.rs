@@ -13,7 +13,7 @@ mod null_safe_keys;
 mod pauses;
 mod pushed_filters;
 
-use crate::pg_semantics::IntegerArithmetic;
+use crate::representation::IntegerArithmetic;
 use chrono::{DateTime, Utc};
 use datafusion::common::alias::AliasGenerator;
 use datafusion::common::config::ConfigOptions;
@@ -27,7 +27,6 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::ensure_requirements::EnsureRequirements;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use dependencies::before_readers;
-pub(crate) use dependencies::corrected;
 pub(crate) use interrupt::{interruptible, interruptible_analyzer};
 use join_claims::SoundJoins;
 use min_max::MinMaxOfKey;
@@ -39,7 +38,7 @@ pub(crate) use null_safe_keys::null_safe_keys;
 use pushed_filters::PushedFilters;
 use std::sync::Arc;
 
-/// Rules that make a plan's meaning explicit. Ours come when all types are settled.
+/// Rules that make a plan's meaning explicit. Ours come when all types are known.
 fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     vec![Arc::new(ResolveGroupingFunction::new()), Arc::new(TypeCoercion::new()), Arc::new(IntegerArithmetic)]
 }

@@ -6,8 +6,8 @@ use crate::context::QueryContext;
 use crate::convert::datum_to_scalar;
 use crate::error::{QueryError, QueryResult};
 use crate::functions::session_value;
-use crate::pg_semantics::{check_limit, in_list};
 use crate::provider::RegionTable;
+use crate::representation::{check_limit, check_windows, in_list};
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
@@ -68,6 +68,7 @@ pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarVa
             node.map_expressions(bound).data()
         })?;
         check_limit(&bound.data)?;
+        check_windows(&bound.data)?;
         // Now that limits are known, and before the tables below are bound.
         bound.transform_data(first_rows::told)?.transform_data(distinct_prefix::told)
     });

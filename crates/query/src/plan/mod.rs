@@ -1,108 +1,63 @@
-//! A query's way from its tree to rows.
+//! From a lowered plan to rows.
 //!
 //! ```text
-//!   plan:     names ──SqlToRel──> logical plan ──settle, analyse, optimise──> Plan      kept by the engine
+//!   lowered plan ──representation, decorrelation, output, optimise──> Plan      kept by the engine
 //!   execute:  Plan ──bind: parameters, session, views──> physical plan ──> batches
 //! ```
 //! A [`Plan`] knows neither snapshot nor time of day: parameters and `now()` are named places in it.
 
-mod array_casts;
 mod bind;
-mod cast_calls;
-mod checks;
 mod constant_rows;
 mod declared;
-mod derived;
 mod distinct_prefix;
-mod exists_counts;
 mod first_rows;
 mod flatten;
-mod frames;
-mod group_places;
-mod grouping_sets;
-mod hidden_names;
-mod index_exprs;
-mod intervals;
-mod joins;
-mod limits;
-mod long_choices;
 mod memory;
-mod merged_columns;
-mod missing_from;
-mod mixed_values;
-mod names;
-mod natural;
 mod once;
-mod one_group;
 mod operators;
 mod output;
-mod output_names;
-mod own_level;
 mod parameters;
-mod places_in_groups;
-mod query_values;
+mod phases;
 mod refused_functions;
-mod regproc;
-mod repeated_names;
-mod resolve;
-mod rewrite;
-mod rewrite_expr;
-mod rewrite_phoenix;
 mod row_exprs;
 mod seen_order;
-mod set_functions;
 mod set_operations;
-mod set_returning;
-mod shadowed_names;
 mod spill;
 mod stop;
 mod stream;
-mod table_oid;
-mod typed_places;
-mod view;
 mod width;
-mod wildcard_names;
-mod windows;
 
 use crate::context::QueryContext;
 use crate::error::{QueryError, QueryResult};
 use crate::functions::allowance::Allowance;
 use crate::held_memory::HeldMemory;
-use crate::pg_semantics::{PostgresOperators, PostgresTypes, bounded, in_zone, settle};
+use crate::representation::{in_zone, represent};
 use crate::{functions, join_order, optimizer};
 use arrow::datatypes::SchemaRef;
-use catalog::TableOid;
 use datafusion::catalog::{TableFunctionArgs, TableProvider};
 use datafusion::common::config::ConfigOptions;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::planner::TypePlanner;
-use datafusion::logical_expr::{AggregateUDF, Expr, LogicalPlan, ScalarUDF, Volatility, WindowUDF};
+use datafusion::logical_expr::{AggregateUDF, Expr, LogicalPlan, ScalarUDF, WindowUDF};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::prelude::SessionConfig;
-use datafusion::sql::parser::Statement as PlannerStatement;
-use datafusion::sql::planner::{NullOrdering, ParserOptions, PlannerContext, SqlToRel};
-use datafusion::sql::resolve::resolve_table_references;
 pub(crate) use flatten::outer_references;
 use futures::{FutureExt, TryStreamExt};
 pub(crate) use once::{next_number as next_once, once_of_number as once_numbered};
-use parameters::Parameters;
+pub use phases::Phases;
 pub use refused_functions::hint_for_missing_function;
-pub(crate) use repeated_names::is_of_several;
-pub use resolve::WITH_ROW_IDS;
-pub use row_exprs::{RowExprs, RowTable};
-use sql::ast;
-use std::collections::BTreeSet;
+pub use row_exprs::RowExprs;
+pub(crate) use row_exprs::RowTable;
 use std::num::NonZeroUsize;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 pub use stop::Stop;
 use types::{DataType, Datum};
-pub use view::ViewDefinition;
 
 /// How queries run.
 #[derive(Clone, Debug)]
@@ -133,8 +88,8 @@ pub struct Planner {
     thrifty: SessionState,
     tasks: Arc<TaskContext>,
     memory: Arc<memory::QueryMemory>,
-    types: Arc<dyn TypePlanner>,
     spill: spill::SpillFolder,
+    phases: phases::Totals,
 }
 
 impl std::fmt::Debug for Planner {
@@ -167,29 +122,9 @@ pub struct Plan {
     pub columns: Arc<Vec<OutputColumn>>,
     /// May another session use it? Not if it reads computed tables.
     pub cacheable: bool,
-    /// What it was made of.
-    pub source: PlanSource,
-    /// Of the syntax, beside one of the bound tree: its answers must be equal.
-    pub twin: Option<Arc<Plan>>,
+    /// What it took to make.
+    pub phases: Phases,
     logical: LogicalPlan,
-}
-
-/// What a plan was made of.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PlanSource {
-    /// The bound tree.
-    BoundTree,
-    /// The statement's syntax, and why not the bound tree if that was tried.
-    Syntax(Option<Arc<str>>),
-}
-
-/// A query as a plan, not optimised yet.
-struct Logical {
-    plan: LogicalPlan,
-    /// Does it read computed tables?
-    computed: bool,
-    /// Tables and views that it names.
-    relations: Vec<TableOid>,
 }
 
 /// A query that runs.
@@ -218,128 +153,7 @@ impl Planner {
         let thrifty = session_state(&options, &runtime, false);
         let tasks = state.task_ctx();
         let spill = spill::SpillFolder::new(options.spill_dir.as_ref());
-        Ok(Arc::new(Self { state, thrifty, tasks, memory, types: Arc::new(PostgresTypes), spill }))
-    }
-
-    /// Plans a query. `types` are the parameter types that the client knows.
-    ///
-    /// # Errors
-    /// All that can be wrong with a query before it runs.
-    pub async fn plan(&self, cx: &QueryContext, query: &ast::Query, types: &[Option<DataType>]) -> QueryResult<Plan> {
-        // On the heap: its frames are large, and its callers' are too.
-        let planned = guarded(Box::pin(self.prepare(cx, query, types, &[]))).await;
-        planned.map_err(|error| missing_from::explained(error, query))
-    }
-
-    /// Plans a query that may read `rows` beside tables.
-    async fn prepare(
-        &self,
-        cx: &QueryContext,
-        query: &ast::Query,
-        types: &[Option<DataType>],
-        rows: &[RowTable],
-    ) -> QueryResult<Plan> {
-        let count = sql::placeholders(&sql::Statement::Query(Box::new(query.clone())));
-        let mut parameters = Parameters::new(count, types);
-        let statement = self.prepared(cx, query)?;
-        let Logical { plan, computed, .. } = self.logical(cx, &statement, &mut parameters, rows).await?;
-        let fitting = output::Fitting::of(cx);
-        let analyzer = optimizer::interruptible_analyzer(self.state.analyzer());
-        let (logical, columns) = output::settle_output(plan, self.state.config_options(), &analyzer, &fitting)?;
-        let logical = self.optimise(cx, bind::fold_limits(logical)?)?;
-        Ok(Plan {
-            parameters: parameters.types(),
-            columns: Arc::new(columns),
-            cacheable: !computed,
-            source: PlanSource::Syntax(None),
-            twin: None,
-            logical,
-        })
-    }
-
-    /// The tree as a plan.
-    async fn logical(
-        &self,
-        cx: &QueryContext,
-        statement: &ast::Statement,
-        parameters: &mut Parameters,
-        rows: &[RowTable],
-    ) -> QueryResult<Logical> {
-        let wrapped = PlannerStatement::Statement(Box::new(statement.clone()));
-        let (tables, _) = resolve_table_references(&wrapped, true)?;
-        let mut names = resolve::Names::new(&self.state, cx, Arc::clone(&self.types), rows);
-        names.look_up(&tables).await?;
-        Box::pin(self.plan_indexes(cx, names.tables_of(&tables))).await?;
-        for (schema, view) in names.views_of(&tables) {
-            let (table, computed) = Box::pin(self.view_table(cx, &view)).await?;
-            names.add_view(schema, &view, table, computed);
-        }
-        let planner = SqlToRel::new_with_options(&names, parser_options());
-        let make = |parameters: &Parameters| {
-            let mut context = PlannerContext::new();
-            if !parameters.is_empty() {
-                context = context.with_prepare_param_data_types(parameters.fields());
-            }
-            let plan = planner.sql_statement_to_plan_with_context(statement.clone(), &mut context)?;
-            stop::check(&cx.stop)?;
-            let plan = grouping_sets::compute_groups_first(set_operations::count_equal_rows(plan)?)?;
-            let plan = if names.reads_computed() { regproc::settle(plan, cx)? } else { plan };
-            settled(cx, plan)
-        };
-        let make = |parameters: &Parameters| bounded(&cx.stop, || make(parameters));
-        let make = |parameters: &Parameters| match make(parameters) {
-            Err(QueryError::NoSuchFunction { signature }) => {
-                let told = signature.strip_suffix("()").and_then(|name| {
-                    let told = names.expect_missing(name);
-                    // What comes of it is told by the call, whatever else is wrong around it.
-                    drop(make(parameters));
-                    told.signature()
-                });
-                Err(QueryError::NoSuchFunction { signature: told.unwrap_or(signature) })
-            }
-            made => made,
-        };
-        let mut plan = make(parameters)?;
-        if parameters.incomplete() {
-            parameters.infer(&plan)?;
-            plan = make(parameters)?;
-        }
-        Ok(Logical { plan, computed: names.reads_computed(), relations: names.relations() })
-    }
-
-    /// Names of all functions that a query may call, in any place.
-    pub fn function_names(&self) -> BTreeSet<String> {
-        let rewritten = rewrite::functions().map(str::to_owned);
-        let scalars = self.state.scalar_functions().keys().cloned();
-        let aggregates = self.state.aggregate_functions().keys().cloned();
-        let windows = self.state.window_functions().keys().cloned();
-        let tables = self.state.table_functions().keys().cloned();
-        rewritten.chain(scalars).chain(aggregates).chain(windows).chain(tables).collect()
-    }
-
-    /// The query in forms that the planner below knows, its columns named.
-    fn prepared(&self, cx: &QueryContext, query: &ast::Query) -> QueryResult<ast::Statement> {
-        let mut statement = ast::Statement::Query(Box::new(query.clone()));
-        sql::catalog_calls(&mut statement);
-        if resolve::reads_catalogs(&statement, cx) {
-            sql::catalog_forms(&mut statement);
-        }
-        long_choices::shorten(&mut statement);
-        checks::check(&statement, self)?;
-        shadowed_names::rename(&mut statement);
-        typed_places::give_types(&mut statement);
-        mixed_values::unite(&mut statement);
-        group_places::resolve_places(&mut statement)?;
-        names::name_columns(&mut statement);
-        natural::resolve(&mut statement, cx);
-        rewrite::rewrite(&mut statement)?;
-        once::mark(&mut statement, |name| self.is_volatile(cx, name));
-        Ok(statement)
-    }
-
-    fn is_volatile(&self, cx: &QueryContext, name: &str) -> bool {
-        let function = self.state.scalar_functions().get(name).cloned().or_else(|| (cx.functions)(name));
-        function.is_some_and(|function| function.signature().volatility == Volatility::Volatile)
+        Ok(Arc::new(Self { state, thrifty, tasks, memory, spill, phases: phases::Totals::default() }))
     }
 
     /// The scalar function of that name.
@@ -372,24 +186,25 @@ impl Planner {
     /// What is wrong with constants; [`QueryError::Stopped`].
     pub(crate) fn represented(&self, cx: &QueryContext, plan: LogicalPlan) -> QueryResult<LogicalPlan> {
         stop::check(&cx.stop)?;
-        settled(cx, set_operations::count_equal_rows(plan)?)
+        represented(cx, set_operations::count_equal_rows(plan)?)
     }
 
     /// A plan that can be kept; `columns` makes those of the answer of what the plan tells.
-    pub(crate) fn finished<E: From<QueryError>>(
+    pub(crate) fn finished(
         &self,
         cx: &QueryContext,
         plan: LogicalPlan,
         parameters: Vec<DataType>,
         cacheable: bool,
-        columns: impl FnOnce(Vec<OutputColumn>) -> Result<Vec<OutputColumn>, E>,
-    ) -> Result<Plan, E> {
-        let fitting = output::Fitting::of(cx);
+        columns: impl FnOnce(Vec<OutputColumn>) -> QueryResult<Vec<OutputColumn>>,
+    ) -> QueryResult<Plan> {
+        let began = Instant::now();
         let analyzer = optimizer::interruptible_analyzer(self.state.analyzer());
-        let (plan, found) = output::settle_output(plan, self.state.config_options(), &analyzer, &fitting)?;
+        let (plan, found) = output::represent_output(plan, self.state.config_options(), &analyzer)?;
         let columns = Arc::new(columns(found)?);
         let logical = self.optimise(cx, bind::fold_limits(plan)?)?;
-        Ok(Plan { parameters, columns, cacheable, source: PlanSource::BoundTree, twin: None, logical })
+        let phases = Phases { optimize: began.elapsed(), ..Phases::default() };
+        Ok(Plan { parameters, columns, cacheable, phases, logical })
     }
 
     fn optimise(&self, cx: &QueryContext, plan: LogicalPlan) -> QueryResult<LogicalPlan> {
@@ -424,30 +239,13 @@ impl Planner {
     }
 
     async fn physical_in(&self, bound: &LogicalPlan, state: &SessionState) -> QueryResult<Arc<dyn ExecutionPlan>> {
+        let began = Instant::now();
         let fresh = once::fresh(bound)?;
         let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(operators::Operators)]);
-        guarded(async { Ok(planner.create_physical_plan(fresh.as_ref().unwrap_or(bound), state).await?) }).await
-    }
-
-    /// Refuses what computes one value of several rows, or several of one, in a clause of a writing statement.
-    ///
-    /// # Errors
-    /// 42803 for aggregates, 42P20 for window functions, 0A000 for sets.
-    pub fn check_clause(&self, expr: &ast::Expr, clause: &str) -> QueryResult<()> {
-        checks::check_clause(expr, clause, self)
-    }
-
-    /// What of a SELECT computes a row of many, or many of one, in PostgreSQL's words.
-    pub fn many_rows_in(&self, select: &ast::Select) -> Option<&'static str> {
-        checks::many_rows_in(select, self)
-    }
-
-    /// Is there a function of that name, whatever its kind?
-    pub fn has_function(&self, name: &str) -> bool {
-        self.state.scalar_functions().contains_key(name)
-            || self.state.aggregate_functions().contains_key(name)
-            || self.state.window_functions().contains_key(name)
-            || self.state.table_functions().contains_key(name)
+        let made = guarded(async { Ok(planner.create_physical_plan(fresh.as_ref().unwrap_or(bound), state).await?) });
+        let made = made.await;
+        self.phases.physical_since(began);
+        made
     }
 
     pub(crate) fn bound(&self, cx: &QueryContext, plan: &Plan, params: &[Datum]) -> QueryResult<LogicalPlan> {
@@ -458,6 +256,16 @@ impl Planner {
     /// A part of the memory that queries share, for what a statement or a connection holds beside its plan. Nothing yet.
     pub fn hold(&self, holder: &'static str) -> HeldMemory {
         HeldMemory::of(self.tasks.memory_pool(), holder)
+    }
+
+    /// Notes what a plan took to make.
+    pub(crate) fn note_phases(&self, phases: Phases) {
+        self.phases.add(phases);
+    }
+
+    /// Microseconds of the phases of planning, under the names of metrics.
+    pub fn phase_figures(&self) -> [(&'static str, u64); 3] {
+        self.phases.figures()
     }
 
     /// What is held of the memory that queries share, under the names of metrics.
@@ -471,16 +279,15 @@ impl Planner {
 }
 
 /// The plan with values in their representation, without subqueries.
-fn settled(cx: &QueryContext, plan: LogicalPlan) -> QueryResult<LogicalPlan> {
+fn represented(cx: &QueryContext, plan: LogicalPlan) -> QueryResult<LogicalPlan> {
     let zone = functions::Zone::of_session(&cx.time_zone, cx.settings.style());
-    let settled = settle(plan)?;
+    let plan = represent(plan)?;
     stop::check(&cx.stop)?;
-    let settled = match &zone {
-        Some(zone) => in_zone(settled, zone)?,
-        None => settled,
+    let plan = match &zone {
+        Some(zone) => in_zone(plan, zone)?,
+        None => plan,
     };
-    let settled = constant_rows::tabulate(settled)?;
-    let flattened = flatten::flatten(once::share(settled)?)?;
+    let flattened = flatten::flatten(constant_rows::tabulate(plan)?)?;
     // Walks of it end early in a stopped statement: what they found is not to be used.
     stop::check(&cx.stop)?;
     Ok(seen_order::keep(flattened)?)
@@ -496,24 +303,14 @@ pub(crate) async fn guarded<T, E: From<QueryError>>(work: impl Future<Output = R
     })
 }
 
-impl checks::FunctionKinds for Planner {
-    fn is_aggregate(&self, name: &str) -> bool {
-        rewrite::is_aggregate(name) || self.state.aggregate_functions().contains_key(name)
-    }
-
-    fn is_window(&self, name: &str) -> bool {
-        self.state.window_functions().contains_key(name)
-    }
-
-    fn is_scalar(&self, name: &str) -> bool {
-        self.state.scalar_functions().contains_key(name)
-    }
-}
-
 impl Plan {
     /// May it answer otherwise when it runs again on the same state?
     pub fn is_volatile(&self) -> bool {
         once::is_volatile(&self.logical)
+    }
+
+    pub(crate) fn into_logical(self) -> LogicalPlan {
+        self.logical
     }
 
     /// The Arrow schema of its batches.
@@ -530,7 +327,6 @@ fn session_state(options: &PlannerOptions, runtime: &Arc<RuntimeEnv>, hash_joins
     let ours = functions::all().into_iter().chain(options.functions.iter().cloned());
     builder.scalar_functions().get_or_insert_with(Vec::new).extend(ours);
     builder.aggregate_functions().get_or_insert_with(Vec::new).extend(own_aggregates());
-    builder.expr_planners().get_or_insert_with(Vec::new).insert(0, Arc::new(PostgresOperators));
     let mut state = optimizer::install(builder).build();
     // Calls of functions are made with these.
     let options = Arc::clone(state.config_options());
@@ -573,23 +369,9 @@ fn tune(options: &mut ConfigOptions, hash_joins: bool) {
     // Keys of a join's smaller side become point reads of the larger: worth it far beyond the default of 150.
     options.optimizer.hash_join_inlist_pushdown_max_distinct_values = 4096;
     options.optimizer.hash_join_inlist_pushdown_max_size = 1 << 20;
-    // Rows of an ordered query in FROM come in its order, as people expect.
-    options.sql_parser.enable_subquery_sort_elimination = false;
     // A merge of ordered partitions needs a little buffer, not a gigabyte of it.
     options.execution.sort_pushdown_buffer_capacity = 1 << 20;
     options.execution.collect_statistics = false;
     // Fields of the two sides of a UNION differ in their SQL type's name now and then, and that is all.
     options.execution.skip_physical_aggregate_schema_check = true;
-}
-
-fn parser_options() -> ParserOptions {
-    ParserOptions {
-        parse_float_as_decimal: true,
-        enable_ident_normalization: true,
-        support_varchar_with_length: true,
-        enable_options_value_normalization: false,
-        collect_spans: false,
-        map_string_types_to_utf8view: false,
-        default_null_ordering: NullOrdering::NullsMax,
-    }
 }

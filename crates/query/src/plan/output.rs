@@ -2,39 +2,36 @@
 
 use super::OutputColumn;
 use super::declared::is_declared;
-use super::names::shown;
-use super::regproc::is_regproc;
 use super::width;
-use crate::context::QueryContext;
 use crate::convert::{arrow_type, column_type_of, origin_of};
 use crate::error::{QueryError, QueryResult};
-use crate::functions::{prints_as_vector, vector_text};
 use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{Column, DFSchema};
-use datafusion::logical_expr::{Cast, Expr, LogicalPlan, LogicalPlanBuilder, ScalarUDF};
+use datafusion::logical_expr::{Cast, Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::optimizer::Analyzer;
-use std::sync::Arc;
 use types::DataType;
 
 /// Analyses a plan and puts casts on top where its columns are in no Arrow type of ours.
 ///
 /// # Errors
 /// [`QueryError::Unsupported`] for a column of a type that SQL has not here (structs); errors of analysis.
-pub(super) fn settle_output(
+pub(super) fn represent_output(
     plan: LogicalPlan,
     options: &ConfigOptions,
     analyzer: &Analyzer,
-    fitting: &Fitting,
 ) -> QueryResult<(LogicalPlan, Vec<OutputColumn>)> {
     // Analysis puts casts of its own in.
     let said: Vec<bool> = (0..plan.schema().fields().len()).map(|at| is_declared(&plan, at)).collect();
     let plan = analyzer.execute_and_check(plan, options, |_, _| {})?;
     width::check(plan.schema().fields().len())?;
     let columns = columns_of(plan.schema(), &said)?;
-    let fits = plan.schema().fields().iter().zip(&columns).all(|(field, out)| {
-        *field.data_type() == arrow_type(&out.ty) && !is_regproc(field) || is_nested(field.data_type())
-    });
+    let fits = plan
+        .schema()
+        .fields()
+        .iter()
+        .zip(&columns)
+        .all(|(field, out)| *field.data_type() == arrow_type(&out.ty) || is_nested(field.data_type()));
     if fits {
         return Ok((plan, columns));
     }
@@ -45,39 +42,21 @@ pub(super) fn settle_output(
         .enumerate()
         .map(|(number, ((qualifier, field), out))| {
             let column = Expr::Column(Column::new(qualifier.cloned(), field.name()));
-            fitting.fit(column, field, &out.ty).alias(format!("{number}"))
+            fit(column, field, &out.ty).alias(format!("{number}"))
         })
         .collect();
     let plan = LogicalPlanBuilder::from(plan).project(casts)?.build()?;
     Ok((plan, columns))
 }
 
-/// How columns get the form in which they are shown.
-pub(super) struct Fitting {
-    /// Names of functions for their oids, where catalogs are there.
-    regproc_name: Option<Arc<ScalarUDF>>,
-}
-
-impl Fitting {
-    pub(super) fn of(cx: &QueryContext) -> Self {
-        Self { regproc_name: (cx.functions)("regproc_name") }
+/// The column in the Arrow type of that SQL type.
+fn fit(column: Expr, field: &Field, ty: &DataType) -> Expr {
+    let wanted = arrow_type(ty);
+    // A cast would make lists of a list of lists.
+    if *field.data_type() == wanted || is_nested(field.data_type()) {
+        return column;
     }
-
-    /// The column in the Arrow type of that SQL type; lists that print as vectors, and functions, become text.
-    pub(super) fn fit(&self, column: Expr, field: &Arc<Field>, ty: &DataType) -> Expr {
-        if prints_as_vector(field) {
-            return vector_text(column);
-        }
-        if let Some(name) = self.regproc_name.as_ref().filter(|_| is_regproc(field)) {
-            return name.call(vec![column]);
-        }
-        let wanted = arrow_type(ty);
-        // A cast would make lists of a list of lists.
-        if *field.data_type() == wanted || is_nested(field.data_type()) {
-            return column;
-        }
-        Expr::Cast(Cast::new(Box::new(column), wanted))
-    }
+    Expr::Cast(Cast::new(Box::new(column), wanted))
 }
 
 /// Is it a list of lists?
@@ -88,14 +67,12 @@ fn is_nested(ty: &ArrowType) -> bool {
 fn columns_of(schema: &DFSchema, said: &[bool]) -> QueryResult<Vec<OutputColumn>> {
     let mut columns = Vec::with_capacity(schema.fields().len());
     for (at, field) in schema.fields().iter().enumerate() {
-        let text = (prints_as_vector(field) || is_regproc(field)).then_some(DataType::Text);
-        let ty = text
-            .or_else(|| column_type_of(field))
+        let ty = column_type_of(field)
             .ok_or_else(|| QueryError::Unsupported { feature: "a row value as a column".to_owned() })?;
         let (table_oid, column_number) = origin_of(field);
         let said = said.get(at).copied().unwrap_or(false);
         let declared = if said { ty } else { ty.without_limits() };
-        columns.push(OutputColumn { name: shown(field.name()).to_owned(), ty, declared, table_oid, column_number });
+        columns.push(OutputColumn { name: field.name().to_owned(), ty, declared, table_oid, column_number });
     }
     Ok(columns)
 }

@@ -1,16 +1,14 @@
 //! Expressions over rows that are at hand: compiled once, evaluated on batches without a plan.
 //!
 //! ```text
-//!   SELECT exprs FROM the rows ──plan, optimise──> projections over scans of rows
-//!                                                    └─> stages of physical expressions
+//!   projection over a scan of the row ──optimise──> projections over the scan ──> stages of physical expressions
 //!   eval:  rows, parameters, session's values ──> one batch ──stage by stage──> values
 //! ```
-//! What else a plan could be made of (subqueries) has no such form: [`Planner::row_exprs`] says so with `None`.
+//! What else a plan could be made of (subqueries) has no such form.
 
 use super::bind::fitted;
 use super::parameters::number_of;
-use super::resolve::ROWS;
-use super::{OutputColumn, Plan, Planner, guarded};
+use super::{OutputColumn, Plan, Planner};
 use crate::context::QueryContext;
 use crate::convert::{batch_to_rows, datum_to_scalar, datums_to_array, field};
 use crate::error::{QueryError, QueryResult};
@@ -19,22 +17,19 @@ use crate::functions::session_value;
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::common::{Column, DFSchema, DFSchemaRef, JoinType, Result};
+use datafusion::common::{Column, DFSchema, DFSchemaRef, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan, Projection};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr_common::physical_expr::is_volatile;
-use sql::ast;
 use std::collections::HashMap;
 use std::sync::Arc;
 use types::{DataType, Datum};
 
-/// A row as expressions name it.
+/// A row at hand.
 #[derive(Clone, Debug)]
-pub struct RowTable {
-    /// What its columns are qualified with.
-    pub name: String,
-    /// Names and types.
-    pub columns: Vec<(String, DataType)>,
+pub(crate) struct RowTable {
+    /// Names and types of its columns.
+    pub(crate) columns: Vec<(String, DataType)>,
 }
 
 impl RowTable {
@@ -92,28 +87,9 @@ struct Stage {
 }
 
 impl Planner {
-    /// Compiles expressions over rows. `None`: they need a plan.
-    ///
-    /// # Errors
-    /// As [`Planner::plan`].
-    pub async fn row_exprs(
-        &self,
-        cx: &QueryContext,
-        rows: &[RowTable],
-        exprs: &[ast::Expr],
-        types: &[Option<DataType>],
-    ) -> QueryResult<Option<RowExprs>> {
-        guarded(Box::pin(async {
-            let query = select(rows, exprs)?;
-            let plan = self.prepare(cx, &query, types, rows).await?;
-            self.stages(&plan, rows)
-        }))
-        .await
-    }
-
     /// A plan over rows at hand as stages; `None` if it is more than projections of them.
-    pub(crate) fn stages(&self, plan: &Plan, rows: &[RowTable]) -> QueryResult<Option<RowExprs>> {
-        let mut compiler = Compiler { planner: self, rows, values: Vec::new(), stages: Vec::new() };
+    pub(crate) fn stages(&self, plan: &Plan, row: &RowTable) -> QueryResult<Option<RowExprs>> {
+        let mut compiler = Compiler { planner: self, row, values: Vec::new(), stages: Vec::new() };
         compiler.find_values(&plan.logical)?;
         let Some(inputs) = compiler.compile(&plan.logical)? else { return Ok(None) };
         let Compiler { values, stages, .. } = compiler;
@@ -129,28 +105,9 @@ impl Planner {
     }
 }
 
-/// `SELECT exprs FROM rows`.
-pub(super) fn select(rows: &[RowTable], exprs: &[ast::Expr]) -> QueryResult<ast::Query> {
-    let quote = types::ident::quote;
-    let from: Vec<String> =
-        rows.iter().enumerate().map(|(i, row)| format!("{ROWS}.r.r{i} AS {}", quote(&row.name))).collect();
-    let text = if from.is_empty() { "SELECT 1".to_owned() } else { format!("SELECT 1 FROM {}", from.join(", ")) };
-    let parsed = sql::parse(&text).ok().and_then(|mut parsed| parsed.pop()).map(|parsed| parsed.statement);
-    let Some(sql::Statement::Query(mut query)) = parsed else {
-        return Err(QueryError::internal(format!("no query: {text}")));
-    };
-    if let ast::SetExpr::Select(select) = query.body.as_mut() {
-        let named = exprs.iter().cloned().enumerate();
-        select.projection = named
-            .map(|(i, expr)| ast::SelectItem::ExprWithAlias { expr, alias: ast::Ident::new(format!("c{i}")) })
-            .collect();
-    }
-    Ok(*query)
-}
-
 struct Compiler<'a> {
     planner: &'a Planner,
-    rows: &'a [RowTable],
+    row: &'a RowTable,
     values: Vec<Value>,
     stages: Vec<Stage>,
 }
@@ -188,23 +145,8 @@ impl Compiler<'_> {
                 self.stages.push(stage);
                 Ok(Some(inputs))
             }
-            LogicalPlan::SubqueryAlias(alias) => self.compile(&alias.input),
             LogicalPlan::TableScan(scan) if scan.filters.is_empty() && scan.fetch.is_none() => {
-                let Some(table) = scan.table_name.table().strip_prefix('r').and_then(|n| n.parse().ok()) else {
-                    return Ok(None);
-                };
-                Ok(self.inputs(table, scan.projection.as_deref()))
-            }
-            LogicalPlan::Join(join) if join.on.is_empty() && join.filter.is_none() => {
-                if join.join_type != JoinType::Inner {
-                    return Ok(None);
-                }
-                let (Some(mut left), Some(right)) = (self.compile(&join.left)?, self.compile(&join.right)?) else {
-                    return Ok(None);
-                };
-                left.extend(right);
-                // What is computed on one side alone would stand before the other side's columns.
-                Ok(self.stages.is_empty().then_some(left))
+                Ok(self.inputs(scan.projection.as_deref()))
             }
             LogicalPlan::EmptyRelation(one) if one.produce_one_row && one.schema.fields().is_empty() => {
                 Ok(Some(Vec::new()))
@@ -213,12 +155,12 @@ impl Compiler<'_> {
         }
     }
 
-    fn inputs(&self, table: usize, projection: Option<&[usize]>) -> Option<Vec<Input>> {
-        let columns = &self.rows.get(table)?.columns;
+    fn inputs(&self, projection: Option<&[usize]>) -> Option<Vec<Input>> {
+        let columns = &self.row.columns;
         let all: Vec<usize> = (0..columns.len()).collect();
         let input = |column: &usize| {
             let (_, ty) = columns.get(*column)?;
-            Some(Input { table, column: *column, ty: *ty })
+            Some(Input { table: 0, column: *column, ty: *ty })
         };
         projection.unwrap_or(&all).iter().map(input).collect()
     }
@@ -291,7 +233,7 @@ impl RowExprs {
         &self.types
     }
 
-    /// The values for each row; a row is one row of each [`RowTable`].
+    /// The values for each row, which is one row or several that stand side by side.
     ///
     /// # Errors
     /// What evaluating gives; [`QueryError::Internal`] for a context that is missing.

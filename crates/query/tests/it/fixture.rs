@@ -1,6 +1,9 @@
 //! A model store, a catalog, two tables, and one call that runs a query.
 
-use catalog::{CatalogCache, NewColumn, NewIndex, NewIndexPart, NewKeyPart, NewPartOf, NewTable, Table};
+use bind::tree::Bound;
+use bind::{BindError, Environment, Found, Relations};
+use builtins::Ty;
+use catalog::{Catalog, CatalogCache, NewColumn, NewIndex, NewIndexPart, NewKeyPart, NewPartOf, NewTable, Table};
 use futures::StreamExt;
 use index::IndexCodec;
 use query::convert::batch_to_rows;
@@ -197,22 +200,28 @@ impl Fixture {
         }
     }
 
-    pub async fn plan(&self, query: &str, types: &[Option<DataType>]) -> Result<Plan, QueryError> {
-        let parsed = sql::parse(query).unwrap();
-        let sql::Statement::Query(tree) = &parsed[0].statement else { panic!("{query}") };
-        self.planner.plan(&self.context().await, tree, types).await
+    pub async fn plan(&self, query: &str, types: &[Option<DataType>]) -> Result<Plan, Failure> {
+        self.plan_in(&self.context().await, query, types).await
     }
 
-    pub async fn run(&self, plan: &Plan, params: &[Datum]) -> Result<Vec<String>, QueryError> {
+    pub async fn plan_in(&self, cx: &QueryContext, query: &str, types: &[Option<DataType>]) -> Result<Plan, Failure> {
+        let bound = bound(&cx.catalog, query, types)?;
+        let said = |at: usize| types.get(at).copied().flatten();
+        let of = |(at, ty): (usize, &Ty)| said(at).or_else(|| ty.data_type()).or_else(|| ty.parameter_type());
+        let parameters = bound.params.iter().enumerate().map(of).collect::<Option<_>>().unwrap();
+        Ok(self.planner.plan_bound(cx, &bound, parameters).await?)
+    }
+
+    pub async fn run(&self, plan: &Plan, params: &[Datum]) -> Result<Vec<String>, Failure> {
         self.run_in(&self.context().await, plan, params).await
     }
 
-    pub async fn run_in(&self, cx: &QueryContext, plan: &Plan, params: &[Datum]) -> Result<Vec<String>, QueryError> {
+    pub async fn run_in(&self, cx: &QueryContext, plan: &Plan, params: &[Datum]) -> Result<Vec<String>, Failure> {
         let mut running = self.planner.execute(cx, plan, params).await?;
         let types: Vec<DataType> = running.columns.iter().map(|column| column.ty).collect();
         let mut rows = Vec::new();
         while let Some(batch) = running.stream.next().await {
-            for row in batch_to_rows(&batch?, &types)? {
+            for row in batch_to_rows(&batch.map_err(QueryError::from)?, &types)? {
                 rows.push(line(&types, &row));
             }
         }
@@ -221,20 +230,69 @@ impl Fixture {
 
     /// Rows as text, values between `|`.
     pub async fn query(&self, query: &str) -> Vec<String> {
-        self.try_query(query).await.unwrap_or_else(|error| panic!("{query}: {error}"))
+        self.try_query(query).await.unwrap_or_else(|error| panic!("{query}: {error:?}"))
     }
 
-    pub async fn try_query(&self, query: &str) -> Result<Vec<String>, QueryError> {
+    pub async fn try_query(&self, query: &str) -> Result<Vec<String>, Failure> {
         let plan = self.plan(query, &[]).await?;
         self.run(&plan, &[]).await
     }
 
-    pub async fn error(&self, query: &str) -> QueryError {
+    pub async fn error(&self, query: &str) -> Failure {
         match self.try_query(query).await {
             Ok(rows) => panic!("{query}: {rows:?}"),
             Err(error) => error,
         }
     }
+}
+
+/// A query that means nothing, or that failed.
+#[derive(Debug)]
+pub enum Failure {
+    Bind(BindError),
+    Query(QueryError),
+}
+
+impl From<BindError> for Failure {
+    fn from(error: BindError) -> Self {
+        Self::Bind(error)
+    }
+}
+
+impl From<QueryError> for Failure {
+    fn from(error: QueryError) -> Self {
+        Self::Query(error)
+    }
+}
+
+impl Failure {
+    /// The SQLSTATE of what means nothing.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Bind(error) => error.sqlstate(),
+            Self::Query(error) => panic!("{error:?}"),
+        }
+    }
+}
+
+/// The tables of `public`.
+struct Names<'a>(&'a Catalog);
+
+impl Relations for Names<'_> {
+    fn find(&self, _: Option<&[String]>, schema: Option<&str>, name: &str) -> Option<Found> {
+        self.0.table(schema.unwrap_or("public"), name).map(|table| Found::Table(Arc::clone(table)))
+    }
+
+    fn schema_of(&self, table: &Table) -> Option<String> {
+        Some(self.0.schema_name(table).to_owned())
+    }
+}
+
+fn bound(catalog: &Catalog, query: &str, types: &[Option<DataType>]) -> Result<Bound, BindError> {
+    let parsed = sql::parse(query).unwrap();
+    let declared: Vec<Option<Ty>> = types.iter().map(|ty| ty.as_ref().map(Ty::of)).collect();
+    let env = Environment { text: query, rules: &types::temporal::Utc };
+    bind::bind(&parsed[0].statement, &Names(catalog), &env, &declared)
 }
 
 fn replace(table: TableId, key: Bytes, fragment: Vec<u8>) -> Mutation {

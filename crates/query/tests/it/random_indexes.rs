@@ -188,10 +188,10 @@ async fn some_writes(transaction: &mut Transaction, table: &Arc<Table>, dice: &m
 }
 
 async fn agree(db: &Fixture, contexts: &[QueryContext], query: &str, seed: u64) {
-    let plan = db.plan(query, &[]).await.unwrap_or_else(|error| panic!("{query}: {error}"));
+    let plan = db.plan(query, &[]).await.unwrap_or_else(|error| panic!("{query}: {error:?}"));
     let mut expected: Option<Vec<String>> = None;
     for (choice, cx) in CHOICES.iter().zip(contexts) {
-        let mut rows = db.run_in(cx, &plan, &[]).await.unwrap_or_else(|error| panic!("{seed} {query}: {error}"));
+        let mut rows = db.run_in(cx, &plan, &[]).await.unwrap_or_else(|error| panic!("{seed} {query}: {error:?}"));
         // What is sorted by one column has its ties in any order.
         if !query.contains("limit") {
             rows.sort();

@@ -1,6 +1,6 @@
 //! What a statement reads from: own writes over a snapshot, stores that can do less, little memory.
 
-use crate::fixture::Fixture;
+use crate::fixture::{Failure, Fixture};
 use query::{PlannerOptions, QueryError, RowCodec};
 use std::sync::Arc;
 use store::{FamilyId, Store};
@@ -97,7 +97,7 @@ async fn what_does_not_fit_in_memory_spills_or_says_so() {
         Fixture::with(PlannerOptions { memory_bytes: 1 << 10, partitions: 1, ..PlannerOptions::default() }).await;
     let join = "select count(*) from generate_series(1, 9999) a(x) join generate_series(1, 9999) b(x) on a.x = b.x + 1";
     let result = tiny.try_query(join).await;
-    assert!(matches!(result, Err(QueryError::Resources { .. })), "{result:?}");
+    assert!(matches!(result, Err(Failure::Query(QueryError::Resources { .. }))), "{result:?}");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Rows: projections, filters, orders, limits, joins, aggregates, parameters.
 
-use crate::fixture::Fixture;
+use crate::fixture::{Failure, Fixture};
 use types::{DataType, Datum};
 
 #[tokio::test]
@@ -209,6 +209,6 @@ async fn joins_that_turn_all_pairs_down_stop_with_their_statement() {
         let mut cx = f.context().await;
         cx.stop = std::sync::Arc::new(StopsAfter(3.into()));
         let stopped = f.run_in(&cx, &plan, &[]).await;
-        assert!(matches!(stopped, Err(query::QueryError::Stopped)), "{text}: {stopped:?}");
+        assert!(matches!(stopped, Err(Failure::Query(query::QueryError::Stopped))), "{text}: {stopped:?}");
     }
 }

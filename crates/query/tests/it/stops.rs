@@ -1,6 +1,6 @@
 //! A statement that is stopped while it is planned.
 
-use crate::fixture::Fixture;
+use crate::fixture::{Failure, Fixture};
 use query::{QueryError, Stop};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,12 +20,11 @@ impl Stop for StopsAfter {
 async fn planning_ends_when_its_statement_is_stopped() {
     let fixture = Fixture::new().await;
     fixture.flights(None).await;
-    let parsed = sql::parse("select count(*) from flights a, flights b where a.flight = b.flight").unwrap();
-    let sql::Statement::Query(tree) = &parsed[0].statement else { panic!("no query") };
+    let query = "select count(*) from flights a, flights b where a.flight = b.flight";
     for asked in [0, 1, 10] {
         let mut cx = fixture.context().await;
         cx.stop = Arc::new(StopsAfter(AtomicUsize::new(asked)));
-        let planned = fixture.planner.plan(&cx, tree, &[]).await.map(|plan| plan.columns.len());
-        assert!(matches!(planned, Err(QueryError::Stopped)), "asked {asked} times: {planned:?}");
+        let planned = fixture.plan_in(&cx, query, &[]).await.map(|plan| plan.columns.len());
+        assert!(matches!(planned, Err(Failure::Query(QueryError::Stopped))), "asked {asked} times: {planned:?}");
     }
 }

@@ -23,9 +23,7 @@ struct Chain<'a> {
 impl<'a> Chain<'a> {
     fn of(rel: &'a Rel) -> Option<Self> {
         match rel {
-            Rel::Scan { table, cols, lock: None, .. } => {
-                Some(Self { table, cols, filters: Vec::new(), exprs: Vec::new() })
-            }
+            Rel::Scan { table, cols, .. } => Some(Self { table, cols, filters: Vec::new(), exprs: Vec::new() }),
             Rel::Filter { input, all } => {
                 let mut chain = Self::of(input)?;
                 chain.filters.extend(all);

@@ -50,8 +50,7 @@ impl Compiler<'_> {
                 let node = self.values(cols, rows)?;
                 self.filtered(node, &ask)
             }
-            Rel::Scan { table, cols, lock: None, .. } => self.scan(table, cols, ask),
-            Rel::Scan { .. } => no("row locks"),
+            Rel::Scan { table, cols, .. } => self.scan(table, cols, ask),
             Rel::Computed { .. } => no("a computed relation"),
             Rel::CteScan { cte, cols } => {
                 let node = self.cte(*cte, cols)?;

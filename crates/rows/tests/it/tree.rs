@@ -71,7 +71,7 @@ pub fn subquery(kind: SubqueryKind, rel: Rel, cols: Vec<ColId>, free: &[usize], 
 /// All columns of a table; their ids begin at `first`.
 pub fn scan(table: &Arc<Table>, first: usize) -> Rel {
     let cols = (0..table.columns.len()).map(|at| (at, id(first + at))).collect();
-    Rel::Scan { table: Arc::clone(table), rel: RelId(first as u32), cols, lock: None }
+    Rel::Scan { table: Arc::clone(table), rel: RelId(first as u32), cols }
 }
 
 pub fn filter(input: Rel, all: Vec<Scalar>) -> Rel {

@@ -5,6 +5,7 @@
 
 use crate::ast::{Select, TableFactor, Visitor};
 use crate::lexer::Piece;
+use crate::name::folded;
 use crate::statement::walk;
 use crate::{Hint, Statement};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Whitespace};
@@ -187,10 +188,6 @@ fn named(factor: &TableFactor) -> Option<(String, Option<String>)> {
     let TableFactor::Table { name, alias, .. } = factor else { return None };
     let table = name.0.last().and_then(|part| part.as_ident())?;
     Some((folded(table), alias.as_ref().map(|alias| folded(&alias.name))))
-}
-
-fn folded(ident: &crate::ast::Ident) -> String {
-    if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_lowercase() }
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ pub(super) fn check(factor: &TableFactor) -> Verdict {
             refuse_if(sample.is_some(), "TABLESAMPLE", Place::Words(&["TABLESAMPLE"]))?;
             check_alias(alias.as_ref())
         }
-        TableFactor::Function { lateral: _, name, args: _, with_ordinality, alias } => {
-            refuse_if(*with_ordinality, "WITH ORDINALITY", name.span())?;
+        TableFactor::Function { lateral: _, name, args: _, with_ordinality: _, alias } => {
+            name.0.iter().filter_map(|part| part.as_ident()).try_for_each(check_name)?;
             check_alias(alias.as_ref())
         }
         TableFactor::UNNEST { alias, array_exprs: _, with_offset, with_offset_alias: _, with_ordinality: _ } => {

@@ -14,8 +14,6 @@ use types::DataType;
 pub enum Ways {
     /// Row programs and plans.
     RowPrograms,
-    /// Plans of the bound tree and plans of the syntax.
-    Binder,
     /// Literals as parameters and literals as they are written.
     Literals,
 }
@@ -25,7 +23,6 @@ impl Ways {
     fn setting(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::RowPrograms => ("bennu.row_programs", "all", "off"),
-            Self::Binder => ("bennu.binder", "auto", "off"),
             Self::Literals => ("bennu.parameterize", "always", "off"),
         }
     }
@@ -34,24 +31,7 @@ impl Ways {
     fn ran(self) -> &'static str {
         match self {
             Self::RowPrograms => "statements_row_program_total",
-            Self::Binder => "statements_lowered_total",
             Self::Literals => "statements_parameterized_total",
-        }
-    }
-
-    /// What else is set, so that a query goes either way.
-    fn also_set(self) -> &'static [&'static str] {
-        match self {
-            Self::RowPrograms | Self::Literals => &[],
-            Self::Binder => &["SET bennu.row_programs = off", "SET bennu.point_programs = off"],
-        }
-    }
-
-    /// What undoes that.
-    fn reset(self) -> &'static [&'static str] {
-        match self {
-            Self::RowPrograms | Self::Literals => &[],
-            Self::Binder => &["RESET bennu.row_programs", "RESET bennu.point_programs"],
         }
     }
 }
@@ -68,8 +48,6 @@ pub(crate) struct Compared {
 pub(crate) struct Told {
     /// Queries that went both ways.
     pub(crate) compared: usize,
-    /// Why others did not, as far as EXPLAIN tells.
-    pub(crate) reasons: Vec<String>,
     /// Those that did not answer alike.
     pub(crate) differ: Vec<String>,
 }
@@ -127,28 +105,11 @@ impl Compared {
         Ok((Outcome { columns, parameters, rows }, output))
     }
 
-    /// Why the query is planned from its syntax.
-    async fn reason(&mut self, sql: &str) -> Option<String> {
-        if self.ways != Ways::Binder {
-            return None;
-        }
-        let Ok(DBOutput::Rows { rows, .. }) = self.library.run(&format!("EXPLAIN (VERBOSE) {sql}")).await else {
-            return None;
-        };
-        let lines = rows.into_iter().flatten();
-        let reason = |line: String| Some(line.strip_prefix("Planned from: syntax (")?.strip_suffix(')')?.to_owned());
-        lines.filter_map(reason).next()
-    }
-
     async fn compare(&mut self, sql: &str) -> Result<Output, FrontError> {
-        for also in self.ways.also_set() {
-            self.library.run(also).await?;
-        }
         let (_, one, other) = self.ways.setting();
         let (before, usual) = (self.ran(), self.setting().await?);
         let (first, output) = self.outcome(one, sql).await?;
         let ran = self.ran() > before;
-        let reason = if ran { None } else { self.reason(sql).await };
         if ran || output.is_err() {
             let (second, _) = self.outcome(other, sql).await?;
             let mut told =
@@ -158,13 +119,7 @@ impl Compared {
                 told.differ.push(format!("{sql}\n  {one:<5} {first:?}\n  {other:<5} {second:?}"));
             }
         }
-        if let Ok(mut told) = self.told.lock() {
-            told.reasons.extend(reason);
-        }
         self.library.run(&format!("SET {} = '{usual}'", self.ways.setting().0)).await?;
-        for reset in self.ways.reset() {
-            self.library.run(reset).await?;
-        }
         output
     }
 }

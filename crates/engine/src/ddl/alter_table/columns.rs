@@ -10,9 +10,9 @@ use crate::ddl::create_table::new_column;
 use crate::ddl::generated::OwnSequence;
 use crate::ddl::index_expr::renamed_index_texts;
 use crate::ddl::rewrite::Rewrite;
+use crate::dml::RowTable;
 use crate::error::{EngineResult, Fault, fail};
 use catalog::Table;
-use query::RowTable;
 use sql::{ColumnDef, DefaultExpr, Generated};
 use types::Datum;
 

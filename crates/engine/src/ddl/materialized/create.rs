@@ -3,8 +3,10 @@
 use super::incremental::Shape;
 use super::refresh::fill;
 use super::schedule::{Options, options};
+use crate::Session;
+use crate::ddl::view::ViewDefinition;
 use crate::error::{EngineResult, Fault, fail};
-use crate::{Session, turn};
+use crate::statement::Source;
 use catalog::{Draft, Materialized, NewColumn, NewTable, PreparedTable, Table};
 use query::{OutputColumn, Plan};
 use sql::{CreateMaterializedView, ast};
@@ -57,22 +59,14 @@ impl Session {
         if let Some(number) = sql::placeholders(&statement).checked_sub(1) {
             return fail(Fault::NoSuchParameter { number: number + 1 });
         }
-        let context = self.planning_context(&catalog).await?;
-        let planner = Arc::clone(self.engine.planner());
-        let looking = turn::all_apart(async { Ok(planner.view_definition(&context, &create.query).await?) });
-        let found = self.running().stoppable(looking).await?;
-        let plan = self.plan(&catalog, &create.query, &[]).await?;
+        let ViewDefinition { plan, reads } = self.view_definition(&catalog, &Source::of_query(&create.query)).await?;
         let columns = columns(&create.columns, &plan)?;
         let own: Vec<&str> = plan.columns.iter().map(|column| column.name.as_str()).collect();
         let wanted: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         let query = sql::with_names(&create.query, &own, &wanted, &create.name.name);
         let mut new = NewTable::new(schema, create.name.name.clone());
-        new.materialized = Some(Materialized {
-            query,
-            search_path: self.search_path(),
-            reads: found.reads,
-            ..Materialized::default()
-        });
+        new.materialized =
+            Some(Materialized { query, search_path: self.search_path(), reads, ..Materialized::default() });
         new.columns = columns;
         Ok(new)
     }

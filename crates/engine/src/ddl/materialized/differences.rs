@@ -110,7 +110,8 @@ impl Session {
         let both = Arc::new(draft.catalog().clone());
         let differences = Differences { target, catalog: both, new: staged.table().name.clone(), keys };
         self.refuse_doubled(&differences).await?;
-        let leaving = self.plan_text(&differences.catalog, &differences.leaving()).await?;
+        let path = self.search_path();
+        let leaving = self.plan_keys(&differences.catalog, &path, &differences.leaving()).await?;
         self.delete_many(work, &differences.target, &leaving, &[]).await?;
         work.txn.end_statement()?;
         let coming = self.plan_text(&differences.catalog, &differences.coming()).await?;
@@ -171,7 +172,7 @@ impl Session {
 
     async fn plan_text(&mut self, catalog: &Arc<Catalog>, text: &str) -> EngineResult<Arc<Plan>> {
         let query = sql::parse_query(text).map_err(EngineError::from)?;
-        self.plan(catalog, &query, &[]).await
+        self.plan(catalog, &query).await
     }
 }
 
@@ -186,7 +187,7 @@ impl Differences {
 
     fn old_rows(&self) -> String {
         let (schema, table) = (quote(&self.target.schema), quote(&self.target.table.name));
-        format!("{}.{schema}.{table} AS m", query::WITH_ROW_IDS)
+        format!("{schema}.{table} AS m")
     }
 
     /// Are a row `n` of the query and a row `m` of the view equal?
@@ -196,13 +197,10 @@ impl Differences {
         keys.chain(self.columns().iter().map(same)).collect::<Vec<_>>().join(" AND ")
     }
 
-    /// Keys of the rows of the view that the query has no more.
+    /// Rows of the view that the query has no more, as a statement that deletes them.
     fn leaving(&self) -> String {
-        let key: Vec<String> =
-            self.target.table.key_columns().map(|column| format!("m.{}", quote(&column.name))).collect();
         format!(
-            "SELECT {} FROM {} WHERE NOT EXISTS (SELECT 1 FROM {} WHERE {})",
-            key.join(", "),
+            "DELETE FROM {} WHERE NOT EXISTS (SELECT 1 FROM {} WHERE {})",
             self.old_rows(),
             self.new_rows(),
             self.equal()

@@ -19,8 +19,10 @@ mod schedule;
 pub(crate) use schedule::interval;
 
 use crate::Session;
-use crate::error::{EngineResult, Fault, fail};
+use crate::dml::keys_of;
+use crate::error::{EngineError, EngineResult, Fault, fail};
 use crate::search_path::before_look_up;
+use crate::statement::Source;
 use catalog::{Catalog, CatalogResult, Draft, Materialized, Table, TableOid};
 use query::{Plan, QueryContext};
 use sql::ObjectName;
@@ -167,11 +169,21 @@ impl Session {
         path: &[String],
         query: &sql::ast::Query,
     ) -> EngineResult<Arc<Plan>> {
-        let context = QueryContext { search_path: path.to_vec(), ..self.planning_context(catalog).await? };
-        let guard = self.running();
-        let planner = Arc::clone(self.engine.planner());
-        let planning = crate::turn::all_apart(async { Ok(planner.plan(&context, query, &[]).await?) });
-        Ok(Arc::new(guard.stoppable(planning).await?))
+        let bound = self.bound_in(catalog, path, &Source::of_query(query));
+        let bound = bound.map_err(|error| EngineError::of_bind_text(&error))?;
+        self.lowered(catalog, &bound, Vec::new()).await
+    }
+
+    /// The plan of the keys of the rows that a DELETE is about, with its names looked up in these schemas.
+    async fn plan_keys(&mut self, catalog: &Arc<Catalog>, path: &[String], text: &str) -> EngineResult<Arc<Plan>> {
+        let Some(parsed) = sql::parse(text)?.pop() else {
+            return fail(Fault::Internal { detail: format!("no statement: {text}") });
+        };
+        let bound = self.bound_in(catalog, path, &Source::of_statement(parsed.statement));
+        match keys_of(&bound.map_err(|error| EngineError::of_bind_text(&error))?) {
+            Some(keys) => self.lowered(catalog, &keys, Vec::new()).await,
+            None => fail(Fault::Internal { detail: format!("no rows to delete: {text}") }),
+        }
     }
 
     /// Writes the rows of the query into storage that nobody sees yet, of a table without indexes.

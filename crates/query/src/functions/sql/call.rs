@@ -1,6 +1,5 @@
 //! A function of ours as the planner sees it.
 
-use super::missing::{no_such_call, no_such_function};
 use super::resolve::{Argument, resolve};
 use super::{Chosen, Definition};
 use crate::classify::too_large_batch;
@@ -55,14 +54,14 @@ impl SqlFunction {
         }
     }
 
-    /// The form for arguments of these Arrow types. Text may still be a constant that is none: that is settled
+    /// The form for arguments of these Arrow types. Text may still be a constant that is none: that is decided
     /// later, so here it fits everything if it must.
     fn chosen(&self, args: &[ArrowType]) -> Option<Chosen> {
         let argument = |lenient: bool| {
             move |ty: &ArrowType| match sql_type(ty) {
                 _ if ty.is_null() => Argument::Unknown,
                 Some(DataType::Text) | None if lenient => Argument::Unknown,
-                // Constants are bigints before they are settled.
+                // Constants that DataFusion has made are bigints.
                 Some(DataType::BigInt) if lenient => Argument::Known(DataType::Integer),
                 Some(ty) => Argument::Known(ty),
                 None => Argument::Unknown,
@@ -75,18 +74,8 @@ impl SqlFunction {
     }
 
     fn chosen_or_fail(&self, args: &[ArrowType]) -> QueryResult<Chosen> {
-        self.chosen(args).ok_or_else(|| {
-            let names: Vec<String> = args.iter().map(sql_name).collect();
-            no_such_function(self.definition.name, &names)
-        })
+        self.chosen(args).ok_or_else(|| QueryError::internal(format!("{}() of {args:?}", self.definition.name)))
     }
-}
-
-fn sql_name(ty: &ArrowType) -> String {
-    if ty.is_null() {
-        return "unknown".to_owned();
-    }
-    sql_type(ty).map_or_else(|| "record".to_owned(), |ty| ty.base_name().to_owned())
 }
 
 /// A call of a function of ours.
@@ -150,7 +139,7 @@ impl ScalarUDFImpl for SqlFunction {
 
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
         let types: Vec<ArrowType> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
-        let chosen = self.chosen(&types).ok_or_else(|| no_such_call(self.definition.name, &args))?;
+        let chosen = self.chosen_or_fail(&types)?;
         let returns = chosen.returns;
         let scale = if self.pinned { None } else { shown_scale(self.definition.name, &args) };
         let returns = match (returns, scale) {

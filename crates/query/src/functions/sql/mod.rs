@@ -9,11 +9,9 @@
 //! numbers widen, text never becomes a number. NULL in gives NULL out unless an overload says otherwise.
 
 mod call;
-mod missing;
 mod resolve;
 
 pub(crate) use call::{SqlFunction, call_of, without_views};
-pub(crate) use missing::{Told, missing_function, no_such_function};
 pub(crate) use resolve::{Argument, resolve, widens};
 
 use crate::error::{QueryError, QueryResult};

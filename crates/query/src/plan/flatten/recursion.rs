@@ -5,8 +5,8 @@
 
 use super::domain::{Domain, Names};
 use super::push::{arranged, push, requalified};
-use crate::pg_semantics::is_work_table;
 use crate::plan::stop::step;
+use crate::representation::is_work_table;
 use arrow::datatypes::Schema;
 use datafusion::catalog::cte_worktable::CteWorkTable;
 use datafusion::common::tree_node::TreeNodeRecursion;

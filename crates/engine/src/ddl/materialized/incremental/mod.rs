@@ -115,7 +115,7 @@ impl Session {
             let texts = Texts::new(&catalog, &found.table, &found.made_of, &log)?;
             let groups = Groups {
                 everything: self.plan_query(&catalog, &search_path, &texts.everything()).await?,
-                log_rows: self.plan_query(&catalog, &search_path, &texts.log_rows()).await?,
+                log_rows: self.plan_keys(&catalog, &search_path, &texts.log_rows()).await?,
                 search_path: search_path.clone(),
                 view,
                 catalog,
@@ -140,7 +140,7 @@ impl Session {
         let mut parts = Vec::with_capacity(kinds.len());
         for which in kinds {
             let old = texts.old_rows(&schema, &found.table, which);
-            let old = self.plan_query(catalog, search_path, &old).await?;
+            let old = self.plan_keys(catalog, search_path, &old).await?;
             let new = self.plan_query(catalog, search_path, &texts.new_rows(which)?).await?;
             parts.push((old, new));
         }

@@ -79,14 +79,7 @@ impl Session {
         catalog: &Catalog,
         query: &sql::ast::Query,
     ) -> EngineResult<Shape> {
-        let text = query.to_string();
-        let Some(source) = Source::all(&text, sql::parse(&text)?, &[]).pop() else {
-            return fail(Fault::Internal { detail: "a query without a statement".to_string() });
-        };
-        let bound = self.bound(catalog, &source).map_err(|error| match error.is_not_built() {
-            true => refused(&error.to_string(), "Leave incremental out."),
-            false => EngineError::of_bind(&error, &source),
-        })?;
+        let bound = self.bound_statement(catalog, &Source::of_query(query))?;
         check_names(query)?;
         check_functions(&bound)?;
         let Body::Query(query) = &bound.body else {

@@ -3,7 +3,7 @@
 //! ```text
 //!   touched   SELECT DISTINCT keys FROM log AS t                     keys of the groups that have changed
 //!   new       the view's query, its table JOIN touched ON keys       those groups as they are now
-//!   old       rows of the view JOIN touched ON keys                  those groups as they were
+//!   old       DELETE of rows of the view USING touched               those groups as they were
 //! ```
 //! Keys without NULL are joined by `=`, which finds rows by an index or the rowkey; those with one in a second pair of queries.
 //!
@@ -11,7 +11,7 @@
 //! view's query: the expressions of the keys mean there what they mean in the view.
 
 use crate::error::{EngineResult, Fault, fail};
-use catalog::{Catalog, EVERYTHING_COLUMN, Incremental, ROW_ID_COLUMN, Table};
+use catalog::{Catalog, EVERYTHING_COLUMN, Incremental, Table};
 use sql::ast::{Expr, Query, Select, SelectItem, SetExpr, TableFactor, TableWithJoins};
 use types::ident::quote;
 
@@ -53,9 +53,9 @@ impl Texts {
         format!("SELECT 1 FROM {} WHERE {} LIMIT 1", self.log, quote(EVERYTHING_COLUMN))
     }
 
-    /// Keys of the rows of the log.
+    /// The rows of the log, as a statement that deletes them.
     pub(super) fn log_rows(&self) -> String {
-        format!("SELECT {} FROM {}.{}", quote(ROW_ID_COLUMN), query::WITH_ROW_IDS, self.log)
+        format!("DELETE FROM {}", self.log)
     }
 
     /// A row, if one of the groups has a NULL in its key.
@@ -64,17 +64,16 @@ impl Texts {
         format!("SELECT 1 FROM ({}) AS {touched} WHERE {} LIMIT 1", self.touched(), self.has_null())
     }
 
-    /// Keys of the view's rows of the groups that have changed.
+    /// The view's rows of the groups that have changed, as a statement that deletes them.
     pub(super) fn old_rows(&self, schema: &str, view: &Table, which: Which) -> String {
-        let keys: Vec<String> = view.key_columns().map(|column| format!("m.{}", quote(&column.name))).collect();
         let names = self.names.iter().map(|name| format!("m.{name}"));
         format!(
-            "SELECT {} FROM {}.{}.{} AS m {}",
-            keys.join(", "),
-            query::WITH_ROW_IDS,
+            "DELETE FROM {}.{} AS m USING ({}) AS {} WHERE {}",
             quote(schema),
             quote(&view.name),
-            self.join(names, which)
+            self.touched(),
+            quote(TOUCHED),
+            self.same(names, which)
         )
     }
 
@@ -90,6 +89,11 @@ impl Texts {
 
     /// Joins the groups that have changed to rows with these keys: each row has one at most.
     fn join(&self, keys: impl Iterator<Item = String>, which: Which) -> String {
+        format!("JOIN ({}) AS {} ON {}", self.touched(), quote(TOUCHED), self.same(keys, which))
+    }
+
+    /// Are these the keys of a group that has changed?
+    fn same(&self, keys: impl Iterator<Item = String>, which: Which) -> String {
         let touched = quote(TOUCHED);
         let operator = match which {
             Which::WithoutNull => "=",
@@ -100,7 +104,7 @@ impl Texts {
         if which == Which::WithNull {
             on.push(format!("({})", self.has_null()));
         }
-        format!("JOIN ({}) AS {touched} ON {}", self.touched(), on.join(" AND "))
+        on.join(" AND ")
     }
 
     fn touched(&self) -> String {

@@ -1,0 +1,136 @@
+//! Expressions over rows at hand that stand in no statement that reads or writes rows: CHECK constraints, generated columns,
+//! parts of indexes, defaults, COPY's WHERE, arguments of EXECUTE.
+
+use super::Writing;
+use super::value::constant_of;
+use crate::Session;
+use crate::dml::row_exprs::{Exprs, Scope};
+use crate::error::{EngineError, EngineResult, Fault, fail};
+use bind::tree::{Body, ColId, Kind, Scalar};
+use bind::{AssignedTo, Clause, Environment, NamedRow, OverRows, RowExpressions};
+use catalog::{Catalog, Table};
+use query::RowInput;
+use sql::ast::Expr;
+use std::collections::BTreeSet;
+use std::slice::from_ref;
+use std::sync::Arc;
+use types::{DataType, Datum, coerce};
+
+/// A row that expressions may name.
+#[derive(Clone, Debug)]
+pub(crate) struct RowTable {
+    /// What its columns are qualified with.
+    pub(crate) name: String,
+    /// Its columns.
+    pub(crate) columns: Vec<(String, DataType)>,
+}
+
+impl RowTable {
+    /// A row of the table as its definitions name it, hidden columns too.
+    pub(crate) fn of(table: &Table) -> Self {
+        let columns = table.columns.iter().map(|column| (column.name.clone(), column.ty)).collect();
+        Self { name: table.name.clone(), columns }
+    }
+}
+
+impl Session {
+    /// Compiles expressions of a clause over a row.
+    ///
+    /// # Errors
+    /// What is wrong with them, and what the clause does not allow.
+    pub(crate) async fn exprs_over(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        row: &RowTable,
+        exprs: &[Expr],
+        clause: Clause,
+    ) -> EngineResult<Exprs> {
+        let rows = [NamedRow { name: &row.name, columns: &row.columns }];
+        self.compile_over(catalog, RowExpressions { rows: &rows, exprs, clause, assigned_to: &[] }).await
+    }
+
+    /// Compiles defaults of columns.
+    pub(super) async fn defaults_over(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        exprs: &[Expr],
+        columns: &[AssignedTo<'_>],
+    ) -> EngineResult<Exprs> {
+        let over = RowExpressions { rows: &[], exprs, clause: Clause::Default, assigned_to: columns };
+        self.compile_over(catalog, over).await
+    }
+
+    /// The value of an expression without columns, not assigned yet; `None`: it is no constant.
+    pub(crate) fn constant_now(
+        &self,
+        catalog: &Catalog,
+        expr: &Expr,
+        clause: Clause,
+        target: AssignedTo<'_>,
+    ) -> EngineResult<Option<Datum>> {
+        let over = RowExpressions { rows: &[], exprs: from_ref(expr), clause, assigned_to: from_ref(&target) };
+        match self.bind_over_rows(catalog, &over)?.bound.body {
+            Body::Exprs(values) => Ok(values.first().and_then(constant_of).cloned()),
+            _ => Ok(None),
+        }
+    }
+
+    /// The value of an expression without columns, as an assignment makes it.
+    ///
+    /// # Errors
+    /// 42804 when it cannot be assigned; those of evaluating.
+    pub(crate) async fn value_now(
+        &mut self,
+        expr: &Expr,
+        clause: Clause,
+        target: AssignedTo<'_>,
+    ) -> EngineResult<Datum> {
+        let catalog = self.engine.catalog().current();
+        let over = RowExpressions { rows: &[], exprs: from_ref(expr), clause, assigned_to: from_ref(&target) };
+        let exprs = self.compile_over(&catalog, over).await?;
+        let context = match exprs.needs_context() {
+            true => {
+                let view = self.read_view().await?;
+                Some(self.query_context(view))
+            }
+            false => None,
+        };
+        let scope = Scope { params: &[], context, env: Some(self.row_environment()) };
+        let value = exprs.eval(&scope, &[], None).await?.pop().unwrap_or(Datum::Null);
+        Ok(coerce::assign(&target.ty, self.time_zone().seen_as(&target.ty, value))?)
+    }
+
+    async fn compile_over(&mut self, catalog: &Arc<Catalog>, over: RowExpressions<'_>) -> EngineResult<Exprs> {
+        if over.exprs.is_empty() {
+            return Ok(Exprs::default());
+        }
+        let OverRows { bound, cols } = self.bind_over_rows(catalog, &over)?;
+        let Body::Exprs(values) = &bound.body else {
+            return fail(Fault::Internal { detail: "expressions that are a statement".to_string() });
+        };
+        let mut used = BTreeSet::new();
+        values.iter().for_each(|value| columns_of(value, &mut used));
+        let input = |(col, row, place): &(ColId, usize, usize)| {
+            let (_, ty) = over.rows.get(*row)?.columns.get(*place)?;
+            used.contains(col).then_some(RowInput { col: *col, row: *row, place: *place, ty: *ty })
+        };
+        let inputs: Vec<RowInput> = cols.iter().filter_map(input).collect();
+        let scalars: Vec<&Scalar> = values.iter().collect();
+        let writing = Writing { catalog, bound: &bound, parameters: &[] };
+        self.bound_exprs(&writing, &scalars, &inputs).await
+    }
+
+    fn bind_over_rows(&self, catalog: &Catalog, over: &RowExpressions<'_>) -> EngineResult<OverRows> {
+        let (zone, path) = (self.time_zone(), self.search_path());
+        let env = Environment { text: "", rules: &zone };
+        let bound = bind::bind_over_rows(over, &self.relations(catalog, &path), &env);
+        bound.map_err(|error| EngineError::of_bind_text(&error))
+    }
+}
+
+fn columns_of(value: &Scalar, into: &mut BTreeSet<ColId>) {
+    if let Kind::Col(col) = &value.kind {
+        into.insert(col.id);
+    }
+    value.each_operand(&mut |operand| columns_of(operand, into));
+}

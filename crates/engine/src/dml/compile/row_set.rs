@@ -1,0 +1,102 @@
+//! The rows that UPDATE and DELETE are about: one full key where they name it, else a plan.
+
+use super::Writing;
+use super::exprs::inputs_of;
+use crate::Session;
+use crate::dml::key_match::key_of;
+use crate::dml::row_source::RowSource;
+use crate::dml::target::Target;
+use crate::dml::update::Rows;
+use crate::error::{EngineResult, Fault, fail};
+use crate::row_program::RowPrograms;
+use bind::tree::{Body, Bound, ColId, ColInfo, Kind, Needs, Output, Query, Rel, Scalar, Update};
+use builtins::{Ty, Volatility};
+use rows::{Builtins, Options};
+use std::sync::Arc;
+
+impl Session {
+    /// The row set: key columns, `computed`, `joined`.
+    pub(super) async fn bound_rows(
+        &mut self,
+        writing: &Writing<'_>,
+        target: &Target,
+        update: &Update,
+        computed: &[&Scalar],
+        joined: &[ColId],
+    ) -> EngineResult<Rows> {
+        let cols = &update.target.old.cols;
+        let key = update.own.as_deref().filter(|_| self.point_programs());
+        if let Some((key, beside)) = key.and_then(|own| key_of(target, cols, own.iter())) {
+            let filter = all_of(&beside);
+            let mut scalars = computed.to_vec();
+            scalars.extend(&filter);
+            let inputs: Vec<_> = inputs_of(target, cols, 0).collect();
+            let exprs = self.bound_exprs(writing, &scalars, &inputs).await?;
+            let filter = filter.as_ref().map(|_| computed.len());
+            return Ok(Rows::Point { key, exprs, filter });
+        }
+        let Some(bound) = row_set(writing.bound, update, computed, joined) else {
+            return fail(Fault::TooLarge { message: "the statement computes too many columns".to_string() });
+        };
+        let plan = self.lowered(writing.catalog, &bound, writing.parameters.to_vec()).await?;
+        let program = self.short_program(&bound);
+        Ok(Rows::Query { source: RowSource::new(plan, program), own: update.own.is_some() })
+    }
+
+    /// The query as a row program, if it may be one.
+    pub(crate) fn short_program(&self, bound: &Bound) -> Option<rows::Program> {
+        let mode = self.settings.effective().row_programs;
+        // A volatile call must not be made twice, and that is what a hand-over does.
+        if mode == RowPrograms::Off || bound.facts.volatility == Volatility::Volatile {
+            return None;
+        }
+        let hints = Arc::clone(&self.hints);
+        let options = Options { full_scans: mode == RowPrograms::All, index_choice: self.index_choice(), hints };
+        rows::compile(bound, &Builtins, options).ok()
+    }
+}
+
+/// The conditions as one; `None` without any.
+pub(super) fn all_of(conditions: &[&Scalar]) -> Option<Scalar> {
+    match conditions {
+        [] => None,
+        [one] => Some((*one).clone()),
+        all => {
+            let span = all.first().map(|first| first.span).unwrap_or_default();
+            Some(Scalar { kind: Kind::And(all.iter().map(|one| (*one).clone()).collect()), ty: Ty::BOOL, span })
+        }
+    }
+}
+
+/// The keys of the rows that a DELETE is about, as a query.
+pub(crate) fn keys_of(bound: &Bound) -> Option<Bound> {
+    match &bound.body {
+        Body::Delete(delete) => row_set(bound, delete, &[], &[]),
+        _ => None,
+    }
+}
+
+/// The rows as a query of their own.
+fn row_set(bound: &Bound, update: &Update, computed: &[&Scalar], joined: &[ColId]) -> Option<Bound> {
+    let mut cols = bound.cols.clone();
+    let (mut outputs, mut exprs) = (Vec::new(), Vec::new());
+    let mut output = |col: ColId| {
+        let name = format!("c{}", outputs.len());
+        outputs.push(Output { col, name });
+    };
+    update.key.iter().for_each(|col| output(*col));
+    for value in computed {
+        let col = ColId::at(cols.len())?;
+        cols.push(ColInfo { name: "?column?".to_owned(), ty: value.ty, nullable: true, origin: None });
+        exprs.push((col, (*value).clone()));
+        output(col);
+    }
+    joined.iter().for_each(|col| output(*col));
+    let mut rel = update.source.rel.clone();
+    if !exprs.is_empty() {
+        rel = Rel::Project { input: Box::new(rel), exprs };
+    }
+    let query = Query { ctes: update.source.ctes.clone(), rel, outputs };
+    let (params, facts) = (bound.params.clone(), bound.facts);
+    Some(Bound { body: Body::Query(query), cols, params, needs: Needs::default(), facts })
+}

@@ -1,0 +1,174 @@
+//! From the bound tree to key programs: columns of one table, conditions on its key, the key's order, a number of rows.
+//! Whatever is more than that is none.
+
+use super::conditions::{KeyCondition, Test};
+use super::operand::{Limit, Operand};
+use super::order::Order;
+use super::{Compiled, KeyProgram, PointSelect, RangeSelect};
+use crate::ColumnDesc;
+use crate::dml::{Target, column_of, key_of};
+use crate::error::EngineResult;
+use crate::settings::TimeZone;
+use bind::tree::{Body, Bound, ColId, Key, Kind, Output, Rel, Scalar};
+use builtins::{Comparison, comparison};
+use catalog::{Catalog, Table};
+use rowkey::range::CompareOp;
+use std::sync::Arc;
+use types::{DataType, Datum};
+
+/// The nodes of a query that may become a key program.
+struct Shape<'b> {
+    table: &'b Arc<Table>,
+    cols: &'b [(usize, ColId)],
+    conditions: Vec<&'b Scalar>,
+    order: &'b [Key],
+    limit: Option<&'b Scalar>,
+}
+
+/// The query as a key program; `None`: it is more than that, or its rows may be many.
+///
+/// # Errors
+/// What is wrong with the table's definition.
+pub(crate) fn compile(catalog: &Catalog, bound: &Bound, zone: TimeZone) -> EngineResult<Option<Compiled>> {
+    let Body::Query(query) = &bound.body else { return Ok(None) };
+    let Some(shape) = Shape::of(&query.rel).filter(|_| query.ctes.is_empty()) else { return Ok(None) };
+    // Its plan says that it cannot be read.
+    if shape.table.is_unpopulated() {
+        return Ok(None);
+    }
+    let Some(wanted) = query.outputs.iter().map(|output| shape.column(output.col)).collect::<Option<Vec<_>>>() else {
+        return Ok(None);
+    };
+    let target = Target::new(catalog, shape.table, zone)?;
+    let columns = columns(&target, &wanted, &query.outputs);
+    if shape.order.is_empty()
+        && shape.limit.is_none()
+        && let Some((key, beside)) = key_of(&target, shape.cols, shape.conditions.iter().copied())
+        && beside.is_empty()
+    {
+        let program = KeyProgram::Point(Box::new(PointSelect::new(target, key, wanted)));
+        return Ok(Some(Compiled { program, columns }));
+    }
+    let Some(conditions) = shape.key_conditions(&target) else { return Ok(None) };
+    let keys = shape.order.iter().map(|key| Some((shape.column(key.col)?, key))).collect::<Option<Vec<_>>>();
+    let Some(order) = keys.and_then(|keys| Order::of_keys(&target, &keys, &conditions)) else { return Ok(None) };
+    let Some(limit) = shape.limit() else { return Ok(None) };
+    let program = RangeSelect::new(target, conditions, order, limit, &wanted)?;
+    Ok(program.is_short().then(|| Compiled { program: KeyProgram::Range(Arc::new(program)), columns }))
+}
+
+fn columns(target: &Target, wanted: &[usize], outputs: &[Output]) -> Vec<ColumnDesc> {
+    let described = wanted.iter().map(|at| target.describe(*at));
+    described.zip(outputs).map(|(column, output)| ColumnDesc { name: output.name.clone(), ..column }).collect()
+}
+
+impl<'b> Shape<'b> {
+    fn of(rel: &'b Rel) -> Option<Self> {
+        match rel {
+            Rel::Limit { input, offset: None, count, ties } if ties.is_empty() => {
+                let shape = Self::of(input).filter(|shape| shape.limit.is_none())?;
+                Some(Self { limit: count.as_ref(), ..shape })
+            }
+            Rel::Sort { input, keys } => {
+                let shape = Self::of(input).filter(|shape| shape.order.is_empty() && shape.limit.is_none())?;
+                Some(Self { order: keys, ..shape })
+            }
+            Rel::Filter { input, all } => {
+                let mut shape = Self::of(input).filter(|shape| shape.order.is_empty() && shape.limit.is_none())?;
+                shape.conditions.extend(all);
+                Some(shape)
+            }
+            Rel::Scan { table, cols, .. } => {
+                Some(Self { table, cols, conditions: Vec::new(), order: &[], limit: None })
+            }
+            _ => None,
+        }
+    }
+
+    /// The place of a column in the table.
+    fn column(&self, col: ColId) -> Option<usize> {
+        self.cols.iter().find(|(_, id)| *id == col).map(|(at, _)| *at)
+    }
+
+    /// The conditions, all of which are on parts of the key.
+    fn key_conditions(&self, target: &Target) -> Option<Vec<KeyCondition>> {
+        let mut all = Vec::with_capacity(self.conditions.len());
+        for condition in &self.conditions {
+            self.add_condition(target, condition, &mut all)?;
+        }
+        Some(all)
+    }
+
+    fn add_condition(&self, target: &Target, condition: &Scalar, all: &mut Vec<KeyCondition>) -> Option<()> {
+        match &condition.kind {
+            Kind::And(parts) => parts.iter().try_for_each(|part| self.add_condition(target, part, all)),
+            Kind::Call { func, args } => {
+                let [left, right] = args.as_slice() else { return None };
+                let op = operator(comparison(*func)?)?;
+                let (at, op, value) = match (column_of(target, self.cols, left), column_of(target, self.cols, right)) {
+                    (Some(at), None) => (at, op, right),
+                    (None, Some(at)) => (at, mirrored(op), left),
+                    _ => return None,
+                };
+                let (part, ty) = key_part(target, at)?;
+                let operand = Operand::of(&ty, value)?;
+                all.push(KeyCondition { part, ty, test: Test::Compare(op, operand) });
+                Some(())
+            }
+            Kind::InList { eq, arg, list, negated: false } if comparison(*eq) == Some(Comparison::Equal) => {
+                let (part, ty) = key_part(target, column_of(target, self.cols, arg)?)?;
+                let values = list.iter().map(|value| Operand::of(&ty, value)).collect::<Option<Vec<_>>>()?;
+                all.push(KeyCondition { part, ty, test: Test::In(values) });
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    fn limit(&self) -> Option<Limit> {
+        match self.limit.map(|limit| &widened(limit).kind) {
+            None | Some(Kind::Const(Datum::Null)) => Some(Limit::None),
+            Some(Kind::Const(Datum::Int4(rows))) => u64::try_from(*rows).ok().map(Limit::Rows),
+            Some(Kind::Const(Datum::Int8(rows))) => u64::try_from(*rows).ok().map(Limit::Rows),
+            Some(Kind::Param(id)) => Some(Limit::Param(usize::from(id.0))),
+            Some(_) => None,
+        }
+    }
+}
+
+/// The constant that a count of rows widens to a bigint; any other count as it is.
+fn widened(count: &Scalar) -> &Scalar {
+    match &count.kind {
+        Kind::Cast { arg, .. } if matches!(arg.kind, Kind::Const(Datum::Int4(_))) => arg,
+        _ => count,
+    }
+}
+
+/// Which part of the key a column is, and its type. Floats have values that are equal and have several forms.
+fn key_part(target: &Target, at: usize) -> Option<(usize, DataType)> {
+    let part = target.codec.key_columns().iter().position(|column| *column == at)?;
+    let ty = target.column(at)?.ty;
+    (!matches!(ty, DataType::Real | DataType::Double)).then_some((part, ty))
+}
+
+fn operator(comparison: Comparison) -> Option<CompareOp> {
+    Some(match comparison {
+        Comparison::Equal => CompareOp::Eq,
+        Comparison::Less => CompareOp::Lt,
+        Comparison::LessOrEqual => CompareOp::Le,
+        Comparison::Greater => CompareOp::Gt,
+        Comparison::GreaterOrEqual => CompareOp::Ge,
+        Comparison::NotEqual => return None,
+    })
+}
+
+/// The operator with its sides changed.
+fn mirrored(op: CompareOp) -> CompareOp {
+    match op {
+        CompareOp::Lt => CompareOp::Gt,
+        CompareOp::Le => CompareOp::Ge,
+        CompareOp::Gt => CompareOp::Lt,
+        CompareOp::Ge => CompareOp::Le,
+        same @ (CompareOp::Eq | CompareOp::Ne) => same,
+    }
+}

@@ -1,0 +1,49 @@
+//! How long the phases of planning take: of each plan for EXPLAIN, and of all of them for metrics.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// What a plan took to make.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Phases {
+    /// From the bound tree to DataFusion's logical plan, values in their representation and subqueries as joins.
+    pub lower: Duration,
+    /// DataFusion's rules and ours.
+    pub optimize: Duration,
+}
+
+/// Nanoseconds since the planner was made.
+#[derive(Debug, Default)]
+pub(super) struct Totals {
+    lower: AtomicU64,
+    optimize: AtomicU64,
+    physical: AtomicU64,
+}
+
+impl Totals {
+    pub(super) fn add(&self, phases: Phases) {
+        count(&self.lower, phases.lower);
+        count(&self.optimize, phases.optimize);
+    }
+
+    /// Notes that operators were made, which began then.
+    pub(super) fn physical_since(&self, began: Instant) -> Duration {
+        let took = began.elapsed();
+        count(&self.physical, took);
+        took
+    }
+
+    /// Microseconds, under the names of metrics.
+    pub(super) fn figures(&self) -> [(&'static str, u64); 3] {
+        let micros = |total: &AtomicU64| total.load(Ordering::Relaxed) / 1_000;
+        [
+            ("phase_lower_microseconds_total", micros(&self.lower)),
+            ("phase_optimize_microseconds_total", micros(&self.optimize)),
+            ("phase_physical_microseconds_total", micros(&self.physical)),
+        ]
+    }
+}
+
+fn count(total: &AtomicU64, took: Duration) {
+    total.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+}
