@@ -5,7 +5,7 @@
 
 use super::job::JobContext;
 use super::kind::{JobKind, Outcome};
-use super::refresh::{Tried, note, own_session, until_stopped};
+use super::refresh::{Tried, not_due, note, own_session, until_stopped};
 use crate::error::EngineResult;
 use crate::{Engine, Session};
 use async_trait::async_trait;
@@ -46,11 +46,8 @@ impl JobKind for IndexRefreshes {
         let (Some(every), Some(due)) = (refresh.every.filter(|_| own), refresh.due()) else {
             return Ok(Outcome::Done);
         };
-        let tried: Option<Tried> = context.position()?;
-        let due = due.max(tried.map_or(0, |tried| tried.at.saturating_add(every)));
-        let now = engine.now();
-        if due > now {
-            return Ok(Outcome::Later(Duration::from_micros(due.saturating_sub(now).unsigned_abs())));
+        if let Some(later) = not_due(context, &engine, due, every)? {
+            return Ok(later);
         }
         context.phase("refreshing").await?;
         let session = own_session(context, &engine)?;

@@ -6,7 +6,7 @@
 use super::job::JobContext;
 use super::kind::{JobKind, Outcome, to_json};
 use crate::error::EngineResult;
-use crate::{EngineError, Session, SessionStart};
+use crate::{Engine, EngineError, Session, SessionStart};
 use async_trait::async_trait;
 use catalog::{JobRecord, Materialized, Table, TableOid};
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,14 @@ pub(super) struct Tried {
     pub(super) at: i64,
 }
 
+/// When to look again at a refresh that is due then; `None`: it is due. One that failed is due again after its interval.
+pub(super) fn not_due(context: &JobContext, engine: &Engine, due: i64, every: i64) -> EngineResult<Option<Outcome>> {
+    let tried: Option<Tried> = context.position()?;
+    let due = due.max(tried.map_or(0, |tried| tried.at.saturating_add(every)));
+    let wait = due.saturating_sub(engine.now());
+    Ok((wait > 0).then(|| Outcome::Later(Duration::from_micros(wait.unsigned_abs()))))
+}
+
 /// See the module's head.
 pub(super) struct Refresh;
 
@@ -43,11 +51,8 @@ impl JobKind for Refresh {
         let (Some(every), Some(due)) = (view.every.filter(|_| view.job == Some(context.job().id())), view.due()) else {
             return Ok(Outcome::Done);
         };
-        let tried: Option<Tried> = context.position()?;
-        let due = due.max(tried.map_or(0, |tried| tried.at.saturating_add(every)));
-        let now = engine.now();
-        if due > now {
-            return Ok(Outcome::Later(Duration::from_micros(due.saturating_sub(now).unsigned_abs())));
+        if let Some(later) = not_due(context, &engine, due, every)? {
+            return Ok(later);
         }
         context.phase("refreshing").await?;
         let schema = Some(engine.catalog().current().schema_name(&table).to_string());

@@ -10,6 +10,7 @@ mod average;
 mod by_row;
 mod bytes;
 mod cast;
+mod catalog_text;
 mod checked;
 mod clocks;
 mod common;
@@ -31,7 +32,6 @@ mod like;
 mod like_lists;
 mod long_decimal;
 mod math;
-mod name_of_text;
 mod nested_array;
 mod number_template;
 mod numeric;
@@ -60,13 +60,13 @@ mod sql;
 mod sum;
 mod text;
 mod text_parts;
-mod vector_text;
 mod zone;
 
 pub(crate) use afresh::afresh;
 pub(crate) use average::average_of;
 pub(crate) use by_row::ByRow;
 pub(crate) use cast::{cast_in_zone, cast_target, in_digits, postgres_cast, quoted_in_session};
+pub(crate) use catalog_text::{name_of_text, prints_as_vector, vector_text};
 pub(crate) use checked::{checked_arithmetic, checked_negative};
 pub(crate) use common::{datafusions_own, largest_or_smallest};
 pub(crate) use counted::array_agg;
@@ -76,7 +76,6 @@ pub(crate) use labelled::{
     WITH_EACH, as_summed, compared_with_each, is_nullable, label_of, labelled, nullable, summand,
 };
 pub(crate) use like::{matched as like_match, with_backslashes};
-pub(crate) use name_of_text::name_of_text;
 pub(crate) use nested_array::{as_deep, dimensions, even, flat, in_dimensions, is_nested};
 pub(crate) use one_row::one_row;
 pub(crate) use operators::{interval_span, numeric_quotient, operator};
@@ -90,7 +89,6 @@ pub(crate) use session_constant::{session_constant, session_moment, value_of as 
 pub(crate) use spread::{Spread, square};
 pub(crate) use sql::{Argument, SqlFunction, call_of, resolve};
 pub(crate) use sum::own_sum;
-pub(crate) use vector_text::{prints_as_vector, vector_text};
 pub(crate) use zone::{Zone, offset_of, without_zone};
 
 use datafusion::logical_expr::ScalarUDF;

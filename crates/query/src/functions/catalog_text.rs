@@ -1,0 +1,112 @@
+//! Texts of values of `pg_catalog`: a text as a `name`, which holds 63 bytes, and vectors, `1 2 3`, which print without braces.
+
+use arrow::array::{ArrayRef, AsArray, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType as ArrowType, Field};
+use datafusion::common::Result;
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use std::sync::Arc;
+
+/// Bytes of a name, at most.
+const LONGEST: usize = 63;
+
+/// Where a field says which type of `pg_type` it is, for types that SQL has not here.
+const PG_TYPE_KEY: &str = "bennu.pg_type";
+
+/// Is it an `int2vector` or `oidvector`?
+pub(crate) fn prints_as_vector(field: &Field) -> bool {
+    matches!(field.data_type(), ArrowType::List(_))
+        && field.metadata().get(PG_TYPE_KEY).is_some_and(|name| name.ends_with("vector"))
+}
+
+/// As much of the text as a name holds.
+pub(crate) fn name_of_text(text: Expr) -> Expr {
+    call("name_of_text", Shown::Name, text)
+}
+
+/// The text of a vector.
+pub(crate) fn vector_text(list: Expr) -> Expr {
+    call("vector_text", Shown::Vector, list)
+}
+
+fn call(name: &'static str, shown: Shown, value: Expr) -> Expr {
+    let function = CatalogText { name, shown, signature: Signature::any(1, Volatility::Immutable) };
+    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(ScalarUDF::new_from_impl(function)), vec![value]))
+}
+
+/// What is shown as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Shown {
+    Name,
+    Vector,
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct CatalogText {
+    name: &'static str,
+    shown: Shown,
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for CatalogText {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[ArrowType]) -> Result<ArrowType> {
+        Ok(ArrowType::Utf8)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let mut texts: Vec<Option<String>> = Vec::with_capacity(args.number_rows);
+        for array in ColumnarValue::values_to_arrays(&args.args)? {
+            match self.shown {
+                Shown::Name => {
+                    let full = cast(&array, &ArrowType::Utf8)?;
+                    texts
+                        .extend(full.as_string::<i32>().iter().map(|text| text.map(|text| shortened(text).to_owned())));
+                }
+                Shown::Vector => {
+                    let Some(lists) = array.as_list_opt::<i32>() else { continue };
+                    for list in lists.iter() {
+                        texts.push(list.map(|list| print(&list)).transpose()?);
+                    }
+                }
+            }
+        }
+        Ok(ColumnarValue::Array(Arc::new(StringArray::from(texts))))
+    }
+}
+
+fn print(items: &ArrayRef) -> Result<String> {
+    let items = cast(items, &ArrowType::Utf8)?;
+    Ok(items.as_string::<i32>().iter().flatten().collect::<Vec<_>>().join(" "))
+}
+
+/// The text up to the last letter that fits.
+fn shortened(text: &str) -> &str {
+    let mut end = text.len().min(LONGEST);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortened;
+
+    #[test]
+    fn a_name_ends_with_a_whole_letter() {
+        assert_eq!(shortened("short"), "short");
+        assert_eq!(shortened(&"x".repeat(70)).len(), 63);
+        assert_eq!(shortened(&"ä".repeat(40)).len(), 62);
+    }
+}
