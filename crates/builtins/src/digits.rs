@@ -5,6 +5,7 @@
 //! these rules, so that a statement shows the same whichever runs it.
 
 use crate::{Ty, TypeId};
+use types::{Datum, NUMERIC_MAX_SCALE};
 
 /// Precision and scale; `None`: every value has its own.
 pub type Digits = Option<(u8, u8)>;
@@ -33,6 +34,33 @@ pub fn of_call(function: &str, args: &[Ty]) -> Digits {
         },
         ("numeric_mod", [a, b]) => form(whole(*a).min(whole(*b)), a.1.max(b.1)),
         ("numeric_uminus" | "numeric_uplus" | "numeric_abs", [a]) => Some(*a),
+        _ => None,
+    }
+}
+
+/// What a function makes whose constant arguments tell the digits: `round(x, 2)` has two.
+pub fn of_constants<'a>(function: &str, args: &[Ty], constant: &dyn Fn(usize) -> Option<&'a Datum>) -> Digits {
+    let scale = match (function, args.len()) {
+        ("round" | "trunc", 2) => match constant(1)? {
+            Datum::Int4(digits) => u8::try_from((*digits).max(0)).ok().filter(|digits| *digits <= NUMERIC_MAX_SCALE)?,
+            _ => return None,
+        },
+        ("round" | "trunc" | "ceil" | "ceiling" | "floor", 1) => 0,
+        ("extract", 2) => match constant(0)? {
+            Datum::Text(field) => of_field(field, args.get(1)?.id == TypeId::DATE)?,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some((MOST, scale))
+}
+
+/// Of a field of a date or time.
+fn of_field(field: &str, of_date: bool) -> Option<u8> {
+    match field.to_ascii_lowercase().as_str() {
+        "second" => Some(6),
+        "milliseconds" => Some(3),
+        "epoch" if !of_date => Some(6),
         _ => None,
     }
 }

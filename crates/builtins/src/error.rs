@@ -1,5 +1,6 @@
 //! Errors of bodies: typed, without SQLSTATE; `engine` chooses that in one match.
 
+use std::sync::Arc;
 use types::TypeError;
 
 /// A value that cannot be computed.
@@ -28,6 +29,9 @@ pub enum EvalError {
     /// A value that does not fit its type.
     #[error(transparent)]
     Type(#[from] TypeError),
+    /// What a function failed with that is written outside of this crate.
+    #[error(transparent)]
+    Outside(Arc<dyn std::error::Error + Send + Sync>),
     /// A defect: something that binding should have refused (XX000).
     #[error("internal error: {detail}")]
     Internal {

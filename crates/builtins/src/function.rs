@@ -10,6 +10,15 @@ pub type Body = fn(&Env, &[Datum]) -> Result<Datum, EvalError>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FuncId(pub u32);
 
+impl FuncId {
+    /// `text || text`.
+    pub const TEXTCAT: Self = Self(1258);
+    /// `text || anynonarray`.
+    pub const TEXTANYCAT: Self = Self(2003);
+    /// `anynonarray || text`.
+    pub const ANYTEXTCAT: Self = Self(2004);
+}
+
 /// What a function is called on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

@@ -158,7 +158,7 @@ impl CatalogCache {
         }
         let turn = self.shared.turn.lock().await;
         // Another statement may have looked while this one waited for its turn.
-        if self.is_follow_due() { self.look(turn).await } else { Ok(()) }
+        if self.is_follow_due() { Box::pin(self.look(turn)).await } else { Ok(()) }
     }
 
     /// As [`Self::follow`], however short ago the last look was.
@@ -194,7 +194,7 @@ impl CatalogCache {
         if tables.is_empty() || self.shared.store.capabilities().exclusive {
             return Ok(());
         }
-        self.follow_now().await?;
+        Box::pin(self.follow_now()).await?;
         let catalog = self.current();
         let unchanged = |(storage, epoch): (&TableId, &u64)| {
             let staged = catalog.staged.contains(&storage.0);

@@ -200,7 +200,7 @@ impl Session {
         {
             return Ok(Arc::clone(compiled));
         }
-        let compiled = self.compile_cached(source, version).await?;
+        let compiled = Box::pin(self.compile_cached(source, version)).await?;
         if let Some(prepared) = prepared {
             // The client was told the columns and will read them so.
             if !same_columns(prepared.columns.as_deref(), compiled.columns.as_deref()) {

@@ -1,4 +1,7 @@
 //! From a parsed statement to its answer: who does it.
+//!
+//! The future of a short statement is copied at each `await` on its way (the compiler does not build it in place, and a copy is of
+//! the whole, begun or not), so what such a statement does not do is boxed: compiling, definitions, EXPLAIN, COPY, plans of rows.
 
 use crate::array_parameters::spelled_out;
 use crate::current_of::cursor_of;
@@ -222,17 +225,17 @@ impl Session {
             | Statement::Comment(_)
             | Statement::Truncate { .. } => {
                 self.engine.counters().utility.add(1);
-                self.outside_implicit(source).await
+                Box::pin(self.outside_implicit(source)).await
             }
             Statement::DeclareCursor(declare) => {
-                self.declare_cursor(declare, source, prepared, params).await.map(Answer::Done)
+                Box::pin(self.declare_cursor(declare, source, prepared, params)).await.map(Answer::Done)
             }
             Statement::Fetch(fetch) => self.fetch(fetch).await,
-            Statement::Explain(explain) => self.explain(explain, source).await,
-            Statement::Copy(copy) => self.copy(copy, source).await,
+            Statement::Explain(explain) => Box::pin(self.explain(explain, source)).await,
+            Statement::Copy(copy) => Box::pin(self.copy(copy, source)).await,
             other => {
                 self.engine.counters().utility.add(1);
-                self.utility(other, &source.text, &source.hints).await
+                Box::pin(self.utility(other, &source.text, &source.hints)).await
             }
         }
     }
@@ -322,7 +325,7 @@ impl Session {
     ) -> EngineResult<Answer> {
         self.check_writable(command(&source.statement))?;
         if cursor_of(&source.statement).is_some() {
-            return self.run_at_cursor(source, prepared, params).await;
+            return Box::pin(self.run_at_cursor(source, prepared, params)).await;
         }
         let mut compiled = self.compile(source, prepared).await?;
         check_parameters(&compiled, prepared.is_some(), params)?;
@@ -365,7 +368,7 @@ impl Session {
         let mut reruns = 0;
         let outcome = loop {
             if compiled.locks_within {
-                compiled = self.lock_subqueries(&mut work, source, compiled, params).await?;
+                compiled = Box::pin(self.lock_subqueries(&mut work, source, compiled, params)).await?;
             }
             let done = self.write(&mut work, &compiled, params).await;
             // A block cannot run it anew as `run_write` does, but it can go on where nothing was written yet.

@@ -141,7 +141,7 @@ impl Session {
         params: Vec<Datum>,
         memory: Arc<HeldMemory>,
     ) -> EngineResult<Vec<Vec<Datum>>> {
-        Ok(self.collect_held(context, plan, params, memory, usize::MAX).await??)
+        Ok(Box::pin(self.collect_held(context, plan, params, memory, usize::MAX)).await??)
     }
 
     /// As [`Self::collect`]; `None` where they take most of memory.
@@ -156,7 +156,7 @@ impl Session {
         memory: Arc<HeldMemory>,
     ) -> EngineResult<Option<Vec<Vec<Datum>>>> {
         let most = self.engine.planner().memory_bytes() / PART_OF_ROWS;
-        Ok(self.collect_held(context, plan, params, memory, most).await?.ok())
+        Ok(Box::pin(self.collect_held(context, plan, params, memory, most)).await?.ok())
     }
 
     /// All rows, or why memory does not hold them.

@@ -182,9 +182,8 @@ impl Wire {
     pub(crate) async fn watch_statement<T>(
         &mut self,
         live: &LiveNotices,
-        work: impl Future<Output = T>,
+        mut work: impl Future<Output = T> + Unpin,
     ) -> Result<T, End> {
-        tokio::pin!(work);
         loop {
             // Dropping what watches is fine: it keeps nothing but bytes that it has put into the input.
             let told = tokio::select! {
@@ -199,9 +198,8 @@ impl Wire {
         }
     }
 
-    /// Waits for `work` and watches the client meanwhile: when it goes, `work` is dropped.
-    pub(crate) async fn watch<T>(&mut self, work: impl Future<Output = T>) -> Result<T, End> {
-        tokio::pin!(work);
+    /// Waits for `work` and watches the client meanwhile: when it goes, `work` is to be dropped.
+    pub(crate) async fn watch<T>(&mut self, mut work: impl Future<Output = T> + Unpin) -> Result<T, End> {
         loop {
             if self.input.len() >= READ_AHEAD {
                 return Ok(work.await);

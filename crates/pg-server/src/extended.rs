@@ -7,6 +7,7 @@ use crate::frontend::{Bind, Target};
 use crate::portals::Portals;
 use crate::rows::RowSource;
 use engine::{Answer, ColumnDesc, CursorStep, Prepared, Script, TimeZone, TransactionStatus};
+use std::pin::pin;
 use std::sync::Arc;
 use types::{DataType, Datum};
 
@@ -72,7 +73,7 @@ impl Connection {
         if name.is_empty() {
             self.extended.unnamed = None;
         }
-        let prepared = self.wire.watch(self.session.prepare(&text, &types)).await??;
+        let prepared = self.wire.watch(Box::pin(self.session.prepare(&text, &types))).await??;
         match name.as_str() {
             "" => self.extended.unnamed = Some(prepared),
             _ => self.session.keep_prepared(name, prepared)?,
@@ -167,8 +168,10 @@ impl Connection {
                 self.session.begin_pipeline();
             }
             let live = self.session.live_notices();
-            let run = self.session.execute(&portal.prepared, &portal.params);
-            let answer = self.wire.watch_statement(&live, run).await??;
+            let answer = {
+                let run = pin!(self.session.execute(&portal.prepared, &portal.params));
+                self.wire.watch_statement(&live, run).await??
+            };
             portal.state = PortalState::Finished(None);
             match answer {
                 Answer::Empty => {
@@ -187,8 +190,8 @@ impl Connection {
                 Answer::Rows(stream) => {
                     portal.state = PortalState::Open(Box::new(RowSource::new(stream, self.session.time_zone())))
                 }
-                Answer::CopyIn(copy) => self.copy_in(copy).await?,
-                Answer::CopyOut(copy) => self.copy_out(copy).await?,
+                Answer::CopyIn(copy) => Box::pin(self.copy_in(copy)).await?,
+                Answer::CopyOut(copy) => Box::pin(self.copy_out(copy)).await?,
             }
         } else {
             match &portal.state {
@@ -243,8 +246,10 @@ impl Connection {
         let Some(columns) = portal.columns.clone() else { return Err(cannot_run("24000", name)) };
         if let PortalState::Fresh = portal.state {
             let live = self.session.live_notices();
-            let run = self.session.execute(&portal.prepared, &portal.params);
-            let answer = self.wire.watch_statement(&live, run).await??;
+            let answer = {
+                let run = pin!(self.session.execute(&portal.prepared, &portal.params));
+                self.wire.watch_statement(&live, run).await??
+            };
             let Answer::Rows(stream) = answer else { return Err(cannot_run("24000", name)) };
             portal.state = PortalState::Open(Box::new(RowSource::new(stream, self.session.time_zone())));
         }

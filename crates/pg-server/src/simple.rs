@@ -3,6 +3,7 @@
 use crate::connection::{Connection, End, Failure};
 use crate::rows::RowSource;
 use engine::{Answer, Script};
+use std::pin::pin;
 
 impl Connection {
     /// Runs all statements of `text`; several of them share one implicit transaction.
@@ -48,11 +49,14 @@ impl Connection {
     }
 
     async fn run_statement(&mut self, statement: &Script) -> Result<(), Failure> {
-        if self.cursor_statement(statement).await? {
+        if Box::pin(self.cursor_statement(statement)).await? {
             return Ok(());
         }
         let live = self.session.live_notices();
-        let answer = self.wire.watch_statement(&live, self.session.run(statement)).await??;
+        let answer = {
+            let run = pin!(self.session.run(statement));
+            self.wire.watch_statement(&live, run).await??
+        };
         self.answer(answer).await
     }
 
@@ -71,8 +75,8 @@ impl Connection {
                 self.asides();
                 self.wire.out.complete_rows(rows.tag(), rows.sent());
             }
-            Answer::CopyIn(copy) => self.copy_in(copy).await?,
-            Answer::CopyOut(copy) => self.copy_out(copy).await?,
+            Answer::CopyIn(copy) => Box::pin(self.copy_in(copy)).await?,
+            Answer::CopyOut(copy) => Box::pin(self.copy_out(copy)).await?,
         }
         self.wire.flush_if_full().await.map_err(|end: End| end.into())
     }

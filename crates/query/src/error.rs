@@ -274,6 +274,10 @@ impl From<builtins::EvalError> for QueryError {
             EvalError::Refused { reason: Reason::Argument, message } => Refusal::Argument.because(message),
             EvalError::Refused { reason: Reason::Escape, message } => Refusal::Escape.because(message),
             EvalError::Refused { reason: Reason::Substring, message } => Refusal::Substring.because(message),
+            EvalError::Outside(error) => match error.downcast_ref::<Self>() {
+                Some(own) => own.clone(),
+                None => Self::internal(error.to_string()),
+            },
             other => Self::Eval(other),
         }
     }

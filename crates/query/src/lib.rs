@@ -41,7 +41,7 @@ pub use catalog::{Cell, RowCodec, RowReader, row_codec};
 pub use context::{FunctionLookup, QueryContext, Settings};
 pub use error::{QueryError, QueryResult, Refusal};
 pub use explain::ExplainOptions;
-pub use functions::{RustBody, RustFunction, RustFunctions};
+pub use functions::{RowBody, RustBody, RustFunction, RustFunctions};
 pub use held_memory::HeldMemory;
 pub use index::{IndexChoice, ScanHints};
 pub use lower::RowInput;

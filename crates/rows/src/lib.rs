@@ -30,6 +30,6 @@ pub use access::clause;
 pub use error::{RowsError, RowsResult};
 pub use explain::Made;
 pub use exprs::{Exprs, compile_exprs};
-pub use functions::{Builtins, Functions, Test};
+pub use functions::{Builtins, Functions, OutsideBody, Test};
 pub use program::{Answer, Input, Limits, Options, Program, compile};
 pub use why_not::WhyNot;

@@ -28,9 +28,14 @@ impl Binder<'_> {
 
     fn is_null(&mut self, arg: &ast::Expr, negated: bool) -> BindResult<Scalar> {
         if let Some(fields) = self.fields_of(arg)? {
-            return Ok(self.row_is_null(fields, negated));
+            return self.row_is_null(fields, negated);
         }
         let arg = self.scalar(arg)?;
+        let test = self.null_test(arg)?;
+        Ok(self.negated(test, negated))
+    }
+
+    fn null_test(&mut self, arg: Scalar) -> BindResult<Scalar> {
         if let (true, Kind::Param(id)) = (arg.ty.is_unknown(), &arg.kind) {
             // It says nothing about the parameter's type, and what does comes too late.
             self.untyped.push((*id, arg.span));
@@ -40,12 +45,11 @@ impl Binder<'_> {
             _ => self.output_type(arg)?,
         };
         let span = arg.span;
-        let test = Scalar { kind: Kind::IsNull(Box::new(arg)), ty: Ty::BOOL, span };
-        Ok(self.negated(test, negated))
+        Ok(Scalar { kind: Kind::IsNull(Box::new(arg)), ty: Ty::BOOL, span })
     }
 
     /// A row is NULL if all its fields are, and is not if none is. A row within it is a value, whatever its fields are.
-    fn row_is_null(&self, fields: Vec<Scalar>, negated: bool) -> Scalar {
+    fn row_is_null(&mut self, fields: Vec<Scalar>, negated: bool) -> BindResult<Scalar> {
         let span = fields.iter().fold(Span::default(), |all, field| all.with(field.span));
         let boolean = |kind, span| Scalar { kind, ty: Ty::BOOL, span };
         let mut all = Vec::with_capacity(fields.len());
@@ -53,13 +57,16 @@ impl Binder<'_> {
             let at = field.span;
             all.push(match field.kind {
                 Kind::Row(_) => boolean(Kind::Const(Datum::Bool(negated)), at),
-                _ => self.negated(boolean(Kind::IsNull(Box::new(field)), at), negated),
+                _ => {
+                    let test = self.null_test(field)?;
+                    self.negated(test, negated)
+                }
             });
         }
-        match all.is_empty() {
+        Ok(match all.is_empty() {
             true => boolean(Kind::Const(Datum::Bool(true)), span),
             false => boolean(Kind::And(all), span),
-        }
+        })
     }
 
     fn distinct(&mut self, left: &ast::Expr, right: &ast::Expr, negated: bool) -> BindResult<Scalar> {

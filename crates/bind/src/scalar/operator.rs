@@ -207,7 +207,12 @@ pub(super) fn with_form(func: FuncId, args: &[Scalar], returns: Ty) -> Ty {
         return returns;
     }
     let types: Vec<Ty> = args.iter().map(|arg| arg.ty).collect();
-    Ty { digits: function(func).and_then(|function| digits::of_call(function.name, &types)), ..returns }
+    let constant = |at: usize| match args.get(at).map(|arg| &arg.kind) {
+        Some(Kind::Const(value)) => Some(value),
+        _ => None,
+    };
+    let form = |name| digits::of_call(name, &types).or_else(|| digits::of_constants(name, &types, &constant));
+    Ty { digits: function(func).and_then(|function| form(function.name)), ..returns }
 }
 
 /// A number, or its negative: both are constants of the smallest type that holds them.

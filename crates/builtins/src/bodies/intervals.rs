@@ -1,4 +1,4 @@
-//! Arithmetic of dates, times, timestamps and intervals; what needs a time zone's rules is DataFusion's.
+//! The present time, and arithmetic of dates, times, timestamps and intervals; what needs a time zone's rules is DataFusion's.
 
 use super::wrong;
 use crate::{Body, Env, EvalError, Reason};
@@ -21,6 +21,8 @@ pub(super) fn find(name: &str) -> Option<Body> {
         "date_mii" => |_, args| days_later(args, -1),
         "integer_pl_date" => |env, args| flipped(env, args, |_, args| days_later(args, 1)),
         "date_mi" => days_between,
+        "now" | "transaction_timestamp" => |env, _| Ok(Datum::TimestampTz(env.transaction_time)),
+        "statement_timestamp" => |env, _| Ok(Datum::TimestampTz(env.statement_time)),
         _ => return None,
     })
 }

@@ -121,9 +121,9 @@ impl Session {
                 }
             }
             Rows::Query { source, own } => {
-                let found = self.locked_rows(work, &program.target, source, *own, (params, mode)).await?;
+                let found = Box::pin(self.locked_rows(work, &program.target, source, *own, (params, mode))).await?;
                 let Some(found) = found else {
-                    return self.update_many(work, program, &source.plan, params).await;
+                    return Box::pin(self.update_many(work, program, &source.plan, params)).await;
                 };
                 let next = self.take_values_for(&program.assignments, found.len()).await?;
                 let new = |(key, old, mut computed): (Bytes, Row, Row)| {

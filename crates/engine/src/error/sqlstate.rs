@@ -312,7 +312,7 @@ fn eval_code(error: &EvalError) -> &'static str {
         EvalError::Refused { reason: Reason::WrongObject, .. } => "42809",
         EvalError::Refused { reason: Reason::WrongState, .. } => "55000",
         EvalError::Type(error) => error.sqlstate(),
-        EvalError::Internal { .. } => "XX000",
+        EvalError::Internal { .. } | EvalError::Outside(_) => "XX000",
     }
 }
 
@@ -320,6 +320,10 @@ impl From<EvalError> for EngineError {
     fn from(error: EvalError) -> Self {
         match error {
             EvalError::Type(error) => error.into(),
+            EvalError::Outside(error) => match error.downcast_ref::<QueryError>() {
+                Some(error) => error.clone().into(),
+                None => Self { report: Box::new(report("XX000", error.to_string())) },
+            },
             error => Self { report: Box::new(report(eval_code(&error), error.to_string())) },
         }
     }

@@ -149,10 +149,10 @@ impl Session {
             match late {
                 Late::Made(made) => {
                     let wanted = std::iter::once((made.wanted()?, made)).collect();
-                    self.look_up(&mut work, wanted, true).await?;
+                    Box::pin(self.look_up(&mut work, wanted, true)).await?;
                 }
-                Late::Gone(gone) => self.refuse_children(&mut work, &gone).await?,
-                Late::Unique(unique) => self.look_for_twin(&mut work, unique).await?,
+                Late::Gone(gone) => Box::pin(self.refuse_children(&mut work, &gone)).await?,
+                Late::Unique(unique) => Box::pin(self.look_for_twin(&mut work, unique)).await?,
             }
             self.running().check()?;
         }

@@ -35,7 +35,7 @@ impl Session {
     /// 23503, and whatever an action fails with.
     pub(crate) async fn settle_references(&mut self, work: &mut Work) -> EngineResult<()> {
         if !work.references.is_empty() {
-            self.settle_noted(work).await?;
+            Box::pin(self.settle_noted(work)).await?;
         }
         self.log_changed_groups(work).await
     }

@@ -2,7 +2,7 @@
 
 use super::explain::kept;
 use super::relations::CatalogRelations;
-use super::{HandOvers, RowProgram, RowPrograms};
+use super::{HandOvers, RowProgram, RowPrograms, SqlFunctions};
 use crate::error::{EngineResult, Fault};
 use crate::session::is_large;
 use crate::statement::Source;
@@ -12,7 +12,7 @@ use bind::{BindError, Environment};
 use builtins::{Ty, TypeId, Volatility};
 use catalog::Catalog;
 use parking_lot::Mutex;
-use rows::{Builtins, Options, Program};
+use rows::{Options, Program};
 use std::sync::Arc;
 use std::time::Instant;
 use types::DataType;
@@ -41,7 +41,7 @@ impl Session {
         let columns = query.outputs.iter().map(|output| column(catalog, bound, output)).collect::<Option<Vec<_>>>()?;
         let hints = Arc::clone(&self.hints);
         let options = Options { full_scans: mode == RowPrograms::All, index_choice: self.index_choice(), hints };
-        let program: Program = rows::compile(bound, &Builtins, options).ok()?;
+        let program: Program = rows::compile(bound, &SqlFunctions(self.engine.planner()), options).ok()?;
         let (plan, handed_over) = (Mutex::default(), HandOvers::default());
         let bound = kept(bound, self.explaining);
         let program = RowProgram { program, source: Arc::clone(source), plan, handed_over, bound };

@@ -9,10 +9,12 @@
 
 mod compile;
 mod explain;
+mod functions;
 mod relations;
 mod run;
 
 pub(crate) use compile::parameters;
+pub(crate) use functions::SqlFunctions;
 
 use crate::statement::Source;
 use bind::tree::Bound;

@@ -111,7 +111,7 @@ impl Session {
         }
         let mut all: BTreeMap<TableId, Arc<dyn EntryRows>> = BTreeMap::new();
         for table in catalog.tables().filter(|table| !table.indexes.is_empty()) {
-            if let Err(error) = self.compile_indexes(&catalog, table).await {
+            if let Err(error) = Box::pin(self.compile_indexes(&catalog, table)).await {
                 // Its statements fail with this; those of other tables go on.
                 tracing::warn!(%error, table = table.name, "indexes cannot be compiled");
                 continue;

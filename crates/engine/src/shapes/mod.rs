@@ -193,7 +193,7 @@ impl Session {
         let Candidate { known, shape, text } = candidate;
         let variant = match known.find(self, version, text, shape) {
             Some(variant) => variant,
-            None => known.add(self.variant(version, source, candidate).await),
+            None => known.add(Box::pin(self.variant(version, source, candidate)).await),
         };
         variant.generic.as_ref()?.ready(shape, &source.text, &self.time_zone())
     }

@@ -142,3 +142,13 @@ async fn tables_without_a_key_take_equal_rows() {
     assert_eq!(c.run("INSERT INTO h VALUES (1, 'x'), (1, 'x') RETURNING *").await, "1|x\n1|x\nINSERT 0 2");
     assert_eq!(c.run("INSERT INTO h VALUES (1, 'x')").await, "INSERT 0 1");
 }
+
+#[tokio::test]
+async fn the_future_of_a_statement_is_small() {
+    let mut c = Client::new().await;
+    c.run("CREATE TABLE t (k integer PRIMARY KEY)").await;
+    let prepared = c.session.prepare("SELECT k FROM t WHERE k = 1", &[]).await.unwrap();
+    // It is copied at each await on its way, begun or not: what a short statement does not do is boxed.
+    let size = size_of_val(&c.session.execute(&prepared, &[]));
+    assert!(size < 6_000, "{size} bytes");
+}

@@ -59,8 +59,7 @@ impl Allowance {
             }
         }
         let splits = rows > 1 && SPLITS.get();
-        let more = self.pool.as_ref().filter(|_| !splits);
-        let more = more.map(|pool| MemoryConsumer::new("a function").register(pool));
+        let more = self.pool.as_ref().filter(|_| !splits).map(|pool| More { pool: Arc::clone(pool), held: None });
         let call = Call { made: 0, batch: self.batch, splits, more };
         let _restore = Restore(CALL.replace(Some(call)));
         work()
@@ -101,7 +100,20 @@ struct Call {
     /// Are fewer rows tried when these are too many?
     splits: bool,
     /// What is held beyond the share of the batch.
-    more: Option<MemoryReservation>,
+    more: Option<More>,
+}
+
+/// Memory of all queries.
+struct More {
+    pool: Arc<dyn MemoryPool>,
+    /// Made when it is wanted first: most calls want none.
+    held: Option<MemoryReservation>,
+}
+
+impl More {
+    fn held(&mut self) -> &MemoryReservation {
+        self.held.get_or_insert_with(|| MemoryConsumer::new("a function").register(&self.pool))
+    }
 }
 
 thread_local! {
@@ -126,7 +138,7 @@ pub(crate) fn splitting<T>(work: impl FnOnce() -> T) -> T {
 /// # Errors
 /// [`QueryError::Resources`]: not of so many rows at once, or not at all.
 pub(crate) fn may_make(bytes: usize) -> QueryResult<()> {
-    CALL.with_borrow(|call| match call {
+    CALL.with_borrow_mut(|call| match call {
         Some(call) => call.may_make(bytes).map(drop),
         None => Ok(()),
     })
@@ -140,7 +152,7 @@ pub(crate) fn made(bytes: usize) -> QueryResult<()> {
     CALL.with_borrow_mut(|call| {
         let Some(call) = call else { return Ok(()) };
         if let Some(beyond) = call.may_make(bytes)? {
-            let more = call.more.as_ref().map_or(Ok(()), |more| more.try_grow(beyond));
+            let more = call.more.as_mut().map_or(Ok(()), |more| more.held().try_grow(beyond));
             more.map_err(QueryError::from)?;
         }
         call.made = call.made.saturating_add(bytes);
@@ -150,7 +162,7 @@ pub(crate) fn made(bytes: usize) -> QueryResult<()> {
 
 impl Call {
     /// How many more bytes must be reserved for it; `None` without.
-    fn may_make(&self, bytes: usize) -> QueryResult<Option<usize>> {
+    fn may_make(&mut self, bytes: usize) -> QueryResult<Option<usize>> {
         let wanted = self.made.saturating_add(bytes);
         if wanted <= self.batch {
             return Ok(None);
@@ -158,7 +170,8 @@ impl Call {
         let too_much = || QueryError::Resources {
             detail: format!("a function asked for {} kB for its values (query_memory_mib)", wanted.div_ceil(1 << 10)),
         };
-        let Some(more) = &self.more else { return if self.splits { Err(too_much()) } else { Ok(None) } };
+        let Some(more) = &mut self.more else { return if self.splits { Err(too_much()) } else { Ok(None) } };
+        let more = more.held();
         let beyond = (wanted - self.batch).saturating_sub(more.size());
         // Given back at once: who asks may not need it after all.
         let probe = more.new_empty();

@@ -25,7 +25,7 @@ static OPERATORS: LazyLock<HashMap<(FuncId, usize), &'static str>> = LazyLock::n
 });
 
 /// The operator that a function computes.
-pub(super) fn operator_name(func: FuncId, operands: usize) -> Option<&'static str> {
+pub(crate) fn operator_name(func: FuncId, operands: usize) -> Option<&'static str> {
     OPERATORS.get(&(func, operands)).copied()
 }
 
@@ -155,8 +155,11 @@ impl Lowering<'_> {
     }
 }
 
+/// Functions whose calls become something else than a call of one function with the same arguments.
+pub(crate) const LOWERED_OTHERWISE: [&str; 5] = ["position", "mod", "timeofday", "age", "current_setting"];
+
 /// The name by which plans have a function.
-fn planned_name(name: &'static str) -> &'static str {
+pub(crate) fn planned_name(name: &'static str) -> &'static str {
     match name {
         "rand" => "random",
         "regexp_split" => "regexp_split_to_array",

@@ -36,6 +36,7 @@ mod values;
 mod window;
 mod zero;
 
+pub(crate) use call::{LOWERED_OTHERWISE, operator_name, planned_name};
 pub use row_exprs::RowInput;
 
 use crate::context::QueryContext;

@@ -234,6 +234,11 @@ impl Planner {
         self.physical_in(bound, self.state(thrifty)).await
     }
 
+    /// The options of its plans.
+    pub(crate) fn options(&self) -> &ConfigOptions {
+        self.state.config_options()
+    }
+
     fn state(&self, thrifty: bool) -> &SessionState {
         if thrifty { &self.thrifty } else { &self.state }
     }

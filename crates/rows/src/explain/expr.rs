@@ -1,8 +1,9 @@
 //! Expressions as SQL.
 
 use super::Shown;
-use crate::expr::{Callee, Comparison, RowExpr, SubqueryValue};
+use crate::expr::{Comparison, RowExpr, SubqueryValue};
 use bind::tree::{BoolTest, ColId, CompareOp as RowOp};
+use builtins::FuncId;
 use rowkey::range::CompareOp;
 use types::{DataType, Datum};
 
@@ -24,7 +25,8 @@ impl Shown<'_> {
             RowExpr::Param(at) => format!("${}", at + 1),
             RowExpr::Const(value) => constant(value),
             RowExpr::TransactionTime => "now()".to_owned(),
-            RowExpr::Call(callee, args) => self.call(*callee, args, cols),
+            RowExpr::Call(callee, args) => self.call(callee.func, args, cols),
+            RowExpr::Outside(func, _, args) => self.call(*func, args, cols),
             RowExpr::Compare(by, sides) => format!("{} {} {}", one(&sides.0), sign(by), one(&sides.1)),
             RowExpr::And(list) => self.list(list, " AND ", cols),
             RowExpr::Or(list) => self.list(list, " OR ", cols),
@@ -70,15 +72,15 @@ impl Shown<'_> {
         list.iter().map(|item| self.operand(item, cols)).collect::<Vec<_>>().join(between)
     }
 
-    fn call(&self, callee: Callee, args: &[RowExpr], cols: &[ColId]) -> String {
-        let sign = builtins::lists::operators().iter().find(|operator| operator.function == callee.func.0);
+    fn call(&self, func: FuncId, args: &[RowExpr], cols: &[ColId]) -> String {
+        let sign = builtins::lists::operators().iter().find(|operator| operator.function == func.0);
         match (sign, args) {
             (Some(sign), [left, right]) => {
                 format!("({} {} {})", self.operand(left, cols), sign.name, self.operand(right, cols))
             }
             (Some(sign), [operand]) => format!("{}{}", sign.name, self.operand(operand, cols)),
             _ => {
-                let name = builtins::function(callee.func).map_or("?", |function| function.name);
+                let name = builtins::function(func).map_or("?", |function| function.name);
                 format!("{name}({})", self.list(args, ", ", cols))
             }
         }

@@ -39,7 +39,7 @@ impl Compiler<'_> {
             Kind::Param(param) => RowExpr::Param(usize::from(param.0)),
             Kind::Session(SessionValue::CurrentTimestamp) => RowExpr::TransactionTime,
             Kind::Session(_) => return no("value of the session"),
-            Kind::Call { func, args } => self.call(*func, args, scope)?,
+            Kind::Call { func, args } => self.call(*func, args, scalar.ty, scope)?,
             Kind::Phoenix { .. } => return no("form of Phoenix"),
             Kind::Own { .. } => return no("function of the embedding program"),
             Kind::Cast { via, arg, context } => self.cast(*via, arg, scalar.ty, *context, scope)?,
@@ -119,14 +119,37 @@ impl Compiler<'_> {
         }
     }
 
-    fn call(&mut self, func: FuncId, args: &[Scalar], scope: &Scope<'_>) -> Compiled {
+    fn call(&mut self, func: FuncId, args: &[Scalar], returns: Ty, scope: &Scope<'_>) -> Compiled {
         if let [left, right] = args
             && let Some(Test::Compare(_)) = self.functions.test(func)
         {
             let by = self.comparison(func, Some(left), Some(right))?;
             return Ok(RowExpr::Compare(by, self.pair(left, right, scope)?));
         }
-        Ok(RowExpr::Call(self.callee(func)?, self.exprs(args, scope)?))
+        if matches!(func, FuncId::TEXTANYCAT | FuncId::ANYTEXTCAT) {
+            let printed = args.iter().map(|arg| self.printed(arg, scope)).collect::<Result<_, WhyNot>>()?;
+            return Ok(RowExpr::Call(self.callee(FuncId::TEXTCAT)?, printed));
+        }
+        let values = self.exprs(args, scope)?;
+        let no_body = match self.callee(func) {
+            Ok(callee) => return Ok(RowExpr::Call(callee, values)),
+            Err(why) => why,
+        };
+        let types: Vec<Ty> = args.iter().map(|arg| arg.ty).collect();
+        match self.functions.outside(func, &types, returns) {
+            Some(body) => Ok(RowExpr::Outside(func, body, values)),
+            None => Err(no_body),
+        }
+    }
+
+    /// The text of a value.
+    fn printed(&mut self, arg: &Scalar, scope: &Scope<'_>) -> Compiled {
+        let value = self.expr(arg, scope)?;
+        match data_type(arg.ty)? {
+            ty if ty.is_text() && !matches!(ty, DataType::Char(_)) => Ok(value),
+            ty if prints_alike(&ty) => Ok(RowExpr::Print(ty, Box::new(value))),
+            _ => no("text of a value"),
+        }
     }
 
     fn callee(&self, func: FuncId) -> Result<Callee, WhyNot> {

@@ -29,6 +29,12 @@ impl RowExpr {
             Self::Const(value) => Cow::Borrowed(value),
             Self::TransactionTime => Cow::Owned(Datum::TimestampTz(frame.values.env.transaction_time)),
             Self::Call(callee, args) => Cow::Owned(callee.call(args, frame)?),
+            Self::Outside(_, body, args) => {
+                let values =
+                    args.iter().map(|arg| Ok(arg.eval(frame)?.into_owned())).collect::<Result<Vec<_>, Stop>>()?;
+                interrupt::spend(cost(&values)).map_err(EvalError::from)?;
+                Cow::Owned(body.call(&values)?)
+            }
             Self::Compare(by, sides) => {
                 truth(by.holds(sides.0.eval(frame)?.as_ref(), sides.1.eval(frame)?.as_ref(), frame)?)
             }
@@ -112,7 +118,7 @@ impl Callee {
         if self.strict && values.iter().any(Datum::is_null) {
             return Ok(Datum::Null);
         }
-        interrupt::spend(STEPS_OF_A_CALL + values.iter().map(length).sum::<usize>() / 8).map_err(EvalError::from)?;
+        interrupt::spend(cost(values)).map_err(EvalError::from)?;
         Ok((self.body)(frame.values.env, values)?)
     }
 }
@@ -142,6 +148,11 @@ fn holds(op: CompareOp, order: std::cmp::Ordering) -> bool {
         CompareOp::Gt => order.is_gt(),
         CompareOp::Ge => order.is_ge(),
     }
+}
+
+/// What a call with these values costs.
+fn cost(values: &[Datum]) -> usize {
+    STEPS_OF_A_CALL + values.iter().map(length).sum::<usize>() / 8
 }
 
 /// Letters of a text, bytes of a value.

@@ -19,6 +19,7 @@ pub(crate) use compile::Scope;
 pub(crate) use form::Form;
 pub(crate) use frame::{Frame, Row, Values};
 
+use crate::OutsideBody;
 use bind::tree::{BoolTest, CompareOp};
 use builtins::{Body, EvalError, FuncId};
 use types::{DataType, Datum};
@@ -68,6 +69,8 @@ pub(crate) enum RowExpr {
     /// `now()`.
     TransactionTime,
     Call(Callee, Vec<RowExpr>),
+    /// A call of a function that is written outside of `builtins`.
+    Outside(FuncId, OutsideBody, Vec<RowExpr>),
     Compare(Comparison, Box<(RowExpr, RowExpr)>),
     And(Vec<RowExpr>),
     Or(Vec<RowExpr>),

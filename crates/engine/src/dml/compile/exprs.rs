@@ -7,12 +7,12 @@ use super::Writing;
 use crate::dml::row_exprs::{Exprs, Scope};
 use crate::dml::target::Target;
 use crate::error::{EngineResult, Fault, fail};
+use crate::row_program::SqlFunctions;
 use crate::{Session, turn};
 use bind::tree::{Body, Bound, ColId, ColInfo, CteBody, Kind, Needs, Output, ParamId, Query, Rel, Scalar, Subquery};
 use builtins::{Env, Ty};
 use futures::StreamExt;
 use query::{Plan, Planner, RowInput};
-use rows::Builtins;
 use std::sync::Arc;
 use types::{DataType, Datum, Style};
 
@@ -114,7 +114,9 @@ impl Session {
         let types: Option<Vec<DataType>> = scalars.iter().map(|scalar| value_type(scalar.ty)).collect();
         if let Some(types) = types {
             let cols: Vec<ColId> = inputs.iter().map(|input| input.col).collect();
-            if let Ok(exprs) = rows::compile_exprs(writing.bound, scalars.iter().copied(), &cols, &Builtins) {
+            if let Ok(exprs) =
+                rows::compile_exprs(writing.bound, scalars.iter().copied(), &cols, &SqlFunctions(self.engine.planner()))
+            {
                 let inputs = inputs.iter().map(|input| (input.row, input.place)).collect();
                 return Ok(Exprs::of_rows(BoundExprs { exprs, inputs, types }));
             }

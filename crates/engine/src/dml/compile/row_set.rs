@@ -8,10 +8,10 @@ use crate::dml::row_source::RowSource;
 use crate::dml::target::Target;
 use crate::dml::update::Rows;
 use crate::error::{EngineResult, Fault, fail};
-use crate::row_program::RowPrograms;
+use crate::row_program::{RowPrograms, SqlFunctions};
 use bind::tree::{Body, Bound, ColId, ColInfo, Kind, Needs, Output, Query, Rel, Scalar, Update};
 use builtins::{Ty, Volatility};
-use rows::{Builtins, Options};
+use rows::Options;
 use std::sync::Arc;
 
 impl Session {
@@ -52,7 +52,7 @@ impl Session {
         }
         let hints = Arc::clone(&self.hints);
         let options = Options { full_scans: mode == RowPrograms::All, index_choice: self.index_choice(), hints };
-        rows::compile(bound, &Builtins, options).ok()
+        rows::compile(bound, &SqlFunctions(self.engine.planner()), options).ok()
     }
 }
 
