@@ -223,8 +223,8 @@ impl Planner {
         let bound = stop::stoppable(bound, &cx.stop)?;
         let physical = self.physical(&bound, cx.hints.sort_merge_joins).await?;
         let stream = stream::with_fall_back(Arc::clone(self), bound, physical)?;
-        let (schema, folder) = (stream.schema(), self.spill.clone());
-        let stream = stream.map_err(move |error| folder.named(error));
+        let (schema, folder, run) = (stream.schema(), self.spill.clone(), phases::Run::begin(self));
+        let stream = stream.map_err(move |error| folder.named(error)).inspect_ok(move |_| _ = &run);
         let stream: SendableRecordBatchStream = Box::pin(RecordBatchStreamAdapter::new(schema, stream));
         Ok(Execution { columns: Arc::clone(&plan.columns), stream })
     }
@@ -269,7 +269,7 @@ impl Planner {
     }
 
     /// Microseconds of the phases of planning, under the names of metrics.
-    pub fn phase_figures(&self) -> [(&'static str, u64); 3] {
+    pub fn phase_figures(&self) -> [(&'static str, u64); 4] {
         self.phases.figures()
     }
 

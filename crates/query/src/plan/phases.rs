@@ -1,5 +1,7 @@
 //! How long the phases of planning take: of each plan for EXPLAIN, and of all of them for metrics.
 
+use super::Planner;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -18,6 +20,7 @@ pub(super) struct Totals {
     lower: AtomicU64,
     optimize: AtomicU64,
     physical: AtomicU64,
+    run: AtomicU64,
 }
 
 impl Totals {
@@ -34,13 +37,32 @@ impl Totals {
     }
 
     /// Microseconds, under the names of metrics.
-    pub(super) fn figures(&self) -> [(&'static str, u64); 3] {
+    pub(super) fn figures(&self) -> [(&'static str, u64); 4] {
         let micros = |total: &AtomicU64| total.load(Ordering::Relaxed) / 1_000;
         [
             ("phase_lower_microseconds_total", micros(&self.lower)),
             ("phase_optimize_microseconds_total", micros(&self.optimize)),
             ("phase_physical_microseconds_total", micros(&self.physical)),
+            ("phase_run_microseconds_total", micros(&self.run)),
         ]
+    }
+}
+
+/// A plan that runs: the time until it is dropped counts.
+pub(super) struct Run {
+    planner: Arc<Planner>,
+    began: Instant,
+}
+
+impl Run {
+    pub(super) fn begin(planner: &Arc<Planner>) -> Self {
+        Self { planner: Arc::clone(planner), began: Instant::now() }
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        count(&self.planner.phases.run, self.began.elapsed());
     }
 }
 

@@ -64,9 +64,11 @@ async fn load(arena: &Arena, scale: f64) -> Result<(), BenchError> {
             copy(peer, &client, name, chunks).await?;
         }
     }
-    let client = connect(&arena.postgres).await?;
-    for statement in INDEXES.split(';').chain(["VACUUM ANALYZE"]) {
-        execute(&arena.postgres, &client, statement).await?;
+    for (peer, analyze) in [(&arena.bennu as &dyn Peer, "ANALYZE"), (&arena.postgres, "VACUUM ANALYZE")] {
+        let client = connect(peer).await?;
+        for statement in INDEXES.split(';').chain([analyze]) {
+            execute(peer, &client, statement).await?;
+        }
     }
     Ok(())
 }
